@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Collectors at work: one file per kind. The run layer opens them, asks for samples, and closes them. */
+#ifndef OPENPLA_COLLECT_H
+#define OPENPLA_COLLECT_H
+
+#include "engine/log/log.h"
+
+struct object; /* engine/model: a collector */
+
+/* What a run tells its collectors. */
+struct collect_context {
+    const char *output_path;    /* full path of the file to write */
+    const char *description;    /* of the set, "" if none */
+    uint32_t segment_max_mb;    /* SegmentMaxSize, 0 = none */
+    /* Called for everything a user must learn: a dropped counter, a lost sample. `subject` is the counter or file. */
+    void (*report)(void *user, HRESULT reason, const char *subject, const char *text);
+    void *user;
+};
+
+struct collector;
+/* Opens a collector of the set for one run: adds its counters, creates its file. The model object is only read here.
+   A counter that cannot be added is reported and left out; a file in the way is ERROR_ALREADY_EXISTS's HRESULT unless
+   LogOverwrite or LogAppend is set. */
+HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
+/* Milliseconds between samples; 0: the kind takes none. */
+uint32_t collector_interval_ms(const struct collector *c);
+/* Takes and writes one sample, and flushes. S_FALSE: a limit of the collector is reached. A failure (full disk) leaves
+   the log whole; the caller reports it and goes on. */
+HRESULT collector_sample(struct collector *c);
+HRESULT collector_close(struct collector *c); /* completes the file; frees in any case; NULL is allowed */
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Time. "FILETIME" values are int64: 100 ns since 1601-01-01. */
+#ifndef OPENPLA_CLOCK_H
+#define OPENPLA_CLOCK_H
+
+#include "engine/os/wintypes.h"
+
+struct calendar_time {
+    int year, month, day, weekday /* 0 = Sunday */, day_of_year /* 1..366 */;
+    int hour, minute, second, millisecond;
+};
+
+int64_t clock_utc(void);        /* FILETIME, UTC, precise */
+int64_t clock_ticks(void);      /* the performance counter */
+int64_t clock_frequency(void);  /* its ticks per second */
+uint64_t clock_monotonic_ms(void);
+int64_t clock_boot_utc(void);   /* FILETIME of the host's boot */
+
+/* The bias in force at the UTC time: UTC = local + bias, in minutes (Pacific daylight 420). */
+int clock_bias_minutes(int64_t utc);
+int64_t clock_utc_to_local(int64_t utc);
+/* Name of the zone as Windows' newer systems write it in logs: the standard name. UTF-8, from memory_alloc. */
+char *clock_zone_name(void);
+/* Splits a FILETIME value (local or UTC alike, no conversion). */
+struct calendar_time clock_calendar(int64_t filetime);
+int64_t clock_from_calendar(const struct calendar_time *t); /* year..millisecond only */
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Files and folders by UTF-8 path, in the host's own syntax; '\\' and '/' both separate on Windows.
+   Failures are HRESULT_FROM_WIN32 codes on every host, with an error text that names the path. */
+#ifndef OPENPLA_FILE_H
+#define OPENPLA_FILE_H
+
+#include "engine/os/text.h"
+
+struct file; /* an open file */
+
+enum file_mode {
+    FILE_READ,       /* must exist */
+    FILE_CREATE_NEW, /* must not exist: HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) */
+    FILE_REPLACE,    /* created or cut to nothing */
+    FILE_APPEND,     /* created or kept; writes go to the end, file_write_at may rewrite what is there */
+};
+/* Others may read, rename and delete the file meanwhile (logs are read while they grow); others may not write. */
+HRESULT file_open(const char *path, enum file_mode mode, struct file **out);
+/* Writes all of it or fails; what came before stays whole. ERROR_DISK_FULL when only part could be written. */
+HRESULT file_write(struct file *f, const void *data, size_t size);
+HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
+/* *got < size only at the end of the file. */
+HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, size_t *got);
+HRESULT file_size(struct file *f, uint64_t *size);
+HRESULT file_set_size(struct file *f, uint64_t size);
+HRESULT file_flush(struct file *f); /* to the disk */
+void file_close(struct file *f);    /* NULL is allowed */
+
+/* The whole file, NUL-terminated, from memory_alloc; fails with ERROR_FILE_TOO_LARGE's HRESULT above `limit` bytes. */
+HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
+/* Writes a temporary file beside path, flushes it, renames it over path. A sharing violation is retried for up to
+   1 s (a replace of an open file fails under Wine). On failure path is as it was. */
+HRESULT file_store(const char *path, const void *data, size_t size);
+HRESULT file_delete(const char *path);
+bool file_exists(const char *path);   /* a file */
+bool folder_exists(const char *path); /* a folder */
+/* Creates the folder and every missing parent. A file in the way is ERROR_ALREADY_EXISTS. */
+HRESULT folder_create(const char *path);
+HRESULT folder_delete(const char *path); /* must be empty */
+/* Names (not paths) of the entries, sorted, without "." and ".."; files only or folders only. Missing: PATH_NOT_FOUND. */
+HRESULT folder_list(const char *path, bool folders, struct texts *names);
+HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
+
+/* An exclusive lock between processes on a lock file of its own; freed by the system when the holder dies.
+   timeout_ms 0 = do not wait. Not got: HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION). */
+struct file_lock;
+HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out);
+void file_lock_release(struct file_lock *lock); /* NULL is allowed */
+
+/* Joins with exactly one separator; either part may be "". From memory_alloc, NULL when out of memory. */
+char *path_join(const char *folder, const char *name);
+char *path_folder(const char *path);          /* without the last component and its separator */
+const char *path_name(const char *path);      /* last component, borrowed from path */
+const char *path_extension(const char *path); /* ".csv" or "", borrowed from path */
+
+#endif

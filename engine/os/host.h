@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Where we run: names, folders, environment, locks between threads, and the choice of the PDH of this host. */
+#ifndef OPENPLA_HOST_H
+#define OPENPLA_HOST_H
+
+#include "engine/os/text.h"
+
+bool host_is_wine(void);
+char *host_computer_name(void);                /* NetBIOS form, upper case; from memory_alloc */
+char *host_expand_environment(const char *t);  /* %name% replaced where known, kept as it is where not */
+/* Folder of OpenPLA's data: %OPENPLA_DATA% if set, else %ProgramData%\OpenPLA (natively $HOME/.openpla). */
+char *host_data_folder(void);
+/* Folder of the module this code is in: openpla.dll's, or the program's. */
+char *host_module_folder(void);
+char *host_user_name(void);                    /* DOMAIN\user of this process */
+
+/* A plain lock between threads, not recursive. Static initialiser: HOST_LOCK_INIT. */
+struct host_lock {
+    void *opaque[8];
+};
+#define HOST_LOCK_INIT {{0}}
+void host_lock_enter(struct host_lock *lock);
+void host_lock_leave(struct host_lock *lock);
+
+struct pdh_api;
+/* The PDH functions of this host: the system's on Windows, openpdh.dll's under Wine, the linked core natively.
+   Chosen once. Fails with the module's name in the error text. */
+HRESULT host_pdh(const struct pdh_api **out);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of the Linux kernel (/proc, /sys), read natively and from inside Wine through a handle that is kept. */
+#ifndef OPENPLA_KERNEL_FILE_H
+#define OPENPLA_KERNEL_FILE_H
+
+#include "engine/os/text.h"
+
+struct kernel_file;
+/* `path` in Unix form ("/proc/stat"). Fails with ERROR_FILE_NOT_FOUND's HRESULT where there is no such file, and
+   always on real Windows. */
+HRESULT kernel_file_open(const char *path, struct kernel_file **out);
+/* Reads the whole file afresh. The text is NUL-terminated, borrowed until the next read or close. A file that has gone
+   (a process that ended) is a failure. */
+HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size);
+void kernel_file_close(struct kernel_file *f);
+/* Numbers among the entry names of /proc: the processes' ids. *ids from memory_alloc. */
+HRESULT kernel_process_ids(uint32_t **ids, size_t *count);
+
+#endif

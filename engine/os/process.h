@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes, shared sections and named events, for the run layer. Names are plain ASCII without separators. */
+#ifndef OPENPLA_PROCESS_H
+#define OPENPLA_PROCESS_H
+
+#include "engine/os/text.h"
+
+struct process;
+/* Starts `program` with the arguments (each passed as one argument, quoted as needed), detached: no window, no
+   inherited standard streams, not ended with its starter. */
+HRESULT process_start(const char *program, const char *const *arguments, size_t count, struct process **out);
+uint32_t process_id(const struct process *p);
+/* S_OK: it has ended (*exit_code set, may be NULL); S_FALSE: still running after timeout_ms. */
+HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code);
+void process_close(struct process *p); /* does not end it */
+uint32_t process_own_id(void);
+/* Start time of a process as the system tells it (FILETIME UTC or any value unique per start), 0 when there is none:
+   with the id it names one process for ever. */
+uint64_t process_start_time(uint32_t id);
+/* True while the process `id` that started at `start_time` lives. */
+bool process_alive(uint32_t id, uint64_t start_time);
+
+struct section;
+/* Creates or opens the named memory of `size` bytes, zero when new. `create` false: must exist
+   (HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)). It exists as long as one process holds it. */
+HRESULT section_open(const char *name, size_t size, bool create, struct section **out);
+void *section_memory(struct section *s);
+void section_close(struct section *s); /* NULL is allowed */
+
+struct event; /* auto-reset, named */
+HRESULT event_open(const char *name, bool create, struct event **out);
+HRESULT event_set(struct event *e);
+/* S_OK: it was set; S_FALSE: timeout. */
+HRESULT event_wait(struct event *e, uint32_t timeout_ms);
+/* S_OK: event was set; S_FALSE: timeout; E_ABORT: the process ended first. */
+HRESULT event_wait_or_process(struct event *e, struct process *p, uint32_t timeout_ms);
+void event_close(struct event *e);
+
+#endif

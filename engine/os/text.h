@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* UTF-8 text as the engine keeps it, a growing buffer for building it, and the ways to and from UTF-16. */
+#ifndef OPENPLA_TEXT_H
+#define OPENPLA_TEXT_H
+
+#include "engine/os/error.h"
+
+/* Copies; NULL stands for "" on input; result from memory_alloc, NULL when out of memory. */
+char *text_copy(const char *text);
+char *text_copy_n(const char *text, size_t bytes);
+char *text_format(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* UTF-16 to UTF-8. `units` is the number of code units (no NUL needed). A lone surrogate or an embedded NUL gives
+   E_INVALIDARG, or U+FFFD each when `replace`. *out from memory_alloc, NUL-terminated. */
+HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **out);
+/* UTF-8 (valid, ours) to UTF-16 with a NUL behind; *units (may be NULL) is the length without it. Malformed UTF-8
+   becomes U+FFFD. *out from memory_alloc. */
+HRESULT text_to_utf16(const char *text, WCHAR **out, size_t *units);
+/* Number of UTF-16 units text needs, without NUL: the length Windows' limits count in. */
+size_t text_utf16_length(const char *text);
+bool text_is_utf8(const char *text, size_t bytes);
+
+/* Compare without case: ASCII and the simple case pairs of Latin-1, Latin Extended-A, Greek and Cyrillic, as Windows
+   compares names. <0, 0, >0. */
+int text_compare_nocase(const char *a, const char *b);
+bool text_equal_nocase(const char *a, const char *b);
+/* Wildcards * and ?, without case. */
+bool text_matches(const char *pattern, const char *text);
+/* "12", "-12", "0x1F", "-0x1F", blanks around allowed; false when anything else is in it or it does not fit. */
+bool text_to_i64(const char *text, int64_t *out);
+bool text_to_u64(const char *text, uint64_t *out);
+/* Braced or bare GUID in any case; and back, braced, upper case (39 bytes with NUL). */
+bool text_to_guid(const char *text, GUID *out);
+void text_from_guid(const GUID *guid, char out[39]);
+bool guid_equal(const GUID *a, const GUID *b);
+
+/* A growing UTF-8 buffer. Zero-initialise. A failed allocation sticks: later calls do nothing and text_buffer_take
+   returns NULL. */
+struct text_buffer {
+    char *text;
+    size_t length, capacity;
+    bool failed;
+};
+void text_buffer_add(struct text_buffer *b, const char *text);
+void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes);
+void text_buffer_format(struct text_buffer *b, const char *format, ...) PRINTF_LIKE(2, 3);
+char *text_buffer_take(struct text_buffer *b); /* the text, owned by the caller; the buffer is empty again */
+void text_buffer_free(struct text_buffer *b);
+
+/* An owned list of texts. Zero-initialise. */
+struct texts {
+    size_t count, capacity;
+    char **items;
+};
+HRESULT texts_add(struct texts *t, const char *text); /* copies */
+HRESULT texts_copy(struct texts *to, const struct texts *from);
+void texts_free(struct texts *t);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Where sets are kept: <data folder>/sets/<namespace>/<name>.xml, one file a set, with its run state beside it. */
+#ifndef OPENPLA_STORE_H
+#define OPENPLA_STORE_H
+
+#include "engine/os/text.h"
+
+/* Splits "[Namespace\]Name" (MS-PLA; pla-behaviour 4). No namespace: "Service". Checks the name by DECISIONS 15:
+   E_INVALIDARG with a text that shows the name for an empty name, / : * ? " < > | controls, a further backslash;
+   E_NOINTERFACE for an unknown namespace. *space is one of the known names in its own spelling, static; *name from
+   memory_alloc in the caller's spelling. */
+HRESULT store_split_name(const char *full, const char **space, char **name);
+
+/* A safe, case-folded, reversible file name for a set's name: reserved device names, trailing dots and blanks, and
+   bytes that a file system may refuse are escaped as %XX. From memory_alloc. */
+char *store_file_name(const char *name);
+
+enum store_mode { STORE_CREATE, STORE_MODIFY, STORE_CREATE_OR_MODIFY };
+/* Writes the set's XML (UTF-8). PLA_E_DCS_ALREADY_EXISTS / PLA_E_DCS_NOT_FOUND by mode. Atomic; writers of several
+   processes follow one another. */
+HRESULT store_save(const char *space, const char *name, enum store_mode mode, const char *xml, size_t size);
+/* PLA_E_DCS_NOT_FOUND when there is none. *xml from memory_alloc. */
+HRESULT store_load(const char *space, const char *name, char **xml, size_t *size);
+/* Removes definition and run state. PLA_E_DCS_NOT_FOUND. */
+HRESULT store_delete(const char *space, const char *name);
+/* Names (as they were committed) of the sets of a namespace. */
+HRESULT store_list(const char *space, struct texts *names);
+/* Known namespaces, a NULL-terminated static list. */
+const char *const *store_namespaces(void);
+
+/* What runs leave behind; kept apart from the definition (ARCHITECTURE 7). */
+struct run_record {
+    bool known;               /* false: the set has never run */
+    uint32_t serial_number;   /* of the next run */
+    char *latest_location;    /* folder of the latest run */
+    struct texts latest_files; /* per collector, by index: its latest output file, "" if none */
+    HRESULT last_result;      /* of the latest start or run */
+    char *last_message;       /* what went with it: dropped counters, loss */
+};
+HRESULT store_load_run(const char *space, const char *name, struct run_record *out); /* none: S_OK, known false */
+HRESULT store_save_run(const char *space, const char *name, const struct run_record *record);
+void run_record_free(struct run_record *record);
+
+/* Path of the lock file that a run holds for its whole life. From memory_alloc. */
+char *store_run_lock_path(const char *space, const char *name);
+/* Identifies the set for names of sections and events: 16 hex digits over data folder, namespace and folded name. */
+HRESULT store_key(const char *space, const char *name, char key[17]);
+
+#endif
