@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # openpla_widl(TARGET IDL HEADER): an interface library TARGET over what widl makes of IDL in the binary folder:
-# HEADER.h, HEADER_i.c (GUIDs), HEADER_p.c (proxies), HEADER_dlldata.c and HEADER.tlb (reproducible).
+# HEADER.h, HEADER_i.c (GUIDs, compiled and linked with TARGET), HEADER_p.c (proxies), HEADER_dlldata.c and HEADER.tlb
+# (reproducible).
 find_program(WIDL NAMES x86_64-w64-mingw32-widl widl REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 function(openpla_widl target idl header)
@@ -20,7 +21,9 @@ function(openpla_widl target idl header)
     DEPENDS ${src} ${types}/oaidl.idl ${types}/stdole2.idl ${CMAKE_SOURCE_DIR}/cmake/normalise-typelib.py
     VERBATIM COMMENT "widl ${idl}")
   add_custom_target(${target}_gen DEPENDS ${o}.h ${o}_i.c ${o}_p.c ${o}_dlldata.c ${o}.tlb)
+  add_library(${target}_guids STATIC ${o}_i.c)
   add_library(${target} INTERFACE)
   target_include_directories(${target} INTERFACE ${CMAKE_CURRENT_BINARY_DIR})
+  target_link_libraries(${target} INTERFACE ${target}_guids)
   add_dependencies(${target} ${target}_gen)
 endfunction()
