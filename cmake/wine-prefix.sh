@@ -1,36 +1,70 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# wine-prefix.sh setup|cleanup: the Wine prefix $WINEPREFIX. setup makes it once, or takes it as it is, and keeps one
-# wineserver for the session; cleanup ends that. Nothing it starts holds the caller's standard streams.
+# wine-prefix.sh setup|cleanup: the Wine prefix $WINEPREFIX. setup makes it once, or takes it as it is, and keeps its
+# wineserver for five minutes after the last program; cleanup ends that. Nothing it starts holds the caller's streams.
+# $WINEPREFIX/.openpla holds what the scripts of this tree keep there: lock, log, marks, output of running programs.
 set -eu
 : "${WINEPREFIX:?}"
-export WINEPREFIX WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml=;winemenubuilder.exe,winedbg.exe=d"
+case $WINEPREFIX in
+/*) ;;
+*) WINEPREFIX=$(pwd)/$WINEPREFIX ;;
+esac
+export WINEPREFIX WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml=;winemenubuilder.exe,winedbg.exe=d" LC_ALL=C.UTF-8
 unset DISPLAY WAYLAND_DISPLAY
-log="$WINEPREFIX.log"
-case "$1" in
+# wineserver and the services live longer than this script: they get none of the caller's descriptors.
+exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+own="$WINEPREFIX/.openpla"
+
+quiet() {
+    "$@" >>"$own/log" 2>&1 </dev/null 9>&-
+}
+
+make_prefix() {
+    if [ -e "$own/making" ]; then
+        # An earlier setup was cut off.
+        quiet wineserver -k || true
+        find "$WINEPREFIX" -mindepth 1 -maxdepth 1 ! -name .openpla -exec rm -rf {} +
+    fi
+    : >"$own/making"
+    : >"$own/log"
+    # Windows 10; no window system is needed, and a crash ends the program instead of asking. Settings reach the disk
+    # when the server leaves.
+    quiet wineboot -i &&
+        quiet wine reg add 'HKCU\Software\Wine' /v Version /d win10 /f &&
+        quiet wine reg add 'HKCU\Software\Wine\Drivers' /v Graphics /d null /f &&
+        quiet wine reg add 'HKCU\Software\Wine\WineDbg' /v ShowCrashDialog /t REG_DWORD /d 0 /f &&
+        quiet wineserver -k && quiet wineserver -w && [ -e "$WINEPREFIX/system.reg" ] || return 1
+    rm "$own/making"
+}
+
+case "${1:-}" in
 setup)
-    mkdir -p "$(dirname "$WINEPREFIX")"
-    exec 9>"$WINEPREFIX.lock"
+    # A prefix that somebody else made is taken as it is: its settings are theirs.
+    if [ -d "$WINEPREFIX" ] && [ ! -e "$WINEPREFIX/system.reg" ] && [ ! -d "$own" ] && [ -n "$(ls -A "$WINEPREFIX")" ]; then
+        echo "$WINEPREFIX is neither empty nor a Wine prefix" >&2
+        exit 1
+    fi
+    mkdir -p "$own"
+    exec 9>"$own/lock"
     flock 9
-    if [ ! -e "$WINEPREFIX/.ready" ]; then
-        rm -rf "$WINEPREFIX"
-        wineboot -i >"$log" 2>&1 </dev/null 9>&-
-        wine reg add 'HKCU\Software\Wine' /v Version /d win10 /f >>"$log" 2>&1 </dev/null 9>&-
-        wine reg add 'HKCU\Software\Wine\Drivers' /v Graphics /d null /f >>"$log" 2>&1 </dev/null 9>&-
-        wine reg add 'HKCU\Software\Wine\WineDbg' /v ShowCrashDialog /t REG_DWORD /d 0 /f >>"$log" 2>&1 </dev/null 9>&-
-        wineserver -w 9>&-
-        : >"$WINEPREFIX/.ready"
+    if [ -e "$own/making" ] || [ ! -e "$WINEPREFIX/system.reg" ]; then
+        make_prefix || {
+            echo "Wine could not make the prefix $WINEPREFIX; the end of $own/log:" >&2
+            tail -n 10 "$own/log" >&2
+            exit 1
+        }
     fi
     # Debian's wrapper gives -p0; this one wins: the server leaves 300 s after its last client.
-    wineserver -p300 >>"$log" 2>&1 </dev/null 9>&- || true
-    wine cmd /c exit 0 >>"$log" 2>&1 </dev/null 9>&-
+    quiet wineserver -p300 || true
+    quiet wine cmd /c exit 0
     ;;
 cleanup)
-    wineserver -k >>"$log" 2>&1 </dev/null || true
-    wineserver -w >>"$log" 2>&1 </dev/null || true
+    [ -d "$own" ] || exit 0
+    quiet wineserver -k || true
+    quiet wineserver -w || true
     ;;
 *)
-    echo "usage: $0 setup|cleanup" >&2
+    echo "usage: WINEPREFIX=DIR $0 setup|cleanup" >&2
     exit 2
     ;;
 esac

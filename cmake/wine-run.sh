@@ -2,8 +2,19 @@
 # SPDX-License-Identifier: MIT
 # Runs one Windows program of the tests under Wine, headless and quiet. winedbg is off: with it a crash can exit 0.
 : "${WINEPREFIX:?WINEPREFIX is not set; run the tests through ctest}"
-export WINEPREFIX
+export WINEPREFIX LC_ALL=C.UTF-8
 export WINEDEBUG="${WINEDEBUG:--all}"
 export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:-mscoree,mshtml=;winemenubuilder.exe,winedbg.exe=d}"
 unset DISPLAY WAYLAND_DISPLAY
-exec wine "$@"
+# Services and COM servers that the program brings up would inherit the caller's pipe and hold it open; so the program
+# writes to a file, which is shown at its end and stays if the program is killed.
+mkdir -p "$WINEPREFIX/.openpla/out" || exit 1
+out=$(mktemp "$WINEPREFIX/.openpla/out/${1##*[/\\]}.XXXXXX") || exit 1
+wine "$@" >"$out" 2>&1 </dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+wine=$!
+trap 'kill "$wine" 2>/dev/null; exit 143' HUP INT TERM
+wait "$wine"
+rc=$?
+cat "$out"
+rm -f "$out"
+exit $rc

@@ -1,0 +1,321 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# bootstrap.sh: from a bare Debian 12 to a built, registered and tested OpenPLA. `sh installer/bootstrap.sh help` lists
+# its verbs. Every step may be repeated; what is already there is kept.
+set -eu
+# Wine's services outlive the step that starts them: they must get none of the caller's descriptors.
+exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+root=$(cd "$(dirname "$0")/.." && pwd)
+logs=$root/build/bootstrap
+bin=$root/build/mingw/bin
+installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll"
+build_packages="gcc-mingw-w64-x86-64-win32 mingw-w64-tools wine wine64 cmake ninja-build dpkg-dev python3"
+test_packages="clang libclang-rt-14-dev libxml2-dev libxslt1-dev libcmocka-dev"
+force=no
+
+usage() {
+    cat <<END
+usage: sh installer/bootstrap.sh VERB
+  demo                  install what is missing, build, register in a Wine prefix, collect counters for 6 s, show the log
+                        (the prefix is build/prefix; OPENPLA_PREFIX names another)
+  test                  install what is missing, build, run every test
+  prefix DIR [--force]  make the Wine prefix DIR, or take it as it is, and install and register OpenPLA in it;
+                        --force stops the sets that run in it, where an update would otherwise be refused
+  clean                 end Wine in the prefixes made here, remove build/ and third_party/; prefixes elsewhere stay
+END
+}
+
+fail() {
+    echo "bootstrap: $*" >&2
+    exit 1
+}
+
+# Hundredths of a second since the machine came up.
+now() {
+    read -r up _ </proc/uptime
+    echo "${up%.*}${up#*.}"
+}
+
+elapsed() {
+    hundredths=$(($(now) - $1))
+    printf '%d.%d s' $((hundredths / 100)) $((hundredths % 100 / 10))
+}
+
+# step NAME TEXT COMMAND...: runs COMMAND with its output in build/bootstrap/NAME.log; ends the script if it fails.
+step() {
+    name=$1
+    text=$2
+    shift 2
+    printf '%s ... ' "$text"
+    began=$(now)
+    rc=0
+    # A subshell, so that set -e holds within the step.
+    set +e
+    (set -e; "$@") >"$logs/$name.log" 2>&1 </dev/null
+    rc=$?
+    set -e
+    if [ $rc -ne 0 ]; then
+        printf 'FAILED after %s\n' "$(elapsed "$began")"
+        {
+            echo
+            echo "bootstrap: the step \"$text\" failed (exit code $rc). The last lines of its log:"
+            tail -n 20 "$logs/$name.log" | sed 's/^/    /'
+            echo "The whole log: $logs/$name.log"
+        } >&2
+        exit 1
+    fi
+    printf '%s\n' "$(elapsed "$began")"
+}
+
+preflight() {
+    [ -c /dev/null ] || { echo "bootstrap: /dev/null is missing: mount --bind /dev on this root's /dev" >&2 && exit 1; }
+    { [ -r /proc/uptime ] && [ -r /proc/self/stat ]; } ||
+        fail "/proc is not mounted: Wine and the counters read it. As root: mount -t proc proc /proc"
+    command -v apt-get >/dev/null && command -v dpkg-query >/dev/null ||
+        fail "this needs Debian (apt-get and dpkg-query); it is tested on Debian 12"
+    [ "$(dpkg --print-architecture)" = amd64 ] || fail "this needs a 64-bit x86 machine (amd64)"
+    mkdir -p "$logs" || fail "cannot write to $root"
+    if [ -z "${HOME:-}" ] || [ ! -w "$HOME" ]; then
+        HOME=$root/build/home
+        mkdir -p "$HOME"
+        export HOME
+    fi
+}
+
+# One at a time in this tree. Wine's processes never see descriptor 9: cmake/wine-*.sh close it.
+lock() {
+    exec 9>"$logs/lock"
+    flock -n 9 || fail "another bootstrap.sh is at work in $root"
+}
+
+missing() {
+    for package in "$@"; do
+        case $(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null) in
+        ii*) ;;
+        *) printf ' %s' "$package" ;;
+        esac
+    done
+}
+
+apt_install() {
+    asroot=
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! command -v sudo >/dev/null; then
+            echo "Packages are missing, and this is neither root nor is there sudo. As root, run:"
+            echo "apt-get update && apt-get install -y --no-install-recommends $*"
+            return 1
+        fi
+        asroot="sudo"
+    fi
+    $asroot apt-get -o DPkg::Lock::Timeout=300 update
+    $asroot env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
+}
+
+packages() {
+    wanted=$(missing "$@")
+    if [ -z "$wanted" ]; then
+        echo "Packages: nothing is missing"
+        return
+    fi
+    [ "$(id -u)" -eq 0 ] || ! command -v sudo >/dev/null || sudo -v || fail "sudo is needed to install:$wanted"
+    # shellcheck disable=SC2086 # a list of names
+    step packages "Install$wanted" apt_install $wanted
+}
+
+build() {
+    cd "$root"
+    step configure "Configure (cmake --preset mingw; fetches libxml2, libxslt and cmocka as Debian sources)" \
+        cmake --preset mingw
+    step build "Build (cmake --build --preset mingw)" cmake --build --preset mingw
+}
+
+wine() {
+    sh "$root/cmake/wine-run.sh" "$@" 9>&-
+}
+
+# Names of the programs that run in the prefix, one per line.
+programs() {
+    wine 'C:\windows\system32\wbem\wmic.exe' process get Name | tr -d '\0\r ' | tr 'A-Z' 'a-z'
+}
+
+runs() {
+    programs | grep -qx "$1"
+}
+
+# wait_gone PROGRAM SECONDS
+wait_gone() {
+    left=$2
+    while runs "$1"; do
+        [ "$left" -gt 0 ] || return 1
+        left=$((left - 1))
+        sleep 1
+    done
+}
+
+# What is installed may be running: sets are stopped only if asked, the server always.
+stop_installed() {
+    if runs openplahost.exe; then
+        if [ $force = no ]; then
+            echo "A data collector set is running in $WINEPREFIX: stop it, or give --force to have it stopped."
+            return 1
+        fi
+        (cd "$root/installer" && wine cscript //nologo stop-sets.vbs) || true
+        wait_gone openplahost.exe 10 || wine taskkill /f /im openplahost.exe
+    fi
+    runs openplasrv.exe || return 0
+    wine net stop OpenPLA || true
+    if ! wait_gone openplasrv.exe 10; then
+        wine taskkill /f /im openplasrv.exe
+        # A server that was killed leaves a dead entry behind, which every later CreateObject would get.
+        wine net stop rpcss || true
+    fi
+}
+
+server_answers() {
+    (cd "$root/installer" && wine cscript //nologo check.vbs) | tr -d '\r' | grep -x 'OpenPLA is ready'
+}
+
+install_files() {
+    target="$WINEPREFIX/drive_c/Program Files/OpenPLA"
+    changed=no
+    for file in $installed_files; do
+        cmp -s "$bin/$file" "$target/$file" || changed=yes
+    done
+    if [ $changed = no ] && server_answers; then
+        echo "unchanged"
+        return
+    fi
+    stop_installed
+    mkdir -p "$target"
+    for file in $installed_files; do
+        # Renamed into place: a script that still has the old file loaded keeps the old one.
+        cp "$bin/$file" "$target/$file.new"
+        mv -f "$target/$file.new" "$target/$file"
+    done
+    wine 'C:\Program Files\OpenPLA\openplasrv.exe' /regserver
+    server_answers || {
+        echo "OpenPLA is registered, but CreateObject(\"PLA.DataCollectorSet\") does not work."
+        return 1
+    }
+}
+
+# prefix DIR: a Wine prefix with OpenPLA installed and registered.
+prefix() {
+    mkdir -p "$1" || fail "cannot make the folder $1"
+    WINEPREFIX=$(cd "$1" && pwd)
+    export WINEPREFIX
+    [ -e "$WINEPREFIX/system.reg" ] || echo "$WINEPREFIX" >>"$logs/prefixes"
+    step wine "Wine prefix $WINEPREFIX" sh "$root/cmake/wine-prefix.sh" setup
+    step install "Install and register OpenPLA in it" install_files
+}
+
+example() {
+    cd "$root/examples"
+    wine cscript //nologo collect.vbs Demo 6 csv
+}
+
+demo() {
+    # shellcheck disable=SC2086
+    packages $build_packages
+    build
+    prefix "${OPENPLA_PREFIX:-$root/build/prefix}"
+    step example "Run examples/collect.vbs through cscript" example
+    tr -d '\r' <"$logs/example.log" | sed 's/^/    /'
+    log=$(tr -d '\r' <"$logs/example.log" | sed -n 's/^Log: //p')
+    [ -n "$log" ] || fail "the example names no log; its output is in $logs/example.log"
+    unix=$(wine winepath -u "$log" | tr -d '\r')
+    [ -s "$unix" ] || fail "the log $log is empty or absent ($unix)"
+    echo
+    echo "The log, as Windows programs name it: $log"
+    echo "The log, as this system names it:     $unix"
+    echo "Its first lines (cut to 150 characters):"
+    head -n 4 "$unix" | tr -d '\r' | cut -c1-150 | sed 's/^/    /'
+    echo
+    echo "Your own scripts: WINEPREFIX='$WINEPREFIX' wine cscript x.vbs"
+}
+
+# workflow PRESET: configure, build and ctest, shown as they go; its exit code is in build/bootstrap/PRESET.rc.
+workflow() {
+    echo "== cmake --workflow --preset $1"
+    {
+        rc=0
+        cmake --workflow --preset "$1" </dev/null 2>&1 || rc=$?
+        echo $rc >"$logs/$1.rc"
+    } | tee "$logs/$1.log"
+}
+
+run_tests() {
+    # shellcheck disable=SC2086
+    packages $build_packages $test_packages
+    cd "$root"
+    failed=
+    for preset in mingw native-asan; do
+        began=$(now)
+        results=build/$preset/tests.xml
+        rm -f "$results"
+        workflow $preset
+        echo "== $preset: exit code $(cat "$logs/$preset.rc"), $(elapsed "$began")"
+        [ "$(cat "$logs/$preset.rc")" = 0 ] || failed="$failed $preset"
+        [ ! -e "$results" ] || python3 tests/layers/skips.py "$preset" "$results" || failed="$failed $preset(skips)"
+    done
+    if [ -n "$failed" ]; then
+        for out in build/mingw/wineprefix/.openpla/out/*; do
+            [ -e "$out" ] || continue
+            echo "What a program that was ended from outside had written ($out):"
+            tail -n 20 "$out"
+        done
+        fail "FAILED:$failed. Logs: $logs/mingw.log $logs/native-asan.log"
+    fi
+    echo "All tests passed."
+}
+
+clean() {
+    # $logs itself is removed too; ctest's own prefix is not in the list.
+    { cat "$logs/prefixes" 2>/dev/null || true; echo "$root/build/mingw/wineprefix"; } | sort -u | while read -r dir; do
+        [ -d "$dir" ] || continue
+        echo "End Wine in $dir"
+        WINEPREFIX=$dir sh "$root/cmake/wine-prefix.sh" cleanup
+    done
+    rm -rf "$root/build" "$root/third_party"
+    echo "Removed build/ and third_party/"
+}
+
+verb=${1:-help}
+case $verb in
+demo | test | clean)
+    [ $# -eq 1 ] || { usage >&2 && exit 2; }
+    ;;
+prefix)
+    [ "${3:-}" != --force ] || force=yes
+    { [ $# -eq 2 ] && [ "$2" != --force ]; } || { [ $# -eq 3 ] && [ $force = yes ]; } || { usage >&2 && exit 2; }
+    ;;
+help | -h | --help)
+    usage
+    exit 0
+    ;;
+*)
+    usage >&2
+    exit 2
+    ;;
+esac
+here=$(pwd)
+preflight
+lock
+start=$(now)
+case $verb in
+demo) demo ;;
+test) run_tests ;;
+prefix)
+    case $2 in
+    /*) dir=$2 ;;
+    *) dir=$here/$2 ;;
+    esac
+    # shellcheck disable=SC2086
+    packages $build_packages
+    build
+    prefix "$dir"
+    echo "Ready. Your own scripts: WINEPREFIX='$WINEPREFIX' wine cscript x.vbs"
+    ;;
+clean) clean ;;
+esac
+echo "Done in $(elapsed "$start")."
