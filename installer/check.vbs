@@ -1,0 +1,12 @@
+' SPDX-License-Identifier: MIT
+' Whether scripts get a data collector set here: its last line is then "OpenPLA is ready".
+Option Explicit
+On Error Resume Next
+Dim dataSet, status
+Set dataSet = CreateObject("PLA.DataCollectorSet")
+If Err.Number = 0 Then status = dataSet.Status
+If Err.Number <> 0 Then
+    WScript.Echo "CreateObject(""PLA.DataCollectorSet""): 0x" & Hex(Err.Number) & " " & Err.Description
+    WScript.Quit 1
+End If
+WScript.Echo "OpenPLA is ready"

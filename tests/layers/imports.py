@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""imports.py OBJDUMP BIN_DIR | --self-test: each program that is shipped imports only the system DLLs listed here, is
+hardened, and exports only its own names. A DLL too many is a program that does not start on somebody's machine."""
+import os
+import re
+import subprocess
+import sys
+
+BASE = {"kernel32.dll", "msvcrt.dll"}
+COM = {"advapi32.dll", "ole32.dll", "oleaut32.dll", "rpcrt4.dll"}
+IMPORTS = {
+    "openpla.dll": BASE | COM | {"ws2_32.dll"},
+    # One copy of the engine: the programs are thin and take it from openpla.dll (DECISIONS 19).
+    "openplasrv.exe": BASE | {"openpla.dll"},
+    "openplahost.exe": BASE | {"openpla.dll"},
+    # Any program under Wine may load it: no COM, no XML.
+    "openpdh.dll": BASE | {"advapi32.dll"},
+}
+EXPORTS = {
+    "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "DllRegisterServer", "DllUnregisterServer",
+                    "GetProxyDllInfo", "OpenPlaHost", "OpenPlaServer"},
+    "openplasrv.exe": set(),
+    "openplahost.exe": set(),
+    "openpdh.dll": re.compile(r"Pdh[A-Z]\w+$"),
+}
+# Not shipped.
+TEST_PROGRAMS = re.compile(r"(test|bench|fuzz)_")
+# HIGH_ENTROPY_VA | DYNAMIC_BASE | NX_COMPAT
+HARDENED = 0x0160
+
+
+def read_headers(dump):
+    """What objdump -p says: imported DLLs, DllCharacteristics, exported names."""
+    imports = {name.lower() for name in re.findall(r"^\s*DLL Name: (\S+)", dump, re.M)}
+    flags = re.search(r"^DllCharacteristics\s+([0-9a-f]+)", dump, re.M)
+    table = re.search(r"^\[Ordinal/Name Pointer\] Table.*?\n(.*?)(?:\n\s*\n|\Z)", dump, re.M | re.S)
+    exports = set(re.findall(r"^\s*\[\s*\d+\](?: \+base\[\s*\d+\]\s+\S+)? (\S+)$", table.group(1), re.M)) if table else set()
+    return imports, int(flags.group(1), 16) if flags else 0, exports
+
+
+def complaints_of(name, dump):
+    if name not in IMPORTS:
+        return [f"{name}: is shipped but has no list in tests/layers/imports.py (test programs are called test_*)"]
+    imports, flags, exports = read_headers(dump)
+    found = []
+    if not imports:
+        found.append(f"{name}: imports nothing at all, not even kernel32.dll")
+    found += [f"{name}: imports {dll}, which is not on its list" for dll in sorted(imports - IMPORTS[name])]
+    if flags & HARDENED != HARDENED:
+        found.append(f"{name}: DllCharacteristics {flags:#06x} lack some of {HARDENED:#06x}")
+    own = EXPORTS[name]
+    if isinstance(own, set):
+        found += [f"{name}: exports {e}, which is not its own" for e in sorted(exports - own)]
+        found += [f"{name}: does not export {e}" for e in sorted(own - exports)]
+    else:
+        found += [f"{name}: exports {e}, which is not its own" for e in sorted(exports) if not own.match(e)]
+        if not exports:
+            found.append(f"{name}: exports nothing")
+    return found
+
+
+def self_test():
+    table = "[Ordinal/Name Pointer] Table\n{}\nThe Function Table\n"
+    good = "DllCharacteristics\t00000160\n\tDLL Name: KERNEL32.dll\n\tDLL Name: msvcrt.dll\n"
+    names = table.format("\t[   0] PdhOpenQueryW\n\t[   1] PdhCloseQuery\n")
+    newer = table.format("\t[   0] +base[   1]  0000 PdhOpenQueryW\n")
+    cases = [
+        ("openpdh.dll", good + names, None),
+        ("openpdh.dll", good + newer, None),
+        ("openpdh.dll", good + names.replace("PdhCloseQuery", "xmlFree"), "exports xmlFree"),
+        ("openpdh.dll", good, "exports nothing"),
+        ("openpdh.dll", good.replace("msvcrt", "libgcc_s_seh-1") + names, "imports libgcc_s_seh-1.dll"),
+        ("openpdh.dll", good.replace("0160", "0140") + names, "DllCharacteristics"),
+        ("openplahost.exe", good + names, "exports PdhOpenQueryW"),
+        ("openpla.dll", good, "does not export DllGetClassObject"),
+        ("stray.exe", good, "has no list"),
+    ]
+    wrong = 0
+    for name, dump, expected in cases:
+        found = complaints_of(name, dump)
+        if (expected is None and found) or (expected and not any(expected in f for f in found)):
+            print(f"{name}: expected {expected}, found {found}")
+            wrong += 1
+    return wrong
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        sys.exit(self_test() != 0)
+    objdump, folder = sys.argv[1:]
+    names = sorted(n for n in os.listdir(folder) if n.endswith((".dll", ".exe")) and not TEST_PROGRAMS.match(n))
+    complaints = [f"{name}: was not built" for name in sorted(set(IMPORTS) - set(names))]
+    for name in names:
+        dump = subprocess.run([objdump, "-p", os.path.join(folder, name)], check=True, capture_output=True, text=True)
+        complaints += complaints_of(name, dump.stdout)
+        print(name, *sorted(read_headers(dump.stdout)[0]))
+    print("\n".join(complaints))
+    sys.exit(1 if complaints else 0)
+
+
+main()

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""layers.py [TREE | --self-test]: proves from the include lines that each layer includes only layers below it, and that
+every source file has its licence line, a fair size and a name that says something."""
+import os
+import re
+import sys
+import tempfile
+
+# What each folder may include, itself always among it. Order: com > run > {collect, report} > {pdh, etw} > log > os.
+# pdh and etw become DLLs that carry no XML library, so model is not for them nor for log, which they link.
+OS, LOG = ["engine/os"], ["engine/log", "engine/os"]
+MODEL = ["engine/model"] + OS
+STORE = ["engine/store"] + MODEL
+CORES = ["engine/pdh", "engine/etw"] + LOG
+COLLECT = ["engine/collect", "engine/model"] + CORES
+REPORT = ["engine/report", "engine/model"] + CORES
+RUN = ["engine/run", "engine/collect", "engine/report", "engine/store", "engine/model"] + CORES
+ALLOWED = {
+    "engine/os": OS,
+    "engine/log": LOG,
+    "engine/model": MODEL,
+    "engine/store": STORE,
+    "engine/pdh": ["engine/pdh"] + LOG,
+    "engine/etw": ["engine/etw"] + LOG,
+    "engine/collect": COLLECT,
+    "engine/report": REPORT,
+    "engine/run": RUN,
+    "com": ["com", "reg", "idl"] + RUN,
+    "reg": ["reg", "idl"] + OS,
+    "idl": ["idl"],
+    "cli": ["cli", "engine/pdh"] + LOG,
+}
+# Made by widl; only who speaks COM sees them.
+GENERATED = re.compile(r"mspla(_i|_p)?\.[hc]$")
+GENERATED_FOR = ("com", "reg", "cli")
+# What C11 gives on every host, and the XML library where XML is read.
+PORTABLE = {f"{name}.h" for name in (
+    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
+    "stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype").split()}
+XML = re.compile(r"(libxml|libxslt|libexslt)/")
+XML_FOR = ("engine/model", "engine/report")
+# The engine's only files that may name the host's own headers.
+HOST_FILES = re.compile(r"engine/os/(win32|posix)/|engine/os/(wintypes|pdh_types|etw_types)\.h$|engine/.*_(dll|api)\.c$")
+
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|include_next|import)\b[ \t]*(.*?)[ \t]*$", re.M)
+C_LIKE = (".c", ".h", ".def", ".inc", ".rc", ".idl")
+LICENSED = C_LIKE + (".cmake", ".py", ".sh", ".vbs", ".js", ".ps1", "CMakeLists.txt", ".clang-tidy", ".clang-format")
+SKIPPED_FOLDERS = {".git", "build", "third_party", "__pycache__"}
+EMPTY_NAMES = re.compile(r"util|helper|manager|misc")
+LONGEST = 900
+
+
+def tree_files(top):
+    for folder, folders, names in os.walk(top):
+        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS)
+        for name in sorted(names):
+            yield os.path.relpath(os.path.join(folder, name), top).replace(os.sep, "/")
+
+
+def layer_of(path):
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] == "engine" and len(parts) > 2 else parts[0]
+
+
+def check_include(path, layer, written):
+    """The complaint about one include line of a file, or None."""
+    match = re.match(r'"([^"]+)"|<([^>]+)>', written)
+    if not match:
+        return f"cannot be judged: #include {written}"
+    quoted, angled = match.groups()
+    if quoted and GENERATED.match(quoted):
+        return None if layer in GENERATED_FOR else f"{layer} knows no COM: {quoted}"
+    if quoted:
+        below = layer_of(quoted)
+        if "/" not in quoted or ".." in quoted or below not in ALLOWED:
+            return f"not a path from the top of the tree: {quoted}"
+        return None if below in ALLOWED[layer] else f"{layer} may not include {below}: {quoted}"
+    if not layer.startswith("engine/") or HOST_FILES.search(path) or angled in PORTABLE:
+        return None
+    if XML.match(angled) and layer in XML_FOR:
+        return None
+    return f"not portable C11 outside os/win32 and os/posix: <{angled}>"
+
+
+def check_file(path, text):
+    """Complaints about one file as (line, text) pairs."""
+    lines = text.split("\n")
+    name = os.path.basename(path)
+    if path.endswith(LICENSED) or lines[0].startswith("#!"):
+        at = 1 if lines[0].startswith("#!") else 0
+        if "SPDX-License-Identifier: MIT" not in (lines[at:at + 1] or [""])[0]:
+            yield at + 1, "the licence line is missing: SPDX-License-Identifier: MIT"
+        # One IDL file describes one library.
+        if len(lines) - 1 > LONGEST and not path.endswith(".idl"):
+            yield len(lines) - 1, f"more than {LONGEST} lines: this holds more than one thing"
+        if EMPTY_NAMES.search(name.lower().replace("data_manager", "")):
+            yield 1, "the file's name says nothing (util, helper, manager, misc)"
+    top = path.split("/")[0]
+    if top in ("engine", "com", "cli", "reg", "idl") and path.endswith(C_LIKE):
+        layer = layer_of(path)
+        if layer not in ALLOWED:
+            yield 1, f"{layer} is no layer that tests/layers/layers.py knows"
+            return
+        for match in INCLUDE.finditer(text):
+            complaint = check_include(path, layer, match.group(1))
+            if complaint:
+                yield text.count("\n", 0, match.start()) + 1, complaint
+
+
+def check_tree(top):
+    complaints, checked = [], 0
+    for path in tree_files(top):
+        with open(os.path.join(top, path), "rb") as f:
+            text = f.read().decode("utf-8", "replace")
+        checked += 1
+        complaints += [f"{path}:{line}: {what}" for line, what in check_file(path, text)]
+    return complaints, checked
+
+
+def self_test():
+    """Every rule finds the file that breaks it, and nothing in a tree that keeps them."""
+    spdx = "/* SPDX-License-Identifier: MIT */\n"
+    good = {
+        "engine/os/text.h": spdx + "#include <stddef.h>\n",
+        "engine/os/wintypes.h": spdx + "#include <windef.h>\n",
+        "engine/os/win32/file.c": spdx + "#include <windows.h>\n",
+        "engine/os/posix/file.c": spdx + "#include <unistd.h>\n",
+        "engine/pdh/openpdh_dll.c": spdx + "#include <windows.h>\n",
+        "engine/model/xml.c": spdx + '#include <libxml/parser.h>\n#include "engine/os/text.h"\n',
+        "engine/run/run.c": spdx + '#include "engine/collect/collect.h"\n#  include "engine/model/set.def"\n',
+        "com/set.c": spdx + '#include "mspla.h"\n#include <windows.h>\n#include "engine/run/run.h"\n',
+        "reg/data_manager.def": spdx,
+        "tests/run.sh": "#!/bin/sh\n# SPDX-License-Identifier: MIT\n",
+        "build/x.c": "int x;\n",
+    }
+    bad = {
+        "engine/log/up.c": spdx + '#include "engine/pdh/counter.h"\n',
+        "engine/log/def.c": spdx + 'int x;\n  # include   "engine/run/list.def"\n',
+        "engine/os/model.c": spdx + '#include "engine/model/model.h"\n',
+        "engine/pdh/xml.c": spdx + "#include <libxml/parser.h>\n",
+        "engine/collect/win.c": spdx + "#include <windows.h>\n",
+        "engine/collect/unix.c": spdx + "#include <unistd.h>\n",
+        "engine/run/com.c": spdx + '#include "mspla.h"\n',
+        "engine/run/beside.c": spdx + '#include "run.h"\n',
+        "engine/run/dots.c": spdx + '#include "engine/run/../../com/set.h"\n',
+        "engine/run/macro.c": spdx + "#include HEADER\n",
+        "engine/other/new.c": spdx,
+        "cli/model.c": spdx + '#include "engine/model/model.h"\n',
+        "tests/unlicensed.c": "int x;\n",
+        "tests/long.c": spdx + "\n" * LONGEST,
+        "engine/os/string_utils.h": spdx,
+    }
+    with tempfile.TemporaryDirectory() as top:
+        for path, text in {**good, **bad}.items():
+            os.makedirs(os.path.dirname(os.path.join(top, path)), exist_ok=True)
+            with open(os.path.join(top, path), "w", encoding="utf-8") as f:
+                f.write(text)
+        complaints, _ = check_tree(top)
+    found = {c.split(":")[0] for c in complaints}
+    for path in sorted(set(bad) - found):
+        print(f"not found: {path}")
+    for path in sorted(found - set(bad)):
+        print(f"found though right: {path}")
+    return found != set(bad)
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        sys.exit(self_test())
+    complaints, checked = check_tree(sys.argv[1] if len(sys.argv) > 1 else ".")
+    print("\n".join(complaints))
+    print(f"{checked} files, {len(complaints)} complaints")
+    sys.exit(1 if complaints or checked < 30 else 0)
+
+
+main()

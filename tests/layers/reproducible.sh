@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# reproducible.sh [COMMIT]: builds two clones of COMMIT (default HEAD) in folders of different names and compares what
+# is shipped byte by byte. Takes some minutes; not run by CI.
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+commit=$(git -C "$top" rev-parse "${1:-HEAD}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+for clone in one another-longer-name; do
+    git clone -q --no-checkout "$top" "$work/$clone"
+    git -C "$work/$clone" checkout -q "$commit"
+    # Debian's sources are fetched once.
+    (cd "$work/$clone" && OPENPLA_DSC_DIR=$work/one/third_party/dl cmake --preset mingw -DBUILD_TESTING=OFF &&
+        cmake --build --preset mingw) >"$work/$clone.log" 2>&1 || {
+        tail -n 20 "$work/$clone.log"
+        exit 1
+    }
+    (cd "$work/$clone/build/mingw/bin" && sha256sum -- *.dll *.exe) >"$work/$clone.sums"
+    # The second build must not profit from the clock standing in the same second.
+    sleep 2
+done
+cat "$work/one.sums"
+if ! diff "$work/one.sums" "$work/another-longer-name.sums"; then
+    echo "The builds differ."
+    exit 1
+fi
+echo "Both builds are the same bytes."
