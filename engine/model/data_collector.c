@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* What all kinds of collector share, and the collection that a set keeps them in. MS-PLA 3.2.4.5, 3.2.4.15. */
+#include "engine/model/data_collector.h"
+
+#include "engine/model/name_pattern.h"
+#include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct data_collector *collector_of(struct object *collector)
+{
+    return (struct data_collector *)collector;
+}
+
+static const struct class *const classes[] = {&performance_counter_collector_class};
+static const uint32_t types[] = {0 /* plaPerformanceCounter */};
+
+const struct class *collector_class(uint32_t type)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+        if (types[i] == type)
+            return classes[i];
+    return NULL;
+}
+
+const struct class *collector_class_of_element(const char *element)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+        if (!strcmp(classes[i]->name, element))
+            return classes[i];
+    return NULL;
+}
+
+/* The set above a collector, under the lock, not counted. */
+static struct object *set_above(struct object *collector)
+{
+    return collector->parent ? collector->parent->parent : NULL;
+}
+
+HRESULT collector_set(struct object *collector, struct object **set)
+{
+    object_lock(collector);
+    struct object *above = set_above(collector);
+    *set = above && object_try_reference(above) ? above : NULL;
+    object_unlock(collector);
+    return *set ? S_OK : error_set(PLA_E_DCS_NOT_FOUND, "the data collector is in no data collector set");
+}
+
+/* ---- hooks ---- */
+
+static struct items *siblings(struct object *collector)
+{
+    return &((struct collection *)collector->parent)->items;
+}
+
+/* Whether another collector of the collection has the name; under the lock. */
+static bool name_taken(const struct items *items, const struct object *but, const char *name)
+{
+    for (size_t i = 0; i < items->count; i++)
+        if (items->list[i] != but && text_equal_nocase(collector_of(items->list[i])->Name, name))
+            return true;
+    return false;
+}
+
+HRESULT collector_check_name(struct object *o, const struct property *p, const struct value *in)
+{
+    for (const char *c = in->text; *c; c++)
+        if ((unsigned char)*c < ' ')
+            return error_set(E_INVALIDARG, "%s: a collector's name must not hold control characters", p->name);
+    object_lock(o);
+    bool taken = o->parent && name_taken(siblings(o), o, in->text);
+    object_unlock(o);
+    return taken ? error_set(PLA_E_DC_ALREADY_EXISTS, "%s: the set has a data collector '%s' already", p->name, in->text)
+                 : S_OK;
+}
+
+HRESULT collector_check_file_name(struct object *o, const struct property *p, const struct value *in)
+{
+    (void)o;
+    for (const char *c = in->text; *c; c++)
+        if ((unsigned char)*c < ' ' || strchr("\\/:*?\"<>|", *c))
+            return error_set(E_INVALIDARG, "%s: '%s' is no file name (no \\ / : * ? \" < > | and no path)", p->name,
+                             in->text);
+    return S_OK;
+}
+
+HRESULT collector_get_file_name(struct object *o, const struct property *p, struct value *out)
+{
+    HRESULT hr = object_get_field(o, p, out);
+    if (SUCCEEDED(hr) && !out->text[0]) {
+        value_free(out);
+        hr = object_get_field(o, class_property(o->class, "Name"), out);
+    }
+    return hr;
+}
+
+HRESULT collector_get_index(struct object *o, const struct property *p, struct value *out)
+{
+    memset(out, 0, sizeof *out);
+    out->kind = p->kind;
+    object_lock(o);
+    if (o->parent)
+        for (size_t i = 0; i < siblings(o)->count; i++)
+            if (siblings(o)->list[i] == o)
+                out->i32 = (int32_t)i;
+    object_unlock(o);
+    return S_OK;
+}
+
+HRESULT collector_get_latest(struct object *o, const struct property *p, struct value *out)
+{
+    struct object *set;
+    struct set_live live;
+    struct value index;
+    HRESULT hr = object_get_field(o, p, out);
+    /* A path that was put, or read from XML, stands until a run writes another (pla-behaviour 8). */
+    if (FAILED(hr) || out->text[0] || FAILED(collector_set(o, &set))) {
+        error_clear();
+        return hr;
+    }
+    hr = set_read(set, &live);
+    object_release(set);
+    if (FAILED(hr)) {
+        value_free(out);
+        return hr;
+    }
+    collector_get_index(o, p, &index);
+    if ((size_t)index.i32 < live.latest_files.count) {
+        value_free(out);
+        out->kind = PROPERTY_TEXT;
+        out->text = text_copy(live.latest_files.items[index.i32]);
+        hr = out->text ? S_OK : E_OUTOFMEMORY;
+    }
+    set_live_free(&live);
+    return hr;
+}
+
+HRESULT collector_get_output_location(struct object *o, const struct property *p, struct value *out)
+{
+    struct object *set;
+    struct set_live live = {0};
+    struct name_context context;
+    char *folder = NULL;
+    memset(out, 0, sizeof *out);
+    out->kind = p->kind;
+    HRESULT hr = collector_set(o, &set);
+    if (FAILED(hr))
+        return hr;
+    hr = set_read(set, &live);
+    if (SUCCEEDED(hr))
+        hr = name_context_now(live.serial_number, &context);
+    if (SUCCEEDED(hr)) {
+        hr = set_output_folder(set, &context, &folder);
+        if (SUCCEEDED(hr))
+            hr = collector_output_file(o, folder, &context, &out->text);
+        name_context_free(&context);
+    }
+    memory_free(folder);
+    set_live_free(&live);
+    object_release(set);
+    return hr;
+}
+
+/* ---- the collection ---- */
+
+static HRESULT admit(struct object *collection, struct object *item)
+{
+    const struct items *items = &((struct collection *)collection)->items;
+    char name[32];
+    if (collector_of(item)->Name[0]) {
+        if (name_taken(items, item, collector_of(item)->Name))
+            return error_set(PLA_E_DC_ALREADY_EXISTS, "Add: the set has a data collector '%s' already",
+                             collector_of(item)->Name);
+        return S_OK;
+    }
+    /* A collector that was never named gets the name that Windows' own wizard would give it. */
+    for (unsigned n = 1;; n++) {
+        snprintf(name, sizeof name, "DataCollector%02u", n);
+        if (!name_taken(items, item, name))
+            break;
+    }
+    char *copy = text_copy(name);
+    if (!copy)
+        return E_OUTOFMEMORY;
+    memory_free(collector_of(item)->Name);
+    collector_of(item)->Name = copy;
+    return S_OK;
+}
+
+const struct class data_collector_collection_class = {
+    .name = "DataCollectorCollection",
+    .size = sizeof(struct collection),
+    .items = offsetof(struct collection, items),
+    .adopts = true,
+    .admit = admit,
+};

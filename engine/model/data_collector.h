@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Hooks of the rows that all kinds of collector inherit; only the collector kinds' own files include this. */
+#ifndef OPENPLA_DATA_COLLECTOR_H
+#define OPENPLA_DATA_COLLECTOR_H
+
+#include "engine/model/model.h"
+
+HRESULT collector_check_name(struct object *o, const struct property *p, const struct value *in);
+HRESULT collector_check_file_name(struct object *o, const struct property *p, const struct value *in);
+HRESULT collector_get_file_name(struct object *o, const struct property *p, struct value *out);
+HRESULT collector_get_latest(struct object *o, const struct property *p, struct value *out);
+HRESULT collector_get_output_location(struct object *o, const struct property *p, struct value *out);
+HRESULT collector_get_index(struct object *o, const struct property *p, struct value *out);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/* The data collector set: what its rows leave to code. MS-PLA 3.2.4.1. */
+#include "engine/model/model.h"
+
+#include "engine/model/name_pattern.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+static struct data_collector_set *set_of(struct object *o)
+{
+    return (struct data_collector_set *)o;
+}
+
+/* ---- hooks of the rows ---- */
+
+/* Name and namespace if the set is bound, copied under the lock; *name is NULL if it is not. */
+static HRESULT bound_name(struct data_collector_set *set, const char **space, char **name)
+{
+    HRESULT hr = S_OK;
+    object_lock(&set->object);
+    *space = set->space;
+    *name = set->space && set->read_live ? text_copy(set->Name) : NULL;
+    if (set->space && set->read_live && !*name)
+        hr = E_OUTOFMEMORY;
+    object_unlock(&set->object);
+    return hr;
+}
+
+HRESULT set_read(struct object *o, struct set_live *out)
+{
+    struct data_collector_set *set = set_of(o);
+    const char *space;
+    char *name;
+    memset(out, 0, sizeof *out);
+    HRESULT hr = bound_name(set, &space, &name);
+    if (FAILED(hr))
+        return hr;
+    if (name) {
+        hr = set->read_live(space, name, out);
+        memory_free(name);
+        if (FAILED(hr))
+            return hr;
+    }
+    /* What was put since the last Query stands over what a run left; so does what no run has written yet. */
+    object_lock(o);
+    if (!name || set->serial_put || !out->serial_number)
+        out->serial_number = set->SerialNumber;
+    if (!name || set->latest_put || !out->latest_location) {
+        char *kept = text_copy(set->LatestOutputLocation);
+        memory_free(out->latest_location);
+        out->latest_location = kept;
+        if (!kept)
+            hr = E_OUTOFMEMORY;
+    }
+    object_unlock(o);
+    if (FAILED(hr))
+        set_live_free(out);
+    return hr;
+}
+
+void set_live_free(struct set_live *live)
+{
+    memory_free(live->latest_location);
+    texts_free(&live->latest_files);
+    memset(live, 0, sizeof *live);
+}
+
+static HRESULT set_get_live(struct object *o, const struct property *p, struct value *out)
+{
+    struct set_live live;
+    HRESULT hr = set_read(o, &live);
+    memset(out, 0, sizeof *out);
+    out->kind = p->kind;
+    if (FAILED(hr))
+        return hr;
+    switch (p - o->class->properties) {
+    case IDataCollectorSet_Status:
+        out->u32 = live.status;
+        break;
+    case IDataCollectorSet_SerialNumber:
+        out->u32 = live.serial_number;
+        break;
+    default:
+        out->text = live.latest_location;
+        live.latest_location = NULL;
+        break;
+    }
+    set_live_free(&live);
+    return S_OK;
+}
+
+static HRESULT set_get_output_location(struct object *o, const struct property *p, struct value *out)
+{
+    struct set_live live;
+    struct name_context context;
+    HRESULT hr = set_read(o, &live);
+    memset(out, 0, sizeof *out);
+    out->kind = p->kind;
+    if (FAILED(hr))
+        return hr;
+    hr = name_context_now(live.serial_number, &context);
+    if (SUCCEEDED(hr)) {
+        hr = set_output_folder(o, &context, &out->text);
+        name_context_free(&context);
+    }
+    set_live_free(&live);
+    return hr;
+}
+
+static HRESULT set_get_description(struct object *o, const struct property *p, struct value *out)
+{
+    (void)p;
+    return object_get_field(o, &o->class->properties[IDataCollectorSet_Description], out);
+}
+
+static HRESULT set_get_display_name(struct object *o, const struct property *p, struct value *out)
+{
+    (void)p;
+    return object_get_field(o, &o->class->properties[IDataCollectorSet_DisplayName], out);
+}
+
+/* In XML the unresolved form wins when it names a resource (pla-behaviour 5). */
+static HRESULT read_unresolved(struct object *o, int index, const char *text)
+{
+    return text[0] == '@' ? object_put_text(o, &o->class->properties[index], text) : S_OK;
+}
+
+static HRESULT set_read_description(struct object *o, const struct property *p, const char *text)
+{
+    (void)p;
+    return read_unresolved(o, IDataCollectorSet_Description, text);
+}
+
+static HRESULT set_read_display_name(struct object *o, const struct property *p, const char *text)
+{
+    (void)p;
+    return read_unresolved(o, IDataCollectorSet_DisplayName, text);
+}
+
+static void set_serial_was_put(struct object *o)
+{
+    set_of(o)->serial_put = true;
+}
+
+static void set_latest_was_put(struct object *o)
+{
+    set_of(o)->latest_put = true;
+}
+
+static HRESULT set_check_keywords(struct object *o, const struct property *p, const struct value *in)
+{
+    (void)o;
+    if (in->texts.count > 256)
+        return error_set(E_INVALIDARG, "%s: %u are more than 256", p->name, (unsigned)in->texts.count);
+    for (size_t i = 0; i < in->texts.count; i++) {
+        const char *word = in->texts.items[i];
+        size_t length = text_utf16_length(word);
+        if (length < 1 || length > 1024 || strchr(word, ';'))
+            return error_set(E_INVALIDARG, "%s: '%.100s' is not 1 to 1024 characters without ';'", p->name, word);
+    }
+    return S_OK;
+}
+
+/* The shape of SDDL: letters O, G, D, S each at most once, each with its colon. Accounts need not resolve here. */
+static HRESULT set_check_security(struct object *o, const struct property *p, const struct value *in)
+{
+    (void)o;
+    const char *s = in->text, *order = "OGDS";
+    int depth = 0;
+    bool part = false;
+    for (; *s; s++) {
+        if (*s == '(')
+            depth++;
+        else if (*s == ')')
+            depth--;
+        else if (!depth && s[1] == ':' && strchr("OGDS", *s)) {
+            const char *at = strchr(order, *s);
+            if (!at)
+                break;
+            order = at + 1;
+            part = true;
+            s++;
+        }
+        if (depth < 0 || depth > 1 || !part)
+            break;
+    }
+    if (*s || depth)
+        return error_set(E_INVALIDARG, "%s: '%.200s' is not a security descriptor in SDDL (O:..G:..D:..S:..)", p->name,
+                         in->text);
+    return S_OK;
+}
+
+/* ---- the class ---- */
+
+static const struct property set_properties[] = {
+#define PROPERTY_STRUCT data_collector_set
+#define PROPERTY PROPERTY_ROW
+#include "engine/model/data_collector_set.def"
+#undef PROPERTY
+#undef PROPERTY_STRUCT
+};
+
+static HRESULT set_created(struct object *o)
+{
+    struct data_collector_set *set = set_of(o);
+    HRESULT hr = object_create(&data_collector_collection_class, o, &set->DataCollectors);
+    if (SUCCEEDED(hr))
+        set->DataCollectors->parent = o;
+    return hr;
+}
+
+static void values_free(struct user_value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        memory_free(values[i].key);
+        memory_free(values[i].value);
+    }
+    memory_free(values);
+}
+
+static void set_destroyed(struct object *o)
+{
+    values_free(set_of(o)->values, set_of(o)->value_count);
+}
+
+static HRESULT set_copied(const struct object *from_, struct object *to_)
+{
+    const struct data_collector_set *from = (const struct data_collector_set *)from_;
+    struct data_collector_set *to = set_of(to_);
+    to->serial_put = from->serial_put;
+    to->latest_put = from->latest_put;
+    to->has_credentials = from->has_credentials;
+    for (size_t i = 0; i < from->value_count; i++) {
+        if (!memory_grow((void **)&to->values, &to->value_capacity, i + 1, sizeof to->values[0]))
+            return E_OUTOFMEMORY;
+        struct user_value v = {text_copy(from->values[i].key), text_copy(from->values[i].value),
+                               from->values[i].document};
+        to->values[to->value_count++] = v;
+        if (!v.key || !v.value)
+            return E_OUTOFMEMORY;
+    }
+    return S_OK;
+}
+
+static void set_exchanged(struct object *a_, struct object *b_)
+{
+    struct data_collector_set *a = set_of(a_), *b = set_of(b_);
+    struct user_value *values = a->values;
+    size_t count = a->value_count, capacity = a->value_capacity;
+    bool serial_put = a->serial_put, latest_put = a->latest_put;
+    a->values = b->values;
+    a->value_count = b->value_count;
+    a->value_capacity = b->value_capacity;
+    a->serial_put = b->serial_put;
+    a->latest_put = b->latest_put;
+    b->values = values;
+    b->value_count = count;
+    b->value_capacity = capacity;
+    b->serial_put = serial_put;
+    b->latest_put = latest_put;
+}
+
+const struct class data_collector_set_class = {
+    .name = "DataCollectorSet",
+    .size = sizeof(struct data_collector_set),
+    .properties = set_properties,
+    .property_count = IDataCollectorSet_count,
+    .created = set_created,
+    .destroyed = set_destroyed,
+    .copied = set_copied,
+    .exchanged = set_exchanged,
+};
+const struct class data_collector_set_collection_class = {
+    .name = "DataCollectorSetCollection",
+    .size = sizeof(struct collection),
+    .items = offsetof(struct collection, items),
+};
+
+HRESULT set_create(struct object **out)
+{
+    return object_create(&data_collector_set_class, NULL, out);
+}
+
+/* ---- SetValue and GetValue ---- */
+
+static struct user_value *find_value(struct data_collector_set *set, const char *key)
+{
+    for (size_t i = 0; i < set->value_count; i++)
+        if (text_equal_nocase(set->values[i].key, key))
+            return &set->values[i];
+    return NULL;
+}
+
+static HRESULT put_value(struct data_collector_set *set, char **key, char **value, bool document)
+{
+    struct user_value *found = find_value(set, *key);
+    if (!found) {
+        if (!memory_grow((void **)&set->values, &set->value_capacity, set->value_count + 1, sizeof set->values[0]))
+            return E_OUTOFMEMORY;
+        found = &set->values[set->value_count++];
+        memset(found, 0, sizeof *found);
+        found->key = *key;
+        *key = NULL;
+    }
+    char *old = found->value;
+    found->value = *value;
+    found->document = document;
+    *value = old;
+    return S_OK;
+}
+
+HRESULT set_put_value_as(struct object *o, const char *key, const char *value, bool document)
+{
+    if (!key || !key[0])
+        return error_set(E_INVALIDARG, "SetValue: the key must not be empty");
+    char *k = text_copy(key), *v = text_copy(value);
+    HRESULT hr = k && v ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        object_lock(o);
+        hr = put_value(set_of(o), &k, &v, document);
+        object_unlock(o);
+    }
+    memory_free(k);
+    memory_free(v);
+    return hr;
+}
+
+HRESULT set_put_value(struct object *o, const char *key, const char *value)
+{
+    struct data_collector_set *set = set_of(o);
+    struct user_value old = {0};
+    if (value || !key || !key[0])
+        return set_put_value_as(o, key, value, false);
+    object_lock(o);
+    struct user_value *found = find_value(set, key);
+    if (found) {
+        size_t index = (size_t)(found - set->values);
+        old = *found;
+        memmove(found, found + 1, (set->value_count - index - 1) * sizeof *found);
+        set->value_count--;
+    }
+    object_unlock(o);
+    memory_free(old.key);
+    memory_free(old.value);
+    return S_OK;
+}
+
+HRESULT set_get_value(struct object *o, const char *key, char **value)
+{
+    HRESULT hr = S_OK;
+    *value = NULL;
+    if (!key || !key[0])
+        return error_set(E_INVALIDARG, "GetValue: the key must not be empty");
+    object_lock(o);
+    struct user_value *found = find_value(set_of(o), key);
+    if (found) {
+        *value = text_copy(found->value);
+        hr = *value ? S_OK : E_OUTOFMEMORY;
+    } else {
+        hr = error_set(E_INVALIDARG, "GetValue: no value has the key '%s'", key);
+    }
+    object_unlock(o);
+    return hr;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* What a set is: objects made of property rows, their life, and getting and putting what they hold. No COM here. */
+#ifndef OPENPLA_MODEL_H
+#define OPENPLA_MODEL_H
+
+#include "engine/model/property.h"
+
+#include <stdatomic.h>
+
+/* What all objects of one kind share. */
+struct class {
+    const char *name; /* also the name of its XML element */
+    size_t size;
+    const struct property *properties;
+    size_t property_count;
+    size_t items;        /* offset of its struct items when it is a collection, else 0 */
+    bool adopts;         /* a collection whose items belong to it alone: it is their parent, they share its lock */
+    /* A collection's rule for a new item, under the lock; may be NULL. */
+    HRESULT (*admit)(struct object *collection, struct object *item);
+    HRESULT (*created)(struct object *o); /* makes child objects; may be NULL */
+    const char *(*extension)(const struct object *o); /* of a collector's file, with its dot; under the lock */
+    /* What is not in rows; each may be NULL. */
+    void (*destroyed)(struct object *o);
+    HRESULT (*copied)(const struct object *from, struct object *to);
+    void (*exchanged)(struct object *a, struct object *b);
+};
+
+/* An object: reference-counted; `skin` is what the COM layer made for it, once, and is not counted. */
+struct object {
+    const struct class *class;
+    atomic_uint references;
+    atomic_uint lock;       /* which lock guards it: the same for all of a set (see object_lock) */
+    struct object *parent;  /* borrowed; cleared by the parent when it lets go */
+    void *skin;             /* borrowed */
+};
+
+/* Items of a collection; each a reference. */
+struct items {
+    struct object **list;
+    size_t count, capacity;
+};
+
+/* A new object with its rows' defaults and one reference. `near` is an object whose lock it shares, or NULL. */
+HRESULT object_create(const struct class *class, struct object *near, struct object **out);
+struct object *object_reference(struct object *o);
+/* Takes a reference unless the last one has gone already. */
+bool object_try_reference(struct object *o);
+void object_release(struct object *o); /* NULL is allowed */
+
+/* Every set and its children share one lock, chosen at creation. Not recursive; never held over a call that waits. */
+void object_lock(struct object *o);
+void object_unlock(struct object *o);
+
+/* *out owns what it holds (value_free). Fails for out of memory or as the row's hook says. */
+HRESULT object_get(struct object *o, const struct property *p, struct value *out);
+/* Checks kind, range and the row's check, then replaces the field. The object is unchanged on failure. E_INVALIDARG
+   with a text naming property and value. Read-only rows may be put too: access is the skin's business. */
+HRESULT object_put(struct object *o, const struct property *p, const struct value *in);
+/* The field itself, past the row's getter. */
+HRESULT object_get_field(struct object *o, const struct property *p, struct value *out);
+HRESULT object_put_default(struct object *o, const struct property *p);
+/* Sets a text property without its checks. */
+HRESULT object_put_text(struct object *o, const struct property *p, const char *text);
+const struct property *class_property(const struct class *class, const char *name);
+/* A new object of the same class and lock with equal property values; its collections are empty. */
+HRESULT object_copy(struct object *from, struct object **out);
+/* Exchanges the property values of two objects of one class and one lock; child objects stay where they are. */
+void object_exchange(struct object *a, struct object *b);
+
+/* Collections. Index is zero-based: DISP_E_BADINDEX outside. */
+size_t collection_count(struct object *collection);
+HRESULT collection_item(struct object *collection, size_t index, struct object **out); /* a reference */
+/* Keeps a reference and becomes the item's parent. The kind's own rules apply (duplicate names, another set). */
+HRESULT collection_add(struct object *collection, struct object *item);
+HRESULT collection_remove(struct object *collection, size_t index);
+HRESULT collection_remove_object(struct object *collection, struct object *item); /* E_INVALIDARG if it is not in it */
+void collection_clear(struct object *collection);
+/* Exchanges the items of two collections of one class and one lock. */
+void collection_exchange(struct object *a, struct object *b);
+/* References to all items at this moment; *list from memory_alloc. */
+HRESULT collection_snapshot(struct object *collection, struct object ***list, size_t *count);
+void objects_release(struct object **list, size_t count); /* releases each and frees the list */
+
+/* ---- the classes ---- */
+
+/* Owner BA, group DU; full access for SY and BA, read and execute for Performance Log Users (pla-behaviour 5). */
+#define SET_DEFAULT_SECURITY "O:BAG:DUD:(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;S-1-5-32-559)"
+
+struct user_value { /* SetValue's pairs */
+    char *key, *value;
+    bool document; /* value is an XML fragment */
+};
+/* What a set's live properties are asked from once it is bound; given by who creates the set. */
+struct set_live {
+    uint32_t status, serial_number;
+    char *latest_location; /* owned */
+    struct texts latest_files;
+};
+struct data_collector_set {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/data_collector_set.def"
+#undef PROPERTY
+    struct user_value *values;
+    size_t value_count, value_capacity;
+    const char *space; /* namespace when bound by Commit or Query, else NULL; static text */
+    bool serial_put;   /* SerialNumber was put, or came in XML, since the last Query (DECISIONS 13) */
+    bool latest_put;   /* the same for LatestOutputLocation */
+    bool has_credentials;
+    /* Live state of a bound set; NULL: the fields are all there is. Called without the lock. */
+    HRESULT (*read_live)(const char *space, const char *name, struct set_live *out);
+};
+void set_live_free(struct set_live *live);
+extern const struct class data_collector_set_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) IDataCollectorSet_##Name,
+#include "engine/model/data_collector_set.def"
+#undef PROPERTY
+    IDataCollectorSet_count
+};
+
+struct collection {
+    struct object object;
+    struct items items;
+};
+extern const struct class data_collector_collection_class;
+extern const struct class data_collector_set_collection_class;
+
+/* The fields that every collector begins with; collector_of() gives them for any collector. */
+struct data_collector {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/data_collector.def"
+#undef PROPERTY
+};
+struct performance_counter_collector {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/data_collector.def"
+#include "engine/model/performance_counter_collector.def"
+#undef PROPERTY
+};
+extern const struct class performance_counter_collector_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) IPerformanceCounterDataCollector_##Name,
+#include "engine/model/data_collector.def"
+#include "engine/model/performance_counter_collector.def"
+#undef PROPERTY
+    IPerformanceCounterDataCollector_count
+};
+/* The class of a DataCollectorType; NULL where there is none. */
+const struct class *collector_class(uint32_t data_collector_type);
+/* The class of an XML element; NULL if it is no collector. */
+const struct class *collector_class_of_element(const char *element);
+struct data_collector *collector_of(struct object *collector);
+/* The set a collector belongs to, a reference; PLA_E_DCS_NOT_FOUND when it is in none. */
+HRESULT collector_set(struct object *collector, struct object **set);
+
+struct value_map {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/value_map.def"
+#undef PROPERTY
+    struct items items;
+};
+extern const struct class value_map_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) IValueMap_##Name,
+#include "engine/model/value_map.def"
+#undef PROPERTY
+    IValueMap_count
+};
+struct value_map_item {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/value_map_item.def"
+#undef PROPERTY
+};
+extern const struct class value_map_item_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) IValueMapItem_##Name,
+#include "engine/model/value_map_item.def"
+#undef PROPERTY
+    IValueMapItem_count
+};
+/* The map's value from its enabled items, and enabling items from a value (MS-PLA 2.2.2.11; pla-behaviour 17). */
+HRESULT value_map_get_value(struct object *map, struct variant *out);
+HRESULT value_map_put_value(struct object *map, const struct variant *in);
+/* Add of an integer, or of a text: a number, else the key of an item to enable (MS-PLA 3.2.4.18.10). */
+HRESULT value_map_add_value(struct object *map, const struct variant *in);
+
+/* ---- issues: what Commit and SetXml report ---- */
+/* A new plaValidation map. */
+HRESULT issues_create(struct object *near, struct object **map);
+/* Adds an item: key path, HRESULT as VT_UI4, text. */
+HRESULT issues_add(struct object *map, HRESULT hr, const char *key, const char *text);
+
+/* ---- sets ---- */
+HRESULT set_create(struct object **out);
+HRESULT set_put_value(struct object *set, const char *key, const char *value); /* NULL value removes */
+/* The same for a value that may be an XML fragment (<Value type="document">). */
+HRESULT set_put_value_as(struct object *set, const char *key, const char *value, bool document);
+HRESULT set_get_value(struct object *set, const char *key, char **value);
+/* Live or kept values of a set, in one read. */
+HRESULT set_read(struct object *set, struct set_live *out);
+/* Copies what validation finds into `issues` (a plaValidation map): MS-PLA 2.2.2.11. Fails only for what makes Commit
+   itself fail. */
+HRESULT set_validate(struct object *set, struct object *issues);
+
+/* Folder and file of a run: serial number and moment as given. *out from memory_alloc. */
+struct name_context;
+HRESULT set_output_folder(struct object *set, const struct name_context *context, char **out);
+HRESULT collector_output_file(struct object *collector, const char *folder, const struct name_context *context,
+                              char **out);
+/* The context for a run that starts now. context->computer is from memory_alloc: name_context_free. */
+HRESULT name_context_now(uint32_t serial_number, struct name_context *out);
+void name_context_free(struct name_context *context);
+
+/* ---- XML: parse, fill defaults, validate, format; pla-behaviour 18 ---- */
+/* Reads set XML into `set`: elements that are there replace what the set has; bad values become the default and an
+   issue, unknown elements an issue. OPENPLA_E_MALFORMED_XML with line and reason leaves the set as it was. */
+HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
+HRESULT collector_from_xml(struct object *collector, const char *xml, size_t size, struct object *issues);
+/* A new collector of the kind that the root element names. */
+HRESULT collector_create_from_xml(struct object *near, const char *xml, size_t size, struct object *issues,
+                                  struct object **out);
+/* UTF-8, no declaration, empty elements as <X/>. *xml from memory_alloc. */
+HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
+
+#endif

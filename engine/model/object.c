@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects made of property rows: their life, their locks, getting and putting. */
+#include "engine/model/model.h"
+
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+/* A set's tree takes one of these at creation and keeps it. They are never freed, so an object's lock can be taken
+   without knowing whether the object has just moved to another tree; two sets on one lock merely wait for each other. */
+#define LOCK_COUNT 64
+static struct host_lock locks[LOCK_COUNT];
+static atomic_uint next_lock;
+
+void object_lock(struct object *o)
+{
+    for (;;) {
+        unsigned index = atomic_load(&o->lock);
+        host_lock_enter(&locks[index]);
+        if (atomic_load(&o->lock) == index)
+            return;
+        host_lock_leave(&locks[index]);
+    }
+}
+
+void object_unlock(struct object *o)
+{
+    host_lock_leave(&locks[atomic_load(&o->lock)]);
+}
+
+static void *field(const struct object *o, const struct property *p)
+{
+    return (char *)(uintptr_t)o + p->offset;
+}
+
+static struct items *items_of(const struct object *o)
+{
+    return o->class->items ? (struct items *)((char *)(uintptr_t)o + o->class->items) : NULL;
+}
+
+/* Copies the field into *out; under the lock. */
+static HRESULT read_field(const struct object *o, const struct property *p, struct value *out)
+{
+    const void *f = field(o, p);
+    memset(out, 0, sizeof *out);
+    out->kind = p->kind;
+    switch (p->kind) {
+    case PROPERTY_BOOL:
+        out->boolean = *(const bool *)f;
+        return S_OK;
+    case PROPERTY_I32:
+        out->i32 = *(const int32_t *)f;
+        return S_OK;
+    case PROPERTY_U32:
+    case PROPERTY_ENUM:
+    case PROPERTY_FLAGS:
+        out->u32 = *(const uint32_t *)f;
+        return S_OK;
+    case PROPERTY_TEXT:
+        out->text = text_copy(*(char *const *)f);
+        return out->text ? S_OK : E_OUTOFMEMORY;
+    case PROPERTY_TEXTS:
+        return texts_copy(&out->texts, f);
+    case PROPERTY_VARIANT:
+        return variant_copy(&out->variant, f);
+    case PROPERTY_OBJECT:
+        out->object = object_reference(*(struct object *const *)f);
+        return S_OK;
+    }
+    return E_UNEXPECTED;
+}
+
+/* Exchanges the field and what *v holds. */
+static void exchange_field(struct object *o, const struct property *p, struct value *v)
+{
+    void *f = field(o, p);
+    struct value old = {.kind = p->kind};
+    switch (p->kind) {
+    case PROPERTY_BOOL:
+        old.boolean = *(bool *)f;
+        *(bool *)f = v->boolean;
+        break;
+    case PROPERTY_I32:
+        old.i32 = *(int32_t *)f;
+        *(int32_t *)f = v->i32;
+        break;
+    case PROPERTY_U32:
+    case PROPERTY_ENUM:
+    case PROPERTY_FLAGS:
+        old.u32 = *(uint32_t *)f;
+        *(uint32_t *)f = v->u32;
+        break;
+    case PROPERTY_TEXT:
+        old.text = *(char **)f;
+        *(char **)f = v->text;
+        break;
+    case PROPERTY_TEXTS:
+        old.texts = *(struct texts *)f;
+        *(struct texts *)f = v->texts;
+        break;
+    case PROPERTY_VARIANT:
+        old.variant = *(struct variant *)f;
+        *(struct variant *)f = v->variant;
+        break;
+    case PROPERTY_OBJECT:
+        old.object = *(struct object **)f;
+        *(struct object **)f = v->object;
+        break;
+    }
+    *v = old;
+}
+
+static HRESULT default_value(const struct property *p, struct value *v)
+{
+    memset(v, 0, sizeof *v);
+    v->kind = p->kind;
+    switch (p->kind) {
+    case PROPERTY_BOOL:
+        v->boolean = p->number != 0;
+        break;
+    case PROPERTY_I32:
+        v->i32 = (int32_t)p->number;
+        break;
+    case PROPERTY_U32:
+    case PROPERTY_ENUM:
+    case PROPERTY_FLAGS:
+        v->u32 = (uint32_t)p->number;
+        break;
+    case PROPERTY_TEXT:
+        v->text = text_copy(p->text);
+        return v->text ? S_OK : E_OUTOFMEMORY;
+    default:
+        break;
+    }
+    return S_OK;
+}
+
+HRESULT object_create(const struct class *class, struct object *near, struct object **out)
+{
+    *out = NULL;
+    struct object *o = memory_zero(1, class->size);
+    if (!o)
+        return E_OUTOFMEMORY;
+    o->class = class;
+    atomic_init(&o->references, 1);
+    atomic_init(&o->lock, near ? atomic_load(&near->lock) : atomic_fetch_add(&next_lock, 1) % LOCK_COUNT);
+    for (size_t i = 0; i < class->property_count; i++) {
+        struct value v;
+        if (FAILED(default_value(&class->properties[i], &v))) {
+            object_release(o);
+            return E_OUTOFMEMORY;
+        }
+        exchange_field(o, &class->properties[i], &v);
+    }
+    HRESULT hr = class->created ? class->created(o) : S_OK;
+    if (FAILED(hr)) {
+        object_release(o);
+        return hr;
+    }
+    *out = o;
+    return S_OK;
+}
+
+struct object *object_reference(struct object *o)
+{
+    if (o)
+        atomic_fetch_add(&o->references, 1);
+    return o;
+}
+
+bool object_try_reference(struct object *o)
+{
+    unsigned n = atomic_load(&o->references);
+    while (n)
+        if (atomic_compare_exchange_weak(&o->references, &n, n + 1))
+            return true;
+    return false;
+}
+
+/* Items of a collection that does not adopt belong to nobody, or to another. */
+static void disown(struct object *collection, struct object *item)
+{
+    if (item->parent == collection)
+        item->parent = NULL;
+}
+
+static void destroy(struct object *o)
+{
+    struct items *items = items_of(o);
+    object_lock(o);
+    for (size_t i = 0; items && i < items->count; i++)
+        disown(o, items->list[i]);
+    for (size_t i = 0; i < o->class->property_count; i++) {
+        const struct property *p = &o->class->properties[i];
+        struct object *child = p->kind == PROPERTY_OBJECT ? *(struct object **)field(o, p) : NULL;
+        if (child)
+            child->parent = NULL;
+    }
+    object_unlock(o);
+    if (items)
+        objects_release(items->list, items->count);
+    for (size_t i = 0; i < o->class->property_count; i++) {
+        struct value v = {.kind = o->class->properties[i].kind};
+        exchange_field(o, &o->class->properties[i], &v);
+        value_free(&v);
+    }
+    if (o->class->destroyed)
+        o->class->destroyed(o);
+    memory_free(o);
+}
+
+void object_release(struct object *o)
+{
+    if (o && atomic_fetch_sub(&o->references, 1) == 1)
+        destroy(o);
+}
+
+void objects_release(struct object **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        object_release(list[i]);
+    memory_free(list);
+}
+
+HRESULT object_get(struct object *o, const struct property *p, struct value *out)
+{
+    if (p->get)
+        return p->get(o, p, out);
+    return object_get_field(o, p, out);
+}
+
+HRESULT object_get_field(struct object *o, const struct property *p, struct value *out)
+{
+    object_lock(o);
+    HRESULT hr = read_field(o, p, out);
+    object_unlock(o);
+    if (FAILED(hr))
+        value_free(out);
+    return hr;
+}
+
+static HRESULT check(struct object *o, const struct property *p, const struct value *in)
+{
+    switch (p->kind) {
+    case PROPERTY_I32:
+        if (in->i32 < p->min || in->i32 > p->max)
+            return error_set(E_INVALIDARG, "%s: %d is not between %lld and %lld", p->name, (int)in->i32,
+                             (long long)p->min, (long long)p->max);
+        break;
+    case PROPERTY_U32:
+        if (in->u32 < p->min || in->u32 > p->max)
+            return error_set(E_INVALIDARG, "%s: %u is not between %lld and %lld", p->name, (unsigned)in->u32,
+                             (long long)p->min, (long long)p->max);
+        break;
+    case PROPERTY_ENUM:
+        if (!enumeration_has(p->enumeration, in->u32))
+            return error_set(E_INVALIDARG, "%s: %d is no value of %s", p->name, (int)in->u32, p->enumeration->name);
+        break;
+    default:
+        break;
+    }
+    return p->check ? p->check(o, p, in) : S_OK;
+}
+
+static HRESULT copy_value(struct value *to, const struct value *from)
+{
+    *to = *from;
+    switch (from->kind) {
+    case PROPERTY_TEXT:
+        to->text = text_copy(from->text);
+        return to->text ? S_OK : E_OUTOFMEMORY;
+    case PROPERTY_TEXTS:
+        memset(&to->texts, 0, sizeof to->texts);
+        return texts_copy(&to->texts, &from->texts);
+    case PROPERTY_VARIANT:
+        return variant_copy(&to->variant, &from->variant);
+    default:
+        return S_OK;
+    }
+}
+
+HRESULT object_put(struct object *o, const struct property *p, const struct value *in)
+{
+    struct value v;
+    if (in->kind != p->kind || p->kind == PROPERTY_OBJECT)
+        return error_set(E_UNEXPECTED, "%s: value of the wrong kind", p->name);
+    HRESULT hr = check(o, p, in);
+    if (FAILED(hr))
+        return hr;
+    hr = copy_value(&v, in);
+    if (FAILED(hr)) {
+        value_free(&v);
+        return hr;
+    }
+    if (p->kind == PROPERTY_FLAGS)
+        v.u32 &= enumeration_mask(p->enumeration);
+    object_lock(o);
+    exchange_field(o, p, &v);
+    if (p->changed)
+        p->changed(o);
+    object_unlock(o);
+    value_free(&v);
+    return S_OK;
+}
+
+HRESULT object_put_default(struct object *o, const struct property *p)
+{
+    struct value v;
+    HRESULT hr = default_value(p, &v);
+    if (FAILED(hr))
+        return hr;
+    object_lock(o);
+    exchange_field(o, p, &v);
+    object_unlock(o);
+    value_free(&v);
+    return S_OK;
+}
+
+HRESULT object_put_text(struct object *o, const struct property *p, const char *text)
+{
+    struct value v = {.kind = PROPERTY_TEXT, .text = text_copy(text)};
+    if (!v.text)
+        return E_OUTOFMEMORY;
+    object_lock(o);
+    exchange_field(o, p, &v);
+    object_unlock(o);
+    value_free(&v);
+    return S_OK;
+}
+
+const struct property *class_property(const struct class *class, const char *name)
+{
+    for (size_t i = 0; i < class->property_count; i++)
+        if (!strcmp(class->properties[i].name, name))
+            return &class->properties[i];
+    return NULL;
+}
+
+HRESULT object_copy(struct object *from, struct object **out)
+{
+    struct object *to;
+    HRESULT hr = object_create(from->class, from, &to);
+    *out = NULL;
+    if (FAILED(hr))
+        return hr;
+    object_lock(from);
+    for (size_t i = 0; SUCCEEDED(hr) && i < from->class->property_count; i++) {
+        const struct property *p = &from->class->properties[i];
+        struct value v;
+        if (p->kind == PROPERTY_OBJECT)
+            continue;
+        hr = read_field(from, p, &v);
+        if (SUCCEEDED(hr))
+            exchange_field(to, p, &v);
+        value_free(&v);
+    }
+    if (SUCCEEDED(hr) && from->class->copied)
+        hr = from->class->copied(from, to);
+    object_unlock(from);
+    if (FAILED(hr)) {
+        object_release(to);
+        return hr;
+    }
+    *out = to;
+    return S_OK;
+}
+
+void object_exchange(struct object *a, struct object *b)
+{
+    object_lock(a);
+    for (size_t i = 0; i < a->class->property_count; i++) {
+        const struct property *p = &a->class->properties[i];
+        struct value v = {.kind = p->kind};
+        if (p->kind == PROPERTY_OBJECT)
+            continue;
+        exchange_field(a, p, &v);
+        exchange_field(b, p, &v);
+        exchange_field(a, p, &v);
+    }
+    if (a->class->exchanged)
+        a->class->exchanged(a, b);
+    object_unlock(a);
+}
+
+/* ---- collections ---- */
+
+size_t collection_count(struct object *collection)
+{
+    object_lock(collection);
+    size_t n = items_of(collection)->count;
+    object_unlock(collection);
+    return n;
+}
+
+static HRESULT bad_index(struct object *collection, size_t index)
+{
+    return error_set(DISP_E_BADINDEX, "%s: there is no item %lld among %u", collection->class->name, (long long)index,
+                     (unsigned)items_of(collection)->count);
+}
+
+HRESULT collection_item(struct object *collection, size_t index, struct object **out)
+{
+    struct items *items = items_of(collection);
+    HRESULT hr = S_OK;
+    object_lock(collection);
+    *out = index < items->count ? object_reference(items->list[index]) : NULL;
+    if (!*out)
+        hr = bad_index(collection, index);
+    object_unlock(collection);
+    return hr;
+}
+
+/* Gives o and everything below it another lock; the caller holds both. */
+static void change_lock(struct object *o, unsigned lock)
+{
+    struct items *items = items_of(o);
+    for (size_t i = 0; items && i < items->count; i++)
+        if (items->list[i]->parent == o)
+            change_lock(items->list[i], lock);
+    for (size_t i = 0; i < o->class->property_count; i++) {
+        const struct property *p = &o->class->properties[i];
+        struct object *child = p->kind == PROPERTY_OBJECT ? *(struct object **)field(o, p) : NULL;
+        if (child)
+            change_lock(child, lock);
+    }
+    atomic_store(&o->lock, lock);
+}
+
+/* Locks a collection and an item that may belong to another tree, lower lock first. */
+static void lock_both(struct object *a, struct object *b, unsigned *first, unsigned *second)
+{
+    for (;;) {
+        unsigned la = atomic_load(&a->lock), lb = atomic_load(&b->lock);
+        *first = la < lb ? la : lb;
+        *second = la < lb ? lb : la;
+        host_lock_enter(&locks[*first]);
+        if (*second != *first)
+            host_lock_enter(&locks[*second]);
+        if (atomic_load(&a->lock) == la && atomic_load(&b->lock) == lb)
+            return;
+        if (*second != *first)
+            host_lock_leave(&locks[*second]);
+        host_lock_leave(&locks[*first]);
+    }
+}
+
+HRESULT collection_add(struct object *collection, struct object *item)
+{
+    struct items *items = items_of(collection);
+    unsigned first, second;
+    lock_both(collection, item, &first, &second);
+    HRESULT hr = S_OK;
+    if (collection->class->adopts && item->parent)
+        hr = error_set(E_INVALIDARG, "%s: the %s is in a collection already", collection->class->name,
+                       item->class->name);
+    if (SUCCEEDED(hr) && collection->class->admit)
+        hr = collection->class->admit(collection, item);
+    if (SUCCEEDED(hr) &&
+        !memory_grow((void **)&items->list, &items->capacity, items->count + 1, sizeof items->list[0]))
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        items->list[items->count++] = object_reference(item);
+        if (collection->class->adopts) {
+            item->parent = collection;
+            change_lock(item, atomic_load(&collection->lock));
+        }
+    }
+    if (second != first)
+        host_lock_leave(&locks[second]);
+    host_lock_leave(&locks[first]);
+    return hr;
+}
+
+static struct object *take_out(struct object *collection, struct items *items, size_t index)
+{
+    struct object *item = items->list[index];
+    memmove(&items->list[index], &items->list[index + 1], (items->count - index - 1) * sizeof items->list[0]);
+    items->count--;
+    disown(collection, item);
+    return item;
+}
+
+HRESULT collection_remove(struct object *collection, size_t index)
+{
+    struct items *items = items_of(collection);
+    struct object *item = NULL;
+    HRESULT hr = S_OK;
+    object_lock(collection);
+    if (index < items->count)
+        item = take_out(collection, items, index);
+    else
+        hr = bad_index(collection, index);
+    object_unlock(collection);
+    object_release(item);
+    return hr;
+}
+
+HRESULT collection_remove_object(struct object *collection, struct object *item)
+{
+    struct items *items = items_of(collection);
+    struct object *found = NULL;
+    object_lock(collection);
+    for (size_t i = 0; !found && i < items->count; i++)
+        if (items->list[i] == item)
+            found = take_out(collection, items, i);
+    object_unlock(collection);
+    object_release(found);
+    return found ? S_OK : error_set(E_INVALIDARG, "%s: the object is not in it", collection->class->name);
+}
+
+void collection_clear(struct object *collection)
+{
+    struct items *items = items_of(collection), old;
+    object_lock(collection);
+    old = *items;
+    memset(items, 0, sizeof *items);
+    for (size_t i = 0; i < old.count; i++)
+        disown(collection, old.list[i]);
+    object_unlock(collection);
+    objects_release(old.list, old.count);
+}
+
+void collection_exchange(struct object *a, struct object *b)
+{
+    struct items *ia = items_of(a), *ib = items_of(b), t;
+    object_lock(a);
+    t = *ia;
+    *ia = *ib;
+    *ib = t;
+    if (a->class->adopts) {
+        for (size_t i = 0; i < ia->count; i++)
+            ia->list[i]->parent = a;
+        for (size_t i = 0; i < ib->count; i++)
+            ib->list[i]->parent = b;
+    }
+    object_unlock(a);
+}
+
+HRESULT collection_snapshot(struct object *collection, struct object ***list, size_t *count)
+{
+    struct items *items = items_of(collection);
+    HRESULT hr = S_OK;
+    *count = 0;
+    object_lock(collection);
+    *list = memory_zero(items->count + 1, sizeof **list);
+    if (!*list)
+        hr = E_OUTOFMEMORY;
+    else
+        for (; *count < items->count; ++*count)
+            (*list)[*count] = object_reference(items->list[*count]);
+    object_unlock(collection);
+    return hr;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a run writes: the folder of a set and the file of a collector. pla-behaviour 7. */
+#include "engine/model/model.h"
+
+#include "engine/model/name_pattern.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+HRESULT name_context_now(uint32_t serial_number, struct name_context *out)
+{
+    int64_t utc = clock_utc();
+    int64_t local = clock_utc_to_local(utc);
+    out->local = clock_calendar(local);
+    out->zone_offset_minutes = -clock_bias_minutes(utc);
+    out->serial_number = serial_number;
+    out->computer = host_computer_name();
+    return out->computer ? S_OK : E_OUTOFMEMORY;
+}
+
+void name_context_free(struct name_context *context)
+{
+    memory_free((void *)(uintptr_t)context->computer);
+    context->computer = NULL;
+}
+
+HRESULT set_output_folder(struct object *o, const struct name_context *context, char **out)
+{
+    struct data_collector_set *set = (struct data_collector_set *)o;
+    char *folder = NULL;
+    *out = NULL;
+    object_lock(o);
+    char *root = text_copy(set->RootPath), *base = text_copy(set->Subdirectory),
+         *pattern = text_copy(set->SubdirectoryFormatPattern);
+    uint32_t format = set->SubdirectoryFormat;
+    object_unlock(o);
+    char *expanded = root ? host_expand_environment(root) : NULL;
+    HRESULT hr = expanded && base && pattern ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = name_decorate(base, format, pattern, context, &folder);
+    if (FAILED(hr) && hr != E_OUTOFMEMORY)
+        hr = error_prefix(hr, "SubdirectoryFormatPattern");
+    if (SUCCEEDED(hr)) {
+        /* Without a subdirectory the folder keeps its trailing separator, as Windows shows it. */
+        *out = path_join(expanded, folder);
+        hr = *out ? S_OK : E_OUTOFMEMORY;
+    }
+    memory_free(folder);
+    memory_free(expanded);
+    memory_free(root);
+    memory_free(base);
+    memory_free(pattern);
+    return hr;
+}
+
+HRESULT collector_output_file(struct object *o, const char *folder, const struct name_context *context, char **out)
+{
+    struct data_collector *c = collector_of(o);
+    char *file = NULL;
+    *out = NULL;
+    object_lock(o);
+    char *base = text_copy(c->FileName[0] ? c->FileName : c->Name), *pattern = text_copy(c->FileNameFormatPattern);
+    const char *ending = o->class->extension(o);
+    uint32_t format = c->FileNameFormat;
+    object_unlock(o);
+    HRESULT hr = base && pattern ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = name_decorate_file(base, ending, format, pattern, context, &file);
+    if (FAILED(hr) && hr != E_OUTOFMEMORY)
+        hr = error_prefix(hr, "FileNameFormatPattern");
+    if (SUCCEEDED(hr)) {
+        *out = path_join(folder, file);
+        hr = *out ? S_OK : E_OUTOFMEMORY;
+    }
+    memory_free(file);
+    memory_free(base);
+    memory_free(pattern);
+    return hr;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* What one property is: the row that its line in a .def file becomes. Everything that walks properties walks these. */
+#ifndef OPENPLA_PROPERTY_H
+#define OPENPLA_PROPERTY_H
+
+#include "engine/os/text.h"
+
+struct object;
+struct property;
+
+enum property_kind {
+    PROPERTY_BOOL,
+    PROPERTY_I32,
+    PROPERTY_U32,
+    PROPERTY_ENUM,    /* a value outside its list is E_INVALIDARG (DECISIONS 2) */
+    PROPERTY_FLAGS,   /* undefined bits are masked off */
+    PROPERTY_TEXT,
+    PROPERTY_TEXTS,
+    PROPERTY_VARIANT, /* scalars, text and dates (DECISIONS 4) */
+    PROPERTY_OBJECT   /* a child object; its own rows */
+};
+
+/* A VARIANT's portable part; the numbers of the types are VARIANT's own (MS-OAUT 2.2.7). */
+enum variant_type {
+    VARIANT_EMPTY = 0,
+    VARIANT_NULL = 1,
+    VARIANT_I2 = 2,
+    VARIANT_I4 = 3,
+    VARIANT_R4 = 4,
+    VARIANT_R8 = 5,
+    VARIANT_CY = 6,
+    VARIANT_DATE = 7,
+    VARIANT_TEXT = 8,
+    VARIANT_ERROR = 10,
+    VARIANT_BOOL_ = 11,
+    VARIANT_I1 = 16,
+    VARIANT_UI1 = 17,
+    VARIANT_UI2 = 18,
+    VARIANT_UI4 = 19,
+    VARIANT_I8 = 20,
+    VARIANT_UI8 = 21,
+    VARIANT_INT = 22,
+    VARIANT_UINT = 23
+};
+struct variant {
+    enum variant_type type;
+    int64_t integer; /* of the integral types, VARIANT_BOOL_ (-1, 0), VARIANT_ERROR and VARIANT_CY (1/10000) */
+    double real;     /* of VARIANT_R4, VARIANT_R8, VARIANT_DATE */
+    char *text;      /* of VARIANT_TEXT, owned */
+};
+HRESULT variant_copy(struct variant *to, const struct variant *from);
+void variant_free(struct variant *v);
+/* An integer from an integral variant, a real without fraction or a text of digits. DISP_E_TYPEMISMATCH, _OVERFLOW. */
+HRESULT variant_to_i64(const struct variant *v, int64_t *out);
+
+/* One property's value on its way in or out. What it owns is freed by value_free. */
+struct value {
+    enum property_kind kind;
+    union {
+        bool boolean;
+        int32_t i32;
+        uint32_t u32; /* also ENUM and FLAGS */
+        char *text;
+        struct texts texts;
+        struct variant variant;
+        struct object *object; /* a reference */
+    };
+};
+void value_free(struct value *v);
+
+struct enumeration {
+    const char *name;
+    size_t count;
+    const struct enumerator {
+        const char *name;
+        uint32_t value;
+    } *items;
+};
+#define ENUMERATION(Name, ...) extern const struct enumeration enumeration_##Name;
+#include "engine/model/enumerations.def"
+#undef ENUMERATION
+bool enumeration_has(const struct enumeration *e, uint32_t value);
+uint32_t enumeration_mask(const struct enumeration *e); /* all its bits */
+
+enum property_access {
+    ACCESS_RO,  /* get only */
+    ACCESS_RW,  /* get and put */
+    ACCESS_NONE /* not a member of the interface; lives in XML only */
+};
+enum property_xml {
+    XML_HIDDEN, /* not in XML */
+    XML_SHOWN,  /* written; on input recognised and left alone */
+    XML_STORED  /* written and read */
+};
+
+struct property {
+    const char *name;
+    enum property_kind kind;
+    enum property_access access;
+    enum property_xml xml_use;
+    const char *xml;          /* element name */
+    const char *alias;        /* another name it is read under, or NULL (DECISIONS 6) */
+    size_t offset;            /* of the field in the object's struct */
+    int64_t number;           /* default of numbers */
+    const char *text;         /* default of texts */
+    int64_t min, max;         /* of I32 and U32 */
+    const struct enumeration *enumeration;
+    /* Hooks; NULL where the row is regular. They run without the object's lock. */
+    HRESULT (*get)(struct object *o, const struct property *p, struct value *out);
+    HRESULT (*check)(struct object *o, const struct property *p, const struct value *in); /* refuses a put */
+    void (*changed)(struct object *o); /* after a put or a value read from XML, under the lock */
+    /* Takes an element's text where the row is SHOWN only; NULL: such an element is left alone. */
+    HRESULT (*read)(struct object *o, const struct property *p, const char *text);
+    const char *doc;
+};
+
+/* How a .def file's columns become fields and row members. */
+#define FIELD_BOOL(Name)         bool Name;
+#define FIELD_I32(Name)          int32_t Name;
+#define FIELD_U32(Name)          uint32_t Name;
+#define FIELD_ENUM_(Name)        uint32_t Name;
+#define FIELD_FLAGS_(Name)       uint32_t Name;
+#define FIELD_ENUM(E)            FIELD_ENUM_
+#define FIELD_FLAGS(E)           FIELD_FLAGS_
+#define FIELD_TEXT(Name)         char *Name; /* never NULL */
+#define FIELD_TEXTS(Name)        struct texts Name;
+#define FIELD_VARIANT(Name)      struct variant Name;
+#define FIELD_OBJECT_(Name)      struct object *Name; /* a reference */
+#define FIELD_OBJECT(C)          FIELD_OBJECT_
+#define PROPERTY_FIELD(access, kind, Name, ...) FIELD_##kind(Name)
+
+#define KIND_BOOL                .kind = PROPERTY_BOOL, .min = 0, .max = 1
+#define KIND_I32                 .kind = PROPERTY_I32
+#define KIND_U32                 .kind = PROPERTY_U32
+#define KIND_ENUM(E)             .kind = PROPERTY_ENUM, .enumeration = &enumeration_##E
+#define KIND_FLAGS(E)            .kind = PROPERTY_FLAGS, .enumeration = &enumeration_##E
+#define KIND_TEXT                .kind = PROPERTY_TEXT
+#define KIND_TEXTS               .kind = PROPERTY_TEXTS
+#define KIND_VARIANT             .kind = PROPERTY_VARIANT
+#define KIND_OBJECT(C)           .kind = PROPERTY_OBJECT
+#define HIDDEN                   .xml_use = XML_HIDDEN
+#define SHOWN(element)           .xml_use = XML_SHOWN, .xml = element
+#define STORED(element)          .xml_use = XML_STORED, .xml = element
+#define ALIAS(element)           .alias = element,
+#define NUMBER(n)                .number = (n)
+#define STRING(t)                .text = (t)
+#define EMPTY                    .number = 0
+#define RANGE(lo, hi)            , .min = (lo), .max = (hi)
+#define GETTER(f)                .get = (f),
+#define CHECK(f)                 .check = (f),
+#define CHANGED(f)               .changed = (f),
+#define READER(f)                .read = (f),
+#define PLAIN
+/* The row of a property of the struct that PROPERTY_STRUCT names; the offset names the field, so a row without a field
+   does not compile. Use it as `#define PROPERTY PROPERTY_ROW`. */
+#define PROPERTY_ROW(access_, kind_, Name, xml_, default_, hooks, doc_)                                        \
+    {.name = #Name,                                                                                                    \
+     KIND_##kind_,                                                                                                     \
+     .access = ACCESS_##access_,                                                                                       \
+     xml_,                                                                                                             \
+     .offset = offsetof(struct PROPERTY_STRUCT, Name),                                                                          \
+     default_,                                                                                                         \
+     hooks.doc = doc_},
+
+#endif

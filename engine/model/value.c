@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Values on their way in and out of objects, and the enumerations they are held against. */
+#include "engine/model/property.h"
+
+#include "engine/model/model.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+#define ITEM(Enumerator, Value) {#Enumerator, Value},
+#define ENUMERATION(Name, ...)                                                                                         \
+    static const struct enumerator items_##Name[] = {__VA_ARGS__};                                                     \
+    const struct enumeration enumeration_##Name = {#Name, sizeof items_##Name / sizeof items_##Name[0], items_##Name};
+#include "engine/model/enumerations.def"
+#undef ENUMERATION
+#undef ITEM
+
+bool enumeration_has(const struct enumeration *e, uint32_t value)
+{
+    for (size_t i = 0; i < e->count; i++)
+        if (e->items[i].value == value)
+            return true;
+    return false;
+}
+
+uint32_t enumeration_mask(const struct enumeration *e)
+{
+    uint32_t mask = 0;
+    for (size_t i = 0; i < e->count; i++)
+        mask |= e->items[i].value;
+    return mask;
+}
+
+HRESULT variant_copy(struct variant *to, const struct variant *from)
+{
+    struct variant v = *from;
+    if (v.type == VARIANT_TEXT) {
+        v.text = text_copy(from->text);
+        if (!v.text)
+            return E_OUTOFMEMORY;
+    } else {
+        v.text = NULL;
+    }
+    *to = v;
+    return S_OK;
+}
+
+void variant_free(struct variant *v)
+{
+    if (v->type == VARIANT_TEXT)
+        memory_free(v->text);
+    memset(v, 0, sizeof *v);
+}
+
+HRESULT variant_to_i64(const struct variant *v, int64_t *out)
+{
+    switch (v->type) {
+    case VARIANT_I1:
+    case VARIANT_I2:
+    case VARIANT_I4:
+    case VARIANT_I8:
+    case VARIANT_INT:
+    case VARIANT_UI1:
+    case VARIANT_UI2:
+    case VARIANT_UI4:
+    case VARIANT_UI8:
+    case VARIANT_UINT:
+    case VARIANT_BOOL_:
+        *out = v->integer;
+        return S_OK;
+    case VARIANT_R4:
+    case VARIANT_R8:
+        if (!(v->real >= -9223372036854775808.0 && v->real < 9223372036854775808.0))
+            return error_set(DISP_E_OVERFLOW, "%g is not a 64-bit integer", v->real);
+        *out = (int64_t)v->real;
+        if ((double)*out != v->real)
+            return error_set(DISP_E_TYPEMISMATCH, "%g is not an integer", v->real);
+        return S_OK;
+    case VARIANT_TEXT: {
+        uint64_t u;
+        if (text_to_i64(v->text, out))
+            return S_OK;
+        if (!text_to_u64(v->text, &u)) /* 0x8000000000000000 and above: the same 64 bits */
+            return error_set(DISP_E_TYPEMISMATCH, "'%s' is not an integer", v->text);
+        *out = (int64_t)u;
+        return S_OK;
+    }
+    default:
+        return error_set(DISP_E_TYPEMISMATCH, "a value of VARIANT type %d is not an integer", (int)v->type);
+    }
+}
+
+void value_free(struct value *v)
+{
+    switch (v->kind) {
+    case PROPERTY_TEXT:
+        memory_free(v->text);
+        break;
+    case PROPERTY_TEXTS:
+        texts_free(&v->texts);
+        break;
+    case PROPERTY_VARIANT:
+        variant_free(&v->variant);
+        break;
+    case PROPERTY_OBJECT:
+        object_release(v->object);
+        break;
+    default:
+        break;
+    }
+    memset(v, 0, sizeof *v);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Value maps and their items: MS-PLA 2.2.2.11, 3.2.4.17, 3.2.4.18; and the maps that report issues. */
+#include "engine/model/model.h"
+
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+static HRESULT item_check_key(struct object *o, const struct property *p, const struct value *in)
+{
+    (void)o;
+    return in->text[0] ? S_OK : error_set(E_INVALIDARG, "%s: an item's key must not be empty", p->name);
+}
+
+static const struct property item_properties[] = {
+#define PROPERTY_STRUCT value_map_item
+#define PROPERTY PROPERTY_ROW
+#include "engine/model/value_map_item.def"
+#undef PROPERTY
+#undef PROPERTY_STRUCT
+};
+const struct class value_map_item_class = {
+    .name = "ValueMapItem",
+    .size = sizeof(struct value_map_item),
+    .properties = item_properties,
+    .property_count = IValueMapItem_count,
+};
+
+static const struct property map_properties[] = {
+#define PROPERTY_STRUCT value_map
+#define PROPERTY PROPERTY_ROW
+#include "engine/model/value_map.def"
+#undef PROPERTY
+#undef PROPERTY_STRUCT
+};
+const struct class value_map_class = {
+    .name = "ValueMap",
+    .size = sizeof(struct value_map),
+    .properties = map_properties,
+    .property_count = IValueMap_count,
+    .items = offsetof(struct value_map, items),
+};
+
+static uint32_t map_type(struct object *map)
+{
+    struct value v;
+    object_get(map, &map_properties[IValueMap_ValueMapType], &v); /* a number: cannot fail */
+    return v.u32;
+}
+
+static bool item_enabled(struct object *item)
+{
+    struct value v;
+    object_get(item, &item_properties[IValueMapItem_Enabled], &v);
+    return v.boolean;
+}
+
+static void item_enable(struct object *item, bool enabled)
+{
+    struct value v = {.kind = PROPERTY_BOOL, .boolean = enabled};
+    object_put(item, &item_properties[IValueMapItem_Enabled], &v);
+}
+
+/* The item's value as an integer; S_FALSE when it is none. */
+static HRESULT item_integer(struct object *item, int64_t *out)
+{
+    struct value v;
+    HRESULT hr = object_get(item, &item_properties[IValueMapItem_Value], &v);
+    if (FAILED(hr))
+        return hr;
+    hr = v.variant.type == VARIANT_EMPTY || FAILED(variant_to_i64(&v.variant, out)) ? S_FALSE : S_OK;
+    value_free(&v);
+    return hr;
+}
+
+static HRESULT item_create(struct object *map, int64_t number, struct object **out)
+{
+    HRESULT hr = object_create(&value_map_item_class, map, out);
+    if (FAILED(hr))
+        return hr;
+    struct value v = {.kind = PROPERTY_VARIANT, .variant = {.type = VARIANT_UI8, .integer = number}};
+    struct value type = {.kind = PROPERTY_ENUM, .u32 = map_type(map)};
+    object_put(*out, &item_properties[IValueMapItem_Value], &v);
+    object_put(*out, &item_properties[IValueMapItem_ValueMapType], &type);
+    item_enable(*out, true);
+    return S_OK;
+}
+
+static HRESULT add_number(struct object *map, int64_t number)
+{
+    struct object *item;
+    HRESULT hr = item_create(map, number, &item);
+    if (SUCCEEDED(hr)) {
+        hr = collection_add(map, item);
+        object_release(item);
+    }
+    return hr;
+}
+
+HRESULT value_map_get_value(struct object *map, struct variant *out)
+{
+    struct object **items;
+    size_t count;
+    uint32_t type = map_type(map);
+    int64_t all = 0;
+    HRESULT hr = collection_snapshot(map, &items, &count);
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        int64_t n = 0;
+        if (type != 4 && !item_enabled(items[i]))
+            continue;
+        hr = item_integer(items[i], &n);
+        if (hr == S_OK)
+            all |= n;
+        /* The first enabled item is the value, but for flags, which are combined. */
+        if (hr == S_OK && type != 2)
+            break;
+    }
+    if (SUCCEEDED(hr))
+        *out = (struct variant){.type = type == 4 ? VARIANT_UI4 : VARIANT_UI8, .integer = all};
+    objects_release(items, count);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT value_map_put_value(struct object *map, const struct variant *in)
+{
+    struct object **items;
+    size_t count;
+    int64_t wanted;
+    HRESULT hr = variant_to_i64(in, &wanted);
+    if (FAILED(hr))
+        return hr;
+    uint32_t type = map_type(map);
+    uint64_t left = (uint64_t)wanted;
+    bool matched = false;
+    hr = collection_snapshot(map, &items, &count);
+    if (FAILED(hr))
+        return hr;
+    bool *enable = memory_zero(count + 1, sizeof *enable);
+    if (!enable)
+        hr = E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        int64_t n = 0;
+        hr = item_integer(items[i], &n);
+        if (hr != S_OK)
+            continue;
+        if (type == 2) {
+            enable[i] = n && ((uint64_t)n & (uint64_t)wanted) == (uint64_t)n;
+            if (enable[i])
+                left &= ~(uint64_t)n;
+        } else if (n == wanted && !(type == 1 && matched)) {
+            enable[i] = matched = true;
+        }
+    }
+    /* What no item stands for is added as an item without a name; only then do the others change. */
+    if (SUCCEEDED(hr) && (type == 2 ? left != 0 : !matched))
+        hr = add_number(map, type == 2 ? (int64_t)left : wanted);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        item_enable(items[i], enable[i]);
+    memory_free(enable);
+    objects_release(items, count);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* Enables the item whose key is `key`. */
+static HRESULT enable_key(struct object *map, const char *key)
+{
+    struct object **items;
+    size_t count;
+    bool found = false;
+    HRESULT hr = collection_snapshot(map, &items, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && !found && i < count; i++) {
+        struct value v;
+        hr = object_get(items[i], &item_properties[IValueMapItem_Key], &v);
+        if (SUCCEEDED(hr) && text_equal_nocase(v.text, key)) {
+            item_enable(items[i], true);
+            found = true;
+        }
+        value_free(&v);
+    }
+    objects_release(items, count);
+    if (SUCCEEDED(hr) && !found)
+        hr = error_set(E_INVALIDARG, "Add: '%s' is no number and no key of this map", key);
+    return hr;
+}
+
+HRESULT value_map_add_value(struct object *map, const struct variant *in)
+{
+    int64_t number;
+    if (in->type == VARIANT_TEXT && FAILED(variant_to_i64(in, &number)))
+        return enable_key(map, in->text);
+    HRESULT hr = variant_to_i64(in, &number);
+    return SUCCEEDED(hr) ? add_number(map, number) : hr;
+}
+
+HRESULT issues_create(struct object *near, struct object **map)
+{
+    HRESULT hr = object_create(&value_map_class, near, map);
+    struct value type = {.kind = PROPERTY_ENUM, .u32 = 4};
+    if (SUCCEEDED(hr))
+        object_put(*map, &map_properties[IValueMap_ValueMapType], &type);
+    return hr;
+}
+
+HRESULT issues_add(struct object *map, HRESULT hr_found, const char *key, const char *text)
+{
+    struct object *item;
+    HRESULT hr = object_create(&value_map_item_class, map, &item);
+    if (FAILED(hr))
+        return hr;
+    struct value v = {.kind = PROPERTY_VARIANT, .variant = {.type = VARIANT_UI4, .integer = (uint32_t)hr_found}};
+    struct value type = {.kind = PROPERTY_ENUM, .u32 = 4};
+    object_put(item, &item_properties[IValueMapItem_Value], &v);
+    object_put(item, &item_properties[IValueMapItem_ValueMapType], &type);
+    item_enable(item, true);
+    hr = object_put_text(item, &item_properties[IValueMapItem_Key], key);
+    if (SUCCEEDED(hr))
+        hr = object_put_text(item, &item_properties[IValueMapItem_Description], text);
+    if (SUCCEEDED(hr))
+        hr = collection_add(map, item);
+    object_release(item);
+    return hr;
+}

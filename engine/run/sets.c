@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets as clients handle them: the way between the model, the store and the run. MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8. */
+#include "engine/run/sets.h"
+
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/os/pdh_types.h"
+#include "engine/pdh/path.h"
+#include "engine/run/run.h"
+#include "engine/store/store.h"
+
+#include <string.h>
+
+enum { /* CommitMode, MS-PLA 2.2.2.3 */
+    COMMIT_CREATE_NEW = 0x0001,
+    COMMIT_MODIFY = 0x0002,
+    COMMIT_CREATE_OR_MODIFY = 0x0003,
+    COMMIT_UPDATE_RUNNING = 0x0010,
+    COMMIT_FLUSH_TRACE = 0x0020,
+    COMMIT_VALIDATE_ONLY = 0x1000
+};
+
+static struct data_collector_set *set_of(struct object *o)
+{
+    return (struct data_collector_set *)o;
+}
+
+static HRESULT read_live(const char *space, const char *name, struct set_live *out)
+{
+    struct run_state state;
+    struct run_record record;
+    HRESULT hr = run_query(space, name, &state);
+    if (SUCCEEDED(hr))
+        hr = store_load_run(space, name, &record);
+    if (FAILED(hr))
+        return hr;
+    memset(out, 0, sizeof *out);
+    out->status = state.status;
+    if (record.known) {
+        out->serial_number = record.serial_number;
+        out->latest_location = record.latest_location;
+        out->latest_files = record.latest_files;
+        record.latest_location = NULL;
+        memset(&record.latest_files, 0, sizeof record.latest_files);
+    }
+    run_record_free(&record);
+    return S_OK;
+}
+
+HRESULT sets_create(struct object **out)
+{
+    HRESULT hr = set_create(out);
+    if (SUCCEEDED(hr))
+        set_of(*out)->read_live = read_live;
+    return hr;
+}
+
+/* Only the own machine: there is no second hop to another (DECISIONS 17). */
+static HRESULT check_server(const char *server)
+{
+    if (!server || !server[0] || !strcmp(server, "."))
+        return S_OK;
+    if (text_utf16_length(server) >= 1024)
+        return error_set(E_INVALIDARG, "server: the name has %u characters, not fewer than 1024",
+                         (unsigned)text_utf16_length(server));
+    const char *bare = server + strspn(server, "\\");
+    char *own = host_computer_name();
+    if (!own)
+        return E_OUTOFMEMORY;
+    size_t n = strcspn(bare, ".");
+    bool is_own = text_equal_nocase(bare, "localhost") || !strcmp(bare, "127.0.0.1") || !strcmp(bare, "::1") ||
+                  text_equal_nocase(bare, own);
+    if (!is_own && strlen(own) == n) { /* a full domain name of this machine */
+        char *first = text_copy_n(bare, n);
+        is_own = first && text_equal_nocase(first, own);
+        memory_free(first);
+    }
+    memory_free(own);
+    return is_own ? S_OK
+                  : error_set(HRESULT_FROM_WIN32(53 /* ERROR_BAD_NETPATH */),
+                              "server: '%s' is not this machine; connect to that machine's own server", server);
+}
+
+/* Namespace and name, held against what the set is bound to. */
+static HRESULT resolve(struct object *set, const char *full, const char **space, char **name)
+{
+    HRESULT hr = store_split_name(full, space, name);
+    if (FAILED(hr))
+        return hr;
+    object_lock(set);
+    const char *bound = set_of(set)->space;
+    object_unlock(set);
+    if (bound && strcmp(bound, *space)) {
+        hr = error_set(E_NOINTERFACE, "'%s' is in the namespace %s, the object is bound to %s", full, *space, bound);
+        memory_free(*name);
+        *name = NULL;
+    }
+    return hr;
+}
+
+static void bind(struct object *o, const char *space, char **name, char **server)
+{
+    struct data_collector_set *set = set_of(o);
+    object_lock(o);
+    char *old_name = set->Name, *old_server = set->Server;
+    set->space = space;
+    set->Name = *name;
+    set->Server = *server;
+    set->serial_put = set->latest_put = false;
+    object_unlock(o);
+    *name = old_name;
+    *server = old_server;
+}
+
+/* ---- Commit ---- */
+
+/* Paths that no counter can have are refused here; whether a counter exists is known at the start (DECISIONS 16). */
+static HRESULT check_counter_paths(struct object *set)
+{
+    struct object **list;
+    size_t count;
+    HRESULT hr = collection_snapshot(set_of(set)->DataCollectors, &list, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        struct value paths;
+        if (list[i]->class != &performance_counter_collector_class)
+            continue;
+        hr = object_get(list[i], &list[i]->class->properties[IPerformanceCounterDataCollector_PerformanceCounters],
+                        &paths);
+        for (size_t k = 0; SUCCEEDED(hr) && k < paths.texts.count; k++) {
+            struct counter_path path;
+            if (!counter_path_parse(paths.texts.items[k], &path))
+                counter_path_free(&path);
+            else
+                hr = error_set(PDH_CSTATUS_BAD_COUNTERNAME,
+                               "PerformanceCounters: '%s' is no counter path (\\Object(Instance)\\Counter)",
+                               paths.texts.items[k]);
+        }
+        value_free(&paths);
+    }
+    objects_release(list, count);
+    return hr;
+}
+
+static HRESULT store_mode_of(uint32_t mode, enum store_mode *out)
+{
+    uint32_t known = COMMIT_CREATE_OR_MODIFY | COMMIT_UPDATE_RUNNING | COMMIT_FLUSH_TRACE | COMMIT_VALIDATE_ONLY;
+    if (mode & ~known)
+        return error_set(E_INVALIDARG, "mode: 0x%X is no combination of CommitMode values", (unsigned)mode);
+    switch (mode & COMMIT_CREATE_OR_MODIFY) {
+    case COMMIT_CREATE_NEW:
+        *out = STORE_CREATE;
+        break;
+    case COMMIT_MODIFY:
+        *out = STORE_MODIFY;
+        break;
+    default: /* also mode 0, which Microsoft's own sample passes */
+        *out = STORE_CREATE_OR_MODIFY;
+        break;
+    }
+    return S_OK;
+}
+
+/* The run record of a set whose SerialNumber or LatestOutputLocation was put: that stands for the next run
+   (DECISIONS 13). */
+static HRESULT save_serial(struct object *o, const char *space, const char *name, bool serial, bool latest)
+{
+    struct run_record record;
+    HRESULT hr = store_load_run(space, name, &record);
+    if (FAILED(hr))
+        return hr;
+    object_lock(o);
+    if (serial || !record.known)
+        record.serial_number = set_of(o)->SerialNumber;
+    char *location = text_copy(latest || !record.known ? set_of(o)->LatestOutputLocation : record.latest_location);
+    object_unlock(o);
+    if (location) {
+        memory_free(record.latest_location);
+        record.latest_location = location;
+        record.known = true;
+        hr = store_save_run(space, name, &record);
+    } else {
+        hr = E_OUTOFMEMORY;
+    }
+    run_record_free(&record);
+    return hr;
+}
+
+HRESULT set_commit(struct object *o, const char *name, const char *server, uint32_t mode, struct object *issues)
+{
+    const char *space;
+    char *bare, *xml = NULL, *kept_server;
+    enum store_mode store_mode;
+    struct run_state state;
+    size_t size = 0;
+    HRESULT hr = check_server(server);
+    if (SUCCEEDED(hr))
+        hr = store_mode_of(mode, &store_mode);
+    if (FAILED(hr))
+        return hr;
+    hr = resolve(o, name, &space, &bare);
+    if (FAILED(hr))
+        return hr;
+    kept_server = text_copy(server);
+    if (!kept_server)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !strcmp(space, "System"))
+        hr = error_set(E_NOTIMPL, "Commit: System sets are read-only ('%s')", name); /* MS-PLA 3.2.1 */
+    else if (SUCCEEDED(hr) && strcmp(space, "Service"))
+        hr = error_set(E_NOINTERFACE, "Commit: this class keeps no sets of the namespace %s", space);
+    if (SUCCEEDED(hr))
+        hr = check_counter_paths(o);
+    if (SUCCEEDED(hr))
+        hr = set_validate(o, issues);
+    if (FAILED(hr) || (mode & COMMIT_VALIDATE_ONLY))
+        goto done;
+    hr = run_query(space, bare, &state);
+    if (SUCCEEDED(hr) && state.status != RUN_STOPPED && !(mode & COMMIT_UPDATE_RUNNING))
+        hr = error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running; add plaUpdateRunningInstance (0x10)", bare);
+    if (FAILED(hr))
+        goto done;
+    const char *old_space = set_of(o)->space;
+    bool serial_put = set_of(o)->serial_put, latest_put = set_of(o)->latest_put;
+    char *own_name = text_copy(bare);
+    if (!own_name) {
+        hr = E_OUTOFMEMORY;
+        goto done;
+    }
+    bind(o, space, &own_name, &kept_server);
+    hr = object_to_xml(o, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = store_save(space, bare, store_mode, xml, size);
+    if (SUCCEEDED(hr) && (serial_put || latest_put))
+        hr = save_serial(o, space, bare, serial_put, latest_put);
+    if (FAILED(hr)) {
+        bind(o, old_space, &own_name, &kept_server);
+        set_of(o)->serial_put = serial_put;
+        set_of(o)->latest_put = latest_put;
+    }
+    memory_free(own_name);
+done:
+    memory_free(xml);
+    memory_free(kept_server);
+    memory_free(bare);
+    return hr;
+}
+
+/* ---- Query, Delete, Start, Stop ---- */
+
+/* Fills `o` with what the store has under the name; binds it. */
+static HRESULT load(struct object *o, const char *space, const char *name, const char *server)
+{
+    char *xml = NULL, *own_name = text_copy(name), *own_server = text_copy(server);
+    struct object *fresh = NULL, *issues = NULL;
+    size_t size;
+    HRESULT hr = own_name && own_server ? store_load(space, name, &xml, &size) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = object_create(&data_collector_set_class, o, &fresh);
+    if (SUCCEEDED(hr))
+        hr = issues_create(NULL, &issues);
+    if (SUCCEEDED(hr))
+        hr = set_from_xml(fresh, xml, size, issues);
+    if (SUCCEEDED(hr)) {
+        object_exchange(o, fresh);
+        collection_exchange(set_of(o)->DataCollectors, set_of(fresh)->DataCollectors);
+        bind(o, space, &own_name, &own_server);
+    } else if (hr == OPENPLA_E_MALFORMED_XML) {
+        hr = error_prefix(hr, "the stored set '%s'", name);
+    }
+    object_release(issues);
+    object_release(fresh);
+    memory_free(xml);
+    memory_free(own_name);
+    memory_free(own_server);
+    return hr;
+}
+
+HRESULT set_query(struct object *o, const char *name, const char *server)
+{
+    const char *space;
+    char *bare;
+    HRESULT hr = check_server(server);
+    if (SUCCEEDED(hr))
+        hr = resolve(o, name, &space, &bare);
+    if (FAILED(hr))
+        return hr;
+    hr = load(o, space, bare, server);
+    memory_free(bare);
+    return hr;
+}
+
+/* What the set is bound to, copied; *name from memory_alloc. */
+static HRESULT bound(struct object *o, const char **space, char **name, HRESULT unbound, const char *method)
+{
+    HRESULT hr = S_OK;
+    object_lock(o);
+    *space = set_of(o)->space;
+    *name = *space ? text_copy(set_of(o)->Name) : NULL;
+    if (!*space)
+        hr = error_set(unbound, "%s: the set was never committed or queried", method);
+    else if (!*name)
+        hr = E_OUTOFMEMORY;
+    object_unlock(o);
+    return hr;
+}
+
+HRESULT set_delete(struct object *o)
+{
+    const char *space;
+    char *name;
+    struct run_state state;
+    HRESULT hr = bound(o, &space, &name, PLA_E_DCS_NOT_FOUND, "Delete");
+    if (FAILED(hr))
+        return hr;
+    hr = run_query(space, name, &state);
+    if (SUCCEEDED(hr) && state.status != RUN_STOPPED)
+        hr = error_set(PLA_E_DCS_IN_USE, "Delete: the set '%s' is running", name);
+    if (SUCCEEDED(hr))
+        hr = store_delete(space, name);
+    memory_free(name);
+    return hr;
+}
+
+HRESULT set_start(struct object *o, bool synchronous)
+{
+    const char *space;
+    char *name;
+    HRESULT hr = bound(o, &space, &name, E_INVALIDARG, "Start");
+    if (FAILED(hr))
+        return hr;
+    hr = run_start(space, name, synchronous);
+    if (SUCCEEDED(hr)) {
+        /* From now on the run's own count and location stand. */
+        object_lock(o);
+        set_of(o)->serial_put = set_of(o)->latest_put = false;
+        object_unlock(o);
+    }
+    memory_free(name);
+    return hr;
+}
+
+HRESULT set_stop(struct object *o, bool synchronous)
+{
+    const char *space;
+    char *name;
+    HRESULT hr = bound(o, &space, &name, PLA_E_DCS_NOT_RUNNING, "Stop");
+    if (FAILED(hr))
+        return hr;
+    hr = run_stop(space, name, synchronous);
+    memory_free(name);
+    return hr;
+}
+
+/* ---- listing ---- */
+
+static HRESULT add_set(struct object *collection, const char *space, const char *name, const char *server)
+{
+    struct object *set;
+    HRESULT hr = sets_create(&set);
+    if (FAILED(hr))
+        return hr;
+    hr = load(set, space, name, server);
+    /* A set that another process deleted meanwhile is simply not there. */
+    hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : SUCCEEDED(hr) ? collection_add(collection, set) : hr;
+    object_release(set);
+    return hr;
+}
+
+static HRESULT add_space(struct object *collection, const char *space, const char *pattern, const char *server)
+{
+    struct texts names = {0};
+    HRESULT hr = store_list(space, &names);
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
+        if (text_matches(pattern, names.items[i]))
+            hr = add_set(collection, space, names.items[i], server);
+    texts_free(&names);
+    return hr;
+}
+
+static bool names_space(const char *filter, size_t length, const char *space)
+{
+    char name[16] = {0};
+    if (length >= sizeof name)
+        return false;
+    memcpy(name, filter, length);
+    return text_equal_nocase(name, space);
+}
+
+HRESULT sets_find(struct object *collection, const char *server, const char *filter)
+{
+    struct object *found;
+    HRESULT hr = check_server(server);
+    if (FAILED(hr))
+        return hr;
+    hr = object_create(&data_collector_set_collection_class, collection, &found);
+    if (FAILED(hr))
+        return hr;
+    const char *mark = filter ? strchr(filter, '\\') : NULL;
+    bool known = false;
+    for (const char *const *space = store_namespaces(); SUCCEEDED(hr) && *space; space++) {
+        if (mark && !names_space(filter, (size_t)(mark - filter), *space))
+            continue;
+        known = true;
+        hr = add_space(found, *space, mark ? mark + 1 : filter && filter[0] ? filter : "*", server);
+    }
+    if (SUCCEEDED(hr) && !known)
+        hr = error_set(E_INVALIDARG, "filter: '%s' names no namespace (Service, System, Session, Autosession, Legacy)",
+                       filter);
+    if (SUCCEEDED(hr))
+        collection_exchange(collection, found);
+    object_release(found);
+    return hr;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets as clients handle them: committed to the store, queried from it, started, stopped, deleted, listed. */
+#ifndef OPENPLA_SETS_H
+#define OPENPLA_SETS_H
+
+#include "engine/model/model.h"
+
+/* A set object that is bound to nothing yet and reads its live properties from the store and its host. */
+HRESULT sets_create(struct object **out);
+/* MS-PLA 3.2.4.1.54. mode: CommitMode bits; 0 is taken as create or modify (pla-behaviour 5). `issues` (a plaValidation
+   map) receives what validation finds. On success but with plaValidateOnly the set is bound to namespace and server.
+   E_INVALIDARG (name, mode, server of 1024 characters or more), PLA_E_DCS_NOT_FOUND, PLA_E_DCS_ALREADY_EXISTS,
+   E_NOINTERFACE (another namespace than before), E_NOTIMPL (System: MS-PLA 3.2.1), PLA_E_DCS_IN_USE (running, without
+   plaUpdateRunningInstance), PDH_CSTATUS_BAD_COUNTERNAME with the path. The object is as it was on failure. */
+HRESULT set_commit(struct object *set, const char *name, const char *server, uint32_t mode, struct object *issues);
+/* MS-PLA 3.2.4.1.53: replaces what the set holds. PLA_E_DCS_NOT_FOUND, E_NOINTERFACE. */
+HRESULT set_query(struct object *set, const char *name, const char *server);
+/* MS-PLA 3.2.4.1.55-57. PLA_E_DCS_NOT_FOUND when never committed (Start: E_INVALIDARG). */
+HRESULT set_delete(struct object *set);
+HRESULT set_start(struct object *set, bool synchronous);
+HRESULT set_stop(struct object *set, bool synchronous);
+/* MS-PLA 3.2.4.16.8: fills the collection with the committed sets that the filter names: NULL or "" all, "ns\*" a
+   namespace, "ns\name" one. Replaces what it held; unchanged on failure. */
+HRESULT sets_find(struct object *collection, const char *server, const char *filter);
+
+#endif
