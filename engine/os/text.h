@@ -24,6 +24,9 @@ bool text_is_utf8(const char *text, size_t bytes);
    compares names. <0, 0, >0. */
 int text_compare_nocase(const char *a, const char *b);
 bool text_equal_nocase(const char *a, const char *b);
+/* The text in the one case that the comparison uses (upper): equal folds = equal without case. From memory_alloc,
+   NULL when out of memory. */
+char *text_fold(const char *text);
 /* Wildcards * and ?, without case. */
 bool text_matches(const char *pattern, const char *text);
 /* "12", "-12", "0x1F", "-0x1F", blanks around allowed; false when anything else is in it or it does not fit. */

@@ -63,6 +63,15 @@ typedef struct {
 #define ERROR_ALREADY_EXISTS      183
 #define ERROR_SHARING_VIOLATION   32
 #define ERROR_LOCK_VIOLATION      33
+#define ERROR_INVALID_DATA        13
+#define ERROR_WRITE_PROTECT       19
+#define ERROR_MOD_NOT_FOUND       126
+#define ERROR_PROC_NOT_FOUND      127
+#define ERROR_DIR_NOT_EMPTY       145
+#define ERROR_FILENAME_EXCED_RANGE 206
+#define ERROR_FILE_TOO_LARGE      223
+#define ERROR_DIRECTORY           267
+#define ERROR_IO_DEVICE           1117
 #define ERROR_TIMEOUT             1460
 #define HRESULT_FROM_WIN32(x)     ((x) <= 0 ? (HRESULT)(x) : (HRESULT)(((x)&0xFFFF) | 0x80070000))
 #endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Error texts per thread, and the standard English texts of the results that the engine gives. */
+#include "engine/os/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ERROR_TEXT_BYTES 1024
+
+struct error_state {
+    HRESULT hr;
+    char text[ERROR_TEXT_BYTES];
+    char standard[32];
+};
+static _Thread_local struct error_state state;
+
+#define WIN32_RESULT(code) ((HRESULT)(0x80070000u | (code)))
+
+static const struct {
+    HRESULT hr;
+    const char *text;
+} standard_texts[] = {
+    {S_OK, "success"},
+    {S_FALSE, "success, with nothing done"},
+    {E_NOTIMPL, "not available"},
+    {E_NOINTERFACE, "not supported by this object"},
+    {E_POINTER, "a pointer is missing"},
+    {E_ABORT, "ended before it was done"},
+    {E_FAIL, "failed"},
+    {E_UNEXPECTED, "not possible in this state"},
+    {E_ACCESSDENIED, "access denied"},
+    {E_OUTOFMEMORY, "out of memory"},
+    {E_INVALIDARG, "a value is not valid"},
+    {DISP_E_BADVARTYPE, "a variant of this type is not taken"},
+    {DISP_E_TYPEMISMATCH, "a value is of the wrong type"},
+    {DISP_E_BADINDEX, "no element has this index"},
+    {DISP_E_OVERFLOW, "a value is out of range"},
+    {WIN32_RESULT(2), "file not found"},
+    {WIN32_RESULT(3), "folder not found"},
+    {WIN32_RESULT(13), "the data is not valid"},
+    {WIN32_RESULT(19), "the disk is write-protected"},
+    {WIN32_RESULT(32), "in use by another process"},
+    {WIN32_RESULT(33), "locked by another process"},
+    {WIN32_RESULT(50), "not supported here"},
+    {WIN32_RESULT(80), "the file exists already"},
+    {WIN32_RESULT(87), "a parameter is wrong"},
+    {WIN32_RESULT(112), "the disk is full"},
+    {WIN32_RESULT(123), "the name is not valid"},
+    {WIN32_RESULT(126), "module not found"},
+    {WIN32_RESULT(127), "function not found"},
+    {WIN32_RESULT(145), "the folder is not empty"},
+    {WIN32_RESULT(183), "exists already"},
+    {WIN32_RESULT(206), "the name is too long"},
+    {WIN32_RESULT(223), "the file is too large"},
+    {WIN32_RESULT(267), "not a folder"},
+    {WIN32_RESULT(1117), "input or output failed"},
+    {WIN32_RESULT(1460), "timed out"},
+    {PLA_E_DCS_NOT_FOUND, "data collector set not found"},
+    {PLA_E_TOO_MANY_FOLDERS, "too many folders in the set's root path"},
+    {PLA_E_NO_MIN_DISK, "not enough free disk space to start the set"},
+    {PLA_E_DCS_IN_USE, "the data collector set, or something it needs, is in use"},
+    {PLA_E_DCS_ALREADY_EXISTS, "a data collector set of this name exists already"},
+    {PLA_S_PROPERTY_IGNORED, "a property was ignored"},
+    {PLA_E_PROPERTY_CONFLICT, "two properties contradict each other"},
+    {PLA_E_DCS_SINGLETON_REQUIRED, "a set of this namespace must have exactly one collector"},
+    {PLA_E_CREDENTIALS_REQUIRED, "an account and its password are needed"},
+    {PLA_E_DCS_NOT_RUNNING, "the data collector set is not running"},
+    {PLA_E_CONFLICT_INCL_EXCL_API, "the lists of included and excluded functions contradict each other"},
+    {PLA_E_NETWORK_EXE_NOT_VALID, "a program on a network path cannot be traced"},
+    {PLA_E_EXE_ALREADY_CONFIGURED, "this program is traced by another collector"},
+    {PLA_E_EXE_PATH_NOT_VALID, "the path of the program to trace is not valid"},
+    {PLA_E_DC_ALREADY_EXISTS, "a data collector of this name exists already"},
+    {PLA_E_DCS_START_WAIT_TIMEOUT, "the data collector set did not start in time"},
+    {PLA_E_DC_START_WAIT_TIMEOUT, "a data collector did not start in time"},
+    {PLA_E_REPORT_WAIT_TIMEOUT, "the report was not made in time"},
+    {PLA_E_NO_DUPLICATES, "the value is in the list already"},
+    {PLA_E_EXE_FULL_PATH_REQUIRED, "the program to trace needs a full path"},
+    {PLA_E_INVALID_SESSION_NAME, "the name of the trace is not valid"},
+    {PLA_E_PLA_CHANNEL_NOT_ENABLED, "the event channel of Performance Logs and Alerts is off"},
+    {PLA_E_TASKSCHED_CHANNEL_NOT_ENABLED, "the event channel of the task scheduler is off"},
+    {PLA_E_RULES_MANAGER_FAILED, "the report's rules could not be run"},
+    {PLA_E_CABAPI_FAILURE, "the cabinet could not be made or read"},
+    {OPENPLA_E_MALFORMED_XML, "the text is not well-formed XML of the expected kind"},
+    {OPENPLA_E_BAD_PATTERN, "the name pattern is not valid"},
+    {OPENPLA_E_HOST_DIED, "the host process of the set ended before it reported"},
+};
+
+const char *error_standard_text(HRESULT hr)
+{
+    for (size_t i = 0; i < sizeof(standard_texts) / sizeof(*standard_texts); i++) {
+        if (standard_texts[i].hr == hr)
+            return standard_texts[i].text;
+    }
+    snprintf(state.standard, sizeof(state.standard), "error 0x%08X", (unsigned)hr);
+    return state.standard;
+}
+
+/* Ends the text before a UTF-8 character that the cut has split. */
+static void drop_split_character(char *text)
+{
+    size_t n = strlen(text), start = n;
+    unsigned char lead;
+
+    if (n < ERROR_TEXT_BYTES - 1)
+        return;
+    while (start && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
+        start--;
+    if (!start)
+        return;
+    lead = (unsigned char)text[start - 1];
+    if (lead >= 0xC0 && n - start + 1 < (size_t)(lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2))
+        text[start - 1] = 0;
+}
+
+static PRINTF_LIKE(2, 0) HRESULT error_set_list(HRESULT hr, const char *format, va_list list)
+{
+    char text[ERROR_TEXT_BYTES]; /* the arguments may point into the present text */
+
+    vsnprintf(text, sizeof(text), format, list);
+    drop_split_character(text);
+    memcpy(state.text, text, strlen(text) + 1);
+    state.hr = hr;
+    return hr;
+}
+
+HRESULT error_set(HRESULT hr, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    error_set_list(hr, format, list);
+    va_end(list);
+    return hr;
+}
+
+HRESULT error_prefix(HRESULT hr, const char *format, ...)
+{
+    char prefix[ERROR_TEXT_BYTES];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(prefix, sizeof(prefix), format, list);
+    va_end(list);
+    drop_split_character(prefix);
+    return error_set(hr, "%s: %s", prefix, error_text(hr));
+}
+
+const char *error_text(HRESULT hr)
+{
+    return state.hr == hr && state.text[0] ? state.text : error_standard_text(hr);
+}
+
+void error_clear(void)
+{
+    state.hr = S_OK;
+    state.text[0] = 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* The clocks of a POSIX system in FILETIME units. */
+#include "engine/os/clock.h"
+#include "engine/os/text.h"
+
+#include <time.h>
+
+#define EPOCH_1970 116444736000000000LL /* FILETIME of 1970-01-01 */
+
+static int64_t clock_100ns(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 10000000 + t.tv_nsec / 100;
+}
+
+int64_t clock_utc(void)
+{
+    return clock_100ns(CLOCK_REALTIME) + EPOCH_1970;
+}
+
+/* 10 MHz as on Windows, so that the figures of both hosts read alike. */
+int64_t clock_ticks(void)
+{
+    return clock_100ns(CLOCK_MONOTONIC);
+}
+
+int64_t clock_frequency(void)
+{
+    return 10000000;
+}
+
+uint64_t clock_monotonic_ms(void)
+{
+    return (uint64_t)clock_ticks() / 10000;
+}
+
+int64_t clock_boot_utc(void)
+{
+    return clock_utc() - clock_100ns(CLOCK_BOOTTIME);
+}
+
+int clock_bias_minutes(int64_t utc)
+{
+    int64_t seconds = utc - EPOCH_1970;
+    struct tm local;
+    time_t t;
+
+    t = (time_t)(seconds / 10000000 - (seconds % 10000000 < 0));
+    tzset(); /* localtime_r need not */
+    return localtime_r(&t, &local) ? (int)(-local.tm_gmtoff / 60) : 0;
+}
+
+char *clock_zone_name(void)
+{
+    tzset();
+    return text_copy(tzname[0]);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Open files, whole files and lock files on POSIX systems. Writers hold flock, so that two never write one file. */
+#include "engine/os/file.h"
+#include "engine/os/clock.h"
+#include "engine/os/memory.h"
+#include "engine/os/posix/posix_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct file {
+    int fd;
+    uint64_t end; /* where file_write goes on */
+    char path[];
+};
+
+HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
+{
+    static const int flags[] = {
+        [FILE_READ] = O_RDONLY,
+        [FILE_CREATE_NEW] = O_RDWR | O_CREAT | O_EXCL,
+        [FILE_REPLACE] = O_RDWR | O_CREAT,
+        [FILE_APPEND] = O_RDWR | O_CREAT,
+    };
+    size_t length = strlen(path);
+    struct file *f = memory_alloc(sizeof(*f) + length + 1);
+    struct stat st;
+    int error = 0;
+
+    *out = NULL;
+    if (!f)
+        return E_OUTOFMEMORY;
+    memcpy(f->path, path, length + 1);
+    f->fd = open(path, flags[mode] | O_CLOEXEC, 0666);
+    if (f->fd < 0 || fstat(f->fd, &st))
+        error = errno;
+    else if (S_ISDIR(st.st_mode))
+        error = EISDIR;
+    if (!error && mode != FILE_READ)
+        error = posix_flock(f->fd, LOCK_EX);
+    if (!error && mode == FILE_REPLACE && S_ISREG(st.st_mode) && ftruncate(f->fd, 0))
+        error = errno;
+    if (error) {
+        if (f->fd >= 0)
+            close(f->fd);
+        memory_free(f);
+        return posix_failed(error, path);
+    }
+    f->end = mode == FILE_REPLACE || !S_ISREG(st.st_mode) ? 0 : (uint64_t)st.st_size;
+    *out = f;
+    return S_OK;
+}
+
+HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size)
+{
+    size_t done = 0;
+
+    if (offset > INT64_MAX - (uint64_t)size)
+        return posix_failed(EFBIG, f->path);
+    while (done < size) {
+        ssize_t n = pwrite(f->fd, (const char *)data + done, size - done, (off_t)(offset + done));
+        int error = n < 0 ? errno : ENOSPC;
+
+        if (n > 0) {
+            done += (size_t)n;
+        } else if (error != EINTR) {
+            /* Behind the old end nothing of a write that failed may stay. */
+            if (done && offset + done > f->end && ftruncate(f->fd, (off_t)f->end))
+                return posix_failed(errno, f->path);
+            return posix_failed(done ? ENOSPC : error, f->path);
+        }
+    }
+    if (offset + size > f->end)
+        f->end = offset + size;
+    return S_OK;
+}
+
+HRESULT file_write(struct file *f, const void *data, size_t size)
+{
+    return file_write_at(f, f->end, data, size);
+}
+
+HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, size_t *got)
+{
+    *got = 0;
+    while (*got < size && offset + *got <= INT64_MAX) {
+        ssize_t n = pread(f->fd, (char *)data + *got, size - *got, (off_t)(offset + *got));
+
+        if (!n)
+            break;
+        if (n > 0)
+            *got += (size_t)n;
+        else if (errno != EINTR)
+            return posix_failed(errno, f->path);
+    }
+    return S_OK;
+}
+
+HRESULT file_size(struct file *f, uint64_t *size)
+{
+    struct stat st;
+
+    if (fstat(f->fd, &st))
+        return posix_failed(errno, f->path);
+    *size = (uint64_t)st.st_size;
+    return S_OK;
+}
+
+HRESULT file_set_size(struct file *f, uint64_t size)
+{
+    if (size > INT64_MAX)
+        return posix_failed(EFBIG, f->path);
+    if (ftruncate(f->fd, (off_t)size))
+        return posix_failed(errno, f->path);
+    f->end = size;
+    return S_OK;
+}
+
+HRESULT file_flush(struct file *f)
+{
+    return fdatasync(f->fd) && errno != EINVAL ? posix_failed(errno, f->path) : S_OK;
+}
+
+void file_close(struct file *f)
+{
+    if (!f)
+        return;
+    close(f->fd);
+    memory_free(f);
+}
+
+/* The rename is on the disk only when the folder is. */
+static void flush_folder(const char *folder)
+{
+    int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    fsync(fd);
+    close(fd);
+}
+
+HRESULT file_store(const char *path, const void *data, size_t size)
+{
+    char *folder = path_folder(path), *temporary = NULL;
+    char name[64];
+    struct file *f;
+    HRESULT hr;
+
+    /* A name of its own length: one made of path's own could be longer than a name may be. */
+    snprintf(name, sizeof(name), "~%ld-%ld.tmp", (long)getpid(), (long)syscall(SYS_gettid));
+    if (folder)
+        temporary = path_join(folder, name);
+    if (!temporary) {
+        memory_free(folder);
+        return E_OUTOFMEMORY;
+    }
+    hr = file_open(temporary, FILE_REPLACE, &f);
+    if (SUCCEEDED(hr)) {
+        hr = file_write(f, data, size);
+        if (SUCCEEDED(hr))
+            hr = file_flush(f);
+        if (SUCCEEDED(hr) && rename(temporary, path))
+            hr = posix_failed(errno, path);
+        if (FAILED(hr))
+            unlink(temporary);
+        else
+            flush_folder(folder);
+        file_close(f);
+    }
+    memory_free(temporary);
+    memory_free(folder);
+    return hr;
+}
+
+HRESULT file_delete(const char *path)
+{
+    return unlink(path) ? posix_failed(errno, path) : S_OK;
+}
+
+struct file_lock {
+    int fd;
+};
+
+/* One try. The holder may have deleted the file meanwhile: then the lock is on a file that nobody else finds. */
+static int lock_once(const char *path, int *out)
+{
+    struct stat ours, now;
+    int error, fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        return errno;
+    error = posix_flock(fd, LOCK_EX);
+    if (!error && (fstat(fd, &ours) || stat(path, &now) || ours.st_ino != now.st_ino || ours.st_dev != now.st_dev))
+        error = EAGAIN;
+    if (error)
+        close(fd);
+    else
+        *out = fd;
+    return error;
+}
+
+HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    struct file_lock *lock = memory_alloc(sizeof(*lock));
+    unsigned wait_us = 200;
+    int error;
+
+    *out = NULL;
+    if (!lock)
+        return E_OUTOFMEMORY;
+    while ((error = lock_once(path, &lock->fd)) == EAGAIN && clock_monotonic_ms() < limit) {
+        usleep(wait_us);
+        if (wait_us < 5000)
+            wait_us *= 2;
+    }
+    if (!error) {
+        *out = lock;
+        return S_OK;
+    }
+    memory_free(lock);
+    if (error == EAGAIN)
+        return error_set(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION), "\"%s\": held by another after %u ms", path,
+                         (unsigned)timeout_ms);
+    return posix_failed(error, path);
+}
+
+void file_lock_release(struct file_lock *lock)
+{
+    if (!lock)
+        return;
+    close(lock->fd);
+    memory_free(lock);
+}

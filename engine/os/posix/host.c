@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* This host and this process on POSIX systems. */
+#include "engine/os/host.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/os/pdh_types.h"
+#include "engine/os/posix/posix_call.h"
+
+#include <pthread.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NETBIOS_NAME_MAX 15
+
+bool host_is_wine(void)
+{
+    return false;
+}
+
+char *host_computer_name(void)
+{
+    char name[256] = "";
+    size_t n;
+
+    gethostname(name, sizeof(name) - 1);
+    n = strcspn(name, ".");
+    if (n > NETBIOS_NAME_MAX)
+        n = NETBIOS_NAME_MAX;
+    name[n] = 0;
+    return text_fold(n ? name : "localhost");
+}
+
+char *host_expand_environment(const char *t)
+{
+    struct text_buffer b = {0};
+
+    while (*t) {
+        const char *percent = strchr(t, '%'), *end = percent ? strchr(percent + 1, '%') : NULL, *value;
+        char *name;
+
+        if (!end) {
+            text_buffer_add(&b, t);
+            break;
+        }
+        text_buffer_add_n(&b, t, (size_t)(percent - t));
+        name = text_copy_n(percent + 1, (size_t)(end - percent - 1));
+        value = name && *name ? getenv(name) : NULL;
+        if (!name)
+            b.failed = true;
+        memory_free(name);
+        if (value) {
+            text_buffer_add(&b, value);
+            t = end + 1;
+        } else {
+            /* The second sign may begin a name that is known. */
+            text_buffer_add_n(&b, percent, (size_t)(end - percent));
+            t = end;
+        }
+    }
+    return text_buffer_take(&b);
+}
+
+/* Absolute, so that processes in different folders mean the same one. */
+static char *absolute(const char *path)
+{
+    char here[4096];
+
+    if (path[0] == '/' || !getcwd(here, sizeof(here)))
+        return text_copy(path);
+    return path_join(here, path);
+}
+
+char *host_data_folder(void)
+{
+    const char *set = getenv("OPENPLA_DATA"), *home = getenv("HOME");
+
+    if (set && *set)
+        return absolute(set);
+    return path_join(home && *home ? home : "/tmp", ".openpla");
+}
+
+char *host_module_folder(void)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    path[n > 0 ? n : 0] = 0;
+    return path_folder(path);
+}
+
+char *host_user_name(void)
+{
+    char space[4096], number[16];
+    struct passwd entry, *found = NULL;
+    char *computer = host_computer_name(), *name = NULL;
+
+    snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
+    getpwuid_r(geteuid(), &entry, space, sizeof(space), &found);
+    if (computer)
+        name = text_format("%s\\%s", computer, found ? found->pw_name : number);
+    memory_free(computer);
+    return name;
+}
+
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(struct host_lock), "a lock holds a mutex");
+
+/* All zero is PTHREAD_MUTEX_INITIALIZER in glibc and musl. */
+void host_lock_enter(struct host_lock *lock)
+{
+    pthread_mutex_lock((pthread_mutex_t *)(void *)lock->opaque);
+}
+
+void host_lock_leave(struct host_lock *lock)
+{
+    pthread_mutex_unlock((pthread_mutex_t *)(void *)lock->opaque);
+}
+
+HRESULT host_pdh(const struct pdh_api **out)
+{
+    *out = &openpdh_api;
+    if (!*out)
+        return error_set(HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND), "openpdh: not linked into this program");
+    return S_OK;
+}

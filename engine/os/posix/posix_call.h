@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What the POSIX files of this layer share: errno as a result, and the lock of an open file. */
+#ifndef OPENPLA_POSIX_CALL_H
+#define OPENPLA_POSIX_CALL_H
+
+#include "engine/os/error.h"
+
+/* The HRESULT_FROM_WIN32 result of an errno value. */
+HRESULT posix_result(int error);
+/* The same, with an error text that names `what`. */
+HRESULT posix_failed(int error, const char *what);
+/* flock without waiting, again when a signal comes; 0 or errno. */
+int posix_flock(int fd, int operation);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes on Linux: started apart from us, watched through /proc. */
+#include "engine/os/process.h"
+#include "engine/os/clock.h"
+#include "engine/os/memory.h"
+#include "engine/os/posix/posix_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct process {
+    pid_t id;
+    bool ended;
+    uint32_t exit_code;
+};
+
+/* Streams to nowhere, no other descriptor of ours, own group without a terminal, signals as at the start. */
+static int spawn(const char *program, char **arguments, pid_t *id)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    int error;
+
+    if (posix_spawn_file_actions_init(&actions))
+        return ENOMEM;
+    if (posix_spawnattr_init(&attributes)) {
+        posix_spawn_file_actions_destroy(&actions);
+        return ENOMEM;
+    }
+    sigemptyset(&none);
+    sigfillset(&all);
+    error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!error)
+        error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    if (!error)
+        error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    if (!error)
+        error = posix_spawnattr_setsigmask(&attributes, &none);
+    if (!error)
+        error = posix_spawnattr_setsigdefault(&attributes, &all);
+    if (!error)
+        error =
+            posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (!error)
+        error = posix_spawn(id, program, &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+HRESULT process_start(const char *program, const char *const *arguments, size_t count, struct process **out)
+{
+    struct process *p = memory_zero(1, sizeof(*p));
+    char **list = memory_zero(count + 2, sizeof(char *));
+    int error;
+
+    *out = NULL;
+    if (!p || !list) {
+        memory_free(p);
+        memory_free(list);
+        return E_OUTOFMEMORY;
+    }
+    list[0] = (char *)(uintptr_t)program; /* posix_spawn does not write to them */
+    for (size_t i = 0; i < count; i++)
+        list[i + 1] = (char *)(uintptr_t)arguments[i];
+    error = spawn(program, list, &p->id);
+    memory_free(list);
+    if (error) {
+        memory_free(p);
+        return posix_failed(error, program);
+    }
+    *out = p;
+    return S_OK;
+}
+
+uint32_t process_id(const struct process *p)
+{
+    return (uint32_t)p->id;
+}
+
+static bool reap(struct process *p)
+{
+    int status;
+
+    if (!p->ended && waitpid(p->id, &status, WNOHANG) == p->id) {
+        p->ended = true;
+        p->exit_code = WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) : 128u + (uint32_t)WTERMSIG(status);
+    }
+    return p->ended;
+}
+
+HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    int fd;
+
+    if (!reap(p) && timeout_ms) {
+        fd = (int)syscall(SYS_pidfd_open, p->id, 0);
+        for (uint64_t now; !reap(p) && (now = clock_monotonic_ms()) < limit;) {
+            uint64_t rest = limit - now;
+            struct pollfd wait = {.fd = fd, .events = POLLIN};
+
+            if (fd < 0 && rest > 2)
+                rest = 2; /* no such call in an old kernel */
+            poll(&wait, fd < 0 ? 0 : 1, rest > 60000 ? 60000 : (int)rest);
+        }
+        if (fd >= 0)
+            close(fd);
+    }
+    if (!reap(p))
+        return S_FALSE;
+    if (exit_code)
+        *exit_code = p->exit_code;
+    return S_OK;
+}
+
+void process_close(struct process *p)
+{
+    if (!p)
+        return;
+    reap(p);
+    memory_free(p);
+}
+
+uint32_t process_own_id(void)
+{
+    return (uint32_t)getpid();
+}
+
+/* State letter and start time (field 22, ticks since boot) of /proc/<id>/stat. */
+static bool read_stat(uint32_t id, char *status, uint64_t *start)
+{
+    char path[32], text[1024], *after;
+    unsigned long long ticks;
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%u/stat", (unsigned)id);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    n = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (n <= 0)
+        return false;
+    text[n] = 0;
+    after = strrchr(text, ')'); /* the name before it may hold anything */
+    if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                         status, &ticks) != 2)
+        return false;
+    *start = ticks;
+    return true;
+}
+
+uint64_t process_start_time(uint32_t id)
+{
+    uint64_t start;
+    char status;
+
+    return read_stat(id, &status, &start) ? start : 0;
+}
+
+bool process_alive(uint32_t id, uint64_t start_time)
+{
+    uint64_t start;
+    char status;
+
+    return read_stat(id, &status, &start) && start == start_time && status != 'Z' && status != 'X';
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Windows' clocks and time zone. */
+#include <windows.h>
+#include "engine/os/clock.h"
+#include "engine/os/text.h"
+
+int64_t clock_utc(void)
+{
+    FILETIME now;
+
+    GetSystemTimePreciseAsFileTime(&now);
+    return (int64_t)((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
+}
+
+int64_t clock_ticks(void)
+{
+    LARGE_INTEGER now;
+
+    QueryPerformanceCounter(&now);
+    return now.QuadPart;
+}
+
+int64_t clock_frequency(void)
+{
+    LARGE_INTEGER frequency;
+
+    QueryPerformanceFrequency(&frequency);
+    return frequency.QuadPart;
+}
+
+uint64_t clock_monotonic_ms(void)
+{
+    int64_t ticks = clock_ticks(), frequency = clock_frequency();
+
+    return (uint64_t)(ticks / frequency * 1000 + ticks % frequency * 1000 / frequency);
+}
+
+/* Not from the system's BootTime: under Wine that is the start of wineserver. */
+int64_t clock_boot_utc(void)
+{
+    return clock_utc() - (int64_t)GetTickCount64() * 10000;
+}
+
+static int64_t from_system_time(const SYSTEMTIME *s)
+{
+    struct calendar_time t = {.year = s->wYear,
+                              .month = s->wMonth,
+                              .day = s->wDay,
+                              .hour = s->wHour,
+                              .minute = s->wMinute,
+                              .second = s->wSecond,
+                              .millisecond = s->wMilliseconds};
+
+    return clock_from_calendar(&t);
+}
+
+int clock_bias_minutes(int64_t utc)
+{
+    struct calendar_time t = clock_calendar(utc);
+    SYSTEMTIME universal = {.wYear = (WORD)t.year,
+                            .wMonth = (WORD)t.month,
+                            .wDay = (WORD)t.day,
+                            .wHour = (WORD)t.hour,
+                            .wMinute = (WORD)t.minute,
+                            .wSecond = (WORD)t.second};
+    SYSTEMTIME local;
+    TIME_ZONE_INFORMATION zone;
+
+    /* The rules of the year that is meant, not of the present one. */
+    if (t.year < 1601 || t.year > 30827 || !GetTimeZoneInformationForYear((USHORT)t.year, NULL, &zone) ||
+        !SystemTimeToTzSpecificLocalTime(&zone, &universal, &local))
+        return 0;
+    return (int)((from_system_time(&universal) - from_system_time(&local)) / 600000000);
+}
+
+char *clock_zone_name(void)
+{
+    TIME_ZONE_INFORMATION zone;
+    char *name;
+
+    if (GetTimeZoneInformation(&zone) == TIME_ZONE_ID_INVALID)
+        return text_copy("");
+    zone.StandardName[31] = 0;
+    return SUCCEEDED(text_from_utf16(zone.StandardName, wcslen(zone.StandardName), true, &name)) ? name : NULL;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Open files, stored files and lock files on Windows. */
+#include "engine/os/file.h"
+#include "engine/os/clock.h"
+#include "engine/os/memory.h"
+#include "engine/os/win32/win32_call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CHUNK_MAX      (1u << 30) /* bytes of one system call */
+#define STORE_PATIENCE 1000       /* ms to wait for those who hold the file that is replaced */
+
+struct file {
+    HANDLE handle;
+    uint64_t at;  /* the system's file pointer */
+    uint64_t end; /* where file_write goes on */
+    char path[];
+};
+
+static HRESULT seek(struct file *f, uint64_t offset)
+{
+    LARGE_INTEGER to = {.QuadPart = (LONGLONG)offset};
+
+    if (f->at == offset)
+        return S_OK;
+    if (offset > INT64_MAX)
+        return win32_failed(ERROR_DISK_FULL, f->path);
+    if (!SetFilePointerEx(f->handle, to, NULL, FILE_BEGIN)) {
+        f->at = UINT64_MAX;
+        return win32_failed(GetLastError(), f->path);
+    }
+    f->at = offset;
+    return S_OK;
+}
+
+HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
+{
+    static const DWORD dispositions[] = {
+        [FILE_READ] = OPEN_EXISTING,
+        [FILE_CREATE_NEW] = CREATE_NEW,
+        [FILE_REPLACE] = CREATE_ALWAYS,
+        [FILE_APPEND] = OPEN_ALWAYS,
+    };
+    DWORD share = FILE_SHARE_READ | FILE_SHARE_DELETE | (mode == FILE_READ ? FILE_SHARE_WRITE : 0);
+    DWORD access = GENERIC_READ | (mode == FILE_READ ? 0 : GENERIC_WRITE);
+    size_t length = strlen(path);
+    LARGE_INTEGER size = {0};
+    struct file *f = memory_alloc(sizeof(*f) + length + 1);
+    WCHAR *wide;
+    DWORD code;
+    HRESULT hr;
+
+    *out = NULL;
+    if (!f)
+        return E_OUTOFMEMORY;
+    hr = win32_path(path, &wide);
+    if (FAILED(hr)) {
+        memory_free(f);
+        return hr;
+    }
+    memcpy(f->path, path, length + 1);
+    f->handle = CreateFileW(wide, access, share, NULL, dispositions[mode], FILE_ATTRIBUTE_NORMAL, NULL);
+    code = GetLastError();
+    memory_free(wide);
+    if (f->handle == INVALID_HANDLE_VALUE) {
+        memory_free(f);
+        return win32_failed(code, path);
+    }
+    GetFileSizeEx(f->handle, &size); /* a device has none: 0 */
+    f->at = 0;
+    f->end = (uint64_t)size.QuadPart;
+    *out = f;
+    return S_OK;
+}
+
+/* Behind the old end nothing of a write that failed may stay. */
+static HRESULT write_failed(struct file *f, DWORD code)
+{
+    if (f->at > f->end) {
+        if (FAILED(seek(f, f->end)) || !SetEndOfFile(f->handle))
+            return win32_failed(GetLastError(), f->path);
+        code = ERROR_DISK_FULL;
+    }
+    return win32_failed(code, f->path);
+}
+
+HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size)
+{
+    HRESULT hr = seek(f, offset);
+
+    for (size_t done = 0; SUCCEEDED(hr) && done < size;) {
+        DWORD ask = size - done > CHUNK_MAX ? CHUNK_MAX : (DWORD)(size - done), n = 0;
+        BOOL ok = WriteFile(f->handle, (const char *)data + done, ask, &n, NULL);
+        DWORD code = ok ? ERROR_DISK_FULL : GetLastError();
+
+        f->at += n;
+        done += n;
+        if (!ok || !n)
+            return write_failed(f, done ? ERROR_DISK_FULL : code);
+    }
+    if (SUCCEEDED(hr) && f->at > f->end)
+        f->end = f->at;
+    return hr;
+}
+
+HRESULT file_write(struct file *f, const void *data, size_t size)
+{
+    return file_write_at(f, f->end, data, size);
+}
+
+HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, size_t *got)
+{
+    HRESULT hr = seek(f, offset);
+
+    *got = 0;
+    while (SUCCEEDED(hr) && *got < size) {
+        DWORD ask = size - *got > CHUNK_MAX ? CHUNK_MAX : (DWORD)(size - *got), n = 0;
+
+        if (!ReadFile(f->handle, (char *)data + *got, ask, &n, NULL))
+            return win32_failed(GetLastError(), f->path);
+        if (!n)
+            break;
+        f->at += n;
+        *got += n;
+    }
+    return hr;
+}
+
+HRESULT file_size(struct file *f, uint64_t *size)
+{
+    LARGE_INTEGER now;
+
+    if (!GetFileSizeEx(f->handle, &now))
+        return win32_failed(GetLastError(), f->path);
+    *size = (uint64_t)now.QuadPart;
+    return S_OK;
+}
+
+HRESULT file_set_size(struct file *f, uint64_t size)
+{
+    HRESULT hr = seek(f, size);
+
+    if (FAILED(hr))
+        return hr;
+    if (!SetEndOfFile(f->handle))
+        return win32_failed(GetLastError(), f->path);
+    f->end = size;
+    return S_OK;
+}
+
+HRESULT file_flush(struct file *f)
+{
+    return FlushFileBuffers(f->handle) ? S_OK : win32_failed(GetLastError(), f->path);
+}
+
+void file_close(struct file *f)
+{
+    if (!f)
+        return;
+    CloseHandle(f->handle);
+    memory_free(f);
+}
+
+static HRESULT replace(const char *temporary, const char *path)
+{
+    uint64_t limit = clock_monotonic_ms() + STORE_PATIENCE;
+    WCHAR *from = NULL, *to = NULL;
+    HRESULT hr = win32_path(temporary, &from);
+
+    if (SUCCEEDED(hr))
+        hr = win32_path(path, &to);
+    while (SUCCEEDED(hr) && !MoveFileExW(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) {
+        DWORD code = GetLastError();
+
+        if ((code != ERROR_SHARING_VIOLATION && code != ERROR_ACCESS_DENIED) || clock_monotonic_ms() >= limit)
+            hr = win32_failed(code, path);
+        else
+            Sleep(10);
+    }
+    if (FAILED(hr) && from)
+        DeleteFileW(from);
+    memory_free(from);
+    memory_free(to);
+    return hr;
+}
+
+HRESULT file_store(const char *path, const void *data, size_t size)
+{
+    char *folder = path_folder(path), *temporary = NULL;
+    char name[64];
+    struct file *f;
+    HRESULT hr;
+
+    /* A name of its own length: one made of path's own could be longer than a name may be. */
+    snprintf(name, sizeof(name), "~%lu-%lu.tmp", GetCurrentProcessId(), GetCurrentThreadId());
+    if (folder)
+        temporary = path_join(folder, name);
+    memory_free(folder);
+    if (!temporary)
+        return E_OUTOFMEMORY;
+    hr = file_open(temporary, FILE_REPLACE, &f);
+    if (SUCCEEDED(hr)) {
+        hr = file_write(f, data, size);
+        if (SUCCEEDED(hr))
+            hr = file_flush(f);
+        file_close(f);
+        if (SUCCEEDED(hr))
+            hr = replace(temporary, path);
+        else
+            file_delete(temporary);
+    }
+    memory_free(temporary);
+    return hr;
+}
+
+HRESULT file_delete(const char *path)
+{
+    WCHAR *wide;
+    HRESULT hr = win32_path(path, &wide);
+
+    if (SUCCEEDED(hr) && !DeleteFileW(wide))
+        hr = win32_failed(GetLastError(), path);
+    memory_free(wide);
+    return hr;
+}
+
+struct file_lock {
+    HANDLE handle;
+};
+
+/* The open file itself is the lock: nobody else may open it for reading while we hold it so. */
+HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    struct file_lock *lock = memory_alloc(sizeof(*lock));
+    DWORD code = 0, wait = 0;
+    WCHAR *wide = NULL;
+    HRESULT hr = lock ? win32_path(path, &wide) : E_OUTOFMEMORY;
+
+    *out = NULL;
+    while (SUCCEEDED(hr)) {
+        lock->handle =
+            CreateFileW(wide, GENERIC_READ, FILE_SHARE_DELETE, NULL, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
+        if (lock->handle != INVALID_HANDLE_VALUE) {
+            *out = lock;
+            break;
+        }
+        code = GetLastError();
+        /* Access is denied also while a file that its last holder deleted is on its way out. */
+        if (code == ERROR_SHARING_VIOLATION || (code == ERROR_ACCESS_DENIED && timeout_ms))
+            hr = clock_monotonic_ms() < limit ? S_OK : HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION);
+        else
+            hr = win32_failed(code, path);
+        if (SUCCEEDED(hr)) {
+            Sleep(wait);
+            if (wait < 5)
+                wait++;
+        } else if (code == ERROR_SHARING_VIOLATION) {
+            error_set(hr, "\"%s\": held by another after %lu ms", path, (unsigned long)timeout_ms);
+        } else {
+            hr = win32_failed(code, path);
+        }
+    }
+    memory_free(wide);
+    if (FAILED(hr))
+        memory_free(lock);
+    return hr;
+}
+
+void file_lock_release(struct file_lock *lock)
+{
+    if (!lock)
+        return;
+    CloseHandle(lock->handle);
+    memory_free(lock);
+}

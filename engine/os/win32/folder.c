@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Folders on Windows. */
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/os/win32/win32_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static DWORD attributes(const char *path)
+{
+    DWORD found = INVALID_FILE_ATTRIBUTES;
+    WCHAR *wide;
+
+    if (SUCCEEDED(win32_path(path, &wide)))
+        found = GetFileAttributesW(wide);
+    memory_free(wide);
+    return found;
+}
+
+bool file_exists(const char *path)
+{
+    DWORD found = attributes(path);
+
+    return found != INVALID_FILE_ATTRIBUTES && !(found & FILE_ATTRIBUTE_DIRECTORY);
+}
+
+bool folder_exists(const char *path)
+{
+    DWORD found = attributes(path);
+
+    return found != INVALID_FILE_ATTRIBUTES && (found & FILE_ATTRIBUTE_DIRECTORY);
+}
+
+static HRESULT create_one(const char *path)
+{
+    WCHAR *wide;
+    HRESULT hr = win32_path(path, &wide);
+
+    if (SUCCEEDED(hr) && !CreateDirectoryW(wide, NULL))
+        hr = win32_failed(GetLastError(), path);
+    memory_free(wide);
+    return hr;
+}
+
+HRESULT folder_create(const char *path)
+{
+    size_t length = strlen(path);
+    char *parent;
+    HRESULT hr;
+
+    if (folder_exists(path))
+        return S_OK;
+    while (length && (path[length - 1] == '\\' || path[length - 1] == '/'))
+        length--;
+    parent = text_copy_n(path, length);
+    if (parent) {
+        char *up = path_folder(parent);
+
+        memory_free(parent);
+        parent = up;
+    }
+    if (!parent)
+        return E_OUTOFMEMORY;
+    hr = *parent && strlen(parent) < length ? folder_create(parent) : S_OK;
+    memory_free(parent);
+    if (SUCCEEDED(hr))
+        hr = create_one(path);
+    if (FAILED(hr) && folder_exists(path))
+        return S_OK; /* another was faster */
+    if (hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) || file_exists(path))
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\": a file is in the way", path);
+    return hr;
+}
+
+HRESULT folder_delete(const char *path)
+{
+    WCHAR *wide;
+    HRESULT hr = win32_path(path, &wide);
+
+    if (SUCCEEDED(hr) && !RemoveDirectoryW(wide))
+        hr = win32_failed(GetLastError(), path);
+    memory_free(wide);
+    return hr;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static HRESULT add_entry(const WIN32_FIND_DATAW *entry, bool folders, struct texts *names)
+{
+    bool is_folder = (entry->dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+    char *name;
+    HRESULT hr;
+
+    if (is_folder != folders || !wcscmp(entry->cFileName, L".") || !wcscmp(entry->cFileName, L".."))
+        return S_OK;
+    hr = text_from_utf16(entry->cFileName, wcslen(entry->cFileName), true, &name);
+    if (SUCCEEDED(hr))
+        hr = texts_add(names, name);
+    memory_free(name);
+    return hr;
+}
+
+/* path\* in UTF-16, long or not */
+static HRESULT search_pattern(const char *path, WCHAR **out)
+{
+    char *pattern = path_join(*path ? path : ".", "*");
+    HRESULT hr = E_OUTOFMEMORY;
+
+    *out = NULL;
+    if (pattern)
+        hr = win32_path(pattern, out);
+    memory_free(pattern);
+    return hr;
+}
+
+HRESULT folder_list(const char *path, bool folders, struct texts *names)
+{
+    struct texts found = {0};
+    WIN32_FIND_DATAW entry;
+    WCHAR *pattern;
+    HANDLE search;
+    DWORD code;
+    HRESULT hr = search_pattern(path, &pattern);
+
+    if (FAILED(hr))
+        return hr;
+    search = FindFirstFileExW(pattern, FindExInfoBasic, &entry, FindExSearchNameMatch, NULL, 0);
+    code = GetLastError();
+    memory_free(pattern);
+    if (search == INVALID_HANDLE_VALUE && code == ERROR_FILE_NOT_FOUND && folder_exists(path))
+        code = ERROR_NO_MORE_FILES; /* the root of an empty disk */
+    else if (search == INVALID_HANDLE_VALUE)
+        return win32_failed(code == ERROR_FILE_NOT_FOUND ? ERROR_PATH_NOT_FOUND : code, path);
+    if (search != INVALID_HANDLE_VALUE) {
+        do
+            hr = add_entry(&entry, folders, &found);
+        while (SUCCEEDED(hr) && FindNextFileW(search, &entry));
+        code = GetLastError();
+        FindClose(search);
+    }
+    if (SUCCEEDED(hr) && code != ERROR_NO_MORE_FILES)
+        hr = win32_failed(code, path);
+    if (FAILED(hr)) {
+        texts_free(&found);
+        return hr;
+    }
+    if (found.count)
+        qsort(found.items, found.count, sizeof(char *), by_bytes);
+    texts_free(names);
+    *names = found;
+    return S_OK;
+}
+
+HRESULT folder_free_bytes(const char *path, uint64_t *bytes)
+{
+    ULARGE_INTEGER available;
+    WCHAR *wide;
+    HRESULT hr = win32_path(path, &wide);
+
+    if (SUCCEEDED(hr) && !GetDiskFreeSpaceExW(wide, &available, NULL, NULL))
+        hr = win32_failed(GetLastError(), path);
+    if (SUCCEEDED(hr))
+        *bytes = available.QuadPart;
+    memory_free(wide);
+    return hr;
+}

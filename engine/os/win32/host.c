@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* This host and this process on Windows and under Wine. */
+#include "engine/os/host.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/os/win32/win32_call.h"
+
+#include <string.h>
+
+bool host_is_wine(void)
+{
+    HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
+
+    return ntdll && GetProcAddress(ntdll, "wine_get_version");
+}
+
+char *host_computer_name(void)
+{
+    WCHAR name[MAX_COMPUTERNAME_LENGTH + 1] = L"";
+    DWORD length = MAX_COMPUTERNAME_LENGTH + 1;
+    char *text, *upper;
+
+    if (!GetComputerNameW(name, &length))
+        length = 0;
+    if (FAILED(text_from_utf16(name, length, true, &text)))
+        return NULL;
+    upper = text_fold(*text ? text : "localhost");
+    memory_free(text);
+    return upper;
+}
+
+char *host_expand_environment(const char *t)
+{
+    WCHAR *wide, *expanded = NULL;
+    DWORD room = 0, length = 0;
+    char *text = NULL;
+
+    if (FAILED(text_to_utf16(t, &wide, NULL)))
+        return NULL;
+    /* Again, in case another thread makes a variable longer meanwhile. */
+    for (length = ExpandEnvironmentStringsW(wide, NULL, 0); length > room;) {
+        room = length;
+        memory_free(expanded);
+        expanded = memory_alloc(room * sizeof(WCHAR));
+        length = expanded ? ExpandEnvironmentStringsW(wide, expanded, room) : 0;
+    }
+    if (expanded && length)
+        text_from_utf16(expanded, wcslen(expanded), true, &text);
+    memory_free(expanded);
+    memory_free(wide);
+    return text;
+}
+
+/* Absolute, so that processes in different folders mean the same one. */
+static char *absolute(const char *path)
+{
+    WCHAR *given, *full = NULL;
+    DWORD room, length = 0;
+    char *text = NULL;
+
+    if (FAILED(text_to_utf16(path, &given, NULL)))
+        return NULL;
+    room = GetFullPathNameW(given, 0, NULL, NULL);
+    if (room)
+        full = memory_alloc(room * sizeof(WCHAR));
+    if (full)
+        length = GetFullPathNameW(given, room, full, NULL);
+    if (length && length < room)
+        text_from_utf16(full, length, true, &text);
+    memory_free(full);
+    memory_free(given);
+    return text;
+}
+
+char *host_data_folder(void)
+{
+    char *set = win32_environment(L"OPENPLA_DATA"), *folder;
+
+    if (set) {
+        folder = absolute(set);
+    } else {
+        set = win32_environment(L"ProgramData");
+        folder = path_join(set ? set : "C:\\ProgramData", "OpenPLA");
+    }
+    memory_free(set);
+    return folder;
+}
+
+char *host_module_folder(void)
+{
+    static const WCHAR here; /* any address in this module */
+    HMODULE module = NULL;
+    WCHAR *path = NULL;
+    DWORD room = MAX_PATH, length = 0;
+    char *text = NULL, *folder = NULL;
+
+    GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, &here,
+                       &module);
+    do {
+        memory_free(path);
+        room *= 2;
+        path = memory_alloc(room * sizeof(WCHAR));
+        length = path ? GetModuleFileNameW(module, path, room) : 0;
+    } while (length >= room && room < 65536);
+    if (length && SUCCEEDED(text_from_utf16(path, length, true, &text)))
+        folder = path_folder(text);
+    memory_free(text);
+    memory_free(path);
+    return folder;
+}
+
+/* The account of the process's token, as UTF-16 "DOMAIN" and "user". */
+static bool token_account(WCHAR domain[256], WCHAR user[257])
+{
+    union {
+        TOKEN_USER user;
+        BYTE room[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
+    } owner;
+    DWORD length, user_room = 257, domain_room = 256;
+    SID_NAME_USE use;
+    HANDLE token;
+    BOOL ok;
+
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
+        return false;
+    ok = GetTokenInformation(token, TokenUser, &owner, sizeof(owner), &length);
+    CloseHandle(token);
+    return ok && LookupAccountSidW(NULL, owner.user.User.Sid, user, &user_room, domain, &domain_room, &use);
+}
+
+char *host_user_name(void)
+{
+    WCHAR user[257] = L"", domain[256] = L"";
+    char *user_text = NULL, *domain_text = NULL, *name = NULL;
+
+    if (!token_account(domain, user))
+        return text_copy("");
+    if (SUCCEEDED(text_from_utf16(user, wcslen(user), true, &user_text)) &&
+        SUCCEEDED(text_from_utf16(domain, wcslen(domain), true, &domain_text)))
+        name = text_format("%s\\%s", domain_text, user_text);
+    memory_free(user_text);
+    memory_free(domain_text);
+    return name;
+}
+
+_Static_assert(sizeof(SRWLOCK) <= sizeof(struct host_lock), "a lock holds a system lock");
+
+void host_lock_enter(struct host_lock *lock)
+{
+    AcquireSRWLockExclusive((SRWLOCK *)(void *)lock->opaque);
+}
+
+void host_lock_leave(struct host_lock *lock)
+{
+    ReleaseSRWLockExclusive((SRWLOCK *)(void *)lock->opaque);
+}

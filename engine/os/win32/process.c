@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes on Windows. */
+#include "engine/os/process.h"
+#include "engine/os/memory.h"
+#include "engine/os/win32/process_handle.h"
+#include "engine/os/win32/win32_call.h"
+
+#include <string.h>
+
+struct process {
+    HANDLE handle;
+    DWORD id;
+};
+
+/* One argument as the C runtime of the started program takes it apart again: quotes and the backslashes before them
+   get a backslash each, and so do the backslashes before the closing quote. */
+static void add_argument(struct text_buffer *line, const char *argument)
+{
+    size_t backslashes = 0;
+
+    text_buffer_add(line, line->length ? " \"" : "\"");
+    for (const char *c = argument; *c; c++) {
+        if (*c == '\\') {
+            backslashes++;
+        } else {
+            if (*c == '"') {
+                for (size_t i = 0; i <= backslashes; i++)
+                    text_buffer_add(line, "\\");
+            }
+            backslashes = 0;
+        }
+        text_buffer_add_n(line, c, 1);
+    }
+    for (size_t i = 0; i < backslashes; i++)
+        text_buffer_add(line, "\\");
+    text_buffer_add(line, "\"");
+}
+
+static HRESULT command_line(const char *program, const char *const *arguments, size_t count, WCHAR **out)
+{
+    struct text_buffer line = {0};
+    char *text;
+    HRESULT hr;
+
+    add_argument(&line, program);
+    for (size_t i = 0; i < count; i++)
+        add_argument(&line, arguments[i]);
+    *out = NULL;
+    text = text_buffer_take(&line);
+    if (!text)
+        return E_OUTOFMEMORY;
+    hr = text_to_utf16(text, out, NULL);
+    memory_free(text);
+    return hr;
+}
+
+HRESULT process_start(const char *program, const char *const *arguments, size_t count, struct process **out)
+{
+    /* A group of its own: under Wine that also gives it no Unix standard input and output of ours. */
+    DWORD flags = DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP | CREATE_BREAKAWAY_FROM_JOB;
+    STARTUPINFOW startup = {.cb = sizeof(startup)};
+    PROCESS_INFORMATION started;
+    WCHAR *path = NULL, *line = NULL;
+    struct process *p = memory_alloc(sizeof(*p));
+    HRESULT hr = p ? win32_path(program, &path) : E_OUTOFMEMORY;
+    BOOL ok;
+
+    *out = NULL;
+    if (SUCCEEDED(hr))
+        hr = command_line(program, arguments, count, &line);
+    if (SUCCEEDED(hr)) {
+        ok = CreateProcessW(path, line, NULL, NULL, FALSE, flags, NULL, NULL, &startup, &started);
+        if (!ok && GetLastError() == ERROR_ACCESS_DENIED) /* a job that lets nobody out */
+            ok = CreateProcessW(path, line, NULL, NULL, FALSE, flags & ~(DWORD)CREATE_BREAKAWAY_FROM_JOB, NULL, NULL,
+                                &startup, &started);
+        if (ok) {
+            CloseHandle(started.hThread);
+            p->handle = started.hProcess;
+            p->id = started.dwProcessId;
+            *out = p;
+        } else {
+            hr = win32_failed(GetLastError(), program);
+        }
+    }
+    memory_free(path);
+    memory_free(line);
+    if (FAILED(hr))
+        memory_free(p);
+    return hr;
+}
+
+uint32_t process_id(const struct process *p)
+{
+    return p->id;
+}
+
+HANDLE process_handle(const struct process *p)
+{
+    return p->handle;
+}
+
+HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code)
+{
+    DWORD code = 0;
+
+    switch (WaitForSingleObject(p->handle, timeout_ms)) {
+    case WAIT_OBJECT_0:
+        if (!GetExitCodeProcess(p->handle, &code))
+            return win32_failed(GetLastError(), "exit code");
+        if (exit_code)
+            *exit_code = code;
+        return S_OK;
+    case WAIT_TIMEOUT:
+        return S_FALSE;
+    default:
+        return win32_failed(GetLastError(), "wait for a process");
+    }
+}
+
+void process_close(struct process *p)
+{
+    if (!p)
+        return;
+    CloseHandle(p->handle);
+    memory_free(p);
+}
+
+uint32_t process_own_id(void)
+{
+    return GetCurrentProcessId();
+}
+
+static uint64_t creation_time(HANDLE process)
+{
+    FILETIME created, other[3];
+
+    if (!GetProcessTimes(process, &created, &other[0], &other[1], &other[2]))
+        return 0;
+    return (uint64_t)created.dwHighDateTime << 32 | created.dwLowDateTime;
+}
+
+uint64_t process_start_time(uint32_t id)
+{
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, id);
+    uint64_t created;
+
+    if (!process)
+        return 0;
+    created = creation_time(process);
+    CloseHandle(process);
+    return created;
+}
+
+bool process_alive(uint32_t id, uint64_t start_time)
+{
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
+    bool alive;
+
+    if (!process)
+        return GetLastError() == ERROR_ACCESS_DENIED; /* it lives, under an account that we may not look at */
+    alive = creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
+    CloseHandle(process);
+    return alive;
+}

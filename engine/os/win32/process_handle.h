@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The system handle of a process, for waits on it together with an event. */
+#ifndef OPENPLA_PROCESS_HANDLE_H
+#define OPENPLA_PROCESS_HANDLE_H
+
+#include <windows.h>
+
+struct process;
+HANDLE process_handle(const struct process *p); /* borrowed */
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What the Windows files of this layer share: system codes as results, UTF-8 paths as the system wants them. */
+#ifndef OPENPLA_WIN32_CALL_H
+#define OPENPLA_WIN32_CALL_H
+
+#include <windows.h>
+#include "engine/os/text.h"
+
+/* HRESULT_FROM_WIN32(code) with an error text that names `what`; E_FAIL for code 0. */
+HRESULT win32_failed(DWORD code, const char *what);
+/* The path in UTF-16, made absolute and given the prefix \\?\ where the classic limit of 260 would be passed. From
+   memory_alloc. */
+HRESULT win32_path(const char *path, WCHAR **out);
+/* Value of an environment variable, NULL when it is not set or empty (or memory is out). From memory_alloc. */
+char *win32_environment(const WCHAR *name);
+
+#endif
