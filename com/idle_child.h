@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The child that keeps Wine up: wineserver ends services when the last program that is no service has ended, so a
+   service with work to do keeps one such program, which does nothing and ends with it. */
+#ifndef OPENPLA_IDLE_CHILD_H
+#define OPENPLA_IDLE_CHILD_H
+
+#include <windows.h>
+
+/* Starts this program with the arguments `/idle <own process id>`; *child (a process handle) is the caller's. */
+HRESULT idle_child_start(HANDLE *child);
+/* Ends the child and closes the handle; NULL is allowed. */
+void idle_child_end(HANDLE child);
+/* The child's main program: waits for the end of the process with the id in `parent`. Exit code. */
+int idle_child_main(const WCHAR *parent);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether any set runs: what the server asks before it ends. */
+#include "com/server.h"
+
+#include "engine/run/run.h"
+#include "engine/store/store.h"
+
+bool server_set_is_running(void)
+{
+    const char *const *space;
+    bool running = false;
+    size_t i;
+
+    for (space = store_namespaces(); *space && !running; space++) {
+        struct texts names = {0};
+        struct run_state state;
+
+        if (FAILED(store_list(*space, &names)))
+            continue;
+        for (i = 0; i < names.count && !running; i++)
+            running = SUCCEEDED(run_query(*space, names.items[i], &state)) && state.status != RUN_STOPPED;
+        texts_free(&names);
+    }
+    return running;
+}

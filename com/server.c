@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* The server process: command line, class objects, and when it ends. */
+#include "com/server.h"
+
+#include <stdio.h>
+#include <wchar.h>
+#include <sddl.h>
+#include <aclapi.h>
+
+#include "com/idle_child.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "reg/registration.h"
+#include "reg/service.h"
+
+/* COM may take this long to hand over the first client of a process that it started. */
+#define FIRST_CLIENT_MS 30000
+/* After the last object a process that COM started waits for the next client: starting one costs about 1 s. */
+#define GRACE_MS        5000
+/* A client that was on its way when the classes were revoked shows up within this time. */
+#define LATE_CLIENT_MS  200
+
+/* What keeps the process, for the whole module: the one state that DllCanUnloadNow and the server share. */
+static volatile LONG objects, work;
+static HANDLE use_changed; /* auto-reset, set by every change of the two; only in openplasrv.exe */
+
+static void use_change(volatile LONG *count, LONG by)
+{
+    InterlockedExchangeAdd(count, by);
+    if (use_changed)
+        SetEvent(use_changed);
+}
+
+void server_object_created(void)
+{
+    use_change(&objects, 1);
+}
+
+void server_object_destroyed(void)
+{
+    use_change(&objects, -1);
+}
+
+LONG server_object_count(void)
+{
+    return InterlockedCompareExchange(&objects, 0, 0);
+}
+
+void server_work_begun(void)
+{
+    use_change(&work, 1);
+}
+
+void server_work_ended(void)
+{
+    use_change(&work, -1);
+}
+
+static bool has_work(void)
+{
+    return InterlockedCompareExchange(&work, 0, 0) > 0;
+}
+
+/* Class objects */
+
+static HRESULT last_error(const char *doing)
+{
+    HRESULT hr = HRESULT_FROM_WIN32(GetLastError());
+
+    return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
+}
+
+/* Who may call at all: the system, administrators, Performance Log Users (MS-PLA 1.5 note 1), LocalService, and the
+   account of this process. 3 is COM_RIGHTS_EXECUTE with _EXECUTE_LOCAL, 7 with _EXECUTE_REMOTE too. From LocalAlloc. */
+static HRESULT callers(PSECURITY_DESCRIPTOR *out)
+{
+    union {
+        TOKEN_USER user;
+        BYTE bytes[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
+    } user;
+    WCHAR text[512], *own = NULL;
+    DWORD size;
+    HANDLE token;
+    BOOL ok = OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token);
+
+    if (!ok)
+        return last_error("token of the server");
+    ok = GetTokenInformation(token, TokenUser, &user, sizeof(user), &size) &&
+         ConvertSidToStringSidW(user.user.User.Sid, &own);
+    CloseHandle(token);
+    if (!ok)
+        return last_error("account of the server");
+    _snwprintf(text, ARRAYSIZE(text),
+               L"O:BAG:BAD:(A;;0x7;;;SY)(A;;0x7;;;BA)(A;;0x7;;;S-1-5-32-559)(A;;0x3;;;LS)(A;;0x3;;;%ls)", own);
+    LocalFree(own);
+    if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(text, SDDL_REVISION_1, out, NULL))
+        return last_error("security descriptor of the server");
+    return S_OK;
+}
+
+/* CoInitializeSecurity wants an absolute descriptor. MS-PLA 2.1: packet privacy, impersonation. */
+static HRESULT secure(void)
+{
+    SECURITY_DESCRIPTOR absolute;
+    PSECURITY_DESCRIPTOR relative;
+    PSID owner, group;
+    PACL acl;
+    BOOL present, defaulted;
+    HRESULT hr = callers(&relative);
+
+    if (FAILED(hr))
+        return hr;
+    if (!InitializeSecurityDescriptor(&absolute, SECURITY_DESCRIPTOR_REVISION) ||
+        !GetSecurityDescriptorOwner(relative, &owner, &defaulted) ||
+        !SetSecurityDescriptorOwner(&absolute, owner, FALSE) ||
+        !GetSecurityDescriptorGroup(relative, &group, &defaulted) ||
+        !SetSecurityDescriptorGroup(&absolute, group, FALSE) ||
+        !GetSecurityDescriptorDacl(relative, &present, &acl, &defaulted) ||
+        !SetSecurityDescriptorDacl(&absolute, present, acl, FALSE)) {
+        hr = last_error("security descriptor of the server");
+    } else {
+        hr = CoInitializeSecurity(&absolute, -1, NULL, NULL, RPC_C_AUTHN_LEVEL_PKT_PRIVACY, RPC_C_IMP_LEVEL_IMPERSONATE,
+                                  NULL, EOAC_NONE, NULL);
+        if (FAILED(hr))
+            hr = error_set(hr, "security of the server: %s", error_standard_text(hr));
+    }
+    LocalFree(relative);
+    return hr;
+}
+
+static void revoke_classes(DWORD *cookies, size_t count)
+{
+    while (count)
+        CoRevokeClassObject(cookies[--count]);
+    memory_free(cookies);
+}
+
+/* Registers every class and lets clients in at once. */
+static HRESULT register_classes(DWORD **cookies, size_t *count)
+{
+    size_t i, total = com_class_count();
+    HRESULT hr = S_OK;
+
+    *cookies = memory_zero(total, sizeof(**cookies));
+    if (!*cookies)
+        return E_OUTOFMEMORY;
+    for (i = 0; i < total && SUCCEEDED(hr); i++) {
+        IUnknown *factory;
+        CLSID clsid;
+
+        hr = com_class_factory(i, &clsid, &factory);
+        if (SUCCEEDED(hr)) {
+            hr = CoRegisterClassObject(&clsid, factory, CLSCTX_LOCAL_SERVER, REGCLS_MULTIPLEUSE | REGCLS_SUSPENDED,
+                                       &(*cookies)[i]);
+            IUnknown_Release(factory);
+        }
+    }
+    if (SUCCEEDED(hr))
+        hr = CoResumeClassObjects();
+    if (SUCCEEDED(hr)) {
+        *count = total;
+        return S_OK;
+    }
+    revoke_classes(*cookies, i ? i - 1 : 0);
+    *cookies = NULL;
+    return error_prefix(hr, "registering the classes");
+}
+
+static HRESULT open_server(DWORD **cookies, size_t *count)
+{
+    HRESULT hr;
+
+    use_changed = CreateEventW(NULL, FALSE, FALSE, NULL);
+    if (!use_changed)
+        return last_error("event of the server");
+    hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    if (SUCCEEDED(hr))
+        hr = secure();
+    if (SUCCEEDED(hr))
+        hr = register_classes(cookies, count);
+    return hr;
+}
+
+/* The classes must have been revoked. Under Wine CoUninitialize, and with it an orderly exit, can hang. */
+static void leave(int code)
+{
+    fflush(NULL);
+    if (host_is_wine())
+        TerminateProcess(GetCurrentProcess(), (UINT)code);
+    CoUninitialize();
+}
+
+/* Started by COM */
+
+static bool in_use(void)
+{
+    return server_object_count() > 0 || has_work();
+}
+
+/* Returns when there was neither object nor work nor a running set for the whole grace period. */
+static void wait_until_unused(DWORD grace)
+{
+    for (;;) {
+        DWORD wait = in_use() ? INFINITE : grace;
+
+        if (WaitForSingleObject(use_changed, wait) == WAIT_OBJECT_0 || in_use())
+            grace = GRACE_MS;
+        else if (!server_set_is_running())
+            return;
+    }
+}
+
+static int serve_for_com(void)
+{
+    DWORD *cookies, grace = FIRST_CLIENT_MS;
+    size_t count;
+    HRESULT hr = open_server(&cookies, &count);
+
+    while (SUCCEEDED(hr)) {
+        wait_until_unused(grace);
+        revoke_classes(cookies, count);
+        Sleep(LATE_CLIENT_MS);
+        if (!in_use())
+            break;
+        grace = GRACE_MS;
+        hr = register_classes(&cookies, &count);
+    }
+    if (FAILED(hr))
+        fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+    leave(FAILED(hr));
+    return FAILED(hr);
+}
+
+/* Started as a service */
+
+static SERVICE_STATUS_HANDLE service_handle;
+static HANDLE service_end;
+
+static void report(DWORD state, DWORD wait_ms, HRESULT hr)
+{
+    SERVICE_STATUS status = {.dwServiceType = SERVICE_WIN32_OWN_PROCESS, .dwCurrentState = state};
+
+    status.dwControlsAccepted = state == SERVICE_RUNNING ? SERVICE_ACCEPT_STOP | SERVICE_ACCEPT_SHUTDOWN : 0;
+    status.dwWaitHint = wait_ms;
+    status.dwCheckPoint = wait_ms ? 1 : 0;
+    if (FAILED(hr)) {
+        status.dwWin32ExitCode = ERROR_SERVICE_SPECIFIC_ERROR;
+        status.dwServiceSpecificExitCode = (DWORD)hr;
+    }
+    SetServiceStatus(service_handle, &status);
+}
+
+static DWORD WINAPI service_control(DWORD control, DWORD type, void *data, void *context)
+{
+    (void)type, (void)data, (void)context;
+    switch (control) {
+    case SERVICE_CONTROL_STOP:
+    case SERVICE_CONTROL_SHUTDOWN:
+        report(SERVICE_STOP_PENDING, 5000, S_OK);
+        SetEvent(service_end);
+        return NO_ERROR;
+    case SERVICE_CONTROL_INTERROGATE:
+        return NO_ERROR;
+    default:
+        return ERROR_CALL_NOT_IMPLEMENTED;
+    }
+}
+
+/* Until the service is told to end; under Wine with the idle child beside it while there is work. */
+static void serve_until_end(void)
+{
+    HANDLE events[] = {service_end, use_changed}, child = NULL;
+    bool wine = host_is_wine();
+
+    do {
+        if (wine && has_work() && !child) {
+            if (FAILED(idle_child_start(&child)))
+                child = NULL;
+        } else if (child && !has_work()) {
+            idle_child_end(child);
+            child = NULL;
+        }
+    } while (WaitForMultipleObjects(2, events, FALSE, INFINITE) != WAIT_OBJECT_0);
+    idle_child_end(child);
+}
+
+static void WINAPI service_main(DWORD argc, WCHAR **argv)
+{
+    DWORD *cookies;
+    size_t count;
+    HRESULT hr;
+
+    (void)argc, (void)argv;
+    service_handle = RegisterServiceCtrlHandlerExW(OPENPLA_SERVICE_NAME, service_control, NULL);
+    if (!service_handle)
+        return;
+    report(SERVICE_START_PENDING, 10000, S_OK);
+    hr = open_server(&cookies, &count);
+    if (SUCCEEDED(hr)) {
+        report(SERVICE_RUNNING, 0, S_OK);
+        serve_until_end();
+        revoke_classes(cookies, count);
+    }
+    report(SERVICE_STOPPED, 0, hr);
+    leave(FAILED(hr));
+}
+
+static int serve_as_service(void)
+{
+    static const SERVICE_TABLE_ENTRYW services[] = {{(WCHAR *)OPENPLA_SERVICE_NAME, service_main}, {NULL, NULL}};
+
+    service_end = CreateEventW(NULL, TRUE, FALSE, NULL);
+    if (service_end && StartServiceCtrlDispatcherW(services))
+        return 0;
+    fprintf(stderr, "openplasrv: error %lu: /service is for the service control manager\n", GetLastError());
+    return 1;
+}
+
+/* Command line */
+
+static int change_registration(bool remove, bool service, bool dropin)
+{
+    struct registration what = {.service = service};
+    char *folder = host_module_folder();
+    HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
+
+    what.folder = folder;
+    what.replace = dropin || host_is_wine();
+    if (SUCCEEDED(hr))
+        hr = remove ? registration_remove(&what) : registration_write(&what);
+    if (FAILED(hr))
+        fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+    memory_free(folder);
+    return FAILED(hr);
+}
+
+static bool is_option(const WCHAR *argument, const WCHAR *name)
+{
+    return (*argument == L'/' || *argument == L'-') && !_wcsicmp(argument + 1, name);
+}
+
+static int usage(void)
+{
+    fputs("openplasrv /regserver [/noservice] [/dropin]   registers the classes and the service\n"
+          "openplasrv /unregserver                        removes what /regserver wrote\n"
+          "  /noservice   COM starts the server when a client needs it; no service is made\n"
+          "  /dropin      take the place of another PLA; /unregserver puts it back\n"
+          "openplasrv -Embedding                          serves the classes; COM starts it so\n"
+          "openplasrv /service                            the same as a service\n",
+          stderr);
+    return 1;
+}
+
+int OpenPlaServer(int argc, WCHAR **argv)
+{
+    bool service = true, dropin = false;
+    int i;
+
+    if (argc == 2 && is_option(argv[1], L"Embedding"))
+        return serve_for_com();
+    if (argc == 2 && is_option(argv[1], L"service"))
+        return serve_as_service();
+    if (argc == 3 && is_option(argv[1], L"idle"))
+        return idle_child_main(argv[2]);
+    if (argc == 2 && is_option(argv[1], L"unregserver"))
+        return change_registration(true, true, false);
+    if (argc < 2 || !is_option(argv[1], L"regserver"))
+        return usage();
+    for (i = 2; i < argc; i++) {
+        if (is_option(argv[i], L"noservice"))
+            service = false;
+        else if (is_option(argv[i], L"dropin"))
+            dropin = true;
+        else
+            return usage();
+    }
+    return change_registration(false, service, dropin);
+}

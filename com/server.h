@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The server process: counts what keeps it alive, registers its program, and serves the classes. */
+#ifndef OPENPLA_SERVER_H
+#define OPENPLA_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <windows.h>
+#include <objbase.h>
+
+/* Every COM object of ours, and every LockServer(TRUE), counts from its creation to its end. In process this is the
+   count for DllCanUnloadNow; in openplasrv.exe started by COM the last end begins the grace period. */
+void server_object_created(void);
+void server_object_destroyed(void);
+LONG server_object_count(void);
+
+/* Work that no client waits for: an enabled schedule, a start that is pending. While there is some, a server started
+   by COM does not end, and under Wine a service keeps a child (idle_child.h) without which Wine would end it. A running
+   set needs none: its host process is a program of its own. */
+void server_work_begun(void);
+void server_work_ended(void);
+
+/* The classes that are served; in com/factory.c. *factory is a new reference. */
+size_t com_class_count(void);
+HRESULT com_class_factory(size_t index, CLSID *clsid, IUnknown **factory);
+
+/* Whether a set of any namespace runs now; in com/running_sets.c. */
+bool server_set_is_running(void);
+
+/* openplasrv.exe's main program; exported. Exit code 0 or 1. Without an argument that it knows it prints them. */
+__declspec(dllexport) int OpenPlaServer(int argc, WCHAR **argv);
+
+#endif

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes the table of registration.def and the service, all or nothing, and removes exactly that. */
+#include "reg/registration.h"
+
+#include <string.h>
+#include <windows.h>
+
+#include "engine/os/memory.h"
+#include "idl/proxy_clsid.h"
+#include "mspla.h"
+#include "reg/service.h"
+
+#define GUID_TAIL "-098B-11D8-9414-505054503030}"
+#define REPLACED  "Software\\OpenPLA\\Replaced"
+
+enum row_when { ONCE, WITH_SERVICE, EACH_CLASS, EACH_INTERFACE };
+enum row_kind { ROW_VALUE, ROW_KEY, ROW_ABSENT };
+#define REG_KIND_REG_SZ   ROW_VALUE
+#define REG_KIND_KEY_ONLY ROW_KEY
+#define REG_KIND_NO_VALUE ROW_ABSENT
+
+static const struct table_row {
+    enum row_when when;
+    const char *root, *key, *name;
+    enum row_kind kind;
+    const char *data;
+} table[] = {
+#define ROW(when, root, key, name, type, data) {when, root, key, name, REG_KIND_##type, data},
+#include "reg/registration.def"
+#undef ROW
+};
+
+/* A class or interface: what {guid}, {name}, {title} and {methods} stand for. */
+struct subject {
+    const char *guid, *name, *title;
+    unsigned int methods;
+};
+static const struct subject classes[] = {
+#define CLASS(name, guid, title) {"{" guid GUID_TAIL, #name, title, 0},
+#include "reg/classes.def"
+#undef CLASS
+};
+static const struct subject interfaces[] = {
+#define INTERFACE(name, guid) {"{" guid GUID_TAIL, #name, "", sizeof(name##Vtbl) / sizeof(void *)},
+#include "reg/interfaces.def"
+#undef INTERFACE
+};
+static const struct subject nothing = {"", "", "", 0};
+
+/* *out is NULL when memory is out. */
+static HRESULT placeholder(const char *word, size_t length, const char *folder, const struct subject *subject,
+                           char **out)
+{
+#define IS(text) (length == sizeof(text) - 1 && !memcmp(word, text, length))
+    if (IS("folder")) {
+        *out = text_copy(folder);
+    } else if (IS("module")) {
+        *out = text_format("%s\\openpla.dll", folder);
+    } else if (IS("server")) {
+        *out = text_format("%s\\openplasrv.exe", folder);
+    } else if (IS("proxy")) {
+        *out = text_copy(OPENPLA_PROXY_CLSID_TEXT);
+    } else if (IS("guid")) {
+        *out = text_copy(subject->guid);
+    } else if (IS("name")) {
+        *out = text_copy(subject->name);
+    } else if (IS("title")) {
+        *out = text_copy(subject->title);
+    } else if (IS("methods")) {
+        *out = text_format("%u", subject->methods);
+    } else {
+        return error_set(E_INVALIDARG, "registration table: unknown placeholder {%.*s}", (int)length, word);
+    }
+#undef IS
+    return S_OK;
+}
+
+/* Braces around lower-case letters are a placeholder; those of a GUID hold other things too. */
+static HRESULT fill_in(const char *text, const char *folder, const struct subject *subject, char **out)
+{
+    struct text_buffer buffer = {0};
+    char *value = NULL;
+    size_t length;
+    HRESULT hr;
+
+    while (*text) {
+        length = *text == '{' ? strspn(text + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
+        if (!length || text[1 + length] != '}') {
+            text_buffer_add_n(&buffer, text++, 1);
+            continue;
+        }
+        hr = placeholder(text + 1, length, folder, subject, &value);
+        if (SUCCEEDED(hr) && !value)
+            hr = E_OUTOFMEMORY;
+        if (FAILED(hr)) {
+            text_buffer_free(&buffer);
+            return hr;
+        }
+        text_buffer_add(&buffer, value);
+        memory_free(value);
+        text += length + 2;
+    }
+    *out = text_buffer_take(&buffer);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static void row_free(struct registration_row *row)
+{
+    memory_free(row->root);
+    memory_free(row->key);
+    memory_free(row->name);
+    registry_value_free(&row->value);
+}
+
+static HRESULT fill_row(const struct table_row *from, const char *folder, const struct subject *subject,
+                        struct registration_row *row)
+{
+    char *key, *data = NULL;
+    HRESULT hr = fill_in(from->key, folder, subject, &key);
+
+    if (FAILED(hr))
+        return hr;
+    row->key_only = from->kind == ROW_KEY;
+    row->service = from->when == WITH_SERVICE;
+    row->root = text_copy(from->root);
+    row->key = text_format("%s\\%s", from->root, key);
+    row->name = from->name ? text_copy(from->name) : NULL;
+    memory_free(key);
+    if (!row->root || !row->key || (from->name && !row->name))
+        return E_OUTOFMEMORY;
+    if (from->kind == ROW_VALUE) {
+        hr = fill_in(from->data, folder, subject, &data);
+        if (SUCCEEDED(hr))
+            hr = registry_text(data, &row->value);
+        memory_free(data);
+    }
+    return hr;
+}
+
+HRESULT registration_expand(const char *folder, struct registration_rows *out)
+{
+    struct registration_rows rows = {0};
+    HRESULT hr = S_OK;
+    size_t i, j;
+
+    for (i = 0; i < sizeof(table) / sizeof(table[0]) && SUCCEEDED(hr); i++) {
+        const struct subject *subjects = &nothing;
+        size_t count = 1;
+
+        if (table[i].when == EACH_CLASS) {
+            subjects = classes;
+            count = sizeof(classes) / sizeof(classes[0]);
+        } else if (table[i].when == EACH_INTERFACE) {
+            subjects = interfaces;
+            count = sizeof(interfaces) / sizeof(interfaces[0]);
+        }
+        for (j = 0; j < count && SUCCEEDED(hr); j++) {
+            struct registration_row row = {0};
+
+            hr = fill_row(&table[i], folder, &subjects[j], &row);
+            if (SUCCEEDED(hr) &&
+                !memory_grow((void **)&rows.items, &rows.capacity, rows.count + 1, sizeof(*rows.items)))
+                hr = E_OUTOFMEMORY;
+            if (SUCCEEDED(hr))
+                rows.items[rows.count++] = row;
+            else
+                row_free(&row);
+        }
+    }
+    if (SUCCEEDED(hr))
+        *out = rows;
+    else
+        registration_rows_free(&rows);
+    return hr;
+}
+
+void registration_rows_free(struct registration_rows *rows)
+{
+    size_t i;
+
+    for (i = 0; i < rows->count; i++)
+        row_free(&rows->items[i]);
+    memory_free(rows->items);
+    memset(rows, 0, sizeof(*rows));
+}
+
+static char *server_path(const char *folder)
+{
+    return text_format("%s\\openplasrv.exe", folder);
+}
+
+enum owner { OWNER_NOBODY, OWNER_THIS, OWNER_OTHER_FOLDER, OWNER_FOREIGN };
+
+/* Whose class DataCollectorSet is now. *module (may come back NULL) is what its registration names. */
+static HRESULT find_owner(const char *folder, enum owner *owner, char **module)
+{
+    static const char *const servers[] = {"InprocServer32", "LocalServer32"};
+    char *ours = text_format("\"%s\\openplasrv.exe\" -Embedding", folder);
+    HRESULT hr = ours ? S_OK : E_OUTOFMEMORY;
+    size_t i, units;
+
+    *owner = OWNER_NOBODY;
+    *module = NULL;
+    for (i = 0; i < 2 && SUCCEEDED(hr) && !*module; i++) {
+        struct registry_value value = {0};
+        char *key = text_format("Software\\Classes\\CLSID\\%s\\%s", classes[0].guid, servers[i]);
+
+        hr = key ? registry_get(key, NULL, &value) : E_OUTOFMEMORY;
+        if (SUCCEEDED(hr) && value.exists) {
+            for (units = value.size / sizeof(WCHAR); units && !((WCHAR *)value.data)[units - 1]; units--)
+                ;
+            hr = text_from_utf16((WCHAR *)value.data, units, true, module);
+        }
+        registry_value_free(&value);
+        memory_free(key);
+    }
+    if (SUCCEEDED(hr) && *module) {
+        *owner = OWNER_FOREIGN;
+        if (text_equal_nocase(*module, ours))
+            *owner = OWNER_THIS;
+        else if (text_matches("*\\openplasrv.exe\" -Embedding", *module))
+            *owner = OWNER_OTHER_FOLDER;
+    }
+    memory_free(ours);
+    return hr;
+}
+
+/* Keeps a value that is about to be replaced, under the same path below REPLACED, unless one is kept already. */
+static HRESULT keep_value(struct registry_changes *changes, const struct registration_row *row)
+{
+    struct registry_value present = {0}, kept = {0};
+    char *key = text_format("%s\\%s", REPLACED, row->key);
+    HRESULT hr = key ? registry_get(row->key, row->name, &present) : E_OUTOFMEMORY;
+
+    if (SUCCEEDED(hr) && present.exists && !registry_value_equal(&present, &row->value)) {
+        hr = registry_get(key, row->name, &kept);
+        if (SUCCEEDED(hr) && !kept.exists)
+            hr = registry_put(changes, key, row->name, &present);
+    }
+    registry_value_free(&present);
+    registry_value_free(&kept);
+    memory_free(key);
+    return hr;
+}
+
+/* Removes one row as far as it is ours, and puts back what it had replaced. */
+static HRESULT remove_row(const struct registration_row *row)
+{
+    static const struct registry_value absent = {0};
+    struct registry_changes changes = {0};
+    struct registry_value present = {0}, kept = {0};
+    char *key = text_format("%s\\%s", REPLACED, row->key);
+    HRESULT hr = key ? S_OK : E_OUTOFMEMORY;
+
+    if (SUCCEEDED(hr) && !row->key_only) {
+        hr = registry_get(row->key, row->name, &present);
+        if (SUCCEEDED(hr))
+            hr = registry_get(key, row->name, &kept);
+        if (SUCCEEDED(hr) && registry_value_equal(&present, &row->value))
+            hr = registry_put(&changes, row->key, row->name, &kept);
+        if (SUCCEEDED(hr) && kept.exists)
+            hr = registry_put(&changes, key, row->name, &absent);
+    }
+    if (SUCCEEDED(hr))
+        hr = registry_prune(row->root, row->key);
+    if (SUCCEEDED(hr))
+        hr = registry_prune("Software", key);
+    registry_value_free(&present);
+    registry_value_free(&kept);
+    registry_changes_free(&changes);
+    memory_free(key);
+    return hr;
+}
+
+static HRESULT write_rows(const struct registration_rows *rows, const struct registration *what, bool keep,
+                          struct registry_changes *changes)
+{
+    static const struct registry_value absent = {0};
+    HRESULT hr = S_OK;
+    size_t i;
+
+    for (i = 0; i < rows->count && SUCCEEDED(hr); i++) {
+        const struct registration_row *row = &rows->items[i];
+
+        if (row->key_only) {
+            hr = registry_make_key(changes, row->key);
+            continue;
+        }
+        if (keep)
+            hr = keep_value(changes, row);
+        if (SUCCEEDED(hr))
+            hr = registry_put(changes, row->key, row->name, row->service && !what->service ? &absent : &row->value);
+    }
+    return hr;
+}
+
+HRESULT registration_write(const struct registration *what)
+{
+    struct registration_rows rows = {0};
+    struct registry_changes changes = {0};
+    char *server = server_path(what->folder), *module = NULL;
+    enum owner owner = OWNER_NOBODY;
+    HRESULT hr = server ? find_owner(what->folder, &owner, &module) : E_OUTOFMEMORY;
+
+    if (SUCCEEDED(hr) && owner == OWNER_FOREIGN && !what->replace)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                       "class %s belongs to %s; /dropin takes its place and /unregserver puts it back", classes[0].guid,
+                       module);
+    if (SUCCEEDED(hr))
+        hr = registration_expand(what->folder, &rows);
+    if (SUCCEEDED(hr))
+        hr = write_rows(&rows, what, owner == OWNER_FOREIGN, &changes);
+    if (SUCCEEDED(hr))
+        hr = what->service ? service_install(server) : service_remove(server);
+    if (FAILED(hr))
+        registry_changes_undo(&changes);
+    registry_changes_free(&changes);
+    registration_rows_free(&rows);
+    memory_free(module);
+    memory_free(server);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT registration_remove(const struct registration *what)
+{
+    struct registration_rows rows = {0};
+    char *server = server_path(what->folder), *module = NULL;
+    enum owner owner = OWNER_NOBODY;
+    HRESULT hr = server ? find_owner(what->folder, &owner, &module) : E_OUTOFMEMORY, hr2;
+    size_t i;
+
+    if (SUCCEEDED(hr) && owner != OWNER_THIS) {
+        hr = S_FALSE;
+    } else if (SUCCEEDED(hr)) {
+        hr = registration_expand(what->folder, &rows);
+        if (SUCCEEDED(hr)) {
+            hr2 = service_remove(server);
+            /* The class's row that find_owner looks at is among the first: last, so that a second attempt finds it. */
+            for (i = rows.count; i-- > 0;) {
+                hr = remove_row(&rows.items[i]);
+                hr2 = FAILED(hr2) ? hr2 : hr;
+            }
+            hr = FAILED(hr2) ? hr2 : S_OK;
+        }
+    }
+    registration_rows_free(&rows);
+    memory_free(module);
+    memory_free(server);
+    return hr;
+}

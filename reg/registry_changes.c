@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Changes below HKEY_LOCAL_MACHINE that can be taken back. */
+#include "reg/registry_changes.h"
+
+#include <string.h>
+#include <windows.h>
+
+#include "engine/os/memory.h"
+
+struct registry_change {
+    WCHAR *key, *name;             /* name NULL: the default value */
+    bool made_key;                 /* the change was to make `key` */
+    struct registry_value earlier; /* else: what the value was before */
+};
+
+static void change_free(struct registry_change *change)
+{
+    memory_free(change->key);
+    memory_free(change->name);
+    registry_value_free(&change->earlier);
+}
+
+void registry_value_free(struct registry_value *value)
+{
+    memory_free(value->data);
+    memset(value, 0, sizeof(*value));
+}
+
+bool registry_value_equal(const struct registry_value *a, const struct registry_value *b)
+{
+    if (!a->exists || !b->exists)
+        return a->exists == b->exists;
+    return a->type == b->type && a->size == b->size && !memcmp(a->data, b->data, a->size);
+}
+
+HRESULT registry_text(const char *text, struct registry_value *out)
+{
+    WCHAR *wide;
+    size_t units;
+    HRESULT hr = text_to_utf16(text, &wide, &units);
+
+    if (FAILED(hr))
+        return hr;
+    *out = (struct registry_value){true, REG_SZ, (DWORD)((units + 1) * sizeof(WCHAR)), (BYTE *)wide};
+    return S_OK;
+}
+
+static HRESULT registry_error(LSTATUS status, const char *what, const char *key)
+{
+    HRESULT hr = HRESULT_FROM_WIN32((DWORD)status);
+
+    return error_set(hr, "%s HKLM\\%s: %s", what, key, error_standard_text(hr));
+}
+
+static bool is_missing(LSTATUS status)
+{
+    return status == ERROR_FILE_NOT_FOUND || status == ERROR_PATH_NOT_FOUND;
+}
+
+/* Both texts in UTF-16; name may be NULL. */
+static HRESULT widen(const char *key, const char *name, WCHAR **wide_key, WCHAR **wide_name)
+{
+    HRESULT hr;
+
+    *wide_name = NULL;
+    hr = text_to_utf16(key, wide_key, NULL);
+    if (SUCCEEDED(hr) && name) {
+        hr = text_to_utf16(name, wide_name, NULL);
+        if (FAILED(hr))
+            memory_free(*wide_key);
+    }
+    return hr;
+}
+
+static LSTATUS read_value(const WCHAR *key, const WCHAR *name, struct registry_value *out)
+{
+    HKEY handle;
+    LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, key, 0, KEY_QUERY_VALUE, &handle);
+
+    memset(out, 0, sizeof(*out));
+    if (status)
+        return is_missing(status) ? ERROR_SUCCESS : status;
+    do { /* again when the value grew between the two calls */
+        memory_free(out->data);
+        out->data = NULL;
+        status = RegQueryValueExW(handle, name, NULL, &out->type, NULL, &out->size);
+        if (!status) {
+            out->data = memory_alloc(out->size);
+            status =
+                out->data ? RegQueryValueExW(handle, name, NULL, &out->type, out->data, &out->size) : ERROR_OUTOFMEMORY;
+        }
+    } while (status == ERROR_MORE_DATA);
+    RegCloseKey(handle);
+    if (status)
+        registry_value_free(out);
+    out->exists = !status;
+    return is_missing(status) ? ERROR_SUCCESS : status;
+}
+
+HRESULT registry_get(const char *key, const char *name, struct registry_value *out)
+{
+    WCHAR *wide_key, *wide_name;
+    LSTATUS status;
+    HRESULT hr;
+
+    memset(out, 0, sizeof(*out));
+    hr = widen(key, name, &wide_key, &wide_name);
+    if (FAILED(hr))
+        return hr;
+    status = read_value(wide_key, wide_name, out);
+    memory_free(wide_key);
+    memory_free(wide_name);
+    return status ? registry_error(status, "reading", key) : S_OK;
+}
+
+/* Writes or deletes a value of a key that exists. */
+static LSTATUS write_value(const WCHAR *key, const WCHAR *name, const struct registry_value *value)
+{
+    HKEY handle;
+    LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, key, 0, KEY_SET_VALUE, &handle);
+
+    if (status)
+        return status;
+    if (value->exists)
+        status = RegSetValueExW(handle, name, 0, value->type, value->data, value->size);
+    else
+        status = RegDeleteValueW(handle, name);
+    RegCloseKey(handle);
+    return status;
+}
+
+/* Makes room first, so that whatever was done can also be recorded. */
+static HRESULT reserve_change(struct registry_changes *changes)
+{
+    if (!memory_grow((void **)&changes->items, &changes->capacity, changes->count + 1, sizeof(*changes->items)))
+        return E_OUTOFMEMORY;
+    return S_OK;
+}
+
+static HRESULT make_one_key(struct registry_changes *changes, const WCHAR *key, size_t units, const char *whole)
+{
+    struct registry_change change = {.made_key = true};
+    HKEY handle;
+    DWORD disposition = 0;
+    LSTATUS status;
+    HRESULT hr = reserve_change(changes);
+
+    if (FAILED(hr))
+        return hr;
+    change.key = memory_zero(units + 1, sizeof(WCHAR));
+    if (!change.key)
+        return E_OUTOFMEMORY;
+    memcpy(change.key, key, units * sizeof(WCHAR));
+    /* The parents' keys of the system may be readable only. */
+    status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, change.key, 0, KEY_QUERY_VALUE, &handle);
+    if (is_missing(status))
+        status =
+            RegCreateKeyExW(HKEY_LOCAL_MACHINE, change.key, 0, NULL, 0, KEY_QUERY_VALUE, NULL, &handle, &disposition);
+    if (!status)
+        RegCloseKey(handle);
+    if (!status && disposition == REG_CREATED_NEW_KEY)
+        changes->items[changes->count++] = change;
+    else
+        change_free(&change);
+    return status ? registry_error(status, "making", whole) : S_OK;
+}
+
+HRESULT registry_make_key(struct registry_changes *changes, const char *key)
+{
+    WCHAR *wide, *end;
+    HRESULT hr = text_to_utf16(key, &wide, NULL);
+
+    if (FAILED(hr))
+        return hr;
+    for (end = wide; SUCCEEDED(hr) && end; end = *end ? end + 1 : NULL) {
+        while (*end && *end != L'\\')
+            end++;
+        hr = make_one_key(changes, wide, (size_t)(end - wide), key);
+    }
+    memory_free(wide);
+    return hr;
+}
+
+HRESULT registry_put(struct registry_changes *changes, const char *key, const char *name,
+                     const struct registry_value *value)
+{
+    struct registry_change change = {0};
+    LSTATUS status;
+    HRESULT hr;
+
+    if (value->exists) {
+        hr = registry_make_key(changes, key);
+        if (FAILED(hr))
+            return hr;
+    }
+    hr = reserve_change(changes);
+    if (FAILED(hr))
+        return hr;
+    hr = widen(key, name, &change.key, &change.name);
+    if (FAILED(hr))
+        return hr;
+    status = read_value(change.key, change.name, &change.earlier);
+    if (!status && !registry_value_equal(&change.earlier, value)) {
+        status = write_value(change.key, change.name, value);
+        if (!status) {
+            changes->items[changes->count++] = change;
+            return S_OK;
+        }
+    }
+    change_free(&change);
+    return status ? registry_error(status, "writing", key) : S_OK;
+}
+
+/* ERROR_DIR_NOT_EMPTY when something is in it. */
+static LSTATUS delete_empty_key(const WCHAR *key)
+{
+    HKEY handle;
+    DWORD keys = 0, values = 0;
+    LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, key, 0, KEY_QUERY_VALUE, &handle);
+
+    if (status)
+        return is_missing(status) ? ERROR_SUCCESS : status;
+    status = RegQueryInfoKeyW(handle, NULL, NULL, NULL, &keys, NULL, NULL, &values, NULL, NULL, NULL, NULL);
+    RegCloseKey(handle);
+    if (status)
+        return status;
+    return keys || values ? ERROR_DIR_NOT_EMPTY : RegDeleteKeyExW(HKEY_LOCAL_MACHINE, key, 0, 0);
+}
+
+HRESULT registry_prune(const char *root, const char *key)
+{
+    size_t root_units = text_utf16_length(root), units;
+    WCHAR *wide;
+    LSTATUS status = ERROR_SUCCESS;
+    HRESULT hr = text_to_utf16(key, &wide, &units);
+
+    if (FAILED(hr))
+        return hr;
+    while (!status && units > root_units) {
+        status = delete_empty_key(wide);
+        while (units > root_units && wide[units] != L'\\')
+            units--;
+        wide[units] = 0;
+    }
+    memory_free(wide);
+    return status && status != ERROR_DIR_NOT_EMPTY ? registry_error(status, "deleting", key) : S_OK;
+}
+
+void registry_changes_undo(struct registry_changes *changes)
+{
+    while (changes->count) {
+        struct registry_change *change = &changes->items[--changes->count];
+
+        if (change->made_key)
+            delete_empty_key(change->key);
+        else
+            write_value(change->key, change->name, &change->earlier);
+        change_free(change);
+    }
+    registry_changes_free(changes);
+}
+
+void registry_changes_free(struct registry_changes *changes)
+{
+    size_t i;
+
+    for (i = 0; i < changes->count; i++)
+        change_free(&changes->items[i]);
+    memory_free(changes->items);
+    memset(changes, 0, sizeof(*changes));
+}

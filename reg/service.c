@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* The Windows service OpenPLA: created, updated and deleted through the service control manager. */
+#include "reg/service.h"
+
+#include <wchar.h>
+#include <windows.h>
+
+#include "engine/os/memory.h"
+
+#define ACCOUNT      L"NT AUTHORITY\\LocalService"
+#define STOP_WAIT_MS 30000
+
+/* "<server>" /service: quoted, since a path may hold blanks. */
+static WCHAR *service_command(const char *server)
+{
+    char *text = text_format("\"%s\" /service", server);
+    WCHAR *wide = NULL;
+
+    if (text && FAILED(text_to_utf16(text, &wide, NULL)))
+        wide = NULL;
+    memory_free(text);
+    return wide;
+}
+
+static HRESULT service_error(const char *doing)
+{
+    HRESULT hr = HRESULT_FROM_WIN32(GetLastError());
+
+    return error_set(FAILED(hr) ? hr : E_FAIL, "%s service OpenPLA: %s", doing, error_standard_text(hr));
+}
+
+/* The present configuration, from memory_alloc; NULL with the last error set. */
+static QUERY_SERVICE_CONFIGW *query_config(SC_HANDLE service)
+{
+    QUERY_SERVICE_CONFIGW *config = NULL;
+    DWORD size = 0;
+
+    QueryServiceConfigW(service, NULL, 0, &size);
+    if (GetLastError() != ERROR_INSUFFICIENT_BUFFER)
+        return NULL;
+    config = memory_alloc(size);
+    if (!config) {
+        SetLastError(ERROR_OUTOFMEMORY);
+    } else if (!QueryServiceConfigW(service, config, size, &size)) {
+        memory_free(config);
+        config = NULL;
+    }
+    return config;
+}
+
+static BOOL describe(SC_HANDLE service)
+{
+    SERVICE_DESCRIPTIONW description = {(WCHAR *)OPENPLA_SERVICE_DESCRIPTION};
+
+    return ChangeServiceConfig2W(service, SERVICE_CONFIG_DESCRIPTION, &description);
+}
+
+static HRESULT service_update(SC_HANDLE service, const WCHAR *command)
+{
+    QUERY_SERVICE_CONFIGW *earlier = query_config(service);
+    HRESULT hr = S_OK;
+
+    if (!earlier)
+        return service_error("reading");
+    if (!ChangeServiceConfigW(service, SERVICE_WIN32_OWN_PROCESS, SERVICE_AUTO_START, SERVICE_ERROR_NORMAL, command,
+                              NULL, NULL, NULL, ACCOUNT, NULL, OPENPLA_SERVICE_DISPLAY_NAME)) {
+        hr = service_error("changing");
+    } else if (!describe(service)) {
+        hr = service_error("describing");
+        ChangeServiceConfigW(service, earlier->dwServiceType, earlier->dwStartType, earlier->dwErrorControl,
+                             earlier->lpBinaryPathName, NULL, NULL, NULL, earlier->lpServiceStartName, NULL,
+                             earlier->lpDisplayName);
+    }
+    memory_free(earlier);
+    return hr;
+}
+
+HRESULT service_install(const char *server)
+{
+    WCHAR *command = service_command(server);
+    SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_CONNECT | SC_MANAGER_CREATE_SERVICE);
+    SC_HANDLE service = NULL;
+    HRESULT hr = S_OK;
+
+    if (!command) {
+        hr = E_OUTOFMEMORY;
+    } else if (!manager) {
+        hr = service_error("connecting to the service control manager for");
+    } else {
+        service = OpenServiceW(manager, OPENPLA_SERVICE_NAME, SERVICE_QUERY_CONFIG | SERVICE_CHANGE_CONFIG);
+        if (service) {
+            hr = service_update(service, command);
+        } else if (GetLastError() != ERROR_SERVICE_DOES_NOT_EXIST) {
+            hr = service_error("opening");
+        } else {
+            service = CreateServiceW(manager, OPENPLA_SERVICE_NAME, OPENPLA_SERVICE_DISPLAY_NAME,
+                                     SERVICE_CHANGE_CONFIG | DELETE, SERVICE_WIN32_OWN_PROCESS, SERVICE_AUTO_START,
+                                     SERVICE_ERROR_NORMAL, command, NULL, NULL, NULL, ACCOUNT, NULL);
+            if (!service) {
+                hr = service_error("creating");
+            } else if (!describe(service)) {
+                hr = service_error("describing");
+                DeleteService(service);
+            }
+        }
+    }
+    if (service)
+        CloseServiceHandle(service);
+    if (manager)
+        CloseServiceHandle(manager);
+    memory_free(command);
+    return hr;
+}
+
+static void service_stop(SC_HANDLE service)
+{
+    SERVICE_STATUS_PROCESS status = {0};
+    DWORD size;
+    HANDLE process;
+
+    if (!QueryServiceStatusEx(service, SC_STATUS_PROCESS_INFO, (BYTE *)&status, sizeof(status), &size) ||
+        status.dwCurrentState == SERVICE_STOPPED)
+        return;
+    process = OpenProcess(SYNCHRONIZE, FALSE, status.dwProcessId);
+    /* The control fails when the process died; Wine's manager shows it as running all the same. */
+    if (process && ControlService(service, SERVICE_CONTROL_STOP, (SERVICE_STATUS *)&status))
+        WaitForSingleObject(process, STOP_WAIT_MS);
+    if (process)
+        CloseHandle(process);
+}
+
+HRESULT service_remove(const char *server)
+{
+    WCHAR *command = service_command(server);
+    SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_CONNECT);
+    SC_HANDLE service = NULL;
+    QUERY_SERVICE_CONFIGW *config = NULL;
+    HRESULT hr = S_OK;
+
+    if (!command) {
+        hr = E_OUTOFMEMORY;
+    } else if (!manager) {
+        hr = service_error("connecting to the service control manager for");
+    } else {
+        service = OpenServiceW(manager, OPENPLA_SERVICE_NAME,
+                               SERVICE_QUERY_CONFIG | SERVICE_QUERY_STATUS | SERVICE_STOP | DELETE);
+        if (!service) {
+            hr = GetLastError() == ERROR_SERVICE_DOES_NOT_EXIST ? S_FALSE : service_error("opening");
+        } else {
+            config = query_config(service);
+            if (!config) {
+                hr = service_error("reading");
+            } else if (_wcsicmp(config->lpBinaryPathName, command)) {
+                hr = S_FALSE;
+            } else {
+                service_stop(service);
+                if (!DeleteService(service) && GetLastError() != ERROR_SERVICE_MARKED_FOR_DELETE)
+                    hr = service_error("deleting");
+            }
+        }
+    }
+    memory_free(config);
+    if (service)
+        CloseServiceHandle(service);
+    if (manager)
+        CloseServiceHandle(manager);
+    memory_free(command);
+    return hr;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The Windows service OpenPLA: created, updated and deleted through the service control manager. */
+#ifndef OPENPLA_SERVICE_H
+#define OPENPLA_SERVICE_H
+
+#include "engine/os/text.h"
+
+#define OPENPLA_SERVICE_NAME         L"OpenPLA"
+#define OPENPLA_SERVICE_DISPLAY_NAME L"OpenPLA Performance Logs and Alerts"
+#define OPENPLA_SERVICE_DESCRIPTION                                                                                    \
+    L"Starts, stops and schedules data collector sets, and serves the PLA classes to local and remote clients."
+
+/* Makes the service, or brings the one that exists up to date: own process, automatic start, account LocalService,
+   program `server` (UTF-8 path) with the argument /service. On failure the service is as it was. */
+HRESULT service_install(const char *server);
+/* Stops the service (waits up to 30 s for its process) and deletes it, if it runs `server`.
+   S_FALSE: there is none, or it runs another program. */
+HRESULT service_remove(const char *server);
+
+#endif
