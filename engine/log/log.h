@@ -41,7 +41,7 @@ struct log_cell {
 };
 
 struct log_options {
-    bool append;              /* continue an existing file (formats that can) */
+    bool append;              /* continue an existing file (binary logs; text formats ignore it) */
     const char *comment;      /* description of the set, may be NULL */
     uint64_t max_bytes;       /* 0: none. Reached: log_writer_append gives S_FALSE and the sample is not written */
 };
@@ -51,7 +51,10 @@ enum log_format { LOG_CSV, LOG_TSV, LOG_SQL, LOG_BINARY }; /* values are MS-PLA'
 struct log_writer;
 /* Creates `path` (must not exist unless options->append; a caller that may overwrite deletes it first), and writes what
    comes before samples. counters are copied. start_utc: FILETIME of the run's start.
-   Errors: those of file_open and file_write; E_INVALIDARG with text for a wildcard in a text format. */
+   options may be NULL. On failure no new file stays behind.
+   Errors: those of file_open and file_write; E_INVALIDARG with text for a wildcard in a text format;
+   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a format that is not written. append to a file that logs other counters:
+   E_INVALIDARG; to a file that is no such log: HRESULT_FROM_WIN32(ERROR_INVALID_DATA). */
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
                           int64_t start_utc, const struct log_options *options, struct log_writer **out);
 /* Adds one sample taken at `utc` (FILETIME); cells in the order of the counters. Either the sample is in the file whole

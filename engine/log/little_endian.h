@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Integers in the byte order of the binary logs, at any address, on any host. */
+#ifndef OPENPLA_LITTLE_ENDIAN_H
+#define OPENPLA_LITTLE_ENDIAN_H
+
+#include <stdint.h>
+
+static inline void put_u16(uint8_t *at, uint16_t value)
+{
+    at[0] = (uint8_t)value;
+    at[1] = (uint8_t)(value >> 8);
+}
+
+static inline void put_u32(uint8_t *at, uint32_t value)
+{
+    at[0] = (uint8_t)value;
+    at[1] = (uint8_t)(value >> 8);
+    at[2] = (uint8_t)(value >> 16);
+    at[3] = (uint8_t)(value >> 24);
+}
+
+static inline void put_u64(uint8_t *at, uint64_t value)
+{
+    put_u32(at, (uint32_t)value);
+    put_u32(at + 4, (uint32_t)(value >> 32));
+}
+
+static inline uint16_t get_u16(const uint8_t *at)
+{
+    return (uint16_t)(at[0] | at[1] << 8);
+}
+
+static inline uint32_t get_u32(const uint8_t *at)
+{
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+static inline uint64_t get_u64(const uint8_t *at)
+{
+    return get_u32(at) | (uint64_t)get_u32(at + 4) << 32;
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Performance logs as comma or tab separated text, as PDH writes them.
+
+   Header row: "(PDH-CSV 4.0) (zone)(bias)" and one cell per counter path; bias is the one in force at the start of the
+   run. Then one row per sample: local time with the bias in force at that moment, MM/DD/YYYY hh:mm:ss.mmm in every
+   locale, and "%.20g" numbers. Every cell is quoted; rows end with CR LF. What PDH leaves open, decided here:
+   - A missing value is a blank, " ". So are infinities and NaNs, which no reader of these files takes for numbers.
+   - A quotation mark in a name is doubled; a control character in a name becomes a blank, so a row stays one line.
+   - Names are in the ANSI code page (text_ansi.h); what it lacks becomes '?'.
+   - log_options.append is ignored, as MS-PLA ignores LogAppend for text: the file must not exist. The comment has no
+     place in the file.
+   A row goes to the file in one write when it is appended, so flush has nothing to do. */
+#include "engine/log/log_formats.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/log/number_text.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/os/text_ansi.h"
+
+enum { TIME_CELL = 28, VALUE_CELL = NUMBER_TEXT_SIZE + 3 /* separator and quotes */ };
+
+struct text_log {
+    struct log_writer base;
+    struct file *file;
+    char *row;     /* room for the longest row */
+    uint64_t size; /* bytes of whole rows; the file may be longer only while `torn` */
+    uint64_t max_bytes;
+    size_t counters;
+    bool torn; /* a row that failed could not be cut off yet */
+    char separator;
+};
+
+static void free_log(struct text_log *log)
+{
+    file_close(log->file);
+    memory_free(log->row);
+    memory_free(log);
+}
+
+/* Takes back what a failed write left behind the last whole row. */
+static HRESULT cut_torn_row(struct text_log *log)
+{
+    if (log->torn) {
+        HRESULT hr = file_set_size(log->file, log->size);
+        if (FAILED(hr)) {
+            return hr;
+        }
+        log->torn = false;
+    }
+    return S_OK;
+}
+
+static HRESULT write_row(struct text_log *log, const char *row, size_t length)
+{
+    HRESULT hr = cut_torn_row(log);
+    if (FAILED(hr)) {
+        return hr;
+    }
+    hr = file_write_at(log->file, log->size, row, length);
+    if (FAILED(hr)) {
+        log->torn = true;
+        (void)cut_torn_row(log); /* if it fails: tried again before the next row and at the end */
+        return hr;
+    }
+    log->size += length;
+    return S_OK;
+}
+
+static void add_name(struct text_buffer *b, const char *name)
+{
+    for (const char *c = name != NULL ? name : ""; *c != '\0'; c++) {
+        if (*c == '"') {
+            text_buffer_add(b, "\"\"");
+        } else {
+            text_buffer_add_n(b, (unsigned char)*c < ' ' ? " " : c, 1);
+        }
+    }
+}
+
+/* \\machine\object(parent/instance#index)\counter */
+static void add_path(struct text_buffer *b, const struct log_counter *counter)
+{
+    add_name(b, counter->machine);
+    text_buffer_add(b, "\\");
+    add_name(b, counter->object);
+    if (counter->instance != NULL) {
+        text_buffer_add(b, "(");
+        if (counter->parent != NULL) {
+            add_name(b, counter->parent);
+            text_buffer_add(b, "/");
+        }
+        add_name(b, counter->instance);
+        if (counter->index != 0) {
+            text_buffer_format(b, "#%u", (unsigned)counter->index);
+        }
+        text_buffer_add(b, ")");
+    }
+    text_buffer_add(b, "\\");
+    add_name(b, counter->counter);
+}
+
+static HRESULT header_row(const char *tag, char separator, const struct log_counter *counters, size_t count,
+                          int64_t start_utc, char **row, size_t *length)
+{
+    struct text_buffer b = {0};
+    char *zone = clock_zone_name();
+    if (zone == NULL) {
+        return error_set(E_OUTOFMEMORY, "out of memory for the header of a log with %zu counters", count);
+    }
+    text_buffer_format(&b, "\"(%s 4.0) (", tag);
+    add_name(&b, zone);
+    text_buffer_format(&b, ")(%d)\"", clock_bias_minutes(start_utc));
+    memory_free(zone);
+    for (size_t i = 0; i < count; i++) {
+        text_buffer_add_n(&b, &separator, 1);
+        text_buffer_add(&b, "\"");
+        add_path(&b, &counters[i]);
+        text_buffer_add(&b, "\"");
+    }
+    text_buffer_add(&b, "\r\n");
+    char *text = text_buffer_take(&b);
+    if (text == NULL) {
+        return error_set(E_OUTOFMEMORY, "out of memory for the header of a log with %zu counters", count);
+    }
+    HRESULT hr = text_to_ansi(text, row, length);
+    memory_free(text);
+    return hr;
+}
+
+static HRESULT text_create(const struct log_format_functions *functions, const char *tag, char separator,
+                           const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
+                           const struct log_options *options, struct log_writer **out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (counters[i].wildcard) {
+            return error_set(
+                E_INVALIDARG, "%s: counter %s\\%s(*)\\%s has changing instances, which a text log cannot hold", path,
+                counters[i].machine != NULL ? counters[i].machine : "", counters[i].object, counters[i].counter);
+        }
+    }
+    char *header = NULL;
+    size_t length = 0;
+    HRESULT hr = header_row(tag, separator, counters, count, start_utc, &header, &length);
+    if (FAILED(hr)) {
+        return hr;
+    }
+    struct text_log *log = memory_zero(1, sizeof *log);
+    if (log != NULL) {
+        log->base.functions = functions;
+        log->counters = count;
+        log->separator = separator;
+        log->max_bytes = options->max_bytes;
+        log->row = count < SIZE_MAX / VALUE_CELL - TIME_CELL ? memory_alloc(TIME_CELL + count * VALUE_CELL) : NULL;
+    }
+    if (log == NULL || log->row == NULL) {
+        hr = error_set(E_OUTOFMEMORY, "%s: out of memory for rows of %zu counters", path, count);
+    } else {
+        hr = file_open(path, FILE_CREATE_NEW, &log->file);
+    }
+    if (SUCCEEDED(hr)) {
+        hr = write_row(log, header, length);
+        if (FAILED(hr)) {
+            file_close(log->file);
+            log->file = NULL;
+            (void)file_delete(path);
+        }
+    }
+    memory_free(header);
+    if (FAILED(hr)) {
+        if (log != NULL) {
+            free_log(log);
+        }
+        return hr;
+    }
+    *out = &log->base;
+    return S_OK;
+}
+
+static HRESULT create_csv(const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
+                          const struct log_options *options, struct log_writer **out)
+{
+    return text_create(&log_csv_functions, "PDH-CSV", ',', path, counters, count, start_utc, options, out);
+}
+
+static HRESULT create_tsv(const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
+                          const struct log_options *options, struct log_writer **out)
+{
+    return text_create(&log_tsv_functions, "PDH-TSV", '\t', path, counters, count, start_utc, options, out);
+}
+
+static char *put_digits(char *at, int value, int width)
+{
+    for (int i = width; i-- > 0; value /= 10) {
+        at[i] = (char)('0' + value % 10);
+    }
+    return at + width;
+}
+
+/* "MM/DD/YYYY hh:mm:ss.mmm" in quotes. */
+static char *put_time_cell(char *at, int64_t utc)
+{
+    const struct calendar_time t = clock_calendar(clock_utc_to_local(utc));
+    *at++ = '"';
+    at = put_digits(at, t.month, 2);
+    *at++ = '/';
+    at = put_digits(at, t.day, 2);
+    *at++ = '/';
+    at = put_digits(at, t.year, 4);
+    *at++ = ' ';
+    at = put_digits(at, t.hour, 2);
+    *at++ = ':';
+    at = put_digits(at, t.minute, 2);
+    *at++ = ':';
+    at = put_digits(at, t.second, 2);
+    *at++ = '.';
+    at = put_digits(at, t.millisecond, 3);
+    *at++ = '"';
+    return at;
+}
+
+static HRESULT text_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)
+{
+    struct text_log *log = (struct text_log *)w;
+    char *at = put_time_cell(log->row, utc);
+    for (size_t i = 0; i < log->counters; i++) {
+        *at++ = log->separator;
+        *at++ = '"';
+        if (cells[i].has_value && isfinite(cells[i].value)) {
+            at += number_text(cells[i].value, at);
+        } else {
+            *at++ = ' ';
+        }
+        *at++ = '"';
+    }
+    *at++ = '\r';
+    *at++ = '\n';
+    size_t length = (size_t)(at - log->row);
+    if (log->max_bytes != 0 && log->size + length > log->max_bytes) {
+        return S_FALSE;
+    }
+    return write_row(log, log->row, length);
+}
+
+static HRESULT text_flush(struct log_writer *w)
+{
+    return cut_torn_row((struct text_log *)w);
+}
+
+static uint64_t text_size(const struct log_writer *w)
+{
+    return ((const struct text_log *)w)->size;
+}
+
+static HRESULT text_close(struct log_writer *w)
+{
+    struct text_log *log = (struct text_log *)w;
+    HRESULT hr = cut_torn_row(log);
+    free_log(log);
+    return hr;
+}
+
+const struct log_format_functions log_csv_functions = {.extension = ".csv",
+                                                       .create = create_csv,
+                                                       .append = text_append,
+                                                       .flush = text_flush,
+                                                       .size = text_size,
+                                                       .close = text_close};
+const struct log_format_functions log_tsv_functions = {.extension = ".tsv",
+                                                       .create = create_tsv,
+                                                       .append = text_append,
+                                                       .flush = text_flush,
+                                                       .size = text_size,
+                                                       .close = text_close};

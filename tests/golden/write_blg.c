@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* write_blg DIR: writes binary logs of many shapes, each with a text of what it must hold, for blg_check.py.
+   NAME.blg and NAME.txt; NAME@n.blg is a copy taken right after the flush of n samples, NAME~n.blg one taken after the
+   n-th append without a flush: what a user would find if the machine of the log died there. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifndef _WIN32
+#include <signal.h>
+#include <sys/resource.h>
+#endif
+
+#include "engine/log/log.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+enum { MAX_ITEMS = 4000, STATUS_NO_INSTANCE = 0x7D1 };
+#define SECOND INT64_C(10000000)
+#define START  (INT64_C(132590000000000000) + 1234567) /* 2021-02-28, some ticks into a millisecond */
+
+struct shape {
+    const char *name;
+    size_t singles, wildcards;
+    size_t instances; /* of a wildcard counter, at most */
+    unsigned samples, flush_every;
+    unsigned reopened; /* closed and continued after so many samples; 0: never */
+};
+
+static const struct shape shapes[] = {
+    {.name = "empty", .singles = 1, .samples = 0, .flush_every = 1},
+    {.name = "few", .singles = 5, .wildcards = 1, .instances = 5, .samples = 60, .flush_every = 1},
+    {.name = "churn", .singles = 1, .wildcards = 3, .instances = 40, .samples = 120, .flush_every = 7},
+    {.name = "wide", .singles = 900, .wildcards = 1, .instances = 3, .samples = 24, .flush_every = 5},
+    {.name = "giant", .wildcards = 1, .instances = MAX_ITEMS, .samples = 6, .flush_every = 1},
+    {.name = "appended",
+     .singles = 200,
+     .wildcards = 1,
+     .instances = 9,
+     .samples = 40,
+     .flush_every = 4,
+     .reopened = 9},
+};
+
+static void fail(const char *what, HRESULT hr)
+{
+    fprintf(stderr, "write_blg: %s: %s\n", what, error_text(hr));
+    exit(1);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    char *data;
+    size_t size;
+    HRESULT hr = file_load(from, 1u << 30, &data, &size);
+    FILE *f = SUCCEEDED(hr) ? fopen(to, "wb") : NULL;
+    if (f == NULL || fwrite(data, 1, size, f) != size || fclose(f) != 0) {
+        fail(to, E_FAIL);
+    }
+    memory_free(data);
+}
+
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+static struct log_raw raw_value(uint64_t seed)
+{
+    struct log_raw raw = {.status = 0, .multi_count = 1};
+    raw.first = (int64_t)mixed(seed);
+    raw.second = (int64_t)mixed(seed + 1);
+    if (seed % 11 == 0) {
+        memset(&raw, 0, sizeof raw);
+        raw.status = 0xC0000000u | STATUS_NO_INSTANCE;
+    }
+    return raw;
+}
+
+static const char *const odd_names[] = {
+    "_Total", "0", "0 C:", "svchost#12", "Gr\xc3\xbc\xc3\x9f", "\xd0\x98\xd0\xbc\xd1\x8f", "\xf0\x9f\x92\xbe disk", ""};
+
+struct work {
+    const struct shape *shape;
+    struct log_counter *counters;
+    struct log_cell *cells;
+    struct log_item *items;
+    char (*names)[48];
+    char path[1024], folder[900];
+    size_t count;
+    FILE *text;
+};
+
+static void print_name(FILE *text, const char *name)
+{
+    fprintf(text, "\t%s", name != NULL ? name : "-");
+}
+
+static void make_counters(struct work *w)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        struct log_counter *c = &w->counters[i];
+        bool wildcard = i >= w->shape->singles;
+        c->machine = "\\\\ZACH-PC";
+        c->object = i % 3 == 0 ? "Speicher" : "Processor Information";
+        c->counter = i % 5 == 0 ? "% \xc3\x9c"
+                                  "berlast/s"
+                                : "Bytes Total/sec";
+        c->wildcard = wildcard;
+        c->instance = wildcard ? "*" : i % 2 == 0 ? NULL : odd_names[i % 7];
+        c->parent = !wildcard && i % 6 == 1 ? "explorer" : NULL;
+        c->index = wildcard ? 0 : (uint32_t)(i % 4);
+        c->type = wildcard ? 0x21510500 : 0x10410500;
+        c->time_base = wildcard ? SECOND : 2725536;
+        c->default_scale = (int32_t)(i % 7) - 3;
+        fprintf(w->text, "counter\t%d\t%u\t%" PRId64 "\t%d\t%u", wildcard, (unsigned)c->type, c->time_base,
+                (int)c->default_scale, (unsigned)c->index);
+        print_name(w->text, c->machine);
+        print_name(w->text, c->object);
+        print_name(w->text, c->instance);
+        print_name(w->text, c->parent);
+        print_name(w->text, c->counter);
+        fputc('\n', w->text);
+    }
+}
+
+/* Instances come and go: which of them a sample has depends on its number. */
+static void make_cells(struct work *w, unsigned sample)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < w->count; i++) {
+        struct log_cell *cell = &w->cells[i];
+        uint64_t seed = ((uint64_t)sample << 32) + (i << 16);
+        memset(cell, 0, sizeof *cell);
+        cell->raw = raw_value(seed);
+        if (!w->counters[i].wildcard) {
+            continue;
+        }
+        cell->raw = (struct log_raw){.status = sample % 13 == 5 ? 0xC0000000u | STATUS_NO_INSTANCE : 0};
+        cell->items = w->items + used;
+        for (size_t k = 0; k < w->shape->instances; k++) {
+            if (mixed(seed + k) % 8 == 0 || sample % 13 == 5) {
+                continue;
+            }
+            struct log_item *item = &w->items[used++];
+            if (k < sizeof odd_names / sizeof *odd_names) {
+                item->instance = odd_names[k];
+            } else {
+                snprintf(w->names[k], sizeof w->names[k], "process%zu", k);
+                item->instance = w->names[k];
+            }
+            item->raw = (struct log_raw){.first = (int64_t)mixed(seed + 2 * k),
+                                         .second = (int64_t)mixed(seed + k),
+                                         .multi_count = k % 9 == 0 ? 4 : 1};
+            cell->item_count++;
+        }
+    }
+}
+
+static void print_cells(const struct work *w, int64_t utc)
+{
+    fprintf(w->text, "sample\t%" PRId64 "\n", utc);
+    for (size_t i = 0; i < w->count; i++) {
+        const struct log_cell *cell = &w->cells[i];
+        if (!w->counters[i].wildcard) {
+            fprintf(w->text, "single\t%u\t%" PRId64 "\t%" PRId64 "\t%u\n", (unsigned)cell->raw.status, cell->raw.first,
+                    cell->raw.second, (unsigned)cell->raw.multi_count);
+            continue;
+        }
+        fprintf(w->text, "wildcard\t%u\n", (unsigned)cell->raw.status);
+        for (size_t k = 0; k < cell->item_count; k++) {
+            const struct log_raw *raw = &cell->items[k].raw;
+            fprintf(w->text, "item\t%s\t%" PRId64 "\t%" PRId64 "\t%u\n", cell->items[k].instance, raw->first,
+                    raw->second, raw->multi_count > 1 ? (unsigned)raw->multi_count : 0u);
+        }
+    }
+}
+
+static void copy_as(const struct work *w, char kind, unsigned number)
+{
+    char to[1024];
+    snprintf(to, sizeof to, "%s/%s%c%u.blg", w->folder, w->shape->name, kind, number);
+    copy_file(w->path, to);
+}
+
+static struct log_writer *open_log(const struct work *w, bool append)
+{
+    struct log_writer *log;
+    const struct log_options options = {.append = append, .comment = "none"};
+    HRESULT hr = log_writer_create(LOG_BINARY, w->path, w->counters, w->count, START, &options, &log);
+    if (FAILED(hr)) {
+        fail(w->path, hr);
+    }
+    return log;
+}
+
+static void begin(struct work *w, const struct shape *shape, const char *folder)
+{
+    memset(w, 0, sizeof *w);
+    w->shape = shape;
+    w->count = shape->singles + shape->wildcards;
+    w->counters = calloc(w->count, sizeof *w->counters);
+    w->cells = calloc(w->count, sizeof *w->cells);
+    w->items = calloc(shape->wildcards * shape->instances + 1, sizeof *w->items);
+    w->names = calloc(shape->instances + 1, sizeof *w->names);
+    snprintf(w->folder, sizeof w->folder, "%s", folder);
+    snprintf(w->path, sizeof w->path, "%s/%s.txt", folder, shape->name);
+    w->text = fopen(w->path, "wb");
+    if (w->counters == NULL || w->cells == NULL || w->items == NULL || w->names == NULL || w->text == NULL) {
+        fail(w->path, E_FAIL);
+    }
+    snprintf(w->path, sizeof w->path, "%s/%s.blg", folder, shape->name);
+    (void)file_delete(w->path);
+    fprintf(w->text, "bias\t%d\n", clock_bias_minutes(START));
+    make_counters(w);
+}
+
+static void end(struct work *w, struct log_writer *log)
+{
+    HRESULT hr = log_writer_close(log);
+    if (FAILED(hr)) {
+        fail(w->path, hr);
+    }
+    if (fclose(w->text) != 0) {
+        fail(w->path, E_FAIL);
+    }
+    free(w->counters);
+    free(w->cells);
+    free(w->items);
+    free(w->names);
+}
+
+static void write_shape(const struct shape *shape, const char *folder)
+{
+    struct work w;
+    begin(&w, shape, folder);
+    struct log_writer *log = open_log(&w, false);
+    for (unsigned n = 1; n <= shape->samples; n++) {
+        int64_t utc = START + (int64_t)n * SECOND + (int64_t)(mixed(n) % 1000000);
+        make_cells(&w, n);
+        print_cells(&w, utc);
+        HRESULT hr = log_writer_append(log, utc, w.cells);
+        copy_as(&w, '~', n);
+        if (hr == S_OK && n % shape->flush_every == 0) {
+            hr = log_writer_flush(log);
+            copy_as(&w, '@', n);
+        }
+        if (hr == S_OK && shape->reopened != 0 && n % shape->reopened == 0) {
+            hr = log_writer_close(log);
+            copy_as(&w, '@', n);
+            log = open_log(&w, true);
+        }
+        if (hr != S_OK) {
+            fail(w.path, hr);
+        }
+    }
+    end(&w, log);
+}
+
+#ifndef _WIN32
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) {
+        fail("setrlimit", E_FAIL);
+    }
+}
+
+/* A disk that is full for a while, at every stage of a buffer: samples are lost, the log never. */
+static void write_on_full_disk(const char *folder)
+{
+    static const struct shape shape = {
+        .name = "fulldisk", .singles = 300, .wildcards = 1, .instances = 700, .samples = 60};
+    struct work w;
+    unsigned written = 0, refused = 0;
+    signal(SIGXFSZ, SIG_IGN);
+    begin(&w, &shape, folder);
+    struct log_writer *log = open_log(&w, false);
+    for (unsigned n = 1; n <= shape.samples; n++) {
+        int64_t utc = START + (int64_t)n * SECOND;
+        make_cells(&w, n);
+        const bool full = n % 5 < 3;
+        limit_file_size(full ? (rlim_t)log_writer_size(log) + n * 997 : RLIM_INFINITY);
+        HRESULT hr = log_writer_append(log, utc, w.cells);
+        HRESULT flushed = n % 2 != 0 ? log_writer_flush(log) : S_OK;
+        limit_file_size(RLIM_INFINITY);
+        if (FAILED(flushed) || (FAILED(hr) && !full)) {
+            fail(w.path, FAILED(flushed) ? flushed : hr);
+        }
+        refused += FAILED(hr);
+        written += SUCCEEDED(hr);
+        if (SUCCEEDED(hr)) {
+            print_cells(&w, utc);
+        }
+        copy_as(&w, n % 2 != 0 ? '@' : '~', written);
+    }
+    if (written == 0 || refused == 0) {
+        fail("the disk was never full, or always", E_FAIL);
+    }
+    fprintf(w.text, "lost\t1\n");
+    end(&w, log);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: write_blg DIR\n");
+        return 2;
+    }
+    HRESULT hr = folder_create(argv[1]);
+    if (FAILED(hr)) {
+        fail(argv[1], hr);
+    }
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        write_shape(&shapes[i], argv[1]);
+    }
+#ifndef _WIN32
+    write_on_full_disk(argv[1]);
+#endif
+    return 0;
+}
