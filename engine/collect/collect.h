@@ -9,9 +9,9 @@ struct object; /* engine/model: a collector */
 
 /* What a run tells its collectors. */
 struct collect_context {
-    const char *output_path;    /* full path of the file to write */
-    const char *description;    /* of the set, "" if none */
-    uint32_t segment_max_mb;    /* SegmentMaxSize, 0 = none */
+    const char *output_path; /* full path of the file to write */
+    const char *description; /* of the set, "" if none */
+    uint32_t segment_max_mb; /* SegmentMaxSize, 0 = none */
     /* Called for everything a user must learn: a dropped counter, a lost sample. `subject` is the counter or file. */
     void (*report)(void *user, HRESULT reason, const char *subject, const char *text);
     void *user;
@@ -22,10 +22,13 @@ struct collector;
    A counter that cannot be added is reported and left out; a file in the way is ERROR_ALREADY_EXISTS's HRESULT unless
    LogOverwrite or LogAppend is set. */
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
-/* Milliseconds between samples; 0: the kind takes none. */
-uint32_t collector_interval_ms(const struct collector *c);
-/* Takes and writes one sample, and flushes. S_FALSE: a limit of the collector is reached. A failure (full disk) leaves
-   the log whole; the caller reports it and goes on. */
+/* Milliseconds between samples; 0: the kind takes none. 64 bits: SampleInterval has no maximum below 2^32 s. */
+uint64_t collector_interval_ms(const struct collector *c);
+/* Samples written since the collector was opened. */
+uint64_t collector_records(const struct collector *c);
+/* Takes and writes one sample, and flushes. S_FALSE: a limit of the collector is reached; collector_records tells
+   whether this sample still went into the file. A failure (full disk) leaves the log whole; the caller reports it and
+   goes on. */
 HRESULT collector_sample(struct collector *c);
 HRESULT collector_close(struct collector *c); /* completes the file; frees in any case; NULL is allowed */
 

@@ -16,9 +16,9 @@ struct run_state {
     char location[520];        /* folder of the present run, UTF-8 */
 };
 
-/* Starts the committed set in a host process (openplahost beside our module). Synchronous: returns when it collects, or
-   with the real reason. Not synchronous: returns when the host process was started; errors that are known before that
-   are still returned.
+/* Starts the committed set in a host process: openplahost beside our module, or the program that the environment
+   variable OPENPLA_HOST names. Synchronous: returns when it collects, or with the real reason. Not synchronous: returns
+   when the host process was started; errors that are known before that are still returned.
    PLA_E_DCS_NOT_FOUND, PLA_E_DCS_IN_USE, HRESULT of ERROR_PATH_NOT_FOUND (RootPath), ERROR_ALREADY_EXISTS (output),
    PLA_E_DCS_START_WAIT_TIMEOUT. */
 HRESULT run_start(const char *space, const char *name, bool synchronous);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The host's entry in openpla.dll: its arguments as the engine wants them. */
+#include "com/host_entry.h"
+
+#include "engine/os/memory.h"
+#include "engine/os/text.h"
+#include "engine/run/run.h"
+
+int OpenPlaHost(int argc, WCHAR **argv)
+{
+    char *texts[3] = {NULL, NULL, NULL};
+    HRESULT hr = argc == 4 ? S_OK : E_INVALIDARG;
+    for (int i = 0; i < 3 && SUCCEEDED(hr); i++) {
+        size_t units = 0;
+        while (argv[i + 1][units])
+            units++;
+        hr = text_from_utf16(argv[i + 1], units, false, &texts[i]);
+    }
+    if (SUCCEEDED(hr))
+        hr = run_host_main(texts[0], texts[1], texts[2]);
+    for (int i = 0; i < 3; i++)
+        memory_free(texts[i]);
+    return hr;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What a user must learn about a run: counters that were left out, samples that were lost, and why. */
+#ifndef OPENPLA_DIAGNOSTICS_H
+#define OPENPLA_DIAGNOSTICS_H
+
+#include "engine/os/text.h"
+
+/* Zero-initialise. A note that memory is out for is lost; its count is not. */
+struct diagnostics {
+    struct texts notes;   /* each at most once */
+    uint64_t notes_cut;   /* beyond the limit of kept notes */
+    uint64_t lost_late;   /* ticks that passed while the host was busy or the computer slept */
+    uint64_t lost_failed; /* samples that could not be taken or written */
+    HRESULT loss;         /* reason of the latest of these; S_OK: none */
+    char *loss_text;
+};
+void diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text);
+/* A sample that failed with hr; its text is error_text(hr). True: the first for this reason. */
+bool diagnostics_lost(struct diagnostics *d, HRESULT hr);
+/* One line per matter, "" if there is none. From memory_alloc. */
+char *diagnostics_text(const struct diagnostics *d);
+void diagnostics_free(struct diagnostics *d);
+
+#endif

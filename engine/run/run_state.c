@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* The shared section of a run. */
+#include "engine/run/run_state.h"
+
+#include "engine/os/memory.h"
+#include "engine/os/process.h"
+#include "engine/store/store.h"
+
+#include <string.h>
+
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit words must be lock-free to be shared between processes");
+
+/* What the section holds. The host is named by its id and start time, so that a process that got the id of a dead host
+   is not taken for it. */
+struct shared_run {
+    atomic_uint_least64_t process_id, start_time;
+    atomic_uint_least64_t stop_requested;
+    struct state_cell state;
+};
+
+struct run_section {
+    struct section *section;
+    struct event *event;
+    struct shared_run *shared;
+};
+
+void state_publish(struct state_cell *cell, const struct run_state *state)
+{
+    uint64_t words[RUN_STATE_WORDS] = {0};
+    memcpy(words, state, sizeof *state);
+    /* From `done`: a writer that died in the middle left `begun` ahead. */
+    uint64_t number = atomic_load_explicit(&cell->done, memory_order_relaxed) + 1;
+    atomic_store_explicit(&cell->begun, number, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    for (size_t i = 0; i < RUN_STATE_WORDS; i++)
+        atomic_store_explicit(&cell->words[number % 2][i], words[i], memory_order_relaxed);
+    atomic_store_explicit(&cell->done, number, memory_order_release);
+}
+
+void state_read(struct state_cell *cell, struct run_state *state)
+{
+    uint64_t words[RUN_STATE_WORDS], done, begun;
+    do {
+        done = atomic_load_explicit(&cell->done, memory_order_acquire);
+        for (size_t i = 0; i < RUN_STATE_WORDS; i++)
+            words[i] = atomic_load_explicit(&cell->words[done % 2][i], memory_order_relaxed);
+        atomic_thread_fence(memory_order_acquire);
+        begun = atomic_load_explicit(&cell->begun, memory_order_relaxed);
+        /* begun == done + 1: the writer is at the other place. Further ahead, it may have come back to ours. */
+    } while (begun > done + 1);
+    memcpy(state, words, sizeof *state);
+}
+
+void run_section_close(struct run_section *s)
+{
+    if (!s)
+        return;
+    if (s->event)
+        event_close(s->event);
+    section_close(s->section);
+    memory_free(s);
+}
+
+static HRESULT open_section(const char *space, const char *name, bool create, struct run_section **out)
+{
+    char key[17];
+    HRESULT hr = store_key(space, name, key);
+    if (FAILED(hr))
+        return hr;
+    struct run_section *s = memory_zero(1, sizeof *s);
+    if (!s)
+        return E_OUTOFMEMORY;
+    char *names[2] = {text_format("openpla-run-%s", key), text_format("openpla-stop-%s", key)};
+    hr = names[0] && names[1] ? section_open(names[0], sizeof *s->shared, create, &s->section) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = event_open(names[1], create, &s->event);
+    memory_free(names[0]);
+    memory_free(names[1]);
+    if (FAILED(hr)) {
+        run_section_close(s);
+        return hr;
+    }
+    s->shared = section_memory(s->section);
+    *out = s;
+    return S_OK;
+}
+
+HRESULT run_section_create(const char *space, const char *name, struct run_section **out)
+{
+    HRESULT hr = open_section(space, name, true, out);
+    if (FAILED(hr))
+        return hr;
+    struct shared_run *shared = (*out)->shared;
+    struct run_state nothing;
+    memset(&nothing, 0, sizeof nothing);
+    atomic_store(&shared->process_id, 0);
+    atomic_store(&shared->stop_requested, 0);
+    state_publish(&shared->state, &nothing);
+    uint32_t id = process_own_id();
+    atomic_store(&shared->start_time, process_start_time(id));
+    atomic_store(&shared->process_id, id);
+    return S_OK;
+}
+
+HRESULT run_section_open(const char *space, const char *name, struct run_section **out)
+{
+    return open_section(space, name, false, out);
+}
+
+void run_section_publish(struct run_section *s, const struct run_state *state)
+{
+    state_publish(&s->shared->state, state);
+}
+
+bool run_section_alive(struct run_section *s)
+{
+    uint32_t id = (uint32_t)atomic_load(&s->shared->process_id);
+    return id && process_alive(id, atomic_load(&s->shared->start_time));
+}
+
+bool run_section_read(struct run_section *s, struct run_state *state)
+{
+    state_read(&s->shared->state, state);
+    return run_section_alive(s);
+}
+
+HRESULT run_section_request_stop(struct run_section *s)
+{
+    atomic_store(&s->shared->stop_requested, 1);
+    return event_set(s->event);
+}
+
+bool run_section_stop_requested(struct run_section *s)
+{
+    return atomic_load(&s->shared->stop_requested) != 0;
+}
+
+HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms)
+{
+    return event_wait(s->event, timeout_ms);
+}

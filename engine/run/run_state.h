@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* A run's shared section: its host publishes the state there, others read it without waiting and ask it to stop. */
+#ifndef OPENPLA_RUN_STATE_H
+#define OPENPLA_RUN_STATE_H
+
+#include "engine/run/run.h"
+
+#include <stdatomic.h>
+
+/* A state, copied in and out in words that are atomic each. Two places and two counters: the writer fills the place
+   that is not valid at that moment, so a reader needs no patience with a writer that was stopped in the middle or
+   killed. */
+#define RUN_STATE_WORDS ((sizeof(struct run_state) + 7) / 8)
+struct state_cell {
+    atomic_uint_least64_t begun, done; /* publications */
+    atomic_uint_least64_t words[2][RUN_STATE_WORDS];
+};
+/* One writer at a time. */
+void state_publish(struct state_cell *cell, const struct run_state *state);
+/* The state of one publication, never a mixture; all zero before the first. */
+void state_read(struct state_cell *cell, struct run_state *state);
+
+struct run_section;
+/* For the host that holds the run lock: takes over what an earlier host of the set left. */
+HRESULT run_section_create(const char *space, const char *name, struct run_section **out);
+/* For others: HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) when the set has no host. */
+HRESULT run_section_open(const char *space, const char *name, struct run_section **out);
+void run_section_close(struct run_section *s); /* NULL is allowed */
+
+void run_section_publish(struct run_section *s, const struct run_state *state);
+/* False: the host is not there any more. */
+bool run_section_read(struct run_section *s, struct run_state *state);
+bool run_section_alive(struct run_section *s);
+
+HRESULT run_section_request_stop(struct run_section *s);
+bool run_section_stop_requested(struct run_section *s);
+/* The host's rest between samples: until a request comes or timeout_ms are over. */
+HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* The start report. */
+#include "engine/run/start_report.h"
+
+#include "engine/os/memory.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define REPORT_TEXT 1024 /* error texts are cut at 1023 bytes */
+
+struct shared_report {
+    atomic_uint_least32_t sent; /* set last */
+    int32_t result;
+    char text[REPORT_TEXT];
+};
+
+struct start_report {
+    struct section *section;
+    struct event *event;
+    struct shared_report *shared;
+};
+
+static bool is_run_key(const char *key)
+{
+    size_t length = strspn(key, "0123456789abcdef");
+    return length >= 1 && length <= 64 && !key[length];
+}
+
+static HRESULT open_report(const char *run_key, bool create, struct start_report **out)
+{
+    if (!is_run_key(run_key))
+        return error_set(E_INVALIDARG, "run key \"%s\": not 1 to 64 hexadecimal digits", run_key);
+    struct start_report *r = memory_zero(1, sizeof *r);
+    char *section_name = text_format("openpla-start-%s", run_key);
+    char *event_name = text_format("openpla-started-%s", run_key);
+    HRESULT hr = r && section_name && event_name ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = section_open(section_name, sizeof *r->shared, create, &r->section);
+    if (SUCCEEDED(hr))
+        hr = event_open(event_name, create, &r->event);
+    memory_free(section_name);
+    memory_free(event_name);
+    if (FAILED(hr)) {
+        start_report_close(r);
+        return hr;
+    }
+    r->shared = section_memory(r->section);
+    *out = r;
+    return S_OK;
+}
+
+HRESULT start_report_create(const char *run_key, struct start_report **out)
+{
+    return open_report(run_key, true, out);
+}
+
+HRESULT start_report_open(const char *run_key, struct start_report **out)
+{
+    return open_report(run_key, false, out);
+}
+
+void start_report_close(struct start_report *r)
+{
+    if (!r)
+        return;
+    if (r->event)
+        event_close(r->event);
+    section_close(r->section);
+    memory_free(r);
+}
+
+void start_report_send(struct start_report *r, HRESULT hr)
+{
+    if (!r || atomic_load(&r->shared->sent))
+        return;
+    const char *text = FAILED(hr) ? error_text(hr) : "";
+    size_t length = strlen(text);
+    if (length >= REPORT_TEXT)
+        length = REPORT_TEXT - 1;
+    memcpy(r->shared->text, text, length);
+    r->shared->text[length] = 0;
+    r->shared->result = hr;
+    atomic_store(&r->shared->sent, 1);
+    event_set(r->event);
+}
+
+HRESULT start_report_wait(struct start_report *r, struct process *host, uint32_t timeout_ms)
+{
+    HRESULT hr = event_wait_or_process(r->event, host, timeout_ms);
+    if (atomic_load(&r->shared->sent)) { /* also if the host ended right behind its report */
+        hr = r->shared->result;
+        r->shared->text[REPORT_TEXT - 1] = 0;
+        return FAILED(hr) ? error_set(hr, "%s", r->shared->text) : hr;
+    }
+    if (hr == S_FALSE)
+        return error_set(PLA_E_DCS_START_WAIT_TIMEOUT, "the run's host (process %u) did not report within %u s",
+                         (unsigned)process_id(host), (unsigned)(timeout_ms / 1000));
+    if (hr == E_ABORT) {
+        uint32_t exit_code = 0;
+        process_wait(host, 0, &exit_code);
+        return error_set(OPENPLA_E_HOST_DIED,
+                         "the run's host (process %u) ended with exit code 0x%08X before it reported",
+                         (unsigned)process_id(host), (unsigned)exit_code);
+    }
+    return FAILED(hr) ? hr : error_set(E_UNEXPECTED, "the run's host signalled a start without a report");
+}

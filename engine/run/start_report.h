@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* How a host tells its starter whether the run began: a section and an event named by the run key. */
+#ifndef OPENPLA_START_REPORT_H
+#define OPENPLA_START_REPORT_H
+
+#include "engine/os/process.h"
+
+struct start_report;
+/* The starter makes it before it starts the host, under a run key that no other start has. */
+HRESULT start_report_create(const char *run_key, struct start_report **out);
+/* The host opens it; a failure means that nobody waits for it any more. */
+HRESULT start_report_open(const char *run_key, struct start_report **out);
+void start_report_close(struct start_report *r); /* NULL is allowed */
+/* Host: the result of the start, with error_text(hr) if it failed. NULL is allowed. */
+void start_report_send(struct start_report *r, HRESULT hr);
+/* Starter: what the host sent, its text set for this thread. OPENPLA_E_HOST_DIED when the host ended without a word;
+   PLA_E_DCS_START_WAIT_TIMEOUT after timeout_ms. */
+HRESULT start_report_wait(struct start_report *r, struct process *host, uint32_t timeout_ms);
+
+#endif
