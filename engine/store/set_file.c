@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths and the lock of the sets of one namespace. */
+#include "engine/store/set_file.h"
+#include "engine/store/store.h"
+#include "engine/store/store_name.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run or .running */
+#define LOCK_PATIENCE 10000        /* ms; who holds it needs some milliseconds */
+
+static char *namespace_folder(const char *space)
+{
+    char *data = host_data_folder(), *sets = data ? path_join(data, "sets") : NULL;
+    char *folder = sets ? path_join(sets, space) : NULL;
+
+    memory_free(sets);
+    memory_free(data);
+    return folder;
+}
+
+static char *with_suffix(const char *folder, const char *file, const char *suffix)
+{
+    char *name = text_format("%s%s", file, suffix), *path = name ? path_join(folder, name) : NULL;
+
+    memory_free(name);
+    return path;
+}
+
+HRESULT set_file_locate(const char *space, const char *name, struct set_file *out)
+{
+    struct set_file at = {0};
+    char *file = NULL;
+    HRESULT hr = store_find_namespace(space, &at.space);
+
+    *out = (struct set_file){0};
+    if (FAILED(hr))
+        return hr;
+    at.folder = namespace_folder(at.space);
+    if (name && at.folder)
+        file = store_file_name(name);
+    if (file) {
+        at.definition = with_suffix(at.folder, file, ".xml");
+        at.run = with_suffix(at.folder, file, ".run");
+        at.run_lock = with_suffix(at.folder, file, ".running");
+    }
+    memory_free(file);
+    if (!at.folder || (name && (!at.definition || !at.run || !at.run_lock))) {
+        set_file_free(&at);
+        return E_OUTOFMEMORY;
+    }
+    *out = at;
+    return S_OK;
+}
+
+void set_file_free(struct set_file *at)
+{
+    memory_free(at->folder);
+    memory_free(at->definition);
+    memory_free(at->run);
+    memory_free(at->run_lock);
+    *at = (struct set_file){0};
+}
+
+HRESULT set_file_lock(const struct set_file *at, bool writing, struct file_lock **lock)
+{
+    char *path;
+    HRESULT hr = S_OK;
+
+    *lock = NULL;
+    if (writing)
+        hr = folder_create(at->folder);
+    else if (!folder_exists(at->folder))
+        return S_FALSE;
+    if (FAILED(hr))
+        return hr;
+    path = path_join(at->folder, LOCK_FILE);
+    hr = path ? file_lock_take(path, LOCK_PATIENCE, lock) : E_OUTOFMEMORY;
+    memory_free(path);
+    if (!writing && (hr == E_ACCESSDENIED || hr == HRESULT_FROM_WIN32(ERROR_WRITE_PROTECT)))
+        return S_OK;
+    return hr;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* The definitions of sets as files. Behind the XML stands one processing instruction with the name as it was committed:
+   the file's own name has lost its case. */
+#include "engine/store/store.h"
+#include "engine/store/set_file.h"
+#include "engine/store/store_name.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DEFINITION_MAX (64u << 20) /* bytes; far above any set that a person could use */
+#define NAME_BEGIN     "\n<?openpla-set name=\""
+#define NAME_END       "\"?>\n"
+
+static HRESULT set_error(HRESULT hr, const char *space, const char *name)
+{
+    return error_set(hr, "\"%s\\%.300s\": %s", space, name, error_standard_text(hr));
+}
+
+/* Cuts the instruction off the end of the text; returns where the name begins in it, terminated, or NULL. */
+static char *cut_name(char *xml, size_t *size)
+{
+    const size_t begin = sizeof(NAME_BEGIN) - 1, end = sizeof(NAME_END) - 1;
+
+    if (*size < begin + end || memcmp(xml + *size - end, NAME_END, end))
+        return NULL;
+    for (size_t at = *size - end - begin + 1; at--;) {
+        if (xml[at] != '\n')
+            continue;
+        if (memcmp(xml + at, NAME_BEGIN, begin))
+            return NULL; /* the instruction is the last line */
+        xml[*size - end] = 0;
+        xml[at] = 0;
+        *size = at;
+        return xml + at + begin;
+    }
+    return NULL;
+}
+
+HRESULT store_save(const char *space, const char *name, enum store_mode mode, const char *xml, size_t size)
+{
+    struct set_file at;
+    struct text_buffer content = {0};
+    struct file_lock *lock = NULL;
+    HRESULT hr = set_file_locate(space, name, &at);
+    bool exists;
+
+    if (FAILED(hr))
+        return hr;
+    text_buffer_add_n(&content, xml, size);
+    text_buffer_add(&content, NAME_BEGIN);
+    text_buffer_add(&content, name);
+    text_buffer_add(&content, NAME_END);
+    hr = content.failed ? E_OUTOFMEMORY : set_file_lock(&at, true, &lock);
+    if (SUCCEEDED(hr)) {
+        exists = file_exists(at.definition);
+        if (exists && mode == STORE_CREATE)
+            hr = set_error(PLA_E_DCS_ALREADY_EXISTS, at.space, name);
+        else if (!exists && mode == STORE_MODIFY)
+            hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
+        else if (!exists && file_exists(at.run))
+            hr = file_delete(at.run); /* of a set that was deleted by half */
+    }
+    if (SUCCEEDED(hr))
+        hr = file_store(at.definition, content.text, content.length);
+    file_lock_release(lock);
+    text_buffer_free(&content);
+    set_file_free(&at);
+    return hr;
+}
+
+HRESULT store_load(const char *space, const char *name, char **xml, size_t *size)
+{
+    struct set_file at;
+    struct file_lock *lock = NULL;
+    HRESULT hr;
+
+    *xml = NULL;
+    *size = 0;
+    hr = set_file_locate(space, name, &at);
+    if (FAILED(hr))
+        return hr;
+    hr = set_file_lock(&at, false, &lock);
+    if (hr == S_FALSE)
+        hr = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);
+    else if (SUCCEEDED(hr))
+        hr = file_load(at.definition, DEFINITION_MAX, xml, size);
+    file_lock_release(lock);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))
+        hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
+    if (SUCCEEDED(hr))
+        cut_name(*xml, size);
+    set_file_free(&at);
+    return hr;
+}
+
+/* What a writer leaves that was killed while it wrote. Under the lock of the namespace nobody is writing. */
+static void remove_torn_files(const char *folder)
+{
+    struct texts files = {0};
+
+    if (FAILED(folder_list(folder, false, &files)))
+        return;
+    for (size_t i = 0; i < files.count; i++) {
+        char *path = text_matches("~*.tmp", files.items[i]) ? path_join(folder, files.items[i]) : NULL;
+
+        if (path)
+            file_delete(path);
+        memory_free(path);
+    }
+    texts_free(&files);
+}
+
+HRESULT store_delete(const char *space, const char *name)
+{
+    struct set_file at;
+    struct file_lock *lock = NULL, *running = NULL;
+    HRESULT hr = set_file_locate(space, name, &at);
+
+    if (FAILED(hr))
+        return hr;
+    hr = folder_exists(at.folder) ? set_file_lock(&at, true, &lock) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = lock && file_exists(at.definition) ? file_delete(at.definition)
+                                                : set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
+    if (SUCCEEDED(hr)) {
+        if (file_exists(at.run))
+            hr = file_delete(at.run);
+        /* Whoever holds it is a run that has not heard yet: it keeps its lock. */
+        if (file_exists(at.run_lock) && SUCCEEDED(file_lock_take(at.run_lock, 0, &running)))
+            file_delete(at.run_lock);
+        file_lock_release(running);
+        remove_torn_files(at.folder);
+    }
+    file_lock_release(lock);
+    set_file_free(&at);
+    return hr;
+}
+
+/* The name of the set in folder/file.xml as it was committed; of a file that others put there or that cannot be read,
+   what its own name says. */
+static HRESULT committed_name(const char *folder, const char *file, char **out)
+{
+    char *path = path_join(folder, file), *base = text_copy_n(file, strlen(file) - strlen(".xml"));
+    char *xml = NULL, *inside, *expected = NULL;
+    size_t size;
+    HRESULT hr = path && base ? file_load(path, DEFINITION_MAX, &xml, &size) : E_OUTOFMEMORY;
+
+    *out = NULL;
+    if (SUCCEEDED(hr) && (inside = cut_name(xml, &size)) != NULL) {
+        expected = store_file_name(inside);
+        if (!expected)
+            hr = E_OUTOFMEMORY;
+        else if (text_equal_nocase(expected, base)) /* else the file is a renamed copy */
+            *out = text_copy(inside);
+    }
+    if (hr != E_OUTOFMEMORY && !*out)
+        *out = store_name_of_file(base);
+    memory_free(expected);
+    memory_free(xml);
+    memory_free(base);
+    memory_free(path);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT list_folder(const char *folder, struct texts *names)
+{
+    struct texts files = {0};
+    HRESULT hr = folder_list(folder, false, &files);
+
+    for (size_t i = 0; SUCCEEDED(hr) && i < files.count; i++) {
+        char *name;
+
+        if (!text_equal_nocase(path_extension(files.items[i]), ".xml"))
+            continue;
+        hr = committed_name(folder, files.items[i], &name);
+        if (SUCCEEDED(hr))
+            hr = texts_add(names, name);
+        memory_free(name);
+    }
+    texts_free(&files);
+    return hr;
+}
+
+HRESULT store_list(const char *space, struct texts *names)
+{
+    struct set_file at;
+    struct file_lock *lock = NULL;
+    struct texts found = {0};
+    HRESULT hr = set_file_locate(space, NULL, &at);
+
+    if (FAILED(hr))
+        return hr;
+    hr = set_file_lock(&at, false, &lock);
+    if (hr == S_OK)
+        hr = list_folder(at.folder, &found);
+    file_lock_release(lock);
+    set_file_free(&at);
+    if (FAILED(hr)) {
+        texts_free(&found);
+        return hr;
+    }
+    texts_free(names);
+    *names = found;
+    return S_OK;
+}
+
+char *store_run_lock_path(const char *space, const char *name)
+{
+    struct set_file at;
+    char *path;
+
+    if (FAILED(set_file_locate(space, name, &at)))
+        return NULL;
+    path = at.run_lock;
+    at.run_lock = NULL;
+    set_file_free(&at);
+    return path;
+}
+
+HRESULT store_key(const char *space, const char *name, char key[17])
+{
+    const char *known;
+    char *data = NULL, *folder = NULL, *folded = NULL;
+    HRESULT hr = store_find_namespace(space, &known);
+    uint64_t hash = STORE_HASH_START;
+
+    if (FAILED(hr))
+        return hr;
+    data = host_data_folder();
+    /* Folded, as Windows' processes may spell one folder in several ways. */
+    folder = data ? text_fold(data) : NULL;
+    folded = folder ? text_fold(name) : NULL;
+    if (folded) {
+        hash = store_hash(hash, folder);
+        hash = store_hash(hash, "\n");
+        hash = store_hash(hash, known);
+        hash = store_hash(hash, "\n");
+        hash = store_hash(hash, folded);
+        snprintf(key, 17, "%016llx", (unsigned long long)hash);
+    }
+    hr = folded ? S_OK : E_OUTOFMEMORY;
+    memory_free(folded);
+    memory_free(folder);
+    memory_free(data);
+    return hr;
+}

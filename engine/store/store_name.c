@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of sets: taking a full name apart, and file names that every file system takes. */
+#include "engine/store/store.h"
+#include "engine/store/store_name.h"
+#include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Room for a suffix in 143 bytes, the shortest limit of a Linux file system in use (names that it encrypts). */
+#define FILE_NAME_MAX  120
+#define FILE_NAME_KEPT 80   /* what a shortened name keeps of itself */
+#define SHORTENED      "%~" /* before the hash: no escape looks like it */
+#define NAME_SHOWN_MAX 300  /* bytes of a name in an error text */
+
+static const char *const namespaces[] = {"Service", "System", "Session", "Autosession", "Legacy", NULL};
+
+const char *const *store_namespaces(void)
+{
+    return namespaces;
+}
+
+HRESULT store_find_namespace(const char *space, const char **known)
+{
+    for (size_t i = 0; namespaces[i]; i++) {
+        if (text_equal_nocase(space, namespaces[i])) {
+            *known = namespaces[i];
+            return S_OK;
+        }
+    }
+    return error_set(E_NOINTERFACE, "namespace \"%.*s\" is not known", NAME_SHOWN_MAX, space);
+}
+
+static HRESULT check_name(const char *name, const char *full)
+{
+    if (!*name)
+        return error_set(E_INVALIDARG, "name \"%.*s\": is empty", NAME_SHOWN_MAX, full);
+    if (!text_is_utf8(name, strlen(name)))
+        return error_set(E_INVALIDARG, "name \"%.*s\": is not valid text", NAME_SHOWN_MAX, full);
+    for (const char *c = name; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7F)
+            return error_set(E_INVALIDARG, "name \"%.*s\": holds the control character 0x%02X", NAME_SHOWN_MAX, full,
+                             (unsigned)(unsigned char)*c);
+        if (strchr("/\\:*?\"<>|", *c))
+            return error_set(E_INVALIDARG, "name \"%.*s\": the character %c is not allowed", NAME_SHOWN_MAX, full, *c);
+    }
+    return S_OK;
+}
+
+HRESULT store_split_name(const char *full, const char **space, char **name)
+{
+    const char *given = full ? full : "", *backslash = strchr(given, '\\');
+    const char *bare = backslash ? backslash + 1 : given, *known = namespaces[0];
+    HRESULT hr = check_name(bare, given);
+
+    *space = NULL;
+    *name = NULL;
+    if (SUCCEEDED(hr) && backslash) {
+        char *before = text_copy_n(given, (size_t)(backslash - given));
+
+        hr = before ? store_find_namespace(before, &known) : E_OUTOFMEMORY;
+        memory_free(before);
+    }
+    if (FAILED(hr))
+        return hr;
+    *name = text_copy(bare);
+    if (!*name)
+        return E_OUTOFMEMORY;
+    *space = known;
+    return S_OK;
+}
+
+/* Windows takes these for devices whatever follows a dot behind them. `name` is folded. */
+static bool is_device_name(const char *name)
+{
+    static const char *const devices[] = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"};
+    size_t n = strcspn(name, ".");
+
+    while (n && name[n - 1] == ' ')
+        n--;
+    for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
+        if (n == strlen(devices[i]) && !memcmp(name, devices[i], n))
+            return true;
+    }
+    /* COM1, LPT9; the digits may be superscript, two bytes in UTF-8 */
+    return (!strncmp(name, "COM", 3) || !strncmp(name, "LPT", 3)) &&
+           ((n == 4 && name[3] >= '0' && name[3] <= '9') || (n == 5 && (unsigned char)name[3] == 0xC2));
+}
+
+static bool is_safe(const char *name, size_t i, size_t length)
+{
+    unsigned char c = (unsigned char)name[i];
+
+    if (c <= 0x20 || c >= 0x7F)
+        return c == ' ' && i && i + 1 < length;
+    if (c == '.')
+        return i && i + 1 < length;
+    return !strchr("%\"*/:<>?\\|~", c);
+}
+
+uint64_t store_hash(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001B3u;
+    return hash;
+}
+
+char *store_file_name(const char *name)
+{
+    char *folded = text_fold(name);
+    struct text_buffer file = {0};
+    size_t length = folded ? strlen(folded) : 0;
+    bool device = folded && is_device_name(folded);
+
+    if (!folded)
+        return NULL;
+    for (size_t i = 0; i < length; i++) {
+        char c = folded[i];
+
+        if (!is_safe(folded, i, length) || (!i && device)) {
+            text_buffer_format(&file, "%%%02X", (unsigned)(unsigned char)c);
+        } else {
+            if (c >= 'A' && c <= 'Z')
+                c = (char)(c + ('a' - 'A')); /* for the eye only */
+            text_buffer_add_n(&file, &c, 1);
+        }
+    }
+    if (file.length > FILE_NAME_MAX && !file.failed) {
+        uint64_t hash = store_hash(STORE_HASH_START, folded);
+
+        file.length = FILE_NAME_KEPT;
+        /* Twice with another start: as long as chance alone could not do. */
+        text_buffer_format(&file, "%s%016llx%016llx", SHORTENED, (unsigned long long)hash,
+                           (unsigned long long)store_hash(~hash, folded));
+    }
+    memory_free(folded);
+    return text_buffer_take(&file);
+}
+
+static int hex_value(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+}
+
+char *store_name_of_file(const char *file)
+{
+    struct text_buffer name = {0};
+
+    for (const char *c = file; *c; c++) {
+        int high = *c == '%' ? hex_value(c[1]) : -1, low = high >= 0 ? hex_value(c[2]) : -1;
+        bool escaped = low >= 0 && (high | low);
+        char byte = escaped ? (char)(high << 4 | low) : *c;
+
+        text_buffer_add_n(&name, &byte, 1);
+        if (escaped)
+            c += 2;
+    }
+    if (!name.failed && !text_is_utf8(name.text ? name.text : "", name.length)) {
+        text_buffer_free(&name); /* none of ours */
+        text_buffer_add(&name, file);
+    }
+    return text_buffer_take(&name);
+}

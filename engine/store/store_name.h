@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of sets as names of files, and back. */
+#ifndef OPENPLA_STORE_NAME_H
+#define OPENPLA_STORE_NAME_H
+
+#include "engine/os/text.h"
+
+/* The known namespace that `space` means in any case, static; E_NOINTERFACE with an error text when there is none. */
+HRESULT store_find_namespace(const char *space, const char **known);
+/* The folded name that store_file_name made `file` of; a name that had to be shortened comes back as its file name.
+   From memory_alloc, NULL when out of memory. */
+char *store_name_of_file(const char *file);
+/* FNV-1a, 64 bits, carried on from `hash`; begin with STORE_HASH_START. */
+#define STORE_HASH_START 0xCBF29CE484222325u
+uint64_t store_hash(uint64_t hash, const char *text);
+
+#endif
