@@ -118,6 +118,8 @@ typedef struct {
 #define PERF_DETAIL_WIZARD                         ((DWORD)0x00000190)
 
 #define PERF_SIZE_LARGE                            ((DWORD)0x00000100)
+#define PERF_TYPE_COUNTER                          ((DWORD)0x00000400)
+#define PERF_COUNTER_FRACTION                      ((DWORD)0x00020000)
 #define PERF_COUNTER_BASE                          ((DWORD)0x00030000)
 #define PERF_TIMER_TICK                            ((DWORD)0x00000000)
 #define PERF_TIMER_100NS                           ((DWORD)0x00100000)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* From raw values to what a user sees: the formula of each counter type. */
+#ifndef OPENPLA_PDH_FORMULA_H
+#define OPENPLA_PDH_FORMULA_H
+
+#include "engine/os/pdh_types.h"
+
+/* True when `format` asks for exactly one of LONG, DOUBLE, LARGE and nothing that excludes each other. */
+bool formula_format_is_valid(DWORD format);
+/* Does the type need two samples? */
+bool formula_needs_two(DWORD type);
+/* Seconds' worth of the type's time values: 10,000,000 for 100 ns types, else the performance counter's frequency. */
+int64_t formula_time_base(DWORD type);
+
+/* Computes the displayed value of `newer` (with `older`, which may be NULL for types that need one sample) as `format`
+   asks. `scale` is a power of ten, not applied with PDH_FMT_NOSCALE. Percentages are cut at 100 unless
+   PDH_FMT_NOCAP100. out->CStatus and the result are PDH_CSTATUS_VALID_DATA, the status of the sample that is not valid
+   (PDH_CSTATUS_INVALID_DATA for a missing older one), PDH_CALC_NEGATIVE_*, or PDH_INVALID_ARGUMENT for a type that
+   stands for no displayed value (bases, texts). The value is 0 then. `format` must be valid. */
+DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, const PDH_RAW_COUNTER *newer,
+                     const PDH_RAW_COUNTER *older, PDH_FMT_COUNTERVALUE *out);
+
+#endif
