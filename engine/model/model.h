@@ -40,8 +40,8 @@ struct items {
     size_t count, capacity;
 };
 
-/* A new object with its rows' defaults and one reference. `near` is an object whose lock it shares, or NULL. */
-HRESULT object_create(const struct class *class, struct object *near, struct object **out);
+/* A new object with its rows' defaults and one reference. `beside` is an object whose lock it shares, or NULL. */
+HRESULT object_create(const struct class *class, struct object *beside, struct object **out);
 struct object *object_reference(struct object *o);
 /* Takes a reference unless the last one has gone already. */
 bool object_try_reference(struct object *o);
@@ -191,7 +191,7 @@ HRESULT value_map_add_value(struct object *map, const struct variant *in);
 
 /* ---- issues: what Commit and SetXml report ---- */
 /* A new plaValidation map. */
-HRESULT issues_create(struct object *near, struct object **map);
+HRESULT issues_create(struct object *beside, struct object **map);
 /* Adds an item: key path, HRESULT as VT_UI4, text. */
 HRESULT issues_add(struct object *map, HRESULT hr, const char *key, const char *text);
 
@@ -222,7 +222,7 @@ void name_context_free(struct name_context *context);
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
 HRESULT collector_from_xml(struct object *collector, const char *xml, size_t size, struct object *issues);
 /* A new collector of the kind that the root element names. */
-HRESULT collector_create_from_xml(struct object *near, const char *xml, size_t size, struct object *issues,
+HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t size, struct object *issues,
                                   struct object **out);
 /* UTF-8, no declaration, empty elements as <X/>. *xml from memory_alloc. */
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size);

@@ -136,7 +136,7 @@ static HRESULT default_value(const struct property *p, struct value *v)
     return S_OK;
 }
 
-HRESULT object_create(const struct class *class, struct object *near, struct object **out)
+HRESULT object_create(const struct class *class, struct object *beside, struct object **out)
 {
     *out = NULL;
     struct object *o = memory_zero(1, class->size);
@@ -144,7 +144,7 @@ HRESULT object_create(const struct class *class, struct object *near, struct obj
         return E_OUTOFMEMORY;
     o->class = class;
     atomic_init(&o->references, 1);
-    atomic_init(&o->lock, near ? atomic_load(&near->lock) : atomic_fetch_add(&next_lock, 1) % LOCK_COUNT);
+    atomic_init(&o->lock, beside ? atomic_load(&beside->lock) : atomic_fetch_add(&next_lock, 1) % LOCK_COUNT);
     for (size_t i = 0; i < class->property_count; i++) {
         struct value v;
         if (FAILED(default_value(&class->properties[i], &v))) {

@@ -71,7 +71,7 @@ void value_free(struct value *v);
 struct enumeration {
     const char *name;
     size_t count;
-    const struct enumerator {
+    const struct enumeration_item {
         const char *name;
         uint32_t value;
     } *items;
@@ -99,6 +99,7 @@ struct property {
     enum property_access access;
     enum property_xml xml_use;
     const char *xml;          /* element name */
+    bool lenient;             /* text that UTF-8 cannot hold becomes U+FFFD instead of failing (DECISIONS 3) */
     const char *alias;        /* another name it is read under, or NULL (DECISIONS 6) */
     size_t offset;            /* of the field in the object's struct */
     int64_t number;           /* default of numbers */
@@ -150,6 +151,7 @@ struct property {
 #define CHECK(f)                 .check = (f),
 #define CHANGED(f)               .changed = (f),
 #define READER(f)                .read = (f),
+#define LENIENT                  .lenient = true,
 #define PLAIN
 /* The row of a property of the struct that PROPERTY_STRUCT names; the offset names the field, so a row without a field
    does not compile. Use it as `#define PROPERTY PROPERTY_ROW`. */

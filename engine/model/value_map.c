@@ -193,9 +193,9 @@ HRESULT value_map_add_value(struct object *map, const struct variant *in)
     return SUCCEEDED(hr) ? add_number(map, number) : hr;
 }
 
-HRESULT issues_create(struct object *near, struct object **map)
+HRESULT issues_create(struct object *beside, struct object **map)
 {
-    HRESULT hr = object_create(&value_map_class, near, map);
+    HRESULT hr = object_create(&value_map_class, beside, map);
     struct value type = {.kind = PROPERTY_ENUM, .u32 = 4};
     if (SUCCEEDED(hr))
         object_put(*map, &map_properties[IValueMap_ValueMapType], &type);

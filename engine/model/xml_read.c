@@ -408,7 +408,7 @@ HRESULT collector_from_xml(struct object *collector, const char *xml, size_t siz
     return hr;
 }
 
-HRESULT collector_create_from_xml(struct object *near, const char *xml, size_t size, struct object *issues,
+HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t size, struct object *issues,
                                   struct object **out)
 {
     xmlDocPtr doc;
@@ -419,7 +419,7 @@ HRESULT collector_create_from_xml(struct object *near, const char *xml, size_t s
         return hr;
     xmlNodePtr root = xmlDocGetRootElement(doc);
     const struct class *class = collector_class_of_element((const char *)root->name);
-    hr = class ? object_create(class, near, &collector) : wrong_root(root, "PerformanceCounterDataCollector");
+    hr = class ? object_create(class, beside, &collector) : wrong_root(root, "PerformanceCounterDataCollector");
     if (SUCCEEDED(hr))
         hr = read_collector_document(collector, doc, issues);
     xmlFreeDoc(doc);

@@ -128,9 +128,11 @@ static HRESULT check_counter_paths(struct object *set)
                         &paths);
         for (size_t k = 0; SUCCEEDED(hr) && k < paths.texts.count; k++) {
             struct counter_path path;
-            if (!counter_path_parse(paths.texts.items[k], &path))
-                counter_path_free(&path);
-            else
+            PDH_STATUS status = counter_path_parse(paths.texts.items[k], &path);
+            counter_path_free(&path);
+            if (status == (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE)
+                hr = E_OUTOFMEMORY;
+            else if (status)
                 hr = error_set(PDH_CSTATUS_BAD_COUNTERNAME,
                                "PerformanceCounters: '%s' is no counter path (\\Object(Instance)\\Counter)",
                                paths.texts.items[k]);
@@ -189,7 +191,7 @@ HRESULT set_commit(struct object *o, const char *name, const char *server, uint3
 {
     const char *space;
     char *bare, *xml = NULL, *kept_server;
-    enum store_mode store_mode;
+    enum store_mode store_mode = STORE_CREATE_OR_MODIFY;
     struct run_state state;
     size_t size = 0;
     HRESULT hr = check_server(server);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* The members that all six collections share. pla-behaviour 16. */
+#include "com/collection.h"
+
+#include "com/convert.h"
+#include "com/enumerator.h"
+#include "engine/os/memory.h"
+
+HRESULT collection_get_count(void *interface_pointer, void *out)
+{
+    if (!out)
+        return com_no_pointer(interface_pointer, "Count");
+    *(LONG *)out = (LONG)collection_count(model_of(interface_pointer));
+    return S_OK;
+}
+
+/* The item whose Name, or Key, is `name`. */
+static HRESULT find_by_name(struct object *collection, const char *name, struct object **out)
+{
+    struct object **items;
+    size_t count;
+    *out = NULL;
+    HRESULT hr = collection_snapshot(collection, &items, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
+        const struct property *p = class_property(items[i]->class, "Name");
+        struct value v;
+        if (!p)
+            p = class_property(items[i]->class, "Key");
+        hr = p ? object_get(items[i], p, &v) : S_FALSE;
+        if (hr == S_OK && text_equal_nocase(v.text, name))
+            *out = object_reference(items[i]);
+        if (hr == S_OK)
+            value_free(&v);
+    }
+    objects_release(items, count);
+    if (FAILED(hr))
+        return hr;
+    return *out ? S_OK : error_set(DISP_E_BADINDEX, "%s: there is no item '%s'", collection->class->name, name);
+}
+
+HRESULT collection_find(struct object *collection, const VARIANT *which, struct object **out)
+{
+    const VARIANT *v = V_VT(which) == (VT_VARIANT | VT_BYREF) ? V_VARIANTREF(which) : which;
+    struct variant index;
+    int64_t number;
+    *out = NULL;
+    if (V_VT(v) == VT_DISPATCH || V_VT(v) == VT_UNKNOWN)
+        return skin_model(V_UNKNOWN(v), NULL, "index", out);
+    HRESULT hr = variant_from_com(v, &index);
+    if (FAILED(hr))
+        return hr;
+    if (index.type == VARIANT_TEXT)
+        hr = find_by_name(collection, index.text, out);
+    else
+        hr = variant_to_i64(&index, &number);
+    if (SUCCEEDED(hr) && index.type != VARIANT_TEXT)
+        hr = collection_item(collection, number < 0 ? SIZE_MAX : (size_t)number, out);
+    variant_free(&index);
+    return hr;
+}
+
+HRESULT collection_get_item(void *interface_pointer, const VARIANT *index, void **out)
+{
+    struct object *item;
+    if (!out)
+        return com_no_pointer(interface_pointer, "Item");
+    *out = NULL;
+    HRESULT hr = collection_find(model_of(interface_pointer), index, &item);
+    if (SUCCEEDED(hr)) {
+        hr = skin_get(item, out);
+        object_release(item);
+    }
+    return com_result(interface_pointer, hr);
+}
+
+HRESULT collection_get_enumerator(void *interface_pointer, IUnknown **out)
+{
+    if (!out)
+        return com_no_pointer(interface_pointer, "_NewEnum");
+    return com_result(interface_pointer, enumerator_create(model_of(interface_pointer), out));
+}
+
+HRESULT collection_add_item(void *interface_pointer, void *item)
+{
+    struct object *model;
+    HRESULT hr = skin_model(item, NULL, "Add", &model);
+    if (SUCCEEDED(hr)) {
+        hr = collection_add(model_of(interface_pointer), model);
+        object_release(model);
+    }
+    return com_result(interface_pointer, hr);
+}
+
+HRESULT collection_remove_item(void *interface_pointer, const VARIANT *which)
+{
+    struct object *collection = model_of(interface_pointer), *item;
+    HRESULT hr = collection_find(collection, which, &item);
+    if (SUCCEEDED(hr)) {
+        hr = collection_remove_object(collection, item);
+        object_release(item);
+    }
+    return com_result(interface_pointer, hr);
+}
+
+HRESULT collection_clear_items(void *interface_pointer)
+{
+    collection_clear(model_of(interface_pointer));
+    return S_OK;
+}
+
+HRESULT collection_add_range(void *interface_pointer, void *other)
+{
+    struct object *collection = model_of(interface_pointer), *from, **items;
+    size_t count, added = 0;
+    HRESULT hr = skin_model(other, collection->class, "AddRange", &from);
+    if (FAILED(hr))
+        return com_result(interface_pointer, hr);
+    hr = collection_snapshot(from, &items, &count);
+    for (; SUCCEEDED(hr) && added < count; added++)
+        hr = collection_add(collection, items[added]);
+    /* All or nothing. */
+    if (FAILED(hr) && added) {
+        char *why = text_copy(error_text(hr));
+        for (size_t i = 0; i + 1 < added; i++)
+            collection_remove_object(collection, items[i]);
+        error_set(hr, "%s", why ? why : "");
+        memory_free(why);
+    }
+    objects_release(items, count);
+    object_release(from);
+    return com_result(interface_pointer, hr);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Values between the model's types and COM's, by the kind of the property. */
+#include "com/convert.h"
+
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+HRESULT bstr_from_text(const char *text, BSTR *out)
+{
+    WCHAR *wide;
+    size_t units;
+    HRESULT hr = text_to_utf16(text, &wide, &units);
+    *out = NULL;
+    if (FAILED(hr))
+        return hr;
+    *out = SysAllocStringLen(wide, (UINT)units);
+    memory_free(wide);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT text_from_wide(BSTR in, const char *argument, bool replace, char **out)
+{
+    HRESULT hr = text_from_utf16(in ? in : L"", SysStringLen(in), replace, out);
+    return hr == E_INVALIDARG ? error_prefix(hr, "%s", argument) : hr;
+}
+
+HRESULT text_from_bstr(BSTR in, const char *argument, char **out)
+{
+    return text_from_wide(in, argument, false, out);
+}
+
+HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out)
+{
+    VARTYPE type = VT_EMPTY;
+    LONG low, high;
+    BSTR *items;
+    memset(out, 0, sizeof *out);
+    if (!in)
+        return S_OK;
+    if (SafeArrayGetDim(in) != 1 || FAILED(SafeArrayGetVartype(in, &type)) || type != VT_BSTR)
+        return error_set(E_INVALIDARG, "%s: it is not an array of strings", argument);
+    HRESULT hr = SafeArrayGetLBound(in, 1, &low);
+    if (SUCCEEDED(hr))
+        hr = SafeArrayGetUBound(in, 1, &high);
+    if (SUCCEEDED(hr))
+        hr = SafeArrayAccessData(in, (void **)&items);
+    if (FAILED(hr))
+        return hr;
+    for (LONG i = 0; SUCCEEDED(hr) && i <= high - low; i++) {
+        char *text;
+        hr = text_from_wide(items[i], argument, false, &text);
+        if (SUCCEEDED(hr)) {
+            hr = texts_add(out, text);
+            memory_free(text);
+        }
+    }
+    SafeArrayUnaccessData(in);
+    if (FAILED(hr))
+        texts_free(out);
+    return hr;
+}
+
+HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out)
+{
+    *out = SafeArrayCreateVector(VT_BSTR, 0, (ULONG)in->count);
+    if (!*out)
+        return E_OUTOFMEMORY;
+    BSTR *items;
+    HRESULT hr = SafeArrayAccessData(*out, (void **)&items);
+    if (SUCCEEDED(hr)) {
+        for (size_t i = 0; SUCCEEDED(hr) && i < in->count; i++)
+            hr = bstr_from_text(in->items[i], &items[i]);
+        SafeArrayUnaccessData(*out);
+    }
+    if (FAILED(hr)) {
+        SafeArrayDestroy(*out);
+        *out = NULL;
+    }
+    return hr;
+}
+
+HRESULT variant_from_com(const VARIANT *in, struct variant *out)
+{
+    VARIANT direct;
+    memset(out, 0, sizeof *out);
+    VariantInit(&direct);
+    HRESULT hr = VariantCopyInd(&direct, (VARIANT *)in);
+    if (FAILED(hr))
+        return error_set(hr, "Value: a VARIANT of type 0x%X cannot be read", V_VT(in));
+    out->type = (enum variant_type)V_VT(&direct);
+    switch (V_VT(&direct)) {
+    case VT_EMPTY:
+    case VT_NULL:
+        break;
+    case VT_I1:
+        out->integer = V_I1(&direct);
+        break;
+    case VT_I2:
+        out->integer = V_I2(&direct);
+        break;
+    case VT_I4:
+    case VT_INT:
+    case VT_ERROR:
+        out->integer = V_I4(&direct);
+        break;
+    case VT_I8:
+    case VT_CY:
+        out->integer = V_I8(&direct);
+        break;
+    case VT_UI1:
+        out->integer = V_UI1(&direct);
+        break;
+    case VT_UI2:
+        out->integer = V_UI2(&direct);
+        break;
+    case VT_UI4:
+    case VT_UINT:
+        out->integer = V_UI4(&direct);
+        break;
+    case VT_UI8:
+        out->integer = (int64_t)V_UI8(&direct);
+        break;
+    case VT_BOOL:
+        out->integer = V_BOOL(&direct);
+        break;
+    case VT_R4:
+        out->real = V_R4(&direct);
+        break;
+    case VT_R8:
+    case VT_DATE:
+        out->real = V_R8(&direct);
+        break;
+    case VT_BSTR:
+        hr = text_from_bstr(V_BSTR(&direct), "Value", &out->text);
+        break;
+    default:
+        hr = error_set(DISP_E_BADVARTYPE, "Value: VARIANT type 0x%X is not kept; scalars, strings and dates are",
+                       V_VT(&direct));
+        break;
+    }
+    if (FAILED(hr))
+        out->type = VARIANT_EMPTY;
+    VariantClear(&direct);
+    return hr;
+}
+
+HRESULT variant_to_com(const struct variant *in, VARIANT *out)
+{
+    VariantInit(out);
+    switch (in->type) {
+    case VARIANT_EMPTY:
+    case VARIANT_NULL:
+        break;
+    case VARIANT_R4:
+        V_R4(out) = (float)in->real;
+        break;
+    case VARIANT_R8:
+    case VARIANT_DATE:
+        V_R8(out) = in->real;
+        break;
+    case VARIANT_TEXT: {
+        HRESULT hr = bstr_from_text(in->text, &V_BSTR(out));
+        if (FAILED(hr))
+            return hr;
+        break;
+    }
+    default:
+        V_I8(out) = in->integer; /* little-endian: the narrower members read its low part */
+        break;
+    }
+    V_VT(out) = (VARTYPE)in->type;
+    return S_OK;
+}
+
+static HRESULT to_com(struct value *v, void *out)
+{
+    switch (v->kind) {
+    case PROPERTY_BOOL:
+        *(VARIANT_BOOL *)out = v->boolean ? VARIANT_TRUE : VARIANT_FALSE;
+        return S_OK;
+    case PROPERTY_I32:
+        *(LONG *)out = v->i32;
+        return S_OK;
+    case PROPERTY_U32:
+    case PROPERTY_ENUM:
+    case PROPERTY_FLAGS:
+        *(ULONG *)out = v->u32;
+        return S_OK;
+    case PROPERTY_TEXT:
+        return bstr_from_text(v->text, out);
+    case PROPERTY_TEXTS:
+        return array_from_texts(&v->texts, out);
+    case PROPERTY_VARIANT:
+        return variant_to_com(&v->variant, out);
+    case PROPERTY_OBJECT:
+        return skin_get(v->object, out);
+    }
+    return E_UNEXPECTED;
+}
+
+static HRESULT from_com(const struct property *p, const void *in, struct value *v)
+{
+    memset(v, 0, sizeof *v);
+    v->kind = p->kind;
+    switch (p->kind) {
+    case PROPERTY_BOOL:
+        v->boolean = *(const VARIANT_BOOL *)in != VARIANT_FALSE;
+        return S_OK;
+    case PROPERTY_I32:
+        v->i32 = *(const LONG *)in;
+        return S_OK;
+    case PROPERTY_U32:
+    case PROPERTY_ENUM:
+    case PROPERTY_FLAGS:
+        v->u32 = *(const ULONG *)in;
+        return S_OK;
+    case PROPERTY_TEXT:
+        return text_from_wide(*(const BSTR *)in, p->name, p->lenient, &v->text);
+    case PROPERTY_TEXTS:
+        return texts_from_array(*(SAFEARRAY *const *)in, p->name, &v->texts);
+    case PROPERTY_VARIANT:
+        return variant_from_com(in, &v->variant);
+    case PROPERTY_OBJECT:
+        break;
+    }
+    return E_UNEXPECTED;
+}
+
+HRESULT property_get(void *interface_pointer, size_t row, void *out)
+{
+    struct object *o = model_of(interface_pointer);
+    const struct property *p = &o->class->properties[row];
+    struct value v;
+    if (!out)
+        return com_no_pointer(interface_pointer, p->name);
+    if (p->kind >= PROPERTY_TEXT && p->kind != PROPERTY_VARIANT)
+        *(void **)out = NULL;
+    HRESULT hr = object_get(o, p, &v);
+    if (SUCCEEDED(hr)) {
+        hr = to_com(&v, out);
+        value_free(&v);
+    }
+    return SUCCEEDED(hr) ? hr : com_result(interface_pointer, hr);
+}
+
+HRESULT property_put(void *interface_pointer, size_t row, const void *in)
+{
+    struct object *o = model_of(interface_pointer);
+    const struct property *p = &o->class->properties[row];
+    struct value v;
+    HRESULT hr = from_com(p, in, &v);
+    if (SUCCEEDED(hr))
+        hr = object_put(o, p, &v);
+    value_free(&v);
+    return SUCCEEDED(hr) ? hr : com_result(interface_pointer, hr);
+}
+
+HRESULT object_get_xml(void *interface_pointer, BSTR *out)
+{
+    char *xml;
+    if (!out)
+        return com_no_pointer(interface_pointer, "Xml");
+    *out = NULL;
+    HRESULT hr = object_to_xml(model_of(interface_pointer), &xml, NULL);
+    if (SUCCEEDED(hr)) {
+        hr = bstr_from_text(xml, out);
+        memory_free(xml);
+    }
+    return com_result(interface_pointer, hr);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Values between the model's types and COM's, by the kind of the property. */
+#ifndef OPENPLA_CONVERT_H
+#define OPENPLA_CONVERT_H
+
+#include "com/skin.h"
+
+/* The getter and the putter of every property: row number in the class's table, pointer to the COM value. */
+HRESULT property_get(void *interface_pointer, size_t row, void *out);
+HRESULT property_put(void *interface_pointer, size_t row, const void *in);
+
+/* The Xml member of sets and collectors. */
+HRESULT object_get_xml(void *interface_pointer, BSTR *out);
+
+/* UTF-8 to a new BSTR. */
+HRESULT bstr_from_text(const char *text, BSTR *out);
+/* A BSTR argument to UTF-8, from memory_alloc; NULL counts as "". E_INVALIDARG, naming the argument, for an embedded NUL
+   or a lone surrogate. */
+HRESULT text_from_bstr(BSTR in, const char *argument, char **out);
+/* Array of BSTR to texts, and back. NULL counts as empty. */
+HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out);
+HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out);
+/* Arrays, objects and records are DISP_E_BADVARTYPE (DECISIONS 4); references are followed. */
+HRESULT variant_from_com(const VARIANT *in, struct variant *out);
+HRESULT variant_to_com(const struct variant *in, VARIANT *out);
+
+#endif

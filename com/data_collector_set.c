@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* IDataCollectorSet: its members that are more than a property. MS-PLA 3.2.4.1. */
+#include "com/class_table.h"
+#include "com/convert.h"
+#include "com/issues.h"
+#include "com/property_thunks.h"
+#include "engine/os/memory.h"
+#include "engine/run/sets.h"
+
+#define INTERFACE IDataCollectorSet
+#define PROPERTY PROPERTY_THUNKS
+#include "engine/model/data_collector_set.def"
+#undef PROPERTY
+DISPATCH_THUNKS(IDataCollectorSet)
+
+static HRESULT STDMETHODCALLTYPE set_get_schedules(IDataCollectorSet *This, IScheduleCollection **out)
+{
+    if (!out)
+        return com_no_pointer(This, "Schedules");
+    *out = NULL;
+    return com_result(This, error_set(E_NOTIMPL, "Schedules: this version has none"));
+}
+
+static HRESULT STDMETHODCALLTYPE set_get_data_manager(IDataCollectorSet *This, IDataManager **out)
+{
+    if (!out)
+        return com_no_pointer(This, "DataManager");
+    *out = NULL;
+    return com_result(This, error_set(E_NOTIMPL, "DataManager: this version has none"));
+}
+
+static HRESULT STDMETHODCALLTYPE set_get_xml(IDataCollectorSet *This, BSTR *out)
+{
+    return object_get_xml(This, out);
+}
+
+static HRESULT STDMETHODCALLTYPE set_set_credentials(IDataCollectorSet *This, BSTR user, BSTR password)
+{
+    (void)password; /* nothing here could use it, so it is not kept */
+    struct object *o = model_of(This);
+    struct data_collector_set *set = (struct data_collector_set *)o;
+    const struct property *p = &o->class->properties[IDataCollectorSet_UserAccount];
+    char *text = NULL;
+    HRESULT hr = text_from_bstr(user, "user", &text);
+    if (SUCCEEDED(hr))
+        hr = object_put_text(o, p, text[0] ? text : p->text);
+    if (SUCCEEDED(hr)) {
+        object_lock(o);
+        set->has_credentials = text[0] != 0;
+        object_unlock(o);
+    }
+    memory_free(text);
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE set_query_(IDataCollectorSet *This, BSTR name, BSTR server)
+{
+    char *name_text = NULL, *server_text = NULL;
+    HRESULT hr = text_from_bstr(name, "name", &name_text);
+    if (SUCCEEDED(hr))
+        hr = text_from_bstr(server, "server", &server_text);
+    if (SUCCEEDED(hr))
+        hr = set_query(model_of(This), name_text, server_text);
+    memory_free(name_text);
+    memory_free(server_text);
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE set_commit_(IDataCollectorSet *This, BSTR name, BSTR server, CommitMode mode,
+                                             IValueMap **validation)
+{
+    char *name_text = NULL, *server_text = NULL;
+    struct object *issues = NULL;
+    if (validation) /* without one the issues are not wanted (DECISIONS 12) */
+        *validation = NULL;
+    HRESULT hr = text_from_bstr(name, "name", &name_text);
+    if (SUCCEEDED(hr))
+        hr = text_from_bstr(server, "server", &server_text);
+    if (SUCCEEDED(hr))
+        hr = issues_create(NULL, &issues);
+    if (SUCCEEDED(hr))
+        hr = set_commit(model_of(This), name_text, server_text, (uint32_t)mode, issues);
+    memory_free(name_text);
+    memory_free(server_text);
+    return com_result(This, give_issues(hr, issues, validation));
+}
+
+static HRESULT STDMETHODCALLTYPE set_delete_(IDataCollectorSet *This)
+{
+    return com_result(This, set_delete(model_of(This)));
+}
+
+static HRESULT STDMETHODCALLTYPE set_start_(IDataCollectorSet *This, VARIANT_BOOL synchronous)
+{
+    return com_result(This, set_start(model_of(This), synchronous != VARIANT_FALSE));
+}
+
+static HRESULT STDMETHODCALLTYPE set_stop_(IDataCollectorSet *This, VARIANT_BOOL synchronous)
+{
+    return com_result(This, set_stop(model_of(This), synchronous != VARIANT_FALSE));
+}
+
+static HRESULT STDMETHODCALLTYPE set_set_xml(IDataCollectorSet *This, BSTR xml, IValueMap **validation)
+{
+    return call_with_issues(This, set_from_xml, xml, "xml", validation);
+}
+
+static HRESULT STDMETHODCALLTYPE set_set_value(IDataCollectorSet *This, BSTR key, BSTR value)
+{
+    char *key_text = NULL, *value_text = NULL;
+    HRESULT hr = text_from_bstr(key, "key", &key_text);
+    if (SUCCEEDED(hr) && value) /* NULL takes the pair away */
+        hr = text_from_bstr(value, "value", &value_text);
+    if (SUCCEEDED(hr))
+        hr = set_put_value(model_of(This), key_text, value_text);
+    memory_free(key_text);
+    memory_free(value_text);
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE set_get_value_(IDataCollectorSet *This, BSTR key, BSTR *out)
+{
+    char *key_text = NULL, *value = NULL;
+    if (!out)
+        return com_no_pointer(This, "value");
+    *out = NULL;
+    HRESULT hr = text_from_bstr(key, "key", &key_text);
+    if (SUCCEEDED(hr))
+        hr = set_get_value(model_of(This), key_text, &value);
+    if (SUCCEEDED(hr))
+        hr = bstr_from_text(value, out);
+    memory_free(key_text);
+    memory_free(value);
+    return com_result(This, hr);
+}
+
+const IDataCollectorSetVtbl data_collector_set_vtable = {
+    DISPATCH_SLOTS(IDataCollectorSet),
+#define PROPERTY PROPERTY_SLOTS
+#include "engine/model/data_collector_set.def"
+#undef PROPERTY
+    .get_Schedules = set_get_schedules,
+    .get_Xml = set_get_xml,
+    .get_DataManager = set_get_data_manager,
+    .SetCredentials = set_set_credentials,
+    .Query = set_query_,
+    .Commit = set_commit_,
+    .Delete = set_delete_,
+    .Start = set_start_,
+    .Stop = set_stop_,
+    .SetXml = set_set_xml,
+    .SetValue = set_set_value,
+    .GetValue = set_get_value_,
+};
+enum {
+    IDataCollectorSet_slots = 0
+#define PROPERTY PROPERTY_SLOT_COUNT
+#include "engine/model/data_collector_set.def"
+#undef PROPERTY
+};
+ASSERT_SLOTS(IDataCollectorSet, IDataCollectorSet_slots + 12);

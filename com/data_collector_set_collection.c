@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* IDataCollectorSetCollection. MS-PLA 3.2.4.16. */
+#include "com/class_table.h"
+#include "com/collection.h"
+#include "com/convert.h"
+#include "engine/os/memory.h"
+#include "engine/run/sets.h"
+
+DISPATCH_THUNKS(IDataCollectorSetCollection)
+COLLECTION_READ_THUNKS(IDataCollectorSetCollection, IDataCollectorSet, LONG)
+COLLECTION_ADD_THUNK(IDataCollectorSetCollection, IDataCollectorSet)
+
+/* Windows deletes the set from its store too (pla-behaviour 16), so scripts clean up this way. */
+static HRESULT STDMETHODCALLTYPE sets_remove(IDataCollectorSetCollection *This, VARIANT which)
+{
+    struct object *collection = model_of(This), *set;
+    HRESULT hr = collection_find(collection, &which, &set);
+    if (FAILED(hr))
+        return com_result(This, hr);
+    hr = set_delete(set);
+    if (SUCCEEDED(hr) || hr == PLA_E_DCS_NOT_FOUND)
+        hr = collection_remove_object(collection, set);
+    object_release(set);
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE sets_get(IDataCollectorSetCollection *This, BSTR server, BSTR filter)
+{
+    char *server_text = NULL, *filter_text = NULL;
+    HRESULT hr = text_from_bstr(server, "server", &server_text);
+    if (SUCCEEDED(hr))
+        hr = text_from_bstr(filter, "filter", &filter_text);
+    if (SUCCEEDED(hr))
+        hr = sets_find(model_of(This), server_text, filter_text);
+    memory_free(server_text);
+    memory_free(filter_text);
+    return com_result(This, hr);
+}
+
+const IDataCollectorSetCollectionVtbl data_collector_set_collection_vtable = {
+    DISPATCH_SLOTS(IDataCollectorSetCollection),
+    COLLECTION_READ_SLOTS(IDataCollectorSetCollection),
+    .Add = IDataCollectorSetCollection_Add_thunk,
+    .Remove = sets_remove,
+    .GetDataCollectorSets = sets_get,
+};
+ASSERT_SLOTS(IDataCollectorSetCollection, COLLECTION_SLOT_COUNT + 1);

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* IDispatch of every object: ITypeInfo::Invoke, and what real scripts need that it lacks (ARCHITECTURE 6). */
+#include "com/skin.h"
+
+#include "com/module.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+/* ---- type information ---- */
+
+HRESULT skin_type_info(struct skin *s, ITypeInfo **out)
+{
+    struct com_class *c = s->class;
+    ITypeLib *library;
+    ITypeInfo *info;
+    *out = c->type_info;
+    if (!*out) {
+        HRESULT hr = LoadTypeLibEx(module_path(), REGKIND_NONE, &library);
+        if (FAILED(hr))
+            return error_set(hr, "the type library in openpla.dll cannot be loaded");
+        hr = ITypeLib_GetTypeInfoOfGuid(library, c->interface_id, &info);
+        ITypeLib_Release(library);
+        if (FAILED(hr))
+            return error_set(hr, "the type library in openpla.dll lacks %s", c->model->name);
+        /* Whoever comes second drops his own. */
+        if (InterlockedCompareExchangePointer((void **)&c->type_info, info, NULL))
+            ITypeInfo_Release(info);
+        *out = c->type_info;
+    }
+    ITypeInfo_AddRef(*out);
+    return S_OK;
+}
+
+HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out)
+{
+    if (!out)
+        return com_no_pointer(s, "ppTInfo");
+    *out = NULL;
+    if (index)
+        return com_result(s, error_set(DISP_E_BADINDEX, "GetTypeInfo: there is one type information, not %u", index + 1));
+    return com_result(s, skin_type_info(s, out));
+}
+
+HRESULT dispatch_get_ids(struct skin *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids)
+{
+    ITypeInfo *info;
+    if (!IsEqualIID(iid, &IID_NULL))
+        return DISP_E_UNKNOWNINTERFACE;
+    HRESULT hr = skin_type_info(s, &info);
+    if (FAILED(hr))
+        return com_result(s, hr);
+    hr = ITypeInfo_GetIDsOfNames(info, names, count, ids);
+    ITypeInfo_Release(info);
+    return hr;
+}
+
+/* ---- arguments that ITypeInfo::Invoke does not take ---- */
+
+/* One argument's stand-in for the call. */
+struct stand_in {
+    VARIANT value;
+    VARIANT *write_back; /* the script's variable that an [out] interface pointer goes to */
+    IDispatch *out;
+};
+
+/* The function's description for the member and kind of call; NULL if there is none. */
+static FUNCDESC *find_function(ITypeInfo *info, DISPID id, WORD flags)
+{
+    FUNCDESC *f;
+    for (UINT i = 0; SUCCEEDED(ITypeInfo_GetFuncDesc(info, i, &f)); i++) {
+        if (f->memid == id && (f->invkind & flags))
+            return f;
+        ITypeInfo_ReleaseFuncDesc(info, f);
+    }
+    return NULL;
+}
+
+/* What a script passed, references followed. */
+static const VARIANT *follow(const VARIANT *v)
+{
+    return V_VT(v) == (VT_VARIANT | VT_BYREF) ? V_VARIANTREF(v) : v;
+}
+
+static HRESULT store_element(SAFEARRAY *array, VARTYPE type, LONG index, const VARIANT *element)
+{
+    VARIANT v;
+    VariantInit(&v);
+    HRESULT hr = VariantChangeType(&v, (VARIANT *)element, 0, type);
+    if (SUCCEEDED(hr))
+        hr = SafeArrayPutElement(array, &index, type == VT_BSTR ? (void *)V_BSTR(&v) : (void *)&V_UI1(&v));
+    VariantClear(&v);
+    return hr;
+}
+
+/* VT_ARRAY|VT_VARIANT, as VBScript and PowerShell make arrays, to an array of `type`. */
+static HRESULT array_from_variants(SAFEARRAY *in, VARTYPE type, SAFEARRAY **out)
+{
+    LONG low, high;
+    VARIANT *items;
+    if (SafeArrayGetDim(in) != 1)
+        return DISP_E_TYPEMISMATCH;
+    HRESULT hr = SafeArrayGetLBound(in, 1, &low);
+    if (SUCCEEDED(hr))
+        hr = SafeArrayGetUBound(in, 1, &high);
+    if (SUCCEEDED(hr))
+        hr = SafeArrayAccessData(in, (void **)&items);
+    if (FAILED(hr))
+        return hr;
+    *out = SafeArrayCreateVector(type, 0, (ULONG)(high - low + 1));
+    hr = *out ? S_OK : E_OUTOFMEMORY;
+    for (LONG i = 0; SUCCEEDED(hr) && i <= high - low; i++)
+        hr = store_element(*out, type, i, &items[i]);
+    SafeArrayUnaccessData(in);
+    return hr;
+}
+
+static HRESULT read_member(IDispatch *object, WCHAR *name, VARIANT *out)
+{
+    DISPID id;
+    DISPPARAMS none = {0};
+    HRESULT hr = IDispatch_GetIDsOfNames(object, &IID_NULL, &name, 1, LOCALE_NEUTRAL, &id);
+    VariantInit(out);
+    return FAILED(hr) ? hr
+                      : IDispatch_Invoke(object, id, &IID_NULL, LOCALE_NEUTRAL, DISPATCH_PROPERTYGET, &none, out, NULL,
+                                         NULL);
+}
+
+/* A JScript array: an object with `length` and members "0", "1", ... */
+static HRESULT array_from_script_object(IDispatch *in, VARTYPE type, SAFEARRAY **out)
+{
+    VARIANT v;
+    HRESULT hr = read_member(in, (WCHAR[]){L"length"}, &v);
+    if (SUCCEEDED(hr))
+        hr = VariantChangeType(&v, &v, 0, VT_I4);
+    if (FAILED(hr))
+        return DISP_E_TYPEMISMATCH;
+    LONG length = V_I4(&v);
+    *out = length >= 0 ? SafeArrayCreateVector(type, 0, (ULONG)length) : NULL;
+    hr = *out ? S_OK : E_OUTOFMEMORY;
+    for (LONG i = 0; SUCCEEDED(hr) && i < length; i++) {
+        WCHAR name[16];
+        wsprintfW(name, L"%ld", i);
+        hr = read_member(in, name, &v);
+        if (SUCCEEDED(hr))
+            hr = store_element(*out, type, i, &v);
+        VariantClear(&v);
+    }
+    return hr;
+}
+
+static HRESULT stand_in_for_array(const VARIANT *given, VARTYPE type, struct stand_in *s)
+{
+    const VARIANT *v = follow(given);
+    SAFEARRAY *array = NULL;
+    HRESULT hr;
+    if (V_VT(v) == (VT_ARRAY | VT_VARIANT))
+        hr = array_from_variants(V_ARRAY(v), type, &array);
+    else if (V_VT(v) == (VT_ARRAY | VT_VARIANT | VT_BYREF))
+        hr = array_from_variants(*V_ARRAYREF(v), type, &array);
+    else if (V_VT(v) == VT_DISPATCH && V_DISPATCH(v))
+        hr = array_from_script_object(V_DISPATCH(v), type, &array);
+    else
+        return S_FALSE;
+    if (FAILED(hr)) {
+        SafeArrayDestroy(array);
+        return hr;
+    }
+    V_VT(&s->value) = VT_ARRAY | type;
+    V_ARRAY(&s->value) = array;
+    return S_OK;
+}
+
+/* Nothing, Null and null where a string is asked for: no string, as $null is in PowerShell. */
+static HRESULT stand_in_for_text(const VARIANT *given, struct stand_in *s)
+{
+    const VARIANT *v = follow(given);
+    if (V_VT(v) != VT_NULL && !(V_VT(v) == VT_DISPATCH && !V_DISPATCH(v)))
+        return S_FALSE;
+    V_VT(&s->value) = VT_BSTR;
+    V_BSTR(&s->value) = NULL;
+    return S_OK;
+}
+
+/* A script's variable for an [out] interface pointer that is not the return value. */
+static HRESULT stand_in_for_out(const VARIANT *given, struct stand_in *s)
+{
+    if (V_VT(given) != (VT_VARIANT | VT_BYREF))
+        return S_FALSE;
+    s->write_back = V_VARIANTREF(given);
+    V_VT(&s->value) = VT_DISPATCH | VT_BYREF;
+    V_DISPATCHREF(&s->value) = &s->out;
+    return S_OK;
+}
+
+static HRESULT stand_in_for(const VARIANT *given, const ELEMDESC *wanted, struct stand_in *s)
+{
+    const TYPEDESC *t = &wanted->tdesc;
+    if (t->vt == VT_SAFEARRAY)
+        return stand_in_for_array(given, t->lptdesc->vt, s);
+    if (t->vt == VT_BSTR)
+        return stand_in_for_text(given, s);
+    if (t->vt == VT_PTR && t->lptdesc->vt == VT_PTR && (wanted->paramdesc.wParamFlags & PARAMFLAG_FOUT))
+        return stand_in_for_out(given, s);
+    return S_FALSE;
+}
+
+static bool may_need_help(const DISPPARAMS *params)
+{
+    for (UINT i = 0; i < params->cArgs; i++) {
+        VARTYPE vt = V_VT(&params->rgvarg[i]);
+        if ((vt & (VT_ARRAY | VT_BYREF)) || vt == VT_DISPATCH || vt == VT_NULL)
+            return true;
+    }
+    return false;
+}
+
+static HRESULT invoke_with_help(struct skin *s, ITypeInfo *info, DISPID id, WORD flags, DISPPARAMS *params,
+                                VARIANT *result, EXCEPINFO *exception, UINT *bad_argument)
+{
+    FUNCDESC *f = find_function(info, id, flags);
+    DISPPARAMS changed = *params;
+    HRESULT hr = S_OK;
+    if (!f || params->cArgs > (UINT)f->cParams) {
+        if (f)
+            ITypeInfo_ReleaseFuncDesc(info, f);
+        return ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
+    }
+    struct stand_in *stand_ins = memory_zero(params->cArgs, sizeof *stand_ins);
+    changed.rgvarg = memory_copy(params->rgvarg, params->cArgs * sizeof *params->rgvarg);
+    if (!stand_ins || !changed.rgvarg)
+        hr = E_OUTOFMEMORY;
+    for (UINT i = 0; SUCCEEDED(hr) && i < params->cArgs; i++) {
+        UINT at = params->cArgs - 1 - i; /* arguments stand in reverse */
+        hr = stand_in_for(&params->rgvarg[at], &f->lprgelemdescParam[i], &stand_ins[at]);
+        if (hr == S_OK)
+            changed.rgvarg[at] = stand_ins[at].value;
+        if (FAILED(hr) && bad_argument)
+            *bad_argument = at;
+    }
+    if (SUCCEEDED(hr))
+        hr = ITypeInfo_Invoke(info, s, id, flags, &changed, result, exception, bad_argument);
+    for (UINT i = 0; stand_ins && i < params->cArgs; i++) {
+        struct stand_in *in = &stand_ins[i];
+        if (in->write_back && SUCCEEDED(hr)) {
+            VariantClear(in->write_back);
+            V_VT(in->write_back) = VT_DISPATCH;
+            V_DISPATCH(in->write_back) = in->out;
+        } else if (in->out) {
+            IDispatch_Release(in->out);
+        }
+        if (!in->write_back)
+            VariantClear(&in->value);
+    }
+    memory_free(stand_ins);
+    memory_free(changed.rgvarg);
+    ITypeInfo_ReleaseFuncDesc(info, f);
+    return hr;
+}
+
+HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
+                        EXCEPINFO *exception, UINT *bad_argument)
+{
+    ITypeInfo *info;
+    if (!IsEqualIID(iid, &IID_NULL))
+        return DISP_E_UNKNOWNINTERFACE;
+    if (!params)
+        return E_INVALIDARG;
+    HRESULT hr = skin_type_info(s, &info);
+    if (FAILED(hr))
+        return com_result(s, hr);
+    if (id == DISPID_NEWENUM)
+        flags |= DISPATCH_PROPERTYGET; /* JScript's Enumerator asks for a method only */
+    hr = may_need_help(params)
+             ? invoke_with_help(s, info, id, flags, params, result, exception, bad_argument)
+             : ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
+    ITypeInfo_Release(info);
+    return hr;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla.dll: its entry points for COM. */
+#include "com/module.h"
+#include "com/proxy_stub.h"
+#include "com/server.h"
+#include "reg/registration.h"
+
+#include <libxml/parser.h>
+
+#ifdef OPENPLA_BUNDLED_XML
+/* libxml2's hook for static linking into a DLL; its header shows it only with HAVE_WIN32_THREADS. */
+int XMLCALL xmlDllMain(void *instance, unsigned long reason, void *reserved);
+#endif
+
+static WCHAR path[MAX_PATH * 4];
+
+const WCHAR *module_path(void)
+{
+    return path;
+}
+
+void module_loaded(HINSTANCE instance)
+{
+    GetModuleFileNameW(instance, path, sizeof path / sizeof path[0]);
+}
+
+BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved);
+
+BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved)
+{
+    if (reason == DLL_PROCESS_ATTACH)
+        module_loaded(instance);
+#ifdef OPENPLA_BUNDLED_XML
+    return xmlDllMain(instance, reason, reserved);
+#else
+    (void)reserved;
+    return TRUE;
+#endif
+}
+
+STDAPI DllGetClassObject(REFCLSID clsid, REFIID iid, void **out)
+{
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    for (size_t i = 0; i < com_class_count(); i++) {
+        IUnknown *factory;
+        CLSID id;
+        HRESULT hr = com_class_factory(i, &id, &factory);
+        if (FAILED(hr))
+            return hr;
+        if (IsEqualCLSID(clsid, &id))
+            hr = IUnknown_QueryInterface(factory, iid, out);
+        else
+            hr = S_FALSE;
+        IUnknown_Release(factory);
+        if (hr != S_FALSE)
+            return hr;
+    }
+    return proxy_stub_get_class_object(clsid, iid, out);
+}
+
+STDAPI DllCanUnloadNow(void)
+{
+    return server_object_count() ? S_FALSE : S_OK;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* The factory of proxies and stubs: it wraps what the generated factory makes. */
+#include "com/proxy_stub.h"
+#include "com/proxy_stub_channel.h"
+#include "com/proxy_stub_guard.h"
+#include "com/proxy_stub_request.h"
+#include "engine/os/memory.h"
+#include "idl/proxy_clsid.h"
+
+/* Generated (mspla_dlldata.c). */
+HRESULT WINAPI openpla_proxies_DllGetClassObject(REFCLSID class_id, REFIID iid, void **object);
+HRESULT WINAPI openpla_proxies_DllCanUnloadNow(void);
+void RPC_ENTRY GetProxyDllInfo(const ProxyFileInfo ***files, const CLSID **class_id);
+
+static const CLSID proxy_class = OPENPLA_PROXY_CLSID;
+static LONG held; /* references to the factory, and wrapped proxies and stubs: part of the module's count */
+
+struct proxy {
+    IRpcProxyBuffer buffer;
+    LONG references;
+    IRpcProxyBuffer *inner;
+    const IID *iid;
+};
+
+static struct proxy *from_proxy(IRpcProxyBuffer *buffer)
+{
+    return CONTAINING_RECORD(buffer, struct proxy, buffer);
+}
+
+/* Not delegated to the outer object: this is the reference that the proxy manager itself holds. */
+static HRESULT STDMETHODCALLTYPE proxy_query_interface(IRpcProxyBuffer *buffer, REFIID iid, void **object)
+{
+    if (!object)
+        return E_POINTER;
+    if (IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IRpcProxyBuffer)) {
+        *object = buffer;
+        IRpcProxyBuffer_AddRef(buffer);
+        return S_OK;
+    }
+    return IRpcProxyBuffer_QueryInterface(from_proxy(buffer)->inner, iid, object);
+}
+
+static ULONG STDMETHODCALLTYPE proxy_add_ref(IRpcProxyBuffer *buffer)
+{
+    return (ULONG)InterlockedIncrement(&from_proxy(buffer)->references);
+}
+
+static ULONG STDMETHODCALLTYPE proxy_release(IRpcProxyBuffer *buffer)
+{
+    struct proxy *self = from_proxy(buffer);
+    LONG left = InterlockedDecrement(&self->references);
+    if (!left) {
+        IRpcProxyBuffer_Release(self->inner);
+        memory_free(self);
+        InterlockedDecrement(&held);
+    }
+    return (ULONG)left;
+}
+
+static HRESULT STDMETHODCALLTYPE proxy_connect(IRpcProxyBuffer *buffer, IRpcChannelBuffer *channel)
+{
+    struct proxy *self = from_proxy(buffer);
+    IRpcChannelBuffer *padded = proxy_stub_channel(channel, self->iid);
+    if (!padded)
+        return E_OUTOFMEMORY;
+    HRESULT hr = IRpcProxyBuffer_Connect(self->inner, padded);
+    IRpcChannelBuffer_Release(padded);
+    return hr;
+}
+
+static void STDMETHODCALLTYPE proxy_disconnect(IRpcProxyBuffer *buffer)
+{
+    IRpcProxyBuffer_Disconnect(from_proxy(buffer)->inner);
+}
+
+static IRpcProxyBufferVtbl proxy_methods = {
+    proxy_query_interface, proxy_add_ref, proxy_release, proxy_connect, proxy_disconnect,
+};
+
+struct stub {
+    IRpcStubBuffer buffer;
+    LONG references;
+    IRpcStubBuffer *inner;
+    const CInterfaceStubHeader *interface_header;
+};
+
+static struct stub *from_stub(IRpcStubBuffer *buffer)
+{
+    return CONTAINING_RECORD(buffer, struct stub, buffer);
+}
+
+static HRESULT STDMETHODCALLTYPE stub_query_interface(IRpcStubBuffer *buffer, REFIID iid, void **object)
+{
+    if (!object)
+        return E_POINTER;
+    if (IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IRpcStubBuffer)) {
+        *object = buffer;
+        IRpcStubBuffer_AddRef(buffer);
+        return S_OK;
+    }
+    *object = NULL;
+    return E_NOINTERFACE;
+}
+
+static ULONG STDMETHODCALLTYPE stub_add_ref(IRpcStubBuffer *buffer)
+{
+    return (ULONG)InterlockedIncrement(&from_stub(buffer)->references);
+}
+
+static ULONG STDMETHODCALLTYPE stub_release(IRpcStubBuffer *buffer)
+{
+    struct stub *self = from_stub(buffer);
+    LONG left = InterlockedDecrement(&self->references);
+    if (!left) {
+        IRpcStubBuffer_Release(self->inner);
+        memory_free(self);
+        InterlockedDecrement(&held);
+    }
+    return (ULONG)left;
+}
+
+static HRESULT STDMETHODCALLTYPE stub_connect(IRpcStubBuffer *buffer, IUnknown *server)
+{
+    return IRpcStubBuffer_Connect(from_stub(buffer)->inner, server);
+}
+
+static void STDMETHODCALLTYPE stub_disconnect(IRpcStubBuffer *buffer)
+{
+    IRpcStubBuffer_Disconnect(from_stub(buffer)->inner);
+}
+
+static HRESULT STDMETHODCALLTYPE stub_invoke(IRpcStubBuffer *buffer, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel)
+{
+    struct stub *self = from_stub(buffer);
+    /* The uppermost bit is the client's mark of a valid opnum; Wine's stub would use it as part of an index. */
+    message->iMethod &= 0x7fff;
+    HRESULT hr = proxy_stub_check_request(self->interface_header, message->iMethod, message->Buffer, message->cbBuffer);
+    if (FAILED(hr))
+        return hr;
+    IRpcChannelBuffer *padded = proxy_stub_channel(channel, self->interface_header->piid);
+    if (!padded)
+        return E_OUTOFMEMORY;
+    hr = proxy_stub_guarded_invoke(self->inner, message, padded);
+    IRpcChannelBuffer_Release(padded);
+    return hr;
+}
+
+static IRpcStubBuffer *STDMETHODCALLTYPE stub_is_iid_supported(IRpcStubBuffer *buffer, REFIID iid)
+{
+    if (!IsEqualIID(iid, from_stub(buffer)->interface_header->piid))
+        return NULL;
+    IRpcStubBuffer_AddRef(buffer);
+    return buffer;
+}
+
+static ULONG STDMETHODCALLTYPE stub_count_refs(IRpcStubBuffer *buffer)
+{
+    return IRpcStubBuffer_CountRefs(from_stub(buffer)->inner);
+}
+
+static HRESULT STDMETHODCALLTYPE stub_debug_query_interface(IRpcStubBuffer *buffer, void **object)
+{
+    return IRpcStubBuffer_DebugServerQueryInterface(from_stub(buffer)->inner, object);
+}
+
+static void STDMETHODCALLTYPE stub_debug_release(IRpcStubBuffer *buffer, void *object)
+{
+    IRpcStubBuffer_DebugServerRelease(from_stub(buffer)->inner, object);
+}
+
+static IRpcStubBufferVtbl stub_methods = {
+    stub_query_interface,  stub_add_ref,    stub_release,
+    stub_connect,          stub_disconnect, stub_invoke,
+    stub_is_iid_supported, stub_count_refs, stub_debug_query_interface,
+    stub_debug_release,
+};
+
+static HRESULT generated_factory(IPSFactoryBuffer **factory)
+{
+    return openpla_proxies_DllGetClassObject(&proxy_class, &IID_IPSFactoryBuffer, (void **)factory);
+}
+
+static HRESULT STDMETHODCALLTYPE factory_query_interface(IPSFactoryBuffer *factory, REFIID iid, void **object)
+{
+    if (!object)
+        return E_POINTER;
+    if (IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IPSFactoryBuffer)) {
+        *object = factory;
+        IPSFactoryBuffer_AddRef(factory);
+        return S_OK;
+    }
+    *object = NULL;
+    return E_NOINTERFACE;
+}
+
+static ULONG STDMETHODCALLTYPE factory_add_ref(IPSFactoryBuffer *factory)
+{
+    (void)factory;
+    return (ULONG)InterlockedIncrement(&held);
+}
+
+static ULONG STDMETHODCALLTYPE factory_release(IPSFactoryBuffer *factory)
+{
+    (void)factory;
+    return (ULONG)InterlockedDecrement(&held);
+}
+
+static HRESULT STDMETHODCALLTYPE factory_create_proxy(IPSFactoryBuffer *factory, IUnknown *outer, REFIID iid,
+                                                      IRpcProxyBuffer **proxy, void **object)
+{
+    (void)factory;
+    if (!proxy || !object)
+        return E_POINTER;
+    *proxy = NULL;
+    *object = NULL;
+    const CInterfaceStubHeader *header = proxy_stub_interface(iid);
+    if (!header)
+        return E_NOINTERFACE;
+    struct proxy *self = memory_zero(1, sizeof *self);
+    if (!self)
+        return E_OUTOFMEMORY;
+    IPSFactoryBuffer *generated;
+    HRESULT hr = generated_factory(&generated);
+    if (SUCCEEDED(hr)) {
+        hr = IPSFactoryBuffer_CreateProxy(generated, outer, iid, &self->inner, object);
+        IPSFactoryBuffer_Release(generated);
+    }
+    if (FAILED(hr)) {
+        memory_free(self);
+        return hr;
+    }
+    self->buffer.lpVtbl = &proxy_methods;
+    self->references = 1;
+    self->iid = header->piid;
+    InterlockedIncrement(&held);
+    *proxy = &self->buffer;
+    return S_OK;
+}
+
+static HRESULT STDMETHODCALLTYPE factory_create_stub(IPSFactoryBuffer *factory, REFIID iid, IUnknown *server,
+                                                     IRpcStubBuffer **stub)
+{
+    (void)factory;
+    if (!stub)
+        return E_POINTER;
+    *stub = NULL;
+    const CInterfaceStubHeader *header = proxy_stub_interface(iid);
+    if (!header)
+        return E_NOINTERFACE;
+    if (!server) /* Wine's rpcrt4 reads its vtable at once */
+        return E_INVALIDARG;
+    struct stub *self = memory_zero(1, sizeof *self);
+    if (!self)
+        return E_OUTOFMEMORY;
+    IPSFactoryBuffer *generated;
+    HRESULT hr = generated_factory(&generated);
+    if (SUCCEEDED(hr)) {
+        hr = IPSFactoryBuffer_CreateStub(generated, iid, server, &self->inner);
+        IPSFactoryBuffer_Release(generated);
+    }
+    if (FAILED(hr)) {
+        memory_free(self);
+        return hr;
+    }
+    self->buffer.lpVtbl = &stub_methods;
+    self->references = 1;
+    self->interface_header = header;
+    InterlockedIncrement(&held);
+    *stub = &self->buffer;
+    return S_OK;
+}
+
+static IPSFactoryBufferVtbl factory_methods = {
+    factory_query_interface, factory_add_ref, factory_release, factory_create_proxy, factory_create_stub,
+};
+static IPSFactoryBuffer factory = {&factory_methods};
+
+HRESULT proxy_stub_get_class_object(REFCLSID class_id, REFIID iid, void **object)
+{
+    if (!object)
+        return E_POINTER;
+    *object = NULL;
+    if (!IsEqualCLSID(class_id, &proxy_class))
+        return CLASS_E_CLASSNOTAVAILABLE;
+    return IPSFactoryBuffer_QueryInterface(&factory, iid, object);
+}
+
+HRESULT proxy_stub_can_unload(void)
+{
+    return held ? S_FALSE : openpla_proxies_DllCanUnloadNow();
+}
+
+HRESULT proxy_stub_register_in_process(DWORD *cookie)
+{
+    HRESULT hr =
+        CoRegisterClassObject(&proxy_class, (IUnknown *)&factory, CLSCTX_INPROC_SERVER, REGCLS_MULTIPLEUSE, cookie);
+    if (FAILED(hr))
+        return hr;
+    const ProxyFileInfo **files;
+    const CLSID *class_id;
+    GetProxyDllInfo(&files, &class_id);
+    for (; *files && SUCCEEDED(hr); files++) {
+        const PCInterfaceStubVtblList *stub = (*files)->pStubVtblList;
+        for (; *stub && SUCCEEDED(hr); stub++)
+            hr = CoRegisterPSClsid((*stub)->header.piid, &proxy_class);
+    }
+    if (FAILED(hr))
+        CoRevokeClassObject(*cookie);
+    return hr;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The COM skin of a model object: one per object and moment, with the interface's vtable, made from the class table. */
+#ifndef OPENPLA_SKIN_H
+#define OPENPLA_SKIN_H
+
+#include <windows.h>
+#include <ole2.h>
+
+#include "engine/model/model.h"
+#include "mspla.h"
+
+/* What a class of objects is to COM. The table of them is in class_table.c. */
+struct com_class {
+    const struct class *model;
+    const IID *interface_id;
+    const IID *base_id; /* the interface it inherits from besides IDispatch, or NULL */
+    const void *vtable;
+    ITypeInfo *type_info; /* loaded at first use, kept for the module's life */
+};
+extern struct com_class com_classes[];
+extern const size_t com_classes_count;
+
+struct skin {
+    const void *vtable; /* first, as the interface's layout asks */
+    ISupportErrorInfo error_info;
+    LONG references;
+    struct object *model; /* a reference */
+    struct com_class *class;
+};
+static inline struct skin *skin_of(void *interface_pointer)
+{
+    return interface_pointer;
+}
+static inline struct object *model_of(void *interface_pointer)
+{
+    return skin_of(interface_pointer)->model;
+}
+
+/* The object's skin, made if it has none now; a reference to its interface. */
+HRESULT skin_get(struct object *model, void **interface_pointer);
+/* The model behind an interface pointer of ours, as a reference; E_INVALIDARG, naming `argument`, if it is not one of
+   this process' objects of the model class (NULL: any class). */
+HRESULT skin_model(IUnknown *pointer, const struct class *class, const char *argument, struct object **model);
+
+HRESULT skin_query(struct skin *s, REFIID iid, void **out);
+ULONG skin_add_reference(struct skin *s);
+ULONG skin_release(struct skin *s);
+HRESULT skin_type_info(struct skin *s, ITypeInfo **out); /* a reference */
+
+/* dispatch.c: IDispatch of every object. */
+HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out);
+HRESULT dispatch_get_ids(struct skin *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids);
+HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
+                        EXCEPINFO *exception, UINT *bad_argument);
+
+/* What every method of an object returns through: on failure the thread gets an IErrorInfo with the engine's text. */
+HRESULT com_result(void *interface_pointer, HRESULT hr);
+/* E_POINTER with the argument's name. */
+HRESULT com_no_pointer(void *interface_pointer, const char *argument);
+
+/* The 7 slots of IUnknown and IDispatch, typed for interface I. */
+#define DISPATCH_THUNKS(I)                                                                                             \
+    static HRESULT STDMETHODCALLTYPE I##_QueryInterface_thunk(I *This, REFIID iid, void **out)                         \
+    {                                                                                                                  \
+        return skin_query(skin_of(This), iid, out);                                                                    \
+    }                                                                                                                  \
+    static ULONG STDMETHODCALLTYPE I##_AddRef_thunk(I *This)                                                           \
+    {                                                                                                                  \
+        return skin_add_reference(skin_of(This));                                                                      \
+    }                                                                                                                  \
+    static ULONG STDMETHODCALLTYPE I##_Release_thunk(I *This)                                                          \
+    {                                                                                                                  \
+        return skin_release(skin_of(This));                                                                            \
+    }                                                                                                                  \
+    static HRESULT STDMETHODCALLTYPE I##_GetTypeInfoCount_thunk(I *This, UINT *count)                                  \
+    {                                                                                                                  \
+        return count ? (*count = 1, S_OK) : com_no_pointer(This, "pctinfo");                                           \
+    }                                                                                                                  \
+    static HRESULT STDMETHODCALLTYPE I##_GetTypeInfo_thunk(I *This, UINT index, LCID lcid, ITypeInfo **out)            \
+    {                                                                                                                  \
+        (void)lcid;                                                                                                    \
+        return dispatch_get_type_info(skin_of(This), index, out);                                                      \
+    }                                                                                                                  \
+    static HRESULT STDMETHODCALLTYPE I##_GetIDsOfNames_thunk(I *This, REFIID iid, LPOLESTR *names, UINT count,         \
+                                                             LCID lcid, DISPID *ids)                                   \
+    {                                                                                                                  \
+        (void)lcid;                                                                                                    \
+        return dispatch_get_ids(skin_of(This), iid, names, count, ids);                                                \
+    }                                                                                                                  \
+    static HRESULT STDMETHODCALLTYPE I##_Invoke_thunk(I *This, DISPID id, REFIID iid, LCID lcid, WORD flags,           \
+                                                      DISPPARAMS *params, VARIANT *result, EXCEPINFO *exception,       \
+                                                      UINT *bad_argument)                                              \
+    {                                                                                                                  \
+        (void)lcid;                                                                                                    \
+        return dispatch_invoke(skin_of(This), id, iid, flags, params, result, exception, bad_argument);                \
+    }
+#define DISPATCH_SLOTS(I)                                                                                              \
+    .QueryInterface = I##_QueryInterface_thunk, .AddRef = I##_AddRef_thunk, .Release = I##_Release_thunk,              \
+    .GetTypeInfoCount = I##_GetTypeInfoCount_thunk, .GetTypeInfo = I##_GetTypeInfo_thunk,                              \
+    .GetIDsOfNames = I##_GetIDsOfNames_thunk, .Invoke = I##_Invoke_thunk
+enum { DISPATCH_SLOT_COUNT = 7 };
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* IValueMap. MS-PLA 3.2.4.18. */
+#include "com/class_table.h"
+#include "com/collection.h"
+#include "com/property_thunks.h"
+
+#define INTERFACE IValueMap
+#define PROPERTY PROPERTY_THUNKS
+#include "engine/model/value_map.def"
+#undef PROPERTY
+DISPATCH_THUNKS(IValueMap)
+COLLECTION_READ_THUNKS(IValueMap, IValueMapItem, LONG)
+COLLECTION_REMOVE_THUNK(IValueMap)
+
+static HRESULT STDMETHODCALLTYPE map_get_value(IValueMap *This, VARIANT *out)
+{
+    struct variant v;
+    if (!out)
+        return com_no_pointer(This, "Value");
+    HRESULT hr = value_map_get_value(model_of(This), &v);
+    if (SUCCEEDED(hr)) {
+        hr = variant_to_com(&v, out);
+        variant_free(&v);
+    }
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE map_put_value(IValueMap *This, VARIANT in)
+{
+    struct variant v;
+    HRESULT hr = variant_from_com(&in, &v);
+    if (SUCCEEDED(hr)) {
+        hr = value_map_put_value(model_of(This), &v);
+        variant_free(&v);
+    }
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE map_add(IValueMap *This, VARIANT in)
+{
+    const VARIANT *direct = V_VT(&in) == (VT_VARIANT | VT_BYREF) ? V_VARIANTREF(&in) : &in;
+    struct variant v;
+    if (V_VT(direct) == VT_DISPATCH || V_VT(direct) == VT_UNKNOWN)
+        return collection_add_item(This, V_UNKNOWN(direct));
+    HRESULT hr = variant_from_com(direct, &v);
+    if (SUCCEEDED(hr)) {
+        hr = value_map_add_value(model_of(This), &v);
+        variant_free(&v);
+    }
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE map_create_item(IValueMap *This, IValueMapItem **out)
+{
+    struct object *item;
+    if (!out)
+        return com_no_pointer(This, "Item");
+    *out = NULL;
+    HRESULT hr = object_create(&value_map_item_class, NULL, &item);
+    if (SUCCEEDED(hr)) {
+        hr = skin_get(item, (void **)out);
+        object_release(item);
+    }
+    return com_result(This, hr);
+}
+
+const IValueMapVtbl value_map_vtable = {
+    DISPATCH_SLOTS(IValueMap),
+    COLLECTION_READ_SLOTS(IValueMap),
+    .Remove = IValueMap_Remove_thunk,
+    .Add = map_add,
+#define PROPERTY PROPERTY_SLOTS
+#include "engine/model/value_map.def"
+#undef PROPERTY
+    .get_Value = map_get_value,
+    .put_Value = map_put_value,
+    .CreateValueMapItem = map_create_item,
+};
+enum {
+    IValueMap_slots = 0
+#define PROPERTY PROPERTY_SLOT_COUNT
+#include "engine/model/value_map.def"
+#undef PROPERTY
+};
+ASSERT_SLOTS(IValueMap, IValueMap_slots + COLLECTION_SLOT_COUNT + 3);
