@@ -13,8 +13,8 @@ function(openpla_widl target idl header)
     OUTPUT ${o}.h ${o}_i.c ${o}_p.c ${o}_dlldata.c ${o}.tlb
     COMMAND ${WIDL} --win64 -t -o ${CMAKE_CURRENT_BINARY_DIR}/stdole2.tlb ${types}/stdole2.idl
     COMMAND ${widl} -h -o ${o}.h ${src}
-    COMMAND ${widl} -u -o ${o}_i.c ${src}
-    COMMAND ${widl} -p -Oicf -o ${o}_p.c ${src}
+    COMMAND ${widl} -H ${header}.h -u -o ${o}_i.c ${src}
+    COMMAND ${widl} -H ${header}.h -p -Oicf -o ${o}_p.c ${src}
     COMMAND ${WIDL} --dlldata-only -o ${o}_dlldata.c ${header}
     COMMAND ${widl} -t -D OPENPLA_TYPELIB -o ${o}.tlb ${src}
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/cmake/normalise-typelib.py ${o}.tlb

@@ -20,6 +20,7 @@ struct proxy {
     LONG references;
     IRpcProxyBuffer *inner;
     const IID *iid;
+    LONG connected;
 };
 
 static struct proxy *from_proxy(IRpcProxyBuffer *buffer)
@@ -64,13 +65,17 @@ static HRESULT STDMETHODCALLTYPE proxy_connect(IRpcProxyBuffer *buffer, IRpcChan
     if (!padded)
         return E_OUTOFMEMORY;
     HRESULT hr = IRpcProxyBuffer_Connect(self->inner, padded);
+    if (SUCCEEDED(hr))
+        InterlockedExchange(&self->connected, 1);
     IRpcChannelBuffer_Release(padded);
     return hr;
 }
 
 static void STDMETHODCALLTYPE proxy_disconnect(IRpcProxyBuffer *buffer)
 {
-    IRpcProxyBuffer_Disconnect(from_proxy(buffer)->inner);
+    struct proxy *self = from_proxy(buffer);
+    if (InterlockedExchange(&self->connected, 0)) /* Wine's would release a channel that is not there */
+        IRpcProxyBuffer_Disconnect(self->inner);
 }
 
 static IRpcProxyBufferVtbl proxy_methods = {

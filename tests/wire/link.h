@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* One interface's proxy and stub, joined by a wire channel, before a recording server. */
+#ifndef OPENPLA_WIRE_LINK_H
+#define OPENPLA_WIRE_LINK_H
+
+#include "tests/wire/recording_server.h"
+#include "tests/wire/wire_channel.h"
+
+struct wire_link {
+    struct recording_server server;
+    struct wire_channel channel;
+    IRpcStubBuffer *stub;
+    IRpcProxyBuffer *proxy;
+    void *object; /* the interface that a client calls */
+};
+
+/* Asserts that all of it succeeds. COM must be initialised (MTA). */
+void wire_link_open(struct wire_link *link, const IID *iid);
+void wire_link_close(struct wire_link *link);
+/* Calls the member through the proxy: in values are read from values, out values written to it. */
+HRESULT wire_link_call(struct wire_link *link, const struct member *member, union value *values);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The 310 members (tests/com/idl_members.inc) with their parameters taken apart. */
+#ifndef OPENPLA_WIRE_MEMBERS_H
+#define OPENPLA_WIRE_MEMBERS_H
+
+#include <stdbool.h>
+#include <windows.h>
+#include <ole2.h>
+#include "mspla.h"
+
+enum wire_type {
+    WIRE_ULONG, /* also LONG */
+    WIRE_ULONG64,
+    WIRE_VARIANT_BOOL,
+    WIRE_ENUM,
+    WIRE_GUID,
+    WIRE_BSTR,
+    WIRE_VARIANT,
+    WIRE_BSTR_ARRAY,
+    WIRE_BYTE_ARRAY,
+    WIRE_INTERFACE,
+};
+
+struct parameter {
+    bool in; /* else out; no member has a parameter that is both */
+    enum wire_type type;
+    char interface_name[64]; /* of WIRE_INTERFACE */
+};
+
+enum { MAX_PARAMETERS = 4 };
+
+struct member {
+    const char *interface_name;
+    const IID *iid;
+    unsigned opnum;
+    const char *name;
+    unsigned count;
+    struct parameter parameters[MAX_PARAMETERS];
+};
+
+enum { MEMBERS = 310 };
+extern struct member members[MEMBERS];
+
+/* Fills members; false if a signature holds a type that is not among those above. */
+bool members_read(void);
+/* The identifier of an interface of ours, of IDispatch or of IUnknown. */
+const IID *interface_id(const char *name);
+/* One more than the interface's last opnum. */
+unsigned interface_slots(const char *name);
+
+#endif

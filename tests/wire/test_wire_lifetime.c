@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* The factory, proxies and stubs as COM objects: a wrong count either unloads openpla.dll under a live proxy or keeps
+   it and its objects for ever. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "com/proxy_stub.h"
+#include "engine/os/memory.h"
+#include "idl/proxy_clsid.h"
+#include "tests/wire/link.h"
+
+static const CLSID proxy_class = OPENPLA_PROXY_CLSID;
+
+static IPSFactoryBuffer *get_factory(void)
+{
+    IPSFactoryBuffer *factory = NULL;
+    assert_int_equal(proxy_stub_get_class_object(&proxy_class, &IID_IPSFactoryBuffer, (void **)&factory), S_OK);
+    return factory;
+}
+
+static void the_factory_is_found_by_its_class_only(void **state)
+{
+    (void)state;
+    void *object = (void *)1;
+    assert_int_equal(proxy_stub_get_class_object(&IID_IValueMap, &IID_IPSFactoryBuffer, &object),
+                     CLASS_E_CLASSNOTAVAILABLE);
+    assert_null(object);
+    assert_int_equal(proxy_stub_get_class_object(&proxy_class, &IID_IClassFactory, &object), E_NOINTERFACE);
+    assert_null(object);
+    assert_int_equal(proxy_stub_get_class_object(&proxy_class, &IID_IPSFactoryBuffer, NULL), E_POINTER);
+    IPSFactoryBuffer *factory = get_factory();
+    IUnknown *unknown = NULL;
+    assert_int_equal(IPSFactoryBuffer_QueryInterface(factory, &IID_IUnknown, (void **)&unknown), S_OK);
+    assert_ptr_equal(unknown, factory);
+    IUnknown_Release(unknown);
+    IPSFactoryBuffer_Release(factory);
+}
+
+static void the_class_as_text_is_the_same(void **state)
+{
+    (void)state;
+    WCHAR text[64];
+    char narrow[64];
+    assert_true(StringFromGUID2(&proxy_class, text, 64) > 0);
+    WideCharToMultiByte(CP_ACP, 0, text, -1, narrow, sizeof narrow, NULL, NULL);
+    assert_string_equal(narrow, OPENPLA_PROXY_CLSID_TEXT);
+}
+
+static void the_module_stays_while_something_is_held(void **state)
+{
+    (void)state;
+    assert_int_equal(proxy_stub_can_unload(), S_OK);
+    IPSFactoryBuffer *factory = get_factory();
+    assert_int_equal(proxy_stub_can_unload(), S_FALSE);
+    struct wire_link link;
+    wire_link_open(&link, &IID_IValueMap);
+    IPSFactoryBuffer_Release(factory);
+    assert_int_equal(proxy_stub_can_unload(), S_FALSE);
+    wire_link_close(&link);
+    assert_int_equal(proxy_stub_can_unload(), S_OK);
+}
+
+static void interfaces_of_others_are_refused(void **state)
+{
+    (void)state;
+    IPSFactoryBuffer *factory = get_factory();
+    struct recording_server server;
+    IRpcStubBuffer *stub = (void *)1;
+    IRpcProxyBuffer *proxy = (void *)1;
+    void *object = (void *)1;
+    recording_server_init(&server);
+    assert_int_equal(IPSFactoryBuffer_CreateStub(factory, &IID_IStream, &server.object, &stub), E_NOINTERFACE);
+    assert_null(stub);
+    assert_int_equal(IPSFactoryBuffer_CreateProxy(factory, NULL, &IID_IStream, &proxy, &object), E_NOINTERFACE);
+    assert_null(proxy);
+    assert_null(object);
+    assert_int_equal(IPSFactoryBuffer_CreateStub(factory, &IID_IValueMap, NULL, &stub), E_INVALIDARG);
+    IPSFactoryBuffer_Release(factory);
+}
+
+static void stubs_let_go_of_their_server(void **state)
+{
+    (void)state;
+    struct wire_link link;
+    IRpcStubBuffer *same;
+    wire_link_open(&link, &IID_ISchedule);
+    assert_true(link.server.references > 1);
+    assert_true(IRpcStubBuffer_CountRefs(link.stub) >= 1);
+    same = IRpcStubBuffer_IsIIDSupported(link.stub, &IID_ISchedule);
+    assert_ptr_equal(same, link.stub);
+    IRpcStubBuffer_Release(same);
+    assert_null(IRpcStubBuffer_IsIIDSupported(link.stub, &IID_IValueMap));
+    wire_link_close(&link);
+    assert_int_equal(link.server.references, 1);
+}
+
+static void a_disconnected_proxy_lets_go_of_its_channel(void **state)
+{
+    (void)state;
+    struct wire_link link;
+    wire_link_open(&link, &IID_IValueMap);
+    IRpcProxyBuffer_Disconnect(link.proxy);
+    assert_int_equal(link.channel.references, 1);
+    wire_link_close(&link);
+}
+
+static void out_of_memory_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    IPSFactoryBuffer *factory = get_factory();
+    struct recording_server server;
+    IRpcStubBuffer *stub = NULL;
+    IRpcProxyBuffer *proxy = NULL;
+    void *object = NULL;
+    struct wire_channel channel;
+    recording_server_init(&server);
+    memory_fail_at(1);
+    assert_int_equal(IPSFactoryBuffer_CreateStub(factory, &IID_IValueMap, &server.object, &stub), E_OUTOFMEMORY);
+    assert_null(stub);
+    assert_int_equal(server.references, 1);
+    memory_fail_at(1);
+    assert_int_equal(IPSFactoryBuffer_CreateProxy(factory, NULL, &IID_IValueMap, &proxy, &object), E_OUTOFMEMORY);
+    assert_null(proxy);
+    assert_null(object);
+    memory_fail_at(0);
+    assert_int_equal(IPSFactoryBuffer_CreateProxy(factory, NULL, &IID_IValueMap, &proxy, &object), S_OK);
+    wire_channel_init(&channel, NULL);
+    memory_fail_at(1);
+    assert_int_equal(IRpcProxyBuffer_Connect(proxy, &channel.channel), E_OUTOFMEMORY);
+    memory_fail_at(0);
+    assert_int_equal(channel.references, 1);
+    IUnknown_Release((IUnknown *)object);
+    IRpcProxyBuffer_Release(proxy);
+    IPSFactoryBuffer_Release(factory);
+    assert_int_equal(proxy_stub_can_unload(), S_OK);
+}
+
+/* The whole way that COM itself takes: another apartment, with its own channel, stub manager and proxy manager. */
+struct apartment {
+    IStream *stream;
+    HRESULT result;
+    DataCollectorSetStatus status;
+};
+
+static DWORD WINAPI call_from_another_apartment(void *argument)
+{
+    struct apartment *apartment = argument;
+    DWORD registration;
+    IDataCollectorSet *set = NULL;
+    HRESULT hr = CoInitializeEx(NULL, COINIT_APARTMENTTHREADED);
+    if (SUCCEEDED(hr))
+        hr = proxy_stub_register_in_process(&registration);
+    if (SUCCEEDED(hr))
+        hr = CoGetInterfaceAndReleaseStream(apartment->stream, &IID_IDataCollectorSet, (void **)&set);
+    if (SUCCEEDED(hr)) {
+        UINT count;
+        hr = IDataCollectorSet_get_Status(set, &apartment->status);
+        if (SUCCEEDED(hr)) /* a method of IDispatch, which oleaut32's proxy and stub serve behind ours */
+            hr = IDataCollectorSet_GetTypeInfoCount(set, &count);
+        IDataCollectorSet_Release(set);
+        CoRevokeClassObject(registration);
+    }
+    apartment->result = hr;
+    CoUninitialize();
+    return 0;
+}
+
+static void calls_between_apartments_use_our_proxies(void **state)
+{
+    (void)state;
+    struct recording_server server;
+    struct apartment apartment = {NULL, E_UNEXPECTED, plaStopped};
+    DWORD registration;
+    CLSID class_id;
+    recording_server_init(&server);
+    for (size_t i = 0; i < MEMBERS; i++) {
+        if (members[i].iid == &IID_IDataCollectorSet && !strcmp(members[i].name, "GET Status"))
+            recording_server_expect(&server, &members[i]);
+    }
+    server.give[0].enumeration = plaCompiling;
+    assert_int_equal(proxy_stub_register_in_process(&registration), S_OK);
+    assert_int_equal(CoGetPSClsid(&IID_IDataCollectorSet, &class_id), S_OK);
+    assert_true(IsEqualCLSID(&class_id, &proxy_class));
+    assert_int_equal(CoMarshalInterThreadInterfaceInStream(&IID_IDataCollectorSet, &server.object, &apartment.stream),
+                     S_OK);
+    HANDLE thread = CreateThread(NULL, 0, call_from_another_apartment, &apartment, 0, NULL);
+    assert_int_equal(WaitForSingleObject(thread, 30000), WAIT_OBJECT_0);
+    CloseHandle(thread);
+    assert_int_equal(apartment.result, S_OK);
+    assert_int_equal(apartment.status, plaCompiling);
+    assert_int_equal(server.calls, 2);
+    assert_int_equal(server.slot, 3);
+    assert_int_equal(CoRevokeClassObject(registration), S_OK);
+}
+
+static int open_apartment(void **state)
+{
+    (void)state;
+    return members_read() && CoInitializeEx(NULL, COINIT_MULTITHREADED) == S_OK ? 0 : -1;
+}
+
+static int close_apartment(void **state)
+{
+    (void)state;
+    CoUninitialize();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_factory_is_found_by_its_class_only),
+        cmocka_unit_test(the_class_as_text_is_the_same),
+        cmocka_unit_test(the_module_stays_while_something_is_held),
+        cmocka_unit_test(interfaces_of_others_are_refused),
+        cmocka_unit_test(stubs_let_go_of_their_server),
+        cmocka_unit_test(a_disconnected_proxy_lets_go_of_its_channel),
+        cmocka_unit_test(out_of_memory_leaves_nothing_behind),
+        cmocka_unit_test(calls_between_apartments_use_our_proxies),
+    };
+    return cmocka_run_group_tests(tests, open_apartment, close_apartment);
+}

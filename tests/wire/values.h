@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Sample values of every type on the wire, and an NDR encoder of them that shares nothing with rpcrt4 and oleaut32:
+   transfer syntax 2.0, little-endian, written from C706 chapter 14 and MS-OAUT 2.2.23, 2.2.29 and 2.2.30. */
+#ifndef OPENPLA_WIRE_VALUES_H
+#define OPENPLA_WIRE_VALUES_H
+
+#include "tests/wire/members.h"
+
+union value {
+    ULONG number;
+    ULONG64 long_number;
+    VARIANT_BOOL truth;
+    int enumeration;
+    GUID guid;
+    BSTR text;
+    VARIANT variant;
+    SAFEARRAY *array;
+    IUnknown *object;
+};
+
+/* Three sets: ordinary values; the least (0, NULL, empty); the unusual (largest numbers, an odd text with an embedded
+   NUL and a surrogate pair). object is what an interface pointer of sets 0 and 2 is; it is not counted. */
+enum { VALUE_SETS = 3, VALUES_LEAST = 1 };
+void value_make(enum wire_type type, unsigned set, IUnknown *object, union value *out);
+void value_free(enum wire_type type, union value *value);
+bool value_equal(enum wire_type type, const union value *a, const union value *b);
+/* As an argument of a call on x86-64: what is larger than 8 bytes goes by reference. */
+ULONG_PTR value_argument(enum wire_type type, union value *value);
+/* Copies an argument (in) out of a call, and a value into an out parameter's place. Both copies are to be freed. */
+void value_take(enum wire_type type, ULONG_PTR argument, union value *out);
+void value_give(enum wire_type type, const union value *value, void *place);
+
+struct wire {
+    BYTE bytes[2048];
+    size_t size;
+};
+
+/* False for what cannot be told independently, with what can be written before it: a non-null interface pointer, whose
+   OBJREF holds identities and which Wine writes in a form of its own (no referent, no max_count); the texts in a BSTR
+   array, which Wine writes without referents. */
+bool wire_put(struct wire *wire, enum wire_type type, const union value *value);
+void wire_put_number(struct wire *wire, size_t size, ULONG64 number);
+/* All in (or all out) parameters of a member up to one of which wire_put says false; with 4 as enum_size as a peer
+ * writes them whose enumerations are v1_enum.
+ */
+bool wire_put_parameters(struct wire *wire, const struct member *member, bool in, const union value *values,
+                         size_t enum_size);
+
+#endif
