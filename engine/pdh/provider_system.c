@@ -25,25 +25,30 @@ static const struct counter_schema counters[] = {
 #define FROM_LIST (1u << PROCESSES | 1u << THREADS)
 #define FROM_STAT (1u << CONTEXT_SWITCHES | 1u << QUEUE_LENGTH)
 
-static void sample_list(struct object *o, struct source *source, int64_t *row)
+/* A source that is not there leaves its counters absent; only a lack of memory is a failure. */
+static HRESULT sample_list(struct object *o, struct source *source, int64_t *row)
 {
     struct source_time time;
-    if (SUCCEEDED(source_need(source, SOURCE_PROCESSES, &time))) {
-        int64_t threads = 0;
-        for (size_t i = 0; i < source->process_count; i++) {
-            threads += source->processes[i].threads;
-        }
-        row[PROCESSES] = (int64_t)source->process_count;
-        row[THREADS] = threads;
-        o->present |= FROM_LIST;
+    int64_t threads = 0;
+    HRESULT hr = source_need(source, SOURCE_PROCESSES, &time);
+    if (FAILED(hr)) {
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
     }
+    for (size_t i = 0; i < source->process_count; i++) {
+        threads += source->processes[i].threads;
+    }
+    row[PROCESSES] = (int64_t)source->process_count;
+    row[THREADS] = threads;
+    o->present |= FROM_LIST;
+    return S_OK;
 }
 
-static void sample_stat(struct object *o, struct source *source, int64_t *row)
+static HRESULT sample_stat(struct object *o, struct source *source, int64_t *row)
 {
     struct source_time time;
-    if (FAILED(source_need(source, SOURCE_STAT, &time))) {
-        return;
+    HRESULT hr = source_need(source, SOURCE_STAT, &time);
+    if (FAILED(hr)) {
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
     }
     /* The rate is per the time at which its own file was read. */
     o->time = time;
@@ -58,6 +63,7 @@ static void sample_stat(struct object *o, struct source *source, int64_t *row)
         row[QUEUE_LENGTH] = running > processors ? (int64_t)(running - processors) : 0;
         o->present |= 1u << QUEUE_LENGTH;
     }
+    return S_OK;
 }
 
 /* The start is worked out from a clock of some milliseconds' grain: keep the first answer, unless the wall clock was
@@ -96,11 +102,11 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
         hr = boot_time(o, &row[UP_TIME]);
         o->present |= 1u << UP_TIME;
     }
-    if (wanted & FROM_LIST) {
-        sample_list(o, source, row);
+    if (SUCCEEDED(hr) && (wanted & FROM_LIST)) {
+        hr = sample_list(o, source, row);
     }
-    if (wanted & FROM_STAT) {
-        sample_stat(o, source, row);
+    if (SUCCEEDED(hr) && (wanted & FROM_STAT)) {
+        hr = sample_stat(o, source, row);
     }
     return hr;
 }

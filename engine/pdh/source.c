@@ -70,5 +70,8 @@ HRESULT source_need(struct source *s, enum source_part part, struct source_time 
         s->result[part] = part == SOURCE_PROCESSES ? read_processes(s) : read_file(s, part);
     }
     *time = s->time[part];
+    if (s->result[part] == E_OUTOFMEMORY) {
+        s->read_in[part] = 0;
+    }
     return s->result[part];
 }

@@ -41,7 +41,7 @@ void source_close(struct source *s);
 /* Local time of a UTC time, both FILETIME. The offset is asked for once a minute: rules change it at full minutes. */
 int64_t source_local(struct source *s, int64_t utc);
 /* Brings the part up to this sample, the moment of its reading to *time. A part that cannot be read fails every time
-   in this sample without another try. */
+   in this sample without another try, unless only memory was lacking. */
 HRESULT source_need(struct source *s, enum source_part part, struct source_time *time);
 
 #endif

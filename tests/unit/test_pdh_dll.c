@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* openpdh.dll as any Windows program finds it: by LoadLibrary and GetProcAddress. */
+#include "engine/os/pdh_types.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static HMODULE module;
+static struct pdh_api api;
+
+static FARPROC entry(const char *name)
+{
+    FARPROC found = GetProcAddress(module, name);
+    if (!found) {
+        print_error("%s is not exported\n", name);
+    }
+    assert_non_null(found);
+    return found;
+}
+
+static int load(void **state)
+{
+    (void)state;
+    module = LoadLibraryW(u"openpdh.dll");
+    if (!module) {
+        return -1;
+    }
+#define LOAD_ENTRY(name, parameters)                                                                                   \
+    {                                                                                                                  \
+        FARPROC found = GetProcAddress(module, #name);                                                                 \
+        memcpy(&api.name, &found, sizeof found);                                                                       \
+        if (!found) {                                                                                                  \
+            return -1;                                                                                                 \
+        }                                                                                                              \
+    }
+    PDH_API_LIST(LOAD_ENTRY)
+    return 0;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    return !FreeLibrary(module);
+}
+
+/* What an existing program does: ANSI names, a wait between samples, a formatted value. */
+static void collects_for_two_seconds(void **state)
+{
+    (void)state;
+    PDH_STATUS(WINAPI * open)(LPCSTR, DWORD_PTR, PDH_HQUERY *);
+    PDH_STATUS(WINAPI * add)(PDH_HQUERY, LPCSTR, DWORD_PTR, PDH_HCOUNTER *);
+    FARPROC found = entry("PdhOpenQueryA");
+    memcpy(&open, &found, sizeof found);
+    found = entry("PdhAddCounterA");
+    memcpy(&add, &found, sizeof found);
+    PDH_HQUERY query;
+    PDH_HCOUNTER busy, memory, own;
+    assert_int_equal(open(NULL, 0, &query), ERROR_SUCCESS);
+    assert_int_equal(add(query, "\\Processor(_Total)\\% Processor Time", 0, &busy), ERROR_SUCCESS);
+    assert_int_equal(add(query, "\\Memory\\Available MBytes", 0, &memory), ERROR_SUCCESS);
+    assert_int_equal(add(query, "\\Process(test_pdh_dll)\\Thread Count", 0, &own), ERROR_SUCCESS);
+    PDH_FMT_COUNTERVALUE v;
+    LONGLONG before = 0, now;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(api.PdhCollectQueryDataWithTime(query, &now), ERROR_SUCCESS);
+        if (i) {
+            assert_true(now - before > 4000000 && now - before < 20000000);
+            assert_int_equal(api.PdhGetFormattedCounterValue(busy, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
+            assert_true(v.doubleValue >= 0 && v.doubleValue <= 100);
+        }
+        before = now;
+        assert_int_equal(api.PdhGetFormattedCounterValue(memory, PDH_FMT_LARGE, NULL, &v), ERROR_SUCCESS);
+        assert_in_range(v.largeValue, 1, 1 << 24);
+        assert_int_equal(api.PdhGetFormattedCounterValue(own, PDH_FMT_LONG, NULL, &v), ERROR_SUCCESS);
+        assert_in_range(v.longValue, 1, 50);
+        Sleep(500);
+    }
+    assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
+}
+
+/* Programs that call what we lack must get an error they can handle; a missing export would end them. */
+static void the_rest_says_not_implemented(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"PdhOpenLogW",      "PdhBrowseCountersW", "PdhPlaStartA",
+                                        "PdhRelogW",        "PdhVbOpenQuery",     "PdhGetFormattedCounterArrayA",
+                                        "PdhEnumMachinesHW"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        PDH_STATUS(WINAPI * f)(void *, void *, void *, void *);
+        FARPROC found = entry(names[i]);
+        memcpy(&f, &found, sizeof found);
+        assert_int_equal(f(NULL, NULL, NULL, NULL), (PDH_STATUS)PDH_NOT_IMPLEMENTED);
+    }
+}
+
+/* Every name that Wine's own pdh.dll exports, read from its export table. */
+static void no_name_of_the_system_is_missing(void **state)
+{
+    (void)state;
+    HMODULE system = LoadLibraryExW(u"pdh.dll", NULL, DONT_RESOLVE_DLL_REFERENCES);
+    assert_non_null(system);
+    const BYTE *base = (const BYTE *)system;
+    const IMAGE_DOS_HEADER *dos = (const void *)base;
+    const IMAGE_NT_HEADERS *nt = (const void *)(base + dos->e_lfanew);
+    const IMAGE_DATA_DIRECTORY *directory = &nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_EXPORT];
+    const IMAGE_EXPORT_DIRECTORY *exports = (const void *)(base + directory->VirtualAddress);
+    const DWORD *names = (const void *)(base + exports->AddressOfNames);
+    assert_true(exports->NumberOfNames > 100);
+    for (DWORD i = 0; i < exports->NumberOfNames; i++) {
+        entry((const char *)base + names[i]);
+    }
+    FreeLibrary(system);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(collects_for_two_seconds),
+        cmocka_unit_test(the_rest_says_not_implemented),
+        cmocka_unit_test(no_name_of_the_system_is_missing),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}

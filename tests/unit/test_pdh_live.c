@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* The figures against what the kernel says over the same time, read here by other means: a log must tell the truth. */
+#include "engine/pdh/pdh.h"
+#include "engine/os/clock.h"
+#include "engine/os/host.h"
+#include "engine/os/kernel_file.h"
+#include "engine/os/memory.h"
+#include "engine/os/process.h"
+#include "engine/os/process_list.h"
+#include "engine/os/text.h"
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#ifndef _WIN32
+#include <pthread.h>
+#include <sched.h>
+#endif
+
+/* Processor 0 is there on every host. */
+static void pin_to_processor_0(void)
+{
+#ifdef _WIN32
+    assert_true(SetThreadAffinityMask(GetCurrentThread(), 1) != 0);
+#else
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(0, &set);
+    assert_int_equal(sched_setaffinity(0, sizeof set, &set), 0);
+#endif
+}
+
+static void burn(unsigned ms)
+{
+    volatile unsigned x = 0;
+    for (uint64_t end = clock_monotonic_ms() + ms; clock_monotonic_ms() < end;) {
+        x = x + 1;
+    }
+}
+
+/* Idle and total ticks of the line that begins with `cpu`, by sscanf. */
+static void kernel_says(struct kernel_file *f, const char *cpu, double *idle, double *total)
+{
+    const char *text;
+    size_t size;
+    assert_int_equal(kernel_file_read(f, &text, &size), S_OK);
+    const char *line = strstr(text, cpu);
+    assert_non_null(line);
+    uint64_t v[8];
+    assert_int_equal(sscanf(line + strlen(cpu),
+                            "%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64,
+                            &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]),
+                     8);
+    *idle = (double)(v[3] + v[4]);
+    *total = 0;
+    for (int i = 0; i < 8; i++) {
+        *total += (double)v[i];
+    }
+}
+
+static double value_of(PDH_HCOUNTER counter)
+{
+    PDH_FMT_COUNTERVALUE v;
+    assert_int_equal(PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &v), ERROR_SUCCESS);
+    return v.doubleValue;
+}
+
+static PDH_HCOUNTER add(PDH_HQUERY query, const WCHAR *path)
+{
+    PDH_HCOUNTER counter;
+    assert_int_equal(PdhAddEnglishCounterW(query, path, 0, &counter), ERROR_SUCCESS);
+    return counter;
+}
+
+/* A full processor would be logged as idle. */
+static void a_busy_processor_is_seen(void **state)
+{
+    (void)state;
+    struct kernel_file *f;
+    PDH_HQUERY query;
+    double idle[4], total[4];
+    assert_int_equal(kernel_file_open("/proc/stat", &f), S_OK);
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    PDH_HCOUNTER first = add(query, u"\\Processor(0)\\% Processor Time");
+    PDH_HCOUNTER all = add(query, u"\\Processor(_Total)\\% Processor Time");
+    PDH_HCOUNTER user = add(query, u"\\Processor(0)\\% User Time");
+    PDH_HCOUNTER privileged = add(query, u"\\Processor(0)\\% Privileged Time");
+    PDH_HCOUNTER idle_time = add(query, u"\\Processor(0)\\% Idle Time");
+    PDH_HCOUNTER switches = add(query, u"\\System\\Context Switches/sec");
+    pin_to_processor_0();
+    burn(100); /* until we are there */
+    kernel_says(f, "cpu0 ", &idle[0], &total[0]);
+    kernel_says(f, "cpu ", &idle[1], &total[1]);
+    PdhCollectQueryData(query);
+    burn(1000);
+    kernel_says(f, "cpu0 ", &idle[2], &total[2]);
+    kernel_says(f, "cpu ", &idle[3], &total[3]);
+    PdhCollectQueryData(query);
+    double of_0 = 100 - 100 * (idle[2] - idle[0]) / (total[2] - total[0]);
+    double of_all = 100 - 100 * (idle[3] - idle[1]) / (total[3] - total[1]);
+    print_message("processor 0: %.1f, kernel %.1f; all: %.1f, kernel %.1f\n", value_of(first), of_0, value_of(all),
+                  of_all);
+    assert_true(value_of(first) > 80);
+    assert_true(value_of(first) > of_0 - 10 && value_of(first) < of_0 + 10);
+    assert_true(value_of(all) > of_all - 10 && value_of(all) < of_all + 10);
+    /* Only stolen time may be missing from the parts. */
+    assert_true(value_of(user) + value_of(privileged) + value_of(idle_time) < 110);
+    assert_true(value_of(user) > 10);
+    assert_true(value_of(switches) > 0 && value_of(switches) < 10e6);
+    PdhCloseQuery(query);
+    kernel_file_close(f);
+}
+
+static double kernel_kilobytes(const char *text, const char *name)
+{
+    const char *line = strstr(text, name);
+    assert_non_null(line);
+    return strtod(line + strlen(name), NULL);
+}
+
+static void memory_is_what_the_kernel_says(void **state)
+{
+    (void)state;
+    struct kernel_file *f;
+    const char *text;
+    size_t size;
+    PDH_HQUERY query;
+    assert_int_equal(kernel_file_open("/proc/meminfo", &f), S_OK);
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    PDH_HCOUNTER available = add(query, u"\\Memory\\Available Bytes"), mb = add(query, u"\\Memory\\Available MBytes");
+    PDH_HCOUNTER committed = add(query, u"\\Memory\\Committed Bytes"), limit = add(query, u"\\Memory\\Commit Limit");
+    PDH_HCOUNTER in_use = add(query, u"\\Memory\\% Committed Bytes In Use");
+    PdhCollectQueryData(query);
+    assert_int_equal(kernel_file_read(f, &text, &size), S_OK);
+    double tolerance = 512.0 * 1024 * 1024; /* other programs run */
+    double expected = kernel_kilobytes(text, "MemAvailable:") * 1024;
+    assert_true(value_of(available) > expected - tolerance && value_of(available) < expected + tolerance);
+    assert_true(value_of(mb) == (double)(int64_t)(value_of(available) / 1048576));
+    expected = kernel_kilobytes(text, "Committed_AS:") * 1024;
+    assert_true(value_of(committed) > expected - tolerance && value_of(committed) < expected + tolerance);
+    assert_true(value_of(limit) == kernel_kilobytes(text, "CommitLimit:") * 1024);
+    double share = 100 * value_of(committed) / value_of(limit);
+    assert_true(value_of(in_use) > share - 0.1 && value_of(in_use) < share + 0.1);
+    PdhCloseQuery(query);
+    kernel_file_close(f);
+}
+
+/* A user looks for the program that eats the machine. */
+static void this_program_is_listed(void **state)
+{
+    (void)state;
+    struct process_list *list;
+    const struct process_entry *entries, *own = NULL;
+    size_t count;
+    assert_int_equal(process_list_open(&list), S_OK);
+    assert_int_equal(process_list_read(list, &entries, &count), S_OK);
+    uint64_t generation = process_list_generation(list);
+    for (size_t i = 0; i < count; i++) {
+        own = entries[i].id == process_own_id() ? &entries[i] : own;
+    }
+    assert_non_null(own);
+    assert_string_equal(own->name, "test_pdh_live");
+    assert_true(own->threads >= 1 && own->threads < 50);
+    assert_in_range(own->working_set, 100 * 1024, 4096ull * 1024 * 1024);
+    int64_t age = clock_utc() - own->start;
+    assert_true(age > -20000000 && age < 600 * 10000000LL);
+    int64_t used = own->user_time + own->kernel_time;
+    burn(300);
+    assert_int_equal(process_list_read(list, &entries, &count), S_OK);
+    own = NULL;
+    for (size_t i = 0; i < count; i++) {
+        own = entries[i].id == process_own_id() ? &entries[i] : own;
+    }
+    assert_non_null(own);
+    used = own->user_time + own->kernel_time - used;
+    assert_true(used >= 500000 && used <= 20000000); /* another program may have had the processor */
+    assert_true(process_list_generation(list) >= generation);
+    process_list_close(list);
+}
+
+static void this_program_is_counted(void **state)
+{
+    (void)state;
+    PDH_HQUERY query;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    PDH_HCOUNTER time = add(query, u"\\Process(test_pdh_live)\\% Processor Time");
+    PDH_HCOUNTER id = add(query, u"\\Process(test_pdh_live)\\ID Process");
+    PDH_HCOUNTER elapsed = add(query, u"\\Process(test_pdh_live)\\Elapsed Time");
+    PDH_HCOUNTER total = add(query, u"\\Process(_Total)\\Thread Count"), all = add(query, u"\\System\\Threads");
+    PDH_HCOUNTER up = add(query, u"\\System\\System Up Time");
+    PdhCollectQueryData(query);
+    burn(1000);
+    PdhCollectQueryData(query);
+    assert_int_equal((uint32_t)value_of(id), process_own_id());
+    print_message("own processor time %.1f\n", value_of(time));
+    assert_true(value_of(time) > 25 && value_of(time) < 115);
+    assert_true(value_of(elapsed) > 0.5 && value_of(elapsed) < 600);
+    assert_true(value_of(total) == value_of(all));
+    double expected = (double)(clock_utc() - clock_boot_utc()) / 1e7;
+    assert_true(value_of(up) > expected - 2 && value_of(up) < expected + 2);
+    PdhCloseQuery(query);
+}
+
+/* Stamps are local time, as Windows gives them. */
+static void samples_carry_local_time(void **state)
+{
+    (void)state;
+    PDH_HQUERY query;
+    LONGLONG time = 0;
+    PDH_RAW_COUNTER raw;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    PDH_HCOUNTER counter = add(query, u"\\Memory\\Commit Limit");
+    assert_int_equal(PdhCollectQueryDataWithTime(query, &time), ERROR_SUCCESS);
+    int64_t now = clock_utc_to_local(clock_utc());
+    assert_true(time <= now && now - time < 20000000);
+    assert_int_equal(PdhGetRawCounterValue(counter, NULL, &raw), ERROR_SUCCESS);
+    int64_t stamp = (int64_t)((uint64_t)raw.TimeStamp.dwHighDateTime << 32 | raw.TimeStamp.dwLowDateTime);
+    assert_true(stamp == time);
+    PdhCloseQuery(query);
+}
+
+struct shared {
+    PDH_HQUERY query;
+    int failures;
+};
+
+/* Collects, reads, adds and removes on a query that the other threads use too. */
+static void use_query(struct shared *s)
+{
+    PDH_HCOUNTER counter;
+    for (int i = 0; i < 100; i++) {
+        PDH_FMT_COUNTERVALUE v;
+        if (PdhAddCounterW(s->query, u"\\Processor(_Total)\\% Idle Time", 0, &counter) != ERROR_SUCCESS ||
+            PdhCollectQueryData(s->query) != ERROR_SUCCESS) {
+            s->failures++;
+            return;
+        }
+        PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE, NULL, &v);
+        s->failures += PdhRemoveCounter(counter) != ERROR_SUCCESS;
+    }
+}
+
+#ifdef _WIN32
+static DWORD WINAPI thread_main(void *p)
+{
+    use_query(p);
+    return 0;
+}
+#else
+static void *thread_main(void *p)
+{
+    use_query(p);
+    return NULL;
+}
+#endif
+
+/* A program that samples in one thread and shows in another must not crash. */
+static void threads_share_a_query(void **state)
+{
+    (void)state;
+    struct shared s[3] = {{0}};
+    PDH_HQUERY query;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+#ifdef _WIN32
+    HANDLE threads[3];
+#else
+    pthread_t threads[3];
+#endif
+    for (int i = 0; i < 3; i++) {
+        s[i].query = query;
+#ifdef _WIN32
+        threads[i] = CreateThread(NULL, 0, thread_main, &s[i], 0, NULL);
+        assert_non_null(threads[i]);
+#else
+        assert_int_equal(pthread_create(&threads[i], NULL, thread_main, &s[i]), 0);
+#endif
+    }
+    for (int i = 0; i < 3; i++) {
+#ifdef _WIN32
+        WaitForSingleObject(threads[i], INFINITE);
+        CloseHandle(threads[i]);
+#else
+        pthread_join(threads[i], NULL);
+#endif
+        assert_int_equal(s[i].failures, 0);
+    }
+    assert_int_equal(PdhCollectQueryData(query), (PDH_STATUS)PDH_NO_DATA);
+    PdhCloseQuery(query);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_busy_processor_is_seen), cmocka_unit_test(memory_is_what_the_kernel_says),
+        cmocka_unit_test(this_program_is_listed),   cmocka_unit_test(this_program_is_counted),
+        cmocka_unit_test(samples_carry_local_time), cmocka_unit_test(threads_share_a_query),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
