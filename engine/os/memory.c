@@ -20,11 +20,11 @@ void *memory_alloc(size_t size)
 
 void *memory_zero(size_t count, size_t size)
 {
-    if (refused())
+    if (refused() || (size && count > SIZE_MAX / size))
         return NULL;
     if (!count || !size)
         count = size = 1;
-    return calloc(count, size); /* checks the product itself */
+    return calloc(count, size);
 }
 
 void *memory_resize(void *p, size_t size)

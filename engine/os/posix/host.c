@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* This host and this process on POSIX systems. */
 #include "engine/os/host.h"
+#include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
@@ -33,34 +34,15 @@ char *host_computer_name(void)
     return text_fold(n ? name : "localhost");
 }
 
-char *host_expand_environment(const char *t)
+HRESULT environment_get(const char *name, char **value)
 {
-    struct text_buffer b = {0};
+    const char *set = getenv(name);
 
-    while (*t) {
-        const char *percent = strchr(t, '%'), *end = percent ? strchr(percent + 1, '%') : NULL, *value;
-        char *name;
-
-        if (!end) {
-            text_buffer_add(&b, t);
-            break;
-        }
-        text_buffer_add_n(&b, t, (size_t)(percent - t));
-        name = text_copy_n(percent + 1, (size_t)(end - percent - 1));
-        value = name && *name ? getenv(name) : NULL;
-        if (!name)
-            b.failed = true;
-        memory_free(name);
-        if (value) {
-            text_buffer_add(&b, value);
-            t = end + 1;
-        } else {
-            /* The second sign may begin a name that is known. */
-            text_buffer_add_n(&b, percent, (size_t)(end - percent));
-            t = end;
-        }
-    }
-    return text_buffer_take(&b);
+    *value = NULL;
+    if (!set || !*set)
+        return S_FALSE;
+    *value = text_copy(set);
+    return *value ? S_OK : E_OUTOFMEMORY;
 }
 
 /* Absolute, so that processes in different folders mean the same one. */

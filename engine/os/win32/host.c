@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* This host and this process on Windows and under Wine. */
 #include "engine/os/host.h"
+#include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/win32_call.h"
@@ -29,26 +30,29 @@ char *host_computer_name(void)
     return upper;
 }
 
-char *host_expand_environment(const char *t)
+HRESULT environment_get(const char *name, char **value)
 {
-    WCHAR *wide, *expanded = NULL;
-    DWORD room = 0, length = 0;
-    char *text = NULL;
+    WCHAR *wide, *set = NULL;
+    DWORD room = 0, length;
+    HRESULT hr = text_to_utf16(name, &wide, NULL);
 
-    if (FAILED(text_to_utf16(t, &wide, NULL)))
-        return NULL;
-    /* Again, in case another thread makes a variable longer meanwhile. */
-    for (length = ExpandEnvironmentStringsW(wide, NULL, 0); length > room;) {
+    *value = NULL;
+    if (FAILED(hr))
+        return hr;
+    /* Again, in case another thread makes it longer meanwhile. */
+    for (length = GetEnvironmentVariableW(wide, NULL, 0); length > room;) {
         room = length;
-        memory_free(expanded);
-        expanded = memory_alloc(room * sizeof(WCHAR));
-        length = expanded ? ExpandEnvironmentStringsW(wide, expanded, room) : 0;
+        memory_free(set);
+        set = memory_alloc(room * sizeof(WCHAR));
+        length = set ? GetEnvironmentVariableW(wide, set, room) : 0;
     }
-    if (expanded && length)
-        text_from_utf16(expanded, wcslen(expanded), true, &text);
-    memory_free(expanded);
+    if (room && !set)
+        hr = E_OUTOFMEMORY;
+    else
+        hr = length ? text_from_utf16(set, length, true, value) : S_FALSE;
+    memory_free(set);
     memory_free(wide);
-    return text;
+    return hr;
 }
 
 /* Absolute, so that processes in different folders mean the same one. */
@@ -72,15 +76,31 @@ static char *absolute(const char *path)
     return text;
 }
 
+/* From the registry, not from %ProgramData%: under Wine a service that starts with the prefix has another value there
+   than the programs that call it, and the two must find the same store. */
+static HRESULT program_data(char **out)
+{
+    static const WCHAR profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
+    WCHAR value[MAX_PATH];
+    DWORD size = sizeof(value);
+
+    /* RRF_RT_REG_SZ takes a REG_EXPAND_SZ as well, expanded. */
+    if (RegGetValueW(HKEY_LOCAL_MACHINE, profiles, L"ProgramData", RRF_RT_REG_SZ, NULL, value, &size) || !value[0])
+        return environment_get("ProgramData", out);
+    return text_from_utf16(value, wcslen(value), true, out);
+}
+
 char *host_data_folder(void)
 {
-    char *set = win32_environment(L"OPENPLA_DATA"), *folder;
+    char *set, *folder;
+    HRESULT hr = environment_get("OPENPLA_DATA", &set);
 
-    if (set) {
+    if (hr == S_OK) {
         folder = absolute(set);
     } else {
-        set = win32_environment(L"ProgramData");
-        folder = path_join(set ? set : "C:\\ProgramData", "OpenPLA");
+        if (SUCCEEDED(hr))
+            hr = program_data(&set);
+        folder = FAILED(hr) ? NULL : path_join(set ? set : "C:\\ProgramData", "OpenPLA");
     }
     memory_free(set);
     return folder;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* System codes, long paths and environment variables on Windows. */
+/* System codes and long paths on Windows. */
 #include "engine/os/win32/win32_call.h"
 #include "engine/os/memory.h"
 
@@ -60,20 +60,4 @@ HRESULT win32_path(const char *path, WCHAR **out)
     hr = long_path(path, given, out); /* a relative path may be long where it counts */
     memory_free(given);
     return hr;
-}
-
-char *win32_environment(const WCHAR *name)
-{
-    DWORD room = GetEnvironmentVariableW(name, NULL, 0), length;
-    WCHAR *value;
-    char *text = NULL;
-
-    value = room > 1 ? memory_alloc(room * sizeof(WCHAR)) : NULL;
-    if (!value)
-        return NULL;
-    length = GetEnvironmentVariableW(name, value, room);
-    if (length && length < room)
-        text_from_utf16(value, length, true, &text);
-    memory_free(value);
-    return text;
 }

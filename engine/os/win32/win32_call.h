@@ -11,7 +11,5 @@ HRESULT win32_failed(DWORD code, const char *what);
 /* The path in UTF-16, made absolute and given the prefix \\?\ where the classic limit of 260 would be passed. From
    memory_alloc. */
 HRESULT win32_path(const char *path, WCHAR **out);
-/* Value of an environment variable, NULL when it is not set or empty (or memory is out). From memory_alloc. */
-char *win32_environment(const WCHAR *name);
 
 #endif

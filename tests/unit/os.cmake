@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+foreach(thing text file host process)
+  openpla_test(test_os_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_os_${thing}.c LINK openpla_os)
+endforeach()
+if(WIN32)
+  target_link_libraries(test_os_process PRIVATE shell32)
+endif()
+# The zone whose rules the test knows; Windows itself takes no notice of it.
+set_property(TEST test_os_host APPEND PROPERTY ENVIRONMENT "TZ=PST8PDT,M3.2.0,M11.1.0")

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* Files: a mistake here loses logs or definitions. */
+#include "tests/unit/scratch_folder.h"
+#include "engine/os/clock.h"
+#include "engine/os/host.h"
+
+#ifndef _WIN32
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#endif
+
+static char *folder;
+
+static char *in_folder(const char *name)
+{
+    char *path = path_join(folder, name);
+
+    assert_non_null(path);
+    return path;
+}
+
+static void open_modes(void **state)
+{
+    char *path = in_folder("modes.bin"), data[16];
+    struct file *f;
+    uint64_t size;
+    size_t got;
+
+    (void)state;
+    assert_int_equal(file_open(path, FILE_READ, &f), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_null(f);
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)), "modes.bin"));
+    assert_int_equal(file_open(path, FILE_CREATE_NEW, &f), S_OK);
+    assert_int_equal(file_write(f, "12345", 5), S_OK);
+    assert_int_equal(file_write_at(f, 1, "xy", 2), S_OK);
+    assert_int_equal(file_write(f, "67", 2), S_OK); /* goes on at the end after a rewrite */
+    assert_int_equal(file_read_at(f, 0, data, sizeof(data), &got), S_OK);
+    assert_int_equal(got, 7);
+    assert_memory_equal(data, "1xy4567", 7);
+    file_close(f);
+    assert_int_equal(file_open(path, FILE_CREATE_NEW, &f), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
+    assert_int_equal(file_open(path, FILE_APPEND, &f), S_OK);
+    assert_int_equal(file_write(f, "89", 2), S_OK);
+    assert_int_equal(file_write_at(f, 0, "A", 1), S_OK);
+    assert_int_equal(file_flush(f), S_OK);
+    assert_int_equal(file_size(f, &size), S_OK);
+    assert_int_equal(size, 9);
+    assert_int_equal(file_set_size(f, 4), S_OK);
+    assert_int_equal(file_write(f, "!", 1), S_OK);
+    file_close(f);
+    assert_int_equal(file_open(path, FILE_READ, &f), S_OK);
+    assert_int_equal(file_read_at(f, 1, data, 16, &got), S_OK);
+    assert_int_equal(got, 4);
+    assert_memory_equal(data, "xy4!", 4);
+    assert_int_equal(file_read_at(f, 100, data, 16, &got), S_OK);
+    assert_int_equal(got, 0);
+    assert_true(FAILED(file_write(f, "x", 1)));
+    file_close(f);
+    assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK);
+    assert_int_equal(file_size(f, &size), S_OK);
+    assert_int_equal(size, 0);
+    file_close(f);
+    file_close(NULL);
+    memory_free(path);
+}
+
+/* A log is read, renamed and deleted by its owner's tools while it grows, and nobody else writes into it. */
+static void growing_log_is_shared(void **state)
+{
+    char *path = in_folder("growing.csv"), *moved = in_folder("moved.csv"), data[16];
+    struct file *writer, *reader, *second;
+    size_t got;
+
+    (void)state;
+    assert_int_equal(file_open(path, FILE_APPEND, &writer), S_OK);
+    assert_int_equal(file_write(writer, "one", 3), S_OK);
+    assert_int_equal(file_open(path, FILE_READ, &reader), S_OK);
+    assert_int_equal(file_open(path, FILE_APPEND, &second), HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION));
+    assert_int_equal(file_open(path, FILE_REPLACE, &second), HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION));
+    assert_int_equal(file_write(writer, "two", 3), S_OK);
+    assert_int_equal(file_read_at(reader, 0, data, sizeof(data), &got), S_OK);
+    assert_int_equal(got, 6);
+    assert_memory_equal(data, "onetwo", 6);
+    assert_int_equal(rename(path, moved), 0);
+    assert_int_equal(file_write(writer, "three", 5), S_OK);
+    assert_int_equal(file_read_at(reader, 6, data, sizeof(data), &got), S_OK);
+    assert_int_equal(got, 5);
+    assert_int_equal(file_delete(moved), S_OK);
+    assert_int_equal(file_write(writer, "four", 4), S_OK);
+    file_close(reader);
+    file_close(writer);
+    assert_false(file_exists(moved));
+    memory_free(moved);
+    memory_free(path);
+}
+
+/* After a full disk the log ends with the last whole record, and the user is told that the disk is full. */
+static void full_disk(void **state)
+{
+    const HRESULT full = HRESULT_FROM_WIN32(ERROR_DISK_FULL);
+    struct file *f;
+#ifdef _WIN32
+    const char *device = host_is_wine() ? "\\\\?\\unix\\dev\\full" : NULL;
+#else
+    const char *device = "/dev/full";
+    struct rlimit unlimited, limit;
+    char *path = in_folder("full.bin"), *text, record[600];
+    uint64_t size;
+
+    /* The system writes the part that fits below the limit, then refuses: as a disk does. */
+    memset(record, 'r', sizeof(record));
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &unlimited);
+    limit = unlimited;
+    limit.rlim_cur = 1000;
+    assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK);
+    assert_int_equal(file_write(f, record, sizeof(record)), S_OK);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(file_write(f, record, sizeof(record)), full);
+    assert_int_equal(file_size(f, &size), S_OK);
+    assert_int_equal(size, sizeof(record));
+    assert_int_equal(file_write_at(f, 500, record, sizeof(record)), full);
+    assert_int_equal(file_size(f, &size), S_OK);
+    assert_int_equal(size, sizeof(record));
+    assert_int_equal(file_write(f, record, 100), S_OK);
+    setrlimit(RLIMIT_FSIZE, &unlimited);
+    file_close(f);
+    assert_int_equal(file_store(path, "old", 3), S_OK);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    assert_int_equal(file_store(path, memset(record, 'n', 600), 600), S_OK);
+    limit.rlim_cur = 100;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    assert_int_equal(file_store(path,
+                                "much longer than the limit allows, which is 100 bytes for this file and for "
+                                "all others of this process",
+                                101),
+                     full);
+    setrlimit(RLIMIT_FSIZE, &unlimited);
+    text = scratch_read(path); /* a definition that could not be stored is as it was */
+    assert_int_equal(strlen(text), 600);
+    memory_free(text);
+    memory_free(path);
+#endif
+    (void)state;
+    if (device) {
+        assert_int_equal(file_open(device, FILE_APPEND, &f), S_OK);
+        assert_int_equal(file_write(f, "record", 6), full);
+        assert_non_null(strstr(error_text(full), "full"));
+        file_close(f);
+    }
+}
+
+static void store_replaces_whole(void **state)
+{
+    char *path = in_folder("stored.xml"), *text;
+    struct texts names = {0};
+
+    (void)state;
+    assert_int_equal(file_store(path, "first", 5), S_OK);
+    assert_int_equal(file_store(path, "2nd", 3), S_OK);
+    text = scratch_read(path);
+    assert_string_equal(text, "2nd");
+    memory_free(text);
+    for (uint64_t n = 1;; n++) {
+        HRESULT hr;
+
+        memory_fail_at(n);
+        hr = file_store(path, "third", 5);
+        memory_fail_at(0);
+        if (SUCCEEDED(hr))
+            break;
+        assert_int_equal(hr, E_OUTOFMEMORY);
+        text = scratch_read(path);
+        assert_string_equal(text, "2nd");
+        memory_free(text);
+    }
+    /* no torn files stay beside it */
+    assert_int_equal(folder_list(folder, false, &names), S_OK);
+    for (size_t i = 0; i < names.count; i++)
+        assert_false(text_matches("*.tmp", names.items[i]));
+    texts_free(&names);
+    memory_free(path);
+    path = in_folder("no such folder/x");
+    assert_int_equal(file_store(path, "x", 1),
+#ifdef _WIN32
+                     HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
+#else
+                     HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+#endif
+    memory_free(path);
+}
+
+/* A reader who comes at the wrong moment costs the writer a wait, not the commit. */
+static void store_while_read(void **state)
+{
+    char *path = in_folder("read.xml"), *text;
+    struct file *reader;
+    uint64_t start;
+    HRESULT hr;
+
+    (void)state;
+    assert_int_equal(file_store(path, "old", 3), S_OK);
+    assert_int_equal(file_open(path, FILE_READ, &reader), S_OK);
+    start = clock_monotonic_ms();
+    hr = file_store(path, "new", 3);
+    assert_true(clock_monotonic_ms() - start < 5000);
+    file_close(reader);
+    text = scratch_read(path);
+    /* Under Wine nobody may have a replaced file open: after the wait the file is as it was. */
+    assert_string_equal(text, SUCCEEDED(hr) ? "new" : "old");
+#ifdef _WIN32
+    if (FAILED(hr))
+        assert_true(host_is_wine());
+#else
+    assert_int_equal(hr, S_OK);
+#endif
+    memory_free(text);
+    assert_int_equal(file_store(path, "new", 3), S_OK);
+    memory_free(path);
+}
+
+static void load_has_a_limit(void **state)
+{
+    char *path = in_folder("load.bin"), *text = NULL;
+    size_t size = 1;
+
+    (void)state;
+    assert_int_equal(file_store(path, "0123456789", 10), S_OK);
+    assert_int_equal(file_load(path, 10, &text, &size), S_OK);
+    assert_int_equal(size, 10);
+    assert_int_equal(text[10], 0);
+    memory_free(text);
+    assert_int_equal(file_load(path, 9, &text, &size), HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE));
+    assert_null(text);
+    assert_int_equal(size, 0);
+    for (uint64_t n = 1;; n++) {
+        HRESULT hr;
+
+        memory_fail_at(n);
+        hr = file_load(path, 100, &text, &size);
+        memory_fail_at(0);
+        if (SUCCEEDED(hr))
+            break;
+        assert_int_equal(hr, E_OUTOFMEMORY);
+        assert_null(text);
+    }
+    memory_free(text);
+    assert_int_equal(file_store(path, NULL, 0), S_OK);
+    assert_int_equal(file_load(path, 0, &text, &size), S_OK);
+    assert_string_equal(text, "");
+    memory_free(text);
+#ifndef _WIN32
+    assert_int_equal(file_load("/proc/self/status", 1 << 20, &text, &size), S_OK); /* says that its size is 0 */
+    assert_true(size > 100);
+    memory_free(text);
+#endif
+    memory_free(path);
+}
+
+static void folders(void **state)
+{
+    char *deep = in_folder("a/b/c"), *a = in_folder("a"), *file = in_folder("a/file"), *below = in_folder("a/file/x");
+    struct texts names = {0};
+    uint64_t bytes = 0;
+
+    (void)state;
+    assert_int_equal(folder_create(deep), S_OK);
+    assert_int_equal(folder_create(deep), S_OK);
+    assert_true(folder_exists(deep));
+    assert_false(file_exists(deep));
+    assert_int_equal(file_store(file, "", 0), S_OK);
+    assert_true(file_exists(file));
+    assert_false(folder_exists(file));
+    assert_int_equal(folder_create(file), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(folder_create(below), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(folder_delete(a), HRESULT_FROM_WIN32(ERROR_DIR_NOT_EMPTY));
+    memory_free(file);
+    file = in_folder("a/File2");
+    assert_int_equal(file_store(file, "", 0), S_OK);
+    assert_int_equal(folder_list(a, false, &names), S_OK);
+    assert_int_equal(names.count, 2);
+    assert_string_equal(names.items[0], "File2");
+    assert_string_equal(names.items[1], "file");
+    assert_int_equal(folder_list(a, true, &names), S_OK);
+    assert_int_equal(names.count, 1);
+    assert_string_equal(names.items[0], "b");
+    assert_int_equal(folder_list(deep, false, &names), S_OK);
+    assert_int_equal(names.count, 0);
+    texts_free(&names);
+    assert_int_equal(folder_list(below, false, &names), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
+    memory_free(below);
+    below = in_folder("missing");
+    assert_int_equal(folder_list(below, false, &names), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
+    assert_int_equal(file_delete(below), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(folder_free_bytes(a, &bytes), S_OK);
+    assert_true(bytes > 0);
+    memory_free(below);
+    memory_free(file);
+    memory_free(a);
+    memory_free(deep);
+}
+
+/* Users nest folders deeper than 260 characters and name them in their own script. */
+static void long_and_foreign_paths(void **state)
+{
+    struct text_buffer b = {0};
+    char *deep, *file, *text;
+    struct texts names = {0};
+
+    (void)state;
+    text_buffer_add(&b, folder);
+    for (int i = 0; i < 8; i++)
+        text_buffer_add(&b, "/long folder name of forty characters ... x");
+    deep = text_buffer_take(&b);
+    assert_int_equal(folder_create(deep), S_OK);
+    file = path_join(deep, "log.csv");
+    assert_int_equal(file_store(file, "long", 4), S_OK);
+    text = scratch_read(file);
+    assert_string_equal(text, "long");
+    assert_int_equal(folder_list(deep, false, &names), S_OK);
+    assert_int_equal(names.count, 1);
+    texts_free(&names);
+    memory_free(text);
+    memory_free(file);
+    memory_free(deep);
+    deep = in_folder("M\xC3\xBCnchen \xE2\x82\xAC");
+    assert_int_equal(folder_create(deep), S_OK);
+    assert_int_equal(folder_list(folder, true, &names), S_OK);
+    assert_string_equal(names.items[0], "M\xC3\xBCnchen \xE2\x82\xAC");
+    texts_free(&names);
+    memory_free(deep);
+}
+
+static void lock_excludes_within_a_process(void **state)
+{
+    char *path = in_folder("x.lock"), *bad = in_folder("none/x.lock");
+    struct file_lock *lock, *second;
+    uint64_t start;
+
+    (void)state;
+    assert_int_equal(file_lock_take(path, 0, &lock), S_OK);
+    assert_int_equal(file_lock_take(path, 0, &second), HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION));
+    assert_null(second);
+    start = clock_monotonic_ms();
+    assert_int_equal(file_lock_take(path, 150, &second), HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION));
+    assert_in_range(clock_monotonic_ms() - start, 140, 3000);
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION)), "x.lock"));
+    file_lock_release(lock);
+    assert_int_equal(file_lock_take(path, 0, &lock), S_OK);
+    /* The holder may take the file away: the next one makes it anew. */
+    assert_int_equal(file_delete(path), S_OK);
+    file_lock_release(lock);
+    assert_false(file_exists(path));
+    assert_int_equal(file_lock_take(path, 0, &lock), S_OK);
+    file_lock_release(lock);
+    file_lock_release(NULL);
+    start = clock_monotonic_ms();
+    assert_true(FAILED(file_lock_take(bad, 5000, &lock))); /* no folder: no use in waiting */
+    assert_true(clock_monotonic_ms() - start < 4000);
+    memory_free(bad);
+    memory_free(path);
+}
+
+static void assert_folder(const char *path, const char *expected_folder, const char *expected_name)
+{
+    char *text = path_folder(path);
+
+    assert_string_equal(text, expected_folder);
+    assert_string_equal(path_name(path), expected_name);
+    memory_free(text);
+}
+
+static void assert_join(const char *a, const char *b, const char *expected)
+{
+    char *text = path_join(a, b);
+
+    assert_string_equal(text, expected);
+    memory_free(text);
+}
+
+static void paths(void **state)
+{
+    (void)state;
+#ifdef _WIN32
+    assert_join("C:\\a", "b", "C:\\a\\b");
+    assert_join("C:\\a/", "\\b", "C:\\a\\b");
+    assert_join("C:\\", "b", "C:\\b");
+    assert_folder("C:\\a\\b.csv", "C:\\a", "b.csv");
+    assert_folder("C:\\a/b", "C:\\a", "b");
+    assert_folder("C:\\a", "C:\\", "a");
+    assert_folder("C:a", "C:", "a");
+#else
+    assert_join("/a", "b", "/a/b");
+    assert_join("/a//", "/b", "/a/b");
+    assert_join("/", "b", "/b");
+    assert_folder("/a/b.csv", "/a", "b.csv");
+    assert_folder("/a//b", "/a", "b");
+    assert_folder("/a", "/", "a");
+    assert_folder("a\\b", "", "a\\b");
+#endif
+    assert_join("", "b", "b");
+    assert_join("a", "", "a");
+    assert_join("", "", "");
+    assert_folder("a", "", "a");
+    assert_folder("a/", "a", "");
+    assert_folder("", "", "");
+    assert_string_equal(path_extension("a.b/c.csv"), ".csv");
+    assert_string_equal(path_extension("a.b/c"), "");
+    assert_string_equal(path_extension("a.b.c"), ".c");
+    assert_string_equal(path_extension("x/.hidden"), "");
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    folder = scratch_create("test_os_file");
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    scratch_remove(folder);
+    memory_free(folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(open_modes),
+        cmocka_unit_test(growing_log_is_shared),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(store_replaces_whole),
+        cmocka_unit_test(store_while_read),
+        cmocka_unit_test(load_has_a_limit),
+        cmocka_unit_test(folders),
+        cmocka_unit_test(long_and_foreign_paths),
+        cmocka_unit_test(lock_excludes_within_a_process),
+        cmocka_unit_test(paths),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

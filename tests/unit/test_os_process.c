@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes, locks, shared memory and events between processes: this program starts itself in several roles. */
+#include "tests/unit/child_process.h"
+#include "engine/os/clock.h"
+
+#ifdef _WIN32
+#include <shellapi.h>
+#else
+#include <fcntl.h>
+#include <poll.h>
+#endif
+
+#define KILL_PATIENCE 2000 /* ms in which the death of a process must have been noticed */
+
+static char *folder;
+static char token[64]; /* in the names of all that this run shares */
+
+/* ---- the roles of a child */
+
+static int role_arguments(const char *path, int argc, char **argv)
+{
+    struct text_buffer b = {0};
+    char *text;
+    HRESULT hr;
+#ifdef _WIN32
+    int count;
+    WCHAR **wide = CommandLineToArgvW(GetCommandLineW(), &count);
+
+    (void)argv;
+    if (count != argc)
+        return 9; /* the C runtime takes the line apart in another way */
+    for (int i = 3; i < count; i++) {
+        char *argument;
+
+        text_from_utf16(wide[i], wcslen(wide[i]), true, &argument);
+        text_buffer_format(&b, "[%s]\n", argument);
+        memory_free(argument);
+    }
+    LocalFree(wide);
+#else
+    for (int i = 3; i < argc; i++)
+        text_buffer_format(&b, "[%s]\n", argv[i]);
+#endif
+    text = text_buffer_take(&b);
+    hr = file_store(path, text, strlen(text));
+    memory_free(text);
+    return FAILED(hr) ? 8 : 42;
+}
+
+/* Says that it is ready by the event `name`, then stays for ever. */
+static int stay(const char *name)
+{
+    struct event *ready;
+
+    if (FAILED(event_open(name, false, &ready)) || FAILED(event_set(ready)))
+        return 7;
+    for (;;)
+        child_sleep(1000);
+}
+
+static int role_lock(const char *path, const char *name)
+{
+    struct file_lock *lock;
+
+    return FAILED(file_lock_take(path, 0, &lock)) ? 6 : stay(name);
+}
+
+static int role_count(const char *name)
+{
+    struct section *s;
+    struct event *ready;
+    char *ready_name = text_format("%s-ready", name);
+
+    if (FAILED(section_open(name, 4096, false, &s)) || FAILED(event_open(ready_name, false, &ready)))
+        return 5;
+    memory_free(ready_name);
+    event_set(ready);
+    for (int i = 0; i < 200000; i++)
+        __atomic_add_fetch((int *)section_memory(s), 1, __ATOMIC_SEQ_CST);
+    event_close(ready);
+    section_close(s);
+    return 0;
+}
+
+static int role_make_section(const char *name, const char *ready)
+{
+    struct section *s;
+
+    if (FAILED(section_open(name, 4096, true, &s)))
+        return 5;
+    *(int *)section_memory(s) = 42;
+    return stay(ready);
+}
+
+/* Answers every "ping" with "pong", ten times. */
+static int role_echo(const char *name)
+{
+    char *ping_name = text_format("%s-ping", name), *pong_name = text_format("%s-pong", name);
+    struct event *ping, *pong;
+
+    if (FAILED(event_open(ping_name, false, &ping)) || FAILED(event_open(pong_name, false, &pong)))
+        return 4;
+    memory_free(ping_name);
+    memory_free(pong_name);
+    for (int i = 0; i < 10; i++) {
+        if (event_wait(ping, CHILD_PATIENCE) != S_OK || FAILED(event_set(pong)))
+            return 3;
+    }
+    event_close(ping);
+    event_close(pong);
+    return 0;
+}
+
+static int role_start_and_leave(const char *path)
+{
+    const char *arguments[] = {"write-later", path};
+    struct process *p;
+
+    if (FAILED(process_start(child_program, arguments, 2, &p)))
+        return 2;
+    process_close(p);
+    return 0;
+}
+
+static int role_write_later(const char *path)
+{
+    child_sleep(500);
+    return FAILED(file_store(path, "later", 5));
+}
+
+static int role(int argc, char **argv)
+{
+    const char *a = argc > 2 ? argv[2] : "", *b = argc > 3 ? argv[3] : "";
+
+    if (!strcmp(argv[1], "arguments"))
+        return role_arguments(a, argc, argv);
+    if (!strcmp(argv[1], "stay"))
+        return stay(a);
+    if (!strcmp(argv[1], "lock"))
+        return role_lock(a, b);
+    if (!strcmp(argv[1], "count"))
+        return role_count(a);
+    if (!strcmp(argv[1], "make-section"))
+        return role_make_section(a, b);
+    if (!strcmp(argv[1], "echo"))
+        return role_echo(a);
+    if (!strcmp(argv[1], "start-and-leave"))
+        return role_start_and_leave(a);
+    if (!strcmp(argv[1], "write-later"))
+        return role_write_later(a);
+    return 1;
+}
+
+/* ---- the tests */
+
+static char *named(const char *what)
+{
+    return text_format("%s-%s", token, what);
+}
+
+static struct event *make_event(const char *name)
+{
+    struct event *e;
+
+    assert_int_equal(event_open(name, true, &e), S_OK);
+    return e;
+}
+
+/* A task gets exactly the arguments its user wrote, with quotes, blanks and backslashes. */
+static void arguments_arrive(void **state)
+{
+    static const char *const given[] = {"arguments",
+                                        NULL,
+                                        "two words",
+                                        "quo\"te",
+                                        "back\\",
+                                        "blank back\\",
+                                        "c:\\a b\\\"x\\\\\"",
+                                        "",
+                                        "\xC3\xBC\xE2\x82\xAC",
+                                        "%PATH%"};
+    const char *arguments[10];
+    char *path = path_join(folder, "arguments.txt"), *text;
+    struct process *p;
+    uint32_t code = 0;
+
+    (void)state;
+    memcpy(arguments, given, sizeof(given));
+    arguments[1] = path;
+    assert_int_equal(process_start(child_program, arguments, 10, &p), S_OK);
+    assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
+    assert_int_equal(code, 42);
+    process_close(p);
+    text = scratch_read(path);
+    assert_string_equal(text, "[two words]\n[quo\"te]\n[back\\]\n[blank back\\]\n[c:\\a b\\\"x\\\\\"]\n[]\n"
+                              "[\xC3\xBC\xE2\x82\xAC]\n[%PATH%]\n");
+    memory_free(text);
+    memory_free(path);
+}
+
+static void start_fails_for_no_program(void **state)
+{
+    struct process *p;
+    HRESULT hr = process_start("no-such-program.exe", NULL, 0, &p);
+
+    (void)state;
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_null(p);
+    assert_non_null(strstr(error_text(hr), "no-such-program"));
+}
+
+/* A run goes on when the server that started it ends. */
+static void child_outlives_its_starter(void **state)
+{
+    char *path = path_join(folder, "later.txt"), *text;
+    struct process *p = child_start("start-and-leave", path, "");
+    uint32_t code = 1;
+
+    (void)state;
+    assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
+    assert_int_equal(code, 0);
+    process_close(p);
+    for (int i = 0; i < CHILD_PATIENCE / 50 && !file_exists(path); i++)
+        child_sleep(50);
+    text = scratch_read(path);
+    assert_string_equal(text, "later");
+    memory_free(text);
+    memory_free(path);
+}
+
+/* A script that reads the server's output to its end does not wait for the runs that the server started. */
+static void child_holds_no_pipe_of_ours(void **state)
+{
+    char *name = named("pipe");
+    struct event *ready = make_event(name);
+    struct process *p;
+#ifdef _WIN32
+    SECURITY_ATTRIBUTES inheritable = {.nLength = sizeof(inheritable), .bInheritHandle = TRUE};
+    HANDLE read_end, write_end;
+    DWORD n = 1;
+    char byte;
+
+    assert_true(CreatePipe(&read_end, &write_end, &inheritable, 0));
+    p = child_start("stay", name, "");
+    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    CloseHandle(write_end);
+    assert_false(ReadFile(read_end, &byte, 1, &n, NULL)); /* waits for ever if the child holds the other end */
+    assert_int_equal(GetLastError(), ERROR_BROKEN_PIPE);
+    CloseHandle(read_end);
+#else
+    struct pollfd end = {.events = POLLIN};
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    p = child_start("stay", name, "");
+    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    close(ends[1]);
+    end.fd = ends[0];
+    assert_int_equal(poll(&end, 1, 2000), 1);
+    assert_true(end.revents & POLLHUP);
+    close(ends[0]);
+#endif
+    (void)state;
+    child_kill(p, name);
+    assert_int_equal(process_wait(p, KILL_PATIENCE, NULL), S_OK);
+    process_close(p);
+    event_close(ready);
+    memory_free(name);
+}
+
+/* A set whose host was killed reads as stopped within two seconds. */
+static void death_is_noticed(void **state)
+{
+    char *name = named("death");
+    struct event *ready = make_event(name), *never;
+    struct process *p = child_start("stay", name, "");
+    uint64_t started = process_start_time(process_id(p)), killed;
+    uint32_t id = process_id(p);
+
+    (void)state;
+    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_true(started != 0);
+    assert_true(process_start_time(id) == started);
+    assert_true(process_alive(id, started));
+    assert_false(process_alive(id, started + 1)); /* another process of the same number */
+    assert_int_equal(process_wait(p, 0, NULL), S_FALSE);
+    assert_int_equal(process_wait(p, 50, NULL), S_FALSE);
+    child_kill(p, name);
+    killed = clock_monotonic_ms();
+    while (process_alive(id, started)) {
+        assert_true(clock_monotonic_ms() - killed < KILL_PATIENCE);
+        child_sleep(10);
+    }
+    memory_free(name);
+    name = named("never");
+    never = make_event(name);
+    assert_int_equal(event_wait_or_process(never, p, KILL_PATIENCE), E_ABORT);
+    assert_int_equal(process_wait(p, KILL_PATIENCE, NULL), S_OK);
+    process_close(p);
+    process_close(NULL);
+    assert_false(process_alive(id, started));
+    assert_int_equal(process_start_time(0xFFFFFFF0u), 0);
+    assert_false(process_alive(0xFFFFFFF0u, 0));
+    assert_true(process_alive(process_own_id(), process_start_time(process_own_id())));
+    event_close(never);
+    event_close(ready);
+    memory_free(name);
+}
+
+/* One set runs once, and runs again as soon as its killed host is gone. */
+static void lock_between_processes(void **state)
+{
+    char *path = path_join(folder, "run.lock"), *name = named("lock");
+    struct event *ready = make_event(name);
+    struct process *p = child_start("lock", path, name);
+    struct file_lock *lock;
+
+    (void)state;
+    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_int_equal(file_lock_take(path, 0, &lock), HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION));
+    assert_int_equal(file_lock_take(path, 100, &lock), HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION));
+    child_kill(p, name);
+    assert_int_equal(file_lock_take(path, KILL_PATIENCE, &lock), S_OK);
+    file_lock_release(lock);
+    process_wait(p, KILL_PATIENCE, NULL);
+    process_close(p);
+    event_close(ready);
+    memory_free(name);
+    memory_free(path);
+}
+
+/* The status of a run is the same for all who look. */
+static void section_is_shared(void **state)
+{
+    char *name = named("count"), *ready_name = named("count-ready");
+    struct event *ready = make_event(ready_name);
+    struct section *s, *second;
+    struct process *p;
+    uint32_t code = 1;
+
+    (void)state;
+    assert_int_equal(section_open(name, 4096, false, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_null(s);
+    assert_int_equal(section_open(name, 4096, true, &s), S_OK);
+    for (int i = 0; i < 4096; i++)
+        assert_int_equal(((char *)section_memory(s))[i], 0);
+    p = child_start("count", name, "");
+    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    for (int i = 0; i < 200000; i++)
+        __atomic_add_fetch((int *)section_memory(s), 1, __ATOMIC_SEQ_CST);
+    assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
+    assert_int_equal(code, 0);
+    process_close(p);
+    assert_int_equal(*(int *)section_memory(s), 400000);
+    assert_int_equal(section_open(name, 4096, true, &second), S_OK); /* opens what is there */
+    assert_int_equal(*(int *)section_memory(second), 400000);
+    section_close(s);
+    assert_int_equal(section_open(name, 4096, false, &s), S_OK);
+    assert_int_equal(*(int *)section_memory(s), 400000);
+    section_close(s);
+    section_close(second);
+    assert_int_equal(section_open(name, 4096, false, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    section_close(NULL);
+    event_close(ready);
+    memory_free(ready_name);
+    memory_free(name);
+}
+
+/* What a killed host left behind is not taken for the state of the next run. */
+static void section_of_the_dead_is_gone(void **state)
+{
+    char *name = named("dead"), *ready_name = named("dead-ready");
+    struct event *ready = make_event(ready_name);
+    struct process *p = child_start("make-section", name, ready_name);
+    struct section *s;
+
+    (void)state;
+    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_int_equal(section_open(name, 4096, false, &s), S_OK);
+    assert_int_equal(*(int *)section_memory(s), 42);
+    section_close(s);
+    child_kill(p, ready_name);
+    assert_int_equal(process_wait(p, KILL_PATIENCE, NULL), S_OK);
+    process_close(p);
+    assert_int_equal(section_open(name, 4096, false, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(section_open(name, 4096, true, &s), S_OK);
+    assert_int_equal(*(int *)section_memory(s), 0);
+    section_close(s);
+    event_close(ready);
+    memory_free(ready_name);
+    memory_free(name);
+}
+
+static void events(void **state)
+{
+    char *ping_name = named("echo-ping"), *pong_name = named("echo-pong"), *name = named("echo");
+    struct event *ping, *pong, *none;
+    struct process *p;
+    uint64_t start;
+    uint32_t code = 1;
+
+    (void)state;
+    assert_int_equal(event_open(ping_name, false, &none), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_null(none);
+    ping = make_event(ping_name);
+    pong = make_event(pong_name);
+    assert_int_equal(event_wait(ping, 0), S_FALSE);
+    event_set(ping);
+    event_set(ping);
+    assert_int_equal(event_wait(ping, 0), S_OK); /* set twice is set once */
+    start = clock_monotonic_ms();
+    assert_int_equal(event_wait(ping, 100), S_FALSE);
+    assert_in_range(clock_monotonic_ms() - start, 90, 5000);
+    p = child_start("echo", name, "");
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(event_set(ping), S_OK);
+        assert_int_equal(event_wait_or_process(pong, p, CHILD_PATIENCE), S_OK);
+    }
+    assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
+    assert_int_equal(code, 0);
+    event_set(pong); /* an answer counts even when the process has ended since */
+    assert_int_equal(event_wait_or_process(pong, p, 0), S_OK);
+    assert_int_equal(event_wait_or_process(pong, p, 0), E_ABORT);
+    process_close(p);
+    event_close(ping);
+    event_close(pong);
+    event_close(NULL);
+    memory_free(ping_name);
+    memory_free(pong_name);
+    memory_free(name);
+}
+
+#ifndef _WIN32
+#define child_is_linux 1
+#else
+#define child_is_linux host_is_wine()
+#endif
+
+/* The counters of a process that ended fail at once; they do not repeat its last figures. */
+static void kernel_file_of_the_dead(void **state)
+{
+    char *name = named("kernel"), path[64];
+    struct event *ready = make_event(name);
+    struct process *p = child_start("stay", name, "");
+    struct kernel_file *f = NULL;
+    const char *text;
+    size_t size;
+
+    (void)state;
+    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    if (child_is_linux) {
+        snprintf(path, sizeof(path), "/proc/%u/stat", (unsigned)child_kernel_id(name));
+        assert_int_equal(kernel_file_open(path, &f), S_OK);
+        assert_int_equal(kernel_file_read(f, &text, &size), S_OK);
+        assert_true(size > 20);
+    }
+    child_kill(p, name);
+    assert_int_equal(process_wait(p, KILL_PATIENCE, NULL), S_OK);
+    process_close(p);
+    if (f) {
+        HRESULT hr = S_OK;
+
+        /* under Wine its parent reaps it some time later */
+        for (int i = 0; i < 100 && SUCCEEDED(hr); i++) {
+            hr = kernel_file_read(f, &text, &size);
+            child_sleep(20);
+        }
+        assert_true(FAILED(hr));
+    }
+    kernel_file_close(f);
+    event_close(ready);
+    memory_free(name);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    folder = scratch_create("test_os_process");
+    snprintf(token, sizeof(token), "openpla-test-%u-%llx", (unsigned)process_own_id(), (unsigned long long)clock_utc());
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    scratch_remove(folder);
+    memory_free(folder);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_arrive),
+        cmocka_unit_test(start_fails_for_no_program),
+        cmocka_unit_test(child_outlives_its_starter),
+        cmocka_unit_test(child_holds_no_pipe_of_ours),
+        cmocka_unit_test(death_is_noticed),
+        cmocka_unit_test(lock_between_processes),
+        cmocka_unit_test(section_is_shared),
+        cmocka_unit_test(section_of_the_dead_is_gone),
+        cmocka_unit_test(events),
+        cmocka_unit_test(kernel_file_of_the_dead),
+    };
+
+    child_program = argv[0];
+    if (argc > 1)
+        return role(argc, argv);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

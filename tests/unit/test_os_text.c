@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts: a mistake here shows as garbled names, refused numbers, or two sets that are one. */
+#include "tests/unit/scratch_folder.h"
+#include "engine/os/text.h"
+
+#ifdef _WIN32
+#include <windows.h>
+WCHAR NTAPI RtlUpcaseUnicodeChar(WCHAR);
+#endif
+
+static void assert_from_utf16(const WCHAR *units, size_t count, const char *expected)
+{
+    char *text;
+
+    assert_int_equal(text_from_utf16(units, count, false, &text), S_OK);
+    assert_string_equal(text, expected);
+    memory_free(text);
+}
+
+/* Names in every script come through the border of COM and back unchanged. */
+static void utf16_round_trip(void **state)
+{
+    static const char text[] = "a\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80z"; /* a, u umlaut, euro, emoji, z */
+    static const WCHAR units[] = {'a', 0xFC, 0x20AC, 0xD83D, 0xDE00, 'z'};
+    static const WCHAR ends[] = {0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0xD800, 0xDC00, 0xDBFF, 0xDFFF};
+    WCHAR *back;
+    size_t count;
+
+    (void)state;
+    assert_from_utf16(units, 6, text);
+    assert_int_equal(text_to_utf16(text, &back, &count), S_OK);
+    assert_int_equal(count, 6);
+    assert_memory_equal(back, units, sizeof(units));
+    assert_int_equal(back[6], 0);
+    memory_free(back);
+    assert_int_equal(text_utf16_length(text), 6);
+    assert_from_utf16(ends, 11,
+                      "\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF\xF0\x90\x80\x80"
+                      "\xF4\x8F\xBF\xBF");
+    assert_from_utf16(NULL, 0, "");
+    assert_int_equal(text_to_utf16(NULL, &back, &count), S_OK);
+    assert_int_equal(count, 0);
+    memory_free(back);
+}
+
+/* A name that no file could hold is refused, not cut at the NUL: "a\0b" must not become the set "a". */
+static void utf16_refuses_what_utf8_cannot_hold(void **state)
+{
+    static const WCHAR bad[][3] = {{'a', 0, 'b'}, {'a', 0xD800, 'b'}, {'a', 'b', 0xD800}, {'a', 0xDC00, 0xD800}};
+    static const char *const replaced[] = {"a\xEF\xBF\xBD"
+                                           "b",
+                                           "a\xEF\xBF\xBD"
+                                           "b",
+                                           "ab\xEF\xBF\xBD", "a\xEF\xBF\xBD\xEF\xBF\xBD"};
+    char *text;
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        text = (char *)1;
+        assert_int_equal(text_from_utf16(bad[i], 3, false, &text), E_INVALIDARG);
+        assert_null(text);
+        assert_int_equal(text_from_utf16(bad[i], 3, true, &text), S_OK);
+        assert_string_equal(text, replaced[i]);
+        memory_free(text);
+    }
+    assert_int_equal(text_from_utf16(bad[0], 3, false, &text), E_INVALIDARG);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "position 1"));
+}
+
+/* Bytes from a damaged file never reach a reader as something they are not. */
+static void utf8_malformed(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t units;
+    } bad[] = {
+        {"\x80", 1},         {"\xC0\x80", 2},         {"\xC1\xBF", 2},         {"\xE0\x80\x80", 1},
+        {"\xED\xA0\x80", 1}, {"\xF0\x80\x80\x80", 1}, {"\xF4\x90\x80\x80", 1}, {"\xF5\x80\x80\x80", 4},
+        {"\xFF", 1},         {"\xE2\x82", 1},         {"\xE2\x82x", 2},
+    };
+    WCHAR *units;
+    size_t count;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        assert_false(text_is_utf8(bad[i].text, strlen(bad[i].text)));
+        assert_int_equal(text_to_utf16(bad[i].text, &units, &count), S_OK);
+        assert_int_equal(count, bad[i].units);
+        assert_int_equal(units[0], 0xFFFD);
+        assert_int_equal(text_utf16_length(bad[i].text), count);
+        memory_free(units);
+    }
+    assert_true(text_is_utf8("a\0\xC3\xBC", 4));
+    assert_false(text_is_utf8("\xC3\xBC", 1));
+    assert_true(text_is_utf8("", 0));
+}
+
+/* Counter and set names match whatever their case, in the scripts that Windows users write them in. */
+static void compare_without_case(void **state)
+{
+    char *fold;
+
+    (void)state;
+    assert_true(text_equal_nocase("Processor", "pROCESSOR"));
+    assert_true(
+        text_equal_nocase("\xC3\xBC\xC5\xBE\xCF\x89\xD1\x8F\xD1\x91", "\xC3\x9C\xC5\xBD\xCE\xA9\xD0\xAF\xD0\x81"));
+    assert_true(text_equal_nocase("\xC3\xBF", "\xC5\xB8"));  /* y diaeresis: its capital is in another block */
+    assert_false(text_equal_nocase("\xC3\xB7", "\xC3\x97")); /* the division sign is no letter */
+    assert_false(text_equal_nocase("\xC4\xB1", "I"));        /* dotless i */
+    assert_false(text_equal_nocase("\xC3\x9F", "SS"));
+    assert_false(text_equal_nocase("a", "ab"));
+    assert_true(text_compare_nocase("a", "B") < 0);
+    assert_true(text_compare_nocase("C", "b") > 0);
+    assert_true(text_compare_nocase("ab", "a") > 0);
+    assert_true(text_compare_nocase("a_", "AB") > 0); /* '_' stands behind the capitals */
+    assert_int_equal(text_compare_nocase(NULL, ""), 0);
+    fold = text_fold("\xC3\xBCx\xE2\x82\xAC");
+    assert_string_equal(fold, "\xC3\x9CX\xE2\x82\xAC");
+    memory_free(fold);
+}
+
+/* Every character of the covered scripts folds as the system's own table does; natively the pairs must be pairs. */
+static void fold_agrees_with_the_system(void **state)
+{
+    static const unsigned ranges[][2] = {{0x20, 0x17F}, {0x386, 0x3CE}, {0x400, 0x52F}};
+    unsigned letters = 0;
+
+    (void)state;
+    for (size_t r = 0; r < 3; r++) {
+        for (unsigned c = ranges[r][0]; c <= ranges[r][1]; c++) {
+            WCHAR unit = (WCHAR)c, *folded;
+            char *text, *fold, *again;
+
+            assert_int_equal(text_from_utf16(&unit, 1, false, &text), S_OK);
+            fold = text_fold(text);
+            again = text_fold(fold);
+            assert_string_equal(fold, again);
+            assert_int_equal(text_to_utf16(fold, &folded, NULL), S_OK);
+            letters += folded[0] != unit;
+#ifdef _WIN32
+            if (folded[0] != RtlUpcaseUnicodeChar(unit))
+                fail_msg("U+%04X folds to U+%04X, the system says U+%04X", c, folded[0], RtlUpcaseUnicodeChar(unit));
+#endif
+            memory_free(folded);
+            memory_free(again);
+            memory_free(fold);
+            memory_free(text);
+        }
+    }
+    /* 26 ASCII, 31 Latin-1, 61 Latin Extended-A, 33 Greek, 48 basic and 100 other Cyrillic */
+    assert_int_equal(letters, 26 + 31 + 61 + 33 + 48 + 100);
+}
+
+static void wildcards(void **state)
+{
+    static const struct {
+        const char *pattern, *text;
+        bool matches;
+    } cases[] = {
+        {"*", "", true},
+        {"", "", true},
+        {"?", "", false},
+        {"", "a", false},
+        {"a*c", "abbbc", true},
+        {"a*c", "abbb", false},
+        {"*.CSV", "log.csv", true},
+        {"a?c", "aBC", true},
+        {"a?c", "ac", false},
+        {"**a**", "bab", true},
+        {"*ab*ab", "ababab", true},
+        {"*aab", "aaab", true},
+        {"?", "\xE2\x82\xAC", true},
+        {"*\xC3\x9C", "x\xC3\xBC", true},
+        {"a*b*c", "aXbXbXc", true},
+        {"*a", "b", false},
+    };
+    char longest[2001];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        if (text_matches(cases[i].pattern, cases[i].text) != cases[i].matches)
+            fail_msg("\"%s\" against \"%s\"", cases[i].pattern, cases[i].text);
+    }
+    /* A pattern from a script cannot hold up the service: this takes forever with a naive matcher. */
+    memset(longest, 'a', 2000);
+    longest[2000] = 0;
+    assert_false(text_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*b", longest));
+}
+
+/* A value in XML is taken whole or refused, never cut or wrapped. */
+static void numbers(void **state)
+{
+    static const struct {
+        const char *text;
+        bool ok;
+        int64_t value;
+    } cases[] = {
+        {"12", true, 12},
+        {"-12", true, -12},
+        {"0x1F", true, 31},
+        {"-0x1f", true, -31},
+        {" \t12\r\n", true, 12},
+        {"+7", true, 7},
+        {"9223372036854775807", true, INT64_MAX},
+        {"-9223372036854775808", true, INT64_MIN},
+        {"9223372036854775808", false, 0},
+        {"-9223372036854775809", false, 0},
+        {"0x10000000000000000", false, 0},
+        {"", false, 0},
+        {" ", false, 0},
+        {"-", false, 0},
+        {"0x", false, 0},
+        {"1 2", false, 0},
+        {"12a", false, 0},
+        {"1.0", false, 0},
+        {"--1", false, 0},
+        {"- 1", false, 0},
+        {"00000000000000000000000000000012", true, 12},
+    };
+    uint64_t u;
+    int64_t i;
+
+    (void)state;
+    for (size_t n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
+        i = 0;
+        if (text_to_i64(cases[n].text, &i) != cases[n].ok || i != cases[n].value)
+            fail_msg("\"%s\"", cases[n].text);
+    }
+    assert_true(text_to_u64("18446744073709551615", &u));
+    assert_true(u == UINT64_MAX);
+    assert_false(text_to_u64("18446744073709551616", &u));
+    assert_true(text_to_u64("0xFFFFFFFFFFFFFFFF", &u));
+    assert_false(text_to_u64("-1", &u));
+    assert_true(text_to_u64("-0", &u));
+    assert_false(text_to_u64(NULL, &u));
+}
+
+static void guids(void **state)
+{
+    static const GUID known = {0x03837521, 0x098B, 0x11D8, {0x94, 0x14, 0x50, 0x50, 0x54, 0x50, 0x30, 0x30}};
+    static const char *const bad[] = {"",
+                                      "{03837521-098B-11D8-9414-505054503030",
+                                      "03837521-098B-11D8-9414-50505450303",
+                                      "(03837521-098B-11D8-9414-505054503030)",
+                                      "03837521x098B-11D8-9414-505054503030",
+                                      "0383752G-098B-11D8-9414-505054503030"};
+    char text[39];
+    GUID guid;
+
+    (void)state;
+    text_from_guid(&known, text);
+    assert_string_equal(text, "{03837521-098B-11D8-9414-505054503030}");
+    assert_true(text_to_guid(text, &guid) && guid_equal(&guid, &known));
+    assert_true(text_to_guid("03837521-098b-11d8-9414-505054503030", &guid) && guid_equal(&guid, &known));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        assert_false(text_to_guid(bad[i], &guid));
+    assert_false(text_to_guid(NULL, &guid));
+    guid.Data4[7] ^= 1;
+    assert_false(guid_equal(&guid, &known));
+}
+
+/* A text that could not be built whole is no text: half a command line must not run. */
+static void buffer(void **state)
+{
+    struct text_buffer b = {0};
+    char *text;
+
+    (void)state;
+    text_buffer_add(&b, "a");
+    text_buffer_add(&b, NULL);
+    text_buffer_format(&b, "%d-%s", 42, "\xE2\x82\xAC");
+    text_buffer_add_n(&b, "xyz", 2);
+    text = text_buffer_take(&b);
+    assert_string_equal(text, "a42-\xE2\x82\xACxy");
+    assert_null(b.text);
+    memory_free(text);
+    text = text_buffer_take(&b);
+    assert_string_equal(text, "");
+    memory_free(text);
+    memory_fail_at(1);
+    text_buffer_add(&b, "lost");
+    memory_fail_at(0);
+    text_buffer_add(&b, "kept");
+    assert_true(b.failed);
+    assert_null(text_buffer_take(&b));
+    assert_false(b.failed);
+}
+
+static void lists(void **state)
+{
+    struct texts a = {0}, b = {0};
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        char *text = text_format("%d", i);
+
+        assert_int_equal(texts_add(&a, text), S_OK);
+        memory_free(text);
+    }
+    assert_int_equal(texts_add(&b, "old"), S_OK);
+    memory_fail_at(15);
+    assert_int_equal(texts_copy(&b, &a), E_OUTOFMEMORY);
+    memory_fail_at(0);
+    assert_int_equal(b.count, 1);
+    assert_string_equal(b.items[0], "old");
+    assert_int_equal(texts_copy(&b, &a), S_OK);
+    assert_int_equal(b.count, 20);
+    assert_string_equal(b.items[19], "19");
+    texts_free(&a);
+    texts_free(&b);
+    assert_int_equal(b.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf16_round_trip),
+        cmocka_unit_test(utf16_refuses_what_utf8_cannot_hold),
+        cmocka_unit_test(utf8_malformed),
+        cmocka_unit_test(compare_without_case),
+        cmocka_unit_test(fold_agrees_with_the_system),
+        cmocka_unit_test(wildcards),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(guids),
+        cmocka_unit_test(buffer),
+        cmocka_unit_test(lists),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
