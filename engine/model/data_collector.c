@@ -168,6 +168,9 @@ static HRESULT admit(struct object *collection, struct object *item)
 {
     const struct items *items = &((struct collection *)collection)->items;
     char name[32];
+    HRESULT hr = collection_admit_class(collection, item, collector_class_of_element(item->class->name));
+    if (FAILED(hr))
+        return hr;
     if (collector_of(item)->Name[0]) {
         if (name_taken(items, item, collector_of(item)->Name))
             return error_set(PLA_E_DC_ALREADY_EXISTS, "Add: the set has a data collector '%s' already",

@@ -271,10 +271,17 @@ const struct class data_collector_set_class = {
     .copied = set_copied,
     .exchanged = set_exchanged,
 };
+
+static HRESULT sets_admit(struct object *collection, struct object *item)
+{
+    return collection_admit_class(collection, item, &data_collector_set_class);
+}
+
 const struct class data_collector_set_collection_class = {
     .name = "DataCollectorSetCollection",
     .size = sizeof(struct collection),
     .items = offsetof(struct collection, items),
+    .admit = sets_admit,
 };
 
 HRESULT set_create(struct object **out)

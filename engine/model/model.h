@@ -15,7 +15,7 @@ struct class {
     size_t property_count;
     size_t items;        /* offset of its struct items when it is a collection, else 0 */
     bool adopts;         /* a collection whose items belong to it alone: it is their parent, they share its lock */
-    /* A collection's rule for a new item, under the lock; may be NULL. */
+    /* A collection's rule for a new item, under the lock: what may be in it, which names are free. */
     HRESULT (*admit)(struct object *collection, struct object *item);
     HRESULT (*created)(struct object *o); /* makes child objects; may be NULL */
     const char *(*extension)(const struct object *o); /* of a collector's file, with its dot; under the lock */
@@ -72,6 +72,8 @@ size_t collection_count(struct object *collection);
 HRESULT collection_item(struct object *collection, size_t index, struct object **out); /* a reference */
 /* Keeps a reference and becomes the item's parent. The kind's own rules apply (duplicate names, another set). */
 HRESULT collection_add(struct object *collection, struct object *item);
+/* The rule of a collection that takes one class only. */
+HRESULT collection_admit_class(struct object *collection, struct object *item, const struct class *class);
 HRESULT collection_remove(struct object *collection, size_t index);
 HRESULT collection_remove_object(struct object *collection, struct object *item); /* E_INVALIDARG if it is not in it */
 void collection_clear(struct object *collection);

@@ -445,6 +445,13 @@ static void lock_both(struct object *a, struct object *b, unsigned *first, unsig
     }
 }
 
+HRESULT collection_admit_class(struct object *collection, struct object *item, const struct class *class)
+{
+    return item->class == class ? S_OK
+                                : error_set(E_INVALIDARG, "%s: a %s does not belong into it", collection->class->name,
+                                            item->class->name);
+}
+
 HRESULT collection_add(struct object *collection, struct object *item)
 {
     struct items *items = items_of(collection);
@@ -454,7 +461,7 @@ HRESULT collection_add(struct object *collection, struct object *item)
     if (collection->class->adopts && item->parent)
         hr = error_set(E_INVALIDARG, "%s: the %s is in a collection already", collection->class->name,
                        item->class->name);
-    if (SUCCEEDED(hr) && collection->class->admit)
+    if (SUCCEEDED(hr))
         hr = collection->class->admit(collection, item);
     if (SUCCEEDED(hr) &&
         !memory_grow((void **)&items->list, &items->capacity, items->count + 1, sizeof items->list[0]))

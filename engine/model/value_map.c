@@ -33,12 +33,18 @@ static const struct property map_properties[] = {
 #undef PROPERTY
 #undef PROPERTY_STRUCT
 };
+static HRESULT map_admit(struct object *map, struct object *item)
+{
+    return collection_admit_class(map, item, &value_map_item_class);
+}
+
 const struct class value_map_class = {
     .name = "ValueMap",
     .size = sizeof(struct value_map),
     .properties = map_properties,
     .property_count = IValueMap_count,
     .items = offsetof(struct value_map, items),
+    .admit = map_admit,
 };
 
 static uint32_t map_type(struct object *map)

@@ -85,21 +85,30 @@ HRESULT run_set_record(const struct run_set *r, HRESULT result, const char *mess
     return hr;
 }
 
-/* RootPath is made for the user only when it is the default; elsewhere a mistyped path must not make folders. */
+/* Whether `path` is `folder` or lies below it. */
+static bool is_below(const char *path, const char *folder)
+{
+    char *head = text_copy_n(path, strnlen(path, strlen(folder)));
+    bool below = head && text_equal_nocase(head, folder) && (strchr("\\/", path[strlen(folder)]) != NULL);
+    memory_free(head);
+    return below;
+}
+
+/* RootPath is made for the user only when it is the default or below that, as Windows' own wizard puts it; elsewhere a
+   mistyped path must not make folders. */
 static HRESULT check_root(const struct run_set *r)
 {
     const struct property *row = class_property(&data_collector_set_class, "RootPath");
-    char *root = host_expand_environment(r->set->RootPath);
-    HRESULT hr = S_OK;
-    if (!root)
-        return E_OUTOFMEMORY;
-    if (!folder_exists(root)) {
-        if (text_equal_nocase(r->set->RootPath, row->text))
+    char *root = host_expand_environment(r->set->RootPath), *standard = host_expand_environment(row->text);
+    HRESULT hr = root && standard ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !folder_exists(root)) {
+        if (is_below(root, standard))
             hr = folder_create(root);
         else
             hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "RootPath: there is no folder \"%s\"", root);
     }
     memory_free(root);
+    memory_free(standard);
     return hr;
 }
 
@@ -141,6 +150,7 @@ static HRESULT open_collector(struct run_set *r, struct segment *s, size_t index
         struct collect_context collect = {.output_path = path,
                                           .description = r->set->Description,
                                           .segment_max_mb = r->set->SegmentMaxSize,
+                                          .segmented = r->set->Segment,
                                           .report = note,
                                           .user = &r->diagnostics};
         bool existed = file_exists(path);

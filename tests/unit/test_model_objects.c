@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/* The property mechanism, walked row by row over every class: what a put takes, a get gives back, XML keeps. */
+#include "engine/model/model.h"
+#include "engine/os/memory.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct class *const all[] = {
+    &data_collector_set_class, &performance_counter_collector_class, &value_map_class, &value_map_item_class,
+};
+
+static struct object *make(const struct class *class)
+{
+    struct object *o = NULL;
+    assert_int_equal(object_create(class, NULL, &o), S_OK);
+    return o;
+}
+
+/* Every row starts as its default. */
+static void rows_start_with_their_defaults(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof all / sizeof all[0]; c++) {
+        struct object *o = make(all[c]);
+        for (size_t i = 0; i < all[c]->property_count; i++) {
+            const struct property *p = &all[c]->properties[i];
+            struct value v;
+            assert_int_equal(object_get_field(o, p, &v), S_OK);
+            switch (p->kind) {
+            case PROPERTY_BOOL:
+                assert_int_equal(v.boolean, p->number);
+                break;
+            case PROPERTY_I32:
+                assert_int_equal(v.i32, p->number);
+                break;
+            case PROPERTY_U32:
+            case PROPERTY_ENUM:
+            case PROPERTY_FLAGS:
+                assert_int_equal(v.u32, p->number);
+                break;
+            case PROPERTY_TEXT:
+                assert_string_equal(v.text, p->text);
+                break;
+            case PROPERTY_TEXTS:
+                assert_int_equal(v.texts.count, 0);
+                break;
+            case PROPERTY_VARIANT:
+                assert_int_equal(v.variant.type, VARIANT_EMPTY);
+                break;
+            case PROPERTY_OBJECT:
+                assert_non_null(v.object);
+                break;
+            }
+            value_free(&v);
+        }
+        object_release(o);
+    }
+}
+
+static void put_number(struct object *o, const struct property *p, int64_t n, HRESULT wanted)
+{
+    struct value v = {.kind = p->kind}, back;
+    if (p->kind == PROPERTY_I32)
+        v.i32 = (int32_t)n;
+    else
+        v.u32 = (uint32_t)n;
+    assert_int_equal(object_put(o, p, &v), wanted);
+    if (FAILED(wanted)) {
+        assert_non_null(strstr(error_text(wanted), p->name)); /* a user must learn which property it was */
+        return;
+    }
+    assert_int_equal(object_get_field(o, p, &back), S_OK);
+    assert_int_equal(p->kind == PROPERTY_I32 ? back.i32 : (int64_t)back.u32, n);
+}
+
+/* Range and list are held for every row, and a refused value leaves the old one. */
+static void numbers_are_held_against_their_row(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof all / sizeof all[0]; c++) {
+        struct object *o = make(all[c]);
+        for (size_t i = 0; i < all[c]->property_count; i++) {
+            const struct property *p = &all[c]->properties[i];
+            switch (p->kind) {
+            case PROPERTY_U32:
+                put_number(o, p, p->min, S_OK);
+                put_number(o, p, p->max, S_OK);
+                if (p->min > 0) {
+                    put_number(o, p, p->min - 1, E_INVALIDARG);
+                    put_number(o, p, p->max, S_OK);
+                }
+                break;
+            case PROPERTY_ENUM: {
+                uint32_t last = p->enumeration->items[p->enumeration->count - 1].value;
+                for (size_t k = 0; k < p->enumeration->count; k++)
+                    put_number(o, p, p->enumeration->items[k].value, S_OK);
+                put_number(o, p, last + 1, E_INVALIDARG);
+                struct value v;
+                assert_int_equal(object_get_field(o, p, &v), S_OK);
+                assert_int_equal(v.u32, last);
+                break;
+            }
+            case PROPERTY_FLAGS: {
+                struct value v = {.kind = p->kind, .u32 = UINT32_MAX};
+                assert_int_equal(object_put(o, p, &v), S_OK);
+                assert_int_equal(object_get_field(o, p, &v), S_OK);
+                assert_int_equal(v.u32, enumeration_mask(p->enumeration)); /* undefined bits are gone */
+                break;
+            }
+            default:
+                break;
+            }
+        }
+        object_release(o);
+    }
+}
+
+/* No row's name, element or member is there twice in its class. */
+static void rows_are_unique(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof all / sizeof all[0]; c++)
+        for (size_t i = 0; i < all[c]->property_count; i++)
+            for (size_t k = 0; k < i; k++) {
+                const struct property *a = &all[c]->properties[i], *b = &all[c]->properties[k];
+                assert_string_not_equal(a->name, b->name);
+                if (a->xml_use != XML_HIDDEN && b->xml_use != XML_HIDDEN)
+                    assert_string_not_equal(a->xml, b->xml);
+                assert_int_not_equal(a->offset, b->offset);
+            }
+}
+
+static HRESULT put_text(struct object *o, int row, const char *text)
+{
+    struct value v = {.kind = PROPERTY_TEXT, .text = (char *)(uintptr_t)text};
+    return object_put(o, &o->class->properties[row], &v);
+}
+
+static HRESULT put_texts(struct object *o, int row, const char *const *list, size_t count)
+{
+    struct value v = {.kind = PROPERTY_TEXTS};
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(texts_add(&v.texts, list[i]), S_OK);
+    HRESULT hr = object_put(o, &o->class->properties[row], &v);
+    value_free(&v);
+    return hr;
+}
+
+/* Keywords: MS-PLA's limits; the list that was there stays when one word is refused. */
+static void keywords_keep_their_limits(void **state)
+{
+    (void)state;
+    struct object *set = make(&data_collector_set_class);
+    char longest[1026];
+    memset(longest, 'k', sizeof longest);
+    longest[1025] = 0;
+    const char *good[] = {"a", "b"}, *semicolon[] = {"x;y"}, *empty[] = {""}, *too_long[] = {longest};
+    assert_int_equal(put_texts(set, IDataCollectorSet_Keywords, good, 2), S_OK);
+    assert_int_equal(put_texts(set, IDataCollectorSet_Keywords, semicolon, 1), E_INVALIDARG);
+    assert_int_equal(put_texts(set, IDataCollectorSet_Keywords, empty, 1), E_INVALIDARG);
+    assert_int_equal(put_texts(set, IDataCollectorSet_Keywords, too_long, 1), E_INVALIDARG);
+    longest[1024] = 0;
+    const char *just[] = {longest};
+    assert_int_equal(put_texts(set, IDataCollectorSet_Keywords, just, 1), S_OK);
+    const char *many[257];
+    for (size_t i = 0; i < 257; i++)
+        many[i] = "w";
+    assert_int_equal(put_texts(set, IDataCollectorSet_Keywords, many, 257), E_INVALIDARG);
+    assert_int_equal(put_texts(set, IDataCollectorSet_Keywords, many, 256), S_OK);
+    object_release(set);
+}
+
+static void counters_have_no_duplicates(void **state)
+{
+    (void)state;
+    struct object *c = make(&performance_counter_collector_class);
+    const char *good[] = {"\\A\\x", "\\A\\y"}, *twice[] = {"\\A\\x", "\\B\\z", "\\a\\X"}, *empty[] = {"\\A\\x", ""};
+    int row = IPerformanceCounterDataCollector_PerformanceCounters;
+    assert_int_equal(put_texts(c, row, good, 2), S_OK);
+    assert_int_equal(put_texts(c, row, twice, 3), PLA_E_NO_DUPLICATES);
+    assert_int_equal(put_texts(c, row, empty, 2), E_INVALIDARG);
+    struct value v;
+    assert_int_equal(object_get(c, &c->class->properties[row], &v), S_OK);
+    assert_int_equal(v.texts.count, 2);
+    value_free(&v);
+    row = IPerformanceCounterDataCollector_DataSourceName;
+    assert_int_equal(put_text(c, row, "SQL:dsn!log"), S_OK);
+    assert_int_equal(put_text(c, row, ""), S_OK);
+    assert_int_equal(put_text(c, row, "dsn!log"), E_INVALIDARG);
+    assert_int_equal(put_text(c, row, "SQL:!log"), E_INVALIDARG);
+    assert_int_equal(put_text(c, row, "SQL:dsn!"), E_INVALIDARG);
+    object_release(c);
+}
+
+static void security_must_look_like_sddl(void **state)
+{
+    (void)state;
+    struct object *set = make(&data_collector_set_class);
+    int row = IDataCollectorSet_Security;
+    assert_int_equal(put_text(set, row, "O:BAG:BAD:P(A;;KA;;;SY)(A;;KR;;;S-1-5-32-559)"), S_OK);
+    assert_int_equal(put_text(set, row, "D:AI(A;ID;0x1f019f;;;BA)"), S_OK);
+    assert_int_equal(put_text(set, row, ""), S_OK);
+    assert_int_equal(put_text(set, row, "hello"), E_INVALIDARG);
+    assert_int_equal(put_text(set, row, "D:(A;;FA;;;SY"), E_INVALIDARG);
+    assert_int_equal(put_text(set, row, "D:(A;;FA;;;SY)O:BA"), E_INVALIDARG);
+    object_release(set);
+}
+
+/* ---- collections ---- */
+
+static struct object *collectors_of(struct object *set)
+{
+    return ((struct data_collector_set *)set)->DataCollectors;
+}
+
+static struct object *add_named(struct object *set, const char *name)
+{
+    struct object *c = NULL;
+    assert_int_equal(object_create(&performance_counter_collector_class, set, &c), S_OK);
+    assert_int_equal(put_text(c, IPerformanceCounterDataCollector_Name, name), S_OK);
+    assert_int_equal(collection_add(collectors_of(set), c), S_OK);
+    return c;
+}
+
+/* A collector belongs to one set, under one name, and knows its place. */
+static void collectors_belong_to_one_set(void **state)
+{
+    (void)state;
+    struct object *set = make(&data_collector_set_class), *other = make(&data_collector_set_class), *found = NULL;
+    struct object *a = add_named(set, "A"), *b = add_named(set, "B"), *twin = NULL, *unnamed = NULL;
+    struct value v;
+    assert_int_equal(object_create(&performance_counter_collector_class, NULL, &twin), S_OK);
+    assert_int_equal(put_text(twin, IPerformanceCounterDataCollector_Name, "a"), S_OK);
+    assert_int_equal(collection_add(collectors_of(set), twin), PLA_E_DC_ALREADY_EXISTS);
+    assert_int_equal(collection_add(collectors_of(other), a), E_INVALIDARG);
+    assert_int_equal(collection_add(collectors_of(set), a), E_INVALIDARG);
+    assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, "a"), PLA_E_DC_ALREADY_EXISTS);
+    assert_int_equal(collector_set(b, &found), S_OK);
+    assert_ptr_equal(found, set);
+    object_release(found);
+    const struct property *index = &b->class->properties[IPerformanceCounterDataCollector_Index];
+    assert_int_equal(object_get(b, index, &v), S_OK);
+    assert_int_equal(v.i32, 1);
+    assert_int_equal(collection_remove(collectors_of(set), 0), S_OK);
+    assert_int_equal(object_get(b, index, &v), S_OK);
+    assert_int_equal(v.i32, 0);
+    assert_int_equal(collector_set(a, &found), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(collection_add(collectors_of(other), a), S_OK); /* free again */
+    assert_int_equal(collection_remove(collectors_of(set), 7), DISP_E_BADINDEX);
+    assert_int_equal(collection_remove_object(collectors_of(set), a), E_INVALIDARG);
+    assert_int_equal(object_create(&performance_counter_collector_class, NULL, &unnamed), S_OK);
+    assert_int_equal(collection_add(collectors_of(set), unnamed), S_OK);
+    assert_string_equal(collector_of(unnamed)->Name, "DataCollector01");
+    /* Children outlive their set and know that it has gone. */
+    object_release(set);
+    assert_int_equal(collector_set(b, &found), PLA_E_DCS_NOT_FOUND);
+    object_release(a);
+    object_release(b);
+    object_release(twin);
+    object_release(unnamed);
+    object_release(other);
+}
+
+/* Only what belongs into a collection gets in. */
+static void collections_take_their_own_kind(void **state)
+{
+    (void)state;
+    struct object *set = make(&data_collector_set_class), *item = make(&value_map_item_class);
+    struct object *map = make(&value_map_class), *sets = make(&data_collector_set_collection_class);
+    assert_int_equal(collection_add(collectors_of(set), item), E_INVALIDARG);
+    assert_int_equal(collection_add(map, set), E_INVALIDARG);
+    assert_int_equal(collection_add(sets, map), E_INVALIDARG);
+    assert_int_equal(collection_add(sets, set), S_OK);
+    assert_int_equal(collection_count(sets), 1);
+    object_release(sets);
+    object_release(map);
+    object_release(item);
+    object_release(set);
+}
+
+/* ---- value maps ---- */
+
+static void add_item(struct object *map, const char *key, int64_t number, bool enabled)
+{
+    struct object *item = make(&value_map_item_class);
+    struct value v = {.kind = PROPERTY_VARIANT, .variant = {.type = VARIANT_UI8, .integer = number}};
+    struct value on = {.kind = PROPERTY_BOOL, .boolean = enabled};
+    if (key)
+        assert_int_equal(put_text(item, IValueMapItem_Key, key), S_OK);
+    assert_int_equal(object_put(item, &item->class->properties[IValueMapItem_Value], &v), S_OK);
+    assert_int_equal(object_put(item, &item->class->properties[IValueMapItem_Enabled], &on), S_OK);
+    assert_int_equal(collection_add(map, item), S_OK);
+    object_release(item);
+}
+
+static struct object *map_of_type(uint32_t type)
+{
+    struct object *map = make(&value_map_class);
+    struct value v = {.kind = PROPERTY_ENUM, .u32 = type};
+    assert_int_equal(object_put(map, &map->class->properties[IValueMap_ValueMapType], &v), S_OK);
+    return map;
+}
+
+static int64_t value_now(struct object *map)
+{
+    struct variant v;
+    assert_int_equal(value_map_get_value(map, &v), S_OK);
+    assert_int_equal(v.type, VARIANT_UI8);
+    return v.integer;
+}
+
+static bool enabled(struct object *map, size_t index)
+{
+    struct object *item;
+    assert_int_equal(collection_item(map, index, &item), S_OK);
+    bool on = ((struct value_map_item *)item)->Enabled;
+    object_release(item);
+    return on;
+}
+
+static void put(struct object *map, int64_t number)
+{
+    struct variant v = {.type = VARIANT_I4, .integer = number};
+    assert_int_equal(value_map_put_value(map, &v), S_OK);
+}
+
+/* Index: the first enabled item; a put enables the item with the value and no other, or adds it. */
+static void index_maps_have_one_value(void **state)
+{
+    (void)state;
+    struct object *map = map_of_type(1);
+    add_item(map, "win:Error", 2, true);
+    add_item(map, "win:Warning", 3, true);
+    assert_int_equal(value_now(map), 2);
+    put(map, 3);
+    assert_int_equal(value_now(map), 3);
+    assert_false(enabled(map, 0));
+    put(map, 9);
+    assert_int_equal(collection_count(map), 3);
+    assert_int_equal(value_now(map), 9);
+    object_release(map);
+}
+
+/* Flags: the enabled items together; a put enables an item per bit and adds one for what is left. */
+static void flag_maps_combine(void **state)
+{
+    (void)state;
+    struct object *map = map_of_type(2);
+    add_item(map, "a", 1, true);
+    add_item(map, "b", 2, false);
+    add_item(map, "c", 4, true);
+    assert_int_equal(value_now(map), 5);
+    put(map, 0x13);
+    assert_int_equal(value_now(map), 0x13);
+    assert_true(enabled(map, 0));
+    assert_true(enabled(map, 1));
+    assert_false(enabled(map, 2));
+    assert_int_equal(collection_count(map), 4);
+    put(map, 0);
+    assert_int_equal(value_now(map), 0);
+    object_release(map);
+}
+
+/* Flag arrays are read item by item; the map's value is the first enabled one (MS-PLA note 2). */
+static void flag_arrays_are_not_combined(void **state)
+{
+    (void)state;
+    struct object *map = map_of_type(3);
+    add_item(map, "process", 1, true);
+    add_item(map, "profile", 0x20000002, true);
+    assert_int_equal(value_now(map), 1);
+    put(map, 0x20000002);
+    assert_int_equal(value_now(map), 0x20000002);
+    object_release(map);
+}
+
+static HRESULT add_text(struct object *map, const char *text)
+{
+    struct variant v = {.type = VARIANT_TEXT, .text = (char *)(uintptr_t)text};
+    return value_map_add_value(map, &v);
+}
+
+/* MS-PLA 3.2.4.18.10: integers, texts of integers, names of items. */
+static void add_takes_numbers_and_names(void **state)
+{
+    (void)state;
+    struct object *map = map_of_type(2), *item;
+    struct variant number = {.type = VARIANT_UI4, .integer = 8}, real = {.type = VARIANT_R8, .real = 1.5};
+    add_item(map, "Key Name", 1, false);
+    assert_int_equal(value_map_add_value(map, &number), S_OK);
+    assert_int_equal(value_map_add_value(map, &real), DISP_E_TYPEMISMATCH);
+    assert_int_equal(add_text(map, "0x10"), S_OK);
+    assert_int_equal(add_text(map, "-0x1F"), S_OK);
+    assert_int_equal(collection_item(map, 3, &item), S_OK);
+    assert_int_equal(((struct value_map_item *)item)->Value.integer, -0x1F);
+    object_release(item);
+    assert_int_equal(add_text(map, "0xFFFFFFFFFFFFFFFF"), S_OK);
+    assert_false(enabled(map, 0));
+    assert_int_equal(add_text(map, "key name"), S_OK);
+    assert_true(enabled(map, 0));
+    assert_int_equal(collection_count(map), 5);
+    assert_int_equal(add_text(map, "nobody"), E_INVALIDARG);
+    assert_int_equal(collection_count(map), 5);
+    object_release(map);
+}
+
+static void user_values_come_back(void **state)
+{
+    (void)state;
+    struct object *set = make(&data_collector_set_class);
+    char *text = NULL;
+    assert_int_equal(set_put_value(set, "", "x"), E_INVALIDARG);
+    assert_int_equal(set_put_value(set, "key", "one"), S_OK);
+    assert_int_equal(set_put_value(set, "KEY", "two"), S_OK);
+    assert_int_equal(set_get_value(set, "Key", &text), S_OK);
+    assert_string_equal(text, "two");
+    memory_free(text);
+    assert_int_equal(set_put_value(set, "key", NULL), S_OK);
+    assert_int_equal(set_get_value(set, "key", &text), E_INVALIDARG);
+    assert_null(text);
+    object_release(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_start_with_their_defaults), cmocka_unit_test(numbers_are_held_against_their_row),
+        cmocka_unit_test(rows_are_unique),                cmocka_unit_test(keywords_keep_their_limits),
+        cmocka_unit_test(counters_have_no_duplicates),    cmocka_unit_test(security_must_look_like_sddl),
+        cmocka_unit_test(collectors_belong_to_one_set),   cmocka_unit_test(collections_take_their_own_kind),
+        cmocka_unit_test(index_maps_have_one_value),      cmocka_unit_test(flag_maps_combine),
+        cmocka_unit_test(flag_arrays_are_not_combined),   cmocka_unit_test(add_takes_numbers_and_names),
+        cmocka_unit_test(user_values_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

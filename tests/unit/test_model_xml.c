@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets as XML: what people import stays what it was, what is wrong is told and never half taken. pla-behaviour 18. */
+#include "engine/model/model.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct object *new_set(void)
+{
+    struct object *set = NULL;
+    assert_int_equal(set_create(&set), S_OK);
+    return set;
+}
+
+static struct object *new_issues(void)
+{
+    struct object *map = NULL;
+    assert_int_equal(issues_create(NULL, &map), S_OK);
+    return map;
+}
+
+static struct object *collectors_of(struct object *set)
+{
+    return ((struct data_collector_set *)set)->DataCollectors;
+}
+
+static HRESULT set_xml(struct object *set, const char *xml)
+{
+    struct object *issues = new_issues();
+    HRESULT hr = set_from_xml(set, xml, strlen(xml), issues);
+    object_release(issues);
+    return hr;
+}
+
+static char *xml_of(struct object *o)
+{
+    char *xml = NULL;
+    size_t size = 0;
+    assert_int_equal(object_to_xml(o, &xml, &size), S_OK);
+    assert_int_equal(strlen(xml), size);
+    return xml;
+}
+
+/* "key 0xHRESULT\n" for each issue. */
+static char *listed(struct object *issues)
+{
+    struct text_buffer b = {0};
+    for (size_t i = 0; i < collection_count(issues); i++) {
+        struct object *item;
+        assert_int_equal(collection_item(issues, i, &item), S_OK);
+        const struct value_map_item *v = (const struct value_map_item *)item;
+        text_buffer_format(&b, "%s 0x%08x\n", v->Key, (unsigned)v->Value.integer);
+        assert_int_not_equal(strlen(v->Description), 0);
+        object_release(item);
+    }
+    return text_buffer_take(&b);
+}
+
+static char *golden(const char *name)
+{
+    char path[1024], *text = NULL;
+    size_t size;
+    snprintf(path, sizeof path, "%s/tests/golden/sets/%s", getenv("OPENPLA_SOURCE_DIR"), name);
+    assert_int_equal(file_load(path, 1 << 20, &text, &size), S_OK);
+    return text;
+}
+
+/* With OPENPLA_WRITE_GOLDEN set the expected file is written instead of compared: read the difference before you keep
+   it. */
+static void write_golden(const char *name, const char *text)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/tests/golden/sets/%s", getenv("OPENPLA_SOURCE_DIR"), name);
+    assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+}
+
+/* The text with the content of OutputLocation, which depends on the host and the moment, taken out. */
+static void drop_location(char *xml)
+{
+    char *start = strstr(xml, "<OutputLocation>"), *end = strstr(xml, "</OutputLocation>");
+    if (start && end)
+        memmove(start + strlen("<OutputLocation>"), end, strlen(end) + 1);
+}
+
+/* A template as perfmon exports it, with the errors that people's files have: every good value is taken, every bad one
+   told; writing what was read gives the same set again. */
+static void a_template_is_read_and_written_again(void **state)
+{
+    (void)state;
+    char *in = golden("full.xml"), *wanted_issues = golden("full.issues"), *wanted = golden("full.out.xml");
+    struct object *set = new_set(), *again = new_set(), *issues = new_issues(), *none = new_issues();
+    assert_int_equal(set_from_xml(set, in, strlen(in), issues), S_OK);
+    char *found = listed(issues), *out = xml_of(set);
+    assert_string_equal(found, wanted_issues);
+    assert_int_equal(set_from_xml(again, out, strlen(out), none), S_OK);
+    assert_int_equal(collection_count(none), 0);
+    char *second = xml_of(again);
+    drop_location(out);
+    drop_location(second);
+    assert_string_equal(second, out);
+    if (getenv("OPENPLA_WRITE_GOLDEN"))
+        write_golden("full.out.xml", out);
+    else
+        assert_string_equal(out, wanted);
+    memory_free(second);
+    memory_free(out);
+    memory_free(found);
+    memory_free(wanted);
+    memory_free(wanted_issues);
+    memory_free(in);
+    object_release(none);
+    object_release(issues);
+    object_release(again);
+    object_release(set);
+}
+
+/* Programs put some properties and then apply partial XML: it must not take them back. */
+static void partial_xml_keeps_the_rest(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    struct data_collector_set *s = (struct data_collector_set *)set;
+    assert_int_equal(set_xml(set, "<DataCollectorSet><Duration>5</Duration><Keyword>a</Keyword>"
+                                  "<PerformanceCounterDataCollector><Name>A</Name></PerformanceCounterDataCollector>"
+                                  "</DataCollectorSet>"),
+                     S_OK);
+    struct object *collector;
+    assert_int_equal(collection_item(collectors_of(set), 0, &collector), S_OK);
+    assert_int_equal(set_xml(set, "<DataCollectorSet><RootPath>D:\\logs</RootPath></DataCollectorSet>"), S_OK);
+    assert_int_equal(s->Duration, 5);
+    assert_int_equal(s->Keywords.count, 1);
+    assert_string_equal(s->RootPath, "D:\\logs");
+    assert_ptr_equal(((struct collection *)collectors_of(set))->items.list[0], collector); /* the very same object */
+    /* A list that is there replaces the list; an empty number is the default; collectors replace collectors. */
+    assert_int_equal(set_xml(set, "<DataCollectorSet><Keyword>b</Keyword><Keyword>c</Keyword><Duration/>"
+                                  "<PerformanceCounterDataCollector/></DataCollectorSet>"),
+                     S_OK);
+    assert_int_equal(s->Keywords.count, 2);
+    assert_int_equal(s->Duration, 0);
+    assert_int_equal(collection_count(collectors_of(set)), 1);
+    assert_null(collector->parent);
+    object_release(collector);
+    object_release(set);
+}
+
+static void refused(const char *xml, const char *why)
+{
+    struct object *set = new_set();
+    struct data_collector_set *s = (struct data_collector_set *)set;
+    s->Duration = 7;
+    assert_int_equal(set_xml(set, xml), OPENPLA_E_MALFORMED_XML);
+    assert_non_null(strstr(error_text(OPENPLA_E_MALFORMED_XML), why));
+    assert_int_equal(s->Duration, 7);
+    object_release(set);
+}
+
+/* What is no XML, or could reach out of it, is refused with a reason, and the set stays as it was. */
+static void malformed_xml_changes_nothing(void **state)
+{
+    (void)state;
+    refused("", "empty");
+    refused(" \r\n", "empty");
+    refused("<DataCollectorSet>\n<Duration>1</Duration>\n", "line 3");
+    refused("<DataCollectorSet><Duration>1</DataCollectorSet>", "line 1");
+    refused("<Other/>", "'Other'");
+    refused("<!DOCTYPE x SYSTEM \"http://example.invalid/x\"><DataCollectorSet><Duration>1</Duration></DataCollectorSet>",
+            "document type");
+    refused("<!DOCTYPE x [<!ENTITY e SYSTEM \"file:///etc/passwd\">]><DataCollectorSet><Description>&e;</Description>"
+            "</DataCollectorSet>",
+            "document type");
+    struct text_buffer deep = {0};
+    for (int i = 0; i < 5000; i++)
+        text_buffer_add(&deep, "<a>");
+    char *text = text_buffer_take(&deep);
+    refused(text, "line 1");
+    memory_free(text);
+    char *big = memory_alloc((16 << 20) + 2);
+    memset(big, ' ', (16 << 20) + 1);
+    memcpy(big, "<a/>", 4);
+    big[(16 << 20) + 1] = 0;
+    refused(big, "bytes");
+    memory_free(big);
+}
+
+/* Whatever a script pastes before the root is all right; the declaration's encoding says nothing. */
+static void prologues_are_taken(void **state)
+{
+    (void)state;
+    static const char *const before[] = {
+        "",
+        "\xEF\xBB\xBF",
+        "\r\n  ",
+        "<?xml version=\"1.0\" encoding=\"UTF-16\"?>",
+        "<?xml version=\"1.0\" encoding=\"windows-1252\"?>\r\n<!-- x --><?pi y?>",
+        " <?xml version=\"1.0\"?>",
+    };
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        struct object *set = new_set();
+        char *xml = text_format("%s<DataCollectorSet><Description>gr\xC3\xBC\xC3\x9F</Description></DataCollectorSet>",
+                                before[i]);
+        assert_int_equal(set_xml(set, xml), S_OK);
+        assert_string_equal(((struct data_collector_set *)set)->Description, "gr\xC3\xBC\xC3\x9F");
+        memory_free(xml);
+        object_release(set);
+    }
+}
+
+static void collectors_have_xml_of_their_own(void **state)
+{
+    (void)state;
+    static const char good[] = "<PerformanceCounterDataCollector><Name>c</Name><SampleInterval>3</SampleInterval>"
+                               "<Other/></PerformanceCounterDataCollector>";
+    static const char other[] = "<AlertDataCollector/>";
+    struct object *c = NULL, *issues = new_issues();
+    assert_int_equal(collector_create_from_xml(NULL, good, strlen(good), issues, &c), S_OK);
+    char *found = listed(issues);
+    assert_string_equal(found, "/PerformanceCounterDataCollector/Other 0x00300100\n");
+    memory_free(found);
+    assert_int_equal(((struct performance_counter_collector *)c)->SampleInterval, 3);
+    assert_int_equal(collector_from_xml(c, other, strlen(other), issues), OPENPLA_E_MALFORMED_XML);
+    assert_int_equal(collector_from_xml(c, good, strlen(good), issues), S_OK);
+    char *xml = xml_of(c);
+    assert_non_null(strstr(xml, "<SampleInterval>3</SampleInterval>"));
+    memory_free(xml);
+    object_release(c);
+    object_release(issues);
+}
+
+/* Control characters cannot be in XML 1.0: they are replaced, and the file stays readable. */
+static void control_characters_do_not_break_the_file(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    assert_int_equal(object_put_text(set, &set->class->properties[IDataCollectorSet_Description], "a\001b\tc"), S_OK);
+    assert_int_equal(set_put_value(set, "k\002", "v\003"), S_OK);
+    char *xml = xml_of(set);
+    assert_non_null(strstr(xml, "<Description>a\xEF\xBF\xBD"
+                                "b\tc</Description>"));
+    struct object *again = new_set(), *issues = new_issues();
+    assert_int_equal(set_xml(again, xml), S_OK);
+    assert_int_equal(set_validate(set, issues), S_OK);
+    char *found = listed(issues);
+    assert_non_null(strstr(found, "Description 0x80070057"));
+    memory_free(found);
+    memory_free(xml);
+    object_release(issues);
+    object_release(again);
+    object_release(set);
+}
+
+static void validated(const char *xml, const char *wanted)
+{
+    struct object *set = new_set(), *issues = new_issues();
+    assert_int_equal(set_xml(set, xml), S_OK);
+    assert_int_equal(set_validate(set, issues), S_OK);
+    char *found = listed(issues);
+    assert_string_equal(found ? found : "", wanted);
+    memory_free(found);
+    object_release(issues);
+    object_release(set);
+}
+
+#define SET(x)     "<DataCollectorSet>" x "</DataCollectorSet>"
+#define COUNTER(x) "<PerformanceCounterDataCollector>" x "</PerformanceCounterDataCollector>"
+#define QUIET      "<Task>t</Task><SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>yyyy" \
+              "</SubdirectoryFormatPattern><SegmentMaxSize>1</SegmentMaxSize>"
+#define ITEM(property, code) "PerformanceCounterDataCollector[1]/" property " " code "\n"
+
+/* MS-PLA 2.2.2.11, rule by rule. */
+static void validation_follows_the_rules(void **state)
+{
+    (void)state;
+    validated(SET(), "TaskArguments 0x00300100\nSubdirectoryFormatPattern 0x00300100\n");
+    validated(SET(QUIET), "");
+    validated(SET(QUIET COUNTER("")), "");
+    validated(SET("<Task>t</Task><SubdirectoryFormat>1</SubdirectoryFormat>" COUNTER("")),
+              ITEM("LogCircular", "0x00300100"));
+    validated(SET("<Task>t</Task><SubdirectoryFormat>1</SubdirectoryFormat>" COUNTER("<LogCircular>1</LogCircular>")),
+              ITEM("LogCircular", "0x80300101") ITEM("LogAppend", "0x00300100"));
+    validated(SET(QUIET COUNTER("<LogOverwrite>1</LogOverwrite>")), ITEM("LogAppend", "0x00300100"));
+    validated(SET(QUIET COUNTER("<LogOverwrite>1</LogOverwrite><LogAppend>1</LogAppend>")),
+              ITEM("LogAppend", "0x80300101"));
+    validated(SET(QUIET COUNTER("<LogFileFormat>0</LogFileFormat>")), ITEM("LogAppend", "0x00300100"));
+    validated(SET(QUIET COUNTER("<LogFileFormat>2</LogFileFormat>")),
+              ITEM("LogCircular", "0x00300100") ITEM("LogOverwrite", "0x00300100") ITEM("LogAppend", "0x00300100")
+                  ITEM("DataSourceName", "0x80300101"));
+    validated(SET(QUIET COUNTER("<FileNameFormat>1</FileNameFormat>")), ITEM("FileNameFormatPattern", "0x80300101"));
+    validated(SET(QUIET COUNTER("<FileNameFormat>1</FileNameFormat><FileNameFormatPattern>Q</FileNameFormatPattern>")),
+              ITEM("FileNameFormatPattern", "0xa0300002"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_template_is_read_and_written_again), cmocka_unit_test(partial_xml_keeps_the_rest),
+        cmocka_unit_test(malformed_xml_changes_nothing),        cmocka_unit_test(prologues_are_taken),
+        cmocka_unit_test(collectors_have_xml_of_their_own),     cmocka_unit_test(control_characters_do_not_break_the_file),
+        cmocka_unit_test(validation_follows_the_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
