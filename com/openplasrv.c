@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openplasrv.exe: runs the server that is in openpla.dll (DECISIONS 19: one copy of the engine). */
+/* openplasrv.exe: the COM server and service, which openpla.dll holds. */
 #include "com/server.h"
 
 int wmain(int argc, WCHAR **argv);

@@ -356,7 +356,8 @@ int OpenPlaServer(int argc, WCHAR **argv)
     bool service = true, dropin = false;
     int i;
 
-    if (argc == 2 && is_option(argv[1], L"Embedding"))
+    /* COM appends the argument to the command line of LocalServer32, which has it already. */
+    if (argc >= 2 && is_option(argv[1], L"Embedding"))
         return serve_for_com();
     if (argc == 2 && is_option(argv[1], L"service"))
         return serve_as_service();

@@ -28,6 +28,6 @@ HRESULT com_class_factory(size_t index, CLSID *clsid, IUnknown **factory);
 bool server_set_is_running(void);
 
 /* openplasrv.exe's main program; exported. Exit code 0 or 1. Without an argument that it knows it prints them. */
-__declspec(dllexport) int OpenPlaServer(int argc, WCHAR **argv);
+int OpenPlaServer(int argc, WCHAR **argv);
 
 #endif

@@ -225,14 +225,20 @@ static HRESULT find_owner(const char *folder, enum owner *owner, char **module)
     return hr;
 }
 
-/* Keeps a value that is about to be replaced, under the same path below REPLACED, unless one is kept already. */
-static HRESULT keep_value(struct registry_changes *changes, const struct registration_row *row)
+/* Keeps what another module has in the row's place, under the same path below REPLACED: a value that is like ours too,
+   for it must outlive ours. What is kept already is older and stays. */
+static HRESULT keep_row(struct registry_changes *changes, const struct registration_row *row)
 {
     struct registry_value present = {0}, kept = {0};
     char *key = text_format("%s\\%s", REPLACED, row->key);
-    HRESULT hr = key ? registry_get(row->key, row->name, &present) : E_OUTOFMEMORY;
+    bool exists = false;
+    HRESULT hr = key ? registry_key_exists(row->key, &exists) : E_OUTOFMEMORY;
 
-    if (SUCCEEDED(hr) && present.exists && !registry_value_equal(&present, &row->value)) {
+    if (SUCCEEDED(hr) && exists)
+        hr = registry_make_key(changes, key);
+    if (SUCCEEDED(hr) && exists && !row->key_only)
+        hr = registry_get(row->key, row->name, &present);
+    if (SUCCEEDED(hr) && present.exists) {
         hr = registry_get(key, row->name, &kept);
         if (SUCCEEDED(hr) && !kept.exists)
             hr = registry_put(changes, key, row->name, &present);
@@ -243,32 +249,35 @@ static HRESULT keep_value(struct registry_changes *changes, const struct registr
     return hr;
 }
 
-/* Removes one row as far as it is ours, and puts back what it had replaced. */
-static HRESULT remove_row(const struct registration_row *row)
+/* Removes one value as far as it is ours, or puts back what it had replaced. */
+static HRESULT remove_value(const struct registration_row *row, const char *kept_key)
 {
-    static const struct registry_value absent = {0};
     struct registry_changes changes = {0};
     struct registry_value present = {0}, kept = {0};
-    char *key = text_format("%s\\%s", REPLACED, row->key);
-    HRESULT hr = key ? S_OK : E_OUTOFMEMORY;
+    HRESULT hr = registry_get(row->key, row->name, &present);
 
-    if (SUCCEEDED(hr) && !row->key_only) {
-        hr = registry_get(row->key, row->name, &present);
-        if (SUCCEEDED(hr))
-            hr = registry_get(key, row->name, &kept);
-        if (SUCCEEDED(hr) && registry_value_equal(&present, &row->value))
-            hr = registry_put(&changes, row->key, row->name, &kept);
-        if (SUCCEEDED(hr) && kept.exists)
-            hr = registry_put(&changes, key, row->name, &absent);
-    }
     if (SUCCEEDED(hr))
-        hr = registry_prune(row->root, row->key);
-    if (SUCCEEDED(hr))
-        hr = registry_prune("Software", key);
+        hr = registry_get(kept_key, row->name, &kept);
+    if (SUCCEEDED(hr) && registry_value_equal(&present, &row->value))
+        hr = registry_put(&changes, row->key, row->name, &kept);
     registry_value_free(&present);
     registry_value_free(&kept);
     registry_changes_free(&changes);
-    memory_free(key);
+    return hr;
+}
+
+/* Removes the row's value and, when nothing is left in it and it was not there before us, its key. */
+static HRESULT remove_row(const struct registration_row *row)
+{
+    char *kept_key = text_format("%s\\%s", REPLACED, row->key);
+    bool kept = false;
+    HRESULT hr = kept_key ? registry_key_exists(kept_key, &kept) : E_OUTOFMEMORY;
+
+    if (SUCCEEDED(hr) && !row->key_only)
+        hr = remove_value(row, kept_key);
+    if (SUCCEEDED(hr) && !kept)
+        hr = registry_prune(row->root, row->key);
+    memory_free(kept_key);
     return hr;
 }
 
@@ -279,16 +288,14 @@ static HRESULT write_rows(const struct registration_rows *rows, const struct reg
     HRESULT hr = S_OK;
     size_t i;
 
+    for (i = 0; keep && i < rows->count && SUCCEEDED(hr); i++)
+        hr = keep_row(changes, &rows->items[i]);
     for (i = 0; i < rows->count && SUCCEEDED(hr); i++) {
         const struct registration_row *row = &rows->items[i];
 
-        if (row->key_only) {
+        if (row->key_only)
             hr = registry_make_key(changes, row->key);
-            continue;
-        }
-        if (keep)
-            hr = keep_value(changes, row);
-        if (SUCCEEDED(hr))
+        else
             hr = registry_put(changes, row->key, row->name, row->service && !what->service ? &absent : &row->value);
     }
     return hr;
@@ -340,6 +347,8 @@ HRESULT registration_remove(const struct registration *what)
                 hr = remove_row(&rows.items[i]);
                 hr2 = FAILED(hr2) ? hr2 : hr;
             }
+            if (SUCCEEDED(hr2))
+                hr2 = registry_delete_tree("Software", REPLACED);
             hr = FAILED(hr2) ? hr2 : S_OK;
         }
     }

@@ -113,6 +113,23 @@ HRESULT registry_get(const char *key, const char *name, struct registry_value *o
     return status ? registry_error(status, "reading", key) : S_OK;
 }
 
+HRESULT registry_key_exists(const char *key, bool *exists)
+{
+    WCHAR *wide;
+    HKEY handle;
+    LSTATUS status;
+    HRESULT hr = text_to_utf16(key, &wide, NULL);
+
+    if (FAILED(hr))
+        return hr;
+    status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, wide, 0, KEY_QUERY_VALUE, &handle);
+    if (!status)
+        RegCloseKey(handle);
+    memory_free(wide);
+    *exists = !status;
+    return status && !is_missing(status) ? registry_error(status, "opening", key) : S_OK;
+}
+
 /* Writes or deletes a value of a key that exists. */
 static LSTATUS write_value(const WCHAR *key, const WCHAR *name, const struct registry_value *value)
 {
@@ -244,6 +261,21 @@ HRESULT registry_prune(const char *root, const char *key)
     }
     memory_free(wide);
     return status && status != ERROR_DIR_NOT_EMPTY ? registry_error(status, "deleting", key) : S_OK;
+}
+
+HRESULT registry_delete_tree(const char *root, const char *key)
+{
+    WCHAR *wide;
+    LSTATUS status;
+    HRESULT hr = text_to_utf16(key, &wide, NULL);
+
+    if (FAILED(hr))
+        return hr;
+    status = RegDeleteTreeW(HKEY_LOCAL_MACHINE, wide);
+    memory_free(wide);
+    if (status && !is_missing(status))
+        return registry_error(status, "deleting", key);
+    return registry_prune(root, key);
 }
 
 void registry_changes_undo(struct registry_changes *changes)

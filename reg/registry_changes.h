@@ -21,6 +21,7 @@ struct registry_changes {
 
 /* Reads one value; name NULL is the default value. A missing key or value is S_OK with exists false. */
 HRESULT registry_get(const char *key, const char *name, struct registry_value *out);
+HRESULT registry_key_exists(const char *key, bool *exists);
 /* Makes the key with every missing parent. */
 HRESULT registry_make_key(struct registry_changes *changes, const char *key);
 /* Sets the value (exists true, key made when missing) or sees to it that it is absent. Nothing is written or recorded
@@ -30,6 +31,9 @@ HRESULT registry_put(struct registry_changes *changes, const char *key, const ch
 /* Deletes `key`, which lies below `root`, and then its parents up to root (which stays), as long as they have neither
    values nor keys. A missing key counts as deleted. */
 HRESULT registry_prune(const char *root, const char *key);
+
+/* Deletes `key` with all that is in it, then prunes its parents up to root. */
+HRESULT registry_delete_tree(const char *root, const char *key);
 
 /* Takes everything back, the last change first. What another program changed meanwhile is overwritten; a key in which
    another program put something stays. */

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The keys and values below a key of HKEY_LOCAL_MACHINE as sorted lines of text. */
+#include "tests/com/registry_snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+
+#include "engine/os/memory.h"
+
+static void add_taken(struct texts *lines, char *line)
+{
+    if (!line || FAILED(texts_add(lines, line)))
+        abort();
+    memory_free(line);
+}
+
+static char *narrow(const WCHAR *text, size_t units)
+{
+    char *out;
+
+    if (FAILED(text_from_utf16(text, units, true, &out)))
+        abort();
+    return out;
+}
+
+/* Keys and names are the same in any case, and the spelling of those that are there already differs by host. */
+static char *lower(char *text)
+{
+    char *c;
+
+    for (c = text; c && *c; c++)
+        if (*c >= 'A' && *c <= 'Z')
+            *c = (char)(*c - 'A' + 'a');
+    return text;
+}
+
+char *snapshot_line(const char *key, const char *name, DWORD type, const void *data, size_t size)
+{
+    struct text_buffer line = {0};
+    size_t i;
+
+    text_buffer_format(&line, "%s|%s", key, name);
+    lower(line.text);
+    text_buffer_format(&line, "|%lu|", (unsigned long)type);
+    for (i = 0; i < size; i++)
+        text_buffer_format(&line, "%02x", ((const BYTE *)data)[i]);
+    return text_buffer_take(&line);
+}
+
+char *snapshot_key_line(const char *key)
+{
+    return lower(text_copy(key));
+}
+
+static void add_values(struct texts *lines, HKEY handle, const char *key)
+{
+    static WCHAR name[16384];
+    static BYTE data[1 << 20];
+    DWORD i, units, type, size;
+
+    for (i = 0;; i++) {
+        char *text;
+
+        units = ARRAYSIZE(name);
+        size = sizeof(data);
+        if (RegEnumValueW(handle, i, name, &units, NULL, &type, data, &size))
+            return;
+        text = narrow(name, units);
+        add_taken(lines, snapshot_line(key, text, type, data, size));
+        memory_free(text);
+    }
+}
+
+static void add_key(struct texts *lines, HKEY handle, const char *key)
+{
+    WCHAR name[256];
+    DWORD i, units;
+
+    add_values(lines, handle, key);
+    for (i = 0;; i++) {
+        char *text, *path;
+        HKEY child;
+
+        units = ARRAYSIZE(name);
+        if (RegEnumKeyExW(handle, i, name, &units, NULL, NULL, NULL, NULL))
+            return;
+        text = narrow(name, units);
+        path = lower(text_format("%s\\%s", key, text));
+        if (!path || FAILED(texts_add(lines, path)))
+            abort();
+        /* The 32-bit view holds links to keys that are walked already. */
+        if (_stricmp(text, "Wow6432Node") && !RegOpenKeyExW(handle, name, 0, KEY_READ, &child)) {
+            add_key(lines, child, path);
+            RegCloseKey(child);
+        }
+        memory_free(path);
+        memory_free(text);
+    }
+}
+
+void snapshot_add(struct texts *lines, const char *key)
+{
+    WCHAR *wide;
+    HKEY handle;
+
+    if (FAILED(text_to_utf16(key, &wide, NULL)))
+        abort();
+    if (!RegOpenKeyExW(HKEY_LOCAL_MACHINE, wide, 0, KEY_READ, &handle)) {
+        add_taken(lines, snapshot_key_line(key));
+        add_key(lines, handle, key);
+        RegCloseKey(handle);
+    }
+    memory_free(wide);
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void snapshot_sort(struct texts *lines)
+{
+    if (lines->count)
+        qsort(lines->items, lines->count, sizeof(lines->items[0]), compare);
+}
+
+struct texts snapshot_without(const struct texts *a, const struct texts *b)
+{
+    struct texts rest = {0};
+    size_t i;
+
+    for (i = 0; i < a->count; i++)
+        if ((!b->count || !bsearch(&a->items[i], b->items, b->count, sizeof(b->items[0]), compare)) &&
+            FAILED(texts_add(&rest, a->items[i])))
+            abort();
+    return rest;
+}

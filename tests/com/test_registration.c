@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: MIT */
+/* Registration against the registry and the service manager of the test prefix: what it writes is the table, no more
+   and no less, and it is taken back whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <windows.h>
+#include <ole2.h>
+
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "idl/proxy_clsid.h"
+#include "mspla.h"
+#include "reg/registration.h"
+#include "reg/service.h"
+#include "tests/com/registry_snapshot.h"
+
+#define FOLDER      "C:\\Program Files\\Open PLA test"
+#define CLSIDS      "Software\\Classes\\CLSID\\"
+#define SET_CLSID   "{03837521-098B-11D8-9414-505054503030}"
+#define LIBRARY     "{03837500-098B-11D8-9414-505054503030}"
+#define APPID_KEY   "Software\\Classes\\AppID\\" OPENPLA_APPID
+#define SERVICE_KEY "System\\CurrentControlSet\\Services\\OpenPLA"
+#define COMMAND     L"\"C:\\Program Files\\Open PLA test\\openplasrv.exe\" /service"
+
+static const struct registration with_service = {FOLDER, true, false};
+static const struct registration no_service = {FOLDER, false, false};
+
+static struct texts before; /* with nothing of ours registered: where every test begins and ends */
+
+static struct texts snapshot(void)
+{
+    struct texts lines = {0};
+
+    snapshot_add(&lines, "Software\\Classes");
+    snapshot_add(&lines, "Software\\OpenPLA");
+    snapshot_add(&lines, "System\\CurrentControlSet\\Services");
+    snapshot_sort(&lines);
+    return lines;
+}
+
+/* Only the keys that the table names, and the service's: for tests that look many times. */
+static struct texts table_snapshot(void)
+{
+    struct registration_rows rows;
+    struct texts lines = {0};
+    size_t i;
+
+    assert_int_equal(registration_expand(FOLDER, &rows), S_OK);
+    for (i = 0; i < rows.count; i++)
+        snapshot_add(&lines, rows.items[i].key);
+    registration_rows_free(&rows);
+    snapshot_add(&lines, "Software\\OpenPLA");
+    snapshot_add(&lines, "System\\CurrentControlSet\\Services\\OpenPLA");
+    snapshot_sort(&lines);
+    return lines;
+}
+
+static void assert_same(const struct texts *a, const struct texts *b)
+{
+    struct texts gone = snapshot_without(a, b), come = snapshot_without(b, a);
+    size_t i;
+
+    for (i = 0; i < gone.count; i++)
+        print_error("gone: %s\n", gone.items[i]);
+    for (i = 0; i < come.count; i++)
+        print_error("come: %s\n", come.items[i]);
+    assert_int_equal(gone.count + come.count, 0);
+    texts_free(&gone);
+    texts_free(&come);
+}
+
+static void assert_as_before(void)
+{
+    struct texts now = snapshot();
+
+    assert_same(&before, &now);
+    texts_free(&now);
+}
+
+static void put(const char *key, const char *name, const char *text)
+{
+    struct registry_changes changes = {0};
+    struct registry_value value = {0};
+
+    if (text)
+        assert_int_equal(registry_text(text, &value), S_OK);
+    assert_int_equal(registry_put(&changes, key, name, &value), S_OK);
+    registry_value_free(&value);
+    registry_changes_free(&changes);
+}
+
+/* NULL when the value is absent; else from memory_alloc. */
+static char *get(const char *key, const char *name)
+{
+    struct registry_value value;
+    char *text = NULL;
+
+    assert_int_equal(registry_get(key, name, &value), S_OK);
+    if (value.exists)
+        assert_int_equal(text_from_utf16((WCHAR *)value.data, value.size / sizeof(WCHAR) - 1, false, &text), S_OK);
+    registry_value_free(&value);
+    return text;
+}
+
+static void assert_value(const char *key, const char *name, const char *expected)
+{
+    char *text = get(key, name);
+
+    if (!text)
+        print_error("%s %s is absent\n", key, name ? name : "");
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    memory_free(text);
+}
+
+/* Deletes every key that the table names, whoever's values are in it, and the services. A run that failed or was ended
+   left them; this prefix is for tests. */
+static int wipe(void)
+{
+    static const WCHAR *const services[] = {OPENPLA_SERVICE_NAME, L"OtherService"};
+    struct registration_rows rows;
+    SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_ALL_ACCESS);
+    size_t i;
+
+    if (!manager || FAILED(registration_expand(FOLDER, &rows)))
+        return 1;
+    for (i = 0; i < rows.count; i++) {
+        const char *below = rows.items[i].key + strlen(rows.items[i].root) + 1;
+        WCHAR key[200];
+
+        swprintf(key, ARRAYSIZE(key), L"%hs\\%.*hs", rows.items[i].root, (int)strcspn(below, "\\"), below);
+        RegDeleteTreeW(HKEY_LOCAL_MACHINE, key);
+    }
+    RegDeleteTreeW(HKEY_LOCAL_MACHINE, L"Software\\OpenPLA");
+    registration_rows_free(&rows);
+    for (i = 0; i < ARRAYSIZE(services); i++) {
+        SC_HANDLE service = OpenServiceW(manager, services[i], DELETE);
+
+        if (service) {
+            DeleteService(service);
+            CloseServiceHandle(service);
+        }
+    }
+    CloseServiceHandle(manager);
+    return 0;
+}
+
+/* A server that an earlier run registered in this prefix goes first: its process must end. */
+static int remove_earlier(void **state)
+{
+    char *folder = host_module_folder();
+    struct registration earlier = {folder, true, false};
+    HRESULT hr = folder ? registration_remove(&earlier) : E_OUTOFMEMORY;
+
+    (void)state;
+    memory_free(folder);
+    if (FAILED(hr) || wipe())
+        return 1;
+    before = snapshot();
+    return before.count < 1000; /* a prefix has far more: an empty snapshot would prove nothing */
+}
+
+static int forget_snapshot(void **state)
+{
+    (void)state;
+    texts_free(&before);
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    memory_fail_at(0);
+    return wipe();
+}
+
+/* Adds the lines of `key` and of its parents below `root`. */
+static void expect_keys(struct texts *lines, const char *root, const char *key)
+{
+    size_t length;
+
+    for (length = strlen(root) + 1; length <= strlen(key); length++) {
+        if (key[length] == '\\' || !key[length]) {
+            char *path = text_copy_n(key, length), *line = snapshot_key_line(path);
+
+            assert_int_equal(texts_add(lines, line), S_OK);
+            memory_free(line);
+            memory_free(path);
+        }
+    }
+}
+
+static struct texts table_lines(const struct registration *what)
+{
+    struct registration_rows rows;
+    struct texts lines = {0}, unique = {0};
+    size_t i;
+
+    assert_int_equal(registration_expand(what->folder, &rows), S_OK);
+    for (i = 0; i < rows.count; i++) {
+        const struct registration_row *row = &rows.items[i];
+        char *line;
+
+        if ((row->service && !what->service) || (!row->key_only && !row->value.exists))
+            continue;
+        expect_keys(&lines, row->root, row->key);
+        if (row->key_only)
+            continue;
+        line = snapshot_line(row->key, row->name ? row->name : "", row->value.type, row->value.data, row->value.size);
+        assert_int_equal(texts_add(&lines, line), S_OK);
+        memory_free(line);
+    }
+    snapshot_sort(&lines);
+    for (i = 0; i < lines.count; i++)
+        if (!i || strcmp(lines.items[i], lines.items[i - 1]))
+            assert_int_equal(texts_add(&unique, lines.items[i]), S_OK);
+    texts_free(&lines);
+    registration_rows_free(&rows);
+    return unique;
+}
+
+/* A user whose system holds entries that nobody listed cannot get rid of them; one missing entry is a broken client. */
+static void writes_the_table_and_removes_it(void **state)
+{
+    struct texts after, added, expected = table_lines(&with_service), service = {0}, rest;
+
+    (void)state;
+    assert_int_equal(registration_write(&with_service), S_OK);
+    after = snapshot();
+    added = snapshot_without(&after, &before);
+    snapshot_add(&service, SERVICE_KEY);
+    snapshot_sort(&service);
+    assert_true(service.count > 5);
+    rest = snapshot_without(&added, &service);
+    assert_same(&expected, &rest);
+    assert_int_equal(after.count, before.count + expected.count + service.count);
+    assert_int_equal(registration_remove(&with_service), S_OK);
+    assert_as_before();
+    texts_free(&rest);
+    texts_free(&service);
+    texts_free(&expected);
+    texts_free(&added);
+    texts_free(&after);
+}
+
+/* The entries that scripts, COM and other tools look up, spelled out apart from the table. */
+static void clients_find_the_classes(void **state)
+{
+    static const struct {
+        const char *name, *clsid;
+    } classes[] = {{"DataCollectorSet", "{03837521-098B-11D8-9414-505054503030}"},
+                   {"DataCollectorSetCollection", "{03837525-098B-11D8-9414-505054503030}"},
+                   {"ServerDataCollectorSet", "{03837531-098B-11D8-9414-505054503030}"},
+                   {"ServerDataCollectorSetCollection", "{03837532-098B-11D8-9414-505054503030}"}};
+    char key[200], text[200];
+    WCHAR wide[100];
+    CLSID clsid;
+    size_t i;
+
+    (void)state;
+    assert_int_equal(registration_write(&with_service), S_OK);
+    for (i = 0; i < 4; i++) {
+        swprintf(wide, 100, L"pla.%hs", classes[i].name);
+        assert_int_equal(CLSIDFromProgID(wide, &clsid), S_OK);
+        text_from_guid(&clsid, text);
+        assert_string_equal(text, classes[i].clsid);
+        swprintf(wide, 100, L"PLA.%hs.1", classes[i].name);
+        assert_int_equal(CLSIDFromProgID(wide, &clsid), S_OK);
+        snprintf(key, sizeof(key), CLSIDS "%s\\LocalServer32", classes[i].clsid);
+        assert_value(key, NULL, "\"" FOLDER "\\openplasrv.exe\" -Embedding");
+        snprintf(key, sizeof(key), CLSIDS "%s", classes[i].clsid);
+        assert_value(key, "AppID", "{03837503-098B-11D8-9414-505054503030}");
+        snprintf(key, sizeof(key), CLSIDS "%s\\ProgID", classes[i].clsid);
+        snprintf(text, sizeof(text), "PLA.%s.1", classes[i].name);
+        assert_value(key, NULL, text);
+        snprintf(key, sizeof(key), "Software\\Classes\\PLA.%s\\CurVer", classes[i].name);
+        assert_value(key, NULL, text);
+        snprintf(key, sizeof(key), CLSIDS "%s\\VersionIndependentProgID", classes[i].clsid);
+        *strrchr(text, '.') = 0;
+        assert_value(key, NULL, text);
+    }
+    assert_value(APPID_KEY, "LocalService", "OpenPLA");
+    assert_value("Software\\Classes\\AppID\\openplasrv.exe", "AppID", OPENPLA_APPID);
+}
+
+/* A wrong proxy or slot count makes every call from another process fail or hit the wrong method. */
+static void interfaces_have_our_proxy(void **state)
+{
+    static const CLSID ours = OPENPLA_PROXY_CLSID;
+    const struct {
+        const IID *iid;
+        const char *name, *methods; /* the highest opnum of MS-PLA 3.2.4 and one */
+    } interfaces[] = {{&IID_IDataCollectorSet, "IDataCollectorSet", "67"},
+                      {&IID_IDataManager, "IDataManager", "32"},
+                      {&IID_IFolderAction, "IFolderAction", "15"},
+                      {&IID_IFolderActionCollection, "IFolderActionCollection", "15"},
+                      {&IID_IDataCollector, "IDataCollector", "32"},
+                      {&IID_IPerformanceCounterDataCollector, "IPerformanceCounterDataCollector", "42"},
+                      {&IID_ITraceDataCollector, "ITraceDataCollector", "72"},
+                      {&IID_IConfigurationDataCollector, "IConfigurationDataCollector", "50"},
+                      {&IID_IAlertDataCollector, "IAlertDataCollector", "48"},
+                      {&IID_IApiTracingDataCollector, "IApiTracingDataCollector", "46"},
+                      {&IID_ITraceDataProvider, "ITraceDataProvider", "26"},
+                      {&IID_ISchedule, "ISchedule", "15"},
+                      {&IID_ITraceDataProviderCollection, "ITraceDataProviderCollection", "17"},
+                      {&IID_IScheduleCollection, "IScheduleCollection", "15"},
+                      {&IID_IDataCollectorCollection, "IDataCollectorCollection", "16"},
+                      {&IID_IDataCollectorSetCollection, "IDataCollectorSetCollection", "15"},
+                      {&IID_IValueMapItem, "IValueMapItem", "17"},
+                      {&IID_IValueMap, "IValueMap", "21"}};
+    GUID library;
+    BSTR path;
+    size_t i;
+
+    (void)state;
+    assert_int_equal(sizeof(interfaces) / sizeof(interfaces[0]), 18);
+    assert_int_equal(registration_write(&with_service), S_OK);
+    for (i = 0; i < 18; i++) {
+        char guid[39], key[100], numbers[120];
+        CLSID proxy;
+
+        assert_int_equal(CoGetPSClsid(interfaces[i].iid, &proxy), S_OK);
+        assert_memory_equal(&proxy, &ours, sizeof(proxy));
+        text_from_guid(interfaces[i].iid, guid);
+        snprintf(key, sizeof(key), "Software\\Classes\\Interface\\%s", guid);
+        assert_value(key, NULL, interfaces[i].name);
+        snprintf(numbers, sizeof(numbers), "%s\\NumMethods", key);
+        assert_value(numbers, NULL, interfaces[i].methods);
+        snprintf(numbers, sizeof(numbers), "%s\\TypeLib", key);
+        assert_value(numbers, NULL, LIBRARY);
+    }
+    assert_value(CLSIDS OPENPLA_PROXY_CLSID_TEXT "\\InprocServer32", NULL, FOLDER "\\openpla.dll");
+    assert_value(CLSIDS OPENPLA_PROXY_CLSID_TEXT "\\InprocServer32", "ThreadingModel", "Both");
+    assert_true(text_to_guid(LIBRARY, &library));
+    assert_int_equal(QueryPathOfRegTypeLib(&library, 1, 0, LOCALE_NEUTRAL, &path), S_OK);
+    assert_true(!_wcsicmp(path, L"C:\\Program Files\\Open PLA test\\openpla.dll"));
+    SysFreeString(path);
+}
+
+static SC_HANDLE open_service(SC_HANDLE *manager)
+{
+    *manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_ALL_ACCESS);
+    assert_non_null(*manager);
+    return OpenServiceW(*manager, OPENPLA_SERVICE_NAME, SERVICE_ALL_ACCESS);
+}
+
+static void assert_no_service(void)
+{
+    SC_HANDLE manager, service = open_service(&manager);
+
+    assert_null(service);
+    assert_int_equal(GetLastError(), ERROR_SERVICE_DOES_NOT_EXIST);
+    CloseServiceHandle(manager);
+}
+
+/* A path with blanks that is not quoted starts C:\Program.exe; a service that does not start by itself has no
+   schedules. An older service of the same name is brought up to date. */
+static void service_starts_our_program(void **state)
+{
+    SC_HANDLE manager, service;
+    union {
+        QUERY_SERVICE_CONFIGW config;
+        BYTE bytes[4096];
+    } q;
+    DWORD size;
+    int round;
+
+    (void)state;
+    for (round = 0; round < 2; round++) {
+        assert_int_equal(registration_write(&with_service), S_OK);
+        service = open_service(&manager);
+        assert_non_null(service);
+        assert_true(QueryServiceConfigW(service, &q.config, sizeof(q), &size));
+        assert_int_equal(wcscmp(q.config.lpBinaryPathName, COMMAND), 0);
+        assert_int_equal(q.config.dwStartType, SERVICE_AUTO_START);
+        assert_int_equal(q.config.dwServiceType, SERVICE_WIN32_OWN_PROCESS);
+        assert_int_equal(_wcsicmp(q.config.lpServiceStartName, L"NT AUTHORITY\\LocalService"), 0);
+        assert_int_equal(wcscmp(q.config.lpDisplayName, OPENPLA_SERVICE_DISPLAY_NAME), 0);
+        assert_true(ChangeServiceConfigW(service, SERVICE_NO_CHANGE, SERVICE_DISABLED, SERVICE_NO_CHANGE,
+                                         L"C:\\old\\openplasrv.exe", NULL, NULL, NULL, NULL, NULL, NULL));
+        CloseServiceHandle(service);
+        CloseServiceHandle(manager);
+    }
+    assert_int_equal(registration_write(&with_service), S_OK);
+    assert_int_equal(registration_remove(&with_service), S_OK);
+    assert_no_service();
+    assert_as_before();
+}
+
+/* Where no service can be had COM must start the program itself: with LocalService in the AppID it would not. */
+static void registers_without_a_service(void **state)
+{
+    struct texts after, added, expected = table_lines(&no_service);
+
+    (void)state;
+    assert_int_equal(registration_write(&with_service), S_OK);
+    assert_int_equal(registration_write(&no_service), S_OK);
+    assert_no_service();
+    assert_null(get(APPID_KEY, "LocalService"));
+    after = snapshot();
+    added = snapshot_without(&after, &before);
+    assert_same(&expected, &added);
+    texts_free(&expected);
+    texts_free(&added);
+    texts_free(&after);
+    assert_int_equal(registration_remove(&no_service), S_OK);
+    assert_as_before();
+}
+
+/* An installer's repair runs it again. */
+static void writing_twice_changes_nothing(void **state)
+{
+    struct texts once, twice;
+
+    (void)state;
+    assert_int_equal(registration_write(&with_service), S_OK);
+    once = snapshot();
+    assert_int_equal(registration_write(&with_service), S_OK);
+    twice = snapshot();
+    assert_same(&once, &twice);
+    texts_free(&once);
+    texts_free(&twice);
+    assert_int_equal(registration_remove(&with_service), S_OK);
+    assert_as_before();
+    assert_int_equal(registration_remove(&with_service), S_FALSE);
+    assert_as_before();
+}
+
+/* A registry that refuses the last rows must not leave classes that point nowhere. A key that does not outlive the
+   system's end refuses keys that do. */
+static void refused_key_leaves_nothing(void **state)
+{
+    HKEY key;
+    struct texts start, now;
+    HRESULT hr;
+
+    (void)state;
+    assert_int_equal(RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"Software\\Classes\\TypeLib\\" LIBRARY, 0, NULL,
+                                     REG_OPTION_VOLATILE, KEY_ALL_ACCESS, NULL, &key, NULL),
+                     ERROR_SUCCESS);
+    RegCloseKey(key);
+    start = table_snapshot();
+    hr = registration_write(&with_service);
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_CHILD_MUST_BE_VOLATILE));
+    assert_non_null(strstr(error_text(hr), "Software\\Classes\\TypeLib\\" LIBRARY));
+    now = table_snapshot();
+    assert_same(&start, &now);
+    texts_free(&now);
+    texts_free(&start);
+    assert_no_service();
+}
+
+/* The service comes last; without it the AppID would name a service that is not there. */
+static void refused_service_leaves_nothing(void **state)
+{
+    SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_ALL_ACCESS);
+    SC_HANDLE other =
+        CreateServiceW(manager, L"OtherService", OPENPLA_SERVICE_DISPLAY_NAME, DELETE, SERVICE_WIN32_OWN_PROCESS,
+                       SERVICE_DEMAND_START, SERVICE_ERROR_NORMAL, L"C:\\other.exe", NULL, NULL, NULL, NULL, NULL);
+    struct texts start, now;
+    HRESULT hr;
+
+    (void)state;
+    assert_non_null(other);
+    start = table_snapshot();
+    hr = registration_write(&with_service);
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_DUPLICATE_SERVICE_NAME));
+    assert_non_null(strstr(error_text(hr), "service OpenPLA"));
+    now = table_snapshot();
+    assert_same(&start, &now);
+    texts_free(&now);
+    texts_free(&start);
+    assert_true(DeleteService(other));
+    CloseServiceHandle(other);
+    CloseServiceHandle(manager);
+}
+
+/* Runs out of memory at many places; every time the registry is as `expected`. */
+static void fail_at_many_places(const struct registration *what, const struct texts *expected)
+{
+    uint64_t n, step = 1;
+    HRESULT hr;
+
+    for (n = 1;; n += step, step += 23) {
+        struct texts now;
+
+        memory_fail_at(n);
+        hr = registration_write(what);
+        memory_fail_at(0);
+        if (hr == S_OK)
+            break;
+        assert_int_equal(hr, E_OUTOFMEMORY);
+        now = table_snapshot();
+        assert_same(expected, &now);
+        texts_free(&now);
+    }
+    assert_true(n > 1000);
+}
+
+/* A failing first registration leaves nothing; a failing repair or update leaves the registration that worked. */
+static void out_of_memory_takes_everything_back(void **state)
+{
+    static const struct registration moved = {"D:\\Other", true, false};
+    struct texts nothing = table_snapshot(), working;
+
+    (void)state;
+    assert_int_equal(nothing.count, 0);
+    fail_at_many_places(&with_service, &nothing);
+    working = table_snapshot();
+    fail_at_many_places(&moved, &working);
+    assert_value(CLSIDS SET_CLSID "\\LocalServer32", NULL, "\"D:\\Other\\openplasrv.exe\" -Embedding");
+    texts_free(&working);
+    texts_free(&nothing);
+    assert_int_equal(registration_remove(&moved), S_OK);
+    assert_as_before();
+}
+
+/* Windows' own PLA is not lost by accident, is replaced on request, and comes back. */
+static void another_module_comes_back(void **state)
+{
+    static const struct registration dropin = {FOLDER, true, true};
+    static const char in_process[] = CLSIDS SET_CLSID "\\InprocServer32";
+    struct texts foreign, now;
+    HRESULT hr;
+
+    (void)state;
+    put(CLSIDS SET_CLSID, NULL, "Another's set");
+    put(in_process, NULL, "C:\\windows\\system32\\pla.dll");
+    put(in_process, "ThreadingModel", "Both");
+    put("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID); /* as ours is */
+    put(CLSIDS SET_CLSID "\\Programmable", "x", "");
+    put(CLSIDS SET_CLSID "\\Programmable", "x", NULL); /* a key without a value, as ours is */
+    put("Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win64", NULL, "C:\\windows\\system32\\pla.dll");
+    foreign = snapshot();
+    hr = registration_write(&with_service);
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_non_null(strstr(error_text(hr), "C:\\windows\\system32\\pla.dll"));
+    assert_int_equal(registration_write(&dropin), S_OK);
+    assert_null(get(in_process, NULL));
+    assert_value("Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win64", NULL, FOLDER "\\openpla.dll");
+    assert_int_equal(registration_write(&dropin), S_OK);
+    assert_int_equal(registration_remove(&with_service), S_OK);
+    assert_value(in_process, NULL, "C:\\windows\\system32\\pla.dll");
+    now = snapshot();
+    assert_same(&foreign, &now);
+    texts_free(&now);
+    texts_free(&foreign);
+}
+
+/* What others put into our keys is theirs, and a registration from another folder is not ours to remove. */
+static void removes_only_what_is_ours(void **state)
+{
+    static const struct registration elsewhere = {"D:\\Other", true, false};
+    struct texts registered, now, left;
+
+    (void)state;
+    assert_int_equal(registration_write(&with_service), S_OK);
+    registered = snapshot();
+    assert_int_equal(registration_remove(&elsewhere), S_FALSE);
+    now = snapshot();
+    assert_same(&registered, &now);
+    texts_free(&now);
+    texts_free(&registered);
+
+    put(CLSIDS SET_CLSID, "Theirs", "1");
+    put("Software\\Classes\\PLA.DataCollectorSet\\Theirs", NULL, "2");
+    put("Software\\Classes\\PLA.DataCollectorSet.1", NULL, "3");
+    assert_int_equal(registration_remove(&with_service), S_OK);
+    now = snapshot();
+    left = snapshot_without(&now, &before);
+    assert_value(CLSIDS SET_CLSID, "Theirs", "1");
+    assert_value("Software\\Classes\\PLA.DataCollectorSet\\Theirs", NULL, "2");
+    assert_value("Software\\Classes\\PLA.DataCollectorSet.1", NULL, "3");
+    assert_int_equal(left.count, 3 + 4); /* the values and their keys */
+    texts_free(&left);
+    texts_free(&now);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_teardown(name, clean_up)
+    static const struct CMUnitTest tests[] = {
+        T(writes_the_table_and_removes_it), T(clients_find_the_classes),       T(interfaces_have_our_proxy),
+        T(service_starts_our_program),      T(registers_without_a_service),    T(writing_twice_changes_nothing),
+        T(refused_key_leaves_nothing),      T(refused_service_leaves_nothing), T(out_of_memory_takes_everything_back),
+        T(another_module_comes_back),       T(removes_only_what_is_ours),
+    };
+#undef T
+    int failed;
+
+    if (FAILED(CoInitializeEx(NULL, COINIT_MULTITHREADED)))
+        return 1;
+    failed = cmocka_run_group_tests(tests, remove_earlier, forget_snapshot);
+    CoUninitialize();
+    return failed;
+}
