@@ -12,6 +12,7 @@ struct collect_context {
     const char *output_path; /* full path of the file to write */
     const char *description; /* of the set, "" if none */
     uint32_t segment_max_mb; /* SegmentMaxSize, 0 = none */
+    bool segmented;          /* the set's Segment: a full log ends its segment even if it is circular */
     /* Called for everything a user must learn: a dropped counter, a lost sample. `subject` is the counter or file. */
     void (*report)(void *user, HRESULT reason, const char *subject, const char *text);
     void *user;

@@ -125,7 +125,7 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     cc->collector.interval_ms = (uint64_t)model->SampleInterval * 1000;
     cc->format = (enum log_format)model->LogFileFormat;
     cc->max_records = model->SegmentMaxRecords;
-    cc->circular = model->LogCircular && context->segment_max_mb;
+    cc->circular = model->LogCircular && context->segment_max_mb && !context->segmented;
     /* Text logs have no LogAppend on Windows either: pla-behaviour 7. */
     cc->options.append = model->LogAppend && cc->format == LOG_BINARY;
     cc->options.max_bytes = (uint64_t)context->segment_max_mb << 20;

@@ -312,7 +312,8 @@ static HRESULT add_path(struct counter_list *list, const char *path, bool may_ad
     if (!path_split(path, &parts))
         return pdh_error((PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME, path);
     bool keep = list->keep_instances && (all_instances(path, &parts) || !parts.instance);
-    bool counters = has_wildcard(path, parts.counter, strlen(path));
+    bool counters = has_wildcard(path, parts.counter, strlen(path)) ||
+                    has_wildcard(path, 0, parts.instance ? parts.instance : parts.counter);
     bool instances = has_wildcard(path, parts.instance, parts.instance_end);
     char *plain = all_instances(path, &parts) ? with_instance(path, &parts, "*") : text_copy(path);
     WCHAR *wide = NULL, *paths = NULL;

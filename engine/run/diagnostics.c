@@ -11,7 +11,7 @@
 
 void diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text)
 {
-    char *note = text_format("%s (0x%08X)", text, (unsigned)reason);
+    char *note = FAILED(reason) ? text_format("%s (0x%08X)", text, (unsigned)reason) : text_copy(text);
     bool known = !note;
     for (size_t i = 0; !known && i < d->notes.count; i++)
         known = strcmp(d->notes.items[i], note) == 0;

@@ -14,6 +14,7 @@ struct diagnostics {
     HRESULT loss;         /* reason of the latest of these; S_OK: none */
     char *loss_text;
 };
+/* `reason` is shown when it is a failure. */
 void diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text);
 /* A sample that failed with hr; its text is error_text(hr). True: the first for this reason. */
 bool diagnostics_lost(struct diagnostics *d, HRESULT hr);

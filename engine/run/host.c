@@ -75,14 +75,14 @@ static HRESULT begin_segment(struct run *r, bool follows)
     HRESULT hr = segment_open(&r->set, follows, &r->segment);
     if (FAILED(hr))
         return hr;
-    r->segment_started = schedule_clock();
     r->state.serial_number = r->segment.serial_number;
     copy_location(&r->state, r->segment.location);
     return S_OK;
 }
 
-/* Ends the run when the next segment cannot begin. */
-static bool next_segment(struct run *r)
+/* Ends the run when the next segment cannot begin. `tick` is the moment on the grid that its first sample belongs to,
+   from which SegmentMaxDuration counts. */
+static bool next_segment(struct run *r, int64_t tick)
 {
     r->roll = false;
     segment_close(&r->set, &r->segment);
@@ -91,16 +91,19 @@ static bool next_segment(struct run *r)
         end_run(r, hr);
     else
         publish(r, RUN_RUNNING);
+    r->segment_started = tick;
     return SUCCEEDED(hr);
 }
 
-/* A limit of a segment is reached. With StopOnCompletion the first segment is all there is. */
-static void limit_reached(struct run *r)
+/* A limit of a segment is reached: `what` says which. With StopOnCompletion the first segment is all there is. */
+static void limit_reached(struct run *r, const char *what)
 {
-    if (r->set.set->Segment && !r->set.set->StopOnCompletion)
+    if (r->set.set->Segment && !r->set.set->StopOnCompletion) {
         r->roll = true;
-    else
+    } else {
         r->end = true;
+        diagnostics_note(&r->set.diagnostics, S_OK, what);
+    }
 }
 
 static HRESULT take_sample(struct run *r, size_t index, bool *written)
@@ -115,16 +118,17 @@ static HRESULT take_sample(struct run *r, size_t index, bool *written)
     return hr;
 }
 
-static void sample(struct run *r, size_t index)
+static void sample(struct run *r, size_t index, int64_t tick)
 {
     bool written;
     if (take_sample(r, index, &written) != S_FALSE)
         return;
-    limit_reached(r);
+    static const char what[] = "the run ended because a log reached SegmentMaxRecords or SegmentMaxSize";
+    limit_reached(r, what);
     /* The file had no room left for this sample: it is the first of the next segment. */
-    if (!written && r->roll && next_segment(r) && take_sample(r, index, &written) == S_FALSE) {
+    if (!written && r->roll && next_segment(r, tick) && take_sample(r, index, &written) == S_FALSE) {
         if (written)
-            limit_reached(r);
+            limit_reached(r, what);
         else
             end_run(r, error_set(E_INVALIDARG, "SegmentMaxSize: %u MB hold not one sample of \"%s\"",
                                  (unsigned)r->set.set->SegmentMaxSize, collector_of(r->set.models[index])->Name));
@@ -138,8 +142,9 @@ static void sample_what_is_due(struct run *r, int64_t now)
         if (!schedule_take(&r->schedules[i], now, &missed))
             continue;
         r->set.diagnostics.lost_late += missed;
-        if (!r->roll || next_segment(r))
-            sample(r, i);
+        int64_t tick = schedule_last(&r->schedules[i]);
+        if (!r->roll || next_segment(r, tick))
+            sample(r, i, tick);
     }
 }
 
@@ -182,10 +187,10 @@ static void check_limits(struct run *r)
     if (now >= limit_at(r->started, r->set.set->Duration))
         r->end = true;
     else if (!r->roll && now >= limit_at(r->segment_started, r->set.set->SegmentMaxDuration))
-        limit_reached(r);
+        limit_reached(r, "the run ended because SegmentMaxDuration is over");
     /* Nothing will ever come that a new segment could wait for. */
     if (!r->end && r->roll && !r->set.count)
-        next_segment(r);
+        next_segment(r, now);
 }
 
 static void collect(struct run *r, struct start_report *report)
@@ -206,6 +211,17 @@ static void collect(struct run *r, struct start_report *report)
         if (run_section_stop_requested(r->section))
             r->end = true;
     }
+}
+
+/* Before the starter hears of it, so that it finds the reason in the record. The thread's error text survives. */
+static void record_failed_start(const struct run_set *set, HRESULT hr)
+{
+    char *text = text_copy(error_text(hr));
+    if (set->set && text)
+        run_set_record(set, hr, text);
+    if (text)
+        error_set(hr, "%s", text);
+    memory_free(text);
 }
 
 static HRESULT run_locked(const char *space, const char *name, struct start_report *report)
@@ -236,12 +252,7 @@ static HRESULT run_locked(const char *space, const char *name, struct start_repo
         publish(&r, RUN_STOPPED);
         hr = r.result;
     } else {
-        start_report_send(report, hr);
-        if (r.set.set && hr != E_OUTOFMEMORY) {
-            char *text = text_copy(error_text(hr));
-            run_set_record(&r.set, hr, text ? text : "");
-            memory_free(text);
-        }
+        record_failed_start(&r.set, hr);
     }
     run_section_close(r.section);
     memory_free(r.schedules);

@@ -10,10 +10,10 @@ enum run_status { RUN_STOPPED = 0, RUN_RUNNING = 1, RUN_COMPILING = 2 }; /* MS-P
 struct run_state {
     enum run_status status;
     uint32_t process_id;
-    uint32_t serial_number;    /* of the present run */
+    uint32_t serial_number; /* of the present run */
     uint64_t samples, samples_lost;
     int64_t started_utc;
-    char location[520];        /* folder of the present run, UTF-8 */
+    char location[520]; /* folder of the present run, UTF-8 */
 };
 
 /* Starts the committed set in a host process: openplahost beside our module, or the program that the environment

@@ -24,6 +24,11 @@ int64_t schedule_next(const struct schedule *s)
     return s->start + (int64_t)(s->taken * s->interval);
 }
 
+int64_t schedule_last(const struct schedule *s)
+{
+    return s->start + (int64_t)((s->taken - 1) * s->interval);
+}
+
 bool schedule_take(struct schedule *s, int64_t now, uint64_t *missed)
 {
     *missed = 0;

@@ -22,6 +22,8 @@ int64_t schedule_clock(void);
 struct schedule schedule_from(int64_t start, uint64_t interval);
 /* When the next tick is due; SCHEDULE_NEVER. */
 int64_t schedule_next(const struct schedule *s);
+/* When the tick that was taken last was due. */
+int64_t schedule_last(const struct schedule *s);
 /* True: a tick is due at `now`, and is taken by this call. *missed is the number of earlier ticks that nobody took:
    they are skipped, not made up for. */
 bool schedule_take(struct schedule *s, int64_t now, uint64_t *missed);

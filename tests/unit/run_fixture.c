@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* The run tests' fixture. */
+#include "run_fixture.h"
+
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/os/process.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _WIN32
+#include <windows.h>
+#define PROGRAM_SUFFIX ".exe"
+#define TEMP           "%TEMP%"
+#else
+#include <signal.h>
+#include <unistd.h>
+#define PROGRAM_SUFFIX ""
+#define TEMP           "/tmp"
+#endif
+
+static char *data;
+
+void fixture_variable(const char *name, const char *value)
+{
+#ifdef _WIN32
+    char *pair = text_format("%s=%s", name, value ? value : "");
+    assert_non_null(pair);
+    assert_int_equal(_putenv(pair), 0);
+    memory_free(pair);
+#else
+    assert_int_equal(value ? setenv(name, value, 1) : unsetenv(name), 0);
+#endif
+}
+
+static void remove_tree(const char *folder)
+{
+    for (int folders = 0; folders < 2; folders++) {
+        struct texts names = {0};
+        if (FAILED(folder_list(folder, folders, &names)))
+            return;
+        for (size_t i = 0; i < names.count; i++) {
+            char *path = path_join(folder, names.items[i]);
+            if (folders)
+                remove_tree(path);
+            else
+                file_delete(path);
+            memory_free(path);
+        }
+        texts_free(&names);
+    }
+    folder_delete(folder);
+}
+
+int fixture_setup(void **state)
+{
+    (void)state;
+    char *temp = host_expand_environment(TEMP);
+    char *name = text_format("openpla-run-test-%u-%" PRId64, (unsigned)process_own_id(), clock_utc());
+    data = path_join(temp, name);
+    memory_free(temp);
+    memory_free(name);
+    if (!data || FAILED(folder_create(data)))
+        return -1;
+    char *folder = host_module_folder();
+    char *program = path_join(folder, "run_test_host" PROGRAM_SUFFIX);
+    fixture_variable("OPENPLA_DATA", data);
+    fixture_variable("OPENPLA_HOST", program);
+    memory_free(folder);
+    memory_free(program);
+    return 0;
+}
+
+int fixture_teardown(void **state)
+{
+    (void)state;
+    remove_tree(data);
+    bool gone = !folder_exists(data); /* else a run has left something open */
+    memory_free(data);
+    return gone ? 0 : -1;
+}
+
+char *fixture_folder(const char *name)
+{
+    char *folder = path_join(data, name);
+    assert_non_null(folder);
+    assert_int_equal(folder_create(folder), S_OK);
+    return folder;
+}
+
+void fixture_commit(const char *name, const char *root, const char *set_xml, const char *collector_xml)
+{
+    char *xml =
+        text_format("<DataCollectorSet><RootPath>%s</RootPath>%s%s%s%s</DataCollectorSet>", root, set_xml,
+                    collector_xml ? "<PerformanceCounterDataCollector><Name>c</Name>" : "",
+                    collector_xml ? collector_xml : "", collector_xml ? "</PerformanceCounterDataCollector>" : "");
+    assert_non_null(xml);
+    assert_int_equal(store_save(SPACE, name, STORE_CREATE_OR_MODIFY, xml, strlen(xml)), S_OK);
+    memory_free(xml);
+}
+
+void fixture_sleep(uint32_t ms)
+{
+    struct event *e;
+    char *name = text_format("openpla-test-sleep-%u", (unsigned)process_own_id());
+    assert_int_equal(event_open(name, true, &e), S_OK);
+    memory_free(name);
+    event_wait(e, ms);
+    event_close(e);
+}
+
+struct run_state fixture_await(const char *name, enum run_status status, uint32_t ms)
+{
+    struct run_state state;
+    uint64_t limit = clock_monotonic_ms() + ms;
+    do {
+        assert_int_equal(run_query(SPACE, name, &state), S_OK);
+        if (state.status == status)
+            return state;
+        fixture_sleep(20);
+    } while (clock_monotonic_ms() < limit);
+    fail_msg("set %s has status %d, not %d, after %u ms", name, (int)state.status, (int)status, (unsigned)ms);
+    return state;
+}
+
+char *fixture_read(const char *folder, const char *file)
+{
+    char *path = path_join(folder, file), *text = NULL;
+    size_t size;
+    HRESULT hr = file_load(path, 1 << 24, &text, &size);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    memory_free(path);
+    return text;
+}
+
+size_t fixture_lines(const char *folder, const char *file)
+{
+    char *text = fixture_read(folder, file);
+    size_t lines = 0, length = strlen(text);
+    for (size_t i = 0; i < length; i++)
+        lines += text[i] == '\n';
+    assert_true(length && text[length - 1] == '\n');
+    memory_free(text);
+    return lines;
+}
+
+struct run_record fixture_record(const char *name)
+{
+    struct run_record record;
+    assert_int_equal(store_load_run(SPACE, name, &record), S_OK);
+    assert_true(record.known);
+    return record;
+}
+
+void fixture_kill(uint32_t process_id)
+{
+#ifdef _WIN32
+    HANDLE process = OpenProcess(PROCESS_TERMINATE, FALSE, process_id);
+    assert_non_null(process);
+    assert_true(TerminateProcess(process, 9));
+    CloseHandle(process);
+#else
+    assert_int_equal(kill((pid_t)process_id, SIGKILL), 0);
+#endif
+}

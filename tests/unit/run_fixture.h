@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What the run tests share: a data folder of their own, committed sets, waiting, and reading back what a run wrote. */
+#ifndef OPENPLA_RUN_FIXTURE_H
+#define OPENPLA_RUN_FIXTURE_H
+
+#include "engine/os/text.h"
+#include "engine/run/run.h"
+#include "engine/store/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#define SPACE "Service"
+
+/* Group fixtures: make the data folder, name the test host; remove what the tests left. */
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+/* For this process and the programs it starts; NULL takes it out. */
+void fixture_variable(const char *name, const char *value);
+/* A folder of its own below the data folder, made; from memory_alloc. */
+char *fixture_folder(const char *name);
+/* Commits SPACE\name: RootPath `root`, then `set_xml`, then one collector "c" with `collector_xml` if that is not NULL.
+ */
+void fixture_commit(const char *name, const char *root, const char *set_xml, const char *collector_xml);
+void fixture_sleep(uint32_t ms);
+/* The state of the set within `ms` when it has that status; fails the test otherwise. */
+struct run_state fixture_await(const char *name, enum run_status status, uint32_t ms);
+/* Text of folder/file; from memory_alloc. Fails the test when it cannot be read. */
+char *fixture_read(const char *folder, const char *file);
+/* Lines of a text log, header included; fails the test when the last one is cut. */
+size_t fixture_lines(const char *folder, const char *file);
+struct run_record fixture_record(const char *name);
+/* kill -9. */
+void fixture_kill(uint32_t process_id);
+
+#define CSV_EACH_SECOND "<SampleInterval>1</SampleInterval><LogFileFormat>0</LogFileFormat>"
+#define ONE_COUNTER     "<Counter>\\System\\Processes</Counter>"
+
+#endif

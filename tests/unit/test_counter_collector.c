@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* What of a set's counters gets into its log, over a PDH whose language, instances and failures the test decides. */
+#include "fake_pdh.h"
+
+#include "engine/collect/collect.h"
+#include "engine/model/model.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/os/process.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+struct test {
+    char *path;
+    struct object *object;
+    struct performance_counter_collector *model;
+    struct texts reports; /* "status subject" */
+    struct collect_context context;
+};
+
+static void note(void *user, HRESULT reason, const char *subject, const char *text)
+{
+    struct test *t = user;
+    char *line = text_format("%08X %s", (unsigned)reason, subject);
+    if (line)
+        texts_add(&t->reports, line);
+    assert_true(*text);
+    memory_free(line);
+}
+
+static void set_instances(const char *a, const char *b, const char *c)
+{
+    fake_instances[0] = a;
+    fake_instances[1] = b;
+    fake_instances[2] = c;
+    fake_instances[3] = NULL;
+}
+
+static int setup(void **state)
+{
+    struct test *t = memory_zero(1, sizeof *t);
+    if (!t || FAILED(object_create(&performance_counter_collector_class, NULL, &t->object)))
+        return -1;
+    t->model = (struct performance_counter_collector *)t->object;
+    t->model->LogFileFormat = LOG_CSV;
+    t->path = text_format("/tmp/openpla-collect-%u.log", (unsigned)process_own_id());
+    t->context = (struct collect_context){.output_path = t->path, .description = "", .report = note, .user = t};
+    set_instances("alpha", "beta", NULL);
+    fake_collect_status = 0;
+    *state = t;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct test *t = *state;
+    file_delete(t->path);
+    memory_free(t->path);
+    texts_free(&t->reports);
+    object_release(t->object);
+    memory_free(t);
+    return fake_open_queries; /* a query that stays open would be a leak in PDH */
+}
+
+static void add(struct test *t, const char *path)
+{
+    assert_int_equal(texts_add(&t->model->PerformanceCounters, path), S_OK);
+}
+
+/* Opens, takes `samples` samples, closes; gives the log. */
+static char *run(struct test *t, int samples, size_t *size)
+{
+    struct collector *c;
+    char *text;
+    HRESULT hr = collector_open(t->object, &t->context, &c);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    for (int i = 0; i < samples; i++)
+        assert_int_equal(collector_sample(c), S_OK);
+    assert_int_equal(collector_records(c), samples);
+    assert_int_equal(collector_close(c), S_OK);
+    assert_int_equal(file_load(t->path, 1 << 24, &text, size), S_OK);
+    return text;
+}
+
+static size_t count(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *p = strstr(text, part); p; p = strstr(p + 1, part))
+        n++;
+    return n;
+}
+
+/* The n-th line, from 0, without its time stamp. */
+static char *row(const char *text, int n)
+{
+    while (n--)
+        text = strchr(text, '\n') + 1;
+    text = strchr(text, ',') + 1;
+    return text_copy_n(text, strcspn(text, "\r\n"));
+}
+
+/* Reports and readers find columns by computer, object and instance, and values by column. */
+static void columns_and_values(void **state)
+{
+    struct test *t = *state;
+    size_t size;
+    add(t, "\\Prozess(*)\\Zahl");
+    add(t, "\\Speicher\\Frei");
+    add(t, "\\Prozess(alpha)\\Zeit");
+    char *text = run(t, 2, &size);
+    char *header = row(text, 0), *first = row(text, 1), *second = row(text, 2);
+    assert_string_equal(header, "\"\\\\FAKE\\Prozess(alpha)\\Zahl\",\"\\\\FAKE\\Prozess(beta)\\Zahl\","
+                                "\"\\\\FAKE\\Speicher\\Frei\",\"\\\\FAKE\\Prozess(alpha)\\Zeit\"");
+    assert_string_equal(first, "\"0\",\"1\",\"1\",\" \""); /* a rate has no value yet */
+    assert_string_equal(second, "\"0\",\"1\",\"2\",\"200\"");
+    memory_free(header);
+    memory_free(first);
+    memory_free(second);
+    memory_free(text);
+}
+
+/* English templates would collect nothing on a localised system. */
+static void english_names_on_a_localised_system(void **state)
+{
+    struct test *t = *state;
+    size_t size;
+    add(t, "\\Process(alpha)\\Count");
+    add(t, "\\Memory\\Free");
+    add(t, "\\Process(*)\\Time");
+    char *text = run(t, 1, &size);
+    assert_int_equal(t->reports.count, 0);
+    assert_int_equal(count(text, "\\Prozess(alpha)\\Zahl\""), 1);
+    assert_int_equal(count(text, "\\Speicher\\Frei\""), 1);
+    assert_int_equal(count(text, "\\Zeit\""), 2);
+    memory_free(text);
+}
+
+/* One bad line would cost the whole log, or vanish without a word. */
+static void what_cannot_be_added_is_reported(void **state)
+{
+    struct test *t = *state;
+    size_t size;
+    static const char *const bad[][2] = {
+        {"\\Nichts\\da", "C0000BB8 \\Nichts\\da"},     {"\\Speicher\\Voll", "C0000BB9 \\Speicher\\Voll"},
+        {"kein Pfad", "C0000BC0 kein Pfad"},           {"\\Prozess(z*)\\Zahl", "800007D1 \\Prozess(z*)\\Zahl"},
+        {"\\Nichts(*)\\*", "C0000BB8 \\Nichts(*)\\*"}, {"", "C0000BC0 "}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        add(t, bad[i][0]);
+    add(t, "\\Speicher\\Frei");
+    char *text = run(t, 1, &size);
+    assert_int_equal(count(text, "\\\\FAKE"), 1);
+    assert_int_equal(t->reports.count, sizeof bad / sizeof bad[0]);
+    for (size_t i = 0; i < t->reports.count; i++)
+        assert_string_equal(t->reports.items[i], bad[i][1]);
+    memory_free(text);
+}
+
+/* A counter that two wildcards name would be logged twice, and readers would trip over equal columns. */
+static void overlapping_paths_give_one_column(void **state)
+{
+    struct test *t = *state;
+    size_t size;
+    add(t, "\\Prozess(alpha)\\Zahl");
+    add(t, "\\Prozess(*)\\Zahl");
+    add(t, "\\Prozess(*)\\*");
+    add(t, "\\Process(alpha)\\Count");
+    char *text = run(t, 1, &size);
+    assert_int_equal(count(text, "(alpha)\\Zahl"), 1);
+    assert_int_equal(count(text, "(beta)\\Zahl"), 1);
+    assert_int_equal(count(text, "\\\\FAKE"), 4);
+    assert_int_equal(t->reports.count, 0);
+    memory_free(text);
+}
+
+/* Templates write no instance at all, or "*" with index and parent: all instances are meant. */
+static void all_instances_in_every_spelling(void **state)
+{
+    struct test *t = *state;
+    static const char *const paths[] = {"\\Prozess\\*", "\\Prozess(*)\\*", "\\Prozess(*#*)\\*", "\\Prozess(*/*#*)\\*"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        size_t size;
+        texts_free(&t->model->PerformanceCounters);
+        add(t, paths[i]);
+        char *text = run(t, 1, &size);
+        assert_int_equal(count(text, "\\\\FAKE"), 4);
+        memory_free(text);
+        assert_int_equal(file_delete(t->path), S_OK);
+    }
+    assert_int_equal(t->reports.count, 0);
+}
+
+static bool holds_wide(const char *data, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i + 2 * length <= size; i++) {
+        size_t k = 0;
+        while (k < length && data[i + 2 * k] == text[k] && data[i + 2 * k + 1] == 0)
+            k++;
+        if (k == length)
+            return true;
+    }
+    return false;
+}
+
+/* A binary log of all processes would miss those that start during the run; a text log has its columns for good and
+   must leave those of ended ones empty. */
+static void instances_come_and_go(void **state)
+{
+    struct test *t = *state;
+    static const enum log_format formats[] = {LOG_BINARY, LOG_CSV};
+    add(t, "\\Prozess(*)\\Zahl");
+    for (size_t i = 0; i < 2; i++) {
+        struct collector *c;
+        char *data;
+        size_t size;
+        t->model->LogFileFormat = formats[i];
+        set_instances("alpha", "beta", NULL);
+        assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
+        assert_int_equal(collector_sample(c), S_OK);
+        set_instances("beta", "gammagamma", NULL);
+        assert_int_equal(collector_sample(c), S_OK);
+        set_instances(NULL, NULL, NULL);
+        fake_collect_status = (PDH_STATUS)PDH_NO_DATA;
+        assert_int_equal(collector_sample(c), S_OK);
+        fake_collect_status = 0;
+        assert_int_equal(collector_close(c), S_OK);
+        assert_int_equal(file_load(t->path, 1 << 24, &data, &size), S_OK);
+        if (formats[i] == LOG_BINARY) {
+            assert_true(holds_wide(data, size, "alpha"));
+            assert_true(holds_wide(data, size, "gammagamma"));
+        } else {
+            char *second = row(data, 2), *third = row(data, 3);
+            assert_string_equal(second, "\" \",\"0\"");
+            assert_string_equal(third, "\" \",\" \"");
+            memory_free(second);
+            memory_free(third);
+        }
+        memory_free(data);
+        assert_int_equal(file_delete(t->path), S_OK);
+    }
+}
+
+/* A sample that PDH fails must be told to the run, not written as an empty row. */
+static void a_failing_collection_is_a_lost_sample(void **state)
+{
+    struct test *t = *state;
+    struct collector *c;
+    add(t, "\\Speicher\\Frei");
+    assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
+    fake_collect_status = (PDH_STATUS)PDH_QUERY_PERF_DATA_TIMEOUT;
+    assert_int_equal(collector_sample(c), (HRESULT)PDH_QUERY_PERF_DATA_TIMEOUT);
+    assert_int_equal(collector_records(c), 0);
+    fake_collect_status = 0;
+    assert_int_equal(collector_sample(c), S_OK);
+    assert_int_equal(collector_close(c), S_OK);
+}
+
+/* Limits would not hold, or a circular log would stop or outgrow its size. */
+static void limits(void **state)
+{
+    struct test *t = *state;
+    struct collector *c;
+    char *data;
+    size_t size;
+    add(t, "\\Prozess(*)\\*");
+    t->model->SegmentMaxRecords = 2;
+    assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
+    assert_int_equal(collector_interval_ms(c), 15000);
+    assert_int_equal(collector_sample(c), S_OK);
+    assert_int_equal(collector_sample(c), S_FALSE);
+    assert_int_equal(collector_records(c), 2);
+    assert_int_equal(collector_close(c), S_OK);
+
+    static char wide[40000]; /* a description does not reach a text log, long names do */
+    memset(wide, 'x', sizeof wide - 1);
+    set_instances(wide, NULL, NULL);
+    t->model->SegmentMaxRecords = 0;
+    t->model->LogFileFormat = LOG_BINARY;
+    t->model->LogOverwrite = true;
+    t->context.segment_max_mb = 1;
+    assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
+    HRESULT hr = S_OK;
+    for (int i = 0; i < 100 && hr == S_OK; i++)
+        hr = collector_sample(c);
+    assert_int_equal(hr, S_FALSE);
+    uint64_t full = collector_records(c);
+    assert_int_equal(collector_close(c), S_OK);
+    assert_int_equal(file_load(t->path, 1 << 24, &data, &size), S_OK);
+    assert_true(full > 1 && size <= 1 << 20);
+    memory_free(data);
+
+    t->model->LogCircular = true;
+    assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
+    for (uint64_t i = 0; i < 3 * full; i++)
+        assert_int_equal(collector_sample(c), S_OK);
+    assert_int_equal(collector_close(c), S_OK);
+    assert_int_equal(file_load(t->path, 1 << 24, &data, &size), S_OK);
+    assert_true(size && size <= 1 << 20);
+    memory_free(data);
+}
+
+/* MS-PLA's SQL logs have no writer yet: the user must read why, and which log. */
+static void other_kinds_are_refused_with_a_reason(void **state)
+{
+    struct test *t = *state;
+    struct collector *c = NULL;
+    t->model->LogFileFormat = LOG_SQL;
+    assert_int_equal(object_put_text(t->object, class_property(t->object->class, "DataSourceName"), "SQL:d!s"), S_OK);
+    HRESULT hr = collector_open(t->object, &t->context, &c);
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+    assert_non_null(strstr(error_text(hr), "SQL:d!s"));
+    t->model->DataCollectorType = 3;
+    assert_int_equal(collector_open(t->object, &t->context, &c), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+    assert_null(c);
+}
+
+/* Out of memory anywhere must be an error of this start or sample, not a crash or a leak. */
+static void memory_that_runs_out(void **state)
+{
+    struct test *t = *state;
+    add(t, "\\Process(*)\\Count");
+    add(t, "\\Prozess\\*");
+    add(t, "\\Nichts\\da");
+    for (int format = 0; format < 2; format++) {
+        bool whole = false;
+        t->model->LogFileFormat = format ? LOG_BINARY : LOG_CSV;
+        for (uint64_t n = 1; !whole && n < 5000; n++) {
+            struct collector *c = NULL;
+            file_delete(t->path);
+            memory_fail_at(n);
+            HRESULT hr = collector_open(t->object, &t->context, &c);
+            if (SUCCEEDED(hr))
+                collector_sample(c);
+            uint64_t used = memory_count();
+            memory_fail_at(0);
+            if (SUCCEEDED(hr))
+                collector_close(c);
+            whole = used < n;
+        }
+        assert_true(whole);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(columns_and_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(english_names_on_a_localised_system, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_cannot_be_added_is_reported, setup, teardown),
+        cmocka_unit_test_setup_teardown(overlapping_paths_give_one_column, setup, teardown),
+        cmocka_unit_test_setup_teardown(all_instances_in_every_spelling, setup, teardown),
+        cmocka_unit_test_setup_teardown(instances_come_and_go, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_failing_collection_is_a_lost_sample, setup, teardown),
+        cmocka_unit_test_setup_teardown(limits, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_kinds_are_refused_with_a_reason, setup, teardown),
+        cmocka_unit_test_setup_teardown(memory_that_runs_out, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs of committed sets in host processes: start, stop, status, names, and what happens when things are in the way. */
+#include "run_fixture.h"
+
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/os/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+#ifndef _WIN32
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+/* Without this a user could not collect anything, or would be told wrong things about it. */
+static void a_set_starts_runs_and_stops(void **state)
+{
+    (void)state;
+    struct run_state s;
+    char *root = fixture_folder("plain");
+    fixture_commit("plain", root, "", CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "plain", true), S_OK);
+    assert_int_equal(run_query(SPACE, "plain", &s), S_OK);
+    assert_int_equal(s.status, RUN_RUNNING);
+    assert_int_equal(s.serial_number, 1);
+    assert_true(s.samples >= 1);
+    assert_true(s.process_id && s.started_utc);
+    assert_non_null(strstr(s.location, "plain"));
+    assert_int_equal(run_start(SPACE, "PLAIN", true), PLA_E_DCS_IN_USE);
+    assert_int_equal(run_start(SPACE, "plain", false), PLA_E_DCS_IN_USE);
+    fixture_sleep(1500);
+    assert_int_equal(run_stop(SPACE, "plain", true), S_OK);
+    assert_int_equal(run_query(SPACE, "plain", &s), S_OK);
+    assert_int_equal(s.status, RUN_STOPPED);
+    assert_false(process_alive(s.process_id, 0));
+    assert_in_range(fixture_lines(root, "c.csv"), 3, 4);
+    assert_int_equal(run_stop(SPACE, "plain", true), PLA_E_DCS_NOT_RUNNING);
+    struct run_record record = fixture_record("plain");
+    assert_int_equal(record.serial_number, 2);
+    assert_int_equal(record.last_result, S_OK);
+    assert_string_equal(record.last_message, "");
+    assert_int_equal(record.latest_files.count, 1);
+    assert_string_equal(path_name(record.latest_files.items[0]), "c.csv");
+    run_record_free(&record);
+    memory_free(root);
+}
+
+/* Scripts that start and stop without waiting would hang or find the set in the wrong state. */
+static void asynchronous_start_and_stop(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("async");
+    fixture_commit("async", root, "", CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "async", false), S_OK);
+    fixture_await("async", RUN_RUNNING, 20000);
+    assert_int_equal(run_stop(SPACE, "async", false), S_OK);
+    fixture_await("async", RUN_STOPPED, 20000);
+    assert_true(fixture_lines(root, "c.csv") >= 2);
+    assert_int_equal(run_start(SPACE, "no such set", false), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(run_start(SPACE, "no such set", true), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(run_stop(SPACE, "no such set", true), PLA_E_DCS_NOT_RUNNING);
+    memory_free(root);
+}
+
+/* A run would overwrite or refuse the log of the one before. */
+static void serial_numbers_count_on(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("serial");
+    fixture_commit(
+        "serial", root,
+        "<SerialNumber>7</SerialNumber><Subdirectory>s</Subdirectory><SubdirectoryFormat>1</SubdirectoryFormat>"
+        "<SubdirectoryFormatPattern>\\-N</SubdirectoryFormatPattern>",
+        CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
+    for (unsigned n = 7; n < 10; n++) {
+        assert_int_equal(run_start(SPACE, "serial", true), S_OK);
+        assert_int_equal(run_stop(SPACE, "serial", true), S_OK);
+
+        char *folder = text_format("s-%u", n), *name = text_format("c_%06u.csv", n);
+        char *path = path_join(root, folder);
+        assert_true(fixture_lines(path, name) >= 2);
+        struct run_record record = fixture_record("serial");
+        assert_int_equal(record.serial_number, n + 1);
+        assert_string_equal(record.latest_location, path);
+        run_record_free(&record);
+        memory_free(path);
+        memory_free(folder);
+        memory_free(name);
+    }
+    memory_free(root);
+}
+
+/* A log would be overwritten without having been asked for, or the user not told which file is in the way. */
+static void a_file_in_the_way(void **state)
+{
+    (void)state;
+    const HRESULT exists = HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
+    char *root = fixture_folder("in the way");
+    fixture_commit("in the way", root, "", CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "in the way", true), S_OK);
+    assert_int_equal(run_stop(SPACE, "in the way", true), S_OK);
+    char *before = fixture_read(root, "c.csv");
+    assert_int_equal(run_start(SPACE, "in the way", true), exists);
+    assert_non_null(strstr(error_text(exists), "c.csv"));
+    assert_non_null(strstr(error_text(exists), "in the way"));
+    char *after = fixture_read(root, "c.csv");
+    assert_string_equal(before, after);
+    struct run_record record = fixture_record("in the way");
+    assert_int_equal(record.serial_number, 2); /* a start that fails uses up none */
+    assert_int_equal(record.last_result, exists);
+    assert_non_null(strstr(record.last_message, "c.csv"));
+    run_record_free(&record);
+    memory_free(after);
+
+    fixture_commit("in the way", root, "",
+                   CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite><Counter>\\Memory\\Available Bytes</Counter>");
+    assert_int_equal(run_start(SPACE, "in the way", true), S_OK);
+    assert_int_equal(run_stop(SPACE, "in the way", true), S_OK);
+    after = fixture_read(root, "c.csv");
+    assert_non_null(strstr(after, "\\Memory\\Available Bytes\""));
+    assert_null(strstr(after, "\\System\\Processes\""));
+    memory_free(before);
+    memory_free(after);
+    memory_free(root);
+}
+
+/* Two collectors, the second's file in the way: the first would leave a file that blocks the next start as well. */
+static void a_failed_start_leaves_nothing(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("leaves nothing");
+    char *sub = path_join(root, "run"), *second = path_join(root, "d.csv"), *first = path_join(root, "c.csv");
+    assert_int_equal(file_store(second, "x", 1), S_OK);
+    fixture_commit("leaves nothing", root, "",
+                   CSV_EACH_SECOND ONE_COUNTER
+                   "</PerformanceCounterDataCollector><PerformanceCounterDataCollector><Name>d</Name>" CSV_EACH_SECOND
+                       ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "leaves nothing", true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_false(file_exists(first));
+    assert_int_equal(file_delete(second), S_OK);
+    assert_int_equal(run_start(SPACE, "leaves nothing", true), S_OK);
+    assert_int_equal(run_stop(SPACE, "leaves nothing", true), S_OK);
+    assert_true(fixture_lines(root, "c.csv") >= 2);
+    assert_true(fixture_lines(root, "d.csv") >= 2);
+    /* Its own folder, which nothing else needed, goes with it. */
+    fixture_commit("leaves nothing", root, "<Subdirectory>run</Subdirectory>",
+                   "<LogFileFormat>2</LogFileFormat>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "leaves nothing", true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)), "SQL"));
+    assert_false(folder_exists(sub));
+    memory_free(first);
+    memory_free(second);
+    memory_free(sub);
+    memory_free(root);
+}
+
+/* Heads of sample records in a binary log: 'B','L', kind 3. */
+static size_t binary_samples(const char *path)
+{
+    size_t size, samples = 0;
+    char *data;
+    assert_int_equal(file_load(path, 1 << 24, &data, &size), S_OK);
+    for (size_t i = 0; i + 4 <= size; i++)
+        samples += memcmp(data + i, "BL\3", 4) == 0;
+    memory_free(data);
+    return samples;
+}
+
+/* A binary log that is to be continued would lose its first part. */
+static void a_binary_log_is_continued(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("append"), *path = path_join(root, "c.blg");
+    fixture_commit("append", root, "",
+                   "<SampleInterval>1</SampleInterval><LogAppend>-1</LogAppend><Counter>\\System\\Processes</Counter>"
+                   "<Counter>\\Processor(*)\\% Processor Time</Counter>");
+    size_t samples[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run_start(SPACE, "append", true), S_OK);
+        fixture_sleep(1200);
+        assert_int_equal(run_stop(SPACE, "append", true), S_OK);
+        samples[i] = binary_samples(path);
+    }
+    assert_in_range(samples[0], 2, 3);
+    assert_in_range(samples[1], samples[0] + 2, samples[0] + 3);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* A mistyped RootPath would make folders somewhere, or fail without saying where. */
+static void a_missing_root_is_named(void **state)
+{
+    (void)state;
+    const HRESULT missing = HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
+    char *root = fixture_folder("root"), *absent = path_join(root, "absent");
+    fixture_variable("TEST_ROOT", root);
+    fixture_commit("root", "%TEST_ROOT%/absent", "", CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "root", true), missing);
+    assert_non_null(strstr(error_text(missing), "RootPath"));
+    assert_non_null(strstr(error_text(missing), root)); /* as expanded */
+    assert_false(folder_exists(absent));
+    assert_int_equal(run_start(SPACE, "root", false), S_OK); /* the asynchronous start cannot know it */
+    fixture_sleep(1000);
+    fixture_await("root", RUN_STOPPED, 10000);
+    struct run_record record = fixture_record("root");
+    assert_int_equal(record.last_result, missing);
+    assert_non_null(strstr(record.last_message, root));
+    run_record_free(&record);
+    memory_free(absent);
+    memory_free(root);
+}
+
+#ifndef _WIN32
+/* A folder without rights would make the start fail with nothing said about which. As a user without rights. */
+static void an_unwritable_folder_is_named(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
+            _exit(10);
+        /* A data folder of its own; /usr belongs to root. */
+        if (fixture_setup(NULL))
+            _exit(11);
+        static const char xml[] =
+            "<DataCollectorSet><RootPath>/usr</RootPath><Subdirectory>s</Subdirectory></DataCollectorSet>";
+        if (FAILED(store_save(SPACE, "x", STORE_CREATE, xml, strlen(xml))))
+            _exit(12);
+        HRESULT hr = run_start(SPACE, "x", true);
+        bool named = strstr(error_text(hr), "/usr/s") != NULL;
+        fixture_teardown(NULL);
+        _exit(hr != E_ACCESSDENIED ? 13 : named ? 0 : 14);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+#endif
+
+/* A set that should run for a time would run for ever. */
+static void duration_ends_the_run(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("duration");
+    fixture_commit("duration", root, "<Duration>2</Duration>", CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "duration", true), S_OK);
+    fixture_await("duration", RUN_STOPPED, 15000);
+    assert_int_equal(fixture_lines(root, "c.csv"), 3);
+    memory_free(root);
+}
+
+/* One mistyped counter would cost all the others, or be dropped without a word. */
+static void a_missing_counter_is_reported_and_the_others_collected(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("dropped");
+    fixture_commit("dropped", root, "",
+                   CSV_EACH_SECOND "<Counter>\\No Such Object\\No Such Counter</Counter>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "dropped", true), S_OK);
+    struct run_record record = fixture_record("dropped");
+    assert_non_null(strstr(record.last_message, "\\No Such Object\\No Such Counter"));
+    assert_non_null(strstr(record.last_message, "0xC0000BB8"));
+    run_record_free(&record);
+    assert_int_equal(run_stop(SPACE, "dropped", true), S_OK);
+    char *text = fixture_read(root, "c.csv");
+    assert_non_null(strstr(text, "\\System\\Processes\""));
+    assert_null(strstr(text, "No Such"));
+    memory_free(text);
+
+    fixture_commit("dropped", root, "",
+                   CSV_EACH_SECOND "<FileName>none</FileName><Counter>\\No Such Object\\No Such Counter</Counter>");
+    assert_int_equal(run_start(SPACE, "dropped", true), S_OK);
+    assert_int_equal(run_stop(SPACE, "dropped", true), S_OK);
+    assert_true(fixture_lines(root, "none.csv") >= 2);
+    memory_free(root);
+}
+
+/* A crash of the host would leave a set that looks running and cannot be started, and a broken log. */
+static void a_killed_host(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("killed");
+    fixture_commit("killed", root, "", CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "killed", true), S_OK);
+    fixture_sleep(1200);
+    fixture_kill(fixture_await("killed", RUN_RUNNING, 5000).process_id);
+    fixture_await("killed", RUN_STOPPED, 2000);
+    assert_true(fixture_lines(root, "c_000001.csv") >= 3);
+    assert_int_equal(run_stop(SPACE, "killed", true), PLA_E_DCS_NOT_RUNNING);
+    assert_int_equal(run_start(SPACE, "killed", true), S_OK);
+    assert_int_equal(run_stop(SPACE, "killed", true), S_OK);
+    assert_true(fixture_lines(root, "c_000002.csv") >= 2);
+    memory_free(root);
+}
+
+/* The user would wait half a minute to learn nothing. */
+static void a_host_that_dies_before_it_reports(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("dies");
+    fixture_commit("dies", root, "", CSV_EACH_SECOND ONE_COUNTER);
+    fixture_variable("TEST_HOST_DIES", "1");
+    HRESULT hr = run_start(SPACE, "dies", true);
+    fixture_variable("TEST_HOST_DIES", NULL);
+    assert_int_equal(hr, OPENPLA_E_HOST_DIED);
+    assert_non_null(strstr(error_text(hr), "0x00000007"));
+    memory_free(root);
+}
+
+/* Sets would disturb each other. */
+static void four_sets_at_once(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"four 1", "four 2", "four 3", "four 4"};
+    char *root = fixture_folder("four");
+    for (size_t i = 0; i < 4; i++) {
+        char *xml = text_format("<FileName>%s</FileName>" CSV_EACH_SECOND ONE_COUNTER, names[i]);
+        fixture_commit(names[i], root, "", xml);
+        memory_free(xml);
+        assert_int_equal(run_start(SPACE, names[i], true), S_OK);
+    }
+    uint32_t ids[4];
+    for (size_t i = 0; i < 4; i++)
+        ids[i] = fixture_await(names[i], RUN_RUNNING, 1000).process_id;
+    assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[2] != ids[3]);
+    assert_int_equal(run_stop(SPACE, names[0], true), S_OK);
+    fixture_await(names[1], RUN_RUNNING, 1000);
+    for (size_t i = 1; i < 4; i++)
+        assert_int_equal(run_stop(SPACE, names[i], true), S_OK);
+    for (size_t i = 0; i < 4; i++) {
+        char *file = text_format("%s.csv", names[i]);
+        assert_true(fixture_lines(root, file) >= 2);
+        memory_free(file);
+    }
+    memory_free(root);
+}
+
+/* Two users who start a set at the same moment would get two hosts that write one log. */
+static void two_starters_at_once(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("race"), *program = host_expand_environment("%OPENPLA_HOST%");
+    const char *arguments[] = {"start", SPACE, "race"};
+    fixture_commit("race", root, "", CSV_EACH_SECOND ONE_COUNTER);
+    struct process *starters[3];
+    uint32_t codes[3], started = 0, in_use = 0;
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(process_start(program, arguments, 3, &starters[i]), S_OK);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(process_wait(starters[i], 40000, &codes[i]), S_OK);
+        process_close(starters[i]);
+        started += codes[i] == 0;
+        in_use += codes[i] == 3;
+    }
+    assert_int_equal(started, 1);
+    assert_int_equal(in_use, 2);
+    assert_int_equal(run_stop(SPACE, "race", true), S_OK);
+    memory_free(program);
+    memory_free(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_set_starts_runs_and_stops),
+        cmocka_unit_test(asynchronous_start_and_stop),
+        cmocka_unit_test(serial_numbers_count_on),
+        cmocka_unit_test(a_file_in_the_way),
+        cmocka_unit_test(a_failed_start_leaves_nothing),
+        cmocka_unit_test(a_binary_log_is_continued),
+        cmocka_unit_test(a_missing_root_is_named),
+#ifndef _WIN32
+        cmocka_unit_test(an_unwritable_folder_is_named),
+#endif
+        cmocka_unit_test(duration_ends_the_run),
+        cmocka_unit_test(a_missing_counter_is_reported_and_the_others_collected),
+        cmocka_unit_test(a_killed_host),
+        cmocka_unit_test(a_host_that_dies_before_it_reports),
+        cmocka_unit_test(four_sets_at_once),
+        cmocka_unit_test(two_starters_at_once),
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* What ends a run or a segment: limits, completion, full disks; and that a host ends without a leak. */
+#include "run_fixture.h"
+
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+/* Long runs would fill one file for ever, lose samples between two, or reuse the first one's name. */
+static void records_begin_a_new_segment(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("segments");
+    fixture_commit("segments", root, "<Segment>-1</Segment>",
+                   CSV_EACH_SECOND
+                   "<SegmentMaxRecords>2</SegmentMaxRecords><FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "segments", true), S_OK);
+    fixture_sleep(4400); /* samples of 0, 1 | 2, 3 | 4 s */
+    struct run_state s = fixture_await("segments", RUN_RUNNING, 100);
+    assert_int_equal(s.serial_number, 3);
+    assert_int_equal(s.samples, 5);
+    assert_int_equal(s.samples_lost, 0);
+    assert_int_equal(run_stop(SPACE, "segments", true), S_OK);
+    assert_int_equal(fixture_lines(root, "c_000001.csv"), 3);
+    assert_int_equal(fixture_lines(root, "c_000002.csv"), 3);
+    assert_int_equal(fixture_lines(root, "c_000003.csv"), 2);
+    struct run_record record = fixture_record("segments");
+    assert_int_equal(record.serial_number, 4);
+    assert_string_equal(path_name(record.latest_files.items[0]), "c_000003.csv");
+    run_record_free(&record);
+    memory_free(root);
+}
+
+/* A set whose names do not change would stop at its second segment. */
+static void segments_of_one_name_get_the_serial_number(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("one name");
+    fixture_commit("one name", root,
+                   "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration><Duration>3</Duration>",
+                   CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "one name", true), S_OK);
+    fixture_await("one name", RUN_STOPPED, 15000);
+    assert_int_equal(fixture_lines(root, "c.csv"), 2);
+    assert_int_equal(fixture_lines(root, "c_000002.csv"), 2);
+    assert_int_equal(fixture_lines(root, "c_000003.csv"), 2);
+    memory_free(root);
+}
+
+/* A limit without segments means an end; the set would run on. */
+static void limits_without_segments_end_the_run(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("limits");
+    fixture_commit("limits", root, "",
+                   CSV_EACH_SECOND "<FileName>records</FileName><SegmentMaxRecords>2</SegmentMaxRecords>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "limits", true), S_OK);
+    fixture_await("limits", RUN_STOPPED, 15000);
+    assert_int_equal(fixture_lines(root, "records.csv"), 3);
+    struct run_record record = fixture_record("limits");
+    assert_int_equal(record.last_result, S_OK);
+    assert_non_null(strstr(record.last_message, "SegmentMaxRecords"));
+    run_record_free(&record);
+
+    fixture_commit("limits", root, "<SegmentMaxDuration>2</SegmentMaxDuration>",
+                   CSV_EACH_SECOND "<FileName>duration</FileName>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "limits", true), S_OK);
+    fixture_await("limits", RUN_STOPPED, 15000);
+    assert_int_equal(fixture_lines(root, "duration.csv"), 3);
+    memory_free(root);
+}
+
+/* MS-PLA, StopOnCompletion: a counter log without limits is complete at once, else with its first segment. */
+static void completion_ends_the_run(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("completion");
+    fixture_commit("completion", root, "<StopOnCompletion>-1</StopOnCompletion>",
+                   CSV_EACH_SECOND "<FileName>at once</FileName>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "completion", true), S_OK);
+    fixture_await("completion", RUN_STOPPED, 5000);
+    assert_int_equal(fixture_lines(root, "at once.csv"), 2);
+
+    fixture_commit("completion", root, "<StopOnCompletion>-1</StopOnCompletion><Segment>-1</Segment>",
+                   CSV_EACH_SECOND "<FileName>segment</FileName><SegmentMaxRecords>2</SegmentMaxRecords>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "completion", true), S_OK);
+    fixture_await("completion", RUN_STOPPED, 15000);
+    assert_int_equal(fixture_lines(root, "segment.csv"), 3);
+    memory_free(root);
+}
+
+/* DECISIONS 12: scripts create and start a set before it has collectors. */
+static void a_set_without_collectors_runs_until_it_is_stopped(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("empty");
+    fixture_commit("empty", root, "<Subdirectory>out</Subdirectory>", NULL);
+    assert_int_equal(run_start(SPACE, "empty", true), S_OK);
+    fixture_sleep(500);
+    struct run_state s = fixture_await("empty", RUN_RUNNING, 100);
+    assert_int_equal(s.samples, 0);
+    assert_int_equal(run_stop(SPACE, "empty", true), S_OK);
+    char *out = path_join(root, "out");
+    assert_true(folder_exists(out));
+    memory_free(out);
+    memory_free(root);
+}
+
+/* A fast collector would be slowed down to the slowest one's pace. */
+static void collectors_keep_their_own_intervals(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("intervals");
+    fixture_commit("intervals", root, "<Duration>4</Duration>",
+                   CSV_EACH_SECOND ONE_COUNTER
+                   "</PerformanceCounterDataCollector><PerformanceCounterDataCollector><Name>d</Name>"
+                   "<SampleInterval>3</SampleInterval><LogFileFormat>1</LogFileFormat>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "intervals", true), S_OK);
+    fixture_await("intervals", RUN_STOPPED, 15000);
+    assert_int_equal(fixture_lines(root, "c.csv"), 5);
+    assert_int_equal(fixture_lines(root, "d.tsv"), 3);
+    memory_free(root);
+}
+
+#ifndef _WIN32
+/* A full disk would end the run without a word, or leave half a line that no reader takes. */
+static void a_full_disk_loses_samples_and_says_so(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("full");
+    fixture_commit("full", root, "<Duration>4</Duration>",
+                   CSV_EACH_SECOND "<Counter>\\Process(_Total)\\*</Counter><Counter>\\Memory\\*</Counter>"
+                                   "<Counter>\\Processor(*)\\*</Counter>");
+    /* Room for the header and about one sample. */
+    assert_int_equal(run_start(SPACE, "full", true), S_OK);
+    assert_int_equal(run_stop(SPACE, "full", true), S_OK);
+    char *log = fixture_read(root, "c.csv"), *path = path_join(root, "c.csv");
+    char *limit = text_format("%u", (unsigned)strlen(log) + 60);
+    assert_true(strlen(log) > 900); /* the run record must fit below the limit */
+    memory_free(log);
+    assert_int_equal(file_delete(path), S_OK);
+    fixture_variable("TEST_FILE_LIMIT", limit);
+    HRESULT hr = run_start(SPACE, "full", true);
+    fixture_variable("TEST_FILE_LIMIT", NULL);
+    assert_int_equal(hr, S_OK);
+    fixture_sleep(2500);
+    struct run_state s = fixture_await("full", RUN_RUNNING, 100);
+    assert_true(s.samples >= 1 && s.samples_lost >= 1);
+    fixture_await("full", RUN_STOPPED, 15000);
+    assert_int_equal(fixture_lines(root, "c.csv"), s.samples + 1);
+    struct run_record record = fixture_record("full");
+    assert_true(FAILED(record.last_result));
+    assert_non_null(strstr(record.last_message, "samples lost"));
+    assert_non_null(strstr(record.last_message, "c.csv"));
+    run_record_free(&record);
+    memory_free(limit);
+    memory_free(path);
+    memory_free(root);
+}
+#endif
+
+/* The sanitizer sees the host's leaks only in this process. */
+static void a_host_ends_clean(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("clean");
+    fixture_commit("clean", root, "<Duration>2</Duration>",
+                   CSV_EACH_SECOND "<Counter>\\Processor(*)\\*</Counter><Counter>\\Nothing\\here</Counter>");
+    assert_int_equal(run_host_main(SPACE, "clean", "0"), S_OK);
+    assert_int_equal(fixture_lines(root, "c.csv"), 3);
+    assert_int_equal(run_host_main(SPACE, "clean", "0"), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    fixture_commit("clean", root, "<Duration>2</Duration>",
+                   "<SampleInterval>1</SampleInterval><Counter>\\Processor(*)\\*</Counter>"
+                   "<Counter>\\Process\\ID Process</Counter><Counter>\\Process(*)\\ID Process</Counter>");
+    assert_int_equal(run_host_main(SPACE, "clean", "0"), S_OK);
+    fixture_commit("clean", "/no/such/folder", "", NULL);
+    assert_int_equal(run_host_main(SPACE, "clean", "0"), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
+    assert_int_equal(run_host_main(SPACE, "absent", "0"), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(run_host_main(SPACE, "clean", "not a key"), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
+    memory_free(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_begin_a_new_segment),
+        cmocka_unit_test(segments_of_one_name_get_the_serial_number),
+        cmocka_unit_test(limits_without_segments_end_the_run),
+        cmocka_unit_test(completion_ends_the_run),
+        cmocka_unit_test(a_set_without_collectors_runs_until_it_is_stopped),
+        cmocka_unit_test(collectors_keep_their_own_intervals),
+#ifndef _WIN32
+        cmocka_unit_test(a_full_disk_loses_samples_and_says_so),
+#endif
+        cmocka_unit_test(a_host_ends_clean),
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
