@@ -280,7 +280,9 @@ PDH_VALUE(PDH_NOT_IMPLEMENTED, 0xC0000BD3);
 #undef PDH_OFFSET
 #undef PDH_VALUE
 
-/* The entry points the engine uses: X(name, parameter list). A loader walks the list with #name. */
+/* The entry points the engine uses: X(name, parameter list). A loader walks the list with #name. Times that come out of
+   them (TimeStamp of a raw value, the time of PdhCollectQueryDataWithTime) are local FILETIMEs; the second value of a
+   100 ns type is UTC. */
 #define PDH_API_LIST(X)                                                                                                \
     X(PdhGetDllVersion, (LPDWORD version))                                                                             \
     X(PdhOpenQueryW, (LPCWSTR data_source, DWORD_PTR user_data, PDH_HQUERY * query))                                   \

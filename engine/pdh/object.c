@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of performance objects and their instance lists. */
 #include "engine/pdh/object.h"
-#include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include <string.h>
@@ -173,7 +172,11 @@ HRESULT object_open(const struct provider *provider, struct source *source, stru
         return E_OUTOFMEMORY;
     }
     o->provider = provider;
-    o->frequency = clock_frequency();
+    o->state = memory_zero(1, provider->state_size);
+    if (!o->state) {
+        memory_free(o);
+        return E_OUTOFMEMORY;
+    }
     HRESULT hr = object_sample(o, source, UINT64_MAX);
     if (FAILED(hr)) {
         object_close(o);
@@ -192,6 +195,7 @@ void object_close(struct object *o)
         o->provider->close(o);
     }
     instance_list_release(o->instances);
+    memory_free(o->state);
     memory_free(o->values);
     memory_free(o);
 }

@@ -42,7 +42,8 @@ struct provider {
     /* Takes one sample of the values whose bits are in `wanted`: calls object_row for each instance and sets o->time,
        o->present and, when they changed, the instances. Others may be left VALUE_ABSENT. */
     HRESULT (*sample)(struct object *o, struct source *source, uint64_t wanted);
-    void (*close)(struct object *o); /* frees o->state; may be NULL */
+    size_t state_size;               /* of what the object keeps between samples; zero at first */
+    void (*close)(struct object *o); /* frees what o->state owns; may be NULL */
 };
 
 extern const struct provider *const pdh_providers[];
@@ -51,7 +52,7 @@ extern const struct provider pdh_processor, pdh_memory, pdh_system, pdh_process;
 
 struct object {
     const struct provider *provider; /* borrowed, constant */
-    void *state;                     /* the provider's */
+    void *state;                     /* the provider's, state_size bytes */
     struct instance_list *instances; /* NULL for an object without instances */
     uint64_t generation;             /* changes with `instances` */
     int64_t *values;                 /* row after row; see object_row */
@@ -59,7 +60,6 @@ struct object {
     uint64_t present; /* counters that have a source on this host */
     struct source_time time;
     FILETIME local_time; /* of the sample, as PDH stamps it: local */
-    int64_t frequency;   /* of the performance counter */
     HRESULT result;      /* of the last sample */
 };
 

@@ -138,12 +138,6 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
 {
     (void)wanted;
     struct process_state *state = o->state;
-    if (!state) {
-        o->state = state = memory_zero(1, sizeof *state);
-        if (!state) {
-            return E_OUTOFMEMORY;
-        }
-    }
     HRESULT hr = source_need(source, SOURCE_PROCESSES, &o->time);
     if (SUCCEEDED(hr)) {
         hr = follow(o, state, source);
@@ -161,11 +155,7 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
 
 static void close_state(struct object *o)
 {
-    struct process_state *state = o->state;
-    if (state) {
-        memory_free(state->known);
-        memory_free(state);
-    }
+    memory_free(((struct process_state *)o->state)->known);
 }
 
 const struct provider pdh_process = {
@@ -176,5 +166,6 @@ const struct provider pdh_process = {
     .counter_count = VALUES,
     .value_count = VALUES,
     .sample = sample,
+    .state_size = sizeof(struct process_state),
     .close = close_state,
 };

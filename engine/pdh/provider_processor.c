@@ -77,14 +77,11 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
 {
     (void)wanted;
     struct processor_state *state = o->state;
-    if (!state) {
-        o->state = state = memory_zero(1, sizeof *state);
-        if (!state) {
-            return E_OUTOFMEMORY;
-        }
-    }
     HRESULT hr = source_need(source, SOURCE_STAT, &o->time);
     const struct kernel_stat *stat = &source->stat;
+    if (SUCCEEDED(hr) && stat->count == 0) {
+        hr = E_UNEXPECTED; /* the mean below divides by it */
+    }
     if (SUCCEEDED(hr) && !same_processors(state, stat)) {
         hr = name_instances(o, state, stat);
     }
@@ -115,11 +112,7 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
 
 static void close_state(struct object *o)
 {
-    struct processor_state *state = o->state;
-    if (state) {
-        memory_free(state->ids);
-        memory_free(state);
-    }
+    memory_free(((struct processor_state *)o->state)->ids);
 }
 
 const struct provider pdh_processor = {
@@ -130,5 +123,6 @@ const struct provider pdh_processor = {
     .counter_count = VALUES,
     .value_count = VALUES,
     .sample = sample,
+    .state_size = sizeof(struct processor_state),
     .close = close_state,
 };

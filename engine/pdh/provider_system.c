@@ -2,7 +2,6 @@
 /* The object System: figures of the computer as a whole, from /proc/stat, the clock and the process list. */
 #include "engine/pdh/object.h"
 #include "engine/os/clock.h"
-#include "engine/os/memory.h"
 
 enum { UP_TIME, PROCESSES, THREADS, CONTEXT_SWITCHES, QUEUE_LENGTH, VALUES };
 
@@ -68,26 +67,14 @@ static HRESULT sample_stat(struct object *o, struct source *source, int64_t *row
 
 /* The start is worked out from a clock of some milliseconds' grain: keep the first answer, unless the wall clock was
    set since. */
-static HRESULT boot_time(struct object *o, int64_t *boot)
+static int64_t boot_time(struct object *o)
 {
     int64_t *kept = o->state;
-    if (!kept) {
-        o->state = kept = memory_zero(1, sizeof *kept);
-        if (!kept) {
-            return E_OUTOFMEMORY;
-        }
-    }
     int64_t now = clock_boot_utc();
     if (now - *kept > SECOND || *kept - now > SECOND) {
         *kept = now;
     }
-    *boot = *kept;
-    return S_OK;
-}
-
-static void close_state(struct object *o)
-{
-    memory_free(o->state);
+    return *kept;
 }
 
 static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
@@ -99,10 +86,10 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
     int64_t *row = object_row(o, 0);
     o->time = (struct source_time){clock_utc(), clock_ticks()};
     if (wanted & 1u << UP_TIME) {
-        hr = boot_time(o, &row[UP_TIME]);
+        row[UP_TIME] = boot_time(o);
         o->present |= 1u << UP_TIME;
     }
-    if (SUCCEEDED(hr) && (wanted & FROM_LIST)) {
+    if (wanted & FROM_LIST) {
         hr = sample_list(o, source, row);
     }
     if (SUCCEEDED(hr) && (wanted & FROM_STAT)) {
@@ -118,5 +105,5 @@ const struct provider pdh_system = {
     .counter_count = VALUES,
     .value_count = VALUES,
     .sample = sample,
-    .close = close_state,
+    .state_size = sizeof(int64_t), /* the boot time */
 };
