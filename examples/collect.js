@@ -112,12 +112,15 @@ function collect(setName, seconds, fileFormat) {
 
 var exitCode = 0;
 try {
-    var formatName = argument(2, "csv").toLowerCase();
-    if (formats[formatName] === undefined) {
+    var seconds = argument(1, "6"), formatName = argument(2, "csv").toLowerCase();
+    if (!/^[0-9]+$/.test(seconds)) {
+        WScript.Echo("FAILED: the seconds are a number, not " + seconds);
+        exitCode = 2;
+    } else if (formats[formatName] === undefined) {
         WScript.Echo("FAILED: the format is csv, tsv or blg, not " + formatName);
         exitCode = 2;
     } else {
-        collect(argument(0, "Demo"), parseInt(argument(1, "6"), 10), formats[formatName]);
+        collect(argument(0, "Demo"), parseInt(seconds, 10), formats[formatName]);
     }
 } catch (e) {
     WScript.Echo("FAILED: " + step + ": " + hex(e.number) + " " + e.message);

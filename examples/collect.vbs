@@ -17,7 +17,10 @@ seconds = 6
 formatName = "csv"
 If WScript.Arguments.Count > 0 Then setName = WScript.Arguments(0)
 If WScript.Arguments.Count > 1 Then seconds = CLng(WScript.Arguments(1))
-Check "Read the number of seconds"
+If Err.Number <> 0 Then
+    WScript.Echo "FAILED: the seconds are a number, not " & WScript.Arguments(1)
+    WScript.Quit 2
+End If
 If WScript.Arguments.Count > 2 Then formatName = LCase(WScript.Arguments(2))
 Select Case formatName
 Case "csv"

@@ -226,10 +226,10 @@ demo() {
     log=$(tr -d '\r' <"$logs/example.log" | sed -n 's/^Log: //p')
     [ -n "$log" ] || fail "the example names no log; its output is in $logs/example.log"
     unix=$(wine winepath -u "$log" | tr -d '\r')
-    [ -s "$unix" ] || fail "the log $log is empty or absent ($unix)"
-    echo
-    echo "The log, as Windows programs name it: $log"
-    echo "The log, as this system names it:     $unix"
+    unix=$(readlink -f "$unix") && [ -s "$unix" ] || fail "the log that the example names is empty or absent: $unix"
+    # printf: echo would take the backslashes for its own.
+    printf '\nThe log, as Windows programs name it: %s\n' "$log"
+    printf 'The log, as this system names it:     %s\n' "$unix"
     echo "Its first lines (cut to 150 characters):"
     head -n 4 "$unix" | tr -d '\r' | cut -c1-150 | sed 's/^/    /'
     echo
