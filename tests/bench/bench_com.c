@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* What a property read costs: in process in nanoseconds, out of process as a ratio to an empty method of the same
+   signature behind the same proxy, in a server that does nothing else. Run it in a prefix where OpenPLA is registered:
+   wine bench_com.exe */
+#include <ole2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+
+#include "mspla.h"
+
+typedef IPerformanceCounterDataCollector collector;
+
+static double now(void)
+{
+    LARGE_INTEGER t, f;
+    QueryPerformanceCounter(&t);
+    QueryPerformanceFrequency(&f);
+    return (double)t.QuadPart / (double)f.QuadPart;
+}
+
+static int failed(const char *what, HRESULT hr)
+{
+    if (FAILED(hr))
+        printf("%s: 0x%08lx\n", what, hr);
+    return FAILED(hr);
+}
+
+/* ---- the peer: one object whose get_SampleInterval gives a constant ---- */
+
+static HRESULT STDMETHODCALLTYPE peer_query(collector *This, REFIID iid, void **out)
+{
+    *out = IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IPerformanceCounterDataCollector) ? This : NULL;
+    return *out ? S_OK : E_NOINTERFACE;
+}
+
+static ULONG STDMETHODCALLTYPE peer_count(collector *This)
+{
+    (void)This;
+    return 2;
+}
+
+static HRESULT STDMETHODCALLTYPE peer_get(collector *This, ULONG *out)
+{
+    (void)This;
+    *out = 15;
+    return S_OK;
+}
+
+static IPerformanceCounterDataCollectorVtbl peer_vtable = {
+    .QueryInterface = peer_query, .AddRef = peer_count, .Release = peer_count, .get_SampleInterval = peer_get};
+static collector peer = {&peer_vtable};
+
+/* Writes the marshalled peer into the file and serves it until the file is gone. */
+static int serve(const char *path)
+{
+    IStream *stream;
+    HGLOBAL memory;
+    DWORD written;
+    if (failed("stream", CreateStreamOnHGlobal(NULL, TRUE, &stream)) ||
+        failed("marshal", CoMarshalInterface(stream, &IID_IPerformanceCounterDataCollector, (IUnknown *)&peer,
+                                             MSHCTX_LOCAL, NULL, MSHLFLAGS_NORMAL)) ||
+        failed("stream", GetHGlobalFromStream(stream, &memory)))
+        return 1;
+    char part[MAX_PATH + 8];
+    snprintf(part, sizeof part, "%s.new", path);
+    HANDLE f = CreateFileA(part, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL);
+    WriteFile(f, GlobalLock(memory), (DWORD)GlobalSize(memory), &written, NULL);
+    CloseHandle(f);
+    MoveFileA(part, path);
+    while (GetFileAttributesA(path) != INVALID_FILE_ATTRIBUTES)
+        Sleep(100);
+    return 0;
+}
+
+static collector *connect_peer(const char *path)
+{
+    char data[4096];
+    DWORD size = 0;
+    HANDLE f = INVALID_HANDLE_VALUE;
+    for (int i = 0; i < 100 && f == INVALID_HANDLE_VALUE; i++) {
+        Sleep(100);
+        f = CreateFileA(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
+    }
+    if (f == INVALID_HANDLE_VALUE || !ReadFile(f, data, sizeof data, &size, NULL))
+        return NULL;
+    CloseHandle(f);
+    IStream *stream;
+    collector *c = NULL;
+    LARGE_INTEGER start = {.QuadPart = 0};
+    if (failed("stream", CreateStreamOnHGlobal(NULL, TRUE, &stream)))
+        return NULL;
+    IStream_Write(stream, data, size, NULL);
+    IStream_Seek(stream, start, STREAM_SEEK_SET, NULL);
+    failed("unmarshal", CoUnmarshalInterface(stream, &IID_IPerformanceCounterDataCollector, (void **)&c));
+    return c;
+}
+
+/* ---- the measured ---- */
+
+static collector *new_collector(IDataCollectorSet *set)
+{
+    IDataCollectorCollection *collectors = NULL;
+    IDataCollector *any = NULL;
+    collector *c = NULL;
+    if (!failed("DataCollectors", IDataCollectorSet_get_DataCollectors(set, &collectors)) &&
+        !failed("CreateDataCollector",
+                IDataCollectorCollection_CreateDataCollector(collectors, plaPerformanceCounter, &any)))
+        failed("QueryInterface",
+               IDataCollector_QueryInterface(any, &IID_IPerformanceCounterDataCollector, (void **)&c));
+    return c;
+}
+
+static IDataCollectorSet *create_in_process(void)
+{
+    HMODULE module = LoadLibraryW(L"openpla.dll");
+    union {
+        FARPROC address;
+        HRESULT(WINAPI *get)(REFCLSID, REFIID, void **);
+    } entry = {module ? GetProcAddress(module, "DllGetClassObject") : NULL};
+    IClassFactory *factory;
+    IDataCollectorSet *set = NULL;
+    if (entry.get && !failed("class", entry.get(&CLSID_DataCollectorSet, &IID_IClassFactory, (void **)&factory)))
+        failed("create", IClassFactory_CreateInstance(factory, NULL, &IID_IDataCollectorSet, (void **)&set));
+    return set;
+}
+
+static double seconds_per_get(collector *c, int count)
+{
+    ULONG n = 0;
+    double best = 1e9;
+    for (int round = 0; round < 7; round++) {
+        double start = now();
+        for (int i = 0; i < count; i++)
+            IPerformanceCounterDataCollector_get_SampleInterval(c, &n);
+        double t = (now() - start) / count;
+        best = t < best ? t : best;
+    }
+    if (n != 15)
+        printf("SampleInterval is %lu, not 15\n", n);
+    return best;
+}
+
+int main(int argc, char **argv)
+{
+    CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    if (argc > 1)
+        return serve(argv[1]);
+    char folder[MAX_PATH], path[MAX_PATH + 32], self[MAX_PATH], command[3 * MAX_PATH];
+    GetTempPathA(sizeof folder, folder);
+    snprintf(path, sizeof path, "%sopenpla-bench-%lu", folder, GetCurrentProcessId());
+    GetModuleFileNameA(NULL, self, sizeof self);
+    snprintf(command, sizeof command, "\"%s\" %s", self, path);
+    STARTUPINFOA startup = {.cb = sizeof startup};
+    PROCESS_INFORMATION process;
+    if (!CreateProcessA(NULL, command, NULL, NULL, FALSE, DETACHED_PROCESS, NULL, NULL, &startup, &process))
+        return 1;
+    collector *other = connect_peer(path);
+    IDataCollectorSet *inside = create_in_process(), *outside = NULL;
+    failed("CoCreateInstance", CoCreateInstance(&CLSID_DataCollectorSet, NULL, CLSCTX_LOCAL_SERVER,
+                                                &IID_IDataCollectorSet, (void **)&outside));
+    collector *ours_inside = inside ? new_collector(inside) : NULL;
+    collector *ours_outside = outside ? new_collector(outside) : NULL;
+    int rc = !other || !ours_inside || !ours_outside;
+    if (!rc) {
+        double in = seconds_per_get(ours_inside, 2000000);
+        double peer_out = seconds_per_get(other, 2000), out = seconds_per_get(ours_outside, 2000);
+        printf("get of a scalar, in process:     %8.1f ns\n", in * 1e9);
+        printf("get of a scalar, out of process: %8.1f us\n", out * 1e6);
+        printf("empty method, out of process:    %8.1f us\n", peer_out * 1e6);
+        printf("ratio:                           %8.2f\n", out / peer_out);
+    }
+    DeleteFileA(path);
+    fflush(stdout);
+    TerminateProcess(GetCurrentProcess(), (UINT)rc);
+    return rc;
+}
