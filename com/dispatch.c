@@ -6,6 +6,7 @@
 #include "engine/os/memory.h"
 
 #include <string.h>
+#include <wchar.h>
 
 /* ---- type information ---- */
 
@@ -140,7 +141,7 @@ static HRESULT array_from_script_object(IDispatch *in, VARTYPE type, SAFEARRAY *
     hr = *out ? S_OK : E_OUTOFMEMORY;
     for (LONG i = 0; SUCCEEDED(hr) && i < length; i++) {
         WCHAR name[16];
-        wsprintfW(name, L"%ld", i);
+        swprintf(name, sizeof name / sizeof name[0], L"%ld", (long)i);
         hr = read_member(in, name, &v);
         if (SUCCEEDED(hr))
             hr = store_element(*out, type, i, &v);
