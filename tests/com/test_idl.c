@@ -189,8 +189,9 @@ static ITypeInfo *find(const char *name)
 
 static void append(char *out, size_t size, const char *text)
 {
-    assert_true(strlen(out) + strlen(text) < size);
-    strcat(out, text);
+    size_t used = strlen(out);
+    assert_true(used + strlen(text) < size);
+    memcpy(out + used, text, strlen(text) + 1);
 }
 
 /* The name of a type as idl_members.inc writes it. */
@@ -288,7 +289,7 @@ static void every_member_is_the_specifications(void **state)
     assert_int_equal(COUNT(members), 310);
     for (size_t i = 0; i < COUNT(members); i++) {
         const struct member *m = &members[i];
-        unsigned first = !i || strcmp(m[-1].interface_name, m->interface_name) ? m->opnum : 0;
+        unsigned first = !i || strcmp(m[-1].interface_name, m->interface_name) != 0 ? m->opnum : 0;
         static unsigned base;
         FUNCDESC *function = NULL;
         char name[128], is[512], want[512];
@@ -300,8 +301,8 @@ static void every_member_is_the_specifications(void **state)
         without_unique(m->signature, want, sizeof want);
         DISPID dispid = m->dispid == NO_ID ? default_dispid(m) : m->dispid;
         if (function->oVft / (SHORT)sizeof(void *) != (SHORT)m->opnum || function->invkind != m->kind ||
-            function->funckind != FUNC_PUREVIRTUAL || function->memid != dispid || strcmp(name, typelib_name(m)) ||
-            strcmp(is, want) || function->elemdescFunc.tdesc.vt != VT_HRESULT) {
+            function->funckind != FUNC_PUREVIRTUAL || function->memid != dispid || strcmp(name, typelib_name(m)) != 0 ||
+            strcmp(is, want) != 0 || function->elemdescFunc.tdesc.vt != VT_HRESULT) {
             print_error("%s::%s (%s), opnum %u, kind %d, id %#lx\n  is %s (%s), opnum %d, kind %d, id %#lx\n",
                         m->interface_name, m->name, want, m->opnum, m->kind, dispid, name, is,
                         function->oVft / (int)sizeof(void *), function->invkind, function->memid);
@@ -330,7 +331,7 @@ static void every_interface_has_its_identifier_base_and_no_member_more(void **st
         assert_memory_equal(&attr->guid, &row->id, sizeof(IID));
         assert_memory_equal(row->header_id, &row->id, sizeof(IID));
         assert_int_equal(attr->cFuncs, own);
-        assert_int_equal(row->slots, own + (strcmp(row->base, "IDispatch") ? 32 : 7));
+        assert_int_equal(row->slots, own + (!strcmp(row->base, "IDispatch") ? 7 : 32));
         assert_hr(ITypeInfo_GetRefTypeOfImplType(info, 0, &reference));
         assert_hr(ITypeInfo_GetRefTypeInfo(info, reference, &base));
         name_of(base, MEMBERID_NIL, name, sizeof name);

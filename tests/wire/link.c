@@ -9,6 +9,19 @@
 #include "com/proxy_stub.h"
 #include "idl/proxy_clsid.h"
 
+int wire_link_open_apartment(void **state)
+{
+    (void)state;
+    return members_read() && CoInitializeEx(NULL, COINIT_MULTITHREADED) == S_OK ? 0 : -1;
+}
+
+int wire_link_close_apartment(void **state)
+{
+    (void)state;
+    CoUninitialize();
+    return 0;
+}
+
 void wire_link_open(struct wire_link *link, const IID *iid)
 {
     static const CLSID proxy_class = OPENPLA_PROXY_CLSID;

@@ -14,7 +14,11 @@ struct wire_link {
     void *object; /* the interface that a client calls */
 };
 
-/* Asserts that all of it succeeds. COM must be initialised (MTA). */
+/* For a group of tests: reads the members and initialises COM (MTA); and ends it. */
+int wire_link_open_apartment(void **state);
+int wire_link_close_apartment(void **state);
+
+/* Asserts that all of it succeeds. */
 void wire_link_open(struct wire_link *link, const IID *iid);
 void wire_link_close(struct wire_link *link);
 /* Calls the member through the proxy: in values are read from values, out values written to it. */

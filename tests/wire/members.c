@@ -52,7 +52,7 @@ static bool read_type(const char *name, bool in, struct parameter *out)
     char *star = strchr(base, '*');
     if (star) {
         *star = 0;
-        strcpy(out->interface_name, base);
+        snprintf(out->interface_name, sizeof out->interface_name, "%s", base);
         out->type = WIRE_INTERFACE;
         return interface_id(base) != NULL;
     }

@@ -21,7 +21,7 @@ static HRESULT record(void *object, unsigned slot, const ULONG_PTR arguments[MAX
         if (p->in)
             value_take(p->type, arguments[i], &server->taken[i]);
         else
-            value_give(p->type, &server->give[i], (void *)arguments[i]);
+            value_give(p->type, &server->give[i], argument_place(arguments[i]));
     }
     return server->result;
 }
@@ -40,8 +40,8 @@ static HRESULT record(void *object, unsigned slot, const ULONG_PTR arguments[MAX
     S(7)                                                                                                               \
     S(8)                                                                                                               \
     S(9)                                                                                                               \
-    SLOTS_OF_TEN(S, 1) SLOTS_OF_TEN(S, 2) SLOTS_OF_TEN(S, 3) SLOTS_OF_TEN(S, 4) SLOTS_OF_TEN(S, 5) SLOTS_OF_TEN(S, 6)  \
-        S(70) S(71)
+    SLOTS_OF_TEN(S, 1)                                                                                                 \
+    SLOTS_OF_TEN(S, 2) SLOTS_OF_TEN(S, 3) SLOTS_OF_TEN(S, 4) SLOTS_OF_TEN(S, 5) SLOTS_OF_TEN(S, 6) S(70) S(71)
 SLOTS(SLOT)
 
 static HRESULT STDMETHODCALLTYPE query_interface(void *object, REFIID iid, void **out)

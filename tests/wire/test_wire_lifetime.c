@@ -196,19 +196,6 @@ static void calls_between_apartments_use_our_proxies(void **state)
     assert_int_equal(CoRevokeClassObject(registration), S_OK);
 }
 
-static int open_apartment(void **state)
-{
-    (void)state;
-    return members_read() && CoInitializeEx(NULL, COINIT_MULTITHREADED) == S_OK ? 0 : -1;
-}
-
-static int close_apartment(void **state)
-{
-    (void)state;
-    CoUninitialize();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,5 +208,5 @@ int main(void)
         cmocka_unit_test(out_of_memory_leaves_nothing_behind),
         cmocka_unit_test(calls_between_apartments_use_our_proxies),
     };
-    return cmocka_run_group_tests(tests, open_apartment, close_apartment);
+    return cmocka_run_group_tests(tests, wire_link_open_apartment, wire_link_close_apartment);
 }

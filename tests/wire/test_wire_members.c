@@ -319,7 +319,7 @@ static void commit_modes_behind_server_names_of_any_length(void **state)
     (void)state;
     static const OLECHAR *const servers[] = {NULL, L"", L"a", L"ab", L"abc"};
     const struct member *commit = members;
-    while (strcmp(commit->name, "METHOD Commit"))
+    while (strcmp(commit->name, "METHOD Commit") != 0)
         commit++;
     for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
         for (size_t enum_size = 2; enum_size <= 4; enum_size += 2) {
@@ -347,8 +347,7 @@ static void commit_modes_behind_server_names_of_any_length(void **state)
 
 static int open_apartment(void **state)
 {
-    (void)state;
-    if (!members_read() || CoInitializeEx(NULL, COINIT_MULTITHREADED) != S_OK)
+    if (wire_link_open_apartment(state))
         return -1;
     recording_server_init(&other);
     return proxy_stub_register_in_process(&registration) == S_OK ? 0 : -1;
@@ -356,10 +355,8 @@ static int open_apartment(void **state)
 
 static int close_apartment(void **state)
 {
-    (void)state;
     HRESULT hr = CoRevokeClassObject(registration);
-    CoUninitialize();
-    return hr == S_OK ? 0 : -1;
+    return wire_link_close_apartment(state) || hr != S_OK ? -1 : 0;
 }
 
 int main(void)

@@ -11,7 +11,8 @@ static SAFEARRAY *make_array(VARTYPE type, unsigned set)
     static const OLECHAR *const texts[] = {L"\\Processor(_Total)\\% Processor Time", L"", L"B\xe9"};
     if (set == VALUES_LEAST)
         return NULL;
-    SAFEARRAY *array = SafeArrayCreate(type, 1, &(SAFEARRAYBOUND){set ? 0 : 3, 0});
+    SAFEARRAYBOUND bound = {set ? 0 : 3, 0};
+    SAFEARRAY *array = SafeArrayCreate(type, 1, &bound);
     for (LONG i = 0; array && !set && i < 3; i++) {
         BSTR text = SysAllocString(texts[i]);
         BYTE byte = (BYTE)(0x41 + i);
@@ -99,7 +100,7 @@ static bool array_equal(SAFEARRAY *a, SAFEARRAY *b, VARTYPE type)
     for (ULONG i = 0; type == VT_BSTR && i < count; i++) {
         BSTR x = ((BSTR *)a->pvData)[i], y = ((BSTR *)b->pvData)[i];
         /* Within an array a NULL BSTR and an empty one are the same to every reader. */
-        if (SysStringByteLen(x) != SysStringByteLen(y) || (x && y && memcmp(x, y, SysStringByteLen(x))))
+        if (SysStringByteLen(x) != SysStringByteLen(y) || (x && y && memcmp(x, y, SysStringByteLen(x)) != 0))
             return false;
     }
     return type == VT_BSTR || !memcmp(a->pvData, b->pvData, count);
@@ -167,6 +168,15 @@ static void copy(enum wire_type type, const union value *from, union value *to)
         IUnknown_AddRef(from->object);
 }
 
+void *argument_place(ULONG_PTR argument)
+{
+    union {
+        ULONG_PTR number;
+        void *place;
+    } either = {argument};
+    return either.place;
+}
+
 void value_take(enum wire_type type, ULONG_PTR argument, union value *out)
 {
     union value at = {0};
@@ -181,10 +191,10 @@ void value_take(enum wire_type type, ULONG_PTR argument, union value *out)
         at.enumeration = (int)argument;
         break;
     case WIRE_GUID:
-        at.guid = *(GUID *)argument;
+        at.guid = *(GUID *)argument_place(argument);
         break;
     case WIRE_VARIANT:
-        at.variant = *(VARIANT *)argument;
+        at.variant = *(VARIANT *)argument_place(argument);
         break;
     default:
         at.long_number = argument;
@@ -208,7 +218,8 @@ static void align(struct wire *wire, size_t boundary)
 
 static void put_bytes(struct wire *wire, const void *bytes, size_t size)
 {
-    memcpy(wire->bytes + wire->size, bytes, size);
+    if (bytes) /* not of a NULL text */
+        memcpy(wire->bytes + wire->size, bytes, size);
     wire->size += size;
 }
 

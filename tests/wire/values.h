@@ -26,6 +26,8 @@ void value_free(enum wire_type type, union value *value);
 bool value_equal(enum wire_type type, const union value *a, const union value *b);
 /* As an argument of a call on x86-64: what is larger than 8 bytes goes by reference. */
 ULONG_PTR value_argument(enum wire_type type, union value *value);
+/* What an argument points to. */
+void *argument_place(ULONG_PTR argument);
 /* Copies an argument (in) out of a call, and a value into an out parameter's place. Both copies are to be freed. */
 void value_take(enum wire_type type, ULONG_PTR argument, union value *out);
 void value_give(enum wire_type type, const union value *value, void *place);
