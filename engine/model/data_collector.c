@@ -6,6 +6,7 @@
 #include "engine/os/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct data_collector *collector_of(struct object *collector)
@@ -13,23 +14,14 @@ struct data_collector *collector_of(struct object *collector)
     return (struct data_collector *)collector;
 }
 
-static const struct class *const classes[] = {&performance_counter_collector_class};
-static const uint32_t types[] = {0 /* plaPerformanceCounter */};
+/* By DataCollectorType. */
+static const struct class *const classes[] = {&performance_counter_collector_class, &trace_data_collector_class,
+                                              &configuration_collector_class,       &alert_collector_class,
+                                              &api_tracing_collector_class,         NULL};
 
 const struct class *collector_class(uint32_t type)
 {
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
-        if (types[i] == type)
-            return classes[i];
-    return NULL;
-}
-
-const struct class *collector_class_of_element(const char *element)
-{
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
-        if (!strcmp(classes[i]->name, element))
-            return classes[i];
-    return NULL;
+    return type < sizeof classes / sizeof classes[0] ? classes[type] : NULL;
 }
 
 /* The set above a collector, under the lock, not counted. */
@@ -162,15 +154,62 @@ HRESULT collector_get_output_location(struct object *o, const struct property *p
     return hr;
 }
 
+HRESULT collector_created(struct object *o)
+{
+    struct data_collector *c = collector_of(o);
+    for (uint32_t type = 0; classes[type]; type++)
+        if (classes[type] == o->class)
+            c->DataCollectorType = type;
+    return S_OK;
+}
+
+/* Display texts that stand beside a list one by one; the list's own texts where their number does not fit. */
+HRESULT collector_get_display_texts(struct object *o, const struct property *p, const struct texts *shown,
+                                    const struct texts *list, struct value *out)
+{
+    memset(out, 0, sizeof *out);
+    out->kind = p->kind;
+    object_lock(o);
+    HRESULT hr = texts_copy(&out->texts, shown->count == list->count ? shown : list);
+    object_unlock(o);
+    return hr;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return text_compare_nocase(*(const char *const *)a, *(const char *const *)b);
+}
+
+HRESULT check_no_empty_item(const struct property *p, const struct texts *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->items[i][0])
+            return error_set(E_INVALIDARG, "%s: the item at index %u is empty", p->name, (unsigned)i);
+    return S_OK;
+}
+
+HRESULT check_no_duplicates(const struct property *p, const struct texts *list)
+{
+    if (list->count < 2)
+        return S_OK;
+    const char **sorted = memory_copy(list->items, list->count * sizeof *sorted);
+    if (!sorted)
+        return E_OUTOFMEMORY;
+    qsort(sorted, list->count, sizeof *sorted, compare_texts);
+    HRESULT hr = S_OK;
+    for (size_t i = 1; SUCCEEDED(hr) && i < list->count; i++)
+        if (text_equal_nocase(sorted[i - 1], sorted[i]))
+            hr = error_set(PLA_E_NO_DUPLICATES, "%s: '%s' is there twice", p->name, sorted[i]);
+    memory_free(sorted);
+    return hr;
+}
+
 /* ---- the collection ---- */
 
 static HRESULT admit(struct object *collection, struct object *item)
 {
     const struct items *items = &((struct collection *)collection)->items;
     char name[32];
-    HRESULT hr = collection_admit_class(collection, item, collector_class_of_element(item->class->name));
-    if (FAILED(hr))
-        return hr;
     if (collector_of(item)->Name[0]) {
         if (name_taken(items, item, collector_of(item)->Name))
             return error_set(PLA_E_DC_ALREADY_EXISTS, "Add: the set has a data collector '%s' already",
@@ -195,6 +234,7 @@ const struct class data_collector_collection_class = {
     .name = "DataCollectorCollection",
     .size = sizeof(struct collection),
     .items = offsetof(struct collection, items),
+    .item_classes = classes,
     .adopts = true,
     .admit = admit,
 };

@@ -11,5 +11,12 @@ HRESULT collector_get_file_name(struct object *o, const struct property *p, stru
 HRESULT collector_get_latest(struct object *o, const struct property *p, struct value *out);
 HRESULT collector_get_output_location(struct object *o, const struct property *p, struct value *out);
 HRESULT collector_get_index(struct object *o, const struct property *p, struct value *out);
+/* class->created of every kind: its DataCollectorType. */
+HRESULT collector_created(struct object *o);
+HRESULT collector_get_display_texts(struct object *o, const struct property *p, const struct texts *shown,
+                                    const struct texts *list, struct value *out);
+/* What lists have in common: E_INVALIDARG with the index; PLA_E_NO_DUPLICATES with the text. */
+HRESULT check_no_empty_item(const struct property *p, const struct texts *list);
+HRESULT check_no_duplicates(const struct property *p, const struct texts *list);
 
 #endif

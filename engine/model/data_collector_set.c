@@ -204,9 +204,11 @@ static const struct property set_properties[] = {
 static HRESULT set_created(struct object *o)
 {
     struct data_collector_set *set = set_of(o);
-    HRESULT hr = object_create(&data_collector_collection_class, o, &set->DataCollectors);
+    HRESULT hr = object_create_child(o, &data_collector_collection_class, &set->DataCollectors);
     if (SUCCEEDED(hr))
-        set->DataCollectors->parent = o;
+        hr = object_create_child(o, &set_schedule_collection_class, &set->Schedules);
+    if (SUCCEEDED(hr))
+        hr = object_create_child(o, &data_manager_class, &set->DataManager);
     return hr;
 }
 
@@ -271,17 +273,12 @@ const struct class data_collector_set_class = {
     .copied = set_copied,
     .exchanged = set_exchanged,
 };
-
-static HRESULT sets_admit(struct object *collection, struct object *item)
-{
-    return collection_admit_class(collection, item, &data_collector_set_class);
-}
-
+static const struct class *const set_items[] = {&data_collector_set_class, NULL};
 const struct class data_collector_set_collection_class = {
     .name = "DataCollectorSetCollection",
     .size = sizeof(struct collection),
     .items = offsetof(struct collection, items),
-    .admit = sets_admit,
+    .item_classes = set_items,
 };
 
 HRESULT set_create(struct object **out)

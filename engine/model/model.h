@@ -14,8 +14,9 @@ struct class {
     const struct property *properties;
     size_t property_count;
     size_t items;        /* offset of its struct items when it is a collection, else 0 */
+    const struct class *const *item_classes; /* what may be in it, NULL at the end */
     bool adopts;         /* a collection whose items belong to it alone: it is their parent, they share its lock */
-    /* A collection's rule for a new item, under the lock: what may be in it, which names are free. */
+    /* A collection's further rule for a new item, under the lock: which names are free; may be NULL. */
     HRESULT (*admit)(struct object *collection, struct object *item);
     HRESULT (*created)(struct object *o); /* makes child objects; may be NULL */
     const char *(*extension)(const struct object *o); /* of a collector's file, with its dot; under the lock */
@@ -32,6 +33,7 @@ struct object {
     atomic_uint lock;       /* which lock guards it: the same for all of a set (see object_lock) */
     struct object *parent;  /* borrowed; cleared by the parent when it lets go */
     void *skin;             /* borrowed */
+    bool items_read;        /* a draft's: its items came from XML and are to be taken (object_take) */
 };
 
 /* Items of a collection; each a reference. */
@@ -42,6 +44,8 @@ struct items {
 
 /* A new object with its rows' defaults and one reference. `beside` is an object whose lock it shares, or NULL. */
 HRESULT object_create(const struct class *class, struct object *beside, struct object **out);
+/* A child object for a field of `parent`, which becomes its parent and shares its lock. */
+HRESULT object_create_child(struct object *parent, const struct class *class, struct object **field);
 struct object *object_reference(struct object *o);
 /* Takes a reference unless the last one has gone already. */
 bool object_try_reference(struct object *o);
@@ -62,18 +66,19 @@ HRESULT object_put_default(struct object *o, const struct property *p);
 /* Sets a text property without its checks. */
 HRESULT object_put_text(struct object *o, const struct property *p, const char *text);
 const struct property *class_property(const struct class *class, const char *name);
-/* A new object of the same class and lock with equal property values; its collections are empty. */
+/* A new object of the same class and lock with equal property values, those of its stored child objects included; its
+   collections are empty. */
 HRESULT object_copy(struct object *from, struct object **out);
-/* Exchanges the property values of two objects of one class and one lock; child objects stay where they are. */
-void object_exchange(struct object *a, struct object *b);
+/* Exchanges the property values of two objects of one class and one lock, and those of their child objects, which keep
+   their identity. Items are exchanged too: all of them, or with !all those of drafts that XML gave items. */
+void object_take(struct object *o, struct object *from, bool all);
 
 /* Collections. Index is zero-based: DISP_E_BADINDEX outside. */
 size_t collection_count(struct object *collection);
 HRESULT collection_item(struct object *collection, size_t index, struct object **out); /* a reference */
 /* Keeps a reference and becomes the item's parent. The kind's own rules apply (duplicate names, another set). */
 HRESULT collection_add(struct object *collection, struct object *item);
-/* The rule of a collection that takes one class only. */
-HRESULT collection_admit_class(struct object *collection, struct object *item, const struct class *class);
+bool collection_takes(const struct class *collection, const struct class *item);
 HRESULT collection_remove(struct object *collection, size_t index);
 HRESULT collection_remove_object(struct object *collection, struct object *item); /* E_INVALIDARG if it is not in it */
 void collection_clear(struct object *collection);
@@ -150,10 +155,123 @@ enum {
 #undef PROPERTY
     IPerformanceCounterDataCollector_count
 };
+struct trace_data_collector {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/data_collector.def"
+#include "engine/model/trace_data_collector.def"
+#undef PROPERTY
+};
+extern const struct class trace_data_collector_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) ITraceDataCollector_##Name,
+#include "engine/model/data_collector.def"
+#include "engine/model/trace_data_collector.def"
+#undef PROPERTY
+    ITraceDataCollector_count
+};
+struct configuration_collector {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/data_collector.def"
+#include "engine/model/configuration_collector.def"
+#undef PROPERTY
+};
+extern const struct class configuration_collector_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) IConfigurationDataCollector_##Name,
+#include "engine/model/data_collector.def"
+#include "engine/model/configuration_collector.def"
+#undef PROPERTY
+    IConfigurationDataCollector_count
+};
+struct alert_collector {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/data_collector.def"
+#include "engine/model/alert_collector.def"
+#undef PROPERTY
+};
+extern const struct class alert_collector_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) IAlertDataCollector_##Name,
+#include "engine/model/data_collector.def"
+#include "engine/model/alert_collector.def"
+#undef PROPERTY
+    IAlertDataCollector_count
+};
+struct api_tracing_collector {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/data_collector.def"
+#include "engine/model/api_tracing_collector.def"
+#undef PROPERTY
+};
+extern const struct class api_tracing_collector_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) IApiTracingDataCollector_##Name,
+#include "engine/model/data_collector.def"
+#include "engine/model/api_tracing_collector.def"
+#undef PROPERTY
+    IApiTracingDataCollector_count
+};
+struct trace_data_provider {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/trace_data_provider.def"
+#undef PROPERTY
+};
+extern const struct class trace_data_provider_class;
+extern const struct class trace_data_provider_collection_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) ITraceDataProvider_##Name,
+#include "engine/model/trace_data_provider.def"
+#undef PROPERTY
+    ITraceDataProvider_count
+};
+struct set_schedule {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/schedule.def"
+#undef PROPERTY
+};
+extern const struct class set_schedule_class;
+extern const struct class set_schedule_collection_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) ISchedule_##Name,
+#include "engine/model/schedule.def"
+#undef PROPERTY
+    ISchedule_count
+};
+struct folder_action {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/folder_action.def"
+#undef PROPERTY
+};
+extern const struct class folder_action_class;
+extern const struct class folder_action_collection_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) IFolderAction_##Name,
+#include "engine/model/folder_action.def"
+#undef PROPERTY
+    IFolderAction_count
+};
+struct data_manager {
+    struct object object;
+#define PROPERTY PROPERTY_FIELD
+#include "engine/model/data_manager.def"
+#undef PROPERTY
+};
+extern const struct class data_manager_class;
+enum {
+#define PROPERTY(access, kind, Name, ...) IDataManager_##Name,
+#include "engine/model/data_manager.def"
+#undef PROPERTY
+    IDataManager_count
+};
 /* The class of a DataCollectorType; NULL where there is none. */
 const struct class *collector_class(uint32_t data_collector_type);
-/* The class of an XML element; NULL if it is no collector. */
-const struct class *collector_class_of_element(const char *element);
 struct data_collector *collector_of(struct object *collector);
 /* The set a collector belongs to, a reference; PLA_E_DCS_NOT_FOUND when it is in none. */
 HRESULT collector_set(struct object *collector, struct object **set);
@@ -188,6 +306,8 @@ enum {
 /* The map's value from its enabled items, and enabling items from a value (MS-PLA 2.2.2.11; pla-behaviour 17). */
 HRESULT value_map_get_value(struct object *map, struct variant *out);
 HRESULT value_map_put_value(struct object *map, const struct variant *in);
+/* Takes the names and descriptions of `from`'s items and keeps this map's value (MS-PLA 3.2.4.11.16). */
+HRESULT value_map_resolve(struct object *map, struct object *from);
 /* Add of an integer, or of a text: a number, else the key of an item to enable (MS-PLA 3.2.4.18.10). */
 HRESULT value_map_add_value(struct object *map, const struct variant *in);
 
@@ -226,6 +346,14 @@ HRESULT collector_from_xml(struct object *collector, const char *xml, size_t siz
 /* A new collector of the kind that the root element names. */
 HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t size, struct object *issues,
                                   struct object **out);
+/* Whether the text is one well-formed element (or nothing): OPENPLA_E_MALFORMED_XML with the reason if not. */
+HRESULT xml_check_fragment(const char *xml);
+/* Dates and times as set XML has them: m/d/yyyy and h:mm:ss AM/PM; read in ISO form too. Values are DATEs. */
+bool date_from_text(const char *text, double *out);
+bool time_from_text(const char *text, double *out);
+char *date_to_text(double date); /* from memory_alloc */
+char *time_to_text(double time);
+
 /* UTF-8, no declaration, empty elements as <X/>. *xml from memory_alloc. */
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
 

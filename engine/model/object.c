@@ -5,6 +5,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A set's tree takes one of these at creation and keeps it. They are never freed, so an object's lock can be taken
@@ -57,12 +58,22 @@ static HRESULT read_field(const struct object *o, const struct property *p, stru
     case PROPERTY_FLAGS:
         out->u32 = *(const uint32_t *)f;
         return S_OK;
+    case PROPERTY_U64:
+        out->u64 = *(const uint64_t *)f;
+        return S_OK;
+    case PROPERTY_GUID:
+        out->guid = *(const GUID *)f;
+        return S_OK;
     case PROPERTY_TEXT:
         out->text = text_copy(*(char *const *)f);
         return out->text ? S_OK : E_OUTOFMEMORY;
     case PROPERTY_TEXTS:
         return texts_copy(&out->texts, f);
+    case PROPERTY_BYTES:
+        return bytes_copy(&out->bytes, f);
     case PROPERTY_VARIANT:
+    case PROPERTY_DATE:
+    case PROPERTY_TIME:
         return variant_copy(&out->variant, f);
     case PROPERTY_OBJECT:
         out->object = object_reference(*(struct object *const *)f);
@@ -91,6 +102,18 @@ static void exchange_field(struct object *o, const struct property *p, struct va
         old.u32 = *(uint32_t *)f;
         *(uint32_t *)f = v->u32;
         break;
+    case PROPERTY_U64:
+        old.u64 = *(uint64_t *)f;
+        *(uint64_t *)f = v->u64;
+        break;
+    case PROPERTY_GUID:
+        old.guid = *(GUID *)f;
+        *(GUID *)f = v->guid;
+        break;
+    case PROPERTY_BYTES:
+        old.bytes = *(struct bytes *)f;
+        *(struct bytes *)f = v->bytes;
+        break;
     case PROPERTY_TEXT:
         old.text = *(char **)f;
         *(char **)f = v->text;
@@ -100,6 +123,8 @@ static void exchange_field(struct object *o, const struct property *p, struct va
         *(struct texts *)f = v->texts;
         break;
     case PROPERTY_VARIANT:
+    case PROPERTY_DATE:
+    case PROPERTY_TIME:
         old.variant = *(struct variant *)f;
         *(struct variant *)f = v->variant;
         break;
@@ -109,6 +134,20 @@ static void exchange_field(struct object *o, const struct property *p, struct va
         break;
     }
     *v = old;
+}
+
+/* A row's list default: items with ';' between them. */
+static HRESULT default_list(const char *text, struct texts *out)
+{
+    HRESULT hr = S_OK;
+    while (SUCCEEDED(hr) && text && *text) {
+        size_t n = strcspn(text, ";");
+        char *item = text_copy_n(text, n);
+        hr = item ? texts_add(out, item) : E_OUTOFMEMORY;
+        memory_free(item);
+        text += n + (text[n] == ';');
+    }
+    return hr;
 }
 
 static HRESULT default_value(const struct property *p, struct value *v)
@@ -130,6 +169,8 @@ static HRESULT default_value(const struct property *p, struct value *v)
     case PROPERTY_TEXT:
         v->text = text_copy(p->text);
         return v->text ? S_OK : E_OUTOFMEMORY;
+    case PROPERTY_TEXTS:
+        return default_list(p->text, &v->texts);
     default:
         break;
     }
@@ -148,6 +189,7 @@ HRESULT object_create(const struct class *class, struct object *beside, struct o
     for (size_t i = 0; i < class->property_count; i++) {
         struct value v;
         if (FAILED(default_value(&class->properties[i], &v))) {
+            value_free(&v);
             object_release(o);
             return E_OUTOFMEMORY;
         }
@@ -160,6 +202,14 @@ HRESULT object_create(const struct class *class, struct object *beside, struct o
     }
     *out = o;
     return S_OK;
+}
+
+HRESULT object_create_child(struct object *parent, const struct class *class, struct object **child)
+{
+    HRESULT hr = object_create(class, parent, child);
+    if (SUCCEEDED(hr))
+        (*child)->parent = parent;
+    return hr;
 }
 
 struct object *object_reference(struct object *o)
@@ -257,6 +307,17 @@ static HRESULT check(struct object *o, const struct property *p, const struct va
         if (!enumeration_has(p->enumeration, in->u32))
             return error_set(E_INVALIDARG, "%s: %d is no value of %s", p->name, (int)in->u32, p->enumeration->name);
         break;
+    case PROPERTY_BYTES:
+        if ((int64_t)in->bytes.count > p->max)
+            return error_set(E_INVALIDARG, "%s: %u bytes are more than %lld", p->name, (unsigned)in->bytes.count,
+                             (long long)p->max);
+        break;
+    case PROPERTY_DATE:
+    case PROPERTY_TIME:
+        if (in->variant.type != VARIANT_EMPTY && in->variant.type != VARIANT_DATE)
+            return error_set(E_INVALIDARG, "%s: a VARIANT of type %d is neither a date nor empty", p->name,
+                             (int)in->variant.type);
+        break;
     default:
         break;
     }
@@ -273,7 +334,12 @@ static HRESULT copy_value(struct value *to, const struct value *from)
     case PROPERTY_TEXTS:
         memset(&to->texts, 0, sizeof to->texts);
         return texts_copy(&to->texts, &from->texts);
+    case PROPERTY_BYTES:
+        memset(&to->bytes, 0, sizeof to->bytes);
+        return bytes_copy(&to->bytes, &from->bytes);
     case PROPERTY_VARIANT:
+    case PROPERTY_DATE:
+    case PROPERTY_TIME:
         return variant_copy(&to->variant, &from->variant);
     default:
         return S_OK;
@@ -295,6 +361,11 @@ HRESULT object_put(struct object *o, const struct property *p, const struct valu
     }
     if (p->kind == PROPERTY_FLAGS)
         v.u32 &= enumeration_mask(p->enumeration);
+    /* A DATE counts days: the whole part is the day, what is behind the point the time of day (MS-OAUT 2.2.25). */
+    if (p->kind == PROPERTY_DATE)
+        v.variant.real = trunc(v.variant.real);
+    if (p->kind == PROPERTY_TIME)
+        v.variant.real = fabs(v.variant.real - trunc(v.variant.real));
     object_lock(o);
     exchange_field(o, p, &v);
     if (p->changed)
@@ -337,6 +408,28 @@ const struct property *class_property(const struct class *class, const char *nam
     return NULL;
 }
 
+/* Copies the values of rows, and those of child objects that are elements of their own; under the lock of `from`. */
+static HRESULT copy_values(const struct object *from, struct object *to)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < from->class->property_count; i++) {
+        const struct property *p = &from->class->properties[i];
+        struct value v;
+        if (p->kind == PROPERTY_OBJECT) {
+            if (p->xml_use == XML_STORED)
+                hr = copy_values(*(struct object **)field(from, p), *(struct object **)field(to, p));
+            continue;
+        }
+        hr = read_field(from, p, &v);
+        if (SUCCEEDED(hr))
+            exchange_field(to, p, &v);
+        value_free(&v);
+    }
+    if (SUCCEEDED(hr) && from->class->copied)
+        hr = from->class->copied(from, to);
+    return hr;
+}
+
 HRESULT object_copy(struct object *from, struct object **out)
 {
     struct object *to;
@@ -345,18 +438,7 @@ HRESULT object_copy(struct object *from, struct object **out)
     if (FAILED(hr))
         return hr;
     object_lock(from);
-    for (size_t i = 0; SUCCEEDED(hr) && i < from->class->property_count; i++) {
-        const struct property *p = &from->class->properties[i];
-        struct value v;
-        if (p->kind == PROPERTY_OBJECT)
-            continue;
-        hr = read_field(from, p, &v);
-        if (SUCCEEDED(hr))
-            exchange_field(to, p, &v);
-        value_free(&v);
-    }
-    if (SUCCEEDED(hr) && from->class->copied)
-        hr = from->class->copied(from, to);
+    hr = copy_values(from, to);
     object_unlock(from);
     if (FAILED(hr)) {
         object_release(to);
@@ -366,21 +448,43 @@ HRESULT object_copy(struct object *from, struct object **out)
     return S_OK;
 }
 
-void object_exchange(struct object *a, struct object *b)
+static void exchange_items(struct object *a, struct object *b)
 {
-    object_lock(a);
-    for (size_t i = 0; i < a->class->property_count; i++) {
-        const struct property *p = &a->class->properties[i];
+    struct items *ia = items_of(a), *ib = items_of(b), t = *ia;
+    *ia = *ib;
+    *ib = t;
+    if (!a->class->adopts)
+        return;
+    for (size_t i = 0; i < ia->count; i++)
+        ia->list[i]->parent = a;
+    for (size_t i = 0; i < ib->count; i++)
+        ib->list[i]->parent = b;
+}
+
+static void take(struct object *o, struct object *from, bool all)
+{
+    for (size_t i = 0; i < o->class->property_count; i++) {
+        const struct property *p = &o->class->properties[i];
         struct value v = {.kind = p->kind};
-        if (p->kind == PROPERTY_OBJECT)
+        if (p->kind == PROPERTY_OBJECT) {
+            take(*(struct object **)field(o, p), *(struct object **)field(from, p), all);
             continue;
-        exchange_field(a, p, &v);
-        exchange_field(b, p, &v);
-        exchange_field(a, p, &v);
+        }
+        exchange_field(o, p, &v);
+        exchange_field(from, p, &v);
+        exchange_field(o, p, &v);
     }
-    if (a->class->exchanged)
-        a->class->exchanged(a, b);
-    object_unlock(a);
+    if (items_of(o) && (all || from->items_read))
+        exchange_items(o, from);
+    if (o->class->exchanged)
+        o->class->exchanged(o, from);
+}
+
+void object_take(struct object *o, struct object *from, bool all)
+{
+    object_lock(o);
+    take(o, from, all);
+    object_unlock(o);
 }
 
 /* ---- collections ---- */
@@ -445,11 +549,12 @@ static void lock_both(struct object *a, struct object *b, unsigned *first, unsig
     }
 }
 
-HRESULT collection_admit_class(struct object *collection, struct object *item, const struct class *class)
+bool collection_takes(const struct class *collection, const struct class *item)
 {
-    return item->class == class ? S_OK
-                                : error_set(E_INVALIDARG, "%s: a %s does not belong into it", collection->class->name,
-                                            item->class->name);
+    for (const struct class *const *c = collection->item_classes; *c; c++)
+        if (*c == item)
+            return true;
+    return false;
 }
 
 HRESULT collection_add(struct object *collection, struct object *item)
@@ -461,7 +566,9 @@ HRESULT collection_add(struct object *collection, struct object *item)
     if (collection->class->adopts && item->parent)
         hr = error_set(E_INVALIDARG, "%s: the %s is in a collection already", collection->class->name,
                        item->class->name);
-    if (SUCCEEDED(hr))
+    if (SUCCEEDED(hr) && !collection_takes(collection->class, item->class))
+        hr = error_set(E_INVALIDARG, "%s: a %s does not belong into it", collection->class->name, item->class->name);
+    if (SUCCEEDED(hr) && collection->class->admit)
         hr = collection->class->admit(collection, item);
     if (SUCCEEDED(hr) &&
         !memory_grow((void **)&items->list, &items->capacity, items->count + 1, sizeof items->list[0]))
@@ -530,17 +637,8 @@ void collection_clear(struct object *collection)
 
 void collection_exchange(struct object *a, struct object *b)
 {
-    struct items *ia = items_of(a), *ib = items_of(b), t;
     object_lock(a);
-    t = *ia;
-    *ia = *ib;
-    *ib = t;
-    if (a->class->adopts) {
-        for (size_t i = 0; i < ia->count; i++)
-            ia->list[i]->parent = a;
-        for (size_t i = 0; i < ib->count; i++)
-            ib->list[i]->parent = b;
-    }
+    exchange_items(a, b);
     object_unlock(a);
 }
 

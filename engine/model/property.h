@@ -12,11 +12,16 @@ enum property_kind {
     PROPERTY_BOOL,
     PROPERTY_I32,
     PROPERTY_U32,
+    PROPERTY_U64,
     PROPERTY_ENUM,    /* a value outside its list is E_INVALIDARG (DECISIONS 2) */
     PROPERTY_FLAGS,   /* undefined bits are masked off */
     PROPERTY_TEXT,
     PROPERTY_TEXTS,
+    PROPERTY_BYTES,
+    PROPERTY_GUID,
     PROPERTY_VARIANT, /* scalars, text and dates (DECISIONS 4) */
+    PROPERTY_DATE,    /* a VARIANT that is a date or empty; the time of day is dropped */
+    PROPERTY_TIME,    /* a VARIANT that is a time of day or empty; the date is dropped */
     PROPERTY_OBJECT   /* a child object; its own rows */
 };
 
@@ -53,6 +58,12 @@ void variant_free(struct variant *v);
 /* An integer from an integral variant, a real without fraction or a text of digits. DISP_E_TYPEMISMATCH, _OVERFLOW. */
 HRESULT variant_to_i64(const struct variant *v, int64_t *out);
 
+struct bytes {
+    size_t count;
+    uint8_t *items; /* owned */
+};
+HRESULT bytes_copy(struct bytes *to, const struct bytes *from);
+
 /* One property's value on its way in or out. What it owns is freed by value_free. */
 struct value {
     enum property_kind kind;
@@ -60,9 +71,12 @@ struct value {
         bool boolean;
         int32_t i32;
         uint32_t u32; /* also ENUM and FLAGS */
+        uint64_t u64;
         char *text;
         struct texts texts;
-        struct variant variant;
+        struct bytes bytes;
+        GUID guid;
+        struct variant variant; /* also DATE and TIME */
         struct object *object; /* a reference */
     };
 };
@@ -90,7 +104,10 @@ enum property_access {
 enum property_xml {
     XML_HIDDEN, /* not in XML */
     XML_SHOWN,  /* written; on input recognised and left alone */
-    XML_STORED  /* written and read */
+    XML_STORED, /* written and read */
+    XML_ITEMS,  /* a collection whose items are written and read as elements of their own */
+    XML_INSIDE, /* text that is XML: what is inside the element */
+    XML_WHOLE   /* text that is XML: the element with what is inside */
 };
 
 struct property {
@@ -103,8 +120,8 @@ struct property {
     const char *alias;        /* another name it is read under, or NULL (DECISIONS 6) */
     size_t offset;            /* of the field in the object's struct */
     int64_t number;           /* default of numbers */
-    const char *text;         /* default of texts */
-    int64_t min, max;         /* of I32 and U32 */
+    const char *text;         /* default of texts; of lists: the items with ';' between them */
+    int64_t min, max;         /* of I32 and U32; max of BYTES is their number */
     const struct enumeration *enumeration;
     /* Hooks; NULL where the row is regular. They run without the object's lock. */
     HRESULT (*get)(struct object *o, const struct property *p, struct value *out);
@@ -119,6 +136,11 @@ struct property {
 #define FIELD_BOOL(Name)         bool Name;
 #define FIELD_I32(Name)          int32_t Name;
 #define FIELD_U32(Name)          uint32_t Name;
+#define FIELD_U64(Name)          uint64_t Name;
+#define FIELD_BYTES(Name)        struct bytes Name;
+#define FIELD_GUID(Name)         GUID Name;
+#define FIELD_DATE(Name)         struct variant Name;
+#define FIELD_TIME(Name)         struct variant Name;
 #define FIELD_ENUM_(Name)        uint32_t Name;
 #define FIELD_FLAGS_(Name)       uint32_t Name;
 #define FIELD_ENUM(E)            FIELD_ENUM_
@@ -135,6 +157,11 @@ struct property {
 #define KIND_U32                 .kind = PROPERTY_U32
 #define KIND_ENUM(E)             .kind = PROPERTY_ENUM, .enumeration = &enumeration_##E
 #define KIND_FLAGS(E)            .kind = PROPERTY_FLAGS, .enumeration = &enumeration_##E
+#define KIND_U64                 .kind = PROPERTY_U64
+#define KIND_BYTES               .kind = PROPERTY_BYTES
+#define KIND_GUID                .kind = PROPERTY_GUID
+#define KIND_DATE                .kind = PROPERTY_DATE
+#define KIND_TIME                .kind = PROPERTY_TIME
 #define KIND_TEXT                .kind = PROPERTY_TEXT
 #define KIND_TEXTS               .kind = PROPERTY_TEXTS
 #define KIND_VARIANT             .kind = PROPERTY_VARIANT
@@ -142,6 +169,9 @@ struct property {
 #define HIDDEN                   .xml_use = XML_HIDDEN
 #define SHOWN(element)           .xml_use = XML_SHOWN, .xml = element
 #define STORED(element)          .xml_use = XML_STORED, .xml = element
+#define INSIDE(element)          .xml_use = XML_INSIDE, .xml = element
+#define WHOLE(element)           .xml_use = XML_WHOLE, .xml = element
+#define ITEMS                    .xml_use = XML_ITEMS
 #define ALIAS(element)           .alias = element,
 #define NUMBER(n)                .number = (n)
 #define STRING(t)                .text = (t)

@@ -52,6 +52,16 @@ void variant_free(struct variant *v)
     memset(v, 0, sizeof *v);
 }
 
+HRESULT bytes_copy(struct bytes *to, const struct bytes *from)
+{
+    uint8_t *items = from->count ? memory_copy(from->items, from->count) : NULL;
+    if (from->count && !items)
+        return E_OUTOFMEMORY;
+    to->items = items;
+    to->count = from->count;
+    return S_OK;
+}
+
 HRESULT variant_to_i64(const struct variant *v, int64_t *out)
 {
     switch (v->type) {
@@ -99,7 +109,12 @@ void value_free(struct value *v)
     case PROPERTY_TEXTS:
         texts_free(&v->texts);
         break;
+    case PROPERTY_BYTES:
+        memory_free(v->bytes.items);
+        break;
     case PROPERTY_VARIANT:
+    case PROPERTY_DATE:
+    case PROPERTY_TIME:
         variant_free(&v->variant);
         break;
     case PROPERTY_OBJECT:

@@ -26,6 +26,28 @@ const struct class value_map_item_class = {
     .property_count = IValueMapItem_count,
 };
 
+/* The value among a map's elements; writing it is the formatter's, reading it makes an item where none is given. */
+static HRESULT map_read_value(struct object *map, const struct property *p, struct value *out)
+{
+    memset(out, 0, sizeof *out);
+    out->kind = p->kind;
+    return value_map_get_value(map, &out->variant);
+}
+
+static HRESULT map_take_value(struct object *map, const struct property *p, const char *text)
+{
+    struct variant v = {.type = VARIANT_TEXT, .text = (char *)(uintptr_t)text};
+    int64_t number;
+    (void)p;
+    if (!text[0] || map->items_read)
+        return S_OK;
+    HRESULT hr = variant_to_i64(&v, &number);
+    if (FAILED(hr) || !number)
+        return hr;
+    map->items_read = true; /* items that follow take this one's place */
+    return value_map_put_value(map, &v);
+}
+
 static const struct property map_properties[] = {
 #define PROPERTY_STRUCT value_map
 #define PROPERTY PROPERTY_ROW
@@ -33,10 +55,7 @@ static const struct property map_properties[] = {
 #undef PROPERTY
 #undef PROPERTY_STRUCT
 };
-static HRESULT map_admit(struct object *map, struct object *item)
-{
-    return collection_admit_class(map, item, &value_map_item_class);
-}
+static const struct class *const map_items[] = {&value_map_item_class, NULL};
 
 const struct class value_map_class = {
     .name = "ValueMap",
@@ -44,7 +63,7 @@ const struct class value_map_class = {
     .properties = map_properties,
     .property_count = IValueMap_count,
     .items = offsetof(struct value_map, items),
-    .admit = map_admit,
+    .item_classes = map_items,
 };
 
 static uint32_t map_type(struct object *map)
@@ -197,6 +216,36 @@ HRESULT value_map_add_value(struct object *map, const struct variant *in)
         return enable_key(map, in->text);
     HRESULT hr = variant_to_i64(in, &number);
     return SUCCEEDED(hr) ? add_number(map, number) : hr;
+}
+
+HRESULT value_map_resolve(struct object *map, struct object *from)
+{
+    struct object **theirs;
+    size_t count;
+    struct variant value;
+    HRESULT hr = value_map_get_value(map, &value);
+    if (FAILED(hr))
+        return hr;
+    hr = collection_snapshot(from, &theirs, &count);
+    struct object *fresh = NULL;
+    if (SUCCEEDED(hr))
+        hr = object_copy(map, &fresh);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        struct object *item;
+        hr = object_copy(theirs[i], &item);
+        if (SUCCEEDED(hr)) {
+            item_enable(item, false);
+            hr = collection_add(fresh, item);
+            object_release(item);
+        }
+    }
+    if (SUCCEEDED(hr) && value.integer)
+        hr = value_map_put_value(fresh, &value);
+    if (SUCCEEDED(hr))
+        collection_exchange(map, fresh);
+    object_release(fresh);
+    objects_release(theirs, count);
+    return hr;
 }
 
 HRESULT issues_create(struct object *beside, struct object **map)

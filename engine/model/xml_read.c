@@ -6,6 +6,7 @@
 
 #include <libxml/parser.h>
 #include <libxml/tree.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,12 +90,37 @@ static char *inner_xml(xmlNodePtr node)
     return text;
 }
 
+/* The element itself as XML; nothing when it is empty. */
+static char *outer_xml(xmlNodePtr node)
+{
+    xmlBufferPtr buffer = xmlBufferCreate();
+    if (!buffer)
+        return NULL;
+    if (node->children)
+        xmlNodeDump(buffer, node->doc, node, 0, 0);
+    char *text = text_copy((const char *)xmlBufferContent(buffer));
+    xmlBufferFree(buffer);
+    return text;
+}
+
+HRESULT xml_check_fragment(const char *xml)
+{
+    xmlDocPtr doc;
+    if (!xml[strspn(xml, " \t\r\n")])
+        return S_OK;
+    HRESULT hr = parse(xml, strlen(xml), &doc);
+    if (SUCCEEDED(hr))
+        xmlFreeDoc(doc);
+    return hr;
+}
+
 /* ---- one object ---- */
 
 struct reading {
     struct object *object;
     struct object *issues;
     const char *path; /* put before a property's name in an issue's key */
+    bool items;       /* an item of the object itself was read */
     struct list_seen {
         bool seen; /* the elements of a list replace what the object had */
         struct texts texts;
@@ -121,7 +147,27 @@ static bool text_to_bool(const char *text, bool *out)
     return true;
 }
 
-/* The value that `text` stands for; false when it stands for none. Texts are borrowed from `text`. */
+/* Hexadecimal digits, two a byte, in place of the text itself, which is as long at least. */
+static bool scan_bytes(char *text, struct bytes *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t n = strlen(text);
+    uint8_t *bytes = (uint8_t *)text;
+    if (n % 2)
+        return false;
+    for (size_t i = 0; i < n / 2; i++) {
+        const char *high = strchr(digits, tolower((unsigned char)text[2 * i]));
+        const char *low = strchr(digits, tolower((unsigned char)text[2 * i + 1]));
+        if (!high || !low)
+            return false;
+        bytes[i] = (uint8_t)((high - digits) * 16 + (low - digits));
+    }
+    out->items = bytes;
+    out->count = n / 2;
+    return true;
+}
+
+/* The value that `text` stands for; false when it stands for none. What it points to is borrowed from `text`. */
 static bool scan(const struct property *p, char *text, struct value *v)
 {
     int64_t n;
@@ -142,9 +188,26 @@ static bool scan(const struct property *p, char *text, struct value *v)
             return false;
         v->u32 = (uint32_t)n;
         return true;
+    case PROPERTY_U64:
+        return text_to_u64(text, &v->u64);
+    case PROPERTY_GUID:
+        return text_to_guid(text, &v->guid);
+    case PROPERTY_BYTES:
+        return scan_bytes(text, &v->bytes);
     case PROPERTY_TEXT:
         v->text = text;
         return true;
+    case PROPERTY_DATE:
+        v->variant.type = VARIANT_DATE;
+        return date_from_text(text, &v->variant.real);
+    case PROPERTY_TIME:
+        v->variant.type = VARIANT_DATE;
+        return time_from_text(text, &v->variant.real);
+    case PROPERTY_VARIANT:
+        v->variant.type = VARIANT_UI8;
+        if (text_to_i64(text, &v->variant.integer))
+            return true;
+        return text_to_u64(text, (uint64_t *)&v->variant.integer);
     default:
         return false;
     }
@@ -154,7 +217,7 @@ static HRESULT read_property(struct reading *r, size_t row, xmlNodePtr node)
 {
     const struct property *p = &r->object->class->properties[row];
     const char *element = (const char *)node->name;
-    char *text = content(node);
+    char *text = p->xml_use == XML_INSIDE ? inner_xml(node) : p->xml_use == XML_WHOLE ? outer_xml(node) : content(node);
     HRESULT hr = S_OK;
     struct value v;
     if (!text)
@@ -178,7 +241,7 @@ static HRESULT read_property(struct reading *r, size_t row, xmlNodePtr node)
     char *why = text_copy(error_text(hr));
     HRESULT told = why ? issue(r, hr, element, why) : E_OUTOFMEMORY;
     memory_free(why);
-    if (SUCCEEDED(told) && p->xml_use == XML_STORED)
+    if (SUCCEEDED(told) && p->xml_use != XML_SHOWN)
         told = object_put_default(r->object, p);
     return told;
 }
@@ -226,7 +289,7 @@ static bool find_row(const struct class *class, const char *element, size_t *row
 {
     for (size_t i = 0; i < class->property_count; i++) {
         const struct property *p = &class->properties[i];
-        if (p->xml_use != XML_HIDDEN && (!strcmp(p->xml, element) || (p->alias && !strcmp(p->alias, element)))) {
+        if (p->xml && (!strcmp(p->xml, element) || (p->alias && !strcmp(p->alias, element)))) {
             *row = i;
             return true;
         }
@@ -239,32 +302,87 @@ static HRESULT read_unknown(const struct reading *r, xmlNodePtr node)
     return issue(r, PLA_S_PROPERTY_IGNORED, (const char *)node->name, "the element is not known and is ignored");
 }
 
-/* Elements of collectors that a real export has and that nothing is made of. */
+/* Elements that a real export has and that nothing is made of. */
 static bool is_known_noise(const char *element)
 {
-    return !strcmp(element, "Index") || !strcmp(element, "OutputLocation") || !strcmp(element, "n");
+    static const char *const noise[] = {"Index",     "OutputLocation", "n",       "IsKernelTrace",
+                                        "SessionId", "EndTime",        "Server"};
+    for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++)
+        if (!strcmp(element, noise[i]))
+            return true;
+    return false;
 }
 
-static HRESULT read_collector_element(struct reading *r, xmlNodePtr node)
+/* The class among a collection's that has the element's name. */
+static const struct class *item_class(const struct class *collection, const char *element)
 {
-    size_t row;
-    if (find_row(r->object->class, (const char *)node->name, &row))
-        return read_property(r, row, node);
-    return is_known_noise((const char *)node->name) ? S_OK : read_unknown(r, node);
+    for (const struct class *const *c = collection->item_classes; c && *c; c++)
+        if (!strcmp((*c)->name, element))
+            return *c;
+    return NULL;
 }
 
-static HRESULT read_collector(struct object *collector, xmlNodePtr root, const char *path, struct object *issues)
+static HRESULT read_object(struct object *draft, xmlNodePtr root, const char *path, struct object *issues);
+
+/* Which of its kind the element is among its siblings, from one, as issue keys count. */
+static unsigned ordinal(xmlNodePtr node)
 {
-    struct reading r = {.object = collector, .issues = issues, .path = path};
-    HRESULT hr = S_OK;
-    for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next)
-        if (n->type == XML_ELEMENT_NODE)
-            hr = read_collector_element(&r, n);
-    HRESULT put = put_lists(&r);
-    return FAILED(hr) ? hr : put;
+    unsigned n = 1;
+    for (xmlNodePtr s = node->prev; s; s = s->prev)
+        if (s->type == XML_ELEMENT_NODE && !xmlStrcmp(s->name, node->name))
+            n++;
+    return n;
 }
 
-/* ---- sets ---- */
+/* One item of a collection, new from its element. */
+static HRESULT read_item(const struct reading *r, struct object *collection, const struct class *class, xmlNodePtr node)
+{
+    struct object *item;
+    char path[256];
+    snprintf(path, sizeof path, "%s%s[%u]/", r->path, class->name, ordinal(node));
+    HRESULT hr = object_create(class, r->object, &item);
+    if (FAILED(hr))
+        return hr;
+    hr = read_object(item, node, path, r->issues);
+    if (SUCCEEDED(hr)) {
+        hr = collection_add(collection, item);
+        if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* a second one of the name, or of the GUID */
+            char *why = text_copy(error_text(hr));
+            hr = why ? issues_add(r->issues, hr, path, why) : E_OUTOFMEMORY;
+            memory_free(why);
+        }
+    }
+    object_release(item);
+    return hr;
+}
+
+static struct object *child_of(struct object *o, const struct property *p)
+{
+    return *(struct object **)((char *)o + p->offset);
+}
+
+/* Items of the object, and of its collections that have no element of their own; S_FALSE: it is none. */
+static HRESULT read_as_item(struct reading *r, xmlNodePtr node)
+{
+    const char *element = (const char *)node->name;
+    const struct class *class = item_class(r->object->class, element);
+    if (class) {
+        if (!r->items)
+            collection_clear(r->object);
+        r->items = r->object->items_read = true;
+        return read_item(r, r->object, class, node);
+    }
+    for (size_t i = 0; i < r->object->class->property_count; i++) {
+        const struct property *p = &r->object->class->properties[i];
+        struct object *collection = p->xml_use == XML_ITEMS ? child_of(r->object, p) : NULL;
+        class = collection ? item_class(collection->class, element) : NULL;
+        if (class) {
+            collection->items_read = true;
+            return read_item(r, collection, class, node);
+        }
+    }
+    return S_FALSE;
+}
 
 static HRESULT read_user_value(const struct reading *r, xmlNodePtr node)
 {
@@ -283,127 +401,96 @@ static HRESULT read_user_value(const struct reading *r, xmlNodePtr node)
     return hr;
 }
 
-/* Which of its kind the element is among its siblings, from one, as issue keys count. */
-static unsigned ordinal(xmlNodePtr node)
-{
-    unsigned n = 1;
-    for (xmlNodePtr s = node->prev; s; s = s->prev)
-        if (s->type == XML_ELEMENT_NODE && !xmlStrcmp(s->name, node->name))
-            n++;
-    return n;
-}
-
-static HRESULT read_set_collector(const struct reading *r, const struct class *class, xmlNodePtr node)
-{
-    struct data_collector_set *set = (struct data_collector_set *)r->object;
-    struct object *collector;
-    char path[128];
-    snprintf(path, sizeof path, "%s%s[%u]/", r->path, class->name, ordinal(node));
-    HRESULT hr = object_create(class, r->object, &collector);
-    if (FAILED(hr))
-        return hr;
-    hr = read_collector(collector, node, path, r->issues);
-    if (SUCCEEDED(hr)) {
-        hr = collection_add(set->DataCollectors, collector);
-        if (hr == PLA_E_DC_ALREADY_EXISTS) {
-            char *why = text_copy(error_text(hr));
-            hr = why ? issues_add(r->issues, PLA_E_DC_ALREADY_EXISTS, path, why) : E_OUTOFMEMORY;
-            memory_free(why);
-        }
-    }
-    object_release(collector);
-    return hr;
-}
-
-static HRESULT read_set_element(struct reading *r, xmlNodePtr node, bool *has_collectors)
+static HRESULT read_element(struct reading *r, xmlNodePtr node)
 {
     const char *element = (const char *)node->name;
-    const struct class *class = collector_class_of_element(element);
     size_t row;
-    if (class) {
-        *has_collectors = true;
-        return read_set_collector(r, class, node);
-    }
-    if (!strcmp(element, "Value"))
+    HRESULT hr = read_as_item(r, node);
+    if (hr != S_FALSE)
+        return hr;
+    if (r->object->class == &data_collector_set_class && !strcmp(element, "Value"))
         return read_user_value(r, node);
-    if (find_row(r->object->class, element, &row))
-        return read_property(r, row, node);
-    return is_known_noise(element) ? S_OK : read_unknown(r, node);
+    if (!find_row(r->object->class, element, &row))
+        return is_known_noise(element) ? S_OK : read_unknown(r, node);
+    const struct property *p = &r->object->class->properties[row];
+    if (p->kind == PROPERTY_OBJECT) {
+        char path[256];
+        snprintf(path, sizeof path, "%s%s/", r->path, p->xml);
+        return read_object(child_of(r->object, p), node, path, r->issues);
+    }
+    return read_property(r, row, node);
 }
+
+static HRESULT read_object(struct object *draft, xmlNodePtr root, const char *path, struct object *issues)
+{
+    struct reading *r = memory_zero(1, sizeof *r);
+    HRESULT hr = S_OK;
+    if (!r)
+        return E_OUTOFMEMORY;
+    r->object = draft;
+    r->issues = issues;
+    r->path = path;
+    for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next)
+        if (n->type == XML_ELEMENT_NODE)
+            hr = read_element(r, n);
+    HRESULT put = put_lists(r);
+    memory_free(r);
+    return FAILED(hr) ? hr : put;
+}
+
+/* ---- documents of sets and collectors ---- */
 
 static HRESULT wrong_root(xmlNodePtr root, const char *wanted)
 {
-    return error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not '%s'", (const char *)root->name, wanted);
+    return error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not %s", (const char *)root->name, wanted);
+}
+
+/* Reads the document into a draft of `o`, which takes it over when all has gone well. */
+static HRESULT read_document(struct object *o, xmlDocPtr doc, const char *path, struct object *issues)
+{
+    struct object *draft;
+    xmlNodePtr root = xmlDocGetRootElement(doc);
+    if (xmlStrcmp(root->name, BAD_CAST o->class->name))
+        return wrong_root(root, o->class->name);
+    HRESULT hr = object_copy(o, &draft);
+    if (FAILED(hr))
+        return hr;
+    hr = read_object(draft, root, path, issues);
+    /* The draft stands alone, so a collector's name is held against its set's others only now. */
+    if (SUCCEEDED(hr) && collection_takes(&data_collector_collection_class, o->class)) {
+        const struct property *p = class_property(o->class, "Name");
+        struct value name;
+        hr = object_get_field(draft, p, &name);
+        if (SUCCEEDED(hr) && name.text[0])
+            hr = p->check(o, p, &name);
+        value_free(&name);
+    }
+    if (SUCCEEDED(hr))
+        object_take(o, draft, false);
+    object_release(draft);
+    return hr;
 }
 
 HRESULT set_from_xml(struct object *o, const char *xml, size_t size, struct object *issues)
 {
-    struct data_collector_set *set = (struct data_collector_set *)o;
-    struct object *draft = NULL;
-    bool has_collectors = false;
     xmlDocPtr doc;
     HRESULT hr = parse(xml, size, &doc);
     if (FAILED(hr))
         return hr;
-    xmlNodePtr root = xmlDocGetRootElement(doc);
-    if (xmlStrcmp(root->name, BAD_CAST data_collector_set_class.name))
-        hr = wrong_root(root, data_collector_set_class.name);
-    if (SUCCEEDED(hr))
-        hr = object_copy(o, &draft);
-    if (SUCCEEDED(hr)) {
-        struct reading r = {.object = draft, .issues = issues, .path = ""};
-        for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next)
-            if (n->type == XML_ELEMENT_NODE)
-                hr = read_set_element(&r, n, &has_collectors);
-        HRESULT put = put_lists(&r);
-        hr = FAILED(hr) ? hr : put;
-    }
-    if (SUCCEEDED(hr)) {
-        object_exchange(o, draft);
-        /* Collectors in the XML take the place of the set's; without any the set keeps its own (pla-behaviour 18). */
-        if (has_collectors)
-            collection_exchange(set->DataCollectors, ((struct data_collector_set *)draft)->DataCollectors);
-    }
-    object_release(draft);
+    hr = read_document(o, doc, "", issues);
     xmlFreeDoc(doc);
-    return hr;
-}
-
-/* ---- collectors ---- */
-
-static HRESULT read_collector_document(struct object *collector, xmlDocPtr doc, struct object *issues)
-{
-    struct object *draft;
-    char path[128];
-    HRESULT hr = object_copy(collector, &draft);
-    if (FAILED(hr))
-        return hr;
-    snprintf(path, sizeof path, "/%s/", collector->class->name);
-    hr = read_collector(draft, xmlDocGetRootElement(doc), path, issues);
-    /* The draft stands alone, so its name is held against the set's others only now. */
-    if (SUCCEEDED(hr)) {
-        const struct property *p = class_property(collector->class, "Name");
-        struct value name;
-        hr = object_get_field(draft, p, &name);
-        if (SUCCEEDED(hr) && name.text[0])
-            hr = p->check(collector, p, &name);
-        value_free(&name);
-    }
-    if (SUCCEEDED(hr))
-        object_exchange(collector, draft);
-    object_release(draft);
     return hr;
 }
 
 HRESULT collector_from_xml(struct object *collector, const char *xml, size_t size, struct object *issues)
 {
     xmlDocPtr doc;
+    char path[128];
     HRESULT hr = parse(xml, size, &doc);
     if (FAILED(hr))
         return hr;
-    xmlNodePtr root = xmlDocGetRootElement(doc);
-    hr = xmlStrcmp(root->name, BAD_CAST collector->class->name) ? wrong_root(root, collector->class->name)
-                                                                : read_collector_document(collector, doc, issues);
+    snprintf(path, sizeof path, "/%s/", collector->class->name);
+    hr = read_document(collector, doc, path, issues);
     xmlFreeDoc(doc);
     return hr;
 }
@@ -413,15 +500,18 @@ HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t
 {
     xmlDocPtr doc;
     struct object *collector = NULL;
+    char path[128];
     *out = NULL;
     HRESULT hr = parse(xml, size, &doc);
     if (FAILED(hr))
         return hr;
     xmlNodePtr root = xmlDocGetRootElement(doc);
-    const struct class *class = collector_class_of_element((const char *)root->name);
-    hr = class ? object_create(class, beside, &collector) : wrong_root(root, "PerformanceCounterDataCollector");
-    if (SUCCEEDED(hr))
-        hr = read_collector_document(collector, doc, issues);
+    const struct class *class = item_class(&data_collector_collection_class, (const char *)root->name);
+    hr = class ? object_create(class, beside, &collector) : wrong_root(root, "a data collector's");
+    if (SUCCEEDED(hr)) {
+        snprintf(path, sizeof path, "/%s/", class->name);
+        hr = read_document(collector, doc, path, issues);
+    }
     xmlFreeDoc(doc);
     if (FAILED(hr)) {
         object_release(collector);

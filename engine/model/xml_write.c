@@ -43,21 +43,76 @@ static HRESULT write_number(xmlTextWriterPtr w, const char *element, int64_t n)
     return hr;
 }
 
-static HRESULT write_variant(xmlTextWriterPtr w, const char *element, const struct variant *v)
+/* A map's values are decimal in an index map and hexadecimal in the others, as exports have them. */
+static HRESULT write_variant(xmlTextWriterPtr w, const char *element, const struct variant *v, bool hexadecimal)
 {
     if (v->type == VARIANT_EMPTY || v->type == VARIANT_NULL)
         return write_element(w, element, "");
     if (v->type == VARIANT_TEXT)
         return write_element(w, element, v->text);
-    char *text = v->type == VARIANT_R4 || v->type == VARIANT_R8 || v->type == VARIANT_DATE
-                     ? text_format("%.17g", v->real)
-                     : text_format("0x%llx", (unsigned long long)v->integer); /* as exports write map values */
+    bool real = v->type == VARIANT_R4 || v->type == VARIANT_R8 || v->type == VARIANT_DATE;
+    char *text = real          ? text_format("%.17g", v->real)
+                 : hexadecimal ? text_format("0x%llx", (unsigned long long)v->integer)
+                               : text_format("%lld", (long long)v->integer);
     HRESULT hr = text ? write_element(w, element, text) : E_OUTOFMEMORY;
     memory_free(text);
     return hr;
 }
 
-static HRESULT write_property(xmlTextWriterPtr w, struct object *o, const struct property *p)
+/* Text of our own making, or an out-of-memory. */
+static HRESULT write_made(xmlTextWriterPtr w, const char *element, char *text)
+{
+    HRESULT hr = text ? write_element(w, element, text) : E_OUTOFMEMORY;
+    memory_free(text);
+    return hr;
+}
+
+static HRESULT write_bytes(xmlTextWriterPtr w, const char *element, const struct bytes *bytes)
+{
+    struct text_buffer b = {0};
+    if (!bytes->count) /* absent when empty, as in exports */
+        return S_OK;
+    for (size_t i = 0; i < bytes->count; i++)
+        text_buffer_format(&b, "%02X", bytes->items[i]);
+    return write_made(w, element, text_buffer_take(&b));
+}
+
+static HRESULT write_date(xmlTextWriterPtr w, const struct property *p, const struct variant *v)
+{
+    if (v->type != VARIANT_DATE)
+        return write_element(w, p->xml, "");
+    return write_made(w, p->xml, p->kind == PROPERTY_DATE ? date_to_text(v->real) : time_to_text(v->real));
+}
+
+/* Text that is XML already; it was checked when it was put. */
+static HRESULT write_xml_text(xmlTextWriterPtr w, const struct property *p, const char *text)
+{
+    if (!text[0])
+        return write_element(w, p->xml, "");
+    if (p->xml_use == XML_WHOLE)
+        return xmlTextWriterWriteRaw(w, BAD_CAST text) < 0 ? E_OUTOFMEMORY : S_OK;
+    int ok = xmlTextWriterStartElement(w, BAD_CAST p->xml);
+    if (ok >= 0)
+        ok = xmlTextWriterWriteRaw(w, BAD_CAST text);
+    if (ok >= 0)
+        ok = xmlTextWriterEndElement(w);
+    return ok < 0 ? E_OUTOFMEMORY : S_OK;
+}
+
+static HRESULT write_contents(xmlTextWriterPtr w, struct object *o, bool hexadecimal);
+static HRESULT write_items(xmlTextWriterPtr w, struct object *collection, bool hexadecimal);
+
+static HRESULT write_child(xmlTextWriterPtr w, const struct property *p, struct object *child)
+{
+    if (p->xml_use == XML_ITEMS)
+        return write_items(w, child, false);
+    HRESULT hr = xmlTextWriterStartElement(w, BAD_CAST p->xml) < 0 ? E_OUTOFMEMORY : S_OK;
+    if (SUCCEEDED(hr))
+        hr = write_contents(w, child, false);
+    return SUCCEEDED(hr) && xmlTextWriterEndElement(w) < 0 ? E_OUTOFMEMORY : hr;
+}
+
+static HRESULT write_property(xmlTextWriterPtr w, struct object *o, const struct property *p, bool hexadecimal)
 {
     struct value v;
     HRESULT hr = object_get(o, p, &v);
@@ -80,33 +135,38 @@ static HRESULT write_property(xmlTextWriterPtr w, struct object *o, const struct
     case PROPERTY_FLAGS:
         hr = write_number(w, p->xml, v.u32);
         break;
+    case PROPERTY_U64:
+        hr = write_number(w, p->xml, (int64_t)v.u64);
+        break;
+    case PROPERTY_GUID: {
+        char text[39];
+        text_from_guid(&v.guid, text);
+        hr = write_element(w, p->xml, text);
+        break;
+    }
+    case PROPERTY_BYTES:
+        hr = write_bytes(w, p->xml, &v.bytes);
+        break;
+    case PROPERTY_DATE:
+    case PROPERTY_TIME:
+        hr = write_date(w, p, &v.variant);
+        break;
     case PROPERTY_TEXT:
-        hr = write_element(w, p->xml, v.text);
+        hr = p->xml_use == XML_INSIDE || p->xml_use == XML_WHOLE ? write_xml_text(w, p, v.text)
+                                                                 : write_element(w, p->xml, v.text);
         break;
     case PROPERTY_TEXTS:
         for (size_t i = 0; SUCCEEDED(hr) && i < v.texts.count; i++)
             hr = write_element(w, p->xml, v.texts.items[i]);
         break;
     case PROPERTY_VARIANT:
-        hr = write_variant(w, p->xml, &v.variant);
+        hr = write_variant(w, p->xml, &v.variant, hexadecimal);
         break;
     case PROPERTY_OBJECT:
+        hr = write_child(w, p, v.object);
         break;
     }
     value_free(&v);
-    return hr;
-}
-
-static HRESULT write_object(xmlTextWriterPtr w, struct object *o);
-
-static HRESULT write_collectors(xmlTextWriterPtr w, struct data_collector_set *set)
-{
-    struct object **list;
-    size_t count;
-    HRESULT hr = collection_snapshot(set->DataCollectors, &list, &count);
-    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-        hr = write_object(w, list[i]);
-    objects_release(list, count);
     return hr;
 }
 
@@ -143,19 +203,38 @@ static HRESULT write_user_values(xmlTextWriterPtr w, struct data_collector_set *
     return hr;
 }
 
-static HRESULT write_object(xmlTextWriterPtr w, struct object *o)
+static HRESULT write_object(xmlTextWriterPtr w, struct object *o, bool hexadecimal)
 {
     HRESULT hr = xmlTextWriterStartElement(w, BAD_CAST o->class->name) < 0 ? E_OUTOFMEMORY : S_OK;
+    if (SUCCEEDED(hr))
+        hr = write_contents(w, o, hexadecimal);
+    return SUCCEEDED(hr) && xmlTextWriterEndElement(w) < 0 ? E_OUTOFMEMORY : hr;
+}
+
+static HRESULT write_items(xmlTextWriterPtr w, struct object *collection, bool hexadecimal)
+{
+    struct object **list;
+    size_t count;
+    HRESULT hr = collection_snapshot(collection, &list, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        hr = write_object(w, list[i], hexadecimal);
+    objects_release(list, count);
+    return hr;
+}
+
+/* What is inside an object's element: its rows, its own items, and a set's user values. */
+static HRESULT write_contents(xmlTextWriterPtr w, struct object *o, bool hexadecimal)
+{
+    HRESULT hr = S_OK;
+    if (o->class == &value_map_class)
+        hexadecimal = ((struct value_map *)o)->ValueMapType != 1;
     for (size_t i = 0; SUCCEEDED(hr) && i < o->class->property_count; i++)
         if (o->class->properties[i].xml_use != XML_HIDDEN)
-            hr = write_property(w, o, &o->class->properties[i]);
-    if (SUCCEEDED(hr) && o->class == &data_collector_set_class) {
-        hr = write_collectors(w, (struct data_collector_set *)o);
-        if (SUCCEEDED(hr))
-            hr = write_user_values(w, (struct data_collector_set *)o);
-    }
-    if (SUCCEEDED(hr) && xmlTextWriterEndElement(w) < 0)
-        hr = E_OUTOFMEMORY;
+            hr = write_property(w, o, &o->class->properties[i], hexadecimal);
+    if (SUCCEEDED(hr) && o->class->items)
+        hr = write_items(w, o, hexadecimal);
+    if (SUCCEEDED(hr) && o->class == &data_collector_set_class)
+        hr = write_user_values(w, (struct data_collector_set *)o);
     return hr;
 }
 
@@ -164,7 +243,7 @@ HRESULT object_to_xml(struct object *o, char **xml, size_t *size)
     *xml = NULL;
     xmlBufferPtr buffer = xmlBufferCreate();
     xmlTextWriterPtr w = buffer ? xmlNewTextWriterMemory(buffer, 0) : NULL;
-    HRESULT hr = w ? write_object(w, o) : E_OUTOFMEMORY;
+    HRESULT hr = w ? write_object(w, o, false) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && xmlTextWriterFlush(w) < 0)
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {

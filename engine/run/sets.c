@@ -262,8 +262,7 @@ static HRESULT load(struct object *o, const char *space, const char *name, const
     if (SUCCEEDED(hr))
         hr = set_from_xml(fresh, xml, size, issues);
     if (SUCCEEDED(hr)) {
-        object_exchange(o, fresh);
-        collection_exchange(set_of(o)->DataCollectors, set_of(fresh)->DataCollectors);
+        object_take(o, fresh, true);
         bind(o, space, &own_name, &own_server);
     } else if (hr == OPENPLA_E_MALFORMED_XML) {
         hr = error_prefix(hr, "the stored set '%s'", name);

@@ -10,7 +10,12 @@
 #include <cmocka.h>
 
 static const struct class *const all[] = {
-    &data_collector_set_class, &performance_counter_collector_class, &value_map_class, &value_map_item_class,
+    &data_collector_set_class,      &performance_counter_collector_class,
+    &trace_data_collector_class,    &configuration_collector_class,
+    &alert_collector_class,         &api_tracing_collector_class,
+    &trace_data_provider_class,     &set_schedule_class,
+    &data_manager_class,            &folder_action_class,
+    &value_map_class,               &value_map_item_class,
 };
 
 static struct object *make(const struct class *class)
@@ -40,14 +45,26 @@ static void rows_start_with_their_defaults(void **state)
             case PROPERTY_U32:
             case PROPERTY_ENUM:
             case PROPERTY_FLAGS:
-                assert_int_equal(v.u32, p->number);
+                if (strcmp(p->name, "DataCollectorType") && strcmp(p->name, "ValueMapType"))
+                    assert_int_equal(v.u32, p->number);
                 break;
             case PROPERTY_TEXT:
                 assert_string_equal(v.text, p->text);
                 break;
             case PROPERTY_TEXTS:
-                assert_int_equal(v.texts.count, 0);
+                assert_int_equal(v.texts.count != 0, p->text != NULL);
                 break;
+            case PROPERTY_U64:
+                assert_int_equal(v.u64, p->number);
+                break;
+            case PROPERTY_BYTES:
+                assert_int_equal(v.bytes.count, 0);
+                break;
+            case PROPERTY_GUID:
+                assert_memory_equal(&v.guid, &(GUID){0}, sizeof v.guid);
+                break;
+            case PROPERTY_DATE:
+            case PROPERTY_TIME:
             case PROPERTY_VARIANT:
                 assert_int_equal(v.variant.type, VARIANT_EMPTY);
                 break;
@@ -128,7 +145,7 @@ static void rows_are_unique(void **state)
             for (size_t k = 0; k < i; k++) {
                 const struct property *a = &all[c]->properties[i], *b = &all[c]->properties[k];
                 assert_string_not_equal(a->name, b->name);
-                if (a->xml_use != XML_HIDDEN && b->xml_use != XML_HIDDEN)
+                if (a->xml && b->xml)
                     assert_string_not_equal(a->xml, b->xml);
                 assert_int_not_equal(a->offset, b->offset);
             }
@@ -408,6 +425,113 @@ static void add_takes_numbers_and_names(void **state)
     object_release(map);
 }
 
+/* Dates as real exports write them, and ISO; what is no day of the calendar is none. */
+static void schedule_dates_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double date;
+    } good[] = {{"8/17/2014", 41868}, {"08/17/2014", 41868}, {"2014-08-17", 41868},  {"2014-08-17T10:00:00", 41868},
+                {"2014/8/17", 41868}, {"1/1/1900", 2},       {"2/29/2024", 45351}};
+    static const char *const bad[] = {"", "17/8/2014", "2/30/2024", "tomorrow", "8/17", "13/1/2014", "8/17/2014x"};
+    static const struct {
+        const char *text;
+        int seconds;
+    } times[] = {{"4:00:00 AM", 14400}, {"12:00:00 PM", 43200}, {"12:30 am", 1800},
+                 {"13:22:00", 48120},   {"23:59:59", 86399},    {"0:00:00", 0}};
+    static const char *const bad_times[] = {"", "24:00:00", "13:00 PM", "1:60:00", "noon", "1:2:3:4"};
+    double d;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_true(date_from_text(good[i].text, &d));
+        assert_true(d == good[i].date);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(date_from_text(bad[i], &d));
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        assert_true(time_from_text(times[i].text, &d));
+        assert_true(d > (times[i].seconds - 0.4) / 86400 && d < (times[i].seconds + 0.4) / 86400);
+        char *text = time_to_text(d);
+        double again;
+        assert_true(time_from_text(text, &again) && again == d);
+        memory_free(text);
+    }
+    for (size_t i = 0; i < sizeof bad_times / sizeof bad_times[0]; i++)
+        assert_false(time_from_text(bad_times[i], &d));
+    char *text = date_to_text(41868);
+    assert_string_equal(text, "8/17/2014");
+    memory_free(text);
+}
+
+static HRESULT put_date(struct object *o, int row, enum variant_type type, double date)
+{
+    struct value v = {.kind = o->class->properties[row].kind, .variant = {.type = type, .real = date}};
+    return object_put(o, &o->class->properties[row], &v);
+}
+
+/* A date keeps its day, a time its time of day; an end before the start is refused. */
+static void schedules_keep_days_and_times(void **state)
+{
+    (void)state;
+    struct object *s = make(&set_schedule_class);
+    const struct set_schedule *schedule = (const struct set_schedule *)s;
+    assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, 41868.75), S_OK);
+    assert_true(schedule->StartDate.real == 41868);
+    assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, 41868.75), S_OK);
+    assert_true(schedule->StartTime.real == 0.75);
+    assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41867), E_INVALIDARG);
+    assert_int_equal(schedule->EndDate.type, VARIANT_EMPTY);
+    assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41868.1), S_OK);
+    assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_EMPTY, 0), S_OK);
+    assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_R8, 1), E_INVALIDARG);
+    object_release(s);
+}
+
+static void thresholds_are_checked(void **state)
+{
+    (void)state;
+    struct object *a = make(&alert_collector_class);
+    const char *good[] = {"\\Processor(_Total)\\% Processor Time>50", "\\A(x)\\b < 0.5", "\\A(a>b)\\c>-1e3"};
+    static const char *const bad[] = {"\\A\\b", ">1", "\\A\\b>", "\\A\\b>0x10", "\\A\\b>nan", "A\\b>1", "\\A\\b>1>"};
+    assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, good, 3), S_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, &bad[i], 1), E_INVALIDARG);
+    object_release(a);
+}
+
+/* Providers: once in a collector; the kernel's makes it a kernel trace; Resolve takes names and keeps values. */
+static void providers_are_unique_and_resolve(void **state)
+{
+    (void)state;
+    static const GUID kernel = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
+    struct object *trace = make(&trace_data_collector_class);
+    struct object *providers = ((struct trace_data_collector *)trace)->TraceDataProviders;
+    struct object *a = make(&trace_data_provider_class), *b = make(&trace_data_provider_class);
+    struct value guid = {.kind = PROPERTY_GUID, .guid = kernel}, v;
+    assert_int_equal(object_put(a, &a->class->properties[ITraceDataProvider_Guid], &guid), S_OK);
+    assert_int_equal(object_put(b, &b->class->properties[ITraceDataProvider_Guid], &guid), S_OK);
+    const struct property *is_kernel = &trace->class->properties[ITraceDataCollector_IsKernelTrace];
+    assert_int_equal(object_get(trace, is_kernel, &v), S_OK);
+    assert_false(v.boolean);
+    assert_int_equal(collection_add(providers, a), S_OK);
+    assert_int_equal(collection_add(providers, b), PLA_E_NO_DUPLICATES);
+    assert_int_equal(object_get(trace, is_kernel, &v), S_OK);
+    assert_true(v.boolean);
+    struct object *mine = ((struct trace_data_provider *)a)->KeywordsAny;
+    struct object *registered = ((struct trace_data_provider *)b)->KeywordsAny;
+    put(mine, 0x101);
+    add_item(registered, "process", 0x1, true);
+    add_item(registered, "thread", 0x2, true);
+    assert_int_equal(value_map_resolve(mine, registered), S_OK);
+    assert_int_equal(value_now(mine), 0x101);
+    assert_int_equal(collection_count(mine), 3); /* two names, and a nameless item for 0x100 */
+    assert_true(enabled(mine, 0));
+    assert_false(enabled(mine, 1));
+    object_release(a);
+    object_release(b);
+    object_release(trace);
+}
+
 static void user_values_come_back(void **state)
 {
     (void)state;
@@ -434,6 +558,10 @@ int main(void)
         cmocka_unit_test(collectors_belong_to_one_set),   cmocka_unit_test(collections_take_their_own_kind),
         cmocka_unit_test(index_maps_have_one_value),      cmocka_unit_test(flag_maps_combine),
         cmocka_unit_test(flag_arrays_are_not_combined),   cmocka_unit_test(add_takes_numbers_and_names),
+        cmocka_unit_test(schedule_dates_are_read),
+        cmocka_unit_test(schedules_keep_days_and_times),
+        cmocka_unit_test(thresholds_are_checked),
+        cmocka_unit_test(providers_are_unique_and_resolve),
         cmocka_unit_test(user_values_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The data manager and its folder actions. MS-PLA 3.2.4.2 to 3.2.4.4. */
+#include "engine/model/data_collector.h"
+
+static const struct property action_properties[] = {
+#define PROPERTY_STRUCT folder_action
+#define PROPERTY PROPERTY_ROW
+#include "engine/model/folder_action.def"
+#undef PROPERTY
+#undef PROPERTY_STRUCT
+};
+const struct class folder_action_class = {
+    .name = "FolderAction",
+    .size = sizeof(struct folder_action),
+    .properties = action_properties,
+    .property_count = IFolderAction_count,
+};
+
+static const struct class *const action_items[] = {&folder_action_class, NULL};
+const struct class folder_action_collection_class = {
+    .name = "FolderActionCollection",
+    .size = sizeof(struct collection),
+    .items = offsetof(struct collection, items),
+    .item_classes = action_items,
+};
+
+static HRESULT manager_check_xml(struct object *o, const struct property *p, const struct value *in)
+{
+    (void)o;
+    HRESULT hr = xml_check_fragment(in->text);
+    return FAILED(hr) ? error_prefix(hr, "%s", p->name) : hr;
+}
+
+static const struct property manager_properties[] = {
+#define PROPERTY_STRUCT data_manager
+#define PROPERTY PROPERTY_ROW
+#include "engine/model/data_manager.def"
+#undef PROPERTY
+#undef PROPERTY_STRUCT
+};
+
+static HRESULT created(struct object *o)
+{
+    return object_create_child(o, &folder_action_collection_class, &((struct data_manager *)o)->FolderActions);
+}
+
+const struct class data_manager_class = {
+    .name = "DataManager",
+    .size = sizeof(struct data_manager),
+    .properties = manager_properties,
+    .property_count = IDataManager_count,
+    .created = created,
+};
