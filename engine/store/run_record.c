@@ -38,7 +38,7 @@ HRESULT store_save_run(const char *space, const char *name, const struct run_rec
     add_value(&b, "latest-location", record->latest_location);
     for (size_t i = 0; i < record->latest_files.count; i++)
         add_value(&b, "latest-file", record->latest_files.items[i]);
-    hr = b.failed ? E_OUTOFMEMORY : set_file_lock(&at, true, &lock);
+    hr = b.failed ? E_OUTOFMEMORY : set_file_lock(&at, SET_FILE_CREATE, &lock);
     if (SUCCEEDED(hr))
         hr = file_store(at.run, b.text, b.length);
     file_lock_release(lock);
@@ -143,8 +143,10 @@ HRESULT store_load_run(const char *space, const char *name, struct run_record *o
     hr = set_file_locate(space, name, &at);
     if (FAILED(hr))
         return hr;
-    hr = set_file_lock(&at, false, &lock);
-    if (hr == S_OK && file_exists(at.run)) {
+    hr = set_file_lock(&at, SET_FILE_READ, &lock);
+    if (hr == S_OK)
+        hr = set_file_exists(at.run);
+    if (hr == S_OK) {
         hr = file_load(at.run, RECORD_MAX, &text, &size);
         record.known = SUCCEEDED(hr);
     }
