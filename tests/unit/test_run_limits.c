@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What ends a run or a segment: limits, completion, full disks; and that a host ends without a leak. */
 #include "run_fixture.h"
+#include "scratch_folder.h"
 
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -141,9 +142,9 @@ static void a_full_disk_loses_samples_and_says_so(void **state)
     assert_true(strlen(log) > 900); /* the run record must fit below the limit */
     memory_free(log);
     assert_int_equal(file_delete(path), S_OK);
-    fixture_variable("TEST_FILE_LIMIT", limit);
+    scratch_environment("TEST_FILE_LIMIT", limit);
     HRESULT hr = run_start(SPACE, "full", true);
-    fixture_variable("TEST_FILE_LIMIT", NULL);
+    scratch_environment("TEST_FILE_LIMIT", "");
     assert_int_equal(hr, S_OK);
     fixture_sleep(2500);
     struct run_state s = fixture_await("full", RUN_RUNNING, 100);
