@@ -97,7 +97,7 @@ static HRESULT take_line(char *key, char *value, struct run_record *record)
         return set_text(&record->last_message, value);
     if (!strcmp(key, "latest-file"))
         return texts_add(&record->latest_files, value);
-    if (strcmp(key, "serial-number") && strcmp(key, "last-result"))
+    if (strcmp(key, "serial-number") != 0 && strcmp(key, "last-result") != 0)
         return S_OK;
     if (!text_to_u64(value, &number) || number > UINT32_MAX)
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
@@ -114,7 +114,8 @@ static HRESULT parse(char *text, size_t size, struct run_record *record)
     HRESULT hr = S_OK;
 
     /* A line that does not end is a file that was cut. */
-    if (strlen(text) != size || !size || text[size - 1] != '\n' || strncmp(text, FIRST_LINE "\n", sizeof(FIRST_LINE)))
+    if (strlen(text) != size || !size || text[size - 1] != '\n' ||
+        strncmp(text, FIRST_LINE "\n", sizeof(FIRST_LINE)) != 0)
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     for (line += sizeof(FIRST_LINE); SUCCEEDED(hr) && *line;) {
         char *end = strchr(line, '\n'), *blank;

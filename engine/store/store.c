@@ -24,12 +24,12 @@ static char *cut_name(char *xml, size_t *size)
 {
     const size_t begin = sizeof(NAME_BEGIN) - 1, end = sizeof(NAME_END) - 1;
 
-    if (*size < begin + end || memcmp(xml + *size - end, NAME_END, end))
+    if (*size < begin + end || memcmp(xml + *size - end, NAME_END, end) != 0)
         return NULL;
     for (size_t at = *size - end - begin + 1; at--;) {
         if (xml[at] != '\n')
             continue;
-        if (memcmp(xml + at, NAME_BEGIN, begin))
+        if (memcmp(xml + at, NAME_BEGIN, begin) != 0)
             return NULL; /* the instruction is the last line */
         xml[*size - end] = 0;
         xml[at] = 0;

@@ -314,7 +314,7 @@ static void delete_leaves_nothing(void **state)
     assert_int_equal(store_delete("Service", "gone"), S_OK);
     assert_int_equal(folder_list(place, false, &files), S_OK);
     for (size_t i = 0; i < files.count; i++) {
-        if (strcmp(files.items[i], "store.lock") && strcmp(files.items[i], "notes.txt"))
+        if (strcmp(files.items[i], "store.lock") != 0 && strcmp(files.items[i], "notes.txt") != 0)
             fail_msg("%s", files.items[i]);
     }
     texts_free(&files);
@@ -373,7 +373,7 @@ static HRESULT step_list(void)
     struct texts names = {0};
     HRESULT hr = store_list("Service", &names);
 
-    if (SUCCEEDED(hr) && (names.count != 2 || strcmp(names.items[0], "Memory")))
+    if (SUCCEEDED(hr) && (names.count != 2 || strcmp(names.items[0], "Memory") != 0))
         hr = E_UNEXPECTED;
     texts_free(&names);
     return hr;
