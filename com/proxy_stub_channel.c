@@ -88,9 +88,7 @@ static HRESULT STDMETHODCALLTYPE send_receive(IRpcChannelBuffer *channel, RPCOLE
             memcpy(end, mode, sizeof mode);
             message->cbBuffer += sizeof mode;
         } else {
-            ULONG size = padded(message->cbBuffer);
-            memset(end, 0, size - message->cbBuffer);
-            message->cbBuffer = size;
+            message->cbBuffer = padded(message->cbBuffer); /* zero since get_buffer */
         }
     }
     return IRpcChannelBuffer_SendReceive(self->inner, message, status);

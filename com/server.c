@@ -7,6 +7,7 @@
 #include <sddl.h>
 #include <aclapi.h>
 
+#include "com/clients.h"
 #include "com/idle_child.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
@@ -23,6 +24,7 @@
 /* What keeps the process, for the whole module: the one state that DllCanUnloadNow and the server share. */
 static volatile LONG objects, work;
 static HANDLE use_changed; /* auto-reset, set by every change of the two; only in openplasrv.exe */
+static bool note_clients;  /* started by COM, under Wine */
 
 static void use_change(volatile LONG *count, LONG by)
 {
@@ -33,6 +35,8 @@ static void use_change(volatile LONG *count, LONG by)
 
 void server_object_created(void)
 {
+    if (note_clients)
+        clients_note_caller();
     use_change(&objects, 1);
 }
 
@@ -80,7 +84,7 @@ static HRESULT callers(PSECURITY_DESCRIPTOR *out)
     } user;
     WCHAR text[512], *own = NULL;
     DWORD size;
-    HANDLE token;
+    HANDLE token = NULL;
     BOOL ok = OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token);
 
     if (!ok)
@@ -102,7 +106,7 @@ static HRESULT callers(PSECURITY_DESCRIPTOR *out)
 static HRESULT secure(void)
 {
     SECURITY_DESCRIPTOR absolute;
-    PSECURITY_DESCRIPTOR relative;
+    PSECURITY_DESCRIPTOR relative = NULL;
     PSID owner, group;
     PACL acl;
     BOOL present, defaulted;
@@ -194,16 +198,18 @@ static void leave(int code)
 
 static bool in_use(void)
 {
-    return server_object_count() > 0 || has_work();
+    return has_work() || (server_object_count() > 0 && (!note_clients || clients_alive()));
 }
 
 /* Returns when there was neither object nor work nor a running set for the whole grace period. */
 static void wait_until_unused(DWORD grace)
 {
     for (;;) {
-        DWORD wait = in_use() ? INFINITE : grace;
+        bool used = in_use();
+        /* The end of a client sets no event: looked for now and then. */
+        DWORD wait = !used ? grace : note_clients ? GRACE_MS : INFINITE;
 
-        if (WaitForSingleObject(use_changed, wait) == WAIT_OBJECT_0 || in_use())
+        if (WaitForSingleObject(use_changed, wait) == WAIT_OBJECT_0 || used || in_use())
             grace = GRACE_MS;
         else if (!server_set_is_running())
             return;
@@ -212,9 +218,12 @@ static void wait_until_unused(DWORD grace)
 
 static int serve_for_com(void)
 {
-    DWORD *cookies, grace = FIRST_CLIENT_MS;
-    size_t count;
-    HRESULT hr = open_server(&cookies, &count);
+    DWORD *cookies = NULL, grace = FIRST_CLIENT_MS;
+    size_t count = 0;
+    HRESULT hr;
+
+    note_clients = host_is_wine();
+    hr = open_server(&cookies, &count);
 
     while (SUCCEEDED(hr)) {
         wait_until_unused(grace);
@@ -286,8 +295,8 @@ static void serve_until_end(void)
 
 static void WINAPI service_main(DWORD argc, WCHAR **argv)
 {
-    DWORD *cookies;
-    size_t count;
+    DWORD *cookies = NULL;
+    size_t count = 0;
     HRESULT hr;
 
     (void)argc, (void)argv;

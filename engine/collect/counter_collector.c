@@ -40,7 +40,7 @@ struct counter_collector {
 static void instances_clear(struct instances *n)
 {
     for (size_t i = 0; i < n->count; i++)
-        memory_free((void *)(uintptr_t)n->items[i].instance);
+        memory_free((void *)n->items[i].instance);
     n->count = 0;
 }
 
@@ -59,7 +59,7 @@ static HRESULT counter_collector_close(struct collector *c)
     memory_free(cc->columns);
     memory_free(cc->array);
     counter_list_free(&cc->list);
-    memory_free((void *)(uintptr_t)cc->options.comment);
+    memory_free((void *)cc->options.comment);
     memory_free(cc->path);
     memory_free(cc);
     return hr;

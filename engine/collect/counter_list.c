@@ -28,12 +28,18 @@ static const struct {
 
 HRESULT pdh_error(PDH_STATUS status, const char *subject)
 {
-    for (size_t i = 0; i < sizeof pdh_texts / sizeof pdh_texts[0]; i++)
-        if (pdh_texts[i].status == (DWORD)status)
-            return error_set((HRESULT)status, "%s: %s", subject, pdh_texts[i].text);
     /* Some functions answer with a plain system error code. */
     HRESULT hr = status > 0 ? HRESULT_FROM_WIN32(status) : (HRESULT)status;
-    return error_set(hr, "%s: PDH status 0x%08X", subject, (unsigned)status);
+    if (SUCCEEDED(hr))
+        hr = E_FAIL;
+    for (size_t i = 0; i < sizeof pdh_texts / sizeof pdh_texts[0]; i++) {
+        if (pdh_texts[i].status == (DWORD)status) {
+            error_set(hr, "%s: %s", subject, pdh_texts[i].text);
+            return hr;
+        }
+    }
+    error_set(hr, "%s: PDH status 0x%08X", subject, (unsigned)status);
+    return hr;
 }
 
 /* Where the parts of \\machine\object(instance)\counter are, as byte offsets. */
@@ -129,7 +135,7 @@ static void names_free(struct log_counter *c)
 {
     const char *const texts[] = {c->machine, c->object, c->parent, c->instance, c->counter};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        memory_free((void *)(uintptr_t)texts[i]);
+        memory_free((void *)texts[i]);
     memset(c, 0, sizeof *c);
 }
 
@@ -155,15 +161,17 @@ static HRESULT machine_name(LPCWSTR wide, const char **out)
     HRESULT hr = name_from_wide(wide, true, out);
     if (FAILED(hr) || (*out && strncmp(*out, "\\\\", 2) == 0))
         return hr;
-    char *bare = *out ? (char *)(uintptr_t)*out : host_computer_name();
+    char *bare = *out ? (char *)*out : host_computer_name();
     *out = bare ? text_format("\\\\%s", bare) : NULL;
     memory_free(bare);
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
+/* *out is NULL on failure. */
 static HRESULT counter_info(const struct pdh_api *pdh, PDH_HCOUNTER counter, PDH_COUNTER_INFO_W **out)
 {
     DWORD bytes = 0;
+    *out = NULL;
     PDH_STATUS status = pdh->PdhGetCounterInfoW(counter, 0, &bytes, NULL);
     if ((DWORD)status != PDH_MORE_DATA)
         return pdh_error(status ? status : (PDH_STATUS)PDH_INVALID_DATA, "PdhGetCounterInfo");
@@ -185,7 +193,7 @@ static HRESULT read_names(const struct counter_list *list, PDH_HCOUNTER counter,
     PDH_COUNTER_INFO_W *info;
     HRESULT hr = counter_info(list->pdh, counter, &info);
     memset(names, 0, sizeof *names);
-    if (FAILED(hr))
+    if (!info)
         return hr;
     const PDH_COUNTER_PATH_ELEMENTS_W *path = &info->CounterPath;
     hr = machine_name(path->szMachineName, &names->machine);
@@ -275,7 +283,8 @@ static PDH_STATUS expand(struct counter_list *list, const WCHAR *path, DWORD fla
     PDH_COUNTER_INFO_W *info;
     if (!status || list->pdh->PdhAddEnglishCounterW(list->query, path, 0, &counter))
         return status;
-    if (SUCCEEDED(counter_info(list->pdh, counter, &info))) {
+    counter_info(list->pdh, counter, &info);
+    if (info) {
         if (info->szFullPath && !expand_once(list->pdh, info->szFullPath, flags, out))
             status = 0;
         memory_free(info);
@@ -302,7 +311,7 @@ static HRESULT add_expanded(struct counter_list *list, const WCHAR *wide, bool m
         hr = instances ? add_path(list, instances, false) : E_OUTOFMEMORY;
         memory_free(instances);
     }
-    memory_free((void *)(uintptr_t)path);
+    memory_free((void *)path);
     return hr;
 }
 
@@ -325,7 +334,7 @@ static HRESULT add_path(struct counter_list *list, const char *path, bool may_ad
         hr = status ? pdh_error(status, path) : S_OK;
         bool added = false;
         HRESULT failure = S_OK;
-        for (const WCHAR *p = paths; SUCCEEDED(hr) && *p;) {
+        for (const WCHAR *p = paths; SUCCEEDED(hr) && p && *p;) {
             HRESULT one = add_expanded(list, p, may_add_instance && !parts.instance);
             added |= SUCCEEDED(one);
             if (one == E_OUTOFMEMORY)

@@ -156,7 +156,7 @@ HRESULT name_pattern_expand(const char *pattern, const struct name_context *cont
 static HRESULT add_decoration(struct text_buffer *b, const char *separator, const char *pattern,
                               const struct name_context *context)
 {
-    char *text;
+    char *text = NULL;
     HRESULT hr = name_pattern_expand(pattern, context, &text);
     if (FAILED(hr))
         return hr;
@@ -206,7 +206,7 @@ HRESULT name_decorate_file(const char *base, const char *extension, uint32_t for
     char *stem = text_copy_n(base, own ? length - extension_length : length);
     if (!stem)
         return E_OUTOFMEMORY;
-    char *name;
+    char *name = NULL;
     HRESULT hr = name_decorate(stem, format, pattern, context, &name);
     if (SUCCEEDED(hr)) {
         bool decorated = strcmp(name, stem) != 0;

@@ -32,6 +32,7 @@ HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
    1 s (a replace of an open file fails under Wine). On failure path is as it was. */
 HRESULT file_store(const char *path, const void *data, size_t size);
 HRESULT file_delete(const char *path);
+/* Also false when it cannot be known: no access, or memory is out. */
 bool file_exists(const char *path);   /* a file */
 bool folder_exists(const char *path); /* a folder */
 /* Creates the folder and every missing parent. A file in the way is ERROR_ALREADY_EXISTS. */
@@ -42,7 +43,8 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names);
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
 
 /* An exclusive lock between processes on a lock file of its own; freed by the system when the holder dies.
-   timeout_ms 0 = do not wait. Not got: HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION). */
+   timeout_ms 0 = do not wait. Not got: HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION). The file stays behind; only who
+   holds the lock may file_delete it. */
 struct file_lock;
 HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out);
 void file_lock_release(struct file_lock *lock); /* NULL is allowed */

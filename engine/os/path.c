@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths as texts: joining and taking apart, in the host's own syntax. */
 #include "engine/os/file.h"
-#include "engine/os/memory.h"
 
 #include <string.h>
 
@@ -21,8 +20,7 @@ static bool is_separator(char c)
 
 char *path_join(const char *folder, const char *name)
 {
-    size_t n = strlen(folder), m;
-    char *joined;
+    size_t n = strlen(folder);
 
     if (!n || !*name)
         return text_copy(n ? folder : name);
@@ -30,14 +28,7 @@ char *path_join(const char *folder, const char *name)
         n--;
     while (is_separator(*name))
         name++;
-    m = strlen(name);
-    joined = memory_alloc(n + m + 2);
-    if (!joined)
-        return NULL;
-    memcpy(joined, folder, n);
-    joined[n] = SEPARATOR;
-    memcpy(joined + n + 1, name, m + 1);
-    return joined;
+    return text_format("%.*s%c%s", (int)n, folder, SEPARATOR, name);
 }
 
 const char *path_name(const char *path)

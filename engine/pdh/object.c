@@ -60,7 +60,7 @@ static unsigned doubles_before(const struct instance_list *list, const struct in
 {
     unsigned doubles = 0;
     for (const struct instance *other = item; other-- > list->items;) {
-        if (other->hash != item->hash) {
+        if (other->base_hash != item->base_hash) {
             continue;
         }
         char end = other->name[other->base_length];
@@ -87,14 +87,16 @@ static bool set_instance(struct instance_list *list, size_t at, const char *name
         return false;
     }
     make_safe(base);
-    *item = (struct instance){base, strlen(base), 0, key};
-    item->hash = name_hash(base, item->base_length);
+    size_t length = strlen(base);
+    uint32_t hash = name_hash(base, length);
+    *item = (struct instance){base, length, hash, hash, key};
     list->count = at + 1;
     unsigned doubles = doubles_before(list, item);
     if (doubles) {
         item->name = text_format("%s#%u", base, doubles);
         memory_free(base);
         list->count = item->name ? at + 1 : at;
+        item->hash = item->name ? name_hash(item->name, strlen(item->name)) : 0;
     }
     return item->name != NULL;
 }
@@ -121,8 +123,9 @@ struct instance_list *instance_list_create(size_t count, const char *const *name
 
 size_t instance_list_find(const struct instance_list *list, const char *name)
 {
+    uint32_t hash = name_hash(name, strlen(name));
     for (size_t i = 0; list && i < list->count; i++) {
-        if (text_equal_nocase(list->items[i].name, name)) {
+        if (list->items[i].hash == hash && text_equal_nocase(list->items[i].name, name)) {
             return i;
         }
     }

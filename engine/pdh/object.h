@@ -24,7 +24,8 @@ struct counter_schema {
 struct instance {
     char *name;         /* as in a path: "svchost#1" */
     size_t base_length; /* of "svchost" */
-    uint32_t hash;      /* of the base name, without case */
+    uint32_t base_hash; /* of the base name, without case */
+    uint32_t hash;      /* of the whole name */
     uint64_t key;       /* what it really is: another key under the same name is another thing */
 };
 struct instance_list {

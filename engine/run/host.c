@@ -193,7 +193,7 @@ static void check_limits(struct run *r)
         next_segment(r, now);
 }
 
-static void collect(struct run *r, struct start_report *report)
+static void collect(struct run *r, struct start_report **report)
 {
     /* Counter logs without a limit are complete at once (MS-PLA, StopOnCompletion); one sample is in them. */
     bool complete = r->set.set->StopOnCompletion && r->set.count && !has_segment_limit(r);
@@ -224,7 +224,7 @@ static void record_failed_start(const struct run_set *set, HRESULT hr)
     memory_free(text);
 }
 
-static HRESULT run_locked(const char *space, const char *name, struct start_report *report)
+static HRESULT run_locked(const char *space, const char *name, struct start_report **report)
 {
     struct run r;
     memset(&r, 0, sizeof r);
@@ -295,9 +295,8 @@ int run_host_main(const char *space, const char *name, const char *run_key)
         report = NULL; /* nobody waits */
     HRESULT hr = take_lock(space, name, &lock);
     if (SUCCEEDED(hr))
-        hr = run_locked(space, name, report);
-    start_report_send(report, hr); /* unless it has been sent */
+        hr = run_locked(space, name, &report);
+    start_report_send(&report, hr); /* unless it has been sent */
     file_lock_release(lock);
-    start_report_close(report);
     return hr;
 }

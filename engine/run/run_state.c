@@ -39,7 +39,7 @@ void state_publish(struct state_cell *cell, const struct run_state *state)
 
 void state_read(struct state_cell *cell, struct run_state *state)
 {
-    uint64_t words[RUN_STATE_WORDS], done, begun;
+    uint64_t words[RUN_STATE_WORDS] = {0}, done, begun;
     do {
         done = atomic_load_explicit(&cell->done, memory_order_acquire);
         for (size_t i = 0; i < RUN_STATE_WORDS; i++)

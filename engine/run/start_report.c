@@ -70,9 +70,10 @@ void start_report_close(struct start_report *r)
     memory_free(r);
 }
 
-void start_report_send(struct start_report *r, HRESULT hr)
+void start_report_send(struct start_report **report, HRESULT hr)
 {
-    if (!r || atomic_load(&r->shared->sent))
+    struct start_report *r = *report;
+    if (!r)
         return;
     const char *text = FAILED(hr) ? error_text(hr) : "";
     size_t length = strlen(text);
@@ -83,6 +84,8 @@ void start_report_send(struct start_report *r, HRESULT hr)
     r->shared->result = hr;
     atomic_store(&r->shared->sent, 1);
     event_set(r->event);
+    start_report_close(r);
+    *report = NULL;
 }
 
 HRESULT start_report_wait(struct start_report *r, struct process *host, uint32_t timeout_ms)

@@ -38,7 +38,7 @@ HRESULT store_save_run(const char *space, const char *name, const struct run_rec
     add_value(&b, "latest-location", record->latest_location);
     for (size_t i = 0; i < record->latest_files.count; i++)
         add_value(&b, "latest-file", record->latest_files.items[i]);
-    hr = b.failed ? E_OUTOFMEMORY : set_file_lock(&at, true, &lock);
+    hr = b.failed ? E_OUTOFMEMORY : set_file_lock(&at, SET_FILE_CREATE, &lock);
     if (SUCCEEDED(hr))
         hr = file_store(at.run, b.text, b.length);
     file_lock_release(lock);
@@ -97,7 +97,7 @@ static HRESULT take_line(char *key, char *value, struct run_record *record)
         return set_text(&record->last_message, value);
     if (!strcmp(key, "latest-file"))
         return texts_add(&record->latest_files, value);
-    if (strcmp(key, "serial-number") && strcmp(key, "last-result"))
+    if (strcmp(key, "serial-number") != 0 && strcmp(key, "last-result") != 0)
         return S_OK;
     if (!text_to_u64(value, &number) || number > UINT32_MAX)
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
@@ -114,7 +114,8 @@ static HRESULT parse(char *text, size_t size, struct run_record *record)
     HRESULT hr = S_OK;
 
     /* A line that does not end is a file that was cut. */
-    if (strlen(text) != size || !size || text[size - 1] != '\n' || strncmp(text, FIRST_LINE "\n", sizeof(FIRST_LINE)))
+    if (strlen(text) != size || !size || text[size - 1] != '\n' ||
+        strncmp(text, FIRST_LINE "\n", sizeof(FIRST_LINE)) != 0)
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     for (line += sizeof(FIRST_LINE); SUCCEEDED(hr) && *line;) {
         char *end = strchr(line, '\n'), *blank;
@@ -143,8 +144,10 @@ HRESULT store_load_run(const char *space, const char *name, struct run_record *o
     hr = set_file_locate(space, name, &at);
     if (FAILED(hr))
         return hr;
-    hr = set_file_lock(&at, false, &lock);
-    if (hr == S_OK && file_exists(at.run)) {
+    hr = set_file_lock(&at, SET_FILE_READ, &lock);
+    if (hr == S_OK)
+        hr = set_file_exists(at.run);
+    if (hr == S_OK) {
         hr = file_load(at.run, RECORD_MAX, &text, &size);
         record.known = SUCCEEDED(hr);
     }

@@ -16,9 +16,15 @@ struct set_file {
 HRESULT set_file_locate(const char *space, const char *name, struct set_file *out);
 void set_file_free(struct set_file *at);
 
-/* All readers and writers of a namespace follow one another. Writing makes the folder. Reading gives S_FALSE, and no
-   lock, when the folder is not there: then there are no sets. Reading where one may not write goes without a lock:
-   files are replaced whole. */
-HRESULT set_file_lock(const struct set_file *at, bool writing, struct file_lock **lock);
+/* What a lock is taken for. */
+enum set_file_use {
+    SET_FILE_READ,   /* where one may not write it goes without a lock: files are replaced whole */
+    SET_FILE_CHANGE, /* what is there already */
+    SET_FILE_CREATE, /* makes the folder of the namespace */
+};
+/* All readers and writers of a namespace follow one another. S_FALSE, and no lock, when its folder is not there. */
+HRESULT set_file_lock(const struct set_file *at, enum set_file_use use, struct file_lock **lock);
+/* S_OK: there is such a file; S_FALSE: there is none; else it cannot be known. Under the lock. */
+HRESULT set_file_exists(const char *path);
 
 #endif

@@ -24,12 +24,12 @@ static char *cut_name(char *xml, size_t *size)
 {
     const size_t begin = sizeof(NAME_BEGIN) - 1, end = sizeof(NAME_END) - 1;
 
-    if (*size < begin + end || memcmp(xml + *size - end, NAME_END, end))
+    if (*size < begin + end || memcmp(xml + *size - end, NAME_END, end) != 0)
         return NULL;
     for (size_t at = *size - end - begin + 1; at--;) {
         if (xml[at] != '\n')
             continue;
-        if (memcmp(xml + at, NAME_BEGIN, begin))
+        if (memcmp(xml + at, NAME_BEGIN, begin) != 0)
             return NULL; /* the instruction is the last line */
         xml[*size - end] = 0;
         xml[at] = 0;
@@ -39,13 +39,19 @@ static char *cut_name(char *xml, size_t *size)
     return NULL;
 }
 
+static HRESULT remove_if_there(const char *path)
+{
+    HRESULT hr = file_delete(path);
+
+    return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? S_OK : hr;
+}
+
 HRESULT store_save(const char *space, const char *name, enum store_mode mode, const char *xml, size_t size)
 {
     struct set_file at;
     struct text_buffer content = {0};
     struct file_lock *lock = NULL;
     HRESULT hr = set_file_locate(space, name, &at);
-    bool exists;
 
     if (FAILED(hr))
         return hr;
@@ -53,16 +59,16 @@ HRESULT store_save(const char *space, const char *name, enum store_mode mode, co
     text_buffer_add(&content, NAME_BEGIN);
     text_buffer_add(&content, name);
     text_buffer_add(&content, NAME_END);
-    hr = content.failed ? E_OUTOFMEMORY : set_file_lock(&at, true, &lock);
-    if (SUCCEEDED(hr)) {
-        exists = file_exists(at.definition);
-        if (exists && mode == STORE_CREATE)
-            hr = set_error(PLA_E_DCS_ALREADY_EXISTS, at.space, name);
-        else if (!exists && mode == STORE_MODIFY)
-            hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
-        else if (!exists && file_exists(at.run))
-            hr = file_delete(at.run); /* of a set that was deleted by half */
-    }
+    hr = content.failed ? E_OUTOFMEMORY
+                        : set_file_lock(&at, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &lock);
+    if (hr == S_OK)
+        hr = set_file_exists(at.definition);
+    if (hr == S_OK && mode == STORE_CREATE)
+        hr = set_error(PLA_E_DCS_ALREADY_EXISTS, at.space, name);
+    else if (hr == S_FALSE && mode == STORE_MODIFY)
+        hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
+    else if (hr == S_FALSE)
+        hr = remove_if_there(at.run); /* of an earlier set of this name */
     if (SUCCEEDED(hr))
         hr = file_store(at.definition, content.text, content.length);
     file_lock_release(lock);
@@ -82,7 +88,7 @@ HRESULT store_load(const char *space, const char *name, char **xml, size_t *size
     hr = set_file_locate(space, name, &at);
     if (FAILED(hr))
         return hr;
-    hr = set_file_lock(&at, false, &lock);
+    hr = set_file_lock(&at, SET_FILE_READ, &lock);
     if (hr == S_FALSE)
         hr = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);
     else if (SUCCEEDED(hr))
@@ -121,13 +127,13 @@ HRESULT store_delete(const char *space, const char *name)
 
     if (FAILED(hr))
         return hr;
-    hr = folder_exists(at.folder) ? set_file_lock(&at, true, &lock) : S_OK;
-    if (SUCCEEDED(hr))
-        hr = lock && file_exists(at.definition) ? file_delete(at.definition)
-                                                : set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
+    hr = set_file_lock(&at, SET_FILE_CHANGE, &lock);
+    if (hr == S_OK)
+        hr = file_delete(at.definition);
+    if (hr == S_FALSE || hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
     if (SUCCEEDED(hr)) {
-        if (file_exists(at.run))
-            hr = file_delete(at.run);
+        remove_if_there(at.run); /* what stays is removed before a set of this name is made again */
         /* Whoever holds it is a run that has not heard yet: it keeps its lock. */
         if (file_exists(at.run_lock) && SUCCEEDED(file_lock_take(at.run_lock, 0, &running)))
             file_delete(at.run_lock);
@@ -144,7 +150,7 @@ HRESULT store_delete(const char *space, const char *name)
 static HRESULT committed_name(const char *folder, const char *file, char **out)
 {
     char *path = path_join(folder, file), *base = text_copy_n(file, strlen(file) - strlen(".xml"));
-    char *xml = NULL, *inside, *expected = NULL;
+    char *xml = NULL, *inside = NULL, *expected = NULL;
     size_t size;
     HRESULT hr = path && base ? file_load(path, DEFINITION_MAX, &xml, &size) : E_OUTOFMEMORY;
 
@@ -153,11 +159,11 @@ static HRESULT committed_name(const char *folder, const char *file, char **out)
         expected = store_file_name(inside);
         if (!expected)
             hr = E_OUTOFMEMORY;
-        else if (text_equal_nocase(expected, base)) /* else the file is a renamed copy */
-            *out = text_copy(inside);
+        else if (!text_equal_nocase(expected, base))
+            inside = NULL; /* the file is a renamed copy */
     }
-    if (hr != E_OUTOFMEMORY && !*out)
-        *out = store_name_of_file(base);
+    if (hr != E_OUTOFMEMORY)
+        *out = inside ? text_copy(inside) : store_name_of_file(base);
     memory_free(expected);
     memory_free(xml);
     memory_free(base);
@@ -193,7 +199,7 @@ HRESULT store_list(const char *space, struct texts *names)
 
     if (FAILED(hr))
         return hr;
-    hr = set_file_lock(&at, false, &lock);
+    hr = set_file_lock(&at, SET_FILE_READ, &lock);
     if (hr == S_OK)
         hr = list_folder(at.folder, &found);
     file_lock_release(lock);

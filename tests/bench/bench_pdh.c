@@ -12,6 +12,7 @@
 #else
 #include <dirent.h>
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 #endif
 
@@ -159,27 +160,55 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Median time per sample in us. At 1 Hz the time of the samples alone, sleeping left out. */
-static double measure(void (*sample)(void), bool hz)
+/* us: processor time natively; time under Wine, whose processor times have a grain of 10 ms. */
+static double now(void)
 {
-    double rounds[SAMPLES > ROUNDS ? SAMPLES : ROUNDS];
-    int n = hz ? SAMPLES : ROUNDS, inner = hz ? 1 : SAMPLES;
-    for (int r = 0; r < n; r++) {
-        int64_t start = clock_ticks();
-        for (int i = 0; i < inner; i++) {
-            sample();
-        }
-        rounds[r] = (double)(clock_ticks() - start) * 1e6 / (double)clock_frequency() / inner;
-        if (hz) {
 #ifdef _WIN32
-            Sleep(1000);
+    return (double)clock_ticks() * 1e6 / (double)clock_frequency();
 #else
-            sleep(1);
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 #endif
+}
+
+static void sleep_half_a_second(void)
+{
+#ifdef _WIN32
+    Sleep(500);
+#else
+    usleep(500000);
+#endif
+}
+
+static double time_of(void (*sample)(void), int times)
+{
+    double start = now();
+    for (int i = 0; i < times; i++) {
+        sample();
+    }
+    return (now() - start) / times;
+}
+
+/* Median times per sample in us, the two in turns so that other load and cold caches hit both. */
+static void measure(bool hz, double *pdh, double *plain)
+{
+    double ours[SAMPLES], peer[SAMPLES];
+    int n = hz ? SAMPLES : ROUNDS, times = hz ? 1 : SAMPLES;
+    for (int i = 0; i < n; i++) {
+        ours[i] = time_of(pdh_sample, times);
+        if (hz) {
+            sleep_half_a_second();
+        }
+        peer[i] = time_of(plain_sample, times);
+        if (hz) {
+            sleep_half_a_second();
         }
     }
-    qsort(rounds, (size_t)n, sizeof *rounds, by_size);
-    return rounds[n / 2];
+    qsort(ours, (size_t)n, sizeof *ours, by_size);
+    qsort(peer, (size_t)n, sizeof *peer, by_size);
+    *pdh = ours[n / 2];
+    *plain = peer[n / 2];
 }
 
 int main(int argc, char **argv)
@@ -208,13 +237,8 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    /* In turns, so that other load hits both. */
-    double pdh = measure(pdh_sample, hz), plain = measure(plain_sample, hz);
-    if (!hz) {
-        double again = measure(pdh_sample, false), plain_again = measure(plain_sample, false);
-        pdh = again < pdh ? again : pdh;
-        plain = plain_again < plain ? plain_again : plain;
-    }
+    double pdh, plain;
+    measure(hz, &pdh, &plain);
     printf("%s%s: %u counters, %.1f us per sample; plain loop %.1f us; ratio %.2f\n",
            with_processes ? "processes" : "files", hz ? " at 1 Hz" : "", (unsigned)count, pdh, plain, pdh / plain);
     PdhCloseQuery(query);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# test_registration writes to HKEY_LOCAL_MACHINE and the service manager, so only in the prefix of the tests, never on a real Windows.
+# They write to HKEY_LOCAL_MACHINE and the service manager: only in the prefix of the tests, never on a real Windows.
 if(CMAKE_CROSSCOMPILING)
   openpla_test(test_registration ${CMAKE_CURRENT_LIST_DIR}/test_registration.c
     ${CMAKE_CURRENT_LIST_DIR}/registry_snapshot.c LINK openpla_reg ole32 oleaut32 uuid)
-  set_tests_properties(test_registration PROPERTIES RESOURCE_LOCK registry)
+  set_tests_properties(test_registration PROPERTIES RESOURCE_LOCK registry TIMEOUT 300)
 
   # What tests with NEEDS_SERVER stand on. test_registration ends with nothing registered, so it goes first.
   foreach(step register unregister)

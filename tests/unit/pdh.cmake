@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-foreach(thing path formula kernel_text api live fault)
+foreach(thing path formula kernel_text process api live fault)
   openpla_test(test_pdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_pdh_${thing}.c LINK openpla_pdh)
 endforeach()
 if(WIN32)

@@ -2,58 +2,23 @@
 /* The run tests' fixture. */
 #include "run_fixture.h"
 
+#include "scratch_folder.h"
+
 #include "engine/os/clock.h"
-#include "engine/os/file.h"
 #include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #ifdef _WIN32
 #include <windows.h>
 #define PROGRAM_SUFFIX ".exe"
 #define TEMP           "%TEMP%"
 #else
 #include <signal.h>
-#include <unistd.h>
 #define PROGRAM_SUFFIX ""
 #define TEMP           "/tmp"
 #endif
 
 static char *data;
-
-void fixture_variable(const char *name, const char *value)
-{
-#ifdef _WIN32
-    char *pair = text_format("%s=%s", name, value ? value : "");
-    assert_non_null(pair);
-    assert_int_equal(_putenv(pair), 0);
-    memory_free(pair);
-#else
-    assert_int_equal(value ? setenv(name, value, 1) : unsetenv(name), 0);
-#endif
-}
-
-static void remove_tree(const char *folder)
-{
-    for (int folders = 0; folders < 2; folders++) {
-        struct texts names = {0};
-        if (FAILED(folder_list(folder, folders, &names)))
-            return;
-        for (size_t i = 0; i < names.count; i++) {
-            char *path = path_join(folder, names.items[i]);
-            if (folders)
-                remove_tree(path);
-            else
-                file_delete(path);
-            memory_free(path);
-        }
-        texts_free(&names);
-    }
-    folder_delete(folder);
-}
 
 int fixture_setup(void **state)
 {
@@ -67,8 +32,8 @@ int fixture_setup(void **state)
         return -1;
     char *folder = host_module_folder();
     char *program = path_join(folder, "run_test_host" PROGRAM_SUFFIX);
-    fixture_variable("OPENPLA_DATA", data);
-    fixture_variable("OPENPLA_HOST", program);
+    scratch_environment("OPENPLA_DATA", data);
+    scratch_environment("OPENPLA_HOST", program);
     memory_free(folder);
     memory_free(program);
     return 0;
@@ -77,7 +42,7 @@ int fixture_setup(void **state)
 int fixture_teardown(void **state)
 {
     (void)state;
-    remove_tree(data);
+    scratch_remove(data);
     bool gone = !folder_exists(data); /* else a run has left something open */
     memory_free(data);
     return gone ? 0 : -1;

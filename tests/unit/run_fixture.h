@@ -17,8 +17,6 @@
 /* Group fixtures: make the data folder, name the test host; remove what the tests left. */
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
-/* For this process and the programs it starts; NULL takes it out. */
-void fixture_variable(const char *name, const char *value);
 /* A folder of its own below the data folder, made; from memory_alloc. */
 char *fixture_folder(const char *name);
 /* Commits SPACE\name: RootPath `root`, then `set_xml`, then one collector "c" with `collector_xml` if that is not NULL.

@@ -301,6 +301,13 @@ static void limits(void **state)
     assert_int_equal(file_load(t->path, 1 << 24, &data, &size), S_OK);
     assert_true(size && size <= 1 << 20);
     memory_free(data);
+
+    t->context.segmented = true; /* MS-PLA: with Segment the full file ends its segment */
+    assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
+    for (hr = S_OK; hr == S_OK && collector_records(c) < 2 * full;)
+        hr = collector_sample(c);
+    assert_int_equal(hr, S_FALSE);
+    assert_int_equal(collector_close(c), S_OK);
 }
 
 /* MS-PLA's SQL logs have no writer yet: the user must read why, and which log. */

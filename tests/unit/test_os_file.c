@@ -164,11 +164,13 @@ static void store_replaces_whole(void **state)
     memory_free(text);
     for (uint64_t n = 1;; n++) {
         HRESULT hr;
+        bool done;
 
         memory_fail_at(n);
         hr = file_store(path, "third", 5);
+        done = memory_count() < n;
         memory_fail_at(0);
-        if (SUCCEEDED(hr))
+        if (done)
             break;
         assert_int_equal(hr, E_OUTOFMEMORY);
         text = scratch_read(path);
@@ -236,11 +238,13 @@ static void load_has_a_limit(void **state)
     assert_int_equal(size, 0);
     for (uint64_t n = 1;; n++) {
         HRESULT hr;
+        bool done;
 
         memory_fail_at(n);
         hr = file_load(path, 100, &text, &size);
+        done = memory_count() < n;
         memory_fail_at(0);
-        if (SUCCEEDED(hr))
+        if (done)
             break;
         assert_int_equal(hr, E_OUTOFMEMORY);
         assert_null(text);

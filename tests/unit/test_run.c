@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs of committed sets in host processes: start, stop, status, names, and what happens when things are in the way. */
 #include "run_fixture.h"
+#include "scratch_folder.h"
 
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -195,7 +196,7 @@ static void a_missing_root_is_named(void **state)
     (void)state;
     const HRESULT missing = HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
     char *root = fixture_folder("root"), *absent = path_join(root, "absent");
-    fixture_variable("TEST_ROOT", root);
+    scratch_environment("TEST_ROOT", root);
     fixture_commit("root", "%TEST_ROOT%/absent", "", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "root", true), missing);
     assert_non_null(strstr(error_text(missing), "RootPath"));
@@ -303,9 +304,9 @@ static void a_host_that_dies_before_it_reports(void **state)
     (void)state;
     char *root = fixture_folder("dies");
     fixture_commit("dies", root, "", CSV_EACH_SECOND ONE_COUNTER);
-    fixture_variable("TEST_HOST_DIES", "1");
+    scratch_environment("TEST_HOST_DIES", "1");
     HRESULT hr = run_start(SPACE, "dies", true);
-    fixture_variable("TEST_HOST_DIES", NULL);
+    scratch_environment("TEST_HOST_DIES", "");
     assert_int_equal(hr, OPENPLA_E_HOST_DIED);
     assert_non_null(strstr(error_text(hr), "0x00000007"));
     memory_free(root);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What ends a run or a segment: limits, completion, full disks; and that a host ends without a leak. */
 #include "run_fixture.h"
+#include "scratch_folder.h"
 
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -141,9 +142,9 @@ static void a_full_disk_loses_samples_and_says_so(void **state)
     assert_true(strlen(log) > 900); /* the run record must fit below the limit */
     memory_free(log);
     assert_int_equal(file_delete(path), S_OK);
-    fixture_variable("TEST_FILE_LIMIT", limit);
+    scratch_environment("TEST_FILE_LIMIT", limit);
     HRESULT hr = run_start(SPACE, "full", true);
-    fixture_variable("TEST_FILE_LIMIT", NULL);
+    scratch_environment("TEST_FILE_LIMIT", "");
     assert_int_equal(hr, S_OK);
     fixture_sleep(2500);
     struct run_state s = fixture_await("full", RUN_RUNNING, 100);
@@ -182,6 +183,44 @@ static void a_host_ends_clean(void **state)
     memory_free(root);
 }
 
+/* Out of memory at any moment of a run must end in an error or a note, never in a crash, a lock that stays, a leak, or
+   a serial number that comes twice. */
+static void memory_that_runs_out_in_a_host(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("memory");
+    fixture_commit("memory", root, "<StopOnCompletion>-1</StopOnCompletion>",
+                   CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>" ONE_COUNTER
+                                   "<Counter>\\Processor(*)\\% Processor Time</Counter><Counter>\\No\\such</Counter>");
+    bool whole = false;
+    uint32_t serial = 1;
+    /* Every allocation of the start, then ever wider steps. */
+    for (uint64_t n = 1; !whole && n < 20000; n += 1 + n / 64) {
+        struct run_state s;
+        struct run_record record;
+        memory_fail_at(n);
+        run_host_main(SPACE, "memory", "0");
+        whole = memory_count() < n;
+        memory_fail_at(0);
+        assert_int_equal(run_query(SPACE, "memory", &s), S_OK);
+        assert_int_equal(s.status, RUN_STOPPED);
+        assert_int_equal(store_load_run(SPACE, "memory", &record), S_OK);
+        if (record.known) {
+            char *file = text_format("c_%06u.csv", (unsigned)record.serial_number);
+            char *path = path_join(root, file);
+            assert_true(record.serial_number >= serial);
+            assert_false(file_exists(path));
+            serial = record.serial_number;
+            memory_free(file);
+            memory_free(path);
+        }
+        run_record_free(&record);
+    }
+    assert_true(whole);
+    assert_true(serial > 1);
+    memory_free(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_loses_samples_and_says_so),
 #endif
         cmocka_unit_test(a_host_ends_clean),
+        cmocka_unit_test(memory_that_runs_out_in_a_host),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

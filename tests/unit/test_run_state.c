@@ -152,12 +152,12 @@ static void the_report_carries_result_and_text(void **state)
     assert_int_equal(start_report_open("0badc0de", &host), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_int_equal(start_report_create("0badc0de", &starter), S_OK);
     assert_int_equal(start_report_open("0badc0de", &host), S_OK);
-    start_report_send(host, error_set(E_ACCESSDENIED, "RootPath: X cannot be written"));
-    start_report_send(host, S_OK); /* only the first counts */
+    start_report_send(&host, error_set(E_ACCESSDENIED, "RootPath: X cannot be written"));
+    assert_null(host);
+    start_report_send(&host, S_OK); /* only the first counts */
     error_clear();
     assert_int_equal(start_report_wait(starter, NULL, 1000), E_ACCESSDENIED);
     assert_string_equal(error_text(E_ACCESSDENIED), "RootPath: X cannot be written");
-    start_report_close(host);
     start_report_close(starter);
     assert_int_equal(start_report_create("../x", &starter), E_INVALIDARG);
     assert_int_equal(start_report_create("", &starter), E_INVALIDARG);

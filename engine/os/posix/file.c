@@ -20,6 +20,14 @@ struct file {
     char path[];
 };
 
+/* Makes this the only writer; what is cut is nobody else's then. */
+static int claim(int fd, bool cut)
+{
+    int error = posix_flock(fd, LOCK_EX);
+
+    return !error && cut && ftruncate(fd, 0) ? errno : error;
+}
+
 HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
 {
     static const int flags[] = {
@@ -42,10 +50,8 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
         error = errno;
     else if (S_ISDIR(st.st_mode))
         error = EISDIR;
-    if (!error && mode != FILE_READ)
-        error = posix_flock(f->fd, LOCK_EX);
-    if (!error && mode == FILE_REPLACE && S_ISREG(st.st_mode) && ftruncate(f->fd, 0))
-        error = errno;
+    else if (mode != FILE_READ)
+        error = claim(f->fd, mode == FILE_REPLACE && S_ISREG(st.st_mode));
     if (error) {
         if (f->fd >= 0)
             close(f->fd);

@@ -84,7 +84,8 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
         return errno == ENOENT ? error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "\"%s\": folder not found", path)
                                : posix_failed(errno, path);
     while (SUCCEEDED(hr) && (errno = 0, entry = readdir(directory)) != NULL) {
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") && is_folder(directory, entry) == folders)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            is_folder(directory, entry) == folders)
             hr = texts_add(&found, entry->d_name);
     }
     if (SUCCEEDED(hr) && errno)

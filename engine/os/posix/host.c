@@ -80,7 +80,8 @@ char *host_user_name(void)
     char *computer = host_computer_name(), *name = NULL;
 
     snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
-    getpwuid_r(geteuid(), &entry, space, sizeof(space), &found);
+    if (getpwuid_r(geteuid(), &entry, space, sizeof(space), &found))
+        found = NULL; /* the number will do */
     if (computer)
         name = text_format("%s\\%s", computer, found ? found->pw_name : number);
     memory_free(computer);

@@ -47,7 +47,7 @@ HRESULT posix_result(int error)
     }
 }
 
-HRESULT posix_failed(int error, const char *what)
+HRESULT posix_report(int error, const char *what)
 {
     HRESULT hr = posix_result(error);
 

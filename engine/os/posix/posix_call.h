@@ -8,7 +8,14 @@
 /* The HRESULT_FROM_WIN32 result of an errno value. */
 HRESULT posix_result(int error);
 /* The same, with an error text that names `what`. */
-HRESULT posix_failed(int error, const char *what);
+HRESULT posix_report(int error, const char *what);
+/* For a call that has failed: never a success, whatever errno says. */
+static inline HRESULT posix_failed(int error, const char *what)
+{
+    HRESULT hr = posix_report(error, what);
+
+    return FAILED(hr) ? hr : E_FAIL;
+}
 /* flock without waiting, again when a signal comes; 0 or errno. */
 int posix_flock(int fd, int operation);
 

@@ -73,9 +73,10 @@ HRESULT process_start(const char *program, const char *const *arguments, size_t 
         memory_free(list);
         return E_OUTOFMEMORY;
     }
-    list[0] = (char *)(uintptr_t)program; /* posix_spawn does not write to them */
-    for (size_t i = 0; i < count; i++)
-        list[i + 1] = (char *)(uintptr_t)arguments[i];
+    /* posix_spawn wants char *, and does not write to them */
+    memcpy(list, &program, sizeof(program));
+    if (count)
+        memcpy(list + 1, arguments, count * sizeof(*arguments));
     error = spawn(program, list, &p->id);
     memory_free(list);
     if (error) {

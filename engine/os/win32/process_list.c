@@ -16,7 +16,7 @@ struct process_record {
     UNICODE_STRING name;
     LONG priority;
     HANDLE id, parent;
-    ULONG handles, session;
+    ULONG handles, reserved_2;
     ULONG_PTR key;
     SIZE_T peak_virtual, virtual_size;
     ULONG page_faults;

@@ -8,9 +8,9 @@
 /* CreateDirectory leaves room for an 8.3 name: its limit is the lowest. */
 #define CLASSIC_PATH_MAX (MAX_PATH - 13)
 
-HRESULT win32_failed(DWORD code, const char *what)
+HRESULT win32_report(DWORD code, const char *what)
 {
-    HRESULT hr = code ? HRESULT_FROM_WIN32(code) : E_FAIL;
+    HRESULT hr = HRESULT_FROM_WIN32(code);
 
     return error_set(hr, "\"%s\": %s (system error %lu)", what, error_standard_text(hr), code);
 }

@@ -6,8 +6,15 @@
 #include <windows.h>
 #include "engine/os/text.h"
 
-/* HRESULT_FROM_WIN32(code) with an error text that names `what`; E_FAIL for code 0. */
-HRESULT win32_failed(DWORD code, const char *what);
+/* HRESULT_FROM_WIN32(code) with an error text that names `what`. */
+HRESULT win32_report(DWORD code, const char *what);
+/* For a call that has failed: never a success, whatever the system's code says. */
+static inline HRESULT win32_failed(DWORD code, const char *what)
+{
+    HRESULT hr = win32_report(code, what);
+
+    return FAILED(hr) ? hr : E_FAIL;
+}
 /* The path in UTF-16, made absolute and given the prefix \\?\ where the classic limit of 260 would be passed. From
    memory_alloc. */
 HRESULT win32_path(const char *path, WCHAR **out);

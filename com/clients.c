@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Which processes the server's objects were made for. */
+#include "com/clients.h"
+
+#include <windows.h>
+#include <rpc.h>
+
+#include "engine/os/memory.h"
+
+struct client {
+    DWORD id;
+    HANDLE process; /* keeps the id from being used again */
+};
+static SRWLOCK lock = SRWLOCK_INIT;
+static struct client *clients;
+static size_t count, capacity;
+static bool unknown; /* one could not be told or noted */
+
+static bool note(DWORD id)
+{
+    HANDLE process;
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        if (clients[i].id == id)
+            return true;
+    if (!memory_grow((void **)&clients, &capacity, count + 1, sizeof(*clients)))
+        return false;
+    process = OpenProcess(SYNCHRONIZE, FALSE, id);
+    if (!process)
+        return false;
+    clients[count++] = (struct client){id, process};
+    return true;
+}
+
+void clients_note_caller(void)
+{
+    ULONG id = 0; /* a NULL binding is that of the call which this thread serves */
+    RPC_STATUS status = I_RpcBindingInqLocalClientPID(NULL, &id);
+
+    AcquireSRWLockExclusive(&lock);
+    if (status != RPC_S_OK || !note(id))
+        unknown = true;
+    ReleaseSRWLockExclusive(&lock);
+}
+
+bool clients_alive(void)
+{
+    size_t i = 0;
+    bool alive;
+
+    AcquireSRWLockExclusive(&lock);
+    while (i < count) {
+        if (WaitForSingleObject(clients[i].process, 0) == WAIT_TIMEOUT) {
+            i++;
+            continue;
+        }
+        CloseHandle(clients[i].process);
+        clients[i] = clients[--count];
+    }
+    alive = unknown || count;
+    ReleaseSRWLockExclusive(&lock);
+    return alive;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzz: every name that is taken makes one safe file name, the same for all its cases, that tells the name again. */
+#include "engine/os/memory.h"
+#include "engine/store/store.h"
+#include "engine/store/store_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *full = text_copy_n((const char *)data, size), *name, *file, *fold, *other, *back;
+    const char *space;
+    HRESULT hr = store_split_name(full, &space, &name);
+
+    back = store_name_of_file(full);
+    expect(text_is_utf8(back, strlen(back)) || !strcmp(back, full));
+    memory_free(back);
+    if (FAILED(hr)) {
+        expect((hr == E_INVALIDARG || hr == E_NOINTERFACE) && !name && !space);
+        memory_free(full);
+        return 0;
+    }
+    expect(*name && !strpbrk(name, "/\\:*?\"<>|"));
+    file = store_file_name(name);
+    expect(strlen(file) && strlen(file) <= 120 && file[0] != '.' && file[strlen(file) - 1] != '.');
+    for (const char *c = file; *c; c++)
+        expect(*c >= ' ' && *c < 0x7F && !strchr("/\\:*?\"<>|", *c));
+    fold = text_fold(name);
+    other = store_file_name(fold);
+    expect(!strcmp(file, other));
+    back = store_name_of_file(file);
+    if (!strstr(file, "%~"))
+        expect(text_equal_nocase(back, name));
+    memory_free(back);
+    memory_free(other);
+    memory_free(fold);
+    memory_free(file);
+    memory_free(name);
+    memory_free(full);
+    return 0;
+}

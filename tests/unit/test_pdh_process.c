@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* The object Process over a process list that is told what to say: programs that start, end and take each other's
+   place. This file stands in for the os layer's process list. */
+#include "engine/pdh/pdh.h"
+#include "engine/os/clock.h"
+#include "engine/os/process_list.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define SECOND 10000000
+
+static struct process_entry entries[4];
+static size_t entry_count;
+static uint64_t generation;
+
+HRESULT process_list_open(struct process_list **out)
+{
+    *out = (struct process_list *)(void *)entries;
+    return S_OK;
+}
+HRESULT process_list_read(struct process_list *list, const struct process_entry **out, size_t *count)
+{
+    (void)list;
+    *out = entries;
+    *count = entry_count;
+    return S_OK;
+}
+uint64_t process_list_generation(const struct process_list *list)
+{
+    (void)list;
+    return generation;
+}
+void process_list_close(struct process_list *list)
+{
+    (void)list;
+}
+
+/* Puts a process at the end; the caller counts the generation. */
+static void runs(const char *name, uint32_t id, int64_t start, int64_t used)
+{
+    entries[entry_count++] = (struct process_entry){.name = name,
+                                                    .id = id,
+                                                    .threads = 2,
+                                                    .start = start,
+                                                    .user_time = used / 2,
+                                                    .kernel_time = used - used / 2,
+                                                    .working_set = 4096};
+}
+
+static PDH_HQUERY query;
+static int open_query(void **state)
+{
+    (void)state;
+    entry_count = 0;
+    generation++;
+    return PdhOpenQueryW(NULL, 0, &query) != ERROR_SUCCESS;
+}
+static int close_query(void **state)
+{
+    (void)state;
+    return PdhCloseQuery(query) != ERROR_SUCCESS;
+}
+
+static PDH_RAW_COUNTER raw_of(PDH_HCOUNTER counter)
+{
+    PDH_RAW_COUNTER raw;
+    assert_int_equal(PdhGetRawCounterValue(counter, NULL, &raw), ERROR_SUCCESS);
+    return raw;
+}
+
+static PDH_HCOUNTER add(const WCHAR *path)
+{
+    PDH_HCOUNTER counter;
+    assert_int_equal(PdhAddCounterW(query, path, 0, &counter), ERROR_SUCCESS);
+    return counter;
+}
+
+/* A chart of all programs would drop below zero each time one ends. */
+static void the_total_never_runs_backwards(void **state)
+{
+    (void)state;
+    PDH_FMT_COUNTERVALUE v;
+    runs("a", 1, 100, 5 * SECOND);
+    runs("b", 2, 100, 7 * SECOND);
+    PDH_HCOUNTER total = add(u"\\Process(_Total)\\% Processor Time");
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    int64_t before = raw_of(total).FirstValue;
+    entry_count = 0;
+    generation++;
+    runs("a", 1, 100, 6 * SECOND);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(raw_of(total).FirstValue - before == SECOND);
+    assert_int_equal(PdhGetFormattedCounterValue(total, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
+    /* Another one under the same id is another process. */
+    entry_count = 0;
+    generation++;
+    runs("a", 1, 999, SECOND);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(raw_of(total).FirstValue - before == 2 * SECOND);
+}
+
+/* A restarted program would show the difference of two programs as its load. */
+static void a_restart_begins_anew(void **state)
+{
+    (void)state;
+    PDH_FMT_COUNTERVALUE v;
+    runs("a", 1, 100, SECOND);
+    PDH_HCOUNTER time = add(u"\\Process(a)\\% Processor Time"), all = add(u"\\Process(*)\\% Processor Time");
+    PdhCollectQueryData(query);
+    PdhCollectQueryData(query);
+    assert_int_equal(PdhGetFormattedCounterValue(time, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
+    entry_count = 0;
+    generation++;
+    runs("a", 9, 300, 4 * SECOND);
+    PdhCollectQueryData(query);
+    assert_int_equal(raw_of(time).CStatus, PDH_CSTATUS_VALID_DATA);
+    assert_int_equal(PdhGetFormattedCounterValue(time, PDH_FMT_DOUBLE, NULL, &v), (PDH_STATUS)PDH_INVALID_DATA);
+    PDH_FMT_COUNTERVALUE_ITEM_W items[16];
+    DWORD bytes = sizeof items, count = 0;
+    assert_int_equal(PdhGetFormattedCounterArrayW(all, PDH_FMT_DOUBLE, &bytes, &count, items), ERROR_SUCCESS);
+    assert_int_equal(count, 2);
+    assert_int_equal(items[0].FmtValue.CStatus, PDH_CSTATUS_INVALID_DATA);
+    assert_int_equal(items[1].FmtValue.CStatus, PDH_CSTATUS_VALID_DATA);
+    PdhCollectQueryData(query);
+    assert_int_equal(PdhGetFormattedCounterValue(time, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
+}
+
+/* The second of two programs of one name becomes the first when that ends, as in Windows' own lists; it comes back when
+   it is awaited. */
+static void numbers_move_up(void **state)
+{
+    (void)state;
+    runs("a", 1, 100, 0);
+    runs("A", 2, 100, 0);
+    PDH_HCOUNTER first = add(u"\\Process(a)\\ID Process"), second = add(u"\\Process(a#1)\\ID Process");
+    PdhCollectQueryData(query);
+    assert_int_equal(raw_of(first).FirstValue, 1);
+    assert_int_equal(raw_of(second).FirstValue, 2);
+    entry_count = 0;
+    generation++;
+    runs("A", 2, 100, 0);
+    PdhCollectQueryData(query);
+    assert_int_equal(raw_of(first).FirstValue, 2);
+    assert_int_equal(raw_of(second).CStatus, PDH_CSTATUS_NO_INSTANCE);
+    generation++;
+    runs("a", 3, 200, 0);
+    PdhCollectQueryData(query);
+    assert_int_equal(raw_of(second).FirstValue, 3);
+}
+
+/* The sums must agree with the object System, as on Windows. */
+static void the_sums_agree(void **state)
+{
+    (void)state;
+    runs("a", 1, clock_utc() - 30 * SECOND, 0);
+    runs("b", 2, 100, 0);
+    PDH_FMT_COUNTERVALUE v;
+    PDH_HCOUNTER threads = add(u"\\Process(_Total)\\Thread Count"), all = add(u"\\System\\Threads");
+    PDH_HCOUNTER count = add(u"\\System\\Processes"), age = add(u"\\Process(a)\\Elapsed Time");
+    PDH_HCOUNTER id = add(u"\\Process(_Total)\\ID Process"), memory = add(u"\\Process(_Total)\\Working Set");
+    PdhCollectQueryData(query);
+    assert_int_equal(raw_of(threads).FirstValue, 4);
+    assert_int_equal(raw_of(all).FirstValue, 4);
+    assert_int_equal(raw_of(count).FirstValue, 2);
+    assert_int_equal(raw_of(memory).FirstValue, 8192);
+    assert_int_equal(raw_of(id).CStatus, PDH_CSTATUS_INVALID_DATA); /* absent, not 0 */
+    assert_int_equal(PdhGetFormattedCounterValue(age, PDH_FMT_LARGE, NULL, &v), ERROR_SUCCESS);
+    assert_in_range(v.largeValue, 30, 40);
+}
+
+#define WITH_QUERY(test) cmocka_unit_test_setup_teardown(test, open_query, close_query)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_QUERY(the_total_never_runs_backwards),
+        WITH_QUERY(a_restart_begins_anew),
+        WITH_QUERY(numbers_move_up),
+        WITH_QUERY(the_sums_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* The store under several processes at once, and under processes that are killed while they write. */
+#include "tests/unit/child_process.h"
+#include "engine/os/clock.h"
+#include "engine/store/store.h"
+
+#define XML_BYTES 20000
+
+static char *folder;
+
+/* A definition that shows any mixture: every byte is the same letter. */
+static void fill(char *xml, char letter)
+{
+    memset(xml, letter, XML_BYTES);
+    xml[XML_BYTES] = 0;
+}
+
+static bool is_whole(const char *xml, size_t size)
+{
+    return size == XML_BYTES && (xml[0] == 'a' || xml[0] == 'b') && strspn(xml, (char[]){xml[0], 0}) == XML_BYTES;
+}
+
+/* Commits the same set again and again, reading between. Exit code: 0, or what went wrong. */
+static int role_commit(const char *letter, int commits)
+{
+    static char xml[XML_BYTES + 1];
+
+    for (int i = 0; i < commits; i++) {
+        struct run_record record = {0};
+        char *stored;
+        size_t size;
+        HRESULT hr;
+
+        fill(xml, letter[0]);
+        hr = store_save("Service", i % 2 ? "Shared" : "SHARED", STORE_CREATE_OR_MODIFY, xml, XML_BYTES);
+        if (FAILED(hr))
+            return 10;
+        hr = store_load("Service", "shared", &stored, &size);
+        if (FAILED(hr))
+            return 11;
+        if (!is_whole(stored, size))
+            return 12;
+        memory_free(stored);
+        record.serial_number = (uint32_t)i;
+        if (FAILED(store_save_run("Service", "shared", &record)))
+            return 13;
+        if (FAILED(store_load_run("Service", "shared", &record)))
+            return 14;
+        if (!record.known)
+            return 15;
+        run_record_free(&record);
+    }
+    return 0;
+}
+
+/* Two servers, two hundred commits each: none fails, nobody reads half a set. */
+static void concurrent_writers(void **state)
+{
+    struct process *a = child_start("commit", "a", "200"), *b = child_start("commit", "b", "200");
+    uint32_t code_a = 99, code_b = 99;
+    unsigned seen = 0;
+
+    (void)state;
+    while (process_wait(a, 5, &code_a) == S_FALSE || process_wait(b, 5, &code_b) == S_FALSE) {
+        struct texts names = {0};
+        char *stored;
+        size_t size;
+        HRESULT hr = store_load("Service", "shared", &stored, &size);
+
+        if (hr == PLA_E_DCS_NOT_FOUND)
+            continue; /* before the first commit */
+        assert_int_equal(hr, S_OK);
+        assert_true(is_whole(stored, size));
+        memory_free(stored);
+        assert_int_equal(store_list("Service", &names), S_OK);
+        assert_int_equal(names.count, 1);
+        assert_true(text_equal_nocase(names.items[0], "shared"));
+        texts_free(&names);
+        seen++;
+    }
+    assert_int_equal(process_wait(b, 60000, &code_b), S_OK);
+    assert_int_equal(process_wait(a, 60000, &code_a), S_OK);
+    assert_int_equal(code_a, 0);
+    assert_int_equal(code_b, 0);
+    assert_true(seen > 0);
+    process_close(a);
+    process_close(b);
+    assert_int_equal(store_delete("Service", "shared"), S_OK);
+}
+
+/* Only one of those who create a set of one name gets it. */
+static int role_create(const char *letter)
+{
+    static char xml[XML_BYTES + 1];
+    int made = 0;
+
+    fill(xml, letter[0]);
+    for (int i = 0; i < 50; i++) {
+        char *name = text_format("New %d", i);
+        HRESULT hr = store_save("Service", name, STORE_CREATE, xml, XML_BYTES);
+
+        memory_free(name);
+        if (SUCCEEDED(hr))
+            made++;
+        else if (hr != PLA_E_DCS_ALREADY_EXISTS)
+            return 100;
+    }
+    return made;
+}
+
+static void concurrent_creators(void **state)
+{
+    struct process *a = child_start("create", "a", ""), *b = child_start("create", "b", "");
+    uint32_t code_a = 200, code_b = 200;
+    struct texts names = {0};
+
+    (void)state;
+    assert_int_equal(process_wait(a, 60000, &code_a), S_OK);
+    assert_int_equal(process_wait(b, 60000, &code_b), S_OK);
+    assert_int_equal(code_a + code_b, 50);
+    process_close(a);
+    process_close(b);
+    assert_int_equal(store_list("Service", &names), S_OK);
+    assert_int_equal(names.count, 50);
+    for (size_t i = 0; i < names.count; i++)
+        assert_int_equal(store_delete("Service", names.items[i]), S_OK);
+    texts_free(&names);
+}
+
+/* A server that is killed while it commits leaves the old set or the new one, and no lock that others wait for. */
+static void killed_writer(void **state)
+{
+    static char xml[XML_BYTES + 1];
+
+    (void)state;
+    fill(xml, 'a');
+    assert_int_equal(store_save("Service", "shared", STORE_CREATE, xml, XML_BYTES), S_OK);
+    for (unsigned round = 0; round < 8; round++) {
+        char token[64];
+        struct process *p;
+        uint64_t start;
+        char *stored;
+        size_t size;
+        bool up;
+
+        snprintf(token, sizeof(token), "b-%u-%u-%llx", (unsigned)process_own_id(), round,
+                 (unsigned long long)clock_utc());
+        p = child_start("commit", token, "1000000");
+        do { /* it is up when its own letter shows */
+            assert_int_equal(process_wait(p, 1, NULL), S_FALSE);
+            assert_int_equal(store_load("Service", "shared", &stored, &size), S_OK);
+            up = stored[0] == 'b';
+            memory_free(stored);
+        } while (!up);
+        child_sleep(round * 3);
+        child_kill(p, token);
+        start = clock_monotonic_ms();
+        assert_int_equal(store_load("Service", "shared", &stored, &size), S_OK);
+        assert_true(clock_monotonic_ms() - start < 4000);
+        assert_true(is_whole(stored, size));
+        memory_free(stored);
+        assert_int_equal(process_wait(p, 4000, NULL), S_OK);
+        process_close(p);
+        assert_int_equal(store_save("Service", "shared", STORE_MODIFY, xml, XML_BYTES), S_OK);
+    }
+    assert_int_equal(store_delete("Service", "shared"), S_OK);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    folder = scratch_create("test_store_process");
+    scratch_environment("OPENPLA_DATA", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    scratch_remove(folder);
+    memory_free(folder);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(concurrent_writers),
+        cmocka_unit_test(concurrent_creators),
+        cmocka_unit_test(killed_writer),
+    };
+
+    child_program = argv[0];
+    if (argc == 4 && !strcmp(argv[1], "commit"))
+        return role_commit(argv[2], atoi(argv[3]));
+    if (argc == 4 && !strcmp(argv[1], "create"))
+        return role_create(argv[2]);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

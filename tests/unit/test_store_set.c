@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets in the store: a mistake here loses a user's definition or shows a set that is not there. */
+#include "tests/unit/scratch_folder.h"
+#include "engine/store/store.h"
+
+#define XML_A "<?xml version=\"1.0\"?>\n<DataCollectorSet><Name>a</Name></DataCollectorSet>"
+#define XML_B "<DataCollectorSet>\r\n  <Description>b</Description>\r\n</DataCollectorSet>\r\n\r\n"
+
+static char *folder;
+
+static void save(const char *name, enum store_mode mode, const char *xml, HRESULT expected)
+{
+    HRESULT hr = store_save("Service", name, mode, xml, strlen(xml));
+
+    if (hr != expected)
+        fail_msg("\"%s\": 0x%08X %s", name, (unsigned)hr, error_text(hr));
+}
+
+static void assert_stored(const char *name, const char *expected)
+{
+    char *xml;
+    size_t size;
+
+    assert_int_equal(store_load("Service", name, &xml, &size), S_OK);
+    assert_int_equal(size, strlen(expected));
+    assert_string_equal(xml, expected);
+    memory_free(xml);
+}
+
+/* The names in the namespace, joined by '|', in the order that the list gives. */
+static void assert_listed(const char *space, const char *expected)
+{
+    struct texts names = {0};
+    struct text_buffer b = {0};
+    char *joined;
+
+    assert_int_equal(store_list(space, &names), S_OK);
+    for (size_t i = 0; i < names.count; i++) {
+        text_buffer_add(&b, i ? "|" : "");
+        text_buffer_add(&b, names.items[i]);
+    }
+    joined = text_buffer_take(&b);
+    assert_string_equal(joined, expected);
+    memory_free(joined);
+    texts_free(&names);
+}
+
+/* Looking does not make a store. */
+static void empty_store(void **state)
+{
+    char *xml;
+    size_t size;
+    struct run_record record;
+
+    (void)state;
+    assert_listed("Service", "");
+    assert_int_equal(store_load("Service", "a", &xml, &size), PLA_E_DCS_NOT_FOUND);
+    assert_null(xml);
+    assert_non_null(strstr(error_text(PLA_E_DCS_NOT_FOUND), "Service\\a"));
+    assert_int_equal(store_delete("Service", "a"), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(store_load_run("Service", "a", &record), S_OK);
+    assert_false(record.known);
+    assert_false(folder_exists(folder));
+    assert_int_equal(store_load("Nowhere", "a", &xml, &size), E_NOINTERFACE);
+    assert_int_equal(store_save("Nowhere", "a", STORE_CREATE, "", 0), E_NOINTERFACE);
+}
+
+static void create_modify_delete(void **state)
+{
+    (void)state;
+    save("Disk", STORE_MODIFY, XML_A, PLA_E_DCS_NOT_FOUND);
+    assert_false(folder_exists(folder));
+    save("Disk", STORE_CREATE, XML_A, S_OK);
+    save("disk", STORE_CREATE, XML_B, PLA_E_DCS_ALREADY_EXISTS);
+    assert_non_null(strstr(error_text(PLA_E_DCS_ALREADY_EXISTS), "Service\\disk"));
+    assert_stored("DISK", XML_A);
+    save("DISK", STORE_MODIFY, XML_B, S_OK);
+    assert_stored("Disk", XML_B);
+    assert_listed("Service", "DISK"); /* the spelling of the last commit */
+    save("Disk", STORE_CREATE_OR_MODIFY, XML_A, S_OK);
+    assert_listed("service", "Disk");
+    assert_listed("Session", "");
+    assert_int_equal(store_save("SESSION", "Disk", STORE_CREATE, XML_B, strlen(XML_B)), S_OK);
+    assert_stored("Disk", XML_A);
+    assert_int_equal(store_delete("Session", "disk"), S_OK);
+    assert_int_equal(store_delete("Service", "disk"), S_OK);
+    assert_int_equal(store_delete("Service", "disk"), PLA_E_DCS_NOT_FOUND);
+    assert_listed("Service", "");
+    save("Disk", STORE_MODIFY, XML_A, PLA_E_DCS_NOT_FOUND);
+}
+
+/* The XML comes back byte for byte, even when it looks like our own mark, and even when there is none. */
+static void xml_is_kept_exactly(void **state)
+{
+    static const char *const texts[] = {"", "\n", "x\n<?openpla-set name=\"other\"?>\n", "<?openpla-set name=\"?>",
+                                        "\n<?openpla-set name=\""};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        save("exact", STORE_CREATE_OR_MODIFY, texts[i], S_OK);
+        assert_stored("Exact", texts[i]);
+        assert_listed("Service", "exact");
+    }
+    assert_int_equal(store_delete("Service", "exact"), S_OK);
+}
+
+/* Every name that Windows takes is kept, whatever the file system below thinks of it. */
+static void unusual_names(void **state)
+{
+    char longest[601];
+    static const char *const names[] = {"CON",
+                                        "a.",
+                                        "a. ",
+                                        "nul.xml",
+                                        " x",
+                                        "50% idle",
+                                        "~1",
+                                        "..",
+                                        "%41",
+                                        "A&B <not>",
+                                        "M\xC3\xBCnchen \xE2\x82\xAC",
+                                        "\xD0\x9F\xD1\x80\xD0\xB8\xD0\xB2\xD0\xB5\xD1\x82",
+                                        "\xF0\x9F\x98\x80",
+                                        "store.lock",
+                                        "a.xml",
+                                        "a.run"};
+    struct texts listed = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        save(names[i], STORE_CREATE, names[i], S_OK);
+    for (int i = 0; i < 300; i++)
+        memcpy(longest + 2 * i, "\xC3\xBC", 2);
+    longest[600] = 0;
+    save(longest, STORE_CREATE, XML_A, S_OK);
+    longest[598] = 0;
+    save(longest, STORE_CREATE, XML_B, S_OK);
+    assert_stored(longest, XML_B);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        assert_stored(names[i], names[i]);
+    assert_int_equal(store_list("Service", &listed), S_OK);
+    assert_int_equal(listed.count, sizeof(names) / sizeof(*names) + 2);
+    for (size_t i = 0; i < listed.count; i++) {
+        bool known = strlen(listed.items[i]) > 500;
+
+        for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
+            known |= !strcmp(names[n], listed.items[i]);
+        assert_true(known);
+        assert_int_equal(store_delete("Service", listed.items[i]), S_OK);
+    }
+    texts_free(&listed);
+    assert_listed("Service", "");
+}
+
+/* All cases of a name are one set, also in other scripts than ASCII. */
+static void case_of_names(void **state)
+{
+    (void)state;
+    save("\xC3\xBC\xD1\x8F", STORE_CREATE, XML_A, S_OK);
+    save("\xC3\x9C\xD0\xAF", STORE_CREATE, XML_B, PLA_E_DCS_ALREADY_EXISTS);
+    save("\xC3\x9C\xD1\x8F", STORE_MODIFY, XML_B, S_OK);
+    assert_listed("Service", "\xC3\x9C\xD1\x8F");
+    assert_int_equal(store_delete("Service", "\xC3\xBC\xD0\xAF"), S_OK);
+}
+
+/* A definition copied into the folder by hand is a set of its own, under its file's name. */
+static void files_put_there_by_hand(void **state)
+{
+    char *place = path_join(folder, "sets/Service"), *mine = path_join(place, "mine.xml");
+    char *copy = path_join(place, "copy%2E.xml"), *other = path_join(place, "notes.txt"), *text;
+
+    (void)state;
+    save("Mine", STORE_CREATE, XML_A, S_OK);
+    text = scratch_read(mine);
+    assert_int_equal(file_store(copy, text, strlen(text)), S_OK);
+    assert_int_equal(file_store(other, "x", 1), S_OK);
+    assert_listed("Service", "copy.|Mine");
+    assert_stored("copy.", XML_A);
+    assert_int_equal(file_store(copy, XML_B, strlen(XML_B)), S_OK);
+    assert_listed("Service", "copy.|Mine");
+    assert_stored("COPY.", XML_B);
+    assert_int_equal(store_delete("Service", "copy."), S_OK);
+    assert_int_equal(store_delete("Service", "mine"), S_OK);
+    memory_free(text);
+    memory_free(other);
+    memory_free(copy);
+    memory_free(mine);
+    memory_free(place);
+}
+
+static void assert_same_text(const char *a, const char *b)
+{
+    assert_non_null(a);
+    assert_string_equal(a, b);
+}
+
+/* What a run left is there for the next one: its serial number, its files, why it ended. */
+static void run_records(void **state)
+{
+    struct run_record record = {.known = true, .serial_number = 4294967295u, .last_result = PLA_E_NO_MIN_DISK}, back;
+    char location[] = "C:\\PerfLogs\\Admin\\100% \xC3\xBC\n\r\\x";
+    char message[] = "\tdropped: \\Processor(_Total)\\% Idle Time\n2 lost ";
+
+    (void)state;
+    record.latest_location = location;
+    record.last_message = message;
+    assert_int_equal(texts_add(&record.latest_files, "a b.blg"), S_OK);
+    assert_int_equal(texts_add(&record.latest_files, ""), S_OK);
+    assert_int_equal(texts_add(&record.latest_files, " c%0A"), S_OK);
+    save("Run", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(store_load_run("Service", "run", &back), S_OK);
+    assert_false(back.known);
+    assert_int_equal(store_save_run("Service", "RUN", &record), S_OK);
+    assert_int_equal(store_load_run("Service", "run", &back), S_OK);
+    assert_true(back.known);
+    assert_true(back.serial_number == record.serial_number);
+    assert_int_equal(back.last_result, record.last_result);
+    assert_same_text(back.latest_location, location);
+    assert_same_text(back.last_message, message);
+    assert_int_equal(back.latest_files.count, 3);
+    for (int i = 0; i < 3; i++)
+        assert_same_text(back.latest_files.items[i], record.latest_files.items[i]);
+    run_record_free(&back);
+    assert_stored("Run", XML_A); /* a run never touches the definition */
+    save("Run", STORE_MODIFY, XML_B, S_OK);
+    assert_int_equal(store_load_run("Service", "run", &back), S_OK);
+    assert_true(back.known); /* nor a commit the run */
+    run_record_free(&back);
+    record.last_message = NULL;
+    record.latest_location = NULL;
+    texts_free(&record.latest_files);
+    assert_int_equal(store_save_run("Service", "run", &record), S_OK);
+    assert_int_equal(store_load_run("Service", "run", &back), S_OK);
+    assert_same_text(back.last_message, "");
+    assert_same_text(back.latest_location, "");
+    run_record_free(&back);
+    assert_int_equal(store_delete("Service", "run"), S_OK);
+    save("Run", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(store_load_run("Service", "run", &back), S_OK);
+    assert_false(back.known); /* a new set of an old name begins anew */
+    assert_int_equal(store_delete("Service", "run"), S_OK);
+}
+
+/* A damaged record is told of, with its path, and never taken for figures; what a later version adds is no damage. */
+static void run_record_files(void **state)
+{
+    static const struct {
+        const char *text;
+        bool ok;
+    } cases[] = {
+        {"openpla-run 1\nserial-number 7\nlast-result 0x80004005\n", true},
+        {"openpla-run 1\nserial-number 7\nlast-result 0x80004005\ncolour blue\nalone\n", true},
+        {"", false},
+        {"openpla-run 1", false},
+        {"openpla-run 2\n", false},
+        {"openpla-run 1\nserial-number 7", false},
+        {"openpla-run 1\nserial-number x\n", false},
+        {"openpla-run 1\nserial-number 4294967296\n", false},
+        {"openpla-run 1\nserial-number -1\n", false},
+        {"openpla-run 1\nlast-message %\n", false},
+        {"openpla-run 1\nlast-message %0\n", false},
+        {"openpla-run 1\nlast-message %00\n", false},
+        {"openpla-run 1\nlast-message %zz\n", false},
+    };
+    char *place = path_join(folder, "sets/Service"), *path = path_join(place, "damaged.run");
+    const HRESULT invalid = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
+    struct run_record record;
+
+    (void)state;
+    assert_int_equal(folder_create(place), S_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        HRESULT hr;
+
+        assert_int_equal(file_store(path, cases[i].text, strlen(cases[i].text)), S_OK);
+        hr = store_load_run("Service", "damaged", &record);
+        if (hr != (cases[i].ok ? S_OK : invalid))
+            fail_msg("case %d: 0x%08X", (int)i, (unsigned)hr);
+        assert_int_equal(record.known, cases[i].ok);
+        if (cases[i].ok) {
+            assert_int_equal(record.serial_number, 7);
+            assert_int_equal(record.last_result, E_FAIL);
+        } else {
+            assert_non_null(strstr(error_text(invalid), "damaged.run"));
+        }
+        run_record_free(&record);
+    }
+    assert_int_equal(file_store(path, "openpla-run 1\nserial-number 7\n\0serial-number 8\n", 48), S_OK);
+    assert_int_equal(store_load_run("Service", "damaged", &record), invalid);
+    /* left by a deletion that was cut short: not for the new set of that name */
+    save("damaged", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(store_load_run("Service", "damaged", &record), S_OK);
+    assert_false(record.known);
+    assert_int_equal(store_delete("Service", "damaged"), S_OK);
+    memory_free(path);
+    memory_free(place);
+}
+
+/* Deleting a set leaves nothing in the folder but the lock file of the namespace. */
+static void delete_leaves_nothing(void **state)
+{
+    char *place = path_join(folder, "sets/Service"), *torn = path_join(place, "~1-2.tmp");
+    char *lock_path = store_run_lock_path("Service", "Gone");
+    struct run_record record = {.serial_number = 1};
+    struct texts files = {0};
+    struct file_lock *lock;
+
+    (void)state;
+    save("Gone", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(store_save_run("Service", "Gone", &record), S_OK);
+    assert_int_equal(file_store(torn, "half", 4), S_OK);
+    assert_int_equal(file_lock_take(lock_path, 0, &lock), S_OK);
+    file_lock_release(lock);
+    assert_true(file_exists(lock_path));
+    assert_int_equal(store_delete("Service", "gone"), S_OK);
+    assert_int_equal(folder_list(place, false, &files), S_OK);
+    for (size_t i = 0; i < files.count; i++) {
+        if (strcmp(files.items[i], "store.lock") != 0 && strcmp(files.items[i], "notes.txt") != 0)
+            fail_msg("%s", files.items[i]);
+    }
+    texts_free(&files);
+    /* a run that is still going keeps its lock, so that it runs once all the same */
+    save("Gone", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(file_lock_take(lock_path, 0, &lock), S_OK);
+    assert_int_equal(store_delete("Service", "gone"), S_OK);
+    assert_true(file_exists(lock_path));
+    file_lock_release(lock);
+    memory_free(lock_path);
+    memory_free(torn);
+    memory_free(place);
+}
+
+/* A program that holds the store too long is named as what it is: others get an error, not half a set. */
+static void failed_save_leaves_the_old_set(void **state)
+{
+    char *place = path_join(folder, "sets/Service"), *path = path_join(place, "blocked.xml");
+    char *inside = path_join(path, "x");
+    struct texts names = {0};
+
+    (void)state;
+    assert_int_equal(folder_create(inside), S_OK); /* a folder where the file belongs */
+    assert_true(FAILED(store_save("Service", "Blocked", STORE_CREATE, XML_A, 5)));
+    assert_int_equal(folder_list(place, false, &names), S_OK);
+    for (size_t i = 0; i < names.count; i++)
+        assert_false(text_matches("*.tmp", names.items[i]));
+    texts_free(&names);
+    assert_listed("Service", "");
+    folder_delete(inside);
+    folder_delete(path);
+    memory_free(inside);
+    memory_free(path);
+    memory_free(place);
+}
+
+typedef HRESULT step_function(void);
+
+static HRESULT step_save(void)
+{
+    return store_save("Service", "Memory", STORE_MODIFY, XML_B, strlen(XML_B));
+}
+
+static HRESULT step_load(void)
+{
+    char *xml;
+    size_t size;
+    HRESULT hr = store_load("Service", "Memory", &xml, &size);
+
+    memory_free(xml);
+    return hr;
+}
+
+static HRESULT step_list(void)
+{
+    struct texts names = {0};
+    HRESULT hr = store_list("Service", &names);
+
+    if (SUCCEEDED(hr) && (names.count != 2 || strcmp(names.items[0], "Memory") != 0))
+        hr = E_UNEXPECTED;
+    texts_free(&names);
+    return hr;
+}
+
+static HRESULT step_save_run(void)
+{
+    static char location[] = "C:\\x%";
+    static char *files[] = {location, location};
+    struct run_record record = {.serial_number = 3, .latest_location = location};
+
+    record.latest_files.items = files;
+    record.latest_files.count = 2;
+    return store_save_run("Service", "Memory", &record);
+}
+
+static HRESULT step_load_run(void)
+{
+    struct run_record record;
+    HRESULT hr = store_load_run("Service", "Memory", &record);
+
+    if (SUCCEEDED(hr) && (!record.known || record.serial_number != 3 || record.latest_files.count != 2))
+        hr = E_UNEXPECTED;
+    run_record_free(&record);
+    return hr;
+}
+
+static HRESULT step_key(void)
+{
+    char key[17];
+    char *path = store_run_lock_path("Service", "Memory");
+    HRESULT hr = path ? store_key("Service", "Memory", key) : E_OUTOFMEMORY;
+
+    memory_free(path);
+    return hr;
+}
+
+static HRESULT step_delete(void)
+{
+    return store_delete("Service", "Memory");
+}
+
+/* Lets every allocation of a step fail in turn. A step may do without one, but then its work must be right: it checks
+   that itself. Gives the result of the last, undisturbed, call. */
+static HRESULT fail_each(step_function *step, void (*check)(HRESULT))
+{
+    for (uint64_t n = 1;; n++) {
+        HRESULT hr;
+        bool failed;
+
+        memory_fail_at(n);
+        hr = step();
+        failed = memory_count() >= n;
+        memory_fail_at(0);
+        if (FAILED(hr) && hr != E_OUTOFMEMORY)
+            fail_msg("allocation %d: 0x%08X", (int)n, (unsigned)hr);
+        if (check)
+            check(hr);
+        if (!failed)
+            return hr;
+        assert_true(n < 1000);
+    }
+}
+
+static void check_saved(HRESULT hr)
+{
+    assert_stored("Memory", SUCCEEDED(hr) ? XML_B : XML_A);
+    if (SUCCEEDED(hr))
+        save("Memory", STORE_MODIFY, XML_A, S_OK);
+}
+
+static void check_still_there(HRESULT hr)
+{
+    struct run_record record;
+
+    if (SUCCEEDED(hr)) { /* made anew for the next turn */
+        save("Memory", STORE_CREATE, XML_A, S_OK);
+        assert_int_equal(step_save_run(), S_OK);
+        return;
+    }
+    assert_int_equal(store_load_run("Service", "Memory", &record), S_OK);
+    assert_true(record.known);
+    run_record_free(&record);
+    assert_stored("Memory", XML_A);
+}
+
+static HRESULT step_create(void)
+{
+    HRESULT hr = store_save("Service", "memory", STORE_CREATE, XML_B, strlen(XML_B));
+
+    return hr == PLA_E_DCS_ALREADY_EXISTS ? S_OK : SUCCEEDED(hr) ? E_UNEXPECTED : hr;
+}
+
+/* Whichever allocation fails, the answer is "out of memory", and the store is as it was or as it should be. */
+static void out_of_memory(void **state)
+{
+    static step_function *const steps[] = {step_save_run, step_load, step_list, step_create, step_load_run, step_key};
+    struct run_record record;
+
+    (void)state;
+    save("Memory", STORE_CREATE, XML_A, S_OK);
+    save("Second", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(fail_each(step_save, check_saved), S_OK);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+        assert_int_equal(fail_each(steps[i], NULL), S_OK);
+    assert_int_equal(store_load_run("Service", "Memory", &record), S_OK);
+    assert_int_equal(record.serial_number, 3); /* no commit that failed took the run with it */
+    run_record_free(&record);
+    assert_int_equal(fail_each(step_delete, check_still_there), S_OK);
+    assert_int_equal(store_delete("Service", "Memory"), S_OK);
+    assert_listed("Service", "Second");
+    assert_int_equal(store_delete("Service", "Second"), S_OK);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    folder = text_format("test_store_set.%u.scratch", (unsigned)process_own_id());
+    scratch_remove(folder);
+    scratch_environment("OPENPLA_DATA", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    scratch_remove(folder);
+    memory_free(folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_store),           cmocka_unit_test(create_modify_delete),
+        cmocka_unit_test(xml_is_kept_exactly),   cmocka_unit_test(unusual_names),
+        cmocka_unit_test(case_of_names),         cmocka_unit_test(files_put_there_by_hand),
+        cmocka_unit_test(run_records),           cmocka_unit_test(run_record_files),
+        cmocka_unit_test(delete_leaves_nothing), cmocka_unit_test(failed_save_leaves_the_old_set),
+        cmocka_unit_test(out_of_memory),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
