@@ -227,7 +227,7 @@ static HRESULT read_property(struct reading *r, size_t row, xmlNodePtr node)
     } else if (p->kind == PROPERTY_TEXTS) {
         r->lists[row].seen = true;
         hr = text[0] ? texts_add(&r->lists[row].texts, text) : S_OK;
-    } else if (!text[0] && p->kind != PROPERTY_TEXT) {
+    } else if (!text[0] && (p->kind != PROPERTY_TEXT || !p->text[0])) {
         hr = object_put_default(r->object, p);
     } else if (!scan(p, text, &v)) {
         hr = error_set(E_INVALIDARG, "%s: '%.100s' is no value for it; the default is used", p->name, text);
