@@ -130,3 +130,17 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
     object_release(from);
     return com_result(interface_pointer, hr);
 }
+
+HRESULT collection_create_item(void *interface_pointer, const struct class *class, void **out)
+{
+    struct object *item;
+    if (!out)
+        return com_no_pointer(interface_pointer, class->name);
+    *out = NULL;
+    HRESULT hr = object_create(class, NULL, &item);
+    if (SUCCEEDED(hr)) {
+        hr = skin_get(item, out);
+        object_release(item);
+    }
+    return com_result(interface_pointer, hr);
+}

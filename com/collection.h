@@ -13,6 +13,7 @@ HRESULT collection_get_enumerator(void *interface_pointer, IUnknown **out);
 HRESULT collection_add_item(void *interface_pointer, void *item);
 HRESULT collection_remove_item(void *interface_pointer, const VARIANT *which);
 HRESULT collection_clear_items(void *interface_pointer);
+HRESULT collection_create_item(void *interface_pointer, const struct class *class, void **out);
 HRESULT collection_add_range(void *interface_pointer, void *other);
 /* The item that an index, a name or an object of the collection stands for; a reference. */
 HRESULT collection_find(struct object *collection, const VARIANT *which, struct object **out);
@@ -50,6 +51,12 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
     static HRESULT STDMETHODCALLTYPE I##_Remove_thunk(I *This, VARIANT which)                                          \
     {                                                                                                                  \
         return collection_remove_item(This, &which);                                                                   \
+    }
+/* A method that makes an item which is in no collection yet. */
+#define COLLECTION_CREATE_THUNK(I, Item, Method, class)                                                                \
+    static HRESULT STDMETHODCALLTYPE I##_##Method##_thunk(I *This, Item **out)                                         \
+    {                                                                                                                  \
+        return collection_create_item(This, &class, (void **)out);                                                     \
     }
 enum { COLLECTION_SLOT_COUNT = 7 }; /* with Add and Remove */
 

@@ -80,6 +80,42 @@ HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out)
     return hr;
 }
 
+/* Array of bytes, and back. NULL counts as empty. */
+static HRESULT bytes_from_array(SAFEARRAY *in, const char *argument, struct bytes *out)
+{
+    VARTYPE type = VT_EMPTY;
+    LONG low, high;
+    void *data;
+    memset(out, 0, sizeof *out);
+    if (!in)
+        return S_OK;
+    if (SafeArrayGetDim(in) != 1 || FAILED(SafeArrayGetVartype(in, &type)) || (type != VT_UI1 && type != VT_I1))
+        return error_set(E_INVALIDARG, "%s: it is not an array of bytes", argument);
+    HRESULT hr = SafeArrayGetLBound(in, 1, &low);
+    if (SUCCEEDED(hr))
+        hr = SafeArrayGetUBound(in, 1, &high);
+    if (SUCCEEDED(hr))
+        hr = SafeArrayAccessData(in, &data);
+    if (FAILED(hr))
+        return hr;
+    struct bytes given = {.count = (size_t)(high - low + 1), .items = data};
+    hr = bytes_copy(out, &given);
+    SafeArrayUnaccessData(in);
+    return hr;
+}
+
+static HRESULT array_from_bytes(const struct bytes *in, SAFEARRAY **out)
+{
+    void *data;
+    *out = SafeArrayCreateVector(VT_UI1, 0, (ULONG)in->count);
+    if (!*out || FAILED(SafeArrayAccessData(*out, &data)))
+        return E_OUTOFMEMORY;
+    if (in->count)
+        memcpy(data, in->items, in->count);
+    SafeArrayUnaccessData(*out);
+    return S_OK;
+}
+
 HRESULT variant_from_com(const VARIANT *in, struct variant *out)
 {
     VARIANT direct;
@@ -187,11 +223,21 @@ static HRESULT to_com(struct value *v, void *out)
     case PROPERTY_FLAGS:
         *(ULONG *)out = v->u32;
         return S_OK;
+    case PROPERTY_U64:
+        *(ULONG64 *)out = v->u64;
+        return S_OK;
+    case PROPERTY_GUID:
+        *(GUID *)out = v->guid;
+        return S_OK;
     case PROPERTY_TEXT:
         return bstr_from_text(v->text, out);
     case PROPERTY_TEXTS:
         return array_from_texts(&v->texts, out);
+    case PROPERTY_BYTES:
+        return array_from_bytes(&v->bytes, out);
     case PROPERTY_VARIANT:
+    case PROPERTY_DATE:
+    case PROPERTY_TIME:
         return variant_to_com(&v->variant, out);
     case PROPERTY_OBJECT:
         return skin_get(v->object, out);
@@ -217,9 +263,19 @@ static HRESULT from_com(const struct property *p, const void *in, struct value *
         return S_OK;
     case PROPERTY_TEXT:
         return text_from_wide(*(const BSTR *)in, p->name, p->lenient, &v->text);
+    case PROPERTY_U64:
+        v->u64 = *(const ULONG64 *)in;
+        return S_OK;
+    case PROPERTY_GUID:
+        v->guid = *(const GUID *)in;
+        return S_OK;
     case PROPERTY_TEXTS:
         return texts_from_array(*(SAFEARRAY *const *)in, p->name, &v->texts);
+    case PROPERTY_BYTES:
+        return bytes_from_array(*(SAFEARRAY *const *)in, p->name, &v->bytes);
     case PROPERTY_VARIANT:
+    case PROPERTY_DATE:
+    case PROPERTY_TIME:
         return variant_from_com(in, &v->variant);
     case PROPERTY_OBJECT:
         break;
@@ -234,7 +290,8 @@ HRESULT property_get(void *interface_pointer, size_t row, void *out)
     struct value v;
     if (!out)
         return com_no_pointer(interface_pointer, p->name);
-    if (p->kind >= PROPERTY_TEXT && p->kind != PROPERTY_VARIANT)
+    if (p->kind == PROPERTY_TEXT || p->kind == PROPERTY_TEXTS || p->kind == PROPERTY_BYTES ||
+        p->kind == PROPERTY_OBJECT)
         *(void **)out = NULL;
     HRESULT hr = object_get(o, p, &v);
     if (SUCCEEDED(hr)) {

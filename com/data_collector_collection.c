@@ -46,11 +46,9 @@ static HRESULT STDMETHODCALLTYPE collectors_create(IDataCollectorCollection *Thi
     if (!out)
         return com_no_pointer(This, "Collector");
     *out = NULL;
-    if (!enumeration_has(&enumeration_DataCollectorType, (uint32_t)type))
-        return com_result(This, error_set(E_INVALIDARG, "Type: %d is no value of DataCollectorType", (int)type));
     const struct class *class = collector_class((uint32_t)type);
     if (!class)
-        return com_result(This, error_set(E_NOTIMPL, "Type: this version has no data collectors of type %d", (int)type));
+        return com_result(This, error_set(E_INVALIDARG, "Type: %d is no value of DataCollectorType", (int)type));
     HRESULT hr = object_create(class, model_of(This), &collector);
     if (SUCCEEDED(hr)) {
         hr = skin_get(collector, (void **)out);

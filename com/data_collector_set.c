@@ -13,22 +13,6 @@
 #undef PROPERTY
 DISPATCH_THUNKS(IDataCollectorSet)
 
-static HRESULT STDMETHODCALLTYPE set_get_schedules(IDataCollectorSet *This, IScheduleCollection **out)
-{
-    if (!out)
-        return com_no_pointer(This, "Schedules");
-    *out = NULL;
-    return com_result(This, error_set(E_NOTIMPL, "Schedules: this version has none"));
-}
-
-static HRESULT STDMETHODCALLTYPE set_get_data_manager(IDataCollectorSet *This, IDataManager **out)
-{
-    if (!out)
-        return com_no_pointer(This, "DataManager");
-    *out = NULL;
-    return com_result(This, error_set(E_NOTIMPL, "DataManager: this version has none"));
-}
-
 static HRESULT STDMETHODCALLTYPE set_get_xml(IDataCollectorSet *This, BSTR *out)
 {
     return object_get_xml(This, out);
@@ -139,9 +123,7 @@ const IDataCollectorSetVtbl data_collector_set_vtable = {
 #define PROPERTY PROPERTY_SLOTS
 #include "engine/model/data_collector_set.def"
 #undef PROPERTY
-    .get_Schedules = set_get_schedules,
     .get_Xml = set_get_xml,
-    .get_DataManager = set_get_data_manager,
     .SetCredentials = set_set_credentials,
     .Query = set_query_,
     .Commit = set_commit_,
@@ -158,4 +140,4 @@ enum {
 #include "engine/model/data_collector_set.def"
 #undef PROPERTY
 };
-ASSERT_SLOTS(IDataCollectorSet, IDataCollectorSet_slots + 12);
+ASSERT_SLOTS(IDataCollectorSet, IDataCollectorSet_slots + 10);

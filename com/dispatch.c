@@ -272,7 +272,9 @@ HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPP
         return com_result(s, hr);
     if (id == DISPID_NEWENUM)
         flags |= DISPATCH_PROPERTYGET; /* JScript's Enumerator asks for a method only */
-    hr = may_need_help(params)
+    hr = guid_member_invoke(s, info, id, flags, params, result);
+    if (hr == S_FALSE)
+        hr = may_need_help(params)
              ? invoke_with_help(s, info, id, flags, params, result, exception, bad_argument)
              : ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
     ITypeInfo_Release(info);

@@ -62,5 +62,5 @@ STDAPI DllGetClassObject(REFCLSID clsid, REFIID iid, void **out)
 
 STDAPI DllCanUnloadNow(void)
 {
-    return server_object_count() ? S_FALSE : S_OK;
+    return server_object_count() ? S_FALSE : proxy_stub_can_unload();
 }

@@ -19,11 +19,22 @@
 #define COM_U32       ULONG
 #define COM_ENUM(E)   E
 #define COM_FLAGS(E)  E
+#define COM_U64       ULONG64
+#define COM_BYTES     LPSAFEARRAY
+#define COM_GUID      GUID
+#define COM_DATE      VARIANT
+#define COM_TIME      VARIANT
 #define COM_TEXT      BSTR
 #define COM_TEXTS     LPSAFEARRAY
 #define COM_VARIANT   VARIANT
 #define COM_OBJECT(C) COM_OBJECT_##C
-#define COM_OBJECT_data_collector_collection IDataCollectorCollection *
+/* The interface of a child object's class. */
+#define COM_OBJECT_data_collector_collection      IDataCollectorCollection *
+#define COM_OBJECT_data_manager                   IDataManager *
+#define COM_OBJECT_folder_action_collection       IFolderActionCollection *
+#define COM_OBJECT_set_schedule_collection        IScheduleCollection *
+#define COM_OBJECT_trace_data_provider_collection ITraceDataProviderCollection *
+#define COM_OBJECT_value_map                      IValueMap *
 
 #define THUNK_JOIN_(I, verb, Name)   I##_##verb##_##Name##_thunk
 #define THUNK_JOIN(I, verb, Name)    THUNK_JOIN_(I, verb, Name)

@@ -50,19 +50,7 @@ static HRESULT STDMETHODCALLTYPE map_add(IValueMap *This, VARIANT in)
     return com_result(This, hr);
 }
 
-static HRESULT STDMETHODCALLTYPE map_create_item(IValueMap *This, IValueMapItem **out)
-{
-    struct object *item;
-    if (!out)
-        return com_no_pointer(This, "Item");
-    *out = NULL;
-    HRESULT hr = object_create(&value_map_item_class, NULL, &item);
-    if (SUCCEEDED(hr)) {
-        hr = skin_get(item, (void **)out);
-        object_release(item);
-    }
-    return com_result(This, hr);
-}
+COLLECTION_CREATE_THUNK(IValueMap, IValueMapItem, CreateValueMapItem, value_map_item_class)
 
 const IValueMapVtbl value_map_vtable = {
     DISPATCH_SLOTS(IValueMap),
@@ -74,7 +62,7 @@ const IValueMapVtbl value_map_vtable = {
 #undef PROPERTY
     .get_Value = map_get_value,
     .put_Value = map_put_value,
-    .CreateValueMapItem = map_create_item,
+    .CreateValueMapItem = IValueMap_CreateValueMapItem_thunk,
 };
 enum {
     IValueMap_slots = 0

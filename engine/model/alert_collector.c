@@ -60,7 +60,7 @@ static HRESULT alert_get_display_names(struct object *o, const struct property *
 
 static const struct property properties[] = {
 #define PROPERTY_STRUCT alert_collector
-#define PROPERTY PROPERTY_ROW
+#define PROPERTY        PROPERTY_ROW
 #include "engine/model/data_collector.def"
 #include "engine/model/alert_collector.def"
 #undef PROPERTY

@@ -6,7 +6,7 @@
 #include "engine/os/text.h"
 
 struct alert_threshold {
-    char *path; /* from memory_alloc */
+    char *path;     /* from memory_alloc */
     char operator_; /* '<' or '>' */
     double value;
 };

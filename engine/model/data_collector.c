@@ -63,8 +63,9 @@ HRESULT collector_check_name(struct object *o, const struct property *p, const s
     object_lock(o);
     bool taken = o->parent && name_taken(siblings(o), o, in->text);
     object_unlock(o);
-    return taken ? error_set(PLA_E_DC_ALREADY_EXISTS, "%s: the set has a data collector '%s' already", p->name, in->text)
-                 : S_OK;
+    return taken
+               ? error_set(PLA_E_DC_ALREADY_EXISTS, "%s: the set has a data collector '%s' already", p->name, in->text)
+               : S_OK;
 }
 
 HRESULT collector_check_file_name(struct object *o, const struct property *p, const struct value *in)

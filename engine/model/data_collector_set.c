@@ -195,7 +195,7 @@ static HRESULT set_check_security(struct object *o, const struct property *p, co
 
 static const struct property set_properties[] = {
 #define PROPERTY_STRUCT data_collector_set
-#define PROPERTY PROPERTY_ROW
+#define PROPERTY        PROPERTY_ROW
 #include "engine/model/data_collector_set.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT

@@ -4,7 +4,7 @@
 
 static const struct property action_properties[] = {
 #define PROPERTY_STRUCT folder_action
-#define PROPERTY PROPERTY_ROW
+#define PROPERTY        PROPERTY_ROW
 #include "engine/model/folder_action.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT
@@ -33,7 +33,7 @@ static HRESULT manager_check_xml(struct object *o, const struct property *p, con
 
 static const struct property manager_properties[] = {
 #define PROPERTY_STRUCT data_manager
-#define PROPERTY PROPERTY_ROW
+#define PROPERTY        PROPERTY_ROW
 #include "engine/model/data_manager.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT

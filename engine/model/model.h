@@ -8,17 +8,18 @@
 #include <stdatomic.h>
 
 /* What all objects of one kind share. */
-struct class {
+struct class
+{
     const char *name; /* also the name of its XML element */
     size_t size;
     const struct property *properties;
     size_t property_count;
-    size_t items;        /* offset of its struct items when it is a collection, else 0 */
+    size_t items;                            /* offset of its struct items when it is a collection, else 0 */
     const struct class *const *item_classes; /* what may be in it, NULL at the end */
-    bool adopts;         /* a collection whose items belong to it alone: it is their parent, they share its lock */
+    bool adopts; /* a collection whose items belong to it alone: it is their parent, they share its lock */
     /* A collection's further rule for a new item, under the lock: which names are free; may be NULL. */
     HRESULT (*admit)(struct object *collection, struct object *item);
-    HRESULT (*created)(struct object *o); /* makes child objects; may be NULL */
+    HRESULT (*created)(struct object *o);             /* makes child objects; may be NULL */
     const char *(*extension)(const struct object *o); /* of a collector's file, with its dot; under the lock */
     /* What is not in rows; each may be NULL. */
     void (*destroyed)(struct object *o);
@@ -30,10 +31,10 @@ struct class {
 struct object {
     const struct class *class;
     atomic_uint references;
-    atomic_uint lock;       /* which lock guards it: the same for all of a set (see object_lock) */
-    struct object *parent;  /* borrowed; cleared by the parent when it lets go */
-    void *skin;             /* borrowed */
-    bool items_read;        /* a draft's: its items came from XML and are to be taken (object_take) */
+    atomic_uint lock;      /* which lock guards it: the same for all of a set (see object_lock) */
+    struct object *parent; /* borrowed; cleared by the parent when it lets go */
+    void *skin;            /* borrowed */
+    bool items_read;       /* a draft's: its items came from XML and are to be taken (object_take) */
 };
 
 /* Items of a collection; each a reference. */

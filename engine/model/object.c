@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* A set's tree takes one of these at creation and keeps it. They are never freed, so an object's lock can be taken
-   without knowing whether the object has just moved to another tree; two sets on one lock merely wait for each other. */
+   without knowing whether the object has just moved to another tree; two sets on one lock merely wait for each other.
+ */
 #define LOCK_COUNT 64
 static struct host_lock locks[LOCK_COUNT];
 static atomic_uint next_lock;
@@ -570,8 +571,7 @@ HRESULT collection_add(struct object *collection, struct object *item)
         hr = error_set(E_INVALIDARG, "%s: a %s does not belong into it", collection->class->name, item->class->name);
     if (SUCCEEDED(hr) && collection->class->admit)
         hr = collection->class->admit(collection, item);
-    if (SUCCEEDED(hr) &&
-        !memory_grow((void **)&items->list, &items->capacity, items->count + 1, sizeof items->list[0]))
+    if (SUCCEEDED(hr) && !memory_grow((void **)&items->list, &items->capacity, items->count + 1, sizeof items->list[0]))
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         items->list[items->count++] = object_reference(item);

@@ -34,7 +34,7 @@ static HRESULT counters_get_display_names(struct object *o, const struct propert
 
 static const struct property properties[] = {
 #define PROPERTY_STRUCT performance_counter_collector
-#define PROPERTY PROPERTY_ROW
+#define PROPERTY        PROPERTY_ROW
 #include "engine/model/data_collector.def"
 #include "engine/model/performance_counter_collector.def"
 #undef PROPERTY

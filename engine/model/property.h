@@ -13,8 +13,8 @@ enum property_kind {
     PROPERTY_I32,
     PROPERTY_U32,
     PROPERTY_U64,
-    PROPERTY_ENUM,    /* a value outside its list is E_INVALIDARG (DECISIONS 2) */
-    PROPERTY_FLAGS,   /* undefined bits are masked off */
+    PROPERTY_ENUM,  /* a value outside its list is E_INVALIDARG (DECISIONS 2) */
+    PROPERTY_FLAGS, /* undefined bits are masked off */
     PROPERTY_TEXT,
     PROPERTY_TEXTS,
     PROPERTY_BYTES,
@@ -77,7 +77,7 @@ struct value {
         struct bytes bytes;
         GUID guid;
         struct variant variant; /* also DATE and TIME */
-        struct object *object; /* a reference */
+        struct object *object;  /* a reference */
     };
 };
 void value_free(struct value *v);
@@ -88,7 +88,7 @@ struct enumeration {
     const struct enumeration_item {
         const char *name;
         uint32_t value;
-    } *items;
+    } * items;
 };
 #define ENUMERATION(Name, ...) extern const struct enumeration enumeration_##Name;
 #include "engine/model/enumerations.def"
@@ -115,13 +115,13 @@ struct property {
     enum property_kind kind;
     enum property_access access;
     enum property_xml xml_use;
-    const char *xml;          /* element name */
-    bool lenient;             /* text that UTF-8 cannot hold becomes U+FFFD instead of failing (DECISIONS 3) */
-    const char *alias;        /* another name it is read under, or NULL (DECISIONS 6) */
-    size_t offset;            /* of the field in the object's struct */
-    int64_t number;           /* default of numbers */
-    const char *text;         /* default of texts; of lists: the items with ';' between them */
-    int64_t min, max;         /* of I32 and U32; max of BYTES is their number */
+    const char *xml;   /* element name */
+    bool lenient;      /* text that UTF-8 cannot hold becomes U+FFFD instead of failing (DECISIONS 3) */
+    const char *alias; /* another name it is read under, or NULL (DECISIONS 6) */
+    size_t offset;     /* of the field in the object's struct */
+    int64_t number;    /* default of numbers */
+    const char *text;  /* default of texts; of lists: the items with ';' between them */
+    int64_t min, max;  /* of I32 and U32; max of BYTES is their number */
     const struct enumeration *enumeration;
     /* Hooks; NULL where the row is regular. They run without the object's lock. */
     HRESULT (*get)(struct object *o, const struct property *p, struct value *out);
@@ -133,64 +133,64 @@ struct property {
 };
 
 /* How a .def file's columns become fields and row members. */
-#define FIELD_BOOL(Name)         bool Name;
-#define FIELD_I32(Name)          int32_t Name;
-#define FIELD_U32(Name)          uint32_t Name;
-#define FIELD_U64(Name)          uint64_t Name;
-#define FIELD_BYTES(Name)        struct bytes Name;
-#define FIELD_GUID(Name)         GUID Name;
-#define FIELD_DATE(Name)         struct variant Name;
-#define FIELD_TIME(Name)         struct variant Name;
-#define FIELD_ENUM_(Name)        uint32_t Name;
-#define FIELD_FLAGS_(Name)       uint32_t Name;
-#define FIELD_ENUM(E)            FIELD_ENUM_
-#define FIELD_FLAGS(E)           FIELD_FLAGS_
-#define FIELD_TEXT(Name)         char *Name; /* never NULL */
-#define FIELD_TEXTS(Name)        struct texts Name;
-#define FIELD_VARIANT(Name)      struct variant Name;
-#define FIELD_OBJECT_(Name)      struct object *Name; /* a reference */
-#define FIELD_OBJECT(C)          FIELD_OBJECT_
+#define FIELD_BOOL(Name)                        bool Name;
+#define FIELD_I32(Name)                         int32_t Name;
+#define FIELD_U32(Name)                         uint32_t Name;
+#define FIELD_U64(Name)                         uint64_t Name;
+#define FIELD_BYTES(Name)                       struct bytes Name;
+#define FIELD_GUID(Name)                        GUID Name;
+#define FIELD_DATE(Name)                        struct variant Name;
+#define FIELD_TIME(Name)                        struct variant Name;
+#define FIELD_ENUM_(Name)                       uint32_t Name;
+#define FIELD_FLAGS_(Name)                      uint32_t Name;
+#define FIELD_ENUM(E)                           FIELD_ENUM_
+#define FIELD_FLAGS(E)                          FIELD_FLAGS_
+#define FIELD_TEXT(Name)                        char *Name; /* never NULL */
+#define FIELD_TEXTS(Name)                       struct texts Name;
+#define FIELD_VARIANT(Name)                     struct variant Name;
+#define FIELD_OBJECT_(Name)                     struct object *Name; /* a reference */
+#define FIELD_OBJECT(C)                         FIELD_OBJECT_
 #define PROPERTY_FIELD(access, kind, Name, ...) FIELD_##kind(Name)
 
-#define KIND_BOOL                .kind = PROPERTY_BOOL, .min = 0, .max = 1
-#define KIND_I32                 .kind = PROPERTY_I32
-#define KIND_U32                 .kind = PROPERTY_U32
-#define KIND_ENUM(E)             .kind = PROPERTY_ENUM, .enumeration = &enumeration_##E
-#define KIND_FLAGS(E)            .kind = PROPERTY_FLAGS, .enumeration = &enumeration_##E
-#define KIND_U64                 .kind = PROPERTY_U64
-#define KIND_BYTES               .kind = PROPERTY_BYTES
-#define KIND_GUID                .kind = PROPERTY_GUID
-#define KIND_DATE                .kind = PROPERTY_DATE
-#define KIND_TIME                .kind = PROPERTY_TIME
-#define KIND_TEXT                .kind = PROPERTY_TEXT
-#define KIND_TEXTS               .kind = PROPERTY_TEXTS
-#define KIND_VARIANT             .kind = PROPERTY_VARIANT
-#define KIND_OBJECT(C)           .kind = PROPERTY_OBJECT
-#define HIDDEN                   .xml_use = XML_HIDDEN
-#define SHOWN(element)           .xml_use = XML_SHOWN, .xml = element
-#define STORED(element)          .xml_use = XML_STORED, .xml = element
-#define INSIDE(element)          .xml_use = XML_INSIDE, .xml = element
-#define WHOLE(element)           .xml_use = XML_WHOLE, .xml = element
-#define ITEMS                    .xml_use = XML_ITEMS
-#define ALIAS(element)           .alias = element,
-#define NUMBER(n)                .number = (n)
-#define STRING(t)                .text = (t)
-#define EMPTY                    .number = 0
-#define RANGE(lo, hi)            , .min = (lo), .max = (hi)
-#define GETTER(f)                .get = (f),
-#define CHECK(f)                 .check = (f),
-#define CHANGED(f)               .changed = (f),
-#define READER(f)                .read = (f),
-#define LENIENT                  .lenient = true,
+#define KIND_BOOL                               .kind = PROPERTY_BOOL, .min = 0, .max = 1
+#define KIND_I32                                .kind = PROPERTY_I32
+#define KIND_U32                                .kind = PROPERTY_U32
+#define KIND_ENUM(E)                            .kind = PROPERTY_ENUM, .enumeration = &enumeration_##E
+#define KIND_FLAGS(E)                           .kind = PROPERTY_FLAGS, .enumeration = &enumeration_##E
+#define KIND_U64                                .kind = PROPERTY_U64
+#define KIND_BYTES                              .kind = PROPERTY_BYTES
+#define KIND_GUID                               .kind = PROPERTY_GUID
+#define KIND_DATE                               .kind = PROPERTY_DATE
+#define KIND_TIME                               .kind = PROPERTY_TIME
+#define KIND_TEXT                               .kind = PROPERTY_TEXT
+#define KIND_TEXTS                              .kind = PROPERTY_TEXTS
+#define KIND_VARIANT                            .kind = PROPERTY_VARIANT
+#define KIND_OBJECT(C)                          .kind = PROPERTY_OBJECT
+#define HIDDEN                                  .xml_use = XML_HIDDEN
+#define SHOWN(element)                          .xml_use = XML_SHOWN, .xml = element
+#define STORED(element)                         .xml_use = XML_STORED, .xml = element
+#define INSIDE(element)                         .xml_use = XML_INSIDE, .xml = element
+#define WHOLE(element)                          .xml_use = XML_WHOLE, .xml = element
+#define ITEMS                                   .xml_use = XML_ITEMS
+#define ALIAS(element)                          .alias = element,
+#define NUMBER(n)                               .number = (n)
+#define STRING(t)                               .text = (t)
+#define EMPTY                                   .number = 0
+#define RANGE(lo, hi)                           , .min = (lo), .max = (hi)
+#define GETTER(f)                               .get = (f),
+#define CHECK(f)                                .check = (f),
+#define CHANGED(f)                              .changed = (f),
+#define READER(f)                               .read = (f),
+#define LENIENT                                 .lenient = true,
 #define PLAIN
 /* The row of a property of the struct that PROPERTY_STRUCT names; the offset names the field, so a row without a field
    does not compile. Use it as `#define PROPERTY PROPERTY_ROW`. */
-#define PROPERTY_ROW(access_, kind_, Name, xml_, default_, hooks, doc_)                                        \
+#define PROPERTY_ROW(access_, kind_, Name, xml_, default_, hooks, doc_)                                                \
     {.name = #Name,                                                                                                    \
      KIND_##kind_,                                                                                                     \
      .access = ACCESS_##access_,                                                                                       \
      xml_,                                                                                                             \
-     .offset = offsetof(struct PROPERTY_STRUCT, Name),                                                                          \
+     .offset = offsetof(struct PROPERTY_STRUCT, Name),                                                                 \
      default_,                                                                                                         \
      hooks.doc = doc_},
 

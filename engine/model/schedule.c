@@ -54,7 +54,8 @@ bool time_from_text(const char *text, double *out)
         rest += used;
     }
     rest += strspn(rest, " ");
-    if ((rest[0] == 'A' || rest[0] == 'a' || rest[0] == 'P' || rest[0] == 'p') && tolower((unsigned char)rest[1]) == 'm') {
+    if ((rest[0] == 'A' || rest[0] == 'a' || rest[0] == 'P' || rest[0] == 'p') &&
+        tolower((unsigned char)rest[1]) == 'm') {
         if (hour < 1 || hour > 12)
             return false;
         hour = hour % 12 + (tolower((unsigned char)rest[0]) == 'p' ? 12 : 0);
@@ -93,7 +94,7 @@ static HRESULT schedule_check_end(struct object *o, const struct property *p, co
 
 static const struct property properties[] = {
 #define PROPERTY_STRUCT set_schedule
-#define PROPERTY PROPERTY_ROW
+#define PROPERTY        PROPERTY_ROW
 #include "engine/model/schedule.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT

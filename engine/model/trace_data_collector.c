@@ -35,7 +35,7 @@ static HRESULT trace_get_is_kernel(struct object *o, const struct property *p, s
 
 static const struct property properties[] = {
 #define PROPERTY_STRUCT trace_data_collector
-#define PROPERTY PROPERTY_ROW
+#define PROPERTY        PROPERTY_ROW
 #include "engine/model/data_collector.def"
 #include "engine/model/trace_data_collector.def"
 #undef PROPERTY

@@ -6,7 +6,7 @@
 
 static const struct property properties[] = {
 #define PROPERTY_STRUCT trace_data_provider
-#define PROPERTY PROPERTY_ROW
+#define PROPERTY        PROPERTY_ROW
 #include "engine/model/trace_data_provider.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT
@@ -42,7 +42,8 @@ const struct class trace_data_provider_class = {
     .created = created,
 };
 
-/* A provider is in a collection once (MS-PLA 2.2.1); providers that have no GUID yet are not held against each other. */
+/* A provider is in a collection once (MS-PLA 2.2.1); providers that have no GUID yet are not held against each other.
+ */
 static HRESULT admit(struct object *collection, struct object *item)
 {
     static const GUID none;

@@ -3,9 +3,12 @@
 #include "engine/model/model.h"
 
 #include "engine/model/name_pattern.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { FORMAT_PATTERN = 0x0001 /* plaPattern */ };
 
@@ -77,35 +80,138 @@ static HRESULT controls(const struct validation *v, struct object *o)
             return try_hr;                                                                                             \
     } while (0)
 
+/* Properties of one that its kind has no use for. */
+static HRESULT ignored_all(const struct validation *v, const char *const *names, const char *why)
+{
+    HRESULT hr = S_OK;
+    for (; SUCCEEDED(hr) && *names; names++)
+        hr = tell(v, PLA_S_PROPERTY_IGNORED, *names, why);
+    return hr;
+}
+
+/* The rules of a collector that writes a log file of its own. */
+static HRESULT validate_log(const struct validation *v, const struct data_collector *c, uint32_t segment_max_size,
+                            bool appends)
+{
+    TRY(conflict(v, (c->FileNameFormat & FORMAT_PATTERN) && !c->FileNameFormatPattern[0], "FileNameFormatPattern",
+                 "FileNameFormat asks for a pattern and there is none"));
+    TRY(ignored(v, !c->LogCircular && !segment_max_size, "LogCircular", "without SegmentMaxSize no file is circular"));
+    TRY(conflict(v, c->LogCircular && !segment_max_size, "LogCircular", "a circular file needs SegmentMaxSize"));
+    TRY(ignored(v, !appends || ((c->LogOverwrite || c->LogCircular) && !c->LogAppend), "LogAppend",
+                appends ? "a file that is overwritten or circular is not appended to"
+                        : "this log format does not append"));
+    return conflict(v, c->LogAppend && (c->LogCircular || c->LogOverwrite), "LogAppend",
+                    "a file cannot be appended to and overwritten or circular");
+}
+
+static HRESULT validate_counters(const struct validation *v, struct object *o, uint32_t segment_max_size)
+{
+    static const char *const unused[] = {"LogCircular", "LogOverwrite", "LogAppend", NULL};
+    const struct performance_counter_collector *c = (const struct performance_counter_collector *)o;
+    if (c->LogFileFormat != 2 /* plaSql */)
+        return validate_log(v, collector_of(o), segment_max_size, c->LogFileFormat == 3 /* plaBinary */);
+    TRY(ignored_all(v, unused, "an SQL log is no file"));
+    return conflict(v, !c->DataSourceName[0], "DataSourceName", "an SQL log needs a data source");
+}
+
+static HRESULT validate_trace(const struct validation *v, struct object *o, uint32_t segment_max_size)
+{
+    static const char *const unused[] = {
+        "FileName", "LogAppend", "LogCircular", "LogOverwrite", "FileNameFormat", "FileNameFormatPattern", NULL};
+    const struct trace_data_collector *c = (const struct trace_data_collector *)o;
+    return c->StreamMode != 1 /* plaFile */ ? ignored_all(v, unused, "StreamMode does not ask for a file alone")
+                                            : validate_log(v, collector_of(o), segment_max_size, true);
+}
+
+/* Its providers, which the copy that is validated does not have. */
+static HRESULT validate_providers(const struct validation *v, struct object *original)
+{
+    struct value kernel;
+    TRY(object_get(original, &original->class->properties[ITraceDataCollector_IsKernelTrace], &kernel));
+    size_t count = collection_count(((struct trace_data_collector *)original)->TraceDataProviders);
+    return conflict(v, kernel.boolean && count > 1, "TraceDataProviders", "the kernel's trace has no other provider");
+}
+
+static HRESULT validate_configuration(const struct validation *v, struct object *o, uint32_t segment_max_size)
+{
+    static const char *const unused[] = {"LogCircular", "LogAppend", NULL};
+    (void)o, (void)segment_max_size;
+    return ignored_all(v, unused, "a configuration is written once");
+}
+
+static HRESULT validate_alert(const struct validation *v, struct object *o, uint32_t segment_max_size)
+{
+    static const char *const unused[] = {
+        "FileName", "FileNameFormat", "FileNameFormatPattern", "LogAppend", "LogCircular", "LogOverwrite", NULL};
+    const struct alert_collector *c = (const struct alert_collector *)o;
+    (void)segment_max_size;
+    TRY(ignored_all(v, unused, "an alert writes no file"));
+    return ignored(v, !c->Task[0], "TaskArguments", "there is no Task");
+}
+
+/* "C:\..." on Windows, "/..." too where the host has such paths. */
+static bool is_full_path(const char *path)
+{
+    return (path[0] && path[1] == ':' && (path[2] == '\\' || path[2] == '/')) || path[0] == '/';
+}
+
+static HRESULT validate_exe(const struct validation *v, const char *path)
+{
+    char *expanded = host_expand_environment(path);
+    HRESULT hr = expanded ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !expanded[0])
+        hr = conflict(v, true, "ExePath", "there is no program");
+    else if (SUCCEEDED(hr) && (!strncmp(expanded, "\\\\", 2) || !strncmp(expanded, "//", 2)))
+        hr = tell(v, PLA_E_NETWORK_EXE_NOT_VALID, "ExePath", "the program is on another machine");
+    else if (SUCCEEDED(hr) && !is_full_path(expanded))
+        hr = tell(v, PLA_E_EXE_FULL_PATH_REQUIRED, "ExePath", "the program is not named with its full path");
+    else if (SUCCEEDED(hr) && !file_exists(expanded))
+        hr = tell(v, PLA_E_EXE_PATH_NOT_VALID, "ExePath", "there is no such program");
+    memory_free(expanded);
+    return hr;
+}
+
+static HRESULT validate_api_tracing(const struct validation *v, struct object *o, uint32_t segment_max_size)
+{
+    /* FileName is ignored too; Windows does not report it (MS-PLA note 3). */
+    static const char *const unused[] = {"FileNameFormat", "FileNameFormatPattern", "LogAppend",
+                                         "LogOverwrite",   "LogCircular",           NULL};
+    const struct api_tracing_collector *c = (const struct api_tracing_collector *)o;
+    (void)segment_max_size;
+    for (size_t i = 0; i < c->IncludeApis.count; i++)
+        for (size_t k = 0; k < c->ExcludeApis.count; k++)
+            if (text_equal_nocase(c->IncludeApis.items[i], c->ExcludeApis.items[k]))
+                return error_set(PLA_E_CONFLICT_INCL_EXCL_API, "IncludeApis and ExcludeApis: '%s' is in both",
+                                 c->IncludeApis.items[i]);
+    TRY(ignored_all(v, unused, "the log is LogFilePath"));
+    return validate_exe(v, c->ExePath);
+}
+
+static const struct {
+    const struct class *class;
+    HRESULT (*validate)(const struct validation *v, struct object *copy, uint32_t segment_max_size);
+    HRESULT (*original)(const struct validation *v, struct object *original); /* what a copy lacks; may be NULL */
+} rules[] = {
+    {&performance_counter_collector_class, validate_counters, NULL},
+    {&trace_data_collector_class, validate_trace, validate_providers},
+    {&configuration_collector_class, validate_configuration, NULL},
+    {&alert_collector_class, validate_alert, NULL},
+    {&api_tracing_collector_class, validate_api_tracing, NULL},
+};
+
 static HRESULT validate_collector(const struct validation *v, struct object *o, uint32_t segment_max_size)
 {
     struct object *copy;
     TRY(object_copy(o, &copy)); /* one consistent state, read without the lock */
-    struct data_collector *c = collector_of(copy);
-    bool counters = o->class == &performance_counter_collector_class;
-    struct performance_counter_collector *pc = (struct performance_counter_collector *)copy;
-    uint32_t format = counters ? pc->LogFileFormat : 3;
-    bool sql = format == 2, text = format < 2;
-    HRESULT hr = pattern(v, c->FileNameFormat, c->FileNameFormatPattern, "FileNameFormatPattern");
-    if (SUCCEEDED(hr))
-        hr = conflict(v, (c->FileNameFormat & FORMAT_PATTERN) && !c->FileNameFormatPattern[0], "FileNameFormatPattern",
-                      "FileNameFormat asks for a pattern and there is none");
-    if (SUCCEEDED(hr))
-        hr = ignored(v, sql || (!c->LogCircular && !segment_max_size), "LogCircular",
-                     sql ? "an SQL log is not circular" : "without SegmentMaxSize no file is circular");
-    if (SUCCEEDED(hr))
-        hr = conflict(v, c->LogCircular && !segment_max_size, "LogCircular", "a circular file needs SegmentMaxSize");
-    if (SUCCEEDED(hr))
-        hr = ignored(v, sql, "LogOverwrite", "an SQL log is not overwritten");
-    if (SUCCEEDED(hr))
-        hr = ignored(v, sql || text || ((c->LogOverwrite || c->LogCircular) && !c->LogAppend), "LogAppend",
-                     sql || text ? "this log format does not append"
-                                 : "a file that is overwritten or circular is not appended to");
-    if (SUCCEEDED(hr))
-        hr = conflict(v, c->LogAppend && (c->LogCircular || c->LogOverwrite), "LogAppend",
-                      "a file cannot be appended to and overwritten or circular");
-    if (SUCCEEDED(hr) && counters)
-        hr = conflict(v, sql && !pc->DataSourceName[0], "DataSourceName", "an SQL log needs a data source");
+    HRESULT hr = pattern(v, collector_of(copy)->FileNameFormat, collector_of(copy)->FileNameFormatPattern,
+                         "FileNameFormatPattern");
+    for (size_t i = 0; SUCCEEDED(hr) && i < sizeof rules / sizeof rules[0]; i++) {
+        if (rules[i].class != o->class)
+            continue;
+        hr = rules[i].validate(v, copy, segment_max_size);
+        if (SUCCEEDED(hr) && rules[i].original)
+            hr = rules[i].original(v, o);
+    }
     if (SUCCEEDED(hr))
         hr = controls(v, copy);
     object_release(copy);

@@ -9,7 +9,7 @@
 
 #define ITEM(Enumerator, Value) {#Enumerator, Value},
 #define ENUMERATION(Name, ...)                                                                                         \
-    static const struct enumeration_item items_##Name[] = {__VA_ARGS__};                                                     \
+    static const struct enumeration_item items_##Name[] = {__VA_ARGS__};                                               \
     const struct enumeration enumeration_##Name = {#Name, sizeof items_##Name / sizeof items_##Name[0], items_##Name};
 #include "engine/model/enumerations.def"
 #undef ENUMERATION

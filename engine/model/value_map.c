@@ -14,7 +14,7 @@ static HRESULT item_check_key(struct object *o, const struct property *p, const 
 
 static const struct property item_properties[] = {
 #define PROPERTY_STRUCT value_map_item
-#define PROPERTY PROPERTY_ROW
+#define PROPERTY        PROPERTY_ROW
 #include "engine/model/value_map_item.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT
@@ -50,7 +50,7 @@ static HRESULT map_take_value(struct object *map, const struct property *p, cons
 
 static const struct property map_properties[] = {
 #define PROPERTY_STRUCT value_map
-#define PROPERTY PROPERTY_ROW
+#define PROPERTY        PROPERTY_ROW
 #include "engine/model/value_map.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define XML_MAX_SIZE   (16u << 20) /* bytes; the largest templates known have 100 KB */
-#define MAX_ROWS       64          /* more rows than any class has */
-#define MAX_BAD_LIST   4096        /* items of a list with errors that are tried one by one */
+#define XML_MAX_SIZE (16u << 20) /* bytes; the largest templates known have 100 KB */
+#define MAX_ROWS     64          /* more rows than any class has */
+#define MAX_BAD_LIST 4096        /* items of a list with errors that are tried one by one */
 
 /* ---- documents ---- */
 
@@ -305,7 +305,7 @@ static HRESULT read_unknown(const struct reading *r, xmlNodePtr node)
 /* Elements that a real export has and that nothing is made of. */
 static bool is_known_noise(const char *element)
 {
-    static const char *const noise[] = {"Index",     "OutputLocation", "n",       "IsKernelTrace",
+    static const char *const noise[] = {"Index",     "OutputLocation", "n",     "IsKernelTrace",
                                         "SessionId", "EndTime",        "Server"};
     for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++)
         if (!strcmp(element, noise[i]))

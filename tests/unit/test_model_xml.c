@@ -298,13 +298,56 @@ static void validation_follows_the_rules(void **state)
               ITEM("FileNameFormatPattern", "0xa0300002"));
 }
 
+/* The other kinds of collector (MS-PLA 2.2.2.11): what each ignores, and what is wrong with a program's path. */
+static void validation_knows_every_kind(void **state)
+{
+    (void)state;
+#define IGNORED(kind, property) kind "DataCollector[1]/" property " 0x00300100\n"
+    validated(SET(QUIET "<ConfigurationDataCollector/>"),
+              IGNORED("Configuration", "LogCircular") IGNORED("Configuration", "LogAppend"));
+    validated(SET(QUIET "<AlertDataCollector><Task>t</Task></AlertDataCollector>"),
+              IGNORED("Alert", "FileName") IGNORED("Alert", "FileNameFormat") IGNORED("Alert", "FileNameFormatPattern")
+                  IGNORED("Alert", "LogAppend") IGNORED("Alert", "LogCircular") IGNORED("Alert", "LogOverwrite"));
+    validated(SET(QUIET "<TraceDataCollector/>"), "");
+    validated(SET(QUIET "<TraceDataCollector><StreamMode>2</StreamMode></TraceDataCollector>"),
+              IGNORED("Trace", "FileName") IGNORED("Trace", "LogAppend") IGNORED("Trace", "LogCircular")
+                  IGNORED("Trace", "LogOverwrite") IGNORED("Trace", "FileNameFormat")
+                      IGNORED("Trace", "FileNameFormatPattern"));
+    validated(SET(QUIET "<TraceDataCollector><TraceDataProvider><Guid>9E814AAD-3204-11D2-9A82-006008A86939</Guid>"
+                        "</TraceDataProvider><TraceDataProvider/></TraceDataCollector>"),
+              "TraceDataCollector[1]/TraceDataProviders 0x80300101\n");
+#define API_IGNORED                                                                                                    \
+    IGNORED("ApiTracing", "FileNameFormat") IGNORED("ApiTracing", "FileNameFormatPattern")                             \
+    IGNORED("ApiTracing", "LogAppend") IGNORED("ApiTracing", "LogOverwrite") IGNORED("ApiTracing", "LogCircular")
+#define API(path) SET(QUIET "<ApiTracingDataCollector><ExePath>" path "</ExePath></ApiTracingDataCollector>")
+    validated(API(""), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300101\n");
+    validated(API("notepad.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x8030010e\n");
+    validated(API("\\\\host\\share\\x.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300106\n");
+    validated(API("C:\\no\\such\\x.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
+}
+
+/* An API in both lists: Commit itself fails (MS-PLA 3.2.4.1.54). */
+static void overlapping_api_lists_fail(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *issues = new_issues();
+    assert_int_equal(set_xml(set, SET("<ApiTracingDataCollector><IncludeApi>kernel32!Sleep</IncludeApi><ExcludeApi>"
+                                      "Kernel32!sleep</ExcludeApi></ApiTracingDataCollector>")),
+                     S_OK);
+    assert_int_equal(set_validate(set, issues), PLA_E_CONFLICT_INCL_EXCL_API);
+    assert_non_null(strstr(error_text(PLA_E_CONFLICT_INCL_EXCL_API), "kernel32!Sleep"));
+    object_release(issues);
+    object_release(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_template_is_read_and_written_again), cmocka_unit_test(partial_xml_keeps_the_rest),
         cmocka_unit_test(malformed_xml_changes_nothing),        cmocka_unit_test(prologues_are_taken),
         cmocka_unit_test(collectors_have_xml_of_their_own),     cmocka_unit_test(control_characters_do_not_break_the_file),
-        cmocka_unit_test(validation_follows_the_rules),
+        cmocka_unit_test(validation_follows_the_rules),         cmocka_unit_test(validation_knows_every_kind),
+        cmocka_unit_test(overlapping_api_lists_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

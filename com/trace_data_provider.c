@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* ITraceDataProvider. MS-PLA 3.2.4.11. */
+#include "com/class_table.h"
+#include "com/convert.h"
+#include "com/property_thunks.h"
+#include "engine/model/trace_providers.h"
+#include "engine/os/memory.h"
+
+#define INTERFACE ITraceDataProvider
+#define PROPERTY  PROPERTY_THUNKS
+#include "engine/model/trace_data_provider.def"
+#undef PROPERTY
+DISPATCH_THUNKS(ITraceDataProvider)
+
+static HRESULT STDMETHODCALLTYPE provider_query(ITraceDataProvider *This, BSTR name, BSTR server)
+{
+    char *text = NULL;
+    (void)server; /* not used: MS-PLA 3.2.4.11.15 */
+    HRESULT hr = text_from_bstr(name, "bstrName", &text);
+    if (SUCCEEDED(hr))
+        hr = trace_provider_query(model_of(This), text);
+    memory_free(text);
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE provider_resolve(ITraceDataProvider *This, IDispatch *from)
+{
+    struct object *model;
+    HRESULT hr = skin_model((IUnknown *)from, NULL, "pFrom", &model);
+    if (SUCCEEDED(hr)) {
+        hr = trace_provider_resolve(model_of(This), model);
+        object_release(model);
+    }
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE provider_set_security(ITraceDataProvider *This, BSTR sddl)
+{
+    (void)sddl;
+    return com_result(This, trace_providers_no_registry("SetSecurity"));
+}
+
+static HRESULT STDMETHODCALLTYPE provider_get_security(ITraceDataProvider *This, ULONG information, BSTR *out)
+{
+    (void)information;
+    if (!out)
+        return com_no_pointer(This, "Sddl");
+    *out = NULL;
+    return com_result(This, trace_providers_no_registry("GetSecurity"));
+}
+
+static HRESULT STDMETHODCALLTYPE provider_get_processes(ITraceDataProvider *This, IValueMap **out)
+{
+    if (!out)
+        return com_no_pointer(This, "Processes");
+    *out = NULL;
+    return com_result(This, trace_providers_no_registry("GetRegisteredProcesses"));
+}
+
+const ITraceDataProviderVtbl trace_data_provider_vtable = {
+    DISPATCH_SLOTS(ITraceDataProvider),
+#define PROPERTY PROPERTY_SLOTS
+#include "engine/model/trace_data_provider.def"
+#undef PROPERTY
+    .Query = provider_query,
+    .Resolve = provider_resolve,
+    .SetSecurity = provider_set_security,
+    .GetSecurity = provider_get_security,
+    .GetRegisteredProcesses = provider_get_processes,
+};
+enum {
+    ITraceDataProvider_slots = 0
+#define PROPERTY PROPERTY_SLOT_COUNT
+#include "engine/model/trace_data_provider.def"
+#undef PROPERTY
+};
+ASSERT_SLOTS(ITraceDataProvider, ITraceDataProvider_slots + 5);

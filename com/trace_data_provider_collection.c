@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* ITraceDataProviderCollection. MS-PLA 3.2.4.13. */
+#include "com/class_table.h"
+#include "com/collection.h"
+#include "engine/model/trace_providers.h"
+
+DISPATCH_THUNKS(ITraceDataProviderCollection)
+COLLECTION_READ_THUNKS(ITraceDataProviderCollection, ITraceDataProvider, LONG)
+COLLECTION_ADD_THUNK(ITraceDataProviderCollection, ITraceDataProvider)
+COLLECTION_REMOVE_THUNK(ITraceDataProviderCollection)
+COLLECTION_CREATE_THUNK(ITraceDataProviderCollection, ITraceDataProvider, CreateTraceDataProvider,
+                        trace_data_provider_class)
+
+static HRESULT STDMETHODCALLTYPE providers_get(ITraceDataProviderCollection *This, BSTR server)
+{
+    (void)server; /* not used: MS-PLA 3.2.4.13.9 */
+    return com_result(This, trace_providers_list(model_of(This)));
+}
+
+static HRESULT STDMETHODCALLTYPE providers_get_by_process(ITraceDataProviderCollection *This, BSTR server, ULONG pid)
+{
+    (void)server;
+    return com_result(This, trace_providers_list_of_process(model_of(This), pid));
+}
+
+const ITraceDataProviderCollectionVtbl trace_data_provider_collection_vtable = {
+    DISPATCH_SLOTS(ITraceDataProviderCollection),
+    COLLECTION_READ_SLOTS(ITraceDataProviderCollection),
+    .Add = ITraceDataProviderCollection_Add_thunk,
+    .Remove = ITraceDataProviderCollection_Remove_thunk,
+    .CreateTraceDataProvider = ITraceDataProviderCollection_CreateTraceDataProvider_thunk,
+    .GetTraceDataProviders = providers_get,
+    .GetTraceDataProvidersByProcess = providers_get_by_process,
+};
+ASSERT_SLOTS(ITraceDataProviderCollection, COLLECTION_SLOT_COUNT + 3);
