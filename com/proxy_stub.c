@@ -242,6 +242,28 @@ static HRESULT STDMETHODCALLTYPE factory_create_proxy(IPSFactoryBuffer *factory,
     return S_OK;
 }
 
+/* For the stubs of IDispatch's methods, which another stub serves, widl writes a table of functions; but not for the
+   collectors' interfaces, which have IDispatch from IDataCollector. Without it their IDispatch is RPC_X_BAD_STUB_DATA
+   for a client that calls it through the collector's own interface. */
+enum { MOST_OPNUMS = 128 };
+
+static void RPC_ENTRY call_interpreted(IRpcStubBuffer *stub, IRpcChannelBuffer *channel, PRPC_MESSAGE message,
+                                       DWORD *phase)
+{
+    NdrStubCall2(stub, channel, message, phase);
+}
+
+static const PRPC_STUB_FUNCTION stub_functions[MOST_OPNUMS] = {
+    [3 ... 6] = STUB_FORWARDING_FUNCTION,
+    [7 ... MOST_OPNUMS - 1] = call_interpreted,
+};
+
+static void complete_stub(const CInterfaceStubHeader *header)
+{
+    if (!header->pDispatchTable && header->DispatchTableCount <= MOST_OPNUMS)
+        ((CInterfaceStubHeader *)header)->pDispatchTable = stub_functions;
+}
+
 static HRESULT STDMETHODCALLTYPE factory_create_stub(IPSFactoryBuffer *factory, REFIID iid, IUnknown *server,
                                                      IRpcStubBuffer **stub)
 {
@@ -254,6 +276,7 @@ static HRESULT STDMETHODCALLTYPE factory_create_stub(IPSFactoryBuffer *factory, 
         return E_NOINTERFACE;
     if (!server) /* Wine's rpcrt4 reads its vtable at once */
         return E_INVALIDARG;
+    complete_stub(header);
     struct stub *self = memory_zero(1, sizeof *self);
     if (!self)
         return E_OUTOFMEMORY;

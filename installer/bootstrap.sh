@@ -233,7 +233,7 @@ demo() {
     echo "Its first lines (cut to 150 characters):"
     head -n 4 "$unix" | tr -d '\r' | cut -c1-150 | sed 's/^/    /'
     echo
-    echo "Your own scripts: WINEPREFIX='$WINEPREFIX' wine cscript x.vbs"
+    echo "Your own scripts: WINEPREFIX='$WINEPREFIX' WINEDEBUG=-all wine cscript x.vbs"
 }
 
 # workflow PRESET: configure, build and ctest, shown as they go; its exit code is in build/bootstrap/PRESET.rc.
@@ -322,7 +322,7 @@ prefix)
     packages $build_packages
     build
     prefix "$dir"
-    echo "Ready. Your own scripts: WINEPREFIX='$WINEPREFIX' wine cscript x.vbs"
+    echo "Ready. Your own scripts: WINEPREFIX='$WINEPREFIX' WINEDEBUG=-all wine cscript x.vbs"
     ;;
 clean) clean ;;
 esac

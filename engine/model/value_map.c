@@ -193,6 +193,8 @@ static HRESULT enable_key(struct object *map, const char *key)
     struct object **items;
     size_t count;
     bool found = false;
+    if (!key[0]) /* what a number added has no key either */
+        return error_set(E_INVALIDARG, "Add: an empty text is no number and no key");
     HRESULT hr = collection_snapshot(map, &items, &count);
     for (size_t i = 0; SUCCEEDED(hr) && !found && i < count; i++) {
         struct value v;

@@ -2,6 +2,7 @@
 /* Clocks, the host's names and folders, kernel files, error texts and the allocator. */
 #include "tests/unit/child_process.h"
 #include "engine/os/clock.h"
+#include "engine/os/pdh_types.h"
 
 #ifndef _WIN32
 #include <pthread.h>
@@ -268,6 +269,25 @@ static void process_ids(void **state)
     }
 }
 
+/* Counters come from one PDH, the same for all; where it is missing the user is told which module that is. */
+static void pdh_of_the_host(void **state)
+{
+    const struct pdh_api *api = NULL, *again = NULL;
+    HRESULT hr = host_pdh(&api);
+
+    (void)state;
+    assert_int_equal(host_pdh(&again), hr);
+    assert_ptr_equal(api, again);
+    if (SUCCEEDED(hr)) {
+        assert_non_null(api->PdhOpenQueryW);
+        assert_non_null(api->PdhEnumObjectItemsW);
+    } else {
+        assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND));
+        assert_non_null(strstr(error_text(hr), "openpdh"));
+        assert_null(api);
+    }
+}
+
 /* What a user reads names the thing that failed, the innermost place last. */
 static void error_texts(void **state)
 {
@@ -383,8 +403,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(clocks_run),  cmocka_unit_test(boot_time_is_the_hosts),
         cmocka_unit_test(environment), cmocka_unit_test(data_folder),
         cmocka_unit_test(names),       cmocka_unit_test(kernel_files_are_fresh),
-        cmocka_unit_test(process_ids), cmocka_unit_test(error_texts),
-        cmocka_unit_test(allocator),   cmocka_unit_test(threads),
+        cmocka_unit_test(process_ids), cmocka_unit_test(pdh_of_the_host),
+        cmocka_unit_test(error_texts), cmocka_unit_test(allocator),
+        cmocka_unit_test(threads),
     };
 
     (void)argc;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #ifndef _WIN32
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
@@ -218,6 +219,16 @@ static void a_missing_root_is_named(void **state)
 static void an_unwritable_folder_is_named(void **state)
 {
     (void)state;
+    /* That user may not even reach the folder of the programs, as below /root. */
+    char *host = text_format("/tmp/openpla-run-test-host-%u", (unsigned)process_own_id());
+    char *folder = host_module_folder(), *program = path_join(folder, "run_test_host"), *bytes;
+    size_t size;
+    assert_int_equal(file_load(program, SIZE_MAX, &bytes, &size), S_OK);
+    assert_int_equal(file_store(host, bytes, size), S_OK);
+    assert_int_equal(chmod(host, 0755), 0);
+    memory_free(folder);
+    memory_free(program);
+    memory_free(bytes);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -226,6 +237,7 @@ static void an_unwritable_folder_is_named(void **state)
         /* A data folder of its own; /usr belongs to root. */
         if (fixture_setup(NULL))
             _exit(11);
+        scratch_environment("OPENPLA_HOST", host);
         static const char xml[] =
             "<DataCollectorSet><RootPath>/usr</RootPath><Subdirectory>s</Subdirectory></DataCollectorSet>";
         if (FAILED(store_save(SPACE, "x", STORE_CREATE, xml, strlen(xml))))
@@ -237,6 +249,8 @@ static void an_unwritable_folder_is_named(void **state)
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
+    file_delete(host);
+    memory_free(host);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* The tests' way to the objects. */
+#include "tests/com/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#define MANIFEST_RESOURCE 2 /* in objects.rc; 1 would be in force for the whole program */
+
+bool in_process;
+char said[2048];
+
+static HANDLE context = INVALID_HANDLE_VALUE;
+static ULONG_PTR cookie;
+static WCHAR data_folder[MAX_PATH];
+
+static bool complain(const char *what)
+{
+    fprintf(stderr, "%s: error %lu\n", what, GetLastError());
+    return false;
+}
+
+static bool begin_in_process(void)
+{
+    WCHAR program[MAX_PATH], temporary[MAX_PATH];
+    ACTCTXW manifest = {.cbSize = sizeof(manifest),
+                        .dwFlags = ACTCTX_FLAG_RESOURCE_NAME_VALID,
+                        .lpSource = program,
+                        .lpResourceName = MAKEINTRESOURCEW(MANIFEST_RESOURCE)};
+
+    GetModuleFileNameW(NULL, program, MAX_PATH);
+    context = CreateActCtxW(&manifest);
+    if (context == INVALID_HANDLE_VALUE || !ActivateActCtx(context, &cookie))
+        return complain("the manifest");
+    if (!GetTempPathW(MAX_PATH, temporary))
+        return complain("GetTempPath");
+    _snwprintf(data_folder, MAX_PATH, L"%lsopenpla-test-%lu", temporary, GetCurrentProcessId());
+    if (!CreateDirectoryW(data_folder, NULL))
+        return complain("CreateDirectory");
+    return !_wputenv_s(L"OPENPLA_DATA", data_folder);
+}
+
+bool client_begin(bool local)
+{
+    in_process = !local;
+    if (in_process && !begin_in_process())
+        return false;
+    return SUCCEEDED(CoInitializeEx(NULL, COINIT_MULTITHREADED)) || complain("CoInitializeEx");
+}
+
+static bool module_is_unused(void)
+{
+    HMODULE module = GetModuleHandleW(L"openpla.dll");
+    HRESULT(WINAPI * can_unload)(void) = NULL;
+
+    if (module)
+        can_unload = (HRESULT(WINAPI *)(void))(void (*)(void))GetProcAddress(module, "DllCanUnloadNow");
+    if (!can_unload)
+        return complain("DllCanUnloadNow");
+    if (can_unload() == S_OK)
+        return true;
+    fprintf(stderr, "objects are left: DllCanUnloadNow says no\n");
+    return false;
+}
+
+static void remove_tree(const WCHAR *folder)
+{
+    WCHAR path[MAX_PATH];
+    WIN32_FIND_DATAW found;
+    HANDLE find;
+
+    _snwprintf(path, MAX_PATH, L"%ls\\*", folder);
+    find = FindFirstFileW(path, &found);
+    if (find == INVALID_HANDLE_VALUE)
+        return;
+    do {
+        if (!wcscmp(found.cFileName, L".") || !wcscmp(found.cFileName, L".."))
+            continue;
+        _snwprintf(path, MAX_PATH, L"%ls\\%ls", folder, found.cFileName);
+        if (found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+            remove_tree(path);
+        else
+            DeleteFileW(path);
+    } while (FindNextFileW(find, &found));
+    FindClose(find);
+    RemoveDirectoryW(folder);
+}
+
+bool client_end(void)
+{
+    bool ok = true;
+
+    SetErrorInfo(0, NULL);
+    if (in_process) {
+        ok = module_is_unused();
+        remove_tree(data_folder);
+    }
+    CoUninitialize();
+    if (in_process)
+        DeactivateActCtx(0, cookie);
+    return ok;
+}
+
+static __thread ULONG_PTR thread_cookie;
+
+void client_thread_begin(DWORD apartment)
+{
+    if (in_process)
+        ActivateActCtx(context, &thread_cookie);
+    CoInitializeEx(NULL, apartment);
+}
+
+void client_thread_end(void)
+{
+    SetErrorInfo(0, NULL);
+    CoUninitialize();
+    if (in_process)
+        DeactivateActCtx(0, thread_cookie);
+}
+
+/* ---- objects ---- */
+
+void *create(REFCLSID class_id, REFIID iid)
+{
+    void *object = NULL;
+
+    assert_ok(CoCreateInstance(class_id, NULL, in_process ? CLSCTX_INPROC_SERVER : CLSCTX_LOCAL_SERVER, iid, &object));
+    assert_non_null(object);
+    return object;
+}
+
+IDataCollectorSet *new_set(void)
+{
+    return create(&CLSID_DataCollectorSet, &IID_IDataCollectorSet);
+}
+
+IDataCollectorCollection *collectors_of(IDataCollectorSet *set)
+{
+    IDataCollectorCollection *collectors = NULL;
+
+    assert_ok(IDataCollectorSet_get_DataCollectors(set, &collectors));
+    return collectors;
+}
+
+IPerformanceCounterDataCollector *new_collector(IDataCollectorSet *set, const WCHAR *name)
+{
+    static const WCHAR *const counters[] = {L"\\Memory\\Available MBytes"};
+    IDataCollectorCollection *collectors = collectors_of(set);
+    IPerformanceCounterDataCollector *collector = NULL;
+    SAFEARRAY *array = text_array(VT_BSTR, counters, 1);
+    IDataCollector *plain;
+    BSTR text = SysAllocString(name);
+
+    assert_ok(IDataCollectorCollection_CreateDataCollector(collectors, plaPerformanceCounter, &plain));
+    assert_ok(IDataCollector_QueryInterface(plain, &IID_IPerformanceCounterDataCollector, (void **)&collector));
+    assert_ok(IPerformanceCounterDataCollector_put_Name(collector, text));
+    assert_ok(IPerformanceCounterDataCollector_put_PerformanceCounters(collector, array));
+    SafeArrayDestroy(array);
+    SysFreeString(text);
+    release(plain);
+    release(collectors);
+    return collector;
+}
+
+IPerformanceCounterDataCollector *added_collector(IDataCollectorSet *set, const WCHAR *name)
+{
+    IPerformanceCounterDataCollector *collector = new_collector(set, name);
+    IDataCollectorCollection *collectors = collectors_of(set);
+
+    assert_ok(IDataCollectorCollection_Add(collectors, (IDataCollector *)collector));
+    release(collectors);
+    return collector;
+}
+
+IValueMap *new_map(void)
+{
+    IDataCollectorSet *set = new_set();
+    BSTR xml = SysAllocString(L"<DataCollectorSet/>");
+    IValueMap *map = NULL;
+
+    assert_ok(IDataCollectorSet_SetXml(set, xml, &map));
+    SysFreeString(xml);
+    release(set);
+    return map;
+}
+
+IValueMapItem *new_item(IValueMap *map, const WCHAR *key, const VARIANT *value)
+{
+    IValueMapItem *item = NULL;
+    BSTR text = SysAllocString(key);
+
+    assert_ok(IValueMap_CreateValueMapItem(map, &item));
+    assert_ok(IValueMapItem_put_Key(item, text));
+    assert_ok(IValueMapItem_put_Value(item, *value));
+    SysFreeString(text);
+    return item;
+}
+
+/* The sets that were committed; the same name once. */
+static WCHAR committed[64][128];
+static unsigned committed_count;
+
+HRESULT commit(IDataCollectorSet *set, const WCHAR *name, LONG mode, IValueMap **issues)
+{
+    BSTR text = SysAllocString(name);
+    IValueMap *map = NULL;
+    HRESULT hr = heard(IDataCollectorSet_Commit(set, text, NULL, (CommitMode)mode, &map));
+    unsigned i;
+
+    SysFreeString(text);
+    for (i = 0; i < committed_count && wcscmp(committed[i], name); i++)
+        ;
+    if (i == committed_count && SUCCEEDED(hr) && committed_count < 64)
+        wcsncpy(committed[committed_count++], name, 127);
+    if (issues)
+        *issues = map;
+    else
+        release(map);
+    return hr;
+}
+
+void delete_test_sets(void)
+{
+    while (committed_count) {
+        IDataCollectorSet *set = new_set();
+        BSTR name = SysAllocString(committed[--committed_count]);
+
+        if (SUCCEEDED(IDataCollectorSet_Query(set, name, NULL))) {
+            DataCollectorSetStatus status = plaStopped;
+
+            if (SUCCEEDED(IDataCollectorSet_get_Status(set, &status)) && status != plaStopped)
+                IDataCollectorSet_Stop(set, VARIANT_TRUE);
+            IDataCollectorSet_Delete(set);
+        }
+        SysFreeString(name);
+        release(set);
+    }
+}
+
+void release(void *object)
+{
+    if (object)
+        IUnknown_Release((IUnknown *)object);
+}
+
+/* ---- errors ---- */
+
+static void keep_text(BSTR text)
+{
+    said[0] = 0;
+    if (text)
+        WideCharToMultiByte(CP_UTF8, 0, text, -1, said, sizeof(said), NULL, NULL);
+    said[sizeof(said) - 1] = 0;
+    SysFreeString(text);
+}
+
+HRESULT heard(HRESULT hr)
+{
+    IErrorInfo *info = NULL;
+    BSTR text = NULL;
+
+    if (GetErrorInfo(0, &info) == S_OK) {
+        IErrorInfo_GetDescription(info, &text);
+        IErrorInfo_Release(info);
+    }
+    keep_text(text);
+    return hr;
+}
+
+void assert_said_(const char *part, const char *file, int line)
+{
+    if (!strstr(said, part)) {
+        print_error("the error text '%s' does not say '%s'\n", said, part);
+        _fail(file, line);
+    }
+}
+
+void assert_hr_(HRESULT hr, HRESULT expected, const char *call, const char *file, int line)
+{
+    if (hr != expected) {
+        print_error("%s: 0x%08lX, not 0x%08lX; last error text: %s\n", call, (unsigned long)hr, (unsigned long)expected,
+                    said);
+        _fail(file, line);
+    }
+}
+
+/* ---- late-bound calls ---- */
+
+HRESULT invoke_id(void *object, DISPID id, WORD flags, VARIANT *result, const VARIANT *arguments, UINT count)
+{
+    static DISPID put_id = DISPID_PROPERTYPUT;
+    VARIANT reversed[8];
+    DISPPARAMS params = {.rgvarg = reversed, .cArgs = count};
+    EXCEPINFO exception = {0};
+    UINT bad = 0, i;
+    HRESULT hr;
+
+    for (i = 0; i < count; i++)
+        reversed[count - 1 - i] = arguments[i];
+    if (flags & (DISPATCH_PROPERTYPUT | DISPATCH_PROPERTYPUTREF)) {
+        params.rgdispidNamedArgs = &put_id;
+        params.cNamedArgs = 1;
+    }
+    if (result)
+        VariantInit(result);
+    hr = IDispatch_Invoke((IDispatch *)object, id, &IID_NULL, LOCALE_USER_DEFAULT, flags, &params, result, &exception,
+                          &bad);
+    if (exception.pfnDeferredFillIn)
+        exception.pfnDeferredFillIn(&exception);
+    keep_text(exception.bstrDescription);
+    SysFreeString(exception.bstrSource);
+    SysFreeString(exception.bstrHelpFile);
+    return hr == DISP_E_EXCEPTION ? exception.scode : hr;
+}
+
+HRESULT invoke(void *object, const WCHAR *name, WORD flags, VARIANT *result, const VARIANT *arguments, UINT count)
+{
+    WCHAR *names[] = {(WCHAR *)name};
+    DISPID id;
+    HRESULT hr = IDispatch_GetIDsOfNames((IDispatch *)object, &IID_NULL, names, 1, LOCALE_USER_DEFAULT, &id);
+
+    return FAILED(hr) ? hr : invoke_id(object, id, flags, result, arguments, count);
+}
+
+HRESULT get(void *object, const WCHAR *name, VARIANT *result)
+{
+    return invoke(object, name, DISPATCH_PROPERTYGET, result, NULL, 0);
+}
+
+HRESULT put(void *object, const WCHAR *name, VARIANT value)
+{
+    HRESULT hr = invoke(object, name, DISPATCH_PROPERTYPUT, NULL, &value, 1);
+
+    VariantClear(&value);
+    return hr;
+}
+
+/* ---- values ---- */
+
+VARIANT of_long(LONG n)
+{
+    VARIANT v;
+
+    V_VT(&v) = VT_I4;
+    V_I4(&v) = n;
+    return v;
+}
+
+VARIANT of_text(const WCHAR *text)
+{
+    VARIANT v;
+
+    V_VT(&v) = VT_BSTR;
+    V_BSTR(&v) = SysAllocString(text);
+    return v;
+}
+
+VARIANT of_object(void *object)
+{
+    VARIANT v;
+
+    V_VT(&v) = VT_DISPATCH;
+    V_DISPATCH(&v) = object;
+    IDispatch_AddRef((IDispatch *)object);
+    return v;
+}
+
+SAFEARRAY *text_array(VARTYPE type, const WCHAR *const *texts, UINT count)
+{
+    SAFEARRAY *array = SafeArrayCreateVector(type, 0, count);
+    LONG i;
+
+    for (i = 0; i < (LONG)count; i++) {
+        VARIANT v = of_text(texts[i]);
+
+        SafeArrayPutElement(array, &i, type == VT_VARIANT ? (void *)&v : (void *)V_BSTR(&v));
+        VariantClear(&v);
+    }
+    return array;
+}
+
+VARIANT of_array(VARTYPE type, const WCHAR *const *texts, UINT count)
+{
+    VARIANT v;
+
+    V_VT(&v) = VT_ARRAY | type;
+    V_ARRAY(&v) = text_array(type, texts, count);
+    return v;
+}
+
+bool array_is(SAFEARRAY *array, const WCHAR *const *texts, UINT count)
+{
+    VARTYPE type = VT_EMPTY;
+    LONG low = 0, high = -1, i;
+    bool same;
+
+    if (!array || FAILED(SafeArrayGetVartype(array, &type)) || type != VT_BSTR ||
+        FAILED(SafeArrayGetLBound(array, 1, &low)) || FAILED(SafeArrayGetUBound(array, 1, &high)))
+        return false;
+    same = high - low + 1 == (LONG)count;
+    for (i = 0; same && i < (LONG)count; i++) {
+        LONG at = low + i;
+        BSTR text = NULL;
+
+        same = SUCCEEDED(SafeArrayGetElement(array, &at, &text)) && bstr_is(text, texts[i]);
+    }
+    return same;
+}
+
+bool bstr_has(BSTR text, const WCHAR *part)
+{
+    bool has = text && wcsstr(text, part);
+
+    SysFreeString(text);
+    return has;
+}
+
+bool bstr_is(BSTR text, const WCHAR *expected)
+{
+    bool same = text && SysStringLen(text) == wcslen(expected) && !wcscmp(text, expected);
+
+    if (!same)
+        print_error("'%ls' is not '%ls'\n", text ? text : L"(NULL)", expected);
+    SysFreeString(text);
+    return same;
+}
+
+BSTR xml_of(IDataCollectorSet *set)
+{
+    BSTR xml = NULL;
+
+    assert_ok(IDataCollectorSet_get_Xml(set, &xml));
+    assert_non_null(xml);
+    return xml;
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets and the store: Commit, Query, Delete, listing (MS-PLA 3.2.4.1.53 to 57, 3.2.4.16). Starting is for the scripts.
+ */
+#include "tests/com/client.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+#define NAME L"test-com-sets"
+
+static HRESULT query(IDataCollectorSet *set, const WCHAR *name, const WCHAR *server)
+{
+    VARIANT arguments[2] = {of_text(name), of_text(server)};
+    HRESULT hr = invoke(set, L"Query", DISPATCH_METHOD, NULL, arguments, 2);
+
+    VariantClear(&arguments[0]);
+    VariantClear(&arguments[1]);
+    return hr;
+}
+
+static bool text_is(void *object, const WCHAR *name, const WCHAR *expected)
+{
+    VARIANT v;
+
+    assert_ok(get(object, name, &v));
+    return bstr_is(V_BSTR(&v), expected);
+}
+
+static ULONG number_of(void *object, const WCHAR *name)
+{
+    VARIANT v;
+
+    assert_ok(get(object, name, &v));
+    return V_UI4(&v);
+}
+
+static HRESULT call(void *object, const WCHAR *method)
+{
+    return invoke(object, method, DISPATCH_METHOD, NULL, NULL, 0);
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    delete_test_sets();
+    return 0;
+}
+
+/* What one client commits another one reads, whole. */
+static void what_is_committed_can_be_queried(void **state)
+{
+    IDataCollectorSet *set = new_set(), *other = new_set();
+    IDataCollectorCollection *collectors;
+    VARIANT pair[2] = {of_text(L"k"), of_text(L"v")}, v;
+
+    (void)state;
+    assert_true(text_is(set, L"Name", L""));
+    assert_ok(put(set, L"Description", of_text(L"T\x00e4glich <&> \x4e2d")));
+    assert_ok(put(set, L"Duration", of_long(77)));
+    assert_ok(invoke(set, L"SetValue", DISPATCH_METHOD, NULL, pair, 2));
+    release(added_collector(set, L"C"));
+    assert_ok(commit(set, NAME, plaCreateNew, NULL));
+    assert_true(text_is(set, L"Name", NAME));
+    assert_true(text_is(set, L"Server", L""));
+    assert_ok(query(other, L"service\\TEST-COM-SETS", L"localhost"));
+    assert_true(text_is(other, L"Description", L"T\x00e4glich <&> \x4e2d"));
+    assert_true(text_is(other, L"Server", L"localhost"));
+    assert_int_equal(number_of(other, L"Duration"), 77);
+    assert_ok(invoke(other, L"GetValue", DISPATCH_METHOD, &v, pair, 1));
+    assert_true(bstr_is(V_BSTR(&v), L"v"));
+    collectors = collectors_of(other);
+    assert_int_equal(number_of(collectors, L"Count"), 1);
+    release(collectors);
+    /* A change is nobody else's until it is committed; Query takes it back. */
+    assert_ok(put(set, L"Duration", of_long(78)));
+    assert_ok(query(other, NAME, L""));
+    assert_int_equal(number_of(other, L"Duration"), 77);
+    assert_ok(query(set, NAME, L""));
+    assert_int_equal(number_of(set, L"Duration"), 77);
+    VariantClear(&pair[0]);
+    VariantClear(&pair[1]);
+    release(other);
+    release(set);
+}
+
+/* The modes keep a script from overwriting what it did not mean to, and from creating what it meant to change. */
+static void commit_modes_mean_what_they_say(void **state)
+{
+    IDataCollectorSet *set = new_set(), *second = new_set();
+
+    (void)state;
+    assert_hr(commit(set, NAME, plaModify, NULL), PLA_E_DCS_NOT_FOUND);
+    assert_true(text_is(set, L"Name", L""));
+    assert_ok(commit(set, NAME, plaCreateNew, NULL));
+    assert_hr(commit(second, L"Test-Com-Sets", plaCreateNew, NULL), PLA_E_DCS_ALREADY_EXISTS);
+    assert_vtable_said("Test-Com-Sets");
+    assert_ok(put(second, L"Duration", of_long(2)));
+    assert_ok(commit(second, NAME, plaModify, NULL));
+    assert_ok(query(set, NAME, L""));
+    assert_int_equal(number_of(set, L"Duration"), 2);
+    assert_ok(put(set, L"Duration", of_long(3)));
+    assert_ok(commit(set, NAME, plaCreateOrModify, NULL));
+    assert_ok(put(set, L"Duration", of_long(4)));
+    assert_ok(commit(set, NAME, 0, NULL)); /* Microsoft's own sample */
+    assert_ok(put(set, L"Duration", of_long(5)));
+    assert_ok(commit(set, NAME, plaModify | plaUpdateRunningInstance, NULL));
+    assert_ok(query(second, NAME, L""));
+    assert_int_equal(number_of(second, L"Duration"), 5);
+    assert_hr(commit(set, NAME, 0x2000, NULL), E_INVALIDARG);
+    assert_vtable_said("0x2000");
+    release(second);
+    release(set);
+}
+
+/* Validating stores nothing and binds to nothing. */
+static void validate_only_leaves_nothing(void **state)
+{
+    IDataCollectorSet *set = new_set(), *other = new_set();
+    IValueMap *map = NULL;
+
+    (void)state;
+    assert_ok(commit(set, NAME, plaCreateNew | plaValidateOnly, &map));
+    assert_true(number_of(map, L"Count") > 0); /* TaskArguments without a Task at least */
+    release(map);
+    assert_hr(query(other, NAME, L""), PLA_E_DCS_NOT_FOUND);
+    assert_said("test-com-sets");
+    assert_true(text_is(set, L"Name", L""));
+    assert_hr(call(set, L"Delete"), PLA_E_DCS_NOT_FOUND);
+    release(other);
+    release(set);
+}
+
+/* Whether the map says `value` of the property. */
+static bool map_says(IValueMap *map, const WCHAR *key, HRESULT value)
+{
+    bool found = false;
+
+    for (ULONG i = 0; i < number_of(map, L"Count"); i++) {
+        VARIANT item, v;
+
+        assert_ok(invoke(map, L"Item", DISPATCH_PROPERTYGET, &item, (VARIANT[]){of_long((LONG)i)}, 1));
+        assert_ok(get(V_DISPATCH(&item), L"Key", &v));
+        if (!wcscmp(V_BSTR(&v), key))
+            found = (HRESULT)number_of(V_DISPATCH(&item), L"Value") == value;
+        VariantClear(&v);
+        VariantClear(&item);
+    }
+    return found;
+}
+
+/* What will not do what it says is named at Commit, not found out from missing logs. */
+static void commit_reports_what_will_not_work(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    IPerformanceCounterDataCollector *collector = added_collector(set, L"C");
+    IValueMap *map = NULL;
+
+    (void)state;
+    assert_ok(put(collector, L"LogFileFormat", of_long(plaSql)));
+    assert_ok(put(collector, L"LogCircular", of_long(-1)));
+    assert_ok(put(set, L"SubdirectoryFormat", of_long(plaPattern)));
+    assert_ok(put(set, L"SubdirectoryFormatPattern", of_text(L"yyyyQ")));
+    assert_ok(commit(set, NAME, plaCreateNew, &map)); /* the set is stored all the same: MS-PLA 3.2.4.1.54 */
+    assert_true(map_says(map, L"TaskArguments", 0x00300100));
+    assert_true(map_says(map, L"SubdirectoryFormatPattern", OPENPLA_E_BAD_PATTERN));
+    assert_true(map_says(map, L"PerformanceCounterDataCollector[1]/LogCircular", PLA_E_PROPERTY_CONFLICT));
+    assert_true(map_says(map, L"PerformanceCounterDataCollector[1]/DataSourceName", PLA_E_PROPERTY_CONFLICT));
+    release(map);
+    if (in_process) { /* DECISIONS 12 */
+        BSTR name = SysAllocString(NAME);
+
+        assert_ok(IDataCollectorSet_Commit(set, name, NULL, plaModify, NULL));
+        SysFreeString(name);
+    }
+    release(collector);
+    release(set);
+}
+
+static void refuses_name(const WCHAR *name, HRESULT expected, const char *why)
+{
+    IDataCollectorSet *set = new_set();
+    VARIANT arguments[3] = {of_text(name), of_text(L""), of_long(plaCreateOrModify)}, map;
+
+    assert_hr(invoke(set, L"Commit", DISPATCH_METHOD, &map, arguments, 3), expected);
+    assert_said(why);
+    assert_hr(query(set, name, L""), expected == E_NOTIMPL ? PLA_E_DCS_NOT_FOUND : expected);
+    VariantClear(&arguments[0]);
+    VariantClear(&arguments[1]);
+    release(set);
+}
+
+/* Names that no set can have are refused, before a file is made of them. */
+static void names_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    refuses_name(L"", E_INVALIDARG, "empty");
+    refuses_name(L"Service\\", E_INVALIDARG, "empty");
+    refuses_name(L"test-com-a\\b\\c", E_INVALIDARG, "b\\c");
+    refuses_name(L"test-com-a:b", E_INVALIDARG, "test-com-a:b");
+    refuses_name(L"test-com-*", E_INVALIDARG, "*");
+    refuses_name(L"test-com-\x0007", E_INVALIDARG, "0x07");
+    refuses_name(L"Nowhere\\test-com-a", E_NOINTERFACE, "Nowhere");
+    refuses_name(L"System\\test-com-a", E_NOTIMPL, "System");
+}
+
+/* Names that only a file system minds are fine. */
+static void names_that_files_cannot_have_are_kept(void **state)
+{
+    static const WCHAR *const names[] = {L"test-com-T\x00e4glich \x4e2d", L"CON", L"test-com-a.", L"test-com- %41~"};
+    WCHAR longest[201];
+
+    (void)state;
+    for (size_t i = 0; i <= ARRAYSIZE(names); i++) {
+        IDataCollectorSet *set = new_set(), *other = new_set();
+        const WCHAR *name = i < ARRAYSIZE(names) ? names[i] : longest;
+
+        wmemset(longest, L'\x00fc', 200);
+        longest[200] = 0;
+        assert_ok(commit(set, name, plaCreateNew, NULL));
+        assert_ok(query(other, name, L""));
+        assert_true(text_is(other, L"Name", name));
+        assert_ok(call(other, L"Delete"));
+        release(other);
+        release(set);
+    }
+}
+
+/* A counter that no machine can have is a mistake to be told at once; one that this machine lacks is found at Start. */
+static void counter_paths_are_checked_at_commit(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    IPerformanceCounterDataCollector *collector = added_collector(set, L"C");
+    const WCHAR *bad[] = {L"\\System\\Threads", L"Processor Time"}, *unknown[] = {L"\\No Object\\No Counter"};
+
+    (void)state;
+    assert_ok(put(collector, L"PerformanceCounters", of_array(VT_BSTR, bad, 2)));
+    assert_hr(commit(set, NAME, plaCreateNew, NULL), (HRESULT)0xC0000BC0 /* PDH_CSTATUS_BAD_COUNTERNAME */);
+    assert_vtable_said("'Processor Time'");
+    assert_ok(put(collector, L"PerformanceCounters", of_array(VT_BSTR, unknown, 1)));
+    assert_ok(commit(set, NAME, plaCreateNew, NULL));
+    release(collector);
+    release(set);
+}
+
+/* A set is bound to its namespace and its machine. */
+static void a_set_is_bound_to_where_it_is(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    WCHAR longest[1025];
+
+    (void)state;
+    assert_ok(commit(set, NAME, plaCreateNew, NULL));
+    assert_hr(query(set, L"Session\\x", L""), E_NOINTERFACE);
+    assert_said("Session");
+    wmemset(longest, L's', 1024);
+    longest[1024] = 0;
+    assert_hr(query(set, NAME, longest), E_INVALIDARG);
+    assert_said("1024");
+    assert_true(FAILED(query(set, NAME, L"test-com-another-machine")));
+    assert_said("test-com-another-machine");
+    assert_true(text_is(set, L"Name", NAME));
+    release(set);
+}
+
+/* Query of nothing must not leave half a set behind. */
+static void query_of_nothing_changes_nothing(void **state)
+{
+    IDataCollectorSet *set = new_set();
+
+    (void)state;
+    assert_ok(put(set, L"Duration", of_long(5)));
+    assert_hr(query(set, L"test-com-nothing", L""), PLA_E_DCS_NOT_FOUND);
+    assert_said("test-com-nothing");
+    assert_int_equal(number_of(set, L"Duration"), 5);
+    assert_true(text_is(set, L"Name", L""));
+    assert_hr(invoke(set, L"Start", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1), E_INVALIDARG);
+    assert_hr(invoke(set, L"Stop", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1), PLA_E_DCS_NOT_RUNNING);
+    release(set);
+}
+
+/* Delete takes the stored set, not the object: it can be committed again. */
+static void what_is_deleted_is_gone_and_can_come_back(void **state)
+{
+    IDataCollectorSet *set = new_set(), *other = new_set();
+
+    (void)state;
+    assert_hr(call(set, L"Delete"), PLA_E_DCS_NOT_FOUND);
+    assert_ok(put(set, L"Duration", of_long(6)));
+    assert_ok(commit(set, NAME, plaCreateNew, NULL));
+    assert_hr(invoke(set, L"Stop", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1), PLA_E_DCS_NOT_RUNNING);
+    assert_ok(call(set, L"Delete"));
+    assert_hr(query(other, NAME, L""), PLA_E_DCS_NOT_FOUND);
+    assert_hr(call(set, L"Delete"), PLA_E_DCS_NOT_FOUND);
+    assert_ok(commit(set, NAME, plaCreateNew, NULL));
+    assert_ok(query(other, NAME, L""));
+    assert_int_equal(number_of(other, L"Duration"), 6);
+    release(other);
+    release(set);
+}
+
+/* The serial number that is put counts on; one that was not put does not take back a run's (DECISIONS 13). */
+static void serial_numbers_do_not_go_back(void **state)
+{
+    IDataCollectorSet *set = new_set(), *other = new_set();
+
+    (void)state;
+    assert_ok(put(set, L"SerialNumber", of_long(40)));
+    assert_ok(commit(set, NAME, plaCreateNew, NULL));
+    assert_int_equal(number_of(set, L"SerialNumber"), 40);
+    assert_ok(query(other, NAME, L""));
+    assert_int_equal(number_of(other, L"SerialNumber"), 40);
+    assert_ok(put(other, L"SerialNumber", of_long(50)));
+    assert_ok(commit(other, NAME, plaModify, NULL));
+    assert_ok(commit(set, NAME, plaModify, NULL)); /* its 40 was committed long ago */
+    assert_ok(query(other, NAME, L""));
+    assert_int_equal(number_of(other, L"SerialNumber"), 50);
+    release(other);
+    release(set);
+}
+
+static LONG listed(IDataCollectorSetCollection *sets, const WCHAR *filter, HRESULT expected)
+{
+    VARIANT arguments[2] = {{.vt = VT_NULL}, of_text(filter)};
+
+    assert_hr(invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, arguments, 2), expected);
+    if (FAILED(expected))
+        assert_said("Nowhere");
+    VariantClear(&arguments[1]);
+    return (LONG)number_of(sets, L"Count");
+}
+
+/* Scripts that look for sets: all, a namespace in any case, one name; an unknown namespace is an error, not nothing. */
+static void sets_are_listed_by_filter(void **state)
+{
+    IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
+    IDataCollectorSet *a = new_set(), *b = new_set();
+    VARIANT item, name = of_text(L"test-com-list-b");
+    LONG before, now;
+
+    (void)state;
+    before = listed(sets, L"", S_OK);
+    assert_ok(put(b, L"Duration", of_long(12)));
+    assert_ok(commit(a, L"test-com-list-a", plaCreateNew, NULL));
+    assert_ok(commit(b, L"test-com-list-b", plaCreateNew, NULL));
+    now = listed(sets, L"service\\*", S_OK);
+    if (in_process) { /* others' sets come and go in the shared store */
+        assert_int_equal(now, before + 2);
+        assert_int_equal(listed(sets, L"", S_OK), before + 2);
+    } else {
+        assert_true(now >= 2);
+    }
+    assert_ok(invoke(sets, L"Item", DISPATCH_PROPERTYGET, &item, &name, 1));
+    assert_int_equal(number_of(V_DISPATCH(&item), L"Duration"), 12);
+    assert_int_equal(number_of(V_DISPATCH(&item), L"Status"), plaStopped);
+    VariantClear(&item);
+    assert_int_equal(listed(sets, L"Service\\TEST-COM-LIST-B", S_OK), 1);
+    assert_int_equal(listed(sets, L"Service\\test-com-list-?", S_OK), 2);
+    assert_int_equal(listed(sets, L"Service\\test-com-nothing", S_OK), 0);
+    assert_int_equal(listed(sets, L"System\\*", S_OK), 0);
+    assert_int_equal(listed(sets, L"Service\\test-com-list-a", S_OK), 1);
+    assert_int_equal(listed(sets, L"Nowhere\\*", E_INVALIDARG), 1); /* as it was */
+    /* pla-behaviour 16: Remove takes the set out of the store too. */
+    assert_ok(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(0)}, 1));
+    assert_int_equal(number_of(sets, L"Count"), 0);
+    assert_int_equal(listed(sets, L"Service\\test-com-list-*", S_OK), 1);
+    VariantClear(&name);
+    release(a);
+    release(b);
+    release(sets);
+}
+
+/* The account that a set runs under can be given and taken back; the password is nowhere to be read. */
+static void credentials_are_not_readable(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    VARIANT who[2] = {of_text(L"DOMAIN\\user"), of_text(L"hunter2secret")};
+
+    (void)state;
+    assert_ok(invoke(set, L"SetCredentials", DISPATCH_METHOD, NULL, who, 2));
+    assert_true(text_is(set, L"UserAccount", L"DOMAIN\\user"));
+    assert_false(bstr_has(xml_of(set), L"hunter2secret"));
+    VariantClear(&who[0]);
+    VariantClear(&who[1]);
+    V_VT(&who[0]) = V_VT(&who[1]) = VT_NULL;
+    assert_ok(invoke(set, L"SetCredentials", DISPATCH_METHOD, NULL, who, 2));
+    assert_true(text_is(set, L"UserAccount", L"SYSTEM"));
+    release(set);
+}
+
+int set_tests(void)
+{
+#define T(name) cmocka_unit_test_teardown(name, forget)
+    static const struct CMUnitTest tests[] = {
+        T(what_is_committed_can_be_queried),    T(commit_modes_mean_what_they_say),
+        T(validate_only_leaves_nothing),        T(commit_reports_what_will_not_work),
+        T(names_that_cannot_be_are_refused),    T(names_that_files_cannot_have_are_kept),
+        T(counter_paths_are_checked_at_commit), T(a_set_is_bound_to_where_it_is),
+        T(query_of_nothing_changes_nothing),    T(what_is_deleted_is_gone_and_can_come_back),
+        T(serial_numbers_do_not_go_back),       T(sets_are_listed_by_filter),
+        T(credentials_are_not_readable),
+    };
+#undef T
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

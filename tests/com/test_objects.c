@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* test_objects in-process|local-server: the whole suite of the objects, either way to them. Here: what makes an object
+   an object to COM. */
+#include "tests/com/client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "idl/proxy_clsid.h"
+
+/* One object of each kind, and what it must answer to. */
+enum { KINDS = 6 };
+struct sample_of_kind {
+    IUnknown *object;
+    const IID *own, *base;
+};
+
+static void make_samples(struct sample_of_kind samples[KINDS])
+{
+    IDataCollectorSet *set = new_set();
+    IValueMap *map = new_map();
+    VARIANT one = of_long(1);
+
+    samples[0] = (struct sample_of_kind){(IUnknown *)set, &IID_IDataCollectorSet, NULL};
+    samples[1] = (struct sample_of_kind){create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection),
+                                         &IID_IDataCollectorSetCollection, NULL};
+    samples[2] = (struct sample_of_kind){(IUnknown *)collectors_of(set), &IID_IDataCollectorCollection, NULL};
+    samples[3] = (struct sample_of_kind){(IUnknown *)new_collector(set, L"C"), &IID_IPerformanceCounterDataCollector,
+                                         &IID_IDataCollector};
+    samples[4] = (struct sample_of_kind){(IUnknown *)map, &IID_IValueMap, NULL};
+    samples[5] = (struct sample_of_kind){(IUnknown *)new_item(map, L"K", &one), &IID_IValueMapItem, NULL};
+}
+
+static void drop_samples(struct sample_of_kind samples[KINDS])
+{
+    for (int i = 0; i < KINDS; i++)
+        release(samples[i].object);
+}
+
+static void *query(void *object, REFIID iid)
+{
+    void *out = NULL;
+
+    assert_ok(IUnknown_QueryInterface((IUnknown *)object, iid, &out));
+    return out;
+}
+
+/* A client that keeps objects in a table by their IUnknown would find none again. */
+static void one_object_has_one_identity(void **state)
+{
+    struct sample_of_kind samples[KINDS];
+
+    (void)state;
+    make_samples(samples);
+    for (int i = 0; i < KINDS; i++) {
+        void *identity = query(samples[i].object, &IID_IUnknown);
+        const IID *ids[] = {samples[i].own, &IID_IDispatch, samples[i].base};
+
+        for (int k = 0; k < 3; k++) {
+            void *as, *again;
+
+            if (!ids[k])
+                continue;
+            as = query(samples[i].object, ids[k]);
+            again = query(as, &IID_IUnknown);
+            assert_ptr_equal(again, identity);
+            release(again);
+            /* and back: what could be asked for once can be asked for from any interface */
+            again = query(as, samples[i].own);
+            release(again);
+            release(as);
+        }
+        release(identity);
+    }
+    drop_samples(samples);
+}
+
+/* Two handles on one collection must not show two collections. */
+static void a_child_is_the_same_while_it_is_held(void **state)
+{
+    IDataCollectorSet *set = new_set(), *above;
+    IDataCollectorCollection *first = collectors_of(set), *second = collectors_of(set);
+    IPerformanceCounterDataCollector *collector = added_collector(set, L"C");
+    IDataCollector *item;
+    void *a = query(first, &IID_IUnknown), *b = query(second, &IID_IUnknown);
+
+    (void)state;
+    assert_ptr_equal(a, b);
+    release(a);
+    release(b);
+    assert_ok(IDataCollectorCollection_get_Item(first, of_long(0), &item));
+    a = query(item, &IID_IUnknown);
+    b = query(collector, &IID_IUnknown);
+    assert_ptr_equal(a, b);
+    release(a);
+    release(b);
+    assert_ok(IDataCollector_get_DataCollectorSet(item, &above));
+    a = query(above, &IID_IUnknown);
+    b = query(set, &IID_IUnknown);
+    assert_ptr_equal(a, b);
+    release(a);
+    release(b);
+    release(above);
+    release(item);
+    release(collector);
+    release(second);
+    release(first);
+    release(set);
+}
+
+/* A program that asks for what is not there must hear so, and not get another interface's vtable. */
+static void asking_for_interfaces_keeps_the_rules(void **state)
+{
+    static const IID nobodys = {0x9e0fb9b0, 0x0d18, 0x4d3b, {0x90, 0x01, 0x35, 0x1c, 0x2b, 0x78, 0x44, 0x10}};
+    struct sample_of_kind samples[KINDS];
+
+    (void)state;
+    make_samples(samples);
+    for (int i = 0; i < KINDS; i++) {
+        const IID *others[] = {&nobodys, &IID_IStream, &IID_IClassFactory, samples[(i + 1) % KINDS].own};
+
+        for (int k = 0; k < 4; k++) {
+            void *out = samples;
+
+            assert_int_equal(IUnknown_QueryInterface(samples[i].object, others[k], &out), E_NOINTERFACE);
+            assert_null(out);
+        }
+        if (samples[i].base)
+            release(query(samples[i].object, samples[i].base));
+        if (in_process) {
+            ISupportErrorInfo *errors = query(samples[i].object, &IID_ISupportErrorInfo);
+
+            assert_int_equal(ISupportErrorInfo_InterfaceSupportsErrorInfo(errors, samples[i].own), S_OK);
+            assert_int_equal(ISupportErrorInfo_InterfaceSupportsErrorInfo(errors, &IID_IStream), S_FALSE);
+            release(errors);
+            assert_int_equal(IUnknown_QueryInterface(samples[i].object, samples[i].own, NULL), E_POINTER);
+        }
+    }
+    drop_samples(samples);
+}
+
+/* An aggregated set would send its errors to nobody; it is refused instead of half working. */
+static void aggregation_is_refused(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    DWORD where = in_process ? CLSCTX_INPROC_SERVER : CLSCTX_LOCAL_SERVER;
+    void *out = set;
+
+    (void)state;
+    assert_int_equal(CoCreateInstance(&CLSID_DataCollectorSet, (IUnknown *)set, where, &IID_IUnknown, &out),
+                     CLASS_E_NOAGGREGATION);
+    assert_null(out);
+    release(set);
+}
+
+/* All four classes can be made; the two of the server behave as the two that scripts name. */
+static void every_class_can_be_made(void **state)
+{
+    (void)state;
+    release(create(&CLSID_DataCollectorSet, &IID_IDispatch));
+    release(create(&CLSID_ServerDataCollectorSet, &IID_IDataCollectorSet));
+    release(create(&CLSID_DataCollectorSetCollection, &IID_IDispatch));
+    release(create(&CLSID_ServerDataCollectorSetCollection, &IID_IDataCollectorSetCollection));
+}
+
+/* Tools that show members, and .NET's late binding, read the type information of each object. */
+static void every_object_has_its_type_information(void **state)
+{
+    struct sample_of_kind samples[KINDS];
+
+    (void)state;
+    make_samples(samples);
+    for (int i = 0; i < KINDS; i++) {
+        IDispatch *object = query(samples[i].object, &IID_IDispatch);
+        ITypeInfo *info = NULL;
+        TYPEATTR *attributes;
+        UINT count = 0;
+
+        assert_ok(IDispatch_GetTypeInfoCount(object, &count));
+        assert_int_equal(count, 1);
+        assert_ok(IDispatch_GetTypeInfo(object, 0, LOCALE_NEUTRAL, &info));
+        assert_ok(ITypeInfo_GetTypeAttr(info, &attributes));
+        assert_true(IsEqualIID(&attributes->guid, samples[i].own));
+        ITypeInfo_ReleaseTypeAttr(info, attributes);
+        release(info);
+        info = (ITypeInfo *)1;
+        assert_int_equal(IDispatch_GetTypeInfo(object, 1, LOCALE_NEUTRAL, &info), DISP_E_BADINDEX);
+        assert_null(info);
+        release(object);
+    }
+    drop_samples(samples);
+}
+
+/* Scripts that were typed by many hands: names in any case, and a clear answer for a name that does not exist. */
+static void names_are_found_in_any_case(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    WCHAR spellings[][10] = {L"RootPath", L"ROOTPATH", L"rootpath", L"rOOTpATH"}, unknown[] = L"RootPathh";
+    WCHAR *name;
+    DISPID first = 0, id = 0;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        name = spellings[i];
+        assert_ok(IDispatch_GetIDsOfNames((IDispatch *)set, &IID_NULL, &name, 1, LOCALE_USER_DEFAULT, &id));
+        if (!i)
+            first = id;
+        assert_int_equal(id, first);
+    }
+    name = unknown;
+    assert_int_equal(IDispatch_GetIDsOfNames((IDispatch *)set, &IID_NULL, &name, 1, 0x409, &id), DISP_E_UNKNOWNNAME);
+    assert_int_equal(id, DISPID_UNKNOWN);
+    assert_int_equal(invoke_id(set, 0x7777, DISPATCH_METHOD, NULL, NULL, 0), DISP_E_MEMBERNOTFOUND);
+    release(set);
+}
+
+/* A script may let the set go and keep its collector; the tree below a handle must not die under it. */
+static void children_outlive_their_parents(void **state)
+{
+    IDataCollectorSet *set = new_set(), *above = NULL;
+    IPerformanceCounterDataCollector *collector = added_collector(set, L"Orphan");
+    IDataCollectorCollection *collectors = collectors_of(set);
+    VARIANT name;
+    LONG count = -1;
+
+    (void)state;
+    release(set);
+    assert_ok(IDataCollectorCollection_get_Count(collectors, &count));
+    assert_int_equal(count, 1);
+    assert_ok(get(collector, L"Name", &name));
+    assert_true(bstr_is(V_BSTR(&name), L"Orphan"));
+    /* The set itself has gone with its last handle. */
+    assert_hr(heard(IPerformanceCounterDataCollector_get_DataCollectorSet(collector, &above)), PLA_E_DCS_NOT_FOUND);
+    assert_null(above);
+    release(collectors);
+    assert_ok(get(collector, L"Name", &name));
+    assert_true(bstr_is(V_BSTR(&name), L"Orphan"));
+    release(collector);
+}
+
+/* C++ clients read the reason of a failing call here. */
+static void vtable_errors_carry_their_text(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    IErrorInfo *info = NULL;
+    GUID source;
+    BSTR text;
+
+    (void)state;
+    assert_int_equal(IDataCollectorSet_Start(set, VARIANT_TRUE), E_INVALIDARG);
+    if (in_process) {
+        assert_int_equal(GetErrorInfo(0, &info), S_OK);
+        assert_ok(IErrorInfo_GetGUID(info, &source));
+        assert_true(IsEqualIID(&source, &IID_IDataCollectorSet));
+        assert_ok(IErrorInfo_GetSource(info, &text));
+        assert_true(bstr_is(text, L"PLA.DataCollectorSet"));
+        assert_ok(IErrorInfo_GetDescription(info, &text));
+        assert_true(bstr_has(text, L"never committed"));
+        release(info);
+    }
+    assert_int_equal(invoke(set, L"Start", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1), E_INVALIDARG);
+    assert_said("never committed");
+    release(set);
+}
+
+static DWORD WINAPI use_from_another_apartment(void *argument)
+{
+    IDataCollectorSet *set = NULL;
+    DWORD result = 1;
+    BSTR path = SysAllocString(L"D:\\From elsewhere"), back = NULL;
+
+    client_thread_begin(COINIT_APARTMENTTHREADED);
+    if (SUCCEEDED(CoGetInterfaceAndReleaseStream(argument, &IID_IDataCollectorSet, (void **)&set))) {
+        if (IDataCollectorSet_put_RootPath(set, path) == S_OK && IDataCollectorSet_get_RootPath(set, &back) == S_OK &&
+            IDataCollectorSet_Start(set, VARIANT_TRUE) == E_INVALIDARG)
+            result = !bstr_is(back, L"D:\\From elsewhere");
+        release(set);
+    }
+    client_thread_end();
+    SysFreeString(path);
+    return result;
+}
+
+/* A window's thread gets the set from a worker's: through our proxies, which the manifest names. */
+static void another_apartment_can_use_the_object(void **state)
+{
+    static const CLSID ours = OPENPLA_PROXY_CLSID;
+    IDataCollectorSet *set = new_set();
+    IStream *stream;
+    CLSID proxies;
+    HANDLE thread;
+    DWORD result = 2;
+
+    (void)state;
+    assert_ok(CoGetPSClsid(&IID_IDataCollectorSet, &proxies));
+    assert_true(IsEqualCLSID(&proxies, &ours));
+    assert_ok(CoMarshalInterThreadInterfaceInStream(&IID_IDataCollectorSet, (IUnknown *)set, &stream));
+    thread = CreateThread(NULL, 0, use_from_another_apartment, stream, 0, NULL);
+    assert_non_null(thread);
+    WaitForSingleObject(thread, INFINITE);
+    GetExitCodeThread(thread, &result);
+    CloseHandle(thread);
+    assert_int_equal(result, 0);
+    release(set);
+}
+
+int identity_tests(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_object_has_one_identity),
+        cmocka_unit_test(a_child_is_the_same_while_it_is_held),
+        cmocka_unit_test(asking_for_interfaces_keeps_the_rules),
+        cmocka_unit_test(aggregation_is_refused),
+        cmocka_unit_test(every_class_can_be_made),
+        cmocka_unit_test(every_object_has_its_type_information),
+        cmocka_unit_test(names_are_found_in_any_case),
+        cmocka_unit_test(children_outlive_their_parents),
+        cmocka_unit_test(vtable_errors_carry_their_text),
+        cmocka_unit_test(another_apartment_can_use_the_object),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    bool local = argc == 2 && !strcmp(argv[1], "local-server");
+    int failed;
+
+    if (!local && (argc != 2 || strcmp(argv[1], "in-process") != 0)) {
+        fputs("usage: test_objects in-process|local-server\n", stderr);
+        return 2;
+    }
+    if (!client_begin(local))
+        return 1;
+    failed = identity_tests() + property_tests() + collection_tests() + value_map_tests() + xml_tests() + set_tests();
+    delete_test_sets();
+    /* A failed test leaves its objects behind; only a good run can say that none is lost. */
+    if (!client_end() && !failed)
+        failed = 1;
+    return failed;
+}
