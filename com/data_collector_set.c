@@ -110,7 +110,7 @@ static HRESULT STDMETHODCALLTYPE set_get_value_(IDataCollectorSet *This, BSTR ke
     *out = NULL;
     HRESULT hr = text_from_bstr(key, "key", &key_text);
     if (SUCCEEDED(hr))
-        hr = set_get_value(model_of(This), key_text, &value);
+        hr = sets_get_value(model_of(This), key_text, &value);
     if (SUCCEEDED(hr))
         hr = bstr_from_text(value, out);
     memory_free(key_text);

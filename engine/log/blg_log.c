@@ -18,6 +18,7 @@
 
 #include "engine/log/etl_file.h"
 #include "engine/log/little_endian.h"
+#include "engine/log/local_time.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -48,6 +49,7 @@ struct blg_log {
     struct log_writer base;
     struct etl_file *file;
     uint64_t max_bytes;
+    struct local_time zone;
     uint32_t process;
     uint8_t instance[16]; /* GUID of the log, in every event */
     bool sampled;         /* the catalog has its final stamp */
@@ -286,22 +288,25 @@ static HRESULT build_sample(struct blg_log *log, int64_t stamp, const struct log
     return hr;
 }
 
-static int64_t record_stamp(int64_t utc)
+static int64_t record_stamp(struct blg_log *log, int64_t utc)
 {
-    int64_t local = clock_utc_to_local(utc);
+    int64_t local = local_time(&log->zone, utc);
     return local - local % TICKS_PER_MS;
 }
 
 static HRESULT blg_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)
 {
     struct blg_log *log = (struct blg_log *)w;
-    const int64_t stamp = record_stamp(utc);
-    size_t count;
+    const int64_t stamp = record_stamp(log, utc);
+    size_t count = 0;
     HRESULT hr = build_sample(log, stamp, cells);
     if (SUCCEEDED(hr) && !log->sampled) {
         hr = cut_into_events(log, RECORD_CATALOG, stamp, &log->catalog, &count);
         if (SUCCEEDED(hr)) {
             hr = etl_file_restamp(log->file, log->events, count, stamp - CATALOG_BEFORE_SAMPLE);
+            if (FAILED(hr)) {
+                etl_file_count_lost(log->file, 1);
+            }
         }
     }
     if (SUCCEEDED(hr)) {
@@ -340,28 +345,39 @@ static HRESULT blg_close(struct log_writer *w)
     return hr;
 }
 
-/* A GUID no other log has: nothing secret, so the moment, the process and the path are enough to make it from. */
-static void make_instance(uint8_t instance[16], const char *path, uint32_t process)
+static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t size)
 {
-    uint64_t seeds[4] = {(uint64_t)clock_utc(), (uint64_t)clock_ticks(), process, (uintptr_t)instance};
-    for (int half = 0; half < 2; half++) {
-        uint64_t hash = 0xcbf29ce484222325u + (uint64_t)half; /* FNV-1a */
-        for (size_t i = 0; i < sizeof seeds; i++) {
-            hash = (hash ^ ((const uint8_t *)seeds)[i]) * 0x100000001b3u;
-        }
-        for (const char *c = path; *c != '\0'; c++) {
-            hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
-        }
-        hash ^= hash >> 32; /* FNV's upper bits are the well mixed ones */
-        put_u64(instance + 8 * half, hash);
+    for (size_t i = 0; i < size; i++) {
+        hash = (hash ^ (uint8_t)bytes[i]) * 0x100000001b3u; /* FNV-1a */
     }
+    return hash;
+}
+
+/* A GUID no other log has: nothing secret, so the moment, the process and the path are enough to make it from. */
+static HRESULT make_instance(uint8_t instance[16], const char *path, uint32_t process)
+{
+    char *seed = text_format("%lld %lld %u %p %s", (long long)clock_utc(), (long long)clock_ticks(), (unsigned)process,
+                             (void *)instance, path);
+    if (seed == NULL) {
+        return error_set(E_OUTOFMEMORY, "%s: out of memory for its GUID", path);
+    }
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int half = 0; half < 2; half++) {
+        hash = hash_bytes(hash, seed, strlen(seed));
+        put_u64(instance + 8 * half, hash ^ hash >> 32); /* FNV's upper bits are the well mixed ones */
+    }
+    memory_free(seed);
     instance[7] = (uint8_t)((instance[7] & 0x0F) | 0x40); /* version 4, variant 1 of RFC 4122 */
     instance[8] = (uint8_t)((instance[8] & 0x3F) | 0x80);
+    return S_OK;
 }
 
 static HRESULT start_file(struct blg_log *log, const char *path, int64_t start_utc, bool replace)
 {
-    make_instance(log->instance, path, log->process);
+    HRESULT hr = make_instance(log->instance, path, log->process);
+    if (FAILED(hr)) {
+        return hr;
+    }
     const uint8_t *g = log->instance;
     char *name = text_format("%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", (unsigned)get_u32(g), get_u16(g + 4),
                              get_u16(g + 6), g[8], g[9], g[10], g[11], g[12], g[13], g[14], g[15]);
@@ -384,13 +400,14 @@ static HRESULT start_file(struct blg_log *log, const char *path, int64_t start_u
         .boot_utc = clock_boot_utc(),
         .frequency = clock_frequency(),
     };
-    HRESULT hr = etl_file_create(path, replace, &header, &log->file);
+    hr = etl_file_create(path, replace, &header, &log->file);
     memory_free(name);
     if (FAILED(hr)) {
         return hr;
     }
-    size_t count;
-    hr = cut_into_events(log, RECORD_CATALOG, record_stamp(start_utc) - CATALOG_BEFORE_SAMPLE, &log->catalog, &count);
+    size_t count = 0;
+    hr = cut_into_events(log, RECORD_CATALOG, record_stamp(log, start_utc) - CATALOG_BEFORE_SAMPLE, &log->catalog,
+                         &count);
     if (SUCCEEDED(hr)) {
         hr = etl_file_add(log->file, start_utc, log->events, count);
     }
@@ -463,11 +480,15 @@ static HRESULT compare_catalog(struct blg_log *log, const char *path, struct fil
     return FAILED(hr) ? hr : S_OK;
 }
 
+/* Continues the file at path, or begins it when there is none. */
 static HRESULT continue_file(struct blg_log *log, const char *path, int64_t start_utc)
 {
     struct file *file;
     uint64_t bytes;
     HRESULT hr = file_open(path, FILE_READ, &file);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
+        return start_file(log, path, start_utc, false);
+    }
     if (FAILED(hr)) {
         return hr;
     }
@@ -506,8 +527,7 @@ static HRESULT blg_create(const char *path, const struct log_counter *counters, 
     }
     HRESULT hr = build_catalog(&log->catalog, counters, count);
     if (SUCCEEDED(hr)) {
-        hr = options->append && file_exists(path) ? continue_file(log, path, start_utc)
-                                                  : start_file(log, path, start_utc, false);
+        hr = options->append ? continue_file(log, path, start_utc) : start_file(log, path, start_utc, false);
     }
     if (FAILED(hr)) {
         free_log(log);

@@ -4,6 +4,8 @@
    A double is m * 2^e with m below 2^53, so its decimal digits can be had exactly from integers of 128 bits:
    whole numbers directly; from 1 on, the fraction times the power of ten that gives 20 digits in all; below 1, two
    chunks of ten digits, the second from the remainder of the first. Every remainder is exact, so the rounding is.
+   It never carries into another count of digits: the nearest double below a power of ten is thousands of units of the
+   20th digit away (from 1 to 2^52 by the size of the mantissa; from 1e-13 to 1 each power was looked at).
    Numbers from 2^64 on and below 1e-13 are rare in logs and go through snprintf (MinGW's own, never msvcrt's: that
    one writes three digits of exponent and rounds ties differently). */
 #include "engine/log/number_text.h"
@@ -15,7 +17,13 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-enum { DIGITS = 20, CHUNK = 10, MANTISSA_BITS = 52, MAX_ZEROS = 12 /* 1e-13 has 12 zeros behind the point */ };
+enum {
+    DIGITS = 20,
+    CHUNK = 10,
+    MANTISSA_BITS = 52,
+    MAX_ZEROS = 12 /* 1e-13 has 12 zeros behind the point */,
+    MAX_DOWN = 96 /* and is a mantissa divided by 2^96 */
+};
 
 static const uint64_t power_of_ten[20] = {1u,
                                           10u,
@@ -89,9 +97,6 @@ static size_t put_mixed(uint64_t whole, uint64_t fraction, unsigned bits, char *
     size_t length = put_whole(whole, text), places = DIGITS - length;
     uint128 product = (uint128)fraction * power_of_ten[places];
     uint64_t digits = rounded((uint64_t)(product >> bits), product & (((uint128)1 << bits) - 1), bits);
-    if (digits == power_of_ten[places]) {
-        return put_whole(whole + 1, text);
-    }
     text[length] = '.';
     put_padded(digits, places, text + length + 1);
     places = without_trailing_zeros(text + length + 1, places);
@@ -126,10 +131,6 @@ static size_t put_fraction(double value, uint64_t mantissa, unsigned bits, char 
     if (second == power_of_ten[CHUNK]) {
         second = 0;
         first++;
-        if (first == power_of_ten[CHUNK]) {
-            first = power_of_ten[CHUNK - 1];
-            zeros--;
-        }
     }
     char digits[DIGITS];
     put_padded(first, CHUNK, digits);
@@ -176,7 +177,7 @@ static size_t put_magnitude(double value, uint64_t bits, char *text)
     unsigned exponent = (unsigned)(bits >> MANTISSA_BITS) & 0x7FF;
     uint64_t mantissa = bits & (((uint64_t)1 << MANTISSA_BITS) - 1);
     if (exponent == 0x7FF) {
-        memcpy(text, mantissa == 0 ? "inf" : "nan", 3);
+        memcpy(text, mantissa == 0 ? "inf" : "nan", sizeof "inf");
         return 3;
     }
     if (exponent == 0 && mantissa == 0) {
@@ -193,7 +194,10 @@ static size_t put_magnitude(double value, uint64_t bits, char *text)
         uint64_t whole = mantissa >> down, fraction = mantissa & (((uint64_t)1 << down) - 1);
         return fraction == 0 ? put_whole(whole, text) : put_mixed(whole, fraction, down, text);
     }
-    return value >= zeros_limit[MAX_ZEROS] ? put_fraction(value, mantissa, down, text) : put_by_library(value, text);
+    if (down > MAX_DOWN || value < zeros_limit[MAX_ZEROS]) {
+        return put_by_library(value, text);
+    }
+    return put_fraction(value, mantissa, down, text);
 }
 
 size_t number_text(double value, char text[NUMBER_TEXT_SIZE])

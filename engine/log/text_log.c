@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/log/local_time.h"
 #include "engine/log/number_text.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
@@ -30,6 +31,7 @@ struct text_log {
     uint64_t size; /* bytes of whole rows; the file may be longer only while `torn` */
     uint64_t max_bytes;
     size_t counters;
+    struct local_time zone;
     bool torn; /* a row that failed could not be cut off yet */
     char separator;
 };
@@ -131,6 +133,21 @@ static HRESULT header_row(const char *tag, char separator, const struct log_coun
     return hr;
 }
 
+static struct text_log *new_log(size_t counters)
+{
+    struct text_log *log = memory_zero(1, sizeof *log);
+    if (log == NULL) {
+        return NULL;
+    }
+    log->counters = counters;
+    log->row = counters < SIZE_MAX / VALUE_CELL - TIME_CELL ? memory_alloc(TIME_CELL + counters * VALUE_CELL) : NULL;
+    if (log->row == NULL) {
+        free_log(log);
+        return NULL;
+    }
+    return log;
+}
+
 static HRESULT text_create(const struct log_format_functions *functions, const char *tag, char separator,
                            const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
                            const struct log_options *options, struct log_writer **out)
@@ -148,19 +165,16 @@ static HRESULT text_create(const struct log_format_functions *functions, const c
     if (FAILED(hr)) {
         return hr;
     }
-    struct text_log *log = memory_zero(1, sizeof *log);
-    if (log != NULL) {
-        log->base.functions = functions;
-        log->counters = count;
-        log->separator = separator;
-        log->max_bytes = options->max_bytes;
-        log->row = count < SIZE_MAX / VALUE_CELL - TIME_CELL ? memory_alloc(TIME_CELL + count * VALUE_CELL) : NULL;
-    }
-    if (log == NULL || log->row == NULL) {
+    struct text_log *log = new_log(count);
+    if (log == NULL) {
         hr = error_set(E_OUTOFMEMORY, "%s: out of memory for rows of %zu counters", path, count);
-    } else {
-        hr = file_open(path, FILE_CREATE_NEW, &log->file);
+        memory_free(header);
+        return hr;
     }
+    log->base.functions = functions;
+    log->separator = separator;
+    log->max_bytes = options->max_bytes;
+    hr = file_open(path, FILE_CREATE_NEW, &log->file);
     if (SUCCEEDED(hr)) {
         hr = write_row(log, header, length);
         if (FAILED(hr)) {
@@ -171,9 +185,7 @@ static HRESULT text_create(const struct log_format_functions *functions, const c
     }
     memory_free(header);
     if (FAILED(hr)) {
-        if (log != NULL) {
-            free_log(log);
-        }
+        free_log(log);
         return hr;
     }
     *out = &log->base;
@@ -201,9 +213,9 @@ static char *put_digits(char *at, int value, int width)
 }
 
 /* "MM/DD/YYYY hh:mm:ss.mmm" in quotes. */
-static char *put_time_cell(char *at, int64_t utc)
+static char *put_time_cell(char *at, int64_t local)
 {
-    const struct calendar_time t = clock_calendar(clock_utc_to_local(utc));
+    const struct calendar_time t = clock_calendar(local);
     *at++ = '"';
     at = put_digits(at, t.month, 2);
     *at++ = '/';
@@ -225,7 +237,7 @@ static char *put_time_cell(char *at, int64_t utc)
 static HRESULT text_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)
 {
     struct text_log *log = (struct text_log *)w;
-    char *at = put_time_cell(log->row, utc);
+    char *at = put_time_cell(log->row, local_time(&log->zone, utc));
     for (size_t i = 0; i < log->counters; i++) {
         *at++ = log->separator;
         *at++ = '"';

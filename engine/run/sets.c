@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as clients handle them: the way between the model, the store and the run. MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8. */
+/* Sets as clients handle them: the way between the model, the store and the run. MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8.
+ */
 #include "engine/run/sets.h"
 
 #include "engine/os/host.h"
@@ -12,12 +13,12 @@
 #include <string.h>
 
 enum { /* CommitMode, MS-PLA 2.2.2.3 */
-    COMMIT_CREATE_NEW = 0x0001,
-    COMMIT_MODIFY = 0x0002,
-    COMMIT_CREATE_OR_MODIFY = 0x0003,
-    COMMIT_UPDATE_RUNNING = 0x0010,
-    COMMIT_FLUSH_TRACE = 0x0020,
-    COMMIT_VALIDATE_ONLY = 0x1000
+       COMMIT_CREATE_NEW = 0x0001,
+       COMMIT_MODIFY = 0x0002,
+       COMMIT_CREATE_OR_MODIFY = 0x0003,
+       COMMIT_UPDATE_RUNNING = 0x0010,
+       COMMIT_FLUSH_TRACE = 0x0020,
+       COMMIT_VALIDATE_ONLY = 0x1000
 };
 
 static struct data_collector_set *set_of(struct object *o)
@@ -216,7 +217,8 @@ HRESULT set_commit(struct object *o, const char *name, const char *server, uint3
     if (FAILED(hr) || (mode & COMMIT_VALIDATE_ONLY))
         goto done;
     hr = run_query(space, bare, &state);
-    if (SUCCEEDED(hr) && state.status != RUN_STOPPED && !(mode & COMMIT_UPDATE_RUNNING))
+    /* To a new set the running one is a name that is taken, as store_save says. */
+    if (SUCCEEDED(hr) && state.status != RUN_STOPPED && store_mode != STORE_CREATE && !(mode & COMMIT_UPDATE_RUNNING))
         hr = error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running; add plaUpdateRunningInstance (0x10)", bare);
     if (FAILED(hr))
         goto done;
@@ -349,6 +351,29 @@ HRESULT set_stop(struct object *o, bool synchronous)
     hr = run_stop(space, name, synchronous);
     memory_free(name);
     return hr;
+}
+
+/* ---- what the latest run left to be known ---- */
+
+HRESULT sets_get_value(struct object *o, const char *key, char **value)
+{
+    const char *space;
+    char *name;
+    struct run_record record;
+    HRESULT hr = set_get_value(o, key, value);
+    bool message = hr == E_INVALIDARG && key && text_equal_nocase(key, SETS_LAST_RUN_MESSAGE);
+    if (!message && (hr != E_INVALIDARG || !key || !text_equal_nocase(key, SETS_LAST_RUN_RESULT)))
+        return hr;
+    hr = bound(o, &space, &name, PLA_E_DCS_NOT_FOUND, "GetValue");
+    if (FAILED(hr))
+        return hr;
+    hr = store_load_run(space, name, &record);
+    memory_free(name);
+    if (FAILED(hr))
+        return hr;
+    *value = message ? text_copy(record.last_message) : text_format("0x%08X", (unsigned)record.last_result);
+    run_record_free(&record);
+    return *value ? S_OK : E_OUTOFMEMORY;
 }
 
 /* ---- listing ---- */

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #ifndef _WIN32
-#include <signal.h>
-#include <sys/resource.h>
+#include "tests/unit/full_disk.h"
 #endif
 
 #include "engine/log/log.h"
@@ -30,9 +29,9 @@ struct shape {
 
 static const struct shape shapes[] = {
     {.name = "empty", .singles = 1, .samples = 0, .flush_every = 1},
-    {.name = "few", .singles = 5, .wildcards = 1, .instances = 5, .samples = 60, .flush_every = 1},
-    {.name = "churn", .singles = 1, .wildcards = 3, .instances = 40, .samples = 120, .flush_every = 7},
-    {.name = "wide", .singles = 900, .wildcards = 1, .instances = 3, .samples = 24, .flush_every = 5},
+    {.name = "few", .singles = 5, .wildcards = 1, .instances = 5, .samples = 40, .flush_every = 1},
+    {.name = "churn", .singles = 1, .wildcards = 3, .instances = 40, .samples = 70, .flush_every = 7},
+    {.name = "wide", .singles = 900, .wildcards = 1, .instances = 3, .samples = 12, .flush_every = 5},
     {.name = "giant", .wildcards = 1, .instances = MAX_ITEMS, .samples = 6, .flush_every = 1},
     {.name = "appended",
      .singles = 200,
@@ -261,34 +260,23 @@ static void write_shape(const struct shape *shape, const char *folder)
 }
 
 #ifndef _WIN32
-static void limit_file_size(rlim_t bytes)
-{
-    struct rlimit limit;
-    getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = bytes;
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) {
-        fail("setrlimit", E_FAIL);
-    }
-}
-
 /* A disk that is full for a while, at every stage of a buffer: samples are lost, the log never. */
 static void write_on_full_disk(const char *folder)
 {
     static const struct shape shape = {
-        .name = "fulldisk", .singles = 300, .wildcards = 1, .instances = 700, .samples = 60};
+        .name = "fulldisk", .singles = 300, .wildcards = 1, .instances = 300, .samples = 40};
     struct work w;
     unsigned written = 0, refused = 0;
-    signal(SIGXFSZ, SIG_IGN);
     begin(&w, &shape, folder);
     struct log_writer *log = open_log(&w, false);
     for (unsigned n = 1; n <= shape.samples; n++) {
         int64_t utc = START + (int64_t)n * SECOND;
         make_cells(&w, n);
         const bool full = n % 5 < 3;
-        limit_file_size(full ? (rlim_t)log_writer_size(log) + n * 997 : RLIM_INFINITY);
+        full_disk_at(full ? log_writer_size(log) + n * 997 : UINT64_MAX);
         HRESULT hr = log_writer_append(log, utc, w.cells);
         HRESULT flushed = n % 2 != 0 ? log_writer_flush(log) : S_OK;
-        limit_file_size(RLIM_INFINITY);
+        full_disk_at(UINT64_MAX);
         if (FAILED(flushed) || (FAILED(hr) && !full)) {
             fail(w.path, FAILED(flushed) ? flushed : hr);
         }
@@ -307,16 +295,32 @@ static void write_on_full_disk(const char *folder)
 }
 #endif
 
+/* Makes the folder, and removes what an earlier run left in it. */
+static void prepare_folder(const char *folder)
+{
+    struct texts names = {0};
+    HRESULT hr = folder_create(folder);
+    if (SUCCEEDED(hr)) {
+        hr = folder_list(folder, false, &names);
+    }
+    for (size_t i = 0; i < names.count && SUCCEEDED(hr); i++) {
+        char *path = path_join(folder, names.items[i]);
+        hr = path != NULL ? file_delete(path) : E_OUTOFMEMORY;
+        memory_free(path);
+    }
+    texts_free(&names);
+    if (FAILED(hr)) {
+        fail(folder, hr);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
         fprintf(stderr, "usage: write_blg DIR\n");
         return 2;
     }
-    HRESULT hr = folder_create(argv[1]);
-    if (FAILED(hr)) {
-        fail(argv[1], hr);
-    }
+    prepare_folder(argv[1]);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         write_shape(&shapes[i], argv[1]);
     }

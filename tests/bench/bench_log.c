@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_log FOLDER [COUNTERS [SAMPLES]]: log writers against a raw write of the same bytes in the same run.
+   FOLDER should be on tmpfs (/dev/shm). Prints values per second and the ratio of times; the raw write is one call per
+   sample for text and per buffer of 64 KB for binary logs, so it is the floor, not a rival. Five rounds, the median. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/log/log.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+enum { ROUNDS = 5 };
+#define SECOND INT64_C(10000000)
+#define START  INT64_C(132590000000000000)
+
+struct load {
+    char path[1024];
+    size_t counters, samples;
+    struct log_counter *names;
+    struct log_cell *cells; /* of 16 samples, used in turn */
+};
+
+static void must(HRESULT hr, const char *what)
+{
+    if (hr != S_OK) {
+        fprintf(stderr, "bench_log: %s: %s\n", what, error_text(hr));
+        exit(1);
+    }
+}
+
+static double seconds_of_writer(const struct load *l, enum log_format format, bool flush, uint64_t *bytes)
+{
+    struct log_writer *log;
+    (void)file_delete(l->path);
+    must(log_writer_create(format, l->path, l->names, l->counters, START, NULL, &log), "create");
+    int64_t begin = clock_ticks();
+    for (size_t i = 0; i < l->samples; i++) {
+        must(log_writer_append(log, START + (int64_t)i * SECOND, l->cells + i % 16 * l->counters), "append");
+        if (flush) {
+            must(log_writer_flush(log), "flush");
+        }
+    }
+    *bytes = log_writer_size(log);
+    must(log_writer_close(log), "close");
+    return (double)(clock_ticks() - begin) / (double)clock_frequency();
+}
+
+static double seconds_of_raw_write(const struct load *l, uint64_t bytes, size_t chunk)
+{
+    struct file *file;
+    char *data;
+    size_t size;
+    must(file_load(l->path, SIZE_MAX, &data, &size), "load");
+    must(file_delete(l->path), "delete");
+    must(file_open(l->path, FILE_CREATE_NEW, &file), "open");
+    int64_t begin = clock_ticks();
+    for (uint64_t at = 0; at < bytes; at += chunk) {
+        must(file_write(file, data + at, bytes - at < chunk ? (size_t)(bytes - at) : chunk), "write");
+    }
+    double seconds = (double)(clock_ticks() - begin) / (double)clock_frequency();
+    file_close(file);
+    memory_free(data);
+    return seconds;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void measure(const struct load *l, const char *name, enum log_format format, bool flush)
+{
+    double writer[ROUNDS], raw[ROUNDS], values = (double)l->counters * (double)l->samples;
+    uint64_t bytes = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        writer[i] = seconds_of_writer(l, format, flush, &bytes);
+        raw[i] = seconds_of_raw_write(l, bytes, format == LOG_BINARY ? 0x10000 : (size_t)(bytes / l->samples));
+        must(file_delete(l->path), "delete");
+    }
+    qsort(writer, ROUNDS, sizeof *writer, compare_doubles);
+    qsort(raw, ROUNDS, sizeof *raw, compare_doubles);
+    double w = writer[ROUNDS / 2], r = raw[ROUNDS / 2];
+    printf("%-22s %7.2f M values/s  %6.1f ns/value (%.1f-%.1f)  %5.1f bytes/value  %6.0f MB/s  raw write %6.0f MB/s  "
+           "time/raw %.2f\n",
+           name, values / w / 1e6, w / values * 1e9, writer[0] / values * 1e9, writer[ROUNDS - 1] / values * 1e9,
+           (double)bytes / values, (double)bytes / w / 1e6, (double)bytes / r / 1e6, w / r);
+}
+
+int main(int argc, char **argv)
+{
+    struct load l = {.counters = argc > 2 ? (size_t)atoi(argv[2]) : 1000,
+                     .samples = argc > 3 ? (size_t)atoi(argv[3]) : 1000};
+    if (argc < 2 || l.counters == 0 || l.samples == 0) {
+        fprintf(stderr, "usage: bench_log FOLDER [COUNTERS [SAMPLES]]\n");
+        return 2;
+    }
+    snprintf(l.path, sizeof l.path, "%s/bench_log.tmp", argv[1]);
+    l.names = calloc(l.counters, sizeof *l.names);
+    l.cells = calloc(l.counters * 16, sizeof *l.cells);
+    if (l.names == NULL || l.cells == NULL) {
+        free(l.names);
+        free(l.cells);
+        return 1;
+    }
+    uint64_t state = 88172645463325252u;
+    for (size_t i = 0; i < l.counters * 16; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        /* a third each: percentages, whole numbers, small ratios */
+        double value = i % 3 == 0   ? 100.0 * (double)(state % 9973) / 9973.0
+                       : i % 3 == 1 ? (double)(state % 100000000)
+                                    : (double)(state % 9973) / 1e7;
+        l.cells[i] =
+            (struct log_cell){.raw = {.first = (int64_t)state, .second = (int64_t)(state >> 1), .multi_count = 1},
+                              .has_value = true,
+                              .value = value};
+    }
+    for (size_t i = 0; i < l.counters; i++) {
+        l.names[i] = (struct log_counter){.machine = "\\\\BOX",
+                                          .object = "Process",
+                                          .instance = "svchost",
+                                          .index = (uint32_t)i,
+                                          .counter = "% Processor Time",
+                                          .type = 0x20510500};
+    }
+    measure(&l, "CSV", LOG_CSV, false);
+    measure(&l, "binary", LOG_BINARY, false);
+    measure(&l, "binary, each flushed", LOG_BINARY, true);
+    free(l.names);
+    free(l.cells);
+    return 0;
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run.py SCRIPT EXPECTED [COPIES]: runs a script with cscript, COPIES of it at once, each with a set of its own, and
+compares what each says with the file EXPECTED. Under Wine an error that no script handled ends it silently with exit
+code 0, so the last line must be "Done."
+
+What differs from run to run is replaced: the set's name, process ids, libxml2's words; a line "log PATH" becomes what is in the log.
+`run.py --write SCRIPT EXPECTED` writes the file; read what it wrote."""
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+WINDOWS = os.name == "nt"
+
+
+def host_path(path):
+    """Where the tests see a path of the scripts."""
+    if WINDOWS:
+        return path
+    drive, rest = path[0].lower(), path[2:].replace("\\", "/")
+    return rest if drive == "z" else os.path.join(os.environ["WINEPREFIX"], "drive_" + drive) + rest
+
+
+def log_summary(path):
+    """What the log holds, said so that a good run always says the same."""
+    path = host_path(path)
+    if not os.path.isfile(path):
+        return "log is not there: " + path
+    with open(path, newline="", encoding="cp1252") as lines:
+        rows = list(csv.reader(lines))
+    head, samples = rows[0], rows[1:]
+    if not head[0].startswith("(PDH-CSV 4.0)"):
+        return "log has no head: " + str(head)
+    said = []
+    for column, counter in enumerate(head[1:], 1):
+        try:
+            numbers = [float(row[column]) for row in samples]
+        except (ValueError, IndexError) as error:
+            return f"log {path}: {counter}: {error}"
+        last = counter.rsplit("\\", 1)[1]
+        said.append(last + (" above 0" if numbers and min(numbers) > 0 else f" {numbers}"))
+    return ("log with 3 samples or more: " if len(samples) >= 3 else f"log with {len(samples)} samples: ") + ", ".join(
+        said)
+
+
+def normalised(raw, name):
+    lines = []
+    for line in raw.decode("cp437").replace("\r\n", "\n").rstrip("\n").split("\n"):
+        if line.startswith("log "):
+            line = log_summary(line[4:])
+        line = re.sub(re.escape(name), "<set>", line, flags=re.IGNORECASE)
+        line = re.sub(r"(not well-formed: line \d+): .*", r"\1: <what libxml2 says>", line)
+        lines.append(re.sub(r"process \d+", "process <id>", line))
+    return "\n".join(lines) + "\n"
+
+
+def start(script, name, output):
+    if WINDOWS:
+        command = ["cscript", "//nologo", script, name]
+    else:
+        top = os.environ["OPENPLA_SOURCE_DIR"]
+        command = ["sh", os.path.join(top, "cmake/wine-run.sh"), "cscript", "//nologo",
+                   "Z:" + os.path.abspath(script).replace("/", "\\"), name]
+    return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+
+
+def run(script, copies):
+    """The normalised output of each copy."""
+    stem, kind = os.path.splitext(os.path.basename(script))
+    names = [f"test-script-{stem}-{kind[1:]}-{chr(ord('a') + copy)}" for copy in range(copies)]
+    outputs = []
+    with tempfile.TemporaryDirectory() as folder:
+        running = []
+        for name in names:
+            shutil.rmtree(host_path("C:\\PerfLogs\\Admin\\" + name), ignore_errors=True)
+            with open(os.path.join(folder, name), "wb") as output:
+                running.append(start(script, name, output))
+        for name, process in zip(names, running):
+            code = process.wait(timeout=100)
+            with open(os.path.join(folder, name), "rb") as output:
+                text = normalised(output.read(), name)
+            shutil.rmtree(host_path("C:\\PerfLogs\\Admin\\" + name), ignore_errors=True)
+            outputs.append(text if not code else text + f"exit code {code}\n")
+    return outputs
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments[0] == "--write":
+        with open(arguments[2], "w", encoding="utf-8") as expected:
+            expected.write(run(arguments[1], 1)[0])
+        return 0
+    with open(arguments[1], encoding="utf-8") as expected:
+        wanted = expected.read()
+    if not wanted.endswith("\nDone.\n"):
+        sys.exit(f"{arguments[1]} does not end with Done.")
+    bad = 0
+    for text in run(arguments[0], int(arguments[2]) if len(arguments) > 2 else 1):
+        if text != wanted:
+            bad += 1
+            print(f"--- said\n{text}--- expected\n{wanted}---")
+    return 1 if bad else 0
+
+
+sys.exit(main())

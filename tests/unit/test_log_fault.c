@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Logs when writes fail: each write call of a run in turn is cut short and refused, once (a bad moment of the disk)
+   also without a way to cut the file back at first, or for good (the process was killed in it). What was flushed must
+   be there, and nothing half. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/log/etl_file.h"
+#include "engine/log/log.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+#define PATH   "test_log_fault.tmp"
+#define SECOND INT64_C(10000000)
+#define START  INT64_C(132590000000000000)
+
+enum fault { ONCE, ONCE_AND_NO_CUT, FOR_GOOD };
+enum { SAMPLES = 33, INSTANCES = 5000, ROOM = 1 << 24 };
+
+static unsigned calls, failing;
+static bool cut_refused;
+static enum fault fault;
+
+/* The linker sends the log layer's calls here (--wrap). */
+HRESULT __real_file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
+HRESULT __wrap_file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
+HRESULT __real_file_set_size(struct file *f, uint64_t size);
+HRESULT __wrap_file_set_size(struct file *f, uint64_t size);
+
+static bool dead(void)
+{
+    return fault == FOR_GOOD && failing != 0 && calls >= failing;
+}
+
+HRESULT __wrap_file_write_at(struct file *f, uint64_t offset, const void *data, size_t size)
+{
+    bool was_dead = dead();
+    if (++calls == failing || was_dead) {
+        if (!was_dead) {
+            (void)__real_file_write_at(f, offset, data, size - size / 8);
+        }
+        return error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL), "the test refuses write %u", calls);
+    }
+    return __real_file_write_at(f, offset, data, size);
+}
+
+HRESULT __wrap_file_set_size(struct file *f, uint64_t size)
+{
+    if (dead() || (fault == ONCE_AND_NO_CUT && failing != 0 && calls >= failing && !cut_refused)) {
+        cut_refused = true;
+        return error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL), "the test refuses to cut the file");
+    }
+    return __real_file_set_size(f, size);
+}
+
+static const struct log_counter counters[] = {
+    {.machine = "\\\\BOX", .object = "Memory", .counter = "Available MBytes", .type = 0x10000},
+    {.machine = "\\\\BOX", .object = "Process", .wildcard = true, .counter = "% Processor Time", .type = 0x20510500},
+};
+static struct log_item items[INSTANCES];
+
+struct run {
+    enum log_format format;
+    bool created, closed;
+    unsigned accepted[SAMPLES]; /* numbers of the samples the log took */
+    size_t count, flushed;      /* of these, how many before the last flush that succeeded */
+    size_t possible;            /* count, and the sample in whose append the process died: it may be there, whole */
+};
+
+static size_t instances_of(unsigned sample)
+{
+    static const size_t sizes[] = {3, 150, 0, 1200, 40, 700, 5000, 1600, 2};
+    return sizes[sample % (sizeof sizes / sizeof *sizes)];
+}
+
+static uint64_t size_of_file(void)
+{
+    struct file *file;
+    uint64_t size;
+    assert_int_equal(file_open(PATH, FILE_READ, &file), S_OK);
+    assert_int_equal(file_size(file, &size), S_OK);
+    file_close(file);
+    return size;
+}
+
+static void run_log(struct run *r)
+{
+    struct log_writer *log = NULL;
+    size_t columns = r->format == LOG_BINARY ? 2 : 1;
+    (void)file_delete(PATH);
+    calls = 0;
+    cut_refused = false;
+    r->created = SUCCEEDED(log_writer_create(r->format, PATH, counters, columns, START, NULL, &log));
+    for (unsigned n = 0; r->created && n < SAMPLES; n++) {
+        struct log_cell cells[2] = {{.raw = {.first = n}, .has_value = true, .value = n % 2 == 0 ? n + 1.0 / 3 : n},
+                                    {.items = items, .item_count = instances_of(n)}};
+        if (SUCCEEDED(log_writer_append(log, START + (n + 1) * SECOND, cells))) {
+            r->accepted[r->count++] = n;
+            r->possible = r->count;
+            if (r->format == LOG_CSV) {
+                assert_int_equal(size_of_file(), log_writer_size(log));
+            }
+        } else if (dead()) {
+            r->accepted[r->count] = n;
+            r->possible = r->count + 1;
+        } else if (!cut_refused) {
+            assert_int_equal(size_of_file(), log_writer_size(log));
+        }
+        if (dead()) {
+            break;
+        }
+        if (n % 3 == 2 && SUCCEEDED(log_writer_flush(log))) {
+            r->flushed = r->count;
+        }
+    }
+    r->closed = SUCCEEDED(log_writer_close(log));
+}
+
+struct reader {
+    const struct run *run;
+    size_t samples;
+    uint32_t parts;
+    uint8_t record[400000];
+    size_t size;
+    bool catalog;
+    int64_t catalog_stamp;
+};
+
+static void read_event(struct reader *r, const uint8_t *event, uint32_t size)
+{
+    int64_t stamp;
+    uint32_t part, parts;
+    memcpy(&stamp, event + 0x10, 8);
+    memcpy(&part, event + 0x40, 4);
+    memcpy(&parts, event + 0x44, 4);
+    assert_int_equal(part, r->parts + 1);
+    assert_true(part <= parts && r->size + size <= sizeof r->record);
+    memcpy(r->record + r->size, event + 0x48, size - 0x48);
+    r->size += size - 0x48;
+    r->parts = part;
+    if (part < parts) {
+        return;
+    }
+    if (event[4] == 32) {
+        assert_false(r->catalog);
+        r->catalog = true;
+        r->catalog_stamp = stamp;
+    } else {
+        uint32_t length;
+        uint64_t first;
+        memcpy(&length, r->record + 4, 4);
+        memcpy(&first, r->record + 8 + 0x18, 8);
+        assert_true(r->catalog && event[4] == 34);
+        assert_int_equal(length, r->size);
+        assert_true(r->samples < r->run->possible);
+        assert_int_equal(first, r->run->accepted[r->samples]);
+        if (r->samples == 0) {
+            assert_int_equal(r->catalog_stamp, stamp - 10);
+        }
+        r->samples++;
+    }
+    r->size = r->parts = 0;
+}
+
+static void check_binary(const struct run *run, const uint8_t *data, size_t size)
+{
+    static struct reader r;
+    const bool whole = run->closed;
+    memset(&r, 0, sizeof r);
+    r.run = run;
+    assert_true(!whole || size % ETL_BUFFER_SIZE == 0);
+    for (size_t at = ETL_BUFFER_SIZE; at + ETL_BUFFER_SIZE <= size; at += ETL_BUFFER_SIZE) {
+        uint32_t used = etl_buffer_used(data + at), offset = ETL_BUFFER_HEAD, length;
+        const uint8_t *event;
+        uint64_t sequence;
+        memcpy(&sequence, data + at + 0x18, 8);
+        assert_int_equal(sequence, at / ETL_BUFFER_SIZE);
+        assert_true(used != 0);
+        while (etl_buffer_event(data + at, used, &offset, &event, &length)) {
+            read_event(&r, event, length);
+        }
+        assert_int_equal(offset, used);
+        for (; whole && offset < ETL_BUFFER_SIZE; offset++) {
+            assert_int_equal(data[at + offset], 0xFF);
+        }
+    }
+    assert_true(r.samples >= run->flushed);
+    if (whole) {
+        uint32_t buffers;
+        memcpy(&buffers, data + 0x8C, 4);
+        assert_int_equal(buffers, size / ETL_BUFFER_SIZE);
+        assert_int_equal(r.samples, run->count);
+        assert_int_equal(r.parts, 0);
+    }
+}
+
+static void check_text(const struct run *run, const uint8_t *data, size_t size)
+{
+    const char *line = (const char *)data, *end = line + size, *next;
+    size_t rows = 0;
+    for (bool header = true; (next = memchr(line, '\n', (size_t)(end - line))) != NULL; header = false) {
+        if (!header) {
+            assert_true(rows < run->possible);
+            assert_int_equal(strtoul(line + 27, NULL, 10), run->accepted[rows]);
+            rows++;
+        }
+        line = next + 1;
+    }
+    assert_true(rows >= run->flushed);
+    if (run->closed) {
+        assert_ptr_equal(line, end);
+        assert_int_equal(rows, run->count);
+    }
+}
+
+static void fail_every_write(enum log_format format, enum fault how,
+                             void (*check)(const struct run *, const uint8_t *, size_t))
+{
+    static struct run r;
+    fault = how;
+    for (size_t i = 0; i < INSTANCES; i++) {
+        items[i] = (struct log_item){.instance = "svchost", .raw = {.first = (int64_t)i}};
+    }
+    for (unsigned n = 1;; n++) {
+        char *data;
+        size_t size;
+        memset(&r, 0, sizeof r);
+        r.format = format;
+        failing = n;
+        run_log(&r);
+        if (!r.created) {
+            assert_false(file_exists(PATH));
+            continue;
+        }
+        assert_int_equal(file_load(PATH, ROOM, &data, &size), S_OK);
+        check(&r, (const uint8_t *)data, size);
+        memory_free(data);
+        if (calls < n) {
+            assert_int_equal(r.count, SAMPLES);
+            break;
+        }
+        assert_true(how == FOR_GOOD ? !r.closed : r.count >= SAMPLES - 2);
+    }
+    assert_true(failing > SAMPLES);
+    (void)file_delete(PATH);
+    failing = 0;
+}
+
+static void a_binary_log_survives_any_failed_write(void **state)
+{
+    (void)state;
+    fail_every_write(LOG_BINARY, ONCE, check_binary);
+}
+
+static void a_binary_log_survives_a_failed_write_that_cannot_be_taken_back(void **state)
+{
+    (void)state;
+    fail_every_write(LOG_BINARY, ONCE_AND_NO_CUT, check_binary);
+}
+
+static void a_text_log_survives_a_failed_write_that_cannot_be_taken_back(void **state)
+{
+    (void)state;
+    fail_every_write(LOG_CSV, ONCE_AND_NO_CUT, check_text);
+}
+
+static void a_binary_log_survives_being_killed_in_any_write(void **state)
+{
+    (void)state;
+    fail_every_write(LOG_BINARY, FOR_GOOD, check_binary);
+}
+
+static void a_text_log_survives_any_failed_write(void **state)
+{
+    (void)state;
+    fail_every_write(LOG_CSV, ONCE, check_text);
+}
+
+static void a_text_log_survives_being_killed_in_any_write(void **state)
+{
+    (void)state;
+    fail_every_write(LOG_CSV, FOR_GOOD, check_text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_binary_log_survives_any_failed_write),
+        cmocka_unit_test(a_binary_log_survives_a_failed_write_that_cannot_be_taken_back),
+        cmocka_unit_test(a_text_log_survives_a_failed_write_that_cannot_be_taken_back),
+        cmocka_unit_test(a_binary_log_survives_being_killed_in_any_write),
+        cmocka_unit_test(a_text_log_survives_any_failed_write),
+        cmocka_unit_test(a_text_log_survives_being_killed_in_any_write),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

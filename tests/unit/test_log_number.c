@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers in text logs: a user who compares our logs with Windows' must find the same digits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/log/number_text.h"
+
+/* printf("%.20g") of glibc: whole numbers, fractions, exact ties at the 20th digit (14460384442993.3828125 and
+   neighbours), both ends of every range that number_text handles in a way of its own, denormals, the largest. */
+static const struct {
+    double value;
+    const char *text;
+} vectors[] = {
+    {0x0p+0, "0"},
+    {-0x0p+0, "-0"},
+    {0x1p+0, "1"},
+    {-0x1p+0, "-1"},
+    {0x1.dd6p+12, "7638"},
+    {0x1p-1, "0.5"},
+    {0x1.999999999999ap-4, "0.10000000000000000555"},
+    {-0x1.999999999999ap-4, "-0.10000000000000000555"},
+    {0x1.3333333333333p-2, "0.2999999999999999889"},
+    {0x1.5555555555555p-2, "0.33333333333333331483"},
+    {0x1.5555555555555p-1, "0.66666666666666662966"},
+    {0x1.c924924924925p+3, "14.285714285714286476"},
+    {0x1.beb0ba303255ap+3, "13.959073156484624434"},
+    {0x1.06d2fa18d41b2p-5, "0.032083023520161360609"},
+    {0x1.21f3b484d88edp-10, "0.0011060789995203615822"},
+    {0x1.a4da427f4e2c4p+43, "14460384442993.382812"},
+    {0x1.a4da427f4e2bcp+43, "14460384442993.367188"},
+    {-0x1.a4da427f4e2c4p+43, "-14460384442993.382812"},
+    {0x1.fffffffffffffp+51, "4503599627370495.5"},
+    {0x1p+52, "4503599627370496"},
+    {0x1.0000000000001p+52, "4503599627370497"},
+    {0x1p+53, "9007199254740992"},
+    {0x1.fffffffffffffp+50, "2251799813685247.75"},
+    {0x1.c6bf52633ffffp+49, "999999999999999.875"},
+    {0x1.d6f34548p+26, "123456789.125"},
+    {0x1.8ffffffffffffp+6, "99.999999999999985789"},
+    {0x1.869ffffffffffp+16, "99999.999999999985448"},
+    {0x1.c6bf52634p+49, "1000000000000000"},
+    {0x1.158e460913dp+63, "10000000000000000000"},
+    {0x1.fffffffffffffp+63, "18446744073709549568"},
+    {0x1p+64, "18446744073709551616"},
+    {0x1.5af1d78b58c4p+66, "1e+20"},
+    {0x1.b1ae4d6e2ef5p+69, "1e+21"},
+    {0x1.0f0cf064dd592p+73, "1e+22"},
+    {0x1.52d02c7e14af6p+76, "9.9999999999999991611e+22"},
+    {0x1.a36e2eb1c432dp-14, "0.00010000000000000000479"},
+    {0x1.0624dd2f1a9fbp-10, "0.00099999999999999980398"},
+    {0x1.a36e2eb1c432cp-14, "9.999999999999999124e-05"},
+    {0x1.a36e2eb1c432cp-14, "9.999999999999999124e-05"},
+    {0x1.4f8b588e368f1p-17, "1.0000000000000000818e-05"},
+    {0x1.b7cdfd9d7bdbbp-34, "1.0000000000000000364e-10"},
+    {0x1.19799812dea11p-40, "9.9999999999999997989e-13"},
+    {0x1.c25c268497682p-44, "1.0000000000000000304e-13"},
+    {0x1.c25c268497681p-44, "9.9999999999999990416e-14"},
+    {0x1.c25c268497683p-44, "1.0000000000000001566e-13"},
+    {0x1.6849b86a12b9bp-47, "9.9999999999999999882e-15"},
+    {0x1.bff2ee48e053p-333, "1.00000000000000002e-100"},
+    {0x1.7e43c8800759cp+996, "1.0000000000000000525e+300"},
+    {0x1.fffffffffffffp+1023, "1.7976931348623157081e+308"},
+    {0x1p-1022, "2.2250738585072013831e-308"},
+    {0x0.0000000000001p-1022, "4.9406564584124654418e-324"},
+    {0x0.fffffffffffffp-1022, "2.225073858507200889e-308"},
+    {-0x0.0000000000001p-1022, "-4.9406564584124654418e-324"},
+    {0x1.fffffffffffffp-1, "0.99999999999999988898"},
+    {0x1.0000000000001p+0, "1.000000000000000222"},
+    {0x1p-30, "9.3132257461547851562e-10"},
+    {0x1p-40, "9.0949470177292823792e-13"},
+    {0x1p-43, "1.1368683772161602974e-13"},
+    {0x1p-44, "5.684341886080801487e-14"},
+    {0x1.8p-14, "9.1552734375e-05"},
+    {0x1.2d9a550caec9ap-16, "1.7976931348623154084e-05"},
+    {0x1.a36e2eb1c432dp-14, "0.00010000000000000000479"},
+    {0x1.b69b4ba630f35p+56, "123456789012345680"},
+    {0x1.02e85be111841p-13, "0.00012345678899999999669"},
+    {0x1.d4c1p+15, "60000.5"},
+};
+
+static void digits_are_those_of_windows_logs(void **state)
+{
+    char text[NUMBER_TEXT_SIZE];
+    (void)state;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        size_t length = number_text(vectors[i].value, text);
+        assert_string_equal(text, vectors[i].text);
+        assert_int_equal(length, strlen(text));
+    }
+}
+
+static void what_is_no_number_has_a_text_too(void **state)
+{
+    char text[NUMBER_TEXT_SIZE];
+    (void)state;
+    number_text((double)INFINITY, text);
+    assert_string_equal(text, "inf");
+    number_text(-(double)INFINITY, text);
+    assert_string_equal(text, "-inf");
+    number_text(copysign((double)NAN, 1.0), text);
+    assert_string_equal(text, "nan");
+    number_text(copysign((double)NAN, -1.0), text);
+    assert_string_equal(text, "-nan");
+}
+
+#ifdef _WIN32
+/* A log that is written inside a German program must not have commas in its numbers: they separate its columns. */
+static void the_point_is_a_point_in_every_locale(void **state)
+{
+    char text[NUMBER_TEXT_SIZE];
+    (void)state;
+    assert_non_null(setlocale(LC_NUMERIC, "German"));
+    assert_string_equal(localeconv()->decimal_point, ",");
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        number_text(vectors[i].value, text);
+        assert_string_equal(text, vectors[i].text);
+    }
+    setlocale(LC_NUMERIC, "C");
+}
+#else
+static uint64_t random_bits(void)
+{
+    static uint64_t state = 88172645463325252u; /* xorshift64 */
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static double random_value(unsigned population)
+{
+    uint64_t bits = random_bits();
+    double value;
+    switch (population) {
+    case 0: /* percentages */
+        return 100.0 * (double)(bits % 100000) / (double)(1 + random_bits() % 100000);
+    case 1: /* whole numbers of every size */
+        return (double)(bits >> random_bits() % 64);
+    case 2: /* below 1, down to 1e-14 */
+        return ldexp((double)(bits >> 11), -(int)(53 + random_bits() % 47));
+    case 3: /* few bits behind the point: ties at the 20th digit */
+        return (double)(bits >> 14) / (double)((uint64_t)1 << random_bits() % 50);
+    case 4: /* decimal fractions */
+        return (double)(bits % 1000000) / pow(10, (double)(random_bits() % 18));
+    case 5: /* one step off a power of ten: the count of digits and zeros turns here */
+        return nextafter(pow(10, (double)(bits % 40) - 20), bits & 64 ? 0 : 1e300);
+    default:
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+}
+
+static void compare_with_library(double value)
+{
+    char text[NUMBER_TEXT_SIZE], expected[64];
+    size_t length = number_text(value, text);
+    snprintf(expected, sizeof expected, "%.20g", value);
+    if (strcmp(text, expected) != 0 || length != strlen(expected)) {
+        fail_msg("%a: %s, not %s", value, text, expected);
+    }
+}
+
+static void millions_of_values_agree_with_the_library(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2100000; i++) {
+        double value = random_value(i % 7);
+        compare_with_library(value);
+        if (i % 8 == 0) {
+            compare_with_library(-value);
+        }
+    }
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(digits_are_those_of_windows_logs),
+        cmocka_unit_test(what_is_no_number_has_a_text_too),
+#ifdef _WIN32
+        cmocka_unit_test(the_point_is_a_point_in_every_locale),
+#else
+        cmocka_unit_test(millions_of_values_agree_with_the_library),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

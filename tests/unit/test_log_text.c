@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* Text logs, byte for byte: what a spreadsheet, relog or a user's script reads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifndef _WIN32
+#include "tests/unit/full_disk.h"
+#endif
+
+#include "engine/log/log.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/os/text_ansi.h"
+
+#define PATH   "test_log_text.tmp"
+#define SECOND INT64_C(10000000)
+
+static const struct log_counter counters[] = {
+    {.machine = "\\\\BOX", .object = "Memory", .counter = "Available MBytes", .type = 0x10000},
+    {.machine = "\\\\BOX", .object = "Process", .instance = "svchost", .index = 2, .counter = "% Processor Time"},
+    {.machine = "\\\\BOX", .object = "Thread", .instance = "0", .parent = "Idle", .counter = "a \"b\"\tc"},
+    {.machine = "\\\\BOX",
+     .object = "Gr\xc3\xb6\xc3\x9f"
+               "e",
+     .instance = "\xe2\x82\xac \xe4\xb8\xad \xf0\x9f\x92\xbe",
+     .counter = "n"},
+};
+enum { COUNTERS = sizeof counters / sizeof *counters };
+
+static const struct log_cell first_cells[COUNTERS] = {{.has_value = true, .value = 7638},
+                                                      {.has_value = false, .value = 5},
+                                                      {.has_value = true, .value = INFINITY},
+                                                      {.has_value = true, .value = NAN}};
+static const struct log_cell second_cells[COUNTERS] = {{.has_value = true, .value = 0.1},
+                                                       {.has_value = true, .value = 0.032083023520161361},
+                                                       {.has_value = true, .value = -0.0},
+                                                       {.has_value = true, .value = 1e22}};
+
+/* The moment at which clocks here show the local time. */
+static int64_t utc_of(int year, int month, int day, int hour, int minute, int second, int millisecond)
+{
+    struct calendar_time t = {.year = year,
+                              .month = month,
+                              .day = day,
+                              .hour = hour,
+                              .minute = minute,
+                              .second = second,
+                              .millisecond = millisecond};
+    int64_t local = clock_from_calendar(&t);
+    return local + clock_bias_minutes(local) * 60 * SECOND;
+}
+
+static void assert_file(const char *expected)
+{
+    char *text;
+    size_t size;
+    assert_int_equal(file_load(PATH, 1 << 24, &text, &size), S_OK);
+    assert_int_equal(size, strlen(expected));
+    assert_string_equal(text, expected);
+    memory_free(text);
+}
+
+static struct log_writer *open_log(enum log_format format, int64_t start, const struct log_options *options)
+{
+    struct log_writer *log = NULL;
+    (void)file_delete(PATH);
+    assert_int_equal(log_writer_create(format, PATH, counters, COUNTERS, start, options, &log), S_OK);
+    return log;
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    (void)file_delete(PATH);
+    return 0;
+}
+
+/* The header cell has the zone of this host, so it is made from the clock; all the rest is literal. */
+static void write_both_rows(enum log_format format, const char *tag, const char *rows)
+{
+    const int64_t start = utc_of(2021, 3, 4, 9, 51, 39, 0);
+    struct log_writer *log = open_log(format, start, NULL);
+    char expected[1000], *zone = clock_zone_name();
+    assert_int_equal(log_writer_append(log, utc_of(2021, 3, 4, 9, 51, 39, 73) + 9999, first_cells), S_OK);
+    assert_int_equal(log_writer_append(log, utc_of(2021, 12, 31, 23, 59, 59, 999), second_cells), S_OK);
+    assert_int_equal(log_writer_flush(log), S_OK);
+    snprintf(expected, sizeof expected, "\"(%s 4.0) (%s)(%d)\"%s", tag, zone, clock_bias_minutes(start), rows);
+    assert_int_equal(log_writer_size(log), strlen(expected));
+    assert_file(expected);
+    assert_int_equal(log_writer_close(log), S_OK);
+    assert_file(expected);
+    memory_free(zone);
+}
+
+static void csv_is_what_pdh_writes(void **state)
+{
+    (void)state;
+    write_both_rows(LOG_CSV, "PDH-CSV",
+                    ",\"\\\\BOX\\Memory\\Available MBytes\",\"\\\\BOX\\Process(svchost#2)\\% Processor Time\""
+                    ",\"\\\\BOX\\Thread(Idle/0)\\a \"\"b\"\" c\",\"\\\\BOX\\Gr\xf6\xdf"
+                    "e(\x80 ? ?\?)\\n\"\r\n"
+                    "\"03/04/2021 09:51:39.073\",\"7638\",\" \",\" \",\" \"\r\n"
+                    "\"12/31/2021 23:59:59.999\",\"0.10000000000000000555\",\"0.032083023520161360609\",\"-0\""
+                    ",\"1e+22\"\r\n");
+}
+
+static void tsv_differs_by_tag_and_tab_only(void **state)
+{
+    (void)state;
+    write_both_rows(LOG_TSV, "PDH-TSV",
+                    "\t\"\\\\BOX\\Memory\\Available MBytes\"\t\"\\\\BOX\\Process(svchost#2)\\% Processor Time\""
+                    "\t\"\\\\BOX\\Thread(Idle/0)\\a \"\"b\"\" c\"\t\"\\\\BOX\\Gr\xf6\xdf"
+                    "e(\x80 ? ?\?)\\n\"\r\n"
+                    "\"03/04/2021 09:51:39.073\"\t\"7638\"\t\" \"\t\" \"\t\" \"\r\n"
+                    "\"12/31/2021 23:59:59.999\"\t\"0.10000000000000000555\"\t\"0.032083023520161360609\"\t\"-0\""
+                    "\t\"1e+22\"\r\n");
+}
+
+static void a_log_without_counters_has_rows_of_times(void **state)
+{
+    struct log_writer *log;
+    char *text;
+    size_t size;
+    (void)state;
+    assert_int_equal(log_writer_create(LOG_CSV, PATH, NULL, 0, utc_of(2020, 1, 1, 0, 0, 0, 0), NULL, &log), S_OK);
+    assert_int_equal(log_writer_append(log, utc_of(2020, 1, 1, 0, 0, 1, 0), NULL), S_OK);
+    assert_int_equal(log_writer_close(log), S_OK);
+    assert_int_equal(file_load(PATH, 1000, &text, &size), S_OK);
+    assert_non_null(strstr(text, ")\"\r\n\"01/01/2020 00:00:01.000\"\r\n"));
+    memory_free(text);
+}
+
+static void the_limit_keeps_whole_rows_out(void **state)
+{
+    (void)state;
+    const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);
+    struct log_writer *log = open_log(LOG_CSV, start, NULL);
+    uint64_t header = log_writer_size(log), size;
+    assert_int_equal(log_writer_append(log, start, first_cells), S_OK);
+    uint64_t row = log_writer_size(log) - header;
+    assert_int_equal(log_writer_close(log), S_OK);
+
+    const struct log_options exact = {.max_bytes = header + 2 * row}, less = {.max_bytes = header + 2 * row - 1};
+    log = open_log(LOG_CSV, start, &exact);
+    assert_int_equal(log_writer_append(log, start, first_cells), S_OK);
+    assert_int_equal(log_writer_append(log, start, first_cells), S_OK);
+    assert_int_equal(log_writer_append(log, start, first_cells), S_FALSE);
+    assert_int_equal(log_writer_size(log), exact.max_bytes);
+    assert_int_equal(log_writer_close(log), S_OK);
+
+    log = open_log(LOG_CSV, start, &less);
+    assert_int_equal(log_writer_append(log, start, first_cells), S_OK);
+    assert_int_equal(log_writer_append(log, start, first_cells), S_FALSE);
+    assert_int_equal(log_writer_close(log), S_OK);
+    struct file *file;
+    assert_int_equal(file_open(PATH, FILE_READ, &file), S_OK);
+    assert_int_equal(file_size(file, &size), S_OK);
+    file_close(file);
+    assert_int_equal(size, header + row);
+}
+
+static void what_cannot_be_logged_is_refused_with_its_name(void **state)
+{
+    const struct log_counter wildcard = {.machine = "\\\\BOX", .object = "Process", .wildcard = true, .counter = "ID"};
+    struct log_writer *log = NULL;
+    (void)state;
+    for (int format = LOG_CSV; format <= LOG_TSV; format++) {
+        assert_int_equal(log_writer_create((enum log_format)format, PATH, &wildcard, 1, 0, NULL, &log), E_INVALIDARG);
+        assert_non_null(strstr(error_text(E_INVALIDARG), "\\\\BOX\\Process(*)\\ID"));
+        assert_false(file_exists(PATH));
+    }
+    const HRESULT refused = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
+    assert_int_equal(log_writer_create(LOG_SQL, PATH, counters, COUNTERS, 0, NULL, &log), refused);
+    assert_non_null(strstr(error_text(refused), "SQL"));
+    assert_int_equal(log_writer_create((enum log_format)99, PATH, counters, COUNTERS, 0, NULL, &log), refused);
+    assert_null(log);
+    assert_int_equal(log_writer_close(NULL), S_OK);
+}
+
+static void a_file_in_the_way_is_kept_also_when_appending(void **state)
+{
+    struct log_writer *log = NULL;
+    const struct log_options append = {.append = true};
+    (void)state;
+    assert_int_equal(file_store(PATH, "mine", 4), S_OK);
+    assert_int_equal(log_writer_create(LOG_CSV, PATH, counters, COUNTERS, 0, NULL, &log),
+                     HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
+    assert_int_equal(log_writer_create(LOG_CSV, PATH, counters, COUNTERS, 0, &append, &log),
+                     HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
+    assert_file("mine");
+}
+
+static void extensions_are_those_of_the_formats(void **state)
+{
+    (void)state;
+    assert_string_equal(log_format_extension(LOG_CSV), ".csv");
+    assert_string_equal(log_format_extension(LOG_TSV), ".tsv");
+    assert_string_equal(log_format_extension(LOG_BINARY), ".blg");
+    assert_string_equal(log_format_extension(LOG_SQL), "");
+}
+
+/* Out of memory at any moment costs what was being done, and leaks nothing (the sanitizer watches). */
+static void memory_may_run_out_at_every_step(void **state)
+{
+    const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);
+    unsigned failures = 0;
+    bool reached = true;
+    (void)state;
+    for (uint64_t n = 1; reached; n++) {
+        struct log_writer *log = NULL;
+        memory_fail_at(n);
+        HRESULT hr = log_writer_create(LOG_CSV, PATH, counters, COUNTERS, start, NULL, &log);
+        HRESULT appended = SUCCEEDED(hr) ? log_writer_append(log, start, first_cells) : S_OK;
+        reached = memory_count() >= n;
+        memory_fail_at(0);
+        if (FAILED(hr)) {
+            assert_int_equal(hr, E_OUTOFMEMORY);
+            assert_null(log);
+            failures++;
+        } else {
+            assert_int_equal(appended, S_OK); /* rows need no memory */
+            assert_int_equal(log_writer_close(log), S_OK);
+            assert_int_equal(file_delete(PATH), S_OK);
+        }
+        assert_false(file_exists(PATH));
+    }
+    assert_true(failures >= 5);
+}
+
+static void code_page_keeps_what_it_can_hold(void **state)
+{
+    char *ansi;
+    size_t size;
+    (void)state;
+    assert_int_equal(text_to_ansi("", &ansi, &size), S_OK);
+    assert_int_equal(size, 0);
+    memory_free(ansi);
+    assert_int_equal(text_to_ansi("A\xc3\xa9\xe2\x80\x94\xc5\xbe\xd0\x96~\xe2\x88\x9e", &ansi, &size), S_OK);
+    assert_int_equal(size, 7);
+    assert_string_equal(ansi, "A\xe9\x97\x9e?~?"); /* no 8 for the infinity sign: no look-alikes */
+    memory_free(ansi);
+}
+
+#ifndef _WIN32
+/* The file may grow by so many bytes and no further, as on a full disk: the row is lost, the log is whole, and goes on
+   when there is room again. */
+static void a_full_disk_costs_the_row_only(void **state)
+{
+    const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);
+    char *before, *after;
+    size_t size_before, size_after;
+    (void)state;
+    struct log_writer *log = open_log(LOG_CSV, start, NULL);
+    const uint64_t header = log_writer_size(log);
+    assert_int_equal(log_writer_append(log, start, second_cells), S_OK);
+    const uint64_t row_size = log_writer_size(log) - header;
+    assert_int_equal(file_load(PATH, 1 << 20, &before, &size_before), S_OK);
+    for (uint64_t room = 0; room < row_size; room++) {
+        full_disk_at(size_before + room);
+        HRESULT hr = log_writer_append(log, start + SECOND, second_cells);
+        full_disk_at(UINT64_MAX);
+        assert_true(FAILED(hr));
+        assert_int_equal(log_writer_size(log), size_before);
+        assert_int_equal(file_load(PATH, 1 << 20, &after, &size_after), S_OK);
+        assert_int_equal(size_after, size_before);
+        assert_memory_equal(after, before, size_before);
+        memory_free(after);
+    }
+    memory_free(before);
+    assert_int_equal(log_writer_append(log, start + SECOND, first_cells), S_OK);
+    assert_int_equal(log_writer_close(log), S_OK);
+    assert_int_equal(file_load(PATH, 1 << 20, &after, &size_after), S_OK);
+    static const char row[] = "\"03/04/2021 09:00:01.000\",\"7638\",\" \",\" \",\" \"\r\n";
+    assert_int_equal(size_after, size_before + strlen(row));
+    assert_string_equal(after + size_before, row);
+    memory_free(after);
+
+    (void)file_delete(PATH);
+    full_disk_at(50);
+    HRESULT hr = log_writer_create(LOG_CSV, PATH, counters, COUNTERS, start, NULL, &log);
+    full_disk_at(UINT64_MAX);
+    assert_true(FAILED(hr));
+    assert_false(file_exists(PATH)); /* else the next try would find a file in the way */
+}
+
+/* A change to summer time inside a log: the header keeps the bias of the start, rows follow the clock on the wall. */
+static void rows_follow_the_clock_on_the_wall(void **state)
+{
+    struct calendar_time t = {.year = 2021, .month = 3, .day = 14, .hour = 6, .minute = 59, .second = 59};
+    const int64_t utc = clock_from_calendar(&t);
+    struct log_writer *log;
+    const char *old = getenv("TZ");
+    char *saved = old != NULL ? text_copy(old) : NULL;
+    (void)state;
+    setenv("TZ", "EST5EDT,M3.2.0,M11.1.0", 1);
+    assert_int_equal(log_writer_create(LOG_CSV, PATH, counters, 1, utc, NULL, &log), S_OK);
+    assert_int_equal(log_writer_append(log, utc, first_cells), S_OK);
+    assert_int_equal(log_writer_append(log, utc + SECOND, first_cells), S_OK);
+    assert_int_equal(log_writer_close(log), S_OK);
+    assert_file("\"(PDH-CSV 4.0) (EST)(300)\",\"\\\\BOX\\Memory\\Available MBytes\"\r\n"
+                "\"03/14/2021 01:59:59.000\",\"7638\"\r\n"
+                "\"03/14/2021 03:00:00.000\",\"7638\"\r\n");
+    (void)file_delete(PATH);
+    assert_int_equal(log_writer_create(LOG_CSV, PATH, counters, 0, utc + SECOND, NULL, &log), S_OK);
+    assert_int_equal(log_writer_close(log), S_OK);
+    assert_file("\"(PDH-CSV 4.0) (EST)(240)\"\r\n");
+    if (saved != NULL) {
+        setenv("TZ", saved, 1);
+    } else {
+        unsetenv("TZ");
+    }
+    memory_free(saved);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(csv_is_what_pdh_writes, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(tsv_differs_by_tag_and_tab_only, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_log_without_counters_has_rows_of_times, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(the_limit_keeps_whole_rows_out, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(what_cannot_be_logged_is_refused_with_its_name, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_file_in_the_way_is_kept_also_when_appending, remove_file, remove_file),
+        cmocka_unit_test(extensions_are_those_of_the_formats),
+        cmocka_unit_test_setup_teardown(memory_may_run_out_at_every_step, remove_file, remove_file),
+        cmocka_unit_test(code_page_keeps_what_it_can_hold),
+#ifndef _WIN32
+        cmocka_unit_test_setup_teardown(a_full_disk_costs_the_row_only, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(rows_follow_the_clock_on_the_wall, remove_file, remove_file),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
