@@ -33,12 +33,12 @@ void object_unlock(struct object *o)
 
 static void *field(const struct object *o, const struct property *p)
 {
-    return (char *)(uintptr_t)o + p->offset;
+    return (char *)o + p->offset;
 }
 
 static struct items *items_of(const struct object *o)
 {
-    return o->class->items ? (struct items *)((char *)(uintptr_t)o + o->class->items) : NULL;
+    return o->class->items ? (struct items *)((char *)o + o->class->items) : NULL;
 }
 
 /* Copies the field into *out; under the lock. */

@@ -20,7 +20,7 @@ HRESULT name_context_now(uint32_t serial_number, struct name_context *out)
 
 void name_context_free(struct name_context *context)
 {
-    memory_free((void *)(uintptr_t)context->computer);
+    memory_free((void *)context->computer);
     context->computer = NULL;
 }
 

@@ -28,7 +28,8 @@ static bool day_to_date(int year, int month, int day, double *out)
     struct calendar_time back = clock_calendar(ticks);
     if (back.month != month || back.day != day) /* the 31st of a shorter month */
         return false;
-    *out = (double)((ticks - date_zero()) / TICKS_PER_SECOND / SECONDS_PER_DAY);
+    int64_t days = (ticks - date_zero()) / TICKS_PER_SECOND / SECONDS_PER_DAY;
+    *out = (double)days;
     return true;
 }
 

@@ -36,7 +36,7 @@ static HRESULT map_read_value(struct object *map, const struct property *p, stru
 
 static HRESULT map_take_value(struct object *map, const struct property *p, const char *text)
 {
-    struct variant v = {.type = VARIANT_TEXT, .text = (char *)(uintptr_t)text};
+    struct variant v = {.type = VARIANT_TEXT, .text = (char *)text};
     int64_t number;
     (void)p;
     if (!text[0] || map->items_read)

@@ -508,7 +508,7 @@ HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t
     xmlNodePtr root = xmlDocGetRootElement(doc);
     const struct class *class = item_class(&data_collector_collection_class, (const char *)root->name);
     hr = class ? object_create(class, beside, &collector) : wrong_root(root, "a data collector's");
-    if (SUCCEEDED(hr)) {
+    if (class && SUCCEEDED(hr)) {
         snprintf(path, sizeof path, "/%s/", class->name);
         hr = read_document(collector, doc, path, issues);
     }

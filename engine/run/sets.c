@@ -91,7 +91,7 @@ static HRESULT resolve(struct object *set, const char *full, const char **space,
     object_lock(set);
     const char *bound = set_of(set)->space;
     object_unlock(set);
-    if (bound && strcmp(bound, *space)) {
+    if (bound && strcmp(bound, *space) != 0) {
         hr = error_set(E_NOINTERFACE, "'%s' is in the namespace %s, the object is bound to %s", full, *space, bound);
         memory_free(*name);
         *name = NULL;
@@ -208,7 +208,7 @@ HRESULT set_commit(struct object *o, const char *name, const char *server, uint3
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !strcmp(space, "System"))
         hr = error_set(E_NOTIMPL, "Commit: System sets are read-only ('%s')", name); /* MS-PLA 3.2.1 */
-    else if (SUCCEEDED(hr) && strcmp(space, "Service"))
+    else if (SUCCEEDED(hr) && strcmp(space, "Service") != 0)
         hr = error_set(E_NOINTERFACE, "Commit: this class keeps no sets of the namespace %s", space);
     if (SUCCEEDED(hr))
         hr = check_counter_paths(o);
