@@ -10,6 +10,7 @@
 #include "engine/run/run.h"
 #include "engine/store/store.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { /* CommitMode, MS-PLA 2.2.2.3 */
@@ -115,29 +116,50 @@ static void bind(struct object *o, const char *space, char **name, char **server
 
 /* ---- Commit ---- */
 
-/* Paths that no counter can have are refused here; whether a counter exists is known at the start (DECISIONS 16). */
-static HRESULT check_counter_paths(struct object *set)
+/* At least \x\y: what is not even that was never meant as a path. */
+static bool looks_like_path(const char *text)
+{
+    const char *last = strrchr(text, '\\');
+    return text[0] == '\\' && last > text + 1 && last[1];
+}
+
+/* One path. Text that was never meant as a path fails Commit; a path that no counter can have, as real templates hold
+   some, is an issue, and the start leaves it out. Whether a counter exists is known at the start (DECISIONS 16). */
+static HRESULT check_counter_path(const char *text, const char *key, struct object *issues)
+{
+    struct counter_path path;
+    PDH_STATUS status = counter_path_parse(text, &path);
+    counter_path_free(&path);
+    if (!status)
+        return S_OK;
+    if (status == (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE)
+        return E_OUTOFMEMORY;
+    HRESULT hr = error_set(PDH_CSTATUS_BAD_COUNTERNAME,
+                           "PerformanceCounters: '%s' is no counter path (\\Object(Instance)\\Counter)", text);
+    if (!looks_like_path(text))
+        return hr;
+    char *why = text_copy(error_text(hr));
+    hr = why ? issues_add(issues, hr, key, why) : E_OUTOFMEMORY;
+    memory_free(why);
+    return hr;
+}
+
+static HRESULT check_counter_paths(struct object *set, struct object *issues)
 {
     struct object **list;
     size_t count;
+    unsigned ordinal = 0;
     HRESULT hr = collection_snapshot(set_of(set)->DataCollectors, &list, &count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         struct value paths;
+        char key[96];
         if (list[i]->class != &performance_counter_collector_class)
             continue;
+        snprintf(key, sizeof key, "%s[%u]/PerformanceCounters", list[i]->class->name, ++ordinal);
         hr = object_get(list[i], &list[i]->class->properties[IPerformanceCounterDataCollector_PerformanceCounters],
                         &paths);
-        for (size_t k = 0; SUCCEEDED(hr) && k < paths.texts.count; k++) {
-            struct counter_path path;
-            PDH_STATUS status = counter_path_parse(paths.texts.items[k], &path);
-            counter_path_free(&path);
-            if (status == (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE)
-                hr = E_OUTOFMEMORY;
-            else if (status)
-                hr = error_set(PDH_CSTATUS_BAD_COUNTERNAME,
-                               "PerformanceCounters: '%s' is no counter path (\\Object(Instance)\\Counter)",
-                               paths.texts.items[k]);
-        }
+        for (size_t k = 0; SUCCEEDED(hr) && k < paths.texts.count; k++)
+            hr = check_counter_path(paths.texts.items[k], key, issues);
         value_free(&paths);
     }
     objects_release(list, count);
@@ -211,7 +233,7 @@ HRESULT set_commit(struct object *o, const char *name, const char *server, uint3
     else if (SUCCEEDED(hr) && strcmp(space, "Service") != 0)
         hr = error_set(E_NOINTERFACE, "Commit: this class keeps no sets of the namespace %s", space);
     if (SUCCEEDED(hr))
-        hr = check_counter_paths(o);
+        hr = check_counter_paths(o, issues);
     if (SUCCEEDED(hr))
         hr = set_validate(o, issues);
     if (FAILED(hr) || (mode & COMMIT_VALIDATE_ONLY))

@@ -11,7 +11,8 @@ HRESULT sets_create(struct object **out);
    map) receives what validation finds. On success but with plaValidateOnly the set is bound to namespace and server.
    E_INVALIDARG (name, mode, server of 1024 characters or more), PLA_E_DCS_NOT_FOUND, PLA_E_DCS_ALREADY_EXISTS,
    E_NOINTERFACE (another namespace than before), E_NOTIMPL (System: MS-PLA 3.2.1), PLA_E_DCS_IN_USE (running, without
-   plaUpdateRunningInstance), PDH_CSTATUS_BAD_COUNTERNAME with the path. The object is as it was on failure. */
+   plaUpdateRunningInstance), PDH_CSTATUS_BAD_COUNTERNAME for text that was never meant
+   as a counter path (a path that no counter can have is an issue). The object is as it was on failure. */
 HRESULT set_commit(struct object *set, const char *name, const char *server, uint32_t mode, struct object *issues);
 /* MS-PLA 3.2.4.1.53: replaces what the set holds. PLA_E_DCS_NOT_FOUND, E_NOINTERFACE. */
 HRESULT set_query(struct object *set, const char *name, const char *server);
