@@ -442,7 +442,8 @@ static HRESULT read_object(struct object *draft, xmlNodePtr root, const char *pa
 
 static HRESULT wrong_root(xmlNodePtr root, const char *wanted)
 {
-    return error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not %s", (const char *)root->name, wanted);
+    return error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not '%s'", (const char *)root->name,
+                     wanted);
 }
 
 /* Reads the document into a draft of `o`, which takes it over when all has gone well. */
@@ -507,7 +508,11 @@ HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t
         return hr;
     xmlNodePtr root = xmlDocGetRootElement(doc);
     const struct class *class = item_class(&data_collector_collection_class, (const char *)root->name);
-    hr = class ? object_create(class, beside, &collector) : wrong_root(root, "a data collector's");
+    if (class)
+        hr = object_create(class, beside, &collector);
+    else
+        hr = error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', which is no data collector's",
+                       (const char *)root->name);
     if (class && SUCCEEDED(hr)) {
         snprintf(path, sizeof path, "/%s/", class->name);
         hr = read_document(collector, doc, path, issues);
