@@ -7,21 +7,28 @@
 
 #include <objbase.h>
 
-static HRESULT create_set_collection(struct object **out)
+static HRESULT provider_create(const char *category, struct object **out)
 {
-    return object_create(&data_collector_set_collection_class, NULL, out);
+    (void)category;
+    return object_create(&trace_data_provider_class, NULL, out);
 }
 
-/* The class table. In the server's own process the façade classes (21, 25) are the namespace's server classes
-   (DECISIONS 17). */
+static HRESULT provider_collection_create(const char *category, struct object **out)
+{
+    (void)category;
+    return object_create(&trace_data_provider_collection_class, NULL, out);
+}
+
+/* What is registered can be created, no more and no less. In the server's own process the façade classes (21, 25) are
+   classes of every namespace (DECISIONS 17). */
 static const struct creatable {
     const CLSID *id;
-    HRESULT (*create)(struct object **out);
+    HRESULT (*create)(const char *category, struct object **out);
+    const char *category;
 } creatables[] = {
-    {&CLSID_DataCollectorSet, sets_create},
-    {&CLSID_DataCollectorSetCollection, create_set_collection},
-    {&CLSID_ServerDataCollectorSet, sets_create},
-    {&CLSID_ServerDataCollectorSetCollection, create_set_collection},
+#define CLASS(name, guid, title, create, category) {&CLSID_##name, create, category},
+#include "reg/classes.def"
+#undef CLASS
 };
 
 struct factory {
@@ -69,7 +76,8 @@ static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *o
     *out = NULL;
     if (outer)
         return CLASS_E_NOAGGREGATION;
-    HRESULT hr = factory_of(This)->creatable->create(&o);
+    const struct creatable *creatable = factory_of(This)->creatable;
+    HRESULT hr = creatable->create(creatable->category, &o);
     if (FAILED(hr))
         return hr;
     hr = skin_get(o, &skin);

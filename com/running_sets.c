@@ -2,6 +2,7 @@
 /* Whether any set runs: what the server asks before it ends. */
 #include "com/server.h"
 
+#include "engine/run/definition.h"
 #include "engine/run/run.h"
 #include "engine/store/store.h"
 
@@ -15,7 +16,7 @@ bool server_set_is_running(void)
         struct texts names = {0};
         struct run_state state;
 
-        if (FAILED(store_list(*space, &names)))
+        if (FAILED(definition_list(*space, &names)))
             continue;
         for (i = 0; i < names.count && !running; i++)
             running = SUCCEEDED(run_query(*space, names.items[i], &state)) && state.status != RUN_STOPPED;

@@ -36,7 +36,7 @@ struct subject {
     unsigned int methods;
 };
 static const struct subject classes[] = {
-#define CLASS(name, guid, title) {"{" guid GUID_TAIL, #name, title, 0},
+#define CLASS(name, guid, title, create, category) {"{" guid GUID_TAIL, #name, title, 0},
 #include "reg/classes.def"
 #undef CLASS
 };

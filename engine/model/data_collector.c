@@ -210,7 +210,10 @@ HRESULT check_no_duplicates(const struct property *p, const struct texts *list)
 static HRESULT admit(struct object *collection, struct object *item)
 {
     const struct items *items = &((struct collection *)collection)->items;
+    const struct data_collector_set *set = (const struct data_collector_set *)collection->parent;
     char name[32];
+    if (set && set->one_collector && items->count)
+        return error_set(PLA_E_DCS_SINGLETON_REQUIRED, "Add: a set of this namespace has one data collector");
     if (collector_of(item)->Name[0]) {
         if (name_taken(items, item, collector_of(item)->Name))
             return error_set(PLA_E_DC_ALREADY_EXISTS, "Add: the set has a data collector '%s' already",

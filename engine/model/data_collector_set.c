@@ -276,8 +276,8 @@ const struct class data_collector_set_class = {
 static const struct class *const set_items[] = {&data_collector_set_class, NULL};
 const struct class data_collector_set_collection_class = {
     .name = "DataCollectorSetCollection",
-    .size = sizeof(struct collection),
-    .items = offsetof(struct collection, items),
+    .size = sizeof(struct data_collector_set_collection),
+    .items = offsetof(struct data_collector_set_collection, items),
     .item_classes = set_items,
 };
 

@@ -111,9 +111,11 @@ struct data_collector_set {
 #undef PROPERTY
     struct user_value *values;
     size_t value_count, value_capacity;
-    const char *space; /* namespace when bound by Commit or Query, else NULL; static text */
-    bool serial_put;   /* SerialNumber was put, or came in XML, since the last Query (DECISIONS 13) */
-    bool latest_put;   /* the same for LatestOutputLocation */
+    const char *space;    /* namespace when bound by Commit or Query, else NULL; static text */
+    const char *category; /* namespace that the object's class fixes, else NULL; static text */
+    bool one_collector;   /* Add refuses a second one: of namespaces whose sets are one trace */
+    bool serial_put;      /* SerialNumber was put, or came in XML, since the last Query (DECISIONS 13) */
+    bool latest_put;      /* the same for LatestOutputLocation */
     bool has_credentials;
     /* Live state of a bound set; NULL: the fields are all there is. Called without the lock. */
     HRESULT (*read_live)(const char *space, const char *name, struct set_live *out);
@@ -132,6 +134,11 @@ struct collection {
     struct items items;
 };
 extern const struct class data_collector_collection_class;
+struct data_collector_set_collection {
+    struct object object;
+    struct items items;
+    const char *category; /* as that of a set */
+};
 extern const struct class data_collector_set_collection_class;
 
 /* The fields that every collector begins with; collector_of() gives them for any collector. */

@@ -17,11 +17,27 @@ struct validation {
     char path[96]; /* "" or "PerformanceCounterDataCollector[1]/" */
 };
 
+/* Whether the map says something of the property already. */
+static HRESULT is_told(const struct validation *v, const char *key, bool *told)
+{
+    struct object **items;
+    size_t count;
+    HRESULT hr = collection_snapshot(v->issues, &items, &count);
+    *told = false;
+    for (size_t i = 0; SUCCEEDED(hr) && !*told && i < count; i++)
+        *told = !strcmp(((struct value_map_item *)items[i])->Key, key);
+    objects_release(items, count);
+    return hr;
+}
+
+/* One item a property: what a namespace ignores was told first, and no rule for its value matters then. */
 static HRESULT tell(const struct validation *v, HRESULT found, const char *property, const char *text)
 {
     char key[160];
+    bool told;
     snprintf(key, sizeof key, "%s%s", v->path, property);
-    return issues_add(v->issues, found, key, text);
+    HRESULT hr = is_told(v, key, &told);
+    return FAILED(hr) || told ? hr : issues_add(v->issues, found, key, text);
 }
 
 static HRESULT ignored(const struct validation *v, bool when, const char *property, const char *why)

@@ -6,6 +6,7 @@
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/run/definition.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ HRESULT run_set_load(const char *space, const char *name, struct run_set *out)
     memset(out, 0, sizeof *out);
     out->space = space;
     out->name = name;
-    HRESULT hr = store_load(space, name, &xml, &size);
+    HRESULT hr = definition_load(space, name, &xml, &size);
     if (SUCCEEDED(hr))
         hr = set_create(&set);
     if (SUCCEEDED(hr))

@@ -7,6 +7,8 @@
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/pdh/path.h"
+#include "engine/run/category.h"
+#include "engine/run/definition.h"
 #include "engine/run/run.h"
 #include "engine/store/store.h"
 
@@ -29,14 +31,18 @@ static struct data_collector_set *set_of(struct object *o)
 
 static HRESULT read_live(const char *space, const char *name, struct set_live *out)
 {
+    const struct category *c = category_of(space);
     struct run_state state;
     struct run_record record;
+    memset(out, 0, sizeof *out);
+    out->status = c->status;
+    if (!c->runs)
+        return S_OK;
     HRESULT hr = run_query(space, name, &state);
     if (SUCCEEDED(hr))
         hr = store_load_run(space, name, &record);
     if (FAILED(hr))
         return hr;
-    memset(out, 0, sizeof *out);
     out->status = state.status;
     if (record.known) {
         out->serial_number = record.serial_number;
@@ -49,11 +55,29 @@ static HRESULT read_live(const char *space, const char *name, struct set_live *o
     return S_OK;
 }
 
-HRESULT sets_create(struct object **out)
+/* Under the lock, or before anybody else has the set. */
+static void follow_namespace(struct data_collector_set *set)
+{
+    const struct category *c = category_of(set->space ? set->space : set->category);
+    set->one_collector = c && c->one_trace;
+}
+
+HRESULT sets_create(const char *category, struct object **out)
 {
     HRESULT hr = set_create(out);
+    if (FAILED(hr))
+        return hr;
+    set_of(*out)->read_live = read_live;
+    set_of(*out)->category = category;
+    follow_namespace(set_of(*out));
+    return S_OK;
+}
+
+HRESULT sets_collection_create(const char *category, struct object **out)
+{
+    HRESULT hr = object_create(&data_collector_set_collection_class, NULL, out);
     if (SUCCEEDED(hr))
-        set_of(*out)->read_live = read_live;
+        ((struct data_collector_set_collection *)*out)->category = category;
     return hr;
 }
 
@@ -83,17 +107,23 @@ static HRESULT check_server(const char *server)
                               "server: '%s' is not this machine; connect to that machine's own server", server);
 }
 
-/* Namespace and name, held against what the set is bound to. */
+/* Namespace and name, held against what the set's class fixes and what the set is bound to. */
 static HRESULT resolve(struct object *set, const char *full, const char **space, char **name)
 {
     HRESULT hr = store_split_name(full, space, name);
     if (FAILED(hr))
         return hr;
     object_lock(set);
-    const char *bound = set_of(set)->space;
+    const char *bound = set_of(set)->space, *category = set_of(set)->category;
     object_unlock(set);
-    if (bound && strcmp(bound, *space) != 0) {
+    if (category && !strchr(full, '\\'))
+        *space = category;
+    if (category && strcmp(category, *space) != 0)
+        hr = error_set(E_NOINTERFACE, "'%s' is in the namespace %s, the object's class is for %s", full, *space,
+                       category);
+    else if (bound && strcmp(bound, *space) != 0)
         hr = error_set(E_NOINTERFACE, "'%s' is in the namespace %s, the object is bound to %s", full, *space, bound);
+    if (FAILED(hr)) {
         memory_free(*name);
         *name = NULL;
     }
@@ -109,6 +139,7 @@ static void bind(struct object *o, const char *space, char **name, char **server
     set->Name = *name;
     set->Server = *server;
     set->serial_put = set->latest_put = false;
+    follow_namespace(set);
     object_unlock(o);
     *name = old_name;
     *server = old_server;
@@ -210,13 +241,66 @@ static HRESULT save_serial(struct object *o, const char *space, const char *name
     return hr;
 }
 
+/* Whether the running set stands in the way, and for what is not stored whether there is one to modify. */
+static HRESULT check_present(struct object *o, const struct category *c, const char *name, enum store_mode store_mode,
+                             uint32_t mode)
+{
+    struct run_state state;
+    if (c->source != DEFINITION_STORED) {
+        object_lock(o);
+        bool known = set_of(o)->space && text_equal_nocase(set_of(o)->Name, name);
+        object_unlock(o);
+        return store_mode == STORE_MODIFY && !known
+                   ? error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": %s", c->space, name, c->none)
+                   : S_OK;
+    }
+    HRESULT hr = run_query(c->space, name, &state);
+    /* To a new set the running one is a name that is taken, as store_save says. */
+    if (SUCCEEDED(hr) && state.status != RUN_STOPPED && store_mode != STORE_CREATE && !(mode & COMMIT_UPDATE_RUNNING))
+        hr = error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running; add plaUpdateRunningInstance (0x10)", name);
+    return hr;
+}
+
+static HRESULT save(struct object *o, const struct category *c, const char *name, enum store_mode mode, bool serial_put,
+                    bool latest_put)
+{
+    char *xml = NULL;
+    size_t size = 0;
+    if (c->source != DEFINITION_STORED)
+        return S_OK;
+    HRESULT hr = object_to_xml(o, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = store_save(c->space, name, mode, xml, size);
+    if (SUCCEEDED(hr) && c->runs && (serial_put || latest_put))
+        hr = save_serial(o, c->space, name, serial_put, latest_put);
+    memory_free(xml);
+    return hr;
+}
+
+static HRESULT bind_and_save(struct object *o, const struct category *c, const char *name, char **server,
+                             enum store_mode mode)
+{
+    const char *old_space = set_of(o)->space;
+    bool serial_put = set_of(o)->serial_put, latest_put = set_of(o)->latest_put;
+    char *own_name = text_copy(name);
+    if (!own_name)
+        return E_OUTOFMEMORY;
+    bind(o, c->space, &own_name, server);
+    HRESULT hr = save(o, c, name, mode, serial_put, latest_put);
+    if (FAILED(hr)) {
+        bind(o, old_space, &own_name, server);
+        set_of(o)->serial_put = serial_put;
+        set_of(o)->latest_put = latest_put;
+    }
+    memory_free(own_name);
+    return hr;
+}
+
 HRESULT set_commit(struct object *o, const char *name, const char *server, uint32_t mode, struct object *issues)
 {
     const char *space;
-    char *bare, *xml = NULL, *kept_server;
+    char *bare, *kept_server;
     enum store_mode store_mode = STORE_CREATE_OR_MODIFY;
-    struct run_state state;
-    size_t size = 0;
     HRESULT hr = check_server(server);
     if (SUCCEEDED(hr))
         hr = store_mode_of(mode, &store_mode);
@@ -225,46 +309,25 @@ HRESULT set_commit(struct object *o, const char *name, const char *server, uint3
     hr = resolve(o, name, &space, &bare);
     if (FAILED(hr))
         return hr;
+    const struct category *c = category_of(space);
     kept_server = text_copy(server);
     if (!kept_server)
         hr = E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && !strcmp(space, "System"))
-        hr = error_set(E_NOTIMPL, "Commit: System sets are read-only ('%s')", name); /* MS-PLA 3.2.1 */
-    else if (SUCCEEDED(hr) && strcmp(space, "Service") != 0)
-        hr = error_set(E_NOINTERFACE, "Commit: this class keeps no sets of the namespace %s", space);
+    if (SUCCEEDED(hr))
+        hr = category_refuses(&c->commit, "Commit");
+    if (SUCCEEDED(hr))
+        hr = category_check_collectors(c, o);
     if (SUCCEEDED(hr))
         hr = check_counter_paths(o, issues);
     if (SUCCEEDED(hr))
-        hr = set_validate(o, issues);
-    if (FAILED(hr) || (mode & COMMIT_VALIDATE_ONLY))
-        goto done;
-    hr = run_query(space, bare, &state);
-    /* To a new set the running one is a name that is taken, as store_save says. */
-    if (SUCCEEDED(hr) && state.status != RUN_STOPPED && store_mode != STORE_CREATE && !(mode & COMMIT_UPDATE_RUNNING))
-        hr = error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running; add plaUpdateRunningInstance (0x10)", bare);
-    if (FAILED(hr))
-        goto done;
-    const char *old_space = set_of(o)->space;
-    bool serial_put = set_of(o)->serial_put, latest_put = set_of(o)->latest_put;
-    char *own_name = text_copy(bare);
-    if (!own_name) {
-        hr = E_OUTOFMEMORY;
-        goto done;
-    }
-    bind(o, space, &own_name, &kept_server);
-    hr = object_to_xml(o, &xml, &size);
+        hr = category_validate(c, mode & COMMIT_UPDATE_RUNNING, issues);
     if (SUCCEEDED(hr))
-        hr = store_save(space, bare, store_mode, xml, size);
-    if (SUCCEEDED(hr) && (serial_put || latest_put))
-        hr = save_serial(o, space, bare, serial_put, latest_put);
-    if (FAILED(hr)) {
-        bind(o, old_space, &own_name, &kept_server);
-        set_of(o)->serial_put = serial_put;
-        set_of(o)->latest_put = latest_put;
+        hr = set_validate(o, issues);
+    if (SUCCEEDED(hr) && !(mode & COMMIT_VALIDATE_ONLY)) {
+        hr = check_present(o, c, bare, store_mode, mode);
+        if (SUCCEEDED(hr))
+            hr = bind_and_save(o, c, bare, &kept_server, store_mode);
     }
-    memory_free(own_name);
-done:
-    memory_free(xml);
     memory_free(kept_server);
     memory_free(bare);
     return hr;
@@ -278,7 +341,7 @@ static HRESULT load(struct object *o, const char *space, const char *name, const
     char *xml = NULL, *own_name = text_copy(name), *own_server = text_copy(server);
     struct object *fresh = NULL, *issues = NULL;
     size_t size;
-    HRESULT hr = own_name && own_server ? store_load(space, name, &xml, &size) : E_OUTOFMEMORY;
+    HRESULT hr = own_name && own_server ? definition_load(space, name, &xml, &size) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = object_create(&data_collector_set_class, o, &fresh);
     if (SUCCEEDED(hr))
@@ -336,7 +399,12 @@ HRESULT set_delete(struct object *o)
     HRESULT hr = bound(o, &space, &name, PLA_E_DCS_NOT_FOUND, "Delete");
     if (FAILED(hr))
         return hr;
-    hr = run_query(space, name, &state);
+    const struct category *c = category_of(space);
+    hr = category_refuses(&c->delete, "Delete");
+    if (SUCCEEDED(hr) && c->source == DEFINITION_NONE)
+        hr = error_set(PLA_E_DCS_NOT_FOUND, "Delete: \"%s\\%.300s\": %s", space, name, c->none);
+    if (SUCCEEDED(hr))
+        hr = run_query(space, name, &state);
     if (SUCCEEDED(hr) && state.status != RUN_STOPPED)
         hr = error_set(PLA_E_DCS_IN_USE, "Delete: the set '%s' is running", name);
     if (SUCCEEDED(hr))
@@ -345,11 +413,22 @@ HRESULT set_delete(struct object *o)
     return hr;
 }
 
+/* What the set's namespace refuses; that of its class as long as it is bound to none. */
+static HRESULT refused(struct object *o, bool start)
+{
+    object_lock(o);
+    const struct category *c = category_of(set_of(o)->space ? set_of(o)->space : set_of(o)->category);
+    object_unlock(o);
+    return !c ? S_OK : start ? category_refuses(&c->start, "Start") : category_refuses(&c->stop, "Stop");
+}
+
 HRESULT set_start(struct object *o, bool synchronous)
 {
     const char *space;
     char *name;
-    HRESULT hr = bound(o, &space, &name, E_INVALIDARG, "Start");
+    HRESULT hr = refused(o, true);
+    if (SUCCEEDED(hr))
+        hr = bound(o, &space, &name, E_INVALIDARG, "Start");
     if (FAILED(hr))
         return hr;
     hr = run_start(space, name, synchronous);
@@ -367,7 +446,9 @@ HRESULT set_stop(struct object *o, bool synchronous)
 {
     const char *space;
     char *name;
-    HRESULT hr = bound(o, &space, &name, PLA_E_DCS_NOT_RUNNING, "Stop");
+    HRESULT hr = refused(o, false);
+    if (SUCCEEDED(hr))
+        hr = bound(o, &space, &name, PLA_E_DCS_NOT_RUNNING, "Stop");
     if (FAILED(hr))
         return hr;
     hr = run_stop(space, name, synchronous);
@@ -400,10 +481,15 @@ HRESULT sets_get_value(struct object *o, const char *key, char **value)
 
 /* ---- listing ---- */
 
+static const char *category_of_collection(struct object *collection)
+{
+    return ((struct data_collector_set_collection *)collection)->category;
+}
+
 static HRESULT add_set(struct object *collection, const char *space, const char *name, const char *server)
 {
     struct object *set;
-    HRESULT hr = sets_create(&set);
+    HRESULT hr = sets_create(category_of_collection(collection), &set);
     if (FAILED(hr))
         return hr;
     hr = load(set, space, name, server);
@@ -416,7 +502,7 @@ static HRESULT add_set(struct object *collection, const char *space, const char 
 static HRESULT add_space(struct object *collection, const char *space, const char *pattern, const char *server)
 {
     struct texts names = {0};
-    HRESULT hr = store_list(space, &names);
+    HRESULT hr = definition_list(space, &names);
     for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
         if (text_matches(pattern, names.items[i]))
             hr = add_set(collection, space, names.items[i], server);
@@ -435,16 +521,20 @@ static bool names_space(const char *filter, size_t length, const char *space)
 
 HRESULT sets_find(struct object *collection, const char *server, const char *filter)
 {
+    const char *category = category_of_collection(collection);
     struct object *found;
-    HRESULT hr = check_server(server);
+    HRESULT hr = category ? S_OK : check_server(server);
     if (FAILED(hr))
         return hr;
     hr = object_create(&data_collector_set_collection_class, collection, &found);
     if (FAILED(hr))
         return hr;
+    ((struct data_collector_set_collection *)found)->category = category;
     const char *mark = filter ? strchr(filter, '\\') : NULL;
-    bool known = false;
-    for (const char *const *space = store_namespaces(); SUCCEEDED(hr) && *space; space++) {
+    bool known = category != NULL;
+    if (category)
+        hr = add_space(found, category, "*", server);
+    for (const char *const *space = store_namespaces(); !category && SUCCEEDED(hr) && *space; space++) {
         if (mark && !names_space(filter, (size_t)(mark - filter), *space))
             continue;
         known = true;

@@ -5,18 +5,26 @@
 
 #include "engine/model/model.h"
 
-/* A set object that is bound to nothing yet and reads its live properties from the store and its host. */
-HRESULT sets_create(struct object **out);
+/* A set object that is bound to nothing yet and reads its live properties from the store and its host. `category` is
+   the namespace that its class fixes (static text, as store_namespaces() spells it): names without one mean that, names
+   with another one are E_NOINTERFACE. NULL: the name says it. */
+HRESULT sets_create(const char *category, struct object **out);
+/* An empty collection of sets; with a category its sets_find lists that namespace. */
+HRESULT sets_collection_create(const char *category, struct object **out);
 /* MS-PLA 3.2.4.1.54. mode: CommitMode bits; 0 is taken as create or modify (pla-behaviour 5). `issues` (a plaValidation
    map) receives what validation finds. On success but with plaValidateOnly the set is bound to namespace and server.
    E_INVALIDARG (name, mode, server of 1024 characters or more), PLA_E_DCS_NOT_FOUND, PLA_E_DCS_ALREADY_EXISTS,
-   E_NOINTERFACE (another namespace than before), E_NOTIMPL (System: MS-PLA 3.2.1), PLA_E_DCS_IN_USE (running, without
-   plaUpdateRunningInstance), PDH_CSTATUS_BAD_COUNTERNAME for text that was never meant
-   as a counter path (a path that no counter can have is an issue). The object is as it was on failure. */
+   E_NOINTERFACE (another namespace than before or than the class's; Legacy, as there is nothing that keeps it),
+   E_NOTIMPL (System: MS-PLA 3.2.1), PLA_E_DCS_SINGLETON_REQUIRED (Session and Autosession without exactly one trace
+   collector), PLA_E_DCS_IN_USE (running, without plaUpdateRunningInstance), PDH_CSTATUS_BAD_COUNTERNAME for text that
+   was never meant as a counter path (a path that no counter can have is an issue). The object is as it was on failure.
+ */
 HRESULT set_commit(struct object *set, const char *name, const char *server, uint32_t mode, struct object *issues);
 /* MS-PLA 3.2.4.1.53: replaces what the set holds. PLA_E_DCS_NOT_FOUND, E_NOINTERFACE. */
 HRESULT set_query(struct object *set, const char *name, const char *server);
-/* MS-PLA 3.2.4.1.55-57. PLA_E_DCS_NOT_FOUND when never committed (Start: E_INVALIDARG). */
+/* MS-PLA 3.2.4.1.55-57. PLA_E_DCS_NOT_FOUND when never committed (Start: E_INVALIDARG). System sets are not deleted
+   (E_ACCESSDENIED); Session is not started (ERROR_NOT_SUPPORTED: no trace sessions yet); Autosession is neither started
+   nor stopped (E_NOTIMPL: MS-PLA 3.2.1). */
 HRESULT set_delete(struct object *set);
 HRESULT set_start(struct object *set, bool synchronous);
 HRESULT set_stop(struct object *set, bool synchronous);
@@ -27,7 +35,8 @@ HRESULT set_stop(struct object *set, bool synchronous);
 #define SETS_LAST_RUN_RESULT  "OpenPLA.LastRunResult"
 HRESULT sets_get_value(struct object *set, const char *key, char **value);
 /* MS-PLA 3.2.4.16.8: fills the collection with the committed sets that the filter names: NULL or "" all, "ns\*" a
-   namespace, "ns\name" one. Replaces what it held; unchanged on failure. */
+   namespace, "ns\name" one. A collection with a category uses neither server nor filter: all of its namespace.
+   Replaces what it held; unchanged on failure. */
 HRESULT sets_find(struct object *collection, const char *server, const char *filter);
 
 #endif

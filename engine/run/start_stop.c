@@ -7,9 +7,9 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+#include "engine/run/definition.h"
 #include "engine/run/run_state.h"
 #include "engine/run/start_report.h"
-#include "engine/store/store.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -68,7 +68,7 @@ static HRESULT check_startable(const char *space, const char *name)
     struct run_state state;
     char *xml;
     size_t size;
-    HRESULT hr = store_load(space, name, &xml, &size);
+    HRESULT hr = definition_load(space, name, &xml, &size);
     if (FAILED(hr))
         return hr;
     memory_free(xml);

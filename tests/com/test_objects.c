@@ -153,7 +153,7 @@ static void aggregation_is_refused(void **state)
     release(set);
 }
 
-/* All four classes can be made; the two of the server behave as the two that scripts name. */
+/* The classes that scripts name and the two of the server; test_categories has the others. */
 static void every_class_can_be_made(void **state)
 {
     (void)state;

@@ -256,7 +256,19 @@ static void clients_find_the_classes(void **state)
     } classes[] = {{"DataCollectorSet", "{03837521-098B-11D8-9414-505054503030}"},
                    {"DataCollectorSetCollection", "{03837525-098B-11D8-9414-505054503030}"},
                    {"ServerDataCollectorSet", "{03837531-098B-11D8-9414-505054503030}"},
-                   {"ServerDataCollectorSetCollection", "{03837532-098B-11D8-9414-505054503030}"}};
+                   {"ServerDataCollectorSetCollection", "{03837532-098B-11D8-9414-505054503030}"},
+                   {"SystemDataCollectorSet", "{03837546-098B-11D8-9414-505054503030}"},
+                   {"SystemDataCollectorSetCollection", "{03837547-098B-11D8-9414-505054503030}"},
+                   {"TraceSession", "{0383751C-098B-11D8-9414-505054503030}"},
+                   {"TraceSessionCollection", "{03837530-098B-11D8-9414-505054503030}"},
+                   {"BootTraceSession", "{03837538-098B-11D8-9414-505054503030}"},
+                   {"BootTraceSessionCollection", "{03837539-098B-11D8-9414-505054503030}"},
+                   {"LegacyDataCollectorSet", "{03837526-098B-11D8-9414-505054503030}"},
+                   {"LegacyDataCollectorSetCollection", "{03837527-098B-11D8-9414-505054503030}"},
+                   {"LegacyTraceSession", "{03837528-098B-11D8-9414-505054503030}"},
+                   {"LegacyTraceSessionCollection", "{03837529-098B-11D8-9414-505054503030}"},
+                   {"TraceDataProvider", "{03837513-098B-11D8-9414-505054503030}"},
+                   {"TraceDataProviderCollection", "{03837511-098B-11D8-9414-505054503030}"}};
     char key[200], text[200];
     WCHAR wide[100];
     CLSID clsid;
@@ -264,7 +276,7 @@ static void clients_find_the_classes(void **state)
 
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK);
-    for (i = 0; i < 4; i++) {
+    for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
         swprintf(wide, 100, L"pla.%hs", classes[i].name);
         assert_int_equal(CLSIDFromProgID(wide, &clsid), S_OK);
         text_from_guid(&clsid, text);

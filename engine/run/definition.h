@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the definition of a set comes from: the store, or for System the program itself; sessions have none. */
+#ifndef OPENPLA_DEFINITION_H
+#define OPENPLA_DEFINITION_H
+
+#include "engine/os/text.h"
+
+/* The sets that the program brings: engine/run/system_sets/, made into a table by the build; NULL at the end. */
+struct system_set {
+    const char *name, *xml;
+};
+extern const struct system_set system_sets[];
+
+/* The definition's XML, from memory_alloc. PLA_E_DCS_NOT_FOUND; the store's errors. */
+HRESULT definition_load(const char *space, const char *name, char **xml, size_t *size);
+/* Replaces *names by those of the namespace's sets; unchanged on failure. */
+HRESULT definition_list(const char *space, struct texts *names);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* test_categories in-process|local-server: the classes of the namespaces as clients see them. MS-PLA 3.2.1;
+   pla-behaviour 1, 4. The rules themselves are tested in tests/unit/test_sets_categories.c. */
+#include "tests/com/client.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+static HRESULT call(void *object, const WCHAR *method)
+{
+    return invoke(object, method, DISPATCH_METHOD, NULL, NULL, 0);
+}
+
+static HRESULT query(IDataCollectorSet *set, const WCHAR *name)
+{
+    VARIANT arguments[2] = {of_text(name), {.vt = VT_NULL}};
+    HRESULT hr = invoke(set, L"Query", DISPATCH_METHOD, NULL, arguments, 2);
+
+    VariantClear(&arguments[0]);
+    return hr;
+}
+
+static HRESULT start(IDataCollectorSet *set)
+{
+    return invoke(set, L"Start", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1);
+}
+
+static HRESULT stop(IDataCollectorSet *set)
+{
+    return invoke(set, L"Stop", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1);
+}
+
+static LONG number_of(void *object, const WCHAR *name)
+{
+    VARIANT v;
+
+    assert_ok(get(object, name, &v));
+    return V_I4(&v);
+}
+
+static bool text_is(void *object, const WCHAR *name, const WCHAR *expected)
+{
+    VARIANT v;
+
+    assert_ok(get(object, name, &v));
+    return bstr_is(V_BSTR(&v), expected);
+}
+
+static IDataCollectorSet *new_of(const CLSID *class_id)
+{
+    return create(class_id, &IID_IDataCollectorSet);
+}
+
+static HRESULT add_trace(IDataCollectorSet *set)
+{
+    IDataCollectorCollection *collectors = collectors_of(set);
+    IDataCollector *collector;
+    VARIANT argument;
+    HRESULT hr;
+
+    assert_ok(IDataCollectorCollection_CreateDataCollector(collectors, plaTrace, &collector));
+    argument = of_object(collector);
+    hr = invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &argument, 1);
+    VariantClear(&argument);
+    release(collector);
+    release(collectors);
+    return hr;
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    delete_test_sets();
+    return 0;
+}
+
+/* Any of the sixteen names that scripts and tools activate must give the object of that class. */
+static void every_class_can_be_made(void **state)
+{
+    static const struct {
+        const CLSID *id;
+        const WCHAR *program;
+        const IID *interface_id;
+    } classes[] = {
+#define SET(name) {&CLSID_##name, L"PLA." #name, &IID_IDataCollectorSet}
+#define SETS(name)                                                                                                     \
+    {                                                                                                                  \
+        &CLSID_##name, L"PLA." #name, &IID_IDataCollectorSetCollection                                                 \
+    }
+#define BOTH(name) SET(name), SETS(name##Collection)
+        BOTH(DataCollectorSet),
+        BOTH(ServerDataCollectorSet),
+        BOTH(SystemDataCollectorSet),
+        BOTH(TraceSession),
+        BOTH(BootTraceSession),
+        BOTH(LegacyDataCollectorSet),
+        BOTH(LegacyTraceSession),
+        {&CLSID_TraceDataProvider, L"PLA.TraceDataProvider", &IID_ITraceDataProvider},
+        {&CLSID_TraceDataProviderCollection, L"PLA.TraceDataProviderCollection", &IID_ITraceDataProviderCollection},
+#undef BOTH
+#undef SETS
+#undef SET
+    };
+
+    (void)state;
+    assert_int_equal(ARRAYSIZE(classes), 16);
+    for (size_t i = 0; i < ARRAYSIZE(classes); i++) {
+        IUnknown *object = create(classes[i].id, classes[i].interface_id);
+        IDispatch *late;
+        CLSID found;
+
+        assert_ok(IUnknown_QueryInterface(object, &IID_IDispatch, (void **)&late));
+        assert_ok(CLSIDFromProgID(classes[i].program, &found));
+        /* A manifest gives names class ids of its own making. */
+        assert_true(in_process || IsEqualCLSID(&found, classes[i].id));
+        release(create(&found, classes[i].interface_id));
+        release(late);
+        release(object);
+    }
+}
+
+/* A script that has a trace's object must not get at a user's set by a name that looks the same. */
+static void a_class_takes_its_own_names(void **state)
+{
+    static const struct {
+        const CLSID *id;
+        const WCHAR *foreign;
+        const char *said;
+    } cases[] = {
+        {&CLSID_ServerDataCollectorSet, L"System\\System Performance", "Service"},
+        {&CLSID_SystemDataCollectorSet, L"Service\\test-com-cat", "System"},
+        {&CLSID_TraceSession, L"test-com-cat", NULL},
+        {&CLSID_TraceSession, L"Service\\test-com-cat", "Session"},
+        {&CLSID_BootTraceSession, L"Session\\test-com-cat", "Autosession"},
+        {&CLSID_LegacyDataCollectorSet, L"Service\\test-com-cat", "Legacy"},
+        {&CLSID_LegacyTraceSession, L"Session\\test-com-cat", "Legacy"},
+    };
+    IDataCollectorSet *user = new_set(), *server = new_of(&CLSID_ServerDataCollectorSet);
+
+    (void)state;
+    assert_ok(commit(user, L"test-com-cat", plaCreateOrModify, NULL));
+    assert_ok(query(server, L"test-com-cat"));
+    for (size_t i = 0; i < ARRAYSIZE(cases); i++) {
+        IDataCollectorSet *set = new_of(cases[i].id);
+
+        assert_hr(query(set, cases[i].foreign), cases[i].said ? E_NOINTERFACE : PLA_E_DCS_NOT_FOUND);
+        if (cases[i].said)
+            assert_said(cases[i].said);
+        release(set);
+    }
+    release(server);
+    release(user);
+}
+
+/* The sets that come with the program: listed, read, run, and not to be changed. */
+static void system_sets_can_be_used_and_not_changed(void **state)
+{
+    IDataCollectorSetCollection *sets =
+        create(&CLSID_SystemDataCollectorSetCollection, &IID_IDataCollectorSetCollection);
+    IDataCollectorSet *set = new_of(&CLSID_SystemDataCollectorSet);
+    VARIANT nothing[2] = {{.vt = VT_NULL}, {.vt = VT_NULL}}, name = of_text(L"system diagnostics"), item;
+
+    (void)state;
+    assert_ok(invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, nothing, 2));
+    assert_int_equal(number_of(sets, L"Count"), 2);
+    assert_ok(invoke(sets, L"Item", DISPATCH_PROPERTYGET, &item, &name, 1));
+    assert_true(text_is(V_DISPATCH(&item), L"DisplayName", L"System Diagnostics"));
+    VariantClear(&item);
+    assert_hr(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(0)}, 1), E_ACCESSDENIED);
+    assert_int_equal(number_of(sets, L"Count"), 2);
+
+    assert_ok(query(set, L"System Performance"));
+    assert_true(text_is(set, L"Name", L"System Performance"));
+    assert_hr(commit(set, L"System Performance", plaModify, NULL), E_NOTIMPL);
+    assert_vtable_said("read-only");
+    assert_hr(call(set, L"Delete"), E_ACCESSDENIED);
+    assert_said("read-only");
+    assert_ok(start(set));
+    assert_int_equal(number_of(set, L"Status"), plaRunning);
+    assert_hr(start(set), PLA_E_DCS_IN_USE);
+    assert_ok(stop(set));
+    assert_int_equal(number_of(set, L"Status"), plaStopped);
+    VariantClear(&name);
+    release(set);
+    release(sets);
+}
+
+/* How often the map has the key. */
+static unsigned times_in(IValueMap *map, const WCHAR *key)
+{
+    unsigned times = 0;
+
+    for (LONG i = 0; i < number_of(map, L"Count"); i++) {
+        VARIANT index = of_long(i), item, text;
+
+        assert_ok(invoke(map, L"Item", DISPATCH_PROPERTYGET, &item, &index, 1));
+        assert_ok(get(V_DISPATCH(&item), L"Key", &text));
+        times += !wcscmp(V_BSTR(&text), key);
+        VariantClear(&text);
+        VariantClear(&item);
+    }
+    return times;
+}
+
+/* One trace collector, no more; what a session ignores is told; and that none can be started yet. */
+static void a_trace_session_says_what_it_cannot(void **state)
+{
+    IDataCollectorSet *set = new_of(&CLSID_TraceSession);
+    IPerformanceCounterDataCollector *counters;
+    IDataCollectorCollection *collectors;
+    IValueMap *map;
+
+    (void)state;
+    assert_hr(commit(set, L"Session\\test-com-trace", plaCreateNew, NULL), PLA_E_DCS_SINGLETON_REQUIRED);
+    counters = added_collector(set, L"C");
+    assert_hr(commit(set, L"test-com-trace", plaCreateNew, NULL), PLA_E_DCS_SINGLETON_REQUIRED);
+    assert_vtable_said("PerformanceCounterDataCollector");
+    collectors = collectors_of(set);
+    assert_ok(invoke(collectors, L"Remove", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(0)}, 1));
+    assert_ok(add_trace(set));
+    assert_hr(add_trace(set), PLA_E_DCS_SINGLETON_REQUIRED);
+    assert_said("Add");
+    assert_ok(commit(set, L"test-com-trace", plaCreateNew | plaUpdateRunningInstance, &map));
+    assert_int_equal(times_in(map, L"RootPath"), 1);
+    assert_int_equal(times_in(map, L"TraceDataCollector[1]/LogOverwrite"), 1);
+    assert_int_equal(times_in(map, L"TraceDataCollector[1]/BufferSize"), 1);
+    assert_true(text_is(set, L"Name", L"test-com-trace"));
+    assert_hr(start(set), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+    assert_said("no trace sessions yet");
+    assert_hr(stop(set), PLA_E_DCS_NOT_RUNNING);
+    release(map);
+    release(collectors);
+    release(counters);
+    release(set);
+}
+
+/* What is to be traced at the next boot is kept, and is of its own status. */
+static void a_boot_trace_is_stored(void **state)
+{
+    IDataCollectorSet *set = new_of(&CLSID_BootTraceSession), *other = new_set();
+    IDataCollectorSetCollection *sets = create(&CLSID_BootTraceSessionCollection, &IID_IDataCollectorSetCollection);
+    VARIANT nothing[2] = {{.vt = VT_NULL}, {.vt = VT_NULL}}, name = of_text(L"test-com-boot"), item;
+
+    (void)state;
+    assert_ok(add_trace(set));
+    assert_ok(commit(set, L"Autosession\\test-com-boot", plaCreateNew, NULL));
+    assert_int_equal(number_of(set, L"Status"), plaUndefined);
+    assert_hr(start(set), E_NOTIMPL);
+    assert_said("Autosession");
+    assert_hr(stop(set), E_NOTIMPL);
+    assert_ok(query(other, L"autosession\\TEST-COM-BOOT"));
+    assert_hr(add_trace(other), PLA_E_DCS_SINGLETON_REQUIRED);
+    assert_hr(query(other, L"Service\\test-com-boot"), E_NOINTERFACE);
+    assert_ok(invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, nothing, 2));
+    assert_ok(invoke(sets, L"Item", DISPATCH_PROPERTYGET, &item, &name, 1));
+    assert_int_equal(number_of(V_DISPATCH(&item), L"Status"), plaUndefined);
+    VariantClear(&item);
+    assert_ok(call(other, L"Delete"));
+    assert_hr(query(set, L"test-com-boot"), PLA_E_DCS_NOT_FOUND);
+    VariantClear(&name);
+    release(sets);
+    release(other);
+    release(set);
+}
+
+/* There is no older system to keep them: said at once. */
+static void legacy_sets_have_no_place(void **state)
+{
+    static const CLSID *const classes[] = {&CLSID_LegacyDataCollectorSet, &CLSID_LegacyTraceSession};
+    IDataCollectorSetCollection *sets =
+        create(&CLSID_LegacyDataCollectorSetCollection, &IID_IDataCollectorSetCollection);
+    VARIANT nothing[2] = {{.vt = VT_NULL}, {.vt = VT_NULL}};
+
+    (void)state;
+    assert_ok(invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, nothing, 2));
+    assert_int_equal(number_of(sets, L"Count"), 0);
+    for (size_t i = 0; i < ARRAYSIZE(classes); i++) {
+        IDataCollectorSet *set = new_of(classes[i]);
+
+        assert_hr(commit(set, L"test-com-old", plaCreateNew, NULL), E_NOINTERFACE);
+        assert_vtable_said("Legacy");
+        assert_hr(query(set, L"test-com-old"), PLA_E_DCS_NOT_FOUND);
+        release(set);
+    }
+    release(sets);
+}
+
+/* A tool that builds its list of providers before it has a set. */
+static void providers_are_made_without_a_set(void **state)
+{
+    ITraceDataProvider *provider = create(&CLSID_TraceDataProvider, &IID_ITraceDataProvider);
+    ITraceDataProviderCollection *providers =
+        create(&CLSID_TraceDataProviderCollection, &IID_ITraceDataProviderCollection);
+    VARIANT argument = of_object(provider);
+
+    (void)state;
+    assert_ok(put(provider, L"DisplayName", of_text(L"Mine")));
+    assert_ok(put(provider, L"Guid", of_text(L"{E4D53F84-7DE3-11D8-9435-505054503030}")));
+    assert_ok(invoke(providers, L"Add", DISPATCH_METHOD, NULL, &argument, 1));
+    assert_int_equal(number_of(providers, L"Count"), 1);
+    VariantClear(&argument);
+    release(providers);
+    release(provider);
+}
+
+int main(int argc, char **argv)
+{
+#define T(name) cmocka_unit_test_teardown(name, forget)
+    static const struct CMUnitTest tests[] = {
+        T(every_class_can_be_made),
+        T(a_class_takes_its_own_names),
+        T(system_sets_can_be_used_and_not_changed),
+        T(a_trace_session_says_what_it_cannot),
+        T(a_boot_trace_is_stored),
+        T(legacy_sets_have_no_place),
+        T(providers_are_made_without_a_set),
+    };
+#undef T
+    bool local = argc == 2 && !strcmp(argv[1], "local-server");
+    int failed;
+
+    if (!local && (argc != 2 || strcmp(argv[1], "in-process") != 0)) {
+        fputs("usage: test_categories in-process|local-server\n", stderr);
+        return 2;
+    }
+    if (!client_begin(local))
+        return 1;
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (!client_end() && !failed)
+        failed = 1;
+    return failed;
+}

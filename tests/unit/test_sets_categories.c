@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* The five namespaces: which names a class takes, what a set of each must be, and what can be done with it.
+   MS-PLA 3.2.1, 2.2.2.11; pla-behaviour 1, 4, 6. */
+#include "run_fixture.h"
+#include "scratch_folder.h"
+
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/run/sets.h"
+
+#include <string.h>
+
+enum { CREATE = 1, MODIFY = 2, UPDATE_RUNNING = 0x10, VALIDATE_ONLY = 0x1000 }; /* CommitMode */
+
+static struct object *new_set(const char *category)
+{
+    struct object *set;
+    assert_int_equal(sets_create(category, &set), S_OK);
+    return set;
+}
+
+static struct object *collectors_of(struct object *set)
+{
+    return ((struct data_collector_set *)set)->DataCollectors;
+}
+
+static HRESULT add_collector(struct object *set, const struct class *class)
+{
+    struct object *collector;
+    assert_int_equal(object_create(class, NULL, &collector), S_OK);
+    HRESULT hr = collection_add(collectors_of(set), collector);
+    object_release(collector);
+    return hr;
+}
+
+/* A set with one trace collector. */
+static struct object *new_trace(const char *category)
+{
+    struct object *set = new_set(category);
+    assert_int_equal(add_collector(set, &trace_data_collector_class), S_OK);
+    return set;
+}
+
+static HRESULT commit(struct object *set, const char *name, uint32_t mode)
+{
+    struct object *issues;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    HRESULT hr = set_commit(set, name, "", mode, issues);
+    object_release(issues);
+    return hr;
+}
+
+/* A new object of the class, asked for the name. */
+static HRESULT query(const char *category, const char *name)
+{
+    struct object *set = new_set(category);
+    HRESULT hr = set_query(set, name, "");
+    object_release(set);
+    return hr;
+}
+
+static uint32_t number_of(struct object *set, int property)
+{
+    struct value v;
+    assert_int_equal(object_get(set, &set->class->properties[property], &v), S_OK);
+    return v.u32;
+}
+
+static void assert_text(struct object *set, int property, const char *expected)
+{
+    struct value v;
+    assert_int_equal(object_get(set, &set->class->properties[property], &v), S_OK);
+    assert_string_equal(v.text, expected);
+    value_free(&v);
+}
+
+/* How many sets a collection of the category finds. */
+static size_t listed(const char *category, const char *filter)
+{
+    struct object *sets;
+    assert_int_equal(sets_collection_create(category, &sets), S_OK);
+    assert_int_equal(sets_find(sets, category ? "another-machine" : "", filter), S_OK);
+    size_t count = collection_count(sets);
+    object_release(sets);
+    return count;
+}
+
+static void assert_said(HRESULT hr, HRESULT expected, const char *part)
+{
+    assert_int_equal(hr, expected);
+    if (!strstr(error_text(hr), part))
+        fail_msg("'%s' does not say '%s'", error_text(hr), part);
+}
+
+/* A tool for trace sessions must not find, overwrite or delete a user's set of the same name. */
+static void a_class_has_its_own_namespace(void **state)
+{
+    (void)state;
+    struct object *trace = new_trace("Autosession"), *user = new_set(NULL), *server = new_set("Service");
+    assert_int_equal(commit(trace, "same name", CREATE), S_OK);
+    assert_int_equal(commit(user, "same name", CREATE), S_OK);
+    assert_int_equal(collection_count(collectors_of(trace)), 1);
+    assert_int_equal(query("Autosession", "SAME NAME"), S_OK);
+    assert_int_equal(query("Autosession", "autosession\\same name"), S_OK);
+    assert_said(query("Autosession", "Service\\same name"), E_NOINTERFACE, "Autosession");
+    assert_said(query("Service", "Autosession\\same name"), E_NOINTERFACE, "Service");
+    assert_said(commit(server, "System\\x", CREATE), E_NOINTERFACE, "System");
+    assert_int_equal(query("Service", "same name"), S_OK);
+    assert_int_equal(query(NULL, "Autosession\\same name"), S_OK);
+    assert_int_equal(set_delete(user), S_OK);
+    assert_int_equal(query("Autosession", "same name"), S_OK);
+    assert_int_equal(set_delete(trace), S_OK);
+    object_release(server);
+    object_release(user);
+    object_release(trace);
+}
+
+/* An object that a script has bound must not slip to another kind of set. */
+static void a_bound_object_stays_in_its_namespace(void **state)
+{
+    (void)state;
+    struct object *set = new_set(NULL);
+    assert_int_equal(set_query(set, "System\\System Performance", ""), S_OK);
+    assert_said(set_query(set, "Service\\x", ""), E_NOINTERFACE, "System");
+    assert_said(set_query(set, "x", ""), E_NOINTERFACE, "bound");
+    assert_int_equal(set_query(set, "System\\System Diagnostics", ""), S_OK);
+    object_release(set);
+    set = new_trace(NULL);
+    assert_int_equal(commit(set, "Session\\t", CREATE), S_OK);
+    assert_said(commit(set, "t", CREATE), E_NOINTERFACE, "Session");
+    object_release(set);
+}
+
+/* A trace session that holds something else would be accepted and never trace. */
+static void a_trace_is_exactly_one_trace_collector(void **state)
+{
+    (void)state;
+    static const char *const spaces[] = {"Session", "Autosession"};
+    for (size_t i = 0; i < 2; i++) {
+        struct object *set = new_set(spaces[i]), *facade = new_trace(NULL);
+        assert_said(commit(set, "t", CREATE | VALIDATE_ONLY), PLA_E_DCS_SINGLETON_REQUIRED, "has 0");
+        assert_int_equal(add_collector(set, &performance_counter_collector_class), S_OK);
+        assert_said(commit(set, "t", CREATE), PLA_E_DCS_SINGLETON_REQUIRED, "PerformanceCounterDataCollector");
+        assert_int_equal(add_collector(set, &trace_data_collector_class), PLA_E_DCS_SINGLETON_REQUIRED);
+        assert_int_equal(collection_count(collectors_of(set)), 1);
+        /* A class of every namespace learns its own at Commit. */
+        assert_int_equal(add_collector(facade, &trace_data_collector_class), S_OK);
+        char *name = text_format("%s\\t", spaces[i]);
+        assert_said(commit(facade, name, CREATE), PLA_E_DCS_SINGLETON_REQUIRED, "has 2");
+        assert_int_equal(collection_remove(collectors_of(facade), 1), S_OK);
+        assert_int_equal(commit(facade, name, CREATE), S_OK);
+        assert_int_equal(add_collector(facade, &trace_data_collector_class), PLA_E_DCS_SINGLETON_REQUIRED);
+        if (i)
+            assert_int_equal(set_delete(facade), S_OK);
+        memory_free(name);
+        object_release(facade);
+        object_release(set);
+    }
+    /* A refused Commit to a trace leaves the object free for what it is. */
+    struct object *set = new_set(NULL);
+    assert_int_equal(add_collector(set, &trace_data_collector_class), S_OK);
+    assert_int_equal(add_collector(set, &trace_data_collector_class), S_OK);
+    assert_int_equal(commit(set, "Session\\t", CREATE), PLA_E_DCS_SINGLETON_REQUIRED);
+    assert_int_equal(add_collector(set, &trace_data_collector_class), S_OK);
+    object_release(set);
+}
+
+/* How often the map says that the property is ignored; any other word on it fails. */
+static unsigned times_ignored(struct object *issues, const char *key)
+{
+    struct object **items;
+    size_t count;
+    unsigned times = 0;
+    assert_int_equal(collection_snapshot(issues, &items, &count), S_OK);
+    for (size_t i = 0; i < count; i++) {
+        struct value_map_item *item = (struct value_map_item *)items[i];
+        int64_t value;
+        if (strcmp(item->Key, key) != 0)
+            continue;
+        times++;
+        assert_int_equal(variant_to_i64(&item->Value, &value), S_OK);
+        assert_int_equal(value, PLA_S_PROPERTY_IGNORED);
+    }
+    objects_release(items, count);
+    return times;
+}
+
+/* A user who sets a limit or a folder on a trace session would wait for what never comes; each is named once. */
+static void what_a_trace_ignores_is_reported(void **state)
+{
+    (void)state;
+    static const char *const never[] = {"RootPath",
+                                        "Duration",
+                                        "Description",
+                                        "Keywords",
+                                        "Segment",
+                                        "SegmentMaxDuration",
+                                        "SerialNumber",
+                                        "Subdirectory",
+                                        "SubdirectoryFormat",
+                                        "Task",
+                                        "Schedules",
+                                        "SubdirectoryFormatPattern",
+                                        "TaskArguments", /* as there is no Task */
+                                        "TraceDataCollector[1]/FileNameFormat",
+                                        "TraceDataCollector[1]/FileNameFormatPattern",
+                                        "TraceDataCollector[1]/LogOverwrite"};
+    static const char *const running[] = {"TraceDataCollector[1]/BufferSize",
+                                          "TraceDataCollector[1]/MinimumBuffers",
+                                          "TraceDataCollector[1]/NumberOfBuffers",
+                                          "TraceDataCollector[1]/ClockType",
+                                          "TraceDataCollector[1]/ProcessMode",
+                                          "TraceDataCollector[1]/PreallocateFile",
+                                          "SegmentMaxSize"};
+    static const struct {
+        const char *category;
+        uint32_t mode;
+        bool all;
+    } cases[] = {{"Session", CREATE, false},
+                 {"Session", CREATE | UPDATE_RUNNING, true},
+                 {"Autosession", CREATE | UPDATE_RUNNING, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct object *set = new_trace(cases[i].category), *issues, *collector;
+        assert_int_equal(issues_create(NULL, &issues), S_OK);
+        /* Patterns that would be conflicts where they counted. */
+        struct value format = {.kind = PROPERTY_U32, .u32 = 1};
+        assert_int_equal(collection_item(collectors_of(set), 0, &collector), S_OK);
+        format.kind = class_property(collector->class, "FileNameFormat")->kind;
+        assert_int_equal(object_put(collector, class_property(collector->class, "FileNameFormat"), &format), S_OK);
+        assert_int_equal(object_put_text(set, class_property(set->class, "SubdirectoryFormatPattern"), "q"), S_OK);
+        assert_int_equal(object_put(set, class_property(set->class, "SubdirectoryFormat"), &format), S_OK);
+        assert_int_equal(set_commit(set, "t", "", cases[i].mode | VALIDATE_ONLY, issues), S_OK);
+        for (size_t k = 0; k < sizeof never / sizeof never[0]; k++)
+            if (times_ignored(issues, never[k]) != 1)
+                fail_msg("case %u: %s is there %u times", (unsigned)i, never[k], times_ignored(issues, never[k]));
+        for (size_t k = 0; k < sizeof running / sizeof running[0]; k++)
+            if (times_ignored(issues, running[k]) != cases[i].all)
+                fail_msg("case %u: %s is there %u times", (unsigned)i, running[k], times_ignored(issues, running[k]));
+        object_release(collector);
+        object_release(issues);
+        object_release(set);
+    }
+}
+
+/* A user must hear that there are no trace sessions yet, and find no set that pretends to be one. */
+static void a_session_is_bound_but_not_stored(void **state)
+{
+    (void)state;
+    struct object *set = new_trace("Session"), *other = new_trace("Session");
+    assert_int_equal(query("Session", "live"), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(set_start(other, true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+    assert_int_equal(commit(other, "live", MODIFY), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(commit(set, "live", CREATE), S_OK);
+    assert_text(set, IDataCollectorSet_Name, "live");
+    assert_int_equal(number_of(set, IDataCollectorSet_Status), 0);
+    assert_int_equal(commit(set, "LIVE", MODIFY), S_OK);
+    assert_int_equal(commit(other, "live", MODIFY), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(query(NULL, "Session\\live"), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(listed("Session", NULL), 0);
+    assert_int_equal(listed(NULL, "Session\\*"), 0);
+    assert_said(set_start(set, true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "no trace sessions yet");
+    assert_int_equal(set_stop(set, true), PLA_E_DCS_NOT_RUNNING);
+    assert_int_equal(set_delete(set), PLA_E_DCS_NOT_FOUND);
+    struct texts stored = {0};
+    assert_int_equal(store_list("Session", &stored), S_OK);
+    assert_int_equal(stored.count, 0);
+    object_release(other);
+    object_release(set);
+}
+
+/* What is meant for the next boot must be kept whole, and nobody may think that it can be started now. */
+static void an_autosession_is_stored_and_cannot_be_started(void **state)
+{
+    (void)state;
+    struct object *set = new_trace("Autosession"), *other = new_set(NULL);
+    assert_int_equal(set_start(set, true), E_NOTIMPL);
+    assert_int_equal(object_put_text(set, class_property(set->class, "DisplayName"), "At boot"), S_OK);
+    assert_int_equal(commit(set, "boot", CREATE), S_OK);
+    assert_int_equal(commit(set, "boot", CREATE), PLA_E_DCS_ALREADY_EXISTS);
+    assert_int_equal(set_query(other, "Autosession\\boot", ""), S_OK);
+    assert_text(other, IDataCollectorSet_DisplayName, "At boot");
+    assert_int_equal(collection_count(collectors_of(other)), 1);
+    assert_int_equal(number_of(set, IDataCollectorSet_Status), 4);
+    assert_int_equal(number_of(other, IDataCollectorSet_Status), 4);
+    assert_said(set_start(other, false), E_NOTIMPL, "Autosession");
+    assert_said(set_stop(other, true), E_NOTIMPL, "Autosession");
+    assert_int_equal(listed("Autosession", NULL), 1);
+    assert_int_equal(listed(NULL, "autosession\\b*"), 1);
+    assert_int_equal(set_delete(other), S_OK);
+    assert_int_equal(listed("Autosession", NULL), 0);
+    object_release(other);
+    object_release(set);
+}
+
+/* The sets that come with the program must be there, cannot be broken, and say what they are. */
+static void system_sets_are_there_and_read_only(void **state)
+{
+    (void)state;
+    struct object *sets, *set = new_set("System"), *issues;
+    assert_int_equal(listed("System", "no such filter"), 2); /* MS-PLA 3.2.4.16.8: not used */
+    assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
+    assert_int_equal(sets_find(sets, "", "system\\system*"), S_OK);
+    assert_int_equal(collection_count(sets), 2);
+    for (size_t i = 0; i < 2; i++) {
+        struct object *item;
+        char *xml;
+        size_t size;
+        assert_int_equal(collection_item(sets, i, &item), S_OK);
+        assert_true(collection_count(collectors_of(item)) >= 1);
+        assert_int_equal(number_of(item, IDataCollectorSet_Status), 0);
+        assert_int_equal(number_of(item, IDataCollectorSet_SerialNumber), 1);
+        /* Nothing in our own definitions is unknown or out of range. */
+        assert_int_equal(object_to_xml(item, &xml, &size), S_OK);
+        memory_free(xml);
+        assert_said(set_delete(item), E_ACCESSDENIED, "read-only");
+        object_release(item);
+    }
+    object_release(sets);
+    assert_int_equal(set_query(set, "SYSTEM DIAGNOSTICS", ""), S_OK);
+    assert_text(set, IDataCollectorSet_DisplayName, "System Diagnostics");
+    assert_int_equal(query("System", "no such set"), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_said(set_commit(set, "System Diagnostics", "", MODIFY, issues), E_NOTIMPL, "read-only");
+    assert_int_equal(set_commit(set, "System\\mine", "", CREATE | VALIDATE_ONLY, issues), E_NOTIMPL);
+    assert_int_equal(collection_count(issues), 0);
+    object_release(issues);
+    object_release(set);
+}
+
+/* One command must give a log of the machine; without rights or folders being prepared first. */
+static void a_system_set_runs(void **state)
+{
+    (void)state;
+    struct object *set = new_set(NULL);
+    struct run_record record;
+    struct run_state running;
+#ifndef _WIN32 /* there every process has it from the system */
+    char *drive = fixture_folder("drive");
+    scratch_environment("systemdrive", drive);
+    memory_free(drive);
+#endif
+    char *below = host_expand_environment("%systemdrive%\\PerfLogs\\Admin\\System\\Performance");
+    assert_int_equal(set_query(set, "System\\System Performance", ""), S_OK);
+    HRESULT hr = set_start(set, true);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    assert_int_equal(number_of(set, IDataCollectorSet_Status), 1);
+    assert_int_equal(run_query("System", "system performance", &running), S_OK);
+    assert_int_equal(running.status, RUN_RUNNING);
+    assert_int_equal(set_start(set, true), PLA_E_DCS_IN_USE);
+    fixture_sleep(1500);
+    assert_int_equal(set_stop(set, true), S_OK);
+    assert_int_equal(number_of(set, IDataCollectorSet_Status), 0);
+    assert_int_equal(number_of(set, IDataCollectorSet_SerialNumber), 2);
+    assert_int_equal(store_load_run("System", "System Performance", &record), S_OK);
+    assert_int_equal(record.last_result, S_OK);
+    assert_string_equal(record.last_message, ""); /* no counter of it is missing */
+    assert_int_equal(record.latest_files.count, 1);
+    assert_true(file_exists(record.latest_files.items[0]));
+    assert_memory_equal(record.latest_location, below, strlen(below));
+    scratch_remove(record.latest_location);
+    run_record_free(&record);
+    memory_free(below);
+    object_release(set);
+}
+
+/* No machine older than PLA can be reached; a script must hear that and not store its set where none looks for it. */
+static void legacy_has_no_target(void **state)
+{
+    (void)state;
+    struct object *set = new_set("Legacy"), *facade = new_set(NULL);
+    assert_said(commit(set, "old", CREATE), E_NOINTERFACE, "Legacy");
+    assert_said(commit(facade, "Legacy\\old", CREATE), E_NOINTERFACE, "Legacy");
+    assert_int_equal(commit(facade, "new", CREATE), S_OK); /* it is bound to nothing by what failed */
+    assert_int_equal(set_delete(facade), S_OK);
+    assert_said(query("Legacy", "old"), PLA_E_DCS_NOT_FOUND, "old");
+    assert_int_equal(query(NULL, "Legacy\\old"), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(listed("Legacy", NULL), 0);
+    assert_int_equal(listed(NULL, "Legacy\\*"), 0);
+    object_release(facade);
+    object_release(set);
+}
+
+/* A list of one kind of set must not show the others. */
+static void collections_list_their_own_namespace(void **state)
+{
+    (void)state;
+    struct object *user = new_set(NULL), *trace = new_trace("Autosession"), *sets, *item;
+    assert_int_equal(commit(user, "listed user", CREATE), S_OK);
+    assert_int_equal(commit(trace, "listed trace", CREATE), S_OK);
+    assert_int_equal(listed("Service", NULL), 1);
+    assert_int_equal(listed("Service", "System\\*"), 1);
+    assert_int_equal(listed("Autosession", NULL), 1);
+    assert_int_equal(listed("System", NULL), 2);
+    assert_int_equal(listed(NULL, NULL), 4);
+    assert_int_equal(listed(NULL, "listed*"), 2);
+    /* What is in the list is as if its own class had made it. */
+    assert_int_equal(sets_collection_create("Autosession", &sets), S_OK);
+    assert_int_equal(sets_find(sets, NULL, NULL), S_OK);
+    assert_int_equal(collection_item(sets, 0, &item), S_OK);
+    assert_int_equal(set_query(item, "listed trace", ""), S_OK);
+    assert_int_equal(add_collector(item, &trace_data_collector_class), PLA_E_DCS_SINGLETON_REQUIRED);
+    object_release(item);
+    object_release(sets);
+    assert_int_equal(set_delete(user), S_OK);
+    assert_int_equal(set_delete(trace), S_OK);
+    object_release(trace);
+    object_release(user);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_class_has_its_own_namespace),
+        cmocka_unit_test(a_bound_object_stays_in_its_namespace),
+        cmocka_unit_test(a_trace_is_exactly_one_trace_collector),
+        cmocka_unit_test(what_a_trace_ignores_is_reported),
+        cmocka_unit_test(a_session_is_bound_but_not_stored),
+        cmocka_unit_test(an_autosession_is_stored_and_cannot_be_started),
+        cmocka_unit_test(system_sets_are_there_and_read_only),
+        cmocka_unit_test(a_system_set_runs),
+        cmocka_unit_test(legacy_has_no_target),
+        cmocka_unit_test(collections_list_their_own_namespace),
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
