@@ -210,7 +210,7 @@ HRESULT commit(IDataCollectorSet *set, const WCHAR *name, LONG mode, IValueMap *
     unsigned i;
 
     SysFreeString(text);
-    for (i = 0; i < committed_count && wcscmp(committed[i], name); i++)
+    for (i = 0; i < committed_count && wcscmp(committed[i], name) != 0; i++)
         ;
     if (i == committed_count && SUCCEEDED(hr) && committed_count < 64)
         wcsncpy(committed[committed_count++], name, 127);

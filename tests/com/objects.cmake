@@ -12,3 +12,10 @@ add_test(NAME test_objects.in_process COMMAND test_objects in-process)
 openpla_test_properties(test_objects.in_process)
 add_test(NAME test_objects.local_server COMMAND test_objects local-server)
 openpla_test_properties(test_objects.local_server ";server")
+
+add_executable(test_threads ${CMAKE_CURRENT_LIST_DIR}/test_threads.c ${CMAKE_CURRENT_LIST_DIR}/client.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
+target_link_libraries(test_threads PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
+add_dependencies(test_threads openpla)
+add_test(NAME test_threads COMMAND test_threads)
+openpla_test_properties(test_threads)

@@ -67,11 +67,12 @@ struct row {
      __VA_ARGS__},
 #define ROWS(access, kind, Name, xml, default_, hooks, doc) ROWS_##access(kind, Name, default_)
 
+/* clang-format off */
 /* pla-behaviour: owner administrators, full access for them and the system, reading for Performance Log Users. */
-#define SET_DEFAULT_SECURITY                                "O:BAG:DUD:(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;S-1-5-32-559)"
+#define SET_DEFAULT_SECURITY "O:BAG:DUD:(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;S-1-5-32-559)"
 
-#define PROPERTY                                            CALLS
-#define INTERFACE                                           IDataCollectorSet
+#define PROPERTY CALLS
+#define INTERFACE IDataCollectorSet
 #include "engine/model/data_collector_set.def"
 #undef INTERFACE
 #define INTERFACE IPerformanceCounterDataCollector
@@ -109,6 +110,8 @@ static const struct row item_rows[] = {
 #undef INTERFACE
 };
 #undef PROPERTY
+
+/* clang-format on */
 
 static void *fresh_collector(void)
 {
@@ -352,7 +355,7 @@ static void keeps_numbers(void *object, const struct row *row)
         return;
     }
     for (size_t i = 0; i < ARRAYSIZE(enumerators); i++) {
-        if (strcmp(enumerators[i].enumeration, row->enumeration))
+        if (strcmp(enumerators[i].enumeration, row->enumeration) != 0)
             continue;
         puts_number(object, row, enumerators[i].value, enumerators[i].value);
         mask |= enumerators[i].value;

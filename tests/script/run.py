@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py SCRIPT EXPECTED [COPIES]: runs a script with cscript (or a program), COPIES of it at once, each with a set of its own, and
-compares what each says with the file EXPECTED. Under Wine an error that no script handled ends it silently with exit
+"""run.py SCRIPT EXPECTED [COPIES]: runs a script with cscript (or a program), COPIES of it at once, each with a set of
+its own, and compares what each says with the file EXPECTED. Under Wine an error that no script handled ends it silently with exit
 code 0, so the last line must be "Done."
 
-What differs from run to run is replaced: the set's name, process ids, libxml2's words; a line "log PATH" becomes what is in the log.
+What differs from run to run is replaced: the set's name, process ids, libxml2's words; a line "log PATH" becomes what is
+in the log.
 `run.py --write SCRIPT EXPECTED` writes the file; read what it wrote."""
 import csv
 import os
