@@ -421,6 +421,13 @@ static HRESULT read_element(struct reading *r, xmlNodePtr node)
     return read_property(r, row, node);
 }
 
+/* Whether the element's row is not stored itself and is read for the sake of another one. */
+static bool changes_another(const struct class *class, xmlNodePtr node)
+{
+    size_t row;
+    return find_row(class, (const char *)node->name, &row) && class->properties[row].read;
+}
+
 static HRESULT read_object(struct object *draft, xmlNodePtr root, const char *path, struct object *issues)
 {
     struct reading *r = memory_zero(1, sizeof *r);
@@ -430,9 +437,11 @@ static HRESULT read_object(struct object *draft, xmlNodePtr root, const char *pa
     r->object = draft;
     r->issues = issues;
     r->path = path;
-    for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next)
-        if (n->type == XML_ELEMENT_NODE)
-            hr = read_element(r, n);
+    /* What changes another row's value stands over it, in whatever order the two come. */
+    for (int pass = 0; pass < 2; pass++)
+        for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next)
+            if (n->type == XML_ELEMENT_NODE && changes_another(draft->class, n) == (pass == 1))
+                hr = read_element(r, n);
     HRESULT put = put_lists(r);
     memory_free(r);
     return FAILED(hr) ? hr : put;

@@ -123,6 +123,47 @@ static void a_template_is_read_and_written_again(void **state)
     object_release(set);
 }
 
+/* The set's text property as it is read, compared. */
+static void assert_reads(struct object *set, const char *property, const char *expected)
+{
+    struct value v;
+    assert_int_equal(object_get(set, class_property(set->class, property), &v), S_OK);
+    assert_string_equal(v.text, expected);
+    value_free(&v);
+}
+
+/* An export carries a text and the string resource it came from: the resource must survive in whatever order the two
+   stand, or the set speaks the exporting machine's language for ever. */
+static void references_to_resources_survive(void **state)
+{
+    static const char *const exports[] = {
+        "<DataCollectorSet><DisplayName>Text</DisplayName>"
+        "<DisplayNameUnresolved>@C:\\no-such.dll,#7</DisplayNameUnresolved></DataCollectorSet>",
+        "<DataCollectorSet><DisplayNameUnresolved>@C:\\no-such.dll,#7</DisplayNameUnresolved>"
+        "<DisplayName>Text</DisplayName></DataCollectorSet>",
+    };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct object *set = new_set(), *again = new_set();
+        assert_int_equal(set_xml(set, exports[i]), S_OK);
+        char *xml = xml_of(set);
+        assert_int_equal(set_xml(again, xml), S_OK);
+        assert_reads(again, "DisplayNameUnresolved", "@C:\\no-such.dll,#7");
+        assert_reads(again, "DisplayName", "@C:\\no-such.dll,#7"); /* no such file: the reference itself */
+        memory_free(xml);
+        object_release(again);
+        object_release(set);
+    }
+    /* Where it is a text, the text is what counts. */
+    struct object *set = new_set();
+    assert_int_equal(set_xml(set, "<DataCollectorSet><DisplayName>New</DisplayName>"
+                                  "<DisplayNameUnresolved>Old</DisplayNameUnresolved></DataCollectorSet>"),
+                     S_OK);
+    assert_reads(set, "DisplayName", "New");
+    assert_reads(set, "DisplayNameUnresolved", "New");
+    object_release(set);
+}
+
 /* Programs put some properties and then apply partial XML: it must not take them back. */
 static void partial_xml_keeps_the_rest(void **state)
 {
@@ -344,6 +385,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_template_is_read_and_written_again), cmocka_unit_test(partial_xml_keeps_the_rest),
+        cmocka_unit_test(references_to_resources_survive),
         cmocka_unit_test(malformed_xml_changes_nothing),        cmocka_unit_test(prologues_are_taken),
         cmocka_unit_test(collectors_have_xml_of_their_own),     cmocka_unit_test(control_characters_do_not_break_the_file),
         cmocka_unit_test(validation_follows_the_rules),         cmocka_unit_test(validation_knows_every_kind),
