@@ -80,6 +80,7 @@ BSTR xml_of(IDataCollectorSet *set);
 /* The parts of the suite; each gives the number of its failed tests. */
 int identity_tests(void);
 int property_tests(void);
+int value_tests(void);
 int collection_tests(void);
 int value_map_tests(void);
 int xml_tests(void);

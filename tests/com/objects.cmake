@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The objects as clients see them, in process and in the server: one suite, run twice.
 add_executable(test_objects ${CMAKE_CURRENT_LIST_DIR}/test_objects.c ${CMAKE_CURRENT_LIST_DIR}/client.c
-  ${CMAKE_CURRENT_LIST_DIR}/objects_properties.c ${CMAKE_CURRENT_LIST_DIR}/objects_collections.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects_rows.c ${CMAKE_CURRENT_LIST_DIR}/objects_properties.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects_values.c ${CMAKE_CURRENT_LIST_DIR}/objects_collections.c
   ${CMAKE_CURRENT_LIST_DIR}/objects_value_maps.c ${CMAKE_CURRENT_LIST_DIR}/objects_xml.c
   ${CMAKE_CURRENT_LIST_DIR}/objects_sets.c ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/objects.rc PROPERTIES

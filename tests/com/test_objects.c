@@ -332,7 +332,8 @@ int main(int argc, char **argv)
     }
     if (!client_begin(local))
         return 1;
-    failed = identity_tests() + property_tests() + collection_tests() + value_map_tests() + xml_tests() + set_tests();
+    failed = identity_tests() + property_tests() + value_tests() + collection_tests() + value_map_tests() +
+             xml_tests() + set_tests();
     delete_test_sets();
     /* A failed test leaves its objects behind; only a good run can say that none is lost. */
     if (!client_end() && !failed)
