@@ -68,24 +68,39 @@ HRESULT collector_check_name(struct object *o, const struct property *p, const s
                : S_OK;
 }
 
+static bool is_file_character(char c)
+{
+    return (unsigned char)c >= ' ' && !strchr("\\/:*?\"<>|", c);
+}
+
 HRESULT collector_check_file_name(struct object *o, const struct property *p, const struct value *in)
 {
     (void)o;
     for (const char *c = in->text; *c; c++)
-        if ((unsigned char)*c < ' ' || strchr("\\/:*?\"<>|", *c))
+        if (!is_file_character(*c))
             return error_set(E_INVALIDARG, "%s: '%s' is no file name (no \\ / : * ? \" < > | and no path)", p->name,
                              in->text);
     return S_OK;
 }
 
+char *collector_file_base(const struct object *o)
+{
+    const struct data_collector *c = (const struct data_collector *)o;
+    char *base = text_copy(c->FileName[0] ? c->FileName : c->Name);
+    for (char *at = base; at && *at; at++)
+        if (!is_file_character(*at)) /* a name may hold what a file's may not */
+            *at = '_';
+    return base;
+}
+
 HRESULT collector_get_file_name(struct object *o, const struct property *p, struct value *out)
 {
-    HRESULT hr = object_get_field(o, p, out);
-    if (SUCCEEDED(hr) && !out->text[0]) {
-        value_free(out);
-        hr = object_get_field(o, class_property(o->class, "Name"), out);
-    }
-    return hr;
+    memset(out, 0, sizeof *out);
+    out->kind = p->kind;
+    object_lock(o);
+    out->text = collector_file_base(o);
+    object_unlock(o);
+    return out->text ? S_OK : E_OUTOFMEMORY;
 }
 
 HRESULT collector_get_index(struct object *o, const struct property *p, struct value *out)
