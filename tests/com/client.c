@@ -36,7 +36,8 @@ static bool begin_in_process(void)
         return complain("the manifest");
     if (!GetTempPathW(MAX_PATH, temporary))
         return complain("GetTempPath");
-    _snwprintf(data_folder, MAX_PATH, L"%lsopenpla-test-%lu", temporary, GetCurrentProcessId());
+    /* A process id comes again, and an earlier folder may have had a file that could not be removed. */
+    _snwprintf(data_folder, MAX_PATH, L"%lsopenpla-test-%lu-%lx", temporary, GetCurrentProcessId(), GetTickCount());
     if (!CreateDirectoryW(data_folder, NULL))
         return complain("CreateDirectory");
     return !_wputenv_s(L"OPENPLA_DATA", data_folder);
@@ -95,7 +96,11 @@ bool client_end(void)
     SetErrorInfo(0, NULL);
     if (in_process) {
         ok = module_is_unused();
-        remove_tree(data_folder);
+        /* A host that is about to end can still hold the store's lock. */
+        for (int i = 0; i < 40 && GetFileAttributesW(data_folder) != INVALID_FILE_ATTRIBUTES; i++) {
+            remove_tree(data_folder);
+            Sleep(i ? 50 : 0);
+        }
     }
     CoUninitialize();
     if (in_process)
