@@ -4,7 +4,9 @@ add_executable(test_objects ${CMAKE_CURRENT_LIST_DIR}/test_objects.c ${CMAKE_CUR
   ${CMAKE_CURRENT_LIST_DIR}/objects_rows.c ${CMAKE_CURRENT_LIST_DIR}/objects_properties.c
   ${CMAKE_CURRENT_LIST_DIR}/objects_values.c ${CMAKE_CURRENT_LIST_DIR}/objects_collections.c
   ${CMAKE_CURRENT_LIST_DIR}/objects_value_maps.c ${CMAKE_CURRENT_LIST_DIR}/objects_xml.c
-  ${CMAKE_CURRENT_LIST_DIR}/objects_sets.c ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
+  ${CMAKE_CURRENT_LIST_DIR}/objects_sets.c ${CMAKE_CURRENT_LIST_DIR}/objects_six_collections.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects_providers.c ${CMAKE_CURRENT_LIST_DIR}/objects_collector_kinds.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/objects.rc PROPERTIES
   OBJECT_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/objects.manifest COMPILE_OPTIONS "-I;${CMAKE_CURRENT_LIST_DIR}")
 target_link_libraries(test_objects PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)

@@ -47,22 +47,6 @@ static void takes_xml(IDataCollectorSet *set, const WCHAR *xml)
     assert_int_equal(issues, 0);
 }
 
-static bool text_is(void *object, const WCHAR *name, const WCHAR *expected)
-{
-    VARIANT v;
-
-    assert_ok(get(object, name, &v));
-    return bstr_is(V_BSTR(&v), expected);
-}
-
-static ULONG number_of(void *object, const WCHAR *name)
-{
-    VARIANT v;
-
-    assert_ok(get(object, name, &v));
-    return V_UI4(&v);
-}
-
 static const WCHAR full_set[] =
     L"<DataCollectorSet><Status>1</Status><Duration>3600</Duration><Description>All &amp; more</Description>"
     L"<DisplayName>T\x00e4glich \x4e2d</DisplayName><SchedulesEnabled>0</SchedulesEnabled><Keyword>CPU</Keyword>"
