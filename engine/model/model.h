@@ -347,6 +347,8 @@ HRESULT collector_from_xml(struct object *collector, const char *xml, size_t siz
 /* A new collector of the kind that the root element names. */
 HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t size, struct object *issues,
                                   struct object **out);
+/* Elements that a real export has and that nothing is made of: they are no issue. NULL at the end. */
+extern const char *const xml_ignored_elements[];
 /* Whether the text is one well-formed element (or nothing): OPENPLA_E_MALFORMED_XML with the reason if not. */
 HRESULT xml_check_fragment(const char *xml);
 /* Dates and times as set XML has them: m/d/yyyy and h:mm:ss AM/PM; read in ISO form too. Values are DATEs. */

@@ -302,13 +302,13 @@ static HRESULT read_unknown(const struct reading *r, xmlNodePtr node)
     return issue(r, PLA_S_PROPERTY_IGNORED, (const char *)node->name, "the element is not known and is ignored");
 }
 
-/* Elements that a real export has and that nothing is made of. */
+const char *const xml_ignored_elements[] = {"Index",     "OutputLocation", "n",      "IsKernelTrace",
+                                            "SessionId", "EndTime",        "Server", NULL};
+
 static bool is_known_noise(const char *element)
 {
-    static const char *const noise[] = {"Index",     "OutputLocation", "n",     "IsKernelTrace",
-                                        "SessionId", "EndTime",        "Server"};
-    for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++)
-        if (!strcmp(element, noise[i]))
+    for (const char *const *e = xml_ignored_elements; *e; e++)
+        if (!strcmp(element, *e))
             return true;
     return false;
 }
