@@ -87,7 +87,7 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
     *out = NULL;
     if (variant_is_object(v, &object))
         return find_object(collection, object, out);
-    HRESULT hr = variant_from_com(v, &index);
+    HRESULT hr = variant_from_com(v, collection->class->name, &index);
     if (FAILED(hr))
         return hr;
     if (index.type == VARIANT_TEXT)

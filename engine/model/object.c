@@ -8,6 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+/* DATEs of 1601-01-01 and of the day behind 9999-12-31 (MS-OAUT 2.2.25): the years that set XML has. */
+#define DATE_FIRST -109205.0
+#define DATE_END   2958466.0
+
 /* A set's tree takes one of these at creation and keeps it. They are never freed, so an object's lock can be taken
    without knowing whether the object has just moved to another tree; two sets on one lock merely wait for each other.
  */
@@ -318,6 +322,8 @@ static HRESULT check(struct object *o, const struct property *p, const struct va
         if (in->variant.type != VARIANT_EMPTY && in->variant.type != VARIANT_DATE)
             return error_set(E_INVALIDARG, "%s: a VARIANT of type %d is neither a date nor empty", p->name,
                              (int)in->variant.type);
+        if (in->variant.type == VARIANT_DATE && !(in->variant.real >= DATE_FIRST && in->variant.real < DATE_END))
+            return error_set(E_INVALIDARG, "%s: %g is no date of the years 1601 to 9999", p->name, in->variant.real);
         break;
     default:
         break;

@@ -245,13 +245,102 @@ static void values_are_converted(void **state)
     release(collector);
 }
 
+static ISchedule *fresh_schedule(void)
+{
+    IDataCollectorSet *set = new_set();
+    void *schedules = member(set, L"Schedules");
+    IDispatch *plain = member(schedules, L"CreateSchedule");
+    ISchedule *schedule;
+
+    assert_ok(IDispatch_QueryInterface(plain, &IID_ISchedule, (void **)&schedule));
+    release(plain);
+    release(schedules);
+    release(set);
+    return schedule;
+}
+
+/* A date that no schedule can have is told by its property; it would be lost with the set's XML. */
+static void dates_that_cannot_be_are_refused(void **state)
+{
+    ISchedule *schedule = fresh_schedule();
+    VARIANT v = {.vt = VT_DATE}, back;
+    const WCHAR *words[] = {L"1/1/2024"};
+
+    (void)state;
+    V_DATE(&v) = 45000.5;
+    assert_ok(put(schedule, L"StartDate", v));
+    V_DATE(&v) = 1e9;
+    assert_hr(put(schedule, L"StartDate", v), E_INVALIDARG);
+    assert_said("StartDate: 1e+09");
+    assert_hr(heard(ISchedule_put_StartTime(schedule, v)), E_INVALIDARG);
+    assert_vtable_said("StartTime: 1e+09");
+    V_DATE(&v) = 44999; /* the day before the start */
+    assert_hr(put(schedule, L"EndDate", v), E_INVALIDARG);
+    assert_said("EndDate");
+    assert_hr(put(schedule, L"StartDate", of_array(VT_BSTR, words, 1)), DISP_E_BADVARTYPE);
+    assert_said("StartDate");
+    assert_hr(put(schedule, L"StartDate", of_long(45001)), E_INVALIDARG);
+    assert_said("StartDate");
+    VariantInit(&back);
+    assert_ok(ISchedule_get_StartDate(schedule, &back));
+    assert_true(V_VT(&back) == VT_DATE && V_DATE(&back) == 45000);
+    release(schedule);
+}
+
+/* A reference to a string resource of comdlg32.dll that is there, and the string. */
+static void a_resource(WCHAR reference[64], WCHAR text[256])
+{
+    WCHAR path[MAX_PATH];
+    HMODULE module;
+    UINT id = 1;
+
+    GetSystemDirectoryW(path, MAX_PATH);
+    module = LoadLibraryExW(wcscat(path, L"\\comdlg32.dll"), NULL, LOAD_LIBRARY_AS_DATAFILE);
+    assert_non_null(module);
+    while (!LoadStringW(module, id, text, 256))
+        assert_true(++id < 0x10000);
+    FreeLibrary(module);
+    _snwprintf(reference, 64, L"@%%SystemRoot%%\\system32\\comdlg32.dll,#%u", id);
+}
+
+/* Windows' own sets are named by resources: people see the text, and the reference goes on with the set. */
+static void names_may_be_resources(void **state)
+{
+    static const WCHAR missing[] = L"@%systemroot%\\system32\\no-such-openpla.dll,#10026";
+    IDataCollectorSet *set = new_set(), *copy = new_set(), *stored = new_set();
+    WCHAR reference[64], text[256];
+    VARIANT xml, name[2] = {of_text(L"test-com-resource"), {.vt = VT_NULL}};
+
+    (void)state;
+    a_resource(reference, text);
+    assert_ok(put(set, L"DisplayName", of_text(reference)));
+    assert_ok(put(set, L"Description", of_text(missing)));
+    assert_ok(commit(set, L"test-com-resource", plaCreateOrModify, NULL));
+    assert_ok(get(set, L"Xml", &xml));
+    assert_ok(invoke(copy, L"SetXml", DISPATCH_METHOD, NULL, &xml, 1));
+    VariantClear(&xml);
+    assert_ok(invoke(stored, L"Query", DISPATCH_METHOD, NULL, name, 2));
+    for (int i = 0; i < 3; i++) {
+        void *each = i == 0 ? set : i == 1 ? copy : stored;
+
+        assert_true(text_is(each, L"DisplayName", text));
+        assert_true(text_is(each, L"DisplayNameUnresolved", reference));
+        assert_true(text_is(each, L"Description", missing));
+        assert_true(text_is(each, L"DescriptionUnresolved", missing));
+    }
+    assert_ok(call(stored, L"Delete"));
+    VariantClear(&name[0]);
+    release(stored);
+    release(copy);
+    release(set);
+}
+
 int value_tests(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_that_cannot_be_are_refused),
-        cmocka_unit_test(properties_that_follow_others),
-        cmocka_unit_test(arrays_of_every_script_language),
-        cmocka_unit_test(values_are_converted),
+        cmocka_unit_test(texts_that_cannot_be_are_refused), cmocka_unit_test(properties_that_follow_others),
+        cmocka_unit_test(arrays_of_every_script_language),  cmocka_unit_test(values_are_converted),
+        cmocka_unit_test(dates_that_cannot_be_are_refused), cmocka_unit_test(names_may_be_resources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

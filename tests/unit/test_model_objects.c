@@ -3,6 +3,7 @@
 #include "engine/model/model.h"
 #include "engine/os/memory.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <setjmp.h>
 #include <string.h>
@@ -504,6 +505,25 @@ static void schedules_keep_days_and_times(void **state)
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41867), E_INVALIDARG);
     assert_int_equal(schedule->EndDate.type, VARIANT_EMPTY);
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41868.1), S_OK);
+    /* What the stored form cannot hold is refused: it would be lost with the next Query. */
+    static const double out_of_range[] = {-109206, 2958466, 1e300, -1e300, INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < sizeof out_of_range / sizeof out_of_range[0]; i++) {
+        assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, out_of_range[i]), E_INVALIDARG);
+        assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, out_of_range[i]), E_INVALIDARG);
+        assert_non_null(strstr(error_text(E_INVALIDARG), "StartTime"));
+        assert_true(schedule->StartDate.real == 41868 && schedule->StartTime.real == 0.75);
+    }
+    static const double limits[] = {-109205, 2958465.999};
+    static const char *const days[] = {"1/1/1601", "12/31/9999"};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        double back;
+        assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, limits[i]), S_OK);
+        char *text = date_to_text(schedule->StartDate.real);
+        assert_string_equal(text, days[i]);
+        assert_true(date_from_text(text, &back) && back == schedule->StartDate.real);
+        memory_free(text);
+    }
+    assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, 41868), S_OK);
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_EMPTY, 0), S_OK);
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_R8, 1), E_INVALIDARG);
     object_release(s);
