@@ -349,8 +349,9 @@ HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t
                                   struct object **out);
 /* Elements that a real export has and that nothing is made of: they are no issue. NULL at the end. */
 extern const char *const xml_ignored_elements[];
-/* Whether the text is one well-formed element (or nothing): OPENPLA_E_MALFORMED_XML with the reason if not. */
-HRESULT xml_check_fragment(const char *xml);
+/* Whether the text is one well-formed element (or nothing), of the name `root` unless that is NULL:
+   OPENPLA_E_MALFORMED_XML with the reason if not. */
+HRESULT xml_check_fragment(const char *xml, const char *root);
 /* Dates and times as set XML has them: m/d/yyyy and h:mm:ss AM/PM; read in ISO form too. Values are DATEs. */
 bool date_from_text(const char *text, double *out);
 bool time_from_text(const char *text, double *out);

@@ -103,14 +103,24 @@ static char *outer_xml(xmlNodePtr node)
     return text;
 }
 
-HRESULT xml_check_fragment(const char *xml)
+static HRESULT wrong_root(xmlNodePtr root, const char *wanted)
+{
+    return error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not '%s'", (const char *)root->name,
+                     wanted);
+}
+
+HRESULT xml_check_fragment(const char *xml, const char *root)
 {
     xmlDocPtr doc;
     if (!xml[strspn(xml, " \t\r\n")])
         return S_OK;
     HRESULT hr = parse(xml, strlen(xml), &doc);
-    if (SUCCEEDED(hr))
-        xmlFreeDoc(doc);
+    if (FAILED(hr))
+        return hr;
+    xmlNodePtr top = xmlDocGetRootElement(doc);
+    if (root && xmlStrcmp(top->name, BAD_CAST root))
+        hr = wrong_root(top, root);
+    xmlFreeDoc(doc);
     return hr;
 }
 
@@ -448,12 +458,6 @@ static HRESULT read_object(struct object *draft, xmlNodePtr root, const char *pa
 }
 
 /* ---- documents of sets and collectors ---- */
-
-static HRESULT wrong_root(xmlNodePtr root, const char *wanted)
-{
-    return error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not '%s'", (const char *)root->name,
-                     wanted);
-}
 
 /* Reads the document into a draft of `o`, which takes it over when all has gone well. */
 static HRESULT read_document(struct object *o, xmlDocPtr doc, const char *path, struct object *issues)

@@ -213,8 +213,9 @@ static void malformed_xml_changes_nothing(void **state)
     refused("<DataCollectorSet>\n<Duration>1</Duration>\n", "line 3");
     refused("<DataCollectorSet><Duration>1</DataCollectorSet>", "line 1");
     refused("<Other/>", "'Other'");
-    refused("<!DOCTYPE x SYSTEM \"http://example.invalid/x\"><DataCollectorSet><Duration>1</Duration></DataCollectorSet>",
-            "document type");
+    refused(
+        "<!DOCTYPE x SYSTEM \"http://example.invalid/x\"><DataCollectorSet><Duration>1</Duration></DataCollectorSet>",
+        "document type");
     refused("<!DOCTYPE x [<!ENTITY e SYSTEM \"file:///etc/passwd\">]><DataCollectorSet><Description>&e;</Description>"
             "</DataCollectorSet>",
             "document type");
@@ -312,8 +313,9 @@ static void validated(const char *xml, const char *wanted)
 
 #define SET(x)     "<DataCollectorSet>" x "</DataCollectorSet>"
 #define COUNTER(x) "<PerformanceCounterDataCollector>" x "</PerformanceCounterDataCollector>"
-#define QUIET      "<Task>t</Task><SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>yyyy" \
-              "</SubdirectoryFormatPattern><SegmentMaxSize>1</SegmentMaxSize>"
+#define QUIET                                                                                                          \
+    "<Task>t</Task><SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>yyyy"                          \
+    "</SubdirectoryFormatPattern><SegmentMaxSize>1</SegmentMaxSize>"
 #define ITEM(property, code) "PerformanceCounterDataCollector[1]/" property " " code "\n"
 
 /* MS-PLA 2.2.2.11, rule by rule. */
@@ -358,13 +360,36 @@ static void validation_knows_every_kind(void **state)
                         "</TraceDataProvider><TraceDataProvider/></TraceDataCollector>"),
               "TraceDataCollector[1]/TraceDataProviders 0x80300101\n");
 #define API_IGNORED                                                                                                    \
-    IGNORED("ApiTracing", "FileNameFormat") IGNORED("ApiTracing", "FileNameFormatPattern")                             \
-    IGNORED("ApiTracing", "LogAppend") IGNORED("ApiTracing", "LogOverwrite") IGNORED("ApiTracing", "LogCircular")
+    IGNORED("ApiTracing", "FileNameFormat")                                                                            \
+    IGNORED("ApiTracing", "FileNameFormatPattern") IGNORED("ApiTracing", "LogAppend")                                  \
+        IGNORED("ApiTracing", "LogOverwrite") IGNORED("ApiTracing", "LogCircular")
 #define API(path) SET(QUIET "<ApiTracingDataCollector><ExePath>" path "</ExePath></ApiTracingDataCollector>")
     validated(API(""), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300101\n");
     validated(API("notepad.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x8030010e\n");
     validated(API("\\\\host\\share\\x.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300106\n");
     validated(API("C:\\no\\such\\x.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
+}
+
+/* Rules are written as they are, so they must be a Rules element; a schema is what is inside its element. */
+static void data_manager_texts_are_xml(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *manager = ((struct data_collector_set *)set)->DataManager;
+    const struct property *rules = &manager->class->properties[IDataManager_Rules];
+    const struct property *schema = &manager->class->properties[IDataManager_ReportSchema];
+    struct value good = {.kind = PROPERTY_TEXT, .text = (char *)"<Rules><Logging level=\"15\"/></Rules>"};
+    struct value other = {.kind = PROPERTY_TEXT, .text = (char *)"<Report name=\"x\"/>"};
+    struct value bad = {.kind = PROPERTY_TEXT, .text = (char *)"<Rules>"};
+    assert_int_equal(object_put(manager, rules, &good), S_OK);
+    assert_int_equal(object_put(manager, rules, &other), OPENPLA_E_MALFORMED_XML);
+    assert_int_equal(object_put(manager, rules, &bad), OPENPLA_E_MALFORMED_XML);
+    assert_int_equal(object_put(manager, schema, &other), S_OK);
+    assert_int_equal(object_put(manager, schema, &bad), OPENPLA_E_MALFORMED_XML);
+    char *xml = xml_of(set);
+    assert_non_null(
+        strstr(xml, "<ReportSchema><Report name=\"x\"/></ReportSchema><Rules><Logging level=\"15\"/></Rules>"));
+    memory_free(xml);
+    object_release(set);
 }
 
 /* An API in both lists: Commit itself fails (MS-PLA 3.2.4.1.54). */
@@ -384,12 +409,17 @@ static void overlapping_api_lists_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_template_is_read_and_written_again), cmocka_unit_test(partial_xml_keeps_the_rest),
+        cmocka_unit_test(a_template_is_read_and_written_again),
+        cmocka_unit_test(partial_xml_keeps_the_rest),
         cmocka_unit_test(references_to_resources_survive),
-        cmocka_unit_test(malformed_xml_changes_nothing),        cmocka_unit_test(prologues_are_taken),
-        cmocka_unit_test(collectors_have_xml_of_their_own),     cmocka_unit_test(control_characters_do_not_break_the_file),
-        cmocka_unit_test(validation_follows_the_rules),         cmocka_unit_test(validation_knows_every_kind),
+        cmocka_unit_test(malformed_xml_changes_nothing),
+        cmocka_unit_test(prologues_are_taken),
+        cmocka_unit_test(collectors_have_xml_of_their_own),
+        cmocka_unit_test(control_characters_do_not_break_the_file),
+        cmocka_unit_test(validation_follows_the_rules),
+        cmocka_unit_test(validation_knows_every_kind),
         cmocka_unit_test(overlapping_api_lists_fail),
+        cmocka_unit_test(data_manager_texts_are_xml),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
