@@ -30,9 +30,9 @@ def collect(folder):
     time.sleep(2.5)
     fill(ballast)
     before = len(read_log(first["file"], 2))
-    # The page that the log ends in has room for some more lines.
+    # The page that the log ends in has room for some more lines; result and message are read one after the other.
     state, end = tell("state", NAME), time.monotonic() + 20
-    while not state["message"] and time.monotonic() < end:
+    while (not state["message"] or state["result"] == "0x00000000") and time.monotonic() < end:
         time.sleep(0.5)
         state = tell("state", NAME)
     check(len(processes("openplahost", NAME)) == 1, "the host lives")
