@@ -35,6 +35,7 @@ struct object {
     struct object *parent; /* borrowed; cleared by the parent when it lets go */
     void *skin;            /* borrowed */
     bool items_read;       /* a draft's: its items came from XML and are to be taken (object_take) */
+    uint64_t rows_put;     /* a draft's: the rows that were put into it, a bit each */
 };
 
 /* Items of a collection; each a reference. */
@@ -71,7 +72,8 @@ const struct property *class_property(const struct class *class, const char *nam
    collections are empty. */
 HRESULT object_copy(struct object *from, struct object **out);
 /* Exchanges the property values of two objects of one class and one lock, and those of their child objects, which keep
-   their identity. Items are exchanged too: all of them, or with !all those of drafts that XML gave items. */
+   their identity. Items are exchanged too. With !all `from` is a draft, and only what was
+   put into it is taken: what others put meanwhile stays. */
 void object_take(struct object *o, struct object *from, bool all);
 
 /* Collections. Index is zero-based: DISP_E_BADINDEX outside. */

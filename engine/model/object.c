@@ -155,6 +155,11 @@ static HRESULT default_list(const char *text, struct texts *out)
     return hr;
 }
 
+static void mark_put(struct object *o, const struct property *p)
+{
+    o->rows_put |= 1ull << (p - o->class->properties);
+}
+
 static HRESULT default_value(const struct property *p, struct value *v)
 {
     memset(v, 0, sizeof *v);
@@ -375,6 +380,7 @@ HRESULT object_put(struct object *o, const struct property *p, const struct valu
         v.variant.real = fabs(v.variant.real - trunc(v.variant.real));
     object_lock(o);
     exchange_field(o, p, &v);
+    mark_put(o, p);
     if (p->changed)
         p->changed(o);
     object_unlock(o);
@@ -390,6 +396,7 @@ HRESULT object_put_default(struct object *o, const struct property *p)
         return hr;
     object_lock(o);
     exchange_field(o, p, &v);
+    mark_put(o, p);
     object_unlock(o);
     value_free(&v);
     return S_OK;
@@ -402,6 +409,7 @@ HRESULT object_put_text(struct object *o, const struct property *p, const char *
         return E_OUTOFMEMORY;
     object_lock(o);
     exchange_field(o, p, &v);
+    mark_put(o, p);
     object_unlock(o);
     value_free(&v);
     return S_OK;
@@ -477,9 +485,13 @@ static void take(struct object *o, struct object *from, bool all)
             take(*(struct object **)field(o, p), *(struct object **)field(from, p), all);
             continue;
         }
+        if (!all && !(from->rows_put >> i & 1))
+            continue;
         exchange_field(o, p, &v);
         exchange_field(from, p, &v);
         exchange_field(o, p, &v);
+        if (p->changed) /* a row that hangs on this one stands behind it, so it is taken after what this clears */
+            p->changed(o);
     }
     if (items_of(o) && (all || from->items_read))
         exchange_items(o, from);

@@ -23,7 +23,7 @@ static BSTR text_of(void *object, const WCHAR *member)
     return V_BSTR(&v); /* kept: the program ends soon */
 }
 
-static LONG number_of(void *object, const WCHAR *member)
+static LONG long_of(void *object, const WCHAR *member)
 {
     VARIANT v;
     check("a number", get(object, member, &v));
@@ -83,7 +83,7 @@ static IDispatch *collector_from_xml(IDispatch *collectors)
     check("CreateDataCollectorFromXml", invoke(collectors, L"CreateDataCollectorFromXml", DISPATCH_METHOD, &second,
                                                (VARIANT[]){of_text(xml), to_map}, 2));
     printf("from XML: %ls, remarks %ld, %ls\n", text_of(V_DISPATCH(&second), L"Name"),
-           number_of(V_DISPATCH(&map), L"Count"), text_of(item_of(V_DISPATCH(&map), 0), L"Key"));
+           long_of(V_DISPATCH(&map), L"Count"), text_of(item_of(V_DISPATCH(&map), 0), L"Key"));
     return V_DISPATCH(&second);
 }
 
@@ -92,9 +92,9 @@ static void commit_set(IDispatch *set, const WCHAR *name)
     VARIANT map;
     check("Commit",
           invoke(set, L"Commit", DISPATCH_METHOD, &map, (VARIANT[]){of_text(name), of_text(L""), of_long(3)}, 3));
-    for (LONG i = 0; i < number_of(V_DISPATCH(&map), L"Count"); i++) {
+    for (LONG i = 0; i < long_of(V_DISPATCH(&map), L"Count"); i++) {
         IDispatch *item = item_of(V_DISPATCH(&map), i);
-        printf("remark: %ls 0x%lX\n", text_of(item, L"Key"), number_of(item, L"Value"));
+        printf("remark: %ls 0x%lX\n", text_of(item, L"Key"), long_of(item, L"Value"));
     }
 }
 
@@ -105,8 +105,8 @@ static void list_set(const WCHAR *name)
     _snwprintf(filter, 128, L"Service\\%ls", name);
     check("GetDataCollectorSets",
           invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, (VARIANT[]){of_text(L""), of_text(filter)}, 2));
-    for (LONG i = 0; i < number_of(sets, L"Count"); i++)
-        printf("found %ls, status %ld\n", text_of(item_of(sets, i), L"Name"), number_of(item_of(sets, i), L"Status"));
+    for (LONG i = 0; i < long_of(sets, L"Count"); i++)
+        printf("found %ls, status %ld\n", text_of(item_of(sets, i), L"Name"), long_of(item_of(sets, i), L"Status"));
 }
 
 static BSTR value_of(IDispatch *set, const WCHAR *key)
@@ -128,17 +128,17 @@ static void job(const WCHAR *name)
     add(collectors, counter_collector(collectors));
     add(collectors, collector_from_xml(collectors));
     printf("collectors:");
-    for (LONG i = 0; i < number_of(collectors, L"Count"); i++)
-        printf(" %ls(%ld)", text_of(item_of(collectors, i), L"Name"), number_of(item_of(collectors, i), L"Index"));
+    for (LONG i = 0; i < long_of(collectors, L"Count"); i++)
+        printf(" %ls(%ld)", text_of(item_of(collectors, i), L"Name"), long_of(item_of(collectors, i), L"Index"));
     printf(", the first %ls\n", text_of(item_of(collectors, 0), L"Name"));
     commit_set(set, name);
-    printf("status %ld, serial %ld\n", number_of(set, L"Status"), number_of(set, L"SerialNumber"));
+    printf("status %ld, serial %ld\n", long_of(set, L"Status"), long_of(set, L"SerialNumber"));
     check("Start", invoke(set, L"Start", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1));
-    printf("status %ld\n", number_of(set, L"Status"));
+    printf("status %ld\n", long_of(set, L"Status"));
     list_set(name);
     Sleep(3200);
     check("Stop", invoke(set, L"Stop", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1));
-    printf("status %ld, serial %ld\n", number_of(set, L"Status"), number_of(set, L"SerialNumber"));
+    printf("status %ld, serial %ld\n", long_of(set, L"Status"), long_of(set, L"SerialNumber"));
     IDispatch *finder = create(&CLSID_DataCollectorSet, &IID_IDispatch);
     check("Query", invoke(finder, L"Query", DISPATCH_METHOD, NULL, (VARIANT[]){of_text(name), of_text(L"")}, 2));
     printf("folder %ls\n", text_of(finder, L"LatestOutputLocation"));

@@ -361,8 +361,8 @@ static void validation_knows_every_kind(void **state)
               "TraceDataCollector[1]/TraceDataProviders 0x80300101\n");
 #define API_IGNORED                                                                                                    \
     IGNORED("ApiTracing", "FileNameFormat")                                                                            \
-    IGNORED("ApiTracing", "FileNameFormatPattern") IGNORED("ApiTracing", "LogAppend")                                  \
-        IGNORED("ApiTracing", "LogOverwrite") IGNORED("ApiTracing", "LogCircular")
+    IGNORED("ApiTracing", "FileNameFormatPattern")                                                                     \
+    IGNORED("ApiTracing", "LogAppend") IGNORED("ApiTracing", "LogOverwrite") IGNORED("ApiTracing", "LogCircular")
 #define API(path) SET(QUIET "<ApiTracingDataCollector><ExePath>" path "</ExePath></ApiTracingDataCollector>")
     validated(API(""), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300101\n");
     validated(API("notepad.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x8030010e\n");
@@ -389,6 +389,45 @@ static void data_manager_texts_are_xml(void **state)
     assert_non_null(
         strstr(xml, "<ReportSchema><Report name=\"x\"/></ReportSchema><Rules><Logging level=\"15\"/></Rules>"));
     memory_free(xml);
+    object_release(set);
+}
+
+/* What a client puts while another's XML is being read must not be taken back: only what the XML named is taken over.
+ */
+static void other_puts_survive_a_draft(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *draft = NULL;
+    struct data_collector_set *s = (struct data_collector_set *)set;
+    const struct property *duration = &set->class->properties[IDataCollectorSet_Duration];
+    struct value seven = {.kind = PROPERTY_U32, .u32 = 7};
+    assert_int_equal(object_copy(set, &draft), S_OK);
+    assert_int_equal(object_put_text(draft, &set->class->properties[IDataCollectorSet_RootPath], "D:\\x"), S_OK);
+    assert_int_equal(object_put(set, duration, &seven), S_OK); /* the other client */
+    object_take(set, draft, false);
+    assert_int_equal(s->Duration, 7);
+    assert_string_equal(s->RootPath, "D:\\x");
+    object_release(draft);
+    object_release(set);
+}
+
+/* Display names belong to the counters they came with: other counters through XML do not keep them. */
+static void display_names_follow_their_counters(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *c;
+    assert_int_equal(
+        set_xml(set, SET(COUNTER("<Counter>\\A\\b</Counter><CounterDisplayName>\\Ä\\b</CounterDisplayName>"))), S_OK);
+    assert_int_equal(collection_item(collectors_of(set), 0, &c), S_OK);
+    struct object *issues = new_issues();
+    static const char other[] = COUNTER("<Counter>\\C\\d</Counter><LatestOutputLocation>x</LatestOutputLocation>");
+    assert_int_equal(collector_from_xml(c, other, strlen(other), issues), S_OK);
+    char *xml = xml_of(c);
+    assert_non_null(strstr(xml, "<CounterDisplayName>\\C\\d</CounterDisplayName>"));
+    assert_true(collector_of(c)->LatestWasPut);
+    memory_free(xml);
+    object_release(issues);
+    object_release(c);
     object_release(set);
 }
 
@@ -419,6 +458,8 @@ int main(void)
         cmocka_unit_test(validation_follows_the_rules),
         cmocka_unit_test(validation_knows_every_kind),
         cmocka_unit_test(overlapping_api_lists_fail),
+        cmocka_unit_test(other_puts_survive_a_draft),
+        cmocka_unit_test(display_names_follow_their_counters),
         cmocka_unit_test(data_manager_texts_are_xml),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
