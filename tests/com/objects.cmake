@@ -15,6 +15,8 @@ add_test(NAME test_objects.in_process COMMAND test_objects in-process)
 openpla_test_properties(test_objects.in_process)
 add_test(NAME test_objects.local_server COMMAND test_objects local-server)
 openpla_test_properties(test_objects.local_server ";server")
+# Ten thousand calls between processes.
+set_tests_properties(test_objects.local_server PROPERTIES TIMEOUT 300)
 
 add_executable(test_threads ${CMAKE_CURRENT_LIST_DIR}/test_threads.c ${CMAKE_CURRENT_LIST_DIR}/client.c
   ${CMAKE_CURRENT_LIST_DIR}/objects.rc)

@@ -8,8 +8,20 @@
 
 typedef void (*row_test)(void *object, const struct row *row);
 
-/* Each row with an object of its own. */
+/* All rows of a kind with one object: the test must leave it as it was. */
 static void for_every_row(row_test test)
+{
+    for (size_t k = 0; k < kinds_of_object_count; k++) {
+        void *object = kinds_of_object[k].make();
+
+        for (size_t i = 0; i < kinds_of_object[k].count; i++)
+            test(object, &kinds_of_object[k].rows[i]);
+        release(object);
+    }
+}
+
+/* Each row with an object of its own: through a server that costs ten times the time. */
+static void for_every_row_anew(row_test test)
 {
     for (size_t k = 0; k < kinds_of_object_count; k++) {
         for (size_t i = 0; i < kinds_of_object[k].count; i++) {
@@ -404,7 +416,7 @@ static void keeps_what_was_put(void *object, const struct row *row)
 static void every_property_keeps_what_was_put(void **state)
 {
     (void)state;
-    for_every_row(keeps_what_was_put);
+    for_every_row_anew(keeps_what_was_put);
 }
 
 static void refuses(void *object, const struct row *row, int64_t number)
