@@ -14,7 +14,16 @@ HRESULT collection_get_count(void *interface_pointer, void *out)
     return S_OK;
 }
 
-/* The item whose Name, or Key, is `name`. */
+/* The row of what an item is called: Name, Key or DisplayName; NULL if it has none. */
+static const struct property *name_row(const struct class *class)
+{
+    static const char *const rows[] = {"Name", "Key", "DisplayName"};
+    const struct property *p = NULL;
+    for (size_t i = 0; !p && i < sizeof rows / sizeof rows[0]; i++)
+        p = class_property(class, rows[i]);
+    return p;
+}
+
 static HRESULT find_by_name(struct object *collection, const char *name, struct object **out)
 {
     struct object **items;
@@ -22,10 +31,8 @@ static HRESULT find_by_name(struct object *collection, const char *name, struct 
     *out = NULL;
     HRESULT hr = collection_snapshot(collection, &items, &count);
     for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
-        const struct property *p = class_property(items[i]->class, "Name");
+        const struct property *p = name_row(items[i]->class);
         struct value v;
-        if (!p)
-            p = class_property(items[i]->class, "Key");
         hr = p ? object_get(items[i], p, &v) : S_FALSE;
         if (hr == S_OK && text_equal_nocase(v.text, name))
             *out = object_reference(items[i]);
@@ -38,15 +45,49 @@ static HRESULT find_by_name(struct object *collection, const char *name, struct 
     return *out ? S_OK : error_set(DISP_E_BADINDEX, "%s: there is no item '%s'", collection->class->name, name);
 }
 
+/* Whoever goes on with what is found takes it for an item: an object of another kind, or of another collection, must
+   not be found. */
+static HRESULT find_object(struct object *collection, IUnknown *object, struct object **out)
+{
+    struct object **items, *model;
+    size_t count;
+    HRESULT hr = skin_model(object, NULL, collection->class->name, &model);
+    if (FAILED(hr))
+        return hr;
+    hr = collection_snapshot(collection, &items, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++)
+        if (items[i] == model)
+            *out = object_reference(model);
+    objects_release(items, count);
+    if (SUCCEEDED(hr) && !*out)
+        hr = error_set(E_INVALIDARG, "%s: the %s is not in it", collection->class->name, model->class->name);
+    object_release(model);
+    return hr;
+}
+
+bool variant_is_object(const VARIANT *v, IUnknown **out)
+{
+    if (V_VT(v) == (VT_VARIANT | VT_BYREF))
+        v = V_VARIANTREF(v);
+    if (V_VT(v) == VT_DISPATCH || V_VT(v) == VT_UNKNOWN)
+        *out = V_UNKNOWN(v);
+    else if (V_VT(v) == (VT_DISPATCH | VT_BYREF) || V_VT(v) == (VT_UNKNOWN | VT_BYREF))
+        *out = V_UNKNOWNREF(v) ? *V_UNKNOWNREF(v) : NULL;
+    else
+        return false;
+    return true;
+}
+
 HRESULT collection_find(struct object *collection, const VARIANT *which, struct object **out)
 {
     const VARIANT *v = V_VT(which) == (VT_VARIANT | VT_BYREF) ? V_VARIANTREF(which) : which;
     struct variant index;
+    IUnknown *object;
     int64_t number;
     *out = NULL;
-    if (V_VT(v) == VT_DISPATCH || V_VT(v) == VT_UNKNOWN)
-        return skin_model(V_UNKNOWN(v), NULL, "index", out);
-    HRESULT hr = variant_from_com(v, &index);
+    if (variant_is_object(v, &object))
+        return find_object(collection, object, out);
+    HRESULT hr = variant_from_com(v, collection->class->name, &index);
     if (FAILED(hr))
         return hr;
     if (index.type == VARIANT_TEXT)
@@ -115,6 +156,11 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
     HRESULT hr = skin_model(other, collection->class, "AddRange", &from);
     if (FAILED(hr))
         return com_result(interface_pointer, hr);
+    if (collection->class->adopts) { /* what is in the other belongs to it; Windows gives an error too (MS-PLA note 34) */
+        object_release(from);
+        return com_result(interface_pointer,
+                          error_set(E_INVALIDARG, "AddRange: a data collector belongs to one set; Remove and Add it"));
+    }
     hr = collection_snapshot(from, &items, &count);
     for (; SUCCEEDED(hr) && added < count; added++)
         hr = collection_add(collection, items[added]);

@@ -116,14 +116,14 @@ static HRESULT array_from_bytes(const struct bytes *in, SAFEARRAY **out)
     return S_OK;
 }
 
-HRESULT variant_from_com(const VARIANT *in, struct variant *out)
+HRESULT variant_from_com(const VARIANT *in, const char *argument, struct variant *out)
 {
     VARIANT direct;
     memset(out, 0, sizeof *out);
     VariantInit(&direct);
     HRESULT hr = VariantCopyInd(&direct, (VARIANT *)in);
     if (FAILED(hr))
-        return error_set(hr, "Value: a VARIANT of type 0x%X cannot be read", V_VT(in));
+        return error_set(hr, "%s: a VARIANT of type 0x%X cannot be read", argument, V_VT(in));
     out->type = (enum variant_type)V_VT(&direct);
     switch (V_VT(&direct)) {
     case VT_EMPTY:
@@ -168,11 +168,11 @@ HRESULT variant_from_com(const VARIANT *in, struct variant *out)
         out->real = V_R8(&direct);
         break;
     case VT_BSTR:
-        hr = text_from_bstr(V_BSTR(&direct), "Value", &out->text);
+        hr = text_from_bstr(V_BSTR(&direct), argument, &out->text);
         break;
     default:
-        hr = error_set(DISP_E_BADVARTYPE, "Value: VARIANT type 0x%X is not kept; scalars, strings and dates are",
-                       V_VT(&direct));
+        hr = error_set(DISP_E_BADVARTYPE, "%s: VARIANT type 0x%X is not kept; scalars, strings and dates are",
+                       argument, V_VT(&direct));
         break;
     }
     if (FAILED(hr))
@@ -276,7 +276,7 @@ static HRESULT from_com(const struct property *p, const void *in, struct value *
     case PROPERTY_VARIANT:
     case PROPERTY_DATE:
     case PROPERTY_TIME:
-        return variant_from_com(in, &v->variant);
+        return variant_from_com(in, p->name, &v->variant);
     case PROPERTY_OBJECT:
         break;
     }

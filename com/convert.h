@@ -20,8 +20,8 @@ HRESULT text_from_bstr(BSTR in, const char *argument, char **out);
 /* Array of BSTR to texts, and back. NULL counts as empty. */
 HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out);
 HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out);
-/* Arrays, objects and records are DISP_E_BADVARTYPE (DECISIONS 4); references are followed. */
-HRESULT variant_from_com(const VARIANT *in, struct variant *out);
+/* Arrays, objects and records are DISP_E_BADVARTYPE (DECISIONS 4), naming the argument; references are followed. */
+HRESULT variant_from_com(const VARIANT *in, const char *argument, struct variant *out);
 HRESULT variant_to_com(const struct variant *in, VARIANT *out);
 
 #endif

@@ -259,6 +259,23 @@ static HRESULT invoke_with_help(struct skin *s, ITypeInfo *info, DISPID id, WORD
     return hr;
 }
 
+/* A failure of a member that ITypeInfo::Invoke did not call, as a script reads it; those of the call itself, as a wrong
+   number of arguments, stay what they are. */
+static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
+{
+    IErrorInfo *info;
+    if (HRESULT_FACILITY(hr) == FACILITY_DISPATCH || GetErrorInfo(0, &info) != S_OK)
+        return hr;
+    if (exception) {
+        memset(exception, 0, sizeof *exception);
+        exception->scode = hr;
+        IErrorInfo_GetSource(info, &exception->bstrSource);
+        IErrorInfo_GetDescription(info, &exception->bstrDescription);
+    }
+    IErrorInfo_Release(info);
+    return DISP_E_EXCEPTION;
+}
+
 HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
                         EXCEPINFO *exception, UINT *bad_argument)
 {
@@ -277,6 +294,8 @@ HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPP
         hr = may_need_help(params)
              ? invoke_with_help(s, info, id, flags, params, result, exception, bad_argument)
              : ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
+    else if (FAILED(hr))
+        hr = as_exception(hr, exception);
     ITypeInfo_Release(info);
     return hr;
 }

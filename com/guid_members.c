@@ -33,10 +33,12 @@ static HRESULT put_guid(struct skin *s, const struct property *p, const VARIANT 
     char *text = NULL;
     VariantInit(&v);
     HRESULT hr = VariantChangeType(&v, (VARIANT *)in, 0, VT_BSTR);
-    if (SUCCEEDED(hr))
+    if (SUCCEEDED(hr)) {
         hr = text_from_bstr(V_BSTR(&v), p->name, &text);
-    if (SUCCEEDED(hr) && !text_to_guid(text, &guid))
-        hr = com_result(s, error_set(E_INVALIDARG, "%s: '%.100s' is no GUID", p->name, text));
+        if (SUCCEEDED(hr) && !text_to_guid(text, &guid))
+            hr = error_set(E_INVALIDARG, "%s: '%.100s' is no GUID", p->name, text);
+        hr = com_result(s, hr);
+    }
     if (SUCCEEDED(hr))
         hr = property_put(s, (size_t)(p - s->class->model->properties), &guid);
     memory_free(text);

@@ -28,7 +28,7 @@ static HRESULT STDMETHODCALLTYPE map_get_value(IValueMap *This, VARIANT *out)
 static HRESULT STDMETHODCALLTYPE map_put_value(IValueMap *This, VARIANT in)
 {
     struct variant v;
-    HRESULT hr = variant_from_com(&in, &v);
+    HRESULT hr = variant_from_com(&in, "Value", &v);
     if (SUCCEEDED(hr)) {
         hr = value_map_put_value(model_of(This), &v);
         variant_free(&v);
@@ -38,11 +38,11 @@ static HRESULT STDMETHODCALLTYPE map_put_value(IValueMap *This, VARIANT in)
 
 static HRESULT STDMETHODCALLTYPE map_add(IValueMap *This, VARIANT in)
 {
-    const VARIANT *direct = V_VT(&in) == (VT_VARIANT | VT_BYREF) ? V_VARIANTREF(&in) : &in;
     struct variant v;
-    if (V_VT(direct) == VT_DISPATCH || V_VT(direct) == VT_UNKNOWN)
-        return collection_add_item(This, V_UNKNOWN(direct));
-    HRESULT hr = variant_from_com(direct, &v);
+    IUnknown *object;
+    if (variant_is_object(&in, &object))
+        return collection_add_item(This, object);
+    HRESULT hr = variant_from_com(&in, "Add", &v);
     if (SUCCEEDED(hr)) {
         hr = value_map_add_value(model_of(This), &v);
         variant_free(&v);

@@ -68,24 +68,39 @@ HRESULT collector_check_name(struct object *o, const struct property *p, const s
                : S_OK;
 }
 
+static bool is_file_character(char c)
+{
+    return (unsigned char)c >= ' ' && !strchr("\\/:*?\"<>|", c);
+}
+
 HRESULT collector_check_file_name(struct object *o, const struct property *p, const struct value *in)
 {
     (void)o;
     for (const char *c = in->text; *c; c++)
-        if ((unsigned char)*c < ' ' || strchr("\\/:*?\"<>|", *c))
+        if (!is_file_character(*c))
             return error_set(E_INVALIDARG, "%s: '%s' is no file name (no \\ / : * ? \" < > | and no path)", p->name,
                              in->text);
     return S_OK;
 }
 
+char *collector_file_base(const struct object *o)
+{
+    const struct data_collector *c = (const struct data_collector *)o;
+    char *base = text_copy(c->FileName[0] ? c->FileName : c->Name);
+    for (char *at = base; at && *at; at++)
+        if (!is_file_character(*at)) /* a name may hold what a file's may not */
+            *at = '_';
+    return base;
+}
+
 HRESULT collector_get_file_name(struct object *o, const struct property *p, struct value *out)
 {
-    HRESULT hr = object_get_field(o, p, out);
-    if (SUCCEEDED(hr) && !out->text[0]) {
-        value_free(out);
-        hr = object_get_field(o, class_property(o->class, "Name"), out);
-    }
-    return hr;
+    memset(out, 0, sizeof *out);
+    out->kind = p->kind;
+    object_lock(o);
+    out->text = collector_file_base(o);
+    object_unlock(o);
+    return out->text ? S_OK : E_OUTOFMEMORY;
 }
 
 HRESULT collector_get_index(struct object *o, const struct property *p, struct value *out)
@@ -101,32 +116,48 @@ HRESULT collector_get_index(struct object *o, const struct property *p, struct v
     return S_OK;
 }
 
-HRESULT collector_get_latest(struct object *o, const struct property *p, struct value *out)
+void collector_latest_was_put(struct object *o)
+{
+    collector_of(o)->LatestWasPut = true;
+}
+
+/* The file of the latest run as its record has it; *text stays NULL when there is none. */
+static HRESULT latest_of_run(struct object *o, const struct property *p, char **text)
 {
     struct object *set;
     struct set_live live;
     struct value index;
-    HRESULT hr = object_get_field(o, p, out);
-    /* A path that was put, or read from XML, stands until a run writes another (pla-behaviour 8). */
-    if (FAILED(hr) || out->text[0] || FAILED(collector_set(o, &set))) {
+    *text = NULL;
+    if (FAILED(collector_set(o, &set))) {
         error_clear();
-        return hr;
+        return S_OK;
     }
-    hr = set_read(set, &live);
+    HRESULT hr = set_read(set, &live);
     object_release(set);
-    if (FAILED(hr)) {
-        value_free(out);
+    if (FAILED(hr))
         return hr;
-    }
     collector_get_index(o, p, &index);
     if ((size_t)index.i32 < live.latest_files.count) {
-        value_free(out);
-        out->kind = PROPERTY_TEXT;
-        out->text = text_copy(live.latest_files.items[index.i32]);
-        hr = out->text ? S_OK : E_OUTOFMEMORY;
+        *text = text_copy(live.latest_files.items[index.i32]);
+        hr = *text ? S_OK : E_OUTOFMEMORY;
     }
     set_live_free(&live);
     return hr;
+}
+
+HRESULT collector_get_latest(struct object *o, const struct property *p, struct value *out)
+{
+    char *text = NULL;
+    object_lock(o);
+    bool put = collector_of(o)->LatestWasPut;
+    object_unlock(o);
+    HRESULT hr = put ? S_OK : latest_of_run(o, p, &text);
+    if (FAILED(hr) || !text)
+        return FAILED(hr) ? hr : object_get_field(o, p, out);
+    memset(out, 0, sizeof *out);
+    out->kind = p->kind;
+    out->text = text;
+    return S_OK;
 }
 
 HRESULT collector_get_output_location(struct object *o, const struct property *p, struct value *out)

@@ -8,7 +8,10 @@
 HRESULT collector_check_name(struct object *o, const struct property *p, const struct value *in);
 HRESULT collector_check_file_name(struct object *o, const struct property *p, const struct value *in);
 HRESULT collector_get_file_name(struct object *o, const struct property *p, struct value *out);
+/* FileName, or what Name makes as a file's name; under the lock; from memory_alloc. */
+char *collector_file_base(const struct object *o);
 HRESULT collector_get_latest(struct object *o, const struct property *p, struct value *out);
+void collector_latest_was_put(struct object *o);
 HRESULT collector_get_output_location(struct object *o, const struct property *p, struct value *out);
 HRESULT collector_get_index(struct object *o, const struct property *p, struct value *out);
 /* class->created of every kind: its DataCollectorType. */

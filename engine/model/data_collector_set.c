@@ -3,6 +3,7 @@
 #include "engine/model/model.h"
 
 #include "engine/model/name_pattern.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -106,6 +107,19 @@ static HRESULT set_get_output_location(struct object *o, const struct property *
     }
     set_live_free(&live);
     return hr;
+}
+
+/* The text that a reference @binary,#id stands for; the reference itself where this host has it not: a template of
+   another machine must not fail for that (pla-behaviour 5). */
+static HRESULT set_get_resolved(struct object *o, const struct property *p, struct value *out)
+{
+    HRESULT hr = object_get_field(o, p, out);
+    if (FAILED(hr) || out->text[0] != '@')
+        return hr;
+    char *text = host_resource_text(out->text);
+    memory_free(out->text);
+    out->text = text;
+    return text ? S_OK : E_OUTOFMEMORY;
 }
 
 static HRESULT set_get_description(struct object *o, const struct property *p, struct value *out)

@@ -27,7 +27,7 @@ const struct class folder_action_collection_class = {
 static HRESULT manager_check_xml(struct object *o, const struct property *p, const struct value *in)
 {
     (void)o;
-    HRESULT hr = xml_check_fragment(in->text);
+    HRESULT hr = xml_check_fragment(in->text, p->xml_use == XML_WHOLE ? p->xml : NULL);
     return FAILED(hr) ? error_prefix(hr, "%s", p->name) : hr;
 }
 

@@ -35,6 +35,7 @@ struct object {
     struct object *parent; /* borrowed; cleared by the parent when it lets go */
     void *skin;            /* borrowed */
     bool items_read;       /* a draft's: its items came from XML and are to be taken (object_take) */
+    uint64_t rows_put;     /* a draft's: the rows that were put into it, a bit each */
 };
 
 /* Items of a collection; each a reference. */
@@ -71,7 +72,8 @@ const struct property *class_property(const struct class *class, const char *nam
    collections are empty. */
 HRESULT object_copy(struct object *from, struct object **out);
 /* Exchanges the property values of two objects of one class and one lock, and those of their child objects, which keep
-   their identity. Items are exchanged too: all of them, or with !all those of drafts that XML gave items. */
+   their identity. Items are exchanged too. With !all `from` is a draft, and only what was
+   put into it is taken: what others put meanwhile stays. */
 void object_take(struct object *o, struct object *from, bool all);
 
 /* Collections. Index is zero-based: DISP_E_BADINDEX outside. */
@@ -354,8 +356,11 @@ HRESULT collector_from_xml(struct object *collector, const char *xml, size_t siz
 /* A new collector of the kind that the root element names. */
 HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t size, struct object *issues,
                                   struct object **out);
-/* Whether the text is one well-formed element (or nothing): OPENPLA_E_MALFORMED_XML with the reason if not. */
-HRESULT xml_check_fragment(const char *xml);
+/* Elements that a real export has and that nothing is made of: they are no issue. NULL at the end. */
+extern const char *const xml_ignored_elements[];
+/* Whether the text is one well-formed element (or nothing), of the name `root` unless that is NULL:
+   OPENPLA_E_MALFORMED_XML with the reason if not. */
+HRESULT xml_check_fragment(const char *xml, const char *root);
 /* Dates and times as set XML has them: m/d/yyyy and h:mm:ss AM/PM; read in ISO form too. Values are DATEs. */
 bool date_from_text(const char *text, double *out);
 bool time_from_text(const char *text, double *out);

@@ -8,6 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+/* DATEs of 1601-01-01 and of the day behind 9999-12-31 (MS-OAUT 2.2.25): the years that set XML has. */
+#define DATE_FIRST -109205.0
+#define DATE_END   2958466.0
+
 /* A set's tree takes one of these at creation and keeps it. They are never freed, so an object's lock can be taken
    without knowing whether the object has just moved to another tree; two sets on one lock merely wait for each other.
  */
@@ -149,6 +153,11 @@ static HRESULT default_list(const char *text, struct texts *out)
         text += n + (text[n] == ';');
     }
     return hr;
+}
+
+static void mark_put(struct object *o, const struct property *p)
+{
+    o->rows_put |= 1ull << (p - o->class->properties);
 }
 
 static HRESULT default_value(const struct property *p, struct value *v)
@@ -318,6 +327,8 @@ static HRESULT check(struct object *o, const struct property *p, const struct va
         if (in->variant.type != VARIANT_EMPTY && in->variant.type != VARIANT_DATE)
             return error_set(E_INVALIDARG, "%s: a VARIANT of type %d is neither a date nor empty", p->name,
                              (int)in->variant.type);
+        if (in->variant.type == VARIANT_DATE && !(in->variant.real >= DATE_FIRST && in->variant.real < DATE_END))
+            return error_set(E_INVALIDARG, "%s: %g is no date of the years 1601 to 9999", p->name, in->variant.real);
         break;
     default:
         break;
@@ -369,6 +380,7 @@ HRESULT object_put(struct object *o, const struct property *p, const struct valu
         v.variant.real = fabs(v.variant.real - trunc(v.variant.real));
     object_lock(o);
     exchange_field(o, p, &v);
+    mark_put(o, p);
     if (p->changed)
         p->changed(o);
     object_unlock(o);
@@ -384,6 +396,7 @@ HRESULT object_put_default(struct object *o, const struct property *p)
         return hr;
     object_lock(o);
     exchange_field(o, p, &v);
+    mark_put(o, p);
     object_unlock(o);
     value_free(&v);
     return S_OK;
@@ -396,6 +409,7 @@ HRESULT object_put_text(struct object *o, const struct property *p, const char *
         return E_OUTOFMEMORY;
     object_lock(o);
     exchange_field(o, p, &v);
+    mark_put(o, p);
     object_unlock(o);
     value_free(&v);
     return S_OK;
@@ -471,9 +485,13 @@ static void take(struct object *o, struct object *from, bool all)
             take(*(struct object **)field(o, p), *(struct object **)field(from, p), all);
             continue;
         }
+        if (!all && !(from->rows_put >> i & 1))
+            continue;
         exchange_field(o, p, &v);
         exchange_field(from, p, &v);
         exchange_field(o, p, &v);
+        if (p->changed) /* a row that hangs on this one stands behind it, so it is taken after what this clears */
+            p->changed(o);
     }
     if (items_of(o) && (all || from->items_read))
         exchange_items(o, from);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a run writes: the folder of a set and the file of a collector. pla-behaviour 7. */
-#include "engine/model/model.h"
+#include "engine/model/data_collector.h"
 
 #include "engine/model/name_pattern.h"
 #include "engine/os/file.h"
@@ -59,7 +59,7 @@ HRESULT collector_output_file(struct object *o, const char *folder, const struct
     char *file = NULL;
     *out = NULL;
     object_lock(o);
-    char *base = text_copy(c->FileName[0] ? c->FileName : c->Name), *pattern = text_copy(c->FileNameFormatPattern);
+    char *base = collector_file_base(o), *pattern = text_copy(c->FileNameFormatPattern);
     const char *ending = o->class->extension(o);
     uint32_t format = c->FileNameFormat;
     object_unlock(o);

@@ -17,27 +17,29 @@ struct validation {
     char path[96]; /* "" or "PerformanceCounterDataCollector[1]/" */
 };
 
-/* Whether the map says something of the property already. */
-static HRESULT is_told(const struct validation *v, const char *key, bool *told)
+/* Whether the map says already that the property is ignored. */
+static HRESULT is_ignored(const struct validation *v, const char *key, bool *out)
 {
     struct object **items;
     size_t count;
     HRESULT hr = collection_snapshot(v->issues, &items, &count);
-    *told = false;
-    for (size_t i = 0; SUCCEEDED(hr) && !*told && i < count; i++)
-        *told = !strcmp(((struct value_map_item *)items[i])->Key, key);
+    *out = false;
+    for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
+        const struct value_map_item *item = (const struct value_map_item *)items[i];
+        *out = !strcmp(item->Key, key) && item->Value.integer == PLA_S_PROPERTY_IGNORED;
+    }
     objects_release(items, count);
     return hr;
 }
 
-/* One item a property: what a namespace ignores was told first, and no rule for its value matters then. */
+/* What a namespace ignores was told first; no rule for its value matters then. */
 static HRESULT tell(const struct validation *v, HRESULT found, const char *property, const char *text)
 {
     char key[160];
-    bool told;
+    bool skipped;
     snprintf(key, sizeof key, "%s%s", v->path, property);
-    HRESULT hr = is_told(v, key, &told);
-    return FAILED(hr) || told ? hr : issues_add(v->issues, found, key, text);
+    HRESULT hr = is_ignored(v, key, &skipped);
+    return FAILED(hr) || skipped ? hr : issues_add(v->issues, found, key, text);
 }
 
 static HRESULT ignored(const struct validation *v, bool when, const char *property, const char *why)
@@ -139,13 +141,37 @@ static HRESULT validate_trace(const struct validation *v, struct object *o, uint
                                             : validate_log(v, collector_of(o), segment_max_size, true);
 }
 
+static bool same_guid_twice(struct object *const *providers, size_t count)
+{
+    static const GUID none;
+    const struct property *p = &trace_data_provider_class.properties[ITraceDataProvider_Guid];
+    bool twice = false;
+    for (size_t i = 0; i < count && !twice; i++) {
+        struct value a, b;
+        object_get_field(providers[i], p, &a); /* no memory is needed: it cannot fail */
+        for (size_t k = 0; k < i && !twice; k++) {
+            object_get_field(providers[k], p, &b);
+            twice = !guid_equal(&a.guid, &none) && guid_equal(&a.guid, &b.guid);
+        }
+    }
+    return twice;
+}
+
 /* Its providers, which the copy that is validated does not have. */
 static HRESULT validate_providers(const struct validation *v, struct object *original)
 {
     struct value kernel;
     TRY(object_get(original, &original->class->properties[ITraceDataCollector_IsKernelTrace], &kernel));
-    size_t count = collection_count(((struct trace_data_collector *)original)->TraceDataProviders);
-    return conflict(v, kernel.boolean && count > 1, "TraceDataProviders", "the kernel's trace has no other provider");
+    struct object **list;
+    size_t count;
+    TRY(collection_snapshot(((struct trace_data_collector *)original)->TraceDataProviders, &list, &count));
+    HRESULT hr =
+        conflict(v, kernel.boolean && count > 1, "TraceDataProviders", "the kernel's trace has no other provider");
+    /* A GUID that was put after the provider was added: only one of the two would be stored. */
+    if (SUCCEEDED(hr) && same_guid_twice(list, count))
+        hr = tell(v, PLA_E_NO_DUPLICATES, "TraceDataProviders", "two providers have the same GUID");
+    objects_release(list, count);
+    return hr;
 }
 
 static HRESULT validate_configuration(const struct validation *v, struct object *o, uint32_t segment_max_size)

@@ -103,14 +103,24 @@ static char *outer_xml(xmlNodePtr node)
     return text;
 }
 
-HRESULT xml_check_fragment(const char *xml)
+static HRESULT wrong_root(xmlNodePtr root, const char *wanted)
+{
+    return error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not '%s'", (const char *)root->name,
+                     wanted);
+}
+
+HRESULT xml_check_fragment(const char *xml, const char *root)
 {
     xmlDocPtr doc;
     if (!xml[strspn(xml, " \t\r\n")])
         return S_OK;
     HRESULT hr = parse(xml, strlen(xml), &doc);
-    if (SUCCEEDED(hr))
-        xmlFreeDoc(doc);
+    if (FAILED(hr))
+        return hr;
+    xmlNodePtr top = xmlDocGetRootElement(doc);
+    if (root && xmlStrcmp(top->name, BAD_CAST root))
+        hr = wrong_root(top, root);
+    xmlFreeDoc(doc);
     return hr;
 }
 
@@ -302,13 +312,13 @@ static HRESULT read_unknown(const struct reading *r, xmlNodePtr node)
     return issue(r, PLA_S_PROPERTY_IGNORED, (const char *)node->name, "the element is not known and is ignored");
 }
 
-/* Elements that a real export has and that nothing is made of. */
+const char *const xml_ignored_elements[] = {"Index",     "OutputLocation", "n",      "IsKernelTrace",
+                                            "SessionId", "EndTime",        "Server", NULL};
+
 static bool is_known_noise(const char *element)
 {
-    static const char *const noise[] = {"Index",     "OutputLocation", "n",     "IsKernelTrace",
-                                        "SessionId", "EndTime",        "Server"};
-    for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++)
-        if (!strcmp(element, noise[i]))
+    for (const char *const *e = xml_ignored_elements; *e; e++)
+        if (!strcmp(element, *e))
             return true;
     return false;
 }
@@ -421,6 +431,13 @@ static HRESULT read_element(struct reading *r, xmlNodePtr node)
     return read_property(r, row, node);
 }
 
+/* Whether the element's row is not stored itself and is read for the sake of another one. */
+static bool changes_another(const struct class *class, xmlNodePtr node)
+{
+    size_t row;
+    return find_row(class, (const char *)node->name, &row) && class->properties[row].read;
+}
+
 static HRESULT read_object(struct object *draft, xmlNodePtr root, const char *path, struct object *issues)
 {
     struct reading *r = memory_zero(1, sizeof *r);
@@ -430,21 +447,17 @@ static HRESULT read_object(struct object *draft, xmlNodePtr root, const char *pa
     r->object = draft;
     r->issues = issues;
     r->path = path;
-    for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next)
-        if (n->type == XML_ELEMENT_NODE)
-            hr = read_element(r, n);
+    /* What changes another row's value stands over it, in whatever order the two come. */
+    for (int pass = 0; pass < 2; pass++)
+        for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next)
+            if (n->type == XML_ELEMENT_NODE && changes_another(draft->class, n) == (pass == 1))
+                hr = read_element(r, n);
     HRESULT put = put_lists(r);
     memory_free(r);
     return FAILED(hr) ? hr : put;
 }
 
 /* ---- documents of sets and collectors ---- */
-
-static HRESULT wrong_root(xmlNodePtr root, const char *wanted)
-{
-    return error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not '%s'", (const char *)root->name,
-                     wanted);
-}
 
 /* Reads the document into a draft of `o`, which takes it over when all has gone well. */
 static HRESULT read_document(struct object *o, xmlDocPtr doc, const char *path, struct object *issues)

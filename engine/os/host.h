@@ -13,6 +13,10 @@ char *host_data_folder(void);
 /* Folder of the module this code is in: openpla.dll's, or the program's. */
 char *host_module_folder(void);
 char *host_user_name(void);                    /* DOMAIN\user of this process */
+/* The string resource that "@binary,#id" names: binary is a full path on a drive, with environment variables; none of
+   its code runs. A copy of the reference when it has another form, or when there is no such string here (natively:
+   always). From memory_alloc, NULL when out of memory. */
+char *host_resource_text(const char *reference);
 
 /* A plain lock between threads, not recursive. Static initialiser: HOST_LOCK_INIT. */
 struct host_lock {

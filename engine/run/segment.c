@@ -144,12 +144,15 @@ static HRESULT open_collector(struct run_set *r, struct segment *s, size_t index
                               bool follows, bool *created)
 {
     char *path = NULL;
+    struct value description = {.kind = PROPERTY_TEXT};
     HRESULT hr = name_file(r->models[index], s, context, follows, &path);
     if (SUCCEEDED(hr))
         hr = texts_add(&s->files, path);
+    if (SUCCEEDED(hr)) /* with a reference to a string resource resolved, as people are to read it */
+        hr = object_get(&r->set->object, class_property(&data_collector_set_class, "Description"), &description);
     if (SUCCEEDED(hr)) {
         struct collect_context collect = {.output_path = path,
-                                          .description = r->set->Description,
+                                          .description = description.text,
                                           .segment_max_mb = r->set->SegmentMaxSize,
                                           .segmented = r->set->Segment,
                                           .report = note,
@@ -158,6 +161,7 @@ static HRESULT open_collector(struct run_set *r, struct segment *s, size_t index
         hr = collector_open(r->models[index], &collect, &s->collectors[index]);
         *created = SUCCEEDED(hr) && !existed;
     }
+    value_free(&description);
     memory_free(path);
     return hr;
 }

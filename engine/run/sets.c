@@ -216,27 +216,70 @@ static HRESULT store_mode_of(uint32_t mode, enum store_mode *out)
     return S_OK;
 }
 
+/* Tells the collectors that what was put as their LatestOutputLocation is in the run record now, or superseded. */
+static void forget_latest(struct object *o)
+{
+    struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
+    object_lock(o);
+    for (size_t i = 0; i < collectors->count; i++)
+        collector_of(collectors->list[i])->LatestWasPut = false;
+    object_unlock(o);
+}
+
+/* The LatestOutputLocations that were put, in their places of the record's list; S_FALSE: there are none. */
+static HRESULT record_latest_files(struct object *o, struct run_record *record)
+{
+    struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
+    struct texts files = {0};
+    bool any = false;
+    HRESULT hr = S_OK;
+    object_lock(o);
+    for (size_t i = 0; SUCCEEDED(hr) && i < collectors->count; i++) {
+        const struct data_collector *c = collector_of(collectors->list[i]);
+        const char *kept = i < record->latest_files.count ? record->latest_files.items[i] : "";
+        hr = texts_add(&files, c->LatestWasPut ? c->LatestOutputLocation : kept);
+        any = any || c->LatestWasPut;
+    }
+    object_unlock(o);
+    if (SUCCEEDED(hr) && any) {
+        texts_free(&record->latest_files);
+        record->latest_files = files;
+        return S_OK;
+    }
+    texts_free(&files);
+    return FAILED(hr) ? hr : S_FALSE;
+}
+
 /* The run record of a set whose SerialNumber or LatestOutputLocation was put: that stands for the next run
    (DECISIONS 13). */
-static HRESULT save_serial(struct object *o, const char *space, const char *name, bool serial, bool latest)
+static HRESULT save_put_state(struct object *o, const char *space, const char *name, bool serial, bool latest)
 {
     struct run_record record;
+    char *location = NULL;
     HRESULT hr = store_load_run(space, name, &record);
     if (FAILED(hr))
         return hr;
+    hr = record_latest_files(o, &record);
+    bool files = hr == S_OK;
+    hr = FAILED(hr) ? hr : S_OK;
+    if (FAILED(hr) || (!files && !serial && !latest))
+        goto done;
     object_lock(o);
     if (serial || !record.known)
         record.serial_number = set_of(o)->SerialNumber;
-    char *location = text_copy(latest || !record.known ? set_of(o)->LatestOutputLocation : record.latest_location);
+    location = text_copy(latest || !record.known ? set_of(o)->LatestOutputLocation : record.latest_location);
     object_unlock(o);
-    if (location) {
-        memory_free(record.latest_location);
-        record.latest_location = location;
-        record.known = true;
-        hr = store_save_run(space, name, &record);
-    } else {
+    if (!location) {
         hr = E_OUTOFMEMORY;
+        goto done;
     }
+    memory_free(record.latest_location);
+    record.latest_location = location;
+    location = NULL;
+    record.known = true;
+    hr = store_save_run(space, name, &record);
+done:
+    memory_free(location);
     run_record_free(&record);
     return hr;
 }
@@ -271,8 +314,8 @@ static HRESULT save(struct object *o, const struct category *c, const char *name
     HRESULT hr = object_to_xml(o, &xml, &size);
     if (SUCCEEDED(hr))
         hr = store_save(c->space, name, mode, xml, size);
-    if (SUCCEEDED(hr) && c->runs && (serial_put || latest_put))
-        hr = save_serial(o, c->space, name, serial_put, latest_put);
+    if (SUCCEEDED(hr) && c->runs)
+        hr = save_put_state(o, c->space, name, serial_put, latest_put);
     memory_free(xml);
     return hr;
 }
@@ -287,7 +330,9 @@ static HRESULT bind_and_save(struct object *o, const struct category *c, const c
         return E_OUTOFMEMORY;
     bind(o, c->space, &own_name, server);
     HRESULT hr = save(o, c, name, mode, serial_put, latest_put);
-    if (FAILED(hr)) {
+    if (SUCCEEDED(hr)) {
+        forget_latest(o);
+    } else {
         bind(o, old_space, &own_name, server);
         set_of(o)->serial_put = serial_put;
         set_of(o)->latest_put = latest_put;
@@ -351,6 +396,7 @@ static HRESULT load(struct object *o, const char *space, const char *name, const
     if (SUCCEEDED(hr)) {
         object_take(o, fresh, true);
         bind(o, space, &own_name, &own_server);
+        forget_latest(o);
     } else if (hr == OPENPLA_E_MALFORMED_XML) {
         hr = error_prefix(hr, "the stored set '%s'", name);
     }
@@ -437,6 +483,7 @@ HRESULT set_start(struct object *o, bool synchronous)
         object_lock(o);
         set_of(o)->serial_put = set_of(o)->latest_put = false;
         object_unlock(o);
+        forget_latest(o);
     }
     memory_free(name);
     return hr;

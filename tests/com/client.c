@@ -36,7 +36,8 @@ static bool begin_in_process(void)
         return complain("the manifest");
     if (!GetTempPathW(MAX_PATH, temporary))
         return complain("GetTempPath");
-    _snwprintf(data_folder, MAX_PATH, L"%lsopenpla-test-%lu", temporary, GetCurrentProcessId());
+    /* A process id comes again, and an earlier folder may have had a file that could not be removed. */
+    _snwprintf(data_folder, MAX_PATH, L"%lsopenpla-test-%lu-%lx", temporary, GetCurrentProcessId(), GetTickCount());
     if (!CreateDirectoryW(data_folder, NULL))
         return complain("CreateDirectory");
     return !_wputenv_s(L"OPENPLA_DATA", data_folder);
@@ -95,7 +96,11 @@ bool client_end(void)
     SetErrorInfo(0, NULL);
     if (in_process) {
         ok = module_is_unused();
-        remove_tree(data_folder);
+        /* A host that is about to end can still hold the store's lock. */
+        for (int i = 0; i < 40 && GetFileAttributesW(data_folder) != INVALID_FILE_ATTRIBUTES; i++) {
+            remove_tree(data_folder);
+            Sleep(i ? 50 : 0);
+        }
     }
     CoUninitialize();
     if (in_process)
@@ -210,7 +215,7 @@ HRESULT commit(IDataCollectorSet *set, const WCHAR *name, LONG mode, IValueMap *
     unsigned i;
 
     SysFreeString(text);
-    for (i = 0; i < committed_count && wcscmp(committed[i], name); i++)
+    for (i = 0; i < committed_count && wcscmp(committed[i], name) != 0; i++)
         ;
     if (i == committed_count && SUCCEEDED(hr) && committed_count < 64)
         wcsncpy(committed[committed_count++], name, 127);
@@ -335,6 +340,96 @@ HRESULT put(void *object, const WCHAR *name, VARIANT value)
 
     VariantClear(&value);
     return hr;
+}
+
+HRESULT call(void *object, const WCHAR *method)
+{
+    return invoke(object, method, DISPATCH_METHOD, NULL, NULL, 0);
+}
+
+bool text_is(void *object, const WCHAR *name, const WCHAR *expected)
+{
+    VARIANT v;
+
+    assert_ok(get(object, name, &v));
+    assert_int_equal(V_VT(&v), VT_BSTR);
+    return bstr_is(V_BSTR(&v), expected);
+}
+
+ULONG number_of(void *object, const WCHAR *name)
+{
+    VARIANT v;
+
+    assert_ok(get(object, name, &v));
+    assert_true(V_VT(&v) == VT_I4 || V_VT(&v) == VT_UI4 || V_VT(&v) == VT_UI8 || V_VT(&v) == VT_BOOL);
+    return V_VT(&v) == VT_BOOL ? V_BOOL(&v) != 0 : V_UI4(&v);
+}
+
+void *member(void *object, const WCHAR *name)
+{
+    VARIANT v;
+
+    assert_ok(invoke(object, name, DISPATCH_PROPERTYGET | DISPATCH_METHOD, &v, NULL, 0));
+    assert_int_equal(V_VT(&v), VT_DISPATCH);
+    assert_non_null(V_DISPATCH(&v));
+    return V_DISPATCH(&v);
+}
+
+void *item_at(void *collection, LONG index)
+{
+    VARIANT at = of_long(index), v;
+
+    assert_ok(invoke(collection, L"Item", DISPATCH_PROPERTYGET, &v, &at, 1));
+    assert_int_equal(V_VT(&v), VT_DISPATCH);
+    return V_DISPATCH(&v);
+}
+
+void *named_collector(IDataCollectorSet *set, LONG type, const WCHAR *name)
+{
+    static const IID *const ids[] = {&IID_IPerformanceCounterDataCollector, &IID_ITraceDataCollector,
+                                     &IID_IConfigurationDataCollector, &IID_IAlertDataCollector,
+                                     &IID_IApiTracingDataCollector};
+    IDataCollectorCollection *collectors = collectors_of(set);
+    IDataCollector *plain;
+    void *collector;
+
+    assert_ok(IDataCollectorCollection_CreateDataCollector(collectors, (DataCollectorType)type, &plain));
+    assert_ok(IDataCollector_QueryInterface(plain, ids[type], &collector));
+    assert_ok(put(collector, L"Name", of_text(name)));
+    release(plain);
+    release(collectors);
+    return collector;
+}
+
+/* Whether the map has an item of this key and value; with key NULL each item is shown. */
+static bool walk_map(void *map, const WCHAR *key, HRESULT value)
+{
+    bool found = false;
+
+    for (LONG i = 0; i < (LONG)number_of(map, L"Count"); i++) {
+        IDispatch *item = item_at(map, i);
+        HRESULT says = (HRESULT)number_of(item, L"Value");
+        VARIANT v;
+
+        assert_ok(get(item, L"Key", &v));
+        if (!key)
+            print_error("%ls 0x%08lX\n", V_BSTR(&v), (unsigned long)says);
+        else if (!wcscmp(V_BSTR(&v), key) && says == value)
+            found = true;
+        VariantClear(&v);
+        release(item);
+    }
+    return found;
+}
+
+bool map_says(void *map, const WCHAR *key, HRESULT value)
+{
+    return walk_map(map, key, value);
+}
+
+void print_map(void *map)
+{
+    walk_map(map, NULL, 0);
 }
 
 /* ---- values ---- */

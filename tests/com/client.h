@@ -64,6 +64,19 @@ HRESULT invoke(void *object, const WCHAR *name, WORD flags, VARIANT *result, con
 HRESULT invoke_id(void *object, DISPID id, WORD flags, VARIANT *result, const VARIANT *arguments, UINT count);
 HRESULT get(void *object, const WCHAR *name, VARIANT *result);
 HRESULT put(void *object, const WCHAR *name, VARIANT value); /* takes the value over */
+HRESULT call(void *object, const WCHAR *method);             /* without arguments */
+/* A property's value, which must be there. */
+bool text_is(void *object, const WCHAR *name, const WCHAR *expected);
+ULONG number_of(void *object, const WCHAR *name); /* any number that fits */
+/* The object that a property or a method without arguments gives; a reference to its dispatch interface. */
+void *member(void *object, const WCHAR *name);
+/* Item(index) of a collection. */
+void *item_at(void *collection, LONG index);
+/* A new collector of this type and name, in no set; its own interface. */
+void *named_collector(IDataCollectorSet *set, LONG type, const WCHAR *name);
+/* Whether a validation map says `value` of the property; print_map shows what it says. */
+bool map_says(void *map, const WCHAR *key, HRESULT value);
+void print_map(void *map);
 
 VARIANT of_long(LONG n);
 VARIANT of_text(const WCHAR *text);
@@ -80,9 +93,13 @@ BSTR xml_of(IDataCollectorSet *set);
 /* The parts of the suite; each gives the number of its failed tests. */
 int identity_tests(void);
 int property_tests(void);
+int value_tests(void);
 int collection_tests(void);
 int value_map_tests(void);
 int xml_tests(void);
 int set_tests(void);
+int six_collection_tests(void);
+int provider_tests(void);
+int collector_kind_tests(void);
 
 #endif

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 # The objects as clients see them, in process and in the server: one suite, run twice.
 add_executable(test_objects ${CMAKE_CURRENT_LIST_DIR}/test_objects.c ${CMAKE_CURRENT_LIST_DIR}/client.c
-  ${CMAKE_CURRENT_LIST_DIR}/objects_properties.c ${CMAKE_CURRENT_LIST_DIR}/objects_collections.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects_rows.c ${CMAKE_CURRENT_LIST_DIR}/objects_properties.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects_values.c ${CMAKE_CURRENT_LIST_DIR}/objects_collections.c
   ${CMAKE_CURRENT_LIST_DIR}/objects_value_maps.c ${CMAKE_CURRENT_LIST_DIR}/objects_xml.c
-  ${CMAKE_CURRENT_LIST_DIR}/objects_sets.c ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
+  ${CMAKE_CURRENT_LIST_DIR}/objects_sets.c ${CMAKE_CURRENT_LIST_DIR}/objects_six_collections.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects_providers.c ${CMAKE_CURRENT_LIST_DIR}/objects_collector_kinds.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/objects.rc PROPERTIES
   OBJECT_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/objects.manifest COMPILE_OPTIONS "-I;${CMAKE_CURRENT_LIST_DIR}")
 target_link_libraries(test_objects PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
@@ -12,3 +15,12 @@ add_test(NAME test_objects.in_process COMMAND test_objects in-process)
 openpla_test_properties(test_objects.in_process)
 add_test(NAME test_objects.local_server COMMAND test_objects local-server)
 openpla_test_properties(test_objects.local_server ";server")
+# Ten thousand calls between processes.
+set_tests_properties(test_objects.local_server PROPERTIES TIMEOUT 300)
+
+add_executable(test_threads ${CMAKE_CURRENT_LIST_DIR}/test_threads.c ${CMAKE_CURRENT_LIST_DIR}/client.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
+target_link_libraries(test_threads PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
+add_dependencies(test_threads openpla)
+add_test(NAME test_threads COMMAND test_threads)
+openpla_test_properties(test_threads)

@@ -19,27 +19,6 @@ static HRESULT query(IDataCollectorSet *set, const WCHAR *name, const WCHAR *ser
     return hr;
 }
 
-static bool text_is(void *object, const WCHAR *name, const WCHAR *expected)
-{
-    VARIANT v;
-
-    assert_ok(get(object, name, &v));
-    return bstr_is(V_BSTR(&v), expected);
-}
-
-static ULONG number_of(void *object, const WCHAR *name)
-{
-    VARIANT v;
-
-    assert_ok(get(object, name, &v));
-    return V_UI4(&v);
-}
-
-static HRESULT call(void *object, const WCHAR *method)
-{
-    return invoke(object, method, DISPATCH_METHOD, NULL, NULL, 0);
-}
-
 static int forget(void **state)
 {
     (void)state;
@@ -129,24 +108,6 @@ static void validate_only_leaves_nothing(void **state)
     assert_hr(call(set, L"Delete"), PLA_E_DCS_NOT_FOUND);
     release(other);
     release(set);
-}
-
-/* Whether the map says `value` of the property. */
-static bool map_says(IValueMap *map, const WCHAR *key, HRESULT value)
-{
-    bool found = false;
-
-    for (ULONG i = 0; i < number_of(map, L"Count"); i++) {
-        VARIANT item, v;
-
-        assert_ok(invoke(map, L"Item", DISPATCH_PROPERTYGET, &item, (VARIANT[]){of_long((LONG)i)}, 1));
-        assert_ok(get(V_DISPATCH(&item), L"Key", &v));
-        if (!wcscmp(V_BSTR(&v), key))
-            found = (HRESULT)number_of(V_DISPATCH(&item), L"Value") == value;
-        VariantClear(&v);
-        VariantClear(&item);
-    }
-    return found;
 }
 
 /* What will not do what it says is named at Commit, not found out from missing logs. */
@@ -372,6 +333,24 @@ static void sets_are_listed_by_filter(void **state)
     release(sets);
 }
 
+/* Remove deletes what it takes out, so it must take out nothing that is not in the list. */
+static void a_set_of_another_list_is_not_deleted(void **state)
+{
+    IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
+    IDataCollectorSet *set = new_set(), *other = new_set();
+    VARIANT v = of_object(set);
+
+    (void)state;
+    assert_ok(commit(set, NAME, plaCreateNew, NULL));
+    assert_hr(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, &v, 1), E_INVALIDARG);
+    assert_said("is not in it");
+    VariantClear(&v);
+    assert_ok(query(other, NAME, L""));
+    release(other);
+    release(set);
+    release(sets);
+}
+
 /* The account that a set runs under can be given and taken back; the password is nowhere to be read. */
 static void credentials_are_not_readable(void **state)
 {
@@ -394,13 +373,13 @@ int set_tests(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, forget)
     static const struct CMUnitTest tests[] = {
-        T(what_is_committed_can_be_queried),    T(commit_modes_mean_what_they_say),
-        T(validate_only_leaves_nothing),        T(commit_reports_what_will_not_work),
-        T(names_that_cannot_be_are_refused),    T(names_that_files_cannot_have_are_kept),
-        T(counter_paths_are_checked_at_commit), T(a_set_is_bound_to_where_it_is),
-        T(query_of_nothing_changes_nothing),    T(what_is_deleted_is_gone_and_can_come_back),
-        T(serial_numbers_do_not_go_back),       T(sets_are_listed_by_filter),
-        T(credentials_are_not_readable),
+        T(what_is_committed_can_be_queried),     T(commit_modes_mean_what_they_say),
+        T(validate_only_leaves_nothing),         T(commit_reports_what_will_not_work),
+        T(names_that_cannot_be_are_refused),     T(names_that_files_cannot_have_are_kept),
+        T(counter_paths_are_checked_at_commit),  T(a_set_is_bound_to_where_it_is),
+        T(query_of_nothing_changes_nothing),     T(what_is_deleted_is_gone_and_can_come_back),
+        T(serial_numbers_do_not_go_back),        T(sets_are_listed_by_filter),
+        T(a_set_of_another_list_is_not_deleted), T(credentials_are_not_readable),
     };
 #undef T
     return cmocka_run_group_tests(tests, NULL, NULL);

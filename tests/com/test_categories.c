@@ -7,11 +7,6 @@
 #include <string.h>
 #include <wchar.h>
 
-static HRESULT call(void *object, const WCHAR *method)
-{
-    return invoke(object, method, DISPATCH_METHOD, NULL, NULL, 0);
-}
-
 static HRESULT query(IDataCollectorSet *set, const WCHAR *name)
 {
     VARIANT arguments[2] = {of_text(name), {.vt = VT_NULL}};
@@ -29,22 +24,6 @@ static HRESULT start(IDataCollectorSet *set)
 static HRESULT stop(IDataCollectorSet *set)
 {
     return invoke(set, L"Stop", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1);
-}
-
-static LONG number_of(void *object, const WCHAR *name)
-{
-    VARIANT v;
-
-    assert_ok(get(object, name, &v));
-    return V_I4(&v);
-}
-
-static bool text_is(void *object, const WCHAR *name, const WCHAR *expected)
-{
-    VARIANT v;
-
-    assert_ok(get(object, name, &v));
-    return bstr_is(V_BSTR(&v), expected);
 }
 
 static IDataCollectorSet *new_of(const CLSID *class_id)
@@ -191,8 +170,8 @@ static unsigned times_in(IValueMap *map, const WCHAR *key)
 {
     unsigned times = 0;
 
-    for (LONG i = 0; i < number_of(map, L"Count"); i++) {
-        VARIANT index = of_long(i), item, text;
+    for (ULONG i = 0; i < number_of(map, L"Count"); i++) {
+        VARIANT index = of_long((LONG)i), item, text;
 
         assert_ok(invoke(map, L"Item", DISPATCH_PROPERTYGET, &item, &index, 1));
         assert_ok(get(V_DISPATCH(&item), L"Key", &text));

@@ -8,8 +8,8 @@
 
 #include "idl/proxy_clsid.h"
 
-/* One object of each kind, and what it must answer to. */
-enum { KINDS = 6 };
+/* One object of each class, and what it must answer to. */
+enum { KINDS = 17 };
 struct sample_of_kind {
     IUnknown *object;
     const IID *own, *base;
@@ -17,24 +17,70 @@ struct sample_of_kind {
 
 static void make_samples(struct sample_of_kind samples[KINDS])
 {
+    static const IID *const collectors[] = {&IID_IPerformanceCounterDataCollector, &IID_ITraceDataCollector,
+                                            &IID_IConfigurationDataCollector, &IID_IAlertDataCollector,
+                                            &IID_IApiTracingDataCollector};
     IDataCollectorSet *set = new_set();
-    IValueMap *map = new_map();
-    VARIANT one = of_long(1);
+    struct sample_of_kind *s = samples;
+    void *providers, *manager, *actions, *schedules, *map;
 
-    samples[0] = (struct sample_of_kind){(IUnknown *)set, &IID_IDataCollectorSet, NULL};
-    samples[1] = (struct sample_of_kind){create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection),
-                                         &IID_IDataCollectorSetCollection, NULL};
-    samples[2] = (struct sample_of_kind){(IUnknown *)collectors_of(set), &IID_IDataCollectorCollection, NULL};
-    samples[3] = (struct sample_of_kind){(IUnknown *)new_collector(set, L"C"), &IID_IPerformanceCounterDataCollector,
-                                         &IID_IDataCollector};
-    samples[4] = (struct sample_of_kind){(IUnknown *)map, &IID_IValueMap, NULL};
-    samples[5] = (struct sample_of_kind){(IUnknown *)new_item(map, L"K", &one), &IID_IValueMapItem, NULL};
+    *s++ = (struct sample_of_kind){(IUnknown *)set, &IID_IDataCollectorSet, NULL};
+    *s++ = (struct sample_of_kind){create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection),
+                                   &IID_IDataCollectorSetCollection, NULL};
+    *s++ = (struct sample_of_kind){(IUnknown *)collectors_of(set), &IID_IDataCollectorCollection, NULL};
+    for (LONG type = plaPerformanceCounter; type <= plaApiTrace; type++)
+        *s++ = (struct sample_of_kind){named_collector(set, type, L"C"), collectors[type], &IID_IDataCollector};
+    providers = member(s[-4].object, L"TraceDataProviders");
+    *s++ = (struct sample_of_kind){providers, &IID_ITraceDataProviderCollection, NULL};
+    *s++ = (struct sample_of_kind){member(providers, L"CreateTraceDataProvider"), &IID_ITraceDataProvider, NULL};
+    map = member(s[-1].object, L"Level");
+    *s++ = (struct sample_of_kind){map, &IID_IValueMap, NULL};
+    *s++ = (struct sample_of_kind){member(map, L"CreateValueMapItem"), &IID_IValueMapItem, NULL};
+    schedules = member(set, L"Schedules");
+    *s++ = (struct sample_of_kind){schedules, &IID_IScheduleCollection, NULL};
+    *s++ = (struct sample_of_kind){member(schedules, L"CreateSchedule"), &IID_ISchedule, NULL};
+    manager = member(set, L"DataManager");
+    *s++ = (struct sample_of_kind){manager, &IID_IDataManager, NULL};
+    actions = member(manager, L"FolderActions");
+    *s++ = (struct sample_of_kind){actions, &IID_IFolderActionCollection, NULL};
+    *s++ = (struct sample_of_kind){member(actions, L"CreateFolderAction"), &IID_IFolderAction, NULL};
+    assert_ptr_equal(s, samples + KINDS);
 }
 
 static void drop_samples(struct sample_of_kind samples[KINDS])
 {
     for (int i = 0; i < KINDS; i++)
         release(samples[i].object);
+}
+
+/* The samples are all there is: each of MS-PLA's 18 interfaces is one of theirs. */
+static void every_interface_has_an_object(void **state)
+{
+    static const struct {
+        const char *name;
+        ULONG first;
+    } interfaces[] = {
+#define IDL_INTERFACE(name, base, first) {#name, first},
+#define IDL_MEMBER(interface, opnum, kind, name, id, parameters)
+#include "tests/com/idl_members.inc"
+#undef IDL_MEMBER
+#undef IDL_INTERFACE
+    };
+    struct sample_of_kind samples[KINDS];
+
+    (void)state;
+    assert_int_equal(ARRAYSIZE(interfaces), 18);
+    make_samples(samples);
+    for (size_t i = 0; i < ARRAYSIZE(interfaces); i++) {
+        bool found = false;
+
+        for (int k = 0; k < KINDS; k++)
+            found = found || samples[k].own->Data1 == interfaces[i].first ||
+                    (samples[k].base && samples[k].base->Data1 == interfaces[i].first);
+        if (!found)
+            fail_msg("no object has %s", interfaces[i].name);
+    }
+    drop_samples(samples);
 }
 
 static void *query(void *object, REFIID iid)
@@ -117,12 +163,22 @@ static void asking_for_interfaces_keeps_the_rules(void **state)
     (void)state;
     make_samples(samples);
     for (int i = 0; i < KINDS; i++) {
-        const IID *others[] = {&nobodys, &IID_IStream, &IID_IClassFactory, samples[(i + 1) % KINDS].own};
+        const IID *others[KINDS + 2] = {&nobodys, &IID_IStream, &IID_IClassFactory};
+        int count = 3;
 
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < KINDS; k++)
+            if (k != i)
+                others[count++] = samples[k].own;
+        for (int k = 0; k < count; k++) {
             void *out = samples;
 
             assert_int_equal(IUnknown_QueryInterface(samples[i].object, others[k], &out), E_NOINTERFACE);
+            assert_null(out);
+        }
+        if (!samples[i].base) {
+            void *out = samples;
+
+            assert_int_equal(IUnknown_QueryInterface(samples[i].object, &IID_IDataCollector, &out), E_NOINTERFACE);
             assert_null(out);
         }
         if (samples[i].base)
@@ -307,6 +363,7 @@ static void another_apartment_can_use_the_object(void **state)
 int identity_tests(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_interface_has_an_object),
         cmocka_unit_test(one_object_has_one_identity),
         cmocka_unit_test(a_child_is_the_same_while_it_is_held),
         cmocka_unit_test(asking_for_interfaces_keeps_the_rules),
@@ -332,7 +389,8 @@ int main(int argc, char **argv)
     }
     if (!client_begin(local))
         return 1;
-    failed = identity_tests() + property_tests() + collection_tests() + value_map_tests() + xml_tests() + set_tests();
+    failed = identity_tests() + property_tests() + value_tests() + collection_tests() + value_map_tests() +
+             xml_tests() + set_tests() + six_collection_tests() + provider_tests() + collector_kind_tests();
     delete_test_sets();
     /* A failed test leaves its objects behind; only a good run can say that none is lost. */
     if (!client_end() && !failed)

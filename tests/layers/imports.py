@@ -15,6 +15,9 @@ IMPORTS = {
     # One copy of the engine: the programs are thin and take it from openpla.dll (DECISIONS 19).
     "openplasrv.exe": BASE | {"openpla.dll"},
     "openplahost.exe": BASE | {"openpla.dll"},
+    # Clients: they know the interfaces, and nothing of ours.
+    "query_counters.exe": BASE | {"ole32.dll", "oleaut32.dll"},
+    "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     # Any program under Wine may load it: no COM, no XML. ntdll: reads the host's kernel files with handles it keeps.
     "openpdh.dll": BASE | {"ntdll.dll"},
 }
@@ -22,6 +25,8 @@ EXPORTS = {
     "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer"},
     "openplasrv.exe": set(),
     "openplahost.exe": set(),
+    "query_counters.exe": set(),
+    "control_provider.exe": set(),
     "openpdh.dll": re.compile(r"(Pdhi?|Pla)[A-Z]\w+$"),
 }
 # HIGH_ENTROPY_VA | DYNAMIC_BASE | NX_COMPAT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-foreach(thing text file host process)
+foreach(thing text file host process error resource)
   openpla_test(test_os_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_os_${thing}.c LINK openpla_os)
 endforeach()
 if(WIN32)

@@ -3,6 +3,7 @@
 #include "engine/model/model.h"
 #include "engine/os/memory.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <setjmp.h>
 #include <string.h>
@@ -10,12 +11,18 @@
 #include <cmocka.h>
 
 static const struct class *const all[] = {
-    &data_collector_set_class,      &performance_counter_collector_class,
-    &trace_data_collector_class,    &configuration_collector_class,
-    &alert_collector_class,         &api_tracing_collector_class,
-    &trace_data_provider_class,     &set_schedule_class,
-    &data_manager_class,            &folder_action_class,
-    &value_map_class,               &value_map_item_class,
+    &data_collector_set_class,
+    &performance_counter_collector_class,
+    &trace_data_collector_class,
+    &configuration_collector_class,
+    &alert_collector_class,
+    &api_tracing_collector_class,
+    &trace_data_provider_class,
+    &set_schedule_class,
+    &data_manager_class,
+    &folder_action_class,
+    &value_map_class,
+    &value_map_item_class,
 };
 
 static struct object *make(const struct class *class)
@@ -282,6 +289,22 @@ static void collectors_belong_to_one_set(void **state)
     object_release(other);
 }
 
+/* A collector may have any name; what its file is called when nobody said can be a file. */
+static void a_name_makes_a_file_name(void **state)
+{
+    (void)state;
+    struct object *c = make(&performance_counter_collector_class);
+    const struct property *p = &c->class->properties[IPerformanceCounterDataCollector_FileName];
+    struct value v;
+    assert_int_equal(put_text(c, IPerformanceCounterDataCollector_Name, "4:00 a\\b?"), S_OK);
+    assert_int_equal(object_get(c, p, &v), S_OK);
+    assert_string_equal(v.text, "4_00 a_b_");
+    assert_int_equal(object_put(c, p, &v), S_OK);
+    value_free(&v);
+    assert_int_equal(put_text(c, IPerformanceCounterDataCollector_FileName, "a:b"), E_INVALIDARG);
+    object_release(c);
+}
+
 /* Only what belongs into a collection gets in. */
 static void collections_take_their_own_kind(void **state)
 {
@@ -432,7 +455,7 @@ static void schedule_dates_are_read(void **state)
     static const struct {
         const char *text;
         double date;
-    } good[] = {{"8/17/2014", 41868}, {"08/17/2014", 41868}, {"2014-08-17", 41868},  {"2014-08-17T10:00:00", 41868},
+    } good[] = {{"8/17/2014", 41868}, {"08/17/2014", 41868}, {"2014-08-17", 41868}, {"2014-08-17T10:00:00", 41868},
                 {"2014/8/17", 41868}, {"1/1/1900", 2},       {"2/29/2024", 45351}};
     static const char *const bad[] = {"", "17/8/2014", "2/30/2024", "tomorrow", "8/17", "13/1/2014", "8/17/2014x"};
     static const struct {
@@ -482,6 +505,25 @@ static void schedules_keep_days_and_times(void **state)
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41867), E_INVALIDARG);
     assert_int_equal(schedule->EndDate.type, VARIANT_EMPTY);
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41868.1), S_OK);
+    /* What the stored form cannot hold is refused: it would be lost with the next Query. */
+    static const double out_of_range[] = {-109206, 2958466, 1e300, -1e300, INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < sizeof out_of_range / sizeof out_of_range[0]; i++) {
+        assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, out_of_range[i]), E_INVALIDARG);
+        assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, out_of_range[i]), E_INVALIDARG);
+        assert_non_null(strstr(error_text(E_INVALIDARG), "StartTime"));
+        assert_true(schedule->StartDate.real == 41868 && schedule->StartTime.real == 0.75);
+    }
+    static const double limits[] = {-109205, 2958465.999};
+    static const char *const days[] = {"1/1/1601", "12/31/9999"};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        double back;
+        assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, limits[i]), S_OK);
+        char *text = date_to_text(schedule->StartDate.real);
+        assert_string_equal(text, days[i]);
+        assert_true(date_from_text(text, &back) && back == schedule->StartDate.real);
+        memory_free(text);
+    }
+    assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, 41868), S_OK);
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_EMPTY, 0), S_OK);
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_R8, 1), E_INVALIDARG);
     object_release(s);
@@ -552,12 +594,19 @@ static void user_values_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_start_with_their_defaults), cmocka_unit_test(numbers_are_held_against_their_row),
-        cmocka_unit_test(rows_are_unique),                cmocka_unit_test(keywords_keep_their_limits),
-        cmocka_unit_test(counters_have_no_duplicates),    cmocka_unit_test(security_must_look_like_sddl),
-        cmocka_unit_test(collectors_belong_to_one_set),   cmocka_unit_test(collections_take_their_own_kind),
-        cmocka_unit_test(index_maps_have_one_value),      cmocka_unit_test(flag_maps_combine),
-        cmocka_unit_test(flag_arrays_are_not_combined),   cmocka_unit_test(add_takes_numbers_and_names),
+        cmocka_unit_test(rows_start_with_their_defaults),
+        cmocka_unit_test(numbers_are_held_against_their_row),
+        cmocka_unit_test(rows_are_unique),
+        cmocka_unit_test(keywords_keep_their_limits),
+        cmocka_unit_test(counters_have_no_duplicates),
+        cmocka_unit_test(security_must_look_like_sddl),
+        cmocka_unit_test(collectors_belong_to_one_set),
+        cmocka_unit_test(collections_take_their_own_kind),
+        cmocka_unit_test(a_name_makes_a_file_name),
+        cmocka_unit_test(index_maps_have_one_value),
+        cmocka_unit_test(flag_maps_combine),
+        cmocka_unit_test(flag_arrays_are_not_combined),
+        cmocka_unit_test(add_takes_numbers_and_names),
         cmocka_unit_test(schedule_dates_are_read),
         cmocka_unit_test(schedules_keep_days_and_times),
         cmocka_unit_test(thresholds_are_checked),

@@ -123,6 +123,47 @@ static void a_template_is_read_and_written_again(void **state)
     object_release(set);
 }
 
+/* The set's text property as it is read, compared. */
+static void assert_reads(struct object *set, const char *property, const char *expected)
+{
+    struct value v;
+    assert_int_equal(object_get(set, class_property(set->class, property), &v), S_OK);
+    assert_string_equal(v.text, expected);
+    value_free(&v);
+}
+
+/* An export carries a text and the string resource it came from: the resource must survive in whatever order the two
+   stand, or the set speaks the exporting machine's language for ever. */
+static void references_to_resources_survive(void **state)
+{
+    static const char *const exports[] = {
+        "<DataCollectorSet><DisplayName>Text</DisplayName>"
+        "<DisplayNameUnresolved>@C:\\no-such.dll,#7</DisplayNameUnresolved></DataCollectorSet>",
+        "<DataCollectorSet><DisplayNameUnresolved>@C:\\no-such.dll,#7</DisplayNameUnresolved>"
+        "<DisplayName>Text</DisplayName></DataCollectorSet>",
+    };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct object *set = new_set(), *again = new_set();
+        assert_int_equal(set_xml(set, exports[i]), S_OK);
+        char *xml = xml_of(set);
+        assert_int_equal(set_xml(again, xml), S_OK);
+        assert_reads(again, "DisplayNameUnresolved", "@C:\\no-such.dll,#7");
+        assert_reads(again, "DisplayName", "@C:\\no-such.dll,#7"); /* no such file: the reference itself */
+        memory_free(xml);
+        object_release(again);
+        object_release(set);
+    }
+    /* Where it is a text, the text is what counts. */
+    struct object *set = new_set();
+    assert_int_equal(set_xml(set, "<DataCollectorSet><DisplayName>New</DisplayName>"
+                                  "<DisplayNameUnresolved>Old</DisplayNameUnresolved></DataCollectorSet>"),
+                     S_OK);
+    assert_reads(set, "DisplayName", "New");
+    assert_reads(set, "DisplayNameUnresolved", "New");
+    object_release(set);
+}
+
 /* Programs put some properties and then apply partial XML: it must not take them back. */
 static void partial_xml_keeps_the_rest(void **state)
 {
@@ -172,8 +213,9 @@ static void malformed_xml_changes_nothing(void **state)
     refused("<DataCollectorSet>\n<Duration>1</Duration>\n", "line 3");
     refused("<DataCollectorSet><Duration>1</DataCollectorSet>", "line 1");
     refused("<Other/>", "'Other'");
-    refused("<!DOCTYPE x SYSTEM \"http://example.invalid/x\"><DataCollectorSet><Duration>1</Duration></DataCollectorSet>",
-            "document type");
+    refused(
+        "<!DOCTYPE x SYSTEM \"http://example.invalid/x\"><DataCollectorSet><Duration>1</Duration></DataCollectorSet>",
+        "document type");
     refused("<!DOCTYPE x [<!ENTITY e SYSTEM \"file:///etc/passwd\">]><DataCollectorSet><Description>&e;</Description>"
             "</DataCollectorSet>",
             "document type");
@@ -271,8 +313,9 @@ static void validated(const char *xml, const char *wanted)
 
 #define SET(x)     "<DataCollectorSet>" x "</DataCollectorSet>"
 #define COUNTER(x) "<PerformanceCounterDataCollector>" x "</PerformanceCounterDataCollector>"
-#define QUIET      "<Task>t</Task><SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>yyyy" \
-              "</SubdirectoryFormatPattern><SegmentMaxSize>1</SegmentMaxSize>"
+#define QUIET                                                                                                          \
+    "<Task>t</Task><SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>yyyy"                          \
+    "</SubdirectoryFormatPattern><SegmentMaxSize>1</SegmentMaxSize>"
 #define ITEM(property, code) "PerformanceCounterDataCollector[1]/" property " " code "\n"
 
 /* MS-PLA 2.2.2.11, rule by rule. */
@@ -317,13 +360,75 @@ static void validation_knows_every_kind(void **state)
                         "</TraceDataProvider><TraceDataProvider/></TraceDataCollector>"),
               "TraceDataCollector[1]/TraceDataProviders 0x80300101\n");
 #define API_IGNORED                                                                                                    \
-    IGNORED("ApiTracing", "FileNameFormat") IGNORED("ApiTracing", "FileNameFormatPattern")                             \
+    IGNORED("ApiTracing", "FileNameFormat")                                                                            \
+    IGNORED("ApiTracing", "FileNameFormatPattern")                                                                     \
     IGNORED("ApiTracing", "LogAppend") IGNORED("ApiTracing", "LogOverwrite") IGNORED("ApiTracing", "LogCircular")
 #define API(path) SET(QUIET "<ApiTracingDataCollector><ExePath>" path "</ExePath></ApiTracingDataCollector>")
     validated(API(""), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300101\n");
     validated(API("notepad.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x8030010e\n");
     validated(API("\\\\host\\share\\x.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300106\n");
     validated(API("C:\\no\\such\\x.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
+}
+
+/* Rules are written as they are, so they must be a Rules element; a schema is what is inside its element. */
+static void data_manager_texts_are_xml(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *manager = ((struct data_collector_set *)set)->DataManager;
+    const struct property *rules = &manager->class->properties[IDataManager_Rules];
+    const struct property *schema = &manager->class->properties[IDataManager_ReportSchema];
+    struct value good = {.kind = PROPERTY_TEXT, .text = (char *)"<Rules><Logging level=\"15\"/></Rules>"};
+    struct value other = {.kind = PROPERTY_TEXT, .text = (char *)"<Report name=\"x\"/>"};
+    struct value bad = {.kind = PROPERTY_TEXT, .text = (char *)"<Rules>"};
+    assert_int_equal(object_put(manager, rules, &good), S_OK);
+    assert_int_equal(object_put(manager, rules, &other), OPENPLA_E_MALFORMED_XML);
+    assert_int_equal(object_put(manager, rules, &bad), OPENPLA_E_MALFORMED_XML);
+    assert_int_equal(object_put(manager, schema, &other), S_OK);
+    assert_int_equal(object_put(manager, schema, &bad), OPENPLA_E_MALFORMED_XML);
+    char *xml = xml_of(set);
+    assert_non_null(
+        strstr(xml, "<ReportSchema><Report name=\"x\"/></ReportSchema><Rules><Logging level=\"15\"/></Rules>"));
+    memory_free(xml);
+    object_release(set);
+}
+
+/* What a client puts while another's XML is being read must not be taken back: only what the XML named is taken over.
+ */
+static void other_puts_survive_a_draft(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *draft = NULL;
+    struct data_collector_set *s = (struct data_collector_set *)set;
+    const struct property *duration = &set->class->properties[IDataCollectorSet_Duration];
+    struct value seven = {.kind = PROPERTY_U32, .u32 = 7};
+    assert_int_equal(object_copy(set, &draft), S_OK);
+    assert_int_equal(object_put_text(draft, &set->class->properties[IDataCollectorSet_RootPath], "D:\\x"), S_OK);
+    assert_int_equal(object_put(set, duration, &seven), S_OK); /* the other client */
+    object_take(set, draft, false);
+    assert_int_equal(s->Duration, 7);
+    assert_string_equal(s->RootPath, "D:\\x");
+    object_release(draft);
+    object_release(set);
+}
+
+/* Display names belong to the counters they came with: other counters through XML do not keep them. */
+static void display_names_follow_their_counters(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *c;
+    assert_int_equal(
+        set_xml(set, SET(COUNTER("<Counter>\\A\\b</Counter><CounterDisplayName>\\Ä\\b</CounterDisplayName>"))), S_OK);
+    assert_int_equal(collection_item(collectors_of(set), 0, &c), S_OK);
+    struct object *issues = new_issues();
+    static const char other[] = COUNTER("<Counter>\\C\\d</Counter><LatestOutputLocation>x</LatestOutputLocation>");
+    assert_int_equal(collector_from_xml(c, other, strlen(other), issues), S_OK);
+    char *xml = xml_of(c);
+    assert_non_null(strstr(xml, "<CounterDisplayName>\\C\\d</CounterDisplayName>"));
+    assert_true(collector_of(c)->LatestWasPut);
+    memory_free(xml);
+    object_release(issues);
+    object_release(c);
+    object_release(set);
 }
 
 /* An API in both lists: Commit itself fails (MS-PLA 3.2.4.1.54). */
@@ -343,11 +448,19 @@ static void overlapping_api_lists_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_template_is_read_and_written_again), cmocka_unit_test(partial_xml_keeps_the_rest),
-        cmocka_unit_test(malformed_xml_changes_nothing),        cmocka_unit_test(prologues_are_taken),
-        cmocka_unit_test(collectors_have_xml_of_their_own),     cmocka_unit_test(control_characters_do_not_break_the_file),
-        cmocka_unit_test(validation_follows_the_rules),         cmocka_unit_test(validation_knows_every_kind),
+        cmocka_unit_test(a_template_is_read_and_written_again),
+        cmocka_unit_test(partial_xml_keeps_the_rest),
+        cmocka_unit_test(references_to_resources_survive),
+        cmocka_unit_test(malformed_xml_changes_nothing),
+        cmocka_unit_test(prologues_are_taken),
+        cmocka_unit_test(collectors_have_xml_of_their_own),
+        cmocka_unit_test(control_characters_do_not_break_the_file),
+        cmocka_unit_test(validation_follows_the_rules),
+        cmocka_unit_test(validation_knows_every_kind),
         cmocka_unit_test(overlapping_api_lists_fail),
+        cmocka_unit_test(other_puts_survive_a_draft),
+        cmocka_unit_test(display_names_follow_their_counters),
+        cmocka_unit_test(data_manager_texts_are_xml),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

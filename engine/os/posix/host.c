@@ -88,6 +88,12 @@ char *host_user_name(void)
     return name;
 }
 
+/* Programs of this host have no string resources. */
+char *host_resource_text(const char *reference)
+{
+    return text_copy(reference);
+}
+
 _Static_assert(sizeof(pthread_mutex_t) <= sizeof(struct host_lock), "a lock holds a mutex");
 
 /* All zero is PTHREAD_MUTEX_INITIALIZER in glibc and musl. */

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* The pages that are lists: the index with all members, the error codes, the enumerations. */
+#include "docs/generate/reference.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *const marks[MARK_COUNT] = {[MARK_ROW] = "property row",
+                                              [MARK_CODE] = "property without a row",
+                                              [MARK_METHOD] = "method",
+                                              [MARK_RESERVED] = "reserved, not on the wire"};
+
+/* ---- the index ---- */
+
+static void add_counts(struct text_buffer *b, const size_t counts[MARK_COUNT])
+{
+    for (int mark = 0; mark < MARK_COUNT; mark++)
+        text_buffer_format(b, " | %u", (unsigned)counts[mark]);
+}
+
+static void add_interfaces(const struct idl *idl, struct text_buffer *b)
+{
+    size_t all[MARK_COUNT] = {0}, total = 0;
+    text_buffer_add(b, "| interface | what it is | members");
+    for (int mark = 0; mark < MARK_COUNT; mark++)
+        text_buffer_format(b, " | %s", marks[mark]);
+    text_buffer_add(b, " |\n|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < idl->count; i++) {
+        const struct idl_interface *face = &idl->interfaces[i];
+        size_t counts[MARK_COUNT] = {0};
+        for (size_t k = 0; k < face->count; k++)
+            counts[member_mark(face, &face->members[k])]++;
+        text_buffer_format(b, "| [%s](%s.md) | ", face->name, face->name);
+        add_escaped(b, face->help);
+        text_buffer_format(b, " | %u", (unsigned)face->count);
+        add_counts(b, counts);
+        text_buffer_add(b, " |\n");
+        for (int mark = 0; mark < MARK_COUNT; mark++)
+            all[mark] += counts[mark];
+        total += face->count;
+    }
+    text_buffer_format(b, "| all | | %u", (unsigned)total);
+    add_counts(b, all);
+    text_buffer_add(b, " |\n\n");
+}
+
+/* A heading's name in a link: GitHub makes it of the lower-case letters, digits and underscores. */
+void add_anchor(struct text_buffer *b, const char *heading)
+{
+    for (; *heading; heading++) {
+        char c = (char)tolower((unsigned char)*heading);
+        text_buffer_add_n(b, &c, 1);
+    }
+}
+
+static size_t add_member_lines(const struct idl_interface *i, struct text_buffer *b)
+{
+    static const char *const calls[] = {[IDL_GET] = "get ", [IDL_PUT] = "put ", [IDL_METHOD] = ""};
+    for (size_t k = 0; k < i->count; k++) {
+        const struct idl_member *m = &i->members[k];
+        text_buffer_format(b, "| %s | %u | ", i->name, m->opnum);
+        if (m->reserved) {
+            text_buffer_format(b, "[%s](%s.md#the-reserved-opnums)", m->name, i->name);
+        } else {
+            text_buffer_format(b, "[%s%s](%s.md#", calls[m->call], m->name, i->name);
+            add_anchor(b, m->name);
+            text_buffer_add(b, ")");
+        }
+        text_buffer_format(b, " | %s |\n", marks[member_mark(i, m)]);
+    }
+    return i->count;
+}
+
+void index_page(const struct sources *s, struct text_buffer *b)
+{
+    struct text_buffer lines = {0};
+    size_t written = 0, members = 0;
+    for (size_t i = 0; i < s->idl.count; i++) {
+        members += s->idl.interfaces[i].count;
+        written += add_member_lines(&s->idl.interfaces[i], &lines);
+    }
+    text_buffer_format(b, "<!-- %s -->\n# Reference\n\n", REFERENCE_ORIGIN);
+    text_buffer_add(b, "Every member of the interfaces of Performance Logs and Alerts, as this implementation has it. "
+                       "Types are those of the IDL;\na script sees a `VARIANT_BOOL` as True or False and a "
+                       "`SAFEARRAY` as an array. Sections are those of MS-PLA v20130722.\n\n"
+                       "- [errors.md](errors.md): the results and what they mean\n"
+                       "- [enumerations.md](enumerations.md): the names of numbers\n"
+                       "- [set.xsd](set.xsd): the XML of a set or of a collector as an XML Schema. What is written "
+                       "follows the order of\n  the properties here; any order is read. A number may be decimal or "
+                       "hexadecimal (`0x1F`), a truth value a\n  number (0 is False) or `true` or `false`; an empty "
+                       "element stands for the default.\n\n## Interfaces\n\n");
+    add_interfaces(&s->idl, b);
+    text_buffer_format(b,
+                       "## Members\n\n%u of %u members are described on these pages. A property row is a value that "
+                       "is stored, checked and\nwritten as XML by the same code for all; the others have code of "
+                       "their own.\n\n| interface | opnum | member | made by |\n|---|---|---|---|\n",
+                       (unsigned)written, (unsigned)members);
+    text_buffer_add(b, lines.text ? lines.text : "");
+    b->failed |= lines.failed;
+    text_buffer_free(&lines);
+}
+
+/* ---- error codes ---- */
+
+static void add_code_table(const struct codes *codes, const char *const *prefixes, struct text_buffer *b)
+{
+    text_buffer_add(b, "| name | number | meaning |\n|---|---|---|\n");
+    for (size_t i = 0; i < codes->count; i++) {
+        bool wanted = false;
+        for (const char *const *p = prefixes; *p; p++)
+            wanted |= !strncmp(codes->items[i].name, *p, strlen(*p));
+        if (!wanted)
+            continue;
+        text_buffer_format(b, "| `%s` | 0x%08X | ", codes->items[i].name, (unsigned)codes->items[i].hr);
+        add_escaped(b, error_standard_text(codes->items[i].hr));
+        text_buffer_add(b, " |\n");
+    }
+    text_buffer_add(b, "\n");
+}
+
+void errors_page(const struct sources *s, struct text_buffer *b)
+{
+    static const char *const pla[] = {"PLA_", NULL}, *const ours[] = {"OPENPLA_", NULL};
+    static const char *const general[] = {"S_", "E_", "DISP_", NULL};
+    text_buffer_format(b, "<!-- %s -->\n# Results\n\n", REFERENCE_ORIGIN);
+    text_buffer_add(b, "A call that fails gives one of these numbers (`Err.Number` in VBScript, `e.number` in "
+                       "JScript) and a text that names\nthe property or file and the value (`Err.Description`). The "
+                       "meanings below are what the text says when nothing\nmore is known. Results of the file "
+                       "system come as 0x8007xxxx, where xxxx is Windows' error number. The map that\n`Commit` and "
+                       "`SetXml` return holds results too: there `PLA_S_PROPERTY_IGNORED` is no failure.\n\n"
+                       "## Of Performance Logs and Alerts\n\n");
+    add_code_table(&s->codes, pla, b);
+    text_buffer_add(b, "## Of this implementation\n\n");
+    add_code_table(&s->codes, ours, b);
+    text_buffer_add(b, "## Of COM\n\n");
+    add_code_table(&s->codes, general, b);
+    if (!b->failed)
+        b->text[--b->length] = 0; /* one line end at the end */
+}
+
+/* ---- enumerations ---- */
+
+static const struct enumeration *const enumerations[] = {
+#define ENUMERATION(Name, ...) &enumeration_##Name,
+#include "engine/model/enumerations.def"
+#undef ENUMERATION
+};
+
+void enumerations_page(struct text_buffer *b)
+{
+    text_buffer_format(b, "<!-- %s -->\n# Enumerations\n\n", REFERENCE_ORIGIN);
+    text_buffer_add(b, "MS-PLA 2.2.2. Scripts that do not load the type library use the numbers.\n");
+    for (size_t i = 0; i < sizeof enumerations / sizeof enumerations[0]; i++) {
+        const struct enumeration *e = enumerations[i];
+        text_buffer_format(b, "\n## %s\n\n| name | number | hexadecimal |\n|---|---|---|\n", e->name);
+        for (size_t k = 0; k < e->count; k++)
+            text_buffer_format(b, "| `%s` | %u | 0x%X |\n", e->items[k].name, (unsigned)e->items[k].value,
+                               (unsigned)e->items[k].value);
+    }
+}

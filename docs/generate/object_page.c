@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of one interface: its properties, its methods and the opnums it keeps free. */
+#include "docs/generate/reference.h"
+
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+/* ---- one property ---- */
+
+static const char *enumerator(const struct enumeration *e, uint32_t value)
+{
+    for (size_t i = 0; i < e->count; i++)
+        if (e->items[i].value == value)
+            return e->items[i].name;
+    return NULL;
+}
+
+static void add_default(struct text_buffer *b, const struct property *p)
+{
+    switch (p->kind) {
+    case PROPERTY_BOOL:
+        text_buffer_add(b, p->number ? "True" : "False");
+        break;
+    case PROPERTY_I32:
+    case PROPERTY_U32:
+    case PROPERTY_U64:
+        text_buffer_format(b, "%lld", (long long)p->number);
+        break;
+    case PROPERTY_ENUM:
+    case PROPERTY_FLAGS: {
+        const char *name = enumerator(p->enumeration, (uint32_t)p->number);
+        if (name)
+            text_buffer_format(b, "`%s` (%lld)", name, (long long)p->number);
+        else
+            text_buffer_format(b, "%lld", (long long)p->number);
+        break;
+    }
+    case PROPERTY_GUID:
+        text_buffer_add(b, "all zero");
+        break;
+    default:
+        if (p->text && p->text[0])
+            text_buffer_format(b, "`%s`", p->text);
+        else
+            text_buffer_add(b, "empty");
+        break;
+    }
+}
+
+/* What its values may be; nothing where the type says it all. */
+static void add_values(struct text_buffer *b, const struct property *p)
+{
+    switch (p->kind) {
+    case PROPERTY_I32:
+    case PROPERTY_U32:
+        text_buffer_format(b, "- Values: %lld to %lld\n", (long long)p->min, (long long)p->max);
+        break;
+    case PROPERTY_ENUM:
+    case PROPERTY_FLAGS:
+        text_buffer_format(b, "- Values: %s of [%s](enumerations.md#", p->kind == PROPERTY_ENUM ? "one" : "any",
+                           p->enumeration->name);
+        add_anchor(b, p->enumeration->name);
+        text_buffer_add(b, p->kind == PROPERTY_ENUM ? "): " : "), added together; other bits are dropped: ");
+        for (size_t i = 0; i < p->enumeration->count; i++)
+            text_buffer_format(b, "%s`%s` %s%X", i ? ", " : "", p->enumeration->items[i].name,
+                               p->enumeration->items[i].value > 9 ? "0x" : "",
+                               (unsigned)p->enumeration->items[i].value);
+        text_buffer_add(b, "\n");
+        break;
+    case PROPERTY_BYTES:
+        text_buffer_format(b, "- Values: at most %lld bytes\n", (long long)p->max);
+        break;
+    case PROPERTY_DATE:
+        text_buffer_add(b, "- Values: a date, of which the time of day is dropped, or Empty\n");
+        break;
+    case PROPERTY_TIME:
+        text_buffer_add(b, "- Values: a date, of which the day is dropped, or Empty\n");
+        break;
+    case PROPERTY_VARIANT:
+        text_buffer_add(b, "- Values: a number, a truth value, a text, a date, an error or Empty\n");
+        break;
+    case PROPERTY_TEXT:
+        if (p->lenient)
+            text_buffer_add(b, "- Values: any text; a lone surrogate becomes U+FFFD\n");
+        break;
+    default:
+        break;
+    }
+}
+
+static void add_item_elements(struct text_buffer *b, const struct object *o, const struct property *p)
+{
+    const struct class *const *c = row_child_class(o, p)->item_classes;
+    text_buffer_add(b, "an element for each item: ");
+    for (size_t i = 0; c[i]; i++)
+        text_buffer_format(b, "%s`<%s>`", i ? ", " : "", c[i]->name);
+}
+
+static void add_xml(struct text_buffer *b, const struct object *o, const struct property *p)
+{
+    text_buffer_add(b, "- XML: ");
+    switch (p->xml_use) {
+    case XML_HIDDEN:
+        text_buffer_add(b, "not in it");
+        break;
+    case XML_SHOWN:
+        text_buffer_format(b, "`<%s>`, written; %s", p->xml,
+                           p->read ? "read only for what no other element says" : "left alone when it is read");
+        break;
+    case XML_STORED:
+        text_buffer_format(b, "`<%s>`%s", p->xml, p->kind == PROPERTY_TEXTS ? ", once for each item" : "");
+        break;
+    case XML_ITEMS:
+        add_item_elements(b, o, p);
+        break;
+    case XML_INSIDE:
+        text_buffer_format(b, "`<%s>`, with the text as its elements", p->xml);
+        break;
+    case XML_WHOLE:
+        text_buffer_format(b, "the text itself, which is the element `<%s>`", p->xml);
+        break;
+    }
+    if (p->alias)
+        text_buffer_format(b, "; also read as `<%s>`", p->alias);
+    text_buffer_add(b, "\n");
+}
+
+static HRESULT add_refusals(const struct sources *s, const struct class *class, const struct property *p,
+                            struct text_buffer *b)
+{
+    struct refusals refused;
+    HRESULT hr = refusals_find(class, p, &refused);
+    for (size_t i = 0; SUCCEEDED(hr) && i < refused.count; i++) {
+        const char *name = code_name(&s->codes, refused.items[i].hr);
+        if (!name)
+            hr = error_set(E_UNEXPECTED, "%s: wintypes.h has no name for 0x%08X", p->name,
+                           (unsigned)refused.items[i].hr);
+        else
+            text_buffer_format(b, "- Refused with [`%s`](errors.md), for example: `%s`\n", name, refused.items[i].text);
+    }
+    if (SUCCEEDED(hr))
+        refusals_free(&refused);
+    return hr;
+}
+
+/* "opnum 38 (MS-PLA 3.2.4.6.7)" of each member that the property has. */
+static void add_opnums(struct text_buffer *b, const struct idl_interface *i, const char *name)
+{
+    const struct idl_member *get = idl_member(i, name, IDL_GET), *put = idl_member(i, name, IDL_PUT);
+    if (get)
+        text_buffer_format(b, "- Get: opnum %u, MS-PLA 3.2.4.%u.%u\n", get->opnum, i->section, get->section);
+    if (put)
+        text_buffer_format(b, "- Put: opnum %u, MS-PLA 3.2.4.%u.%u\n", put->opnum, i->section, put->section);
+}
+
+/* The type as the IDL has it, linked where it is an object's. */
+static HRESULT add_type(struct text_buffer *b, const struct idl_member *get)
+{
+    char *type = idl_value_type(get);
+    if (!type)
+        return E_OUTOFMEMORY;
+    char *name = text_copy_n(type, strcspn(type, " *"));
+    if (name && interface_class(name))
+        text_buffer_format(b, "[`%s`](%s.md)", type, name);
+    else
+        text_buffer_format(b, "`%s`", type);
+    memory_free(type);
+    memory_free(name);
+    return name ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT add_row(const struct sources *s, const struct idl_interface *i, const struct object *o,
+                       const struct property *p, struct text_buffer *b)
+{
+    const struct idl_member *get = idl_member(i, p->name, IDL_GET);
+    HRESULT hr = S_OK;
+    text_buffer_format(b, "### %s\n\n", p->name);
+    add_escaped(b, p->doc);
+    text_buffer_add(b, "\n\n");
+    if (get) {
+        text_buffer_add(b, "- Type: ");
+        hr = add_type(b, get);
+        text_buffer_add(b, idl_member(i, p->name, IDL_PUT) ? ", read and write" : ", read only");
+        if (p->access == ACCESS_RW) {
+            text_buffer_add(b, "; default: ");
+            add_default(b, p);
+        }
+        text_buffer_add(b, "\n");
+    } else {
+        text_buffer_add(b, "- No member of the interface: it lives in the XML\n");
+    }
+    add_values(b, p);
+    add_xml(b, o, p);
+    if (SUCCEEDED(hr) && p->access == ACCESS_RW)
+        hr = add_refusals(s, o->class, p, b);
+    add_opnums(b, i, p->name);
+    text_buffer_add(b, "\n");
+    return hr;
+}
+
+/* ---- members without a row ---- */
+
+static void add_signature(struct text_buffer *b, const struct idl_member *m)
+{
+    const char *at = m->parameters, *macro;
+    text_buffer_format(b, "- `%s(", m->name);
+    while ((macro = strstr(at, "OPENPLA_"))) {
+        text_buffer_add_n(b, at, (size_t)(macro - at));
+        at = macro + strlen("OPENPLA_");
+    }
+    text_buffer_format(b, "%s)`\n", at);
+}
+
+static void add_member(struct text_buffer *b, const struct idl_interface *i, const struct idl_member *m)
+{
+    text_buffer_format(b, "### %s\n\n", m->name);
+    add_escaped(b, m->help);
+    text_buffer_add(b, ".\n\n");
+    add_signature(b, m);
+    if (m->call == IDL_METHOD)
+        text_buffer_format(b, "- Opnum %u, MS-PLA 3.2.4.%u.%u\n", m->opnum, i->section, m->section);
+    else
+        add_opnums(b, i, m->name);
+    text_buffer_add(b, "\n");
+}
+
+/* ---- the page ---- */
+
+static void add_head(struct text_buffer *b, const struct idl_interface *i, const struct class *class)
+{
+    bool shared = strcmp(class->name, i->name + 1) != 0;
+    text_buffer_format(b, "<!-- %s -->\n# %s\n\n", REFERENCE_ORIGIN, i->name);
+    add_escaped(b, i->help);
+    text_buffer_format(b, ".\n\n- Identifier: `{%s}`\n", i->id);
+    if (strcmp(i->base, "IDispatch") != 0)
+        text_buffer_format(b, "- Inherits all of [`%s`](%s.md)\n", i->base, i->base);
+    else
+        text_buffer_add(b, "- Inherits from `IDispatch`\n");
+    text_buffer_format(b, "- %u members, opnums %u to %u\n", (unsigned)i->count, i->members[0].opnum,
+                       i->members[i->count - 1].opnum);
+    if (class == &value_map_class)
+        text_buffer_add(b, "- XML element: that of the property which holds the map\n");
+    else if (class->property_count && !shared)
+        text_buffer_format(b, "- XML element: `<%s>`\n", class->name);
+    text_buffer_format(b, "- MS-PLA 3.2.4.%u\n\n", i->section);
+}
+
+static HRESULT add_rows(const struct sources *s, const struct idl_interface *i, const struct class *class,
+                        struct text_buffer *b)
+{
+    struct specimen specimen;
+    HRESULT hr = specimen_create(class, &specimen);
+    bool any = false;
+    if (FAILED(hr))
+        return hr;
+    for (size_t k = 0; SUCCEEDED(hr) && k < class->property_count; k++) {
+        const struct property *p = &class->properties[k];
+        /* A row that is neither a member nor in the XML is the engine's own. */
+        if (!interface_owns_row(i, p) || (p->access == ACCESS_NONE && p->xml_use == XML_HIDDEN))
+            continue;
+        if (!any)
+            text_buffer_add(b, "## The properties\n\n");
+        any = true;
+        hr = add_row(s, i, specimen.object, p, b);
+    }
+    specimen_release(&specimen);
+    return hr;
+}
+
+/* Properties that are code first, a get with its put; then methods. */
+static void add_members(const struct idl_interface *i, struct text_buffer *b)
+{
+    static const struct {
+        enum member_mark mark;
+        const char *heading;
+    } parts[] = {{MARK_CODE, "## The properties without a stored value\n\n"}, {MARK_METHOD, "## The methods\n\n"}};
+    for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++) {
+        bool any = false;
+        for (size_t k = 0; k < i->count; k++) {
+            const struct idl_member *m = &i->members[k];
+            /* A row of the XML alone is told of above, a put with its get. */
+            if (member_mark(i, m) != parts[part].mark || m->call == IDL_PUT || interface_row(i, m->name))
+                continue;
+            if (!any)
+                text_buffer_add(b, parts[part].heading);
+            any = true;
+            add_member(b, i, m);
+        }
+    }
+}
+
+static void add_reserved(const struct idl_interface *i, struct text_buffer *b)
+{
+    bool any = false;
+    for (size_t k = 0; k < i->count; k++) {
+        if (!i->members[k].reserved)
+            continue;
+        text_buffer_format(b,
+                           any ? ", %u"
+                               : "## The reserved opnums\n\nNot used on the wire; they keep the places of "
+                                 "the others: %u",
+                           i->members[k].opnum);
+        any = true;
+    }
+    if (any)
+        text_buffer_add(b, ".\n");
+}
+
+HRESULT object_page(const struct sources *s, const struct idl_interface *i, struct text_buffer *b)
+{
+    const struct class *class = interface_class(i->name);
+    add_head(b, i, class);
+    HRESULT hr = add_rows(s, i, class, b);
+    if (FAILED(hr))
+        return hr;
+    add_members(i, b);
+    add_reserved(i, b);
+    /* One line end at the end. */
+    while (!b->failed && b->length > 1 && b->text[b->length - 1] == '\n' && b->text[b->length - 2] == '\n')
+        b->text[--b->length] = 0;
+    return S_OK;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* Trace providers: Query, Resolve, the kernel, duplicates, and what needs the host's registry of providers (MS-PLA
+   3.2.4.11, 3.2.4.13). */
+#include "tests/com/client.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+#define KERNEL_NAME   L"Windows Kernel Trace"
+#define KERNEL_GUID   L"{9E814AAD-3204-11D2-9A82-006008A86939}"
+#define NETWORK_GUID  L"{A68CA8B7-004F-D7B6-A698-07E2DE0F1F5D}" /* of MS-PLA 4.1 */
+#define NOT_SUPPORTED HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)
+
+static void *new_trace(void)
+{
+    IDataCollectorSet *set = new_set();
+    void *collector = named_collector(set, plaTrace, L"Trace");
+
+    release(set);
+    return collector;
+}
+
+static void *new_provider(void)
+{
+    void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders");
+    void *provider = member(providers, L"CreateTraceDataProvider");
+
+    release(providers);
+    release(collector);
+    return provider;
+}
+
+static HRESULT query(void *provider, const WCHAR *name)
+{
+    VARIANT arguments[2] = {of_text(name), {.vt = VT_NULL}};
+    HRESULT hr = invoke(provider, L"Query", DISPATCH_METHOD, NULL, arguments, 2);
+
+    VariantClear(&arguments[0]);
+    return hr;
+}
+
+static HRESULT with_object(void *object, const WCHAR *method, void *argument)
+{
+    VARIANT v = of_object(argument);
+    HRESULT hr = invoke(object, method, DISPATCH_METHOD, NULL, &v, 1);
+
+    VariantClear(&v);
+    return hr;
+}
+
+static ULONG map_value(void *provider, const WCHAR *name)
+{
+    void *map = member(provider, name);
+    ULONG value = number_of(map, L"Value");
+
+    release(map);
+    return value;
+}
+
+static ULONG map_count(void *provider, const WCHAR *name)
+{
+    void *map = member(provider, name);
+    ULONG count = number_of(map, L"Count");
+
+    release(map);
+    return count;
+}
+
+static void put_map(void *provider, const WCHAR *name, LONG value)
+{
+    void *map = member(provider, name);
+
+    assert_ok(put(map, L"Value", of_long(value)));
+    release(map);
+}
+
+static void is_the_kernel(void *provider)
+{
+    void *map;
+
+    assert_true(text_is(provider, L"DisplayName", KERNEL_NAME));
+    assert_true(text_is(provider, L"Guid", KERNEL_GUID));
+    assert_int_equal(map_count(provider, L"Level"), 5);
+    assert_int_equal(map_count(provider, L"KeywordsAny"), 34); /* MS-PLA note 2: 21 public and 13 more */
+    assert_int_equal(map_count(provider, L"KeywordsAll"), 0);
+    assert_int_equal(map_count(provider, L"Properties"), 3);
+    assert_int_equal(map_value(provider, L"Level"), 0); /* known, but none is enabled */
+    assert_int_equal(map_value(provider, L"KeywordsAny"), 0);
+    map = member(provider, L"KeywordsAny");
+    assert_int_equal(number_of(map, L"ValueMapType"), plaFlagArray);
+    release(map);
+}
+
+/* By its name or its GUID in any spelling, the kernel's provider comes with the flags that can be chosen. */
+static void the_kernel_is_known(void **state)
+{
+    static const WCHAR *const names[] = {KERNEL_NAME, L"windows KERNEL trace", KERNEL_GUID,
+                                         L"{9e814aad-3204-11d2-9a82-006008a86939}"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAYSIZE(names); i++) {
+        void *provider = new_provider();
+
+        put_map(provider, L"Level", 4);
+        put_map(provider, L"KeywordsAll", 7);
+        assert_ok(put(provider, L"DisplayName", of_text(L"Old")));
+        assert_ok(query(provider, names[i]));
+        is_the_kernel(provider); /* what was there is lost: MS-PLA 3.2.4.11.15 */
+        release(provider);
+    }
+}
+
+/* A provider that is not there is named, and what was there stays. */
+static void unknown_providers_are_named(void **state)
+{
+    void *provider = new_provider();
+
+    (void)state;
+    assert_ok(query(provider, KERNEL_NAME));
+    assert_hr(query(provider, L"No such provider"), HRESULT_FROM_WIN32(4200));
+    assert_said("'No such provider'");
+    assert_hr(query(provider, NETWORK_GUID), HRESULT_FROM_WIN32(4200));
+    assert_hr(query(provider, L""), HRESULT_FROM_WIN32(4200));
+    is_the_kernel(provider);
+    release(provider);
+}
+
+/* The list of providers replaces what was in the collection. */
+static void known_providers_are_listed(void **state)
+{
+    void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders"), *provider;
+    VARIANT server = {.vt = VT_NULL};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_ok(invoke(providers, L"GetTraceDataProviders", DISPATCH_METHOD, NULL, &server, 1));
+        assert_int_equal(number_of(providers, L"Count"), 1);
+    }
+    provider = item_at(providers, 0);
+    is_the_kernel(provider);
+    release(provider);
+    release(providers);
+    release(collector);
+}
+
+static void *provider_with(const WCHAR *guid)
+{
+    void *provider = new_provider();
+
+    assert_ok(put(provider, L"Guid", of_text(guid)));
+    return provider;
+}
+
+/* Templates carry values without names; Resolve brings the names and keeps the values. */
+static void resolve_brings_names_and_keeps_values(void **state)
+{
+    void *mine = provider_with(KERNEL_GUID), *theirs = new_provider(), *map, *item;
+
+    (void)state;
+    put_map(mine, L"Level", 5);
+    put_map(mine, L"KeywordsAny", 0x10303);
+    put_map(mine, L"KeywordsAll", 0x100);
+    assert_ok(query(theirs, KERNEL_NAME));
+    assert_ok(with_object(mine, L"Resolve", theirs));
+    assert_true(text_is(mine, L"DisplayName", KERNEL_NAME));
+    assert_int_equal(map_value(mine, L"Level"), 5);
+    assert_int_equal(map_count(mine, L"Level"), 5);
+    assert_int_equal(map_value(mine, L"KeywordsAny"), 0x10303);
+    assert_int_equal(map_count(mine, L"KeywordsAny"), 34);
+    assert_int_equal(map_value(mine, L"KeywordsAll"), 0x100);
+    map = member(mine, L"Level");
+    item = item_at(map, 4);
+    assert_true(text_is(item, L"Key", L"win:Verbose"));
+    assert_int_equal(number_of(item, L"Enabled"), 1);
+    release(item);
+    release(map);
+    assert_int_equal(map_value(theirs, L"Level"), 0); /* the names are copies */
+    assert_ok(with_object(mine, L"Resolve", mine));
+    assert_int_equal(map_value(mine, L"KeywordsAny"), 0x10303);
+    release(theirs);
+    release(mine);
+}
+
+/* From a collection the one with the same GUID counts; without one nothing changes. */
+static void resolve_finds_its_provider_in_a_collection(void **state)
+{
+    void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders");
+    void *mine = provider_with(NETWORK_GUID), *first = new_provider(), *second = provider_with(NETWORK_GUID);
+
+    (void)state;
+    assert_ok(put(mine, L"DisplayName", of_text(L"Mine")));
+    assert_ok(put(second, L"DisplayName", of_text(L"Second")));
+    assert_ok(query(first, KERNEL_NAME));
+    assert_ok(with_object(providers, L"Add", first));
+    assert_ok(with_object(mine, L"Resolve", providers));
+    assert_true(text_is(mine, L"DisplayName", L"Mine"));
+    assert_ok(with_object(providers, L"Add", second));
+    assert_ok(with_object(mine, L"Resolve", providers));
+    assert_true(text_is(mine, L"DisplayName", L"Second"));
+    assert_int_equal(map_count(mine, L"Level"), 0);
+    assert_hr(with_object(mine, L"Resolve", collector), E_INVALIDARG);
+    assert_said("TraceDataCollector");
+    assert_true(FAILED(invoke(mine, L"Resolve", DISPATCH_METHOD, NULL, (VARIANT[]){{.vt = VT_DISPATCH}}, 1)));
+    release(second);
+    release(first);
+    release(mine);
+    release(providers);
+    release(collector);
+}
+
+/* A provider that is enabled twice would have one of its two settings, by chance. */
+static void a_provider_is_in_a_collection_once(void **state)
+{
+    void *collector = new_trace(), *other = new_trace(), *nameless[2] = {new_provider(), new_provider()};
+    void *providers = member(collector, L"TraceDataProviders"), *more = member(other, L"TraceDataProviders");
+    void *first = provider_with(NETWORK_GUID), *second = provider_with(NETWORK_GUID), *kernel = new_provider();
+
+    (void)state;
+    assert_ok(with_object(providers, L"Add", first));
+    assert_hr(with_object(providers, L"Add", second), PLA_E_NO_DUPLICATES);
+    assert_said("A68CA8B7");
+    assert_hr(with_object(providers, L"Add", first), PLA_E_NO_DUPLICATES);
+    assert_int_equal(number_of(providers, L"Count"), 1);
+    /* AddRange is all or nothing. */
+    assert_ok(query(kernel, KERNEL_NAME));
+    assert_ok(with_object(more, L"Add", kernel));
+    assert_ok(with_object(more, L"Add", second));
+    assert_hr(with_object(providers, L"AddRange", more), PLA_E_NO_DUPLICATES);
+    assert_said("A68CA8B7");
+    assert_int_equal(number_of(providers, L"Count"), 1);
+    /* Those without a GUID are not duplicates of each other. */
+    assert_ok(with_object(providers, L"Add", nameless[0]));
+    assert_ok(with_object(providers, L"Add", nameless[1]));
+    assert_int_equal(number_of(providers, L"Count"), 3);
+    release(kernel);
+    release(second);
+    release(first);
+    release(more);
+    release(providers);
+    release(nameless[1]);
+    release(nameless[0]);
+    release(other);
+    release(collector);
+}
+
+/* The kernel's trace goes alone, and a collector says that it is one. */
+static void a_kernel_trace_has_no_other_provider(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    IDataCollectorCollection *collectors = collectors_of(set);
+    void *collector = named_collector(set, plaTrace, L"Trace"), *providers = member(collector, L"TraceDataProviders");
+    void *network = provider_with(NETWORK_GUID), *kernel = new_provider();
+    IValueMap *map;
+
+    (void)state;
+    assert_ok(with_object(collectors, L"Add", collector));
+    assert_ok(with_object(providers, L"Add", network));
+    assert_int_equal(number_of(collector, L"IsKernelTrace"), 0);
+    assert_ok(query(kernel, KERNEL_NAME));
+    assert_ok(with_object(providers, L"Add", kernel));
+    assert_int_equal(number_of(collector, L"IsKernelTrace"), 1);
+    assert_ok(commit(set, L"test-com-kernel", plaCreateOrModify | plaValidateOnly, &map));
+    assert_true(map_says(map, L"TraceDataCollector[1]/TraceDataProviders", PLA_E_PROPERTY_CONFLICT));
+    release(map);
+    assert_ok(invoke(providers, L"Remove", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(0)}, 1));
+    assert_ok(commit(set, L"test-com-kernel", plaCreateOrModify | plaValidateOnly, &map));
+    assert_false(map_says(map, L"TraceDataCollector[1]/TraceDataProviders", PLA_E_PROPERTY_CONFLICT));
+    release(map);
+    /* A GUID that was put after Add: the collection holds it twice, and Commit says so. */
+    assert_ok(with_object(providers, L"Add", network));
+    assert_ok(put(network, L"Guid", of_text(KERNEL_GUID)));
+    assert_ok(commit(set, L"test-com-kernel", plaCreateOrModify | plaValidateOnly, &map));
+    assert_true(map_says(map, L"TraceDataCollector[1]/TraceDataProviders", PLA_E_NO_DUPLICATES));
+    release(map);
+    release(kernel);
+    release(network);
+    release(providers);
+    release(collector);
+    release(collectors);
+    release(set);
+}
+
+/* What this version cannot do says so in words, and gives nothing. */
+static void what_needs_the_hosts_registry_says_so(void **state)
+{
+    void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders"), *provider = new_provider();
+    VARIANT result, processes, by_reference = {.vt = VT_VARIANT | VT_BYREF, .pvarVal = &processes};
+    VARIANT sddl = of_text(L"O:BAG:BAD:(A;;FA;;;BA)"), by_process[2] = {{.vt = VT_NULL}, of_long(4)};
+
+    (void)state;
+    VariantInit(&processes);
+    assert_hr(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &sddl, 1), NOT_SUPPORTED);
+    assert_said("SetSecurity");
+    assert_hr(invoke(provider, L"GetSecurity", DISPATCH_METHOD, &result, (VARIANT[]){of_long(4)}, 1), NOT_SUPPORTED);
+    assert_said("GetSecurity");
+    assert_hr(invoke(provider, L"GetRegisteredProcesses", DISPATCH_METHOD, NULL, &by_reference, 1), NOT_SUPPORTED);
+    assert_said("GetRegisteredProcesses");
+    assert_int_equal(V_VT(&processes), VT_EMPTY);
+    assert_ok(with_object(providers, L"Add", provider));
+    assert_hr(invoke(providers, L"GetTraceDataProvidersByProcess", DISPATCH_METHOD, NULL, by_process, 2),
+              NOT_SUPPORTED);
+    assert_said("GetTraceDataProvidersByProcess");
+    assert_int_equal(number_of(providers, L"Count"), 1);
+    if (in_process) {
+        BSTR text = (BSTR)1;
+
+        assert_hr(heard(ITraceDataProvider_GetSecurity((ITraceDataProvider *)provider, 4, &text)), NOT_SUPPORTED);
+        assert_null(text);
+        assert_hr(heard(ITraceDataProvider_GetSecurity((ITraceDataProvider *)provider, 4, NULL)), E_POINTER);
+        assert_hr(heard(ITraceDataProvider_GetRegisteredProcesses((ITraceDataProvider *)provider, NULL)), E_POINTER);
+    }
+    VariantClear(&sddl);
+    release(provider);
+    release(providers);
+    release(collector);
+}
+
+int provider_tests(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_kernel_is_known),
+        cmocka_unit_test(unknown_providers_are_named),
+        cmocka_unit_test(known_providers_are_listed),
+        cmocka_unit_test(resolve_brings_names_and_keeps_values),
+        cmocka_unit_test(resolve_finds_its_provider_in_a_collection),
+        cmocka_unit_test(a_provider_is_in_a_collection_once),
+        cmocka_unit_test(a_kernel_trace_has_no_other_provider),
+        cmocka_unit_test(what_needs_the_hosts_registry_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

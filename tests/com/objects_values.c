@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* What single properties ask for, and values as scripts make them. */
+#include "tests/com/client.h"
+
+#include <string.h>
+#include <wchar.h>
+
+/* A counter collector of no set, never named. */
+static void *fresh_collector(void)
+{
+    IDataCollectorSet *set = new_set();
+    IDataCollectorCollection *collectors = collectors_of(set);
+    IDataCollector *collector;
+
+    assert_ok(IDataCollectorCollection_CreateDataCollector(collectors, plaPerformanceCounter, &collector));
+    release(collectors);
+    release(set);
+    return collector;
+}
+
+static void refuses_text(void *object, const WCHAR *name, const WCHAR *text, HRESULT expected, const char *why)
+{
+    assert_hr(put(object, name, of_text(text)), expected);
+    assert_said(why);
+}
+
+/* Names and texts that would make files nobody can open, or logs nobody can find. */
+static void texts_that_cannot_be_are_refused(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    void *collector = fresh_collector();
+    const WCHAR *word[] = {L"a;b"}, *nothing[] = {L""}, *twice[] = {L"\\System\\Threads", L"\\system\\THREADS"};
+    WCHAR longest[1026];
+    const WCHAR *long_word[] = {longest};
+    BSTR embedded = SysAllocStringLen(L"a\0b", 3), lone = SysAllocString(L"a\xd800");
+    VARIANT v;
+
+    (void)state;
+    refuses_text(collector, L"FileName", L"a\\b", E_INVALIDARG, "FileName: 'a\\b'");
+    refuses_text(collector, L"Name", L"a\tb", E_INVALIDARG, "Name:");
+    refuses_text(collector, L"DataSourceName", L"Logs", E_INVALIDARG, "DataSourceName: 'Logs'");
+    refuses_text(set, L"Security", L"everybody", E_INVALIDARG, "Security: 'everybody'");
+    assert_hr(put(set, L"Keywords", of_array(VT_BSTR, word, 1)), E_INVALIDARG);
+    assert_said("Keywords: 'a;b'");
+    assert_hr(put(set, L"Keywords", of_array(VT_BSTR, nothing, 1)), E_INVALIDARG);
+    assert_said("Keywords: ''");
+    wmemset(longest, L'k', 1025);
+    longest[1025] = 0;
+    assert_hr(put(set, L"Keywords", of_array(VT_BSTR, long_word, 1)), E_INVALIDARG);
+    longest[1024] = 0;
+    assert_ok(put(set, L"Keywords", of_array(VT_BSTR, long_word, 1)));
+    assert_hr(put(collector, L"PerformanceCounters", of_array(VT_BSTR, twice, 2)), PLA_E_NO_DUPLICATES);
+    assert_said("is there twice");
+    assert_hr(heard(IDataCollectorSet_put_RootPath(set, embedded)), E_INVALIDARG);
+    assert_vtable_said("RootPath");
+    assert_hr(heard(IDataCollectorSet_put_RootPath(set, lone)), E_INVALIDARG);
+    assert_ok(IDataCollectorSet_put_TaskUserTextArguments(set, lone)); /* DECISIONS 3: it becomes U+FFFD */
+    assert_ok(get(set, L"TaskUserTextArguments", &v));
+    assert_true(bstr_is(V_BSTR(&v), L"a\xfffd"));
+    SysFreeString(embedded);
+    SysFreeString(lone);
+    release(collector);
+    release(set);
+}
+
+/* FileName follows Name until it is put; a set is displayed with what was put, resolved or not. */
+static void properties_that_follow_others(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    void *collector = fresh_collector();
+    VARIANT v;
+
+    (void)state;
+    assert_ok(put(collector, L"Name", of_text(L"First")));
+    assert_ok(get(collector, L"FileName", &v));
+    assert_true(bstr_is(V_BSTR(&v), L"First"));
+    assert_ok(put(collector, L"FileName", of_text(L"log")));
+    assert_ok(get(collector, L"FileName", &v));
+    assert_true(bstr_is(V_BSTR(&v), L"log"));
+    assert_ok(put(set, L"DisplayName", of_text(L"@%systemroot%\\nothing.dll,#1")));
+    assert_ok(get(set, L"DisplayNameUnresolved", &v));
+    assert_true(bstr_is(V_BSTR(&v), L"@%systemroot%\\nothing.dll,#1"));
+    assert_ok(put(set, L"Description", of_text(L"plain")));
+    assert_ok(get(set, L"DescriptionUnresolved", &v));
+    assert_true(bstr_is(V_BSTR(&v), L"plain"));
+    /* A collector of no set has no folder to write to. */
+    assert_hr(get(collector, L"OutputLocation", &v), PLA_E_DCS_NOT_FOUND);
+    assert_ok(put(set, L"RootPath", of_text(L"D:\\Logs")));
+    assert_ok(put(set, L"Subdirectory", of_text(L"Run")));
+    assert_ok(put(set, L"SubdirectoryFormat", of_long(plaSerialNumber)));
+    assert_ok(put(set, L"SerialNumber", of_long(41)));
+    assert_ok(get(set, L"OutputLocation", &v));
+    assert_true(bstr_is(V_BSTR(&v), L"D:\\Logs\\Run_000041"));
+    release(collector);
+    release(set);
+}
+
+/* ---- arrays as scripts make them ---- */
+
+/* A JScript array: an object with `length` and members named by numbers. */
+struct script_array {
+    IDispatch iface;
+    LONG references;
+};
+static const WCHAR *const script_items[] = {L"\\System\\Threads", L"\\System\\Processes"};
+enum { SCRIPT_LENGTH = 100 };
+
+static HRESULT STDMETHODCALLTYPE script_query(IDispatch *This, REFIID iid, void **out)
+{
+    *out = NULL;
+    if (!IsEqualIID(iid, &IID_IUnknown) && !IsEqualIID(iid, &IID_IDispatch))
+        return E_NOINTERFACE;
+    *out = This;
+    IDispatch_AddRef(This);
+    return S_OK;
+}
+
+static ULONG STDMETHODCALLTYPE script_add_ref(IDispatch *This)
+{
+    return (ULONG)InterlockedIncrement(&((struct script_array *)This)->references);
+}
+
+static ULONG STDMETHODCALLTYPE script_release(IDispatch *This)
+{
+    return (ULONG)InterlockedDecrement(&((struct script_array *)This)->references);
+}
+
+static HRESULT STDMETHODCALLTYPE script_type_count(IDispatch *This, UINT *count)
+{
+    (void)This;
+    *count = 0;
+    return S_OK;
+}
+
+static HRESULT STDMETHODCALLTYPE script_type(IDispatch *This, UINT index, LCID lcid, ITypeInfo **out)
+{
+    (void)This, (void)index, (void)lcid;
+    *out = NULL;
+    return DISP_E_BADINDEX;
+}
+
+static HRESULT STDMETHODCALLTYPE script_ids(IDispatch *This, REFIID iid, LPOLESTR *names, UINT count, LCID lcid,
+                                            DISPID *ids)
+{
+    (void)This, (void)iid, (void)count, (void)lcid;
+    if (!wcscmp(names[0], L"length"))
+        ids[0] = SCRIPT_LENGTH;
+    else if (names[0][0] >= L'0' && names[0][0] <= L'9')
+        ids[0] = (DISPID)wcstol(names[0], NULL, 10);
+    else
+        return DISP_E_UNKNOWNNAME;
+    return S_OK;
+}
+
+static HRESULT STDMETHODCALLTYPE script_invoke(IDispatch *This, DISPID id, REFIID iid, LCID lcid, WORD flags,
+                                               DISPPARAMS *params, VARIANT *result, EXCEPINFO *exception, UINT *bad)
+{
+    (void)This, (void)iid, (void)lcid, (void)flags, (void)params, (void)exception, (void)bad;
+    if (id == SCRIPT_LENGTH)
+        *result = of_long((LONG)ARRAYSIZE(script_items));
+    else
+        *result = of_text(script_items[id]);
+    return S_OK;
+}
+
+/* VBScript, PowerShell and JScript each make arrays of their own kind; each must reach the collector. */
+static void arrays_of_every_script_language(void **state)
+{
+    static IDispatchVtbl vtable = {script_query, script_add_ref, script_release, script_type_count,
+                                   script_type,  script_ids,     script_invoke};
+    struct script_array script = {{&vtable}, 1};
+    void *collector = fresh_collector();
+    const WCHAR *name = L"PerformanceCounters", *numbers[] = {L"12"};
+    VARIANT array, reference, back;
+    SAFEARRAY *wide;
+    SAFEARRAYBOUND two[2] = {{1, 0}, {1, 0}};
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        VARTYPE type = i % 2 ? VT_VARIANT : VT_BSTR;
+        const WCHAR *const *items = i / 2 == 1 ? script_items + 1 : script_items;
+        UINT count = i / 2 == 1 ? 1 : 2;
+
+        array = of_array(type, items, count);
+        wide = V_ARRAY(&array);
+        if (i / 2 == 0) { /* the array itself */
+            reference = array;
+        } else if (i / 2 == 1) { /* a script's variable that holds it */
+            V_VT(&reference) = VT_VARIANT | VT_BYREF;
+            V_VARIANTREF(&reference) = &array;
+        } else { /* an array by reference */
+            V_VT(&reference) = VT_ARRAY | VT_BYREF | type;
+            V_ARRAYREF(&reference) = &wide;
+        }
+        assert_ok(invoke(collector, name, DISPATCH_PROPERTYPUT, NULL, &reference, 1));
+        VariantClear(&array);
+        assert_ok(get(collector, name, &back));
+        assert_true(array_is(V_ARRAY(&back), items, count));
+        VariantClear(&back);
+    }
+    assert_ok(put(collector, name, of_array(VT_VARIANT, numbers, 0)));
+    assert_ok(get(collector, name, &back));
+    assert_true(array_is(V_ARRAY(&back), NULL, 0));
+    VariantClear(&back);
+    assert_ok(put(collector, name, of_object(&script)));
+    assert_ok(get(collector, name, &back));
+    assert_true(array_is(V_ARRAY(&back), script_items, 2));
+    VariantClear(&back);
+    /* and what is no list of texts is refused, and changes nothing */
+    assert_true(FAILED(put(collector, name, of_text(L"\\System\\Threads"))));
+    V_VT(&array) = VT_ARRAY | VT_VARIANT;
+    V_ARRAY(&array) = SafeArrayCreate(VT_VARIANT, 2, two);
+    assert_true(FAILED(put(collector, name, array)));
+    V_VT(&array) = VT_ARRAY | VT_I4;
+    V_ARRAY(&array) = SafeArrayCreateVector(VT_I4, 0, 1);
+    assert_true(FAILED(put(collector, name, array)));
+    assert_ok(get(collector, name, &back));
+    assert_true(array_is(V_ARRAY(&back), script_items, 2));
+    VariantClear(&back);
+    release(collector);
+    CoDisconnectObject((IUnknown *)&script.iface, 0);
+}
+
+/* Scripts hand over numbers as texts and texts as numbers. */
+static void values_are_converted(void **state)
+{
+    void *collector = fresh_collector();
+    VARIANT v, real;
+
+    (void)state;
+    assert_ok(put(collector, L"SampleInterval", of_text(L"30")));
+    assert_ok(get(collector, L"SampleInterval", &v));
+    assert_int_equal(V_UI4(&v), 30);
+    V_VT(&real) = VT_R8;
+    V_R8(&real) = 5.0;
+    assert_ok(put(collector, L"SampleInterval", real));
+    assert_ok(get(collector, L"SampleInterval", &v));
+    assert_int_equal(V_UI4(&v), 5);
+    assert_ok(put(collector, L"Name", of_long(7)));
+    assert_ok(get(collector, L"Name", &v));
+    assert_true(bstr_is(V_BSTR(&v), L"7"));
+    assert_true(FAILED(put(collector, L"SampleInterval", of_text(L"often"))));
+    assert_ok(get(collector, L"SampleInterval", &v));
+    assert_int_equal(V_UI4(&v), 5);
+    release(collector);
+}
+
+static ISchedule *fresh_schedule(void)
+{
+    IDataCollectorSet *set = new_set();
+    void *schedules = member(set, L"Schedules");
+    IDispatch *plain = member(schedules, L"CreateSchedule");
+    ISchedule *schedule;
+
+    assert_ok(IDispatch_QueryInterface(plain, &IID_ISchedule, (void **)&schedule));
+    release(plain);
+    release(schedules);
+    release(set);
+    return schedule;
+}
+
+/* A date that no schedule can have is told by its property; it would be lost with the set's XML. */
+static void dates_that_cannot_be_are_refused(void **state)
+{
+    ISchedule *schedule = fresh_schedule();
+    VARIANT v = {.vt = VT_DATE}, back;
+    const WCHAR *words[] = {L"1/1/2024"};
+
+    (void)state;
+    V_DATE(&v) = 45000.5;
+    assert_ok(put(schedule, L"StartDate", v));
+    V_DATE(&v) = 1e9;
+    assert_hr(put(schedule, L"StartDate", v), E_INVALIDARG);
+    assert_said("StartDate: 1e+09");
+    assert_hr(heard(ISchedule_put_StartTime(schedule, v)), E_INVALIDARG);
+    assert_vtable_said("StartTime: 1e+09");
+    V_DATE(&v) = 44999; /* the day before the start */
+    assert_hr(put(schedule, L"EndDate", v), E_INVALIDARG);
+    assert_said("EndDate");
+    assert_hr(put(schedule, L"StartDate", of_array(VT_BSTR, words, 1)), DISP_E_BADVARTYPE);
+    assert_said("StartDate");
+    assert_hr(put(schedule, L"StartDate", of_long(45001)), E_INVALIDARG);
+    assert_said("StartDate");
+    VariantInit(&back);
+    assert_ok(ISchedule_get_StartDate(schedule, &back));
+    assert_true(V_VT(&back) == VT_DATE && V_DATE(&back) == 45000);
+    release(schedule);
+}
+
+/* A reference to a string resource of comdlg32.dll that is there, and the string. */
+static void a_resource(WCHAR reference[64], WCHAR text[256])
+{
+    WCHAR path[MAX_PATH];
+    HMODULE module;
+    UINT id = 1;
+
+    GetSystemDirectoryW(path, MAX_PATH);
+    module = LoadLibraryExW(wcscat(path, L"\\comdlg32.dll"), NULL, LOAD_LIBRARY_AS_DATAFILE);
+    assert_non_null(module);
+    while (!LoadStringW(module, id, text, 256))
+        assert_true(++id < 0x10000);
+    FreeLibrary(module);
+    _snwprintf(reference, 64, L"@%%SystemRoot%%\\system32\\comdlg32.dll,#%u", id);
+}
+
+/* Windows' own sets are named by resources: people see the text, and the reference goes on with the set. */
+static void names_may_be_resources(void **state)
+{
+    static const WCHAR missing[] = L"@%systemroot%\\system32\\no-such-openpla.dll,#10026";
+    IDataCollectorSet *set = new_set(), *copy = new_set(), *stored = new_set();
+    WCHAR reference[64], text[256];
+    VARIANT xml, name[2] = {of_text(L"test-com-resource"), {.vt = VT_NULL}};
+
+    (void)state;
+    a_resource(reference, text);
+    assert_ok(put(set, L"DisplayName", of_text(reference)));
+    assert_ok(put(set, L"Description", of_text(missing)));
+    assert_ok(commit(set, L"test-com-resource", plaCreateOrModify, NULL));
+    assert_ok(get(set, L"Xml", &xml));
+    assert_ok(invoke(copy, L"SetXml", DISPATCH_METHOD, NULL, &xml, 1));
+    VariantClear(&xml);
+    assert_ok(invoke(stored, L"Query", DISPATCH_METHOD, NULL, name, 2));
+    for (int i = 0; i < 3; i++) {
+        void *each = i == 0 ? set : i == 1 ? copy : stored;
+
+        assert_true(text_is(each, L"DisplayName", text));
+        assert_true(text_is(each, L"DisplayNameUnresolved", reference));
+        assert_true(text_is(each, L"Description", missing));
+        assert_true(text_is(each, L"DescriptionUnresolved", missing));
+    }
+    assert_ok(call(stored, L"Delete"));
+    VariantClear(&name[0]);
+    release(stored);
+    release(copy);
+    release(set);
+}
+
+int value_tests(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_that_cannot_be_are_refused), cmocka_unit_test(properties_that_follow_others),
+        cmocka_unit_test(arrays_of_every_script_language),  cmocka_unit_test(values_are_converted),
+        cmocka_unit_test(dates_that_cannot_be_are_refused), cmocka_unit_test(names_may_be_resources),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

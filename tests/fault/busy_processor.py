@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A processor that is kept busy is the one that the log shows busy, as much as the kernel itself says, and so is
+_Total."""
+import datetime
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from faults import check, clean, read_log, tell, windows_path
+
+NAME = "test-fault-busy"
+SPAN = 6  # s
+POINTS = 10
+
+
+def kernel_times():
+    """Processor (None: all) -> (ticks not idle, ticks). Waiting for a disk is idle."""
+    times = {}
+    with open("/proc/stat", encoding="ascii") as stat:
+        for line in stat:
+            words = line.split()
+            if words[0].startswith("cpu"):
+                ticks = [int(word) for word in words[1:9]]
+                times[words[0][3:] or None] = (sum(ticks) - ticks[3] - ticks[4], sum(ticks))
+    return times
+
+
+def times_at(snapshots, processor, moment):
+    """On the line between the snapshots before and after the moment."""
+    for (t0, before), (t1, after) in zip(snapshots, snapshots[1:]):
+        if t0 <= moment <= t1:
+            part = (moment - t0) / (t1 - t0)
+            return [a + (b - a) * part for a, b in zip(before[processor], after[processor])]
+    raise ValueError("outside of the snapshots")
+
+
+def percentage(snapshots, processor, begin, end):
+    """What the kernel says of the span."""
+    one, two = (times_at(snapshots, processor, moment) for moment in (begin, end))
+    return 100 * (two[0] - one[0]) / (two[1] - one[1])
+
+
+def main():
+    clean(NAME)
+    processor = max(os.sched_getaffinity(0))
+    root = tempfile.mkdtemp()
+    snapshots = []
+    try:
+        first = tell("start", NAME, windows_path(root), r"\Processor(*)\% Processor Time")
+        loop = subprocess.Popen(["taskset", "-c", str(processor), sys.executable, "-c",
+                                 f"import time\nend = time.monotonic() + {SPAN}\nwhile time.monotonic() < end: pass"])
+        while loop.poll() is None:
+            snapshots.append((time.time(), kernel_times()))
+            time.sleep(0.1)
+        check(loop.returncode == 0, "the loop ran")
+        tell("stop", NAME)
+        rows = read_log(first["file"], 5)
+        tell("delete", NAME)
+    finally:
+        shutil.rmtree(root)
+    columns = {name.rsplit("(", 1)[1].split(")")[0]: at for at, name in enumerate(rows[0]) if at}
+    samples = []
+    for row in rows[1:]:
+        moment = datetime.datetime.strptime(row[0], "%m/%d/%Y %H:%M:%S.%f").timestamp()
+        if snapshots[0][0] <= moment <= snapshots[-1][0]:
+            samples.append((moment, row))
+    check(len(samples) >= 4, f"{len(samples)} samples while the loop ran")
+    begin, end = samples[0][0], samples[-1][0]
+    for instance, kernel in ((str(processor), str(processor)), ("_Total", None)):
+        # A sample is about the second before it, so the first one's second is not in the span.
+        shown = [float(row[columns[instance]]) for moment, row in samples[1:]]
+        logged, real = sum(shown) / len(shown), percentage(snapshots, kernel, begin, end)
+        print(f"{instance}: log {logged:.1f} %, kernel {real:.1f} %")
+        check(abs(logged - real) <= POINTS, f"{instance}: log {logged:.1f} %, kernel {real:.1f} %")
+    check(percentage(snapshots, str(processor), begin, end) > 50, "the loop kept its processor busy")
+
+
+main()

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What the fault tests share: a client of the server in the tests' Wine prefix, its processes, its logs."""
+import csv
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PREFIX = os.path.abspath(os.environ["WINEPREFIX"])
+SKIPPED = 77
+
+
+def check(condition, what):
+    if not condition:
+        sys.exit("FAILED: " + what)
+
+
+def windows_path(path):
+    return "Z:" + path.replace("/", "\\")
+
+
+def host_path(path):
+    drive, rest = path[0].lower(), path[2:].replace("\\", "/")
+    return rest if drive == "z" else os.path.join(PREFIX, "drive_" + drive) + rest
+
+
+def wine(*command):
+    """Runs a program of Windows; exit code and output. The output is a file: servers it starts would hold a pipe."""
+    runner = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
+    with tempfile.TemporaryFile() as output:
+        code = subprocess.call(["sh", runner, *command], stdout=output, stderr=subprocess.STDOUT,
+                               stdin=subprocess.DEVNULL, timeout=60)
+        output.seek(0)
+        return code, output.read().decode("cp437").replace("\r\n", "\n")
+
+
+def ask(action, name, *arguments):
+    """One call of client.vbs: its answers, or {"error": text}."""
+    script = windows_path(os.path.join(HERE, "client.vbs"))
+    for _ in range(3):
+        code, text = wine("cscript", "//nologo", script, action, name, *arguments)
+        if text or code:
+            break  # else Wine's cscript ended before it ran anything, as it sometimes does beside others
+    lines = text.splitlines()
+    answers = dict((line + " ").split(" ", 1) for line in lines)
+    check("error" in answers or (lines and lines[-1] == "Done." and not code),
+          f"client.vbs {action} {name}: exit code {code}: {text}")
+    return {key: value.strip() for key, value in answers.items()}
+
+
+def tell(action, name, *arguments):
+    answers = ask(action, name, *arguments)
+    check("error" not in answers, f"{action} {name}: {answers.get('error')}")
+    return answers
+
+
+def processes(program, argument=None):
+    """Ids of this prefix' processes of `program` that have `argument` on their command line."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                line = file.read().decode(errors="replace").split("\0")
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                environment = file.read().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        names_it = program in line[0].lower() and (argument is None or argument in line)
+        if names_it and any(os.path.abspath(e[11:]) == PREFIX for e in environment if e.startswith("WINEPREFIX=")):
+            found.append(int(entry))
+    return found
+
+
+def kill_one(program, argument=None):
+    ids = processes(program, argument)
+    check(len(ids) == 1, f"one process {program} {argument or ''} is expected, there are {ids}")
+    os.kill(ids[0], signal.SIGKILL)
+    return time.monotonic()
+
+
+def read_log(path, least):
+    """The samples of a CSV log, of which every line must be complete."""
+    with open(host_path(path), "rb") as file:
+        raw = file.read()
+    check(raw.endswith(b"\r\n"), f"{path}: the last line is cut: {raw[-80:]}")
+    rows = list(csv.reader(raw.decode("cp1252").splitlines()))
+    check(rows and rows[0][0].startswith("(PDH-CSV 4.0)"), f"{path}: no head")
+    check(all(len(row) == len(rows[0]) for row in rows), f"{path}: lines of different length")
+    check(len(rows) - 1 >= least, f"{path}: {len(rows) - 1} samples, not {least}")
+    return rows
+
+
+def clean(name):
+    """Ends and deletes what an earlier run left."""
+    for action in ("stop", "delete"):
+        ask(action, name)

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A disk that fills up ends neither the host nor what is in the log: the lines so far are whole, and the run's record
+says what was lost and why. With room again the run collects on."""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from faults import SKIPPED, check, clean, processes, read_log, tell, windows_path
+
+NAME = "test-fault-disk"
+
+
+def fill(path):
+    """Takes what is left of the file system."""
+    with open(path, "wb", buffering=0) as ballast:
+        for size in (4096, 1):
+            try:
+                while ballast.write(b"x" * size):
+                    pass
+            except OSError:
+                pass
+
+
+def collect(folder):
+    ballast = os.path.join(folder, "ballast")
+    first = tell("start", NAME, windows_path(folder), r"\System\Threads;\Process(*)\*")
+    time.sleep(2.5)
+    fill(ballast)
+    before = len(read_log(first["file"], 2))
+    # The page that the log ends in has room for some more lines; result and message are read one after the other.
+    state, end = tell("state", NAME), time.monotonic() + 20
+    while (not state["message"] or state["result"] == "0x00000000") and time.monotonic() < end:
+        time.sleep(0.5)
+        state = tell("state", NAME)
+    check(len(processes("openplahost", NAME)) == 1, "the host lives")
+    check(state["status"] == "1", f"it still runs: {state}")
+    check("samples lost" in state["message"] and "80070070" in state["message"], f"the loss is stated: {state}")
+    check(state["result"] == "0x80070070", f"and its reason is the run's result: {state}")
+    full = len(read_log(first["file"], before - 1))
+    os.remove(ballast)
+    time.sleep(2.5)
+    check(len(read_log(first["file"], full)) > full, "with room again it collects on")
+    state = tell("stop", NAME)
+    check("samples lost" in state["message"] and state["result"] == "0x80070070", f"the loss stays stated: {state}")
+    read_log(first["file"], full)
+    tell("delete", NAME)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", folder], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, check=False)
+        if mount.returncode:
+            print("skipped: a small file system cannot be mounted here:", mount.stdout.decode().strip())
+            sys.exit(SKIPPED)
+        try:
+            clean(NAME)
+            collect(folder)
+        finally:
+            clean(NAME)
+            subprocess.run(["umount", "-l", folder], check=False)
+
+
+main()

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""c_examples.py WINE-RUN: the two examples of MS-PLA section 4, built as C programs, do what the specification says. A C
+program written from the specification would meet the same."""
+import os
+import re
+import subprocess
+import sys
+
+BIN = os.environ["OPENPLA_BIN_DIR"]
+
+
+def run(program, *arguments):
+    done = subprocess.run([sys.argv[1], os.path.join(BIN, program + ".exe"), *arguments], capture_output=True)
+    return done.returncode, done.stdout.decode("cp1252").replace("\r\n", "\n")
+
+
+def expect(condition, what, output):
+    if not condition:
+        sys.exit(f"{what}. The program's output:\n{output}")
+
+
+def check_counters(name):
+    """4.2: the run ends by itself after its samples, and a second one takes the place of its log."""
+    for samples in (3, 2):
+        code, output = run("query_counters", name, str(samples))
+        expect(code == 0 and output.endswith("\nDone.\n"), f"query_counters: exit code {code}", output)
+        expect(f"\nCommitted: {name}\nStarted: {samples} samples of \\Process(*)\\% Processor Time\n" in output,
+               "query_counters does not say what it started", output)
+        expect(f"\nLog: C:\\PerfLogs\\Admin\\{name}.csv\n" in output, "no log, or another one", output)
+        rows = re.findall(r'^  "(.*)$', output, re.M)
+        expect(rows and rows[0].startswith("(PDH-CSV 4.0)"), "the log has no head", output)
+        expect(rows[0].count("\\Process(") >= 1, "the log has no process", output)
+        expect(len(rows) == samples + 1 and f"\nSamples: {samples}\n" in output, f"not {samples} samples", output)
+        expect(all(re.match(r'\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}",', row) for row in rows[1:]), "no times", output)
+    code, output = run("query_counters", name, "2", "Processor Time")
+    expect(code == 1 and "FAILED: " in output and "Done." not in output, f"a bad counter: exit code {code}", output)
+    for arguments in (["a", "0"], ["a", "many"], ["a", "1001"], ["a", "1", "b", "c", "d"]):
+        code, output = run("query_counters", *arguments)
+        expect(code == 2 and output.startswith("usage:"), f"query_counters {arguments}: exit code {code}", output)
+
+
+def check_provider(name):
+    """4.1: everything up to Start is taken; Start says why this host cannot; nothing is left behind."""
+    for _ in range(2):
+        code, output = run("control_provider", name)
+        provider = re.search(r"<TraceDataProvider>.*</TraceDataProvider>", output)
+        expect(provider, "the collector has no provider", output)
+        for part in ("<Guid>{A68CA8B7-004F-D7B6-A698-07E2DE0F1F5D}</Guid>", "<FilterEnabled>-1</FilterEnabled>",
+                     "<FilterType>1</FilterType>", f"<FilterData>{b'12.84.150.40'.hex().upper()}</FilterData>"):
+            expect(part in provider.group(), f"the provider lacks {part}", output)
+        for element, value in ("Level", "5"), ("KeywordsAny", "0x1"), ("KeywordsAll", "0x1"):
+            expect(re.search(rf"<{element}>.*?<Value>{value}</Value>.*?</{element}>", provider.group()),
+                   f"{element} is not {value}", output)
+        expect(f"\nCommitted: {name}\n" in output, "the set was not committed", output)
+        expect(code == 1 and "Done." not in output, f"control_provider: exit code {code}", output)
+        expect(re.search(r'\nFAILED: Start: 0x80070032 collector "\w+": .*\n$', output), "no reason at Start", output)
+
+
+check_counters(f"CExample{os.getpid()}")
+check_provider(f"CProvider{os.getpid()}")

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The standard texts of results: a client that gets no better text gets one of these, and never a bare number. */
+#include "tests/unit/scratch_folder.h"
+#include "engine/os/error.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* An own English text: words, no full stop, unlike every other one. */
+static void assert_has_text(const char *name, HRESULT hr)
+{
+    static const char *seen[128];
+    static HRESULT seen_results[128];
+    static size_t count;
+    const char *text = error_standard_text(hr);
+
+    if (!strncmp(text, "error 0x", 8) || strlen(text) < 6 || text[strlen(text) - 1] == '.')
+        fail_msg("%s (0x%08X): '%s'", name, (unsigned)hr, text);
+    for (size_t i = 0; i < count; i++)
+        if (seen_results[i] != hr && !strcmp(seen[i], text))
+            fail_msg("%s (0x%08X) has the text of 0x%08X: '%s'", name, (unsigned)hr, (unsigned)seen_results[i], text);
+    assert_true(count < 128);
+    seen[count] = text;
+    seen_results[count++] = hr;
+}
+
+/* Every PLA code that a header line of wintypes.h names: a new one without a text is found here. */
+static void every_pla_code_has_a_text(void **state)
+{
+    char path[1024], *header, *line;
+    size_t size, codes = 0;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/engine/os/wintypes.h", getenv("OPENPLA_SOURCE_DIR"));
+    assert_int_equal(file_load(path, 1 << 20, &header, &size), S_OK);
+    for (line = header; line; line = strchr(line, '\n')) {
+        char name[64];
+        unsigned code;
+
+        line += line != header;
+        if (sscanf(line, "#define %63s ((HRESULT)0x%8x", name, &code) != 2 ||
+            (strncmp(name, "PLA_", 4) != 0 && strncmp(name, "OPENPLA_E_", 10) != 0))
+            continue;
+        assert_has_text(name, (HRESULT)code);
+        codes++;
+    }
+    memory_free(header);
+    assert_int_equal(codes, 25 + 3); /* Windows' list of PLA results, and ours */
+}
+
+/* What MS-PLA's methods give besides (pla-behaviour 3). */
+static void the_other_codes_of_the_methods_have_texts(void **state)
+{
+    static const struct {
+        const char *name;
+        HRESULT hr;
+    } others[] = {
+        {"E_INVALIDARG", E_INVALIDARG},
+        {"E_NOINTERFACE", E_NOINTERFACE},
+        {"E_ACCESSDENIED", E_ACCESSDENIED},
+        {"E_NOTIMPL", E_NOTIMPL},
+        {"E_POINTER", E_POINTER},
+        {"E_OUTOFMEMORY", E_OUTOFMEMORY},
+        {"RPC server unavailable", (HRESULT)0x800706BA},
+        {"bad network path", (HRESULT)0x80070035},
+        {"path not found", HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND)},
+        {"already exists", HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS)},
+        {"not supported", HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)},
+        {"no such provider", (HRESULT)0x80071068},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_has_text(others[i].name, others[i].hr);
+    assert_string_equal(error_standard_text((HRESULT)0x8030FFFF), "error 0x8030FFFF");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_pla_code_has_a_text),
+        cmocka_unit_test(the_other_codes_of_the_methods_have_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

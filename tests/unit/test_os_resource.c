@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* References to string resources: what a set of Windows is called is such a reference, and not what it is shown as. */
+#include "tests/unit/scratch_folder.h"
+#include "engine/os/host.h"
+
+#ifdef _WIN32
+#include <windows.h>
+#endif
+
+static void assert_text(const char *reference, const char *expected)
+{
+    char *text = host_resource_text(reference);
+
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    memory_free(text);
+}
+
+/* A template of another machine keeps what it says where its resource is missing; what is no reference is left alone.
+ */
+static void what_cannot_be_loaded_stays(void **state)
+{
+    static const char *const references[] = {
+        "@%systemroot%\\system32\\no-such-openpla.dll,#10026",
+        "@%no such variable%\\x.dll,#1",
+        "@C:\\windows\\system32,#1",
+        "@C:\\windows\\system32\\comdlg32.dll",
+        "@C:\\windows\\system32\\comdlg32.dll,#",
+        "@C:\\windows\\system32\\comdlg32.dll,#x",
+        "@C:\\windows\\system32\\comdlg32.dll,#-1",
+        "@C:\\windows\\system32\\comdlg32.dll,#65536",
+        "@C:\\windows\\system32\\comdlg32.dll,#99999999999999999999",
+        "@C:\\windows\\win.ini,#1",
+        "@",
+        "@,#1",
+        "",
+        "\xC3\xBC, #1",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof references / sizeof references[0]; i++)
+        assert_text(references[i], references[i]);
+}
+
+#ifdef _WIN32
+
+static const WCHAR *const dlls[] = {L"comdlg32.dll", L"shell32.dll", L"user32.dll"};
+enum { DLLS = 3, HIGHEST_ID = 0x3000 };
+
+/* The system's own answer, as UTF-8; NULL when there is no such string. */
+static char *system_text(HMODULE module, unsigned id)
+{
+    WCHAR units[4096];
+    int length = LoadStringW(module, id, units, 4096);
+    char *text = NULL;
+
+    if (length > 0)
+        assert_int_equal(text_from_utf16(units, (size_t)length, true, &text), S_OK);
+    return text;
+}
+
+/* Each string of three real string tables is what LoadString says, and none of the DLLs' code has run for it. */
+static void strings_are_those_of_the_system(void **state)
+{
+    size_t found = 0;
+
+    (void)state;
+    for (int d = 0; d < DLLS; d++) {
+        WCHAR path[MAX_PATH];
+        HMODULE module, code = GetModuleHandleW(dlls[d]);
+
+        GetSystemDirectoryW(path, MAX_PATH);
+        wcscat(wcscat(path, L"\\"), dlls[d]);
+        module = LoadLibraryExW(path, NULL, LOAD_LIBRARY_AS_DATAFILE);
+        assert_non_null(module);
+        for (unsigned id = 0; id < HIGHEST_ID; id += id < 0x400 ? 1 : 7) {
+            char *reference = text_format("@%%SystemRoot%%\\system32\\%ls,#%u", dlls[d], id);
+            char *expected = system_text(module, id);
+
+            assert_text(reference, expected ? expected : reference);
+            found += expected != NULL;
+            memory_free(expected);
+            memory_free(reference);
+        }
+        assert_ptr_equal(GetModuleHandleW(dlls[d]), code);
+        FreeLibrary(module);
+    }
+    assert_true(found > 50);
+}
+
+/* The server must not be sent to a machine of the client's choice with its own account, nor search for the file. */
+static void only_files_on_drives_are_opened(void **state)
+{
+    static const char *const ways[] = {"\\\\?\\", "\\\\.\\", "//?/", "\\??\\", "\\\\localhost\\", ".\\"};
+    WCHAR path[MAX_PATH];
+    HMODULE module;
+    char *good, *text, *folder;
+    unsigned id = 1;
+
+    (void)state;
+    GetSystemDirectoryW(path, MAX_PATH);
+    assert_int_equal(text_from_utf16(path, wcslen(path), false, &folder), S_OK);
+    module = LoadLibraryExW(wcscat(path, L"\\comdlg32.dll"), NULL, LOAD_LIBRARY_AS_DATAFILE);
+    while (!(text = system_text(module, id)))
+        id++;
+    good = text_format("@%s\\comdlg32.dll,#%u", folder, id);
+    assert_text(good, text);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        char *bad = text_format("@%s%s", ways[i], good + 1);
+
+        assert_text(bad, bad);
+        memory_free(bad);
+    }
+    memory_free(good);
+    good = text_format("@comdlg32.dll,#%u", id); /* would be found by a search */
+    assert_text(good, good);
+    memory_free(good);
+    memory_free(text);
+    memory_free(folder);
+    FreeLibrary(module);
+}
+
+/* Puts `length` as the first string's length into each copy of the block in the file: languages may share its text. */
+static void damage(char *file, size_t size, const char *block, size_t block_size, uint16_t length)
+{
+    for (char *at = file; at + block_size <= file + size; at++)
+        if (!memcmp(at + 2, block + 2, block_size - 2))
+            memcpy(at, &length, 2);
+}
+
+/* A damaged file costs a text, not the server: lengths in its table that lead past the table's end. */
+static void a_damaged_table_is_no_text(void **state)
+{
+    WCHAR system[MAX_PATH];
+    char full[MAX_PATH], *file, *path, *reference, *text, *block;
+    unsigned id = 1;
+    size_t size, block_size;
+    HMODULE module;
+    HRSRC found;
+
+    (void)state;
+    GetSystemDirectoryW(system, MAX_PATH);
+    module = LoadLibraryExW(wcscat(system, L"\\comdlg32.dll"), NULL, LOAD_LIBRARY_AS_DATAFILE);
+    while (!(text = system_text(module, id)))
+        id++;
+    found = FindResourceW(module, MAKEINTRESOURCEW(id / 16 + 1), (LPCWSTR)RT_STRING);
+    block_size = SizeofResource(module, found);
+    block = memory_copy(LockResource(LoadResource(module, found)), block_size);
+    FreeLibrary(module);
+    assert_int_equal(text_from_utf16(system, wcslen(system), false, &path), S_OK);
+    assert_int_equal(file_load(path, 64 << 20, &file, &size), S_OK);
+    assert_true(GetFullPathNameA("damaged.dll", MAX_PATH, full, NULL) > 0);
+    reference = text_format("@%s,#%u", full, id);
+    assert_int_equal(file_store(full, file, size), S_OK);
+    assert_text(reference, text); /* not damaged yet */
+    for (int i = 0; i < 2; i++) {
+        damage(file, size, block, block_size, (uint16_t)(i ? block_size / 2 : 0xFFFF)); /* one unit too far; far */
+        assert_int_equal(file_store(full, file, size), S_OK);
+        assert_text(reference, reference);
+    }
+    assert_int_equal(file_store(full, file, size / 2), S_OK); /* cut off */
+    assert_text(reference, reference);
+    file_delete(full);
+    memory_free(block);
+    memory_free(path);
+    memory_free(file);
+    memory_free(text);
+    memory_free(reference);
+}
+#endif
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_loaded_stays),
+#ifdef _WIN32
+        cmocka_unit_test(strings_are_those_of_the_system),
+        cmocka_unit_test(only_files_on_drives_are_opened),
+        cmocka_unit_test(a_damaged_table_is_no_text),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets as clients handle them: Commit, Query, Delete and listing against a real store and real runs. */
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/os/pdh_types.h"
+#include "engine/run/sets.h"
+#include "tests/unit/run_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MODE_CREATE_NEW = 1, MODE_MODIFY = 2, MODE_CREATE_OR_MODIFY = 3, MODE_VALIDATE_ONLY = 0x1000 };
+
+static struct object *new_set(void)
+{
+    struct object *set = NULL;
+    assert_int_equal(sets_create(NULL, &set), S_OK);
+    return set;
+}
+
+static void xml_into(struct object *set, const char *xml)
+{
+    struct object *issues = NULL;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(set_from_xml(set, xml, strlen(xml), issues), S_OK);
+    object_release(issues);
+}
+
+static HRESULT commit(struct object *set, const char *name, uint32_t mode)
+{
+    struct object *issues = NULL;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    HRESULT hr = set_commit(set, name, "", mode, issues);
+    object_release(issues);
+    return hr;
+}
+
+static char *text_of(struct object *o, const char *name)
+{
+    struct value v;
+    assert_int_equal(object_get(o, class_property(o->class, name), &v), S_OK);
+    return v.text;
+}
+
+static uint32_t number_of(struct object *o, const char *name)
+{
+    struct value v;
+    assert_int_equal(object_get(o, class_property(o->class, name), &v), S_OK);
+    return v.u32;
+}
+
+static void put_number(struct object *o, const char *name, uint32_t n)
+{
+    const struct property *p = class_property(o->class, name);
+    struct value v = {.kind = p->kind, .u32 = n};
+    assert_int_equal(object_put(o, p, &v), S_OK);
+}
+
+static struct object *first_collector(struct object *set)
+{
+    struct object *c = NULL;
+    assert_int_equal(collection_item(((struct data_collector_set *)set)->DataCollectors, 0, &c), S_OK);
+    return c;
+}
+
+static struct object *set_for_runs(const char *folder)
+{
+    struct object *set = new_set();
+    char *xml = text_format("<DataCollectorSet><RootPath>%s</RootPath><PerformanceCounterDataCollector><Name>c</Name>"
+                            "<FileNameFormat>0x200</FileNameFormat>" CSV_EACH_SECOND ONE_COUNTER
+                            "</PerformanceCounterDataCollector></DataCollectorSet>",
+                            folder);
+    xml_into(set, xml);
+    memory_free(xml);
+    return set;
+}
+
+static void run_once(struct object *set)
+{
+    assert_int_equal(set_start(set, true), S_OK);
+    assert_int_equal(number_of(set, "Status"), 1);
+    assert_int_equal(set_stop(set, true), S_OK);
+    assert_int_equal(number_of(set, "Status"), 0);
+}
+
+/* A script that starts a set again, or commits it between two runs, must be shown the log of the latest run. */
+static void the_latest_log_is_shown_after_every_run(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder("latest");
+    struct object *set = set_for_runs(folder), *collector = first_collector(set);
+    assert_int_equal(commit(set, "latest", MODE_CREATE_NEW), S_OK);
+    for (unsigned run = 1; run <= 3; run++) {
+        char ending[32];
+        run_once(set);
+        snprintf(ending, sizeof ending, "c_%06u.csv", run);
+        char *shown = text_of(collector, "LatestOutputLocation");
+        assert_string_equal(path_name(shown), ending);
+        assert_true(file_exists(shown));
+        assert_int_equal(number_of(set, "SerialNumber"), run + 1);
+        assert_int_equal(commit(set, "latest", MODE_MODIFY), S_OK);
+        struct object *other = new_set();
+        assert_int_equal(set_query(other, "latest", ""), S_OK);
+        struct object *same = first_collector(other);
+        char *again = text_of(same, "LatestOutputLocation");
+        assert_string_equal(again, shown);
+        memory_free(again);
+        memory_free(shown);
+        object_release(same);
+        object_release(other);
+    }
+    /* What is put stands, through Commit, until a run writes another. */
+    struct value v = {.kind = PROPERTY_TEXT, .text = (char *)"C:\\elsewhere.csv"};
+    assert_int_equal(object_put(collector, class_property(collector->class, "LatestOutputLocation"), &v), S_OK);
+    assert_int_equal(commit(set, "latest", MODE_MODIFY), S_OK);
+    char *put = text_of(collector, "LatestOutputLocation");
+    assert_string_equal(put, "C:\\elsewhere.csv");
+    memory_free(put);
+    run_once(set);
+    put = text_of(collector, "LatestOutputLocation");
+    assert_string_equal(path_name(put), "c_000004.csv");
+    memory_free(put);
+    object_release(collector);
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(set);
+    memory_free(folder);
+}
+
+/* DECISIONS 13: a serial number that was put stands for the next run; otherwise the runs' own count goes on, whatever
+   the object that is committed holds. */
+static void serial_numbers_go_on(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder("serial");
+    struct object *set = set_for_runs(folder), *stale = new_set();
+    assert_int_equal(commit(set, "serial", MODE_CREATE_NEW), S_OK);
+    assert_int_equal(set_query(stale, "serial", ""), S_OK);
+    run_once(set);
+    run_once(set);
+    assert_int_equal(number_of(stale, "SerialNumber"), 3); /* live, without a new Query */
+    assert_int_equal(commit(stale, "serial", MODE_MODIFY), S_OK);
+    assert_int_equal(number_of(set, "SerialNumber"), 3);
+    put_number(set, "SerialNumber", 40);
+    assert_int_equal(number_of(set, "SerialNumber"), 40);
+    assert_int_equal(number_of(stale, "SerialNumber"), 3);
+    assert_int_equal(commit(set, "serial", MODE_MODIFY), S_OK);
+    assert_int_equal(number_of(stale, "SerialNumber"), 40);
+    run_once(stale);
+    assert_int_equal(number_of(set, "SerialNumber"), 41);
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(stale);
+    object_release(set);
+    memory_free(folder);
+}
+
+/* MS-PLA 2.2.2.3, and mode 0 of Microsoft's own sample. */
+static void commit_follows_its_mode(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *other = new_set();
+    assert_int_equal(commit(set, "modes", MODE_MODIFY), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(commit(set, "modes", MODE_VALIDATE_ONLY | MODE_CREATE_NEW), S_OK);
+    assert_int_equal(set_query(other, "modes", ""), PLA_E_DCS_NOT_FOUND); /* validated, not stored */
+    char *name = text_of(set, "Name");
+    assert_string_equal(name, "");
+    memory_free(name);
+    assert_int_equal(commit(set, "modes", 0), S_OK);
+    assert_int_equal(commit(other, "MODES", MODE_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
+    assert_int_equal(commit(other, "Service\\Modes", MODE_CREATE_OR_MODIFY), S_OK);
+    assert_int_equal(commit(set, "modes", 0x40), E_INVALIDARG);
+    assert_int_equal(commit(set, "System\\modes", MODE_CREATE_NEW), E_NOINTERFACE);
+    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(commit(set, "modes", MODE_CREATE_NEW), S_OK); /* usable after Delete */
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(other);
+    object_release(set);
+}
+
+/* MS-PLA 3.2.4.1.54: Server gives back what Commit was told; another machine is not reached from here. */
+static void servers_are_this_machine(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *issues = NULL;
+    char longest[1025];
+    memset(longest, 's', sizeof longest);
+    longest[1024] = 0;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(set_commit(set, "server", longest, MODE_CREATE_NEW, issues), E_INVALIDARG);
+    assert_int_equal(set_commit(set, "server", "no-such-machine", MODE_CREATE_NEW, issues), HRESULT_FROM_WIN32(53));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(53)), "no-such-machine"));
+    assert_int_equal(set_commit(set, "server", "LocalHost", MODE_CREATE_NEW, issues), S_OK);
+    char *server = text_of(set, "Server");
+    assert_string_equal(server, "LocalHost");
+    memory_free(server);
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(issues);
+    object_release(set);
+}
+
+/* Real templates hold paths that no counter can have: they are told and the set is stored. */
+static void odd_counter_paths_are_told(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *issues = NULL;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    xml_into(set, "<DataCollectorSet><PerformanceCounterDataCollector><Counter>\\A Store\\Inbound\\*</Counter><Counter>"
+                  "\\System\\Threads</Counter></PerformanceCounterDataCollector></DataCollectorSet>");
+    assert_int_equal(set_commit(set, "paths", "", MODE_CREATE_NEW, issues), S_OK);
+    bool told = false;
+    for (size_t i = 0; i < collection_count(issues); i++) {
+        struct object *item;
+        assert_int_equal(collection_item(issues, i, &item), S_OK);
+        const struct value_map_item *v = (const struct value_map_item *)item;
+        told = told || (!strcmp(v->Key, "PerformanceCounterDataCollector[1]/PerformanceCounters") &&
+                        v->Value.integer == 0xC0000BC0 && strstr(v->Description, "\\A Store\\Inbound\\*"));
+        object_release(item);
+    }
+    assert_true(told);
+    xml_into(set, "<DataCollectorSet><PerformanceCounterDataCollector><Counter>Processor Time</Counter>"
+                  "</PerformanceCounterDataCollector></DataCollectorSet>");
+    assert_int_equal(set_commit(set, "paths", "", MODE_MODIFY, issues), (HRESULT)PDH_CSTATUS_BAD_COUNTERNAME);
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(issues);
+    object_release(set);
+}
+
+static size_t found(const char *filter)
+{
+    struct object *sets = NULL;
+    assert_int_equal(object_create(&data_collector_set_collection_class, NULL, &sets), S_OK);
+    assert_int_equal(sets_find(sets, NULL, filter), S_OK);
+    size_t n = collection_count(sets);
+    object_release(sets);
+    return n;
+}
+
+static void sets_are_found_by_filter(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"list one", "list two", "other"};
+    struct object *sets = NULL, *set[3];
+    for (int i = 0; i < 3; i++) {
+        set[i] = new_set();
+        assert_int_equal(commit(set[i], names[i], MODE_CREATE_NEW), S_OK);
+    }
+    assert_int_equal(found(NULL), 3 + found("System\\*"));
+    assert_int_equal(found(""), 3 + found("System\\*"));
+    assert_int_equal(found("service\\*"), 3);
+    assert_int_equal(found("Service\\LIST*"), 2);
+    assert_int_equal(found("Service\\other"), 1);
+    assert_int_equal(found("Service\\nobody"), 0);
+    assert_int_equal(object_create(&data_collector_set_collection_class, NULL, &sets), S_OK);
+    assert_int_equal(sets_find(sets, NULL, "service\\other"), S_OK);
+    assert_int_equal(sets_find(sets, NULL, "nowhere\\*"), E_INVALIDARG);
+    assert_int_equal(collection_count(sets), 1); /* as it was */
+    object_release(sets);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(set_delete(set[i]), S_OK);
+        object_release(set[i]);
+    }
+}
+
+/* Memory that runs out at any allocation of Commit and Query: an error, and the object is bound to what it was. */
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *issues = NULL;
+    xml_into(set, "<DataCollectorSet><Description>d</Description><PerformanceCounterDataCollector><Counter>"
+                  "\\System\\Threads</Counter></PerformanceCounterDataCollector></DataCollectorSet>");
+    assert_int_equal(commit(set, "memory", MODE_CREATE_NEW), S_OK);
+    for (int query = 0; query < 2; query++)
+        for (uint64_t n = 1;; n++) {
+            assert_int_equal(issues_create(NULL, &issues), S_OK);
+            memory_fail_at(n);
+            HRESULT hr = query ? set_query(set, "memory", "") : set_commit(set, "memory", "", MODE_MODIFY, issues);
+            memory_fail_at(0);
+            object_release(issues);
+            char *name = text_of(set, "Name"), *description = text_of(set, "Description");
+            assert_string_equal(name, "memory");
+            assert_string_equal(description, "d");
+            memory_free(name);
+            memory_free(description);
+            if (SUCCEEDED(hr))
+                break;
+            assert_int_equal(hr, E_OUTOFMEMORY);
+            assert_true(n < 3000);
+        }
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_latest_log_is_shown_after_every_run),
+        cmocka_unit_test(serial_numbers_go_on),
+        cmocka_unit_test(commit_follows_its_mode),
+        cmocka_unit_test(servers_are_this_machine),
+        cmocka_unit_test(odd_counter_paths_are_told),
+        cmocka_unit_test(sets_are_found_by_filter),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
