@@ -9,6 +9,7 @@
 
 #include "com/clients.h"
 #include "com/idle_child.h"
+#include "com/kept_interfaces.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "reg/registration.h"
@@ -180,6 +181,8 @@ static HRESULT open_server(DWORD **cookies, size_t *count)
     hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
     if (SUCCEEDED(hr))
         hr = secure();
+    if (SUCCEEDED(hr) && host_is_wine())
+        hr = kept_interfaces_begin();
     if (SUCCEEDED(hr))
         hr = register_classes(cookies, count);
     return hr;
