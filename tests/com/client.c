@@ -326,6 +326,8 @@ HRESULT invoke(void *object, const WCHAR *name, WORD flags, VARIANT *result, con
     DISPID id;
     HRESULT hr = IDispatch_GetIDsOfNames((IDispatch *)object, &IID_NULL, names, 1, LOCALE_USER_DEFAULT, &id);
 
+    if (result)
+        VariantInit(result);
     return FAILED(hr) ? hr : invoke_id(object, id, flags, result, arguments, count);
 }
 

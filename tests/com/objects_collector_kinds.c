@@ -151,6 +151,15 @@ static void every_kind_comes_from_xml(void **state)
 
 #define IGNORED  0x00300100
 #define CONFLICT PLA_E_PROPERTY_CONFLICT
+/* What means nothing where no file is written, or one whose name stands elsewhere. */
+/* clang-format off */
+#define NO_FILE                                                                                                        \
+    {L"FileName", IGNORED}, {L"FileNameFormat", IGNORED}, {L"FileNameFormatPattern", IGNORED}, {L"LogAppend", IGNORED}, \
+    {L"LogCircular", IGNORED}, {L"LogOverwrite", IGNORED}
+#define OTHER_FILE                                                                                                     \
+    {L"FileNameFormat", IGNORED}, {L"FileNameFormatPattern", IGNORED}, {L"LogAppend", IGNORED},                        \
+    {L"LogOverwrite", IGNORED}, {L"LogCircular", IGNORED}
+/* clang-format on */
 
 struct remark {
     const WCHAR *property;
@@ -176,64 +185,14 @@ static const struct remarks {
      {{L"LogCircular", IGNORED}, {L"FileNameFormatPattern", OPENPLA_E_BAD_PATTERN}}},
     {plaTrace, L"", {{L"LogCircular", IGNORED}}},
     {plaTrace, L"FileNameFormat=1", {{L"LogCircular", IGNORED}, {L"FileNameFormatPattern", CONFLICT}}},
-    {plaTrace,
-     L"StreamMode=2",
-     {{L"FileName", IGNORED},
-      {L"LogAppend", IGNORED},
-      {L"LogCircular", IGNORED},
-      {L"LogOverwrite", IGNORED},
-      {L"FileNameFormat", IGNORED},
-      {L"FileNameFormatPattern", IGNORED}}},
+    {plaTrace, L"StreamMode=2", {NO_FILE}},
     {plaConfiguration, L"", {{L"LogCircular", IGNORED}, {L"LogAppend", IGNORED}}},
-    {plaAlert,
-     L"",
-     {{L"FileName", IGNORED},
-      {L"FileNameFormat", IGNORED},
-      {L"FileNameFormatPattern", IGNORED},
-      {L"LogAppend", IGNORED},
-      {L"LogCircular", IGNORED},
-      {L"LogOverwrite", IGNORED},
-      {L"TaskArguments", IGNORED}}},
-    {plaAlert,
-     L"Task=T",
-     {{L"FileName", IGNORED},
-      {L"FileNameFormat", IGNORED},
-      {L"FileNameFormatPattern", IGNORED},
-      {L"LogAppend", IGNORED},
-      {L"LogCircular", IGNORED},
-      {L"LogOverwrite", IGNORED}}},
-    {plaApiTrace,
-     L"",
-     {{L"FileNameFormat", IGNORED},
-      {L"FileNameFormatPattern", IGNORED},
-      {L"LogAppend", IGNORED},
-      {L"LogOverwrite", IGNORED},
-      {L"LogCircular", IGNORED},
-      {L"ExePath", CONFLICT}}},
-    {plaApiTrace,
-     L"ExePath=notepad.exe",
-     {{L"FileNameFormat", IGNORED},
-      {L"FileNameFormatPattern", IGNORED},
-      {L"LogAppend", IGNORED},
-      {L"LogOverwrite", IGNORED},
-      {L"LogCircular", IGNORED},
-      {L"ExePath", PLA_E_EXE_FULL_PATH_REQUIRED}}},
-    {plaApiTrace,
-     L"ExePath=C:\\no such.exe",
-     {{L"FileNameFormat", IGNORED},
-      {L"FileNameFormatPattern", IGNORED},
-      {L"LogAppend", IGNORED},
-      {L"LogOverwrite", IGNORED},
-      {L"LogCircular", IGNORED},
-      {L"ExePath", PLA_E_EXE_PATH_NOT_VALID}}},
-    {plaApiTrace,
-     L"ExePath=\\\\server\\share\\a.exe",
-     {{L"FileNameFormat", IGNORED},
-      {L"FileNameFormatPattern", IGNORED},
-      {L"LogAppend", IGNORED},
-      {L"LogOverwrite", IGNORED},
-      {L"LogCircular", IGNORED},
-      {L"ExePath", PLA_E_NETWORK_EXE_NOT_VALID}}},
+    {plaAlert, L"", {NO_FILE, {L"TaskArguments", IGNORED}}},
+    {plaAlert, L"Task=T", {NO_FILE}},
+    {plaApiTrace, L"", {OTHER_FILE, {L"ExePath", CONFLICT}}},
+    {plaApiTrace, L"ExePath=notepad.exe", {OTHER_FILE, {L"ExePath", PLA_E_EXE_FULL_PATH_REQUIRED}}},
+    {plaApiTrace, L"ExePath=C:\\no such.exe", {OTHER_FILE, {L"ExePath", PLA_E_EXE_PATH_NOT_VALID}}},
+    {plaApiTrace, L"ExePath=\\\\server\\share\\a.exe", {OTHER_FILE, {L"ExePath", PLA_E_NETWORK_EXE_NOT_VALID}}},
 };
 
 static void put_all(void *object, const WCHAR *puts)
