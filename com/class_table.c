@@ -4,8 +4,8 @@
 
 struct com_class com_classes[] = {
     {&data_collector_set_class, &IID_IDataCollectorSet, NULL, &data_collector_set_vtable, NULL},
-    {&data_collector_set_collection_class, &IID_IDataCollectorSetCollection, NULL, &data_collector_set_collection_vtable,
-     NULL},
+    {&data_collector_set_collection_class, &IID_IDataCollectorSetCollection, NULL,
+     &data_collector_set_collection_vtable, NULL},
     {&data_collector_collection_class, &IID_IDataCollectorCollection, NULL, &data_collector_collection_vtable, NULL},
     {&performance_counter_collector_class, &IID_IPerformanceCounterDataCollector, &IID_IDataCollector,
      &performance_counter_collector_vtable, NULL},

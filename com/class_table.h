@@ -25,6 +25,6 @@ extern const IValueMapItemVtbl value_map_item_vtable;
 
 /* A vtable has exactly the members that the rows, the shared members and the named methods give it. */
 #define ASSERT_SLOTS(I, count)                                                                                         \
-    _Static_assert(sizeof(I##Vtbl) / sizeof(void *) == DISPATCH_SLOT_COUNT + (count), #I ": a member lacks or is twice")
+    _Static_assert(sizeof(I##Vtbl) / sizeof(void *) == DISPATCH_SLOT_COUNT + (count), #I ": wrong number of members")
 
 #endif

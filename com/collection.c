@@ -156,7 +156,8 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
     HRESULT hr = skin_model(other, collection->class, "AddRange", &from);
     if (FAILED(hr))
         return com_result(interface_pointer, hr);
-    if (collection->class->adopts) { /* what is in the other belongs to it; Windows gives an error too (MS-PLA note 34) */
+    /* What is in the other belongs to it; Windows gives an error too (MS-PLA note 34). */
+    if (collection->class->adopts) {
         object_release(from);
         return com_result(interface_pointer,
                           error_set(E_INVALIDARG, "AddRange: a data collector belongs to one set; Remove and Add it"));

@@ -171,8 +171,8 @@ HRESULT variant_from_com(const VARIANT *in, const char *argument, struct variant
         hr = text_from_bstr(V_BSTR(&direct), argument, &out->text);
         break;
     default:
-        hr = error_set(DISP_E_BADVARTYPE, "%s: VARIANT type 0x%X is not kept; scalars, strings and dates are",
-                       argument, V_VT(&direct));
+        hr = error_set(DISP_E_BADVARTYPE, "%s: VARIANT type 0x%X is not kept; scalars, strings and dates are", argument,
+                       V_VT(&direct));
         break;
     }
     if (FAILED(hr))

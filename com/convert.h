@@ -14,8 +14,8 @@ HRESULT object_get_xml(void *interface_pointer, BSTR *out);
 
 /* UTF-8 to a new BSTR. */
 HRESULT bstr_from_text(const char *text, BSTR *out);
-/* A BSTR argument to UTF-8, from memory_alloc; NULL counts as "". E_INVALIDARG, naming the argument, for an embedded NUL
-   or a lone surrogate. */
+/* A BSTR argument to UTF-8, from memory_alloc; NULL counts as "". E_INVALIDARG, naming the argument, for an embedded
+   NUL or a lone surrogate. */
 HRESULT text_from_bstr(BSTR in, const char *argument, char **out);
 /* Array of BSTR to texts, and back. NULL counts as empty. */
 HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out);

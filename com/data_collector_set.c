@@ -8,7 +8,7 @@
 #include "engine/run/sets.h"
 
 #define INTERFACE IDataCollectorSet
-#define PROPERTY PROPERTY_THUNKS
+#define PROPERTY  PROPERTY_THUNKS
 #include "engine/model/data_collector_set.def"
 #undef PROPERTY
 DISPATCH_THUNKS(IDataCollectorSet)

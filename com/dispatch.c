@@ -39,7 +39,8 @@ HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out)
         return com_no_pointer(s, "ppTInfo");
     *out = NULL;
     if (index)
-        return com_result(s, error_set(DISP_E_BADINDEX, "GetTypeInfo: there is one type information, not %u", index + 1));
+        return com_result(s,
+                          error_set(DISP_E_BADINDEX, "GetTypeInfo: there is one type information, not %u", index + 1));
     return com_result(s, skin_type_info(s, out));
 }
 
@@ -122,9 +123,9 @@ static HRESULT read_member(IDispatch *object, WCHAR *name, VARIANT *out)
     DISPPARAMS none = {0};
     HRESULT hr = IDispatch_GetIDsOfNames(object, &IID_NULL, &name, 1, LOCALE_NEUTRAL, &id);
     VariantInit(out);
-    return FAILED(hr) ? hr
-                      : IDispatch_Invoke(object, id, &IID_NULL, LOCALE_NEUTRAL, DISPATCH_PROPERTYGET, &none, out, NULL,
-                                         NULL);
+    return FAILED(hr)
+               ? hr
+               : IDispatch_Invoke(object, id, &IID_NULL, LOCALE_NEUTRAL, DISPATCH_PROPERTYGET, &none, out, NULL, NULL);
 }
 
 /* A JScript array: an object with `length` and members "0", "1", ... */
@@ -291,9 +292,8 @@ HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPP
         flags |= DISPATCH_PROPERTYGET; /* JScript's Enumerator asks for a method only */
     hr = guid_member_invoke(s, info, id, flags, params, result);
     if (hr == S_FALSE)
-        hr = may_need_help(params)
-             ? invoke_with_help(s, info, id, flags, params, result, exception, bad_argument)
-             : ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
+        hr = may_need_help(params) ? invoke_with_help(s, info, id, flags, params, result, exception, bad_argument)
+                                   : ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
     else if (FAILED(hr))
         hr = as_exception(hr, exception);
     ITypeInfo_Release(info);

@@ -5,7 +5,7 @@
 #include "com/property_thunks.h"
 
 #define INTERFACE IPerformanceCounterDataCollector
-#define PROPERTY PROPERTY_THUNKS
+#define PROPERTY  PROPERTY_THUNKS
 #include "engine/model/data_collector.def"
 #include "engine/model/performance_counter_collector.def"
 #undef PROPERTY

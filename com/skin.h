@@ -53,7 +53,8 @@ HRESULT dispatch_get_ids(struct skin *s, REFIID iid, LPOLESTR *names, UINT count
 HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
                         EXCEPINFO *exception, UINT *bad_argument);
 
-/* guid_members.c: GUID properties, which ITypeInfo::Invoke refuses, as strings in braces. S_FALSE: the member is none. */
+/* guid_members.c: GUID properties, which ITypeInfo::Invoke refuses, as strings in braces. S_FALSE: the member is none.
+ */
 HRESULT guid_member_invoke(struct skin *s, ITypeInfo *info, DISPID id, WORD flags, DISPPARAMS *params, VARIANT *result);
 
 /* What every method of an object returns through: on failure the thread gets an IErrorInfo with the engine's text. */

@@ -5,7 +5,7 @@
 #include "com/property_thunks.h"
 
 #define INTERFACE IValueMap
-#define PROPERTY PROPERTY_THUNKS
+#define PROPERTY  PROPERTY_THUNKS
 #include "engine/model/value_map.def"
 #undef PROPERTY
 DISPATCH_THUNKS(IValueMap)

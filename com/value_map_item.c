@@ -4,7 +4,7 @@
 #include "com/property_thunks.h"
 
 #define INTERFACE IValueMapItem
-#define PROPERTY PROPERTY_THUNKS
+#define PROPERTY  PROPERTY_THUNKS
 #include "engine/model/value_map_item.def"
 #undef PROPERTY
 DISPATCH_THUNKS(IValueMapItem)

@@ -7,15 +7,15 @@
 
 /* The names of one logged counter, UTF-8. NULL parts are absent. */
 struct log_counter {
-    const char *machine;  /* "\\\\NAME", with its backslashes */
+    const char *machine; /* "\\\\NAME", with its backslashes */
     const char *object;
     const char *instance; /* NULL: the object has none */
     const char *parent;
-    uint32_t index;       /* #index of the instance, 0 for the first */
+    uint32_t index; /* #index of the instance, 0 for the first */
     const char *counter;
-    bool wildcard;        /* instance is "*": cells hold one item per instance of that moment (plaBinary, plaSql only) */
-    uint32_t type;        /* PERF_* counter type of winperf.h */
-    int64_t time_base;    /* ticks per second of `second` values, or of the sample clock */
+    bool wildcard;     /* instance is "*": cells hold one item per instance of that moment (plaBinary, plaSql only) */
+    uint32_t type;     /* PERF_* counter type of winperf.h */
+    int64_t time_base; /* ticks per second of `second` values, or of the sample clock */
     int32_t default_scale;
 };
 
@@ -33,17 +33,17 @@ struct log_item { /* one instance of a wildcard counter */
 
 /* What one counter had to say in one sample. */
 struct log_cell {
-    struct log_raw raw;            /* of a single counter; for a wildcard: status of the whole */
-    const struct log_item *items;  /* of a wildcard counter */
+    struct log_raw raw;           /* of a single counter; for a wildcard: status of the whole */
+    const struct log_item *items; /* of a wildcard counter */
     size_t item_count;
-    bool has_value;                /* false: missing, or the first sample of a rate */
-    double value;                  /* formatted as PDH_FMT_DOUBLE | PDH_FMT_NOCAP100; text formats only */
+    bool has_value; /* false: missing, or the first sample of a rate */
+    double value;   /* formatted as PDH_FMT_DOUBLE | PDH_FMT_NOCAP100; text formats only */
 };
 
 struct log_options {
-    bool append;              /* continue an existing file (binary logs; text formats ignore it) */
-    const char *comment;      /* description of the set, may be NULL */
-    uint64_t max_bytes;       /* 0: none. Reached: log_writer_append gives S_FALSE and the sample is not written */
+    bool append;         /* continue an existing file (binary logs; text formats ignore it) */
+    const char *comment; /* description of the set, may be NULL */
+    uint64_t max_bytes;  /* 0: none. Reached: log_writer_append gives S_FALSE and the sample is not written */
 };
 
 enum log_format { LOG_CSV, LOG_TSV, LOG_SQL, LOG_BINARY }; /* values are MS-PLA's FileFormat */

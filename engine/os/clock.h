@@ -10,11 +10,11 @@ struct calendar_time {
     int hour, minute, second, millisecond;
 };
 
-int64_t clock_utc(void);        /* FILETIME, UTC, precise */
-int64_t clock_ticks(void);      /* the performance counter */
-int64_t clock_frequency(void);  /* its ticks per second */
+int64_t clock_utc(void);       /* FILETIME, UTC, precise */
+int64_t clock_ticks(void);     /* the performance counter */
+int64_t clock_frequency(void); /* its ticks per second */
 uint64_t clock_monotonic_ms(void);
-int64_t clock_boot_utc(void);   /* FILETIME of the host's boot */
+int64_t clock_boot_utc(void); /* FILETIME of the host's boot */
 
 /* The bias in force at the UTC time: UTC = local + bias, in minutes (Pacific daylight 420). */
 int clock_bias_minutes(int64_t utc);

@@ -38,7 +38,8 @@ bool folder_exists(const char *path); /* a folder */
 /* Creates the folder and every missing parent. A file in the way is ERROR_ALREADY_EXISTS. */
 HRESULT folder_create(const char *path);
 HRESULT folder_delete(const char *path); /* must be empty */
-/* Names (not paths) of the entries, sorted, without "." and ".."; files only or folders only. Missing: PATH_NOT_FOUND. */
+/* Names (not paths) of the entries, sorted, without "." and ".."; files only or folders only. Missing: PATH_NOT_FOUND.
+ */
 HRESULT folder_list(const char *path, bool folders, struct texts *names);
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
 

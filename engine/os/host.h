@@ -6,13 +6,13 @@
 #include "engine/os/text.h"
 
 bool host_is_wine(void);
-char *host_computer_name(void);                /* NetBIOS form, upper case; from memory_alloc */
-char *host_expand_environment(const char *t);  /* %name% replaced where known, kept as it is where not */
+char *host_computer_name(void);               /* NetBIOS form, upper case; from memory_alloc */
+char *host_expand_environment(const char *t); /* %name% replaced where known, kept as it is where not */
 /* Folder of OpenPLA's data: %OPENPLA_DATA% if set, else %ProgramData%\OpenPLA (natively $HOME/.openpla). */
 char *host_data_folder(void);
 /* Folder of the module this code is in: openpla.dll's, or the program's. */
 char *host_module_folder(void);
-char *host_user_name(void);                    /* DOMAIN\user of this process */
+char *host_user_name(void); /* DOMAIN\user of this process */
 /* The string resource that "@binary,#id" names: binary is a full path on a drive, with environment variables; none of
    its code runs. A copy of the reference when it has another form, or when there is no such string here (natively:
    always). From memory_alloc, NULL when out of memory. */
@@ -22,7 +22,12 @@ char *host_resource_text(const char *reference);
 struct host_lock {
     void *opaque[8];
 };
-#define HOST_LOCK_INIT {{0}}
+#define HOST_LOCK_INIT                                                                                                 \
+    {                                                                                                                  \
+        {                                                                                                              \
+            0                                                                                                          \
+        }                                                                                                              \
+    }
 void host_lock_enter(struct host_lock *lock);
 void host_lock_leave(struct host_lock *lock);
 

@@ -12,7 +12,8 @@ void *memory_zero(size_t count, size_t size); /* overflow of count*size gives NU
 void *memory_resize(void *p, size_t size);    /* p stays valid on NULL */
 void memory_free(void *p);
 void *memory_copy(const void *p, size_t size);
-/* Grows *items (elements of `size` bytes, *capacity of them) to hold at least `need`. False: out of memory, unchanged. */
+/* Grows *items (elements of `size` bytes, *capacity of them) to hold at least `need`. False: out of memory, unchanged.
+ */
 int memory_grow(void **items, size_t *capacity, size_t need, size_t size);
 
 /* For tests: the n-th allocation from now on this thread fails (1 = the next); 0 switches it off.

@@ -30,12 +30,12 @@ const char *const *store_namespaces(void);
 
 /* What runs leave behind; kept apart from the definition (ARCHITECTURE 7). */
 struct run_record {
-    bool known;               /* false: the set has never run */
-    uint32_t serial_number;   /* of the next run */
-    char *latest_location;    /* folder of the latest run */
+    bool known;                /* false: the set has never run */
+    uint32_t serial_number;    /* of the next run */
+    char *latest_location;     /* folder of the latest run */
     struct texts latest_files; /* per collector, by index: its latest output file, "" if none */
-    HRESULT last_result;      /* of the latest start or run */
-    char *last_message;       /* what went with it: dropped counters, loss */
+    HRESULT last_result;       /* of the latest start or run */
+    char *last_message;        /* what went with it: dropped counters, loss */
 };
 HRESULT store_load_run(const char *space, const char *name, struct run_record *out); /* none: S_OK, known false */
 HRESULT store_save_run(const char *space, const char *name, const struct run_record *record);
