@@ -537,9 +537,5 @@ static HRESULT blg_create(const char *path, const struct log_counter *counters, 
     return S_OK;
 }
 
-const struct log_format_functions log_binary_functions = {.extension = ".blg",
-                                                          .create = blg_create,
-                                                          .append = blg_append,
-                                                          .flush = blg_flush,
-                                                          .size = blg_size,
-                                                          .close = blg_close};
+const struct log_format_functions log_binary_functions = {
+    .create = blg_create, .append = blg_append, .flush = blg_flush, .size = blg_size, .close = blg_close};

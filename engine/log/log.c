@@ -45,9 +45,3 @@ HRESULT log_writer_close(struct log_writer *w)
 {
     return w == NULL ? S_OK : w->functions->close(w);
 }
-
-const char *log_format_extension(enum log_format format)
-{
-    const struct log_format_functions *functions = format_functions(format);
-    return functions != NULL ? functions->extension : "";
-}

@@ -65,7 +65,5 @@ HRESULT log_writer_flush(struct log_writer *w);
 uint64_t log_writer_size(const struct log_writer *w); /* bytes in the file */
 /* Completes the file and frees w, also when it reports a failure. NULL is allowed. */
 HRESULT log_writer_close(struct log_writer *w);
-/* ".csv", ".tsv", ".blg", "" for SQL. */
-const char *log_format_extension(enum log_format format);
 
 #endif

@@ -8,7 +8,6 @@
 /* Semantics are those of the log_writer_ functions in log.h. create never gets NULL options and leaves no new file
    behind when it fails. */
 struct log_format_functions {
-    const char *extension;
     HRESULT(*create)
     (const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
      const struct log_options *options, struct log_writer **out);

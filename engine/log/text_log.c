@@ -275,15 +275,7 @@ static HRESULT text_close(struct log_writer *w)
     return hr;
 }
 
-const struct log_format_functions log_csv_functions = {.extension = ".csv",
-                                                       .create = create_csv,
-                                                       .append = text_append,
-                                                       .flush = text_flush,
-                                                       .size = text_size,
-                                                       .close = text_close};
-const struct log_format_functions log_tsv_functions = {.extension = ".tsv",
-                                                       .create = create_tsv,
-                                                       .append = text_append,
-                                                       .flush = text_flush,
-                                                       .size = text_size,
-                                                       .close = text_close};
+const struct log_format_functions log_csv_functions = {
+    .create = create_csv, .append = text_append, .flush = text_flush, .size = text_size, .close = text_close};
+const struct log_format_functions log_tsv_functions = {
+    .create = create_tsv, .append = text_append, .flush = text_flush, .size = text_size, .close = text_close};

@@ -198,15 +198,6 @@ static void a_file_in_the_way_is_kept_also_when_appending(void **state)
     assert_file("mine");
 }
 
-static void extensions_are_those_of_the_formats(void **state)
-{
-    (void)state;
-    assert_string_equal(log_format_extension(LOG_CSV), ".csv");
-    assert_string_equal(log_format_extension(LOG_TSV), ".tsv");
-    assert_string_equal(log_format_extension(LOG_BINARY), ".blg");
-    assert_string_equal(log_format_extension(LOG_SQL), "");
-}
-
 /* Out of memory at any moment costs what was being done, and leaks nothing (the sanitizer watches). */
 static void memory_may_run_out_at_every_step(void **state)
 {
@@ -330,7 +321,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_limit_keeps_whole_rows_out, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(what_cannot_be_logged_is_refused_with_its_name, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_file_in_the_way_is_kept_also_when_appending, remove_file, remove_file),
-        cmocka_unit_test(extensions_are_those_of_the_formats),
         cmocka_unit_test_setup_teardown(memory_may_run_out_at_every_step, remove_file, remove_file),
         cmocka_unit_test(code_page_keeps_what_it_can_hold),
 #ifndef _WIN32
