@@ -4,6 +4,7 @@
 
 #include "com/convert.h"
 #include "com/enumerator.h"
+#include "com/foreign_object.h"
 #include "engine/os/memory.h"
 
 HRESULT collection_get_count(void *interface_pointer, void *out)
@@ -124,7 +125,7 @@ HRESULT collection_get_enumerator(void *interface_pointer, IUnknown **out)
 HRESULT collection_add_item(void *interface_pointer, void *item)
 {
     struct object *model;
-    HRESULT hr = skin_model(item, NULL, "Add", &model);
+    HRESULT hr = skin_model_or_copy(item, "Add", &model);
     if (SUCCEEDED(hr)) {
         hr = collection_add(model_of(interface_pointer), model);
         object_release(model);
@@ -153,7 +154,11 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
 {
     struct object *collection = model_of(interface_pointer), *from, **items;
     size_t count, added = 0;
-    HRESULT hr = skin_model(other, collection->class, "AddRange", &from);
+    HRESULT hr = skin_model_or_copy(other, "AddRange", &from);
+    if (SUCCEEDED(hr) && from->class != collection->class) {
+        hr = error_set(E_INVALIDARG, "AddRange: the object is no %s", collection->class->name);
+        object_release(from);
+    }
     if (FAILED(hr))
         return com_result(interface_pointer, hr);
     /* What is in the other belongs to it; Windows gives an error too (MS-PLA note 34). */

@@ -20,20 +20,14 @@ static HRESULT STDMETHODCALLTYPE set_get_xml(IDataCollectorSet *This, BSTR *out)
 
 static HRESULT STDMETHODCALLTYPE set_set_credentials(IDataCollectorSet *This, BSTR user, BSTR password)
 {
-    (void)password; /* nothing here could use it, so it is not kept */
-    struct object *o = model_of(This);
-    struct data_collector_set *set = (struct data_collector_set *)o;
-    const struct property *p = &o->class->properties[IDataCollectorSet_UserAccount];
-    char *text = NULL;
-    HRESULT hr = text_from_bstr(user, "user", &text);
+    char *user_text = NULL, *password_text = NULL;
+    HRESULT hr = text_from_bstr(user, "user", &user_text);
     if (SUCCEEDED(hr))
-        hr = object_put_text(o, p, text[0] ? text : p->text);
-    if (SUCCEEDED(hr)) {
-        object_lock(o);
-        set->has_credentials = text[0] != 0;
-        object_unlock(o);
-    }
-    memory_free(text);
+        hr = text_from_bstr(password, "password", &password_text);
+    if (SUCCEEDED(hr))
+        hr = sets_set_credentials(model_of(This), user_text, password_text);
+    memory_free(user_text);
+    memory_free_secret(password_text);
     return com_result(This, hr);
 }
 

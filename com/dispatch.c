@@ -10,9 +10,9 @@
 
 /* ---- type information ---- */
 
-HRESULT skin_type_info(struct skin *s, ITypeInfo **out)
+HRESULT class_type_info(const struct class *class, ITypeInfo **out)
 {
-    struct com_class *c = s->class;
+    struct com_class *c = com_class_of(class);
     ITypeLib *library;
     ITypeInfo *info;
     *out = c->type_info;
@@ -31,6 +31,11 @@ HRESULT skin_type_info(struct skin *s, ITypeInfo **out)
     }
     ITypeInfo_AddRef(*out);
     return S_OK;
+}
+
+HRESULT skin_type_info(struct skin *s, ITypeInfo **out)
+{
+    return class_type_info(s->class->model, out);
 }
 
 HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out)

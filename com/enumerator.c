@@ -80,6 +80,7 @@ static HRESULT STDMETHODCALLTYPE enumerator_next(IEnumVARIANT *This, ULONG count
                 VariantClear(&items[i]);
             return hr;
         }
+        /* Windows' items are VT_UNKNOWN; Wine's VBScript and JScript can use VT_DISPATCH only, others both. */
         VariantInit(&items[n]);
         V_VT(&items[n]) = VT_DISPATCH;
         V_DISPATCH(&items[n]) = skin;

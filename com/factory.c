@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The classes that can be created, and their factory. */
+#include "com/facade.h"
 #include "com/server.h"
 #include "com/skin.h"
 #include "engine/os/memory.h"
@@ -19,15 +20,17 @@ static HRESULT provider_collection_create(const char *category, struct object **
     return object_create(&trace_data_provider_collection_class, NULL, out);
 }
 
-/* What is registered can be created, no more and no less. In the server's own process the façade classes (21, 25) are
-   classes of every namespace (DECISIONS 17). */
+/* What is registered can be created, no more and no less. */
 static const struct creatable {
     const CLSID *id;
     HRESULT (*create)(const char *category, struct object **out);
     const char *category;
+    HRESULT (*create_for_client)(const char *category, struct object **out);
 } creatables[] = {
-#define CLASS(name, guid, title, create, category) {&CLSID_##name, create, category},
+#define CLASS(name, guid, title, create, category)    {&CLSID_##name, create, category, create},
+#define FACADE(name, guid, title, create, for_client) {&CLSID_##name, create, NULL, for_client},
 #include "reg/classes.def"
+#undef FACADE
 #undef CLASS
 };
 
@@ -35,6 +38,7 @@ struct factory {
     IClassFactory iface;
     LONG references;
     const struct creatable *creatable;
+    bool for_client;
 };
 
 static struct factory *factory_of(IClassFactory *This)
@@ -76,8 +80,8 @@ static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *o
     *out = NULL;
     if (outer)
         return CLASS_E_NOAGGREGATION;
-    const struct creatable *creatable = factory_of(This)->creatable;
-    HRESULT hr = creatable->create(creatable->category, &o);
+    const struct factory *f = factory_of(This);
+    HRESULT hr = (f->for_client ? f->creatable->create_for_client : f->creatable->create)(f->creatable->category, &o);
     if (FAILED(hr))
         return hr;
     hr = skin_get(o, &skin);
@@ -107,7 +111,7 @@ size_t com_class_count(void)
     return sizeof creatables / sizeof creatables[0];
 }
 
-HRESULT com_class_factory(size_t index, CLSID *clsid, IUnknown **out)
+HRESULT com_class_factory(size_t index, bool for_client, CLSID *clsid, IUnknown **out)
 {
     struct factory *f = memory_zero(1, sizeof *f);
     *out = NULL;
@@ -116,6 +120,7 @@ HRESULT com_class_factory(size_t index, CLSID *clsid, IUnknown **out)
     f->iface.lpVtbl = &factory_vtable;
     f->references = 1;
     f->creatable = &creatables[index];
+    f->for_client = for_client;
     *clsid = *creatables[index].id;
     *out = (IUnknown *)f;
     return S_OK;

@@ -17,7 +17,7 @@ int OpenPlaHost(int argc, WCHAR **argv)
         hr = text_from_utf16(argv[i + 1], units, false, &texts[i]);
     }
     if (SUCCEEDED(hr))
-        hr = run_host_main(texts[0], texts[1], texts[2]);
+        hr = run_host_main(texts[0], texts[1], texts[2], NULL);
     for (int i = 0; i < 3; i++)
         memory_free(texts[i]);
     return hr;

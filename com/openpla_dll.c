@@ -38,6 +38,14 @@ BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved)
 #endif
 }
 
+/* Whether the class is used in process because it is registered so, and not because a manifest says it: without
+   registration there is no server that could do the work. */
+static bool is_registered_use(REFCLSID clsid)
+{
+    ACTCTX_SECTION_KEYED_DATA found = {.cbSize = sizeof found};
+    return !FindActCtxSectionGuid(0, NULL, ACTIVATION_CONTEXT_SECTION_COM_SERVER_REDIRECTION, clsid, &found);
+}
+
 STDAPI DllGetClassObject(REFCLSID clsid, REFIID iid, void **out)
 {
     if (!out)
@@ -46,7 +54,7 @@ STDAPI DllGetClassObject(REFCLSID clsid, REFIID iid, void **out)
     for (size_t i = 0; i < com_class_count(); i++) {
         IUnknown *factory;
         CLSID id;
-        HRESULT hr = com_class_factory(i, &id, &factory);
+        HRESULT hr = com_class_factory(i, is_registered_use(clsid), &id, &factory);
         if (FAILED(hr))
             return hr;
         if (IsEqualCLSID(clsid, &id))

@@ -12,6 +12,7 @@
 #include "com/kept_interfaces.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/run/supervisor.h"
 #include "reg/registration.h"
 #include "reg/service.h"
 
@@ -64,6 +65,17 @@ void server_work_ended(void)
 static bool has_work(void)
 {
     return InterlockedCompareExchange(&work, 0, 0) > 0;
+}
+
+static struct supervisor *supervisor;
+
+static void work_changed(void *user, bool any)
+{
+    (void)user;
+    if (any)
+        server_work_begun();
+    else
+        server_work_ended();
 }
 
 /* Class objects */
@@ -153,7 +165,7 @@ static HRESULT register_classes(DWORD **cookies, size_t *count)
         IUnknown *factory;
         CLSID clsid;
 
-        hr = com_class_factory(i, &clsid, &factory);
+        hr = com_class_factory(i, false, &clsid, &factory);
         if (SUCCEEDED(hr)) {
             hr = CoRegisterClassObject(&clsid, factory, CLSCTX_LOCAL_SERVER, REGCLS_MULTIPLEUSE | REGCLS_SUSPENDED,
                                        &(*cookies)[i]);
@@ -185,12 +197,15 @@ static HRESULT open_server(DWORD **cookies, size_t *count)
         hr = kept_interfaces_begin();
     if (SUCCEEDED(hr))
         hr = register_classes(cookies, count);
+    if (SUCCEEDED(hr))
+        hr = supervisor_start(work_changed, NULL, &supervisor);
     return hr;
 }
 
 /* The classes must have been revoked. Under Wine CoUninitialize, and with it an orderly exit, can hang. */
 static void leave(int code)
 {
+    supervisor_stop(supervisor);
     fflush(NULL);
     if (host_is_wine())
         TerminateProcess(GetCurrentProcess(), (UINT)code);

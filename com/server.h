@@ -20,9 +20,10 @@ LONG server_object_count(void);
 void server_work_begun(void);
 void server_work_ended(void);
 
-/* The classes that are served; in com/factory.c. *factory is a new reference. */
+/* The classes that are served; in com/factory.c. `for_client`: the objects are made in a client's process and leave the
+   work to the server. *factory is a new reference. */
 size_t com_class_count(void);
-HRESULT com_class_factory(size_t index, CLSID *clsid, IUnknown **factory);
+HRESULT com_class_factory(size_t index, bool for_client, CLSID *clsid, IUnknown **factory);
 
 /* Whether a set of any namespace runs now; in com/running_sets.c. */
 bool server_set_is_running(void);

@@ -40,7 +40,7 @@ static HRESULT STDMETHODCALLTYPE error_info_supports(ISupportErrorInfo *This, RE
 static ISupportErrorInfoVtbl error_info_vtable = {error_info_query, error_info_add_reference, error_info_release,
                                                   error_info_supports};
 
-static struct com_class *class_of(const struct class *model)
+struct com_class *com_class_of(const struct class *model)
 {
     for (size_t i = 0; i < com_classes_count; i++)
         if (com_classes[i].model == model)
@@ -67,7 +67,7 @@ HRESULT skin_get(struct object *model, void **interface_pointer)
     struct skin *fresh = memory_zero(1, sizeof *fresh), *used = fresh;
     if (!fresh)
         return E_OUTOFMEMORY;
-    fresh->class = class_of(model->class);
+    fresh->class = com_class_of(model->class);
     fresh->vtable = fresh->class->vtable;
     fresh->error_info.lpVtbl = &error_info_vtable;
     fresh->references = 1;

@@ -36,6 +36,8 @@ static inline struct object *model_of(void *interface_pointer)
     return skin_of(interface_pointer)->model;
 }
 
+/* The class' row of the table. */
+struct com_class *com_class_of(const struct class *model);
 /* The object's skin, made if it has none now; a reference to its interface. */
 HRESULT skin_get(struct object *model, void **interface_pointer);
 /* The model behind an interface pointer of ours, as a reference; E_INVALIDARG, naming `argument`, if it is not one of
@@ -45,7 +47,9 @@ HRESULT skin_model(IUnknown *pointer, const struct class *class, const char *arg
 HRESULT skin_query(struct skin *s, REFIID iid, void **out);
 ULONG skin_add_reference(struct skin *s);
 ULONG skin_release(struct skin *s);
-HRESULT skin_type_info(struct skin *s, ITypeInfo **out); /* a reference */
+/* Type information of the class' interface; a reference. */
+HRESULT class_type_info(const struct class *class, ITypeInfo **out);
+HRESULT skin_type_info(struct skin *s, ITypeInfo **out);
 
 /* dispatch.c: IDispatch of every object. */
 HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out);

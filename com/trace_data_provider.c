@@ -2,6 +2,7 @@
 /* ITraceDataProvider. MS-PLA 3.2.4.11. */
 #include "com/class_table.h"
 #include "com/convert.h"
+#include "com/foreign_object.h"
 #include "com/property_thunks.h"
 #include "engine/model/trace_providers.h"
 #include "engine/os/memory.h"
@@ -26,7 +27,7 @@ static HRESULT STDMETHODCALLTYPE provider_query(ITraceDataProvider *This, BSTR n
 static HRESULT STDMETHODCALLTYPE provider_resolve(ITraceDataProvider *This, IDispatch *from)
 {
     struct object *model;
-    HRESULT hr = skin_model((IUnknown *)from, NULL, "pFrom", &model);
+    HRESULT hr = skin_model_or_copy((IUnknown *)from, "pFrom", &model);
     if (SUCCEEDED(hr)) {
         hr = trace_provider_resolve(model_of(This), model);
         object_release(model);
@@ -36,17 +37,25 @@ static HRESULT STDMETHODCALLTYPE provider_resolve(ITraceDataProvider *This, IDis
 
 static HRESULT STDMETHODCALLTYPE provider_set_security(ITraceDataProvider *This, BSTR sddl)
 {
-    (void)sddl;
-    return com_result(This, trace_providers_no_registry("SetSecurity"));
+    char *text = NULL;
+    HRESULT hr = text_from_bstr(sddl, "Sddl", &text);
+    if (SUCCEEDED(hr))
+        hr = trace_provider_set_security(model_of(This), text);
+    memory_free(text);
+    return com_result(This, hr);
 }
 
 static HRESULT STDMETHODCALLTYPE provider_get_security(ITraceDataProvider *This, ULONG information, BSTR *out)
 {
-    (void)information;
+    char *text = NULL;
     if (!out)
         return com_no_pointer(This, "Sddl");
     *out = NULL;
-    return com_result(This, trace_providers_no_registry("GetSecurity"));
+    HRESULT hr = trace_provider_get_security(model_of(This), information, &text);
+    if (SUCCEEDED(hr))
+        hr = bstr_from_text(text, out);
+    memory_free(text);
+    return com_result(This, hr);
 }
 
 static HRESULT STDMETHODCALLTYPE provider_get_processes(ITraceDataProvider *This, IValueMap **out)
@@ -54,7 +63,7 @@ static HRESULT STDMETHODCALLTYPE provider_get_processes(ITraceDataProvider *This
     if (!out)
         return com_no_pointer(This, "Processes");
     *out = NULL;
-    return com_result(This, trace_providers_no_registry("GetRegisteredProcesses"));
+    return com_result(This, trace_providers_no_processes("GetRegisteredProcesses"));
 }
 
 const ITraceDataProviderVtbl trace_data_provider_vtable = {

@@ -1,10 +1,10 @@
 ' SPDX-License-Identifier: MIT
-' Whether scripts get a data collector set here: its last line is then "OpenPLA is ready".
+' Whether scripts get a data collector set here and the server answers it: its last line is then "OpenPLA is ready".
 Option Explicit
 On Error Resume Next
-Dim dataSet, status
+Dim dataSet
 Set dataSet = CreateObject("PLA.DataCollectorSet")
-If Err.Number = 0 Then status = dataSet.Status
+If Err.Number = 0 Then dataSet.Query "System\System Performance", vbNullString
 If Err.Number <> 0 Then
     WScript.Echo "CreateObject(""PLA.DataCollectorSet""): 0x" & Hex(Err.Number) & " " & Err.Description
     WScript.Quit 1

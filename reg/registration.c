@@ -13,7 +13,7 @@
 #define GUID_TAIL "-098B-11D8-9414-505054503030}"
 #define REPLACED  "Software\\OpenPLA\\Replaced"
 
-enum row_when { ONCE, WITH_SERVICE, EACH_CLASS, EACH_INTERFACE };
+enum row_when { ONCE, WITH_SERVICE, EACH_CLASS, SERVER_CLASS, CLIENT_CLASS, EACH_INTERFACE };
 enum row_kind { ROW_VALUE, ROW_KEY, ROW_ABSENT };
 #define REG_KIND_REG_SZ   ROW_VALUE
 #define REG_KIND_KEY_ONLY ROW_KEY
@@ -34,18 +34,21 @@ static const struct table_row {
 struct subject {
     const char *guid, *name, *title;
     unsigned int methods;
+    bool facade; /* a class that is registered in process too */
 };
 static const struct subject classes[] = {
-#define CLASS(name, guid, title, create, category) {"{" guid GUID_TAIL, #name, title, 0},
+#define CLASS(name, guid, title, create, category)    {"{" guid GUID_TAIL, #name, title, 0, false},
+#define FACADE(name, guid, title, create, for_client) {"{" guid GUID_TAIL, #name, title, 0, true},
 #include "reg/classes.def"
+#undef FACADE
 #undef CLASS
 };
 static const struct subject interfaces[] = {
-#define INTERFACE(name, guid) {"{" guid GUID_TAIL, #name, "", sizeof(name##Vtbl) / sizeof(void *)},
+#define INTERFACE(name, guid) {"{" guid GUID_TAIL, #name, "", sizeof(name##Vtbl) / sizeof(void *), false},
 #include "reg/interfaces.def"
 #undef INTERFACE
 };
-static const struct subject nothing = {"", "", "", 0};
+static const struct subject nothing = {"", "", "", 0, false};
 
 /* *out is NULL when memory is out. */
 static HRESULT placeholder(const char *word, size_t length, const char *folder, const struct subject *subject,
@@ -147,7 +150,7 @@ HRESULT registration_expand(const char *folder, struct registration_rows *out)
         const struct subject *subjects = &nothing;
         size_t count = 1;
 
-        if (table[i].when == EACH_CLASS) {
+        if (table[i].when == EACH_CLASS || table[i].when == SERVER_CLASS || table[i].when == CLIENT_CLASS) {
             subjects = classes;
             count = sizeof(classes) / sizeof(classes[0]);
         } else if (table[i].when == EACH_INTERFACE) {
@@ -157,6 +160,8 @@ HRESULT registration_expand(const char *folder, struct registration_rows *out)
         for (j = 0; j < count && SUCCEEDED(hr); j++) {
             struct registration_row row = {0};
 
+            if (table[i].when == (subjects[j].facade ? SERVER_CLASS : CLIENT_CLASS))
+                continue;
             hr = fill_row(&table[i], folder, &subjects[j], &row);
             if (SUCCEEDED(hr) &&
                 !memory_grow((void **)&rows.items, &rows.capacity, rows.count + 1, sizeof(*rows.items)))
@@ -194,34 +199,36 @@ enum owner { OWNER_NOBODY, OWNER_THIS, OWNER_OTHER_FOLDER, OWNER_FOREIGN };
 /* Whose class DataCollectorSet is now. *module (may come back NULL) is what its registration names. */
 static HRESULT find_owner(const char *folder, enum owner *owner, char **module)
 {
-    static const char *const servers[] = {"InprocServer32", "LocalServer32"};
-    char *ours = text_format("\"%s\\openplasrv.exe\" -Embedding", folder);
-    HRESULT hr = ours ? S_OK : E_OUTOFMEMORY;
+    static const struct {
+        const char *key, *before, *program, *after;
+    } servers[] = {{"InprocServer32", "", "openpla.dll", ""},
+                   {"LocalServer32", "\"", "openplasrv.exe", "\" -Embedding"}};
+    HRESULT hr = S_OK;
     size_t i, units;
 
     *owner = OWNER_NOBODY;
     *module = NULL;
     for (i = 0; i < 2 && SUCCEEDED(hr) && !*module; i++) {
         struct registry_value value = {0};
-        char *key = text_format("Software\\Classes\\CLSID\\%s\\%s", classes[0].guid, servers[i]);
+        char *key = text_format("Software\\Classes\\CLSID\\%s\\%s", classes[0].guid, servers[i].key);
+        char *ours = text_format("%s%s\\%s%s", servers[i].before, folder, servers[i].program, servers[i].after);
+        char *anywhere = text_format("*\\%s%s", servers[i].program, servers[i].after);
 
-        hr = key ? registry_get(key, NULL, &value) : E_OUTOFMEMORY;
+        hr = key && ours && anywhere ? registry_get(key, NULL, &value) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr) && value.exists) {
             for (units = value.size / sizeof(WCHAR); units && !((WCHAR *)value.data)[units - 1]; units--)
                 ;
             hr = text_from_utf16((WCHAR *)value.data, units, true, module);
         }
+        if (SUCCEEDED(hr) && *module)
+            *owner = text_equal_nocase(*module, ours)  ? OWNER_THIS
+                     : text_matches(anywhere, *module) ? OWNER_OTHER_FOLDER
+                                                       : OWNER_FOREIGN;
         registry_value_free(&value);
         memory_free(key);
+        memory_free(ours);
+        memory_free(anywhere);
     }
-    if (SUCCEEDED(hr) && *module) {
-        *owner = OWNER_FOREIGN;
-        if (text_equal_nocase(*module, ours))
-            *owner = OWNER_THIS;
-        else if (text_matches("*\\openplasrv.exe\" -Embedding", *module))
-            *owner = OWNER_OTHER_FOLDER;
-    }
-    memory_free(ours);
     return hr;
 }
 

@@ -85,6 +85,7 @@ void index_page(const struct sources *s, struct text_buffer *b)
                        "`SAFEARRAY` as an array. Sections are those of MS-PLA v20130722.\n\n"
                        "- [errors.md](errors.md): the results and what they mean\n"
                        "- [enumerations.md](enumerations.md): the names of numbers\n"
+                       "- [counters.md](counters.md): the performance counters of this computer and their sources\n"
                        "- [set.xsd](set.xsd): the XML of a set or of a collector as an XML Schema. What is written "
                        "follows the order of\n  the properties here; any order is read. A number may be decimal or "
                        "hexadecimal (`0x1F`), a truth value a\n  number (0 is False) or `true` or `false`; an empty "

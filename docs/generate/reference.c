@@ -2,6 +2,8 @@
 /* Which files the reference has, and what they are made from. */
 #include "docs/generate/reference.h"
 
+#include "docs/generate/counters_page.h"
+
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 
@@ -265,6 +267,10 @@ static HRESULT make_files(const struct sources *s, struct reference *r)
         return hr;
     enumerations_page(&b);
     hr = add_file(r, "enumerations.md", &b);
+    if (SUCCEEDED(hr))
+        hr = counters_page(REFERENCE_ORIGIN, &b);
+    if (SUCCEEDED(hr))
+        hr = add_file(r, "counters.md", &b);
     if (SUCCEEDED(hr))
         hr = schema_text(&b);
     if (SUCCEEDED(hr))

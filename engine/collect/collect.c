@@ -40,6 +40,32 @@ HRESULT collector_sample(struct collector *c)
     return c->kind->sample(c);
 }
 
+HRESULT collector_flush(struct collector *c)
+{
+    return c->kind->flush(c);
+}
+
+bool collector_done(const struct collector *c)
+{
+    return c->done;
+}
+
+bool collector_asks_for_segment(const struct collector *c)
+{
+    return c->asks_for_segment;
+}
+
+HRESULT collector_complete(struct collector *c)
+{
+    return c && c->kind->complete ? c->kind->complete(c) : S_OK;
+}
+
+HRESULT collector_remark(struct collector *c, char **text)
+{
+    *text = NULL;
+    return c->kind->remark ? c->kind->remark(c, text) : S_FALSE;
+}
+
 HRESULT collector_close(struct collector *c)
 {
     return c ? c->kind->close(c) : S_OK;

@@ -35,6 +35,11 @@ struct counter_collector {
     char *path;
     uint32_t max_records; /* 0: none */
     bool circular;
+    struct texts watched;       /* paths whose new instances ask for a new segment */
+    struct expansion then, now; /* what they stood for when the file was begun, and after the present sample */
+    uint64_t watch_from;        /* clock_monotonic_ms */
+    size_t column_count;        /* stays when the next segment takes over the list */
+    uint64_t columns_hash;      /* of all their names */
 };
 
 static void instances_clear(struct instances *n)
@@ -50,7 +55,7 @@ static HRESULT counter_collector_close(struct collector *c)
     HRESULT hr = log_writer_close(cc->log);
     if (cc->query)
         cc->pdh->PdhCloseQuery(cc->query);
-    for (size_t i = 0; cc->instances && i < cc->list.count; i++) {
+    for (size_t i = 0; i < cc->column_count; i++) {
         instances_clear(&cc->instances[i]);
         memory_free(cc->instances[i].items);
     }
@@ -59,10 +64,27 @@ static HRESULT counter_collector_close(struct collector *c)
     memory_free(cc->columns);
     memory_free(cc->array);
     counter_list_free(&cc->list);
+    texts_free(&cc->watched);
+    expansion_free(&cc->then);
+    expansion_free(&cc->now);
     memory_free((void *)cc->options.comment);
     memory_free(cc->path);
     memory_free(cc);
     return hr;
+}
+
+/* The query of the segment before goes on, with what its counters last said. */
+static HRESULT open_query(struct counter_collector *cc, struct counter_collector *previous)
+{
+    if (previous) {
+        cc->query = previous->query;
+        previous->query = NULL;
+        return S_OK;
+    }
+    PDH_STATUS status = cc->pdh->PdhOpenQueryW(NULL, 0, &cc->query);
+    if (status)
+        cc->query = NULL;
+    return status ? pdh_error(status, "PdhOpenQuery") : S_OK;
 }
 
 /* The counters that can be added; what cannot is reported and the others are collected (DECISIONS 16). If none can, the
@@ -70,12 +92,14 @@ static HRESULT counter_collector_close(struct collector *c)
 static HRESULT add_counters(struct counter_collector *cc, const struct texts *paths,
                             const struct collect_context *context)
 {
-    PDH_STATUS status = cc->pdh->PdhOpenQueryW(NULL, 0, &cc->query);
-    if (status) {
-        cc->query = NULL;
-        return pdh_error(status, "PdhOpenQuery");
-    }
-    cc->list = (struct counter_list){.pdh = cc->pdh, .query = cc->query, .keep_instances = cc->format == LOG_BINARY};
+    struct counter_collector *previous = (struct counter_collector *)context->previous;
+    HRESULT opened = open_query(cc, previous);
+    if (FAILED(opened))
+        return opened;
+    cc->list = (struct counter_list){.pdh = cc->pdh,
+                                     .query = cc->query,
+                                     .previous = previous ? &previous->list : NULL,
+                                     .keep_instances = cc->format == LOG_BINARY || cc->format == LOG_SQL};
     for (size_t i = 0; i < paths->count; i++) {
         HRESULT hr = counter_list_add(&cc->list, paths->items[i]);
         if (hr == E_OUTOFMEMORY)
@@ -83,15 +107,38 @@ static HRESULT add_counters(struct counter_collector *cc, const struct texts *pa
         if (FAILED(hr) && context->report)
             context->report(context->user, hr, paths->items[i], error_text(hr));
     }
+    cc->list.previous = NULL;
+    if (previous)
+        counter_list_drop(&previous->list);
     size_t count = cc->list.count;
     cc->columns = memory_zero(count + 1, sizeof *cc->columns);
     cc->cells = memory_zero(count + 1, sizeof *cc->cells);
     cc->instances = memory_zero(count + 1, sizeof *cc->instances);
     if (!cc->columns || !cc->cells || !cc->instances)
         return E_OUTOFMEMORY;
-    for (size_t i = 0; i < count; i++)
+    cc->column_count = count;
+    for (size_t i = 0; i < count; i++) {
         cc->columns[i] = cc->list.counters[i].names;
+        cc->columns_hash = cc->columns_hash * 31 + cc->list.counters[i].hash;
+    }
     return S_OK;
+}
+
+/* A database takes the samples of all segments in one log: what waits for a database that is away is not lost with the
+   segment, and no segment waits for it. */
+static bool log_goes_on(const struct counter_collector *cc)
+{
+    return cc->format == LOG_SQL && !cc->options.max_bytes && cc->log;
+}
+
+static bool take_over_log(struct counter_collector *cc, struct counter_collector *previous)
+{
+    if (!previous || !log_goes_on(previous) || cc->format != LOG_SQL || strcmp(cc->path, previous->path) != 0 ||
+        cc->columns_hash != previous->columns_hash)
+        return false;
+    cc->log = previous->log;
+    previous->log = NULL;
+    return true;
 }
 
 static HRESULT create_log(struct counter_collector *cc)
@@ -115,6 +162,23 @@ static HRESULT make_room(struct counter_collector *cc, const struct performance_
     return file_delete(cc->path);
 }
 
+static HRESULT begin_watch(struct counter_collector *cc, const struct texts *paths, uint32_t seconds)
+{
+    if (!seconds || (cc->format != LOG_CSV && cc->format != LOG_TSV))
+        return S_OK;
+    cc->watch_from = clock_monotonic_ms() + (uint64_t)seconds * 1000;
+    HRESULT hr = texts_copy(&cc->watched, paths);
+    return SUCCEEDED(hr) ? counter_list_expand(&cc->list, paths, &cc->then) : hr;
+}
+
+/* After a sample. That memory is out costs the question, which is asked again, and not the sample. */
+static void watch(struct counter_collector *cc)
+{
+    if (cc->watched.count && !cc->collector.asks_for_segment && clock_monotonic_ms() >= cc->watch_from &&
+        SUCCEEDED(counter_list_expand(&cc->list, &cc->watched, &cc->now)))
+        cc->collector.asks_for_segment = expansion_has_more(&cc->then, &cc->now);
+}
+
 static HRESULT counter_collector_open(struct object *object, const struct collect_context *context,
                                       struct collector **out)
 {
@@ -125,10 +189,12 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     cc->collector.interval_ms = (uint64_t)model->SampleInterval * 1000;
     cc->format = (enum log_format)model->LogFileFormat;
     cc->max_records = model->SegmentMaxRecords;
-    cc->circular = model->LogCircular && context->segment_max_mb && !context->segmented;
+    /* MS-PLA 2.2.2.11: LogCircular, LogOverwrite and LogAppend mean nothing to an SQL log. */
+    cc->circular = model->LogCircular && context->segment_max_mb && !context->segmented && cc->format != LOG_SQL;
     /* Text logs have no LogAppend on Windows either: pla-behaviour 7. */
     cc->options.append = model->LogAppend && cc->format == LOG_BINARY;
     cc->options.max_bytes = (uint64_t)context->segment_max_mb << 20;
+    cc->options.circular = cc->circular && cc->format == LOG_BINARY;
     cc->options.comment = text_copy(context->description);
     cc->path = text_copy(cc->format == LOG_SQL ? model->DataSourceName : context->output_path);
     HRESULT hr = cc->options.comment && cc->path ? S_OK : E_OUTOFMEMORY;
@@ -137,8 +203,10 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     if (SUCCEEDED(hr))
         hr = add_counters(cc, &model->PerformanceCounters, context);
     if (SUCCEEDED(hr))
-        hr = make_room(cc, model);
+        hr = begin_watch(cc, &model->PerformanceCounters, context->new_instances_seconds);
     if (SUCCEEDED(hr))
+        hr = make_room(cc, model);
+    if (SUCCEEDED(hr) && !take_over_log(cc, (struct counter_collector *)context->previous))
         hr = create_log(cc);
     if (FAILED(hr)) {
         /* The log's text must outlive the closing. */
@@ -155,7 +223,8 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
 
 static struct log_raw raw_of(const PDH_RAW_COUNTER *raw)
 {
-    return (struct log_raw){raw->CStatus, raw->FirstValue, raw->SecondValue, raw->MultiCount};
+    return (struct log_raw){
+        .status = raw->CStatus, .first = raw->FirstValue, .second = raw->SecondValue, .multi_count = raw->MultiCount};
 }
 
 static void read_single(struct counter_collector *cc, PDH_HCOUNTER counter, struct log_cell *cell)
@@ -176,12 +245,15 @@ static void read_single(struct counter_collector *cc, PDH_HCOUNTER counter, stru
         cell->value = value.doubleValue;
 }
 
-static PDH_STATUS fetch_array(struct counter_collector *cc, PDH_HCOUNTER counter, DWORD *count)
+/* The instances of this moment, as raw or as formatted values, in cc->array. */
+static PDH_STATUS fetch_array(struct counter_collector *cc, PDH_HCOUNTER counter, bool formatted, DWORD *count)
 {
     PDH_STATUS status = (PDH_STATUS)PDH_MORE_DATA;
     for (int i = 0; i < ARRAY_RETRIES; i++) {
         DWORD bytes = cc->array_bytes;
-        status = cc->pdh->PdhGetRawCounterArrayW(counter, &bytes, count, cc->array);
+        status = formatted ? cc->pdh->PdhGetFormattedCounterArrayW(counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, &bytes,
+                                                                   count, cc->array)
+                           : cc->pdh->PdhGetRawCounterArrayW(counter, &bytes, count, cc->array);
         if ((DWORD)status != PDH_MORE_DATA)
             return status;
         if (bytes <= cc->array_bytes)
@@ -195,13 +267,49 @@ static PDH_STATUS fetch_array(struct counter_collector *cc, PDH_HCOUNTER counter
     return status;
 }
 
+static HRESULT instance_name(LPCWSTR wide, char **out)
+{
+    size_t units = 0;
+    while (wide[units])
+        units++;
+    return text_from_utf16(wide, units, true, out);
+}
+
+/* Gives the instances their formatted values. PDH lists them in the order of the raw ones; those that had no sample
+   before may be missing or without a value. */
+static HRESULT format_instances(struct counter_collector *cc, PDH_HCOUNTER counter, struct instances *n)
+{
+    DWORD count = 0;
+    PDH_STATUS status = fetch_array(cc, counter, true, &count);
+    if ((DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE)
+        return E_OUTOFMEMORY;
+    const PDH_FMT_COUNTERVALUE_ITEM_W *array = cc->array;
+    for (size_t i = 0, at = 0; !status && i < count; i++) {
+        char *name;
+        HRESULT hr = instance_name(array[i].szName, &name);
+        if (FAILED(hr))
+            return hr;
+        size_t found = at;
+        while (found < n->count && strcmp(n->items[found].instance, name) != 0)
+            found++;
+        memory_free(name);
+        if (found == n->count)
+            continue;
+        n->items[found].has_value = array[i].FmtValue.CStatus <= PDH_CSTATUS_NEW_DATA;
+        if (n->items[found].has_value)
+            n->items[found].value = array[i].FmtValue.doubleValue;
+        at = found + 1;
+    }
+    return S_OK;
+}
+
 static HRESULT read_instances(struct counter_collector *cc, PDH_HCOUNTER counter, struct instances *n,
                               struct log_cell *cell)
 {
     DWORD count = 0;
     memset(cell, 0, sizeof *cell);
     instances_clear(n);
-    PDH_STATUS status = fetch_array(cc, counter, &count);
+    PDH_STATUS status = fetch_array(cc, counter, false, &count);
     if ((DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE)
         return E_OUTOFMEMORY;
     cell->raw.status = (uint32_t)status;
@@ -213,15 +321,15 @@ static HRESULT read_instances(struct counter_collector *cc, PDH_HCOUNTER counter
     n->items = items;
     const PDH_RAW_COUNTER_ITEM_W *array = cc->array;
     for (DWORD i = 0; i < count; i++) {
-        size_t units = 0;
         char *name;
-        while (array[i].szName[units])
-            units++;
-        HRESULT hr = text_from_utf16(array[i].szName, units, true, &name);
+        HRESULT hr = instance_name(array[i].szName, &name);
         if (FAILED(hr))
             return hr;
-        n->items[n->count++] = (struct log_item){name, raw_of(&array[i].RawValue)};
+        n->items[n->count++] = (struct log_item){.instance = name, .raw = raw_of(&array[i].RawValue)};
     }
+    HRESULT hr = cc->format == LOG_SQL ? format_instances(cc, counter, n) : S_OK;
+    if (FAILED(hr))
+        return hr;
     cell->items = n->items;
     cell->item_count = n->count;
     return S_OK;
@@ -240,12 +348,13 @@ static HRESULT read_cells(struct counter_collector *cc)
     return hr;
 }
 
-/* A circular log that is full starts over: it never grows above its limit and always ends with the newest samples. */
+/* A circular log of a format that cannot overwrite its oldest samples starts over when it is full: it never grows above
+   its limit and always ends with the newest samples. */
 static HRESULT start_over(struct counter_collector *cc)
 {
     HRESULT hr = log_writer_close(cc->log);
     cc->log = NULL;
-    if (SUCCEEDED(hr) && cc->format != LOG_SQL)
+    if (SUCCEEDED(hr))
         hr = file_delete(cc->path);
     cc->options.append = false;
     return SUCCEEDED(hr) ? create_log(cc) : hr;
@@ -266,7 +375,7 @@ static HRESULT counter_collector_sample(struct collector *c)
         hr = create_log(cc);
     if (SUCCEEDED(hr))
         hr = log_writer_append(cc->log, utc, cc->cells);
-    if (hr == S_FALSE && cc->circular) {
+    if (hr == S_FALSE && cc->circular && !cc->options.circular) {
         hr = start_over(cc);
         if (SUCCEEDED(hr))
             hr = log_writer_append(cc->log, utc, cc->cells);
@@ -277,11 +386,37 @@ static HRESULT counter_collector_sample(struct collector *c)
     if (FAILED(hr))
         return hr;
     c->records++;
+    watch(cc);
     return cc->max_records && c->records >= cc->max_records ? S_FALSE : S_OK;
+}
+
+static HRESULT counter_collector_flush(struct collector *c)
+{
+    struct counter_collector *cc = (struct counter_collector *)c;
+    return cc->log ? log_writer_flush(cc->log) : S_OK;
+}
+
+static HRESULT counter_collector_complete(struct collector *c)
+{
+    struct counter_collector *cc = (struct counter_collector *)c;
+    if (log_goes_on(cc))
+        return S_OK;
+    HRESULT hr = log_writer_close(cc->log);
+    cc->log = NULL;
+    return hr;
+}
+
+static HRESULT counter_collector_remark(struct collector *c, char **text)
+{
+    struct counter_collector *cc = (struct counter_collector *)c;
+    return cc->log ? log_writer_remark(cc->log, text) : S_FALSE;
 }
 
 const struct collector_kind counter_collector_kind = {
     .open = counter_collector_open,
     .sample = counter_collector_sample,
+    .flush = counter_collector_flush,
+    .complete = counter_collector_complete,
+    .remark = counter_collector_remark,
     .close = counter_collector_close,
 };

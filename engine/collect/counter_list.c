@@ -5,42 +5,10 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define EXPAND_RETRIES 5 /* a list may grow between the call that asks its size and the one that fetches it */
-
-static const struct {
-    DWORD status;
-    const char *text;
-} pdh_texts[] = {
-    {PDH_CSTATUS_NO_MACHINE, "the computer cannot be reached"},
-    {PDH_CSTATUS_NO_INSTANCE, "there is no such instance now"},
-    {PDH_NO_DATA, "there is no data"},
-    {PDH_CSTATUS_NO_OBJECT, "this computer has no such object"},
-    {PDH_CSTATUS_NO_COUNTER, "the object has no such counter"},
-    {PDH_CSTATUS_NO_COUNTERNAME, "the path names no counter"},
-    {PDH_CSTATUS_BAD_COUNTERNAME, "this is no counter path"},
-    {PDH_INVALID_PATH, "this is no counter path"},
-    {PDH_CANNOT_CONNECT_MACHINE, "the computer cannot be reached"},
-    {PDH_ACCESS_DENIED, "access is denied"},
-    {PDH_MEMORY_ALLOCATION_FAILURE, "out of memory"},
-};
-
-HRESULT pdh_error(PDH_STATUS status, const char *subject)
-{
-    /* Some functions answer with a plain system error code. */
-    HRESULT hr = status > 0 ? HRESULT_FROM_WIN32(status) : (HRESULT)status;
-    if (SUCCEEDED(hr))
-        hr = E_FAIL;
-    for (size_t i = 0; i < sizeof pdh_texts / sizeof pdh_texts[0]; i++) {
-        if (pdh_texts[i].status == (DWORD)status) {
-            error_set(hr, "%s: %s", subject, pdh_texts[i].text);
-            return hr;
-        }
-    }
-    error_set(hr, "%s: PDH status 0x%08X", subject, (unsigned)status);
-    return hr;
-}
 
 /* Where the parts of \\machine\object(instance)\counter are, as byte offsets. */
 struct path_parts {
@@ -104,30 +72,11 @@ static char *with_instance(const char *path, const struct path_parts *parts, con
     return text_format("%.*s(%s)\\%s", head, path, instance, path + parts->counter);
 }
 
-static uint64_t names_hash(const struct log_counter *c)
-{
-    const char *const texts[] = {c->machine, c->object, c->parent, c->instance, c->counter};
-    uint64_t hash = UINT64_C(0xCBF29CE484222325) ^ c->index; /* FNV-1a */
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        for (const char *p = texts[i] ? texts[i] : "\1"; p; p = *p ? p + 1 : NULL)
-            hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001B3);
-    return hash;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool listed(const struct counter_list *list, const struct log_counter *c, uint64_t hash)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const struct log_counter *n = &list->counters[i].names;
-        if (list->counters[i].hash == hash && n->index == c->index && same_text(n->machine, c->machine) &&
-            same_text(n->object, c->object) && same_text(n->parent, c->parent) && same_text(n->instance, c->instance) &&
-            same_text(n->counter, c->counter))
+    for (size_t i = 0; i < list->count; i++)
+        if (list->counters[i].hash == hash && log_counter_same(&list->counters[i].names, c))
             return true;
-    }
     return false;
 }
 
@@ -222,6 +171,20 @@ static HRESULT read_names(const struct counter_list *list, PDH_HCOUNTER counter,
     return hr;
 }
 
+/* The counter with these names out of the previous list; NULL when it has none. */
+static PDH_HCOUNTER take_previous(struct counter_list *previous, const struct log_counter *names, uint64_t hash)
+{
+    for (size_t i = 0; previous && i < previous->count; i++) {
+        struct listed_counter *c = &previous->counters[i];
+        if (c->handle && c->hash == hash && log_counter_same(&c->names, names)) {
+            PDH_HCOUNTER handle = c->handle;
+            c->handle = NULL;
+            return handle;
+        }
+    }
+    return NULL;
+}
+
 /* Adds one path without counter wildcards. The status is the one the path got in the system's language. */
 static HRESULT add_one(struct counter_list *list, const WCHAR *wide, const char *path, bool wildcard)
 {
@@ -233,13 +196,18 @@ static HRESULT add_one(struct counter_list *list, const WCHAR *wide, const char 
     struct log_counter names;
     HRESULT hr = read_names(list, counter, wildcard, &names);
     if (SUCCEEDED(hr)) {
-        uint64_t hash = names_hash(&names);
+        uint64_t hash = log_counter_hash(&names);
         void *items = list->counters;
         if (listed(list, &names, hash)) {
             hr = S_FALSE;
         } else if (!memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->counters)) {
             hr = E_OUTOFMEMORY;
         } else {
+            PDH_HCOUNTER before = take_previous(list->previous, &names, hash);
+            if (before) { /* it knows its last value, the new one does not */
+                pdh->PdhRemoveCounter(counter);
+                counter = before;
+            }
             list->counters = items;
             list->counters[list->count++] = (struct listed_counter){counter, names, hash};
             return S_OK;
@@ -366,4 +334,80 @@ void counter_list_free(struct counter_list *list)
     memory_free(list->counters);
     list->counters = NULL;
     list->count = list->capacity = 0;
+}
+
+void counter_list_drop(struct counter_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->counters[i].handle)
+            list->pdh->PdhRemoveCounter(list->counters[i].handle);
+    counter_list_free(list);
+}
+
+static HRESULT add_hashes(const WCHAR *paths, struct expansion *out)
+{
+    for (const WCHAR *p = paths; *p; p++) {
+        uint64_t hash = UINT64_C(0xCBF29CE484222325); /* FNV-1a */
+        for (; *p; p++)
+            hash = (hash ^ *p) * UINT64_C(0x100000001B3);
+        void *hashes = out->hashes;
+        if (!memory_grow(&hashes, &out->capacity, out->count + 1, sizeof *out->hashes))
+            return E_OUTOFMEMORY;
+        out->hashes = hashes;
+        out->hashes[out->count++] = hash;
+    }
+    return S_OK;
+}
+
+static HRESULT expand_path(struct counter_list *list, const char *path, struct expansion *out)
+{
+    struct path_parts parts;
+    if (!path_split(path, &parts) || !has_wildcard(path, 0, strlen(path)))
+        return S_OK;
+    /* As add_path: without an instance all of them are meant. */
+    bool every = all_instances(path, &parts) || !parts.instance;
+    char *plain = every ? with_instance(path, &parts, "*") : text_copy(path);
+    WCHAR *wide = NULL, *paths = NULL;
+    HRESULT hr = plain ? text_to_utf16(plain, &wide, NULL) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !expand(list, wide, 0, &paths))
+        hr = add_hashes(paths, out);
+    memory_free(paths);
+    memory_free(wide);
+    memory_free(plain);
+    return hr;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+HRESULT counter_list_expand(struct counter_list *list, const struct texts *paths, struct expansion *out)
+{
+    HRESULT hr = S_OK;
+    out->count = 0;
+    for (size_t i = 0; i < paths->count && SUCCEEDED(hr); i++)
+        hr = expand_path(list, paths->items[i], out);
+    if (SUCCEEDED(hr) && out->count)
+        qsort(out->hashes, out->count, sizeof *out->hashes, compare_hashes);
+    return hr;
+}
+
+bool expansion_has_more(const struct expansion *then, const struct expansion *now)
+{
+    size_t i = 0;
+    for (size_t k = 0; k < now->count; k++) {
+        while (i < then->count && then->hashes[i] < now->hashes[k])
+            i++;
+        if (i == then->count || then->hashes[i] != now->hashes[k])
+            return true;
+    }
+    return false;
+}
+
+void expansion_free(struct expansion *e)
+{
+    memory_free(e->hashes);
+    *e = (struct expansion){0};
 }

@@ -7,202 +7,131 @@
    - A counter without a value is an ordinary item with its PDH_CSTATUS and zeros as given.
    - An item of a wildcard counter has its MultiCount only when it is above 1; PDH writes 0 for ordinary counters.
    - log_options.comment has no place in the file.
-   - Append continues a file whose catalog is the same to the byte, under its instance GUID. Other counters are
-     E_INVALIDARG, a file that is no such log HRESULT_FROM_WIN32(ERROR_INVALID_DATA); an empty file is begun anew.
-   - A record that a crash cut between its parts stays incomplete; readers drop a record when the next one begins.
+   - Local times have one bias for the whole file, that of its start, so they never go back and readers make UTC of
+     them without a doubt.
+   - An instance of a wildcard counter without a value is left out.
+   - Text counters are whole objects with one counter (blg_text.h), their names are in a table of names.
+   - A circular log keeps its catalog and overwrites its oldest buffer of samples when it has reached its size.
+   - Append continues a file whose catalog is the same to the byte, under its instance GUID, behind its last whole
+     sample (blg_continue.h).
+   - No summary is written at the end: for a log of counters its form is not known, and readers do without it.
    Samples stay in memory until a flush, or until the next one needs a new buffer. One that the disk has no room for
    is counted in the header's EventsLost. */
 #include "engine/log/log_formats.h"
 
 #include <string.h>
 
+#include "engine/log/blg_catalog.h"
+#include "engine/log/blg_continue.h"
+#include "engine/log/blg_format.h"
+#include "engine/log/blg_text.h"
+#include "engine/log/counter_path.h"
 #include "engine/log/etl_file.h"
 #include "engine/log/little_endian.h"
-#include "engine/log/local_time.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 
-/* Class type of a record's events, and the kinds of 'B','L' blocks inside. */
-enum { RECORD_NAMES = 36, RECORD_CATALOG = 32, RECORD_SAMPLE = 34, CLASS_VERSION = 60 };
-enum { KIND_SAMPLE = 0x0003, KIND_SINGLE = 0x0103, KIND_WILDCARD = 0x0203, BLOCK_HEAD = 8 };
-enum { CATALOG_HEAD = 8, ENTRY_HEAD = 0x34, ENTRY_WILDCARD = 1 };
-enum { SINGLE_SIZE = 0x30, WILDCARD_HEAD = 0x18, WILDCARD_ITEM = 0x18 };
-enum { EVENT_HEAD = 0x30, PART_HEAD = EVENT_HEAD + 24, MAX_PART = 8000, EVENT_CLASSIC_64 = 0x14, EVENT_MARKERS = 0xC0 };
-enum { MAX_RECORD = 0x40000000, TICKS_PER_MS = 10000, CATALOG_BEFORE_SAMPLE = 10 };
+enum { TICKS_PER_MS = 10000, CATALOG_BEFORE_SAMPLE = 10, NAMES_BEFORE_SAMPLE = 20, STAMP_AT = 0x10 };
 
 /* SEQUENTIAL, PRIVATE_LOGGER, PRIVATE_IN_PROC, NO_PER_PROCESSOR_BUFFERING, BLOCKING, as PDH's own logger has it. */
 #define PDH_LOG_FILE_MODE 0x30020801u
+#define PDH_CIRCULAR_MODE ((PDH_LOG_FILE_MODE & ~(uint32_t)ETL_MODE_SEQUENTIAL) | ETL_MODE_CIRCULAR)
 #define WNODE_FLAGS       0x001A0200u /* what a private logger leaves where the user time would be */
 
-/* {933f3bb3-943e-490d-9ced-3cbb14c14479} as it lies in the file. */
-static const uint8_t pdh_class[16] = {0xb3, 0x3b, 0x3f, 0x93, 0x3e, 0x94, 0x0d, 0x49,
-                                      0x9c, 0xed, 0x3c, 0xbb, 0x14, 0xc1, 0x44, 0x79};
+const uint8_t blg_class[16] = {0xb3, 0x3b, 0x3f, 0x93, 0x3e, 0x94, 0x0d, 0x49,
+                               0x9c, 0xed, 0x3c, 0xbb, 0x14, 0xc1, 0x44, 0x79};
 
-struct bytes {
-    uint8_t *data;
-    size_t size, capacity;
+/* How a counter's items look. */
+enum item_form { ITEM_SINGLE, ITEM_WILDCARD, ITEM_TEXT };
+
+struct event_list {
+    struct etl_event *items;
+    size_t count, capacity;
 };
 
 struct blg_log {
     struct log_writer base;
     struct etl_file *file;
     uint64_t max_bytes;
-    struct local_time zone;
+    struct zone_rules zone;
     uint32_t process;
     uint8_t instance[16]; /* GUID of the log, in every event */
-    bool sampled;         /* the catalog has its final stamp */
+    bool sampled;         /* what comes before samples has its final stamps */
     size_t counters;
-    bool *wildcards;          /* per counter */
-    struct bytes catalog;     /* the catalog record */
-    struct bytes record;      /* the sample record in work */
-    struct etl_event *events; /* a record cut into events */
-    size_t event_capacity;
+    uint8_t *forms;            /* enum item_form per counter */
+    struct log_counters texts; /* the text counters, with whole instance names */
+    struct blg_bytes *names;   /* one record per text counter */
+    struct blg_bytes catalog;
+    struct blg_bytes record; /* the sample record in work */
+    uint32_t *sizes;         /* of the names of instances in a sample, one after the other; 0: left out */
+    size_t sizes_capacity;
+    struct event_list head;   /* names and catalog as events */
+    struct event_list events; /* the sample as events */
 };
 
 static void free_log(struct blg_log *log)
 {
-    memory_free(log->wildcards);
+    for (size_t i = 0; i < log->texts.count && log->names != NULL; i++) {
+        memory_free(log->names[i].data);
+    }
+    memory_free(log->names);
+    log_counters_free(&log->texts);
+    memory_free(log->forms);
     memory_free(log->catalog.data);
     memory_free(log->record.data);
-    memory_free(log->events);
+    memory_free(log->sizes);
+    memory_free(log->head.items);
+    memory_free(log->events.items);
     memory_free(log);
 }
 
-/* Makes the size `size`; new bytes are undefined. */
-static HRESULT set_size(struct bytes *b, size_t size)
+/* Cuts a record into events behind those of the list. The events borrow the record. */
+static HRESULT cut_into_events(const struct blg_log *log, uint8_t type, int64_t stamp, const struct blg_bytes *record,
+                               struct event_list *list)
 {
-    if (size > MAX_RECORD) {
-        return error_set(E_INVALIDARG, "a record of %zu bytes is too long for a binary log", size);
-    }
-    void *data = b->data;
-    if (!memory_grow(&data, &b->capacity, size, 1)) {
-        return error_set(E_OUTOFMEMORY, "out of memory for a log record of %zu bytes", size);
-    }
-    b->data = data;
-    b->size = size;
-    return S_OK;
-}
-
-static size_t round_up_8(size_t size)
-{
-    return (size + 7) & ~(size_t)7;
-}
-
-/* Bytes of a name in the file, with its NUL. */
-static size_t name_size(const char *name)
-{
-    return (text_utf16_length(name) + 1) * 2;
-}
-
-/* Writes a name of name_size bytes. */
-static HRESULT put_name(uint8_t *at, const char *name, size_t size)
-{
-    size_t i = 0;
-    for (; (unsigned char)name[i] - 1u < 0x7F; i++) { /* ASCII, not the end: nearly every name */
-        put_u16(at + 2 * i, (unsigned char)name[i]);
-    }
-    if (name[i] == '\0') {
-        put_u16(at + 2 * i, 0);
-        return S_OK;
-    }
-    WCHAR *wide;
-    size_t units;
-    HRESULT hr = text_to_utf16(name, &wide, &units);
-    if (FAILED(hr)) {
-        return hr;
-    }
-    if ((units + 1) * 2 != size) {
-        hr = error_set(E_INVALIDARG, "instance or counter name %s: malformed text", name);
-    } else {
-        for (i = 0; i <= units; i++) {
-            put_u16(at + 2 * i, wide[i]);
-        }
-    }
-    memory_free(wide);
-    return hr;
-}
-
-static HRESULT add_catalog_entry(struct bytes *catalog, const struct log_counter *c)
-{
-    enum { NAMES = 5 };
-    const char *names[NAMES] = {c->machine, c->object, c->wildcard ? "*" : c->instance, c->parent, c->counter};
-    static const uint8_t places[NAMES] = {0x1C, 0x20, 0x24, 0x28, 0x30}; /* of the names' offsets in the entry */
-    size_t sizes[NAMES] = {0}, begin = catalog->size, size = ENTRY_HEAD;
-    for (int i = 0; i < NAMES; i++) {
-        sizes[i] = names[i] != NULL ? name_size(names[i]) : 0;
-        size += sizes[i];
-    }
-    HRESULT hr = set_size(catalog, begin + round_up_8(size));
-    if (FAILED(hr)) {
-        return hr;
-    }
-    uint8_t *entry = catalog->data + begin;
-    memset(entry, 0, round_up_8(size));
-    put_u32(entry, (uint32_t)round_up_8(size));
-    put_u32(entry + 0x04, c->wildcard ? ENTRY_WILDCARD : 0);
-    put_u32(entry + 0x0C, c->type);
-    put_u64(entry + 0x10, (uint64_t)c->time_base);
-    put_u32(entry + 0x18, (uint32_t)c->default_scale);
-    put_u32(entry + 0x2C, c->index);
-    uint32_t offset = 0;
-    for (int i = 0; i < NAMES && SUCCEEDED(hr); i++) {
-        put_u32(entry + places[i], names[i] != NULL ? offset : UINT32_MAX);
-        if (names[i] != NULL) {
-            hr = put_name(entry + ENTRY_HEAD + offset, names[i], sizes[i]);
-            offset += (uint32_t)sizes[i];
-        }
-    }
-    return hr;
-}
-
-static HRESULT build_catalog(struct bytes *catalog, const struct log_counter *counters, size_t count)
-{
-    HRESULT hr = set_size(catalog, CATALOG_HEAD);
-    if (SUCCEEDED(hr)) {
-        put_u32(catalog->data, 0x000006FF); /* constants of every file seen; 8 is PDH's number of the format */
-        put_u32(catalog->data + 4, 0x00020008);
-    }
-    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
-        hr = add_catalog_entry(catalog, &counters[i]);
-    }
-    return hr;
-}
-
-/* Cuts a record into log->events. The events borrow the record. */
-static HRESULT cut_into_events(struct blg_log *log, uint8_t type, int64_t stamp, const struct bytes *record,
-                               size_t *count)
-{
-    size_t parts = record->size == 0 ? 1 : (record->size + MAX_PART - 1) / MAX_PART;
-    void *events = log->events;
-    if (!memory_grow(&events, &log->event_capacity, parts, sizeof *log->events)) {
+    const size_t parts = record->size == 0 ? 1 : (record->size + BLG_MAX_PART - 1) / BLG_MAX_PART;
+    void *events = list->items;
+    if (!memory_grow(&events, &list->capacity, list->count + parts, sizeof *list->items)) {
         return error_set(E_OUTOFMEMORY, "out of memory for a log record of %zu bytes", record->size);
     }
-    log->events = events;
+    list->items = events;
     for (size_t i = 0; i < parts; i++) {
-        struct etl_event *event = &log->events[i];
-        size_t size = record->size - i * MAX_PART;
-        event->data_size = (uint32_t)(size < MAX_PART ? size : MAX_PART);
-        event->data = record->data + i * MAX_PART;
-        event->head_size = PART_HEAD;
+        struct etl_event *event = &list->items[list->count++];
+        size_t size = record->size - i * BLG_MAX_PART;
+        event->data_size = (uint32_t)(size < BLG_MAX_PART ? size : BLG_MAX_PART);
+        event->data = record->data + i * BLG_MAX_PART;
+        event->head_size = BLG_PART_HEAD;
         uint8_t *head = event->head;
-        memset(head, 0, PART_HEAD);
-        put_u16(head, (uint16_t)(PART_HEAD + event->data_size));
-        head[0x02] = EVENT_CLASSIC_64;
-        head[0x03] = EVENT_MARKERS;
+        memset(head, 0, BLG_PART_HEAD);
+        put_u16(head, (uint16_t)(BLG_PART_HEAD + event->data_size));
+        head[0x02] = ETL_HEADER_CLASSIC_64;
+        head[0x03] = ETL_MARKS;
         head[0x04] = type;
-        put_u16(head + 0x06, CLASS_VERSION);
+        put_u16(head + 0x06, BLG_CLASS_VERSION);
         put_u32(head + 0x0C, log->process);
-        put_u64(head + 0x10, (uint64_t)stamp);
-        memcpy(head + 0x18, pdh_class, sizeof pdh_class);
+        put_u64(head + STAMP_AT, (uint64_t)stamp);
+        memcpy(head + 0x18, blg_class, sizeof blg_class);
         put_u32(head + 0x2C, WNODE_FLAGS);
-        memcpy(head + EVENT_HEAD, log->instance, sizeof log->instance);
-        put_u32(head + EVENT_HEAD + 16, (uint32_t)(i + 1));
-        put_u32(head + EVENT_HEAD + 20, (uint32_t)parts);
+        memcpy(head + BLG_EVENT_HEAD, log->instance, sizeof log->instance);
+        put_u32(head + BLG_EVENT_HEAD + 16, (uint32_t)(i + 1));
+        put_u32(head + BLG_EVENT_HEAD + 20, (uint32_t)parts);
     }
-    *count = parts;
     return S_OK;
+}
+
+/* Makes log->head: what comes before samples, of which the first has the stamp. */
+static HRESULT make_head(struct blg_log *log, int64_t stamp)
+{
+    HRESULT hr = S_OK;
+    log->head.count = 0;
+    for (size_t i = 0; i < log->texts.count && SUCCEEDED(hr); i++) {
+        hr = cut_into_events(log, BLG_RECORD_NAMES, stamp - NAMES_BEFORE_SAMPLE, &log->names[i], &log->head);
+    }
+    return SUCCEEDED(hr)
+               ? cut_into_events(log, BLG_RECORD_CATALOG, stamp - CATALOG_BEFORE_SAMPLE, &log->catalog, &log->head)
+               : hr;
 }
 
 static void put_block_head(uint8_t *at, uint16_t kind, size_t size)
@@ -215,7 +144,7 @@ static void put_block_head(uint8_t *at, uint16_t kind, size_t size)
 
 static uint8_t *put_single(uint8_t *at, int64_t stamp, const struct log_raw *raw)
 {
-    put_block_head(at, KIND_SINGLE, SINGLE_SIZE);
+    put_block_head(at, BLG_KIND_SINGLE, BLG_SINGLE_SIZE);
     put_u32(at + 0x08, raw->status);
     put_u64(at + 0x0C, (uint64_t)stamp);
     put_u32(at + 0x14, 0);
@@ -223,104 +152,157 @@ static uint8_t *put_single(uint8_t *at, int64_t stamp, const struct log_raw *raw
     put_u64(at + 0x20, (uint64_t)raw->second);
     put_u32(at + 0x28, raw->multi_count);
     put_u32(at + 0x2C, 0);
-    return at + SINGLE_SIZE;
+    return at + BLG_SINGLE_SIZE;
 }
 
-static size_t wildcard_size(const struct log_cell *cell)
+static bool is_valid(const struct log_raw *raw)
 {
-    size_t size = BLOCK_HEAD + WILDCARD_HEAD;
+    return raw->status == PDH_CSTATUS_VALID_DATA || raw->status == PDH_CSTATUS_NEW_DATA;
+}
+
+/* Bytes of the cell's item. The sizes of its instances' names go to `sizes`. */
+static size_t wildcard_size(const struct log_cell *cell, uint32_t *sizes)
+{
+    size_t size = BLG_BLOCK_HEAD + BLG_WILDCARD_HEAD;
     for (size_t i = 0; i < cell->item_count; i++) {
-        size += WILDCARD_ITEM + round_up_8(name_size(cell->items[i].instance));
+        sizes[i] = is_valid(&cell->items[i].raw) ? (uint32_t)blg_name_size(cell->items[i].instance) : 0;
+        if (sizes[i] != 0) {
+            size += BLG_WILDCARD_ITEM + blg_round_up_8(sizes[i]);
+        }
     }
     return size;
 }
 
-static HRESULT put_wildcard(uint8_t **at, int64_t stamp, const struct log_cell *cell)
+/* `sizes` as wildcard_size left them. */
+static HRESULT put_wildcard(uint8_t **at, int64_t stamp, const struct log_cell *cell, const uint32_t *sizes)
 {
-    size_t size = wildcard_size(cell);
-    uint8_t *block = *at + BLOCK_HEAD; /* name offsets count from here */
-    put_block_head(*at, KIND_WILDCARD, size);
-    put_u32(block, (uint32_t)(size - BLOCK_HEAD));
-    put_u32(block + 0x04, (uint32_t)cell->item_count);
+    uint8_t *block = *at + BLG_BLOCK_HEAD; /* name offsets count from here */
+    size_t items = 0, size = BLG_WILDCARD_HEAD;
+    for (size_t i = 0; i < cell->item_count; i++) {
+        items += sizes[i] != 0;
+        size += sizes[i] != 0 ? BLG_WILDCARD_ITEM + blg_round_up_8(sizes[i]) : 0;
+    }
+    put_block_head(*at, BLG_KIND_WILDCARD, BLG_BLOCK_HEAD + size);
+    put_u32(block, (uint32_t)size);
+    put_u32(block + 0x04, (uint32_t)items);
     put_u32(block + 0x08, cell->raw.status);
     put_u32(block + 0x0C, 0);
     put_u64(block + 0x10, (uint64_t)stamp);
-    size_t name = WILDCARD_HEAD + cell->item_count * WILDCARD_ITEM;
-    uint8_t *item = block + WILDCARD_HEAD;
-    for (size_t i = 0; i < cell->item_count; i++, item += WILDCARD_ITEM) {
+    size_t name = BLG_WILDCARD_HEAD + items * BLG_WILDCARD_ITEM;
+    uint8_t *item = block + BLG_WILDCARD_HEAD;
+    for (size_t i = 0; i < cell->item_count; i++) {
         const struct log_raw *raw = &cell->items[i].raw;
+        if (sizes[i] == 0) {
+            continue;
+        }
         put_u32(item, (uint32_t)name);
         put_u32(item + 0x04, raw->multi_count > 1 ? raw->multi_count : 0);
         put_u64(item + 0x08, (uint64_t)raw->first);
         put_u64(item + 0x10, (uint64_t)raw->second);
-        size_t bytes = name_size(cell->items[i].instance);
-        HRESULT hr = put_name(block + name, cell->items[i].instance, bytes);
+        item += BLG_WILDCARD_ITEM;
+        HRESULT hr = blg_put_name(block + name, cell->items[i].instance, sizes[i]);
         if (FAILED(hr)) {
             return hr;
         }
-        name += bytes;
+        name += sizes[i];
     }
     /* Room is kept for each name rounded up to 8, but the names themselves are packed. */
-    memset(block + name, 0, size - BLOCK_HEAD - name);
-    *at += size;
+    memset(block + name, 0, size - name);
+    *at = block + size;
     return S_OK;
 }
 
-static HRESULT build_sample(struct blg_log *log, int64_t stamp, const struct log_cell *cells)
+/* Bytes of the sample's record. */
+static HRESULT measure_sample(struct blg_log *log, const struct log_cell *cells, size_t *size)
 {
-    size_t size = BLOCK_HEAD;
+    size_t items = 0, text = 0;
+    *size = BLG_BLOCK_HEAD;
     for (size_t i = 0; i < log->counters; i++) {
-        size += log->wildcards[i] ? wildcard_size(&cells[i]) : (size_t)SINGLE_SIZE;
+        void *sizes = log->sizes;
+        switch ((enum item_form)log->forms[i]) {
+        case ITEM_SINGLE:
+            *size += BLG_SINGLE_SIZE;
+            break;
+        case ITEM_WILDCARD:
+            if (!memory_grow(&sizes, &log->sizes_capacity, items + cells[i].item_count, sizeof *log->sizes)) {
+                return error_set(E_OUTOFMEMORY, "out of memory for a sample of %zu instances", cells[i].item_count);
+            }
+            log->sizes = sizes;
+            if (cells[i].item_count != 0) {
+                *size += wildcard_size(&cells[i], log->sizes + items);
+            } else {
+                *size += BLG_BLOCK_HEAD + BLG_WILDCARD_HEAD;
+            }
+            items += cells[i].item_count;
+            break;
+        case ITEM_TEXT:
+            *size += blg_text_size(&log->texts.items[text++], &cells[i]);
+            break;
+        }
     }
-    HRESULT hr = set_size(&log->record, size);
+    return S_OK;
+}
+
+static HRESULT build_sample(struct blg_log *log, int64_t stamp, int64_t utc, const struct log_cell *cells)
+{
+    size_t size, text = 0;
+    HRESULT hr = measure_sample(log, cells, &size);
+    if (SUCCEEDED(hr)) {
+        hr = blg_bytes_resize(&log->record, size);
+    }
     if (FAILED(hr)) {
         return hr;
     }
-    put_block_head(log->record.data, KIND_SAMPLE, size);
-    uint8_t *at = log->record.data + BLOCK_HEAD;
+    put_block_head(log->record.data, BLG_KIND_SAMPLE, size);
+    uint8_t *at = log->record.data + BLG_BLOCK_HEAD;
+    const uint32_t *sizes = log->sizes;
     for (size_t i = 0; i < log->counters && SUCCEEDED(hr); i++) {
-        if (log->wildcards[i]) {
-            hr = put_wildcard(&at, stamp, &cells[i]);
-        } else {
+        switch ((enum item_form)log->forms[i]) {
+        case ITEM_SINGLE:
             at = put_single(at, stamp, &cells[i].raw);
+            break;
+        case ITEM_WILDCARD:
+            hr = put_wildcard(&at, stamp, &cells[i], sizes);
+            sizes = cells[i].item_count != 0 ? sizes + cells[i].item_count : sizes;
+            break;
+        case ITEM_TEXT:
+            hr = blg_text_put(at, &log->texts.items[text], text, stamp, utc, &cells[i]);
+            at += blg_text_size(&log->texts.items[text], &cells[i]);
+            text++;
+            break;
         }
     }
     return hr;
 }
 
-static int64_t record_stamp(struct blg_log *log, int64_t utc)
-{
-    int64_t local = local_time(&log->zone, utc);
-    return local - local % TICKS_PER_MS;
-}
-
 static HRESULT blg_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)
 {
     struct blg_log *log = (struct blg_log *)w;
-    const int64_t stamp = record_stamp(log, utc);
-    size_t count = 0;
-    HRESULT hr = build_sample(log, stamp, cells);
+    utc -= utc % TICKS_PER_MS;
+    const int64_t stamp = zone_to_local(&log->zone, utc);
+    HRESULT hr = build_sample(log, stamp, utc, cells);
     if (SUCCEEDED(hr) && !log->sampled) {
-        hr = cut_into_events(log, RECORD_CATALOG, stamp, &log->catalog, &count);
+        hr = make_head(log, stamp);
         if (SUCCEEDED(hr)) {
-            hr = etl_file_restamp(log->file, log->events, count, stamp - CATALOG_BEFORE_SAMPLE);
+            hr = etl_file_restamp(log->file, log->head.items, log->head.count);
             if (FAILED(hr)) {
                 etl_file_count_lost(log->file, 1);
             }
         }
     }
     if (SUCCEEDED(hr)) {
-        hr = cut_into_events(log, RECORD_SAMPLE, stamp, &log->record, &count);
+        log->events.count = 0;
+        hr = cut_into_events(log, BLG_RECORD_SAMPLE, stamp, &log->record, &log->events);
     }
     if (FAILED(hr)) {
         return hr;
     }
-    if (log->max_bytes != 0 && etl_file_size_with(log->file, log->events, count) > log->max_bytes) {
+    if (log->max_bytes != 0 && etl_file_size_with(log->file, log->events.items, log->events.count) > log->max_bytes) {
         return S_FALSE;
     }
-    hr = etl_file_add(log->file, utc, log->events, count);
+    hr = etl_file_add(log->file, utc, log->events.items, log->events.count);
     if (FAILED(hr)) {
-        etl_file_count_lost(log->file, count);
+        etl_file_count_lost(log->file, log->events.count);
         return hr;
     }
     log->sampled = true;
@@ -372,47 +354,86 @@ static HRESULT make_instance(uint8_t instance[16], const char *path, uint32_t pr
     return S_OK;
 }
 
-static HRESULT start_file(struct blg_log *log, const char *path, int64_t start_utc, bool replace)
+static HRESULT put_instance_name(const struct blg_log *log, const char *path, char **out)
 {
-    HRESULT hr = make_instance(log->instance, path, log->process);
-    if (FAILED(hr)) {
-        return hr;
-    }
     const uint8_t *g = log->instance;
-    char *name = text_format("%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", (unsigned)get_u32(g), get_u16(g + 4),
-                             get_u16(g + 6), g[8], g[9], g[10], g[11], g[12], g[13], g[14], g[15]);
-    if (name == NULL) {
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for its header", path);
-    }
-    const struct etl_header header = {
-        .logger_name = name,
-        .file_name = path,
-        .log_file_mode = PDH_LOG_FILE_MODE,
-        .processors = 1,
-        .clock = ETL_CLOCK_SYSTEM,
-        .version_major = 6, /* of the Windows whose records these are */
-        .version_minor = 2,
-        .build = 9200,
-        .private_logger = true,
+    *out = text_format("%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", (unsigned)get_u32(g), get_u16(g + 4),
+                       get_u16(g + 6), g[8], g[9], g[10], g[11], g[12], g[13], g[14], g[15]);
+    return *out != NULL ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its header", path);
+}
+
+/* What the header of a log says that begins now on this host. */
+static HRESULT describe_host(struct blg_log *log, const char *path, int64_t start_utc, const struct log_zone *zone,
+                             struct etl_header *header)
+{
+    *header = (struct etl_header){
         .process = log->process,
         .start_utc = start_utc,
         .start_stamp = start_utc,
         .boot_utc = clock_boot_utc(),
         .frequency = clock_frequency(),
+        .bias_minutes = zone->known ? zone->bias_minutes : clock_bias_minutes(start_utc),
+        .zone_name = zone->known ? text_copy(zone->name) : clock_zone_name(),
     };
-    hr = etl_file_create(path, replace, &header, &log->file);
+    return header->zone_name != NULL ? make_instance(log->instance, path, log->process)
+                                     : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
+}
+
+/* What the header of a copy says: the same as that of the log it is made of. */
+static HRESULT describe_original(struct blg_log *log, const char *path, const struct blg_origin *origin,
+                                 struct etl_header *header)
+{
+    const struct etl_log *old = origin->log;
+    log->process = origin->process;
+    memcpy(log->instance, origin->instance, sizeof log->instance);
+    *header = (struct etl_header){
+        .process = origin->process,
+        .thread = old->thread,
+        .start_utc = old->start_utc,
+        .start_stamp = old->start_stamp,
+        .boot_utc = old->boot_utc,
+        .frequency = old->frequency,
+        .bias_minutes = origin->bias_minutes,
+        .zone_name = text_copy(old->standard_name),
+    };
+    return header->zone_name != NULL ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
+}
+
+static HRESULT create_file(struct blg_log *log, const char *path, const struct log_options *options, bool replace,
+                           struct etl_header *header)
+{
+    char *name;
+    HRESULT hr = put_instance_name(log, path, &name);
+    if (FAILED(hr)) {
+        return hr;
+    }
+    header->logger_name = name;
+    header->file_name = path;
+    header->log_file_mode = options->circular ? PDH_CIRCULAR_MODE : PDH_LOG_FILE_MODE;
+    header->maximum_file_mb = options->circular ? (uint32_t)(options->max_bytes >> 20) : 0;
+    header->processors = 1;
+    header->clock = ETL_CLOCK_SYSTEM;
+    header->version_major = 6; /* of the Windows whose records these are */
+    header->version_minor = 2;
+    header->build = 9200;
+    header->private_logger = true;
+    log->zone = (struct zone_rules){.bias = header->bias_minutes};
+    hr = etl_file_create(path, replace, header, &log->file);
     memory_free(name);
     if (FAILED(hr)) {
         return hr;
     }
-    size_t count = 0;
-    hr = cut_into_events(log, RECORD_CATALOG, record_stamp(log, start_utc) - CATALOG_BEFORE_SAMPLE, &log->catalog,
-                         &count);
+    const int64_t stamp = zone_to_local(&log->zone, header->start_utc);
+    hr = make_head(log, stamp - stamp % TICKS_PER_MS);
     if (SUCCEEDED(hr)) {
-        hr = etl_file_add(log->file, start_utc, log->events, count);
+        hr = etl_file_add(log->file, header->start_utc, log->head.items, log->head.count);
     }
     if (SUCCEEDED(hr)) {
         hr = etl_file_flush(log->file);
+    }
+    if (SUCCEEDED(hr) && options->circular) {
+        hr = etl_file_make_ring(log->file, options->max_bytes / ETL_BUFFER_SIZE);
+        hr = FAILED(hr) ? error_prefix(hr, "%s", path) : hr;
     }
     if (FAILED(hr)) {
         (void)etl_file_close(log->file);
@@ -421,113 +442,101 @@ static HRESULT start_file(struct blg_log *log, const char *path, int64_t start_u
     return hr;
 }
 
-static HRESULT not_a_log(const char *path)
+static HRESULT start_file(struct blg_log *log, const char *path, int64_t start_utc, const struct log_options *options,
+                          bool replace)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: has no catalog of counters to append samples to",
-                     path);
+    struct etl_header header;
+    struct blg_origin origin;
+    HRESULT hr = options->copy_of != NULL && blg_reader_origin(options->copy_of, &origin)
+                     ? describe_original(log, path, &origin, &header)
+                     : describe_host(log, path, start_utc, &options->zone, &header);
+    if (SUCCEEDED(hr)) {
+        hr = create_file(log, path, options, replace, &header);
+    }
+    memory_free((void *)header.zone_name);
+    return hr;
 }
 
-/* Walks the events of one buffer. *done counts the catalog's bytes that agreed; S_FALSE: the catalog is complete. */
-static HRESULT compare_buffer(struct blg_log *log, const char *path, const uint8_t *buffer, size_t *done)
+/* Continues the file at path, or begins it when there is nothing to continue. */
+static HRESULT continue_file(struct blg_log *log, const char *path, int64_t start_utc,
+                             const struct log_options *options)
 {
-    uint32_t used = etl_buffer_used(buffer), offset = ETL_BUFFER_HEAD, size;
-    const uint8_t *event;
-    while (etl_buffer_event(buffer, used, &offset, &event, &size)) {
-        if (size < PART_HEAD || event[2] != EVENT_CLASSIC_64 ||
-            memcmp(event + 0x18, pdh_class, sizeof pdh_class) != 0) {
-            return not_a_log(path);
-        }
-        if (event[4] == RECORD_NAMES) {
-            continue;
-        }
-        const uint32_t part = get_u32(event + EVENT_HEAD + 16), parts = get_u32(event + EVENT_HEAD + 20);
-        const size_t chunk = size - PART_HEAD;
-        if (event[4] != RECORD_CATALOG || part != *done / MAX_PART + 1 || part > parts) {
-            return not_a_log(path);
-        }
-        if (chunk > log->catalog.size - *done || memcmp(event + PART_HEAD, log->catalog.data + *done, chunk) != 0) {
-            return error_set(E_INVALIDARG, "%s: logs other counters than the %zu to be appended", path, log->counters);
-        }
-        memcpy(log->instance, event + EVENT_HEAD, sizeof log->instance);
-        *done += chunk;
-        if (part == parts) {
-            return *done == log->catalog.size
-                       ? S_FALSE
-                       : error_set(E_INVALIDARG, "%s: logs fewer counters than the %zu to be appended", path,
-                                   log->counters);
-        }
+    struct blg_old old;
+    HRESULT hr = blg_continue(path, &log->catalog, log->counters, &old);
+    if (hr == S_FALSE) {
+        return start_file(log, path, start_utc, options, true);
     }
-    return offset == used ? S_OK : not_a_log(path);
+    if (SUCCEEDED(hr)) {
+        log->file = old.file;
+        log->zone = old.zone;
+        memcpy(log->instance, old.instance, sizeof log->instance);
+        log->sampled = true;
+    }
+    return hr;
 }
 
-/* Is the file's catalog ours? */
-static HRESULT compare_catalog(struct blg_log *log, const char *path, struct file *file)
+/* A text counter as its object will have it: the instance's name with parent and number. */
+static HRESULT add_text_counter(struct blg_log *log, const struct log_counter *counter)
 {
-    uint8_t *buffer = memory_alloc(ETL_BUFFER_SIZE);
-    if (buffer == NULL) {
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a buffer to read", path);
-    }
-    HRESULT hr = S_OK;
-    size_t done = 0;
-    for (uint64_t i = 1; hr == S_OK; i++) {
-        size_t got;
-        hr = file_read_at(file, i * ETL_BUFFER_SIZE, buffer, ETL_BUFFER_SIZE, &got);
-        if (SUCCEEDED(hr)) {
-            hr = got == ETL_BUFFER_SIZE ? compare_buffer(log, path, buffer, &done) : not_a_log(path);
+    struct log_counter whole = *counter;
+    char *name = NULL;
+    if (!counter->wildcard && counter->instance != NULL) {
+        const struct counter_path path = {
+            .parent = (char *)counter->parent, .instance = (char *)counter->instance, .index = counter->index};
+        name = counter_path_instance(&path);
+        if (name == NULL) {
+            return error_set(E_OUTOFMEMORY, "out of memory for the instance %s", counter->instance);
         }
+        whole.instance = name;
     }
-    memory_free(buffer);
-    return FAILED(hr) ? hr : S_OK;
+    HRESULT hr = log_counters_add(&log->texts, &whole);
+    memory_free(name);
+    return hr;
 }
 
-/* Continues the file at path, or begins it when there is none. */
-static HRESULT continue_file(struct blg_log *log, const char *path, int64_t start_utc)
+static HRESULT take_counters(struct blg_log *log, const struct log_counter *counters, size_t count)
 {
-    struct file *file;
-    uint64_t bytes;
-    HRESULT hr = file_open(path, FILE_READ, &file);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
-        return start_file(log, path, start_utc, false);
+    HRESULT hr = blg_catalog_build(&log->catalog, counters, count);
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
+        log->forms[i] = blg_is_text(&counters[i]) ? ITEM_TEXT : counters[i].wildcard ? ITEM_WILDCARD : ITEM_SINGLE;
+        if (log->forms[i] == ITEM_TEXT) {
+            hr = add_text_counter(log, &counters[i]);
+        }
     }
-    if (FAILED(hr)) {
-        return hr;
+    if (SUCCEEDED(hr)) {
+        log->names = memory_zero(log->texts.count, sizeof *log->names);
+        hr = log->names != NULL ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for a log's names");
     }
-    hr = file_size(file, &bytes);
-    if (SUCCEEDED(hr) && bytes != 0) {
-        hr = compare_catalog(log, path, file);
+    for (size_t i = 0; i < log->texts.count && SUCCEEDED(hr); i++) {
+        hr = blg_names_build(&log->names[i], &log->texts.items[i], i);
     }
-    file_close(file);
-    if (FAILED(hr)) {
-        return hr;
-    }
-    if (bytes == 0) {
-        return start_file(log, path, start_utc, true);
-    }
-    log->sampled = true;
-    return etl_file_open(path, &log->file);
+    return hr;
 }
 
 static HRESULT blg_create(const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
                           const struct log_options *options, struct log_writer **out)
 {
+    if (options->circular && (options->append || options->max_bytes == 0)) {
+        return error_set(E_INVALIDARG,
+                         options->append ? "%s: a circular log is not appended to" : "%s: a circular log needs a size",
+                         path);
+    }
     struct blg_log *log = memory_zero(1, sizeof *log);
-    bool *wildcards = memory_zero(count, sizeof *wildcards);
-    if (log == NULL || wildcards == NULL) {
+    uint8_t *forms = memory_zero(count, sizeof *forms);
+    if (log == NULL || forms == NULL) {
         memory_free(log);
-        memory_free(wildcards);
+        memory_free(forms);
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a log of %zu counters", path, count);
     }
     log->base.functions = &log_binary_functions;
     log->max_bytes = options->max_bytes;
     log->process = process_own_id();
     log->counters = count;
-    log->wildcards = wildcards;
-    for (size_t i = 0; i < count; i++) {
-        wildcards[i] = counters[i].wildcard;
-    }
-    HRESULT hr = build_catalog(&log->catalog, counters, count);
+    log->forms = forms;
+    HRESULT hr = take_counters(log, counters, count);
     if (SUCCEEDED(hr)) {
-        hr = options->append ? continue_file(log, path, start_utc) : start_file(log, path, start_utc, false);
+        hr = options->append ? continue_file(log, path, start_utc, options)
+                             : start_file(log, path, start_utc, options, false);
     }
     if (FAILED(hr)) {
         free_log(log);

@@ -5,48 +5,38 @@
    shows), then filled in place, its events before the header that counts them, and the log file header's number of
    buffers last. So a reader, or a crash, between any two calls finds whole buffers with whole events in them.
    Layouts are those of Windows 8 and later, 64-bit; BuffersWritten, EndTime and EventsLost are kept true at each
-   flush. The time zone in the header is the bias at the start, without rules of change: a reader that converts the
-   local stamps of performance logs needs exactly that. */
+   flush. The time zone in the header is one bias, without rules of change: a reader that converts the local stamps of
+   performance logs needs exactly that.
+   A ring (a circular log) goes back to its first buffer when the file may not grow; sequence numbers tell readers the
+   order. */
 #include "engine/log/etl_file.h"
 
 #include <string.h>
 
 #include "engine/log/little_endian.h"
-#include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 
-/* Offsets in a buffer's header. */
-enum {
-    BUFFER_SIZE_AT = 0x00,
-    BUFFER_SAVED_AT = 0x04,
-    BUFFER_CURRENT_AT = 0x08,
-    BUFFER_TIME_AT = 0x10,
-    BUFFER_SEQUENCE_AT = 0x18,
-    BUFFER_STATE_AT = 0x2C,
-    BUFFER_USED_AT = 0x30,
-    BUFFER_FLAGS_AT = 0x34,
-    BUFFER_TYPE_AT = 0x36,
-};
-enum { STATE_FLUSHED = 3, TYPE_FILE_HEADER = 4, FLAG_LAST = 0x01, FLAG_PROCESSOR_INDEX = 0x20 };
-
 /* The log file header event: SYSTEM_TRACE_HEADER, TRACE_LOGFILE_HEADER, two texts. */
 enum { SYSTEM_HEADER = 0x20, LOGFILE_AT = ETL_BUFFER_HEAD + SYSTEM_HEADER, NAMES_AT = LOGFILE_AT + 0x118 };
-enum { SYSTEM_HEADER_64 = 0x02, EVENT_MARKERS = 0xC0, WPP_MARKER = 0x90, STAMP_AT = 0x10 };
+enum { STAMP_AT = 0x10, STAMP_SIZE = 8 };
 /* The part of TRACE_LOGFILE_HEADER that changes while the log grows: EndTime to EventsLost. */
 enum { PATCH_AT = LOGFILE_AT + 0x10, PATCH_SIZE = 0x24, PATCH_END = 0, PATCH_BUFFERS = 0x14, PATCH_LOST = 0x20 };
 
 struct etl_file {
     struct file *file;
-    uint8_t *buffer;   /* the last buffer of the file as it shall be */
-    uint8_t *spare;    /* the one before it while events are being added across buffers */
-    uint32_t used;     /* bytes of buffer in use */
-    uint32_t written;  /* of these, how many the file has; 0: its copy is not to be trusted at all */
-    uint64_t buffers;  /* whole buffers in the file, the header's included */
-    uint64_t sequence; /* of buffer */
-    int64_t utc;       /* of the newest event */
-    bool changed;      /* since the last flush */
-    bool torn;         /* a failed growth left bytes behind the last buffer */
+    uint8_t *buffer;               /* the last buffer of the file as it shall be */
+    uint8_t *spare;                /* the one before it while events are being added across buffers */
+    uint32_t used;                 /* bytes of buffer in use */
+    uint32_t written;              /* of these, how many the file has; 0: its copy is not to be trusted at all */
+    uint64_t buffers;              /* whole buffers in the file, the header's included */
+    uint64_t place;                /* of buffer among them */
+    uint64_t ring_first, ring_end; /* places of the ring; 0: none */
+    bool full;                     /* nothing more goes into buffer, whatever its room */
+    uint64_t sequence;             /* of buffer */
+    int64_t utc;                   /* of the newest event */
+    bool changed;                  /* since the last flush */
+    bool torn;                     /* a failed growth left bytes behind the last buffer */
     uint8_t patch[PATCH_SIZE];
 };
 
@@ -66,20 +56,20 @@ static void free_file(struct etl_file *e)
 static void put_buffer_head(uint8_t *buffer, uint32_t used, uint64_t sequence, int64_t utc, uint16_t flags)
 {
     memset(buffer, 0, ETL_BUFFER_HEAD);
-    put_u32(buffer + BUFFER_SIZE_AT, ETL_BUFFER_SIZE);
-    put_u32(buffer + BUFFER_SAVED_AT, used);
-    put_u32(buffer + BUFFER_CURRENT_AT, used);
-    put_u64(buffer + BUFFER_TIME_AT, (uint64_t)utc);
-    put_u64(buffer + BUFFER_SEQUENCE_AT, sequence);
-    put_u32(buffer + BUFFER_STATE_AT, STATE_FLUSHED);
-    put_u32(buffer + BUFFER_USED_AT, used);
-    put_u16(buffer + BUFFER_FLAGS_AT, flags);
+    put_u32(buffer + ETL_BUFFER_SIZE_AT, ETL_BUFFER_SIZE);
+    put_u32(buffer + ETL_BUFFER_SAVED_AT, used);
+    put_u32(buffer + ETL_BUFFER_CURRENT_AT, used);
+    put_u64(buffer + ETL_BUFFER_TIME_AT, (uint64_t)utc);
+    put_u64(buffer + ETL_BUFFER_SEQUENCE_AT, sequence);
+    put_u32(buffer + ETL_BUFFER_STATE_AT, ETL_STATE_FLUSHED);
+    put_u32(buffer + ETL_BUFFER_USED_AT, used);
+    put_u16(buffer + ETL_BUFFER_FLAGS_AT, flags);
 }
 
 static void begin_buffer(uint8_t *buffer, uint64_t sequence, int64_t utc)
 {
     memset(buffer, 0xFF, ETL_BUFFER_SIZE);
-    put_buffer_head(buffer, ETL_BUFFER_HEAD, sequence, utc, FLAG_PROCESSOR_INDEX);
+    put_buffer_head(buffer, ETL_BUFFER_HEAD, sequence, utc, ETL_FLAG_PROCESSOR_INDEX);
 }
 
 static HRESULT put_name(uint8_t *buffer, uint32_t *at, const char *name)
@@ -102,21 +92,16 @@ static HRESULT put_name(uint8_t *buffer, uint32_t *at, const char *name)
     return hr;
 }
 
-static HRESULT put_time_zone(uint8_t *at, int64_t start_utc)
+static HRESULT put_time_zone(uint8_t *at, const struct etl_header *h)
 {
     enum { NAME_UNITS = 32, STANDARD_NAME = 4, DAYLIGHT_NAME = 88 };
-    char *name = clock_zone_name();
-    if (name == NULL) {
-        return error_set(E_OUTOFMEMORY, "out of memory for the name of the time zone");
-    }
     WCHAR *wide;
     size_t units;
-    HRESULT hr = text_to_utf16(name, &wide, &units);
-    memory_free(name);
+    HRESULT hr = text_to_utf16(h->zone_name != NULL ? h->zone_name : "", &wide, &units);
     if (FAILED(hr)) {
         return hr;
     }
-    put_u32(at, (uint32_t)clock_bias_minutes(start_utc));
+    put_u32(at, (uint32_t)h->bias_minutes);
     for (size_t i = 0; i < units && i < NAME_UNITS - 1; i++) {
         put_u16(at + STANDARD_NAME + 2 * i, wide[i]);
         put_u16(at + DAYLIGHT_NAME + 2 * i, wide[i]);
@@ -132,8 +117,8 @@ static HRESULT put_header(uint8_t *buffer, const struct etl_header *h, uint64_t 
     memset(buffer + ETL_BUFFER_HEAD, 0, NAMES_AT - ETL_BUFFER_HEAD);
     uint8_t *event = buffer + ETL_BUFFER_HEAD, *log = buffer + LOGFILE_AT;
     put_u16(event, h->private_logger ? 0 : 2);
-    event[2] = SYSTEM_HEADER_64;
-    event[3] = EVENT_MARKERS;
+    event[2] = ETL_HEADER_SYSTEM_64;
+    event[3] = ETL_MARKS;
     put_u32(event + 0x08, h->thread);
     put_u32(event + 0x0C, h->process);
     put_u64(event + 0x10, (uint64_t)h->start_stamp);
@@ -156,7 +141,7 @@ static HRESULT put_header(uint8_t *buffer, const struct etl_header *h, uint64_t 
     put_u64(log + 0x100, (uint64_t)h->frequency);
     put_u64(log + 0x108, (uint64_t)h->start_utc);
     put_u32(log + 0x110, h->clock);
-    HRESULT hr = put_time_zone(log + 0x48, h->start_utc);
+    HRESULT hr = put_time_zone(log + 0x48, h);
     uint32_t end = NAMES_AT;
     if (SUCCEEDED(hr)) {
         hr = put_name(buffer, &end, h->logger_name);
@@ -171,11 +156,11 @@ static HRESULT put_header(uint8_t *buffer, const struct etl_header *h, uint64_t 
     for (; (end & 7) != 0; end++) {
         buffer[end] = 0;
     }
-    put_buffer_head(buffer, end, 0, 0, h->private_logger ? FLAG_LAST : FLAG_LAST | FLAG_PROCESSOR_INDEX);
-    put_u16(buffer + BUFFER_TYPE_AT, TYPE_FILE_HEADER);
+    put_buffer_head(buffer, end, 0, 0, h->private_logger ? ETL_FLAG_LAST : ETL_FLAG_LAST | ETL_FLAG_PROCESSOR_INDEX);
+    put_u16(buffer + ETL_BUFFER_TYPE_AT, ETL_TYPE_FILE_HEADER);
     if (h->private_logger) {
-        put_u32(buffer + BUFFER_CURRENT_AT, 0);
-        put_u32(buffer + BUFFER_STATE_AT, 0);
+        put_u32(buffer + ETL_BUFFER_CURRENT_AT, 0);
+        put_u32(buffer + ETL_BUFFER_STATE_AT, 0);
     }
     return S_OK;
 }
@@ -202,6 +187,7 @@ HRESULT etl_file_create(const char *path, bool replace, const struct etl_header 
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a log file's buffers", path);
     }
     e->buffers = 2;
+    e->place = 1;
     e->sequence = 1;
     e->utc = header->start_utc;
     e->used = e->written = ETL_BUFFER_HEAD;
@@ -228,54 +214,104 @@ HRESULT etl_file_create(const char *path, bool replace, const struct etl_header 
     return S_OK;
 }
 
-/* Reads what is needed to go on: the header's changing part and the last buffer. */
-static HRESULT load_end(struct etl_file *e, struct file *file, const char *path)
+static HRESULT damaged(const char *path, uint64_t buffer)
 {
-    uint64_t size;
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: buffer %llu, at byte %llu, is damaged", path,
+                     (unsigned long long)buffer, (unsigned long long)buffer * ETL_BUFFER_SIZE);
+}
+
+/* The file's first buffer, into e->spare. */
+static HRESULT load_header(struct etl_file *e, struct file *file, const char *path)
+{
     size_t got;
-    HRESULT hr = file_size(file, &size);
-    if (FAILED(hr)) {
-        return hr;
-    }
-    e->buffers = size / ETL_BUFFER_SIZE;
-    e->torn = size % ETL_BUFFER_SIZE != 0;
-    if (e->buffers < 2) {
-        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                         "%s: %llu bytes are too few for a binary log to append to", path, (unsigned long long)size);
-    }
-    hr = file_read_at(file, 0, e->spare, ETL_BUFFER_SIZE, &got);
+    HRESULT hr = file_read_at(file, 0, e->spare, ETL_BUFFER_SIZE, &got);
     if (FAILED(hr)) {
         return hr;
     }
     uint32_t offset = ETL_BUFFER_HEAD, length = 0;
     const uint8_t *event = NULL;
     uint32_t used = got == ETL_BUFFER_SIZE ? etl_buffer_used(e->spare) : 0;
-    if (used == 0 || get_u16(e->spare + BUFFER_TYPE_AT) != TYPE_FILE_HEADER ||
-        !etl_buffer_event(e->spare, used, &offset, &event, &length) || event[2] != SYSTEM_HEADER_64 ||
+    if (used == 0 || get_u16(e->spare + ETL_BUFFER_TYPE_AT) != ETL_TYPE_FILE_HEADER ||
+        !etl_buffer_event(e->spare, used, &offset, &event, &length) || event[2] != ETL_HEADER_SYSTEM_64 ||
         length < NAMES_AT - ETL_BUFFER_HEAD || get_u32(e->spare + LOGFILE_AT) != ETL_BUFFER_SIZE) {
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: is not a binary log with buffers of %u bytes",
                          path, (unsigned)ETL_BUFFER_SIZE);
     }
     memcpy(e->patch, e->spare + PATCH_AT, PATCH_SIZE);
-    hr = file_read_at(file, (e->buffers - 1) * ETL_BUFFER_SIZE, e->buffer, ETL_BUFFER_SIZE, &got);
+    return S_OK;
+}
+
+static bool all_zero(const uint8_t *at, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (at[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Looks for the end of the last record in buffer `place`, into e->used. 0: there is none. */
+static HRESULT load_buffer(struct etl_file *e, struct file *file, const char *path, uint64_t place,
+                           etl_ends_record *ends)
+{
+    size_t got;
+    e->used = 0;
+    HRESULT hr = file_read_at(file, place * ETL_BUFFER_SIZE, e->buffer, ETL_BUFFER_SIZE, &got);
+    if (FAILED(hr) || got < ETL_BUFFER_HEAD || all_zero(e->buffer, ETL_BUFFER_HEAD)) {
+        return hr;
+    }
+    const bool cut = got < ETL_BUFFER_SIZE;
+    const uint32_t used = etl_buffer_used(e->buffer);
+    if (used == 0 || get_u16(e->buffer + ETL_BUFFER_TYPE_AT) != 0) {
+        return cut ? S_OK : damaged(path, place);
+    }
+    uint32_t offset = ETL_BUFFER_HEAD, length;
+    const uint8_t *event;
+    const uint32_t there = used < got ? used : (uint32_t)got;
+    while (etl_buffer_event(e->buffer, there, &offset, &event, &length)) {
+        if (ends(event, length)) {
+            e->used = (offset + 7) & ~(uint32_t)7; /* the padding may be cut */
+            memset(e->buffer + (event - e->buffer) + length, 0, e->used - (uint32_t)(event - e->buffer) - length);
+        }
+    }
+    return cut || offset == used ? S_OK : damaged(path, place);
+}
+
+/* Reads what is needed to go on: the header's changing part, and the buffer that the last record ends in. */
+static HRESULT load_end(struct etl_file *e, struct file *file, const char *path, etl_ends_record *ends)
+{
+    uint64_t size;
+    HRESULT hr = file_size(file, &size);
+    if (SUCCEEDED(hr)) {
+        hr = load_header(e, file, path);
+    }
     if (FAILED(hr)) {
         return hr;
     }
-    e->used = got == ETL_BUFFER_SIZE ? etl_buffer_used(e->buffer) : 0;
-    for (offset = ETL_BUFFER_HEAD; etl_buffer_event(e->buffer, e->used, &offset, &event, &length);) {
+    uint64_t place = (size + ETL_BUFFER_SIZE - 1) / ETL_BUFFER_SIZE;
+    while (SUCCEEDED(hr) && e->used == 0 && --place > 0) {
+        hr = load_buffer(e, file, path, place, ends);
     }
-    if (e->used == 0 || offset != e->used || get_u16(e->buffer + BUFFER_TYPE_AT) != 0) {
-        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: buffer %llu, the last, is damaged", path,
-                         (unsigned long long)(e->buffers - 1));
+    if (SUCCEEDED(hr) && e->used == 0) {
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: %llu bytes hold no record to append to", path,
+                       (unsigned long long)size);
     }
+    if (FAILED(hr)) {
+        return hr;
+    }
+    e->place = place;
+    e->buffers = place + 1;
+    e->torn = size != e->buffers * ETL_BUFFER_SIZE;
+    e->changed = e->torn || e->used != etl_buffer_used(e->buffer);
     memset(e->buffer + e->used, 0xFF, ETL_BUFFER_SIZE - e->used);
-    e->sequence = get_u64(e->buffer + BUFFER_SEQUENCE_AT);
+    e->sequence = get_u64(e->buffer + ETL_BUFFER_SEQUENCE_AT);
     e->utc = (int64_t)get_u64(e->patch + PATCH_END);
     e->written = 0;
     return S_OK;
 }
 
-HRESULT etl_file_open(const char *path, struct etl_file **out)
+HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file **out)
 {
     struct etl_file *e = new_file();
     if (e == NULL) {
@@ -284,7 +320,7 @@ HRESULT etl_file_open(const char *path, struct etl_file **out)
     struct file *old;
     HRESULT hr = file_open(path, FILE_READ, &old);
     if (SUCCEEDED(hr)) {
-        hr = load_end(e, old, path);
+        hr = load_end(e, old, path, ends);
         file_close(old);
     }
     if (SUCCEEDED(hr)) {
@@ -298,9 +334,36 @@ HRESULT etl_file_open(const char *path, struct etl_file **out)
     return S_OK;
 }
 
-static uint64_t buffer_place(const struct etl_file *e)
+HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers)
 {
-    return (e->buffers - 1) * ETL_BUFFER_SIZE;
+    if (max_buffers < e->buffers + 2) {
+        return error_set(
+            E_INVALIDARG,
+            "a circular log of %llu bytes is too small; its catalog needs %llu, and its samples %u at least",
+            (unsigned long long)max_buffers * ETL_BUFFER_SIZE, (unsigned long long)e->buffers * ETL_BUFFER_SIZE,
+            2 * (unsigned)ETL_BUFFER_SIZE);
+    }
+    e->ring_first = e->buffers;
+    e->ring_end = max_buffers;
+    e->full = true;
+    return S_OK;
+}
+
+static uint64_t buffer_offset(const struct etl_file *e)
+{
+    return e->place * ETL_BUFFER_SIZE;
+}
+
+/* The place behind `place`. */
+static uint64_t next_place(const struct etl_file *e, uint64_t place)
+{
+    return e->ring_end != 0 && place + 1 == e->ring_end ? e->ring_first : place + 1;
+}
+
+/* Bytes that the present buffer still takes. */
+static uint32_t room(const struct etl_file *e)
+{
+    return e->full ? 0 : ETL_BUFFER_SIZE - e->used;
 }
 
 /* Brings the last buffer of the file up to date: its new events, then its header. */
@@ -309,13 +372,13 @@ static HRESULT write_buffer(struct etl_file *e, uint16_t flags)
     put_buffer_head(e->buffer, e->used, e->sequence, e->utc, flags);
     HRESULT hr = S_OK;
     if (e->written == 0) {
-        hr = file_write_at(e->file, buffer_place(e), e->buffer, ETL_BUFFER_SIZE);
+        hr = file_write_at(e->file, buffer_offset(e), e->buffer, ETL_BUFFER_SIZE);
     } else {
         if (e->used > e->written) {
-            hr = file_write_at(e->file, buffer_place(e) + e->written, e->buffer + e->written, e->used - e->written);
+            hr = file_write_at(e->file, buffer_offset(e) + e->written, e->buffer + e->written, e->used - e->written);
         }
         if (SUCCEEDED(hr)) {
-            hr = file_write_at(e->file, buffer_place(e), e->buffer, ETL_BUFFER_HEAD);
+            hr = file_write_at(e->file, buffer_offset(e), e->buffer, ETL_BUFFER_HEAD);
         }
     }
     if (SUCCEEDED(hr)) {
@@ -347,10 +410,12 @@ static HRESULT cut_torn_end(struct etl_file *e)
 static HRESULT reserve(struct etl_file *e, uint64_t count)
 {
     HRESULT hr = cut_torn_end(e);
+    uint64_t place = e->place;
     for (uint64_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        place = next_place(e, place);
         begin_buffer(e->spare, e->sequence + 1 + i, e->utc);
-        hr = file_write_at(e->file, (e->buffers + i) * ETL_BUFFER_SIZE, e->spare, ETL_BUFFER_SIZE);
-        e->torn = true; /* until the buffers count */
+        hr = file_write_at(e->file, place * ETL_BUFFER_SIZE, e->spare, ETL_BUFFER_SIZE);
+        e->torn = e->torn || place >= e->buffers; /* until the buffers count */
     }
     return hr;
 }
@@ -358,7 +423,7 @@ static HRESULT reserve(struct etl_file *e, uint64_t count)
 /* Copies events into the buffer until one does not fit; returns the index of that one. */
 static size_t fill(struct etl_file *e, const struct etl_event *events, size_t count, size_t i)
 {
-    for (; i < count && event_space(&events[i]) <= ETL_BUFFER_SIZE - e->used; i++) {
+    for (; i < count && event_space(&events[i]) <= room(e); i++) {
         const struct etl_event *event = &events[i];
         uint8_t *at = e->buffer + e->used;
         uint32_t space = event_space(event);
@@ -382,7 +447,8 @@ static void swap_buffers(struct etl_file *e)
 static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count,
                           uint64_t new_buffers)
 {
-    const uint64_t old_buffers = e->buffers, old_sequence = e->sequence;
+    const uint64_t old_buffers = e->buffers, old_place = e->place, old_sequence = e->sequence;
+    const bool old_full = e->full;
     const int64_t old_utc = e->utc;
     const uint32_t old_used = e->used;
     e->utc = utc;
@@ -393,15 +459,17 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
         return hr;
     }
     size_t i = fill(e, events, count, 0);
-    hr = write_buffer(e, FLAG_PROCESSOR_INDEX);
+    hr = write_buffer(e, ETL_FLAG_PROCESSOR_INDEX);
     swap_buffers(e); /* the first one is kept for a way back */
     while (SUCCEEDED(hr) && i < count) {
-        e->buffers++;
+        e->place = next_place(e, e->place);
+        e->buffers += e->place == e->buffers;
         e->sequence++;
+        e->full = false;
         begin_buffer(e->buffer, e->sequence, utc);
         e->used = e->written = ETL_BUFFER_HEAD;
         i = fill(e, events, count, i);
-        hr = write_buffer(e, i == count ? FLAG_PROCESSOR_INDEX | FLAG_LAST : FLAG_PROCESSOR_INDEX);
+        hr = write_buffer(e, i == count ? ETL_FLAG_PROCESSOR_INDEX | ETL_FLAG_LAST : ETL_FLAG_PROCESSOR_INDEX);
     }
     if (SUCCEEDED(hr)) {
         hr = write_patch(e);
@@ -413,6 +481,8 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
     }
     swap_buffers(e);
     e->buffers = old_buffers;
+    e->place = old_place;
+    e->full = old_full;
     e->sequence = old_sequence;
     e->utc = old_utc;
     e->used = old_used;
@@ -424,16 +494,16 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
     return hr;
 }
 
-static uint64_t buffers_needed(uint32_t used, const struct etl_event *events, size_t count)
+static uint64_t buffers_needed(uint32_t free, const struct etl_event *events, size_t count)
 {
     uint64_t needed = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t space = event_space(&events[i]);
-        if (space > ETL_BUFFER_SIZE - used) {
+        if (space > free) {
             needed++;
-            used = ETL_BUFFER_HEAD;
+            free = ETL_MAX_EVENT;
         }
-        used += space;
+        free -= space;
     }
     return needed;
 }
@@ -449,7 +519,7 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
     if (utc < e->utc) {
         utc = e->utc; /* the clock was set back; buffers' times may not fall */
     }
-    uint64_t new_buffers = buffers_needed(e->used, events, count);
+    uint64_t new_buffers = buffers_needed(room(e), events, count);
     if (new_buffers != 0) {
         return add_across(e, utc, events, count, new_buffers);
     }
@@ -459,23 +529,22 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
     return S_OK;
 }
 
-HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, size_t count, int64_t stamp)
+HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, size_t count)
 {
-    uint8_t bytes[8];
-    put_u64(bytes, (uint64_t)stamp);
     uint64_t buffer = 1;
     uint32_t used = ETL_BUFFER_HEAD;
     for (size_t i = 0; i < count; i++) {
+        const uint8_t *stamp = events[i].head + STAMP_AT;
         uint32_t space = event_space(&events[i]);
         if (space > ETL_BUFFER_SIZE - used) {
             buffer++;
             used = ETL_BUFFER_HEAD;
         }
-        if (buffer == e->buffers - 1) {
-            memcpy(e->buffer + used + STAMP_AT, bytes, sizeof bytes);
+        if (buffer == e->place) {
+            memcpy(e->buffer + used + STAMP_AT, stamp, STAMP_SIZE);
         }
-        if (buffer < e->buffers - 1 || used < e->written) {
-            HRESULT hr = file_write_at(e->file, buffer * ETL_BUFFER_SIZE + used + STAMP_AT, bytes, sizeof bytes);
+        if (buffer < e->place || used < e->written) {
+            HRESULT hr = file_write_at(e->file, buffer * ETL_BUFFER_SIZE + used + STAMP_AT, stamp, STAMP_SIZE);
             if (FAILED(hr)) {
                 return hr;
             }
@@ -496,7 +565,7 @@ HRESULT etl_file_flush(struct etl_file *e)
 {
     HRESULT cut = cut_torn_end(e), hr = S_OK;
     if (e->changed) {
-        hr = write_buffer(e, FLAG_PROCESSOR_INDEX | FLAG_LAST);
+        hr = write_buffer(e, ETL_FLAG_PROCESSOR_INDEX | ETL_FLAG_LAST);
         if (SUCCEEDED(hr)) {
             hr = write_patch(e);
         }
@@ -512,7 +581,17 @@ uint64_t etl_file_size(const struct etl_file *e)
 
 uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count)
 {
-    return (e->buffers + buffers_needed(e->used, events, count)) * ETL_BUFFER_SIZE;
+    const uint64_t needed = buffers_needed(room(e), events, count);
+    if (e->ring_end == 0) {
+        return (e->buffers + needed) * ETL_BUFFER_SIZE;
+    }
+    /* The present buffer may not be overwritten by the events that begin in it. */
+    const bool outside = e->place < e->ring_first;
+    if (needed > e->ring_end - e->ring_first - (outside ? 0 : 1)) {
+        return UINT64_MAX;
+    }
+    const uint64_t buffers = e->buffers + needed;
+    return (buffers < e->ring_end ? buffers : e->ring_end) * ETL_BUFFER_SIZE;
 }
 
 HRESULT etl_file_close(struct etl_file *e)
@@ -527,37 +606,8 @@ HRESULT etl_file_close(struct etl_file *e)
 
 uint32_t etl_buffer_used(const uint8_t *buffer)
 {
-    uint32_t used = get_u32(buffer + BUFFER_USED_AT);
-    bool ours = get_u32(buffer + BUFFER_SIZE_AT) == ETL_BUFFER_SIZE && used >= ETL_BUFFER_HEAD &&
+    uint32_t used = get_u32(buffer + ETL_BUFFER_USED_AT);
+    bool ours = get_u32(buffer + ETL_BUFFER_SIZE_AT) == ETL_BUFFER_SIZE && used >= ETL_BUFFER_HEAD &&
                 used <= ETL_BUFFER_SIZE && (used & 7) == 0;
     return ours ? used : 0;
-}
-
-bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, const uint8_t **event, uint32_t *size)
-{
-    if (used > ETL_BUFFER_SIZE || *offset > used || used - *offset < 8) {
-        return false;
-    }
-    const uint8_t *at = buffer + *offset;
-    uint32_t length, smallest;
-    if (at[3] == WPP_MARKER) {
-        length = get_u16(at);
-        smallest = 8;
-    } else if ((at[3] & EVENT_MARKERS) != EVENT_MARKERS) {
-        return false;
-    } else if (at[2] <= 0x04 || at[2] == 0x10 || at[2] == 0x11) { /* system and performance headers */
-        length = get_u16(at + 4);
-        smallest = at[2] <= 0x02 ? SYSTEM_HEADER : at[2] <= 0x04 ? 0x18 : 0x10;
-    } else {
-        length = get_u16(at);
-        smallest = at[2] == 0x12 || at[2] == 0x13 ? 0x50 : at[2] == 0x0B || at[2] == 0x15 ? 0x48 : 0x30;
-    }
-    uint32_t space = (length + 7) & ~(uint32_t)7;
-    if (length < smallest || space > used - *offset) {
-        return false;
-    }
-    *event = at;
-    *size = length;
-    *offset += space;
-    return true;
 }

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The log writer's face: picks the format's functions and calls them. */
+/* The face of the log writers and readers: picks the format's functions and calls them. */
 #include "engine/log/log_formats.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
 
 /* Of enum log_format. A format without an entry is refused by log_writer_create. */
 static const struct log_format_functions *const formats[] = {
     [LOG_CSV] = &log_csv_functions,
     [LOG_TSV] = &log_tsv_functions,
+    [LOG_SQL] = &log_sql_functions,
     [LOG_BINARY] = &log_binary_functions,
 };
 
@@ -41,7 +48,110 @@ uint64_t log_writer_size(const struct log_writer *w)
     return w->functions->size(w);
 }
 
+HRESULT log_writer_remark(struct log_writer *w, char **text)
+{
+    *text = NULL;
+    return w->functions->remark != NULL ? w->functions->remark(w, text) : S_FALSE;
+}
+
 HRESULT log_writer_close(struct log_writer *w)
 {
     return w == NULL ? S_OK : w->functions->close(w);
+}
+
+/* In the order they are asked in. */
+static const struct log_reader_functions *const readers[] = {&log_sql_reader, &log_text_reader, &log_binary_reader,
+                                                             NULL};
+
+static HRESULT read_head(const char *path, uint8_t *head, size_t *size)
+{
+    struct file *file;
+    HRESULT hr = file_open(path, FILE_READ, &file);
+    if (SUCCEEDED(hr)) {
+        hr = file_read_at(file, 0, head, LOG_HEAD_BYTES, size);
+        file_close(file);
+    }
+    return hr;
+}
+
+HRESULT log_reader_open(const char *path, struct log_reader **out)
+{
+    uint8_t head[LOG_HEAD_BYTES];
+    size_t size = 0;
+    for (size_t i = 0; readers[i] != NULL; i++) {
+        if (readers[i]->recognises(path, NULL, 0)) {
+            return readers[i]->open(path, out);
+        }
+    }
+    HRESULT hr = read_head(path, head, &size);
+    for (size_t i = 0; SUCCEEDED(hr) && readers[i] != NULL; i++) {
+        if (readers[i]->recognises(path, head, size)) {
+            return readers[i]->open(path, out);
+        }
+    }
+    return FAILED(hr)
+               ? hr
+               : error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                           "%s: is no performance log: neither CSV or TSV with a PDH header nor a binary log", path);
+}
+
+const struct log_info *log_reader_info(const struct log_reader *r)
+{
+    return &r->info;
+}
+
+const struct log_counter *log_reader_counters(const struct log_reader *r, size_t *count)
+{
+    *count = r->counters.count;
+    return r->counters.items;
+}
+
+HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells)
+{
+    return r->functions->next(r, utc, cells);
+}
+
+HRESULT log_reader_seek(struct log_reader *r, int64_t utc)
+{
+    return r->functions->seek(r, utc);
+}
+
+void log_reader_progress(const struct log_reader *r, uint64_t *done, uint64_t *total)
+{
+    r->functions->progress(r, done, total);
+}
+
+const struct texts *log_reader_remarks(const struct log_reader *r)
+{
+    return &r->remarks;
+}
+
+void log_reader_remark(struct log_reader *r, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    if (r->remarks.count >= LOG_MAX_REMARKS) {
+        return;
+    }
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    (void)texts_add(&r->remarks,
+                    r->remarks.count + 1 < LOG_MAX_REMARKS ? text : "there is more damage than is listed here");
+}
+
+void log_reader_free_base(struct log_reader *r)
+{
+    memory_free((void *)r->info.zone.name);
+    memory_free((void *)r->info.machine);
+    memory_free((void *)r->info.comment);
+    log_counters_free(&r->counters);
+    texts_free(&r->remarks);
+}
+
+void log_reader_close(struct log_reader *r)
+{
+    if (r != NULL) {
+        r->functions->close(r);
+    }
 }

@@ -7,8 +7,8 @@
    - A missing value is a blank, " ". So are infinities and NaNs, which no reader of these files takes for numbers.
    - A quotation mark in a name is doubled; a control character in a name becomes a blank, so a row stays one line.
    - Names are in the ANSI code page (text_ansi.h); what it lacks becomes '?'.
-   - log_options.append is ignored, as MS-PLA ignores LogAppend for text: the file must not exist. The comment has no
-     place in the file.
+   - log_options.append continues a file with the same columns, in the zone of its header, wherever a crash cut it
+     (text_append.h). Sets do not ask for it: MS-PLA ignores LogAppend for text. The comment has no place in the file.
    A row goes to the file in one write when it is appended, so flush has nothing to do. */
 #include "engine/log/log_formats.h"
 
@@ -17,6 +17,7 @@
 
 #include "engine/log/local_time.h"
 #include "engine/log/number_text.h"
+#include "engine/log/text_append.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -83,45 +84,40 @@ static void add_name(struct text_buffer *b, const char *name)
     }
 }
 
-/* \\machine\object(parent/instance#index)\counter */
-static void add_path(struct text_buffer *b, const struct log_counter *counter)
+/* The zone's name for the header; from memory_alloc, NULL when out of memory. */
+static char *zone_name(const struct log_zone *zone, int bias)
 {
-    add_name(b, counter->machine);
-    text_buffer_add(b, "\\");
-    add_name(b, counter->object);
-    if (counter->instance != NULL) {
-        text_buffer_add(b, "(");
-        if (counter->parent != NULL) {
-            add_name(b, counter->parent);
-            text_buffer_add(b, "/");
-        }
-        add_name(b, counter->instance);
-        if (counter->index != 0) {
-            text_buffer_format(b, "#%u", (unsigned)counter->index);
-        }
-        text_buffer_add(b, ")");
+    if (zone->known && zone->name != NULL) {
+        return text_copy(zone->name);
     }
-    text_buffer_add(b, "\\");
-    add_name(b, counter->counter);
+    if (zone->known && bias != clock_bias_minutes(clock_utc())) {
+        const int minutes = bias < 0 ? -bias : bias; /* not the host's zone: it has no name here */
+        return text_format("UTC%c%02d:%02d", bias > 0 ? '-' : '+', minutes / 60, minutes % 60);
+    }
+    return clock_zone_name();
 }
 
 static HRESULT header_row(const char *tag, char separator, const struct log_counter *counters, size_t count,
-                          int64_t start_utc, char **row, size_t *length)
+                          int64_t start_utc, const struct log_zone *in, char **row, size_t *length)
 {
     struct text_buffer b = {0};
-    char *zone = clock_zone_name();
+    const int bias = in->known ? in->bias_minutes : clock_bias_minutes(start_utc);
+    char *zone = zone_name(in, bias);
     if (zone == NULL) {
         return error_set(E_OUTOFMEMORY, "out of memory for the header of a log with %zu counters", count);
     }
     text_buffer_format(&b, "\"(%s 4.0) (", tag);
     add_name(&b, zone);
-    text_buffer_format(&b, ")(%d)\"", clock_bias_minutes(start_utc));
+    text_buffer_format(&b, ")(%d)\"", bias);
     memory_free(zone);
     for (size_t i = 0; i < count; i++) {
+        char *path = log_counter_path(&counters[i]);
+        b.failed |= path == NULL;
         text_buffer_add_n(&b, &separator, 1);
         text_buffer_add(&b, "\"");
-        add_path(&b, &counters[i]);
+        add_name(&b, path);
         text_buffer_add(&b, "\"");
+        memory_free(path);
     }
     text_buffer_add(&b, "\r\n");
     char *text = text_buffer_take(&b);
@@ -148,6 +144,34 @@ static struct text_log *new_log(size_t counters)
     return log;
 }
 
+static HRESULT start_file(struct text_log *log, const char *path, bool replace, const char *header, size_t length)
+{
+    HRESULT hr = file_open(path, replace ? FILE_REPLACE : FILE_CREATE_NEW, &log->file);
+    if (SUCCEEDED(hr)) {
+        hr = write_row(log, header, length);
+        if (FAILED(hr)) {
+            file_close(log->file);
+            log->file = NULL;
+            (void)file_delete(path);
+        }
+    }
+    return hr;
+}
+
+static HRESULT continue_file(struct text_log *log, const char *path, const struct text_end *end)
+{
+    log->size = end->whole;
+    log->torn = end->cut;
+    if (end->zone.known) {
+        log->zone = local_time_in(&end->zone);
+    }
+    HRESULT hr = file_open(path, FILE_APPEND, &log->file);
+    if (SUCCEEDED(hr)) {
+        hr = write_row(log, end->missing, strlen(end->missing)); /* also cuts off the torn row */
+    }
+    return hr;
+}
+
 static HRESULT text_create(const struct log_format_functions *functions, const char *tag, char separator,
                            const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
                            const struct log_options *options, struct log_writer **out)
@@ -161,7 +185,7 @@ static HRESULT text_create(const struct log_format_functions *functions, const c
     }
     char *header = NULL;
     size_t length = 0;
-    HRESULT hr = header_row(tag, separator, counters, count, start_utc, &header, &length);
+    HRESULT hr = header_row(tag, separator, counters, count, start_utc, &options->zone, &header, &length);
     if (FAILED(hr)) {
         return hr;
     }
@@ -174,14 +198,11 @@ static HRESULT text_create(const struct log_format_functions *functions, const c
     log->base.functions = functions;
     log->separator = separator;
     log->max_bytes = options->max_bytes;
-    hr = file_open(path, FILE_CREATE_NEW, &log->file);
+    log->zone = local_time_in(&options->zone);
+    struct text_end end = {0};
+    hr = options->append ? text_append_find_end(path, header, length, count, &end) : S_OK;
     if (SUCCEEDED(hr)) {
-        hr = write_row(log, header, length);
-        if (FAILED(hr)) {
-            file_close(log->file);
-            log->file = NULL;
-            (void)file_delete(path);
-        }
+        hr = end.whole > 0 ? continue_file(log, path, &end) : start_file(log, path, end.exists, header, length);
     }
     memory_free(header);
     if (FAILED(hr)) {

@@ -54,8 +54,9 @@ static void alert_thresholds_changed(struct object *o)
 
 static HRESULT alert_get_display_names(struct object *o, const struct property *p, struct value *out)
 {
+    (void)p;
     struct alert_collector *c = (struct alert_collector *)o;
-    return collector_get_display_texts(o, p, &c->AlertDisplayNames, &c->AlertThresholds, out);
+    return collector_get_display_texts(o, &c->AlertDisplayNames, &c->AlertThresholds, out);
 }
 
 static const struct property properties[] = {
@@ -79,5 +80,6 @@ const struct class alert_collector_class = {
     .properties = properties,
     .property_count = IAlertDataCollector_count,
     .created = collector_created,
+    .read_live = collector_read_live,
     .extension = extension,
 };

@@ -23,5 +23,6 @@ const struct class api_tracing_collector_class = {
     .properties = properties,
     .property_count = IApiTracingDataCollector_count,
     .created = collector_created,
+    .read_live = collector_read_live,
     .extension = extension,
 };

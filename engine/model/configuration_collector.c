@@ -36,5 +36,6 @@ const struct class configuration_collector_class = {
     .properties = properties,
     .property_count = IConfigurationDataCollector_count,
     .created = collector_created,
+    .read_live = collector_read_live,
     .extension = extension,
 };

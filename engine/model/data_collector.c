@@ -95,8 +95,7 @@ char *collector_file_base(const struct object *o)
 
 HRESULT collector_get_file_name(struct object *o, const struct property *p, struct value *out)
 {
-    memset(out, 0, sizeof *out);
-    out->kind = p->kind;
+    (void)p;
     object_lock(o);
     out->text = collector_file_base(o);
     object_unlock(o);
@@ -105,8 +104,7 @@ HRESULT collector_get_file_name(struct object *o, const struct property *p, stru
 
 HRESULT collector_get_index(struct object *o, const struct property *p, struct value *out)
 {
-    memset(out, 0, sizeof *out);
-    out->kind = p->kind;
+    (void)p;
     object_lock(o);
     if (o->parent)
         for (size_t i = 0; i < siblings(o)->count; i++)
@@ -116,72 +114,61 @@ HRESULT collector_get_index(struct object *o, const struct property *p, struct v
     return S_OK;
 }
 
+bool collector_latest_is_put(const struct object *o)
+{
+    return ((const struct data_collector *)o)->LatestWasPut;
+}
+
 void collector_latest_was_put(struct object *o)
 {
     collector_of(o)->LatestWasPut = true;
 }
 
-/* The file of the latest run as its record has it; *text stays NULL when there is none. */
-static HRESULT latest_of_run(struct object *o, const struct property *p, char **text)
+HRESULT collector_read_live(struct object *o, unsigned parts, struct set_live *out)
 {
     struct object *set;
-    struct set_live live;
-    struct value index;
-    *text = NULL;
-    if (FAILED(collector_set(o, &set))) {
-        error_clear();
-        return S_OK;
-    }
-    HRESULT hr = set_read(set, &live);
-    object_release(set);
-    if (FAILED(hr))
-        return hr;
-    collector_get_index(o, p, &index);
-    if ((size_t)index.i32 < live.latest_files.count) {
-        *text = text_copy(live.latest_files.items[index.i32]);
-        hr = *text ? S_OK : E_OUTOFMEMORY;
-    }
-    set_live_free(&live);
-    return hr;
-}
-
-HRESULT collector_get_latest(struct object *o, const struct property *p, struct value *out)
-{
-    char *text = NULL;
-    object_lock(o);
-    bool put = collector_of(o)->LatestWasPut;
-    object_unlock(o);
-    HRESULT hr = put ? S_OK : latest_of_run(o, p, &text);
-    if (FAILED(hr) || !text)
-        return FAILED(hr) ? hr : object_get_field(o, p, out);
-    memset(out, 0, sizeof *out);
-    out->kind = p->kind;
-    out->text = text;
-    return S_OK;
-}
-
-HRESULT collector_get_output_location(struct object *o, const struct property *p, struct value *out)
-{
-    struct object *set;
-    struct set_live live = {0};
-    struct name_context context;
-    char *folder = NULL;
-    memset(out, 0, sizeof *out);
-    out->kind = p->kind;
     HRESULT hr = collector_set(o, &set);
     if (FAILED(hr))
         return hr;
-    hr = set_read(set, &live);
-    if (SUCCEEDED(hr))
-        hr = name_context_now(live.serial_number, &context);
+    hr = object_read_live(set, parts, out);
+    object_release(set);
+    return hr;
+}
+
+/* The file of the latest run as its record has it. */
+HRESULT collector_get_latest(struct object *o, const struct property *p, const struct set_live *live, struct value *out)
+{
+    struct value index = {.kind = PROPERTY_I32};
+    collector_get_index(o, p, &index);
+    if (!live || (size_t)index.i32 >= live->latest_files.count)
+        return object_get_field(o, p, out);
+    out->text = text_copy(live->latest_files.items[index.i32]);
+    return out->text ? S_OK : E_OUTOFMEMORY;
+}
+
+HRESULT collector_get_output_location(struct object *o, const struct property *p, const struct set_live *live,
+                                      struct value *out)
+{
+    struct object *set;
+    struct name_context context;
+    char *folder = NULL;
+    (void)p;
+    HRESULT hr = collector_set(o, &set);
+    if (FAILED(hr))
+        return hr;
+    hr = name_context_now(live ? live->serial_number : 0, &context);
     if (SUCCEEDED(hr)) {
-        hr = set_output_folder(set, &context, &folder);
+        if (live && live->next_folder) {
+            folder = text_copy(live->next_folder);
+            hr = folder ? S_OK : E_OUTOFMEMORY;
+        } else {
+            hr = set_output_folder(set, &context, &folder);
+        }
         if (SUCCEEDED(hr))
             hr = collector_output_file(o, folder, &context, &out->text);
         name_context_free(&context);
     }
     memory_free(folder);
-    set_live_free(&live);
     object_release(set);
     return hr;
 }
@@ -196,11 +183,9 @@ HRESULT collector_created(struct object *o)
 }
 
 /* Display texts that stand beside a list one by one; the list's own texts where their number does not fit. */
-HRESULT collector_get_display_texts(struct object *o, const struct property *p, const struct texts *shown,
-                                    const struct texts *list, struct value *out)
+HRESULT collector_get_display_texts(struct object *o, const struct texts *shown, const struct texts *list,
+                                    struct value *out)
 {
-    memset(out, 0, sizeof *out);
-    out->kind = p->kind;
     object_lock(o);
     HRESULT hr = texts_copy(&out->texts, shown->count == list->count ? shown : list);
     object_unlock(o);
@@ -238,11 +223,31 @@ HRESULT check_no_duplicates(const struct property *p, const struct texts *list)
 
 /* ---- the collection ---- */
 
+/* A collector that was never named gets the name that Windows' own wizard would give it. One of the numbers up to one
+   more than there are collectors is free. From memory_alloc. */
+static char *free_name(const struct items *items)
+{
+    static const char stem[] = "DataCollector";
+    bool *taken = memory_zero(items->count + 2, sizeof *taken);
+    size_t free = 1;
+    if (!taken)
+        return NULL;
+    for (size_t i = 0; i < items->count; i++) {
+        const char *name = collector_of(items->list[i])->Name;
+        uint64_t n;
+        if (text_matches("DataCollector*", name) && text_to_u64(name + strlen(stem), &n) && n <= items->count)
+            taken[n] = true;
+    }
+    while (taken[free])
+        free++;
+    memory_free(taken);
+    return text_format("%s%02u", stem, (unsigned)free);
+}
+
 static HRESULT admit(struct object *collection, struct object *item)
 {
     const struct items *items = &((struct collection *)collection)->items;
     const struct data_collector_set *set = (const struct data_collector_set *)collection->parent;
-    char name[32];
     if (set && set->one_collector && items->count)
         return error_set(PLA_E_DCS_SINGLETON_REQUIRED, "Add: a set of this namespace has one data collector");
     if (collector_of(item)->Name[0]) {
@@ -251,17 +256,11 @@ static HRESULT admit(struct object *collection, struct object *item)
                              collector_of(item)->Name);
         return S_OK;
     }
-    /* A collector that was never named gets the name that Windows' own wizard would give it. */
-    for (unsigned n = 1;; n++) {
-        snprintf(name, sizeof name, "DataCollector%02u", n);
-        if (!name_taken(items, item, name))
-            break;
-    }
-    char *copy = text_copy(name);
-    if (!copy)
+    char *name = free_name(items);
+    if (!name)
         return E_OUTOFMEMORY;
     memory_free(collector_of(item)->Name);
-    collector_of(item)->Name = copy;
+    collector_of(item)->Name = name;
     return S_OK;
 }
 

@@ -10,16 +10,24 @@ HRESULT collector_check_file_name(struct object *o, const struct property *p, co
 HRESULT collector_get_file_name(struct object *o, const struct property *p, struct value *out);
 /* FileName, or what Name makes as a file's name; under the lock; from memory_alloc. */
 char *collector_file_base(const struct object *o);
-HRESULT collector_get_latest(struct object *o, const struct property *p, struct value *out);
+HRESULT collector_get_latest(struct object *o, const struct property *p, const struct set_live *live,
+                             struct value *out);
+bool collector_latest_is_put(const struct object *o);
 void collector_latest_was_put(struct object *o);
-HRESULT collector_get_output_location(struct object *o, const struct property *p, struct value *out);
+HRESULT collector_get_output_location(struct object *o, const struct property *p, const struct set_live *live,
+                                      struct value *out);
 HRESULT collector_get_index(struct object *o, const struct property *p, struct value *out);
-/* class->created of every kind: its DataCollectorType. */
+/* class->created of every kind: its DataCollectorType; and class->read_live. */
 HRESULT collector_created(struct object *o);
-HRESULT collector_get_display_texts(struct object *o, const struct property *p, const struct texts *shown,
-                                    const struct texts *list, struct value *out);
+HRESULT collector_read_live(struct object *o, unsigned parts, struct set_live *out);
+HRESULT collector_get_display_texts(struct object *o, const struct texts *shown, const struct texts *list,
+                                    struct value *out);
 /* What lists have in common: E_INVALIDARG with the index; PLA_E_NO_DUPLICATES with the text. */
 HRESULT check_no_empty_item(const struct property *p, const struct texts *list);
 HRESULT check_no_duplicates(const struct property *p, const struct texts *list);
+
+/* Whether a trace collector's providers differ: a GUID may be put after the provider was added. PLA_E_NO_DUPLICATES,
+   naming it (MS-PLA 2.2.1). */
+HRESULT trace_check_providers(struct object *collector);
 
 #endif

@@ -21,24 +21,23 @@ static HRESULT bound_name(struct data_collector_set *set, const char **space, ch
     HRESULT hr = S_OK;
     object_lock(&set->object);
     *space = set->space;
-    *name = set->space && set->read_live ? text_copy(set->Name) : NULL;
-    if (set->space && set->read_live && !*name)
+    *name = set->space && set->verbs ? text_copy(set->Name) : NULL;
+    if (set->space && set->verbs && !*name)
         hr = E_OUTOFMEMORY;
     object_unlock(&set->object);
     return hr;
 }
 
-HRESULT set_read(struct object *o, struct set_live *out)
+static HRESULT read_live(struct object *o, unsigned parts, struct set_live *out)
 {
     struct data_collector_set *set = set_of(o);
     const char *space;
     char *name;
-    memset(out, 0, sizeof *out);
     HRESULT hr = bound_name(set, &space, &name);
     if (FAILED(hr))
         return hr;
     if (name) {
-        hr = set->read_live(space, name, out);
+        hr = set->verbs->read_live(o, space, name, parts, out);
         memory_free(name);
         if (FAILED(hr))
             return hr;
@@ -47,6 +46,10 @@ HRESULT set_read(struct object *o, struct set_live *out)
     object_lock(o);
     if (!name || set->serial_put || !out->serial_number)
         out->serial_number = set->SerialNumber;
+    if (set->serial_put) { /* the folder is named by it */
+        memory_free(out->next_folder);
+        out->next_folder = NULL;
+    }
     if (!name || set->latest_put || !out->latest_location) {
         char *kept = text_copy(set->LatestOutputLocation);
         memory_free(out->latest_location);
@@ -63,49 +66,42 @@ HRESULT set_read(struct object *o, struct set_live *out)
 void set_live_free(struct set_live *live)
 {
     memory_free(live->latest_location);
+    memory_free(live->next_folder);
     texts_free(&live->latest_files);
     memset(live, 0, sizeof *live);
 }
 
-static HRESULT set_get_live(struct object *o, const struct property *p, struct value *out)
+static HRESULT set_get_live(struct object *o, const struct property *p, const struct set_live *live, struct value *out)
 {
-    struct set_live live;
-    HRESULT hr = set_read(o, &live);
-    memset(out, 0, sizeof *out);
-    out->kind = p->kind;
-    if (FAILED(hr))
-        return hr;
+    if (!live)
+        return object_get_field(o, p, out);
     switch (p - o->class->properties) {
     case IDataCollectorSet_Status:
-        out->u32 = live.status;
-        break;
+        out->u32 = live->status;
+        return S_OK;
     case IDataCollectorSet_SerialNumber:
-        out->u32 = live.serial_number;
-        break;
+        out->u32 = live->serial_number;
+        return S_OK;
     default:
-        out->text = live.latest_location;
-        live.latest_location = NULL;
-        break;
+        out->text = text_copy(live->latest_location);
+        return out->text ? S_OK : E_OUTOFMEMORY;
     }
-    set_live_free(&live);
-    return S_OK;
 }
 
-static HRESULT set_get_output_location(struct object *o, const struct property *p, struct value *out)
+static HRESULT set_get_output_location(struct object *o, const struct property *p, const struct set_live *live,
+                                       struct value *out)
 {
-    struct set_live live;
     struct name_context context;
-    HRESULT hr = set_read(o, &live);
-    memset(out, 0, sizeof *out);
-    out->kind = p->kind;
-    if (FAILED(hr))
-        return hr;
-    hr = name_context_now(live.serial_number, &context);
+    (void)p;
+    if (live && live->next_folder) {
+        out->text = text_copy(live->next_folder);
+        return out->text ? S_OK : E_OUTOFMEMORY;
+    }
+    HRESULT hr = name_context_now(live ? live->serial_number : set_of(o)->SerialNumber, &context);
     if (SUCCEEDED(hr)) {
         hr = set_output_folder(o, &context, &out->text);
         name_context_free(&context);
     }
-    set_live_free(&live);
     return hr;
 }
 
@@ -150,6 +146,16 @@ static HRESULT set_read_display_name(struct object *o, const struct property *p,
 {
     (void)p;
     return read_unresolved(o, IDataCollectorSet_DisplayName, text);
+}
+
+static bool set_serial_is_put(const struct object *o)
+{
+    return ((const struct data_collector_set *)o)->serial_put;
+}
+
+static bool set_latest_is_put(const struct object *o)
+{
+    return ((const struct data_collector_set *)o)->latest_put;
 }
 
 static void set_serial_was_put(struct object *o)
@@ -237,7 +243,10 @@ static void values_free(struct user_value *values, size_t count)
 
 static void set_destroyed(struct object *o)
 {
-    values_free(set_of(o)->values, set_of(o)->value_count);
+    struct data_collector_set *set = set_of(o);
+    if (set->verbs && set->verbs->destroyed)
+        set->verbs->destroyed(o);
+    values_free(set->values, set->value_count);
 }
 
 static HRESULT set_copied(const struct object *from_, struct object *to_)
@@ -247,6 +256,7 @@ static HRESULT set_copied(const struct object *from_, struct object *to_)
     to->serial_put = from->serial_put;
     to->latest_put = from->latest_put;
     to->has_credentials = from->has_credentials;
+    to->one_collector = from->one_collector;
     for (size_t i = 0; i < from->value_count; i++) {
         if (!memory_grow((void **)&to->values, &to->value_capacity, i + 1, sizeof to->values[0]))
             return E_OUTOFMEMORY;
@@ -283,6 +293,7 @@ const struct class data_collector_set_class = {
     .properties = set_properties,
     .property_count = IDataCollectorSet_count,
     .created = set_created,
+    .read_live = read_live,
     .destroyed = set_destroyed,
     .copied = set_copied,
     .exchanged = set_exchanged,

@@ -19,7 +19,10 @@ struct class
     bool adopts; /* a collection whose items belong to it alone: it is their parent, they share its lock */
     /* A collection's further rule for a new item, under the lock: which names are free; may be NULL. */
     HRESULT (*admit)(struct object *collection, struct object *item);
-    HRESULT (*created)(struct object *o);             /* makes child objects; may be NULL */
+    HRESULT (*created)(struct object *o); /* makes child objects; may be NULL */
+    /* Reads what runs left of the set that the object is or is in, or what was put in its place; PLA_E_DCS_NOT_FOUND:
+       it is in none. May be NULL. */
+    HRESULT (*read_live)(struct object *o, unsigned parts, struct set_live *out);
     const char *(*extension)(const struct object *o); /* of a collector's file, with its dot; under the lock */
     /* What is not in rows; each may be NULL. */
     void (*destroyed)(struct object *o);
@@ -59,9 +62,18 @@ void object_unlock(struct object *o);
 
 /* *out owns what it holds (value_free). Fails for out of memory or as the row's hook says. */
 HRESULT object_get(struct object *o, const struct property *p, struct value *out);
+/* The same with what object_read_live gave, for who gets many at a time; NULL: runs are not asked. */
+HRESULT object_get_with(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
+/* At least the parts (bits of enum set_live_part) that are asked for, for set_live_free; S_FALSE: the kind of object
+   has nothing to do with runs; PLA_E_DCS_NOT_FOUND: it is in no set. *out is empty then. */
+HRESULT object_read_live(struct object *o, unsigned parts, struct set_live *out);
+/* Whether the field itself is the value, whatever runs left: it was put, or its row has nothing to do with runs. */
+bool object_field_stands(struct object *o, const struct property *p);
 /* Checks kind, range and the row's check, then replaces the field. The object is unchanged on failure. E_INVALIDARG
    with a text naming property and value. Read-only rows may be put too: access is the skin's business. */
 HRESULT object_put(struct object *o, const struct property *p, const struct value *in);
+/* The same, and takes over what *in holds, which is empty then; on failure that stays the caller's. */
+HRESULT object_give(struct object *o, const struct property *p, struct value *in);
 /* The field itself, past the row's getter. */
 HRESULT object_get_field(struct object *o, const struct property *p, struct value *out);
 HRESULT object_put_default(struct object *o, const struct property *p);
@@ -100,12 +112,43 @@ struct user_value { /* SetValue's pairs */
     char *key, *value;
     bool document; /* value is an XML fragment */
 };
-/* What a set's live properties are asked from once it is bound; given by who creates the set. */
+/* What a set's live properties are read from once it is bound. */
 struct set_live {
     uint32_t status, serial_number;
     char *latest_location; /* owned */
     struct texts latest_files;
+    char *next_folder; /* owned; that a run would write to, as its process would name it; NULL: as we would */
 };
+enum set_live_part {
+    SET_LIVE_STATUS = 1,
+    SET_LIVE_SERIAL_NUMBER = 2,
+    SET_LIVE_LOCATION = 4,
+    SET_LIVE_FILES = 8,
+    SET_LIVE_NEXT_FOLDER = 16
+};
+
+/* Where the verbs of a set go, given by who creates it: to the engine in this process (engine/run/sets_here.c), or to a
+   server (com/facade.c). `space` (static text) and `name` say what the set is bound to, or is to be. Called without the
+   lock; each leaves the set as it was on failure, and binds or fills it on success. */
+struct set_verbs {
+    /* Refuses the name of a machine that the verbs do not reach. */
+    HRESULT (*check_server)(const char *server);
+    HRESULT(*commit)
+    (struct object *set, const char *space, const char *name, const char *server, uint32_t mode, struct object *issues);
+    HRESULT (*query)(struct object *set, const char *space, const char *name, const char *server);
+    HRESULT (*delete)(struct object *set, const char *space, const char *name);
+    HRESULT (*start)(struct object *set, const char *space, const char *name, bool synchronous);
+    HRESULT (*stop)(struct object *set, const char *space, const char *name, bool synchronous);
+    /* At least the parts (bits of enum set_live_part) that are asked for. */
+    HRESULT (*read_live)(struct object *set, const char *space, const char *name, unsigned parts, struct set_live *out);
+    /* A value that is not the set's own: of its latest run. */
+    HRESULT (*get_run_value)(struct object *set, const char *space, const char *name, const char *key, char **value);
+    HRESULT (*set_credentials)(struct object *set, const char *user, const char *password);
+    /* Adds the sets of the namespace that match the pattern to a collection. */
+    HRESULT (*list)(struct object *collection, const char *space, const char *pattern, const char *server);
+    void (*destroyed)(struct object *set); /* frees `peer`; NULL: there is none */
+};
+
 struct data_collector_set {
     struct object object;
 #define PROPERTY PROPERTY_FIELD
@@ -119,8 +162,8 @@ struct data_collector_set {
     bool serial_put;      /* SerialNumber was put, or came in XML, since the last Query (DECISIONS 13) */
     bool latest_put;      /* the same for LatestOutputLocation */
     bool has_credentials;
-    /* Live state of a bound set; NULL: the fields are all there is. Called without the lock. */
-    HRESULT (*read_live)(const char *space, const char *name, struct set_live *out);
+    const struct set_verbs *verbs; /* NULL: the fields are all there is */
+    void *peer;                    /* the verbs' own, under the lock */
 };
 void set_live_free(struct set_live *live);
 extern const struct class data_collector_set_class;
@@ -140,6 +183,7 @@ struct data_collector_set_collection {
     struct object object;
     struct items items;
     const char *category; /* as that of a set */
+    const struct set_verbs *verbs;
 };
 extern const struct class data_collector_set_collection_class;
 
@@ -333,8 +377,6 @@ HRESULT set_put_value(struct object *set, const char *key, const char *value); /
 /* The same for a value that may be an XML fragment (<Value type="document">). */
 HRESULT set_put_value_as(struct object *set, const char *key, const char *value, bool document);
 HRESULT set_get_value(struct object *set, const char *key, char **value);
-/* Live or kept values of a set, in one read. */
-HRESULT set_read(struct object *set, struct set_live *out);
 /* Copies what validation finds into `issues` (a plaValidation map): MS-PLA 2.2.2.11. Fails only for what makes Commit
    itself fail. */
 HRESULT set_validate(struct object *set, struct object *issues);
@@ -367,7 +409,14 @@ bool time_from_text(const char *text, double *out);
 char *date_to_text(double date); /* from memory_alloc */
 char *time_to_text(double time);
 
+/* Whether XML 1.0 has all characters of the text: no controls but tab and line ends, not U+FFFE and U+FFFF. */
+bool xml_holds(const char *text);
 /* UTF-8, no declaration, empty elements as <X/>. *xml from memory_alloc. */
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
+/* What another object must be given to commit the same set: without what is only shown, and without the live state but
+   what was put (DECISIONS 13). Asks nothing of the set's verbs. */
+HRESULT set_to_commit_xml(struct object *set, char **xml, size_t *size);
+/* What the store keeps: without asking what runs left, which is kept apart from the definition. */
+HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
 
 #endif

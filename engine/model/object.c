@@ -283,11 +283,42 @@ void objects_release(struct object **list, size_t count)
     memory_free(list);
 }
 
+HRESULT object_read_live(struct object *o, unsigned parts, struct set_live *out)
+{
+    memset(out, 0, sizeof *out);
+    return o->class->read_live ? o->class->read_live(o, parts, out) : S_FALSE;
+}
+
+bool object_field_stands(struct object *o, const struct property *p)
+{
+    object_lock(o);
+    bool stands = !p->put || p->put(o);
+    object_unlock(o);
+    return stands;
+}
+
+HRESULT object_get_with(struct object *o, const struct property *p, const struct set_live *live, struct value *out)
+{
+    memset(out, 0, sizeof *out);
+    out->kind = p->kind;
+    if (p->put && object_field_stands(o, p))
+        return object_get_field(o, p, out);
+    return p->get_live ? p->get_live(o, p, live, out) : p->get ? p->get(o, p, out) : object_get_field(o, p, out);
+}
+
 HRESULT object_get(struct object *o, const struct property *p, struct value *out)
 {
-    if (p->get)
-        return p->get(o, p, out);
-    return object_get_field(o, p, out);
+    struct set_live live = {0};
+    bool asked = p->get_live && !(p->put && object_field_stands(o, p));
+    HRESULT hr = asked ? object_read_live(o, p->live_parts, &live) : S_OK;
+    if (SUCCEEDED(hr)) {
+        hr = object_get_with(o, p, asked ? &live : NULL, out);
+    } else {
+        memset(out, 0, sizeof *out);
+        hr = error_prefix(hr, "%s", p->name);
+    }
+    set_live_free(&live);
+    return hr;
 }
 
 HRESULT object_get_field(struct object *o, const struct property *p, struct value *out)
@@ -358,34 +389,38 @@ static HRESULT copy_value(struct value *to, const struct value *from)
     }
 }
 
-HRESULT object_put(struct object *o, const struct property *p, const struct value *in)
+HRESULT object_give(struct object *o, const struct property *p, struct value *v)
 {
-    struct value v;
-    if (in->kind != p->kind || p->kind == PROPERTY_OBJECT)
+    if (v->kind != p->kind || p->kind == PROPERTY_OBJECT)
         return error_set(E_UNEXPECTED, "%s: value of the wrong kind", p->name);
-    HRESULT hr = check(o, p, in);
+    HRESULT hr = check(o, p, v);
     if (FAILED(hr))
         return hr;
-    hr = copy_value(&v, in);
-    if (FAILED(hr)) {
-        value_free(&v);
-        return hr;
-    }
     if (p->kind == PROPERTY_FLAGS)
-        v.u32 &= enumeration_mask(p->enumeration);
+        v->u32 &= enumeration_mask(p->enumeration);
     /* A DATE counts days: the whole part is the day, what is behind the point the time of day (MS-OAUT 2.2.25). */
     if (p->kind == PROPERTY_DATE)
-        v.variant.real = trunc(v.variant.real);
+        v->variant.real = trunc(v->variant.real);
     if (p->kind == PROPERTY_TIME)
-        v.variant.real = fabs(v.variant.real - trunc(v.variant.real));
+        v->variant.real = fabs(v->variant.real - trunc(v->variant.real));
     object_lock(o);
-    exchange_field(o, p, &v);
+    exchange_field(o, p, v);
     mark_put(o, p);
     if (p->changed)
         p->changed(o);
     object_unlock(o);
-    value_free(&v);
+    value_free(v);
     return S_OK;
+}
+
+HRESULT object_put(struct object *o, const struct property *p, const struct value *in)
+{
+    struct value v = {.kind = in->kind};
+    HRESULT hr = in->kind == PROPERTY_OBJECT ? S_OK : copy_value(&v, in);
+    if (SUCCEEDED(hr))
+        hr = object_give(o, p, &v);
+    value_free(&v);
+    return hr;
 }
 
 HRESULT object_put_default(struct object *o, const struct property *p)

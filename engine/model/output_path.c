@@ -7,12 +7,13 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
+#define TICKS_PER_MINUTE INT64_C(600000000)
+
 HRESULT name_context_now(uint32_t serial_number, struct name_context *out)
 {
     int64_t utc = clock_utc();
-    int64_t local = clock_utc_to_local(utc);
-    out->local = clock_calendar(local);
     out->zone_offset_minutes = -clock_bias_minutes(utc);
+    out->local = clock_calendar(utc + out->zone_offset_minutes * TICKS_PER_MINUTE);
     out->serial_number = serial_number;
     out->computer = host_computer_name();
     return out->computer ? S_OK : E_OUTOFMEMORY;

@@ -2,16 +2,19 @@
 /* The performance counter collector: what its rows leave to code. MS-PLA 3.2.4.6. */
 #include "engine/model/data_collector.h"
 
+#include "engine/os/sql_source.h"
+
 #include <string.h>
 
 /* SQL:<data source>!<log set>, or nothing (MS-PLA 3.2.4.6.2). */
 static HRESULT counters_check_source(struct object *o, const struct property *p, const struct value *in)
 {
+    struct sql_source source;
     (void)o;
-    const char *t = in->text, *mark = strchr(t, '!');
-    if (!t[0] || (text_matches("SQL:*", t) && mark && mark > t + 4 && mark[1]))
-        return S_OK;
-    return error_set(E_INVALIDARG, "%s: '%s' is not of the form SQL:<data source>!<log set>", p->name, t);
+    HRESULT hr = in->text[0] ? sql_source_parse(in->text, &source) : S_FALSE;
+    if (hr == S_OK)
+        sql_source_free(&source);
+    return FAILED(hr) ? error_prefix(hr, "%s", p->name) : S_OK;
 }
 
 static HRESULT counters_check_paths(struct object *o, const struct property *p, const struct value *in)
@@ -28,8 +31,9 @@ static void counters_paths_changed(struct object *o)
 
 static HRESULT counters_get_display_names(struct object *o, const struct property *p, struct value *out)
 {
+    (void)p;
     struct performance_counter_collector *c = (struct performance_counter_collector *)o;
-    return collector_get_display_texts(o, p, &c->CounterDisplayNames, &c->PerformanceCounters, out);
+    return collector_get_display_texts(o, &c->CounterDisplayNames, &c->PerformanceCounters, out);
 }
 
 static const struct property properties[] = {
@@ -53,5 +57,6 @@ const struct class performance_counter_collector_class = {
     .properties = properties,
     .property_count = IPerformanceCounterDataCollector_count,
     .created = collector_created,
+    .read_live = collector_read_live,
     .extension = extension,
 };

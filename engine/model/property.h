@@ -7,6 +7,7 @@
 
 struct object;
 struct property;
+struct set_live;
 
 enum property_kind {
     PROPERTY_BOOL,
@@ -115,18 +116,25 @@ struct property {
     enum property_kind kind;
     enum property_access access;
     enum property_xml xml_use;
-    const char *xml;   /* element name */
-    bool lenient;      /* text that UTF-8 cannot hold becomes U+FFFD instead of failing (DECISIONS 3) */
-    const char *alias; /* another name it is read under, or NULL (DECISIONS 6) */
-    size_t offset;     /* of the field in the object's struct */
-    int64_t number;    /* default of numbers */
-    const char *text;  /* default of texts; of lists: the items with ';' between them */
-    int64_t min, max;  /* of I32 and U32; max of BYTES is their number */
+    const char *xml;      /* element name */
+    bool not_in_sessions; /* no element in a set of live trace sessions, as in exports */
+    bool lenient;         /* text that UTF-8 cannot hold becomes U+FFFD instead of failing (DECISIONS 3) */
+    const char *alias;    /* another name it is read under, or NULL (DECISIONS 6) */
+    size_t offset;        /* of the field in the object's struct */
+    int64_t number;       /* default of numbers */
+    const char *text;     /* default of texts; of lists: the items with ';' between them */
+    int64_t min, max;     /* of I32 and U32; max of BYTES is their number */
     const struct enumeration *enumeration;
-    /* Hooks; NULL where the row is regular. They run without the object's lock. */
+    /* Hooks; NULL where the row is regular. They run without the object's lock. *out is empty and of the row's kind. */
     HRESULT (*get)(struct object *o, const struct property *p, struct value *out);
+    /* In place of get, for what hangs on runs; `live` is NULL when nobody is to be asked
+       and for an object that is in no set. */
+    HRESULT (*get_live)(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
+    unsigned live_parts; /* bits of enum set_live_part that get_live looks at */
     HRESULT (*check)(struct object *o, const struct property *p, const struct value *in); /* refuses a put */
     void (*changed)(struct object *o); /* after a put or a value read from XML, under the lock */
+    /* Whether the field stands for itself (it was put); else a run's record does. Under the lock. NULL: always. */
+    bool (*put)(const struct object *o);
     /* Takes an element's text where the row is SHOWN only; NULL: such an element is left alone. */
     HRESULT (*read)(struct object *o, const struct property *p, const char *text);
     const char *doc;
@@ -178,9 +186,12 @@ struct property {
 #define EMPTY                                   .number = 0
 #define RANGE(lo, hi)                           , .min = (lo), .max = (hi)
 #define GETTER(f)                               .get = (f),
+#define LIVE_GETTER(f, parts)                   .get_live = (f), .live_parts = (parts),
 #define CHECK(f)                                .check = (f),
 #define CHANGED(f)                              .changed = (f),
+#define LIVE(f)                                 .put = (f),
 #define READER(f)                               .read = (f),
+#define NOT_IN_SESSIONS                         .not_in_sessions = true,
 #define LENIENT                                 .lenient = true,
 #define PLAIN
 /* The row of a property of the struct that PROPERTY_STRUCT names; the offset names the field, so a row without a field

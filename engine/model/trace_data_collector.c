@@ -19,15 +19,46 @@ static HRESULT trace_get_session_name(struct object *o, const struct property *p
 
 static HRESULT trace_get_is_kernel(struct object *o, const struct property *p, struct value *out)
 {
+    (void)p;
     struct object **providers;
     size_t count;
-    memset(out, 0, sizeof *out);
-    out->kind = p->kind;
     HRESULT hr = collection_snapshot(((struct trace_data_collector *)o)->TraceDataProviders, &providers, &count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         struct value guid;
         object_get_field(providers[i], &trace_data_provider_class.properties[ITraceDataProvider_Guid], &guid);
         out->boolean = out->boolean || guid_equal(&guid.guid, &kernel_provider);
+    }
+    objects_release(providers, count);
+    return hr;
+}
+
+static bool guid_repeats(struct object *const *providers, size_t count, GUID *which)
+{
+    static const GUID none;
+    const struct property *p = &trace_data_provider_class.properties[ITraceDataProvider_Guid];
+    for (size_t i = 0; i < count; i++) {
+        struct value a, b;
+        object_get_field(providers[i], p, &a); /* no memory is needed: it cannot fail */
+        for (size_t k = 0; k < i; k++) {
+            object_get_field(providers[k], p, &b);
+            *which = a.guid;
+            if (!guid_equal(&a.guid, &none) && guid_equal(&a.guid, &b.guid))
+                return true;
+        }
+    }
+    return false;
+}
+
+HRESULT trace_check_providers(struct object *o)
+{
+    struct object **providers;
+    size_t count;
+    GUID guid;
+    HRESULT hr = collection_snapshot(((struct trace_data_collector *)o)->TraceDataProviders, &providers, &count);
+    if (SUCCEEDED(hr) && guid_repeats(providers, count, &guid)) {
+        char text[39];
+        text_from_guid(&guid, text);
+        hr = error_set(PLA_E_NO_DUPLICATES, "TraceDataProviders: two providers have the GUID %s", text);
     }
     objects_release(providers, count);
     return hr;
@@ -62,5 +93,6 @@ const struct class trace_data_collector_class = {
     .properties = properties,
     .property_count = ITraceDataCollector_count,
     .created = created,
+    .read_live = collector_read_live,
     .extension = extension,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace providers that are known without asking the host: the kernel, with the flags of MS-PLA note 2. */
+/* The trace providers of this host: the kernel, with the flags of MS-PLA note 2, and those that are registered. */
 #include "engine/model/trace_providers.h"
 
+#include "engine/os/event_providers.h"
 #include "engine/os/memory.h"
 
 #define ERROR_GUID_NOT_KNOWN 4200 /* ERROR_WMI_GUID_NOT_FOUND */
@@ -10,8 +11,24 @@ struct known_value {
     const char *name;
     uint64_t value;
 };
+/* What Windows reserves (MS-PLA notes 36 and 37). */
 static const struct known_value levels[] = {
-    {"win:Critical", 1}, {"win:Error", 2}, {"win:Warning", 3}, {"win:Informational", 4}, {"win:Verbose", 5},
+    {"win:LogAlways", 0},        {"win:Critical", 1},         {"win:Error", 2},
+    {"win:Warning", 3},          {"win:Informational", 4},    {"win:Verbose", 5},
+    {"win:ReservedLevel6", 6},   {"win:ReservedLevel7", 7},   {"win:ReservedLevel8", 8},
+    {"win:ReservedLevel9", 9},   {"win:ReservedLevel10", 10}, {"win:ReservedLevel11", 11},
+    {"win:ReservedLevel12", 12}, {"win:ReservedLevel13", 13}, {"win:ReservedLevel14", 14},
+    {"win:ReservedLevel15", 15},
+};
+static const struct known_value keywords[] = {
+    {"win:Reserved", 1ull << 48},          {"win:WDIContext", 1ull << 49},
+    {"win:WDIDiag", 1ull << 50},           {"win:SQM", 1ull << 51},
+    {"win:AuditFailure", 1ull << 52},      {"win:AuditSuccess", 1ull << 53},
+    {"win:CorrelationHint", 1ull << 54},   {"win:EventlogClassic", 1ull << 55},
+    {"win:ReservedKeyword56", 1ull << 56}, {"win:ReservedKeyword57", 1ull << 57},
+    {"win:ReservedKeyword58", 1ull << 58}, {"win:ReservedKeyword59", 1ull << 59},
+    {"win:ReservedKeyword60", 1ull << 60}, {"win:ReservedKeyword61", 1ull << 61},
+    {"win:ReservedKeyword62", 1ull << 62}, {"win:ReservedKeyword63", 1ull << 63},
 };
 static const struct known_value properties[] = {{"Sid", 1}, {"SessionId", 2}, {"StackTrace", 4}};
 static const struct known_value kernel_flags[] = {
@@ -52,67 +69,112 @@ static const struct known_value kernel_flags[] = {
 };
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-static const struct known_provider {
-    const char *name;
-    GUID guid;
-} known[] = {
-    {"Windows Kernel Trace", {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}}},
-};
+static const struct event_provider kernel = {
+    {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}}, (char *)"Windows Kernel Trace"};
+
+static HRESULT add_value(struct object *map, const char *key, const char *description, uint64_t value)
+{
+    struct object *item;
+    HRESULT hr = object_create(&value_map_item_class, map, &item);
+    if (FAILED(hr))
+        return hr;
+    struct value_map_item *v = (struct value_map_item *)item;
+    v->Value = (struct variant){.type = VARIANT_UI8, .integer = (int64_t)value};
+    v->ValueMapType = ((struct value_map *)map)->ValueMapType;
+    hr = object_put_text(item, class_property(item->class, "Key"), key);
+    if (SUCCEEDED(hr))
+        hr = object_put_text(item, class_property(item->class, "Description"), description);
+    if (SUCCEEDED(hr))
+        hr = collection_add(map, item);
+    object_release(item);
+    return hr;
+}
 
 static HRESULT add_values(struct object *map, uint32_t type, const struct known_value *values, size_t count)
 {
     HRESULT hr = S_OK;
     ((struct value_map *)map)->ValueMapType = type;
-    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        struct object *item;
-        hr = object_create(&value_map_item_class, map, &item);
-        if (FAILED(hr))
-            break;
-        struct value_map_item *v = (struct value_map_item *)item;
-        v->Value = (struct variant){.type = VARIANT_UI8, .integer = (int64_t)values[i].value};
-        v->ValueMapType = type;
-        hr = object_put_text(item, class_property(item->class, "Key"), values[i].name);
-        if (SUCCEEDED(hr))
-            hr = object_put_text(item, class_property(item->class, "Description"), values[i].name);
-        if (SUCCEEDED(hr))
-            hr = collection_add(map, item);
-        object_release(item);
-    }
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        hr = add_value(map, values[i].name, values[i].name, values[i].value);
     return hr;
 }
 
-static HRESULT fill(struct object *o, const struct known_provider *k)
+/* What the provider itself defines; S_FALSE: nothing is known of it. */
+static HRESULT add_fields(struct object *map, const GUID *guid, bool of_keywords)
+{
+    struct event_fields fields;
+    HRESULT known = event_provider_fields(guid, of_keywords, &fields), hr = known;
+    for (size_t i = 0; SUCCEEDED(hr) && i < fields.count; i++)
+        hr = add_value(map, fields.items[i].name, fields.items[i].description, fields.items[i].value);
+    event_fields_free(&fields);
+    return FAILED(hr) ? hr : known;
+}
+
+static HRESULT fill_levels(struct object *map, const GUID *guid)
+{
+    HRESULT hr = add_fields(map, guid, false);
+    return hr == S_FALSE ? add_values(map, 1, levels, COUNT(levels)) : hr;
+}
+
+static HRESULT fill_keywords(struct object *map, const GUID *guid)
+{
+    HRESULT hr = add_fields(map, guid, true);
+    return SUCCEEDED(hr) ? add_values(map, 2, keywords, COUNT(keywords)) : hr;
+}
+
+static HRESULT fill(struct object *o, const struct event_provider *k)
 {
     struct trace_data_provider *p = (struct trace_data_provider *)o;
     p->Guid = k->guid;
     HRESULT hr = object_put_text(o, &o->class->properties[ITraceDataProvider_DisplayName], k->name);
     if (SUCCEEDED(hr))
-        hr = add_values(p->Level, 1, levels, COUNT(levels));
-    if (SUCCEEDED(hr))
+        hr = fill_levels(p->Level, &k->guid);
+    if (SUCCEEDED(hr) && k == &kernel) {
         hr = add_values(p->KeywordsAny, 3, kernel_flags, COUNT(kernel_flags));
+    } else if (SUCCEEDED(hr)) {
+        hr = fill_keywords(p->KeywordsAny, &k->guid);
+        if (SUCCEEDED(hr))
+            hr = fill_keywords(p->KeywordsAll, &k->guid);
+    }
     if (SUCCEEDED(hr))
         hr = add_values(p->Properties, 2, properties, COUNT(properties));
     return hr;
 }
 
+static bool is_meant(const struct event_provider *k, const GUID *guid, const char *name)
+{
+    return guid ? guid_equal(guid, &k->guid) : text_equal_nocase(name, k->name);
+}
+
+static HRESULT take(struct object *provider, const struct event_provider *from)
+{
+    struct object *fresh;
+    HRESULT hr = object_create(&trace_data_provider_class, provider, &fresh);
+    if (FAILED(hr))
+        return hr;
+    hr = fill(fresh, from);
+    if (SUCCEEDED(hr))
+        object_take(provider, fresh, true);
+    object_release(fresh);
+    return hr;
+}
+
 HRESULT trace_provider_query(struct object *provider, const char *name)
 {
-    GUID guid;
-    bool is_guid = text_to_guid(name, &guid);
-    for (size_t i = 0; i < COUNT(known); i++) {
-        struct object *fresh;
-        if (!(is_guid ? guid_equal(&guid, &known[i].guid) : text_equal_nocase(name, known[i].name)))
-            continue;
-        HRESULT hr = object_create(&trace_data_provider_class, provider, &fresh);
-        if (FAILED(hr))
-            return hr;
-        hr = fill(fresh, &known[i]);
-        if (SUCCEEDED(hr))
-            object_take(provider, fresh, true);
-        object_release(fresh);
-        return hr;
-    }
-    return error_set(HRESULT_FROM_WIN32(ERROR_GUID_NOT_KNOWN), "Query: no trace provider '%s' is known here", name);
+    GUID number, *guid = text_to_guid(name, &number) ? &number : NULL;
+    struct event_providers registered;
+    const struct event_provider *found = is_meant(&kernel, guid, name) ? &kernel : NULL;
+    if (found)
+        return take(provider, found);
+    HRESULT hr = event_providers_list(&registered);
+    for (size_t i = 0; SUCCEEDED(hr) && !found && i < registered.count; i++)
+        found = is_meant(&registered.items[i], guid, name) ? &registered.items[i] : NULL;
+    if (SUCCEEDED(hr))
+        hr = found ? take(provider, found)
+                   : error_set(HRESULT_FROM_WIN32(ERROR_GUID_NOT_KNOWN), "Query: no trace provider '%s' is known here",
+                               name);
+    event_providers_free(&registered);
+    return hr;
 }
 
 static HRESULT resolve_from(struct trace_data_provider *p, struct trace_data_provider *from)
@@ -153,34 +215,73 @@ HRESULT trace_provider_resolve(struct object *provider, struct object *from)
     return hr;
 }
 
+static HRESULT add_filled(struct object *collection, const struct event_provider *k)
+{
+    struct object *provider;
+    HRESULT hr = object_create(&trace_data_provider_class, collection, &provider);
+    if (FAILED(hr))
+        return hr;
+    hr = fill(provider, k);
+    if (SUCCEEDED(hr))
+        hr = collection_add(collection, provider);
+    object_release(provider);
+    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* the kernel's own, which Windows lists too */
+}
+
 HRESULT trace_providers_list(struct object *collection)
 {
-    struct object *found;
-    HRESULT hr = object_create(&trace_data_provider_collection_class, collection, &found);
-    for (size_t i = 0; SUCCEEDED(hr) && i < COUNT(known); i++) {
-        struct object *provider;
-        hr = object_create(&trace_data_provider_class, collection, &provider);
-        if (FAILED(hr))
-            break;
-        hr = fill(provider, &known[i]);
-        if (SUCCEEDED(hr))
-            hr = collection_add(found, provider);
-        object_release(provider);
-    }
+    struct object *found = NULL;
+    struct event_providers registered;
+    HRESULT hr = event_providers_list(&registered);
+    if (SUCCEEDED(hr))
+        hr = object_create(&trace_data_provider_collection_class, collection, &found);
+    if (SUCCEEDED(hr))
+        hr = add_filled(found, &kernel);
+    for (size_t i = 0; SUCCEEDED(hr) && i < registered.count; i++)
+        hr = add_filled(found, &registered.items[i]);
     if (SUCCEEDED(hr))
         collection_exchange(collection, found);
     object_release(found);
+    event_providers_free(&registered);
     return hr;
+}
+
+/* The provider's GUID; E_INVALIDARG without one: security is kept by GUID. */
+static HRESULT guid_of(struct object *provider, const char *method, GUID *out)
+{
+    static const GUID none;
+    object_lock(provider);
+    *out = ((struct trace_data_provider *)provider)->Guid;
+    object_unlock(provider);
+    return guid_equal(out, &none) ? error_set(E_INVALIDARG, "%s: the provider has no Guid", method) : S_OK;
+}
+
+HRESULT trace_provider_get_security(struct object *provider, uint32_t parts, char **sddl)
+{
+    GUID guid;
+    *sddl = NULL;
+    HRESULT hr = guid_of(provider, "GetSecurity", &guid);
+    if (SUCCEEDED(hr) && (!parts || parts & ~15u))
+        hr = error_set(E_INVALIDARG, "SecurityInfo: 0x%X is no sum of 1 owner, 2 group, 4 DACL and 8 SACL",
+                       (unsigned)parts);
+    return FAILED(hr) ? hr : event_provider_get_security(&guid, parts, sddl);
+}
+
+HRESULT trace_provider_set_security(struct object *provider, const char *sddl)
+{
+    GUID guid;
+    HRESULT hr = guid_of(provider, "SetSecurity", &guid);
+    return FAILED(hr) ? hr : event_provider_set_security(&guid, sddl);
 }
 
 HRESULT trace_providers_list_of_process(struct object *collection, uint32_t process_id)
 {
     (void)collection, (void)process_id;
-    return trace_providers_no_registry("GetTraceDataProvidersByProcess");
+    return trace_providers_no_processes("GetTraceDataProvidersByProcess");
 }
 
-HRESULT trace_providers_no_registry(const char *method)
+HRESULT trace_providers_no_processes(const char *method)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                     "%s: this version does not use the host's registry of trace providers", method);
+                     "%s: this version does not know which processes have registered a trace provider", method);
 }

@@ -14,7 +14,11 @@ HRESULT trace_provider_resolve(struct object *provider, struct object *from);
 /* Fills the collection with all known providers; it is unchanged on failure. */
 HRESULT trace_providers_list(struct object *collection);
 HRESULT trace_providers_list_of_process(struct object *collection, uint32_t process_id);
-/* The failure of what needs the host's registry of event providers: none is used in this version. */
-HRESULT trace_providers_no_registry(const char *method);
+/* What needs to know the processes that registered a provider: ERROR_NOT_SUPPORTED's HRESULT. */
+HRESULT trace_providers_no_processes(const char *method);
+/* MS-PLA 3.2.4.11.17 and 18; `parts`: SECURITY_INFORMATION bits. *sddl from memory_alloc. E_INVALIDARG without a Guid,
+   for other bits and for what is no SDDL. */
+HRESULT trace_provider_get_security(struct object *provider, uint32_t parts, char **sddl);
+HRESULT trace_provider_set_security(struct object *provider, const char *sddl);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The validate step: what Commit reports of a set's properties. MS-PLA 2.2.2.11; pla-behaviour 6. */
-#include "engine/model/model.h"
+#include "engine/model/data_collector.h"
 
 #include "engine/model/name_pattern.h"
 #include "engine/os/file.h"
@@ -69,7 +69,7 @@ static HRESULT pattern(const struct validation *v, uint32_t format, const char *
     return hr;
 }
 
-/* Control characters that XML cannot hold are stored as U+FFFD (DECISIONS 3). */
+/* Characters that XML cannot hold are stored as U+FFFD (DECISIONS 3). */
 static HRESULT controls(const struct validation *v, struct object *o)
 {
     HRESULT hr = S_OK;
@@ -77,16 +77,18 @@ static HRESULT controls(const struct validation *v, struct object *o)
         const struct property *p = &o->class->properties[i];
         struct value value;
         bool bad = false;
-        if (p->kind != PROPERTY_TEXT || p->xml_use != XML_STORED)
+        if ((p->kind != PROPERTY_TEXT && p->kind != PROPERTY_TEXTS) || p->xml_use != XML_STORED)
             continue;
         hr = object_get_field(o, p, &value);
         if (FAILED(hr))
             break;
-        for (const char *c = value.text; *c && !bad; c++)
-            bad = (unsigned char)*c < ' ' && *c != '\t' && *c != '\r' && *c != '\n';
+        if (p->kind == PROPERTY_TEXT)
+            bad = !xml_holds(value.text);
+        for (size_t k = 0; p->kind == PROPERTY_TEXTS && k < value.texts.count; k++)
+            bad = bad || !xml_holds(value.texts.items[k]);
         value_free(&value);
         if (bad)
-            hr = tell(v, E_INVALIDARG, p->name, "it holds control characters, which are stored as U+FFFD");
+            hr = tell(v, E_INVALIDARG, p->name, "it holds characters that XML cannot, which are stored as U+FFFD");
     }
     return hr;
 }
@@ -141,37 +143,17 @@ static HRESULT validate_trace(const struct validation *v, struct object *o, uint
                                             : validate_log(v, collector_of(o), segment_max_size, true);
 }
 
-static bool same_guid_twice(struct object *const *providers, size_t count)
-{
-    static const GUID none;
-    const struct property *p = &trace_data_provider_class.properties[ITraceDataProvider_Guid];
-    bool twice = false;
-    for (size_t i = 0; i < count && !twice; i++) {
-        struct value a, b;
-        object_get_field(providers[i], p, &a); /* no memory is needed: it cannot fail */
-        for (size_t k = 0; k < i && !twice; k++) {
-            object_get_field(providers[k], p, &b);
-            twice = !guid_equal(&a.guid, &none) && guid_equal(&a.guid, &b.guid);
-        }
-    }
-    return twice;
-}
-
 /* Its providers, which the copy that is validated does not have. */
 static HRESULT validate_providers(const struct validation *v, struct object *original)
 {
     struct value kernel;
     TRY(object_get(original, &original->class->properties[ITraceDataCollector_IsKernelTrace], &kernel));
-    struct object **list;
-    size_t count;
-    TRY(collection_snapshot(((struct trace_data_collector *)original)->TraceDataProviders, &list, &count));
-    HRESULT hr =
-        conflict(v, kernel.boolean && count > 1, "TraceDataProviders", "the kernel's trace has no other provider");
+    struct object *providers = ((struct trace_data_collector *)original)->TraceDataProviders;
+    TRY(conflict(v, kernel.boolean && collection_count(providers) > 1, "TraceDataProviders",
+                 "the kernel's trace has no other provider"));
     /* A GUID that was put after the provider was added: only one of the two would be stored. */
-    if (SUCCEEDED(hr) && same_guid_twice(list, count))
-        hr = tell(v, PLA_E_NO_DUPLICATES, "TraceDataProviders", "two providers have the same GUID");
-    objects_release(list, count);
-    return hr;
+    HRESULT hr = trace_check_providers(original);
+    return hr == PLA_E_NO_DUPLICATES ? tell(v, hr, "TraceDataProviders", "two providers have the same GUID") : hr;
 }
 
 static HRESULT validate_configuration(const struct validation *v, struct object *o, uint32_t segment_max_size)

@@ -2,146 +2,60 @@
 /* From XML to objects: the first of the four steps parse, defaults, validate, format. pla-behaviour 18. */
 #include "engine/model/model.h"
 
+#include "engine/model/xml_document.h"
 #include "engine/os/memory.h"
 
-#include <libxml/parser.h>
-#include <libxml/tree.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#define XML_MAX_SIZE (16u << 20) /* bytes; the largest templates known have 100 KB */
-#define MAX_ROWS     64          /* more rows than any class has */
-#define MAX_BAD_LIST 4096        /* items of a list with errors that are tried one by one */
+#define MAX_ROWS     64   /* more rows than any class has */
+#define MAX_NAMES    160  /* more than such a class has names for its elements */
+#define MAX_ITEMS    1024 /* collectors, schedules and the like below one element, and values; Windows' sets have tens */
+#define MAX_ISSUES   4096 /* told of one document */
+#define MAX_BAD_LIST 4096 /* items of a list with errors that are tried one by one */
 
-/* ---- documents ---- */
-
-static HRESULT parse(const char *xml, size_t size, xmlDocPtr *out)
-{
-    /* A byte order mark, and blanks before the declaration, are what people paste. */
-    if (size >= 3 && !memcmp(xml, "\xEF\xBB\xBF", 3)) {
-        xml += 3;
-        size -= 3;
-    }
-    while (size && strchr(" \t\r\n", *xml)) {
-        xml++;
-        size--;
-    }
-    *out = NULL;
-    if (!size)
-        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is empty");
-    if (size > XML_MAX_SIZE)
-        return error_set(OPENPLA_E_MALFORMED_XML, "the XML has %llu bytes, more than %u", (unsigned long long)size,
-                         XML_MAX_SIZE);
-    xmlParserCtxtPtr context = xmlNewParserCtxt();
-    if (!context)
-        return E_OUTOFMEMORY;
-    /* The text is UTF-8 whatever its declaration says (DECISIONS 3). Entities are not expanded, nothing is loaded. */
-    xmlDocPtr doc = xmlCtxtReadMemory(context, xml, (int)size, NULL, "UTF-8",
-                                      XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC |
-                                          XML_PARSE_NOCDATA);
-    HRESULT hr = S_OK;
-    if (!doc) {
-        const xmlError *e = &context->lastError;
-        if (e->code == XML_ERR_NO_MEMORY) {
-            hr = E_OUTOFMEMORY;
-        } else {
-            size_t n = e->message ? strcspn(e->message, "\r\n") : 0;
-            hr = error_set(OPENPLA_E_MALFORMED_XML, "the XML is not well-formed: line %d: %.*s", e->line, (int)n,
-                           e->message ? e->message : "");
-        }
-    } else if (doc->intSubset || doc->extSubset) {
-        hr = error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
-    }
-    xmlFreeParserCtxt(context);
-    if (FAILED(hr)) {
-        xmlFreeDoc(doc);
-        return hr;
-    }
-    *out = doc;
-    return S_OK;
-}
-
-/* Text below the element, trimmed. From memory_alloc. */
-static char *content(xmlNodePtr node)
-{
-    xmlChar *raw = xmlNodeGetContent(node);
-    if (!raw)
-        return NULL;
-    const char *start = (const char *)raw + strspn((const char *)raw, " \t\r\n");
-    size_t length = strlen(start);
-    while (length && strchr(" \t\r\n", start[length - 1]))
-        length--;
-    char *text = text_copy_n(start, length);
-    xmlFree(raw);
-    return text;
-}
-
-/* What is between the element's tags, as XML. From memory_alloc. */
-static char *inner_xml(xmlNodePtr node)
-{
-    xmlBufferPtr buffer = xmlBufferCreate();
-    if (!buffer)
-        return NULL;
-    for (xmlNodePtr n = node->children; n; n = n->next)
-        xmlNodeDump(buffer, node->doc, n, 0, 0);
-    char *text = text_copy((const char *)xmlBufferContent(buffer));
-    xmlBufferFree(buffer);
-    return text;
-}
-
-/* The element itself as XML; nothing when it is empty. */
-static char *outer_xml(xmlNodePtr node)
-{
-    xmlBufferPtr buffer = xmlBufferCreate();
-    if (!buffer)
-        return NULL;
-    if (node->children)
-        xmlNodeDump(buffer, node->doc, node, 0, 0);
-    char *text = text_copy((const char *)xmlBufferContent(buffer));
-    xmlBufferFree(buffer);
-    return text;
-}
-
-static HRESULT wrong_root(xmlNodePtr root, const char *wanted)
-{
-    return error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not '%s'", (const char *)root->name,
-                     wanted);
-}
-
-HRESULT xml_check_fragment(const char *xml, const char *root)
-{
-    xmlDocPtr doc;
-    if (!xml[strspn(xml, " \t\r\n")])
-        return S_OK;
-    HRESULT hr = parse(xml, strlen(xml), &doc);
-    if (FAILED(hr))
-        return hr;
-    xmlNodePtr top = xmlDocGetRootElement(doc);
-    if (root && xmlStrcmp(top->name, BAD_CAST root))
-        hr = wrong_root(top, root);
-    xmlFreeDoc(doc);
-    return hr;
-}
-
-/* ---- one object ---- */
-
+/* What the elements of one name are to the object. */
+struct element {
+    const xmlChar *name; /* the document's one copy of it */
+    enum { ELEMENT_UNKNOWN, ELEMENT_ROW, ELEMENT_ITEM, ELEMENT_USER_VALUE, ELEMENT_NOISE } what;
+    size_t row;                /* of ELEMENT_ROW */
+    struct object *collection; /* of ELEMENT_ITEM */
+    const struct class *class; /* of its item */
+    unsigned count;            /* met so far */
+};
 struct reading {
+    const struct xml_document *document;
     struct object *object;
     struct object *issues;
     const char *path; /* put before a property's name in an issue's key */
-    bool items;       /* an item of the object itself was read */
     struct list_seen {
         bool seen; /* the elements of a list replace what the object had */
         struct texts texts;
     } lists[MAX_ROWS]; /* per row */
+    struct element elements[MAX_NAMES], unknown, *latest;
+    size_t element_count;
 };
 
 static HRESULT issue(const struct reading *r, HRESULT found, const char *element, const char *text)
 {
     char key[512];
+    size_t told = collection_count(r->issues);
+    if (told > MAX_ISSUES)
+        return S_OK;
+    if (told == MAX_ISSUES)
+        return issues_add(r->issues, PLA_S_PROPERTY_IGNORED, r->path, "there is more, which is not told one by one");
     snprintf(key, sizeof key, "%s%s", r->path, element);
     return issues_add(r->issues, found, key, text);
+}
+
+/* The same with the text that goes with `found`. */
+static HRESULT issue_of(const struct reading *r, HRESULT found, const char *element)
+{
+    char *why = text_copy(error_text(found));
+    HRESULT hr = why ? issue(r, found, element, why) : E_OUTOFMEMORY;
+    memory_free(why);
+    return hr;
 }
 
 static bool text_to_bool(const char *text, bool *out)
@@ -177,7 +91,7 @@ static bool scan_bytes(char *text, struct bytes *out)
     return true;
 }
 
-/* The value that `text` stands for; false when it stands for none. What it points to is borrowed from `text`. */
+/* The value that `text` stands for; false when it stands for none. A text and bytes are `text` itself. */
 static bool scan(const struct property *p, char *text, struct value *v)
 {
     int64_t n;
@@ -223,37 +137,53 @@ static bool scan(const struct property *p, char *text, struct value *v)
     }
 }
 
+/* Takes *text over where it becomes the value itself: it is NULL then. */
+static HRESULT take_text(struct reading *r, const struct property *p, char **text)
+{
+    struct value v;
+    if (p->xml_use == XML_SHOWN)
+        return p->read ? p->read(r->object, p, *text) : S_OK;
+    if (!*text[0] && (p->kind != PROPERTY_TEXT || !p->text[0]))
+        return object_put_default(r->object, p);
+    if (!scan(p, *text, &v))
+        return error_set(E_INVALIDARG, "%s: '%.100s' is no value for it; the default is used", p->name, *text);
+    HRESULT hr = object_give(r->object, p, &v);
+    if (SUCCEEDED(hr) && (p->kind == PROPERTY_TEXT || p->kind == PROPERTY_BYTES))
+        *text = NULL;
+    return hr;
+}
+
+static HRESULT element_text(const struct reading *r, xmlNodePtr node, enum property_xml use, char **text)
+{
+    if (use == XML_INSIDE)
+        return xml_element_inside(r->document, node, text);
+    if (use == XML_WHOLE)
+        return xml_element_whole(r->document, node, text);
+    *text = xml_element_text(node);
+    return *text ? S_OK : E_OUTOFMEMORY;
+}
+
 static HRESULT read_property(struct reading *r, size_t row, xmlNodePtr node)
 {
     const struct property *p = &r->object->class->properties[row];
-    const char *element = (const char *)node->name;
-    char *text = p->xml_use == XML_INSIDE ? inner_xml(node) : p->xml_use == XML_WHOLE ? outer_xml(node) : content(node);
-    HRESULT hr = S_OK;
-    struct value v;
-    if (!text)
-        return E_OUTOFMEMORY;
-    if (p->xml_use == XML_SHOWN) {
-        hr = p->read ? p->read(r->object, p, text) : S_OK;
-    } else if (p->kind == PROPERTY_TEXTS) {
+    char *text = NULL;
+    HRESULT hr = element_text(r, node, p->xml_use, &text);
+    if (FAILED(hr))
+        return hr;
+    if (p->kind == PROPERTY_TEXTS) {
         r->lists[row].seen = true;
-        hr = text[0] ? texts_add(&r->lists[row].texts, text) : S_OK;
-    } else if (!text[0] && (p->kind != PROPERTY_TEXT || !p->text[0])) {
-        hr = object_put_default(r->object, p);
-    } else if (!scan(p, text, &v)) {
-        hr = error_set(E_INVALIDARG, "%s: '%.100s' is no value for it; the default is used", p->name, text);
-    } else {
-        hr = object_put(r->object, p, &v);
+        if (text[0])
+            return texts_give(&r->lists[row].texts, text);
+        memory_free(text);
+        return S_OK;
     }
+    hr = take_text(r, p, &text);
     memory_free(text);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
     /* What cannot be taken becomes the default, and an issue (pla-behaviour 18). */
-    char *why = text_copy(error_text(hr));
-    HRESULT told = why ? issue(r, hr, element, why) : E_OUTOFMEMORY;
-    memory_free(why);
-    if (SUCCEEDED(told) && p->xml_use != XML_SHOWN)
-        told = object_put_default(r->object, p);
-    return told;
+    hr = issue_of(r, hr, (const char *)node->name);
+    return SUCCEEDED(hr) && p->xml_use != XML_SHOWN ? object_put_default(r->object, p) : hr;
 }
 
 /* Puts a list that is not right as a whole: what can be taken of it is. */
@@ -267,7 +197,7 @@ static HRESULT put_list_piecewise(struct reading *r, const struct property *p, c
             memory_free(v.texts.items[--v.texts.count]);
     }
     if (SUCCEEDED(hr))
-        hr = object_put(r->object, p, &v);
+        hr = object_give(r->object, p, &v);
     value_free(&v);
     return hr;
 }
@@ -276,16 +206,15 @@ static HRESULT put_list_piecewise(struct reading *r, const struct property *p, c
 static HRESULT put_lists(struct reading *r)
 {
     HRESULT hr = S_OK;
-    for (size_t row = 0; row < MAX_ROWS; row++) {
+    for (size_t row = 0; row < r->object->class->property_count; row++) {
+        const struct property *p = &r->object->class->properties[row];
         struct list_seen *list = &r->lists[row];
         if (list->seen && SUCCEEDED(hr)) {
-            const struct property *p = &r->object->class->properties[row];
             struct value v = {.kind = PROPERTY_TEXTS, .texts = list->texts};
-            hr = object_put(r->object, p, &v);
+            hr = object_give(r->object, p, &v);
+            list->texts = v.texts;
             if (FAILED(hr) && hr != E_OUTOFMEMORY) {
-                char *why = text_copy(error_text(hr));
-                hr = why ? issue(r, hr, p->xml, why) : E_OUTOFMEMORY;
-                memory_free(why);
+                hr = issue_of(r, hr, p->xml);
                 if (SUCCEEDED(hr))
                     hr = put_list_piecewise(r, p, &list->texts);
             }
@@ -332,37 +261,52 @@ static const struct class *item_class(const struct class *collection, const char
     return NULL;
 }
 
-static HRESULT read_object(struct object *draft, xmlNodePtr root, const char *path, struct object *issues);
-
-/* Which of its kind the element is among its siblings, from one, as issue keys count. */
-static unsigned ordinal(xmlNodePtr node)
-{
-    unsigned n = 1;
-    for (xmlNodePtr s = node->prev; s; s = s->prev)
-        if (s->type == XML_ELEMENT_NODE && !xmlStrcmp(s->name, node->name))
-            n++;
-    return n;
-}
+static HRESULT read_object(const struct xml_document *document, struct object *draft, xmlNodePtr root, const char *path,
+                           struct object *issues);
 
 /* One item of a collection, new from its element. */
-static HRESULT read_item(const struct reading *r, struct object *collection, const struct class *class, xmlNodePtr node)
+static HRESULT read_item(const struct reading *r, const struct element *e, xmlNodePtr node)
 {
     struct object *item;
     char path[256];
-    snprintf(path, sizeof path, "%s%s[%u]/", r->path, class->name, ordinal(node));
-    HRESULT hr = object_create(class, r->object, &item);
+    snprintf(path, sizeof path, "%s%s[%u]/", r->path, e->class->name, e->count);
+    if (e->count == 1 && e->collection == r->object)
+        collection_clear(e->collection);
+    e->collection->items_read = true;
+    HRESULT hr = object_create(e->class, r->object, &item);
     if (FAILED(hr))
         return hr;
-    hr = read_object(item, node, path, r->issues);
+    hr = read_object(r->document, item, node, path, r->issues);
     if (SUCCEEDED(hr)) {
-        hr = collection_add(collection, item);
-        if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* a second one of the name, or of the GUID */
-            char *why = text_copy(error_text(hr));
-            hr = why ? issues_add(r->issues, hr, path, why) : E_OUTOFMEMORY;
-            memory_free(why);
+        hr = collection_add(e->collection, item);
+        /* A second one of the name, or of the GUID, of which a collector that is read alone says that it cannot be
+           (MS-PLA 2.2.1). */
+        if (FAILED(hr) && hr != E_OUTOFMEMORY && !(hr == PLA_E_NO_DUPLICATES && r->path[0] == '/')) {
+            const struct reading of_item = {.issues = r->issues, .path = path};
+            hr = issue_of(&of_item, hr, "");
         }
     }
     object_release(item);
+    return hr;
+}
+
+static HRESULT read_user_value(const struct reading *r, xmlNodePtr node)
+{
+    char *name = NULL, *type = NULL, *text = NULL;
+    HRESULT hr = xml_element_attribute(r->document, node, "name", &name);
+    if (SUCCEEDED(hr))
+        hr = xml_element_attribute(r->document, node, "type", &type);
+    bool document = type && !strcmp(type, "document");
+    if (SUCCEEDED(hr) && (!name || !name[0])) {
+        hr = issue(r, PLA_S_PROPERTY_IGNORED, "Value", "a Value element without a name is ignored");
+    } else if (SUCCEEDED(hr)) {
+        hr = element_text(r, node, document ? XML_INSIDE : XML_STORED, &text);
+        if (SUCCEEDED(hr))
+            hr = set_put_value_as(r->object, name, text, document);
+    }
+    memory_free(text);
+    memory_free(type);
+    memory_free(name);
     return hr;
 }
 
@@ -371,87 +315,99 @@ static struct object *child_of(struct object *o, const struct property *p)
     return *(struct object **)((char *)o + p->offset);
 }
 
-/* Items of the object, and of its collections that have no element of their own; S_FALSE: it is none. */
-static HRESULT read_as_item(struct reading *r, xmlNodePtr node)
+/* Items of the object, and of its collections that have no element of their own. */
+static bool find_item(struct object *o, const char *name, struct element *e)
 {
-    const char *element = (const char *)node->name;
-    const struct class *class = item_class(r->object->class, element);
-    if (class) {
-        if (!r->items)
-            collection_clear(r->object);
-        r->items = r->object->items_read = true;
-        return read_item(r, r->object, class, node);
-    }
-    for (size_t i = 0; i < r->object->class->property_count; i++) {
-        const struct property *p = &r->object->class->properties[i];
-        struct object *collection = p->xml_use == XML_ITEMS ? child_of(r->object, p) : NULL;
-        class = collection ? item_class(collection->class, element) : NULL;
-        if (class) {
-            collection->items_read = true;
-            return read_item(r, collection, class, node);
+    e->collection = o;
+    e->class = item_class(o->class, name);
+    for (size_t i = 0; !e->class && i < o->class->property_count; i++) {
+        const struct property *p = &o->class->properties[i];
+        if (p->xml_use == XML_ITEMS) {
+            e->collection = child_of(o, p);
+            e->class = item_class(e->collection->class, name);
         }
     }
-    return S_FALSE;
+    return e->class;
 }
 
-static HRESULT read_user_value(const struct reading *r, xmlNodePtr node)
+/* Many elements of one name follow one another. */
+static struct element *element_of(struct reading *r, const xmlChar *name)
 {
-    xmlChar *name = xmlGetProp(node, BAD_CAST "name"), *type = xmlGetProp(node, BAD_CAST "type");
-    bool document = type && !xmlStrcmp(type, BAD_CAST "document");
-    HRESULT hr;
-    if (!name || !name[0]) {
-        hr = issue(r, PLA_S_PROPERTY_IGNORED, "Value", "a Value element without a name is ignored");
-    } else {
-        char *text = document ? inner_xml(node) : content(node);
-        hr = text ? set_put_value_as(r->object, (const char *)name, text, document) : E_OUTOFMEMORY;
-        memory_free(text);
-    }
-    xmlFree(name);
-    xmlFree(type);
-    return hr;
+    struct element e = {.name = name};
+    const char *text = (const char *)name;
+    if (r->latest && r->latest->name == name)
+        return r->latest;
+    for (size_t i = 0; i < r->element_count; i++)
+        if (r->elements[i].name == name)
+            return r->latest = &r->elements[i];
+    if (find_item(r->object, text, &e))
+        e.what = ELEMENT_ITEM;
+    else if (r->object->class == &data_collector_set_class && !strcmp(text, "Value"))
+        e.what = ELEMENT_USER_VALUE;
+    else if (find_row(r->object->class, text, &e.row))
+        e.what = ELEMENT_ROW;
+    else if (is_known_noise(text))
+        e.what = ELEMENT_NOISE;
+    if (e.what == ELEMENT_UNKNOWN || r->element_count == MAX_NAMES)
+        return r->unknown = e, &r->unknown;
+    r->latest = &r->elements[r->element_count++];
+    *r->latest = e;
+    return r->latest;
 }
 
-static HRESULT read_element(struct reading *r, xmlNodePtr node)
+static HRESULT read_element(struct reading *r, struct element *e, xmlNodePtr node)
 {
-    const char *element = (const char *)node->name;
-    size_t row;
-    HRESULT hr = read_as_item(r, node);
-    if (hr != S_FALSE)
-        return hr;
-    if (r->object->class == &data_collector_set_class && !strcmp(element, "Value"))
+    const struct property *p = e->what == ELEMENT_ROW ? &r->object->class->properties[e->row] : NULL;
+    if ((e->what == ELEMENT_ITEM || e->what == ELEMENT_USER_VALUE) && e->count++ == MAX_ITEMS)
+        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: line %ld: more than %d elements '%s'",
+                         xmlGetLineNo(node), MAX_ITEMS, (const char *)e->name);
+    switch (e->what) {
+    case ELEMENT_ITEM:
+        return read_item(r, e, node);
+    case ELEMENT_USER_VALUE:
         return read_user_value(r, node);
-    if (!find_row(r->object->class, element, &row))
-        return is_known_noise(element) ? S_OK : read_unknown(r, node);
-    const struct property *p = &r->object->class->properties[row];
+    case ELEMENT_NOISE:
+        return S_OK;
+    case ELEMENT_UNKNOWN:
+        return read_unknown(r, node);
+    case ELEMENT_ROW:
+        break;
+    }
     if (p->kind == PROPERTY_OBJECT) {
         char path[256];
         snprintf(path, sizeof path, "%s%s/", r->path, p->xml);
-        return read_object(child_of(r->object, p), node, path, r->issues);
+        return read_object(r->document, child_of(r->object, p), node, path, r->issues);
     }
-    return read_property(r, row, node);
+    return read_property(r, e->row, node);
 }
 
 /* Whether the element's row is not stored itself and is read for the sake of another one. */
-static bool changes_another(const struct class *class, xmlNodePtr node)
+static bool changes_another(const struct reading *r, const struct element *e)
 {
-    size_t row;
-    return find_row(class, (const char *)node->name, &row) && class->properties[row].read;
+    return e->what == ELEMENT_ROW && r->object->class->properties[e->row].read;
 }
 
-static HRESULT read_object(struct object *draft, xmlNodePtr root, const char *path, struct object *issues)
+static HRESULT read_object(const struct xml_document *document, struct object *draft, xmlNodePtr root, const char *path,
+                           struct object *issues)
 {
     struct reading *r = memory_zero(1, sizeof *r);
     HRESULT hr = S_OK;
+    bool left = false;
     if (!r)
         return E_OUTOFMEMORY;
+    r->document = document;
     r->object = draft;
     r->issues = issues;
     r->path = path;
     /* What changes another row's value stands over it, in whatever order the two come. */
-    for (int pass = 0; pass < 2; pass++)
-        for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next)
-            if (n->type == XML_ELEMENT_NODE && changes_another(draft->class, n) == (pass == 1))
-                hr = read_element(r, n);
+    for (int pass = 0; pass < 1 + left; pass++)
+        for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next) {
+            struct element *e = n->type == XML_ELEMENT_NODE ? element_of(r, n->name) : NULL;
+            bool later = e && changes_another(r, e);
+            left = left || later;
+            if (e && later == (pass == 1))
+                hr = read_element(r, e, n);
+        }
     HRESULT put = put_lists(r);
     memory_free(r);
     return FAILED(hr) ? hr : put;
@@ -460,16 +416,16 @@ static HRESULT read_object(struct object *draft, xmlNodePtr root, const char *pa
 /* ---- documents of sets and collectors ---- */
 
 /* Reads the document into a draft of `o`, which takes it over when all has gone well. */
-static HRESULT read_document(struct object *o, xmlDocPtr doc, const char *path, struct object *issues)
+static HRESULT read_document(struct object *o, const struct xml_document *document, const char *path,
+                             struct object *issues)
 {
     struct object *draft;
-    xmlNodePtr root = xmlDocGetRootElement(doc);
-    if (xmlStrcmp(root->name, BAD_CAST o->class->name))
-        return wrong_root(root, o->class->name);
-    HRESULT hr = object_copy(o, &draft);
+    HRESULT hr = xml_document_check_root(document, o->class->name);
+    if (SUCCEEDED(hr))
+        hr = object_copy(o, &draft);
     if (FAILED(hr))
         return hr;
-    hr = read_object(draft, root, path, issues);
+    hr = read_object(document, draft, document->root, path, issues);
     /* The draft stands alone, so a collector's name is held against its set's others only now. */
     if (SUCCEEDED(hr) && collection_takes(&data_collector_collection_class, o->class)) {
         const struct property *p = class_property(o->class, "Name");
@@ -487,54 +443,56 @@ static HRESULT read_document(struct object *o, xmlDocPtr doc, const char *path, 
 
 HRESULT set_from_xml(struct object *o, const char *xml, size_t size, struct object *issues)
 {
-    xmlDocPtr doc;
-    HRESULT hr = parse(xml, size, &doc);
-    if (FAILED(hr))
-        return hr;
-    hr = read_document(o, doc, "", issues);
-    xmlFreeDoc(doc);
+    struct xml_document document;
+    HRESULT hr = xml_document_open(xml, size, &document);
+    if (SUCCEEDED(hr))
+        hr = read_document(o, &document, "", issues);
+    xml_document_close(&document);
     return hr;
+}
+
+static HRESULT read_collector(struct object *collector, const struct xml_document *document, struct object *issues)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/%s/", collector->class->name);
+    return read_document(collector, document, path, issues);
 }
 
 HRESULT collector_from_xml(struct object *collector, const char *xml, size_t size, struct object *issues)
 {
-    xmlDocPtr doc;
-    char path[128];
-    HRESULT hr = parse(xml, size, &doc);
-    if (FAILED(hr))
-        return hr;
-    snprintf(path, sizeof path, "/%s/", collector->class->name);
-    hr = read_document(collector, doc, path, issues);
-    xmlFreeDoc(doc);
+    struct xml_document document;
+    HRESULT hr = xml_document_open(xml, size, &document);
+    if (SUCCEEDED(hr))
+        hr = read_collector(collector, &document, issues);
+    xml_document_close(&document);
+    return hr;
+}
+
+static HRESULT create_collector(struct object *beside, const struct xml_document *document, struct object *issues,
+                                struct object **out)
+{
+    const char *root = (const char *)document->root->name;
+    const struct class *class = item_class(&data_collector_collection_class, root);
+    if (!class)
+        return error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', which is no data collector's", root);
+    HRESULT hr = object_create(class, beside, out);
+    if (SUCCEEDED(hr))
+        hr = read_collector(*out, document, issues);
     return hr;
 }
 
 HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t size, struct object *issues,
                                   struct object **out)
 {
-    xmlDocPtr doc;
-    struct object *collector = NULL;
-    char path[128];
+    struct xml_document document;
     *out = NULL;
-    HRESULT hr = parse(xml, size, &doc);
-    if (FAILED(hr))
-        return hr;
-    xmlNodePtr root = xmlDocGetRootElement(doc);
-    const struct class *class = item_class(&data_collector_collection_class, (const char *)root->name);
-    if (class)
-        hr = object_create(class, beside, &collector);
-    else
-        hr = error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', which is no data collector's",
-                       (const char *)root->name);
-    if (class && SUCCEEDED(hr)) {
-        snprintf(path, sizeof path, "/%s/", class->name);
-        hr = read_document(collector, doc, path, issues);
-    }
-    xmlFreeDoc(doc);
+    HRESULT hr = xml_document_open(xml, size, &document);
+    if (SUCCEEDED(hr))
+        hr = create_collector(beside, &document, issues, out);
+    xml_document_close(&document);
     if (FAILED(hr)) {
-        object_release(collector);
-        return hr;
+        object_release(*out);
+        *out = NULL;
     }
-    *out = collector;
-    return S_OK;
+    return hr;
 }

@@ -1,261 +1,344 @@
 /* SPDX-License-Identifier: MIT */
 /* From objects to XML: the format step. Element order is row order; empty elements are <X/>. pla-behaviour 18. */
-#include "engine/model/model.h"
+#include "engine/model/data_collector.h"
 
+#include "engine/model/xml_document.h"
 #include "engine/os/memory.h"
 
-#include <libxml/xmlwriter.h>
+#include <stdio.h>
 #include <string.h>
 
-/* Characters that XML 1.0 cannot hold become U+FFFD (DECISIONS 3); what validation says of them is its business. */
-static char *holdable(const char *text)
+/* How many bytes from `c` on are one character that XML 1.0 cannot hold; 0: it can. */
+static size_t unholdable(const char *c)
 {
-    struct text_buffer b = {0};
-    for (const char *c = text; *c; c++) {
-        unsigned char u = (unsigned char)*c;
-        if (u < ' ' && u != '\t' && u != '\n' && u != '\r')
-            text_buffer_add(&b, "\xEF\xBF\xBD");
-        else
-            text_buffer_add_n(&b, c, 1);
+    unsigned char u = (unsigned char)*c;
+    if (u < ' ')
+        return u && !strchr("\t\n\r", u);
+    return !strncmp(c, "\xEF\xBF\xBE", 3) || !strncmp(c, "\xEF\xBF\xBF", 3) ? 3 : 0; /* U+FFFE, U+FFFF */
+}
+
+bool xml_holds(const char *text)
+{
+    while (*text && !unholdable(text))
+        text++;
+    return !*text;
+}
+
+static const char *escape_of(char c, bool attribute)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '\r':
+        return "&#13;";
+    case '"':
+        return "&quot;";
+    case '\t':
+        return attribute ? "&#9;" : NULL;
+    case '\n':
+        return attribute ? "&#10;" : NULL;
+    default:
+        return NULL;
     }
-    return text_buffer_take(&b);
 }
 
-static HRESULT write_element(xmlTextWriterPtr w, const char *element, const char *text)
+/* What XML cannot hold becomes U+FFFD (DECISIONS 3); what validation says of it is its business. */
+static void add_escaped(struct text_buffer *b, const char *text, bool attribute)
 {
-    char *safe = holdable(text);
-    if (!safe)
-        return E_OUTOFMEMORY;
-    int ok = xmlTextWriterStartElement(w, BAD_CAST element);
-    if (ok >= 0 && safe[0])
-        ok = xmlTextWriterWriteString(w, BAD_CAST safe);
-    if (ok >= 0)
-        ok = xmlTextWriterEndElement(w);
-    memory_free(safe);
-    return ok < 0 ? E_OUTOFMEMORY : S_OK;
+    const char *plain = text;
+    while (*text) {
+        size_t bad = unholdable(text);
+        const char *escape = bad ? "\xEF\xBF\xBD" : escape_of(*text, attribute);
+        if (escape) {
+            text_buffer_add_n(b, plain, (size_t)(text - plain));
+            text_buffer_add(b, escape);
+            plain = text + (bad ? bad : 1);
+        }
+        text += bad ? bad : 1;
+    }
+    text_buffer_add_n(b, plain, (size_t)(text - plain));
 }
 
-static HRESULT write_number(xmlTextWriterPtr w, const char *element, int64_t n)
+static void start(struct text_buffer *b, const char *element)
 {
-    char *text = text_format("%lld", (long long)n);
-    HRESULT hr = text ? write_element(w, element, text) : E_OUTOFMEMORY;
-    memory_free(text);
-    return hr;
+    text_buffer_add_n(b, "<", 1);
+    text_buffer_add(b, element);
+    text_buffer_add_n(b, ">", 1);
+}
+
+static void end(struct text_buffer *b, const char *element)
+{
+    text_buffer_add_n(b, "</", 2);
+    text_buffer_add(b, element);
+    text_buffer_add_n(b, ">", 1);
+}
+
+/* Ends an element that began at `from`: <X/> when nothing is in it. */
+static void end_or_empty(struct text_buffer *b, const char *element, size_t from)
+{
+    size_t length = b->length - from;
+    if (b->failed || length != strlen(element) + 2) {
+        end(b, element);
+        return;
+    }
+    b->length--;
+    text_buffer_add_n(b, "/>", 2);
+}
+
+static void write_element(struct text_buffer *b, const char *element, const char *text)
+{
+    size_t from = b->length;
+    start(b, element);
+    add_escaped(b, text, false);
+    end_or_empty(b, element, from);
+}
+
+static void write_number(struct text_buffer *b, const char *element, int64_t n)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)n);
+    write_element(b, element, text);
 }
 
 /* A map's values are decimal in an index map and hexadecimal in the others, as exports have them. */
-static HRESULT write_variant(xmlTextWriterPtr w, const char *element, const struct variant *v, bool hexadecimal)
+static void write_variant(struct text_buffer *b, const char *element, const struct variant *v, bool hexadecimal)
 {
-    if (v->type == VARIANT_EMPTY || v->type == VARIANT_NULL)
-        return write_element(w, element, "");
-    if (v->type == VARIANT_TEXT)
-        return write_element(w, element, v->text);
-    bool real = v->type == VARIANT_R4 || v->type == VARIANT_R8 || v->type == VARIANT_DATE;
-    char *text = real          ? text_format("%.17g", v->real)
-                 : hexadecimal ? text_format("0x%llx", (unsigned long long)v->integer)
-                               : text_format("%lld", (long long)v->integer);
-    HRESULT hr = text ? write_element(w, element, text) : E_OUTOFMEMORY;
-    memory_free(text);
-    return hr;
+    char text[64] = "";
+    if (v->type == VARIANT_TEXT) {
+        write_element(b, element, v->text);
+        return;
+    }
+    if (v->type == VARIANT_R4 || v->type == VARIANT_R8 || v->type == VARIANT_DATE)
+        snprintf(text, sizeof text, "%.17g", v->real);
+    else if (v->type != VARIANT_EMPTY && v->type != VARIANT_NULL)
+        snprintf(text, sizeof text, hexadecimal ? "0x%llx" : "%lld", (unsigned long long)v->integer);
+    write_element(b, element, text);
 }
 
-/* Text of our own making, or an out-of-memory. */
-static HRESULT write_made(xmlTextWriterPtr w, const char *element, char *text)
+static void write_bytes(struct text_buffer *b, const char *element, const struct bytes *bytes)
 {
-    HRESULT hr = text ? write_element(w, element, text) : E_OUTOFMEMORY;
-    memory_free(text);
-    return hr;
-}
-
-static HRESULT write_bytes(xmlTextWriterPtr w, const char *element, const struct bytes *bytes)
-{
-    struct text_buffer b = {0};
     if (!bytes->count) /* absent when empty, as in exports */
-        return S_OK;
+        return;
+    start(b, element);
     for (size_t i = 0; i < bytes->count; i++)
-        text_buffer_format(&b, "%02X", bytes->items[i]);
-    return write_made(w, element, text_buffer_take(&b));
+        text_buffer_format(b, "%02X", bytes->items[i]);
+    end(b, element);
 }
 
-static HRESULT write_date(xmlTextWriterPtr w, const struct property *p, const struct variant *v)
+static HRESULT write_date(struct text_buffer *b, const struct property *p, const struct variant *v)
 {
-    if (v->type != VARIANT_DATE)
-        return write_element(w, p->xml, "");
-    return write_made(w, p->xml, p->kind == PROPERTY_DATE ? date_to_text(v->real) : time_to_text(v->real));
-}
-
-/* Text that is XML already; it was checked when it was put. */
-static HRESULT write_xml_text(xmlTextWriterPtr w, const struct property *p, const char *text)
-{
-    if (!text[0])
-        return write_element(w, p->xml, "");
-    if (p->xml_use == XML_WHOLE)
-        return xmlTextWriterWriteRaw(w, BAD_CAST text) < 0 ? E_OUTOFMEMORY : S_OK;
-    int ok = xmlTextWriterStartElement(w, BAD_CAST p->xml);
-    if (ok >= 0)
-        ok = xmlTextWriterWriteRaw(w, BAD_CAST text);
-    if (ok >= 0)
-        ok = xmlTextWriterEndElement(w);
-    return ok < 0 ? E_OUTOFMEMORY : S_OK;
-}
-
-static HRESULT write_contents(xmlTextWriterPtr w, struct object *o, bool hexadecimal);
-static HRESULT write_items(xmlTextWriterPtr w, struct object *collection, bool hexadecimal);
-
-static HRESULT write_child(xmlTextWriterPtr w, const struct property *p, struct object *child)
-{
-    if (p->xml_use == XML_ITEMS)
-        return write_items(w, child, false);
-    HRESULT hr = xmlTextWriterStartElement(w, BAD_CAST p->xml) < 0 ? E_OUTOFMEMORY : S_OK;
-    if (SUCCEEDED(hr))
-        hr = write_contents(w, child, false);
-    return SUCCEEDED(hr) && xmlTextWriterEndElement(w) < 0 ? E_OUTOFMEMORY : hr;
-}
-
-static HRESULT write_property(xmlTextWriterPtr w, struct object *o, const struct property *p, bool hexadecimal)
-{
-    struct value v;
-    HRESULT hr = object_get(o, p, &v);
-    if (FAILED(hr) && p->xml_use == XML_SHOWN && hr != E_OUTOFMEMORY) {
-        /* What is only shown must not stand in the way: a location with a bad pattern is shown empty. */
-        error_clear();
-        return write_element(w, p->xml, "");
-    }
-    if (FAILED(hr))
-        return hr;
-    switch (p->kind) {
-    case PROPERTY_BOOL:
-        hr = write_number(w, p->xml, v.boolean ? -1 : 0);
-        break;
-    case PROPERTY_I32:
-        hr = write_number(w, p->xml, v.i32);
-        break;
-    case PROPERTY_U32:
-    case PROPERTY_ENUM:
-    case PROPERTY_FLAGS:
-        hr = write_number(w, p->xml, v.u32);
-        break;
-    case PROPERTY_U64:
-        hr = write_number(w, p->xml, (int64_t)v.u64);
-        break;
-    case PROPERTY_GUID: {
-        char text[39];
-        text_from_guid(&v.guid, text);
-        hr = write_element(w, p->xml, text);
-        break;
-    }
-    case PROPERTY_BYTES:
-        hr = write_bytes(w, p->xml, &v.bytes);
-        break;
-    case PROPERTY_DATE:
-    case PROPERTY_TIME:
-        hr = write_date(w, p, &v.variant);
-        break;
-    case PROPERTY_TEXT:
-        hr = p->xml_use == XML_INSIDE || p->xml_use == XML_WHOLE ? write_xml_text(w, p, v.text)
-                                                                 : write_element(w, p->xml, v.text);
-        break;
-    case PROPERTY_TEXTS:
-        for (size_t i = 0; SUCCEEDED(hr) && i < v.texts.count; i++)
-            hr = write_element(w, p->xml, v.texts.items[i]);
-        break;
-    case PROPERTY_VARIANT:
-        hr = write_variant(w, p->xml, &v.variant, hexadecimal);
-        break;
-    case PROPERTY_OBJECT:
-        hr = write_child(w, p, v.object);
-        break;
-    }
-    value_free(&v);
-    return hr;
-}
-
-static HRESULT write_user_value(xmlTextWriterPtr w, const struct user_value *v)
-{
-    char *name = holdable(v->key);
-    if (!name)
+    char *text = v->type != VARIANT_DATE    ? text_copy("")
+                 : p->kind == PROPERTY_DATE ? date_to_text(v->real)
+                                            : time_to_text(v->real);
+    if (!text)
         return E_OUTOFMEMORY;
-    int ok = xmlTextWriterStartElement(w, BAD_CAST "Value");
-    if (ok >= 0)
-        ok = xmlTextWriterWriteAttribute(w, BAD_CAST "name", BAD_CAST name);
-    memory_free(name);
-    if (ok >= 0 && v->document) {
-        ok = xmlTextWriterWriteAttribute(w, BAD_CAST "type", BAD_CAST "document");
-        if (ok >= 0)
-            ok = xmlTextWriterWriteRaw(w, BAD_CAST v->value);
-    } else if (ok >= 0) {
-        char *safe = holdable(v->value);
-        ok = safe ? xmlTextWriterWriteString(w, BAD_CAST safe) : -1;
-        memory_free(safe);
+    write_element(b, p->xml, text);
+    memory_free(text);
+    return S_OK;
+}
+
+static void write_text(struct text_buffer *b, const struct property *p, const char *text)
+{
+    if (p->xml_use == XML_STORED || p->xml_use == XML_SHOWN || !text[0]) {
+        write_element(b, p->xml, text);
+        return;
     }
-    if (ok >= 0)
-        ok = xmlTextWriterEndElement(w);
-    return ok < 0 ? E_OUTOFMEMORY : S_OK;
+    /* It is XML already; it was checked when it was put. */
+    if (p->xml_use == XML_INSIDE)
+        start(b, p->xml);
+    text_buffer_add(b, xml_without_prologue(text));
+    if (p->xml_use == XML_INSIDE)
+        end(b, p->xml);
 }
 
-static HRESULT write_user_values(xmlTextWriterPtr w, struct data_collector_set *set)
-{
-    HRESULT hr = S_OK;
-    object_lock(&set->object);
-    for (size_t i = 0; SUCCEEDED(hr) && i < set->value_count; i++)
-        hr = write_user_value(w, &set->values[i]);
-    object_unlock(&set->object);
-    return hr;
-}
+/* What is being written, and what runs left of the set it belongs to, read once. */
+struct writing {
+    struct text_buffer text;
+    const struct set_live *live; /* NULL: nobody is asked */
+    bool for_commit;             /* by another object: set_to_commit_xml */
+};
 
-static HRESULT write_object(xmlTextWriterPtr w, struct object *o, bool hexadecimal)
-{
-    HRESULT hr = xmlTextWriterStartElement(w, BAD_CAST o->class->name) < 0 ? E_OUTOFMEMORY : S_OK;
-    if (SUCCEEDED(hr))
-        hr = write_contents(w, o, hexadecimal);
-    return SUCCEEDED(hr) && xmlTextWriterEndElement(w) < 0 ? E_OUTOFMEMORY : hr;
-}
+static HRESULT write_contents(struct writing *w, struct object *o, bool hexadecimal);
+static HRESULT write_object(struct writing *w, struct object *o, const char *element, bool hexadecimal);
 
-static HRESULT write_items(xmlTextWriterPtr w, struct object *collection, bool hexadecimal)
+static HRESULT write_items(struct writing *w, struct object *collection, bool hexadecimal)
 {
     struct object **list;
     size_t count;
     HRESULT hr = collection_snapshot(collection, &list, &count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-        hr = write_object(w, list[i], hexadecimal);
+        hr = write_object(w, list[i], list[i]->class->name, hexadecimal);
     objects_release(list, count);
     return hr;
 }
 
+static HRESULT write_value(struct writing *w, const struct property *p, const struct value *v, bool hexadecimal)
+{
+    char guid[39];
+    switch (p->kind) {
+    case PROPERTY_BOOL:
+        write_number(&w->text, p->xml, v->boolean ? -1 : 0);
+        return S_OK;
+    case PROPERTY_I32:
+        write_number(&w->text, p->xml, v->i32);
+        return S_OK;
+    case PROPERTY_U32:
+    case PROPERTY_ENUM:
+    case PROPERTY_FLAGS:
+        write_number(&w->text, p->xml, v->u32);
+        return S_OK;
+    case PROPERTY_U64:
+        write_number(&w->text, p->xml, (int64_t)v->u64);
+        return S_OK;
+    case PROPERTY_GUID:
+        text_from_guid(&v->guid, guid);
+        write_element(&w->text, p->xml, guid);
+        return S_OK;
+    case PROPERTY_BYTES:
+        write_bytes(&w->text, p->xml, &v->bytes);
+        return S_OK;
+    case PROPERTY_DATE:
+    case PROPERTY_TIME:
+        return write_date(&w->text, p, &v->variant);
+    case PROPERTY_TEXT:
+        write_text(&w->text, p, v->text);
+        return S_OK;
+    case PROPERTY_TEXTS:
+        for (size_t i = 0; i < v->texts.count; i++)
+            write_element(&w->text, p->xml, v->texts.items[i]);
+        return S_OK;
+    case PROPERTY_VARIANT:
+        write_variant(&w->text, p->xml, &v->variant, hexadecimal);
+        return S_OK;
+    case PROPERTY_OBJECT:
+        return p->xml_use == XML_ITEMS ? write_items(w, v->object, false) : write_object(w, v->object, p->xml, false);
+    }
+    return E_UNEXPECTED;
+}
+
+static HRESULT write_property(struct writing *w, struct object *o, const struct property *p, bool hexadecimal)
+{
+    struct value v;
+    HRESULT hr = object_get_with(o, p, w->live, &v);
+    if (FAILED(hr) && p->xml_use == XML_SHOWN && hr != E_OUTOFMEMORY) {
+        /* What is only shown must not stand in the way: a location with a bad pattern is shown empty. */
+        error_clear();
+        write_element(&w->text, p->xml, "");
+        return S_OK;
+    }
+    if (FAILED(hr))
+        return hr;
+    hr = write_value(w, p, &v, hexadecimal);
+    value_free(&v);
+    return hr;
+}
+
+static void write_user_value(struct text_buffer *b, const struct user_value *v)
+{
+    text_buffer_add(b, "<Value name=\"");
+    add_escaped(b, v->key, true);
+    text_buffer_add(b, v->document ? "\" type=\"document\">" : "\">");
+    if (v->document)
+        text_buffer_add(b, v->value);
+    else
+        add_escaped(b, v->value, false);
+    end(b, "Value");
+}
+
+static void write_user_values(struct text_buffer *b, struct data_collector_set *set)
+{
+    object_lock(&set->object);
+    for (size_t i = 0; i < set->value_count; i++)
+        write_user_value(b, &set->values[i]);
+    object_unlock(&set->object);
+}
+
+/* What a commit does not say: what is only shown, and what a run's record says while nothing was put. */
+static bool left_out(struct object *o, const struct property *p)
+{
+    if (p->xml_use == XML_SHOWN)
+        return !p->read;
+    return !object_field_stands(o, p);
+}
+
+/* Whether the object is a set of live trace sessions. */
+static bool is_session(const struct object *o)
+{
+    const struct data_collector_set *set = (const struct data_collector_set *)o;
+    const char *space = o->class != &data_collector_set_class ? NULL : set->space ? set->space : set->category;
+    return space && !strcmp(space, "Session");
+}
+
+static HRESULT write_object(struct writing *w, struct object *o, const char *element, bool hexadecimal)
+{
+    size_t from = w->text.length;
+    start(&w->text, element);
+    HRESULT hr = write_contents(w, o, hexadecimal);
+    end_or_empty(&w->text, element, from);
+    return hr;
+}
+
 /* What is inside an object's element: its rows, its own items, and a set's user values. */
-static HRESULT write_contents(xmlTextWriterPtr w, struct object *o, bool hexadecimal)
+static HRESULT write_contents(struct writing *w, struct object *o, bool hexadecimal)
 {
     HRESULT hr = S_OK;
     if (o->class == &value_map_class)
         hexadecimal = ((struct value_map *)o)->ValueMapType != 1;
-    for (size_t i = 0; SUCCEEDED(hr) && i < o->class->property_count; i++)
-        if (o->class->properties[i].xml_use != XML_HIDDEN)
-            hr = write_property(w, o, &o->class->properties[i], hexadecimal);
+    bool session = is_session(o);
+    for (size_t i = 0; SUCCEEDED(hr) && i < o->class->property_count; i++) {
+        const struct property *p = &o->class->properties[i];
+        if (p->xml_use != XML_HIDDEN && !(w->for_commit && left_out(o, p)) && !(session && p->not_in_sessions))
+            hr = write_property(w, o, p, hexadecimal);
+    }
     if (SUCCEEDED(hr) && o->class->items)
         hr = write_items(w, o, hexadecimal);
     if (SUCCEEDED(hr) && o->class == &data_collector_set_class)
-        hr = write_user_values(w, (struct data_collector_set *)o);
+        write_user_values(&w->text, (struct data_collector_set *)o);
     return hr;
+}
+
+static HRESULT to_xml(struct object *o, struct writing w, char **xml, size_t *size)
+{
+    *xml = NULL;
+    HRESULT hr = write_object(&w, o, o->class->name, false);
+    if (SUCCEEDED(hr)) {
+        if (size)
+            *size = w.text.length;
+        *xml = text_buffer_take(&w.text);
+        hr = *xml ? S_OK : E_OUTOFMEMORY;
+    }
+    text_buffer_free(&w.text);
+    return hr;
+}
+
+HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size)
+{
+    return to_xml(set, (struct writing){0}, xml, size);
+}
+
+HRESULT set_to_commit_xml(struct object *set, char **xml, size_t *size)
+{
+    return to_xml(set, (struct writing){.for_commit = true}, xml, size);
 }
 
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size)
 {
+    struct set_live live;
     *xml = NULL;
-    xmlBufferPtr buffer = xmlBufferCreate();
-    xmlTextWriterPtr w = buffer ? xmlNewTextWriterMemory(buffer, 0) : NULL;
-    HRESULT hr = w ? write_object(w, o, false) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && xmlTextWriterFlush(w) < 0)
-        hr = E_OUTOFMEMORY;
-    if (SUCCEEDED(hr)) {
-        size_t length = (size_t)xmlBufferLength(buffer);
-        *xml = text_copy_n((const char *)xmlBufferContent(buffer), length);
-        if (size)
-            *size = length;
-        hr = *xml ? S_OK : E_OUTOFMEMORY;
-    }
-    if (w)
-        xmlFreeTextWriter(w);
-    if (buffer)
-        xmlBufferFree(buffer);
+    HRESULT hr = o->class == &trace_data_collector_class ? trace_check_providers(o) : S_OK;
+    if (FAILED(hr))
+        return hr;
+    hr = object_read_live(
+        o, SET_LIVE_STATUS | SET_LIVE_SERIAL_NUMBER | SET_LIVE_LOCATION | SET_LIVE_FILES | SET_LIVE_NEXT_FOLDER, &live);
+    if (FAILED(hr) && hr != PLA_E_DCS_NOT_FOUND)
+        return hr;
+    if (hr == PLA_E_DCS_NOT_FOUND) /* a collector in no set: what it holds itself */
+        error_clear();
+    hr = to_xml(o, (struct writing){.live = hr == S_OK ? &live : NULL}, xml, size);
+    set_live_free(&live);
     return hr;
 }

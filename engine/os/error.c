@@ -59,6 +59,31 @@ static const struct {
     {WIN32_RESULT(1460), "timed out"},
     {WIN32_RESULT(1722), "the server cannot be reached"},
     {WIN32_RESULT(4200), "no provider has this GUID or name"},
+    /* PDH_* statuses, which pdh_types.h names. */
+    {(HRESULT)0x800007D0, "the computer cannot be reached"},
+    {(HRESULT)0x800007D1, "there is no such instance now"},
+    {(HRESULT)0x800007D5, "there is no data"},
+    {(HRESULT)0x800007DA, "the log has reached its limit"},
+    {(HRESULT)0xC0000BB8, "this computer has no such object"},
+    {(HRESULT)0xC0000BB9, "the object has no such counter"},
+    {(HRESULT)0xC0000BBA, "there is no valid value"},
+    {(HRESULT)0xC0000BBB, "out of memory"},
+    {(HRESULT)0xC0000BBF, "the path names no counter"},
+    {(HRESULT)0xC0000BC0, "this is no counter path"},
+    {(HRESULT)0xC0000BC3, "the computer cannot be reached"},
+    {(HRESULT)0xC0000BC4, "this is no counter path"},
+    {(HRESULT)0xC0000BC6, "there is no valid value"},
+    {(HRESULT)0xC0000BC9, "the log file cannot be written"},
+    {(HRESULT)0xC0000BCA, "the log file cannot be opened"},
+    {(HRESULT)0xC0000BCB, "this is no log file of a known kind"},
+    {(HRESULT)0xC0000BD1, "file not found"},
+    {(HRESULT)0xC0000BD2, "the file exists already"},
+    {(HRESULT)0xC0000BD3, "not available"},
+    {(HRESULT)0xC0000BD6, "this log format cannot be written"},
+    {(HRESULT)0xC0000BDB, "access is denied"},
+    {(HRESULT)0xC0000BDD, "the log or database cannot be opened"},
+    {(HRESULT)0xC0000BDF, "there are no counters"},
+    {(HRESULT)0xC0000BFC, "the log to be continued holds other counters"},
     {PLA_E_DCS_NOT_FOUND, "data collector set not found"},
     {PLA_E_TOO_MANY_FOLDERS, "too many folders in the set's root path"},
     {PLA_E_NO_MIN_DISK, "not enough free disk space to start the set"},
@@ -158,4 +183,13 @@ void error_clear(void)
 {
     state.hr = S_OK;
     state.text[0] = 0;
+}
+
+HRESULT pdh_error(LONG status, const char *subject)
+{
+    HRESULT hr = status > 0 ? HRESULT_FROM_WIN32(status) : (HRESULT)status;
+    if (SUCCEEDED(hr)) {
+        hr = E_FAIL;
+    }
+    return error_set(hr, "%s: %s", subject, error_standard_text(hr));
 }

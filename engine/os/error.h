@@ -24,6 +24,9 @@ HRESULT error_prefix(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The text set last by this thread for exactly this hr; else a standard text for hr; never NULL. Borrowed until the
    thread's next error_ call. */
 const char *error_text(HRESULT hr);
+/* Sets "subject: what it means" for a failing PDH_STATUS and returns it as an HRESULT. Some of PDH's functions answer
+   with a plain system error code. */
+HRESULT pdh_error(LONG status, const char *subject);
 /* A short standard English text for hr, "error 0x%08X" when unknown. Borrowed: valid until the thread's next call. */
 const char *error_standard_text(HRESULT hr);
 void error_clear(void);

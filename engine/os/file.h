@@ -32,6 +32,8 @@ HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
    1 s (a replace of an open file fails under Wine). On failure path is as it was. */
 HRESULT file_store(const char *path, const void *data, size_t size);
 HRESULT file_delete(const char *path);
+/* Within one volume; a file that has the name `to` already is replaced. Waits for a sharing violation as file_store. */
+HRESULT file_rename(const char *from, const char *to);
 /* Also false when it cannot be known: no access, or memory is out. */
 bool file_exists(const char *path);   /* a file */
 bool folder_exists(const char *path); /* a folder */

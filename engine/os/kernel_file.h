@@ -12,8 +12,16 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out);
 /* Reads the whole file afresh. The text is NUL-terminated, borrowed until the next read or close. A file that has gone
    (a process that ended) is a failure. */
 HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size);
-void kernel_file_close(struct kernel_file *f);
-/* Numbers among the entry names of /proc: the processes' ids. *ids from memory_alloc. */
+void kernel_file_close(struct kernel_file *f); /* NULL is allowed */
+/* How many files one user may keep open and leave enough for the others; at least 64. */
+size_t kernel_file_share(void);
+/* Entry names of a folder ("/sys/block"), without those that begin with a dot. */
+HRESULT kernel_folder_names(const char *path, struct texts *names);
+/* Numbers among the entry names of a folder ("/proc": the processes' ids). *ids from memory_alloc. */
+HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count);
+/* The processes' ids. */
 HRESULT kernel_process_ids(uint32_t **ids, size_t *count);
+/* Size and free space, in bytes, of the file system that holds the folder; free is what this user may use. */
+HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free);
 
 #endif

@@ -1,40 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocator: malloc with a per-thread fault that tests set. */
+/* The allocator: the pool, with a per-thread fault that tests set. */
 #include "engine/os/memory.h"
 
-#include <stdlib.h>
+#include "engine/os/memory_pool.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
+/* Whether any thread has ever set a fault; a thread's own variables are slow to come by with some compilers. */
+static atomic_bool tested;
 static _Thread_local uint64_t allocations, failing;
 
 static int refused(void)
 {
+    if (!atomic_load_explicit(&tested, memory_order_relaxed))
+        return 0;
     allocations++;
     return failing && allocations == failing;
 }
 
 void *memory_alloc(size_t size)
 {
-    return refused() ? NULL : malloc(size ? size : 1);
+    return refused() ? NULL : pool_alloc(size ? size : 1);
 }
 
 void *memory_zero(size_t count, size_t size)
 {
     if (refused() || (size && count > SIZE_MAX / size))
         return NULL;
-    if (!count || !size)
-        count = size = 1;
-    return calloc(count, size);
+    void *p = pool_alloc(count && size ? count * size : 1);
+
+    if (p)
+        memset(p, 0, count * size);
+    return p;
 }
 
 void *memory_resize(void *p, size_t size)
 {
-    return refused() ? NULL : realloc(p, size ? size : 1);
+    return refused() ? NULL : pool_resize(p, size ? size : 1);
 }
 
 void memory_free(void *p)
 {
-    free(p);
+    pool_free(p);
+}
+
+void memory_free_secret(char *text)
+{
+    for (volatile char *c = text; c && *c; c++)
+        *c = 0;
+    pool_free(text);
 }
 
 void *memory_copy(const void *p, size_t size)
@@ -72,6 +88,7 @@ int memory_grow(void **items, size_t *capacity, size_t need, size_t size)
 
 void memory_fail_at(uint64_t n)
 {
+    atomic_store_explicit(&tested, true, memory_order_relaxed);
     allocations = 0;
     failing = n;
 }

@@ -11,6 +11,7 @@ void *memory_alloc(size_t size);
 void *memory_zero(size_t count, size_t size); /* overflow of count*size gives NULL */
 void *memory_resize(void *p, size_t size);    /* p stays valid on NULL */
 void memory_free(void *p);
+void memory_free_secret(char *text); /* overwrites it first; NULL is allowed */
 void *memory_copy(const void *p, size_t size);
 /* Grows *items (elements of `size` bytes, *capacity of them) to hold at least `need`. False: out of memory, unchanged.
  */

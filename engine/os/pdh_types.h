@@ -13,6 +13,7 @@
 #define WINAPI
 typedef void *PDH_HQUERY;
 typedef void *PDH_HCOUNTER;
+typedef void *PDH_HLOG;
 typedef LONG PDH_STATUS;
 typedef BYTE BOOLEAN;
 typedef DWORD *LPDWORD;
@@ -45,6 +46,14 @@ typedef struct {
     LPWSTR szName;
     PDH_FMT_COUNTERVALUE FmtValue;
 } PDH_FMT_COUNTERVALUE_ITEM_W, *PPDH_FMT_COUNTERVALUE_ITEM_W;
+
+typedef struct {
+    DWORD dwFormat;
+    DWORD count;
+    PDH_FMT_COUNTERVALUE min;
+    PDH_FMT_COUNTERVALUE max;
+    PDH_FMT_COUNTERVALUE mean;
+} PDH_STATISTICS, *PPDH_STATISTICS;
 
 typedef struct {
     LPWSTR szMachineName;
@@ -87,6 +96,33 @@ typedef struct {
     LPWSTR szExplainText;
     DWORD DataBuffer[1];
 } PDH_COUNTER_INFO_W, *PPDH_COUNTER_INFO_W;
+
+typedef struct {
+    LONGLONG StartTime;
+    LONGLONG EndTime;
+    DWORD SampleCount;
+} PDH_TIME_INFO, *PPDH_TIME_INFO;
+
+#define PDH_LOG_READ_ACCESS                        ((DWORD)0x00010000)
+#define PDH_LOG_WRITE_ACCESS                       ((DWORD)0x00020000)
+#define PDH_LOG_UPDATE_ACCESS                      ((DWORD)0x00040000)
+#define PDH_LOG_ACCESS_MASK                        ((DWORD)0x000F0000)
+#define PDH_LOG_CREATE_NEW                         ((DWORD)0x00000001)
+#define PDH_LOG_CREATE_ALWAYS                      ((DWORD)0x00000002)
+#define PDH_LOG_OPEN_ALWAYS                        ((DWORD)0x00000003)
+#define PDH_LOG_OPEN_EXISTING                      ((DWORD)0x00000004)
+#define PDH_LOG_CREATE_MASK                        ((DWORD)0x0000000F)
+#define PDH_LOG_OPT_USER_STRING                    ((DWORD)0x01000000)
+#define PDH_LOG_OPT_CIRCULAR                       ((DWORD)0x02000000)
+#define PDH_LOG_OPT_MAX_IS_BYTES                   ((DWORD)0x04000000)
+#define PDH_LOG_OPT_APPEND                         ((DWORD)0x08000000)
+#define PDH_LOG_TYPE_UNDEFINED                     0
+#define PDH_LOG_TYPE_CSV                           1
+#define PDH_LOG_TYPE_TSV                           2
+#define PDH_LOG_TYPE_SQL                           7
+#define PDH_LOG_TYPE_BINARY                        8
+#define PDH_FLAGS_CLOSE_QUERY                      ((DWORD)0x00000001)
+#define PDH_MAX_DATASOURCE_PATH                    1024
 
 #define PDH_MAX_COUNTER_NAME                       1024
 #define PDH_MAX_INSTANCE_NAME                      1024
@@ -227,6 +263,12 @@ typedef struct {
 #define PDH_LOG_FILE_TOO_SMALL                     ((DWORD)0xC0000BDC)
 #define PDH_INVALID_DATASOURCE                     ((DWORD)0xC0000BDD)
 #define PDH_NO_COUNTERS                            ((DWORD)0xC0000BDF)
+#define PDH_SQL_ALLOC_FAILED                       ((DWORD)0xC0000BE0)
+#define PDH_SQL_ALLOCCON_FAILED                    ((DWORD)0xC0000BE1)
+#define PDH_SQL_EXEC_DIRECT_FAILED                 ((DWORD)0xC0000BE2)
+#define PDH_SQL_FETCH_FAILED                       ((DWORD)0xC0000BE3)
+#define PDH_SQL_CONNECT_FAILED                     ((DWORD)0xC0000BE6)
+#define PDH_SQL_BIND_FAILED                        ((DWORD)0xC0000BE7)
 #define PDH_COUNTER_ALREADY_IN_QUERY               ((DWORD)0xC0000BF6)
 #define PDH_BINARY_LOG_CORRUPT                     ((DWORD)0xC0000BF7)
 #define PDH_LOG_SAMPLE_TOO_SMALL                   ((DWORD)0xC0000BF8)
@@ -252,6 +294,9 @@ PDH_LAYOUT(PDH_RAW_COUNTER_ITEM_W, 48);
 PDH_LAYOUT(PDH_FMT_COUNTERVALUE, 16);
 PDH_OFFSET(PDH_FMT_COUNTERVALUE, doubleValue, 8);
 PDH_LAYOUT(PDH_FMT_COUNTERVALUE_ITEM_W, 24);
+PDH_LAYOUT(PDH_TIME_INFO, 24);
+PDH_LAYOUT(PDH_STATISTICS, 56);
+PDH_OFFSET(PDH_STATISTICS, min, 8);
 PDH_LAYOUT(PDH_COUNTER_PATH_ELEMENTS_W, 48);
 PDH_OFFSET(PDH_COUNTER_PATH_ELEMENTS_W, dwInstanceIndex, 32);
 PDH_LAYOUT(PDH_DATA_ITEM_PATH_ELEMENTS_W, 40);
@@ -310,7 +355,11 @@ PDH_VALUE(PDH_NOT_IMPLEMENTED, 0xC0000BD3);
     X(PdhEnumObjectsW, (LPCWSTR data_source, LPCWSTR machine, LPWSTR list, LPDWORD units, DWORD detail, BOOL refresh)) \
     X(PdhEnumObjectItemsW,                                                                                             \
       (LPCWSTR data_source, LPCWSTR machine, LPCWSTR object, LPWSTR counters, LPDWORD counter_units, LPWSTR instances, \
-       LPDWORD instance_units, DWORD detail, DWORD flags))
+       LPDWORD instance_units, DWORD detail, DWORD flags))                                                             \
+    X(PdhOpenLogW,                                                                                                     \
+      (LPCWSTR name, DWORD access, LPDWORD type, PDH_HQUERY query, DWORD most, LPCWSTR caption, PDH_HLOG * log))       \
+    X(PdhUpdateLogW, (PDH_HLOG log, LPCWSTR text))                                                                     \
+    X(PdhCloseLog, (PDH_HLOG log, DWORD flags))
 
 #define PDH_API_MEMBER(name, parameters) PDH_STATUS(WINAPI *name) parameters;
 struct pdh_api {

@@ -19,6 +19,8 @@ uint32_t process_own_id(void);
 uint64_t process_start_time(uint32_t id);
 /* True while the process `id` that started at `start_time` lives. */
 bool process_alive(uint32_t id, uint64_t start_time);
+/* Ends the process `id` that started at `start_time`, as it stands. S_FALSE: it does not live. */
+HRESULT process_terminate(uint32_t id, uint64_t start_time);
 
 struct section;
 /* Creates or opens the named memory of `size` bytes, zero when new. `create` false: must exist

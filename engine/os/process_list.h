@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes that run, with their figures. Which ones: on Windows and under Wine the Windows processes that the
-   system tells of (under Wine those of this prefix, under their Windows names, not the host's other processes);
-   natively the host's processes as /proc shows them to us, kernel threads included. */
+/* The processes that run, with their figures and threads. Which ones: on Windows the system's; natively the host's
+   processes as /proc shows them to us, kernel threads included; under Wine the Windows processes of this prefix under
+   their Windows names, or, when the environment's OPENPLA_PROCESSES or the string value "Processes" of
+   HKLM\Software\OpenPLA says "host", the host's processes as natively. */
 #ifndef OPENPLA_PROCESS_LIST_H
 #define OPENPLA_PROCESS_LIST_H
 
 #include "engine/os/error.h"
+
+/* A figure that the system does not tell of this process. */
+#define PROCESS_ABSENT  INT64_MIN
+
+/* Groups of figures, as bits: what is not asked for may be absent. */
+#define PROCESS_MEMORY  1u /* peaks, private bytes */
+#define PROCESS_IO      2u
+#define PROCESS_HANDLES 4u
+#define PROCESS_THREADS 8u
+#define PROCESS_FAULTS  16u
+
+struct thread_entry {
+    uint32_t id;
+    int64_t start;                  /* FILETIME UTC */
+    int64_t user_time, kernel_time; /* 100 ns */
+    int64_t context_switches;       /* or PROCESS_ABSENT */
+};
 
 struct process_entry {
     const char *name;    /* UTF-8, without ".exe"; borrowed from the list until the process leaves it */
@@ -14,14 +32,25 @@ struct process_entry {
     int64_t start;        /* FILETIME UTC; with the id it names one process for ever */
     int64_t user_time;    /* 100 ns */
     int64_t kernel_time;  /* 100 ns */
-    uint64_t working_set; /* bytes */
+    int64_t working_set;  /* bytes */
+    int64_t virtual_size; /* bytes */
+    /* Those below may be PROCESS_ABSENT. */
+    int64_t virtual_peak, working_set_peak, working_set_private, private_bytes; /* bytes */
+    int64_t page_faults;
+    int64_t base_priority; /* 1..31 as Windows counts */
+    int64_t handles;
+    int64_t reads, writes, read_bytes, written_bytes;
+    const struct thread_entry *first_thread; /* `listed_threads` of them, borrowed; with PROCESS_THREADS */
+    uint32_t listed_threads;
 };
 
 struct process_list;
-HRESULT process_list_open(struct process_list **out);
+/* `root` is put before the paths of the kernel's files: "" but for tests. */
+HRESULT process_list_open(const char *root, struct process_list **out);
 /* Reads all figures afresh. *entries is borrowed until the next read or close, in the system's order. A process that
    ends meanwhile is left out. */
-HRESULT process_list_read(struct process_list *list, const struct process_entry **entries, size_t *count);
+HRESULT process_list_read(struct process_list *list, uint32_t figures, const struct process_entry **entries,
+                          size_t *count);
 /* Changes with every read that brought other processes, another order or another name than the read before. */
 uint64_t process_list_generation(const struct process_list *list);
 void process_list_close(struct process_list *list); /* NULL is allowed */

@@ -111,32 +111,41 @@ void text_buffer_free(struct text_buffer *b)
     *b = (struct text_buffer){0};
 }
 
-HRESULT texts_add(struct texts *t, const char *text)
+HRESULT texts_give(struct texts *t, char *text)
 {
     void *items = t->items;
-    char *copy;
 
-    if (!memory_grow(&items, &t->capacity, t->count + 1, sizeof(char *)))
+    if (!memory_grow(&items, &t->capacity, t->count + 1, sizeof(char *))) {
+        memory_free(text);
         return E_OUTOFMEMORY;
+    }
     t->items = items;
-    copy = text_copy(text);
-    if (!copy)
-        return E_OUTOFMEMORY;
-    t->items[t->count++] = copy;
+    t->items[t->count++] = text;
     return S_OK;
+}
+
+HRESULT texts_add(struct texts *t, const char *text)
+{
+    char *copy = text_copy(text);
+
+    return copy ? texts_give(t, copy) : E_OUTOFMEMORY;
 }
 
 HRESULT texts_copy(struct texts *to, const struct texts *from)
 {
     struct texts copy = {0};
+    HRESULT hr = S_OK;
 
-    for (size_t i = 0; i < from->count; i++) {
-        HRESULT hr = texts_add(&copy, from->items[i]);
-
-        if (FAILED(hr)) {
-            texts_free(&copy);
-            return hr;
-        }
+    if (from->count) {
+        copy.items = memory_alloc(from->count * sizeof(char *));
+        copy.capacity = copy.items ? from->count : 0;
+        hr = copy.items ? S_OK : E_OUTOFMEMORY;
+    }
+    for (size_t i = 0; SUCCEEDED(hr) && i < from->count; i++)
+        hr = texts_add(&copy, from->items[i]);
+    if (FAILED(hr)) {
+        texts_free(&copy);
+        return hr;
     }
     texts_free(to);
     *to = copy;

@@ -49,6 +49,10 @@ void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes);
 void text_buffer_format(struct text_buffer *b, const char *format, ...) PRINTF_LIKE(2, 3);
 char *text_buffer_take(struct text_buffer *b); /* the text, owned by the caller; the buffer is empty again */
 void text_buffer_free(struct text_buffer *b);
+/* For values in files of lines: controls and '%' as %XX; NULL stands for "". */
+void text_buffer_add_escaped(struct text_buffer *b, const char *text);
+/* Back, in place. False when an escape is malformed or hides a NUL. */
+bool text_unescape(char *text);
 
 /* An owned list of texts. Zero-initialise. */
 struct texts {
@@ -56,6 +60,7 @@ struct texts {
     char **items;
 };
 HRESULT texts_add(struct texts *t, const char *text); /* copies */
+HRESULT texts_give(struct texts *t, char *text);      /* takes over a text from memory_alloc, and frees it on failure */
 HRESULT texts_copy(struct texts *to, const struct texts *from);
 void texts_free(struct texts *t);
 

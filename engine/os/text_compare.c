@@ -37,8 +37,15 @@ int text_compare_nocase(const char *a, const char *b)
     const unsigned char *p_end = p + strlen((const char *)p), *q_end = q + strlen((const char *)q);
 
     while (p < p_end && q < q_end) {
-        uint32_t c = upper(unicode_next(&p, p_end, NULL)), d = upper(unicode_next(&q, q_end, NULL));
+        uint32_t c, d;
 
+        if (*p == *q && *p < 0x80) { /* nearly all of nearly all names */
+            p++;
+            q++;
+            continue;
+        }
+        c = upper(unicode_next(&p, p_end, NULL));
+        d = upper(unicode_next(&q, q_end, NULL));
         if (c != d)
             return c < d ? -1 : 1;
     }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The formulas of the counter types, as the SDK documents them per type. */
 #include "engine/pdh/formula.h"
+#include "engine/log/log.h"
 #include "engine/os/clock.h"
 #include <string.h>
 
 enum formula {
     FORMULA_NONE,
     FORMULA_VALUE,    /* N */
+    FORMULA_SHOWN,    /* what a text log showed: the bits of a double */
     FORMULA_DELTA,    /* N1-N0 */
     FORMULA_RATE,     /* (N1-N0) / ((D1-D0)/TB) */
     FORMULA_TIMER,    /* 100 (N1-N0) / (D1-D0) */
@@ -29,6 +31,8 @@ static enum formula formula_of(DWORD type)
     case PERF_COUNTER_RAWCOUNT_HEX:
     case PERF_COUNTER_LARGE_RAWCOUNT_HEX:
         return FORMULA_VALUE;
+    case LOG_TYPE_DOUBLE:
+        return FORMULA_SHOWN;
     case PERF_COUNTER_DELTA:
     case PERF_COUNTER_LARGE_DELTA:
         return FORMULA_DELTA;
@@ -84,7 +88,8 @@ bool formula_format_is_valid(DWORD format)
 bool formula_needs_two(DWORD type)
 {
     enum formula f = formula_of(type);
-    return f != FORMULA_NONE && f != FORMULA_VALUE && f != FORMULA_FRACTION && f != FORMULA_ELAPSED;
+    return f != FORMULA_NONE && f != FORMULA_VALUE && f != FORMULA_SHOWN && f != FORMULA_FRACTION &&
+           f != FORMULA_ELAPSED;
 }
 
 int64_t formula_time_base(DWORD type)
@@ -207,6 +212,8 @@ DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, con
         integer = type & PERF_SIZE_LARGE ? newer->FirstValue : (int64_t)(uint32_t)newer->FirstValue;
         value = (double)integer;
         exact = true;
+    } else if (f == FORMULA_SHOWN) {
+        memcpy(&value, &newer->FirstValue, sizeof value);
     } else if (time_base <= 0) {
         status = PDH_CALC_NEGATIVE_TIMEBASE;
     } else if (!formula_needs_two(type)) {
@@ -233,5 +240,49 @@ DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, con
         value /= 10;
     }
     deliver(format, value, exact, integer, out);
+    return status;
+}
+
+/* The value as it goes into a comparison or a sum. */
+static double number_of(DWORD format, const PDH_FMT_COUNTERVALUE *value)
+{
+    if (format & PDH_FMT_DOUBLE) {
+        return value->doubleValue;
+    }
+    return format & PDH_FMT_LARGE ? (double)value->largeValue : (double)value->longValue;
+}
+
+DWORD formula_statistics(DWORD type, DWORD format, int64_t time_base, int scale, size_t first, size_t count,
+                         const PDH_RAW_COUNTER *ring, PDH_STATISTICS *out)
+{
+    bool two = formula_needs_two(type);
+    DWORD status = PDH_CSTATUS_INVALID_DATA;
+    double sum = 0;
+    memset(out, 0, sizeof *out);
+    out->dwFormat = format;
+    for (size_t i = two ? 1 : 0; i < count; i++) {
+        const PDH_RAW_COUNTER *newer = &ring[(first + i) % count];
+        const PDH_RAW_COUNTER *older = two ? &ring[(first + i - 1) % count] : NULL;
+        PDH_FMT_COUNTERVALUE value;
+        DWORD one = formula_format(type, format, time_base, scale, newer, older, &value);
+        if (one != PDH_CSTATUS_VALID_DATA) {
+            status = out->count ? status : one;
+            continue;
+        }
+        double number = number_of(format, &value);
+        if (!out->count || number < number_of(format, &out->min)) {
+            out->min = value;
+        }
+        if (!out->count || number > number_of(format, &out->max)) {
+            out->max = value;
+        }
+        status = PDH_CSTATUS_VALID_DATA;
+        sum += number;
+        out->count++;
+    }
+    if (out->count) {
+        deliver(format, sum / out->count, false, 0, &out->mean);
+    }
+    out->min.CStatus = out->max.CStatus = out->mean.CStatus = status;
     return status;
 }

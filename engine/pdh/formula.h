@@ -20,4 +20,11 @@ int64_t formula_time_base(DWORD type);
 DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, const PDH_RAW_COUNTER *newer,
                      const PDH_RAW_COUNTER *older, PDH_FMT_COUNTERVALUE *out);
 
+/* Least, greatest and mean value of a ring of `count` raw values whose oldest is at `first`. What has no value is
+   passed over; for types that need two samples each pair of neighbours gives one. `time_base` and `scale` as above. The
+   status of each of the three, and the result, are PDH_CSTATUS_VALID_DATA, or that of the last sample when none has a
+   value; out->count is the number of values. */
+DWORD formula_statistics(DWORD type, DWORD format, int64_t time_base, int scale, size_t first, size_t count,
+                         const PDH_RAW_COUNTER *ring, PDH_STATISTICS *out);
+
 #endif

@@ -1,104 +1,113 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers of /proc/stat and /proc/meminfo. */
+/* Parsers of files that are figures by name. */
 #include "engine/pdh/kernel_text.h"
+#include "engine/os/kernel_number.h"
 #include "engine/os/memory.h"
-#include <string.h>
+#include "engine/os/text.h"
 
-/* Reads a decimal number after blanks; more than 64 bits stick at the largest. NULL: there is none. */
-static const char *number(const char *p, const char *end, uint64_t *out)
+static struct kernel_key *find(const struct kernel_keys *k, const char *name, size_t length)
 {
-    while (p < end && *p == ' ') {
-        p++;
+    for (size_t i = 0; i < k->count; i++) {
+        struct kernel_key *key = &k->keys[i];
+        if (key->length == length && key->name[0] == *name && !memcmp(key->name, name, length)) {
+            return key;
+        }
     }
-    const char *start = p;
-    uint64_t v = 0;
-    for (; p < end && *p >= '0' && *p <= '9'; p++) {
-        unsigned digit = (unsigned)(*p - '0');
-        v = v > (UINT64_MAX - digit) / 10 ? UINT64_MAX : v * 10 + digit;
-    }
-    *out = v;
-    return p > start ? p : NULL;
+    return NULL;
 }
 
-static bool starts(const char *p, const char *end, const char *word, size_t length)
+HRESULT kernel_keys_add(struct kernel_keys *k, const char *name, size_t length, size_t *slot)
 {
-    return (size_t)(end - p) >= length && !memcmp(p, word, length);
-}
-#define STARTS(p, end, literal) starts(p, end, literal, sizeof(literal) - 1)
-
-/* "cpu0 user nice system idle iowait irq softirq ..."; false when it is cut off before idle. */
-static bool parse_cpu(const char *p, const char *end, struct kernel_cpu *cpu)
-{
-    uint64_t id = 0, v[7] = {0};
-    p = number(p + 3, end, &id);
-    size_t n = 0;
-    while (p && n < 7 && (p = number(p, end, &v[n])) != NULL) {
-        n++;
+    const struct kernel_key *known = length ? find(k, name, length) : NULL;
+    if (known) {
+        *slot = (size_t)(known - k->keys);
+        return S_OK;
     }
-    *cpu = (struct kernel_cpu){.id = (uint32_t)id, v[0] + v[1], v[2] + v[5] + v[6], v[3] + v[4]};
-    return n >= 4 && id <= UINT32_MAX;
+    char *copy = text_copy_n(name, length);
+    if (!copy || !memory_grow((void **)&k->keys, &k->capacity, k->count + 1, sizeof *k->keys)) {
+        memory_free(copy);
+        return E_OUTOFMEMORY;
+    }
+    *slot = k->count;
+    k->keys[k->count++] = (struct kernel_key){copy, length, 0, false};
+    return S_OK;
 }
 
-HRESULT kernel_stat_parse(const char *text, size_t size, struct kernel_stat *out)
+void kernel_keys_free(struct kernel_keys *k)
 {
-    const char *end = text + size;
-    out->count = 0;
-    out->has_context_switches = out->has_running = false;
-    for (const char *p = text; p < end;) {
-        const char *line = memchr(p, '\n', (size_t)(end - p));
-        line = line ? line : end;
-        if (STARTS(p, line, "cpu") && line - p > 3 && p[3] >= '0' && p[3] <= '9') {
-            struct kernel_cpu cpu;
-            if (parse_cpu(p, line, &cpu)) {
-                if (!memory_grow((void **)&out->cpus, &out->capacity, out->count + 1, sizeof *out->cpus)) {
-                    return E_OUTOFMEMORY;
-                }
-                out->cpus[out->count++] = cpu;
+    for (size_t i = 0; i < k->count; i++) {
+        memory_free(k->keys[i].name);
+    }
+    memory_free(k->keys);
+    *k = (struct kernel_keys){0};
+}
+
+/* The key "Tcp.a" of the group's `name`. */
+static struct kernel_key *find_in_group(const struct kernel_keys *k, const char *group, size_t group_length,
+                                        const char *name, size_t length)
+{
+    for (size_t i = 0; i < k->count; i++) {
+        struct kernel_key *key = &k->keys[i];
+        if (key->length == group_length + 1 + length && key->name[group_length] == '.' &&
+            !memcmp(key->name + group_length + 1, name, length) && !memcmp(key->name, group, group_length)) {
+            return key;
+        }
+    }
+    return NULL;
+}
+
+static bool set(struct kernel_key *key, const char *p, const char *end)
+{
+    uint64_t v;
+    if (!key || !kernel_number(p, end, &v)) {
+        return false;
+    }
+    key->value = v;
+    key->has = true;
+    return true;
+}
+
+/* "Tcp: a b" over "Tcp: 1 2". */
+static bool set_pair(struct kernel_keys *k, const char *names, const char *names_end, const char *values,
+                     const char *values_end, size_t group_length)
+{
+    const char *group = names;
+    bool any = false;
+    names += group_length + 1;
+    values += group_length + 1;
+    for (;;) {
+        names = kernel_skip(names, names_end);
+        values = kernel_skip(values, values_end);
+        const char *name_end = kernel_word_end(names, names_end);
+        if (name_end == names || values == values_end) {
+            return any;
+        }
+        any |= set(find_in_group(k, group, group_length, names, (size_t)(name_end - names)), values, values_end);
+        names = name_end;
+        values = kernel_word_end(values, values_end);
+    }
+}
+
+HRESULT kernel_keys_parse(const char *text, size_t size, struct kernel_keys *k)
+{
+    const char *end = text + size, *before = NULL, *before_end = NULL;
+    bool any = false;
+    for (size_t i = 0; i < k->count; i++) {
+        k->keys[i].has = false;
+    }
+    for (const char *p = text, *line; p < end; p = line + 1) {
+        line = kernel_line_end(p, end);
+        const char *word = kernel_word_end(p, line);
+        size_t length = (size_t)(word - p);
+        if (length > 1 && word[-1] == ':') {
+            length--;
+            if (before && kernel_starts(before, before_end, p, length + 1)) {
+                any |= set_pair(k, before, before_end, p, line, length);
             }
-        } else if (STARTS(p, line, "ctxt ")) {
-            out->has_context_switches = number(p + 5, line, &out->context_switches) != NULL;
-        } else if (STARTS(p, line, "procs_running ")) {
-            out->has_running = number(p + 14, line, &out->running) != NULL;
+            before = p;
+            before_end = line;
         }
-        p = line < end ? line + 1 : end;
+        any |= length && set(find(k, p, length), word, line);
     }
-    return out->count ? S_OK : error_set(E_FAIL, "/proc/stat: no processor in its %u bytes", (unsigned)size);
-}
-
-void kernel_stat_free(struct kernel_stat *stat)
-{
-    memory_free(stat->cpus);
-    *stat = (struct kernel_stat){0};
-}
-
-static void memory_line(const char *p, const char *end, uint64_t *bytes, bool *has)
-{
-    uint64_t kilobytes;
-    if (number(p, end, &kilobytes) && kilobytes <= UINT64_MAX / 1024) {
-        *bytes = kilobytes * 1024;
-        *has = true;
-    }
-}
-
-HRESULT kernel_memory_parse(const char *text, size_t size, struct kernel_memory *out)
-{
-    const char *end = text + size;
-    *out = (struct kernel_memory){0};
-    for (const char *p = text; p < end;) {
-        const char *line = memchr(p, '\n', (size_t)(end - p));
-        line = line ? line : end;
-        if (STARTS(p, line, "MemTotal:")) {
-            memory_line(p + 9, line, &out->total, &out->has_total);
-        } else if (STARTS(p, line, "MemAvailable:")) {
-            memory_line(p + 13, line, &out->available, &out->has_available);
-        } else if (STARTS(p, line, "CommitLimit:")) {
-            memory_line(p + 12, line, &out->commit_limit, &out->has_commit_limit);
-        } else if (STARTS(p, line, "Committed_AS:")) {
-            memory_line(p + 13, line, &out->committed, &out->has_committed);
-            break; /* the last of ours, half way down the file */
-        }
-        p = line < end ? line + 1 : end;
-    }
-    bool any = out->has_total || out->has_available || out->has_committed || out->has_commit_limit;
-    return any ? S_OK : error_set(E_FAIL, "/proc/meminfo: no memory figure in its %u bytes", (unsigned)size);
+    return any ? S_OK : error_set(E_FAIL, "a kernel file: none of our names in its %u bytes", (unsigned)size);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What only openpdh.dll has: the ANSI variants in use, and the answer of the functions that are not implemented. */
+/* What only openpdh.dll has: the answer of the functions that are not implemented, and what needs Windows' events. */
+#include "engine/pdh/api.h"
 #include "engine/pdh/pdh.h"
+#include "engine/os/clock.h"
 #include "engine/os/memory.h"
+#include "engine/os/thread.h"
 
 /* Target of the .def file's aliases. The x64 convention lets one function stand for any list of parameters. */
 PDH_STATUS WINAPI pdh_not_implemented(void);
@@ -10,48 +13,89 @@ PDH_STATUS WINAPI pdh_not_implemented(void)
     return PDH_NOT_IMPLEMENTED;
 }
 
-/* NULL stays NULL. */
-static PDH_STATUS widen(LPCSTR text, WCHAR **out)
+/* A thread that collects a query's data every few seconds and says so by an event. */
+struct collecting {
+    struct query *query;
+    HANDLE event;
+    DWORD interval_ms;
+    struct wakeup *end;
+    struct thread *thread;
+};
+
+static void collect_on(void *user)
 {
-    *out = NULL;
-    if (!text) {
-        return ERROR_SUCCESS;
+    const struct collecting *c = user;
+    uint64_t next = clock_monotonic_ms() + c->interval_ms;
+    for (;;) {
+        uint64_t now = clock_monotonic_ms();
+        if (wakeup_wait(c->end, next > now ? (uint32_t)(next - now) : 0)) {
+            return;
+        }
+        next += c->interval_ms;
+        query_collect(c->query, NULL);
+        SetEvent(c->event);
     }
-    int units = MultiByteToWideChar(CP_ACP, 0, text, -1, NULL, 0);
-    if (units <= 0) {
+}
+
+static void collecting_free(struct collecting *c)
+{
+    thread_close(c->thread);
+    wakeup_free(c->end);
+    if (c->event) {
+        CloseHandle(c->event);
+    }
+    memory_free(c);
+}
+
+static void end_collecting(struct query *q)
+{
+    struct collecting *c = q->collecting;
+    q->collecting = NULL;
+    q->end_collecting = NULL;
+    wakeup_set(c->end);
+    thread_wait(c->thread, UINT32_MAX);
+    collecting_free(c);
+}
+
+/* Until the query is closed or this is called anew. */
+PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE event)
+{
+    struct query *q = api_query(query);
+    if (!q) {
+        return PDH_INVALID_HANDLE;
+    }
+    if (!seconds || seconds > UINT32_MAX / 1000 || !event) {
         return PDH_INVALID_ARGUMENT;
     }
-    *out = memory_alloc((size_t)units * sizeof **out);
-    if (!*out) {
+    if (q->end_collecting) {
+        q->end_collecting(q);
+    }
+    struct collecting *c = memory_zero(1, sizeof *c);
+    if (!c) {
         return PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    MultiByteToWideChar(CP_ACP, 0, text, -1, *out, units);
+    c->query = q;
+    c->interval_ms = seconds * 1000;
+    HANDLE self = GetCurrentProcess();
+    HRESULT hr = DuplicateHandle(self, event, self, &c->event, 0, FALSE, DUPLICATE_SAME_ACCESS) ? S_OK : E_INVALIDARG;
+    if (SUCCEEDED(hr)) {
+        hr = wakeup_create(&c->end);
+    }
+    if (SUCCEEDED(hr)) {
+        hr = thread_start(collect_on, c, &c->thread);
+    }
+    if (FAILED(hr)) {
+        collecting_free(c);
+        return hr == E_INVALIDARG ? (PDH_STATUS)PDH_INVALID_ARGUMENT : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    q->collecting = c;
+    q->end_collecting = end_collecting;
     return ERROR_SUCCESS;
 }
 
-PDH_STATUS WINAPI PdhOpenQueryA(LPCSTR data_source, DWORD_PTR user_data, PDH_HQUERY *query)
+/* Windows' other source of live data, WMI, gives the same figures: both choices are taken. */
+PDH_STATUS WINAPI PdhSetDefaultRealTimeDataSource(DWORD source)
 {
-    WCHAR *wide;
-    PDH_STATUS status = widen(data_source, &wide);
-    if (status == ERROR_SUCCESS) {
-        status = PdhOpenQueryW(wide, user_data, query);
-    }
-    memory_free(wide);
-    return status;
-}
-
-PDH_STATUS WINAPI PdhAddEnglishCounterA(PDH_HQUERY query, LPCSTR path, DWORD_PTR user_data, PDH_HCOUNTER *counter)
-{
-    WCHAR *wide;
-    PDH_STATUS status = widen(path, &wide);
-    if (status == ERROR_SUCCESS) {
-        status = PdhAddEnglishCounterW(query, wide, user_data, counter);
-    }
-    memory_free(wide);
-    return status;
-}
-
-PDH_STATUS WINAPI PdhAddCounterA(PDH_HQUERY query, LPCSTR path, DWORD_PTR user_data, PDH_HCOUNTER *counter)
-{
-    return PdhAddEnglishCounterA(query, path, user_data, counter);
+    return source == DATA_SOURCE_REGISTRY || source == DATA_SOURCE_WBEM ? ERROR_SUCCESS
+                                                                        : (PDH_STATUS)PDH_INVALID_ARGUMENT;
 }

@@ -11,7 +11,49 @@
 PDH_API_LIST(PDH_DECLARE)
 #undef PDH_DECLARE
 
-/* The counter's values are shown multiplied by 10^factor, PDH_MIN_SCALE to PDH_MAX_SCALE. */
+#ifndef _WIN32
+/* What programs call beyond the engine's table; Windows' own header declares these there. */
 PDH_STATUS WINAPI PdhSetCounterScaleFactor(PDH_HCOUNTER counter, LONG factor);
+PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format, DWORD first, DWORD count,
+                                              PPDH_RAW_COUNTER values, PPDH_STATISTICS data);
+BOOL WINAPI PdhIsRealTimeQuery(PDH_HQUERY query);
+PDH_STATUS WINAPI PdhSetQueryTimeRange(PDH_HQUERY query, PPDH_TIME_INFO info);
+PDH_STATUS WINAPI PdhOpenQueryH(PDH_HLOG source, DWORD_PTR user_data, PDH_HQUERY *query);
+PDH_STATUS WINAPI PdhExpandCounterPathW(LPCWSTR path, LPWSTR list, LPDWORD units);
+PDH_STATUS WINAPI PdhExpandWildCardPathHW(PDH_HLOG source, LPCWSTR path, LPWSTR list, LPDWORD units, DWORD flags);
+PDH_STATUS WINAPI PdhValidatePathExW(PDH_HLOG source, LPCWSTR path);
+PDH_STATUS WINAPI PdhParseInstanceNameW(LPCWSTR text, LPWSTR instance, LPDWORD instance_units, LPWSTR parent,
+                                        LPDWORD parent_units, LPDWORD index);
+PDH_STATUS WINAPI PdhConnectMachineW(LPCWSTR machine);
+PDH_STATUS WINAPI PdhEnumMachinesW(LPCWSTR data_source, LPWSTR list, LPDWORD units);
+PDH_STATUS WINAPI PdhEnumMachinesHW(PDH_HLOG source, LPWSTR list, LPDWORD units);
+PDH_STATUS WINAPI PdhEnumObjectsHW(PDH_HLOG source, LPCWSTR machine, LPWSTR list, LPDWORD units, DWORD detail,
+                                   BOOL refresh);
+PDH_STATUS WINAPI PdhEnumObjectItemsHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR object, LPWSTR counters,
+                                       LPDWORD counter_units, LPWSTR instances, LPDWORD instance_units, DWORD detail,
+                                       DWORD flags);
+PDH_STATUS WINAPI PdhGetDefaultPerfObjectW(LPCWSTR data_source, LPCWSTR machine, LPWSTR name, LPDWORD units);
+PDH_STATUS WINAPI PdhGetDefaultPerfObjectHW(PDH_HLOG source, LPCWSTR machine, LPWSTR name, LPDWORD units);
+PDH_STATUS WINAPI PdhGetDefaultPerfCounterW(LPCWSTR data_source, LPCWSTR machine, LPCWSTR object, LPWSTR name,
+                                            LPDWORD units);
+PDH_STATUS WINAPI PdhGetDefaultPerfCounterHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR object, LPWSTR name,
+                                             LPDWORD units);
+PDH_STATUS WINAPI PdhLookupPerfNameByIndexW(LPCWSTR machine, DWORD index, LPWSTR name, LPDWORD units);
+PDH_STATUS WINAPI PdhLookupPerfIndexByNameW(LPCWSTR machine, LPCWSTR name, LPDWORD index);
+PDH_STATUS WINAPI PdhBindInputDataSourceW(PDH_HLOG *source, LPCWSTR names);
+PDH_STATUS WINAPI PdhUpdateLogFileCatalog(PDH_HLOG log);
+PDH_STATUS WINAPI PdhGetLogFileSize(PDH_HLOG log, LONGLONG *size);
+PDH_STATUS WINAPI PdhGetDataSourceTimeRangeW(LPCWSTR data_source, LPDWORD count, PPDH_TIME_INFO info, LPDWORD bytes);
+PDH_STATUS WINAPI PdhGetDataSourceTimeRangeH(PDH_HLOG source, LPDWORD count, PPDH_TIME_INFO info, LPDWORD bytes);
+PDH_STATUS WINAPI PdhCreateSQLTablesW(LPCWSTR data_source);
+PDH_STATUS WINAPI PdhVerifySQLDBW(LPCWSTR data_source);
+PDH_STATUS WINAPI PdhEnumLogSetNamesW(LPCWSTR data_source, LPWSTR list, LPDWORD units);
+PDH_STATUS WINAPI PdhGetLogSetGUID(PDH_HLOG log, GUID *guid, int *run);
+PDH_STATUS WINAPI PdhSetLogSetRunID(PDH_HLOG log, int run);
+#else
+PDH_STATUS WINAPI PdhGetLogFileTypeA(LPCSTR name, LPDWORD type);
+#endif
+/* In no header of the SDK: the PDH_LOG_TYPE_* of a file. */
+PDH_STATUS WINAPI PdhGetLogFileTypeW(LPCWSTR name, LPDWORD type);
 
 #endif

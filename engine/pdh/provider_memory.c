@@ -1,81 +1,106 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Memory, from /proc/meminfo. */
-#include "engine/pdh/object.h"
+/* The object Memory, from /proc/meminfo and /proc/vmstat. */
+#include "engine/pdh/providers.h"
 
-enum {
-    AVAILABLE_BYTES,
-    AVAILABLE_KBYTES,
-    AVAILABLE_MBYTES,
-    COMMITTED_BYTES,
-    COMMIT_LIMIT,
-    COMMITTED_IN_USE,
-    COUNTERS,
-    COMMIT_LIMIT_PAGES = COUNTERS,
-    VALUES,
-};
+enum { COUNTERS = 16 };
 
 static const struct counter_schema counters[] = {
-    [AVAILABLE_BYTES] = {"Available Bytes",
-                         "Memory that programs can get without paging, in bytes (MemAvailable of the kernel).",
-                         PERF_COUNTER_LARGE_RAWCOUNT, PERF_DETAIL_NOVICE, -6, 0},
-    [AVAILABLE_KBYTES] = {"Available KBytes", "Available Bytes in units of 1,024.", PERF_COUNTER_LARGE_RAWCOUNT,
-                          PERF_DETAIL_NOVICE, -3, 0},
-    [AVAILABLE_MBYTES] = {"Available MBytes", "Available Bytes in units of 1,048,576.", PERF_COUNTER_LARGE_RAWCOUNT,
-                          PERF_DETAIL_NOVICE, 0, 0},
-    [COMMITTED_BYTES] = {"Committed Bytes", "Memory that was promised to programs, in bytes (Committed_AS).",
-                         PERF_COUNTER_LARGE_RAWCOUNT, PERF_DETAIL_NOVICE, -6, 0},
-    [COMMIT_LIMIT] =
-        {"Commit Limit",
-         "Memory that can be promised before paging space must grow, in bytes (CommitLimit). A kernel that "
-         "overcommits promises more.",
-         PERF_COUNTER_LARGE_RAWCOUNT, PERF_DETAIL_NOVICE, -6, 0},
+    {.name = "Page Faults/sec",
+     .help = "Faults in which a program touched a page that was not mapped for it, whether the page was in memory or "
+             "had to be read.",
+     .type = PERF_COUNTER_COUNTER,
+     .index = 28,
+     .source = "vmstat.pgfault"},
+    {.name = "Available Bytes",
+     .help = "Memory that programs can get without paging, in bytes.",
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -6,
+     .index = 24,
+     .source = "meminfo.MemAvailable * 1024"},
+    {.name = "Committed Bytes",
+     .help = "Memory that was promised to programs, in bytes.",
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -6,
+     .index = 26,
+     .source = "meminfo.Committed_AS * 1024"},
+    {.name = "Commit Limit",
+     .help = "Memory that can be promised before paging space must grow, in bytes. A kernel that overcommits promises "
+             "more.",
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -6,
+     .index = 30,
+     .source = "meminfo.CommitLimit * 1024"},
+    {.name = "Pages/sec",
+     .help = "Pages that were read from paging space or written to it. Pages of other files are not among them.",
+     .type = PERF_COUNTER_COUNTER,
+     .index = 40,
+     .source = "vmstat.pswpin + vmstat.pswpout"},
+    {.name = "Pages Input/sec",
+     .help = "Pages that were read from paging space. Pages of other files are not among them.",
+     .type = PERF_COUNTER_COUNTER,
+     .index = 822,
+     .source = "vmstat.pswpin"},
+    {.name = "Page Reads/sec",
+     .help = "Faults for which a page had to be read from a disk.",
+     .type = PERF_COUNTER_COUNTER,
+     .index = 42,
+     .source = "vmstat.pgmajfault"},
+    {.name = "Pages Output/sec",
+     .help = "Pages that were written to paging space to free memory. Pages of other files are not among them.",
+     .type = PERF_COUNTER_COUNTER,
+     .index = 48,
+     .source = "vmstat.pswpout"},
+    {.name = "Pool Nonpaged Bytes",
+     .help = "Memory of the kernel's own objects that it cannot give back while they are in use, in bytes.",
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -5,
+     .index = 58,
+     .source = "meminfo.SUnreclaim * 1024"},
+    {.name = "Cache Bytes",
+     .help = "Memory that holds parts of files, their names and attributes, in bytes.",
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -5,
+     .index = 818,
+     .source = "meminfo.Buffers * 1024 + meminfo.Cached * 1024 + meminfo.SReclaimable * 1024"},
+    {.name = "System Cache Resident Bytes",
+     .help = "Memory that holds parts of files, in bytes: Cache Bytes without names and attributes.",
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -5,
+     .index = 76,
+     .source = "meminfo.Buffers * 1024 + meminfo.Cached * 1024"},
     /* 32-bit values as on Windows, so both are in pages there and here. */
-    [COMMITTED_IN_USE] = {"% Committed Bytes In Use", "Committed Bytes as a share of Commit Limit.", PERF_RAW_FRACTION,
-                          PERF_DETAIL_NOVICE, 0, COMMIT_LIMIT_PAGES},
+    {.name = "% Committed Bytes In Use",
+     .help = "Committed Bytes as a share of Commit Limit.",
+     .type = PERF_RAW_FRACTION,
+     .base = COUNTERS,
+     .index = 1406,
+     .source = "meminfo.Committed_AS / 4"},
+    {.name = "Available KBytes",
+     .help = "Available Bytes in units of 1,024.",
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -3,
+     .source = "meminfo.MemAvailable"},
+    {.name = "Available MBytes",
+     .help = "Available Bytes in units of 1,048,576.",
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .source = "meminfo.MemAvailable / 1024"},
+    {.name = "Free & Zero Page List Bytes",
+     .help = "Memory that holds nothing, in bytes.",
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -6,
+     .index = 1676,
+     .source = "meminfo.MemFree * 1024"},
+    {.name = "Modified Page List Bytes",
+     .help = "Parts of files in memory that must be written before the memory can serve something else, in bytes.",
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -6,
+     .index = 1678,
+     .source = "meminfo.Dirty * 1024"},
+    {.type = PERF_RAW_BASE, .source = "meminfo.CommitLimit / 4"},
 };
 
-#define PAGE 4096
-
-static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
-{
-    (void)wanted;
-    HRESULT hr = source_need(source, SOURCE_MEMORY, &o->time);
-    if (SUCCEEDED(hr)) {
-        hr = object_set_rows(o, 1);
-    }
-    if (FAILED(hr)) {
-        return hr;
-    }
-    const struct kernel_memory *m = &source->memory;
-    int64_t *row = object_row(o, 0);
-    o->present = 0;
-    if (m->has_available) {
-        row[AVAILABLE_BYTES] = (int64_t)m->available;
-        row[AVAILABLE_KBYTES] = (int64_t)(m->available >> 10);
-        row[AVAILABLE_MBYTES] = (int64_t)(m->available >> 20);
-        o->present |= 1u << AVAILABLE_BYTES | 1u << AVAILABLE_KBYTES | 1u << AVAILABLE_MBYTES;
-    }
-    if (m->has_committed) {
-        row[COMMITTED_BYTES] = (int64_t)m->committed;
-        o->present |= 1u << COMMITTED_BYTES;
-    }
-    if (m->has_commit_limit) {
-        row[COMMIT_LIMIT] = (int64_t)m->commit_limit;
-        o->present |= 1u << COMMIT_LIMIT;
-    }
-    if (m->has_committed && m->has_commit_limit) {
-        row[COMMITTED_IN_USE] = (int64_t)(m->committed / PAGE);
-        row[COMMIT_LIMIT_PAGES] = (int64_t)(m->commit_limit / PAGE);
-        o->present |= 1u << COMMITTED_IN_USE;
-    }
-    return S_OK;
-}
-
-const struct provider pdh_memory = {
-    .name = "Memory",
-    .help = "The main memory of this computer.",
-    .counters = counters,
-    .counter_count = COUNTERS,
-    .value_count = VALUES,
-    .sample = sample,
-};
+static const struct table layout = {0};
+const struct provider pdh_memory = {.name = "Memory",
+                                    .help = "The main memory of this computer.",
+                                    .index = 4,
+                                    TABLE_PROVIDER(counters, COUNTERS, layout, struct table_state)};

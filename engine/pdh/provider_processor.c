@@ -1,128 +1,393 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Processor: one instance per online processor and their mean, _Total, from /proc/stat. */
-#include "engine/pdh/object.h"
+/* The objects Processor and Processor Information: the online processors, from /proc/stat, interrupts and softirqs, and
+   what cpuinfo and cpufreq tell of their clocks. */
+#include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
+#include "engine/pdh/providers.h"
 #include <stdio.h>
+#include <string.h>
 
-enum { PROCESSOR_TIME, USER_TIME, PRIVILEGED_TIME, IDLE_TIME, VALUES };
+enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, INTERRUPTS, CLOCK_INTERRUPTS, SOFTIRQS, MHZ, MAX_MHZ, COLUMNS };
+_Static_assert((int)SOFTIRQ == (int)CPU_SOFTIRQ, "the first columns are the times of a processor");
+static const char *const columns[] = {"user",    "nice",       "system",           "idle",     "iowait", "irq",
+                                      "softirq", "interrupts", "clock_interrupts", "softirqs", "mhz",    "max_mhz"};
 
-static const struct counter_schema counters[] = {
-    [PROCESSOR_TIME] =
-        {"% Processor Time",
-         "Share of the time in which the processor was not idle. Waiting for a disk counts as idle; time "
-         "that a hypervisor took away counts as busy.",
-         PERF_100NSEC_TIMER_INV, PERF_DETAIL_NOVICE, 0, 0},
-    [USER_TIME] = {"% User Time", "Share of the time that programs spent in their own code.", PERF_100NSEC_TIMER,
-                   PERF_DETAIL_NOVICE, 0, 0},
-    [PRIVILEGED_TIME] = {"% Privileged Time", "Share of the time spent in the kernel, its interrupt handlers included.",
-                         PERF_100NSEC_TIMER, PERF_DETAIL_NOVICE, 0, 0},
-    [IDLE_TIME] = {"% Idle Time", "Share of the time in which the processor was idle.", PERF_100NSEC_TIMER,
-                   PERF_DETAIL_NOVICE, 0, 0},
+#define BIT(column) (1ull << (column))
+
+/* Times are in 10 ms. */
+#define PROCESSOR_COUNTERS                                                                                             \
+    {.name = "% Processor Time",                                                                                       \
+     .help = "Share of the time in which the processor was not idle. Waiting for a disk counts as idle; time that a "  \
+             "hypervisor took away counts as busy.",                                                                   \
+     .type = PERF_100NSEC_TIMER_INV,                                                                                   \
+     .index = 6,                                                                                                       \
+     .total = TOTAL_MEAN,                                                                                              \
+     .source = "idle * 100000 + iowait * 100000"},                                                                     \
+        {.name = "% User Time",                                                                                        \
+         .help = "Share of the time that programs spent in their own code.",                                           \
+         .type = PERF_100NSEC_TIMER,                                                                                   \
+         .index = 142,                                                                                                 \
+         .total = TOTAL_MEAN,                                                                                          \
+         .source = "user * 100000 + nice * 100000"},                                                                   \
+        {.name = "% Privileged Time",                                                                                  \
+         .help = "Share of the time spent in the kernel, its interrupt handlers included.",                            \
+         .type = PERF_100NSEC_TIMER,                                                                                   \
+         .index = 144,                                                                                                 \
+         .total = TOTAL_MEAN,                                                                                          \
+         .source = "system * 100000 + irq * 100000 + softirq * 100000"},                                               \
+        {.name = "Interrupts/sec",                                                                                     \
+         .help = "Interrupts that the processor took: from devices, the clock and other processors.",                  \
+         .type = PERF_COUNTER_COUNTER,                                                                                 \
+         .scale = -2,                                                                                                  \
+         .index = 148,                                                                                                 \
+         .source = "interrupts"},                                                                                      \
+        {.name = "% DPC Time",                                                                                         \
+         .help = "Share of the time spent on work that interrupt handlers put off (soft interrupts).",                 \
+         .type = PERF_100NSEC_TIMER,                                                                                   \
+         .index = 696,                                                                                                 \
+         .total = TOTAL_MEAN,                                                                                          \
+         .source = "softirq * 100000"},                                                                                \
+        {.name = "% Interrupt Time",                                                                                   \
+         .help = "Share of the time spent in interrupt handlers. A kernel without exact accounting of their times "    \
+                 "shows little of it.",                                                                                \
+         .type = PERF_100NSEC_TIMER,                                                                                   \
+         .index = 698,                                                                                                 \
+         .total = TOTAL_MEAN,                                                                                          \
+         .source = "irq * 100000"},                                                                                    \
+        {.name = "DPCs Queued/sec",                                                                                    \
+         .help = "Soft interrupts that ran: work that interrupt handlers put off.",                                    \
+         .type = PERF_COUNTER_COUNTER,                                                                                 \
+         .source = "softirqs"},                                                                                        \
+    {                                                                                                                  \
+        .name = "% Idle Time",                                                                                         \
+        .help = "Share of the time in which the processor was idle, waiting for a disk "                               \
+                "included.",                                                                                           \
+        .type = PERF_100NSEC_TIMER, .index = 1746, .total = TOTAL_MEAN, .source = "idle * 100000 + iowait * 100000"    \
+    }
+
+static const struct counter_schema processor[] = {PROCESSOR_COUNTERS};
+static const struct counter_schema information[] = {
+    PROCESSOR_COUNTERS,
+    {.name = "Clock Interrupts/sec",
+     .help = "Interrupts of the processor's own clock.",
+     .type = PERF_COUNTER_COUNTER,
+     .scale = -2,
+     .source = "clock_interrupts"},
+    {.name = "Processor Frequency",
+     .help = "Clock of the processor as the kernel tells it now, in MHz.",
+     .type = PERF_COUNTER_RAWCOUNT,
+     .total = TOTAL_MEAN,
+     .source = "mhz"},
+    {.name = "% of Maximum Frequency",
+     .help = "Clock of the processor as a share of the highest that it can have.",
+     .type = PERF_RAW_FRACTION,
+     .total = TOTAL_MEAN,
+     .base = 11,
+     .source = "mhz"},
+    {.type = PERF_RAW_BASE, .total = TOTAL_MEAN, .source = "max_mhz"},
 };
 
-/* The processors of the present instance list; set as soon as it is made from them. */
+/* What cpufreq tells of one processor; the files are there on few virtual machines. */
+struct frequency {
+    uint32_t cpu;
+    struct kernel_file *now;
+    int64_t max; /* MHz or VALUE_ABSENT */
+};
+
 struct processor_state {
-    uint32_t *ids;
-    size_t count, capacity;
-    uint64_t epoch; /* key of _Total: its mean over other processors is another figure */
+    struct table_state table;
+    struct kernel_cpus cpus;
+    struct kernel_counts interrupts, softirqs;
+    struct frequency *frequencies;
+    size_t frequency_count, frequency_capacity;
+    uint32_t *node_of; /* beside the processors */
+    size_t node_capacity;
+    uint64_t known; /* hash of the processors for which the nodes were read */
 };
 
-static bool same_processors(const struct processor_state *state, const struct kernel_stat *stat)
+static void forget_frequencies(struct processor_state *s)
 {
-    bool same = state->count == stat->count;
-    for (size_t i = 0; same && i < stat->count; i++) {
-        same = state->ids[i] == stat->cpus[i].id;
+    for (size_t i = 0; i < s->frequency_count; i++) {
+        kernel_file_close(s->frequencies[i].now);
     }
-    return same;
+    s->frequency_count = 0;
 }
 
-static HRESULT name_instances(struct object *o, struct processor_state *state, const struct kernel_stat *stat)
+static void close_state(void *state)
 {
-    size_t n = stat->count;
-    if (!memory_grow((void **)&state->ids, &state->capacity, n, sizeof *state->ids)) {
-        return E_OUTOFMEMORY;
+    struct processor_state *s = state;
+    forget_frequencies(s);
+    kernel_cpus_free(&s->cpus);
+    kernel_counts_free(&s->interrupts);
+    kernel_counts_free(&s->softirqs);
+    memory_free(s->frequencies);
+    memory_free(s->node_of);
+}
+
+/* Their mean over other processors is another figure: the totals' key. */
+static uint64_t hash_of(const struct kernel_cpus *cpus)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < cpus->count; i++) {
+        h = (h ^ (cpus->cpus[i].id + 1)) * 1099511628211u;
     }
-    char(*digits)[12] = memory_alloc((n + 1) * sizeof *digits);
-    const char **names = memory_alloc((n + 1) * sizeof *names);
-    uint64_t *keys = memory_alloc((n + 1) * sizeof *keys);
-    struct instance_list *list = NULL;
-    if (digits && names && keys) {
-        for (size_t i = 0; i < n; i++) {
-            snprintf(digits[i], sizeof digits[i], "%u", (unsigned)stat->cpus[i].id);
-            names[i] = digits[i];
-            keys[i] = stat->cpus[i].id;
+    return h;
+}
+
+static HRESULT read_counts(struct object *o, struct source *source, enum source_part part, struct kernel_counts *counts)
+{
+    const char *text;
+    size_t size;
+    struct source_time time;
+    HRESULT hr = source_text(source, &o->hold, part, &text, &size, &time);
+    if (SUCCEEDED(hr)) {
+        hr = kernel_counts_parse(text, size, counts);
+    }
+    if (FAILED(hr)) {
+        counts->count = 0;
+    }
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+static const struct kernel_count *count_of(const struct kernel_counts *counts, size_t hint, uint32_t cpu)
+{
+    for (size_t n = 0; n < counts->count; n++) {
+        const struct kernel_count *c = &counts->counts[(hint + n) % counts->count];
+        if (c->cpu == cpu) {
+            return c;
         }
-        names[n] = "_Total";
-        keys[n] = state->epoch + 1;
-        list = instance_list_create(n + 1, names, keys);
     }
-    memory_free(digits);
-    memory_free(names);
-    memory_free(keys);
-    if (!list) {
-        return E_OUTOFMEMORY;
-    }
-    for (size_t i = 0; i < n; i++) {
-        state->ids[i] = stat->cpus[i].id;
-    }
-    state->count = n;
-    state->epoch++;
-    object_set_instances(o, list);
-    return S_OK;
+    return NULL;
 }
 
-#define TICK 100000 /* 10 ms in 100 ns */
-
-static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
+/* What every reading asks for: stat, and of the tables of interrupts those that are wanted. */
+static HRESULT read_all(struct object *o, struct source *source, uint64_t wanted)
 {
-    (void)wanted;
-    struct processor_state *state = o->state;
-    HRESULT hr = source_need(source, SOURCE_STAT, &o->time);
-    const struct kernel_stat *stat = &source->stat;
-    if (SUCCEEDED(hr) && stat->count == 0) {
-        hr = E_UNEXPECTED; /* the mean below divides by it */
+    struct processor_state *s = o->state;
+    const char *text;
+    size_t size;
+    struct source_time time;
+    HRESULT hr = S_OK;
+    if (wanted & (BIT(INTERRUPTS) | BIT(CLOCK_INTERRUPTS))) {
+        hr = read_counts(o, source, SOURCE_INTERRUPTS, &s->interrupts);
     }
-    if (SUCCEEDED(hr) && !same_processors(state, stat)) {
-        hr = name_instances(o, state, stat);
+    if (SUCCEEDED(hr) && (wanted & BIT(SOFTIRQS))) {
+        hr = read_counts(o, source, SOURCE_SOFTIRQS, &s->softirqs);
     }
     if (SUCCEEDED(hr)) {
-        hr = object_set_rows(o, stat->count + 1);
+        hr = source_text(source, &o->hold, SOURCE_STAT, &text, &size, &time);
     }
+    if (SUCCEEDED(hr)) {
+        o->time = time;
+        hr = kernel_cpus_parse(text, size, &s->cpus);
+    }
+    return hr;
+}
+
+static void fill(const struct processor_state *s, size_t at, uint64_t wanted, int64_t *cells)
+{
+    const struct kernel_cpu *cpu = &s->cpus.cpus[at];
+    for (size_t i = 0; i < CPU_TIMES; i++) {
+        cells[i] = (int64_t)cpu->times[i];
+    }
+    if (wanted & (BIT(INTERRUPTS) | BIT(CLOCK_INTERRUPTS))) {
+        const struct kernel_count *c = count_of(&s->interrupts, at, cpu->id);
+        cells[INTERRUPTS] = c ? (int64_t)c->sum : VALUE_ABSENT;
+        cells[CLOCK_INTERRUPTS] = c && s->interrupts.has_clock ? (int64_t)c->clock : VALUE_ABSENT;
+    }
+    if (wanted & BIT(SOFTIRQS)) {
+        const struct kernel_count *c = count_of(&s->softirqs, at, cpu->id);
+        cells[SOFTIRQS] = c ? (int64_t)c->sum : VALUE_ABSENT;
+    }
+}
+
+static HRESULT gather_processors(struct object *o, struct source *source, uint64_t wanted)
+{
+    struct processor_state *s = o->state;
+    HRESULT hr = read_all(o, source, wanted);
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++) {
+        char name[12];
+        int length = snprintf(name, sizeof name, "%u", (unsigned)s->cpus.cpus[i].id);
+        int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, 0);
+        if (!cells) {
+            return E_OUTOFMEMORY;
+        }
+        fill(s, i, wanted, cells);
+    }
+    if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, hash_of(&s->cpus))) {
+        return E_OUTOFMEMORY;
+    }
+    return hr;
+}
+
+/* Reads a file once. *text is from memory_alloc. */
+static HRESULT read_once(const char *path, char **text)
+{
+    struct kernel_file *f;
+    const char *read;
+    size_t size;
+    *text = NULL;
+    HRESULT hr = kernel_file_open(path, &f);
     if (FAILED(hr)) {
         return hr;
     }
-    uint64_t user = 0, privileged = 0, idle = 0;
-    for (size_t i = 0; i < stat->count; i++) {
-        const struct kernel_cpu *cpu = &stat->cpus[i];
-        int64_t *row = object_row(o, i);
-        row[PROCESSOR_TIME] = row[IDLE_TIME] = (int64_t)(cpu->idle * TICK);
-        row[USER_TIME] = (int64_t)(cpu->user * TICK);
-        row[PRIVILEGED_TIME] = (int64_t)(cpu->privileged * TICK);
-        user += cpu->user;
-        privileged += cpu->privileged;
-        idle += cpu->idle;
+    hr = kernel_file_read(f, &read, &size);
+    if (SUCCEEDED(hr)) {
+        *text = text_copy_n(read, size);
+        hr = *text ? S_OK : E_OUTOFMEMORY;
     }
-    int64_t *total = object_row(o, stat->count);
-    total[PROCESSOR_TIME] = total[IDLE_TIME] = (int64_t)(idle * TICK / stat->count);
-    total[USER_TIME] = (int64_t)(user * TICK / stat->count);
-    total[PRIVILEGED_TIME] = (int64_t)(privileged * TICK / stat->count);
-    o->present = (1u << VALUES) - 1;
+    kernel_file_close(f);
+    return hr;
+}
+
+/* Which NUMA node each processor belongs to; all to 0 where the kernel knows no nodes. */
+static HRESULT find_nodes(struct processor_state *s, const char *root)
+{
+    HRESULT hr = S_OK;
+    if (!memory_grow((void **)&s->node_of, &s->node_capacity, s->cpus.count, sizeof *s->node_of)) {
+        return E_OUTOFMEMORY;
+    }
+    memset(s->node_of, 0, s->cpus.count * sizeof *s->node_of);
+    for (uint32_t node = 1; hr == S_OK && node < 1024; node++) {
+        char path[512], *text;
+        snprintf(path, sizeof path, "%s/sys/devices/system/node/node%u/cpulist", root, (unsigned)node);
+        hr = read_once(path, &text);
+        for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++) {
+            if (kernel_list_has(text, strlen(text), s->cpus.cpus[i].id)) {
+                s->node_of[i] = node;
+            }
+        }
+        memory_free(text);
+    }
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+static HRESULT open_frequencies(struct processor_state *s, const char *root)
+{
+    forget_frequencies(s);
+    if (!memory_grow((void **)&s->frequencies, &s->frequency_capacity, s->cpus.count, sizeof *s->frequencies)) {
+        return E_OUTOFMEMORY;
+    }
+    for (size_t i = 0; i < s->cpus.count; i++) {
+        struct frequency *f = &s->frequencies[s->frequency_count++];
+        char path[512], *text;
+        uint64_t khz;
+        *f = (struct frequency){s->cpus.cpus[i].id, NULL, VALUE_ABSENT};
+        snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", root, (unsigned)f->cpu);
+        HRESULT hr = read_once(path, &text);
+        if (SUCCEEDED(hr) && text_to_u64(text, &khz)) {
+            f->max = (int64_t)(khz / 1000);
+        }
+        memory_free(text);
+        snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%u/cpufreq/scaling_cur_freq", root, (unsigned)f->cpu);
+        if (hr == E_OUTOFMEMORY || (hr = kernel_file_open(path, &f->now)) == E_OUTOFMEMORY) {
+            return hr;
+        }
+    }
     return S_OK;
 }
 
-static void close_state(struct object *o)
+/* From cpufreq, else from cpuinfo. */
+static HRESULT read_frequencies(struct object *o, struct source *source, struct processor_state *s, int64_t *mhz)
 {
-    memory_free(((struct processor_state *)o->state)->ids);
+    const char *text;
+    size_t size;
+    uint64_t khz;
+    struct source_time time;
+    bool all = true;
+    for (size_t i = 0; i < s->cpus.count; i++) {
+        struct kernel_file *f = s->frequencies[i].now;
+        bool ok = f && SUCCEEDED(kernel_file_read(f, &text, &size)) && text_to_u64(text, &khz);
+        mhz[i] = ok ? (int64_t)(khz / 1000) : VALUE_ABSENT;
+        all &= ok;
+    }
+    HRESULT hr = all ? S_FALSE : source_text(source, &o->hold, SOURCE_CPUINFO, &text, &size, &time);
+    if (hr != S_OK) {
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
+    }
+    struct kernel_row row;
+    for (const char *at = text; kernel_cpuinfo_next(&at, text + size, &row);) {
+        for (size_t i = 0; i < s->cpus.count && row.count == 2; i++) {
+            if (s->cpus.cpus[i].id == row.values[0] && mhz[i] == VALUE_ABSENT) {
+                mhz[i] = (int64_t)(row.values[1] / 1000);
+            }
+        }
+    }
+    return S_OK;
 }
 
-const struct provider pdh_processor = {
-    .name = "Processor",
-    .help = "How the processors of this computer spend their time.",
+/* The processors of one node and their subtotal. */
+static HRESULT add_node(struct processor_state *s, uint32_t node, uint64_t wanted, const int64_t *mhz)
+{
+    char name[24];
+    unsigned number = 0;
+    uint64_t key = 14695981039346656037u;
+    for (size_t i = 0; i < s->cpus.count; i++) {
+        if (s->node_of[i] != node) {
+            continue;
+        }
+        int length = snprintf(name, sizeof name, "%u,%u", (unsigned)node, number++);
+        int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, s->cpus.cpus[i].id);
+        if (!cells) {
+            return E_OUTOFMEMORY;
+        }
+        fill(s, i, wanted, cells);
+        if (mhz) {
+            cells[MHZ] = mhz[i];
+            cells[MAX_MHZ] = s->frequencies[i].max;
+        }
+        key = (key ^ s->cpus.cpus[i].id) * 1099511628211u;
+    }
+    int length = snprintf(name, sizeof name, "%u,_Total", (unsigned)node);
+    return number == 0 || table_add(&s->table, ROW_SUBTOTAL, NULL, name, (size_t)length, key) ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT gather_information(struct object *o, struct source *source, uint64_t wanted)
+{
+    struct processor_state *s = o->state;
+    int64_t *mhz = NULL;
+    HRESULT hr = read_all(o, source, wanted);
+    if (SUCCEEDED(hr) && s->known != hash_of(&s->cpus)) {
+        hr = find_nodes(s, source_root(source));
+        if (SUCCEEDED(hr)) {
+            hr = open_frequencies(s, source_root(source));
+        }
+        s->known = SUCCEEDED(hr) ? hash_of(&s->cpus) : 0;
+    }
+    if (SUCCEEDED(hr) && (wanted & (BIT(MHZ) | BIT(MAX_MHZ)))) {
+        mhz = memory_alloc(s->cpus.count * sizeof *mhz);
+        hr = mhz ? read_frequencies(o, source, s, mhz) : E_OUTOFMEMORY;
+    }
+    uint32_t last = 0;
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++) {
+        last = s->node_of[i] > last ? s->node_of[i] : last;
+    }
+    for (uint32_t node = 0; SUCCEEDED(hr) && node <= last; node++) {
+        hr = add_node(s, node, wanted, mhz);
+    }
+    memory_free(mhz);
+    if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, hash_of(&s->cpus))) {
+        return E_OUTOFMEMORY;
+    }
+    return hr;
+}
+
+#define ORIGIN                                                                                                         \
+    "user to softirq: /proc/stat, per processor, in 10 ms; interrupts and clock_interrupts: /proc/interrupts, the "    \
+    "processor's column and its LOC line; softirqs: /proc/softirqs, the processor's column"
+static const struct table processor_table = {ORIGIN, columns, COLUMNS, gather_processors, close_state};
+static const struct table information_table = {
+    ORIGIN "; mhz and max_mhz: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and cpuinfo_max_freq, mhz else "
+           "\"cpu MHz\" of /proc/cpuinfo",
+    columns, COLUMNS, gather_information, close_state};
+
+const struct provider pdh_processor = {.name = "Processor",
+                                       .help = "How the processors of this computer spend their time.",
+                                       .index = 238,
+                                       .has_instances = true,
+                                       TABLE_PROVIDER(processor, 8, processor_table, struct processor_state)};
+const struct provider pdh_processor_information = {
+    .name = "Processor Information",
+    .help = "The processors of this computer by NUMA node: \"node,number in the node\", and totals.",
     .has_instances = true,
-    .counters = counters,
-    .counter_count = VALUES,
-    .value_count = VALUES,
-    .sample = sample,
-    .state_size = sizeof(struct processor_state),
-    .close = close_state,
-};
+    TABLE_PROVIDER(information, 11, information_table, struct processor_state)};

@@ -1,109 +1,156 @@
 /* SPDX-License-Identifier: MIT */
-/* The object System: figures of the computer as a whole, from /proc/stat, the clock and the process list. */
-#include "engine/pdh/object.h"
+/* The objects System and Objects: figures of the computer as a whole, from /proc/stat, the clock and the process list.
+   Processes and threads are those of the object Process, as on Windows, so that the sums agree. */
 #include "engine/os/clock.h"
+#include "engine/pdh/providers.h"
 
-enum { UP_TIME, PROCESSES, THREADS, CONTEXT_SWITCHES, QUEUE_LENGTH, VALUES };
+enum { BOOT, PROCESSES, THREADS, WAITING, COLUMNS };
+static const char *const columns[] = {"boot", "processes", "threads", "waiting"};
+#define BIT(column) (1ull << (column))
 
-static const struct counter_schema counters[] = {
-    [UP_TIME] = {"System Up Time", "Seconds since this computer was started.", PERF_ELAPSED_TIME, PERF_DETAIL_NOVICE,
-                 -5, 0},
-    /* As on Windows the same processes that the object Process shows, so that the sums agree. */
-    [PROCESSES] = {"Processes", "Number of the processes that the object Process lists.", PERF_COUNTER_RAWCOUNT,
-                   PERF_DETAIL_NOVICE, 0, 0},
-    [THREADS] = {"Threads", "Number of threads of the processes that the object Process lists.", PERF_COUNTER_RAWCOUNT,
-                 PERF_DETAIL_NOVICE, 0, 0},
-    [CONTEXT_SWITCHES] = {"Context Switches/sec", "Switches from one thread to another, over all processors.",
-                          PERF_COUNTER_COUNTER, PERF_DETAIL_NOVICE, -2, 0},
-    [QUEUE_LENGTH] = {"Processor Queue Length",
-                      "Threads that are ready to run and wait for a processor. Those that run are not counted.",
-                      PERF_COUNTER_RAWCOUNT, PERF_DETAIL_NOVICE, 1, 0},
+static const struct counter_schema system_counters[] = {
+    {.name = "Context Switches/sec",
+     .help = "Switches from one thread to another, over all processors.",
+     .type = PERF_COUNTER_COUNTER,
+     .scale = -2,
+     .index = 146,
+     .source = "stat.ctxt"},
+    {.name = "System Up Time",
+     .help = "Seconds since this computer was started.",
+     .type = PERF_ELAPSED_TIME,
+     .scale = -5,
+     .index = 674,
+     .source = "boot"},
+    {.name = "Processor Queue Length",
+     .help = "Threads that are ready to run and wait for a processor. Those that run are not counted.",
+     .type = PERF_COUNTER_RAWCOUNT,
+     .scale = 1,
+     .index = 44,
+     .source = "waiting"},
+    {.name = "Processes",
+     .help = "Number of the processes that the object Process lists.",
+     .type = PERF_COUNTER_RAWCOUNT,
+     .index = 248,
+     .source = "processes"},
+    {.name = "Threads",
+     .help = "Number of threads of the processes that the object Process lists.",
+     .type = PERF_COUNTER_RAWCOUNT,
+     .index = 250,
+     .source = "threads"},
 };
 
-#define SECOND    10000000 /* in 100 ns */
-#define FROM_LIST (1u << PROCESSES | 1u << THREADS)
-#define FROM_STAT (1u << CONTEXT_SWITCHES | 1u << QUEUE_LENGTH)
+static const struct counter_schema object_counters[] = {
+    {.name = "Processes",
+     .help = "Number of the processes that the object Process lists.",
+     .type = PERF_COUNTER_RAWCOUNT,
+     .index = 248,
+     .source = "processes"},
+    {.name = "Threads",
+     .help = "Number of threads of the processes that the object Process lists.",
+     .type = PERF_COUNTER_RAWCOUNT,
+     .index = 250,
+     .source = "threads"},
+};
 
-/* A source that is not there leaves its counters absent; only a lack of memory is a failure. */
-static HRESULT sample_list(struct object *o, struct source *source, int64_t *row)
+struct system_state {
+    struct table_state table;
+    struct kernel_keys running;
+    struct kernel_cpus cpus;
+    int64_t boot;
+};
+
+static void close_state(void *state)
 {
-    struct source_time time;
-    int64_t threads = 0;
-    HRESULT hr = source_need(source, SOURCE_PROCESSES, &time);
-    if (FAILED(hr)) {
-        return hr == E_OUTOFMEMORY ? hr : S_OK;
-    }
-    for (size_t i = 0; i < source->process_count; i++) {
-        threads += source->processes[i].threads;
-    }
-    row[PROCESSES] = (int64_t)source->process_count;
-    row[THREADS] = threads;
-    o->present |= FROM_LIST;
-    return S_OK;
+    struct system_state *s = state;
+    kernel_keys_free(&s->running);
+    kernel_cpus_free(&s->cpus);
 }
 
-static HRESULT sample_stat(struct object *o, struct source *source, int64_t *row)
-{
-    struct source_time time;
-    HRESULT hr = source_need(source, SOURCE_STAT, &time);
-    if (FAILED(hr)) {
-        return hr == E_OUTOFMEMORY ? hr : S_OK;
-    }
-    /* The rate is per the time at which its own file was read. */
-    o->time = time;
-    if (source->stat.has_context_switches) {
-        row[CONTEXT_SWITCHES] = (int64_t)(uint32_t)source->stat.context_switches;
-        o->present |= 1u << CONTEXT_SWITCHES;
-    }
-    if (source->stat.has_running) {
-        /* procs_running counts the running with the waiting (we, who read it, among the running). While threads wait,
-           no processor is left idle: what exceeds the number of processors waits. */
-        uint64_t running = source->stat.running, processors = source->stat.count;
-        row[QUEUE_LENGTH] = running > processors ? (int64_t)(running - processors) : 0;
-        o->present |= 1u << QUEUE_LENGTH;
-    }
-    return S_OK;
-}
+#define SECOND 10000000 /* in 100 ns */
 
 /* The start is worked out from a clock of some milliseconds' grain: keep the first answer, unless the wall clock was
    set since. */
-static int64_t boot_time(struct object *o)
+static int64_t boot_time(struct system_state *s)
 {
-    int64_t *kept = o->state;
     int64_t now = clock_boot_utc();
-    if (now - *kept > SECOND || *kept - now > SECOND) {
-        *kept = now;
+    if (now - s->boot > SECOND || s->boot - now > SECOND) {
+        s->boot = now;
     }
-    return *kept;
+    return s->boot;
 }
 
-static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT count_processes(struct object *o, struct source *source, int64_t *cells)
 {
-    HRESULT hr = object_set_rows(o, 1);
+    const struct process_entry *entries;
+    size_t count;
+    uint64_t generation;
+    struct source_time time;
+    int64_t threads = 0;
+    HRESULT hr = source_processes(source, &o->hold, 0, &entries, &count, &generation, &time);
     if (FAILED(hr)) {
         return hr;
     }
-    int64_t *row = object_row(o, 0);
-    o->time = (struct source_time){clock_utc(), clock_ticks()};
-    if (wanted & 1u << UP_TIME) {
-        row[UP_TIME] = boot_time(o);
-        o->present |= 1u << UP_TIME;
+    for (size_t i = 0; i < count; i++) {
+        threads += entries[i].threads;
     }
-    if (wanted & FROM_LIST) {
-        hr = sample_list(o, source, row);
+    cells[PROCESSES] = (int64_t)count;
+    cells[THREADS] = threads;
+    return S_OK;
+}
+
+/* procs_running counts the running with the waiting (we, who read it, among the running). While threads wait, no
+   processor is left idle: what exceeds the number of processors waits. */
+static HRESULT count_waiting(struct object *o, struct source *source, int64_t *cells)
+{
+    struct system_state *s = o->state;
+    const char *text;
+    size_t size, slot;
+    struct source_time time;
+    HRESULT hr = source_text(source, &o->hold, SOURCE_STAT, &text, &size, &time);
+    if (SUCCEEDED(hr)) {
+        hr = kernel_keys_add(&s->running, "procs_running", 13, &slot);
     }
-    if (SUCCEEDED(hr) && (wanted & FROM_STAT)) {
-        hr = sample_stat(o, source, row);
+    if (SUCCEEDED(hr)) {
+        hr = kernel_cpus_parse(text, size, &s->cpus);
+    }
+    if (SUCCEEDED(hr)) {
+        hr = kernel_keys_parse(text, size, &s->running);
+    }
+    if (SUCCEEDED(hr)) {
+        int64_t running = (int64_t)s->running.keys[slot].value, processors = (int64_t)s->cpus.count;
+        cells[WAITING] = running > processors ? running - processors : 0;
     }
     return hr;
 }
 
-const struct provider pdh_system = {
-    .name = "System",
-    .help = "This computer as a whole.",
-    .counters = counters,
-    .counter_count = VALUES,
-    .value_count = VALUES,
-    .sample = sample,
-    .state_size = sizeof(int64_t), /* the boot time */
-};
+/* A source that is not there leaves its counters absent; only a lack of memory is a failure. */
+static HRESULT gather(struct object *o, struct source *source, uint64_t wanted)
+{
+    struct system_state *s = o->state;
+    int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, "", 0, 0);
+    HRESULT hr = cells ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && (wanted & BIT(BOOT))) {
+        cells[BOOT] = boot_time(s);
+    }
+    if (SUCCEEDED(hr) && (wanted & (BIT(PROCESSES) | BIT(THREADS)))) {
+        hr = count_processes(o, source, cells);
+    }
+    if (hr != E_OUTOFMEMORY && (wanted & BIT(WAITING))) {
+        hr = count_waiting(o, source, cells);
+    }
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+#define ORIGIN                                                                                                         \
+    "processes and threads: the processes that the object Process lists; boot: the kernel's time since its start; "    \
+    "waiting: procs_running of /proc/stat less the number of processors"
+static const struct table system_table = {ORIGIN, columns, COLUMNS, gather, close_state};
+
+const struct provider pdh_system = {.name = "System",
+                                    .help = "This computer as a whole.",
+                                    .index = 2,
+                                    TABLE_PROVIDER(system_counters, 5, system_table, struct system_state)};
+const struct provider pdh_objects = {.name = "Objects",
+                                     .help = "How many things of each kind the system has.",
+                                     .index = 260,
+                                     TABLE_PROVIDER(object_counters, 2, system_table, struct system_state)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries: adding counters, taking samples, remembering the last two. */
 #include "engine/pdh/query.h"
-#include "engine/pdh/formula.h"
+#include "engine/pdh/handle.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include <string.h>
@@ -21,23 +21,18 @@ DWORD counter_type(const struct counter *c)
     return c->object->provider->counters[c->schema].type;
 }
 
-PDH_STATUS query_create(DWORD_PTR user_data, struct query **out)
+PDH_STATUS query_create(DWORD_PTR user_data, struct catalogue *catalogue, struct query **out)
 {
     struct query *q = memory_zero(1, sizeof *q);
     *out = NULL;
-    if (!q) {
-        return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
-    q->objects = memory_zero(pdh_provider_count, sizeof *q->objects);
-    q->wanted = memory_zero(pdh_provider_count, sizeof *q->wanted);
-    if (!q->objects || !q->wanted) {
-        memory_free(q->objects);
-        memory_free(q->wanted);
+    if (!q || !handle_add(q)) {
         memory_free(q);
+        catalogue_close(catalogue);
         return PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    q->mark = QUERY_MARK;
+    q->kind = QUERY_HANDLE;
     q->user_data = user_data;
+    q->catalogue = catalogue;
     source_begin(&q->source);
     *out = q;
     return ERROR_SUCCESS;
@@ -52,7 +47,7 @@ static void items_free(struct counter_items *items)
 
 static void counter_free(struct counter *c)
 {
-    c->mark = 0;
+    handle_remove(c);
     counter_path_free(&c->path);
     memory_free(c->instance);
     items_free(&c->newer_items);
@@ -62,51 +57,60 @@ static void counter_free(struct counter *c)
 
 void query_destroy(struct query *q)
 {
-    q->mark = 0;
+    if (q->end_collecting) {
+        q->end_collecting(q);
+    }
+    handle_remove(q);
     for (struct counter *c = q->first, *next; c; c = next) {
         next = c->next;
         counter_free(c);
     }
-    for (size_t i = 0; i < pdh_provider_count; i++) {
-        object_close(q->objects[i]);
+    for (size_t i = 0; i < q->object_count; i++) {
+        object_close(q->objects[i].object);
+        memory_free(q->objects[i].uses);
     }
     source_close(&q->source);
+    catalogue_close(q->catalogue);
     memory_free(q->objects);
-    memory_free(q->wanted);
+    memory_free(q->uses);
     memory_free(q);
 }
 
-PDH_STATUS query_object(struct query *q, size_t provider, struct object **out)
+PDH_STATUS query_object(struct query *q, size_t position, struct object **out)
 {
     HRESULT hr = S_OK;
-    if (!q->objects[provider]) {
-        hr = object_open(pdh_providers[provider], &q->source, &q->objects[provider]);
+    void *items = q->objects;
+    *out = NULL;
+    if (!memory_grow(&items, &q->object_capacity, position + 1, sizeof *q->objects)) {
+        return PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    *out = q->objects[provider];
+    q->objects = items;
+    if (!memory_grow((void **)&q->uses, &q->use_capacity, position + 1, sizeof *q->uses)) {
+        return PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    while (q->object_count <= position) {
+        q->objects[q->object_count++] = (struct query_object){0};
+    }
+    struct query_object *slot = &q->objects[position];
+    if (!slot->object) {
+        hr = object_open(q->catalogue->providers[position], &q->source, &slot->object);
+    }
+    *out = slot->object;
     return pdh_status_of(hr, PDH_CSTATUS_NO_OBJECT);
-}
-
-static size_t find_provider(const char *name)
-{
-    size_t i = 0;
-    while (i < pdh_provider_count && !text_equal_nocase(pdh_providers[i]->name, name)) {
-        i++;
-    }
-    return i;
 }
 
 /* Fits the parsed path to an object and counter that exist. */
 static PDH_STATUS resolve(struct query *q, struct counter *c)
 {
-    PDH_STATUS status = counter_path_machine_is_ours(c->path.machine);
+    PDH_STATUS status = catalogue_machine(q->catalogue, c->path.machine);
     if (status != ERROR_SUCCESS) {
         return status;
     }
-    size_t provider = find_provider(c->path.object);
-    if (provider == pdh_provider_count) {
+    c->position = catalogue_find(q->catalogue, c->path.machine, c->path.object);
+    if (c->position == q->catalogue->count) {
         return PDH_CSTATUS_NO_OBJECT;
     }
-    status = query_object(q, provider, &c->object);
+    status = query_object(q, c->position, &c->object);
     if (status != ERROR_SUCCESS) {
         return status;
     }
@@ -117,7 +121,7 @@ static PDH_STATUS resolve(struct query *q, struct counter *c)
     if (c->object->provider->has_instances != (c->path.instance != NULL)) {
         return PDH_CSTATUS_NO_INSTANCE;
     }
-    c->time_base = formula_time_base(counter_type(c));
+    c->time_base = object_time_base(c->object, c->schema);
     if (c->path.instance) {
         c->instance = counter_path_instance(&c->path);
         if (!c->instance) {
@@ -128,16 +132,30 @@ static PDH_STATUS resolve(struct query *q, struct counter *c)
     return ERROR_SUCCESS;
 }
 
-static void note_wanted(struct query *q)
+/* One counter of the query more or less that needs a counter of an object. False: out of memory. */
+static bool note_use(struct query *q, const struct counter *c, int change)
 {
-    memset(q->wanted, 0, pdh_provider_count * sizeof *q->wanted);
-    for (const struct counter *c = q->first; c; c = c->next) {
-        for (size_t i = 0; i < pdh_provider_count; i++) {
-            if (q->objects[i] == c->object) {
-                q->wanted[i] |= 1ull << c->schema;
-            }
+    struct query_object *slot = &q->objects[c->position];
+    uint32_t count = c->object->provider->counter_count;
+    while (slot->use_count < count) { /* a log file may name new counters as it is read */
+        void *uses = slot->uses;
+        bool ok = memory_grow(&uses, &slot->use_capacity, count, sizeof *slot->uses);
+        slot->uses = uses;
+        if (!ok) {
+            return false;
+        }
+        slot->uses[slot->use_count++] = 0;
+    }
+    slot->uses[c->schema] += (uint32_t)change;
+    if (change > 0) {
+        slot->wanted |= OBJECT_BIT(c->schema);
+    } else if (slot->uses[c->schema] == 0) {
+        slot->wanted = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            slot->wanted |= slot->uses[i] ? OBJECT_BIT(i) : 0;
         }
     }
+    return true;
 }
 
 static PDH_STATUS add(struct query *q, struct counter *c)
@@ -146,19 +164,18 @@ static PDH_STATUS add(struct query *q, struct counter *c)
     if (status != ERROR_SUCCESS) {
         return status;
     }
+    if (!note_use(q, c, 1)) {
+        return PDH_MEMORY_ALLOCATION_FAILURE;
+    }
     c->newer.CStatus = c->older.CStatus = PDH_CSTATUS_INVALID_DATA;
     c->row = SIZE_MAX;
     c->generation = UINT64_MAX;
     c->newer_items.generation = c->older_items.generation = UINT64_MAX;
     c->query = q;
+    c->serial = ++q->serial;
     c->previous = q->last;
     *(q->last ? &q->last->next : &q->first) = c;
     q->last = c;
-    for (size_t i = 0; i < pdh_provider_count; i++) {
-        if (q->objects[i] == c->object) {
-            q->wanted[i] |= 1ull << c->schema;
-        }
-    }
     return ERROR_SUCCESS;
 }
 
@@ -169,9 +186,9 @@ PDH_STATUS query_add(struct query *q, const char *path, DWORD_PTR user_data, str
     if (!c) {
         return PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    c->mark = COUNTER_MARK;
+    c->kind = COUNTER_HANDLE;
     c->user_data = user_data;
-    PDH_STATUS status = counter_path_parse(path, &c->path);
+    PDH_STATUS status = handle_add(c) ? counter_path_parse(path, &c->path) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (status == ERROR_SUCCESS) {
         query_enter(q);
         status = add(q, c);
@@ -191,7 +208,7 @@ void query_remove(struct counter *c)
     query_enter(q);
     *(c->previous ? &c->previous->next : &q->first) = c->next;
     *(c->next ? &c->next->previous : &q->last) = c->previous;
-    note_wanted(q);
+    note_use(q, c, -1);
     query_leave(q);
     counter_free(c);
 }
@@ -270,22 +287,40 @@ static void sample_wildcard(struct counter *c)
     c->newer.CStatus = items->count ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_NO_INSTANCE;
 }
 
-PDH_STATUS query_collect(struct query *q, int64_t *time)
+/* Takes a sample of the objects in use; `earliest` becomes the UTC time of the first reading. */
+static void sample_objects(struct query *q, int64_t *earliest)
 {
-    query_enter(q);
-    if (!q->first) {
-        query_leave(q);
-        return PDH_NO_DATA;
-    }
     source_begin(&q->source);
-    int64_t earliest = INT64_MAX;
-    for (size_t i = 0; i < pdh_provider_count; i++) {
-        if (q->wanted[i]) {
-            struct object *o = q->objects[i];
-            object_sample(o, &q->source, q->wanted[i]);
-            earliest = o->time.utc < earliest ? o->time.utc : earliest;
+    *earliest = INT64_MAX;
+    size_t count = 0;
+    for (size_t i = 0; i < q->object_count; i++) {
+        if (q->objects[i].wanted) {
+            q->uses[count++] = (struct object_use){q->objects[i].object, q->objects[i].wanted};
         }
     }
+    objects_sample(q->uses, count, &q->source);
+    for (size_t i = 0; i < count; i++) {
+        int64_t utc = q->uses[i].object->time.utc;
+        *earliest = utc < *earliest ? utc : *earliest;
+    }
+}
+
+static PDH_STATUS collect(struct query *q, int64_t *time)
+{
+    int64_t local = 0, earliest;
+    const struct catalogue_functions *functions = q->catalogue->functions;
+    if (!q->first) {
+        return PDH_NO_DATA;
+    }
+    PDH_STATUS status = functions->advance ? functions->advance(q->catalogue, &local) : ERROR_SUCCESS;
+    if (status != ERROR_SUCCESS) {
+        return status;
+    }
+    if (functions->begin) {
+        functions->begin(q->catalogue);
+    }
+    sample_objects(q, &earliest);
+    q->sample_utc = earliest;
     for (struct counter *c = q->first; c; c = c->next) {
         if (c->is_wildcard) {
             sample_wildcard(c);
@@ -294,15 +329,43 @@ PDH_STATUS query_collect(struct query *q, int64_t *time)
         }
     }
     if (time) {
-        *time = source_local(&q->source, earliest);
+        *time = functions->advance ? local : source_local(&q->source, earliest);
     }
-    query_leave(q);
     return ERROR_SUCCESS;
+}
+
+PDH_STATUS query_collect(struct query *q, int64_t *time)
+{
+    query_enter(q);
+    PDH_STATUS status = collect(q, time);
+    query_leave(q);
+    return status;
 }
 
 const char *counter_item_name(const struct counter_items *items, size_t i)
 {
     return items->list->items[items->positions[i]].name;
+}
+
+/* Where the list's instance at `place` stands among the items, SIZE_MAX when it does not match. */
+static size_t find_item(const struct counter_items *items, size_t place)
+{
+    size_t low = 0, high = items->count; /* positions rise */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (items->positions[middle] < place) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < items->count && items->positions[low] == place ? low : SIZE_MAX;
+}
+
+size_t counter_item_find(const struct counter *c, const char *name)
+{
+    size_t place = instance_list_find(c->newer_items.list, name);
+    return place == SIZE_MAX ? SIZE_MAX : find_item(&c->newer_items, place);
 }
 
 const PDH_RAW_COUNTER *counter_item_older(const struct counter *c, size_t i)
@@ -315,11 +378,10 @@ const PDH_RAW_COUNTER *counter_item_older(const struct counter *c, size_t i)
         return &older->raw[i];
     }
     const struct instance *item = &newer->list->items[newer->positions[i]];
-    for (size_t n = 0; n < older->count; n++) {
-        const struct instance *was = &older->list->items[older->positions[n]];
-        if (was->key == item->key && was->hash == item->hash) {
-            return &older->raw[n];
-        }
+    size_t was = instance_list_find(older->list, item->name);
+    if (was == SIZE_MAX || older->list->items[was].key != item->key) {
+        return NULL;
     }
-    return NULL;
+    size_t at = find_item(older, was);
+    return at == SIZE_MAX ? NULL : &older->raw[at];
 }

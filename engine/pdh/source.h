@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the objects of one query get their figures: the kernel's files and the process list, kept open, and read at
-   most once per sample however many objects and counters want them. Not locked: the query's lock covers it. */
+   most once per sample however many objects and counters want them. Objects are sampled on several threads when one
+   takes long: what one holds is not read anew until it lets go of it. */
 #ifndef OPENPLA_PDH_SOURCE_H
 #define OPENPLA_PDH_SOURCE_H
 
-#include "engine/os/kernel_file.h"
 #include "engine/os/process_list.h"
-#include "engine/pdh/kernel_text.h"
+#include "engine/os/text.h"
 
 /* The moment at which something was read. */
 struct source_time {
@@ -14,34 +14,69 @@ struct source_time {
     int64_t ticks; /* performance counter */
 };
 
-enum source_part {
-    SOURCE_STAT,
-    SOURCE_MEMORY,
-    SOURCE_PROCESSES,
-    SOURCE_PARTS,
+/* X(part, short name in sources, file) */
+#define SOURCE_FILES(X)                                                                                                \
+    X(SOURCE_STAT, "stat", "/proc/stat")                                                                               \
+    X(SOURCE_MEMINFO, "meminfo", "/proc/meminfo")                                                                      \
+    X(SOURCE_VMSTAT, "vmstat", "/proc/vmstat")                                                                         \
+    X(SOURCE_INTERRUPTS, "interrupts", "/proc/interrupts")                                                             \
+    X(SOURCE_SOFTIRQS, "softirqs", "/proc/softirqs")                                                                   \
+    X(SOURCE_CPUINFO, "cpuinfo", "/proc/cpuinfo")                                                                      \
+    X(SOURCE_DISKSTATS, "diskstats", "/proc/diskstats")                                                                \
+    X(SOURCE_MOUNTS, "mountinfo", "/proc/self/mountinfo")                                                              \
+    X(SOURCE_SWAPS, "swaps", "/proc/swaps")                                                                            \
+    X(SOURCE_NET_DEV, "net/dev", "/proc/net/dev")                                                                      \
+    X(SOURCE_SNMP, "net/snmp", "/proc/net/snmp")                                                                       \
+    X(SOURCE_SNMP6, "net/snmp6", "/proc/net/snmp6")                                                                    \
+    X(SOURCE_TCP, "net/tcp", "/proc/net/tcp")                                                                          \
+    X(SOURCE_TCP6, "net/tcp6", "/proc/net/tcp6")
+
+#define SOURCE_PART(part, name, path) part,
+enum source_part { SOURCE_FILES(SOURCE_PART) SOURCE_PROCESSES, SOURCE_PARTS };
+#undef SOURCE_PART
+
+/* What one object holds in its present sample. Zero-initialise. */
+struct source_hold {
+    uint64_t serial; /* of the sample it belongs to */
+    uint32_t parts;  /* bits */
 };
 
+/* One user's hold on the shared files. Zero-initialise. */
 struct source {
-    struct kernel_file *files[SOURCE_PROCESSES];
-    struct process_list *list;
-    uint64_t serial;                /* of the sample under way */
-    uint64_t read_in[SOURCE_PARTS]; /* serial of the sample that tried to read the part last, 0 = never */
-    HRESULT result[SOURCE_PARTS];
-    struct source_time time[SOURCE_PARTS];
-    struct kernel_stat stat;
-    struct kernel_memory memory;
-    const struct process_entry *processes;
-    size_t process_count;
+    struct source_files *files;
     int64_t local_minute, local_offset; /* see source_local */
 };
-
-/* Starts a sample: the next use of each part reads it afresh. Zero-initialise the source before the first. */
+/* Starts a sample: the next use of each part reads it afresh. */
 void source_begin(struct source *s);
+/* Makes *other a second user of the same files. E_OUTOFMEMORY. */
+HRESULT source_share(struct source *s, struct source *other);
 void source_close(struct source *s);
 /* Local time of a UTC time, both FILETIME. The offset is asked for once a minute: rules change it at full minutes. */
 int64_t source_local(struct source *s, int64_t utc);
-/* Brings the part up to this sample, the moment of its reading to *time. A part that cannot be read fails every time
-   in this sample without another try, unless only memory was lacking. */
-HRESULT source_need(struct source *s, enum source_part part, struct source_time *time);
+/* For tests: what is put before the files' paths of the sources that begin from now on; borrowed. */
+void source_set_root(const char *root);
+const char *source_root(const struct source *s);
+/* How long one object's reading may take before its sample counts as missing, in milliseconds: this, or what the
+   environment's OPENPLA_SAMPLE_LIMIT says; 0 for no limit, and no other thread. */
+#define SOURCE_LIMIT_MS 2000
+uint32_t source_limit(void);
+
+/* Begins an object's use of the sample under way. */
+void source_hold_begin(struct source *s, struct source_hold *hold);
+/* Lets go of all that the object holds. */
+void source_hold_end(struct source *s, struct source_hold *hold);
+/* The text of a file as of this sample, borrowed until source_hold_end, and the moment of its reading. A part that
+   cannot be read fails every time in this sample without another try, unless only memory was lacking; the next sample
+   opens it anew. */
+HRESULT source_text(struct source *s, struct source_hold *hold, enum source_part part, const char **text, size_t *size,
+                    struct source_time *time);
+/* The processes as of this sample, likewise. `figures` (process_list.h) are what the caller needs of each; with
+   `generation` it gets process_list_generation. */
+HRESULT source_processes(struct source *s, struct source_hold *hold, uint32_t figures,
+                         const struct process_entry **entries, size_t *count, uint64_t *generation,
+                         struct source_time *time);
+/* The part whose short name is the `length` bytes at `name`; SOURCE_PARTS when there is none. */
+enum source_part source_find(const char *name, size_t length);
+const char *source_path(enum source_part part);
 
 #endif

@@ -9,12 +9,12 @@ static bool has_wildcard(const char *text)
     return text && strpbrk(text, "*?");
 }
 
-static PDH_STATUS add_path(struct texts *paths, const struct counter_path *like, const char *object,
+static PDH_STATUS add_path(struct texts *paths, const struct counter_path *like, const struct provider *provider,
                            const char *instance, const char *counter)
 {
     /* A list's names hold their "#1" themselves. */
-    struct counter_path path = {.machine = like->machine,
-                                .object = (char *)object,
+    struct counter_path path = {.machine = provider->machine ? (char *)provider->machine : like->machine,
+                                .object = (char *)provider->name,
                                 .instance = (char *)instance,
                                 .index = PATH_NO_INDEX,
                                 .counter = (char *)counter};
@@ -28,15 +28,14 @@ static PDH_STATUS add_path(struct texts *paths, const struct counter_path *like,
 static PDH_STATUS expand_instances(const struct object *o, const struct counter_path *like, const char *pattern,
                                    const char *counter, DWORD flags, struct texts *paths)
 {
-    const char *object = o->provider->name;
     if (!pattern || ((flags & PDH_NOEXPANDINSTANCES) && has_wildcard(pattern))) {
-        return add_path(paths, like, object, pattern, counter);
+        return add_path(paths, like, o->provider, pattern, counter);
     }
     PDH_STATUS status = ERROR_SUCCESS;
     for (size_t i = 0; o->instances && i < o->instances->count && status == ERROR_SUCCESS; i++) {
         const char *name = o->instances->items[i].name;
         if (text_matches(pattern, name)) {
-            status = add_path(paths, like, object, name, counter);
+            status = add_path(paths, like, o->provider, name, counter);
         }
     }
     return status;
@@ -58,7 +57,7 @@ static PDH_STATUS expand_object(const struct object *o, const struct counter_pat
     } else {
         for (uint32_t i = 0; i < o->provider->counter_count && status == ERROR_SUCCESS; i++) {
             const char *name = o->provider->counters[i].name;
-            if ((o->present >> i & 1) && text_matches(path->counter, name)) {
+            if (object_has_counter(o, i) && text_matches(path->counter, name)) {
                 any_counter = true;
                 status = fits ? expand_instances(o, path, pattern, name, flags, paths) : ERROR_SUCCESS;
             }
@@ -73,10 +72,14 @@ static PDH_STATUS expand_object(const struct object *o, const struct counter_pat
 
 static PDH_STATUS expand(struct query *q, const struct counter_path *path, DWORD flags, struct texts *paths)
 {
-    PDH_STATUS status = counter_path_machine_is_ours(path->machine), worst = PDH_CSTATUS_NO_OBJECT;
-    for (size_t i = 0; i < pdh_provider_count && status == ERROR_SUCCESS; i++) {
+    PDH_STATUS status = catalogue_machine(q->catalogue, path->machine), worst = PDH_CSTATUS_NO_OBJECT;
+    if (status == ERROR_SUCCESS) {
+        catalogue_find(q->catalogue, path->machine, path->object); /* which may have come since */
+    }
+    for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct object *o;
-        if (!text_matches(path->object, pdh_providers[i]->name)) {
+        const struct provider *p = q->catalogue->providers[i];
+        if (!text_matches(path->object, p->name) || !catalogue_is_of(p, path->machine)) {
             continue;
         }
         status = query_object(q, i, &o);

@@ -2,8 +2,10 @@
 /* Definitions of sets by namespace. */
 #include "engine/run/definition.h"
 
+#include "engine/model/model.h"
 #include "engine/os/memory.h"
 #include "engine/run/category.h"
+#include "engine/run/sets.h"
 #include "engine/store/store.h"
 
 #include <string.h>
@@ -32,6 +34,36 @@ HRESULT definition_load(const char *space, const char *name, char **xml, size_t 
     return store_load(space, name, xml, size);
 }
 
+HRESULT definition_load_matching(const char *space, const char *pattern, struct stored_sets *out)
+{
+    const struct category *c = category_of(space);
+    struct texts names = {0};
+    HRESULT hr = S_OK;
+    if (!c || c->source == DEFINITION_STORED)
+        return store_load_matching(space, pattern, out);
+    *out = (struct stored_sets){0};
+    hr = definition_list(space, &names);
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++) {
+        struct stored_set set = {0};
+        void *items = out->items;
+        if (!text_matches(pattern, names.items[i]))
+            continue;
+        set.name = text_copy(names.items[i]);
+        hr = set.name && memory_grow(&items, &out->capacity, out->count + 1, sizeof set)
+                 ? definition_load(space, set.name, &set.xml, &set.size)
+                 : E_OUTOFMEMORY;
+        out->items = items;
+        if (SUCCEEDED(hr))
+            out->items[out->count++] = set;
+        else
+            memory_free(set.name);
+    }
+    texts_free(&names);
+    if (FAILED(hr))
+        stored_sets_free(out);
+    return hr;
+}
+
 HRESULT definition_list(const char *space, struct texts *names)
 {
     const struct category *c = category_of(space);
@@ -49,4 +81,23 @@ HRESULT definition_list(const char *space, struct texts *names)
     texts_free(names);
     *names = found;
     return S_OK;
+}
+
+HRESULT definition_new_instances(struct object *set, uint32_t *seconds)
+{
+    char *text;
+    uint64_t number;
+    *seconds = 0;
+    HRESULT hr = set_get_value(set, SETS_NEW_INSTANCES, &text);
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    error_clear();
+    if (FAILED(hr))
+        return S_OK; /* it has none */
+    if (text_to_u64(text, &number) && number <= UINT32_MAX)
+        *seconds = (uint32_t)number;
+    else
+        hr = error_set(E_INVALIDARG, SETS_NEW_INSTANCES ": \"%s\" is no number of seconds", text);
+    memory_free(text);
+    return hr;
 }

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_DEFINITION_H
 #define OPENPLA_DEFINITION_H
 
-#include "engine/os/text.h"
+#include "engine/store/store.h"
 
 /* The sets that the program brings: engine/run/system_sets/, made into a table by the build; NULL at the end. */
 struct system_set {
@@ -13,7 +13,13 @@ extern const struct system_set system_sets[];
 
 /* The definition's XML, from memory_alloc. PLA_E_DCS_NOT_FOUND; the store's errors. */
 HRESULT definition_load(const char *space, const char *name, char **xml, size_t *size);
+/* The definitions whose names match the pattern. stored_sets_free. */
+HRESULT definition_load_matching(const char *space, const char *pattern, struct stored_sets *out);
 /* Replaces *names by those of the namespace's sets; unchanged on failure. */
 HRESULT definition_list(const char *space, struct texts *names);
+
+struct object;
+/* What the set's value of SETS_NEW_INSTANCES says; 0 when there is none. E_INVALIDARG. */
+HRESULT definition_new_instances(struct object *set, uint32_t *seconds);
 
 #endif

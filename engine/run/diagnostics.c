@@ -9,7 +9,7 @@
 
 #define NOTES_KEPT 200
 
-void diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text)
+bool diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text)
 {
     char *note = FAILED(reason) ? text_format("%s (0x%08X)", text, (unsigned)reason) : text_copy(text);
     bool known = !note;
@@ -18,6 +18,7 @@ void diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text)
     if (!note || (!known && (d->notes.count >= NOTES_KEPT || FAILED(texts_add(&d->notes, note)))))
         d->notes_cut++;
     memory_free(note);
+    return !known;
 }
 
 bool diagnostics_lost(struct diagnostics *d, HRESULT hr)

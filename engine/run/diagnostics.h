@@ -14,8 +14,8 @@ struct diagnostics {
     HRESULT loss;         /* reason of the latest of these; S_OK: none */
     char *loss_text;
 };
-/* `reason` is shown when it is a failure. */
-void diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text);
+/* `reason` is shown when it is a failure. True: it is new. */
+bool diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text);
 /* A sample that failed with hr; its text is error_text(hr). True: the first for this reason. */
 bool diagnostics_lost(struct diagnostics *d, HRESULT hr);
 /* One line per matter, "" if there is none. From memory_alloc. */

@@ -6,28 +6,66 @@
 #include "engine/os/text.h"
 
 enum run_status { RUN_STOPPED = 0, RUN_RUNNING = 1, RUN_COMPILING = 2 }; /* MS-PLA 2.2.2.4 */
+enum run_phase {                                                         /* phase.h */
+                 PHASE_STOPPED,
+                 PHASE_STARTING,
+                 PHASE_RUNNING,
+                 PHASE_SEGMENTING,
+                 PHASE_COMPILING,
+                 PHASE_STOPPING,
+                 RUN_PHASES
+};
 
 struct run_state {
     enum run_status status;
+    enum run_phase phase;
     uint32_t process_id;
     uint32_t serial_number; /* of the present run */
     uint64_t samples, samples_lost;
     int64_t started_utc;
-    char location[520]; /* folder of the present run, UTF-8 */
+    uint64_t phase_since; /* clock_monotonic_ms */
+    uint64_t stop_since;  /* the same of the request to stop, 0: none; filled in by who reads */
+    char location[520];   /* folder of the present run, UTF-8 */
 };
+
+/* How long a caller waits for a start, a stop, an update, in milliseconds: the default, or what the environment
+   variable OPENPLA_WAIT_SECONDS says, for slow machines. */
+uint32_t run_wait_ms(uint32_t otherwise);
+#define RUN_START_WAIT_MS  30000
+#define RUN_STOP_WAIT_MS   60000
+#define RUN_REPORT_WAIT_MS 600000 /* for the data manager of a set that stops */
 
 /* Starts the committed set in a host process: openplahost beside our module, or the program that the environment
    variable OPENPLA_HOST names. Synchronous: returns when it collects, or with the real reason. Not synchronous: returns
-   when the host process was started; errors that are known before that are still returned.
+   when the host has taken the set, so that Stop and a second Start find it; errors that are known until then are still
+   returned, later ones are in the run record.
    PLA_E_DCS_NOT_FOUND, PLA_E_DCS_IN_USE, HRESULT of ERROR_PATH_NOT_FOUND (RootPath), ERROR_ALREADY_EXISTS (output),
-   PLA_E_DCS_START_WAIT_TIMEOUT. */
+   PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS, PLA_E_DC_START_WAIT_TIMEOUT (a collector does not open),
+   PLA_E_DCS_START_WAIT_TIMEOUT; after either of the two the host is ended. */
 HRESULT run_start(const char *space, const char *name, bool synchronous);
-/* PLA_E_DCS_NOT_RUNNING when it does not run. Synchronous: returns when logs are closed and the host is gone. */
+/* PLA_E_DCS_NOT_RUNNING when it does not run. Synchronous: returns when logs are closed and the host is gone. A host
+   that does not stop in time is ended: HRESULT of ERROR_TIMEOUT; its logs end with their last whole sample.
+   PLA_E_REPORT_WAIT_TIMEOUT: the data manager still works; it goes on. */
 HRESULT run_stop(const char *space, const char *name, bool synchronous);
+/* The running set takes up its stored definition, without losing a sample; S_FALSE when it does not run. A definition
+   that cannot run is refused with the reason, and the set goes on with the one before. HRESULT of ERROR_TIMEOUT. */
+HRESULT run_update(const char *space, const char *name);
+/* Writes to the disk what the collectors of the running set have; S_FALSE when it does not run. */
+HRESULT run_flush(const char *space, const char *name);
 /* Live state; a dead host reads as stopped. Never blocks. */
 HRESULT run_query(const char *space, const char *name, struct run_state *state);
+/* Ends the host of the set as it stands, if it has one. For hosts that do not answer. */
+HRESULT run_end_host(const char *space, const char *name);
 
+struct run_record;
+/* For the record of a run that has not ended in order and whose host is gone: puts that as its result and in front of
+   its message. E_OUTOFMEMORY. */
+HRESULT run_record_put_death(struct run_record *record);
+
+struct run_set;
+/* What a host does when the collectors are closed: the data manager's work. NULL: nothing. */
+typedef HRESULT (*run_compile)(const struct run_set *set, const char *location);
 /* The host's main program: openplahost.exe <namespace> <name> <run key>. Exit code: 0, or the failing HRESULT. */
-int run_host_main(const char *space, const char *name, const char *run_key);
+int run_host_main(const char *space, const char *name, const char *run_key, run_compile compile);
 
 #endif

@@ -2,6 +2,7 @@
 /* The shared section of a run. */
 #include "engine/run/run_state.h"
 
+#include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/store/store.h"
@@ -12,9 +13,16 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit words must be lock-free to b
 
 /* What the section holds. The host is named by its id and start time, so that a process that got the id of a dead host
    is not taken for it. */
+#define ANSWER_TEXT 1024 /* error texts are cut at 1023 bytes */
+struct shared_request {
+    atomic_uint_least64_t asked, answered; /* numbers */
+    atomic_int_least32_t result;           /* of the latest answer */
+    char text[ANSWER_TEXT];
+};
 struct shared_run {
     atomic_uint_least64_t process_id, start_time;
-    atomic_uint_least64_t stop_requested;
+    atomic_uint_least64_t stop_requested; /* when, or 0 */
+    struct shared_request requests[RUN_REQUESTS];
     struct state_cell state;
 };
 
@@ -95,6 +103,8 @@ HRESULT run_section_create(const char *space, const char *name, struct run_secti
     memset(&nothing, 0, sizeof nothing);
     atomic_store(&shared->process_id, 0);
     atomic_store(&shared->stop_requested, 0);
+    for (size_t i = 0; i < RUN_REQUESTS; i++)
+        atomic_store(&shared->requests[i].answered, atomic_load(&shared->requests[i].asked));
     state_publish(&shared->state, &nothing);
     uint32_t id = process_own_id();
     atomic_store(&shared->start_time, process_start_time(id));
@@ -121,12 +131,14 @@ bool run_section_alive(struct run_section *s)
 bool run_section_read(struct run_section *s, struct run_state *state)
 {
     state_read(&s->shared->state, state);
+    state->stop_since = atomic_load(&s->shared->stop_requested);
     return run_section_alive(s);
 }
 
 HRESULT run_section_request_stop(struct run_section *s)
 {
-    atomic_store(&s->shared->stop_requested, 1);
+    uint64_t none = 0, now = clock_monotonic_ms();
+    atomic_compare_exchange_strong(&s->shared->stop_requested, &none, now ? now : 1);
     return event_set(s->event);
 }
 
@@ -138,4 +150,46 @@ bool run_section_stop_requested(struct run_section *s)
 HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms)
 {
     return event_wait(s->event, timeout_ms);
+}
+
+HRESULT run_section_end_host(struct run_section *s)
+{
+    uint32_t id = (uint32_t)atomic_load(&s->shared->process_id);
+    return id ? process_terminate(id, atomic_load(&s->shared->start_time)) : S_FALSE;
+}
+
+HRESULT run_section_ask(struct run_section *s, enum run_request request, uint64_t *number)
+{
+    *number = atomic_fetch_add(&s->shared->requests[request].asked, 1) + 1;
+    return event_set(s->event);
+}
+
+bool run_section_answered(struct run_section *s, enum run_request request, uint64_t number, HRESULT *hr)
+{
+    struct shared_request *r = &s->shared->requests[request];
+    if (atomic_load(&r->answered) < number)
+        return false;
+    *hr = atomic_load(&r->result);
+    if (FAILED(*hr)) {
+        r->text[ANSWER_TEXT - 1] = 0;
+        error_set(*hr, "%s", r->text);
+    }
+    return true;
+}
+
+bool run_section_asked(struct run_section *s, enum run_request request, uint64_t *number)
+{
+    *number = atomic_load(&s->shared->requests[request].asked);
+    return *number > atomic_load(&s->shared->requests[request].answered);
+}
+
+void run_section_answer(struct run_section *s, enum run_request request, uint64_t number, HRESULT hr)
+{
+    struct shared_request *r = &s->shared->requests[request];
+    const char *text = FAILED(hr) ? error_text(hr) : "";
+    size_t length = strnlen(text, ANSWER_TEXT - 1);
+    memcpy(r->text, text, length);
+    r->text[length] = 0;
+    atomic_store(&r->result, hr);
+    atomic_store(&r->answered, number);
 }

@@ -36,5 +36,18 @@ HRESULT run_section_request_stop(struct run_section *s);
 bool run_section_stop_requested(struct run_section *s);
 /* The host's rest between samples: until a request comes or timeout_ms are over. */
 HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms);
+/* Ends the host process; S_FALSE: it does not live. */
+HRESULT run_section_end_host(struct run_section *s);
+
+/* What else a host can be asked for; each request has a number. */
+enum run_request { REQUEST_UPDATE, REQUEST_FLUSH, RUN_REQUESTS };
+/* Others: asks, and the number. */
+HRESULT run_section_ask(struct run_section *s, enum run_request request, uint64_t *number);
+/* Others: true when the request is answered; *hr is the answer, its text set for this thread. */
+bool run_section_answered(struct run_section *s, enum run_request request, uint64_t number, HRESULT *hr);
+/* Host: true when somebody waits for an answer; *number is what the answer is for. */
+bool run_section_asked(struct run_section *s, enum run_request request, uint64_t *number);
+/* Host: answers all requests up to the number, with error_text(hr) if it failed. */
+void run_section_answer(struct run_section *s, enum run_request request, uint64_t number, HRESULT hr);
 
 #endif

@@ -1,58 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as clients handle them: the way between the model, the store and the run. MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8.
+/* Sets as clients handle them: the rules that hold before a verb goes to its place. MS-PLA 3.2.4.1.52 to
+ * 57, 3.2.4.16.8.
  */
 #include "engine/run/sets.h"
 
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
-#include "engine/pdh/path.h"
+#include "engine/log/counter_path.h"
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
-#include "engine/run/run.h"
+#include "engine/run/settings.h"
 #include "engine/store/store.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { /* CommitMode, MS-PLA 2.2.2.3 */
-       COMMIT_CREATE_NEW = 0x0001,
-       COMMIT_MODIFY = 0x0002,
-       COMMIT_CREATE_OR_MODIFY = 0x0003,
-       COMMIT_UPDATE_RUNNING = 0x0010,
-       COMMIT_FLUSH_TRACE = 0x0020,
-       COMMIT_VALIDATE_ONLY = 0x1000
-};
-
 static struct data_collector_set *set_of(struct object *o)
 {
     return (struct data_collector_set *)o;
-}
-
-static HRESULT read_live(const char *space, const char *name, struct set_live *out)
-{
-    const struct category *c = category_of(space);
-    struct run_state state;
-    struct run_record record;
-    memset(out, 0, sizeof *out);
-    out->status = c->status;
-    if (!c->runs)
-        return S_OK;
-    HRESULT hr = run_query(space, name, &state);
-    if (SUCCEEDED(hr))
-        hr = store_load_run(space, name, &record);
-    if (FAILED(hr))
-        return hr;
-    out->status = state.status;
-    if (record.known) {
-        out->serial_number = record.serial_number;
-        out->latest_location = record.latest_location;
-        out->latest_files = record.latest_files;
-        record.latest_location = NULL;
-        memset(&record.latest_files, 0, sizeof record.latest_files);
-    }
-    run_record_free(&record);
-    return S_OK;
 }
 
 /* Under the lock, or before anybody else has the set. */
@@ -64,31 +30,53 @@ static void follow_namespace(struct data_collector_set *set)
 
 HRESULT sets_create(const char *category, struct object **out)
 {
+    return sets_create_with(&sets_verbs_here, category, out);
+}
+
+HRESULT sets_create_with(const struct set_verbs *verbs, const char *category, struct object **out)
+{
     HRESULT hr = set_create(out);
     if (FAILED(hr))
         return hr;
-    set_of(*out)->read_live = read_live;
+    set_of(*out)->verbs = verbs;
     set_of(*out)->category = category;
     follow_namespace(set_of(*out));
     return S_OK;
 }
 
-HRESULT sets_collection_create(const char *category, struct object **out)
+static struct data_collector_set_collection *collection_of(struct object *o)
 {
-    HRESULT hr = object_create(&data_collector_set_collection_class, NULL, out);
-    if (SUCCEEDED(hr))
-        ((struct data_collector_set_collection *)*out)->category = category;
-    return hr;
+    return (struct data_collector_set_collection *)o;
 }
 
-/* Only the own machine: there is no second hop to another (DECISIONS 17). */
-static HRESULT check_server(const char *server)
+HRESULT sets_collection_create(const char *category, struct object **out)
 {
-    if (!server || !server[0] || !strcmp(server, "."))
-        return S_OK;
-    if (text_utf16_length(server) >= 1024)
+    return sets_collection_create_with(&sets_verbs_here, category, out);
+}
+
+HRESULT sets_collection_create_with(const struct set_verbs *verbs, const char *category, struct object **out)
+{
+    HRESULT hr = object_create(&data_collector_set_collection_class, NULL, out);
+    if (FAILED(hr))
+        return hr;
+    collection_of(*out)->verbs = verbs;
+    collection_of(*out)->category = category;
+    return S_OK;
+}
+
+static HRESULT check_server(const struct set_verbs *verbs, const char *server)
+{
+    if (server && text_utf16_length(server) >= 1024)
         return error_set(E_INVALIDARG, "server: the name has %u characters, not fewer than 1024",
                          (unsigned)text_utf16_length(server));
+    return verbs->check_server(server);
+}
+
+HRESULT sets_is_own_machine(const char *server, bool *out)
+{
+    *out = true;
+    if (!server || !server[0] || !strcmp(server, "."))
+        return S_OK;
     const char *bare = server + strspn(server, "\\");
     char *own = host_computer_name();
     if (!own)
@@ -102,9 +90,8 @@ static HRESULT check_server(const char *server)
         memory_free(first);
     }
     memory_free(own);
-    return is_own ? S_OK
-                  : error_set(HRESULT_FROM_WIN32(53 /* ERROR_BAD_NETPATH */),
-                              "server: '%s' is not this machine; connect to that machine's own server", server);
+    *out = is_own;
+    return S_OK;
 }
 
 /* Namespace and name, held against what the set's class fixes and what the set is bound to. */
@@ -130,7 +117,7 @@ static HRESULT resolve(struct object *set, const char *full, const char **space,
     return hr;
 }
 
-static void bind(struct object *o, const char *space, char **name, char **server)
+void sets_bind(struct object *o, const char *space, char **name, char **server)
 {
     struct data_collector_set *set = set_of(o);
     object_lock(o);
@@ -197,27 +184,15 @@ static HRESULT check_counter_paths(struct object *set, struct object *issues)
     return hr;
 }
 
-static HRESULT store_mode_of(uint32_t mode, enum store_mode *out)
+static HRESULT check_mode(uint32_t mode)
 {
-    uint32_t known = COMMIT_CREATE_OR_MODIFY | COMMIT_UPDATE_RUNNING | COMMIT_FLUSH_TRACE | COMMIT_VALIDATE_ONLY;
-    if (mode & ~known)
-        return error_set(E_INVALIDARG, "mode: 0x%X is no combination of CommitMode values", (unsigned)mode);
-    switch (mode & COMMIT_CREATE_OR_MODIFY) {
-    case COMMIT_CREATE_NEW:
-        *out = STORE_CREATE;
-        break;
-    case COMMIT_MODIFY:
-        *out = STORE_MODIFY;
-        break;
-    default: /* also mode 0, which Microsoft's own sample passes */
-        *out = STORE_CREATE_OR_MODIFY;
-        break;
-    }
-    return S_OK;
+    uint32_t known = SETS_CREATE_NEW | SETS_MODIFY | SETS_UPDATE_RUNNING | SETS_FLUSH_TRACE | SETS_VALIDATE_ONLY;
+    return mode & ~known ? error_set(E_INVALIDARG, "mode: 0x%X is no combination of CommitMode values", (unsigned)mode)
+                         : S_OK;
 }
 
 /* Tells the collectors that what was put as their LatestOutputLocation is in the run record now, or superseded. */
-static void forget_latest(struct object *o)
+void sets_forget_latest(struct object *o)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
     object_lock(o);
@@ -226,183 +201,62 @@ static void forget_latest(struct object *o)
     object_unlock(o);
 }
 
-/* The LatestOutputLocations that were put, in their places of the record's list; S_FALSE: there are none. */
-static HRESULT record_latest_files(struct object *o, struct run_record *record)
-{
-    struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
-    struct texts files = {0};
-    bool any = false;
-    HRESULT hr = S_OK;
-    object_lock(o);
-    for (size_t i = 0; SUCCEEDED(hr) && i < collectors->count; i++) {
-        const struct data_collector *c = collector_of(collectors->list[i]);
-        const char *kept = i < record->latest_files.count ? record->latest_files.items[i] : "";
-        hr = texts_add(&files, c->LatestWasPut ? c->LatestOutputLocation : kept);
-        any = any || c->LatestWasPut;
-    }
-    object_unlock(o);
-    if (SUCCEEDED(hr) && any) {
-        texts_free(&record->latest_files);
-        record->latest_files = files;
-        return S_OK;
-    }
-    texts_free(&files);
-    return FAILED(hr) ? hr : S_FALSE;
-}
-
-/* The run record of a set whose SerialNumber or LatestOutputLocation was put: that stands for the next run
-   (DECISIONS 13). */
-static HRESULT save_put_state(struct object *o, const char *space, const char *name, bool serial, bool latest)
-{
-    struct run_record record;
-    char *location = NULL;
-    HRESULT hr = store_load_run(space, name, &record);
-    if (FAILED(hr))
-        return hr;
-    hr = record_latest_files(o, &record);
-    bool files = hr == S_OK;
-    hr = FAILED(hr) ? hr : S_OK;
-    if (FAILED(hr) || (!files && !serial && !latest))
-        goto done;
-    object_lock(o);
-    if (serial || !record.known)
-        record.serial_number = set_of(o)->SerialNumber;
-    location = text_copy(latest || !record.known ? set_of(o)->LatestOutputLocation : record.latest_location);
-    object_unlock(o);
-    if (!location) {
-        hr = E_OUTOFMEMORY;
-        goto done;
-    }
-    memory_free(record.latest_location);
-    record.latest_location = location;
-    location = NULL;
-    record.known = true;
-    hr = store_save_run(space, name, &record);
-done:
-    memory_free(location);
-    run_record_free(&record);
-    return hr;
-}
-
-/* Whether the running set stands in the way, and for what is not stored whether there is one to modify. */
-static HRESULT check_present(struct object *o, const struct category *c, const char *name, enum store_mode store_mode,
-                             uint32_t mode)
-{
-    struct run_state state;
-    if (c->source != DEFINITION_STORED) {
-        object_lock(o);
-        bool known = set_of(o)->space && text_equal_nocase(set_of(o)->Name, name);
-        object_unlock(o);
-        return store_mode == STORE_MODIFY && !known
-                   ? error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": %s", c->space, name, c->none)
-                   : S_OK;
-    }
-    HRESULT hr = run_query(c->space, name, &state);
-    /* To a new set the running one is a name that is taken, as store_save says. */
-    if (SUCCEEDED(hr) && state.status != RUN_STOPPED && store_mode != STORE_CREATE && !(mode & COMMIT_UPDATE_RUNNING))
-        hr = error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running; add plaUpdateRunningInstance (0x10)", name);
-    return hr;
-}
-
-static HRESULT save(struct object *o, const struct category *c, const char *name, enum store_mode mode, bool serial_put,
-                    bool latest_put)
-{
-    char *xml = NULL;
-    size_t size = 0;
-    if (c->source != DEFINITION_STORED)
-        return S_OK;
-    HRESULT hr = object_to_xml(o, &xml, &size);
-    if (SUCCEEDED(hr))
-        hr = store_save(c->space, name, mode, xml, size);
-    if (SUCCEEDED(hr) && c->runs)
-        hr = save_put_state(o, c->space, name, serial_put, latest_put);
-    memory_free(xml);
-    return hr;
-}
-
-static HRESULT bind_and_save(struct object *o, const struct category *c, const char *name, char **server,
-                             enum store_mode mode)
-{
-    const char *old_space = set_of(o)->space;
-    bool serial_put = set_of(o)->serial_put, latest_put = set_of(o)->latest_put;
-    char *own_name = text_copy(name);
-    if (!own_name)
-        return E_OUTOFMEMORY;
-    bind(o, c->space, &own_name, server);
-    HRESULT hr = save(o, c, name, mode, serial_put, latest_put);
-    if (SUCCEEDED(hr)) {
-        forget_latest(o);
-    } else {
-        bind(o, old_space, &own_name, server);
-        set_of(o)->serial_put = serial_put;
-        set_of(o)->latest_put = latest_put;
-    }
-    memory_free(own_name);
-    return hr;
-}
-
 HRESULT set_commit(struct object *o, const char *name, const char *server, uint32_t mode, struct object *issues)
 {
     const char *space;
-    char *bare, *kept_server;
-    enum store_mode store_mode = STORE_CREATE_OR_MODIFY;
-    HRESULT hr = check_server(server);
+    char *bare;
+    HRESULT hr = check_server(set_of(o)->verbs, server);
     if (SUCCEEDED(hr))
-        hr = store_mode_of(mode, &store_mode);
+        hr = check_mode(mode);
     if (FAILED(hr))
         return hr;
     hr = resolve(o, name, &space, &bare);
     if (FAILED(hr))
         return hr;
     const struct category *c = category_of(space);
-    kept_server = text_copy(server);
-    if (!kept_server)
-        hr = E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = category_refuses(&c->commit, "Commit");
+    hr = category_refuses(&c->commit, "Commit");
     if (SUCCEEDED(hr))
         hr = category_check_collectors(c, o);
     if (SUCCEEDED(hr))
         hr = check_counter_paths(o, issues);
+    uint32_t seconds;
     if (SUCCEEDED(hr))
-        hr = category_validate(c, mode & COMMIT_UPDATE_RUNNING, issues);
+        hr = definition_new_instances(o, &seconds);
+    if (SUCCEEDED(hr))
+        hr = category_validate(c, mode & SETS_UPDATE_RUNNING, issues);
     if (SUCCEEDED(hr))
         hr = set_validate(o, issues);
-    if (SUCCEEDED(hr) && !(mode & COMMIT_VALIDATE_ONLY)) {
-        hr = check_present(o, c, bare, store_mode, mode);
-        if (SUCCEEDED(hr))
-            hr = bind_and_save(o, c, bare, &kept_server, store_mode);
-    }
-    memory_free(kept_server);
+    if (SUCCEEDED(hr) && c->source == DEFINITION_STORED)
+        hr = settings_validate(o, issues);
+    if (SUCCEEDED(hr))
+        hr = set_of(o)->verbs->commit(o, space, bare, server, mode, issues);
     memory_free(bare);
     return hr;
 }
 
 /* ---- Query, Delete, Start, Stop ---- */
 
-/* Fills `o` with what the store has under the name; binds it. */
-static HRESULT load(struct object *o, const char *space, const char *name, const char *server)
+HRESULT sets_fill(struct object *o, const char *xml, size_t size, const char *account, const char *space,
+                  const char *name, const char *server)
 {
-    char *xml = NULL, *own_name = text_copy(name), *own_server = text_copy(server);
+    char *own_name = text_copy(name), *own_server = text_copy(server);
     struct object *fresh = NULL, *issues = NULL;
-    size_t size;
-    HRESULT hr = own_name && own_server ? definition_load(space, name, &xml, &size) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = object_create(&data_collector_set_class, o, &fresh);
+    HRESULT hr = own_name && own_server ? object_create(&data_collector_set_class, o, &fresh) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = issues_create(NULL, &issues);
     if (SUCCEEDED(hr))
         hr = set_from_xml(fresh, xml, size, issues);
+    if (SUCCEEDED(hr) && account)
+        hr = object_put_text(fresh, &fresh->class->properties[IDataCollectorSet_UserAccount], account);
     if (SUCCEEDED(hr)) {
         object_take(o, fresh, true);
-        bind(o, space, &own_name, &own_server);
-        forget_latest(o);
+        sets_bind(o, space, &own_name, &own_server);
+        sets_forget_latest(o);
     } else if (hr == OPENPLA_E_MALFORMED_XML) {
         hr = error_prefix(hr, "the stored set '%s'", name);
     }
     object_release(issues);
     object_release(fresh);
-    memory_free(xml);
     memory_free(own_name);
     memory_free(own_server);
     return hr;
@@ -412,12 +266,12 @@ HRESULT set_query(struct object *o, const char *name, const char *server)
 {
     const char *space;
     char *bare;
-    HRESULT hr = check_server(server);
+    HRESULT hr = check_server(set_of(o)->verbs, server);
     if (SUCCEEDED(hr))
         hr = resolve(o, name, &space, &bare);
     if (FAILED(hr))
         return hr;
-    hr = load(o, space, bare, server);
+    hr = set_of(o)->verbs->query(o, space, bare, server);
     memory_free(bare);
     return hr;
 }
@@ -441,7 +295,6 @@ HRESULT set_delete(struct object *o)
 {
     const char *space;
     char *name;
-    struct run_state state;
     HRESULT hr = bound(o, &space, &name, PLA_E_DCS_NOT_FOUND, "Delete");
     if (FAILED(hr))
         return hr;
@@ -450,11 +303,7 @@ HRESULT set_delete(struct object *o)
     if (SUCCEEDED(hr) && c->source == DEFINITION_NONE)
         hr = error_set(PLA_E_DCS_NOT_FOUND, "Delete: \"%s\\%.300s\": %s", space, name, c->none);
     if (SUCCEEDED(hr))
-        hr = run_query(space, name, &state);
-    if (SUCCEEDED(hr) && state.status != RUN_STOPPED)
-        hr = error_set(PLA_E_DCS_IN_USE, "Delete: the set '%s' is running", name);
-    if (SUCCEEDED(hr))
-        hr = store_delete(space, name);
+        hr = set_of(o)->verbs->delete (o, space, name);
     memory_free(name);
     return hr;
 }
@@ -477,13 +326,13 @@ HRESULT set_start(struct object *o, bool synchronous)
         hr = bound(o, &space, &name, E_INVALIDARG, "Start");
     if (FAILED(hr))
         return hr;
-    hr = run_start(space, name, synchronous);
+    hr = set_of(o)->verbs->start(o, space, name, synchronous);
     if (SUCCEEDED(hr)) {
         /* From now on the run's own count and location stand. */
         object_lock(o);
         set_of(o)->serial_put = set_of(o)->latest_put = false;
         object_unlock(o);
-        forget_latest(o);
+        sets_forget_latest(o);
     }
     memory_free(name);
     return hr;
@@ -498,64 +347,44 @@ HRESULT set_stop(struct object *o, bool synchronous)
         hr = bound(o, &space, &name, PLA_E_DCS_NOT_RUNNING, "Stop");
     if (FAILED(hr))
         return hr;
-    hr = run_stop(space, name, synchronous);
+    hr = set_of(o)->verbs->stop(o, space, name, synchronous);
     memory_free(name);
     return hr;
 }
 
-/* ---- what the latest run left to be known ---- */
+/* ---- values ---- */
 
 HRESULT sets_get_value(struct object *o, const char *key, char **value)
 {
     const char *space;
     char *name;
-    struct run_record record;
     HRESULT hr = set_get_value(o, key, value);
-    bool message = hr == E_INVALIDARG && key && text_equal_nocase(key, SETS_LAST_RUN_MESSAGE);
-    if (!message && (hr != E_INVALIDARG || !key || !text_equal_nocase(key, SETS_LAST_RUN_RESULT)))
+    if (hr != E_INVALIDARG || !key ||
+        (!text_equal_nocase(key, SETS_LAST_RUN_MESSAGE) && !text_equal_nocase(key, SETS_LAST_RUN_RESULT)))
         return hr;
     hr = bound(o, &space, &name, PLA_E_DCS_NOT_FOUND, "GetValue");
     if (FAILED(hr))
         return hr;
-    hr = store_load_run(space, name, &record);
+    hr = set_of(o)->verbs->get_run_value(o, space, name, key, value);
     memory_free(name);
+    return hr;
+}
+
+HRESULT sets_set_credentials(struct object *o, const char *user, const char *password)
+{
+    const struct property *p = &o->class->properties[IDataCollectorSet_UserAccount];
+    HRESULT hr = set_of(o)->verbs->set_credentials(o, user, password);
+    if (SUCCEEDED(hr))
+        hr = object_put_text(o, p, user[0] ? user : p->text);
     if (FAILED(hr))
         return hr;
-    *value = message ? text_copy(record.last_message) : text_format("0x%08X", (unsigned)record.last_result);
-    run_record_free(&record);
-    return *value ? S_OK : E_OUTOFMEMORY;
+    object_lock(o);
+    set_of(o)->has_credentials = user[0] != 0;
+    object_unlock(o);
+    return S_OK;
 }
 
 /* ---- listing ---- */
-
-static const char *category_of_collection(struct object *collection)
-{
-    return ((struct data_collector_set_collection *)collection)->category;
-}
-
-static HRESULT add_set(struct object *collection, const char *space, const char *name, const char *server)
-{
-    struct object *set;
-    HRESULT hr = sets_create(category_of_collection(collection), &set);
-    if (FAILED(hr))
-        return hr;
-    hr = load(set, space, name, server);
-    /* A set that another process deleted meanwhile is simply not there. */
-    hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : SUCCEEDED(hr) ? collection_add(collection, set) : hr;
-    object_release(set);
-    return hr;
-}
-
-static HRESULT add_space(struct object *collection, const char *space, const char *pattern, const char *server)
-{
-    struct texts names = {0};
-    HRESULT hr = definition_list(space, &names);
-    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
-        if (text_matches(pattern, names.items[i]))
-            hr = add_set(collection, space, names.items[i], server);
-    texts_free(&names);
-    return hr;
-}
 
 static bool names_space(const char *filter, size_t length, const char *space)
 {
@@ -568,24 +397,26 @@ static bool names_space(const char *filter, size_t length, const char *space)
 
 HRESULT sets_find(struct object *collection, const char *server, const char *filter)
 {
-    const char *category = category_of_collection(collection);
+    const struct set_verbs *verbs = collection_of(collection)->verbs;
+    const char *category = collection_of(collection)->category;
     struct object *found;
-    HRESULT hr = category ? S_OK : check_server(server);
+    HRESULT hr = category ? S_OK : check_server(verbs, server);
     if (FAILED(hr))
         return hr;
     hr = object_create(&data_collector_set_collection_class, collection, &found);
     if (FAILED(hr))
         return hr;
-    ((struct data_collector_set_collection *)found)->category = category;
+    collection_of(found)->verbs = verbs;
+    collection_of(found)->category = category;
     const char *mark = filter ? strchr(filter, '\\') : NULL;
     bool known = category != NULL;
     if (category)
-        hr = add_space(found, category, "*", server);
+        hr = verbs->list(found, category, "*", server);
     for (const char *const *space = store_namespaces(); !category && SUCCEEDED(hr) && *space; space++) {
         if (mark && !names_space(filter, (size_t)(mark - filter), *space))
             continue;
         known = true;
-        hr = add_space(found, *space, mark ? mark + 1 : filter && filter[0] ? filter : "*", server);
+        hr = verbs->list(found, *space, mark ? mark + 1 : filter && filter[0] ? filter : "*", server);
     }
     if (SUCCEEDED(hr) && !known)
         hr = error_set(E_INVALIDARG, "filter: '%s' names no namespace (Service, System, Session, Autosession, Legacy)",

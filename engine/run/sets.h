@@ -9,8 +9,19 @@
    the namespace that its class fixes (static text, as store_namespaces() spells it): names without one mean that, names
    with another one are E_NOINTERFACE. NULL: the name says it. */
 HRESULT sets_create(const char *category, struct object **out);
+/* The same with verbs that go elsewhere. */
+HRESULT sets_create_with(const struct set_verbs *verbs, const char *category, struct object **out);
+extern const struct set_verbs sets_verbs_here; /* those of sets_create */
 /* An empty collection of sets; with a category its sets_find lists that namespace. */
 HRESULT sets_collection_create(const char *category, struct object **out);
+HRESULT sets_collection_create_with(const struct set_verbs *verbs, const char *category, struct object **out);
+enum sets_commit_mode { /* CommitMode, MS-PLA 2.2.2.3 */
+                        SETS_CREATE_NEW = 0x0001,
+                        SETS_MODIFY = 0x0002,
+                        SETS_UPDATE_RUNNING = 0x0010,
+                        SETS_FLUSH_TRACE = 0x0020,
+                        SETS_VALIDATE_ONLY = 0x1000
+};
 /* MS-PLA 3.2.4.1.54. mode: CommitMode bits; 0 is taken as create or modify (pla-behaviour 5). `issues` (a plaValidation
    map) receives what validation finds. On success but with plaValidateOnly the set is bound to namespace and server.
    E_INVALIDARG (name, mode, server of 1024 characters or more), PLA_E_DCS_NOT_FOUND, PLA_E_DCS_ALREADY_EXISTS,
@@ -33,10 +44,28 @@ HRESULT set_stop(struct object *set, bool synchronous);
    its HRESULT as 0x%08X. Scripts have no other way to learn which counters a set does not collect. */
 #define SETS_LAST_RUN_MESSAGE "OpenPLA.LastRunMessage"
 #define SETS_LAST_RUN_RESULT  "OpenPLA.LastRunResult"
+/* And one that scripts may put, with a number of seconds: a text log whose wildcards have gained instances is followed
+   by a new segment, which has columns for them; at most one in that time. Without it, or with 0, columns stay those of
+   the log's beginning. set_commit: E_INVALIDARG for another text. */
+#define SETS_NEW_INSTANCES    "OpenPLA.NewInstancesFile"
 HRESULT sets_get_value(struct object *set, const char *key, char **value);
+/* MS-PLA 3.2.4.1.52: UserAccount is `user`, or SYSTEM again for "", until the next Query (3.2.4.1.45). */
+HRESULT sets_set_credentials(struct object *set, const char *user, const char *password);
 /* MS-PLA 3.2.4.16.8: fills the collection with the committed sets that the filter names: NULL or "" all, "ns\*" a
    namespace, "ns\name" one. A collection with a category uses neither server nor filter: all of its namespace.
    Replaces what it held; unchanged on failure. */
 HRESULT sets_find(struct object *collection, const char *server, const char *filter);
+
+/* ---- for verbs ---- */
+
+/* Whether the name (NULL and "" too) is one of this machine. */
+HRESULT sets_is_own_machine(const char *server, bool *out);
+/* The set is bound to what it is given; *name and *server are exchanged for what it had. What was put of its live state
+   is taken for known to where it is bound; sets_forget_latest says so to its collectors. */
+void sets_bind(struct object *set, const char *space, char **name, char **server);
+void sets_forget_latest(struct object *set);
+/* Replaces what the set holds by the definition and binds it. `account` NULL: the default. */
+HRESULT sets_fill(struct object *set, const char *xml, size_t size, const char *account, const char *space,
+                  const char *name, const char *server);
 
 #endif

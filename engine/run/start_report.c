@@ -2,6 +2,7 @@
 /* The start report. */
 #include "engine/run/start_report.h"
 
+#include "engine/os/clock.h"
 #include "engine/os/memory.h"
 
 #include <stdatomic.h>
@@ -10,9 +11,11 @@
 #define REPORT_TEXT 1024 /* error texts are cut at 1023 bytes */
 
 struct shared_report {
+    atomic_uint_least32_t accepted;
     atomic_uint_least32_t sent; /* set last */
     int32_t result;
     char text[REPORT_TEXT];
+    char opening[REPORT_TEXT];
 };
 
 struct start_report {
@@ -70,17 +73,33 @@ void start_report_close(struct start_report *r)
     memory_free(r);
 }
 
+static void put_text(char out[REPORT_TEXT], const char *text)
+{
+    size_t length = strnlen(text, REPORT_TEXT - 1);
+    memcpy(out, text, length);
+    out[length] = 0;
+}
+
+void start_report_accept(struct start_report **report)
+{
+    if (!*report)
+        return;
+    atomic_store(&(*report)->shared->accepted, 1);
+    event_set((*report)->event);
+}
+
+void start_report_opening(struct start_report *r, const char *collector)
+{
+    if (r)
+        put_text(r->shared->opening, collector);
+}
+
 void start_report_send(struct start_report **report, HRESULT hr)
 {
     struct start_report *r = *report;
     if (!r)
         return;
-    const char *text = FAILED(hr) ? error_text(hr) : "";
-    size_t length = strlen(text);
-    if (length >= REPORT_TEXT)
-        length = REPORT_TEXT - 1;
-    memcpy(r->shared->text, text, length);
-    r->shared->text[length] = 0;
+    put_text(r->shared->text, FAILED(hr) ? error_text(hr) : "");
     r->shared->result = hr;
     atomic_store(&r->shared->sent, 1);
     event_set(r->event);
@@ -88,23 +107,41 @@ void start_report_send(struct start_report **report, HRESULT hr)
     *report = NULL;
 }
 
-HRESULT start_report_wait(struct start_report *r, struct process *host, uint32_t timeout_ms)
+static HRESULT late(struct start_report *r, struct process *host, uint32_t timeout_ms)
 {
-    HRESULT hr = event_wait_or_process(r->event, host, timeout_ms);
-    if (atomic_load(&r->shared->sent)) { /* also if the host ended right behind its report */
-        hr = r->shared->result;
-        r->shared->text[REPORT_TEXT - 1] = 0;
-        return FAILED(hr) ? error_set(hr, "%s", r->shared->text) : hr;
+    unsigned seconds = timeout_ms / 1000, id = process_id(host);
+    r->shared->opening[REPORT_TEXT - 1] = 0;
+    if (r->shared->opening[0])
+        return error_set(PLA_E_DC_START_WAIT_TIMEOUT,
+                         "the collector \"%s\" did not start within %u s (host process %u)", r->shared->opening,
+                         seconds, id);
+    return error_set(PLA_E_DCS_START_WAIT_TIMEOUT, "the run's host (process %u) did not report within %u s", id,
+                     seconds);
+}
+
+HRESULT start_report_wait(struct start_report *r, struct process *host, bool accepted, uint32_t timeout_ms)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms, now;
+    for (;;) {
+        now = clock_monotonic_ms();
+        HRESULT hr = event_wait_or_process(r->event, host, now < limit ? (uint32_t)(limit - now) : 0);
+        if (atomic_load(&r->shared->sent)) { /* also if the host ended right behind its report */
+            hr = r->shared->result;
+            r->shared->text[REPORT_TEXT - 1] = 0;
+            return FAILED(hr) ? error_set(hr, "%s", r->shared->text) : hr;
+        }
+        if (accepted && atomic_load(&r->shared->accepted))
+            return S_OK;
+        if (hr == S_FALSE)
+            return late(r, host, timeout_ms);
+        if (hr == E_ABORT) {
+            uint32_t exit_code = 0;
+            process_wait(host, 0, &exit_code);
+            return error_set(OPENPLA_E_HOST_DIED,
+                             "the run's host (process %u) ended with exit code 0x%08X before it reported",
+                             (unsigned)process_id(host), (unsigned)exit_code);
+        }
+        if (FAILED(hr))
+            return hr;
     }
-    if (hr == S_FALSE)
-        return error_set(PLA_E_DCS_START_WAIT_TIMEOUT, "the run's host (process %u) did not report within %u s",
-                         (unsigned)process_id(host), (unsigned)(timeout_ms / 1000));
-    if (hr == E_ABORT) {
-        uint32_t exit_code = 0;
-        process_wait(host, 0, &exit_code);
-        return error_set(OPENPLA_E_HOST_DIED,
-                         "the run's host (process %u) ended with exit code 0x%08X before it reported",
-                         (unsigned)process_id(host), (unsigned)exit_code);
-    }
-    return FAILED(hr) ? hr : error_set(E_UNEXPECTED, "the run's host signalled a start without a report");
 }

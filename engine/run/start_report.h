@@ -11,11 +11,16 @@ HRESULT start_report_create(const char *run_key, struct start_report **out);
 /* The host opens it; a failure means that nobody waits for it any more. */
 HRESULT start_report_open(const char *run_key, struct start_report **out);
 void start_report_close(struct start_report *r); /* NULL is allowed */
+/* Host: it has taken the set. *r may be NULL. */
+void start_report_accept(struct start_report **r);
+/* Host: the collector that is being opened, "" for none. *r may be NULL. */
+void start_report_opening(struct start_report *r, const char *collector);
 /* Host: sends the result of the start, with error_text(hr) if it failed, closes the report and clears *r, so that a
    host that is killed later leaves no section behind. *r may be NULL. */
 void start_report_send(struct start_report **r, HRESULT hr);
-/* Starter: what the host sent, its text set for this thread. OPENPLA_E_HOST_DIED when the host ended without a word;
-   PLA_E_DCS_START_WAIT_TIMEOUT after timeout_ms. */
-HRESULT start_report_wait(struct start_report *r, struct process *host, uint32_t timeout_ms);
+/* Starter: what the host sent, its text set for this thread; with `accepted` S_OK already when the host has taken the
+   set. OPENPLA_E_HOST_DIED when the host ended without a word; after timeout_ms PLA_E_DC_START_WAIT_TIMEOUT when it is
+   opening a collector, else PLA_E_DCS_START_WAIT_TIMEOUT. */
+HRESULT start_report_wait(struct start_report *r, struct process *host, bool accepted, uint32_t timeout_ms);
 
 #endif

@@ -3,21 +3,34 @@
 #include "engine/run/run.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/run/definition.h"
+#include "engine/run/phase.h"
 #include "engine/run/run_state.h"
+#include "engine/run/segment.h"
 #include "engine/run/start_report.h"
+#include "engine/store/store.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#define START_WAIT_MS 30000
-#define STOP_WAIT_MS  60000
-#define STOP_STEP_MS  20
+#define STEP_MS  20
+#define ENDED_MS 5000 /* a process that was ended is gone soon */
+
+uint32_t run_wait_ms(uint32_t otherwise)
+{
+    char *text;
+    uint64_t seconds = 0;
+    if (environment_get("OPENPLA_WAIT_SECONDS", &text) == S_OK && !text_to_u64(text, &seconds))
+        seconds = 0;
+    memory_free(text);
+    return seconds && seconds <= UINT32_MAX / 1000 ? (uint32_t)seconds * 1000 : otherwise;
+}
 
 /* The program beside our module that runs sets; the environment variable OPENPLA_HOST names another one. */
 static char *host_program(void)
@@ -57,7 +70,7 @@ HRESULT run_query(const char *space, const char *name, struct run_state *state)
         return S_OK;
     if (FAILED(hr))
         return hr;
-    if (!run_section_read(section, state) || state->status == RUN_STOPPED)
+    if (!run_section_read(section, state) || (unsigned)state->phase >= RUN_PHASES || state->phase == PHASE_STOPPED)
         memset(state, 0, sizeof *state);
     run_section_close(section);
     return S_OK;
@@ -73,10 +86,43 @@ static HRESULT check_startable(const char *space, const char *name)
         return hr;
     memory_free(xml);
     hr = run_query(space, name, &state);
-    if (SUCCEEDED(hr) && state.status != RUN_STOPPED)
-        hr = error_set(PLA_E_DCS_IN_USE, "the set \"%s\\%s\" is running (process %u)", space, name,
-                       (unsigned)state.process_id);
+    if (FAILED(hr))
+        return hr;
+    enum run_phase next;
+    hr = phase_after(state.phase, STEP_START, &next);
+    return FAILED(hr) ? error_set(hr, "the set \"%s\\%s\" is %s (process %u)", space, name, phase_name(state.phase),
+                                  (unsigned)state.process_id)
+                      : S_OK;
+}
+
+/* A host that does not come to an end of its start would hold the set for ever. The thread's error text survives. */
+static HRESULT give_up(struct process *host, HRESULT hr)
+{
+    char *text = text_copy(error_text(hr));
+    process_terminate(process_id(host), process_start_time(process_id(host)));
+    process_wait(host, ENDED_MS, NULL);
+    if (text)
+        error_set(hr, "%s", text);
+    memory_free(text);
     return hr;
+}
+
+/* Of a host that could not tell of it itself. The thread's error text survives. */
+static void note_failed_start(const char *space, const char *name, const char *run_key, HRESULT hr)
+{
+    char *text = text_copy(error_text(hr)), *account = host_user_name();
+    struct run_set set;
+    if (text && SUCCEEDED(run_set_load(space, name, &set))) {
+        run_set_record(&set, hr, text, false);
+        run_set_free(&set);
+    }
+    event_write(EVENT_START_FAILED,
+                &(struct event_facts){
+                    .space = space, .name = name, .key = run_key, .user = account, .error = hr, .reason = text});
+    if (text)
+        error_set(hr, "%s", text);
+    memory_free(account);
+    memory_free(text);
 }
 
 HRESULT run_start(const char *space, const char *name, bool synchronous)
@@ -88,14 +134,20 @@ HRESULT run_start(const char *space, const char *name, bool synchronous)
         return hr;
     char *program = host_program(), *run_key = new_run_key();
     hr = program && run_key ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && synchronous)
+    if (SUCCEEDED(hr))
         hr = start_report_create(run_key, &report);
     if (SUCCEEDED(hr)) {
         const char *arguments[] = {space, name, run_key};
         hr = process_start(program, arguments, 3, &host);
     }
-    if (SUCCEEDED(hr) && synchronous)
-        hr = start_report_wait(report, host, START_WAIT_MS);
+    bool silent = FAILED(hr) && run_key;
+    if (SUCCEEDED(hr))
+        hr = start_report_wait(report, host, !synchronous, run_wait_ms(RUN_START_WAIT_MS));
+    bool late = hr == PLA_E_DCS_START_WAIT_TIMEOUT || hr == PLA_E_DC_START_WAIT_TIMEOUT;
+    if (late)
+        hr = give_up(host, hr);
+    if (silent || late || hr == OPENPLA_E_HOST_DIED)
+        note_failed_start(space, name, run_key, hr);
     if (host)
         process_close(host);
     start_report_close(report);
@@ -104,42 +156,158 @@ HRESULT run_start(const char *space, const char *name, bool synchronous)
     return hr;
 }
 
-/* Polls: there is no handle of a process that another one started. The event is only a way to rest. */
+/* ---- waiting for a host: by looking, as there is no handle of a process that another one started ---- */
+
+/* An event that nobody sets is only a way to rest. */
+static HRESULT pause_open(struct event **out)
+{
+    char *key = new_run_key();
+    HRESULT hr = key ? event_open(key, true, out) : E_OUTOFMEMORY;
+    memory_free(key);
+    return hr;
+}
+
+static HRESULT end_late_host(struct run_section *section, struct event *pause, const char *space, const char *name,
+                             uint32_t waited_ms)
+{
+    run_section_end_host(section);
+    for (uint32_t waited = 0; run_section_alive(section) && waited < ENDED_MS; waited += STEP_MS)
+        event_wait(pause, STEP_MS);
+    return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+                     "the set \"%s\\%s\" did not stop within %u s; its host process was ended, its logs end with their "
+                     "last whole sample",
+                     space, name, waited_ms / 1000);
+}
+
 static HRESULT wait_for_end(struct run_section *section, const char *space, const char *name)
 {
     struct event *pause;
-    char *key = new_run_key();
-    HRESULT hr = key ? event_open(key, true, &pause) : E_OUTOFMEMORY;
-    memory_free(key);
+    HRESULT hr = pause_open(&pause);
     if (FAILED(hr))
         return hr;
-    uint64_t limit = clock_monotonic_ms() + STOP_WAIT_MS;
-    while (SUCCEEDED(hr) && run_section_alive(section)) {
-        if (clock_monotonic_ms() >= limit)
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "the set \"%s\\%s\" did not stop within %u s", space,
-                           name, STOP_WAIT_MS / 1000);
+    uint32_t stop_ms = run_wait_ms(RUN_STOP_WAIT_MS), report_ms = run_wait_ms(RUN_REPORT_WAIT_MS);
+    uint64_t began = clock_monotonic_ms();
+    struct run_state state;
+    while (SUCCEEDED(hr) && run_section_read(section, &state)) {
+        uint64_t now = clock_monotonic_ms();
+        if (state.phase == PHASE_COMPILING && now - state.phase_since >= report_ms)
+            hr = error_set(PLA_E_REPORT_WAIT_TIMEOUT,
+                           "the data manager of the set \"%s\\%s\" is still at work after %u s", space, name,
+                           report_ms / 1000);
+        else if (state.phase != PHASE_COMPILING && now - began >= stop_ms)
+            hr = end_late_host(section, pause, space, name, stop_ms);
         else
-            hr = event_wait(pause, STOP_STEP_MS);
+            hr = event_wait(pause, STEP_MS);
     }
     event_close(pause);
     return FAILED(hr) ? hr : S_OK;
+}
+
+/* The section of a set that has a live host in some phase; S_FALSE, and none, when it has not. */
+static HRESULT open_running(const char *space, const char *name, struct run_section **section, struct run_state *state)
+{
+    HRESULT hr = run_section_open(space, name, section);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        return S_FALSE;
+    if (FAILED(hr))
+        return hr;
+    if (run_section_read(*section, state) && state->phase != PHASE_STOPPED)
+        return S_OK;
+    run_section_close(*section);
+    *section = NULL;
+    return S_FALSE;
 }
 
 HRESULT run_stop(const char *space, const char *name, bool synchronous)
 {
     struct run_section *section;
     struct run_state state;
-    HRESULT hr = run_section_open(space, name, &section);
-    bool running = false;
-    if (SUCCEEDED(hr)) {
-        running = run_section_read(section, &state) && state.status != RUN_STOPPED;
-        hr = running ? run_section_request_stop(section) : S_OK;
-        if (SUCCEEDED(hr) && running && synchronous)
-            hr = wait_for_end(section, space, name);
-        run_section_close(section);
-    } else if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
-        hr = S_OK;
+    HRESULT hr = open_running(space, name, &section, &state);
+    if (hr == S_FALSE)
+        return error_set(PLA_E_DCS_NOT_RUNNING, "the set \"%s\\%s\" is not running", space, name);
+    if (FAILED(hr))
+        return hr;
+    hr = run_section_request_stop(section);
+    if (SUCCEEDED(hr) && synchronous)
+        hr = wait_for_end(section, space, name);
+    run_section_close(section);
+    return hr;
+}
+
+HRESULT run_end_host(const char *space, const char *name)
+{
+    struct run_section *section;
+    struct run_state state;
+    HRESULT hr = open_running(space, name, &section, &state);
+    if (hr != S_OK)
+        return hr;
+    hr = run_section_end_host(section);
+    run_section_close(section);
+    return hr;
+}
+
+/* Until the host has answered, or will not: it stops, or is gone. */
+static HRESULT wait_for_answer(struct run_section *section, enum run_request request, uint64_t number,
+                               const char *space, const char *name)
+{
+    struct event *pause;
+    struct run_state state;
+    HRESULT hr = pause_open(&pause), answer = S_FALSE;
+    if (FAILED(hr))
+        return hr;
+    uint32_t limit_ms = run_wait_ms(RUN_START_WAIT_MS);
+    uint64_t limit = clock_monotonic_ms() + limit_ms;
+    while (!run_section_answered(section, request, number, &answer)) {
+        bool ends = !run_section_read(section, &state) || state.phase == PHASE_STOPPED ||
+                    state.phase == PHASE_STOPPING || state.phase == PHASE_COMPILING;
+        if (ends && !run_section_answered(section, request, number, &answer))
+            answer = S_FALSE;
+        if (!ends && clock_monotonic_ms() >= limit)
+            answer = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+                               "the host of the set \"%s\\%s\" did not %s within %u s", space, name,
+                               request == REQUEST_UPDATE ? "take up the new definition" : "flush", limit_ms / 1000);
+        if (ends || FAILED(answer))
+            break;
+        event_wait(pause, STEP_MS);
     }
-    return FAILED(hr) || running ? hr
-                                 : error_set(PLA_E_DCS_NOT_RUNNING, "the set \"%s\\%s\" is not running", space, name);
+    event_close(pause);
+    return answer;
+}
+
+static HRESULT ask(const char *space, const char *name, enum run_request request)
+{
+    struct run_section *section;
+    struct run_state state;
+    uint64_t number;
+    HRESULT hr = open_running(space, name, &section, &state);
+    if (hr != S_OK)
+        return hr;
+    hr = run_section_ask(section, request, &number);
+    if (SUCCEEDED(hr))
+        hr = wait_for_answer(section, request, number, space, name);
+    run_section_close(section);
+    return hr;
+}
+
+HRESULT run_update(const char *space, const char *name)
+{
+    return ask(space, name, REQUEST_UPDATE);
+}
+
+HRESULT run_flush(const char *space, const char *name)
+{
+    return ask(space, name, REQUEST_FLUSH);
+}
+
+HRESULT run_record_put_death(struct run_record *record)
+{
+    char *message = text_format("the run's host ended before it could close the logs; they end with their last whole "
+                                "sample\n%s",
+                                record->last_message ? record->last_message : "");
+    if (!message)
+        return E_OUTOFMEMORY;
+    memory_free(record->last_message);
+    record->last_message = message;
+    record->last_result = OPENPLA_E_HOST_DIED;
+    return S_OK;
 }

@@ -4,6 +4,7 @@
 #include "engine/store/set_file.h"
 #include "engine/os/memory.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define FIRST_LINE "openpla-run 1"
@@ -13,67 +14,47 @@ static void add_value(struct text_buffer *b, const char *key, const char *value)
 {
     text_buffer_add(b, key);
     text_buffer_add(b, " ");
-    for (const char *c = value ? value : ""; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == '%')
-            text_buffer_format(b, "%%%02X", (unsigned)*c);
-        else
-            text_buffer_add_n(b, c, 1);
-    }
+    text_buffer_add_escaped(b, value);
     text_buffer_add(b, "\n");
+}
+
+/* Under the lock of the namespace. */
+static HRESULT save(const struct set_file *at, const struct run_record *record)
+{
+    struct text_buffer b = {0};
+    HRESULT hr;
+
+    text_buffer_add(&b, FIRST_LINE "\n");
+    text_buffer_format(&b, "serial-number %lu\n", (unsigned long)record->serial_number);
+    text_buffer_format(&b, "last-result 0x%08lX\n", (unsigned long)(uint32_t)record->last_result);
+    text_buffer_format(&b, "running %d\n", record->running);
+    text_buffer_format(&b, "last-scheduled %" PRId64 "\n", record->last_scheduled);
+    add_value(&b, "last-message", record->last_message);
+    add_value(&b, "latest-location", record->latest_location);
+    for (size_t i = 0; i < record->latest_files.count; i++)
+        add_value(&b, "latest-file", record->latest_files.items[i]);
+    hr = b.failed ? E_OUTOFMEMORY : file_store(at->run, b.text, b.length);
+    text_buffer_free(&b);
+    return hr;
 }
 
 HRESULT store_save_run(const char *space, const char *name, const struct run_record *record)
 {
     struct set_file at;
-    struct text_buffer b = {0};
     struct file_lock *lock = NULL;
     HRESULT hr = set_file_locate(space, name, &at);
 
     if (FAILED(hr))
         return hr;
-    text_buffer_add(&b, FIRST_LINE "\n");
-    text_buffer_format(&b, "serial-number %lu\n", (unsigned long)record->serial_number);
-    text_buffer_format(&b, "last-result 0x%08lX\n", (unsigned long)(uint32_t)record->last_result);
-    add_value(&b, "last-message", record->last_message);
-    add_value(&b, "latest-location", record->latest_location);
-    for (size_t i = 0; i < record->latest_files.count; i++)
-        add_value(&b, "latest-file", record->latest_files.items[i]);
-    hr = b.failed ? E_OUTOFMEMORY : set_file_lock(&at, SET_FILE_CREATE, &lock);
+    hr = set_file_lock(&at, SET_FILE_CREATE, &lock);
     if (SUCCEEDED(hr))
-        hr = file_store(at.run, b.text, b.length);
+        hr = save(&at, record);
     file_lock_release(lock);
-    text_buffer_free(&b);
     set_file_free(&at);
     return hr;
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* Resolves %XX in place; false when an escape is malformed or hides a NUL. */
-static bool resolve_value(char *value)
-{
-    char *to = value;
-
-    for (const char *from = value; *from; from++) {
-        if (*from == '%') {
-            int high = hex_digit(from[1]), low = high >= 0 ? hex_digit(from[2]) : -1;
-
-            if (low < 0 || !(high | low))
-                return false;
-            *to++ = (char)(high << 4 | low);
-            from += 2;
-        } else {
-            *to++ = *from;
-        }
-    }
-    *to = 0;
-    return true;
-}
-
-static HRESULT set_text(char **field, const char *value)
+HRESULT run_record_set_text(char **field, const char *value)
 {
     char *copy = text_copy(value);
 
@@ -89,20 +70,24 @@ static HRESULT take_line(char *key, char *value, struct run_record *record)
 {
     uint64_t number;
 
-    if (!resolve_value(value))
+    if (!text_unescape(value))
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     if (!strcmp(key, "latest-location"))
-        return set_text(&record->latest_location, value);
+        return run_record_set_text(&record->latest_location, value);
     if (!strcmp(key, "last-message"))
-        return set_text(&record->last_message, value);
+        return run_record_set_text(&record->last_message, value);
     if (!strcmp(key, "latest-file"))
         return texts_add(&record->latest_files, value);
-    if (strcmp(key, "serial-number") != 0 && strcmp(key, "last-result") != 0)
+    if (!strcmp(key, "last-scheduled"))
+        return text_to_i64(value, &record->last_scheduled) ? S_OK : HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
+    if (strcmp(key, "serial-number") != 0 && strcmp(key, "last-result") != 0 && strcmp(key, "running") != 0)
         return S_OK;
     if (!text_to_u64(value, &number) || number > UINT32_MAX)
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     if (*key == 's')
         record->serial_number = (uint32_t)number;
+    else if (*key == 'r')
+        record->running = number != 0;
     else
         record->last_result = (HRESULT)(uint32_t)number;
     return S_OK;
@@ -131,45 +116,77 @@ static HRESULT parse(char *text, size_t size, struct run_record *record)
     return hr;
 }
 
-HRESULT store_load_run(const char *space, const char *name, struct run_record *out)
+/* Under the lock of the namespace. No file: an empty record that is not known. */
+static HRESULT load(const struct set_file *at, struct run_record *out)
 {
     struct run_record record = {0};
-    struct set_file at;
-    struct file_lock *lock = NULL;
     char *text = NULL;
     size_t size = 0;
-    HRESULT hr;
+    HRESULT hr = set_file_exists(at->run);
 
     *out = record;
-    hr = set_file_locate(space, name, &at);
-    if (FAILED(hr))
-        return hr;
-    hr = set_file_lock(&at, SET_FILE_READ, &lock);
-    if (hr == S_OK)
-        hr = set_file_exists(at.run);
-    if (hr == S_OK) {
-        hr = file_load(at.run, RECORD_MAX, &text, &size);
-        record.known = SUCCEEDED(hr);
-    }
-    file_lock_release(lock);
+    if (hr != S_OK)
+        return FAILED(hr) ? hr : S_OK;
+    hr = file_load(at->run, RECORD_MAX, &text, &size);
+    record.known = SUCCEEDED(hr);
     if (record.known) {
         hr = parse(text, size, &record);
         if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
-            error_set(hr, "\"%s\": is no run record", at.run);
+            error_set(hr, "\"%s\": is no run record", at->run);
         /* Texts are never NULL in a record that is known. */
         if (SUCCEEDED(hr) && !record.latest_location)
-            hr = set_text(&record.latest_location, "");
+            hr = run_record_set_text(&record.latest_location, "");
         if (SUCCEEDED(hr) && !record.last_message)
-            hr = set_text(&record.last_message, "");
+            hr = run_record_set_text(&record.last_message, "");
     }
     memory_free(text);
-    set_file_free(&at);
     if (FAILED(hr)) {
         run_record_free(&record);
         return hr;
     }
     *out = record;
     return S_OK;
+}
+
+HRESULT store_load_run(const char *space, const char *name, struct run_record *out)
+{
+    struct set_file at;
+    struct file_lock *lock = NULL;
+    HRESULT hr;
+
+    *out = (struct run_record){0};
+    hr = set_file_locate(space, name, &at);
+    if (FAILED(hr))
+        return hr;
+    hr = set_file_lock(&at, SET_FILE_READ, &lock);
+    if (hr == S_OK)
+        hr = load(&at, out);
+    file_lock_release(lock);
+    set_file_free(&at);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT store_update_run(const char *space, const char *name,
+                         HRESULT (*change)(struct run_record *record, const void *user), const void *user)
+{
+    struct run_record record = {0};
+    struct set_file at;
+    struct file_lock *lock = NULL;
+    HRESULT hr = set_file_locate(space, name, &at);
+
+    if (FAILED(hr))
+        return hr;
+    hr = set_file_lock(&at, SET_FILE_CREATE, &lock);
+    if (SUCCEEDED(hr))
+        hr = load(&at, &record);
+    if (SUCCEEDED(hr))
+        hr = change(&record, user);
+    if (hr == S_OK)
+        hr = save(&at, &record);
+    file_lock_release(lock);
+    run_record_free(&record);
+    set_file_free(&at);
+    return FAILED(hr) ? hr : S_OK;
 }
 
 void run_record_free(struct run_record *record)

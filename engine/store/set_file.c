@@ -9,7 +9,7 @@
 #define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run or .running */
 #define LOCK_PATIENCE 10000        /* ms; who holds it needs some milliseconds */
 
-static char *namespace_folder(const char *space)
+char *store_folder(const char *space)
 {
     char *data = host_data_folder(), *sets = data ? path_join(data, "sets") : NULL;
     char *folder = sets ? path_join(sets, space) : NULL;
@@ -36,7 +36,7 @@ HRESULT set_file_locate(const char *space, const char *name, struct set_file *ou
     *out = (struct set_file){0};
     if (FAILED(hr))
         return hr;
-    at.folder = namespace_folder(at.space);
+    at.folder = store_folder(at.space);
     if (name && at.folder)
         file = store_file_name(name);
     if (file) {

@@ -145,17 +145,15 @@ HRESULT store_delete(const char *space, const char *name)
     return hr;
 }
 
-/* The name of the set in folder/file.xml as it was committed; of a file that others put there or that cannot be read,
-   what its own name says. */
-static HRESULT committed_name(const char *folder, const char *file, char **out)
+/* The set in folder/file.xml, with the name that it was committed under; of a file that others put there or that cannot
+   be read, the name that its own name says. */
+static HRESULT read_set(const char *folder, const char *file, struct stored_set *out)
 {
     char *path = path_join(folder, file), *base = text_copy_n(file, strlen(file) - strlen(".xml"));
-    char *xml = NULL, *inside = NULL, *expected = NULL;
-    size_t size;
-    HRESULT hr = path && base ? file_load(path, DEFINITION_MAX, &xml, &size) : E_OUTOFMEMORY;
+    char *inside = NULL, *expected = NULL;
+    HRESULT hr = path && base ? file_load(path, DEFINITION_MAX, &out->xml, &out->size) : E_OUTOFMEMORY;
 
-    *out = NULL;
-    if (SUCCEEDED(hr) && (inside = cut_name(xml, &size)) != NULL) {
+    if (SUCCEEDED(hr) && (inside = cut_name(out->xml, &out->size)) != NULL) {
         expected = store_file_name(inside);
         if (!expected)
             hr = E_OUTOFMEMORY;
@@ -163,47 +161,79 @@ static HRESULT committed_name(const char *folder, const char *file, char **out)
             inside = NULL; /* the file is a renamed copy */
     }
     if (hr != E_OUTOFMEMORY)
-        *out = inside ? text_copy(inside) : store_name_of_file(base);
+        out->name = inside ? text_copy(inside) : store_name_of_file(base);
     memory_free(expected);
-    memory_free(xml);
     memory_free(base);
     memory_free(path);
-    return *out ? S_OK : E_OUTOFMEMORY;
+    return out->name ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT list_folder(const char *folder, struct texts *names)
+static void stored_set_free(struct stored_set *set)
+{
+    memory_free(set->name);
+    memory_free(set->xml);
+}
+
+void stored_sets_free(struct stored_sets *sets)
+{
+    for (size_t i = 0; i < sets->count; i++)
+        stored_set_free(&sets->items[i]);
+    memory_free(sets->items);
+    *sets = (struct stored_sets){0};
+}
+
+static HRESULT read_folder(const char *folder, const char *pattern, struct stored_sets *found)
 {
     struct texts files = {0};
     HRESULT hr = folder_list(folder, false, &files);
 
     for (size_t i = 0; SUCCEEDED(hr) && i < files.count; i++) {
-        char *name;
+        struct stored_set set = {0};
+        void *items = found->items;
 
         if (!text_equal_nocase(path_extension(files.items[i]), ".xml"))
             continue;
-        hr = committed_name(folder, files.items[i], &name);
-        if (SUCCEEDED(hr))
-            hr = texts_add(names, name);
-        memory_free(name);
+        hr = read_set(folder, files.items[i], &set);
+        if (SUCCEEDED(hr) && !memory_grow(&items, &found->capacity, found->count + 1, sizeof set))
+            hr = E_OUTOFMEMORY;
+        found->items = items;
+        if (SUCCEEDED(hr) && text_matches(pattern, set.name))
+            found->items[found->count++] = set;
+        else
+            stored_set_free(&set);
     }
     texts_free(&files);
     return hr;
 }
 
-HRESULT store_list(const char *space, struct texts *names)
+HRESULT store_load_matching(const char *space, const char *pattern, struct stored_sets *out)
 {
     struct set_file at;
     struct file_lock *lock = NULL;
-    struct texts found = {0};
     HRESULT hr = set_file_locate(space, NULL, &at);
 
+    *out = (struct stored_sets){0};
     if (FAILED(hr))
         return hr;
     hr = set_file_lock(&at, SET_FILE_READ, &lock);
     if (hr == S_OK)
-        hr = list_folder(at.folder, &found);
+        hr = read_folder(at.folder, pattern, out);
     file_lock_release(lock);
     set_file_free(&at);
+    if (FAILED(hr))
+        stored_sets_free(out);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT store_list(const char *space, struct texts *names)
+{
+    struct stored_sets sets;
+    struct texts found = {0};
+    HRESULT hr = store_load_matching(space, "*", &sets);
+
+    for (size_t i = 0; SUCCEEDED(hr) && i < sets.count; i++)
+        hr = texts_add(&found, sets.items[i].name);
+    stored_sets_free(&sets);
     if (FAILED(hr)) {
         texts_free(&found);
         return hr;

@@ -25,6 +25,18 @@ HRESULT store_load(const char *space, const char *name, char **xml, size_t *size
 HRESULT store_delete(const char *space, const char *name);
 /* Names (as they were committed) of the sets of a namespace. */
 HRESULT store_list(const char *space, struct texts *names);
+/* A set of a list: its name and its XML, NULL when it could not be read; both from memory_alloc. */
+struct stored_set {
+    char *name, *xml;
+    size_t size;
+};
+struct stored_sets {
+    struct stored_set *items;
+    size_t count, capacity;
+};
+/* The sets whose names match the pattern (text_matches), in one pass over the namespace. *out is empty on failure. */
+HRESULT store_load_matching(const char *space, const char *pattern, struct stored_sets *out);
+void stored_sets_free(struct stored_sets *sets);
 /* Known namespaces, a NULL-terminated static list. */
 const char *const *store_namespaces(void);
 
@@ -36,11 +48,21 @@ struct run_record {
     struct texts latest_files; /* per collector, by index: its latest output file, "" if none */
     HRESULT last_result;       /* of the latest start or run */
     char *last_message;        /* what went with it: dropped counters, loss */
+    bool running;              /* a run has begun and not ended in order: its host lives, or died */
+    int64_t last_scheduled;    /* FILETIME UTC of the latest start that a schedule asked for; 0: none */
 };
 HRESULT store_load_run(const char *space, const char *name, struct run_record *out); /* none: S_OK, known false */
 HRESULT store_save_run(const char *space, const char *name, const struct run_record *record);
+/* Loads the record, has it changed, and saves it, all under one lock, so that nothing that another process writes is
+   lost. `change` may return S_FALSE: there is nothing to save. It must not call the store. */
+HRESULT store_update_run(const char *space, const char *name,
+                         HRESULT (*change)(struct run_record *record, const void *user), const void *user);
+/* Replaces an owned text of a record; unchanged when memory is out. */
+HRESULT run_record_set_text(char **field, const char *value);
 void run_record_free(struct run_record *record);
 
+/* Folder of a namespace, which need not be there yet. From memory_alloc, NULL when out of memory. */
+char *store_folder(const char *space);
 /* Path of the lock file that a run holds for its whole life. From memory_alloc. */
 char *store_run_lock_path(const char *space, const char *name);
 /* Identifies the set for names of sections and events: 16 hex digits over data folder, namespace and folded name. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_log FOLDER [COUNTERS [SAMPLES]]: log writers against a raw write of the same bytes in the same run.
-   FOLDER should be on tmpfs (/dev/shm). Prints values per second and the ratio of times; the raw write is one call per
-   sample for text and per buffer of 64 KB for binary logs, so it is the floor, not a rival. Five rounds, the median. */
+/* bench_log FOLDER [COUNTERS [SAMPLES]]: log writers and readers against a raw write and read of the same bytes in the
+   same run. FOLDER should be on tmpfs (/dev/shm). Prints values per second and the ratio of times; the raw write is one
+   call per sample for text and per buffer of 64 KB for binary logs, the raw read one per 64 KB, so they are the floor,
+   not a rival. Five rounds, the median. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,28 +67,78 @@ static double seconds_of_raw_write(const struct load *l, uint64_t bytes, size_t 
     return seconds;
 }
 
+static double seconds_of_reader(const struct load *l)
+{
+    struct log_reader *log;
+    const struct log_cell *cells;
+    int64_t utc, begin = clock_ticks();
+    size_t samples = 0;
+    must(log_reader_open(l->path, &log), "open");
+    while (log_reader_next(log, &utc, &cells) == S_OK) {
+        samples++;
+    }
+    log_reader_close(log);
+    must(samples == l->samples ? S_OK : E_UNEXPECTED, "read");
+    return (double)(clock_ticks() - begin) / (double)clock_frequency();
+}
+
+static double seconds_of_raw_read(const struct load *l)
+{
+    static char block[0x10000];
+    struct file *file;
+    size_t got;
+    int64_t begin = clock_ticks();
+    must(file_open(l->path, FILE_READ, &file), "open");
+    uint64_t at = 0;
+    do {
+        must(file_read_at(file, at, block, sizeof block, &got), "read");
+        at += got;
+    } while (got == sizeof block);
+    file_close(file);
+    return (double)(clock_ticks() - begin) / (double)clock_frequency();
+}
+
 static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
+static void print(const struct load *l, const char *name, const char *floor, double *ours, double *raw, uint64_t bytes)
+{
+    const double values = (double)l->counters * (double)l->samples;
+    qsort(ours, ROUNDS, sizeof *ours, compare_doubles);
+    qsort(raw, ROUNDS, sizeof *raw, compare_doubles);
+    double w = ours[ROUNDS / 2], r = raw[ROUNDS / 2];
+    printf("%-22s %7.2f M values/s  %6.1f ns/value (%.1f-%.1f)  %5.1f bytes/value  %6.0f MB/s  raw %s %6.0f MB/s  "
+           "time/raw %.2f\n",
+           name, values / w / 1e6, w / values * 1e9, ours[0] / values * 1e9, ours[ROUNDS - 1] / values * 1e9,
+           (double)bytes / values, (double)bytes / w / 1e6, floor, (double)bytes / r / 1e6, w / r);
+}
+
 static void measure(const struct load *l, const char *name, enum log_format format, bool flush)
 {
-    double writer[ROUNDS], raw[ROUNDS], values = (double)l->counters * (double)l->samples;
+    double writer[ROUNDS], raw[ROUNDS];
     uint64_t bytes = 0;
     for (int i = 0; i < ROUNDS; i++) {
         writer[i] = seconds_of_writer(l, format, flush, &bytes);
         raw[i] = seconds_of_raw_write(l, bytes, format == LOG_BINARY ? 0x10000 : (size_t)(bytes / l->samples));
         must(file_delete(l->path), "delete");
     }
-    qsort(writer, ROUNDS, sizeof *writer, compare_doubles);
-    qsort(raw, ROUNDS, sizeof *raw, compare_doubles);
-    double w = writer[ROUNDS / 2], r = raw[ROUNDS / 2];
-    printf("%-22s %7.2f M values/s  %6.1f ns/value (%.1f-%.1f)  %5.1f bytes/value  %6.0f MB/s  raw write %6.0f MB/s  "
-           "time/raw %.2f\n",
-           name, values / w / 1e6, w / values * 1e9, writer[0] / values * 1e9, writer[ROUNDS - 1] / values * 1e9,
-           (double)bytes / values, (double)bytes / w / 1e6, (double)bytes / r / 1e6, w / r);
+    print(l, name, "write", writer, raw, bytes);
+}
+
+static void measure_reader(const struct load *l, const char *name, enum log_format format)
+{
+    double reader[ROUNDS], raw[ROUNDS];
+    uint64_t bytes = 0;
+    (void)seconds_of_writer(l, format, false, &bytes);
+    for (int i = 0; i < ROUNDS; i++) {
+        reader[i] = seconds_of_reader(l);
+        raw[i] = seconds_of_raw_read(l);
+    }
+    must(file_delete(l->path), "delete");
+    print(l, name, "read", reader, raw, bytes);
 }
 
 int main(int argc, char **argv)
@@ -131,6 +182,8 @@ int main(int argc, char **argv)
     measure(&l, "CSV", LOG_CSV, false);
     measure(&l, "binary", LOG_BINARY, false);
     measure(&l, "binary, each flushed", LOG_BINARY, true);
+    measure_reader(&l, "CSV, read", LOG_CSV);
+    measure_reader(&l, "binary, read", LOG_BINARY);
     free(l.names);
     free(l.cells);
     return 0;

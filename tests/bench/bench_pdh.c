@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample of 1,000 counters costs through PDH's functions, as a ratio to a plain loop that reads and parses the
-   same sources. Usage: bench_pdh [files|processes] [hz]. With "hz" one sample a second, 60 of them. */
-#include "engine/pdh/pdh.h"
+/* What samples of counters cost.
+     bench_pdh ratio [hz]                   a sample of 10,000 counters of all objects, those of the host's processes
+                                            among them, as a ratio to a plain loop that keeps the same files open,
+                                            reads them and parses every number; with "hz" one sample a second
+     bench_pdh hold SECONDS COUNTERS PATH.. collects up to COUNTERS counters of the expanded paths once a second, for
+                                            peers.py to look at; with 0 counters it only sleeps */
 #include "engine/os/clock.h"
+#include "engine/os/kernel_file.h"
+#include "engine/os/memory.h"
 #include "engine/os/text.h"
+#include "engine/pdh/pdh.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef _WIN32
-#include <winternl.h>
+#include <windows.h>
 #else
-#include <dirent.h>
-#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 #endif
 
-#define COUNTERS 1000
-#define SAMPLES  60
-#define ROUNDS   21
-#define BUFFER   (1 << 20)
+#define COUNTERS 10000
+#define ROUNDS   15
+#define TIMES    8
+#define SECONDS  30
 
-static char buffer[BUFFER];
-static bool with_processes;
 static volatile uint64_t sink;
 
 /* The plain loop: kept handles, every number of the text. */
-static size_t parse(const char *text, size_t size)
+static void parse(const char *text, size_t size)
 {
     uint64_t v = 0, sum = 0;
-    size_t numbers = 0;
     bool in = false;
     for (size_t i = 0; i < size; i++) {
         if (text[i] >= '0' && text[i] <= '9') {
@@ -39,89 +40,59 @@ static size_t parse(const char *text, size_t size)
             sum += v;
             v = 0;
             in = false;
-            numbers++;
         }
     }
-    sink = sum;
-    return numbers;
+    sink = sink + sum;
 }
 
-#ifdef _WIN32
-typedef HANDLE plain_file;
-static plain_file plain_open(const char *path)
-{
-    WCHAR wide[64];
-    swprintf(wide, 64, L"\\\\?\\unix%hs", path);
-    for (WCHAR *c = wide; *c; c++) {
-        *c = *c == '/' ? '\\' : *c;
-    }
-    return CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING, 0, NULL);
-}
-static void plain_read(plain_file f)
-{
-    DWORD got, size = 0;
-    SetFilePointer(f, 0, NULL, FILE_BEGIN);
-    while (ReadFile(f, buffer + size, BUFFER - size, &got, NULL) && got) {
-        size += got;
-    }
-    parse(buffer, size);
-}
-static void plain_processes(void)
-{
-    ULONG need;
-    if (NtQuerySystemInformation(SystemProcessInformation, buffer, BUFFER, &need) == 0) {
-        for (const BYTE *p = (const BYTE *)buffer; *(const ULONG *)p; p += *(const ULONG *)p) {
-            sink += *(const ULONGLONG *)(p + 40) + *(const ULONGLONG *)(p + 48) + *(const ULONGLONG *)(p + 144);
-        }
-    }
-}
-#else
-typedef int plain_file;
-static plain_file plain_open(const char *path)
-{
-    return open(path, O_RDONLY);
-}
-static void plain_read(plain_file f)
-{
-    size_t size = 0;
-    ssize_t got;
-    while ((got = pread(f, buffer + size, BUFFER - size, (off_t)size)) > 0) {
-        size += (size_t)got;
-    }
-    parse(buffer, size);
-}
-/* Descriptors kept by id; a process's end is not followed, there are few within a run. */
-static void plain_processes(void)
-{
-    static int files[1 << 22];
-    DIR *proc = opendir("/proc");
-    for (struct dirent *e; proc && (e = readdir(proc));) {
-        unsigned id = (unsigned)strtoul(e->d_name, NULL, 10);
-        char path[40];
-        if (!id || id >= 1 << 22) {
-            continue;
-        }
-        if (!files[id]) {
-            snprintf(path, sizeof path, "/proc/%u/stat", id);
-            files[id] = open(path, O_RDONLY) + 1;
-        }
-        if (files[id]) {
-            plain_read(files[id] - 1);
-        }
-    }
-    if (proc) {
-        closedir(proc);
-    }
-}
-#endif
+static struct kernel_file *files[4000];
+static size_t file_count;
 
-static plain_file stat_file, memory_file;
+static void keep(const char *path)
+{
+    if (file_count < sizeof files / sizeof *files && SUCCEEDED(kernel_file_open(path, &files[file_count]))) {
+        file_count++;
+    }
+}
+
+static void keep_all(void)
+{
+    static const char *const paths[] = {"stat",      "meminfo",        "vmstat",  "interrupts", "softirqs",
+                                        "diskstats", "self/mountinfo", "swaps",   "net/dev",    "net/snmp",
+                                        "net/snmp6", "net/tcp",        "net/tcp6"};
+    static const char *const of_process[] = {"stat", "status", "io"};
+    char path[64];
+    uint32_t *ids;
+    size_t count;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        snprintf(path, sizeof path, "/proc/%s", paths[i]);
+        keep(path);
+    }
+    if (FAILED(kernel_process_ids(&ids, &count))) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < sizeof of_process / sizeof *of_process; k++) {
+            snprintf(path, sizeof path, "/proc/%u/%s", (unsigned)ids[i], of_process[k]);
+            keep(path);
+        }
+    }
+    memory_free(ids);
+}
+
 static void plain_sample(void)
 {
-    plain_read(stat_file);
-    plain_read(memory_file);
-    if (with_processes) {
-        plain_processes();
+    for (size_t i = 0; i < file_count; i++) {
+        const char *text;
+        size_t size;
+        if (SUCCEEDED(kernel_file_read(files[i], &text, &size))) {
+            parse(text, size);
+        }
+    }
+    uint32_t *ids;
+    size_t count;
+    if (SUCCEEDED(kernel_process_ids(&ids, &count))) {
+        memory_free(ids);
     }
 }
 
@@ -135,36 +106,37 @@ static void pdh_sample(void)
     PdhCollectQueryData(query);
     for (size_t i = 0; i < count; i++) {
         PdhGetRawCounterValue(counters[i], NULL, &raw);
-        sink += (uint64_t)raw.FirstValue;
+        sink = sink + (uint64_t)raw.FirstValue;
     }
 }
 
-/* Adds what the path expands to, up to COUNTERS in all. */
-static void add_all(const WCHAR *path)
+/* Adds what the path expands to, up to `most` in all. */
+static void add_all(const char *path, size_t most)
 {
-    static WCHAR list[1 << 20];
+    static WCHAR list[1 << 21];
     DWORD units = sizeof list / sizeof *list;
-    if (PdhExpandWildCardPathW(NULL, path, list, &units, 0) != ERROR_SUCCESS) {
+    WCHAR *wide;
+    if (FAILED(text_to_utf16(path, &wide, NULL))) {
         return;
     }
-    for (const WCHAR *p = list; *p && count < COUNTERS;) {
-        count += PdhAddCounterW(query, p, 0, &counters[count]) == ERROR_SUCCESS;
-        while (*p++) {
+    if (PdhExpandWildCardPathW(NULL, wide, list, &units, 0) == ERROR_SUCCESS) {
+        for (const WCHAR *p = list; *p && count < most;) {
+            count += PdhAddEnglishCounterW(query, p, 0, &counters[count]) == ERROR_SUCCESS;
+            while (*p++) {
+            }
         }
     }
+    memory_free(wide);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* us: processor time natively; time under Wine, whose processor times have a grain of 10 ms. */
+/* Processor time in us; under Wine with a grain of 10 ms. */
 static double now(void)
 {
 #ifdef _WIN32
-    return (double)clock_ticks() * 1e6 / (double)clock_frequency();
+    FILETIME start, end, kernel, user;
+    GetProcessTimes(GetCurrentProcess(), &start, &end, &kernel, &user);
+    return ((double)kernel.dwLowDateTime + user.dwLowDateTime) / 10 +
+           ((double)kernel.dwHighDateTime + user.dwHighDateTime) * 429496729.6;
 #else
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -172,12 +144,12 @@ static double now(void)
 #endif
 }
 
-static void sleep_half_a_second(void)
+static void pause_ms(unsigned ms)
 {
 #ifdef _WIN32
-    Sleep(500);
+    Sleep(ms);
 #else
-    usleep(500000);
+    usleep(ms * 1000);
 #endif
 }
 
@@ -190,57 +162,95 @@ static double time_of(void (*sample)(void), int times)
     return (now() - start) / times;
 }
 
-/* Median times per sample in us, the two in turns so that other load and cold caches hit both. */
-static void measure(bool hz, double *pdh, double *plain)
+/* Means per sample in us, the two in turns so that other load and cold caches hit both. */
+static int ratio(bool hz)
 {
-    double ours[SAMPLES], peer[SAMPLES];
-    int n = hz ? SAMPLES : ROUNDS, times = hz ? 1 : SAMPLES;
-    for (int i = 0; i < n; i++) {
-        ours[i] = time_of(pdh_sample, times);
-        if (hz) {
-            sleep_half_a_second();
+    double ours = 0, peer = 0;
+    int n = hz ? SECONDS : ROUNDS, times = hz ? 1 : TIMES;
+    static const char *const paths[] = {"\\Processor(*)\\*",
+                                        "\\Memory\\*",
+                                        "\\System\\*",
+                                        "\\PhysicalDisk(*)\\*",
+                                        "\\Paging File(*)\\*",
+                                        "\\Cache\\*",
+                                        "\\TCPv4\\*",
+                                        "\\TCPv6\\*",
+                                        "\\UDPv4\\*",
+                                        "\\UDPv6\\*",
+                                        "\\IPv4\\*",
+                                        "\\IPv6\\*",
+                                        "\\ICMP\\*",
+                                        "\\Network Interface(*)\\Packets*",
+                                        "\\Process(*)\\% *",
+                                        "\\Process(*)\\IO*",
+                                        "\\Process(*)\\*Bytes*",
+                                        "\\Process(*)\\W*",
+                                        "\\Process(*)\\*ID*",
+                                        "\\Process(*)\\Page Faults/sec",
+                                        "\\Process(*)\\T*"};
+    while (count < COUNTERS) {
+        size_t before = count;
+        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+            add_all(paths[i], COUNTERS);
         }
-        peer[i] = time_of(plain_sample, times);
-        if (hz) {
-            sleep_half_a_second();
+        if (count == before) {
+            fprintf(stderr, "no counters\n");
+            return 1;
         }
     }
-    qsort(ours, (size_t)n, sizeof *ours, by_size);
-    qsort(peer, (size_t)n, sizeof *peer, by_size);
-    *pdh = ours[n / 2];
-    *plain = peer[n / 2];
+    keep_all();
+    for (int i = 0; i < n; i++) {
+        ours += time_of(pdh_sample, times) / n;
+        pause_ms(hz ? 500 : 0);
+        peer += time_of(plain_sample, times) / n;
+        pause_ms(hz ? 500 : 0);
+    }
+    printf("%u counters%s: %.0f us per sample; plain loop over %u files: %.0f us; ratio %.2f\n", (unsigned)count,
+           hz ? " at 1 Hz" : "", ours, (unsigned)file_count, peer, ours / peer);
+    return 0;
+}
+
+static int hold(unsigned seconds, unsigned most, char **paths, int path_count)
+{
+    for (int i = 0; i < path_count; i++) {
+        add_all(paths[i], most < COUNTERS ? most : COUNTERS);
+    }
+    for (size_t before = 0; count < most && count > before && most <= COUNTERS;) {
+        before = count;
+        for (int i = 0; i < path_count; i++) {
+            add_all(paths[i], most);
+        }
+    }
+    printf("counters %u\n", (unsigned)count);
+    fflush(stdout);
+    for (unsigned i = 0; i < seconds; i++) {
+        if (count > 0) {
+            pdh_sample();
+        }
+        pause_ms(1000);
+    }
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    bool hz = false;
-    for (int i = 1; i < argc; i++) {
-        with_processes |= !strcmp(argv[i], "processes");
-        hz |= !strcmp(argv[i], "hz");
+    int rc = 2;
+#ifdef _WIN32
+    SetEnvironmentVariableW(L"OPENPLA_PROCESSES", L"host");
+#endif
+    if (argc > 3 && !strcmp(argv[1], "hold") && !atoi(argv[3])) {
+        return hold((unsigned)atoi(argv[2]), 0, NULL, 0); /* not even our library at work */
     }
-    stat_file = plain_open("/proc/stat");
-    memory_file = plain_open("/proc/meminfo");
     if (PdhOpenQueryW(NULL, 0, &query) != ERROR_SUCCESS) {
         return 1;
     }
-    while (count < COUNTERS) {
-        size_t before = count;
-        if (with_processes) {
-            add_all(u"\\Process(*)\\*");
-        }
-        add_all(u"\\Processor(*)\\*");
-        add_all(u"\\Memory\\*");
-        add_all(u"\\System\\Processor Queue Length");
-        add_all(u"\\System\\Context Switches/sec");
-        add_all(u"\\System\\System Up Time");
-        if (count == before) {
-            return 1;
-        }
+    if (argc > 1 && !strcmp(argv[1], "ratio")) {
+        rc = ratio(argc > 2 && !strcmp(argv[2], "hz"));
+    } else if (argc > 4 && !strcmp(argv[1], "hold")) {
+        rc = hold((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), argv + 4, argc - 4);
+    } else {
+        fprintf(stderr, "usage: bench_pdh ratio [hz] | hold SECONDS COUNTERS PATH...\n");
     }
-    double pdh, plain;
-    measure(hz, &pdh, &plain);
-    printf("%s%s: %u counters, %.1f us per sample; plain loop %.1f us; ratio %.2f\n",
-           with_processes ? "processes" : "files", hz ? " at 1 Hz" : "", (unsigned)count, pdh, plain, pdh / plain);
     PdhCloseQuery(query);
-    return 0;
+    return rc;
 }

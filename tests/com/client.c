@@ -9,7 +9,7 @@
 
 #define MANIFEST_RESOURCE 2 /* in objects.rc; 1 would be in force for the whole program */
 
-bool in_process;
+bool in_process, own_store;
 char said[2048];
 
 static HANDLE context = INVALID_HANDLE_VALUE;
@@ -43,10 +43,22 @@ static bool begin_in_process(void)
     return !_wputenv_s(L"OPENPLA_DATA", data_folder);
 }
 
-bool client_begin(bool local)
+int client_way_of(int argc, char **argv)
 {
-    in_process = !local;
-    if (in_process && !begin_in_process())
+    static const char *const ways[] = {"in-process", "facade", "local-server"};
+
+    for (int i = 0; argc == 2 && i < 3; i++)
+        if (!strcmp(argv[1], ways[i]))
+            return i;
+    fprintf(stderr, "usage: %s in-process|facade|local-server\n", argv[0]);
+    return -1;
+}
+
+bool client_begin(enum client_way way)
+{
+    in_process = way != CLIENT_LOCAL_SERVER;
+    own_store = way == CLIENT_IN_PROCESS;
+    if (own_store && !begin_in_process())
         return false;
     return SUCCEEDED(CoInitializeEx(NULL, COINIT_MULTITHREADED)) || complain("CoInitializeEx");
 }
@@ -66,7 +78,7 @@ static bool module_is_unused(void)
     return false;
 }
 
-static void remove_tree(const WCHAR *folder)
+void remove_tree(const WCHAR *folder)
 {
     WCHAR path[MAX_PATH];
     WIN32_FIND_DATAW found;
@@ -94,8 +106,9 @@ bool client_end(void)
     bool ok = true;
 
     SetErrorInfo(0, NULL);
-    if (in_process) {
+    if (in_process)
         ok = module_is_unused();
+    if (own_store) {
         /* A host that is about to end can still hold the store's lock. */
         for (int i = 0; i < 40 && GetFileAttributesW(data_folder) != INVALID_FILE_ATTRIBUTES; i++) {
             remove_tree(data_folder);
@@ -103,7 +116,7 @@ bool client_end(void)
         }
     }
     CoUninitialize();
-    if (in_process)
+    if (own_store)
         DeactivateActCtx(0, cookie);
     return ok;
 }
@@ -112,7 +125,7 @@ static __thread ULONG_PTR thread_cookie;
 
 void client_thread_begin(DWORD apartment)
 {
-    if (in_process)
+    if (own_store)
         ActivateActCtx(context, &thread_cookie);
     CoInitializeEx(NULL, apartment);
 }
@@ -121,7 +134,7 @@ void client_thread_end(void)
 {
     SetErrorInfo(0, NULL);
     CoUninitialize();
-    if (in_process)
+    if (own_store)
         DeactivateActCtx(0, thread_cookie);
 }
 
@@ -131,7 +144,9 @@ void *create(REFCLSID class_id, REFIID iid)
 {
     void *object = NULL;
 
-    assert_ok(CoCreateInstance(class_id, NULL, in_process ? CLSCTX_INPROC_SERVER : CLSCTX_LOCAL_SERVER, iid, &object));
+    DWORD where = !in_process ? CLSCTX_LOCAL_SERVER : own_store ? CLSCTX_INPROC_SERVER : CLSCTX_ALL;
+
+    assert_ok(CoCreateInstance(class_id, NULL, where, iid, &object));
     assert_non_null(object);
     return object;
 }

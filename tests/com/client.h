@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How the tests of the objects reach them: in process through this program's manifest, or in the registered server;
-   typed through the vtable, or by name as scripts call. */
+/* How the tests of the objects reach them: in process through this program's manifest, with the engine in this process;
+   in process as registered, where the server does the work; or in the registered server. Typed through the vtable, or
+   by name as scripts call. */
 #ifndef OPENPLA_TEST_CLIENT_H
 #define OPENPLA_TEST_CLIENT_H
 
@@ -17,13 +18,20 @@
 #include "engine/os/wintypes.h"
 #include "mspla.h"
 
-extern bool in_process;
+enum client_way { CLIENT_IN_PROCESS, CLIENT_FACADE, CLIENT_LOCAL_SERVER };
+extern bool in_process; /* the objects of the four classes for clients are */
+extern bool own_store;  /* nobody else puts sets into it */
 
-/* Enters the multithreaded apartment. In process: the manifest is in force for this thread, and the store is an own
-   folder. False, with a line on stderr, when that fails. */
-bool client_begin(bool local);
+/* The way that the program's one argument names: in-process, facade or local-server; -1, with a line on stderr, for
+   anything else. */
+int client_way_of(int argc, char **argv);
+/* Enters the multithreaded apartment. CLIENT_IN_PROCESS: the manifest is in force for this thread, and the store is an
+   own folder. False, with a line on stderr, when that fails. */
+bool client_begin(enum client_way way);
 /* Leaves COM. False if the module says that objects are still alive (in process only). */
 bool client_end(void);
+/* Removes the folder and what is in it, as far as that can be. */
+void remove_tree(const WCHAR *folder);
 /* The manifest for a further thread. */
 void client_thread_begin(DWORD apartment);
 void client_thread_end(void);

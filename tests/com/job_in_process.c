@@ -153,7 +153,7 @@ static void job(const WCHAR *name)
 int main(int argc, char **argv)
 {
     WCHAR name[100];
-    if (argc != 2 || !client_begin(false))
+    if (argc != 2 || !client_begin(CLIENT_IN_PROCESS))
         return 1;
     MultiByteToWideChar(CP_ACP, 0, argv[1], -1, name, 100);
     job(name);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The objects as clients see them, in process and in the server: one suite, run twice.
+# The objects as clients see them, in process, in process before the server, and in the server: one suite, run thrice.
 add_executable(test_objects ${CMAKE_CURRENT_LIST_DIR}/test_objects.c ${CMAKE_CURRENT_LIST_DIR}/client.c
   ${CMAKE_CURRENT_LIST_DIR}/objects_rows.c ${CMAKE_CURRENT_LIST_DIR}/objects_properties.c
   ${CMAKE_CURRENT_LIST_DIR}/objects_values.c ${CMAKE_CURRENT_LIST_DIR}/objects_collections.c
@@ -13,6 +13,8 @@ target_link_libraries(test_objects PRIVATE openpla_idl cmocka::cmocka ole32 olea
 add_dependencies(test_objects openpla openplasrv openplahost openpdh)
 add_test(NAME test_objects.in_process COMMAND test_objects in-process)
 openpla_test_properties(test_objects.in_process)
+add_test(NAME test_objects.facade COMMAND test_objects facade)
+openpla_test_properties(test_objects.facade ";server")
 add_test(NAME test_objects.local_server COMMAND test_objects local-server)
 openpla_test_properties(test_objects.local_server ";server")
 # Ten thousand calls between processes.
@@ -21,6 +23,8 @@ set_tests_properties(test_objects.local_server PROPERTIES TIMEOUT 300)
 add_executable(test_threads ${CMAKE_CURRENT_LIST_DIR}/test_threads.c ${CMAKE_CURRENT_LIST_DIR}/client.c
   ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
 target_link_libraries(test_threads PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
-add_dependencies(test_threads openpla)
-add_test(NAME test_threads COMMAND test_threads)
-openpla_test_properties(test_threads)
+add_dependencies(test_threads openpla openplasrv)
+add_test(NAME test_threads.in_process COMMAND test_threads in-process)
+openpla_test_properties(test_threads.in_process)
+add_test(NAME test_threads.facade COMMAND test_threads facade)
+openpla_test_properties(test_threads.facade ";server")

@@ -122,6 +122,18 @@ static void assert_bool(void *object, const struct row *row, VARIANT_BOOL expect
 }
 
 /* A program that sets only what it cares for relies on the rest. */
+/* The one of a collector: a set has one too. */
+static bool is_collectors_latest(void *object, const struct row *row)
+{
+    IUnknown *collector = NULL;
+
+    if (strcmp(row->name, "LatestOutputLocation") != 0)
+        return false;
+    IUnknown_QueryInterface((IUnknown *)object, &IID_IDataCollector, (void **)&collector);
+    release(collector);
+    return collector != NULL;
+}
+
 static void has_its_default(void *object, const struct row *row)
 {
     SAFEARRAY *array = NULL;
@@ -167,7 +179,12 @@ static void has_its_default(void *object, const struct row *row)
         break;
     case TEXT_:
         if (!strcmp(row->name, "OutputLocation"))
-            break; /* computed; has a test of its own */
+            break;                               /* computed; has a test of its own */
+        if (is_collectors_latest(object, row)) { /* of no set: MS-PLA 2.2.1 */
+            assert_hr(get(object, wide_name(row), &v), PLA_E_DCS_NOT_FOUND);
+            assert_said("LatestOutputLocation");
+            break;
+        }
         _snwprintf(text, 256, L"%hs", row->text);
         assert_text(object, row, text);
         break;

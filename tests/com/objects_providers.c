@@ -7,10 +7,13 @@
 #include <string.h>
 #include <wchar.h>
 
-#define KERNEL_NAME   L"Windows Kernel Trace"
-#define KERNEL_GUID   L"{9E814AAD-3204-11D2-9A82-006008A86939}"
-#define NETWORK_GUID  L"{A68CA8B7-004F-D7B6-A698-07E2DE0F1F5D}" /* of MS-PLA 4.1 */
-#define NOT_SUPPORTED HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)
+#define KERNEL_NAME    L"Windows Kernel Trace"
+#define KERNEL_GUID    L"{9E814AAD-3204-11D2-9A82-006008A86939}"
+#define NETWORK_GUID   L"{A68CA8B7-004F-D7B6-A698-07E2DE0F1F5D}" /* of MS-PLA 4.1 */
+#define PUBLISHED_GUID L"{1A2B3C4D-0001-4002-8003-0123456789AB}"
+#define PUBLISHED_NAME L"OpenPLA-Test-Provider"
+#define SECURITY_KEY   L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Security"
+#define NOT_SUPPORTED  HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)
 
 static void *new_trace(void)
 {
@@ -81,7 +84,7 @@ static void is_the_kernel(void *provider)
 
     assert_true(text_is(provider, L"DisplayName", KERNEL_NAME));
     assert_true(text_is(provider, L"Guid", KERNEL_GUID));
-    assert_int_equal(map_count(provider, L"Level"), 5);
+    assert_int_equal(map_count(provider, L"Level"), 16);
     assert_int_equal(map_count(provider, L"KeywordsAny"), 34); /* MS-PLA note 2: 21 public and 13 more */
     assert_int_equal(map_count(provider, L"KeywordsAll"), 0);
     assert_int_equal(map_count(provider, L"Properties"), 3);
@@ -165,12 +168,12 @@ static void resolve_brings_names_and_keeps_values(void **state)
     assert_ok(with_object(mine, L"Resolve", theirs));
     assert_true(text_is(mine, L"DisplayName", KERNEL_NAME));
     assert_int_equal(map_value(mine, L"Level"), 5);
-    assert_int_equal(map_count(mine, L"Level"), 5);
+    assert_int_equal(map_count(mine, L"Level"), 16);
     assert_int_equal(map_value(mine, L"KeywordsAny"), 0x10303);
     assert_int_equal(map_count(mine, L"KeywordsAny"), 34);
     assert_int_equal(map_value(mine, L"KeywordsAll"), 0x100);
     map = member(mine, L"Level");
-    item = item_at(map, 4);
+    item = item_at(map, 5);
     assert_true(text_is(item, L"Key", L"win:Verbose"));
     assert_int_equal(number_of(item, L"Enabled"), 1);
     release(item);
@@ -252,6 +255,9 @@ static void a_kernel_trace_has_no_other_provider(void **state)
     void *collector = named_collector(set, plaTrace, L"Trace"), *providers = member(collector, L"TraceDataProviders");
     void *network = provider_with(NETWORK_GUID), *kernel = new_provider();
     IValueMap *map;
+    VARIANT v,
+        twice = of_text(L"<TraceDataCollector><TraceDataProvider><Guid>" NETWORK_GUID L"</Guid></TraceDataProvider>"
+                        L"<TraceDataProvider><Guid>" NETWORK_GUID L"</Guid></TraceDataProvider></TraceDataCollector>");
 
     (void)state;
     assert_ok(with_object(collectors, L"Add", collector));
@@ -273,6 +279,13 @@ static void a_kernel_trace_has_no_other_provider(void **state)
     assert_ok(commit(set, L"test-com-kernel", plaCreateOrModify | plaValidateOnly, &map));
     assert_true(map_says(map, L"TraceDataCollector[1]/TraceDataProviders", PLA_E_NO_DUPLICATES));
     release(map);
+    /* MS-PLA 2.2.1: the collector's own XML cannot be had then, nor taken. */
+    assert_hr(get(collector, L"Xml", &v), PLA_E_NO_DUPLICATES);
+    assert_said("TraceDataProviders");
+    assert_hr(invoke(collector, L"SetXml", DISPATCH_METHOD, NULL, &twice, 1), PLA_E_NO_DUPLICATES);
+    assert_said("A68CA8B7");
+    assert_int_equal(number_of(providers, L"Count"), 2); /* as it was */
+    VariantClear(&twice);
     release(kernel);
     release(network);
     release(providers);
@@ -281,19 +294,111 @@ static void a_kernel_trace_has_no_other_provider(void **state)
     release(set);
 }
 
+/* Puts a provider into the host's registry as installing its manifest does, or takes it out again. */
+static void publish(const WCHAR *guid, const WCHAR *name)
+{
+    static const WCHAR publishers[] = L"SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WINEVT\\Publishers\\";
+    WCHAR key[256];
+
+    swprintf(key, 256, L"%ls%ls", publishers, guid);
+    if (name)
+        assert_int_equal(
+            RegSetKeyValueW(HKEY_LOCAL_MACHINE, key, NULL, REG_SZ, name, (DWORD)((wcslen(name) + 1) * sizeof *name)),
+            0);
+    else
+        RegDeleteTreeW(HKEY_LOCAL_MACHINE, key);
+}
+
+/* What a test that failed has left in the registry. */
+static int take_out(void **state)
+{
+    (void)state;
+    publish(PUBLISHED_GUID, NULL);
+    RegDeleteKeyValueW(HKEY_LOCAL_MACHINE, SECURITY_KEY, L"1a2b3c4d-0001-4002-8003-0123456789ab");
+    return 0;
+}
+
+/* Providers are chosen by the names that programs registered: by name, by GUID, and in the list of all. */
+static void registered_providers_are_found(void **state)
+{
+    void *provider = new_provider(), *again = new_provider(), *collector = new_trace();
+    void *providers = member(collector, L"TraceDataProviders");
+    VARIANT server = {.vt = VT_NULL};
+    bool listed = false;
+
+    (void)state;
+    publish(PUBLISHED_GUID, PUBLISHED_NAME);
+    assert_ok(query(provider, L"openpla-test-PROVIDER"));
+    assert_true(text_is(provider, L"DisplayName", PUBLISHED_NAME));
+    assert_true(text_is(provider, L"Guid", PUBLISHED_GUID));
+    assert_int_equal(map_count(provider, L"Level"), 16);
+    assert_true(map_count(provider, L"KeywordsAny") >= 16);
+    assert_int_equal(map_count(provider, L"KeywordsAny"), map_count(provider, L"KeywordsAll"));
+    assert_ok(query(again, PUBLISHED_GUID));
+    assert_true(text_is(again, L"DisplayName", PUBLISHED_NAME));
+    assert_ok(invoke(providers, L"GetTraceDataProviders", DISPATCH_METHOD, NULL, &server, 1));
+    for (ULONG i = 0; i < number_of(providers, L"Count"); i++) {
+        void *item = item_at(providers, (LONG)i);
+
+        listed = listed || text_is(item, L"DisplayName", PUBLISHED_NAME);
+        release(item);
+    }
+    assert_true(listed);
+    publish(PUBLISHED_GUID, NULL);
+    assert_hr(query(provider, PUBLISHED_NAME), HRESULT_FROM_WIN32(4200)); /* ERROR_WMI_GUID_NOT_FOUND */
+    assert_true(text_is(provider, L"DisplayName", PUBLISHED_NAME));       /* what it held it keeps */
+    release(providers);
+    release(collector);
+    release(again);
+    release(provider);
+}
+
+static HRESULT security_of(void *provider, LONG parts, VARIANT *sddl)
+{
+    return invoke(provider, L"GetSecurity", DISPATCH_METHOD, sddl, (VARIANT[]){of_long(parts)}, 1);
+}
+
+/* Who may use a provider is set for the host, not for the object. */
+static void security_of_providers_is_the_hosts(void **state)
+{
+    void *provider = new_provider(), *again = new_provider();
+    VARIANT sddl = of_text(L"O:BAG:BAD:(A;;0x800;;;SY)"), wrong = of_text(L"nonsense"), text;
+
+    (void)state;
+    assert_hr(security_of(provider, 7, &text), E_INVALIDARG);
+    assert_said("Guid");
+    assert_ok(put(provider, L"Guid", of_text(PUBLISHED_GUID)));
+    assert_ok(put(again, L"Guid", of_text(PUBLISHED_GUID)));
+    assert_ok(security_of(provider, 7, &text));
+    assert_non_null(wcsstr(V_BSTR(&text), L"(A;;0x800;;;WD)")); /* Windows' default: everybody may register */
+    VariantClear(&text);
+    assert_ok(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &sddl, 1));
+    assert_ok(security_of(again, 7, &text));
+    assert_int_equal(wcscmp(V_BSTR(&text), V_BSTR(&sddl)), 0);
+    VariantClear(&text);
+    assert_ok(security_of(again, 4, &text));
+    assert_int_equal(wcscmp(V_BSTR(&text), L"D:(A;;0x800;;;SY)"), 0);
+    VariantClear(&text);
+    assert_hr(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &wrong, 1), E_INVALIDARG);
+    assert_said("nonsense");
+    assert_hr(security_of(provider, 0, &text), E_INVALIDARG);
+    assert_hr(security_of(provider, 16, &text), E_INVALIDARG);
+    assert_said("SecurityInfo");
+    VariantClear(&wrong);
+    VariantClear(&sddl);
+    release(again);
+    release(provider);
+}
+
 /* What this version cannot do says so in words, and gives nothing. */
-static void what_needs_the_hosts_registry_says_so(void **state)
+static void which_processes_are_registered_is_not_known(void **state)
 {
     void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders"), *provider = new_provider();
-    VARIANT result, processes, by_reference = {.vt = VT_VARIANT | VT_BYREF, .pvarVal = &processes};
-    VARIANT sddl = of_text(L"O:BAG:BAD:(A;;FA;;;BA)"), by_process[2] = {{.vt = VT_NULL}, of_long(4)};
+    VARIANT processes, by_reference = {.vt = VT_VARIANT | VT_BYREF, .pvarVal = &processes};
+    VARIANT by_process[2] = {{.vt = VT_NULL}, of_long(4)};
 
     (void)state;
     VariantInit(&processes);
-    assert_hr(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &sddl, 1), NOT_SUPPORTED);
-    assert_said("SetSecurity");
-    assert_hr(invoke(provider, L"GetSecurity", DISPATCH_METHOD, &result, (VARIANT[]){of_long(4)}, 1), NOT_SUPPORTED);
-    assert_said("GetSecurity");
     assert_hr(invoke(provider, L"GetRegisteredProcesses", DISPATCH_METHOD, NULL, &by_reference, 1), NOT_SUPPORTED);
     assert_said("GetRegisteredProcesses");
     assert_int_equal(V_VT(&processes), VT_EMPTY);
@@ -305,12 +410,11 @@ static void what_needs_the_hosts_registry_says_so(void **state)
     if (in_process) {
         BSTR text = (BSTR)1;
 
-        assert_hr(heard(ITraceDataProvider_GetSecurity((ITraceDataProvider *)provider, 4, &text)), NOT_SUPPORTED);
+        assert_hr(heard(ITraceDataProvider_GetSecurity((ITraceDataProvider *)provider, 4, &text)), E_INVALIDARG);
         assert_null(text);
         assert_hr(heard(ITraceDataProvider_GetSecurity((ITraceDataProvider *)provider, 4, NULL)), E_POINTER);
         assert_hr(heard(ITraceDataProvider_GetRegisteredProcesses((ITraceDataProvider *)provider, NULL)), E_POINTER);
     }
-    VariantClear(&sddl);
     release(provider);
     release(providers);
     release(collector);
@@ -326,7 +430,9 @@ int provider_tests(void)
         cmocka_unit_test(resolve_finds_its_provider_in_a_collection),
         cmocka_unit_test(a_provider_is_in_a_collection_once),
         cmocka_unit_test(a_kernel_trace_has_no_other_provider),
-        cmocka_unit_test(what_needs_the_hosts_registry_says_so),
+        cmocka_unit_test_teardown(registered_providers_are_found, take_out),
+        cmocka_unit_test_teardown(security_of_providers_is_the_hosts, take_out),
+        cmocka_unit_test(which_processes_are_registered_is_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,6 +85,10 @@ static void properties_that_follow_others(void **state)
     assert_true(bstr_is(V_BSTR(&v), L"plain"));
     /* A collector of no set has no folder to write to. */
     assert_hr(get(collector, L"OutputLocation", &v), PLA_E_DCS_NOT_FOUND);
+    assert_hr(get(collector, L"LatestOutputLocation", &v), PLA_E_DCS_NOT_FOUND);
+    assert_ok(put(collector, L"LatestOutputLocation", of_text(L"D:\\kept.csv")));
+    assert_ok(get(collector, L"LatestOutputLocation", &v));
+    assert_true(bstr_is(V_BSTR(&v), L"D:\\kept.csv"));
     assert_ok(put(set, L"RootPath", of_text(L"D:\\Logs")));
     assert_ok(put(set, L"Subdirectory", of_text(L"Run")));
     assert_ok(put(set, L"SubdirectoryFormat", of_long(plaSerialNumber)));
@@ -287,6 +291,46 @@ static void dates_that_cannot_be_are_refused(void **state)
     release(schedule);
 }
 
+/* Scripts write dates as texts: VARIANT properties get them as such. Vtable and by name, by reference too. */
+static void dates_may_be_texts(void **state)
+{
+    static const struct {
+        const WCHAR *text;
+        double date, time; /* -1: E_INVALIDARG */
+    } cases[] = {
+        {L"1/2/2024", 45293, 0},
+        {L"1/2/2024 6:00:00 PM", 45293, 0.75},
+        {L"2024-01-02", 45293, 0},
+        {L"tomorrow", -1, -1},
+        {L"", -1, -1},
+        {L"2/30/2023", -1, -1},
+    };
+    ISchedule *schedule = fresh_schedule();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAYSIZE(cases); i++) {
+        VARIANT text = of_text(cases[i].text), reference, back;
+
+        V_VT(&reference) = VT_VARIANT | VT_BYREF;
+        V_VARIANTREF(&reference) = &text;
+        if (cases[i].date < 0) {
+            assert_hr(heard(ISchedule_put_StartDate(schedule, text)), E_INVALIDARG);
+            assert_vtable_said("StartDate");
+            assert_hr(invoke(schedule, L"StartTime", DISPATCH_PROPERTYPUT, NULL, &text, 1), E_INVALIDARG);
+            assert_said("StartTime");
+        } else {
+            assert_ok(ISchedule_put_StartDate(schedule, text));
+            assert_ok(get(schedule, L"StartDate", &back));
+            assert_true(V_VT(&back) == VT_DATE && V_DATE(&back) == cases[i].date);
+            assert_ok(invoke(schedule, L"StartTime", DISPATCH_PROPERTYPUT, NULL, &reference, 1));
+            assert_ok(get(schedule, L"StartTime", &back));
+            assert_true(V_VT(&back) == VT_DATE && V_DATE(&back) == cases[i].time);
+        }
+        VariantClear(&text);
+    }
+    release(schedule);
+}
+
 /* A reference to a string resource of comdlg32.dll that is there, and the string. */
 static void a_resource(WCHAR reference[64], WCHAR text[256])
 {
@@ -340,7 +384,8 @@ int value_tests(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_that_cannot_be_are_refused), cmocka_unit_test(properties_that_follow_others),
         cmocka_unit_test(arrays_of_every_script_language),  cmocka_unit_test(values_are_converted),
-        cmocka_unit_test(dates_that_cannot_be_are_refused), cmocka_unit_test(names_may_be_resources),
+        cmocka_unit_test(dates_that_cannot_be_are_refused), cmocka_unit_test(dates_may_be_texts),
+        cmocka_unit_test(names_may_be_resources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_categories in-process|local-server: the classes of the namespaces as clients see them. MS-PLA 3.2.1;
+/* test_categories in-process|facade|local-server: the classes of the namespaces as clients see them. MS-PLA 3.2.1;
    pla-behaviour 1, 4. The rules themselves are tested in tests/unit/test_sets_categories.c. */
 #include "tests/com/client.h"
 
@@ -296,14 +296,11 @@ int main(int argc, char **argv)
         T(providers_are_made_without_a_set),
     };
 #undef T
-    bool local = argc == 2 && !strcmp(argv[1], "local-server");
-    int failed;
+    int way = client_way_of(argc, argv), failed;
 
-    if (!local && (argc != 2 || strcmp(argv[1], "in-process") != 0)) {
-        fputs("usage: test_categories in-process|local-server\n", stderr);
+    if (way < 0)
         return 2;
-    }
-    if (!client_begin(local))
+    if (!client_begin((enum client_way)way))
         return 1;
     failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (!client_end() && !failed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_objects in-process|local-server: the whole suite of the objects, either way to them. Here: what makes an object
-   an object to COM. */
+/* test_objects in-process|facade|local-server: the whole suite of the objects, either way to them. Here: what makes an
+   object an object to COM. */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -198,14 +198,27 @@ static void asking_for_interfaces_keeps_the_rules(void **state)
 /* An aggregated set would send its errors to nobody; it is refused instead of half working. */
 static void aggregation_is_refused(void **state)
 {
+    static const CLSID *const classes[] = {
+        &CLSID_DataCollectorSet,       &CLSID_DataCollectorSetCollection,
+        &CLSID_ServerDataCollectorSet, &CLSID_ServerDataCollectorSetCollection,
+        &CLSID_SystemDataCollectorSet, &CLSID_SystemDataCollectorSetCollection,
+        &CLSID_TraceSession,           &CLSID_TraceSessionCollection,
+        &CLSID_BootTraceSession,       &CLSID_BootTraceSessionCollection,
+        &CLSID_LegacyDataCollectorSet, &CLSID_LegacyDataCollectorSetCollection,
+        &CLSID_LegacyTraceSession,     &CLSID_LegacyTraceSessionCollection,
+        &CLSID_TraceDataProvider,      &CLSID_TraceDataProviderCollection,
+    };
     IDataCollectorSet *set = new_set();
-    DWORD where = in_process ? CLSCTX_INPROC_SERVER : CLSCTX_LOCAL_SERVER;
-    void *out = set;
+    DWORD where = !in_process ? CLSCTX_LOCAL_SERVER : own_store ? CLSCTX_INPROC_SERVER : CLSCTX_ALL;
 
     (void)state;
-    assert_int_equal(CoCreateInstance(&CLSID_DataCollectorSet, (IUnknown *)set, where, &IID_IUnknown, &out),
-                     CLASS_E_NOAGGREGATION);
-    assert_null(out);
+    for (size_t i = 0; i < ARRAYSIZE(classes); i++) {
+        void *out = set;
+
+        assert_int_equal(CoCreateInstance(classes[i], (IUnknown *)set, where, &IID_IUnknown, &out),
+                         CLASS_E_NOAGGREGATION);
+        assert_null(out);
+    }
     release(set);
 }
 
@@ -380,14 +393,11 @@ int identity_tests(void)
 
 int main(int argc, char **argv)
 {
-    bool local = argc == 2 && !strcmp(argv[1], "local-server");
-    int failed;
+    int way = client_way_of(argc, argv), failed;
 
-    if (!local && (argc != 2 || strcmp(argv[1], "in-process") != 0)) {
-        fputs("usage: test_objects in-process|local-server\n", stderr);
+    if (way < 0)
         return 2;
-    }
-    if (!client_begin(local))
+    if (!client_begin((enum client_way)way))
         return 1;
     failed = identity_tests() + property_tests() + value_tests() + collection_tests() + value_map_tests() +
              xml_tests() + set_tests() + six_collection_tests() + provider_tests() + collector_kind_tests();

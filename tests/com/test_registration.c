@@ -270,9 +270,12 @@ static void clients_find_the_classes(void **state)
                    {"TraceDataProvider", "{03837513-098B-11D8-9414-505054503030}"},
                    {"TraceDataProviderCollection", "{03837511-098B-11D8-9414-505054503030}"}};
     char key[200], text[200];
+    /* In process, so that a script's gets and puts cost no call to the server. */
+    static const char *const in_process[] = {"DataCollectorSet", "DataCollectorSetCollection", "TraceDataProvider",
+                                             "TraceDataProviderCollection"};
     WCHAR wide[100];
     CLSID clsid;
-    size_t i;
+    size_t i, k;
 
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK);
@@ -285,6 +288,15 @@ static void clients_find_the_classes(void **state)
         assert_int_equal(CLSIDFromProgID(wide, &clsid), S_OK);
         snprintf(key, sizeof(key), CLSIDS "%s\\LocalServer32", classes[i].clsid);
         assert_value(key, NULL, "\"" FOLDER "\\openplasrv.exe\" -Embedding");
+        snprintf(key, sizeof(key), CLSIDS "%s\\InprocServer32", classes[i].clsid);
+        for (k = 0; k < 4 && strcmp(in_process[k], classes[i].name) != 0; k++)
+            ;
+        if (k < 4) {
+            assert_value(key, NULL, FOLDER "\\openpla.dll");
+            assert_value(key, "ThreadingModel", "Both");
+        } else {
+            assert_null(get(key, NULL));
+        }
         snprintf(key, sizeof(key), CLSIDS "%s", classes[i].clsid);
         assert_value(key, "AppID", "{03837503-098B-11D8-9414-505054503030}");
         snprintf(key, sizeof(key), CLSIDS "%s\\ProgID", classes[i].clsid);
@@ -553,7 +565,7 @@ static void another_module_comes_back(void **state)
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_non_null(strstr(error_text(hr), "C:\\windows\\system32\\pla.dll"));
     assert_int_equal(registration_write(&dropin), S_OK);
-    assert_null(get(in_process, NULL));
+    assert_value(in_process, NULL, FOLDER "\\openpla.dll");
     assert_value("Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win64", NULL, FOLDER "\\openpla.dll");
     assert_int_equal(registration_write(&dropin), S_OK);
     assert_int_equal(registration_remove(&with_service), S_OK);

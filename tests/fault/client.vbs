@@ -1,6 +1,8 @@
 ' SPDX-License-Identifier: MIT
 ' The tests' hand on a set: cscript client.vbs ACTION SET [ARGUMENTS]. Each line is "key value"; the last is "Done."
-'   start SET ROOT COUNTER;...   makes, commits and starts it: CSV, one sample a second, folders by serial number
+'   start SET ROOT COUNTER;... [SOURCE]
+'                                makes, commits and starts it: CSV, one sample a second, folders by serial number;
+'                                with SOURCE a second collector writes the same into that database
 '   again SET                   starts it
 '   state SET                   status, serial, file, result and message of the latest run
 '   stop SET, delete SET
@@ -23,6 +25,16 @@ If action = "start" Then
     collector.PerformanceCounters = Split(WScript.Arguments(3), ";")
     dataSet.DataCollectors.Add collector
     Check "the collector"
+    If WScript.Arguments.Count > 4 Then
+        Set collector = dataSet.DataCollectors.CreateDataCollector(0)
+        collector.Name = "database"
+        collector.LogFileFormat = 2
+        collector.DataSourceName = WScript.Arguments(4)
+        collector.SampleInterval = 1
+        collector.PerformanceCounters = Split(WScript.Arguments(3), ";")
+        dataSet.DataCollectors.Add collector
+        Check "the collector into the database"
+    End If
     dataSet.Commit name, "", 3
     Check "Commit"
     dataSet.Start True

@@ -76,6 +76,13 @@ def processes(program, argument=None):
     return found
 
 
+def restart_rpcss():
+    """Wine's rpcss keeps a dead server's entry until then."""
+    for verb in ("stop", "start"):
+        code, text = wine("net", verb, "rpcss")
+        check(code == 0, f"net {verb} rpcss: {code}: {text}")
+
+
 def kill_one(program, argument=None):
     ids = processes(program, argument)
     check(len(ids) == 1, f"one process {program} {argument or ''} is expected, there are {ids}")

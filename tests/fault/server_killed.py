@@ -6,15 +6,9 @@ import shutil
 import tempfile
 import time
 
-from faults import check, clean, kill_one, processes, read_log, tell, wine, windows_path
+from faults import check, clean, kill_one, processes, read_log, restart_rpcss, tell, windows_path
 
 NAME = "test-fault-server"
-
-
-def restart_rpcss():
-    for verb in ("stop", "start"):
-        code, text = wine("net", verb, "rpcss")
-        check(code == 0, f"net {verb} rpcss: {code}: {text}")
 
 
 def main():

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as a counter path: what comes apart goes together to a path that comes apart the same way. */
-#include "engine/pdh/path.h"
+#include "engine/log/counter_path.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include <stdlib.h>

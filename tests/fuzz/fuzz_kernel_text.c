@@ -1,13 +1,72 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/stat, /proc/meminfo and /proc/<id>/stat: the first byte chooses. */
-#include "engine/os/posix/process_stat.h"
+/* Any bytes as each of the kernel's files: the first byte chooses. -DPARSER=n fixes the choice. */
+#include "engine/os/process_text.h"
 #include "engine/pdh/kernel_text.h"
 #include <stdlib.h>
 #include <string.h>
 
+static void check_row(const struct kernel_row *row, const char *text, size_t size)
+{
+    if (row->count > KERNEL_ROW_VALUES || (row->name && (row->name < text || row->name + row->length > text + size))) {
+        abort();
+    }
+}
+
+static void keys(const char *text, size_t size)
+{
+    static const char *const names[] = {"pgfault", "MemFree", "ctxt", "Tcp.InSegs", "Tcp.a", "Ip6InReceives", "a", "b"};
+    struct kernel_keys k = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t slot;
+        kernel_keys_add(&k, names[i], strlen(names[i]), &slot);
+    }
+    kernel_keys_parse(text, size, &k);
+    kernel_keys_parse(text, size / 2, &k);
+    kernel_keys_free(&k);
+}
+
+static void rows(const char *text, size_t size, bool (*next)(const char **at, const char *end, struct kernel_row *row))
+{
+    struct kernel_row row;
+    for (const char *at = text; next(&at, text + size, &row);) {
+        check_row(&row, text, size);
+    }
+}
+
+static void cpus(const char *text, size_t size)
+{
+    struct kernel_cpus c = {0};
+    kernel_cpus_parse(text, size, &c);
+    kernel_cpus_free(&c);
+}
+
+static void counts(const char *text, size_t size)
+{
+    struct kernel_counts c = {0};
+    kernel_counts_parse(text, size, &c);
+    kernel_counts_free(&c);
+}
+
+static void process(const char *text, size_t size)
+{
+    struct process_stat stat;
+    struct process_status status;
+    struct process_io io;
+    if (process_stat_parse(text, size, &stat) && stat.name + stat.name_length > text + size) {
+        abort();
+    }
+    process_status_parse(text, size, &status);
+    process_io_parse(text, size, &io);
+}
+
+#ifndef PARSER
+#define PARSER data[0]
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    uint64_t ipv4 = 0, ipv6 = 0;
     if (size == 0) {
         return 0;
     }
@@ -16,17 +75,40 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!text) {
         return 0;
     }
-    memcpy(text, data + 1, size - 1);
-    struct kernel_stat stat = {0};
-    struct kernel_memory memory;
-    struct process_stat process;
-    if (data[0] % 3 == 0) {
-        kernel_stat_parse(text, size - 1, &stat);
-        kernel_stat_free(&stat);
-    } else if (data[0] % 3 == 1) {
-        kernel_memory_parse(text, size - 1, &memory);
-    } else if (process_stat_parse(text, size - 1, &process) && process.name + process.name_length > text + size) {
-        abort();
+    memcpy(text, data + 1, --size);
+    switch (PARSER % 11) {
+    case 0:
+        keys(text, size);
+        break;
+    case 1:
+        cpus(text, size);
+        break;
+    case 2:
+        counts(text, size);
+        break;
+    case 3:
+        rows(text, size, kernel_disk_next);
+        break;
+    case 4:
+        rows(text, size, kernel_interface_next);
+        break;
+    case 5:
+        rows(text, size, kernel_swap_next);
+        break;
+    case 6:
+        rows(text, size, kernel_cpuinfo_next);
+        break;
+    case 7:
+        rows(text, size, kernel_mount_next);
+        break;
+    case 8:
+        kernel_connections_add(text, size, &ipv4, &ipv6);
+        break;
+    case 9:
+        kernel_list_has(text, size, 5);
+        break;
+    default:
+        process(text, size);
     }
     free(text);
     return 0;

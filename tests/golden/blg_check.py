@@ -6,6 +6,7 @@ blg_check.py FILE...         structure only; prints what each file holds
 blg_check.py --written DIR   the files of write_blg, each against the text of what was written
 """
 import argparse
+import datetime
 import os
 import re
 import struct
@@ -40,13 +41,20 @@ class Container:
 
     def __init__(self, data):
         need(len(data) >= HEAD, "shorter than one buffer header")
+        self.skipped_before = 0
         size = struct.unpack_from("<I", data)[0]
         need(size >= 1024 and size % 8 == 0, "buffer size %#x", size)
         need(len(data) % size == 0, "%d bytes are not whole buffers of %#x", len(data), size)
         self.buffer_size, self.buffers, self.events = size, len(data) // size, []
+        buffers = [data[n * size:(n + 1) * size] for n in range(self.buffers)]
+        self.circular = struct.unpack_from("<I", data, HEAD + 0x20 + 0x20)[0] & 2 != 0
+        self.gaps = 0
+        if self.circular:  # in the order of their sequence numbers, of which those overwritten are missing
+            buffers.sort(key=lambda b: struct.unpack_from("<q", b, 0x18)[0])
         before = 0
-        for n in range(self.buffers):
-            before = self.read_buffer(data[n * size:(n + 1) * size], n, before)
+        for n, b in enumerate(buffers):
+            before = self.read_buffer(b, n, before)
+        need(self.gaps <= 1, "sequence numbers are missing in %d places", self.gaps)
         need(self.buffers_written == self.buffers, "header counts %d buffers, file has %d", self.buffers_written,
              self.buffers)
 
@@ -58,7 +66,10 @@ class Container:
         need(saved == used, where + "saved offset %#x, offset %#x", saved, used)
         need(HEAD <= used <= size and used % 8 == 0, where + "offset %#x", used)
         need(references == 0, where + "reference count %d", references)
-        need(sequence == n, where + "sequence number %d", sequence)
+        self.skipped = sequence - n if n else 0
+        need(sequence >= n if self.circular else sequence == n, where + "sequence number %d", sequence)
+        self.gaps += n > 0 and self.skipped != self.skipped_before
+        self.skipped_before = self.skipped
         need(kind == (0 if n else 4), where + "type %d", kind)
         last = n == self.buffers - 1
         need(flags == (0x21 if last else 0x20) if n else flags in (0x01, 0x21), where + "flags %#x", flags)
@@ -111,7 +122,7 @@ class Log:
 
     def __init__(self, data):
         self.container = Container(data)
-        self.catalog, self.samples = None, []
+        self.catalog, self.samples, self.names = None, [], {}
         stamp_before, parts, whole = 0, 0, b""
         for where, event in self.container.events:
             kind, level, version = struct.unpack_from("<BBH", event, 4)
@@ -122,6 +133,8 @@ class Log:
             need(str(uuid.UUID(bytes_le=event[0x30:0x40])) == self.container.logger.strip("{}").lower(),
                  where + "not of instance %s", self.container.logger)
             need(stamp >= stamp_before, where + "stamp goes back")
+            if self.container.circular and self.catalog and not self.samples and not whole and part > 1:
+                continue  # the record's beginning was overwritten
             need(part == parts + 1 and part <= count, where + "part %d of %d after %d", part, count, parts)
             chunk = event[0x48:]
             need(len(chunk) == PART_LIMIT if part < count else 0 < len(chunk) <= PART_LIMIT,
@@ -133,18 +146,24 @@ class Log:
                 parts, whole = 0, b""
         need(parts == 0, "the last record has %d parts only", parts)
         need(self.catalog is not None, "no catalog")
-        if self.samples:
+        if self.samples and not self.container.circular:
             need(self.catalog_stamp == self.samples[0][0] - 10, "catalog stamp is not 10 before the first sample's")
 
     def read_record(self, where, kind, stamp, record):
-        if kind == 32:
+        if kind == 36:
+            need(self.catalog is None, where + "names behind the catalog")
+            self.names_stamp = stamp
+            texts = record.decode("utf-16-le").split("\0")
+            need(texts.pop() == "" and len(texts) % 2 == 1, where + "a table of names of %d texts", len(texts))
+            self.names.update(zip(map(int, texts[1::2]), texts[2::2]))
+        elif kind == 32:
             need(self.catalog is None and not self.samples, where + "a second or late catalog")
             self.catalog_stamp, self.catalog = stamp, read_catalog(record)
         else:
             need(kind == 34 and self.catalog is not None, where + "record type %d", kind)
             need(stamp % 10000 == 0, where + "stamp is not of whole milliseconds")
             try:
-                self.samples.append((stamp, read_sample(record, stamp, self.catalog)))
+                self.samples.append((stamp, read_sample(record, stamp, self.catalog, self)))
             except Bad as bad:
                 raise Bad(where + "sample %d: %s" % (len(self.samples), bad)) from None
 
@@ -157,24 +176,70 @@ def read_catalog(record):
         (length, flags, zero, kind, base, scale, machine, instance_object, instance, parent, index,
          counter) = struct.unpack_from("<IIIIqiiiiiIi", record, at)
         need(length % 8 == 0 and 0x34 < length <= len(record) - at, "catalog: entry of %d bytes", length)
-        need(flags in (0, 1) and zero == 0, "catalog: flags %#x, %#x", flags, zero)
+        need(flags in (0, 1, 0x10) and zero == 0, "catalog: flags %#x, %#x", flags, zero)
         texts = record[at + 0x34:at + length]
         names = [None if o == -1 else wide_text(texts, o) for o in (machine, instance_object, instance, parent, counter)]
-        need(flags == 0 or names[2] == "*", "catalog: wildcard entry of instance %s", names[2])
+        need(flags != 1 or names[2] == "*", "catalog: wildcard entry of instance %s", names[2])
         entries.append((flags, kind, base, scale, index, *names))
         at += length
     return entries
 
 
-def read_sample(record, stamp, catalog):
+def read_object(data, stamp, bias, names, entry):
+    """A performance data block with one object of one text counter."""
+    (signature, little, version, revision, total, head, objects, _) = struct.unpack_from("<8s6Ii", data)
+    year, month, _, day, hour, minute, second, ms = struct.unpack_from("<8H", data, 0x24)
+    name_size, name = struct.unpack_from("<II", data, 0x50)
+    need(signature == "PERF".encode("utf-16-le") and (little, version, revision, objects) == (1, 1, 1, 1),
+         "object: not a performance data block")
+    need(total == len(data) and wide_text(data, name) == entry[5].lstrip("\\"), "object: %d bytes of %d", total, len(data))
+    need(2 * len(wide_text(data, name)) + 2 == name_size, "object: the system's name has %d bytes", name_size)
+    moment = datetime.datetime(1601, 1, 1) + datetime.timedelta(microseconds=stamp // 10)
+    need((year, month, day, hour, minute, second, ms * 1000) == (*moment.timetuple()[:6], moment.microsecond),
+         "object: SystemTime")
+    need(struct.unpack_from("<q", data, 0x48)[0] == stamp + bias * 600000000, "object: PerfTime100nSec")
+    data = data[head:]
+    (length, definitions, head, title, _, _, _, _, counters, _, instances) = struct.unpack_from("<9Iii", data)
+    need(length == len(data) and head == 0x40 and definitions == 0x68 and counters == 1, "object: its header")
+    need(names.get(title) == entry[6], "object: name %d is %s", title, names.get(title))
+    (size, counter, _, _, _, _, _, kind, width, offset) = struct.unpack_from("<10I", data, head)
+    need(size == 0x28 and kind == 0xB00 and offset == 8, "object: its counter")
+    need((instances >= 0) == (entry[7] == "*"), "object: %d instances", instances)
+    at, items = definitions, []
+    for _ in range(max(instances, 0) if instances >= 0 else 1):
+        instance = None
+        if instances >= 0:
+            size, parent, _, unique, name, name_size = struct.unpack_from("<IIIiII", data, at)
+            need(parent == 0 and unique == -1 and name == 0x18 and size == (name + name_size + 7 & ~7), "object: instance")
+            instance, at = wide_text(data, at + name), at + size
+        size = struct.unpack_from("<I", data, at)[0]
+        need(size == (8 + width + 7 & ~7), "object: block of %d bytes", size)
+        items.append((instance, wide_text(data, at + 8) if width else None))
+        at += size
+    need(at == len(data), "object: %d bytes behind its instances", len(data) - at)
+    names_of = (0xB00, 10000000, 0, 0, *entry[5:9], names.get(counter))
+    if instances >= 0:
+        return (1, *names_of), (0, [(name, 0, 0, 0, text) for name, text in items])
+    text = items[0][1]
+    return (0, *names_of), (0xC0000BBA, 0, 0, 1) if text is None else (0, 0, 0, 1, text)
+
+
+def read_sample(record, stamp, catalog, log):
     need(record[:4] == b"BL\x03\x00", "head %s", record[:4].hex())
     need(struct.unpack_from("<I", record, 4)[0] == len(record), "length is not the record's %d", len(record))
     at, cells = 8, []
-    for flags, *_ in catalog:
+    for n, (flags, *_) in enumerate(catalog):
         need(at + 8 <= len(record) and record[at:at + 2] == b"BL", "no item at %#x", at)
         kind, length = struct.unpack_from("<HI", record, at + 2)
         need(length % 8 == 0 and 0x20 <= length <= len(record) - at, "item of %d bytes at %#x", length, at)
         item = record[at:at + length]
+        if kind == 0x503:
+            need(flags == 0x10 or catalog[n][1] == 0xB00, "an object in the place of a counter")
+            # the first sample tells what the catalog's entry is
+            catalog[n], cell = read_object(item[8:], stamp, log.container.bias, log.names, catalog[n])
+            cells.append(cell)
+            at += length
+            continue
         if flags == 0:
             need(kind == 0x103 and length == 0x30, "single counter: kind %#x, %d bytes", kind, length)
             status, time, zero1, first, second, multi, zero2 = struct.unpack_from("<IqIqqII", item, 8)
@@ -212,6 +277,7 @@ class Expected:
 
     def __init__(self, path):
         self.bias, self.catalog, self.samples, self.lost, last = None, [], [], False, None
+        self.circular = False
         for line in open(path, encoding="utf-8", newline="\n"):
             kind, *fields = line.rstrip("\n").split("\t")
             if kind == "bias":
@@ -219,17 +285,22 @@ class Expected:
             elif kind == "counter":
                 names = [None if f == "-" else f for f in fields[5:]]
                 self.catalog.append((*map(int, fields[:5]), *names))
+            elif kind == "circular":
+                self.circular = True
             elif kind == "lost":
                 self.lost = int(fields[0]) != 0
             elif kind == "sample":
                 self.samples.append((int(fields[0]), []))
             elif kind == "single":
-                self.samples[-1][1].append(tuple(map(int, fields)))
+                self.samples[-1][1].append((*map(int, fields[:4]), *fields[4:]))
             elif kind == "wildcard":
                 last = []
                 self.samples[-1][1].append((int(fields[0]), last))
             elif kind == "item":
-                last.append((fields[0], *map(int, fields[1:])))
+                name, first, second, multi = fields[0], *map(int, fields[1:4])
+                last.append((name, first, second, multi if multi > 1 else 0, *fields[4:]))
+            elif kind in ("remark", "error"):
+                raise Bad("%s: %s" % (path, line))
             else:
                 raise Bad("%s: line of kind %s" % (path, kind))
 
@@ -237,10 +308,14 @@ class Expected:
         """The log holds the first `count` samples, or fewer down to `at_least`."""
         need(not complete or (log.container.lost > 0) == self.lost, "header counts %d lost events", log.container.lost)
         need(log.container.bias == self.bias, "bias %d, not %d", log.container.bias, self.bias)
-        need(log.catalog == self.catalog, "catalog differs:\n%s\n%s", log.catalog, self.catalog)
+        same = [c == e or (c[0] == 0x10 and not log.samples) for c, e in zip(log.catalog, self.catalog, strict=True)]
+        need(all(same), "catalog differs:\n%s\n%s", log.catalog, self.catalog)
         found = len(log.samples)
+        first = 0
+        if self.circular:  # the newest, and a good part of what the size allows
+            at_least, first = min(count, 8), count - found
         need(at_least <= found <= count, "%d samples, not %d to %d", found, at_least, count)
-        for n, ((stamp, cells), (utc, expected)) in enumerate(zip(log.samples, self.samples)):
+        for n, ((stamp, cells), (utc, expected)) in enumerate(zip(log.samples, self.samples[first:])):
             local = utc - self.bias * 600000000
             need(stamp == local - local % 10000, "sample %d: stamp %d, not %d", n, stamp, local)
             for i, (cell, wanted) in enumerate(zip(cells, expected, strict=True)):
@@ -265,7 +340,8 @@ def describe(path):
 
 def check_written(folder):
     """NAME.blg: all of NAME.txt. NAME@7.blg: copied after a flush of 7 samples. NAME~7.blg: copied after the append
-    of sample 7 without a flush, so it may hold fewer, whole ones."""
+    of sample 7 without a flush, so it may hold fewer, whole ones. NAME.samples, NAME@7.samples: what the engine's
+    reader finds in them, the same to the last value."""
     checked, texts, found = 0, {}, set()
     for file in sorted(os.listdir(folder)):
         match = re.fullmatch(r"(\w+)(?:([@~])(\d+))?\.blg", file)
@@ -276,7 +352,12 @@ def check_written(folder):
             texts[name] = Expected(os.path.join(folder, name + ".txt"))
         count = int(number) if kind else len(texts[name].samples)
         try:
-            texts[name].compare(load(os.path.join(folder, file)), count, 0 if kind == "~" else count, not kind)
+            log = load(os.path.join(folder, file))
+            texts[name].compare(log, count, 0 if kind == "~" else count, not kind)
+            if kind != "~":
+                read = Expected(os.path.join(folder, file[:-4] + ".samples"))
+                read.lost = texts[name].lost
+                read.compare(log, len(read.samples), len(read.samples), not kind)
         except Bad as bad:
             raise Bad("%s: %s" % (file, bad)) from None
         checked += 1
@@ -284,7 +365,7 @@ def check_written(folder):
     for text in (f[:-4] for f in os.listdir(folder) if f.endswith(".txt")):
         need((text, None) in found, "%s.blg was not written", text)
     need(any(kind == "@" for _, kind in found) and any(kind == "~" for _, kind in found), "%s: no copies", folder)
-    print("%d logs of %d kinds are whole and hold what was written" % (checked, len(texts)))
+    print("%d logs of %d kinds are whole, hold what was written and are read so" % (checked, len(texts)))
 
 
 def main():

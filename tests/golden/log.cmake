@@ -1,14 +1,29 @@
 # SPDX-License-Identifier: MIT
-# Binary logs of many shapes, read back by a reader that shares no code with the writer.
+# Binary logs of many shapes, read by our readers and by readers that share no code with them or with the writer.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-add_executable(write_blg ${CMAKE_CURRENT_LIST_DIR}/write_blg.c)
-target_link_libraries(write_blg PRIVATE openpla_log openpla_flags)
+foreach(program write_blg read_logs)
+  add_executable(${program} ${CMAKE_CURRENT_LIST_DIR}/${program}.c ${CMAKE_CURRENT_LIST_DIR}/log_lines.c)
+  target_link_libraries(${program} PRIVATE openpla_log openpla_flags)
+endforeach()
 set(_logs ${CMAKE_CURRENT_BINARY_DIR}/logs)
+set(_made ${CMAKE_CURRENT_BINARY_DIR}/containers)
 add_test(NAME golden_blg.write COMMAND write_blg ${_logs})
-add_test(NAME golden_blg.read
+add_test(NAME golden_etl.make
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/etl_check.py --make ${_made})
+add_test(NAME golden_log.read COMMAND read_logs ${_logs} ${_made})
+add_test(NAME golden_blg.check
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/blg_check.py --written ${_logs})
-openpla_test_properties(golden_blg.write)
-openpla_test_properties(golden_blg.read)
-set_tests_properties(golden_blg.write PROPERTIES FIXTURES_SETUP golden_blg)
-set_property(TEST golden_blg.write APPEND PROPERTY ENVIRONMENT TZ=IST-5:30)
-set_property(TEST golden_blg.read APPEND PROPERTY FIXTURES_REQUIRED golden_blg)
+add_test(NAME golden_etl.check_written
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/etl_check.py --compare ${_logs})
+add_test(NAME golden_etl.check_made
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/etl_check.py --compare ${_made})
+foreach(test blg.write etl.make log.read blg.check etl.check_written etl.check_made)
+  openpla_test_properties(golden_${test})
+endforeach()
+set_tests_properties(golden_blg.write golden_etl.make PROPERTIES FIXTURES_SETUP golden_logs)
+set_tests_properties(golden_log.read PROPERTIES FIXTURES_SETUP golden_read)
+set_property(TEST golden_blg.write golden_log.read APPEND PROPERTY ENVIRONMENT TZ=IST-5:30)
+set_property(TEST golden_log.read APPEND PROPERTY FIXTURES_REQUIRED golden_logs)
+foreach(test blg.check etl.check_written etl.check_made)
+  set_property(TEST golden_${test} APPEND PROPERTY FIXTURES_REQUIRED golden_logs golden_read)
+endforeach()

@@ -14,6 +14,7 @@
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "tests/golden/log_lines.h"
 
 enum { MAX_ITEMS = 4000, STATUS_NO_INSTANCE = 0x7D1 };
 #define SECOND INT64_C(10000000)
@@ -22,7 +23,9 @@ enum { MAX_ITEMS = 4000, STATUS_NO_INSTANCE = 0x7D1 };
 struct shape {
     const char *name;
     size_t singles, wildcards;
+    size_t texts;     /* text counters, every second one with instances */
     size_t instances; /* of a wildcard counter, at most */
+    uint64_t ring;    /* size of a circular log, 0: it is none */
     unsigned samples, flush_every;
     unsigned reopened; /* closed and continued after so many samples; 0: never */
 };
@@ -33,6 +36,14 @@ static const struct shape shapes[] = {
     {.name = "churn", .singles = 1, .wildcards = 3, .instances = 40, .samples = 70, .flush_every = 7},
     {.name = "wide", .singles = 900, .wildcards = 1, .instances = 3, .samples = 12, .flush_every = 5},
     {.name = "giant", .wildcards = 1, .instances = MAX_ITEMS, .samples = 6, .flush_every = 1},
+    {.name = "texts", .singles = 2, .wildcards = 1, .texts = 4, .instances = 6, .samples = 30, .flush_every = 1},
+    {.name = "circular",
+     .singles = 3,
+     .wildcards = 2,
+     .instances = 700,
+     .ring = 16 * 0x10000,
+     .samples = 60,
+     .flush_every = 3},
     {.name = "appended",
      .singles = 200,
      .wildcards = 1,
@@ -93,16 +104,12 @@ struct work {
     FILE *text;
 };
 
-static void print_name(FILE *text, const char *name)
-{
-    fprintf(text, "\t%s", name != NULL ? name : "-");
-}
-
 static void make_counters(struct work *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         struct log_counter *c = &w->counters[i];
-        bool wildcard = i >= w->shape->singles;
+        const bool text = i >= w->shape->singles + w->shape->wildcards;
+        const bool wildcard = text ? i % 2 == 0 : i >= w->shape->singles;
         c->machine = "\\\\ZACH-PC";
         c->object = i % 3 == 0 ? "Speicher" : "Processor Information";
         c->counter = i % 5 == 0 ? "% \xc3\x9c"
@@ -115,14 +122,26 @@ static void make_counters(struct work *w)
         c->type = wildcard ? 0x21510500 : 0x10410500;
         c->time_base = wildcard ? SECOND : 2725536;
         c->default_scale = (int32_t)(i % 7) - 3;
-        fprintf(w->text, "counter\t%d\t%u\t%" PRId64 "\t%d\t%u", wildcard, (unsigned)c->type, c->time_base,
-                (int)c->default_scale, (unsigned)c->index);
-        print_name(w->text, c->machine);
-        print_name(w->text, c->object);
-        print_name(w->text, c->instance);
-        print_name(w->text, c->parent);
-        print_name(w->text, c->counter);
-        fputc('\n', w->text);
+        if (text) {
+            c->instance = wildcard ? "*" : NULL;
+            c->parent = NULL;
+            c->index = 0;
+            c->type = 0xB00; /* PERF_COUNTER_TEXT */
+            c->time_base = SECOND;
+            c->default_scale = 0;
+        }
+        print_counter(w->text, c);
+    }
+}
+
+static void make_texts(struct work *w, struct log_cell *cell, unsigned sample, size_t *used)
+{
+    cell->raw = (struct log_raw){0};
+    cell->items = w->items + *used;
+    for (size_t k = 0; k < sample % 4; k++) {
+        w->items[(*used)++] =
+            (struct log_item){.instance = odd_names[k], .raw = {.text = odd_names[(sample + k) % 8], .multi_count = 1}};
+        cell->item_count++;
     }
 }
 
@@ -135,7 +154,16 @@ static void make_cells(struct work *w, unsigned sample)
         uint64_t seed = ((uint64_t)sample << 32) + (i << 16);
         memset(cell, 0, sizeof *cell);
         cell->raw = raw_value(seed);
+        const bool text = w->counters[i].type == 0xB00;
         if (!w->counters[i].wildcard) {
+            if (text) {
+                cell->raw = sample % 7 == 3 ? (struct log_raw){.status = 0xC0000BBA, .multi_count = 1}
+                                            : (struct log_raw){.text = odd_names[sample % 8], .multi_count = 1};
+            }
+            continue;
+        }
+        if (text) {
+            make_texts(w, cell, sample, &used);
             continue;
         }
         cell->raw = (struct log_raw){.status = sample % 13 == 5 ? 0xC0000000u | STATUS_NO_INSTANCE : 0};
@@ -161,21 +189,7 @@ static void make_cells(struct work *w, unsigned sample)
 
 static void print_cells(const struct work *w, int64_t utc)
 {
-    fprintf(w->text, "sample\t%" PRId64 "\n", utc);
-    for (size_t i = 0; i < w->count; i++) {
-        const struct log_cell *cell = &w->cells[i];
-        if (!w->counters[i].wildcard) {
-            fprintf(w->text, "single\t%u\t%" PRId64 "\t%" PRId64 "\t%u\n", (unsigned)cell->raw.status, cell->raw.first,
-                    cell->raw.second, (unsigned)cell->raw.multi_count);
-            continue;
-        }
-        fprintf(w->text, "wildcard\t%u\n", (unsigned)cell->raw.status);
-        for (size_t k = 0; k < cell->item_count; k++) {
-            const struct log_raw *raw = &cell->items[k].raw;
-            fprintf(w->text, "item\t%s\t%" PRId64 "\t%" PRId64 "\t%u\n", cell->items[k].instance, raw->first,
-                    raw->second, raw->multi_count > 1 ? (unsigned)raw->multi_count : 0u);
-        }
-    }
+    print_sample(w->text, utc, w->counters, w->cells, w->count);
 }
 
 static void copy_as(const struct work *w, char kind, unsigned number)
@@ -188,7 +202,8 @@ static void copy_as(const struct work *w, char kind, unsigned number)
 static struct log_writer *open_log(const struct work *w, bool append)
 {
     struct log_writer *log;
-    const struct log_options options = {.append = append, .comment = "none"};
+    const struct log_options options = {
+        .append = append, .comment = "none", .circular = w->shape->ring != 0, .max_bytes = w->shape->ring};
     HRESULT hr = log_writer_create(LOG_BINARY, w->path, w->counters, w->count, START, &options, &log);
     if (FAILED(hr)) {
         fail(w->path, hr);
@@ -200,10 +215,10 @@ static void begin(struct work *w, const struct shape *shape, const char *folder)
 {
     memset(w, 0, sizeof *w);
     w->shape = shape;
-    w->count = shape->singles + shape->wildcards;
+    w->count = shape->singles + shape->wildcards + shape->texts;
     w->counters = calloc(w->count, sizeof *w->counters);
     w->cells = calloc(w->count, sizeof *w->cells);
-    w->items = calloc(shape->wildcards * shape->instances + 1, sizeof *w->items);
+    w->items = calloc((shape->wildcards + shape->texts) * shape->instances + 1, sizeof *w->items);
     w->names = calloc(shape->instances + 1, sizeof *w->names);
     snprintf(w->folder, sizeof w->folder, "%s", folder);
     snprintf(w->path, sizeof w->path, "%s/%s.txt", folder, shape->name);
@@ -214,6 +229,9 @@ static void begin(struct work *w, const struct shape *shape, const char *folder)
     snprintf(w->path, sizeof w->path, "%s/%s.blg", folder, shape->name);
     (void)file_delete(w->path);
     fprintf(w->text, "bias\t%d\n", clock_bias_minutes(START));
+    if (shape->ring != 0) {
+        fprintf(w->text, "circular\t1\n");
+    }
     make_counters(w);
 }
 
@@ -242,7 +260,9 @@ static void write_shape(const struct shape *shape, const char *folder)
         make_cells(&w, n);
         print_cells(&w, utc);
         HRESULT hr = log_writer_append(log, utc, w.cells);
-        copy_as(&w, '~', n);
+        if (shape->ring == 0) {
+            copy_as(&w, '~', n);
+        }
         if (hr == S_OK && n % shape->flush_every == 0) {
             hr = log_writer_flush(log);
             copy_as(&w, '@', n);

@@ -15,6 +15,8 @@ IMPORTS = {
     # One copy of the engine: the programs are thin and take it from openpla.dll (DECISIONS 19).
     "openplasrv.exe": BASE | {"openpla.dll"},
     "openplahost.exe": BASE | {"openpla.dll"},
+    # Works without a server and without registration.
+    "openpla.exe": BASE,
     # Clients: they know the interfaces, and nothing of ours.
     "query_counters.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll"},
@@ -25,9 +27,10 @@ EXPORTS = {
     "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer"},
     "openplasrv.exe": set(),
     "openplahost.exe": set(),
+    "openpla.exe": set(),
     "query_counters.exe": set(),
     "control_provider.exe": set(),
-    "openpdh.dll": re.compile(r"(Pdhi?|Pla)[A-Z]\w+$"),
+    "openpdh.dll": re.compile(r"(Pdhi?|Pla|Perf)[A-Z]\w+$"),
 }
 # HIGH_ENTROPY_VA | DYNAMIC_BASE | NX_COMPAT
 HARDENED = 0x0160

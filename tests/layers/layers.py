@@ -41,7 +41,7 @@ PORTABLE = {f"{name}.h" for name in (
 XML = re.compile(r"(libxml|libxslt|libexslt)/")
 XML_FOR = ("engine/model", "engine/report")
 # The engine's only files that may name the host's own headers.
-HOST_FILES = re.compile(r"engine/os/(win32|posix)/|engine/os/(wintypes|pdh_types|etw_types)\.h$|engine/.*_(dll|api)\.c$")
+HOST_FILES = re.compile(r"engine/os/(win32|posix)/|engine/os/(wintypes|pdh_types|etw_types|odbc_types)\.h$|engine/.*_(dll|api)\.c$")
 
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|include_next|import)\b[ \t]*(.*?)[ \t]*$", re.M)
 C_LIKE = (".c", ".h", ".def", ".inc", ".rc", ".idl")

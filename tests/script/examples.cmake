@@ -2,6 +2,11 @@
 add_test(NAME script.examples
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/examples.py ${CMAKE_CROSSCOMPILING_EMULATOR})
 openpla_test_properties(script.examples ";server")
+add_test(NAME script.sql_log
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/sql_log.py ${CMAKE_CROSSCOMPILING_EMULATOR})
+openpla_test_properties(script.sql_log ";server")
+openpla_needs_postgres(script.sql_log)
+set_property(TEST script.sql_log APPEND PROPERTY ENVIRONMENT "OPENPLA_TEST_DSN_DATABASE=${OPENPLA_TEST_DSN_DATABASE}")
 add_test(NAME script.c_examples
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/c_examples.py ${CMAKE_CROSSCOMPILING_EMULATOR})
 openpla_test_properties(script.c_examples ";server")

@@ -27,6 +27,7 @@ static const struct {
 struct fake_counter {
     size_t object, counter;
     char instance[64];
+    uint64_t since; /* samples before it was added */
     struct fake_counter *next;
     struct fake_query *query;
 };
@@ -113,6 +114,7 @@ static PDH_STATUS add(PDH_HQUERY query, LPCWSTR path, PDH_HCOUNTER *out, int lan
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     c->object = object;
     c->counter = counter;
+    c->since = q->samples;
     memcpy(c->instance, p.instance, sizeof c->instance);
     c->query = q;
     c->next = q->first;
@@ -177,7 +179,7 @@ static PDH_STATUS WINAPI formatted(PDH_HCOUNTER counter, DWORD format, LPDWORD t
     struct fake_counter *c = counter;
     (void)type;
     if (format != (PDH_FMT_DOUBLE | PDH_FMT_NOCAP100) || position(c) == NONE ||
-        (!c->object && c->counter && c->query->samples < 2))
+        (!c->object && c->counter && c->query->samples - c->since < 2))
         return (PDH_STATUS)PDH_INVALID_DATA;
     value->CStatus = PDH_CSTATUS_NEW_DATA;
     value->doubleValue = (double)raw(c, position(c)).FirstValue;
@@ -209,6 +211,32 @@ static PDH_STATUS WINAPI raw_array(PDH_HCOUNTER counter, LPDWORD bytes, LPDWORD 
     for (DWORD i = 0; i < n; i++) {
         items[i].szName = names;
         items[i].RawValue = raw(counter, i);
+        names = put(names, fake_instances[i]);
+    }
+    return 0;
+}
+
+/* A quarter more than the raw values; at the first sample without the first instance and without a value of the last.
+ */
+static PDH_STATUS WINAPI formatted_array(PDH_HCOUNTER counter, DWORD format, LPDWORD bytes, LPDWORD count,
+                                         PPDH_FMT_COUNTERVALUE_ITEM_W items)
+{
+    const struct fake_counter *c = counter;
+    DWORD first = c->query->samples < 2, n = 0, need = 0;
+    for (; fake_instances[n]; n++)
+        need += (DWORD)(sizeof *items + (strlen(fake_instances[n]) + 1) * sizeof(WCHAR));
+    if (format != (PDH_FMT_DOUBLE | PDH_FMT_NOCAP100) || n <= first)
+        return (PDH_STATUS)PDH_INVALID_DATA;
+    DWORD had = *bytes;
+    *bytes = need;
+    *count = n - first;
+    if (had < need)
+        return (PDH_STATUS)PDH_MORE_DATA;
+    LPWSTR names = (LPWSTR)(items + n);
+    for (DWORD i = first; i < n; i++) {
+        items[i - first].szName = names;
+        items[i - first].FmtValue.CStatus = first && i == n - 1 ? PDH_CSTATUS_INVALID_DATA : PDH_CSTATUS_NEW_DATA;
+        items[i - first].FmtValue.doubleValue = (double)raw(counter, i).FirstValue + 0.25;
         names = put(names, fake_instances[i]);
     }
     return 0;
@@ -302,6 +330,7 @@ const struct pdh_api openpdh_api = {
     .PdhGetRawCounterValue = raw_value,
     .PdhGetRawCounterArrayW = raw_array,
     .PdhGetFormattedCounterValue = formatted,
+    .PdhGetFormattedCounterArrayW = formatted_array,
     .PdhGetCounterInfoW = counter_info,
     .PdhGetCounterTimeBase = time_base,
     .PdhExpandWildCardPathW = expand,

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
-foreach(thing text file host process error resource)
+foreach(thing memory text file host process error resource sql_source)
   openpla_test(test_os_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_os_${thing}.c LINK openpla_os)
 endforeach()
+# The host's SQLite through ODBC, which Wine's passes on; a Windows machine need not have its driver.
+if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
+  openpla_test(test_os_odbc ${CMAKE_CURRENT_LIST_DIR}/test_os_odbc.c LINK openpla_os)
+endif()
 if(WIN32)
   target_link_libraries(test_os_process PRIVATE shell32)
 endif()

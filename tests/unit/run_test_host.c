@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Host and starter program of the run tests: what openplahost does, and faults on demand.
    <namespace> <name> <run key>: a host. start <namespace> <name>: a starter; exits with 0, 3 (in use) or 1. */
+#include "engine/collect/collect.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include "engine/os/host.h"
+#include "engine/os/thread.h"
 #include "engine/run/run.h"
 
 #include <string.h>
-#ifndef _WIN32
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #endif
 
 static uint64_t number_of(const char *variable)
@@ -22,16 +27,50 @@ static uint64_t number_of(const char *variable)
     return number;
 }
 
-static void limit_files(void)
-{
 #ifndef _WIN32
-    /* Files cannot grow above this, as on a full disk. */
-    struct rlimit limit = {number_of("%TEST_FILE_LIMIT%"), RLIM_INFINITY};
-    if (limit.rlim_cur) {
-        signal(SIGXFSZ, SIG_IGN);
-        setrlimit(RLIMIT_FSIZE, &limit);
-    }
+/* Files cannot grow above this, as on a full disk; a second after the start, when the shared sections are there. */
+static void limit_files(void *bytes)
+{
+    struct rlimit limit = {*(uint64_t *)bytes, RLIM_INFINITY};
+    signal(SIGXFSZ, SIG_IGN);
+    sleep(1);
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
 #endif
+
+#ifdef _WIN32
+#define SLEEP_MS(ms) Sleep(ms)
+#else
+#define SLEEP_MS(ms) usleep((ms)*1000)
+#endif
+
+/* A provider that blocks for good, in opening or in sampling: linked with --wrap. */
+HRESULT __real_collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
+HRESULT __wrap_collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
+HRESULT __real_collector_sample(struct collector *c);
+HRESULT __wrap_collector_sample(struct collector *c);
+
+HRESULT __wrap_collector_open(struct object *collector, const struct collect_context *context, struct collector **out)
+{
+    while (number_of("%TEST_OPEN_BLOCKS%"))
+        SLEEP_MS(100);
+    return __real_collector_open(collector, context, out);
+}
+
+HRESULT __wrap_collector_sample(struct collector *c)
+{
+    uint64_t after = number_of("%TEST_SAMPLE_BLOCKS%"); /* samples */
+    while (after && collector_records(c) >= after)
+        SLEEP_MS(100);
+    return __real_collector_sample(c);
+}
+
+/* The data manager's place: takes its time, then does as told. */
+static HRESULT compile(const struct run_set *set, const char *location)
+{
+    (void)set, (void)location;
+    SLEEP_MS((unsigned)number_of("%TEST_COMPILE_MS%"));
+    return number_of("%TEST_COMPILE_FAILS%") ? error_set(E_FAIL, "the test's data manager fails") : S_OK;
 }
 
 int main(int argc, char **argv)
@@ -44,6 +83,14 @@ int main(int argc, char **argv)
     }
     if (number_of("%TEST_HOST_DIES%"))
         return 7;
-    limit_files();
-    return run_host_main(argv[1], argv[2], argv[3]);
+    while (number_of("%TEST_HOST_HANGS%"))
+        SLEEP_MS(100);
+#ifndef _WIN32
+    static uint64_t file_limit;
+    struct thread *limiter;
+    file_limit = number_of("%TEST_FILE_LIMIT%");
+    if (file_limit && FAILED(thread_start(limit_files, &file_limit, &limiter)))
+        return 2;
+#endif
+    return run_host_main(argv[1], argv[2], argv[3], number_of("%TEST_COMPILE_MS%") ? compile : NULL);
 }

@@ -4,8 +4,10 @@
 
 #include "engine/collect/collect.h"
 #include "engine/model/model.h"
+#include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/os/odbc.h"
 #include "engine/os/process.h"
 
 #include <setjmp.h>
@@ -244,6 +246,67 @@ static void instances_come_and_go(void **state)
     }
 }
 
+/* At the start of every file a rate would have an empty cell, and what was used since the last sample would be lost. */
+static void rates_go_on_in_the_next_segment(void **state)
+{
+    struct test *t = *state;
+    struct collector *first, *second;
+    char *next = text_format("%s.next", t->path), *text;
+    struct collect_context context = t->context;
+    size_t size;
+    add(t, "\\Prozess(*)\\Zeit");
+    add(t, "\\Speicher\\Frei");
+    assert_int_equal(collector_open(t->object, &context, &first), S_OK);
+    assert_int_equal(collector_sample(first), S_OK);
+    assert_int_equal(collector_sample(first), S_OK);
+    set_instances("gamma", "beta", NULL);
+    assert_int_equal(collector_complete(first), S_OK);
+    context.output_path = next;
+    context.previous = first;
+    assert_int_equal(collector_open(t->object, &context, &second), S_OK);
+    assert_int_equal(collector_close(first), S_OK);
+    assert_int_equal(fake_open_queries, 1);
+    assert_int_equal(collector_sample(second), S_OK);
+    assert_int_equal(collector_close(second), S_OK);
+    assert_int_equal(file_load(next, 1 << 24, &text, &size), S_OK);
+    char *names = row(text, 0), *values = row(text, 1);
+    assert_string_equal(names, "\"\\\\FAKE\\Prozess(gamma)\\Zeit\",\"\\\\FAKE\\Prozess(beta)\\Zeit\""
+                               ",\"\\\\FAKE\\Speicher\\Frei\"");
+    assert_string_equal(values, "\" \",\"300\",\"3\"");
+    memory_free(names);
+    memory_free(values);
+    memory_free(text);
+    assert_int_equal(file_delete(next), S_OK);
+    memory_free(next);
+}
+
+/* Users lose what starts after their log does, unless they ask for this. */
+static void new_instances_ask_for_a_segment(void **state)
+{
+    struct test *t = *state;
+    static const char *const paths[] = {"\\Process(*)\\Count", "\\Prozess(g*)\\Zahl", "\\Prozess\\*"};
+    t->context.new_instances_seconds = 1;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct collector *c;
+        set_instances("alpha", "beta", NULL);
+        add(t, paths[i]);
+        assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
+        for (uint64_t until = clock_monotonic_ms() + 1200; clock_monotonic_ms() < until;)
+            assert_int_equal(collector_sample(c), S_OK);
+        assert_false(collector_asks_for_segment(c));
+        set_instances("beta", NULL, NULL); /* what goes is no reason */
+        assert_int_equal(collector_sample(c), S_OK);
+        assert_false(collector_asks_for_segment(c));
+        set_instances("beta", "gamma", NULL);
+        assert_int_equal(collector_sample(c), S_OK);
+        assert_true(collector_asks_for_segment(c));
+        assert_int_equal(collector_close(c), S_OK);
+        texts_free(&t->model->PerformanceCounters);
+        memset(&t->model->PerformanceCounters, 0, sizeof t->model->PerformanceCounters);
+        assert_int_equal(file_delete(t->path), S_OK);
+    }
+}
+
 /* A sample that PDH fails must be told to the run, not written as an empty row. */
 static void a_failing_collection_is_a_lost_sample(void **state)
 {
@@ -299,7 +362,7 @@ static void limits(void **state)
         assert_int_equal(collector_sample(c), S_OK);
     assert_int_equal(collector_close(c), S_OK);
     assert_int_equal(file_load(t->path, 1 << 24, &data, &size), S_OK);
-    assert_true(size && size <= 1 << 20);
+    assert_int_equal(size, 1 << 20); /* a binary log overwrites its oldest samples in place */
     memory_free(data);
 
     t->context.segmented = true; /* MS-PLA: with Segment the full file ends its segment */
@@ -310,7 +373,7 @@ static void limits(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* MS-PLA's SQL logs have no writer yet: the user must read why, and which log. */
+/* A database that cannot be had: the user must read why, and which log. */
 static void other_kinds_are_refused_with_a_reason(void **state)
 {
     struct test *t = *state;
@@ -318,11 +381,113 @@ static void other_kinds_are_refused_with_a_reason(void **state)
     t->model->LogFileFormat = LOG_SQL;
     assert_int_equal(object_put_text(t->object, class_property(t->object->class, "DataSourceName"), "SQL:d!s"), S_OK);
     HRESULT hr = collector_open(t->object, &t->context, &c);
-    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+    assert_int_equal(hr, (HRESULT)PDH_SQL_CONNECT_FAILED);
     assert_non_null(strstr(error_text(hr), "SQL:d!s"));
     t->model->DataCollectorType = 3;
     assert_int_equal(collector_open(t->object, &t->context, &c), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
     assert_null(c);
+}
+
+/* A wildcard's instances are rows of their own, each with its value; LogAppend, LogOverwrite and LogCircular mean
+   nothing here (MS-PLA 2.2.2.11), least of all that what is there goes. */
+static void a_database_gets_every_instance(void **state)
+{
+    struct test *t = *state;
+    struct collector *c = NULL;
+    struct odbc *odbc;
+    char *name = text_format("SQL:Driver={SQLite3};Database=%s!s", t->path);
+    char *connection = text_format("Driver={SQLite3};Database=%s", t->path), *text;
+
+    t->model->LogFileFormat = LOG_SQL;
+    t->model->LogCircular = t->model->LogOverwrite = true;
+    t->context.segment_max_mb = 1;
+    assert_int_equal(object_put_text(t->object, class_property(t->object->class, "DataSourceName"), name), S_OK);
+    add(t, "\\Prozess(*)\\Zahl");
+    add(t, "\\Speicher\\Frei");
+    for (int run = 0; run < 2; run++) {
+        set_instances("alpha", "beta", "gamma");
+        HRESULT hr = collector_open(t->object, &t->context, &c);
+        if (FAILED(hr))
+            fail_msg("%s", error_text(hr));
+        assert_int_equal(collector_sample(c), S_OK);
+        set_instances("beta", NULL, NULL);
+        assert_int_equal(collector_sample(c), S_OK);
+        assert_int_equal(collector_remark(c, &text), S_FALSE);
+        assert_int_equal(collector_close(c), S_OK);
+    }
+    assert_int_equal(odbc_connect(connection, 5, &odbc), S_OK);
+    WCHAR room[3][64];
+    struct odbc_value row[3];
+    struct odbc_statement *select;
+    struct text_buffer b = {0};
+    for (int i = 0; i < 3; i++)
+        row[i] = (struct odbc_value){.kind = ODBC_TEXT, .text = room[i], .units = 64};
+    assert_int_equal(
+        odbc_prepare(odbc,
+                     "SELECT RecordIndex, InstanceName, CounterValue FROM CounterData d JOIN CounterDetails c "
+                     "ON d.CounterID = c.CounterID WHERE ObjectName = 'Prozess' ORDER BY 1, 2",
+                     NULL, 0, row, 3, &select),
+        S_OK);
+    assert_int_equal(odbc_execute(select), S_OK);
+    while (odbc_fetch(select) == S_OK) {
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(odbc_get_text(&row[i], &text), S_OK);
+            text_buffer_format(&b, "%s ", text);
+            memory_free(text);
+        }
+    }
+    odbc_close(select);
+    odbc_disconnect(odbc);
+    text = text_buffer_take(&b);
+    assert_string_equal(text, "1 alpha 0.0 1 beta 1.25 1 gamma 0.0 2 beta 0.25 "
+                              "3 alpha 0.0 3 beta 1.25 3 gamma 0.0 4 beta 0.25 ");
+    memory_free(text);
+    memory_free(connection);
+    memory_free(name);
+}
+
+/* The next segment begins while the database is locked: it goes on with the log, and nobody waits or loses a sample. */
+static void a_database_takes_the_samples_of_all_segments(void **state)
+{
+    struct test *t = *state;
+    struct collector *first = NULL, *second = NULL;
+    struct odbc *odbc;
+    char *connection = text_format("Driver={SQLite3};Database=%s;Timeout=100", t->path);
+    char *name = text_format("SQL:%s!s", connection);
+
+    t->model->LogFileFormat = LOG_SQL;
+    assert_int_equal(object_put_text(t->object, class_property(t->object->class, "DataSourceName"), name), S_OK);
+    add(t, "\\Prozess(*)\\Zahl");
+    assert_int_equal(collector_open(t->object, &t->context, &first), S_OK);
+    assert_int_equal(odbc_connect(connection, 5, &odbc), S_OK);
+    HRESULT hr = E_FAIL;
+    for (int i = 0; FAILED(hr) && i < 50; i++)
+        hr = odbc_run(odbc, "BEGIN EXCLUSIVE");
+    assert_int_equal(hr, S_OK);
+    assert_int_equal(collector_sample(first), S_OK);
+    assert_int_equal(collector_complete(first), S_OK);
+    t->context.previous = first;
+    hr = collector_open(t->object, &t->context, &second);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    assert_int_equal(collector_close(first), S_OK);
+    assert_int_equal(collector_records(second), 0);
+    assert_int_equal(collector_sample(second), S_OK);
+    assert_int_equal(odbc_run(odbc, "COMMIT"), S_OK);
+    assert_int_equal(collector_close(second), S_OK);
+
+    struct odbc_value count = {.kind = ODBC_INTEGER};
+    struct odbc_statement *select;
+    assert_int_equal(
+        odbc_prepare(odbc, "SELECT count(*) FROM CounterData WHERE RecordIndex IN (1, 2)", NULL, 0, &count, 1, &select),
+        S_OK);
+    assert_int_equal(odbc_execute(select), S_OK);
+    assert_int_equal(odbc_fetch(select), S_OK);
+    assert_int_equal(count.integer, 4);
+    odbc_close(select);
+    odbc_disconnect(odbc);
+    memory_free(connection);
+    memory_free(name);
 }
 
 /* Out of memory anywhere must be an error of this start or sample, not a crash or a leak. */
@@ -361,9 +526,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(overlapping_paths_give_one_column, setup, teardown),
         cmocka_unit_test_setup_teardown(all_instances_in_every_spelling, setup, teardown),
         cmocka_unit_test_setup_teardown(instances_come_and_go, setup, teardown),
+        cmocka_unit_test_setup_teardown(rates_go_on_in_the_next_segment, setup, teardown),
+        cmocka_unit_test_setup_teardown(new_instances_ask_for_a_segment, setup, teardown),
         cmocka_unit_test_setup_teardown(a_failing_collection_is_a_lost_sample, setup, teardown),
         cmocka_unit_test_setup_teardown(limits, setup, teardown),
         cmocka_unit_test_setup_teardown(other_kinds_are_refused_with_a_reason, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_database_gets_every_instance, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_database_takes_the_samples_of_all_segments, setup, teardown),
         cmocka_unit_test_setup_teardown(memory_that_runs_out, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/log/number_read.h"
 #include "engine/log/number_text.h"
 
 /* printf("%.20g") of glibc: whole numbers, fractions, exact ties at the 20th digit (14460384442993.3828125 and
@@ -86,6 +87,64 @@ static const struct {
     {0x1.d4c1p+15, "60000.5"},
 };
 
+/* The text is read back to the last bit. */
+static void assert_read(const char *text, double value)
+{
+    double again;
+    const char *end = text + strlen(text);
+    if (number_read(text, end, '.', &again) != end || again != value || signbit(again) != signbit(value)) {
+        fail_msg("%s is read as %a, not %a", text, again, value);
+    }
+}
+
+/* What other programs write: signs, exponents, commas, more digits than there are bits, ties between two doubles. */
+static void numbers_of_others_are_read_to_the_nearest_double(void **state)
+{
+    static const struct {
+        const char *text;
+        double value;
+        size_t rest; /* characters that are not of the number */
+    } others[] = {
+        {"+1.5E+03", 1500, 0},
+        {".25", 0.25, 0},
+        {"7.", 7, 0},
+        {"000012", 12, 0},
+        {"1e", 1, 1},
+        {"1e+", 1, 2},
+        {"12 %", 12, 2},
+        {"1,5", 1, 2},
+        {"-0.000", -0.0, 0},
+        {"0e999999999", 0, 0},
+        {"1e999999999", INFINITY, 0},
+        {"1e-999999999", 0, 0},
+        {"9007199254740993", 9007199254740992, 0},
+        {"9007199254740993.0000000000000000000000000000000000000000001", 9007199254740994, 0},
+        {"9007199254740995", 9007199254740996, 0},
+        {"0.1000000000000000055511151231257827021181583404541015625", 0.1, 0},
+        {"0.30000000000000004440892098500626", 0.30000000000000004, 0},
+        {"4.9406564584124654e-324", 4.9406564584124654e-324, 0},
+        {"2.2250738585072014e-308", 2.2250738585072014e-308, 0},
+        {"1.7976931348623158e308", 1.7976931348623157e308, 0},
+        {"100000000000000000000000000000000000000000", 1e41, 0},
+        {"0.00000000000000000000000000000000000000001", 1e-41, 0},
+        {"123456789012345678901234567890123456789012345678901234567890", 1.2345678901234568e59, 0},
+    };
+    static const char *const none[] = {"", "-", ".", "e5", "-.e1", "x", " 1"};
+    double value;
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const char *end = others[i].text + strlen(others[i].text);
+        assert_ptr_equal(number_read(others[i].text, end, '.', &value), end - others[i].rest);
+        assert_memory_equal(&value, &others[i].value, sizeof value);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        assert_null(number_read(none[i], none[i] + strlen(none[i]), '.', &value));
+    }
+    static const char comma[] = "1,5";
+    assert_ptr_equal(number_read(comma, comma + 3, ',', &value), comma + 3);
+    assert_true(value == 1.5);
+}
+
 static void digits_are_those_of_windows_logs(void **state)
 {
     char text[NUMBER_TEXT_SIZE];
@@ -93,6 +152,9 @@ static void digits_are_those_of_windows_logs(void **state)
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         size_t length = number_text(vectors[i].value, text);
         assert_string_equal(text, vectors[i].text);
+        if (isfinite(vectors[i].value)) {
+            assert_read(text, vectors[i].value);
+        }
         assert_int_equal(length, strlen(text));
     }
 }
@@ -122,6 +184,9 @@ static void the_point_is_a_point_in_every_locale(void **state)
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         number_text(vectors[i].value, text);
         assert_string_equal(text, vectors[i].text);
+        if (isfinite(vectors[i].value)) {
+            assert_read(text, vectors[i].value);
+        }
     }
     setlocale(LC_NUMERIC, "C");
 }
@@ -166,6 +231,9 @@ static void compare_with_library(double value)
     if (strcmp(text, expected) != 0 || length != strlen(expected)) {
         fail_msg("%a: %s, not %s", value, text, expected);
     }
+    if (isfinite(value)) {
+        assert_read(text, value);
+    }
 }
 
 static void millions_of_values_agree_with_the_library(void **state)
@@ -186,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digits_are_those_of_windows_logs),
         cmocka_unit_test(what_is_no_number_has_a_text_too),
+        cmocka_unit_test(numbers_of_others_are_read_to_the_nearest_double),
 #ifdef _WIN32
         cmocka_unit_test(the_point_is_a_point_in_every_locale),
 #else

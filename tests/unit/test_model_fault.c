@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -12,10 +13,14 @@
 static const char before[] = "<DataCollectorSet><Duration>1</Duration><Keyword>old</Keyword>"
                              "<PerformanceCounterDataCollector><Name>old</Name></PerformanceCounterDataCollector>"
                              "<Value name=\"k\">old</Value></DataCollectorSet>";
-static const char after[] = "<DataCollectorSet><Duration>2</Duration><Keyword>new</Keyword><Keyword>new2</Keyword>"
-                            "<Description>d</Description><PerformanceCounterDataCollector><Name>new</Name>"
-                            "<Counter>\\A\\b</Counter><Counter>\\A\\c</Counter><Bad/></PerformanceCounterDataCollector>"
-                            "<Value name=\"k\">new</Value><Nonsense/></DataCollectorSet>";
+static const char after[] =
+    "<DataCollectorSet><Duration>2</Duration><Keyword>new</Keyword><Keyword>new2</Keyword>"
+    "<Description>d</Description><PerformanceCounterDataCollector><Name>new</Name>"
+    "<Counter>\\A\\b</Counter><Counter>\\A\\c</Counter><Bad/></PerformanceCounterDataCollector>"
+    "<Value name=\"k\">new</Value><Nonsense/><Value name=\"v\" type=\"document\"><a b=\"c\"/></Value>"
+    "<DataManager><Rules><Logging level=\"1\"/></Rules><ReportSchema><Report name=\"r\"/>"
+    "</ReportSchema></DataManager><TraceDataCollector><Name>t</Name><TraceDataProvider>"
+    "<FilterData>0A0B</FilterData></TraceDataProvider></TraceDataCollector></DataCollectorSet>";
 
 static struct object *prepared(void)
 {
@@ -74,6 +79,22 @@ static HRESULT read_xml(struct object *set)
     return hr;
 }
 
+/* So long that libxml2 asks for memory again and again. */
+static HRESULT read_long_xml(struct object *set)
+{
+    static char xml[400000];
+    struct object *issues = NULL;
+    size_t at = (size_t)snprintf(xml, sizeof xml, "<DataCollectorSet><Description>");
+    while (at < sizeof xml - 100)
+        at += (size_t)snprintf(xml + at, sizeof xml - at, "a &lt;long&gt; text, ");
+    at += (size_t)snprintf(xml + at, sizeof xml - at, "</Description><Duration>2</Duration></DataCollectorSet>");
+    HRESULT hr = issues_create(NULL, &issues);
+    if (SUCCEEDED(hr))
+        hr = set_from_xml(set, xml, at, issues);
+    object_release(issues);
+    return hr;
+}
+
 static HRESULT write_xml(struct object *set)
 {
     char *xml = NULL;
@@ -106,6 +127,7 @@ static void setxml_is_all_or_nothing(void **state)
 {
     (void)state;
     every_allocation(read_xml);
+    every_allocation(read_long_xml);
 }
 
 static void xml_and_validation_survive(void **state)

@@ -299,6 +299,115 @@ static void control_characters_do_not_break_the_file(void **state)
     object_release(set);
 }
 
+/* U+FFFE and U+FFFF are no characters of XML either, in no text and no list: such a set could be stored and never read
+   again. */
+static void what_xml_cannot_hold_is_replaced_everywhere(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *again = new_set(), *issues = new_issues();
+    struct value keywords = {.kind = PROPERTY_TEXTS};
+    assert_int_equal(texts_add(&keywords.texts, "k\xEF\xBF\xBF"), S_OK);
+    assert_int_equal(object_put(set, &set->class->properties[IDataCollectorSet_Keywords], &keywords), S_OK);
+    assert_int_equal(object_put_text(set, &set->class->properties[IDataCollectorSet_RootPath], "r\xEF\xBF\xBE"), S_OK);
+    assert_int_equal(set_put_value(set, "a\"<\t\r\n>", "v\xEF\xBF\xBF\"&]]>"), S_OK);
+    char *xml = xml_of(set), *value = NULL;
+    assert_int_equal(set_xml(again, xml), S_OK);
+    assert_reads(again, "RootPath", "r\xEF\xBF\xBD");
+    assert_string_equal(((struct data_collector_set *)again)->Keywords.items[0], "k\xEF\xBF\xBD");
+    assert_int_equal(set_get_value(again, "a\"<\t\r\n>", &value), S_OK);
+    assert_string_equal(value, "v\xEF\xBF\xBD\"&]]>");
+    assert_int_equal(set_validate(set, issues), S_OK);
+    char *found = listed(issues);
+    assert_non_null(strstr(found, "Keywords 0x80070057"));
+    assert_non_null(strstr(found, "RootPath 0x80070057"));
+    memory_free(found);
+    memory_free(value);
+    memory_free(xml);
+    value_free(&keywords);
+    object_release(issues);
+    object_release(again);
+    object_release(set);
+}
+
+/* A report schema is mostly a whole file, declaration and all, which cannot stand inside the set's XML. */
+static void a_declaration_in_a_schema_does_not_break_the_set(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *again = new_set();
+    struct object *manager = ((struct data_collector_set *)set)->DataManager;
+    struct value schema = {.kind = PROPERTY_TEXT,
+                           .text =
+                               (char *)"\xEF\xBB\xBF <?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- c --><Report/>"};
+    struct value rules = {.kind = PROPERTY_TEXT, .text = (char *)"<?xml version='1.0'?><Rules><Group/></Rules>"};
+    assert_int_equal(object_put(manager, &manager->class->properties[IDataManager_ReportSchema], &schema), S_OK);
+    assert_int_equal(object_put(manager, &manager->class->properties[IDataManager_Rules], &rules), S_OK);
+    char *xml = xml_of(set);
+    assert_int_equal(set_xml(again, xml), S_OK);
+    manager = ((struct data_collector_set *)again)->DataManager;
+    assert_reads(manager, "ReportSchema", "\n<!-- c --><Report/>");
+    assert_reads(manager, "Rules", "<Rules><Group/></Rules>");
+    memory_free(xml);
+    object_release(again);
+    object_release(set);
+}
+
+/* `what` that often, each '#' in it as the number of its turn. */
+static char *repeated(const char *before, const char *what, int times, const char *behind)
+{
+    struct text_buffer b = {0};
+    const char *mark = strchr(what, '#');
+    text_buffer_add(&b, before);
+    for (int i = 0; i < times; i++) {
+        text_buffer_add_n(&b, what, mark ? (size_t)(mark - what) : strlen(what));
+        if (mark)
+            text_buffer_format(&b, "%d%s", i, mark + 1);
+    }
+    text_buffer_add(&b, behind);
+    return text_buffer_take(&b);
+}
+
+/* A file of megabytes that says nothing must cost neither minutes nor all memory. */
+static void hostile_sizes_are_refused(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"<AlertDataCollector/>", "<Schedule/>", "<Value name=\"#\">v</Value>"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        char *xml = repeated("<DataCollectorSet>", kinds[i], 1025, "</DataCollectorSet>");
+        refused(xml, "more than 1024");
+        memory_free(xml);
+    }
+    char *many = repeated("<DataCollectorSet>", "<a/>", 4000000, "</DataCollectorSet>");
+    refused(many, "256 MB");
+    memory_free(many);
+    char *deep = repeated("", "<a>", 300, "");
+    refused(deep, "nested deeper than 256");
+    memory_free(deep);
+    /* What is only unknown is told up to a limit, and then no more. */
+    struct object *set = new_set(), *issues = new_issues();
+    char *unknown = repeated("<DataCollectorSet>", "<e#/>", 10000, "<Duration>9</Duration></DataCollectorSet>");
+    assert_int_equal(set_from_xml(set, unknown, strlen(unknown), issues), S_OK);
+    assert_int_equal(collection_count(issues), 4097);
+    assert_int_equal(((struct data_collector_set *)set)->Duration, 9);
+    memory_free(unknown);
+    object_release(issues);
+    object_release(set);
+}
+
+/* CDATA, comments and instructions in the middle of a value, elements in a value, references. */
+static void texts_are_put_together(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    assert_int_equal(set_xml(set,
+                             "<DataCollectorSet><?pi x?><!-- c --><Description> a<!-- b --><![CDATA[<c>]]>&amp;&#x64;"
+                             "<e>f</e><?g h?> i </Description><Duration><![CDATA[ 7 ]]></Duration>"
+                             "<RootPath><![CDATA[]]></RootPath></DataCollectorSet>"),
+                     S_OK);
+    assert_reads(set, "DescriptionUnresolved", "a<c>&df i");
+    assert_int_equal(((struct data_collector_set *)set)->Duration, 7);
+    object_release(set);
+}
+
 static void validated(const char *xml, const char *wanted)
 {
     struct object *set = new_set(), *issues = new_issues();
@@ -431,6 +540,41 @@ static void display_names_follow_their_counters(void **state)
     object_release(set);
 }
 
+/* A set that a client holds and a server is to commit: what a run counted must not be put back to what the client
+   read once, and what the client put must arrive. */
+static void what_is_committed_elsewhere_says_what_was_put(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    struct data_collector_set *s = (struct data_collector_set *)set;
+    struct value nine = {.kind = PROPERTY_U32, .u32 = 9};
+    char *xml;
+    size_t size;
+    assert_int_equal(set_xml(set, SET("<Keyword>k</Keyword>" COUNTER("") "<Value name=\"n\">v</Value>")), S_OK);
+    assert_int_equal(set_to_commit_xml(set, &xml, &size), S_OK);
+    assert_int_equal(strlen(xml), size);
+    assert_null(strstr(xml, "SerialNumber"));
+    assert_null(strstr(xml, "LatestOutputLocation"));
+    assert_null(strstr(xml, "Status"));
+    assert_non_null(strstr(xml, "<DescriptionUnresolved"));
+    assert_non_null(strstr(xml, "<Keyword>k</Keyword>"));
+    assert_non_null(strstr(xml, "<Value name=\"n\">v</Value>"));
+    memory_free(xml);
+    struct object *collector;
+    assert_int_equal(collection_item(s->DataCollectors, 0, &collector), S_OK);
+    struct value place = {.kind = PROPERTY_TEXT, .text = text_copy("D:\\one.csv")};
+    assert_int_equal(object_put(collector, class_property(collector->class, "LatestOutputLocation"), &place), S_OK);
+    value_free(&place);
+    assert_int_equal(object_put(set, &set->class->properties[IDataCollectorSet_SerialNumber], &nine), S_OK);
+    assert_int_equal(set_to_commit_xml(set, &xml, &size), S_OK);
+    assert_non_null(strstr(xml, "<SerialNumber>9</SerialNumber>"));
+    assert_non_null(strstr(xml, "<LatestOutputLocation>D:\\one.csv</LatestOutputLocation>"));
+    assert_null(strstr(xml, "<LatestOutputLocation/>"));
+    memory_free(xml);
+    object_release(collector);
+    object_release(set);
+}
+
 /* An API in both lists: Commit itself fails (MS-PLA 3.2.4.1.54). */
 static void overlapping_api_lists_fail(void **state)
 {
@@ -455,11 +599,16 @@ int main(void)
         cmocka_unit_test(prologues_are_taken),
         cmocka_unit_test(collectors_have_xml_of_their_own),
         cmocka_unit_test(control_characters_do_not_break_the_file),
+        cmocka_unit_test(what_xml_cannot_hold_is_replaced_everywhere),
+        cmocka_unit_test(a_declaration_in_a_schema_does_not_break_the_set),
+        cmocka_unit_test(hostile_sizes_are_refused),
+        cmocka_unit_test(texts_are_put_together),
         cmocka_unit_test(validation_follows_the_rules),
         cmocka_unit_test(validation_knows_every_kind),
         cmocka_unit_test(overlapping_api_lists_fail),
         cmocka_unit_test(other_puts_survive_a_draft),
         cmocka_unit_test(display_names_follow_their_counters),
+        cmocka_unit_test(what_is_committed_elsewhere_says_what_was_put),
         cmocka_unit_test(data_manager_texts_are_xml),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

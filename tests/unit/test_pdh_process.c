@@ -16,14 +16,16 @@ static struct process_entry entries[4];
 static size_t entry_count;
 static uint64_t generation;
 
-HRESULT process_list_open(struct process_list **out)
+HRESULT process_list_open(const char *root, struct process_list **out)
 {
+    (void)root;
     *out = (struct process_list *)(void *)entries;
     return S_OK;
 }
-HRESULT process_list_read(struct process_list *list, const struct process_entry **out, size_t *count)
+HRESULT process_list_read(struct process_list *list, uint32_t figures, const struct process_entry **out, size_t *count)
 {
     (void)list;
+    (void)figures;
     *out = entries;
     *count = entry_count;
     return S_OK;

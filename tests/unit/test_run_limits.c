@@ -6,8 +6,12 @@
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/process.h"
 
 #include <string.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 /* Long runs would fill one file for ever, lose samples between two, or reuse the first one's name. */
 static void records_begin_a_new_segment(void **state)
@@ -33,6 +37,80 @@ static void records_begin_a_new_segment(void **state)
     run_record_free(&record);
     memory_free(root);
 }
+
+/* The state of the running set once it has that serial number and so many samples. */
+static struct run_state await_progress(const char *name, uint32_t serial_number, uint64_t samples)
+{
+    struct run_state s = {0};
+    for (int i = 0; i < 300; i++) {
+        s = fixture_await(name, RUN_RUNNING, 100);
+        if (s.serial_number >= serial_number && s.samples >= samples)
+            return s;
+        fixture_sleep(100);
+    }
+    fail_msg("set %s: serial number %u, %u samples after 30 s", name, (unsigned)s.serial_number, (unsigned)s.samples);
+    return s;
+}
+
+/* Every segment would begin with an empty cell per rate, and the report on it with a hole. */
+static void rates_go_on_from_segment_to_segment(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("rates");
+    fixture_commit("rates", root, "<Segment>-1</Segment>",
+                   CSV_EACH_SECOND "<SegmentMaxRecords>1</SegmentMaxRecords><FileNameFormat>512</FileNameFormat>"
+                                   "<Counter>\\System\\Context Switches/sec</Counter>");
+    assert_int_equal(run_start(SPACE, "rates", true), S_OK);
+    await_progress("rates", 3, 3);
+    assert_int_equal(run_stop(SPACE, "rates", true), S_OK);
+    for (int i = 1; i <= 3; i++) {
+        char *name = text_format("c_%06d.csv", i);
+        assert_int_equal(fixture_lines(root, name), 2);
+        char *text = fixture_read(root, name);
+        assert_int_equal(strstr(text, "\" \"") != NULL, i == 1);
+        memory_free(text);
+        memory_free(name);
+    }
+    memory_free(root);
+}
+
+#ifndef _WIN32
+/* Whoever logs all of something in a text log would never see what started later. (A Windows program has no second name
+   that it could be started under.) */
+static void new_instances_begin_a_new_segment(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("instances"), *program = text_format("%s/new%u", root, (unsigned)process_own_id());
+    char *xml = text_format(CSV_EACH_SECOND "<Counter>\\Process(%s*)\\ID Process</Counter>", path_name(program));
+    const char *const seconds[] = {"60"};
+    struct process *processes[2];
+    assert_int_equal(symlink("/bin/sleep", program), 0);
+    fixture_commit("instances", root, "<Value name=\"OpenPLA.NewInstancesFile\">1</Value>", xml);
+    assert_int_equal(process_start(program, seconds, 1, &processes[0]), S_OK);
+    assert_int_equal(run_start(SPACE, "instances", true), S_OK);
+    struct run_state s = await_progress("instances", 1, 3);
+    assert_int_equal(s.serial_number, 1);
+    assert_int_equal(process_start(program, seconds, 1, &processes[1]), S_OK);
+    s = await_progress("instances", 2, s.samples + 2);
+    assert_int_equal(s.serial_number, 2);
+    assert_int_equal(run_stop(SPACE, "instances", true), S_OK);
+    for (int i = 0; i < 2; i++) {
+        fixture_kill(process_id(processes[i]));
+        process_close(processes[i]);
+    }
+    char *before = fixture_read(root, "c.csv"), *after = fixture_read(root, "c_000002.csv");
+    assert_null(strstr(before, "#1)\\ID Process"));
+    assert_non_null(strstr(after, "#1)\\ID Process"));
+    assert_null(strstr(after, "\" \"")); /* both are there from its first row on */
+    assert_true(fixture_lines(root, "c.csv") + fixture_lines(root, "c_000002.csv") >= s.samples + 2);
+    memory_free(before);
+    memory_free(after);
+    assert_int_equal(file_delete(program), S_OK);
+    memory_free(program);
+    memory_free(xml);
+    memory_free(root);
+}
+#endif
 
 /* A set whose names do not change would stop at its second segment. */
 static void segments_of_one_name_get_the_serial_number(void **state)
@@ -134,7 +212,7 @@ static void a_full_disk_loses_samples_and_says_so(void **state)
     fixture_commit("full", root, "<Duration>4</Duration>",
                    CSV_EACH_SECOND "<Counter>\\Process(_Total)\\*</Counter><Counter>\\Memory\\*</Counter>"
                                    "<Counter>\\Processor(*)\\*</Counter>");
-    /* Room for the header and about one sample. */
+    /* Room for the header and about one sample, from one second after the start on. */
     assert_int_equal(run_start(SPACE, "full", true), S_OK);
     assert_int_equal(run_stop(SPACE, "full", true), S_OK);
     char *log = fixture_read(root, "c.csv"), *path = path_join(root, "c.csv");
@@ -169,17 +247,17 @@ static void a_host_ends_clean(void **state)
     char *root = fixture_folder("clean");
     fixture_commit("clean", root, "<Duration>2</Duration>",
                    CSV_EACH_SECOND "<Counter>\\Processor(*)\\*</Counter><Counter>\\Nothing\\here</Counter>");
-    assert_int_equal(run_host_main(SPACE, "clean", "0"), S_OK);
+    assert_int_equal(run_host_main(SPACE, "clean", "0", NULL), S_OK);
     assert_int_equal(fixture_lines(root, "c.csv"), 3);
-    assert_int_equal(run_host_main(SPACE, "clean", "0"), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(run_host_main(SPACE, "clean", "0", NULL), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     fixture_commit("clean", root, "<Duration>2</Duration>",
                    "<SampleInterval>1</SampleInterval><Counter>\\Processor(*)\\*</Counter>"
                    "<Counter>\\Process\\ID Process</Counter><Counter>\\Process(*)\\ID Process</Counter>");
-    assert_int_equal(run_host_main(SPACE, "clean", "0"), S_OK);
+    assert_int_equal(run_host_main(SPACE, "clean", "0", NULL), S_OK);
     fixture_commit("clean", "/no/such/folder", "", NULL);
-    assert_int_equal(run_host_main(SPACE, "clean", "0"), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
-    assert_int_equal(run_host_main(SPACE, "absent", "0"), PLA_E_DCS_NOT_FOUND);
-    assert_int_equal(run_host_main(SPACE, "clean", "not a key"), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
+    assert_int_equal(run_host_main(SPACE, "clean", "0", NULL), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
+    assert_int_equal(run_host_main(SPACE, "absent", "0", NULL), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(run_host_main(SPACE, "clean", "not a key", NULL), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
     memory_free(root);
 }
 
@@ -199,7 +277,7 @@ static void memory_that_runs_out_in_a_host(void **state)
         struct run_state s;
         struct run_record record;
         memory_fail_at(n);
-        run_host_main(SPACE, "memory", "0");
+        run_host_main(SPACE, "memory", "0", NULL);
         whole = memory_count() < n;
         memory_fail_at(0);
         assert_int_equal(run_query(SPACE, "memory", &s), S_OK);
@@ -225,6 +303,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_begin_a_new_segment),
+        cmocka_unit_test(rates_go_on_from_segment_to_segment),
+#ifndef _WIN32
+        cmocka_unit_test(new_instances_begin_a_new_segment),
+#endif
         cmocka_unit_test(segments_of_one_name_get_the_serial_number),
         cmocka_unit_test(limits_without_segments_end_the_run),
         cmocka_unit_test(completion_ends_the_run),

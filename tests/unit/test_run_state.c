@@ -156,7 +156,7 @@ static void the_report_carries_result_and_text(void **state)
     assert_null(host);
     start_report_send(&host, S_OK); /* only the first counts */
     error_clear();
-    assert_int_equal(start_report_wait(starter, NULL, 1000), E_ACCESSDENIED);
+    assert_int_equal(start_report_wait(starter, NULL, false, 1000), E_ACCESSDENIED);
     assert_string_equal(error_text(E_ACCESSDENIED), "RootPath: X cannot be written");
     start_report_close(starter);
     assert_int_equal(start_report_create("../x", &starter), E_INVALIDARG);

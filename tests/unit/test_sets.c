@@ -225,10 +225,26 @@ static void odd_counter_paths_are_told(void **state)
     object_release(set);
 }
 
+/* A typing error would otherwise be an option that does nothing. */
+static void seconds_for_new_instances_are_checked(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *issues = NULL;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(set_put_value(set, SETS_NEW_INSTANCES, "every minute"), S_OK);
+    assert_int_equal(set_commit(set, "instances", "", MODE_CREATE_NEW, issues), E_INVALIDARG);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "\"every minute\""));
+    assert_int_equal(set_put_value(set, "openpla.newinstancesfile", "60"), S_OK);
+    assert_int_equal(set_commit(set, "instances", "", MODE_CREATE_NEW, issues), S_OK);
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(issues);
+    object_release(set);
+}
+
 static size_t found(const char *filter)
 {
     struct object *sets = NULL;
-    assert_int_equal(object_create(&data_collector_set_collection_class, NULL, &sets), S_OK);
+    assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
     assert_int_equal(sets_find(sets, NULL, filter), S_OK);
     size_t n = collection_count(sets);
     object_release(sets);
@@ -250,7 +266,7 @@ static void sets_are_found_by_filter(void **state)
     assert_int_equal(found("Service\\LIST*"), 2);
     assert_int_equal(found("Service\\other"), 1);
     assert_int_equal(found("Service\\nobody"), 0);
-    assert_int_equal(object_create(&data_collector_set_collection_class, NULL, &sets), S_OK);
+    assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
     assert_int_equal(sets_find(sets, NULL, "service\\other"), S_OK);
     assert_int_equal(sets_find(sets, NULL, "nowhere\\*"), E_INVALIDARG);
     assert_int_equal(collection_count(sets), 1); /* as it was */
@@ -298,6 +314,7 @@ int main(void)
         cmocka_unit_test(commit_follows_its_mode),
         cmocka_unit_test(servers_are_this_machine),
         cmocka_unit_test(odd_counter_paths_are_told),
+        cmocka_unit_test(seconds_for_new_instances_are_checked),
         cmocka_unit_test(sets_are_found_by_filter),
         cmocka_unit_test(memory_may_run_out),
     };

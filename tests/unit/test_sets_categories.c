@@ -166,6 +166,38 @@ static void a_trace_is_exactly_one_trace_collector(void **state)
     object_release(set);
 }
 
+/* XML with two collectors for what is one trace: the second is told at once, not at some later Commit. And a session's
+   XML has no element for what only stored sets have (pla-behaviour 18). */
+static void xml_of_a_session_is_one_trace(void **state)
+{
+    (void)state;
+    static const char two[] = "<DataCollectorSet><TraceDataCollector><Name>a</Name></TraceDataCollector>"
+                              "<TraceDataCollector><Name>b</Name></TraceDataCollector></DataCollectorSet>";
+    static const char *const left_out[] = {"<DataManager>", "<TaskRunAsSelf>", "<StopOnCompletion>"};
+    struct object *set = new_trace("Session"), *issues, *item, *stored = new_set(NULL);
+    char *xml;
+    assert_int_equal(commit(set, "t", CREATE), S_OK);
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(set_from_xml(set, two, strlen(two), issues), S_OK);
+    assert_int_equal(collection_count(collectors_of(set)), 1);
+    assert_int_equal(collection_count(issues), 1);
+    assert_int_equal(collection_item(issues, 0, &item), S_OK);
+    assert_string_equal(((struct value_map_item *)item)->Key, "TraceDataCollector[2]/");
+    assert_int_equal((HRESULT)((struct value_map_item *)item)->Value.integer, PLA_E_DCS_SINGLETON_REQUIRED);
+    assert_int_equal(object_to_xml(set, &xml, NULL), S_OK);
+    for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
+        assert_null(strstr(xml, left_out[i]));
+    memory_free(xml);
+    assert_int_equal(object_to_xml(stored, &xml, NULL), S_OK);
+    for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
+        assert_non_null(strstr(xml, left_out[i]));
+    memory_free(xml);
+    object_release(item);
+    object_release(issues);
+    object_release(stored);
+    object_release(set);
+}
+
 /* How often the map says that the property is ignored; any other word on it fails. */
 static unsigned times_ignored(struct object *issues, const char *key)
 {
@@ -415,6 +447,7 @@ int main(void)
         cmocka_unit_test(a_class_has_its_own_namespace),
         cmocka_unit_test(a_bound_object_stays_in_its_namespace),
         cmocka_unit_test(a_trace_is_exactly_one_trace_collector),
+        cmocka_unit_test(xml_of_a_session_is_one_trace),
         cmocka_unit_test(what_a_trace_ignores_is_reported),
         cmocka_unit_test(a_session_is_bound_but_not_stored),
         cmocka_unit_test(an_autosession_is_stored_and_cannot_be_started),

@@ -49,6 +49,7 @@ static int role_commit(const char *letter, int commits)
         if (!record.known)
             return 15;
         run_record_free(&record);
+        child_sleep(1); /* the lock is asked for again and again, not queued for: leave the others a moment */
     }
     return 0;
 }

@@ -204,6 +204,8 @@ static void run_records(void **state)
     (void)state;
     record.latest_location = location;
     record.last_message = message;
+    record.running = true;
+    record.last_scheduled = -133000000000000001;
     assert_int_equal(texts_add(&record.latest_files, "a b.blg"), S_OK);
     assert_int_equal(texts_add(&record.latest_files, ""), S_OK);
     assert_int_equal(texts_add(&record.latest_files, " c%0A"), S_OK);
@@ -215,6 +217,8 @@ static void run_records(void **state)
     assert_true(back.known);
     assert_true(back.serial_number == record.serial_number);
     assert_int_equal(back.last_result, record.last_result);
+    assert_true(back.running);
+    assert_true(back.last_scheduled == record.last_scheduled);
     assert_same_text(back.latest_location, location);
     assert_same_text(back.last_message, message);
     assert_int_equal(back.latest_files.count, 3);
@@ -241,6 +245,39 @@ static void run_records(void **state)
     assert_int_equal(store_delete("Service", "run"), S_OK);
 }
 
+static HRESULT count_on(struct run_record *record, const void *by)
+{
+    record->serial_number += *(const uint32_t *)by;
+    return S_OK;
+}
+
+static HRESULT do_nothing(struct run_record *record, const void *hr)
+{
+    record->serial_number = 0;
+    return *(const HRESULT *)hr;
+}
+
+/* A host and a client change the record of one set: what one of them writes would be lost, a serial number come twice.
+ */
+static void run_records_are_updated(void **state)
+{
+    struct run_record back;
+    uint32_t by = 3;
+    HRESULT nothing = S_FALSE, fails = E_OUTOFMEMORY;
+
+    (void)state;
+    assert_int_equal(store_update_run("Service", "Updated", count_on, &by), S_OK);
+    assert_int_equal(store_update_run("Service", "updated", count_on, &by), S_OK);
+    assert_int_equal(store_update_run("Service", "Updated", do_nothing, &nothing), S_OK);
+    assert_int_equal(store_update_run("Service", "Updated", do_nothing, &fails), E_OUTOFMEMORY);
+    assert_int_equal(store_load_run("Service", "Updated", &back), S_OK);
+    assert_true(back.known);
+    assert_int_equal(back.serial_number, 6);
+    run_record_free(&back);
+    save("Updated", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(store_delete("Service", "Updated"), S_OK);
+}
+
 /* A damaged record is told of, with its path, and never taken for figures; what a later version adds is no damage. */
 static void run_record_files(void **state)
 {
@@ -255,6 +292,8 @@ static void run_record_files(void **state)
         {"openpla-run 2\n", false},
         {"openpla-run 1\nserial-number 7", false},
         {"openpla-run 1\nserial-number x\n", false},
+        {"openpla-run 1\nlast-scheduled soon\n", false},
+        {"openpla-run 1\nrunning yes\n", false},
         {"openpla-run 1\nserial-number 4294967296\n", false},
         {"openpla-run 1\nserial-number -1\n", false},
         {"openpla-run 1\nlast-message %\n", false},
@@ -508,11 +547,17 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(empty_store),           cmocka_unit_test(create_modify_delete),
-        cmocka_unit_test(xml_is_kept_exactly),   cmocka_unit_test(unusual_names),
-        cmocka_unit_test(case_of_names),         cmocka_unit_test(files_put_there_by_hand),
-        cmocka_unit_test(run_records),           cmocka_unit_test(run_record_files),
-        cmocka_unit_test(delete_leaves_nothing), cmocka_unit_test(failed_save_leaves_the_old_set),
+        cmocka_unit_test(empty_store),
+        cmocka_unit_test(create_modify_delete),
+        cmocka_unit_test(xml_is_kept_exactly),
+        cmocka_unit_test(unusual_names),
+        cmocka_unit_test(case_of_names),
+        cmocka_unit_test(files_put_there_by_hand),
+        cmocka_unit_test(run_records),
+        cmocka_unit_test(run_records_are_updated),
+        cmocka_unit_test(run_record_files),
+        cmocka_unit_test(delete_leaves_nothing),
+        cmocka_unit_test(failed_save_leaves_the_old_set),
         cmocka_unit_test(out_of_memory),
     };
 

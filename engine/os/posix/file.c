@@ -245,3 +245,8 @@ void file_lock_release(struct file_lock *lock)
     close(lock->fd);
     memory_free(lock);
 }
+
+HRESULT file_rename(const char *from, const char *to)
+{
+    return rename(from, to) ? posix_failed(errno, from) : S_OK;
+}

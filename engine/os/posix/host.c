@@ -11,7 +11,9 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #define NETBIOS_NAME_MAX 15
@@ -86,6 +88,15 @@ char *host_user_name(void)
         name = text_format("%s\\%s", computer, found ? found->pw_name : number);
     memory_free(computer);
     return name;
+}
+
+HRESULT host_new_guid(GUID *out)
+{
+    if (getrandom(out, sizeof(*out), 0) != (ssize_t)sizeof(*out))
+        return posix_failed(errno, "random numbers");
+    out->Data3 = (uint16_t)((out->Data3 & 0x0FFF) | 0x4000);
+    out->Data4[0] = (uint8_t)((out->Data4[0] & 0x3F) | 0x80);
+    return S_OK;
 }
 
 /* Programs of this host have no string resources. */

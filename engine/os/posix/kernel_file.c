@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 struct kernel_file {
@@ -45,7 +47,7 @@ HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size)
         void *grown = f->text;
         ssize_t n;
 
-        if (!memory_grow(&grown, &f->capacity, length + 4096, 1))
+        if (f->capacity < length + 512 && !memory_grow(&grown, &f->capacity, length + 2048, 1))
             return E_OUTOFMEMORY;
         f->text = grown;
         n = pread(f->fd, f->text + length, f->capacity - length - 1, (off_t)length);
@@ -71,34 +73,86 @@ void kernel_file_close(struct kernel_file *f)
     memory_free(f);
 }
 
+size_t kernel_file_share(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < 128)
+        return 64;
+    return limit.rlim_cur < 40000 ? (size_t)limit.rlim_cur / 2 : 20000;
+}
+
+/* Hands each entry of the folder to `add` until that fails. */
+static HRESULT each_name(const char *path, HRESULT (*add)(void *list, const char *name), void *list)
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+    HRESULT hr = S_OK;
+
+    if (!directory)
+        return posix_failed(errno, path);
+    while (SUCCEEDED(hr) && (entry = readdir(directory)) != NULL)
+        hr = add(list, entry->d_name);
+    closedir(directory);
+    return hr;
+}
+
+static HRESULT add_name(void *list, const char *name)
+{
+    return *name == '.' ? S_OK : texts_add(list, name);
+}
+
+HRESULT kernel_folder_names(const char *path, struct texts *names)
+{
+    return each_name(path, add_name, names);
+}
+
+struct id_list {
+    void *ids;
+    size_t count, capacity;
+};
+
+static HRESULT add_id(void *user, const char *name)
+{
+    struct id_list *list = user;
+    uint32_t id = 0;
+
+    while (*name >= '0' && *name <= '9')
+        id = id * 10 + (uint32_t)(*name++ - '0');
+    if (*name)
+        return S_OK;
+    if (!memory_grow(&list->ids, &list->capacity, list->count + 1, sizeof(uint32_t)))
+        return E_OUTOFMEMORY;
+    ((uint32_t *)list->ids)[list->count++] = id;
+    return S_OK;
+}
+
+HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count)
+{
+    struct id_list list = {0};
+    HRESULT hr = each_name(path, add_id, &list);
+
+    if (FAILED(hr)) {
+        memory_free(list.ids);
+        list = (struct id_list){0};
+    }
+    *ids = list.ids;
+    *count = list.count;
+    return hr;
+}
+
 HRESULT kernel_process_ids(uint32_t **ids, size_t *count)
 {
-    DIR *directory = opendir("/proc");
-    void *list = NULL;
-    size_t n = 0, capacity = 0;
-    struct dirent *entry;
+    return kernel_folder_numbers("/proc", ids, count);
+}
 
-    *ids = NULL;
-    *count = 0;
-    if (!directory)
-        return posix_failed(errno, "/proc");
-    while ((entry = readdir(directory)) != NULL) {
-        uint32_t id = 0;
-        const char *c = entry->d_name;
+HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)
+{
+    struct statvfs s;
 
-        while (*c >= '0' && *c <= '9')
-            id = id * 10 + (uint32_t)(*c++ - '0');
-        if (*c)
-            continue;
-        if (!memory_grow(&list, &capacity, n + 1, sizeof(uint32_t))) {
-            closedir(directory);
-            memory_free(list);
-            return E_OUTOFMEMORY;
-        }
-        ((uint32_t *)list)[n++] = id;
-    }
-    closedir(directory);
-    *ids = list;
-    *count = n;
+    if (statvfs(path, &s))
+        return posix_failed(errno, path);
+    *size = (uint64_t)s.f_blocks * s.f_frsize;
+    *free = (uint64_t)s.f_bavail * s.f_frsize;
     return S_OK;
 }

@@ -181,3 +181,12 @@ bool process_alive(uint32_t id, uint64_t start_time)
 
     return read_stat(id, &status, &start) && start == start_time && status != 'Z' && status != 'X';
 }
+
+HRESULT process_terminate(uint32_t id, uint64_t start_time)
+{
+    if (!process_alive(id, start_time))
+        return S_FALSE;
+    if (kill((pid_t)id, SIGKILL))
+        return errno == ESRCH ? S_FALSE : posix_failed(errno, "end of a process");
+    return S_OK;
+}

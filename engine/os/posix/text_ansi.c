@@ -49,3 +49,19 @@ HRESULT text_to_ansi(const char *text, char **out, size_t *size)
     }
     return S_OK;
 }
+
+HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out)
+{
+    WCHAR *wide = memory_alloc((size + 1) * sizeof *wide);
+    *out = NULL;
+    if (!wide) {
+        return error_set(E_OUTOFMEMORY, "out of memory for a text of %zu characters", size);
+    }
+    for (size_t i = 0; i < size; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        wide[i] = byte >= 0x80 && byte < 0xA0 ? windows_1252[byte - 0x80] : byte;
+    }
+    HRESULT hr = text_from_utf16(wide, size, replace, out);
+    memory_free(wide);
+    return hr;
+}

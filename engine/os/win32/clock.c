@@ -2,6 +2,7 @@
 /* Windows' clocks and time zone. */
 #include <windows.h>
 #include "engine/os/clock.h"
+#include "engine/os/host.h"
 #include "engine/os/text.h"
 
 int64_t clock_utc(void)
@@ -54,6 +55,30 @@ static int64_t from_system_time(const SYSTEMTIME *s)
     return clock_from_calendar(&t);
 }
 
+/* The rules of the year that is meant, not of the present one. They come from the registry, which is slow under Wine,
+   so those of the latest year are kept for a second. */
+static bool zone_of_year(int year, TIME_ZONE_INFORMATION *zone)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct {
+        int year;
+        uint64_t read; /* ms */
+        TIME_ZONE_INFORMATION zone;
+    } kept;
+    uint64_t now = clock_monotonic_ms();
+    bool found = true;
+
+    host_lock_enter(&lock);
+    if (kept.year != year || now - kept.read > 1000) {
+        found = GetTimeZoneInformationForYear((USHORT)year, NULL, &kept.zone);
+        kept.year = found ? year : 0;
+        kept.read = now;
+    }
+    *zone = kept.zone;
+    host_lock_leave(&lock);
+    return found;
+}
+
 int clock_bias_minutes(int64_t utc)
 {
     struct calendar_time t = clock_calendar(utc);
@@ -66,8 +91,7 @@ int clock_bias_minutes(int64_t utc)
     SYSTEMTIME local;
     TIME_ZONE_INFORMATION zone;
 
-    /* The rules of the year that is meant, not of the present one. */
-    if (t.year < 1601 || t.year > 30827 || !GetTimeZoneInformationForYear((USHORT)t.year, NULL, &zone) ||
+    if (t.year < 1601 || t.year > 30827 || !zone_of_year(t.year, &zone) ||
         !SystemTimeToTzSpecificLocalTime(&zone, &universal, &local))
         return 0;
     return (int)((from_system_time(&universal) - from_system_time(&local)) / 600000000);

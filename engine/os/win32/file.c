@@ -162,11 +162,11 @@ void file_close(struct file *f)
     memory_free(f);
 }
 
-static HRESULT replace(const char *temporary, const char *path)
+HRESULT file_rename(const char *old_path, const char *path)
 {
     uint64_t limit = clock_monotonic_ms() + STORE_PATIENCE;
     WCHAR *from = NULL, *to = NULL;
-    HRESULT hr = win32_path(temporary, &from);
+    HRESULT hr = win32_path(old_path, &from);
 
     if (SUCCEEDED(hr))
         hr = win32_path(path, &to);
@@ -178,8 +178,6 @@ static HRESULT replace(const char *temporary, const char *path)
         else
             Sleep(10);
     }
-    if (FAILED(hr) && from)
-        DeleteFileW(from);
     memory_free(from);
     memory_free(to);
     return hr;
@@ -206,9 +204,14 @@ HRESULT file_store(const char *path, const void *data, size_t size)
             hr = file_flush(f);
         file_close(f);
         if (SUCCEEDED(hr))
-            hr = replace(temporary, path);
-        else
+            hr = file_rename(temporary, path);
+        if (FAILED(hr)) {
+            char *text = text_copy(error_text(hr)); /* of the first failure, not of this tidying */
             file_delete(temporary);
+            if (text)
+                error_set(hr, "%s", text);
+            memory_free(text);
+        }
     }
     memory_free(temporary);
     return hr;

@@ -6,6 +6,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/win32/win32_call.h"
 
+#include <ntsecapi.h>
 #include <string.h>
 
 bool host_is_wine(void)
@@ -15,14 +16,21 @@ bool host_is_wine(void)
     return ntdll && GetProcAddress(ntdll, "wine_get_version");
 }
 
+/* The system keeps the name from its start on, so it is asked once: under Wine that is a look into the registry. */
 char *host_computer_name(void)
 {
-    WCHAR name[MAX_COMPUTERNAME_LENGTH + 1] = L"";
-    DWORD length = MAX_COMPUTERNAME_LENGTH + 1;
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static WCHAR name[MAX_COMPUTERNAME_LENGTH + 1];
+    static DWORD length;
     char *text, *upper;
 
-    if (!GetComputerNameW(name, &length))
-        length = 0;
+    host_lock_enter(&lock);
+    if (!length) {
+        length = MAX_COMPUTERNAME_LENGTH + 1;
+        if (!GetComputerNameW(name, &length))
+            length = 0;
+    }
+    host_lock_leave(&lock);
     if (FAILED(text_from_utf16(name, length, true, &text)))
         return NULL;
     upper = text_fold(*text ? text : "localhost");
@@ -161,6 +169,15 @@ char *host_user_name(void)
     memory_free(user_text);
     memory_free(domain_text);
     return name;
+}
+
+HRESULT host_new_guid(GUID *out)
+{
+    if (!RtlGenRandom(out, sizeof(*out)))
+        return win32_failed(GetLastError(), "random numbers");
+    out->Data3 = (uint16_t)((out->Data3 & 0x0FFF) | 0x4000);
+    out->Data4[0] = (uint8_t)((out->Data4[0] & 0x3F) | 0x80);
+    return S_OK;
 }
 
 _Static_assert(sizeof(SRWLOCK) <= sizeof(struct host_lock), "a lock holds a system lock");

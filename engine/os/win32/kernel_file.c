@@ -9,6 +9,7 @@
 #include "engine/os/win32/win32_call.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FILE_NAMES_INFORMATION_CLASS 12 /* FileNamesInformation */
@@ -31,11 +32,10 @@ struct kernel_file {
     char path[];
 };
 
-static HRESULT open_unix(const char *path, DWORD flags, HANDLE *out)
+/* The path as Wine's programs write it; from memory_alloc. */
+static HRESULT unix_name(const char *path, WCHAR **out)
 {
     char name[512];
-    WCHAR *wide;
-    HRESULT hr;
 
     if (!host_is_wine() || strlen(path) > sizeof(name) - 16)
         return win32_failed(ERROR_FILE_NOT_FOUND, path);
@@ -44,7 +44,14 @@ static HRESULT open_unix(const char *path, DWORD flags, HANDLE *out)
         if (*c == '/')
             *c = '\\';
     }
-    hr = text_to_utf16(name, &wide, NULL);
+    return text_to_utf16(name, out, NULL);
+}
+
+static HRESULT open_unix(const char *path, DWORD flags, HANDLE *out)
+{
+    WCHAR *wide;
+    HRESULT hr = unix_name(path, &wide);
+
     if (FAILED(hr))
         return hr;
     *out = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
@@ -85,7 +92,9 @@ HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size)
         size_t room;
         NTSTATUS status;
 
-        if (!memory_grow(&grown, &f->capacity, (size_t)offset.QuadPart + 4096, 1))
+        /* Most are short, and many are kept. */
+        if (f->capacity < (size_t)offset.QuadPart + 512 &&
+            !memory_grow(&grown, &f->capacity, (size_t)offset.QuadPart + 2048, 1))
             return E_OUTOFMEMORY;
         f->text = grown;
         room = f->capacity - (size_t)offset.QuadPart - 1;
@@ -111,6 +120,25 @@ void kernel_file_close(struct kernel_file *f)
     memory_free(f);
 }
 
+/* Every handle is a file of wineserver, who opens /proc/self too: its limit is for all programs together. */
+size_t kernel_file_share(void)
+{
+    static const char name[] = "Max open files";
+    struct kernel_file *f;
+    const char *text, *line = NULL;
+    size_t size;
+    unsigned long limit = 0;
+
+    if (FAILED(kernel_file_open("/proc/self/limits", &f)))
+        return 64;
+    if (SUCCEEDED(kernel_file_read(f, &text, &size)))
+        line = strstr(text, name);
+    if (line)
+        limit = strtoul(line + sizeof(name) - 1, NULL, 10);
+    kernel_file_close(f);
+    return limit < 256 ? 64 : limit < 80000 ? limit / 4 : 20000;
+}
+
 /* As the system lays out one entry of FileNamesInformation. */
 struct name_entry {
     ULONG next;
@@ -119,42 +147,26 @@ struct name_entry {
     WCHAR name[1];
 };
 
-struct id_list {
-    void *ids;
-    size_t count, capacity;
-};
-
-/* The ids among the names of one filled buffer. */
-static HRESULT add_ids(const char *buffer, struct id_list *list)
+/* Hands each name of one filled buffer to `add` until that fails. */
+static HRESULT each_in(const char *buffer, HRESULT (*add)(void *list, const WCHAR *name, size_t units), void *list)
 {
     for (;;) {
         const struct name_entry *entry = (const void *)buffer;
-        size_t units = entry->length / sizeof(WCHAR), i = 0;
-        uint32_t id = 0;
+        HRESULT hr = add(list, entry->name, entry->length / sizeof(WCHAR));
 
-        while (i < units && entry->name[i] >= '0' && entry->name[i] <= '9')
-            id = id * 10 + (entry->name[i++] - '0');
-        if (i == units && units) {
-            if (!memory_grow(&list->ids, &list->capacity, list->count + 1, sizeof(uint32_t)))
-                return E_OUTOFMEMORY;
-            ((uint32_t *)list->ids)[list->count++] = id;
-        }
-        if (!entry->next)
-            return S_OK;
+        if (FAILED(hr) || !entry->next)
+            return hr;
         buffer += entry->next;
     }
 }
 
-HRESULT kernel_process_ids(uint32_t **ids, size_t *count)
+static HRESULT each_name(const char *path, HRESULT (*add)(void *list, const WCHAR *name, size_t units), void *list)
 {
-    struct id_list list = {0};
     _Alignas(8) char buffer[16384];
     HANDLE handle;
     BOOLEAN restart = TRUE;
-    HRESULT hr = open_unix("/proc", FILE_FLAG_BACKUP_SEMANTICS, &handle);
+    HRESULT hr = open_unix(path, FILE_FLAG_BACKUP_SEMANTICS, &handle);
 
-    *ids = NULL;
-    *count = 0;
     if (FAILED(hr))
         return hr;
     for (; SUCCEEDED(hr); restart = FALSE) {
@@ -165,15 +177,87 @@ HRESULT kernel_process_ids(uint32_t **ids, size_t *count)
 
         if (status == STATUS_NO_MORE_FILES)
             break;
-        hr = status ? error_set(E_FAIL, "\"/proc\": cannot be listed (status 0x%08lX)", (unsigned long)status)
-                    : add_ids(buffer, &list);
+        hr = status ? error_set(E_FAIL, "\"%s\": cannot be listed (status 0x%08lX)", path, (unsigned long)status)
+                    : each_in(buffer, add, list);
     }
     CloseHandle(handle);
+    return hr;
+}
+
+static HRESULT add_name(void *list, const WCHAR *name, size_t units)
+{
+    char *text;
+    HRESULT hr;
+
+    if (units && *name == '.')
+        return S_OK;
+    hr = text_from_utf16(name, units, true, &text);
+    if (SUCCEEDED(hr)) {
+        hr = texts_add(list, text);
+        memory_free(text);
+    }
+    return hr;
+}
+
+HRESULT kernel_folder_names(const char *path, struct texts *names)
+{
+    return each_name(path, add_name, names);
+}
+
+struct id_list {
+    void *ids;
+    size_t count, capacity;
+};
+
+static HRESULT add_id(void *user, const WCHAR *name, size_t units)
+{
+    struct id_list *list = user;
+    uint32_t id = 0;
+    size_t i = 0;
+
+    while (i < units && name[i] >= '0' && name[i] <= '9')
+        id = id * 10 + (name[i++] - '0');
+    if (i < units || !units)
+        return S_OK;
+    if (!memory_grow(&list->ids, &list->capacity, list->count + 1, sizeof(uint32_t)))
+        return E_OUTOFMEMORY;
+    ((uint32_t *)list->ids)[list->count++] = id;
+    return S_OK;
+}
+
+HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count)
+{
+    struct id_list list = {0};
+    HRESULT hr = each_name(path, add_id, &list);
+
     if (FAILED(hr)) {
         memory_free(list.ids);
-        return hr;
+        list = (struct id_list){0};
     }
     *ids = list.ids;
     *count = list.count;
-    return S_OK;
+    return hr;
+}
+
+HRESULT kernel_process_ids(uint32_t **ids, size_t *count)
+{
+    return kernel_folder_numbers("/proc", ids, count);
+}
+
+HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)
+{
+    ULARGE_INTEGER available, total;
+    WCHAR *wide;
+    HRESULT hr = unix_name(path, &wide);
+
+    if (FAILED(hr))
+        return hr;
+    if (GetDiskFreeSpaceExW(wide, &available, &total, NULL)) {
+        *size = total.QuadPart;
+        *free = available.QuadPart;
+    } else {
+        hr = win32_failed(GetLastError(), path);
+    }
+    memory_free(wide);
+    return hr;
 }

@@ -18,7 +18,12 @@ static void add_argument(struct text_buffer *line, const char *argument)
 {
     size_t backslashes = 0;
 
-    text_buffer_add(line, line->length ? " \"" : "\"");
+    text_buffer_add(line, line->length ? " " : "");
+    if (*argument && !strpbrk(argument, " \t\"")) {
+        text_buffer_add(line, argument);
+        return;
+    }
+    text_buffer_add(line, "\"");
     for (const char *c = argument; *c; c++) {
         if (*c == '\\') {
             backslashes++;
@@ -161,4 +166,19 @@ bool process_alive(uint32_t id, uint64_t start_time)
     alive = creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
     CloseHandle(process);
     return alive;
+}
+
+HRESULT process_terminate(uint32_t id, uint64_t start_time)
+{
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_TERMINATE | SYNCHRONIZE, FALSE, id);
+    HRESULT hr = S_OK;
+
+    if (!process)
+        return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE : win32_failed(GetLastError(), "end of a process");
+    if (creation_time(process) != start_time || WaitForSingleObject(process, 0) != WAIT_TIMEOUT)
+        hr = S_FALSE;
+    else if (!TerminateProcess(process, 1))
+        hr = win32_failed(GetLastError(), "end of a process");
+    CloseHandle(process);
+    return hr;
 }

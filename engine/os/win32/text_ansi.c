@@ -42,3 +42,25 @@ HRESULT text_to_ansi(const char *text, char **out, size_t *size)
     }
     return S_OK;
 }
+
+HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out)
+{
+    *out = NULL;
+    if (size == 0) {
+        *out = text_copy("");
+        return *out ? S_OK : E_OUTOFMEMORY;
+    }
+    const DWORD flags = replace ? 0 : MB_ERR_INVALID_CHARS;
+    int units = size > INT_MAX ? 0 : MultiByteToWideChar(CP_ACP, flags, text, (int)size, NULL, 0);
+    if (units <= 0) {
+        return error_set(E_INVALIDARG, "a text of %zu bytes is none of the ANSI code page", size);
+    }
+    WCHAR *wide = memory_alloc((size_t)units * sizeof *wide);
+    if (!wide) {
+        return error_set(E_OUTOFMEMORY, "out of memory for a text of %zu characters", size);
+    }
+    MultiByteToWideChar(CP_ACP, flags, text, (int)size, wide, units);
+    HRESULT hr = text_from_utf16(wide, (size_t)units, replace, out);
+    memory_free(wide);
+    return hr;
+}

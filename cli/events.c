@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla events: what happened to the sets. */
+#include "cli/verbs.h"
+
+#include <stdio.h>
+
+#include "cli/inputs.h"
+#include "cli/json.h"
+#include "engine/log/event_file.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/folder_watch.h"
+#include "engine/os/memory.h"
+
+#define VERB    "events"
+#define LOOK_MS 1000 /* while it follows, in case the folder's watch tells nothing */
+
+struct choice {
+    const char *set, *level;
+    uint32_t id, last, max;
+    bool follow, json;
+    enum event_level worst; /* shown: this level and what is worse */
+};
+
+static const struct {
+    const char *name;
+    enum event_level level;
+} levels[] = {{"error", EVENT_ERROR}, {"warning", EVENT_WARNING}, {"information", EVENT_INFORMATION}};
+
+static const char *level_name(enum event_level level)
+{
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
+        if (levels[i].level == level)
+            return levels[i].name;
+    return "";
+}
+
+/* Of which set the event tells: its first field, but for those that tell of none. */
+static const char *set_of(const struct event_record *e)
+{
+    for (size_t i = 0; i < e->count; i++)
+        if (text_equal_nocase(e->fields[i].name, "DataCollecotrSet"))
+            return e->fields[i].value;
+    for (size_t i = 0; i < e->count; i++)
+        if (text_equal_nocase(e->fields[i].name, "Name"))
+            return e->fields[i].value;
+    return "";
+}
+
+static bool is_chosen(const struct choice *c, const struct event_record *e)
+{
+    return (c->id == 0 || e->id == c->id) && e->level <= c->worst &&
+           (c->set == NULL || text_matches(c->set, set_of(e)));
+}
+
+static void print_json(const struct event_record *e)
+{
+    struct json j = {.out = stdout, .compact = true};
+    char *time = format_iso_time(e->utc);
+    json_begin(&j, NULL, '{');
+    json_text(&j, "time", time);
+    json_integer(&j, "id", (int64_t)e->id);
+    json_text(&j, "level", level_name(e->level));
+    json_text(&j, "message", e->message);
+    json_begin(&j, "fields", '{');
+    for (size_t i = 0; i < e->count; i++)
+        json_text(&j, e->fields[i].name, e->fields[i].value);
+    json_end(&j, '}');
+    json_end(&j, '}');
+    memory_free(time);
+}
+
+static void print_text(const struct event_record *e)
+{
+    struct calendar_time t = clock_calendar(clock_utc_to_local(e->utc));
+    printf("%04d-%02d-%02d %02d:%02d:%02d.%03d  %u %s  %s:", t.year, t.month, t.day, t.hour, t.minute, t.second,
+           t.millisecond, (unsigned)e->id, level_name(e->level), e->message);
+    for (size_t i = 0; i < e->count; i++)
+        if (e->fields[i].value[0] != '\0')
+            printf("%s %s=%s", i > 0 ? "," : "", e->fields[i].name, e->fields[i].value);
+    printf("\n");
+}
+
+/* Shows what there is, but for the first `skipped` that are chosen. *seen: how many were chosen. */
+static HRESULT show(struct event_reader *r, const struct choice *c, uint64_t skipped, uint64_t *shown, uint64_t *seen)
+{
+    struct event_record e;
+    HRESULT hr = S_OK;
+    *seen = 0;
+    while ((c->max == 0 || *shown < c->max) && (hr = event_reader_next(r, &e)) == S_OK) {
+        if (!is_chosen(c, &e) || (*seen)++ < skipped)
+            continue;
+        if (c->json)
+            print_json(&e);
+        else
+            print_text(&e);
+        (*shown)++;
+    }
+    return hr;
+}
+
+static HRESULT count(const char *folder, const struct choice *c, uint64_t *all)
+{
+    struct event_reader *r;
+    struct event_record e;
+    HRESULT hr = event_reader_open(folder, &r);
+    *all = 0;
+    if (FAILED(hr))
+        return hr;
+    while ((hr = event_reader_next(r, &e)) == S_OK)
+        *all += is_chosen(c, &e);
+    event_reader_close(r);
+    return hr;
+}
+
+static HRESULT follow(struct event_reader *r, const char *folder, const struct choice *c, uint64_t *shown)
+{
+    struct folder_watch *watch = NULL;
+    uint64_t seen;
+    HRESULT hr = folder_create(folder);
+    if (SUCCEEDED(hr))
+        hr = folder_watch_open(folder, &watch);
+    while (SUCCEEDED(hr) && (c->max == 0 || *shown < c->max)) {
+        hr = show(r, c, 0, shown, &seen);
+        if (fflush(stdout) != 0)
+            break; /* main says it */
+        if (SUCCEEDED(hr) && (c->max == 0 || *shown < c->max))
+            hr = folder_watch_wait(watch, LOOK_MS);
+    }
+    folder_watch_close(watch);
+    return hr;
+}
+
+static HRESULT show_events(const struct choice *c)
+{
+    struct event_reader *r = NULL;
+    uint64_t all = 0, shown = 0, seen;
+    char *folder = event_folder();
+    HRESULT hr = folder != NULL ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && c->last > 0)
+        hr = count(folder, c, &all);
+    if (SUCCEEDED(hr))
+        hr = event_reader_open(folder, &r);
+    if (SUCCEEDED(hr))
+        hr = show(r, c, c->last > 0 && all > c->last ? all - c->last : 0, &shown, &seen);
+    if (SUCCEEDED(hr) && c->follow)
+        hr = follow(r, folder, c, &shown);
+    event_reader_close(r);
+    memory_free(folder);
+    return hr;
+}
+
+static int run(int argc, char **argv)
+{
+    struct choice c = {.worst = EVENT_INFORMATION};
+    const struct option options[] = {
+        {"set", OPTION_TEXT, &c.set},    {"id", OPTION_COUNT, &c.id},   {"level", OPTION_TEXT, &c.level},
+        {"last", OPTION_COUNT, &c.last}, {"max", OPTION_COUNT, &c.max}, {"follow", OPTION_FLAG, &c.follow},
+        {"json", OPTION_FLAG, &c.json},
+    };
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof options[0], NULL);
+    if (result != CLI_DONE)
+        return result;
+    if (c.level != NULL) {
+        c.worst = 0;
+        for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
+            if (text_equal_nocase(levels[i].name, c.level))
+                c.worst = levels[i].level;
+        if (c.worst == 0)
+            return cli_usage(VERB, "-level: \"%s\" is none of error, warning, information", c.level);
+    }
+    HRESULT hr = show_events(&c);
+    return FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
+}
+
+const struct verb verb_events = {
+    .name = "events",
+    .summary = "shows what happened to the sets: starts, stops, segments, losses, failures",
+    .help =
+        "openpla events [-set NAME] [-id ID] [-level LEVEL] [-last N] [-max N] [-follow] [-json]\n"
+        "\n"
+        "Shows the events of this computer's data collector sets, the oldest first. About 2 MiB are kept. Ids below\n"
+        "9000 are those of Windows' provider Microsoft-Windows-Diagnosis-PLA.\n"
+        "\n"
+        "  -set NAME     only those of the set; * and ? stand for any text\n"
+        "  -id ID        only those of the id\n"
+        "  -level LEVEL  only error; or warning, which is errors too; or information, which is all\n"
+        "  -last N       only the last N\n"
+        "  -max N        ends after N\n"
+        "  -follow       goes on with what happens from now on\n"
+        "  -json         one JSON object a line\n",
+    .run = run,
+};

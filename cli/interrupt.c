@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits for Ctrl+C: the console's handler on Windows, blocked signals elsewhere. */
+#include "cli/interrupt.h"
+
+#ifdef _WIN32
+#include <windows.h>
+
+static HANDLE asked, done;
+
+/* On a thread of the system's. When the window closes, the session ends or the machine goes down, the process dies as
+   soon as this returns: the loop gets a while to end its file. */
+static BOOL WINAPI on_control(DWORD control)
+{
+    SetEvent(asked);
+    if (control != CTRL_C_EVENT && control != CTRL_BREAK_EVENT) {
+        WaitForSingleObject(done, 4000);
+    }
+    return TRUE;
+}
+
+bool interrupt_begin(void)
+{
+    asked = CreateEventW(NULL, TRUE, FALSE, NULL);
+    done = CreateEventW(NULL, TRUE, FALSE, NULL);
+    return asked && done && SetConsoleCtrlHandler(on_control, TRUE);
+}
+
+bool interrupt_wait(uint32_t timeout_ms)
+{
+    return WaitForSingleObject(asked, timeout_ms) == WAIT_OBJECT_0;
+}
+
+/* The events stay for a handler that may still run. */
+void interrupt_end(void)
+{
+    SetEvent(done);
+    SetConsoleCtrlHandler(on_control, FALSE);
+}
+#else
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+static sigset_t signals, before;
+static bool asked;
+
+bool interrupt_begin(void)
+{
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    asked = false;
+    return sigprocmask(SIG_BLOCK, &signals, &before) == 0;
+}
+
+bool interrupt_wait(uint32_t timeout_ms)
+{
+    struct timespec time = {(time_t)(timeout_ms / 1000), (long)(timeout_ms % 1000) * 1000000};
+    if (!asked) {
+        int signal;
+        while ((signal = sigtimedwait(&signals, NULL, &time)) < 0 && errno == EINTR) {
+        }
+        asked = signal > 0;
+    }
+    return asked;
+}
+
+void interrupt_end(void)
+{
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+#endif

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla relog: copies logs into another format, with fewer counters, a part of the time, every nth sample. */
+#include "cli/verbs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/columns.h"
+#include "cli/inputs.h"
+#include "cli/json.h"
+#include "cli/lines.h"
+#include "engine/log/text_cells.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/os/sql_source.h"
+
+#define VERB             "relog"
+#define TICKS_PER_MINUTE (60 * INT64_C(10000000))
+
+struct relog {
+    struct texts files, counters, counter_files, begin, end;
+    const char *format_text, *output;
+    uint32_t every;
+    bool append, yes, query, as_json;
+
+    enum log_format format;
+    struct filter filter;
+    struct inputs inputs;
+    struct columns columns;
+    struct log_zone zone; /* of the first input */
+    struct log_writer *writer;
+    char *path, *shown, *kept; /* of the output; the same for people; where the file that it replaces waits */
+    bool remarked;             /* the output's remarks are told */
+    uint64_t written;
+    int64_t first, last; /* written */
+    struct cli_progress progress;
+};
+
+static int failed(struct relog *r, HRESULT hr)
+{
+    cli_progress_end(&r->progress);
+    return cli_error(VERB, hr);
+}
+
+static int choose_format(struct relog *r)
+{
+    static const struct {
+        const char *name;
+        enum log_format format;
+    } formats[] = {{"bin", LOG_BINARY}, {"csv", LOG_CSV}, {"tsv", LOG_TSV}, {"sql", LOG_SQL}};
+    r->format = LOG_BINARY;
+    if (r->format_text == NULL) {
+        return CLI_DONE;
+    }
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (text_equal_nocase(r->format_text, formats[i].name)) {
+            r->format = formats[i].format;
+            return CLI_DONE;
+        }
+    }
+    return cli_usage(VERB, "-f: \"%s\" is none of CSV, TSV, BIN, SQL", r->format_text);
+}
+
+/* "SQL:DSN!set", where people write "DSN!set" too. */
+static HRESULT choose_path(struct relog *r)
+{
+    if (r->output != NULL) {
+        const bool prefix = r->format == LOG_SQL && !sql_source_is(r->output);
+        r->path = prefix ? text_format("SQL:%s", r->output) : text_copy(r->output);
+        r->shown = r->path != NULL ? format_path(r->path) : NULL;
+        return r->shown != NULL ? S_OK : E_OUTOFMEMORY;
+    }
+    return S_OK;
+}
+
+static HRESULT read_filter(struct relog *r)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < r->counter_files.count && SUCCEEDED(hr); i++) {
+        hr = lines_read(r->counter_files.items[i], &r->counters);
+    }
+    for (size_t i = 0; i < r->counters.count && SUCCEEDED(hr); i++) {
+        hr = filter_add(&r->filter, r->counters.items[i]);
+    }
+    return hr;
+}
+
+/* The words of -b and -e are one time, in the zone of the first log. */
+static int read_time(const struct relog *r, const char *option, const struct texts *words, int64_t *out)
+{
+    struct text_buffer b = {0};
+    int64_t local;
+    if (words->count == 0) {
+        return CLI_DONE;
+    }
+    for (size_t i = 0; i < words->count; i++) {
+        text_buffer_format(&b, "%s%s", i > 0 ? " " : "", words->items[i]);
+    }
+    char *text = text_buffer_take(&b);
+    if (text == NULL) {
+        return cli_error(VERB, E_OUTOFMEMORY);
+    }
+    int result = CLI_DONE;
+    if (text_time_read(text, strlen(text), TIME_MONTH_FIRST, &local)) {
+        *out = local + r->zone.bias_minutes * TICKS_PER_MINUTE;
+    } else {
+        result = cli_usage(VERB, "-%s: \"%s\" is no time; \"12/31/2026 23:59:59\" is one", option, text);
+    }
+    memory_free(text);
+    return result;
+}
+
+/* Looks at all samples: which instances there are, for formats that list them, and for -q how many samples. */
+static HRESULT look_through(struct relog *r)
+{
+    size_t at;
+    uint64_t done, total;
+    HRESULT hr = inputs_rewind(&r->inputs);
+    while (SUCCEEDED(hr) && (hr = inputs_next(&r->inputs, &at)) == S_OK) {
+        hr = columns_learn(&r->columns, &r->inputs, at);
+        inputs_progress(&r->inputs, &done, &total);
+        cli_progress_show(&r->progress, done, r->query ? total : 2 * total);
+    }
+    return FAILED(hr) ? hr : S_OK;
+}
+
+static bool names_appear_late(const struct relog *r)
+{
+    for (size_t i = 0; i < r->inputs.count; i++) {
+        if (log_reader_info(r->inputs.items[i].reader)->format == LOG_BINARY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool ask(const char *path)
+{
+    fprintf(stderr, "%s is there already. Overwrite it? [y/n] ", path);
+    fflush(stderr);
+    const int answer = getchar();
+    return answer == 'y' || answer == 'Y';
+}
+
+/* A file in the way waits beside until the new one is whole. */
+static HRESULT make_room(struct relog *r)
+{
+    if (r->format == LOG_SQL || !file_exists(r->path)) {
+        return S_OK;
+    }
+    for (size_t i = 0; i < r->inputs.count; i++) {
+        if (text_equal_nocase(r->inputs.items[i].path, r->path)) {
+            return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", r->path);
+        }
+    }
+    if (r->append) {
+        return S_OK;
+    }
+    if (!r->yes && !ask(r->path)) {
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                         "%s: is there already; -y overwrites it, -a appends to it", r->path);
+    }
+    r->kept = text_format("%s.before-relog", r->path);
+    HRESULT hr = r->kept != NULL ? file_rename(r->path, r->kept) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        memory_free(r->kept);
+        r->kept = NULL;
+    }
+    return hr;
+}
+
+static HRESULT write_samples(struct relog *r)
+{
+    uint64_t done, total, samples = 0;
+    const bool second = names_appear_late(r);
+    size_t at;
+    HRESULT hr = inputs_rewind(&r->inputs);
+    while (SUCCEEDED(hr) && (hr = inputs_next(&r->inputs, &at)) == S_OK) {
+        const int64_t utc = r->inputs.items[at].utc;
+        if (samples++ % r->every != 0) {
+            continue;
+        }
+        hr = columns_fill(&r->columns, &r->inputs, at);
+        if (SUCCEEDED(hr)) {
+            hr = log_writer_append(r->writer, utc, r->columns.cells);
+        }
+        if (SUCCEEDED(hr)) {
+            r->first = r->written == 0 ? utc : r->first;
+            r->last = utc;
+            r->written++;
+        }
+        inputs_progress(&r->inputs, &done, &total);
+        cli_progress_show(&r->progress, second ? total + done : done, second ? 2 * total : total);
+    }
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* That a database was away for a while. */
+static void print_writer_remarks(struct relog *r)
+{
+    char *text;
+    while (log_writer_remark(r->writer, &text) == S_OK) {
+        cli_progress_end(&r->progress);
+        fprintf(stderr, "openpla " VERB ": %s: %s\n", r->shown, text);
+        memory_free(text);
+        r->remarked = true;
+    }
+}
+
+static HRESULT write_log(struct relog *r)
+{
+    const struct log_info *info = log_reader_info(r->inputs.items[0].reader);
+    const struct log_options options = {.append = r->append,
+                                        .comment = info->comment,
+                                        .zone = r->zone,
+                                        .copy_of = r->inputs.count == 1 ? r->inputs.items[0].reader : NULL};
+    uint64_t samples;
+    int64_t first, last;
+    size_t at;
+    HRESULT hr = inputs_rewind(&r->inputs);
+    if (SUCCEEDED(hr)) {
+        hr = inputs_next(&r->inputs, &at); /* the log's start is its first sample's time */
+    }
+    if (FAILED(hr)) {
+        return hr;
+    }
+    inputs_range(&r->inputs, &samples, &first, &last);
+    hr = log_writer_create(r->format, r->path, r->columns.counters.items, r->columns.counters.count, first, &options,
+                           &r->writer);
+    if (FAILED(hr)) {
+        return hr;
+    }
+    hr = write_samples(r);
+    print_writer_remarks(r);
+    HRESULT closed = log_writer_close(r->writer);
+    return FAILED(hr) ? hr : closed;
+}
+
+static int copy_logs(struct relog *r)
+{
+    HRESULT hr = make_room(r);
+    if (FAILED(hr)) {
+        return failed(r, hr);
+    }
+    const bool made = r->format != LOG_SQL && !file_exists(r->path);
+    hr = write_log(r);
+    if (FAILED(hr)) {
+        int result = failed(r, hr);
+        if (made && file_exists(r->path)) {
+            (void)file_delete(r->path);
+        }
+        if (r->kept != NULL) {
+            (void)file_rename(r->kept, r->path);
+        }
+        return result;
+    }
+    if (r->kept != NULL) {
+        (void)file_delete(r->kept);
+    }
+    return CLI_DONE;
+}
+
+static void print_range(uint64_t samples, int64_t first, int64_t last, const struct log_zone *zone)
+{
+    char *begin = format_time(first, zone), *end = format_time(last, zone);
+    if (samples > 0 && begin != NULL && end != NULL) {
+        printf("\nBegin:    %s\nEnd:      %s\n", begin, end);
+    }
+    printf("Samples:  %llu\n", (unsigned long long)samples);
+    memory_free(begin);
+    memory_free(end);
+}
+
+static void print_inputs(const struct relog *r)
+{
+    uint64_t samples;
+    int64_t first, last;
+    inputs_range(&r->inputs, &samples, &first, &last);
+    printf("Input\n----------------\nFile(s):\n");
+    for (size_t i = 0; i < r->inputs.count; i++) {
+        printf("     %s (%s)\n", r->inputs.items[i].shown,
+               format_name(log_reader_info(r->inputs.items[i].reader)->format));
+    }
+    print_range(samples, first, last, &r->zone);
+}
+
+static void json_range(struct json *j, uint64_t samples, int64_t first, int64_t last)
+{
+    char *begin = format_iso_time(first), *end = format_iso_time(last);
+    json_text(j, "begin", samples > 0 ? begin : NULL);
+    json_text(j, "end", samples > 0 ? end : NULL);
+    json_integer(j, "samples", (int64_t)samples);
+    memory_free(begin);
+    memory_free(end);
+}
+
+static void print_json(const struct relog *r)
+{
+    struct json j = {.out = stdout};
+    uint64_t samples;
+    int64_t first, last;
+    inputs_range(&r->inputs, &samples, &first, &last);
+    json_begin(&j, NULL, '{');
+    json_begin(&j, "input", '{');
+    json_begin(&j, "files", '[');
+    for (size_t i = 0; i < r->inputs.count; i++) {
+        const struct texts *remarks = log_reader_remarks(r->inputs.items[i].reader);
+        json_begin(&j, NULL, '{');
+        json_text(&j, "file", r->inputs.items[i].shown);
+        json_text(&j, "format", format_name(log_reader_info(r->inputs.items[i].reader)->format));
+        json_begin(&j, "remarks", '[');
+        for (size_t k = 0; k < remarks->count; k++) {
+            json_text(&j, NULL, remarks->items[k]);
+        }
+        json_end(&j, ']');
+        json_end(&j, '}');
+    }
+    json_end(&j, ']');
+    json_range(&j, samples, first, last);
+    json_end(&j, '}');
+    if (!r->query) {
+        json_begin(&j, "output", '{');
+        json_text(&j, "file", r->shown);
+        json_text(&j, "format", format_name(r->format));
+        json_range(&j, r->written, r->first, r->last);
+        json_end(&j, '}');
+    }
+    json_begin(&j, "counters", '[');
+    for (size_t i = 0; i < r->columns.counters.count; i++) {
+        char *path = log_counter_path(&r->columns.counters.items[i]);
+        json_text(&j, NULL, path);
+        memory_free(path);
+    }
+    json_end(&j, ']');
+    json_end(&j, '}');
+}
+
+/* -q: the counters, on the screen or as a list that -cf reads. */
+static int list_counters(struct relog *r)
+{
+    struct text_buffer b = {0};
+    for (size_t i = 0; i < r->columns.counters.count; i++) {
+        char *path = log_counter_path(&r->columns.counters.items[i]);
+        b.failed |= path == NULL;
+        text_buffer_add(&b, path != NULL ? path : "");
+        text_buffer_add(&b, r->output == NULL ? "\n" : "\r\n");
+        memory_free(path);
+    }
+    char *text = text_buffer_take(&b);
+    HRESULT hr = text != NULL ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && r->output != NULL) {
+        hr = make_room(r);
+        if (SUCCEEDED(hr)) {
+            hr = file_store(r->path, text, strlen(text));
+        }
+        if (r->kept != NULL) {
+            (void)(SUCCEEDED(hr) ? file_delete(r->kept) : file_rename(r->kept, r->path));
+        }
+    } else if (SUCCEEDED(hr) && !r->as_json) {
+        print_inputs(r);
+        printf("\n%s\n", text);
+    }
+    memory_free(text);
+    return FAILED(hr) ? failed(r, hr) : CLI_DONE;
+}
+
+/* Damage in the inputs and patterns that nothing matched. */
+static int print_remarks(const struct relog *r)
+{
+    int result = r->remarked ? CLI_REMARKS : CLI_DONE;
+    for (size_t i = 0; i < r->inputs.count; i++) {
+        const struct texts *remarks = log_reader_remarks(r->inputs.items[i].reader);
+        for (size_t k = 0; k < remarks->count; k++) {
+            fprintf(stderr, "openpla " VERB ": %s: %s\n", r->inputs.items[i].shown, remarks->items[k]);
+            result = CLI_REMARKS;
+        }
+    }
+    for (size_t i = 0; i < r->filter.count; i++) {
+        if (!r->filter.patterns[i].used) {
+            fprintf(stderr, "openpla " VERB ": %s: no counter of the input matches\n", r->filter.patterns[i].text);
+            result = CLI_REMARKS;
+        }
+    }
+    return result;
+}
+
+static void print_result(struct relog *r)
+{
+    cli_progress_end(&r->progress);
+    if (r->as_json) {
+        print_json(r);
+    } else if (!r->query) {
+        print_inputs(r);
+        printf("\nOutput\n----------------\nFile:     %s\n", r->shown);
+        print_range(r->written, r->first, r->last, &r->zone);
+    }
+}
+
+static int relog(struct relog *r)
+{
+    HRESULT hr = choose_path(r);
+    if (SUCCEEDED(hr)) {
+        hr = read_filter(r);
+    }
+    if (SUCCEEDED(hr)) {
+        hr = inputs_open(&r->inputs, &r->files);
+    }
+    if (FAILED(hr)) {
+        return failed(r, hr);
+    }
+    /* A log without a zone keeps its times: it is read and written with one bias. */
+    r->zone = log_reader_info(r->inputs.items[0].reader)->zone;
+    r->zone.known = true;
+    int result = read_time(r, "b", &r->begin, &r->inputs.from);
+    if (result == CLI_DONE) {
+        result = read_time(r, "e", &r->end, &r->inputs.to);
+    }
+    if (result != CLI_DONE) {
+        return result;
+    }
+    r->columns.filter = &r->filter;
+    r->columns.format = r->query ? LOG_BINARY : r->format; /* wildcards are listed as they are */
+    hr = columns_begin(&r->columns, &r->inputs);
+    if (SUCCEEDED(hr) && (r->query || names_appear_late(r))) {
+        hr = look_through(r);
+        if (SUCCEEDED(hr)) {
+            hr = columns_arrange(&r->columns);
+        }
+    }
+    if (SUCCEEDED(hr) && r->columns.counters.count == 0 && r->filter.count > 0) {
+        hr = error_set(E_INVALIDARG, "-c: no counter of the input matches \"%s\"%s", r->filter.patterns[0].text,
+                       r->filter.count > 1 ? " or the others" : "");
+    }
+    if (FAILED(hr)) {
+        return failed(r, hr);
+    }
+    result = r->query ? list_counters(r) : copy_logs(r);
+    if (result == CLI_DONE) {
+        print_result(r);
+        result = print_remarks(r);
+    }
+    if (result != CLI_FAILED && !r->as_json && !r->query) {
+        printf("\nThe command completed successfully.\n");
+    }
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct relog r = {.every = 1};
+    struct texts arguments = {0};
+    const struct option options[] = {
+        {"a", OPTION_FLAG, &r.append},      {"c", OPTION_TEXTS, &r.counters}, {"cf", OPTION_TEXTS, &r.counter_files},
+        {"f", OPTION_TEXT, &r.format_text}, {"t", OPTION_COUNT, &r.every},    {"o", OPTION_TEXT, &r.output},
+        {"b", OPTION_TEXTS, &r.begin},      {"e", OPTION_TEXTS, &r.end},      {"q", OPTION_FLAG, &r.query},
+        {"y", OPTION_FLAG, &r.yes},         {"i", OPTION_TEXTS, &r.files},    {"json", OPTION_FLAG, &r.as_json},
+    };
+    int result = options_with_settings(VERB, argc, argv, &arguments);
+    if (result == CLI_DONE) {
+        result = options_parse(VERB, (int)arguments.count, arguments.items, options, sizeof options / sizeof *options,
+                               &r.files);
+    }
+    if (result == CLI_DONE) {
+        result = choose_format(&r);
+    }
+    if (result == CLI_DONE && r.files.count == 0) {
+        result = cli_usage(VERB, "which log?");
+    }
+    if (result == CLI_DONE) {
+        r.query = r.query || r.output == NULL;
+        result = relog(&r);
+    }
+    inputs_close(&r.inputs);
+    columns_free(&r.columns);
+    filter_free(&r.filter);
+    struct texts *const texts[] = {&r.files, &r.counters, &r.counter_files, &r.begin, &r.end, &arguments};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        texts_free(texts[i]);
+    }
+    memory_free(r.path);
+    memory_free(r.shown);
+    memory_free(r.kept);
+    return result;
+}
+
+const struct verb verb_relog = {
+    "relog", "copy logs: other format, fewer counters, part of the time",
+    "openpla relog LOG [LOG ...] [options]\n"
+    "\n"
+    "Copies performance logs into another format. Several logs become one, in the order of time; a name may hold * "
+    "and\n"
+    "?. A log in a database is SQL:DSN!SET. Without -o: shows the counters and the range of time.\n"
+    "\n"
+    "  -o FILE           write to this file, or with -f SQL to DSN!SET\n"
+    "  -f CSV|TSV|BIN|SQL  its format; BIN if not given\n"
+    "  -a                append to a file that is there and has the same counters (SQL always does)\n"
+    "  -c PATH ...       only these counters; a path may hold *, and leave out its computer\n"
+    "  -cf FILE          only the counters in this list, one a line\n"
+    "  -t N              every Nth sample; rates are then the means over the whole time between\n"
+    "  -b TIME           from this time on, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the log's zone\n"
+    "  -e TIME           up to this time\n"
+    "  -q                only show the counters and the range of time; with -o: write the list of counters\n"
+    "  -config FILE      more of the command line is in this file, as options or as \"[option]\" and lines of values\n"
+    "  -i LOG ...        logs to read, for use in a settings file\n"
+    "  -y                overwrite without asking\n"
+    "  --json            say the result in JSON\n"
+    "\n"
+    "Exit code 3: done, but a log was damaged or a -c matched nothing; stderr says what.\n",
+    run};

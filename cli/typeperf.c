@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla typeperf: live counters to the terminal or into a log, and lists of what can be counted. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/lines.h"
+#include "cli/live_counters.h"
+#include "cli/verbs.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+static const char verb_name[] = "typeperf";
+static const char help_text[] =
+    "openpla typeperf COUNTER ... | -cf FILE   shows or logs counters\n"
+    "openpla typeperf -q [OBJECT]              lists what can be counted\n"
+    "openpla typeperf -qx [OBJECT]             the same with every instance\n"
+    "\n"
+    "  COUNTER       a counter path, \\Processor(_Total)\\% Processor Time; * and ? stand for all that fit now\n"
+    "  -cf FILE      counters from a file, one a line\n"
+    "  -si TIME      between two samples: [[hh:]mm:]ss, with fractions of a second as in 0.25 (default 1)\n"
+    "  -sc NUMBER    samples to take (default: until Ctrl+C)\n"
+    "  -o FILE       writes a log instead of showing; SQL:DSN!NAME is the log set NAME of a database\n"
+    "  -f FORMAT     CSV (default), TSV, BIN or SQL; BIN and SQL need -o\n"
+    "  -y            replaces an existing file without asking\n"
+    "  -s COMPUTER   for counters that name none\n"
+    "  -config FILE  options from a file\n"
+    "  --json        one JSON object per sample and line, or a JSON array of the list\n"
+    "\n"
+    "Counters that cannot be added are named on stderr and the others are taken.\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 done without some of the counters.\n";
+
+struct settings {
+    const char *counter_file, *output, *format, *interval, *machine;
+    uint32_t samples; /* 0: no end */
+    bool yes, list, list_instances, json;
+    struct texts counters;
+    uint64_t interval_ms;
+    DWORD type; /* PDH_LOG_TYPE_* */
+};
+
+/* "[[hh:]mm:]ss[.fff]" in milliseconds; false: it is no such time, or none. */
+static bool parse_interval(const char *text, uint64_t *ms)
+{
+    uint64_t whole = 0, part = 0, fraction = 0, digits = 0;
+    unsigned colons = 0;
+    for (; *text && *text != '.' && *text != ','; text++) {
+        if (*text == ':' && digits && colons < 2) {
+            whole = (whole + part) * 60;
+            part = digits = 0;
+            colons++;
+        } else if (*text >= '0' && *text <= '9' && digits < 8) {
+            part = part * 10 + (uint64_t)(*text - '0');
+            digits++;
+        } else {
+            return false;
+        }
+    }
+    if (*text) {
+        uint64_t unit = 100;
+        for (text++; *text >= '0' && *text <= '9'; text++) {
+            fraction += (uint64_t)(*text - '0') * unit;
+            unit /= 10;
+            digits++;
+        }
+    }
+    *ms = (whole + part) * 1000 + fraction;
+    return digits && !*text && *ms > 0 && *ms < UINT32_MAX;
+}
+
+static int check_format(struct settings *s)
+{
+    static const struct {
+        const char *name;
+        DWORD type;
+    } formats[] = {{"CSV", PDH_LOG_TYPE_CSV},
+                   {"TSV", PDH_LOG_TYPE_TSV},
+                   {"BIN", PDH_LOG_TYPE_BINARY},
+                   {"BLG", PDH_LOG_TYPE_BINARY},
+                   {"SQL", PDH_LOG_TYPE_SQL}};
+    bool is_sql = s->output && !strncmp(s->output, "SQL:", 4);
+    const char *name = s->format ? s->format : is_sql ? "SQL" : "CSV";
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (text_equal_nocase(formats[i].name, name)) {
+            s->type = formats[i].type;
+        }
+    }
+    if (!s->type) {
+        return cli_usage(verb_name, "-f: \"%s\" is none of CSV, TSV, BIN, SQL", name);
+    }
+    bool shown = s->type == PDH_LOG_TYPE_CSV || s->type == PDH_LOG_TYPE_TSV;
+    if (!s->output && !shown) {
+        return cli_usage(verb_name, "-f %s needs -o", name);
+    }
+    if (s->output && is_sql != (s->type == PDH_LOG_TYPE_SQL)) {
+        return cli_usage(verb_name, "-o: \"%s\" is no place for -f %s", s->output, name);
+    }
+    if (s->json && s->output) {
+        return cli_usage(verb_name, "--json belongs to what is shown, not to -o");
+    }
+    return CLI_DONE;
+}
+
+static int parse(int argc, char **argv, struct settings *s)
+{
+    const struct option options[] = {
+        {"cf", OPTION_TEXT, &s->counter_file},
+        {"o", OPTION_TEXT, &s->output},
+        {"f", OPTION_TEXT, &s->format},
+        {"si", OPTION_TEXT, &s->interval},
+        {"sc", OPTION_COUNT, &s->samples},
+        {"s", OPTION_TEXT, &s->machine},
+        {"y", OPTION_FLAG, &s->yes},
+        {"q", OPTION_FLAG, &s->list},
+        {"qx", OPTION_FLAG, &s->list_instances},
+        {"json", OPTION_FLAG, &s->json},
+    };
+    int result = options_parse(verb_name, argc, argv, options, sizeof options / sizeof *options, &s->counters);
+    if (result != CLI_DONE) {
+        return result;
+    }
+    if (s->list || s->list_instances) {
+        return s->counters.count > 1 ? cli_usage(verb_name, "-q and -qx take one object") : CLI_DONE;
+    }
+    s->interval_ms = 1000;
+    if (s->interval && !parse_interval(s->interval, &s->interval_ms)) {
+        return cli_usage(verb_name, "-si: \"%s\" is no time above zero such as 5, 0.25 or 1:30", s->interval);
+    }
+    if (s->counter_file) {
+        HRESULT hr = lines_read(s->counter_file, &s->counters);
+        if (FAILED(hr)) {
+            return cli_error(verb_name, hr);
+        }
+    }
+    if (!s->counters.count) {
+        return cli_usage(verb_name, "no counter is named");
+    }
+    return check_format(s);
+}
+
+static int list(const struct settings *s)
+{
+    const struct pdh_api *pdh;
+    struct texts paths = {0};
+    HRESULT hr = host_pdh(&pdh);
+    if (SUCCEEDED(hr)) {
+        hr = live_counters_list(pdh, s->machine, s->counters.count ? s->counters.items[0] : NULL, s->list_instances,
+                                &paths);
+    }
+    struct json json = {.out = stdout};
+    if (SUCCEEDED(hr) && s->json) {
+        json_begin(&json, NULL, '[');
+    }
+    for (size_t i = 0; SUCCEEDED(hr) && i < paths.count; i++) {
+        if (s->json) {
+            json_text(&json, NULL, paths.items[i]);
+        } else {
+            printf("%s\n", paths.items[i]);
+        }
+    }
+    if (SUCCEEDED(hr) && s->json) {
+        json_end(&json, ']');
+    }
+    texts_free(&paths);
+    return FAILED(hr) ? cli_error(verb_name, hr) : CLI_DONE;
+}
+
+static void put_header(const struct live_counters *l, char separator)
+{
+    printf("\r\n\"(PDH-%s 4.0)\"", separator == ',' ? "CSV" : "TSV");
+    for (size_t i = 0; i < l->count; i++) {
+        printf("%c\"%s\"", separator, l->items[i].path);
+    }
+    fputs("\r\n", stdout);
+}
+
+static void put_row(const struct live_counters *l, int64_t utc, char separator)
+{
+    struct calendar_time t = clock_calendar(clock_utc_to_local(utc));
+    printf("\"%02d/%02d/%04d %02d:%02d:%02d.%03d\"", t.month, t.day, t.year, t.hour, t.minute, t.second, t.millisecond);
+    for (size_t i = 0; i < l->count; i++) {
+        double value;
+        if (live_counter_value(l, i, &value)) {
+            printf("%c\"%.6f\"", separator, value);
+        } else {
+            printf("%c\" \"", separator);
+        }
+    }
+    fputs("\r\n", stdout);
+}
+
+static HRESULT put_json(const struct live_counters *l, int64_t utc)
+{
+    struct json json = {.out = stdout, .compact = true};
+    char *time = format_iso_time(utc);
+    if (!time) {
+        return E_OUTOFMEMORY;
+    }
+    json_begin(&json, NULL, '{');
+    json_text(&json, "time", time);
+    json_begin(&json, "values", '[');
+    for (size_t i = 0; i < l->count; i++) {
+        double value;
+        json_begin(&json, NULL, '{');
+        json_text(&json, "counter", l->items[i].path);
+        if (live_counter_value(l, i, &value)) {
+            json_number(&json, "value", value);
+        } else {
+            json_text(&json, "value", NULL);
+        }
+        json_end(&json, '}');
+    }
+    json_end(&json, ']');
+    json_end(&json, '}');
+    memory_free(time);
+    return S_OK;
+}
+
+/* Waits for the n-th sample's moment; true: the user wants an end. The moments do not drift. */
+static bool wait_until(uint64_t moment)
+{
+    uint64_t now = clock_monotonic_ms();
+    return interrupt_wait(moment > now ? (uint32_t)(moment - now) : 0);
+}
+
+static HRESULT show(const struct settings *s, struct live_counters *l)
+{
+    char separator = s->type == PDH_LOG_TYPE_TSV ? '\t' : ',';
+    int64_t utc;
+    uint64_t begun = clock_monotonic_ms();
+    HRESULT hr = live_counters_collect(l, &utc); /* rates begin here */
+    if (!s->json) {
+        put_header(l, separator);
+    }
+    for (uint32_t n = 1; SUCCEEDED(hr) && (!s->samples || n <= s->samples) && !ferror(stdout); n++) {
+        fflush(stdout);
+        if (wait_until(begun + n * s->interval_ms)) {
+            break;
+        }
+        hr = live_counters_collect(l, &utc);
+        if (SUCCEEDED(hr) && s->json) {
+            hr = put_json(l, utc);
+        } else if (SUCCEEDED(hr)) {
+            put_row(l, utc, separator);
+        }
+    }
+    return hr;
+}
+
+/* May the file be written? */
+static bool may_replace(const struct settings *s)
+{
+    char answer[8] = "";
+    if (s->yes || s->type == PDH_LOG_TYPE_SQL || !file_exists(s->output)) {
+        return true;
+    }
+    fprintf(stderr, "\"%s\" exists. Replace it? [y/n] ", s->output);
+    fflush(stderr);
+    return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+static HRESULT write_samples(const struct settings *s, const struct live_counters *l, PDH_HLOG log)
+{
+    uint64_t begun = clock_monotonic_ms();
+    PDH_STATUS status = 0;
+    for (uint32_t n = 0; !status && (!s->samples || n < s->samples); n++) {
+        if (wait_until(begun + n * s->interval_ms)) {
+            break;
+        }
+        status = l->pdh->PdhUpdateLogW(log, NULL);
+    }
+    return status ? pdh_error(status, s->output) : S_OK;
+}
+
+static HRESULT write_log(const struct settings *s, struct live_counters *l)
+{
+    WCHAR *path;
+    PDH_HLOG log = NULL;
+    DWORD type = s->type, access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS;
+    if (!may_replace(s)) {
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: the file exists already; -y replaces it",
+                         s->output);
+    }
+    HRESULT hr = text_to_utf16(s->output, &path, NULL);
+    if (FAILED(hr)) {
+        return hr;
+    }
+    PDH_STATUS status = l->pdh->PdhOpenLogW(path, access, &type, l->query, 0, NULL, &log);
+    memory_free(path);
+    if (status) {
+        return pdh_error(status, s->output);
+    }
+    hr = write_samples(s, l, log);
+    status = l->pdh->PdhCloseLog(log, 0);
+    return SUCCEEDED(hr) && status ? pdh_error(status, s->output) : hr;
+}
+
+static int collect(const struct settings *s)
+{
+    struct live_counters l = {0};
+    size_t left_out = 0;
+    HRESULT hr = live_counters_open(&l);
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->counters.count; i++) {
+        HRESULT one = live_counters_add(&l, s->counters.items[i], s->machine);
+        if (FAILED(one)) {
+            cli_error(verb_name, one);
+            left_out++;
+        }
+    }
+    int result = CLI_DONE;
+    if (FAILED(hr)) {
+        result = cli_error(verb_name, hr);
+    } else if (!l.count) {
+        fprintf(stderr, "openpla %s: no counter could be added\n", verb_name);
+        result = CLI_FAILED;
+    } else if (!interrupt_begin()) {
+        result = cli_error(verb_name, E_FAIL);
+    } else {
+        hr = s->output ? write_log(s, &l) : show(s, &l);
+        result = FAILED(hr) ? cli_error(verb_name, hr) : left_out ? CLI_REMARKS : CLI_DONE;
+        interrupt_end();
+    }
+    live_counters_close(&l);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct settings s = {0};
+    struct texts arguments = {0};
+    int result = options_with_settings(verb_name, argc, argv, &arguments);
+    if (result == CLI_DONE) {
+        result = parse((int)arguments.count, arguments.items, &s);
+    }
+    if (result == CLI_DONE) {
+        result = s.list || s.list_instances ? list(&s) : collect(&s);
+    }
+    texts_free(&s.counters);
+    texts_free(&arguments);
+    return result;
+}
+
+const struct verb verb_typeperf = {
+    .name = verb_name,
+    .summary = "shows counters as they change, or writes them to a log",
+    .help = help_text,
+    .run = run,
+};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* The verbs of openpla.exe, each of the file that has its name. */
+#ifndef OPENPLA_CLI_VERBS_H
+#define OPENPLA_CLI_VERBS_H
+
+#include "cli/cli.h"
+
+extern const struct verb verb_events, verb_logstat, verb_relog, verb_typeperf;
+
+#endif

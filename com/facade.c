@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: MIT */
+/* The verbs of sets in a client's process: each goes to an object of the server that is bound to the same name. */
+#include "com/facade.h"
+
+#include "com/collection.h"
+#include "com/convert.h"
+#include "com/server_call.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/run/category.h"
+#include "engine/run/sets.h"
+
+#include <string.h>
+
+/* What a set of ours keeps of the server, under the set's lock. */
+struct peer {
+    IDispatch *set; /* bound as ours is; NULL: not asked for yet, or gone */
+    char *user, *password;
+    bool credentials; /* they were put since the last Query */
+    char *folder;     /* what the set's folders were named by when it was bound (folder_key) */
+};
+
+static const struct set_verbs facade_verbs;
+
+static struct data_collector_set *set_of(struct object *o)
+{
+    return (struct data_collector_set *)o;
+}
+
+static struct peer *peer_of(struct object *o)
+{
+    return set_of(o)->peer;
+}
+
+HRESULT facade_set_create(const char *category, struct object **out)
+{
+    struct peer *peer = memory_zero(1, sizeof *peer);
+    HRESULT hr = peer ? sets_create_with(&facade_verbs, category, out) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        memory_free(peer);
+        return hr;
+    }
+    set_of(*out)->peer = peer;
+    return S_OK;
+}
+
+HRESULT facade_collection_create(const char *category, struct object **out)
+{
+    return sets_collection_create_with(&facade_verbs, category, out);
+}
+
+/* ---- the server's object of a set ---- */
+
+/* The server's class for the sets of a namespace, or for their collections: the first of that kind. */
+static const CLSID *class_of_space(const char *space, bool collections)
+{
+    static const struct {
+        const CLSID *id;
+        const char *space;
+        HRESULT (*create)(const char *category, struct object **out);
+    } classes[] = {
+#define FACADE(name, guid, title, create, for_client)
+#define CLASS(name, guid, title, create, category) {&CLSID_##name, category, create},
+#include "reg/classes.def"
+#undef CLASS
+#undef FACADE
+    };
+    size_t i = 0;
+    while (strcmp(classes[i].space, space) != 0 || (classes[i].create == sets_collection_create) != collections)
+        i++; /* every namespace has both */
+    return classes[i].id;
+}
+
+/* A new object of the server, bound to the name. */
+static HRESULT query_at_server(const char *space, const char *name, const char *machine, IDispatch **out)
+{
+    const char *arguments[] = {name, ""};
+    HRESULT hr = server_create(class_of_space(space, false), machine, out);
+    if (FAILED(hr))
+        return hr;
+    hr = server_call(*out, &data_collector_set_class, L"Query", arguments, 2, NULL);
+    if (FAILED(hr)) {
+        IDispatch_Release(*out);
+        *out = NULL;
+    }
+    return hr;
+}
+
+/* Keeps the object (a reference taken over; NULL: none) unless another than `before` is kept by now. */
+static void keep(struct object *o, IDispatch *set, bool any, IDispatch *before)
+{
+    IDispatch *old = set;
+    object_lock(o);
+    if (any || peer_of(o)->set == before) {
+        old = peer_of(o)->set;
+        peer_of(o)->set = set;
+    }
+    object_unlock(o);
+    if (old)
+        IDispatch_Release(old);
+}
+
+static IDispatch *kept(struct object *o)
+{
+    object_lock(o);
+    IDispatch *set = peer_of(o)->set;
+    if (set)
+        IDispatch_AddRef(set);
+    object_unlock(o);
+    return set;
+}
+
+/* NULL for this machine, else its name as the set was given it; from memory_alloc. */
+static HRESULT machine_of(const char *server, char **machine)
+{
+    bool own;
+    HRESULT hr = sets_is_own_machine(server, &own);
+    *machine = NULL;
+    if (FAILED(hr) || own)
+        return hr;
+    *machine = text_copy(server + strspn(server, "\\"));
+    return *machine ? S_OK : E_OUTOFMEMORY;
+}
+
+/* The server's object of a bound set, a reference: the one that is kept, or another one. */
+static HRESULT connect(struct object *o, const char *space, const char *name, IDispatch **out)
+{
+    char *machine = NULL;
+    *out = kept(o);
+    if (*out)
+        return S_OK;
+    object_lock(o);
+    char *server = text_copy(set_of(o)->Server);
+    object_unlock(o);
+    HRESULT hr = server ? machine_of(server, &machine) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = query_at_server(space, name, machine, out);
+    if (SUCCEEDED(hr)) {
+        IDispatch_AddRef(*out);
+        keep(o, *out, false, NULL);
+    }
+    memory_free(machine);
+    memory_free(server);
+    return hr;
+}
+
+/* A verb of a bound set, as server_invoke. A server that has ended since is asked for anew, once: the verb has reached
+   nobody. */
+static HRESULT verb(struct object *o, const char *space, const char *name, const WCHAR *member, WORD flags,
+                    const VARIANT *arguments, UINT count, VARIANT *result)
+{
+    HRESULT hr = E_FAIL;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        IDispatch *set;
+        hr = connect(o, space, name, &set);
+        if (FAILED(hr))
+            return hr;
+        hr = server_invoke(set, &data_collector_set_class, member, flags, arguments, count, result);
+        if (server_is_gone(hr))
+            keep(o, NULL, false, set);
+        IDispatch_Release(set);
+        if (!server_is_gone(hr))
+            break;
+    }
+    return hr;
+}
+
+static void facade_destroyed(struct object *o)
+{
+    struct peer *peer = peer_of(o);
+    if (!peer)
+        return;
+    if (peer->set)
+        IDispatch_Release(peer->set);
+    memory_free(peer->folder);
+    memory_free(peer->user);
+    memory_free_secret(peer->password);
+    memory_free(peer);
+}
+
+/* What the name of a run's folder is made of. */
+static char *folder_key(struct object *o)
+{
+    const struct data_collector_set *set = set_of(o);
+    object_lock(o);
+    char *key = text_format("%s|%s|%u|%s", set->RootPath, set->Subdirectory, (unsigned)set->SubdirectoryFormat,
+                            set->SubdirectoryFormatPattern);
+    object_unlock(o);
+    return key;
+}
+
+/* ---- verbs ---- */
+
+static HRESULT facade_check_server(const char *server)
+{
+    bool own;
+    HRESULT hr = sets_is_own_machine(server, &own);
+    if (FAILED(hr) || own || !host_is_wine())
+        return hr;
+    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_NETPATH),
+                     "server: '%s' is not this machine, and under Wine COM reaches no other", server);
+}
+
+static HRESULT facade_set_credentials(struct object *o, const char *user, const char *password)
+{
+    struct peer *peer = peer_of(o);
+    char *new_user = text_copy(user), *new_password = text_copy(password);
+    HRESULT hr = new_user && new_password ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        object_lock(o);
+        char *old_user = peer->user, *old_password = peer->password;
+        peer->user = new_user;
+        peer->password = new_password;
+        peer->credentials = true;
+        object_unlock(o);
+        new_user = old_user;
+        new_password = old_password;
+    }
+    memory_free(new_user);
+    memory_free_secret(new_password);
+    return hr;
+}
+
+static HRESULT send_credentials(struct object *o, IDispatch *set)
+{
+    struct peer *peer = peer_of(o);
+    object_lock(o);
+    bool put = peer->credentials;
+    char *user = put ? text_copy(peer->user) : NULL, *password = put ? text_copy(peer->password) : NULL;
+    object_unlock(o);
+    const char *arguments[] = {user, password};
+    HRESULT hr = put && (!user || !password) ? E_OUTOFMEMORY : S_OK;
+    if (SUCCEEDED(hr) && put)
+        hr = server_call(set, &data_collector_set_class, L"SetCredentials", arguments, 2, NULL);
+    memory_free(user);
+    memory_free_secret(password);
+    return hr;
+}
+
+/* Whether the map says this already: what validation finds it finds here as well as there. */
+static HRESULT is_known(struct object *issues, const char *key, int64_t what, bool *known)
+{
+    struct object **items;
+    size_t count;
+    HRESULT hr = collection_snapshot(issues, &items, &count);
+    *known = false;
+    for (size_t i = 0; SUCCEEDED(hr) && !*known && i < count; i++) {
+        const struct value_map_item *item = (const struct value_map_item *)items[i];
+        *known = item->Value.integer == what && !strcmp(item->Key, key);
+    }
+    objects_release(items, count);
+    return hr;
+}
+
+static HRESULT add_issue(IDispatch *item, struct object *issues)
+{
+    char *key = NULL, *text = NULL;
+    uint32_t what;
+    bool known = false;
+    HRESULT hr = server_get_text(item, &value_map_item_class, L"Key", &key);
+    if (SUCCEEDED(hr))
+        hr = server_get_number(item, &value_map_item_class, L"Value", &what);
+    if (SUCCEEDED(hr))
+        hr = is_known(issues, key, what, &known);
+    if (SUCCEEDED(hr) && !known)
+        hr = server_get_text(item, &value_map_item_class, L"Description", &text);
+    if (SUCCEEDED(hr) && !known)
+        hr = issues_add(issues, (HRESULT)what, key, text);
+    memory_free(key);
+    memory_free(text);
+    return hr;
+}
+
+/* What the server's validation says and ours did not. */
+static HRESULT add_issues(IDispatch *map, struct object *issues)
+{
+    uint32_t count;
+    HRESULT hr = server_get_number(map, &value_map_class, L"Count", &count);
+    for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        VARIANT at = {.vt = VT_I4}, item;
+        V_I4(&at) = (LONG)i;
+        hr = server_invoke(map, &value_map_class, L"Item", DISPATCH_PROPERTYGET, &at, 1, &item);
+        if (SUCCEEDED(hr) && V_VT(&item) == VT_DISPATCH && V_DISPATCH(&item))
+            hr = add_issue(V_DISPATCH(&item), issues);
+        VariantClear(&item);
+    }
+    return hr;
+}
+
+static HRESULT commit_at_server(IDispatch *set, const char *name, uint32_t mode, struct object *issues)
+{
+    VARIANT arguments[3] = {{.vt = VT_BSTR}, {.vt = VT_BSTR}, {.vt = VT_I4}}, map;
+    V_I4(&arguments[2]) = (LONG)mode;
+    HRESULT hr = bstr_from_text(name, &V_BSTR(&arguments[0]));
+    if (SUCCEEDED(hr))
+        hr = server_invoke(set, &data_collector_set_class, L"Commit", DISPATCH_METHOD, arguments, 3, &map);
+    SysFreeString(V_BSTR(&arguments[0]));
+    if (FAILED(hr))
+        return hr;
+    /* It is committed: what cannot be read of the map now does not undo that. */
+    if (V_VT(&map) == VT_DISPATCH && V_DISPATCH(&map) && FAILED(add_issues(V_DISPATCH(&map), issues)))
+        error_clear();
+    VariantClear(&map);
+    return S_OK;
+}
+
+/* Nothing keeps a set of this namespace but the objects that hold it: what this one has committed it can modify. */
+static uint32_t mode_for(struct object *o, const char *space, const char *name, uint32_t mode)
+{
+    if (category_of(space)->source != DEFINITION_NONE)
+        return mode;
+    object_lock(o);
+    bool known = set_of(o)->space && text_equal_nocase(set_of(o)->Name, name);
+    object_unlock(o);
+    return known && (mode & SETS_MODIFY) ? mode | SETS_CREATE_NEW : mode;
+}
+
+/* Exchanged for what was kept. */
+static void keep_folder(struct object *o, char **folder)
+{
+    object_lock(o);
+    char *old = peer_of(o)->folder;
+    peer_of(o)->folder = *folder;
+    object_unlock(o);
+    *folder = old;
+}
+
+static HRESULT facade_commit(struct object *o, const char *space, const char *name, const char *server, uint32_t mode,
+                             struct object *issues)
+{
+    char *own_name = text_copy(name), *own_server = text_copy(server), *folder = folder_key(o), *xml = NULL,
+         *machine = NULL;
+    IDispatch *set = NULL;
+    HRESULT hr = own_name && own_server && folder ? set_to_commit_xml(o, &xml, NULL) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = machine_of(server, &machine);
+    /* A new object: what the last one holds of the set may be more than ours has now. */
+    if (SUCCEEDED(hr))
+        hr = server_create(class_of_space(space, false), machine, &set);
+    if (SUCCEEDED(hr))
+        hr = server_call(set, &data_collector_set_class, L"SetXml", (const char *[]){xml}, 1, NULL);
+    if (SUCCEEDED(hr))
+        hr = send_credentials(o, set);
+    if (SUCCEEDED(hr))
+        hr = commit_at_server(set, name, mode_for(o, space, name, mode), issues);
+    if (SUCCEEDED(hr) && !(mode & SETS_VALIDATE_ONLY)) {
+        sets_bind(o, space, &own_name, &own_server);
+        sets_forget_latest(o);
+        keep(o, set, true, NULL);
+        keep_folder(o, &folder);
+    } else if (set) {
+        IDispatch_Release(set);
+    }
+    memory_free(machine);
+    memory_free(folder);
+    memory_free(xml);
+    memory_free(own_server);
+    memory_free(own_name);
+    return hr;
+}
+
+/* Fills ours from the server's, which is bound to the name already, and keeps that (a reference taken over). */
+static HRESULT fill(struct object *o, IDispatch *set, const char *space, const char *name, const char *server)
+{
+    char *xml = NULL, *user = NULL;
+    HRESULT hr = server_get_text(set, &data_collector_set_class, L"Xml", &xml);
+    if (SUCCEEDED(hr))
+        hr = server_get_text(set, &data_collector_set_class, L"UserAccount", &user);
+    if (SUCCEEDED(hr))
+        hr = sets_fill(o, xml, strlen(xml), user, space, name, server);
+    if (SUCCEEDED(hr)) {
+        object_lock(o);
+        peer_of(o)->credentials = false;
+        object_unlock(o);
+        keep(o, set, true, NULL);
+        /* Without it the folder is named as we would. */
+        char *folder = folder_key(o);
+        keep_folder(o, &folder);
+        memory_free(folder);
+    } else {
+        IDispatch_Release(set);
+    }
+    memory_free(user);
+    memory_free(xml);
+    return hr;
+}
+
+static HRESULT facade_query(struct object *o, const char *space, const char *name, const char *server)
+{
+    IDispatch *set;
+    char *machine;
+    HRESULT hr = machine_of(server, &machine);
+    if (SUCCEEDED(hr))
+        hr = query_at_server(space, name, machine, &set);
+    memory_free(machine);
+    return SUCCEEDED(hr) ? fill(o, set, space, name, server) : hr;
+}
+
+static HRESULT facade_delete(struct object *o, const char *space, const char *name)
+{
+    return verb(o, space, name, L"Delete", DISPATCH_METHOD, NULL, 0, NULL);
+}
+
+static HRESULT start_or_stop(struct object *o, const char *space, const char *name, const WCHAR *member,
+                             bool synchronous)
+{
+    VARIANT argument = {.vt = VT_BOOL};
+    V_BOOL(&argument) = synchronous ? VARIANT_TRUE : VARIANT_FALSE;
+    return verb(o, space, name, member, DISPATCH_METHOD, &argument, 1, NULL);
+}
+
+static HRESULT facade_start(struct object *o, const char *space, const char *name, bool synchronous)
+{
+    return start_or_stop(o, space, name, L"Start", synchronous);
+}
+
+static HRESULT facade_stop(struct object *o, const char *space, const char *name, bool synchronous)
+{
+    return start_or_stop(o, space, name, L"Stop", synchronous);
+}
+
+static HRESULT get(struct object *o, const char *space, const char *name, const WCHAR *property, VARTYPE type,
+                   VARIANT *out)
+{
+    HRESULT hr = verb(o, space, name, property, DISPATCH_PROPERTYGET, NULL, 0, out);
+    if (SUCCEEDED(hr))
+        hr = VariantChangeType(out, out, 0, type);
+    return hr;
+}
+
+static HRESULT get_number(struct object *o, const char *space, const char *name, const WCHAR *property, uint32_t *out)
+{
+    VARIANT v;
+    HRESULT hr = get(o, space, name, property, VT_I8, &v);
+    if (SUCCEEDED(hr))
+        *out = (uint32_t)V_I8(&v);
+    return hr;
+}
+
+static HRESULT get_text(struct object *o, const char *space, const char *name, const WCHAR *property, char **out)
+{
+    VARIANT v;
+    HRESULT hr = get(o, space, name, property, VT_BSTR, &v);
+    if (FAILED(hr))
+        return hr;
+    hr = text_from_bstr(V_BSTR(&v), "the server's text", out);
+    VariantClear(&v);
+    return hr;
+}
+
+/* The files of the latest run, out of the server's XML: one call, whatever the number of collectors. */
+static HRESULT read_files(struct object *o, const char *space, const char *name, struct texts *out)
+{
+    struct object *there = NULL, *issues = NULL, **collectors;
+    size_t count;
+    char *xml = NULL;
+    HRESULT hr = get_text(o, space, name, L"Xml", &xml);
+    if (SUCCEEDED(hr))
+        hr = set_create(&there);
+    if (SUCCEEDED(hr))
+        hr = issues_create(NULL, &issues);
+    if (SUCCEEDED(hr))
+        hr = set_from_xml(there, xml, strlen(xml), issues);
+    if (SUCCEEDED(hr))
+        hr = collection_snapshot(set_of(there)->DataCollectors, &collectors, &count);
+    if (SUCCEEDED(hr)) {
+        for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+            hr = texts_add(out, collector_of(collectors[i])->LatestOutputLocation);
+        objects_release(collectors, count);
+    }
+    object_release(issues);
+    object_release(there);
+    memory_free(xml);
+    return hr;
+}
+
+/* Variables and the computer's name are the server's; what was put since cannot be known to it. */
+static HRESULT read_next_folder(struct object *o, const char *space, const char *name, char **folder)
+{
+    char *now = folder_key(o);
+    if (!now)
+        return E_OUTOFMEMORY;
+    object_lock(o);
+    bool same = peer_of(o)->folder && !strcmp(peer_of(o)->folder, now);
+    object_unlock(o);
+    memory_free(now);
+    if (!same)
+        return S_OK;
+    HRESULT hr = get_text(o, space, name, L"OutputLocation", folder);
+    if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY || server_is_gone(hr))
+        return hr;
+    error_clear(); /* a pattern that no name can be made of: ours will say so where it is asked for */
+    return S_OK;
+}
+
+static HRESULT facade_read_live(struct object *o, const char *space, const char *name, unsigned parts,
+                                struct set_live *out)
+{
+    HRESULT hr = S_OK;
+    memset(out, 0, sizeof *out);
+    if (parts & SET_LIVE_STATUS)
+        hr = get_number(o, space, name, L"Status", &out->status);
+    if (SUCCEEDED(hr) && (parts & SET_LIVE_SERIAL_NUMBER))
+        hr = get_number(o, space, name, L"SerialNumber", &out->serial_number);
+    if (SUCCEEDED(hr) && (parts & SET_LIVE_LOCATION))
+        hr = get_text(o, space, name, L"LatestOutputLocation", &out->latest_location);
+    if (SUCCEEDED(hr) && (parts & SET_LIVE_FILES))
+        hr = read_files(o, space, name, &out->latest_files);
+    if (SUCCEEDED(hr) && (parts & SET_LIVE_NEXT_FOLDER))
+        hr = read_next_folder(o, space, name, &out->next_folder);
+    if (FAILED(hr))
+        set_live_free(out);
+    return hr;
+}
+
+static HRESULT facade_get_run_value(struct object *o, const char *space, const char *name, const char *key,
+                                    char **value)
+{
+    VARIANT argument = {.vt = VT_BSTR}, v;
+    HRESULT hr = bstr_from_text(key, &V_BSTR(&argument));
+    if (FAILED(hr))
+        return hr;
+    hr = verb(o, space, name, L"GetValue", DISPATCH_METHOD, &argument, 1, &v);
+    SysFreeString(V_BSTR(&argument));
+    if (FAILED(hr))
+        return hr;
+    hr = V_VT(&v) == VT_BSTR ? text_from_bstr(V_BSTR(&v), "the server's text", value) : DISP_E_TYPEMISMATCH;
+    VariantClear(&v);
+    return hr;
+}
+
+/* ---- listing ---- */
+
+/* Takes over the reference to the server's set. */
+static HRESULT add_set(struct object *collection, const char *space, const char *pattern, const char *server,
+                       IDispatch *set)
+{
+    struct object *o;
+    char *name;
+    HRESULT hr = server_get_text(set, &data_collector_set_class, L"Name", &name);
+    if (FAILED(hr) || !text_matches(pattern, name)) {
+        IDispatch_Release(set);
+        memory_free(name);
+        return hr;
+    }
+    hr = facade_set_create(NULL, &o);
+    if (SUCCEEDED(hr)) {
+        hr = fill(o, set, space, name, server);
+        if (SUCCEEDED(hr))
+            hr = collection_add(collection, o);
+        object_release(o);
+    } else {
+        IDispatch_Release(set);
+    }
+    memory_free(name);
+    return hr;
+}
+
+/* An enumerator's item: VT_DISPATCH from our server, VT_UNKNOWN from Windows'. */
+static HRESULT take_set(const VARIANT *item, IDispatch **set)
+{
+    IUnknown *object;
+    *set = NULL;
+    if (!variant_is_object(item, &object) || !object)
+        return error_set(DISP_E_TYPEMISMATCH, "the server lists a set that is no object");
+    HRESULT hr = IUnknown_QueryInterface(object, &IID_IDispatch, (void **)set);
+    if (SUCCEEDED(hr))
+        hr = server_as_caller((IUnknown *)*set);
+    if (FAILED(hr) && *set)
+        IDispatch_Release(*set);
+    return hr;
+}
+
+static HRESULT add_all(struct object *collection, const char *space, const char *pattern, const char *server,
+                       IEnumVARIANT *all)
+{
+    VARIANT items[32];
+    HRESULT hr = S_OK;
+    ULONG count;
+    do {
+        count = 0;
+        HRESULT next = IEnumVARIANT_Next(all, ARRAYSIZE(items), items, &count);
+        if (FAILED(next))
+            return next;
+        for (ULONG i = 0; i < count; i++) {
+            IDispatch *set;
+            if (SUCCEEDED(hr))
+                hr = take_set(&items[i], &set);
+            if (SUCCEEDED(hr))
+                hr = add_set(collection, space, pattern, server, set);
+            VariantClear(&items[i]);
+        }
+    } while (SUCCEEDED(hr) && count == ARRAYSIZE(items));
+    return hr;
+}
+
+static HRESULT facade_list(struct object *collection, const char *space, const char *pattern, const char *server)
+{
+    IDispatch *sets = NULL;
+    IEnumVARIANT *all = NULL;
+    VARIANT v;
+    char *machine;
+    HRESULT hr = machine_of(server, &machine);
+    VariantInit(&v);
+    if (SUCCEEDED(hr))
+        hr = server_create(class_of_space(space, true), machine, &sets);
+    if (SUCCEEDED(hr))
+        hr = server_call(sets, &data_collector_set_collection_class, L"GetDataCollectorSets", (const char *[]){"", ""},
+                         2, NULL);
+    if (SUCCEEDED(hr))
+        hr = server_invoke(sets, &data_collector_set_collection_class, L"_NewEnum", DISPATCH_PROPERTYGET, NULL, 0, &v);
+    if (SUCCEEDED(hr))
+        hr = V_VT(&v) == VT_UNKNOWN && V_UNKNOWN(&v)
+                 ? IUnknown_QueryInterface(V_UNKNOWN(&v), &IID_IEnumVARIANT, (void **)&all)
+                 : DISP_E_TYPEMISMATCH;
+    if (SUCCEEDED(hr)) {
+        hr = server_as_caller((IUnknown *)all);
+        if (SUCCEEDED(hr))
+            hr = add_all(collection, space, pattern, server, all);
+        IEnumVARIANT_Release(all);
+    }
+    VariantClear(&v);
+    if (sets)
+        IDispatch_Release(sets);
+    memory_free(machine);
+    return hr;
+}
+
+static const struct set_verbs facade_verbs = {
+    .check_server = facade_check_server,
+    .commit = facade_commit,
+    .query = facade_query,
+    .delete = facade_delete,
+    .start = facade_start,
+    .stop = facade_stop,
+    .read_live = facade_read_live,
+    .get_run_value = facade_get_run_value,
+    .set_credentials = facade_set_credentials,
+    .list = facade_list,
+    .destroyed = facade_destroyed,
+};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects of another process, copied by their rows: what a client could read of them and put, no more. */
+#include "com/foreign_object.h"
+
+#include "com/server_call.h"
+#include "engine/os/memory.h"
+
+static HRESULT copy(IDispatch *from, struct object *to);
+
+/* The other process may learn who we are and no more. */
+static HRESULT with_care(IDispatch *proxy)
+{
+    HRESULT hr = CoSetProxyBlanket((IUnknown *)proxy, RPC_C_AUTHN_DEFAULT, RPC_C_AUTHZ_DEFAULT, COLE_DEFAULT_PRINCIPAL,
+                                   RPC_C_AUTHN_LEVEL_PKT_PRIVACY, RPC_C_IMP_LEVEL_IDENTIFY, NULL, EOAC_NONE);
+    return hr == E_NOTIMPL || hr == E_NOINTERFACE /* no proxy */ ? S_OK : hr;
+}
+
+/* A member that gives an object; a reference. */
+static HRESULT get_object(IDispatch *from, const struct class *class, const WCHAR *member, const VARIANT *argument,
+                          IDispatch **out)
+{
+    VARIANT v;
+    HRESULT hr = late_invoke(from, class, member, DISPATCH_PROPERTYGET, argument, argument ? 1 : 0, &v);
+    *out = NULL;
+    if (FAILED(hr))
+        return hr;
+    if (V_VT(&v) != VT_DISPATCH || !V_DISPATCH(&v)) {
+        VariantClear(&v);
+        return error_set(E_INVALIDARG, "%s: a member of the other process' object gives no object", class->name);
+    }
+    hr = with_care(V_DISPATCH(&v));
+    if (SUCCEEDED(hr))
+        *out = V_DISPATCH(&v);
+    else
+        VariantClear(&v);
+    return hr;
+}
+
+/* By the members that clients have for it, so that every rule for what is put holds. */
+static HRESULT copy_value(IDispatch *from, struct object *to, const WCHAR *name)
+{
+    VARIANT v;
+    void *skin;
+    HRESULT hr = late_invoke(from, to->class, name, DISPATCH_PROPERTYGET, NULL, 0, &v);
+    if (FAILED(hr))
+        return hr;
+    /* An item without a key, and a list that is empty, are what a new object has; they cannot all be put. */
+    bool none = (V_VT(&v) == VT_BSTR && !SysStringLen(V_BSTR(&v))) || V_VT(&v) == VT_EMPTY;
+    hr = none ? S_OK : skin_get(to, &skin);
+    if (SUCCEEDED(hr) && !none) {
+        hr = late_invoke(skin, to->class, name, DISPATCH_PROPERTYPUT, &v, 1, NULL);
+        skin_release(skin);
+    }
+    VariantClear(&v);
+    return hr;
+}
+
+static HRESULT copy_property(IDispatch *from, struct object *to, const struct property *p)
+{
+    struct value child;
+    IDispatch *source;
+    WCHAR *name;
+    size_t units;
+    if (p->access != ACCESS_RW && p->kind != PROPERTY_OBJECT)
+        return S_OK;
+    HRESULT hr = text_to_utf16(p->name, &name, &units);
+    if (FAILED(hr))
+        return hr;
+    if (p->kind != PROPERTY_OBJECT) {
+        hr = copy_value(from, to, name);
+    } else {
+        hr = object_get(to, p, &child);
+        if (SUCCEEDED(hr)) {
+            hr = get_object(from, to->class, name, NULL, &source);
+            if (SUCCEEDED(hr)) {
+                hr = copy(source, child.object);
+                IDispatch_Release(source);
+            }
+            value_free(&child);
+        }
+    }
+    memory_free(name);
+    return hr;
+}
+
+static HRESULT copy_item(IDispatch *from, struct object *to, LONG index)
+{
+    VARIANT at = {.vt = VT_I4};
+    struct object *item = NULL;
+    IDispatch *source;
+    V_I4(&at) = index;
+    HRESULT hr = get_object(from, to->class, L"Item", &at, &source);
+    if (FAILED(hr))
+        return hr;
+    hr = object_create(to->class->item_classes[0], to, &item);
+    if (SUCCEEDED(hr))
+        hr = copy(source, item);
+    if (SUCCEEDED(hr))
+        hr = collection_add(to, item);
+    object_release(item);
+    IDispatch_Release(source);
+    return hr;
+}
+
+static HRESULT copy(IDispatch *from, struct object *to)
+{
+    HRESULT hr = S_OK;
+    uint32_t count = 0;
+    for (size_t i = 0; SUCCEEDED(hr) && i < to->class->property_count; i++)
+        hr = copy_property(from, to, &to->class->properties[i]);
+    if (SUCCEEDED(hr) && to->class->items) {
+        VARIANT v;
+        hr = late_invoke(from, to->class, L"Count", DISPATCH_PROPERTYGET, NULL, 0, &v);
+        if (SUCCEEDED(hr))
+            hr = VariantChangeType(&v, &v, 0, VT_UI4);
+        count = SUCCEEDED(hr) ? V_UI4(&v) : 0;
+    }
+    for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        hr = copy_item(from, to, (LONG)i);
+    return hr;
+}
+
+HRESULT skin_model_or_copy(IUnknown *pointer, const char *argument, struct object **model)
+{
+    static const struct class *const values[] = {&trace_data_provider_class, &trace_data_provider_collection_class};
+    HRESULT ours = skin_model(pointer, NULL, argument, model), hr = ours;
+    IDispatch *from = NULL;
+    struct object *o = NULL;
+    if (ours != E_INVALIDARG)
+        return ours;
+    char *why = text_copy(error_text(ours));
+    for (size_t i = 0; !from && i < ARRAYSIZE(values); i++) {
+        IUnknown *as;
+        if (FAILED(IUnknown_QueryInterface(pointer, com_class_of(values[i])->interface_id, (void **)&as)))
+            continue;
+        hr = IUnknown_QueryInterface(as, &IID_IDispatch, (void **)&from);
+        IUnknown_Release(as);
+        if (SUCCEEDED(hr))
+            hr = with_care(from);
+        if (SUCCEEDED(hr))
+            hr = object_create(values[i], NULL, &o);
+        if (SUCCEEDED(hr))
+            hr = copy(from, o);
+        if (FAILED(hr))
+            hr = error_prefix(hr, "%s: the other process' %s", argument, values[i]->name);
+        break;
+    }
+    if (from)
+        IDispatch_Release(from);
+    if (!o && hr == ours)
+        error_set(ours, "%s", why ? why : "");
+    memory_free(why);
+    if (SUCCEEDED(hr))
+        *model = o;
+    else
+        object_release(o);
+    return hr;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* The way from a client's process to an object of the server: activation as the caller, and late-bound calls. */
+#include "com/server_call.h"
+
+#include "com/convert.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+enum { MOST_ARGUMENTS = 4 };
+
+bool server_is_gone(HRESULT hr)
+{
+    return hr == HRESULT_FROM_WIN32(RPC_S_SERVER_UNAVAILABLE) || hr == RPC_E_DISCONNECTED ||
+           hr == CO_E_OBJNOTCONNECTED || hr == RPC_E_SERVER_DIED_DNE;
+}
+
+/* MS-PLA 2.1: packet privacy, impersonation; cloaking gives the server the thread's identity and not the process'.
+   Wine has no blankets: there the server sees the process (DECISIONS 22). */
+HRESULT server_as_caller(IUnknown *proxy)
+{
+    HRESULT hr =
+        CoSetProxyBlanket(proxy, RPC_C_AUTHN_DEFAULT, RPC_C_AUTHZ_DEFAULT, COLE_DEFAULT_PRINCIPAL,
+                          RPC_C_AUTHN_LEVEL_PKT_PRIVACY, RPC_C_IMP_LEVEL_IMPERSONATE, NULL, EOAC_DYNAMIC_CLOAKING);
+    return hr == E_NOTIMPL ? S_OK : hr;
+}
+
+static HRESULT not_reached(HRESULT hr, const char *machine)
+{
+    if (machine && machine[0])
+        return error_set(hr, "server: OpenPLA on '%s' cannot be reached: %s", machine, error_standard_text(hr));
+    if (hr == REGDB_E_CLASSNOTREG || !host_is_wine())
+        return error_set(hr, "the server of OpenPLA cannot be reached: %s", error_standard_text(hr));
+    return error_set(hr,
+                     "the server of OpenPLA cannot be reached: %s; if it was killed, Wine still waits for it until "
+                     "rpcss is restarted (net stop rpcss, net start rpcss)",
+                     error_standard_text(hr));
+}
+
+HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **out)
+{
+    WCHAR *name = NULL;
+    size_t units;
+    bool here = !machine || !machine[0];
+    MULTI_QI query = {.pIID = &IID_IDispatch};
+    COSERVERINFO info = {0};
+    HRESULT hr = here ? S_OK : text_to_utf16(machine, &name, &units);
+    *out = NULL;
+    info.pwszName = name;
+    if (SUCCEEDED(hr)) {
+        hr = CoCreateInstanceEx(class_id, NULL, here ? CLSCTX_LOCAL_SERVER : CLSCTX_REMOTE_SERVER, here ? NULL : &info,
+                                1, &query);
+        hr = SUCCEEDED(hr) ? query.hr : hr;
+        if (FAILED(hr))
+            hr = not_reached(hr, machine);
+    }
+    memory_free(name);
+    if (FAILED(hr))
+        return hr;
+    *out = (IDispatch *)query.pItf;
+    hr = server_as_caller(query.pItf);
+    if (FAILED(hr)) {
+        IDispatch_Release(*out);
+        *out = NULL;
+        return not_reached(hr, machine);
+    }
+    return S_OK;
+}
+
+/* The member's number from our own type library: asking the server would be one call more. */
+static HRESULT member_id(const struct class *class, const WCHAR *member, DISPID *id)
+{
+    WCHAR *name = (WCHAR *)member;
+    ITypeInfo *info;
+    HRESULT hr = class_type_info(class, &info);
+    if (FAILED(hr))
+        return hr;
+    hr = ITypeInfo_GetIDsOfNames(info, &name, 1, id);
+    ITypeInfo_Release(info);
+    return hr;
+}
+
+/* The failure as the server told it. */
+static HRESULT told(EXCEPINFO *exception)
+{
+    char *text = NULL;
+    HRESULT hr = FAILED(exception->scode) ? exception->scode : E_FAIL;
+    if (exception->bstrDescription && SUCCEEDED(text_from_bstr(exception->bstrDescription, "description", &text)))
+        error_set(hr, "%s", text);
+    memory_free(text);
+    return hr;
+}
+
+HRESULT late_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
+                    const VARIANT *arguments, UINT count, VARIANT *result)
+{
+    VARIANT reversed[MOST_ARGUMENTS];
+    DISPPARAMS params = {.rgvarg = reversed, .cArgs = count};
+    DISPID put = DISPID_PROPERTYPUT;
+    EXCEPINFO exception = {0};
+    DISPID id;
+    if (result)
+        VariantInit(result);
+    HRESULT hr = count <= MOST_ARGUMENTS ? member_id(class, member, &id) : E_UNEXPECTED;
+    if (FAILED(hr))
+        return hr;
+    for (UINT i = 0; i < count; i++)
+        reversed[count - 1 - i] = arguments[i];
+    if (flags & DISPATCH_PROPERTYPUT) {
+        params.rgdispidNamedArgs = &put;
+        params.cNamedArgs = 1;
+    }
+    hr = IDispatch_Invoke(object, id, &IID_NULL, LOCALE_NEUTRAL, flags, &params, result, &exception, NULL);
+    if (hr == DISP_E_EXCEPTION)
+        hr = told(&exception);
+    SysFreeString(exception.bstrDescription);
+    SysFreeString(exception.bstrSource);
+    SysFreeString(exception.bstrHelpFile);
+    if (FAILED(hr) && result)
+        VariantClear(result);
+    return hr;
+}
+
+HRESULT server_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
+                      const VARIANT *arguments, UINT count, VARIANT *result)
+{
+    HRESULT hr = late_invoke(object, class, member, flags, arguments, count, result);
+    if (server_is_gone(hr))
+        error_set(hr, "the server of OpenPLA has ended: %s", error_standard_text(hr));
+    if (SUCCEEDED(hr) && result && V_VT(result) == VT_DISPATCH && V_DISPATCH(result))
+        hr = server_as_caller((IUnknown *)V_DISPATCH(result));
+    if (FAILED(hr) && result)
+        VariantClear(result);
+    return hr;
+}
+
+static HRESULT get_as(IDispatch *object, const struct class *class, const WCHAR *property, VARTYPE type, VARIANT *out)
+{
+    HRESULT hr = server_invoke(object, class, property, DISPATCH_PROPERTYGET, NULL, 0, out);
+    if (SUCCEEDED(hr))
+        hr = VariantChangeType(out, out, 0, type);
+    if (FAILED(hr))
+        VariantClear(out);
+    return hr;
+}
+
+HRESULT server_get_text(IDispatch *object, const struct class *class, const WCHAR *property, char **out)
+{
+    VARIANT v;
+    *out = NULL;
+    HRESULT hr = get_as(object, class, property, VT_BSTR, &v);
+    if (FAILED(hr))
+        return hr;
+    hr = text_from_bstr(V_BSTR(&v), "the server's text", out);
+    VariantClear(&v);
+    return hr;
+}
+
+HRESULT server_get_number(IDispatch *object, const struct class *class, const WCHAR *property, uint32_t *out)
+{
+    VARIANT v;
+    HRESULT hr = get_as(object, class, property, VT_I8, &v);
+    *out = SUCCEEDED(hr) ? (uint32_t)V_I8(&v) : 0;
+    return hr;
+}
+
+HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *method, const char *const *texts,
+                    UINT count, VARIANT *result)
+{
+    VARIANT arguments[MOST_ARGUMENTS];
+    HRESULT hr = S_OK;
+    UINT made = 0;
+    for (; SUCCEEDED(hr) && made < count; made++) {
+        V_VT(&arguments[made]) = VT_BSTR;
+        hr = bstr_from_text(texts[made] ? texts[made] : "", &V_BSTR(&arguments[made]));
+    }
+    if (SUCCEEDED(hr))
+        hr = server_invoke(object, class, method, DISPATCH_METHOD, arguments, count, result);
+    for (UINT i = 0; i < made; i++)
+        SysFreeString(V_BSTR(&arguments[i]));
+    return hr;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The way from a client's process to an object of the server: activation as the caller, and late-bound calls. */
+#ifndef OPENPLA_SERVER_CALL_H
+#define OPENPLA_SERVER_CALL_H
+
+#include "com/skin.h"
+
+/* A new object of the class from its server, on the machine that is named (NULL and "": this one), where it acts for
+   whoever calls here. Errors are COM's, with a text that says which server. */
+HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **out);
+
+/* Calls the member of an object whose interface is that of `class`. By IDispatch, because Wine loses the error text of
+   other calls between processes. Arguments in the order of the call, borrowed. On failure the error text is the
+   server's. `result` may be NULL. */
+HRESULT server_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
+                      const VARIANT *arguments, UINT count, VARIANT *result);
+/* The same with any object, which is not to act for the caller. */
+HRESULT late_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
+                    const VARIANT *arguments, UINT count, VARIANT *result);
+/* server_invoke for the usual cases. Texts are UTF-8, from memory_alloc; objects are references. */
+HRESULT server_get_text(IDispatch *object, const struct class *class, const WCHAR *property, char **out);
+HRESULT server_get_number(IDispatch *object, const struct class *class, const WCHAR *property, uint32_t *out);
+HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *method, const char *const *texts,
+                    UINT count, VARIANT *result);
+
+/* Makes calls through the proxy act for whoever calls here, packets private: for those that server_create and
+   server_invoke did not give. */
+HRESULT server_as_caller(IUnknown *proxy);
+
+/* Whether the failure says that the call reached no object, since the server's process has ended: another one may be
+   asked the same. */
+bool server_is_gone(HRESULT hr);
+
+#endif

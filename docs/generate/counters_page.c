@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of the counters that this computer's objects have, from their tables. */
+#include "docs/generate/counters_page.h"
+
+#include "engine/pdh/table.h"
+
+#include <string.h>
+
+/* The name of a counter type as the headers have it. */
+static const char *type_name(DWORD type)
+{
+    static const struct {
+        DWORD type;
+        const char *name;
+    } names[] = {
+#define TYPE(name) {name, #name}
+        TYPE(PERF_COUNTER_COUNTER),       TYPE(PERF_COUNTER_BULK_COUNT),
+        TYPE(PERF_COUNTER_RAWCOUNT),      TYPE(PERF_COUNTER_LARGE_RAWCOUNT),
+        TYPE(PERF_100NSEC_TIMER),         TYPE(PERF_100NSEC_TIMER_INV),
+        TYPE(PERF_PRECISION_100NS_TIMER), TYPE(PERF_COUNTER_100NS_QUEUELEN_TYPE),
+        TYPE(PERF_AVERAGE_TIMER),         TYPE(PERF_AVERAGE_BULK),
+        TYPE(PERF_RAW_FRACTION),          TYPE(PERF_ELAPSED_TIME),
+#undef TYPE
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].type == type)
+            return names[i].name;
+    return NULL;
+}
+
+static HRESULT add_counter(const struct provider *p, const struct counter_schema *c, struct text_buffer *b)
+{
+    const char *type = type_name(c->type);
+    if (!type)
+        return error_set(E_UNEXPECTED, "%s\\%s: the page does not know the name of its type", p->name, c->name);
+    text_buffer_format(b, "| %s | `%s", c->name, c->source);
+    if (c->base)
+        text_buffer_format(b, "` over `%s", p->counters[c->base].source);
+    text_buffer_format(b, "` | %s | %d | ", type, (int)c->scale);
+    if (c->index)
+        text_buffer_format(b, "%u", (unsigned)c->index);
+    text_buffer_format(b, " | %s |\n", c->help);
+    return S_OK;
+}
+
+static HRESULT add_object(const struct provider *p, struct text_buffer *b)
+{
+    HRESULT hr = S_OK;
+    text_buffer_format(b, "\n## %s\n\n%s", p->name, p->help);
+    if (p->index)
+        text_buffer_format(b, " Index %u.", (unsigned)p->index);
+    text_buffer_add(b, p->has_instances ? "\n" : " It has no instances.\n");
+    if (p->table->origin)
+        text_buffer_format(b, "\nColumns: %s.\n", p->table->origin);
+    text_buffer_add(b, "\n| counter | source | type | scale | index | what it is |\n|---|---|---|---|---|---|\n");
+    for (uint32_t i = 0; i < p->counter_count && SUCCEEDED(hr); i++)
+        hr = add_counter(p, &p->counters[i], b);
+    return hr;
+}
+
+HRESULT counters_page(const char *origin, struct text_buffer *b)
+{
+    size_t counters = 0;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < pdh_provider_count; i++)
+        counters += pdh_providers[i]->counter_count;
+    text_buffer_format(b, "<!-- %s -->\n# Counters\n\n", origin);
+    text_buffer_format(
+        b,
+        "What `openpdh.dll` counts on a host whose PDH does not: %u objects with %u counters under Windows' English\n"
+        "names. Each value is made of what its source says: columns of the object's table, or figures of kernel files "
+        "by\n"
+        "name (`meminfo.MemFree` is the line MemFree of /proc/meminfo, `net/snmp.Tcp.InSegs` the column InSegs of the\n"
+        "lines Tcp of /proc/net/snmp); `time` is the time of the reading in 100 ns. A counter whose source is not "
+        "there\n"
+        "is absent, never zero. The index is the number by which Windows knows the name, where it is well known.\n\n"
+        "A file is read once per sample, however many counters it is for. An object whose reading takes longer than "
+        "two\n"
+        "seconds (`OPENPLA_SAMPLE_LIMIT`: another number of milliseconds, 0 for no limit) has no values in that "
+        "sample\n"
+        "and in those after it until the reading has ended; the others go on without it.\n\n"
+        "Process, Thread, and the numbers of processes and threads are those of the Wine prefix. With the environment\n"
+        "variable `OPENPLA_PROCESSES=host`, or the string value `Processes` = `host` under `HKLM\\Software\\OpenPLA`, "
+        "they\n"
+        "are those of the host.\n",
+        (unsigned)pdh_provider_count, (unsigned)counters);
+    for (size_t i = 0; i < pdh_provider_count && SUCCEEDED(hr); i++)
+        hr = add_object(pdh_providers[i], b);
+    return hr;
+}

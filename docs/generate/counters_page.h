@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of the counters; apart from reference.h, whose objects are others. */
+#ifndef OPENPLA_COUNTERS_PAGE_H
+#define OPENPLA_COUNTERS_PAGE_H
+
+#include "engine/os/text.h"
+
+/* Adds the whole page; `origin` is the sentence that each file begins with. E_UNEXPECTED for a row it cannot tell of.
+ */
+HRESULT counters_page(const char *origin, struct text_buffer *b);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* Events as lines: time, id, level, message, then name=value, with tabs between them. Controls and '%' are %XX. */
+#include "engine/log/event_file.h"
+
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FILE_BYTES   (1u << 20)
+#define FILES_KEPT   2
+#define LOCK_MS      2000
+#define NAME_FORMAT  "events-%010u.log"
+#define NAME_PATTERN "events-??????????.log"
+#define READ_BYTES   65536
+#define LINE_BYTES   (256u << 10) /* a longer one is no event */
+
+char *event_folder(void)
+{
+    char *data = host_data_folder(), *folder = data ? path_join(data, "events") : NULL;
+    memory_free(data);
+    return folder;
+}
+
+static char *format_line(const struct event_record *e)
+{
+    struct calendar_time t = clock_calendar(e->utc);
+    struct text_buffer b = {0};
+    text_buffer_format(&b, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\t%u\t%u\t", t.year, t.month, t.day, t.hour, t.minute,
+                       t.second, t.millisecond, (unsigned)e->id, (unsigned)e->level);
+    text_buffer_add_escaped(&b, e->message);
+    for (size_t i = 0; i < e->count; i++) {
+        text_buffer_format(&b, "\t%s=", e->fields[i].name);
+        text_buffer_add_escaped(&b, e->fields[i].value);
+    }
+    text_buffer_add(&b, "\n");
+    return text_buffer_take(&b);
+}
+
+/* ---- the numbered files ---- */
+
+static unsigned number_of(const char *name)
+{
+    unsigned number = 0;
+    return text_matches(NAME_PATTERN, name) && sscanf(name, NAME_FORMAT, &number) == 1 ? number : 0;
+}
+
+/* The smallest number above `after`, 0 if there is none; *newest is the largest of all. */
+static HRESULT find_number(const char *folder, unsigned after, unsigned *next, unsigned *newest)
+{
+    struct texts names = {0};
+    *next = *newest = 0;
+    HRESULT hr = folder_list(folder, false, &names);
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++) {
+        unsigned number = number_of(names.items[i]);
+        if (number > after && (!*next || number < *next))
+            *next = number;
+        if (number > *newest)
+            *newest = number;
+    }
+    texts_free(&names);
+    return hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? S_OK : hr;
+}
+
+static char *path_of(const char *folder, unsigned number)
+{
+    char *name = text_format(NAME_FORMAT, number), *path = name ? path_join(folder, name) : NULL;
+    memory_free(name);
+    return path;
+}
+
+/* One that cannot go now, as somebody reads it, goes at the next turn. */
+static void delete_old(const char *folder, unsigned newest)
+{
+    unsigned number, ignored;
+    for (unsigned after = 0;
+         SUCCEEDED(find_number(folder, after, &number, &ignored)) && number && number + FILES_KEPT <= newest;
+         after = number) {
+        char *path = path_of(folder, number);
+        if (path)
+            file_delete(path);
+        memory_free(path);
+    }
+}
+
+/* ---- writing ---- */
+
+/* Whether the file ends in the middle of a line, as a writer leaves it that is killed. */
+static HRESULT is_torn(const char *path, uint64_t size, bool *torn)
+{
+    struct file *f;
+    char last = '\n';
+    size_t got = 0;
+    HRESULT hr = size ? file_open(path, FILE_READ, &f) : S_FALSE;
+    *torn = false;
+    if (hr != S_OK)
+        return hr;
+    hr = file_read_at(f, size - 1, &last, 1, &got);
+    file_close(f);
+    *torn = SUCCEEDED(hr) && got == 1 && last != '\n';
+    return hr;
+}
+
+static HRESULT append_to(const char *path, const char *line, bool *full)
+{
+    struct file *f;
+    uint64_t size = 0;
+    bool torn = false;
+    HRESULT hr = file_open(path, FILE_APPEND, &f);
+    if (FAILED(hr))
+        return hr;
+    hr = file_size(f, &size);
+    *full = size >= FILE_BYTES;
+    if (SUCCEEDED(hr) && !*full) {
+        hr = is_torn(path, size, &torn);
+        if (SUCCEEDED(hr) && torn)
+            hr = file_write(f, "\n", 1);
+        if (SUCCEEDED(hr))
+            hr = file_write(f, line, strlen(line));
+    }
+    file_close(f);
+    return hr;
+}
+
+static HRESULT append_locked(const char *folder, const char *line)
+{
+    unsigned next, newest;
+    HRESULT hr = find_number(folder, 0, &next, &newest);
+    bool full = true;
+    for (unsigned number = newest ? newest : 1; SUCCEEDED(hr) && full; number++) {
+        char *path = path_of(folder, number);
+        hr = path ? append_to(path, line, &full) : E_OUTOFMEMORY;
+        memory_free(path);
+        if (SUCCEEDED(hr) && !full && number != newest)
+            delete_old(folder, number);
+    }
+    return hr;
+}
+
+HRESULT event_file_append(const char *folder, const struct event_record *e)
+{
+    struct file_lock *lock = NULL;
+    char *line = format_line(e), *path = path_join(folder, "events.lock");
+    HRESULT hr = line && path ? folder_create(folder) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = file_lock_take(path, LOCK_MS, &lock);
+    if (SUCCEEDED(hr))
+        hr = append_locked(folder, line);
+    file_lock_release(lock);
+    memory_free(path);
+    memory_free(line);
+    return hr;
+}
+
+/* ---- reading ---- */
+
+struct event_reader {
+    char *folder;
+    struct file *file; /* NULL: none is there yet */
+    unsigned number;
+    uint64_t offset; /* of what is to be read next */
+    char *text;      /* what was read and not given out: from `at` to `end` */
+    size_t at, end, capacity;
+    bool skip; /* the rest of a line that is too long */
+};
+
+HRESULT event_reader_open(const char *folder, struct event_reader **out)
+{
+    struct event_reader *r = memory_zero(1, sizeof *r);
+    *out = NULL;
+    if (r)
+        r->folder = text_copy(folder);
+    if (!r || !r->folder) {
+        memory_free(r);
+        return E_OUTOFMEMORY;
+    }
+    *out = r;
+    return S_OK;
+}
+
+void event_reader_close(struct event_reader *r)
+{
+    if (!r)
+        return;
+    file_close(r->file);
+    memory_free(r->folder);
+    memory_free(r->text);
+    memory_free(r);
+}
+
+/* Goes on to the next file. S_FALSE: there is none. */
+static HRESULT next_file(struct event_reader *r)
+{
+    unsigned next, newest;
+    struct file *file;
+    HRESULT hr = find_number(r->folder, r->number, &next, &newest);
+    if (FAILED(hr) || !next)
+        return FAILED(hr) ? hr : S_FALSE;
+    char *path = path_of(r->folder, next);
+    hr = path ? file_open(path, FILE_READ, &file) : E_OUTOFMEMORY;
+    memory_free(path);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) /* gone meanwhile: the one after it */
+        r->number = next;
+    if (FAILED(hr))
+        return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? next_file(r) : hr;
+    file_close(r->file);
+    r->file = file;
+    r->number = next;
+    r->offset = 0;
+    r->at = r->end = 0;
+    r->skip = false;
+    return S_OK;
+}
+
+/* Reads on in the present file. S_FALSE: it has no more. */
+static HRESULT read_more(struct event_reader *r)
+{
+    size_t got = 0;
+    if (!r->file)
+        return S_FALSE;
+    if (r->at) {
+        memmove(r->text, r->text + r->at, r->end - r->at);
+        r->end -= r->at;
+        r->at = 0;
+    }
+    if (r->end > LINE_BYTES) {
+        r->end = 0;
+        r->skip = true;
+    }
+    void *items = r->text;
+    if (!memory_grow(&items, &r->capacity, r->end + READ_BYTES + 1, 1))
+        return E_OUTOFMEMORY;
+    r->text = items;
+    HRESULT hr = file_read_at(r->file, r->offset, r->text + r->end, READ_BYTES, &got);
+    if (FAILED(hr))
+        return hr;
+    r->offset += got;
+    r->end += got;
+    return got ? S_OK : S_FALSE;
+}
+
+/* The next whole line without its end, cut out of the buffer. */
+static HRESULT next_line(struct event_reader *r, char **line)
+{
+    for (;;) {
+        char *end = r->end > r->at ? memchr(r->text + r->at, '\n', r->end - r->at) : NULL;
+        if (end) {
+            *line = r->text + r->at;
+            *end = 0;
+            r->at = (size_t)(end + 1 - r->text);
+            if (!r->skip)
+                return S_OK;
+            r->skip = false;
+            continue;
+        }
+        HRESULT hr = read_more(r);
+        if (hr == S_FALSE) {
+            hr = next_file(r);
+            if (hr == S_OK)
+                continue;
+        }
+        if (hr != S_OK)
+            return hr;
+    }
+}
+
+static char *cut(char **rest)
+{
+    char *part = *rest, *tab = part ? strchr(part, '\t') : NULL;
+    *rest = tab ? tab + 1 : NULL;
+    if (tab)
+        *tab = 0;
+    return part;
+}
+
+static bool parse_time(const char *text, int64_t *utc)
+{
+    struct calendar_time t = {0};
+    int used = 0;
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ%n", &t.year, &t.month, &t.day, &t.hour, &t.minute, &t.second,
+               &t.millisecond, &used) != 7 ||
+        text[used] || t.year < 1601 || t.month < 1 || t.month > 12 || t.day < 1 || t.day > 31 || t.hour < 0 ||
+        t.minute < 0 || t.second < 0 || t.millisecond < 0 || t.hour > 23 || t.minute > 59 || t.second > 59)
+        return false;
+    *utc = clock_from_calendar(&t);
+    return true;
+}
+
+/* An escape may have hidden what is no text. */
+static bool take_text(char *text)
+{
+    return text_unescape(text) && text_is_utf8(text, strlen(text));
+}
+
+static bool parse_line(char *line, struct event_record *e)
+{
+    memset(e, 0, sizeof *e);
+    char *time = cut(&line), *id = cut(&line), *level = cut(&line), *message = cut(&line);
+    uint64_t number, grade;
+    if (!message || !parse_time(time, &e->utc) || !text_to_u64(id, &number) || number > UINT32_MAX ||
+        !text_to_u64(level, &grade) || grade < EVENT_ERROR || grade > EVENT_INFORMATION || !take_text(message))
+        return false;
+    e->id = (uint32_t)number;
+    e->level = (enum event_level)grade;
+    e->message = message;
+    while (line) {
+        char *name = cut(&line), *value = strchr(name, '=');
+        if (!value || e->count == EVENT_FIELDS_MAX)
+            return false;
+        *value++ = 0;
+        if (!take_text(value))
+            return false;
+        e->fields[e->count++] = (struct event_field){name, value};
+    }
+    return true;
+}
+
+HRESULT event_reader_next(struct event_reader *r, struct event_record *out)
+{
+    char *line = NULL;
+    HRESULT hr;
+    do
+        hr = next_line(r, &line);
+    while (hr == S_OK && (!text_is_utf8(line, strlen(line)) || !parse_line(line, out)));
+    return hr;
+}

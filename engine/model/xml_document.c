@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Documents as libxml2 parses them, and texts out of them. */
+#include "engine/model/xml_document.h"
+
+#include "engine/model/model.h"
+#include "engine/os/memory.h"
+
+#include <libxml/parser.h>
+#include <string.h>
+
+#define XML_MAX_SIZE    (16u << 20) /* bytes; the largest templates known have 100 KB */
+#define XML_MAX_DEPTH   256         /* libxml2's own limit, told in our words; our elements go 5 deep */
+#define BLANKS          " \t\r\n"
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+
+/* ---- documents ---- */
+
+static HRESULT malformed(const xmlError *e)
+{
+    size_t n = e->message ? strcspn(e->message, "\r\n") : 0;
+    if (e->message && strstr(e->message, "Excessive depth"))
+        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: line %d: elements are nested deeper than %d",
+                         e->line, XML_MAX_DEPTH);
+    return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not well-formed: line %d: %.*s", e->line, (int)n,
+                     e->message ? e->message : "");
+}
+
+struct parsing {
+    const char *xml;
+    int size;
+    xmlParserCtxtPtr context;
+    xmlDocPtr doc;
+};
+
+static void parse(void *about)
+{
+    struct parsing *p = about;
+    p->context = xmlNewParserCtxt();
+    /* Entities are not expanded, nothing is loaded. */
+    p->doc = xmlCtxtReadMemory(p->context, p->xml, p->size, NULL, "UTF-8",
+                               XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC |
+                                   XML_PARSE_NOCDATA);
+}
+
+HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out)
+{
+    memset(out, 0, sizeof *out);
+    /* A byte order mark, and blanks before the declaration, are what people paste. */
+    if (size >= 3 && !memcmp(xml, BYTE_ORDER_MARK, 3)) {
+        xml += 3;
+        size -= 3;
+    }
+    while (size && *xml && strchr(BLANKS, *xml)) {
+        xml++;
+        size--;
+    }
+    if (!size)
+        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is empty");
+    if (size > XML_MAX_SIZE)
+        return error_set(OPENPLA_E_MALFORMED_XML, "the XML has %llu bytes, more than %u", (unsigned long long)size,
+                         XML_MAX_SIZE);
+    struct parsing p = {.xml = xml, .size = (int)size};
+    struct xml_memory *memory = xml_memory_create();
+    HRESULT hr = memory ? xml_memory_use(memory, parse, &p) : E_OUTOFMEMORY;
+    xmlNodePtr root = SUCCEEDED(hr) && p.doc ? xmlDocGetRootElement(p.doc) : NULL;
+    if (SUCCEEDED(hr) && !root)
+        hr = malformed(&p.context->lastError);
+    else if (SUCCEEDED(hr) && (p.doc->intSubset || p.doc->extSubset))
+        hr = error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
+    if (FAILED(hr) || !root) {
+        xml_memory_destroy(memory);
+        return FAILED(hr) ? hr : OPENPLA_E_MALFORMED_XML;
+    }
+    *out = (struct xml_document){memory, root};
+    return S_OK;
+}
+
+void xml_document_close(struct xml_document *d)
+{
+    xml_memory_destroy(d->memory);
+    memset(d, 0, sizeof *d);
+}
+
+HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted)
+{
+    const char *name = d->root ? (const char *)d->root->name : "";
+    return strcmp(name, wanted) != 0
+               ? error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not '%s'", name, wanted)
+               : S_OK;
+}
+
+HRESULT xml_check_fragment(const char *xml, const char *root)
+{
+    struct xml_document d;
+    if (!xml[strspn(xml, BLANKS)])
+        return S_OK;
+    HRESULT hr = xml_document_open(xml, strlen(xml), &d);
+    if (SUCCEEDED(hr) && root)
+        hr = xml_document_check_root(&d, root);
+    xml_document_close(&d);
+    return hr;
+}
+
+const char *xml_without_prologue(const char *xml)
+{
+    if (!strncmp(xml, BYTE_ORDER_MARK, 3))
+        xml += 3;
+    const char *declaration = xml + strspn(xml, BLANKS);
+    if (strncmp(declaration, "<?xml", 5) != 0 || !declaration[5] || !strchr(BLANKS, declaration[5]))
+        return xml;
+    const char *behind = strstr(declaration, "?>");
+    return behind ? behind + 2 : xml;
+}
+
+/* ---- texts out of a document ---- */
+
+static char *trimmed(const char *text)
+{
+    text += strspn(text, BLANKS);
+    size_t length = strlen(text);
+    while (length && strchr(BLANKS, text[length - 1]))
+        length--;
+    return text_copy_n(text, length);
+}
+
+/* The depth is the document's, which is bounded. */
+static void add_text(struct text_buffer *b, const xmlNode *first)
+{
+    for (const xmlNode *n = first; n; n = n->next) {
+        if (n->type == XML_TEXT_NODE || n->type == XML_CDATA_SECTION_NODE)
+            text_buffer_add(b, (const char *)n->content);
+        else if (n->type == XML_ELEMENT_NODE)
+            add_text(b, n->children);
+    }
+}
+
+char *xml_element_text(xmlNodePtr element)
+{
+    const xmlNode *only = element->children;
+    struct text_buffer b = {0};
+    if (!only || (only->type == XML_TEXT_NODE && !only->next)) /* nearly always */
+        return trimmed(only && only->content ? (const char *)only->content : "");
+    add_text(&b, only);
+    char *text = b.failed ? NULL : trimmed(b.text ? b.text : "");
+    text_buffer_free(&b);
+    return text;
+}
+
+struct dumping {
+    xmlNodePtr first;
+    bool siblings; /* those that follow it too */
+    const xmlChar *text;
+};
+
+static void dump(void *about)
+{
+    struct dumping *d = about;
+    xmlBufferPtr buffer = xmlBufferCreate();
+    for (xmlNodePtr n = d->first; n; n = d->siblings ? n->next : NULL)
+        xmlNodeDump(buffer, n->doc, n, 0, 0);
+    d->text = xmlBufferContent(buffer);
+}
+
+/* Copies what `work` made, which lives as long as the document. */
+static HRESULT copy_made(const struct xml_document *d, void (*work)(void *about), void *about, const xmlChar **made,
+                         char **out)
+{
+    HRESULT hr = xml_memory_use(d->memory, work, about);
+    *out = SUCCEEDED(hr) && *made ? text_copy((const char *)*made) : NULL;
+    return SUCCEEDED(hr) && *made && !*out ? E_OUTOFMEMORY : hr;
+}
+
+static HRESULT dump_copy(const struct xml_document *d, xmlNodePtr first, bool siblings, char **out)
+{
+    struct dumping dumping = {.first = first, .siblings = siblings, .text = BAD_CAST ""};
+    return copy_made(d, dump, &dumping, &dumping.text, out);
+}
+
+HRESULT xml_element_inside(const struct xml_document *d, xmlNodePtr element, char **out)
+{
+    return dump_copy(d, element->children, true, out);
+}
+
+HRESULT xml_element_whole(const struct xml_document *d, xmlNodePtr element, char **out)
+{
+    return dump_copy(d, element->children ? element : NULL, false, out);
+}
+
+struct attribute {
+    xmlNodePtr element;
+    const char *name;
+    const xmlChar *value;
+};
+
+static void get_attribute(void *about)
+{
+    struct attribute *a = about;
+    a->value = xmlGetProp(a->element, BAD_CAST a->name);
+}
+
+HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, const char *name, char **value)
+{
+    struct attribute a = {.element = element, .name = name};
+    return copy_made(d, get_attribute, &a, &a.value, value);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* An XML text that libxml2 has parsed, and texts out of it. Only the model's own files include this. */
+#ifndef OPENPLA_XML_DOCUMENT_H
+#define OPENPLA_XML_DOCUMENT_H
+
+#include "engine/os/text.h"
+
+#include <libxml/tree.h>
+
+/* All memory of one document: given out piece by piece, given back as a whole (xml_memory.c). */
+struct xml_memory;
+/* Routes libxml2's memory through memory_alloc, once; before libxml2's first use in a program that uses it beside the
+   model. */
+void xml_memory_begin(void);
+struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
+void xml_memory_destroy(struct xml_memory *m);
+/* Calls work(about), whose libxml2 calls have their memory from `m`. When there is no more, `work` is left where it is:
+   libxml2 2.9 neither survives an allocation that fails nor frees all it has then. So `work` allocates nothing else.
+   E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML when it needs more than a document may. */
+HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *about);
+
+struct xml_document {
+    struct xml_memory *memory;
+    xmlNodePtr root;
+};
+/* UTF-8 text, whatever its declaration says (DECISIONS 3): no DTD, nothing loaded, bounded size, depth and memory.
+   OPENPLA_E_MALFORMED_XML with line and reason; E_OUTOFMEMORY. *out is zero on failure. */
+HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out);
+void xml_document_close(struct xml_document *d);
+/* S_OK, or OPENPLA_E_MALFORMED_XML with the name of the root and the wanted one. */
+HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted);
+
+/* The text below the element, trimmed; from memory_alloc, NULL when out of memory. */
+char *xml_element_text(xmlNodePtr element);
+/* What is between the element's tags as XML, or the element itself, "" when it is empty. *out from memory_alloc. */
+HRESULT xml_element_inside(const struct xml_document *d, xmlNodePtr element, char **out);
+HRESULT xml_element_whole(const struct xml_document *d, xmlNodePtr element, char **out);
+/* An attribute's value, from memory_alloc; *value is NULL when there is none. */
+HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, const char *name, char **value);
+/* What can stand within a document of such a text: all behind a byte order mark, blanks and the XML declaration. */
+const char *xml_without_prologue(const char *xml);
+
+#endif

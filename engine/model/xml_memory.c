@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* libxml2's memory: a document's is cut out of large pieces that are freed together. */
+#include "engine/model/xml_document.h"
+
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <libxml/parser.h>
+#include <libxml/xmlerror.h>
+#include <libxml/xmlmemory.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define PIECE_FIRST 16384
+#define PIECE_LAST  (1u << 20)
+#define MEMORY_MAX                                                                                                     \
+    (256u << 20) /* of one document: far more than a text of the allowed size needs that says something */
+#define ALIGNMENT 16
+
+struct piece {
+    struct piece *next;
+    size_t size, used; /* bytes behind the header */
+};
+#define PIECE_HEADER ((sizeof(struct piece) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
+
+struct xml_memory {
+    struct piece *pieces; /* the first is cut from */
+    size_t size;
+    bool too_much;
+    jmp_buf out; /* where a call goes that gets no memory */
+};
+
+/* In front of each block; what libxml2 keeps beyond documents belongs to none. */
+struct block {
+    struct xml_memory *memory;
+    size_t size;
+};
+_Static_assert(sizeof(struct block) % ALIGNMENT == 0, "what follows a block's header is aligned");
+
+static _Thread_local struct xml_memory *current;
+
+static struct block *block_of(void *p)
+{
+    return (struct block *)(void *)((char *)p - sizeof(struct block));
+}
+
+static bool add_piece(struct xml_memory *m, size_t need)
+{
+    size_t size = m->pieces ? m->pieces->size * 2 : PIECE_FIRST;
+    size = size > PIECE_LAST ? PIECE_LAST : size;
+    size = size < need ? need : size;
+    m->too_much = need > MEMORY_MAX || m->size + size > MEMORY_MAX;
+    struct piece *piece = m->too_much ? NULL : memory_alloc(PIECE_HEADER + size);
+    if (!piece)
+        return false;
+    *piece = (struct piece){.next = m->pieces, .size = size};
+    m->pieces = piece;
+    m->size += size;
+    return true;
+}
+
+static void *cut(struct xml_memory *m, size_t size)
+{
+    size_t need =
+        size > MEMORY_MAX ? MEMORY_MAX + 1 : sizeof(struct block) + (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if ((!m->pieces || m->pieces->size - m->pieces->used < need) && !add_piece(m, need))
+        longjmp(m->out, 1);
+    struct block *b = (struct block *)(void *)((char *)m->pieces + PIECE_HEADER + m->pieces->used);
+    m->pieces->used += need;
+    *b = (struct block){m, size};
+    return b + 1;
+}
+
+/* ---- what libxml2 calls ---- */
+
+static void *xml_alloc(size_t size)
+{
+    if (current)
+        return cut(current, size);
+    struct block *b = size > SIZE_MAX - sizeof *b ? NULL : memory_alloc(sizeof *b + size);
+    if (!b)
+        return NULL;
+    *b = (struct block){NULL, size};
+    return b + 1;
+}
+
+static void xml_free(void *p)
+{
+    if (p && !block_of(p)->memory)
+        memory_free(block_of(p));
+}
+
+static void *xml_resize(void *p, size_t size)
+{
+    struct block *b = p ? block_of(p) : NULL;
+    if (b && size <= b->size)
+        return p;
+    void *grown = xml_alloc(size);
+    if (grown && b) {
+        memcpy(grown, p, b->size);
+        xml_free(p);
+    }
+    return grown;
+}
+
+static char *xml_copy(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = xml_alloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+void xml_memory_begin(void)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static atomic_bool begun;
+    if (atomic_load(&begun))
+        return;
+    host_lock_enter(&lock);
+    if (!atomic_load(&begun)) {
+        xmlMemSetup(xml_free, xml_alloc, xml_resize, xml_copy);
+        xmlInitParser(); /* its tables outlive every document, and making them is not safe among threads */
+    }
+    atomic_store(&begun, true);
+    host_lock_leave(&lock);
+}
+
+/* ---- documents' memory ---- */
+
+struct xml_memory *xml_memory_create(void)
+{
+    xml_memory_begin();
+    return memory_zero(1, sizeof(struct xml_memory));
+}
+
+void xml_memory_destroy(struct xml_memory *m)
+{
+    while (m && m->pieces) {
+        struct piece *next = m->pieces->next;
+        memory_free(m->pieces);
+        m->pieces = next;
+    }
+    memory_free(m);
+}
+
+HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *about)
+{
+    struct xml_memory *const before = current;
+    current = m;
+    int out = setjmp(m->out);
+    if (!out)
+        work(about);
+    /* The thread's own record of the latest error is the one thing that would outlive the document. */
+    xmlResetLastError();
+    current = before;
+    if (!out)
+        return S_OK;
+    return m->too_much ? error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: it needs more than %u MB of memory",
+                                   MEMORY_MAX >> 20)
+                       : E_OUTOFMEMORY;
+}

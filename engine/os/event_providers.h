@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The event providers that are registered on this host, and who may use them. */
+#ifndef OPENPLA_EVENT_PROVIDERS_H
+#define OPENPLA_EVENT_PROVIDERS_H
+
+#include "engine/os/text.h"
+
+struct event_provider {
+    GUID guid;
+    char *name;
+};
+struct event_providers {
+    struct event_provider *items;
+    size_t count, capacity;
+};
+/* All of them: on Windows those that the system's TDH names; else those of the registry's
+   SOFTWARE\Microsoft\Windows\CurrentVersion\WINEVT\Publishers, where manifests are registered; natively none. *out is
+   empty on failure. */
+HRESULT event_providers_list(struct event_providers *out);
+void event_providers_free(struct event_providers *providers);
+
+/* A level or keyword that a provider defines. */
+struct event_field {
+    char *name, *description;
+    uint64_t value;
+};
+struct event_fields {
+    struct event_field *items;
+    size_t count, capacity;
+};
+/* The levels or the keywords of a provider; S_FALSE with *out empty: nothing on this host knows them. */
+HRESULT event_provider_fields(const GUID *guid, bool keywords, struct event_fields *out);
+void event_fields_free(struct event_fields *fields);
+
+/* The provider's security descriptor as SDDL: what is registered for it, else the host's default for providers, else
+   Windows' own. `parts`: SECURITY_INFORMATION bits (MS-DTYP 2.4.7; 1 owner, 2 group, 4 DACL, 8 SACL). *sddl from
+   memory_alloc. ERROR_NOT_SUPPORTED's HRESULT natively. */
+HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sddl);
+/* E_INVALIDARG for what is no SDDL; E_ACCESSDENIED. */
+HRESULT event_provider_set_security(const GUID *guid, const char *sddl);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* The host's processes, from /proc. */
+#include "engine/os/process_lists.h"
+#include "engine/os/clock.h"
+#include "engine/os/memory.h"
+#include "engine/os/process_files.h"
+#include "engine/os/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK 100000 /* 10 ms in 100 ns */
+#define PAGE 4096
+
+struct followed {
+    struct process_files files;
+    char *name;
+    size_t name_length;
+    uint64_t start_ticks;
+};
+
+struct host_list {
+    struct followed *followed; /* by id, as the entries */
+    size_t count;
+    struct process_entry *entries;
+    size_t entry_capacity;
+    struct thread_entry *threads; /* of all */
+    size_t thread_count, thread_capacity;
+    struct process_kept kept;
+    int64_t boot; /* of the start times; read once, so that a process keeps its own */
+    uint64_t generation;
+    uint32_t figures; /* of this reading */
+    char root[];
+};
+
+static HRESULT open_list(const char *root, void **out)
+{
+    size_t length = strlen(root);
+    struct host_list *list = memory_zero(1, sizeof *list + length + 1);
+    *out = list;
+    if (!list) {
+        return E_OUTOFMEMORY;
+    }
+    memcpy(list->root, root, length + 1);
+    list->boot = clock_boot_utc();
+    list->kept.most = kernel_file_share();
+    return S_OK;
+}
+
+static void forget(struct host_list *list, struct followed *f)
+{
+    process_files_close(&f->files, &list->kept);
+    memory_free(f->name);
+}
+
+static void close_list(void *user)
+{
+    struct host_list *list = user;
+    for (size_t i = 0; i < list->count; i++) {
+        forget(list, &list->followed[i]);
+    }
+    memory_free(list->followed);
+    memory_free(list->entries);
+    memory_free(list->threads);
+    memory_free(list);
+}
+
+static uint64_t generation(const void *list)
+{
+    return ((const struct host_list *)list)->generation;
+}
+
+static void fill(const struct host_list *list, const struct followed *f, const struct process_stat *stat,
+                 struct process_entry *e)
+{
+    *e = (struct process_entry){
+        .name = f->name,
+        .id = f->files.id,
+        .parent = stat->parent,
+        .threads = stat->threads,
+        .start = list->boot + (int64_t)(stat->start_ticks * TICK),
+        .user_time = (int64_t)(stat->user_ticks * TICK),
+        .kernel_time = (int64_t)(stat->kernel_ticks * TICK),
+        .working_set = (int64_t)(stat->resident_pages * PAGE),
+        .virtual_size = (int64_t)stat->virtual_bytes,
+    };
+    process_entry_clear(e);
+    e->page_faults = (int64_t)stat->faults;
+}
+
+/* "kworker/0:1-events": what a kernel worker does just now, behind '-' or '+', is not part of its name. Rescuers,
+   "kworker/R-name", have their one purpose in it. */
+static size_t lasting_name(const char *name, size_t length)
+{
+    if (length > 9 && !memcmp(name, "kworker/", 8) && name[8] != 'R') {
+        for (size_t i = 8; i < length; i++) {
+            if (name[i] == '-' || name[i] == '+') {
+                return i;
+            }
+        }
+    }
+    return length;
+}
+
+/* Takes the process's name. S_FALSE: it has another one than before. */
+static HRESULT take_name(struct followed *f, const struct process_stat *stat)
+{
+    size_t length = lasting_name(stat->name, stat->name_length);
+    if (f->name && f->name_length == length && !memcmp(f->name, stat->name, length)) {
+        return S_OK;
+    }
+    char *name = text_copy_n(stat->name, length);
+    if (!name) {
+        return E_OUTOFMEMORY;
+    }
+    /* A program names itself in any bytes. */
+    for (char *c = name; !text_is_utf8(name, length) && *c; c++) {
+        *c = (unsigned char)*c < 0x80 ? *c : '?';
+    }
+    memory_free(f->name);
+    f->name = name;
+    f->name_length = length;
+    return S_FALSE;
+}
+
+/* Reads one process. S_FALSE: it is new, another one or renamed. */
+static HRESULT read_process(struct host_list *list, struct followed *f, struct process_entry *e)
+{
+    struct process_stat stat;
+    HRESULT hr = process_files_stat(&f->files, list->root, &list->kept, &stat);
+    if (SUCCEEDED(hr)) {
+        hr = take_name(f, &stat);
+    }
+    if (FAILED(hr)) {
+        return hr;
+    }
+    if (f->start_ticks != stat.start_ticks) {
+        f->start_ticks = stat.start_ticks;
+        hr = S_FALSE;
+    }
+    fill(list, f, &stat, e);
+    HRESULT more = process_files_figures(&f->files, list->root, &list->kept, list->figures, e);
+    size_t before = list->thread_count;
+    if (SUCCEEDED(more) && (list->figures & PROCESS_THREADS)) {
+        more = process_files_threads(f->files.id, list->root, list->boot, &list->threads, &list->thread_capacity,
+                                     &list->thread_count);
+        e->listed_threads = (uint32_t)(list->thread_count - before);
+    }
+    return FAILED(more) ? more : hr;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Walks the old list and the ids of now side by side. *next must hold `count` items and gets those that live. */
+static HRESULT merge(struct host_list *list, const uint32_t *ids, size_t count, struct followed *next, size_t *used)
+{
+    size_t old = 0;
+    bool changed = false;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < count && hr != E_OUTOFMEMORY; i++) {
+        while (old < list->count && list->followed[old].files.id < ids[i]) {
+            forget(list, &list->followed[old++]);
+            changed = true;
+        }
+        struct followed f = {.files.id = ids[i]};
+        if (old < list->count && list->followed[old].files.id == ids[i]) {
+            f = list->followed[old++];
+        }
+        hr = read_process(list, &f, &list->entries[*used]);
+        changed = changed || hr != S_OK;
+        if (SUCCEEDED(hr)) {
+            next[(*used)++] = f;
+        } else {
+            forget(list, &f);
+        }
+    }
+    for (; old < list->count; old++) {
+        forget(list, &list->followed[old]);
+        changed = true;
+    }
+    list->generation += changed;
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+static HRESULT read_list(void *user, uint32_t figures, const struct process_entry **entries, size_t *count)
+{
+    struct host_list *list = user;
+    uint32_t *ids = NULL;
+    size_t n = 0, used = 0;
+    char path[512];
+    snprintf(path, sizeof path, "%s/proc", list->root);
+    HRESULT hr = kernel_folder_numbers(path, &ids, &n);
+    if (FAILED(hr)) {
+        return hr;
+    }
+    struct followed *next = memory_alloc(n * sizeof *next);
+    if (!next || !memory_grow((void **)&list->entries, &list->entry_capacity, n ? n : 1, sizeof *list->entries)) {
+        memory_free(next);
+        memory_free(ids);
+        return E_OUTOFMEMORY;
+    }
+    qsort(ids, n, sizeof *ids, by_id);
+    list->figures = figures;
+    list->thread_count = 0;
+    hr = merge(list, ids, n, next, &used);
+    memory_free(ids);
+    memory_free(list->followed);
+    list->followed = next;
+    list->count = used;
+    size_t thread = 0; /* the array may have moved while it grew */
+    for (size_t i = 0; i < used; thread += list->entries[i++].listed_threads) {
+        list->entries[i].first_thread = list->threads ? list->threads + thread : NULL;
+    }
+    *entries = list->entries;
+    *count = used;
+    return hr;
+}
+
+const struct process_lister process_lister_host = {open_list, read_list, generation, close_list};

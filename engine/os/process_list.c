@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* The choice of the processes that are listed. */
+#include "engine/os/environment.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/os/process_lists.h"
+
+struct process_list {
+    const struct process_lister *lister;
+    void *list;
+};
+
+static const struct process_lister *choose(void)
+{
+#ifdef _WIN32
+    return host_is_wine() && process_list_wants_host() ? &process_lister_host : &process_lister_windows;
+#else
+    return &process_lister_host;
+#endif
+}
+
+HRESULT process_list_open(const char *root, struct process_list **out)
+{
+    struct process_list *list = memory_zero(1, sizeof *list);
+    *out = NULL;
+    if (!list) {
+        return E_OUTOFMEMORY;
+    }
+    list->lister = choose();
+    HRESULT hr = list->lister->open(root, &list->list);
+    if (FAILED(hr)) {
+        memory_free(list);
+        return hr;
+    }
+    *out = list;
+    return S_OK;
+}
+
+HRESULT process_list_read(struct process_list *list, uint32_t figures, const struct process_entry **entries,
+                          size_t *count)
+{
+    return list->lister->read(list->list, figures, entries, count);
+}
+
+uint64_t process_list_generation(const struct process_list *list)
+{
+    return list->lister->generation(list->list);
+}
+
+void process_list_close(struct process_list *list)
+{
+    if (list) {
+        list->lister->close(list->list);
+        memory_free(list);
+    }
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* odbc32.dll of the system folder; Wine's passes every call on to the host's unixODBC. */
+#include <windows.h>
+#include "engine/os/odbc_library.h"
+#include "engine/os/win32/win32_call.h"
+
+#define LIBRARY "odbc32.dll"
+
+HRESULT odbc_library_load(struct odbc_api *out)
+{
+    HMODULE module = LoadLibraryExW(L"odbc32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+
+    if (!module)
+        return win32_failed(GetLastError(), LIBRARY);
+#define FILL_ENTRY(name, parameters)                                                                                   \
+    {                                                                                                                  \
+        FARPROC entry = GetProcAddress(module, #name);                                                                 \
+        if (!entry)                                                                                                    \
+            return error_set(HRESULT_FROM_WIN32(ERROR_PROC_NOT_FOUND), "\"%s\": has no function %s", LIBRARY, #name);  \
+        out->name = (SQLRETURN(SQL_API *) parameters)(void *)entry;                                                    \
+    }
+    ODBC_API_LIST(FILL_ENTRY)
+#undef FILL_ENTRY
+    return S_OK;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* One performance extension DLL in a process of its own, so that its crash or hang is its own alone: our side asks
+   through a shared section and two events, and never waits longer than it wants. */
+#ifndef OPENPLA_PDH_EXTENSION_HOST_H
+#define OPENPLA_PDH_EXTENSION_HOST_H
+
+#include "engine/os/process.h"
+
+#define EXTENSION_DATA_BYTES (8u << 20)
+
+enum extension_state { EXTENSION_STARTING, EXTENSION_READY, EXTENSION_FAILED };
+
+/* The shared section. The host writes everything but the first four members, and `data` only between a request and its
+   reply. */
+struct extension_channel {
+    uint32_t version, owner; /* process */
+    uint64_t owner_start;
+    uint32_t request; /* number of the last one; atomic */
+    uint32_t end;     /* 1: the host is to end; atomic */
+    uint32_t reply;   /* number of the request that was answered last; atomic */
+    uint32_t state;   /* enum extension_state; atomic */
+    uint32_t error;   /* Windows' code of the last Open or Collect */
+    uint32_t objects, size;
+    int64_t ticks, frequency, utc; /* of the collection */
+    uint8_t data[EXTENSION_DATA_BYTES];
+};
+#define EXTENSION_VERSION 1u
+
+/* What the DLL gave, borrowed until the next request. */
+struct extension_reply {
+    const uint8_t *data;
+    size_t size;
+    uint32_t objects;
+    int64_t ticks, frequency, utc;
+};
+
+struct extension_host;
+HRESULT extension_host_open(const char *service, struct extension_host **out); /* nothing is started yet */
+/* Asks for the data of now, unless an earlier question is still unanswered; starts the process if it does not run.
+   One that has died is started again after a while, which doubles with each death. */
+void extension_host_request(struct extension_host *h);
+/* Waits for the answer to the last request, at most timeout_ms for all calls after it. ERROR_TIMEOUT's HRESULT; E_ABORT
+   when the process has died or cannot be started; E_FAIL with a text when the DLL reports a failure. */
+HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, struct extension_reply *out);
+void extension_host_close(struct extension_host *h); /* ends the process; NULL is allowed */
+
+/* The names of the channel's events. From memory_alloc. */
+char *extension_request_event(const char *channel);
+char *extension_reply_event(const char *channel);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of this computer's objects. */
+#include "engine/pdh/providers.h"
+
+const struct provider *const pdh_providers[] = {
+    &pdh_cache,         &pdh_icmp,
+    &pdh_icmp6,         &pdh_ipv4,
+    &pdh_ipv6,          &pdh_logical_disk,
+    &pdh_memory,        &pdh_network_interface,
+    &pdh_objects,       &pdh_paging_file,
+    &pdh_physical_disk, &pdh_process,
+    &pdh_processor,     &pdh_processor_information,
+    &pdh_system,        &pdh_tcpv4,
+    &pdh_tcpv6,         &pdh_thread,
+    &pdh_udpv4,         &pdh_udpv6,
+};
+const size_t pdh_provider_count = sizeof pdh_providers / sizeof *pdh_providers;

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The objects of this computer. Each is a table: a row per counter, with what it is made of. */
+#ifndef OPENPLA_PDH_PROVIDERS_H
+#define OPENPLA_PDH_PROVIDERS_H
+
+#include "engine/pdh/table.h"
+
+extern const struct provider pdh_cache, pdh_icmp, pdh_icmp6, pdh_ipv4, pdh_ipv6, pdh_logical_disk, pdh_memory,
+    pdh_network_interface, pdh_objects, pdh_paging_file, pdh_physical_disk, pdh_process, pdh_processor,
+    pdh_processor_information, pdh_system, pdh_tcpv4, pdh_tcpv6, pdh_thread, pdh_udpv4, pdh_udpv6;
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects as tables: a gatherer fills columns of numbers for each instance, and each counter's `source` says what it is
+   made of. That text is both what runs and what the reference shows:
+
+       source = term { ("+" | "-") term }
+       term   = name [ ("*" | "/") number ]
+
+   A name is a column of the object's table, "time" (UTC, 100 ns), or FILE.KEY: a figure by name in a kernel file
+   (source.h's short names, as in "meminfo.MemFree * 1024" or "net/snmp.Tcp.InSegs"). A value of which a term has no
+   figure is absent. */
+#ifndef OPENPLA_PDH_TABLE_H
+#define OPENPLA_PDH_TABLE_H
+
+#include "engine/pdh/kernel_text.h"
+#include "engine/pdh/object.h"
+
+#define TABLE_TERMS   4
+#define TABLE_COLUMNS 63 /* with the keys of kernel files */
+
+/* A subtotal is of the plain rows since the one before; the total is of all plain rows. What an alias shows a plain row
+   has already. */
+enum table_row_kind { ROW_PLAIN, ROW_ALIAS, ROW_SUBTOTAL, ROW_TOTAL };
+
+struct table_row {
+    enum table_row_kind kind;
+    uint64_t key;
+    size_t name; /* where it begins in the names; it ends with a NUL */
+};
+
+struct table_program;
+/* First member of the object's state. */
+struct table_state {
+    struct table_program *program; /* one for each value; NULL: not compiled yet */
+    uint32_t column_count;         /* of the table, then of the kernel files */
+    struct kernel_keys *keys;      /* per kernel file */
+    uint8_t *key_columns;          /* the file's first column */
+    struct table_row *rows;
+    size_t row_count, row_capacity;
+    int64_t *cells; /* row after row of columns */
+    size_t cell_capacity;
+    char *names;
+    size_t name_length, name_capacity;
+    size_t *places; /* where each row was in the sample before */
+    size_t place_capacity;
+};
+
+struct table {
+    const char *origin; /* what the columns are, for the reference */
+    const char *const *columns;
+    uint32_t column_count;
+    /* Adds the rows with the columns whose bits are in `columns`; others may stay absent. Sets o->time. NULL: one row,
+       from kernel files alone. */
+    HRESULT (*gather)(struct object *o, struct source *source, uint64_t columns);
+    void (*close)(void *state); /* frees what the object's state owns besides the table's; may be NULL */
+};
+
+/* sample and close of a provider that is a table. */
+HRESULT table_sample(struct object *o, struct source *source, uint64_t wanted);
+void table_close(struct object *o);
+
+/* For gatherers. Adds a row whose cells are all VALUE_ABSENT and gives them; NULL when out of memory. `parent` NULL:
+   none. Names are copied, `length` bytes of them. `key` says, with the name, what the thing is. The cells are valid
+   until the next row. */
+int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *parent, const char *name, size_t length,
+                   uint64_t key);
+
+/* Initialisers of a provider that is a table, behind .name, .help and .index. */
+#define TABLE_PROVIDER(rows, shown, layout, state_type)                                                                \
+    .counters = (rows), .counter_count = (shown), .value_count = (uint32_t)(sizeof(rows) / sizeof *(rows)),            \
+    .sample = table_sample, .close = table_close, .state_size = sizeof(state_type), .table = &(layout)
+
+#endif

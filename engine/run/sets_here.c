@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* The verbs of sets in this process: what is committed goes to the store, what is started gets a host.
+   MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8. */
+#include "engine/run/sets.h"
+
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/run/category.h"
+#include "engine/run/definition.h"
+#include "engine/run/events.h"
+#include "engine/run/run.h"
+#include "engine/store/store.h"
+
+#include <string.h>
+
+static struct data_collector_set *set_of(struct object *o)
+{
+    return (struct data_collector_set *)o;
+}
+
+/* Only the own machine: there is no second hop to another (DECISIONS 17). */
+static HRESULT only_own_machine(const char *server)
+{
+    bool is_own;
+    HRESULT hr = sets_is_own_machine(server, &is_own);
+    if (FAILED(hr) || is_own)
+        return hr;
+    return error_set(HRESULT_FROM_WIN32(53 /* ERROR_BAD_NETPATH */),
+                     "server: '%s' is not this machine; connect to that machine's own server", server);
+}
+
+static HRESULT read_live(struct object *set, const char *space, const char *name, unsigned parts, struct set_live *out)
+{
+    (void)set, (void)parts;
+    const struct category *c = category_of(space);
+    struct run_state state;
+    struct run_record record;
+    memset(out, 0, sizeof *out);
+    out->status = c->status;
+    if (!c->runs)
+        return S_OK;
+    HRESULT hr = run_query(space, name, &state);
+    if (SUCCEEDED(hr))
+        hr = store_load_run(space, name, &record);
+    if (FAILED(hr))
+        return hr;
+    out->status = state.status;
+    if (record.known) {
+        out->serial_number = record.serial_number;
+        out->latest_location = record.latest_location;
+        out->latest_files = record.latest_files;
+        record.latest_location = NULL;
+        memset(&record.latest_files, 0, sizeof record.latest_files);
+    }
+    run_record_free(&record);
+    return S_OK;
+}
+
+/* ---- Commit ---- */
+
+static enum store_mode store_mode_of(uint32_t mode)
+{
+    switch (mode & (SETS_CREATE_NEW | SETS_MODIFY)) {
+    case SETS_CREATE_NEW:
+        return STORE_CREATE;
+    case SETS_MODIFY:
+        return STORE_MODIFY;
+    default: /* also mode 0, which Microsoft's own sample passes */
+        return STORE_CREATE_OR_MODIFY;
+    }
+}
+
+struct put_state {
+    struct object *set;
+    bool serial, latest;
+};
+
+/* The LatestOutputLocations that were put, in their places of the record's list; S_FALSE: there are none. */
+static HRESULT put_latest_files(struct object *o, struct run_record *record)
+{
+    struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
+    struct texts files = {0};
+    bool any = false;
+    HRESULT hr = S_OK;
+    object_lock(o);
+    for (size_t i = 0; SUCCEEDED(hr) && i < collectors->count; i++) {
+        const struct data_collector *c = collector_of(collectors->list[i]);
+        const char *kept = i < record->latest_files.count ? record->latest_files.items[i] : "";
+        hr = texts_add(&files, c->LatestWasPut ? c->LatestOutputLocation : kept);
+        any = any || c->LatestWasPut;
+    }
+    object_unlock(o);
+    if (SUCCEEDED(hr) && any) {
+        texts_free(&record->latest_files);
+        record->latest_files = files;
+        return S_OK;
+    }
+    texts_free(&files);
+    return FAILED(hr) ? hr : S_FALSE;
+}
+
+static HRESULT put_state(struct run_record *record, const void *user)
+{
+    const struct put_state *put = user;
+    struct data_collector_set *set = set_of(put->set);
+    HRESULT hr = put_latest_files(put->set, record);
+    if (FAILED(hr) || (hr == S_FALSE && !put->serial && !put->latest))
+        return hr;
+    hr = S_OK;
+    object_lock(put->set);
+    if (put->serial || !record->known)
+        record->serial_number = set->SerialNumber;
+    if (put->latest || !record->known)
+        hr = run_record_set_text(&record->latest_location, set->LatestOutputLocation);
+    object_unlock(put->set);
+    record->known = true;
+    return hr;
+}
+
+/* The run record of a set whose SerialNumber or LatestOutputLocation was put: that stands for the next run
+   (DECISIONS 13). */
+static HRESULT save_put_state(struct object *o, const char *space, const char *name, bool serial, bool latest)
+{
+    const struct put_state put = {o, serial, latest};
+    return store_update_run(space, name, put_state, &put);
+}
+
+/* Whether the running set stands in the way, and for what is not stored whether there is one to modify. */
+static HRESULT check_present(struct object *o, const struct category *c, const char *name, enum store_mode store_mode,
+                             uint32_t mode)
+{
+    struct run_state state;
+    if (c->source != DEFINITION_STORED) {
+        object_lock(o);
+        bool known = set_of(o)->space && text_equal_nocase(set_of(o)->Name, name);
+        object_unlock(o);
+        return store_mode == STORE_MODIFY && !known
+                   ? error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": %s", c->space, name, c->none)
+                   : S_OK;
+    }
+    HRESULT hr = run_query(c->space, name, &state);
+    /* To a new set the running one is a name that is taken, as store_save says. */
+    if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED && store_mode != STORE_CREATE && !(mode & SETS_UPDATE_RUNNING))
+        hr = error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running; add plaUpdateRunningInstance (0x10)", name);
+    return hr;
+}
+
+static void tell_change(enum event_id id, const char *space, const char *name)
+{
+    char *account = host_user_name();
+    event_write(id, &(struct event_facts){.space = space, .name = name, .user = account});
+    memory_free(account);
+}
+
+/* Puts back what was stored before a running set refused its new definition. The thread's error text survives. */
+static HRESULT take_back(const char *space, const char *name, const char *xml, size_t size, HRESULT hr)
+{
+    char *text = text_copy(error_text(hr));
+    if (xml)
+        store_save(space, name, STORE_MODIFY, xml, size);
+    if (text)
+        error_set(hr, "%s", text);
+    memory_free(text);
+    return hr;
+}
+
+/* `update`: the running instance takes the new definition up, or the old one stays. */
+static HRESULT save(struct object *o, const struct category *c, const char *name, enum store_mode mode, bool update,
+                    bool serial_put, bool latest_put)
+{
+    char *xml = NULL, *before = NULL;
+    size_t size = 0, before_size = 0;
+    if (c->source != DEFINITION_STORED)
+        return S_OK;
+    HRESULT hr = set_to_stored_xml(o, &xml, &size);
+    if (SUCCEEDED(hr)) {
+        HRESULT there = store_load(c->space, name, &before, &before_size);
+        hr = there == E_OUTOFMEMORY ? there : store_save(c->space, name, mode, xml, size);
+    }
+    if (SUCCEEDED(hr) && update && c->runs) {
+        hr = run_update(c->space, name);
+        if (FAILED(hr))
+            hr = take_back(c->space, name, before, before_size, hr);
+    }
+    if (SUCCEEDED(hr) && c->runs)
+        hr = save_put_state(o, c->space, name, serial_put, latest_put);
+    if (SUCCEEDED(hr))
+        tell_change(before ? EVENT_SET_CHANGED : EVENT_SET_CREATED, c->space, name);
+    memory_free(before);
+    memory_free(xml);
+    return hr;
+}
+
+static HRESULT bind_and_save(struct object *o, const struct category *c, const char *name, const char *server,
+                             enum store_mode mode, bool update)
+{
+    const char *old_space = set_of(o)->space;
+    bool serial_put = set_of(o)->serial_put, latest_put = set_of(o)->latest_put;
+    char *own_name = text_copy(name), *own_server = text_copy(server);
+    HRESULT hr = own_name && own_server ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        sets_bind(o, c->space, &own_name, &own_server);
+        hr = save(o, c, name, mode, update, serial_put, latest_put);
+        if (SUCCEEDED(hr)) {
+            sets_forget_latest(o);
+        } else {
+            sets_bind(o, old_space, &own_name, &own_server);
+            set_of(o)->serial_put = serial_put;
+            set_of(o)->latest_put = latest_put;
+        }
+    }
+    memory_free(own_name);
+    memory_free(own_server);
+    return hr;
+}
+
+/* plaFlushTrace by itself: nothing is stored. */
+static HRESULT flush_only(const struct category *c, const char *name)
+{
+    char *xml;
+    size_t size;
+    HRESULT hr = definition_load(c->space, name, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = run_flush(c->space, name);
+    memory_free(xml);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+static HRESULT commit_here(struct object *o, const char *space, const char *name, const char *server, uint32_t mode,
+                           struct object *issues)
+{
+    const struct category *c = category_of(space);
+    enum store_mode store_mode = store_mode_of(mode);
+    (void)issues; /* set_commit has found them */
+    if (mode & SETS_VALIDATE_ONLY)
+        return S_OK;
+    if (mode == SETS_FLUSH_TRACE)
+        return flush_only(c, name);
+    HRESULT hr = check_present(o, c, name, store_mode, mode);
+    if (SUCCEEDED(hr))
+        hr = bind_and_save(o, c, name, server, store_mode, mode & SETS_UPDATE_RUNNING);
+    if (SUCCEEDED(hr) && c->runs && mode & SETS_FLUSH_TRACE)
+        hr = run_flush(c->space, name);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* ---- Query, Delete, Start, Stop ---- */
+
+/* Fills `o` with what is kept under the name; binds it. */
+static HRESULT query_here(struct object *o, const char *space, const char *name, const char *server)
+{
+    char *xml;
+    size_t size;
+    HRESULT hr = definition_load(space, name, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = sets_fill(o, xml, size, NULL, space, name, server);
+    memory_free(xml);
+    return hr;
+}
+
+static HRESULT delete_here(struct object *o, const char *space, const char *name)
+{
+    struct run_state state;
+    HRESULT hr = run_query(space, name, &state);
+    (void)o;
+    if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED)
+        hr = error_set(PLA_E_DCS_IN_USE, "Delete: the set '%s' is running", name);
+    if (SUCCEEDED(hr))
+        hr = store_delete(space, name);
+    if (SUCCEEDED(hr))
+        tell_change(EVENT_SET_DELETED, space, name);
+    return hr;
+}
+
+static HRESULT start_here(struct object *o, const char *space, const char *name, bool synchronous)
+{
+    (void)o;
+    return run_start(space, name, synchronous);
+}
+
+static HRESULT stop_here(struct object *o, const char *space, const char *name, bool synchronous)
+{
+    (void)o;
+    return run_stop(space, name, synchronous);
+}
+
+/* What the latest run left to be known. */
+static HRESULT get_run_value(struct object *o, const char *space, const char *name, const char *key, char **value)
+{
+    struct run_record record;
+    struct run_state state;
+    HRESULT hr = run_query(space, name, &state);
+    (void)o;
+    if (SUCCEEDED(hr))
+        hr = store_load_run(space, name, &record);
+    if (FAILED(hr))
+        return hr;
+    if (record.running && state.phase == PHASE_STOPPED)
+        hr = run_record_put_death(&record);
+    *value = text_equal_nocase(key, SETS_LAST_RUN_MESSAGE) ? text_copy(record.last_message)
+                                                           : text_format("0x%08X", (unsigned)record.last_result);
+    run_record_free(&record);
+    return *value && SUCCEEDED(hr) ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT set_credentials_here(struct object *o, const char *user, const char *password)
+{
+    (void)o, (void)user, (void)password; /* nothing here could use the password, so it is not kept */
+    return S_OK;
+}
+
+static HRESULT add_set(struct object *collection, const char *space, const struct stored_set *stored,
+                       const char *server)
+{
+    struct object *set;
+    HRESULT hr = sets_create(((struct data_collector_set_collection *)collection)->category, &set);
+    if (FAILED(hr))
+        return hr;
+    hr = stored->xml ? sets_fill(set, stored->xml, stored->size, NULL, space, stored->name, server)
+                     : query_here(set, space, stored->name, server); /* says why it cannot be read */
+    /* A set that another process deleted meanwhile is simply not there. */
+    hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : SUCCEEDED(hr) ? collection_add(collection, set) : hr;
+    object_release(set);
+    return hr;
+}
+
+static HRESULT list_here(struct object *collection, const char *space, const char *pattern, const char *server)
+{
+    struct stored_sets stored;
+    HRESULT hr = definition_load_matching(space, pattern, &stored);
+    for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++)
+        hr = add_set(collection, space, &stored.items[i], server);
+    stored_sets_free(&stored);
+    return hr;
+}
+
+const struct set_verbs sets_verbs_here = {
+    .check_server = only_own_machine,
+    .commit = commit_here,
+    .query = query_here,
+    .delete = delete_here,
+    .start = start_here,
+    .stop = stop_here,
+    .read_live = read_live,
+    .get_run_value = get_run_value,
+    .set_credentials = set_credentials_here,
+    .list = list_here,
+};

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a set for the supervisor and plans its starts. */
+#include "engine/run/supervised_set.h"
+
+#include "engine/os/memory.h"
+#include "engine/run/category.h"
+#include "engine/run/definition.h"
+#include "engine/run/run.h"
+#include "engine/run/segment.h"
+#include "engine/store/store.h"
+#include "engine/store/store_name.h"
+
+#include <string.h>
+
+static HRESULT read_rules(struct object *set, struct start_rule **rules, size_t *count)
+{
+    struct object **schedules;
+    size_t n;
+    *rules = NULL;
+    *count = 0;
+    if (!((struct data_collector_set *)set)->SchedulesEnabled)
+        return S_OK;
+    HRESULT hr = collection_snapshot(((struct data_collector_set *)set)->Schedules, &schedules, &n);
+    if (FAILED(hr))
+        return hr;
+    *rules = memory_zero(n + 1, sizeof **rules);
+    for (size_t i = 0; *rules && i < n; i++)
+        (*rules)[i] = start_rule_of((struct set_schedule *)schedules[i]);
+    *count = *rules ? n : 0;
+    objects_release(schedules, n);
+    return *rules ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t size)
+{
+    struct object *set = NULL, *issues = NULL;
+    struct start_rule *rules = NULL;
+    size_t count = 0;
+    struct set_settings settings = {0};
+    HRESULT hr = set_create(&set);
+    if (SUCCEEDED(hr))
+        hr = issues_create(NULL, &issues);
+    if (SUCCEEDED(hr))
+        hr = set_from_xml(set, xml, size, issues);
+    if (SUCCEEDED(hr))
+        hr = read_rules(set, &rules, &count);
+    if (SUCCEEDED(hr))
+        hr = settings_read(set, &settings);
+    object_release(issues);
+    object_release(set);
+    if (FAILED(hr)) {
+        memory_free(rules);
+        return hr;
+    }
+    memory_free(s->rules);
+    s->rules = rules;
+    s->rule_count = count;
+    s->settings = settings;
+    return S_OK;
+}
+
+HRESULT supervised_set_read(struct supervised_set *s, int64_t now)
+{
+    struct run_record record;
+    char *xml;
+    size_t size;
+    HRESULT hr = definition_load(s->space, s->name, &xml, &size);
+    if (FAILED(hr))
+        return hr;
+    uint64_t hash = store_hash(STORE_HASH_START, xml);
+    bool first = !s->hash, same = hash == s->hash;
+    if (!same)
+        hr = read_definition(s, xml, size);
+    memory_free(xml);
+    if (SUCCEEDED(hr))
+        hr = store_load_run(s->space, s->name, &record);
+    if (FAILED(hr))
+        return hr;
+    s->hash = hash;
+    if (!same) /* of a new definition no start is due that lies before it */
+        s->known = now;
+    s->running = record.running;
+    if (first) /* later our own memory is ahead of it */
+        s->done = record.last_scheduled;
+    run_record_free(&record);
+    return same ? S_FALSE : S_OK;
+}
+
+static int64_t first_start(const struct supervised_set *s, int64_t after, const struct start_zone *zone)
+{
+    int64_t first = NEXT_START_NEVER;
+    for (size_t i = 0; i < s->rule_count; i++) {
+        int64_t start = next_start(&s->rules[i], after, zone);
+        if (start < first)
+            first = start;
+    }
+    return first;
+}
+
+HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct start_zone *zone, int64_t *missed)
+{
+    HRESULT hr = S_OK;
+    s->due = first_start(s, start_base(now, s->done, s->known), zone);
+    s->expiry = s->settings.stop_at_expiry && s->rule_count ? INT64_MIN : NEXT_START_NEVER;
+    for (size_t i = 0; s->expiry != NEXT_START_NEVER && i < s->rule_count; i++) {
+        int64_t end = start_rule_end(&s->rules[i], zone);
+        if (end > s->expiry)
+            s->expiry = end;
+    }
+    /* What is so late that it is not made up. */
+    int64_t last = s->done > s->known ? s->done : s->known;
+    if (last && last < now) {
+        *missed = first_start(s, last, zone);
+        if (*missed < now - START_GRACE) {
+            s->known = now - START_GRACE;
+            hr = S_FALSE;
+        }
+    }
+    return hr;
+}
+
+void supervised_set_free(struct supervised_set *s)
+{
+    memory_free(s->name);
+    memory_free(s->rules);
+    memset(s, 0, sizeof *s);
+}
+
+/* ---- the record ---- */
+
+struct start_note {
+    int64_t due;
+    uint32_t serial_number; /* for a record that is not there yet */
+};
+
+static HRESULT put_start(struct run_record *record, const void *user)
+{
+    const struct start_note *note = user;
+    if (!record->known)
+        record->serial_number = note->serial_number;
+    record->last_scheduled = note->due;
+    return S_OK;
+}
+
+HRESULT supervised_set_note_start(const char *space, const char *name, int64_t due)
+{
+    struct run_set set;
+    HRESULT hr = run_set_load(space, name, &set);
+    if (FAILED(hr))
+        return hr;
+    const struct start_note note = {due, set.set->SerialNumber};
+    run_set_free(&set);
+    return store_update_run(space, name, put_start, &note);
+}
+
+struct death {
+    bool *noted;
+};
+
+static HRESULT put_death(struct run_record *record, const void *user)
+{
+    const struct death *death = user;
+    if (!record->running)
+        return S_FALSE;
+    record->running = false;
+    *death->noted = true;
+    return run_record_put_death(record);
+}
+
+HRESULT supervised_set_note_death(const char *space, const char *name)
+{
+    bool died = false;
+    const struct death death = {&died};
+    HRESULT hr = store_update_run(space, name, put_death, &death);
+    return SUCCEEDED(hr) && !died ? S_FALSE : hr;
+}

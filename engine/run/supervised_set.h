@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* One set as the supervisor sees it: what its definition asks for, and what its record says. */
+#ifndef OPENPLA_SUPERVISED_SET_H
+#define OPENPLA_SUPERVISED_SET_H
+
+#include "engine/run/next_start.h"
+#include "engine/run/settings.h"
+
+struct supervised_set {
+    const char *space; /* static */
+    char *name;
+    uint64_t hash; /* of the definition */
+    bool listed;   /* seen in the present scan */
+    struct start_rule *rules;
+    size_t rule_count; /* 0 when SchedulesEnabled is off */
+    struct set_settings settings;
+    bool running;        /* by its record: a run has begun and not ended in order */
+    int64_t done;        /* FILETIME: the latest start that a schedule asked for */
+    int64_t known;       /* since when the definition is in force; 0: longer than we know */
+    int64_t due;         /* the next start, NEXT_START_NEVER */
+    int64_t expiry;      /* when a run is to be stopped, NEXT_START_NEVER */
+    int64_t told_expiry; /* the expiry that was carried out */
+    uint64_t again_at;   /* clock_monotonic_ms of the next try to start it again; 0: none is due */
+    uint64_t died;       /* clock_monotonic_ms of its host's latest death, 0: none */
+    uint32_t pause_ms;   /* before the next try */
+};
+/* Takes what the store has. `now`: moment of the scan, if a change is seen as it happens; 0 at the first. The same
+   definition as before: only the record is read, and S_FALSE. PLA_E_DCS_NOT_FOUND. */
+HRESULT supervised_set_read(struct supervised_set *s, int64_t now);
+/* Computes `due` and `expiry`. S_FALSE: a start was missed, at *missed. */
+HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct start_zone *zone, int64_t *missed);
+void supervised_set_free(struct supervised_set *s);
+
+/* Notes in the set's record that the start which a schedule asked for at that moment was made. */
+HRESULT supervised_set_note_start(const char *space, const char *name, int64_t due);
+/* Notes in the set's record that its host died. S_FALSE: its run has ended in order, or none was begun. */
+HRESULT supervised_set_note_death(const char *space, const char *name);
+
+#endif

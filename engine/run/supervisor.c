@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* The supervisor's thread: scans the store when it changes, and does what is due. */
+#include "engine/run/supervisor.h"
+
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/folder_watch.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/os/thread.h"
+#include "engine/run/category.h"
+#include "engine/run/definition.h"
+#include "engine/run/events.h"
+#include "engine/run/run.h"
+#include "engine/run/supervised_set.h"
+#include "engine/store/store.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define IDLE_MS        60000 /* nothing to do: a look now and then, in case the watch has failed */
+#define LOOK_MS        1000  /* at hosts, and at the wall clock, which may be set */
+#define SCAN_PAUSE_MS  200   /* between two scans: running sets change their records */
+#define FIRST_PAUSE    1000  /* before a dead host is started again; doubled each time up to LAST_PAUSE */
+#define LAST_PAUSE     300000
+#define STEADY_MS      60000 /* a host that lived so long died for another reason than the one before */
+#define CLOCK_SET_MS   100   /* slower changes are a clock that is being corrected */
+#define WATCH_PAUSE_MS 200   /* before another try to supervise */
+#define GRACE_MS       5000  /* what a client that waits does itself */
+
+struct supervisor {
+    struct thread *thread;
+    struct host_lock lock;      /* of the pointer to the watch */
+    struct folder_watch *watch; /* of the store's folders; NULL while there is none */
+    atomic_bool end;
+    atomic_uint starting; /* threads that make a start */
+    void (*work)(void *user, bool any);
+    void *user;
+    bool has_work;
+    struct supervised_set *sets;
+    size_t count, capacity;
+    bool scanned;
+    int64_t utc;    /* of the latest look at the clocks */
+    uint64_t ticks; /* the same moment, clock_monotonic_ms */
+    int bias;
+};
+
+static int host_bias(const void *zone, int64_t utc)
+{
+    (void)zone;
+    return clock_bias_minutes(utc);
+}
+static const struct start_zone host_zone = {host_bias, NULL};
+
+static char *moment_text(int64_t utc)
+{
+    struct calendar_time t = clock_calendar(clock_utc_to_local(utc));
+    return text_format("%04d-%02d-%02d %02d:%02d:%02d", t.year, t.month, t.day, t.hour, t.minute, t.second);
+}
+
+static void tell(const struct supervised_set *s, enum event_id id, HRESULT error, const char *reason)
+{
+    event_write(id, &(struct event_facts){.space = s->space, .name = s->name, .error = error, .reason = reason});
+}
+
+/* ---- starts, each on a thread of its own: one that takes long delays no other ---- */
+
+struct start {
+    struct supervisor *supervisor;
+    const char *space;
+    char *name;
+    int64_t due; /* 0: not by a schedule */
+};
+
+static void make_start(void *user)
+{
+    struct start *start = user;
+    HRESULT hr = run_start(start->space, start->name, false);
+    /* Behind the start, which is not to wait for the disk: a second one would find the set running. */
+    if (start->due)
+        supervised_set_note_start(start->space, start->name, start->due);
+    /* A set that runs goes on running. What the host or run_start itself could tell is told. */
+    if (hr == PLA_E_DCS_NOT_FOUND)
+        event_write(EVENT_START_FAILED, &(struct event_facts){.space = start->space, .name = start->name, .error = hr});
+    atomic_fetch_sub(&start->supervisor->starting, 1);
+    memory_free(start->name);
+    memory_free(start);
+}
+
+static void begin_start(struct supervisor *v, const struct supervised_set *s, int64_t due)
+{
+    struct start *start = memory_zero(1, sizeof *start);
+    struct thread *thread = NULL;
+    HRESULT hr = E_OUTOFMEMORY;
+    if (start)
+        *start = (struct start){v, s->space, text_copy(s->name), due};
+    atomic_fetch_add(&v->starting, 1);
+    if (start && start->name)
+        hr = thread_start(make_start, start, &thread);
+    if (FAILED(hr)) {
+        atomic_fetch_sub(&v->starting, 1);
+        tell(s, EVENT_START_FAILED, hr, NULL);
+        if (start)
+            memory_free(start->name);
+        memory_free(start);
+    }
+    thread_close(thread);
+}
+
+/* ---- scanning ---- */
+
+static struct supervised_set *find(struct supervisor *v, const char *space, const char *name)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (v->sets[i].space == space && text_equal_nocase(v->sets[i].name, name))
+            return &v->sets[i];
+    return NULL;
+}
+
+static struct supervised_set *add(struct supervisor *v, const char *space, const char *name)
+{
+    void *items = v->sets;
+    char *own = text_copy(name);
+    if (!own || !memory_grow(&items, &v->capacity, v->count + 1, sizeof *v->sets)) {
+        memory_free(own);
+        return NULL;
+    }
+    v->sets = items;
+    v->sets[v->count] = (struct supervised_set){.space = space, .name = own, .due = NEXT_START_NEVER};
+    return &v->sets[v->count++];
+}
+
+static void plan(struct supervised_set *s, int64_t now)
+{
+    int64_t missed;
+    if (supervised_set_plan(s, now, &host_zone, &missed) != S_FALSE)
+        return;
+    char *moment = moment_text(missed), *reason = moment ? text_format("it was due at %s", moment) : NULL;
+    tell(s, EVENT_START_MISSED, S_OK, reason);
+    memory_free(reason);
+    memory_free(moment);
+}
+
+/* A set that cannot be read now (its file is being replaced, or damaged) keeps what was known of it. */
+static void scan(struct supervisor *v)
+{
+    int64_t now = clock_utc();
+    for (size_t i = 0; i < v->count; i++)
+        v->sets[i].listed = false;
+    for (const char *const *space = store_namespaces(); *space; space++) {
+        struct texts names = {0};
+        if (!category_of(*space)->runs || FAILED(definition_list(*space, &names)))
+            continue;
+        for (size_t i = 0; i < names.count; i++) {
+            struct supervised_set *s = find(v, *space, names.items[i]);
+            if (!s)
+                s = add(v, *space, names.items[i]);
+            if (!s)
+                continue;
+            HRESULT hr = supervised_set_read(s, v->scanned ? now : 0);
+            s->listed = hr != PLA_E_DCS_NOT_FOUND;
+            if (hr == S_OK)
+                plan(s, now);
+        }
+        texts_free(&names);
+    }
+    for (size_t i = v->count; i-- > 0;) {
+        if (v->sets[i].listed)
+            continue;
+        supervised_set_free(&v->sets[i]);
+        v->sets[i] = v->sets[--v->count];
+    }
+}
+
+/* ---- hosts ---- */
+
+static void plan_again(struct supervised_set *s, uint64_t now)
+{
+    bool steady = !s->died || now - s->died > STEADY_MS + s->pause_ms;
+    s->pause_ms = steady ? FIRST_PAUSE : s->pause_ms * 2 > LAST_PAUSE ? LAST_PAUSE : s->pause_ms * 2;
+    s->died = now;
+    s->again_at = now + s->pause_ms;
+}
+
+/* The record says that it runs. */
+static void look_at_host(struct supervisor *v, struct supervised_set *s)
+{
+    struct run_state state;
+    uint64_t now = clock_monotonic_ms();
+    if (FAILED(run_query(s->space, s->name, &state)))
+        return;
+    if (state.phase == PHASE_STOPPED) {
+        s->running = false;
+        if (supervised_set_note_death(s->space, s->name) != S_OK)
+            return; /* it has just ended in order */
+        tell(s, EVENT_STOPPED_BY_ERROR, OPENPLA_E_HOST_DIED, "its host process ended before it could close the logs");
+        if (s->settings.restart == RESTART_ALWAYS || (s->settings.restart == RESTART_BOOT && !v->scanned))
+            plan_again(s, now);
+        if (!v->scanned && s->again_at)
+            s->again_at = now; /* the service has just come up: at once */
+        return;
+    }
+    uint32_t start_ms = run_wait_ms(RUN_START_WAIT_MS) + GRACE_MS, stop_ms = run_wait_ms(RUN_STOP_WAIT_MS) + GRACE_MS;
+    bool late = (state.phase == PHASE_STARTING && now - state.phase_since > start_ms) ||
+                (state.stop_since && state.phase != PHASE_COMPILING && now - state.stop_since > stop_ms);
+    if (late && run_end_host(s->space, s->name) == S_OK)
+        tell(s, EVENT_STOPPED_BY_ERROR, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+             "its host process did not answer and was ended");
+    int64_t utc = clock_utc();
+    if (s->expiry <= utc && state.started_utc < s->expiry && s->told_expiry != s->expiry) {
+        s->told_expiry = s->expiry;
+        tell(s, EVENT_EXPIRED, S_OK, NULL);
+        run_stop(s->space, s->name, false);
+    }
+}
+
+/* ---- the loop ---- */
+
+/* Whether the wall clock or the time zone was set since the latest look. */
+static bool clock_was_set(struct supervisor *v, int64_t now)
+{
+    uint64_t ticks = clock_monotonic_ms();
+    int64_t passed = (now - v->utc) / 10000, meant = (int64_t)(ticks - v->ticks);
+    int bias = clock_bias_minutes(now);
+    bool set = passed > meant + CLOCK_SET_MS || passed < meant - CLOCK_SET_MS || bias != v->bias;
+    v->utc = now;
+    v->ticks = ticks;
+    v->bias = bias;
+    return set;
+}
+
+static void do_what_is_due(struct supervisor *v)
+{
+    int64_t now = clock_utc();
+    bool set = clock_was_set(v, now);
+    for (size_t i = 0; i < v->count; i++) {
+        struct supervised_set *s = &v->sets[i];
+        if (set)
+            plan(s, now);
+        if (s->due <= now) {
+            s->done = s->due;
+            begin_start(v, s, s->due);
+            plan(s, now);
+        }
+        if (s->running)
+            look_at_host(v, s);
+        if (s->again_at && s->again_at <= clock_monotonic_ms()) {
+            s->again_at = 0;
+            tell(s, EVENT_STARTED_AGAIN, S_OK, "its run was cut off, and " SETTING_RESTART " asks for it");
+            begin_start(v, s, 0);
+        }
+    }
+}
+
+/* Milliseconds until something is due, rounded up; told to the owner whether there is anything. */
+static uint32_t time_to_rest(struct supervisor *v)
+{
+    int64_t now = clock_utc();
+    uint64_t ticks = clock_monotonic_ms();
+    uint32_t ms = IDLE_MS;
+    bool work = atomic_load(&v->starting) != 0, looks = false;
+    for (size_t i = 0; i < v->count; i++) {
+        const struct supervised_set *s = &v->sets[i];
+        int64_t left = s->due <= now ? 0 : (s->due - now) / 10000 + 1;
+        work = work || s->due != NEXT_START_NEVER || s->again_at;
+        looks = looks || s->due != NEXT_START_NEVER || s->running;
+        if (left < ms)
+            ms = (uint32_t)left;
+        uint64_t pause = s->again_at > ticks ? s->again_at - ticks : 0;
+        if (s->again_at && pause < ms)
+            ms = (uint32_t)pause;
+    }
+    if (v->work && work != v->has_work) {
+        v->has_work = work;
+        v->work(v->user, work);
+    }
+    return (looks || work) && ms > LOOK_MS ? LOOK_MS : ms;
+}
+
+static void supervise(struct supervisor *v)
+{
+    uint64_t next_scan = 0;
+    bool changed = true;
+    while (!atomic_load(&v->end)) {
+        uint64_t now = clock_monotonic_ms();
+        if (changed && now >= next_scan) {
+            scan(v);
+            changed = false;
+            next_scan = clock_monotonic_ms() + SCAN_PAUSE_MS;
+        }
+        do_what_is_due(v);
+        v->scanned = true;
+        uint32_t rest = time_to_rest(v);
+        now = clock_monotonic_ms();
+        if (changed && rest > (next_scan > now ? next_scan - now : 0))
+            rest = next_scan > now ? (uint32_t)(next_scan - now) : 0;
+        HRESULT hr = folder_watch_wait(v->watch, rest);
+        if (hr == S_OK || rest == IDLE_MS)
+            changed = true;
+        if (FAILED(hr))
+            return; /* a folder was removed: it is watched anew */
+    }
+}
+
+static HRESULT watch_store(struct folder_watch **watch)
+{
+    HRESULT hr = S_OK;
+    *watch = NULL;
+    for (const char *const *space = store_namespaces(); SUCCEEDED(hr) && *space; space++) {
+        if (!category_of(*space)->runs)
+            continue;
+        char *folder = store_folder(*space);
+        hr = folder ? folder_create(folder) : E_OUTOFMEMORY;
+        if (SUCCEEDED(hr))
+            hr = *watch ? folder_watch_add(*watch, folder) : folder_watch_open(folder, watch);
+        memory_free(folder);
+    }
+    if (FAILED(hr)) {
+        folder_watch_close(*watch);
+        *watch = NULL;
+    }
+    return hr;
+}
+
+/* In place of one that has failed, or of none. */
+static HRESULT renew_watch(struct supervisor *v)
+{
+    struct folder_watch *fresh, *old;
+    HRESULT hr = watch_store(&fresh);
+    host_lock_enter(&v->lock);
+    old = v->watch;
+    v->watch = fresh;
+    host_lock_leave(&v->lock);
+    folder_watch_close(old);
+    return hr;
+}
+
+static void rest_a_moment(uint32_t ms)
+{
+    struct wakeup *pause;
+    if (FAILED(wakeup_create(&pause)))
+        return;
+    wakeup_wait(pause, ms); /* nobody sets it */
+    wakeup_free(pause);
+}
+
+static void run_supervisor(void *user)
+{
+    struct supervisor *v = user;
+    struct file_lock *lock = NULL;
+    char *data = host_data_folder(), *path = data ? path_join(data, "supervisor.lock") : NULL;
+    while (path && !atomic_load(&v->end)) {
+        if (!lock && (FAILED(folder_create(data)) || FAILED(file_lock_take(path, 0, &lock))))
+            lock = NULL; /* another process supervises */
+        if (lock && SUCCEEDED(renew_watch(v)))
+            supervise(v);
+        if (!atomic_load(&v->end))
+            rest_a_moment(WATCH_PAUSE_MS);
+    }
+    file_lock_release(lock);
+    memory_free(path);
+    memory_free(data);
+}
+
+HRESULT supervisor_start(void (*work)(void *user, bool any), void *user, struct supervisor **out)
+{
+    struct supervisor *v = memory_zero(1, sizeof *v);
+    *out = NULL;
+    if (!v)
+        return E_OUTOFMEMORY;
+    v->work = work;
+    v->user = user;
+    HRESULT hr = thread_start(run_supervisor, v, &v->thread);
+    if (FAILED(hr)) {
+        memory_free(v);
+        return hr;
+    }
+    *out = v;
+    return S_OK;
+}
+
+void supervisor_stop(struct supervisor *v)
+{
+    if (!v)
+        return;
+    atomic_store(&v->end, true);
+    host_lock_enter(&v->lock);
+    if (v->watch)
+        folder_watch_wake(v->watch);
+    host_lock_leave(&v->lock);
+    thread_wait(v->thread, UINT32_MAX);
+    thread_close(v->thread);
+    while (atomic_load(&v->starting))
+        rest_a_moment(20);
+    if (v->has_work && v->work)
+        v->work(v->user, false);
+    for (size_t i = 0; i < v->count; i++)
+        supervised_set_free(&v->sets[i]);
+    memory_free(v->sets);
+    folder_watch_close(v->watch);
+    memory_free(v);
+}

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench_idle_host.py HOST [SECONDS]: what a set costs that takes 10 counters once a second, beside Debian's pmlogger
+(package pcp) with 10 metrics in the same run. HOST is openplahost.exe, which is run under Wine in $WINEPREFIX, or a
+native host. Prints CPU of the processes per second (median and range of windows), resident memory, bytes written, time
+from the host's start to the first sample, and how far samples are off their second."""
+import datetime
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+COUNTERS = [r"\Processor(_Total)\% Processor Time", r"\Processor(_Total)\% User Time",
+            r"\Processor(_Total)\% Privileged Time", r"\Memory\Available Bytes", r"\Memory\Committed Bytes",
+            r"\System\Context Switches/sec", r"\System\Processes", r"\System\Threads",
+            r"\System\Processor Queue Length", r"\System\System Up Time"]
+METRICS = ["kernel.all.cpu.user", "kernel.all.cpu.sys", "kernel.all.cpu.idle", "kernel.all.cpu.nice", "mem.util.free",
+           "mem.util.used", "mem.util.cached", "kernel.all.pswitch", "kernel.all.intr", "kernel.all.nprocs"]
+WINDOW = 10
+HOST, SECONDS = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 60
+WINE = HOST.endswith(".exe")
+
+
+def cpu_ms(pid):
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as file:
+            total += int(file.read().split()[0])
+    return total / 1e6
+
+
+def memory(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        lines = dict(line.split(":", 1) for line in file)
+    return "%.1f MB resident, %.1f MB of it its own" % tuple(
+        int(lines[key].split()[0]) / 1024 for key in ("VmRSS", "RssAnon"))
+
+
+def find(program, word):
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                line = file.read().decode(errors="replace")
+        except OSError:
+            continue
+        if program in line.split("\0")[0] and word in line:
+            return int(entry)
+    return None
+
+
+def wineserver():
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/comm", encoding="ascii") as file:
+                if not file.read().startswith("wineserver"):
+                    continue
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                if ("WINEPREFIX=" + os.environ["WINEPREFIX"]).encode() in file.read():
+                    return int(entry)
+        except OSError:
+            continue
+    return None
+
+
+def start_host(data, root, name):
+    folder = os.path.join(data, "sets", "Service")
+    os.makedirs(folder)
+    counters = "".join(f"<Counter>{c}</Counter>" for c in COUNTERS)
+    shown = "Z:" + root.replace("/", "\\") if WINE else root
+    with open(os.path.join(folder, name + ".xml"), "w", encoding="utf-8") as file:
+        file.write(f"<DataCollectorSet><RootPath>{shown}</RootPath><PerformanceCounterDataCollector><Name>log</Name>"
+                   f"<LogFileFormat>0</LogFileFormat><SampleInterval>1</SampleInterval>{counters}"
+                   "</PerformanceCounterDataCollector></DataCollectorSet>")
+    environment = dict(os.environ, OPENPLA_DATA="Z:" + data.replace("/", "\\") if WINE else data, WINEDEBUG="-all")
+    command = (["wine"] if WINE else []) + [HOST, "Service", name, "0"]
+    begun = time.monotonic()
+    runner = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    log = os.path.join(root, "log.csv")
+    while not os.path.exists(log) or open(log, "rb").read().count(b"\n") < 2:
+        if time.monotonic() - begun > 60 or runner.poll() is not None:
+            sys.exit("the host did not begin")
+        time.sleep(0.001)
+    return runner, find(os.path.basename(HOST), name), log, time.monotonic() - begun
+
+
+def offsets(log):
+    with open(log, encoding="cp1252") as file:
+        times = [datetime.datetime.strptime(line[1:24], "%m/%d/%Y %H:%M:%S.%f").timestamp() for line in list(file)[1:]]
+    return [abs(t - times[0] - round(t - times[0])) * 1000 for t in times]
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    name = f"bench-idle-{os.getpid()}"
+    data, root, peer = (os.path.join(folder, part) for part in ("data", "root", "pcp"))
+    for part in (data, root, peer):
+        os.mkdir(part)
+    children = []
+    try:
+        if WINE:
+            subprocess.call(["wine", "cmd", "/c", "exit", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        runner, host, log, first = start_host(data, root, name)
+        children.append(host)
+        watched = {"host": host}
+        if WINE and wineserver():
+            watched["wineserver"] = wineserver()
+        if shutil.which("pmlogger"):
+            with open(os.path.join(peer, "conf"), "w", encoding="ascii") as file:
+                file.write("log mandatory on 1 sec { " + " ".join(METRICS) + " }\n")
+            names = os.path.join(peer, "names")  # a private name space: pcp's own is made when its services start
+            subprocess.check_call(["/usr/lib/pcp/bin/pmnsmerge", "-a"] + [
+                f"/var/lib/pcp/pmns/root_{part}" for part in ("root", "linux", "pmcd")] + [names])
+            environment = dict(os.environ, PMNS_DEFAULT=names, PCP_RUN_DIR=peer, PCP_LOG_DIR=peer, PCP_TMP_DIR=peer)
+            pmlogger = subprocess.Popen(["pmlogger", "-o", "-c", os.path.join(peer, "conf"), "-l",
+                                         os.path.join(peer, "log"), os.path.join(peer, "a")], env=environment,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            children.append(pmlogger.pid)
+            watched["pmlogger"] = pmlogger.pid
+        time.sleep(3)
+        windows = {what: [] for what in watched}
+        for _ in range(max(1, SECONDS // WINDOW)):
+            before = {what: cpu_ms(pid) for what, pid in watched.items()}
+            begun = time.monotonic()
+            time.sleep(WINDOW)
+            for what, pid in watched.items():
+                windows[what].append((cpu_ms(pid) - before[what]) / (time.monotonic() - begun))
+        print(f"start of the host process to its first sample in the log: {first * 1000:.0f} ms")
+        for what, figures in windows.items():
+            print(f"{what:>10}: {statistics.median(figures):5.2f} ms of CPU per second ({min(figures):.2f} to "
+                  f"{max(figures):.2f}), {memory(watched[what])}")
+        if "pmlogger" in windows:
+            ratio = statistics.median(windows["host"]) / statistics.median(windows["pmlogger"])
+            print(f"the host's CPU is {ratio:.2f} times pmlogger's")
+        off = sorted(offsets(log))
+        print(f"{len(off)} samples, {os.path.getsize(log)} bytes; off their second: median "
+              f"{statistics.median(off):.1f} ms, 99 % within {off[int(len(off) * 0.99) - 1]:.1f} ms, worst {off[-1]:.1f} ms")
+    finally:
+        for pid in children:
+            if pid:
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.5)
+        shutil.rmtree(folder)
+
+
+main()

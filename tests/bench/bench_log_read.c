@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_log_read FOLDER [MEGABYTES [COUNTERS [INSTANCES]]]: writer and reader of binary logs in the large. Writes a log
+   of so many megabytes (1000 without) with so many single counters and one wildcard counter of so many instances, and
+   the same bytes raw; reads it in turn with the reader and raw, five rounds. Prints the medians, the ratios of times,
+   the bytes per sample against Windows' layout, and the most memory that the process ever had, of which the reading's
+   part is how much that grew by reading. Times are the processor's, so that other work on the machine does not count;
+   they are those of one core, since nothing here has a second thread. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _WIN32
+#include <windows.h>
+#include <psapi.h>
+#else
+#include <sys/resource.h>
+#endif
+
+#include "engine/log/log.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+enum { ROUNDS = 5, CHUNK = 0x10000, MEGABYTE = 1 << 20 };
+#define SECOND INT64_C(10000000)
+#define START  INT64_C(132590000000000000)
+
+static void must(HRESULT hr, const char *what)
+{
+    if (FAILED(hr)) {
+        fprintf(stderr, "bench_log_read: %s: %s\n", what, error_text(hr));
+        exit(1);
+    }
+}
+
+static double peak_megabytes(void)
+{
+#ifdef _WIN32
+    PROCESS_MEMORY_COUNTERS counters;
+    return GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters)
+               ? (double)counters.PeakWorkingSetSize / MEGABYTE
+               : 0;
+#else
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : 0;
+#endif
+}
+
+/* Of this process, user and system. */
+static double processor_seconds(void)
+{
+#ifdef _WIN32
+    FILETIME made, gone, kernel, user;
+    if (!GetProcessTimes(GetCurrentProcess(), &made, &gone, &kernel, &user)) {
+        return 0;
+    }
+    return 1e-7 * ((double)kernel.dwLowDateTime + (double)user.dwLowDateTime) +
+           1e-7 * 4294967296.0 * ((double)kernel.dwHighDateTime + (double)user.dwHighDateTime);
+#else
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) {
+        return 0;
+    }
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+#endif
+}
+
+static uint64_t write_log(const char *path, uint64_t bytes, size_t singles, size_t instances, double *bytes_per_sample,
+                          double *seconds)
+{
+    struct log_counter *counters = calloc(singles + 1, sizeof *counters);
+    struct log_cell *cells = calloc(singles + 1, sizeof *cells);
+    struct log_item *items = calloc(instances + 1, sizeof *items);
+    char(*names)[32] = calloc(instances + 1, sizeof *names);
+    struct log_writer *log;
+    uint64_t samples = 0;
+    if (counters == NULL || cells == NULL || items == NULL || names == NULL) {
+        exit(1);
+    }
+    for (size_t i = 0; i < singles; i++) {
+        counters[i] = (struct log_counter){
+            .machine = "\\\\BOX", .object = "Memory", .counter = "Pages/sec", .index = (uint32_t)i, .type = 0x10410400};
+        cells[i].raw.multi_count = 1;
+    }
+    counters[singles] = (struct log_counter){.machine = "\\\\BOX",
+                                             .object = "Process",
+                                             .instance = "*",
+                                             .counter = "% Processor Time",
+                                             .type = 0x20510500,
+                                             .wildcard = true};
+    for (size_t i = 0; i < instances; i++) {
+        snprintf(names[i], sizeof names[i], "process%zu", i);
+        items[i].instance = names[i];
+    }
+    const size_t count = singles + (instances != 0);
+    cells[singles] = (struct log_cell){.items = items, .item_count = instances};
+    (void)file_delete(path);
+    const double begin = processor_seconds();
+    must(log_writer_create(LOG_BINARY, path, counters, count, START, NULL, &log), "create");
+    const uint64_t empty = log_writer_size(log);
+    while (log_writer_size(log) < bytes) {
+        for (size_t i = 0; i < singles; i++) {
+            cells[i].raw.first = (int64_t)(samples * i);
+            cells[i].raw.second = (int64_t)samples;
+        }
+        for (size_t i = 0; i < instances; i++) {
+            items[i].raw.first = (int64_t)(samples * i);
+        }
+        must(log_writer_append(log, START + (int64_t)samples++ * SECOND, cells), "append");
+    }
+    *bytes_per_sample = (double)(log_writer_size(log) - empty) / (double)samples;
+    must(log_writer_close(log), "close");
+    *seconds = processor_seconds() - begin;
+    free(counters);
+    free(cells);
+    free(items);
+    free(names);
+    return samples;
+}
+
+static double write_raw(const char *path, uint64_t bytes)
+{
+    struct file *file;
+    static uint8_t chunk[CHUNK];
+    const double begin = processor_seconds();
+    (void)file_delete(path);
+    must(file_open(path, FILE_CREATE_NEW, &file), "create raw");
+    for (uint64_t at = 0; at < bytes; at += CHUNK) {
+        must(file_write(file, chunk, CHUNK), "write raw");
+    }
+    file_close(file);
+    const double seconds = processor_seconds() - begin;
+    must(file_delete(path), "delete raw");
+    return seconds;
+}
+
+static double read_raw(const char *path, uint64_t *bytes)
+{
+    struct file *file;
+    static uint8_t chunk[CHUNK];
+    size_t got = CHUNK;
+    const double begin = processor_seconds();
+    must(file_open(path, FILE_READ, &file), "open");
+    for (*bytes = 0; got == CHUNK; *bytes += got) {
+        must(file_read_at(file, *bytes, chunk, CHUNK, &got), "read");
+    }
+    file_close(file);
+    return processor_seconds() - begin;
+}
+
+static double read_log(const char *path, uint64_t *samples, uint64_t *values)
+{
+    struct log_reader *reader;
+    const struct log_cell *cells;
+    size_t count;
+    int64_t utc, sum = 0;
+    const double begin = processor_seconds();
+    *samples = *values = 0;
+    must(log_reader_open(path, &reader), "open log");
+    HRESULT hr;
+    while ((hr = log_reader_next(reader, &utc, &cells)) == S_OK) {
+        (void)log_reader_counters(reader, &count);
+        ++*samples;
+        *values += count;
+        for (size_t i = 0; i < count; i++) {
+            if (cells[i].item_count != 0) {
+                *values += cells[i].item_count - 1;
+                sum += cells[i].items[cells[i].item_count - 1].raw.first;
+            } else {
+                sum += cells[i].raw.first;
+            }
+        }
+    }
+    must(hr, "read log");
+    log_reader_close(reader);
+    const double seconds = processor_seconds() - begin;
+    return sum == 42 ? seconds + 1e-9 : seconds; /* so that the reading is not optimised away */
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+    char path[1024];
+    const uint64_t megabytes = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
+    const size_t singles = argc > 3 ? (size_t)strtoull(argv[3], NULL, 10) : 1000;
+    const size_t instances = argc > 4 ? (size_t)strtoull(argv[4], NULL, 10) : 0;
+    double raw[ROUNDS], log[ROUNDS], bytes_per_sample, write_seconds;
+    uint64_t bytes = 0, samples = 0, values = 0;
+    if (argc < 2 || singles + instances == 0) {
+        fprintf(stderr, "usage: bench_log_read FOLDER [MEGABYTES [COUNTERS [INSTANCES]]]\n");
+        return 2;
+    }
+    snprintf(path, sizeof path, "%s/bench_log_read.tmp", argv[1]);
+    const double raw_seconds = write_raw(path, megabytes * MEGABYTE);
+    const uint64_t written =
+        write_log(path, megabytes * MEGABYTE, singles, instances, &bytes_per_sample, &write_seconds);
+    (void)read_raw(path, &bytes);
+    const double before = peak_megabytes();
+    for (int i = 0; i < ROUNDS; i++) {
+        raw[i] = read_raw(path, &bytes);
+        log[i] = read_log(path, &samples, &values);
+    }
+    const double after = peak_megabytes();
+    if (samples != written) {
+        fprintf(stderr, "bench_log_read: %" PRIu64 " of %" PRIu64 " samples were read\n", samples, written);
+        return 1;
+    }
+    qsort(raw, ROUNDS, sizeof *raw, compare_doubles);
+    qsort(log, ROUNDS, sizeof *log, compare_doubles);
+    const double r = raw[ROUNDS / 2], l = log[ROUNDS / 2];
+    const double windows = 48.0 * (double)singles + (instances != 0 ? 32 + 24.0 * (double)instances : 0);
+    printf("binary, written %6.0f MB  %7.2f M values/s  %5.1f ns/value  raw write %6.0f MB/s  time/raw %.2f\n",
+           (double)bytes / 1e6, (double)values / write_seconds / 1e6, write_seconds / (double)values * 1e9,
+           (double)bytes / raw_seconds / 1e6, write_seconds / raw_seconds);
+    printf("binary, read    %6.0f MB  %7.2f M values/s  %5.1f ns/value (%.1f-%.1f)  %6.0f MB/s  raw read %6.0f MB/s  "
+           "time/raw %.2f\n",
+           (double)bytes / 1e6, (double)values / l / 1e6, l / (double)values * 1e9, log[0] / (double)values * 1e9,
+           log[ROUNDS - 1] / (double)values * 1e9, (double)bytes / l / 1e6, (double)bytes / r / 1e6, l / r);
+    printf("bytes/sample %.0f, of these values %.0f as Windows lays them out  peak memory %.1f MB, reading %.1f MB\n",
+           bytes_per_sample, windows, after, after - before);
+    must(file_delete(path), "delete");
+    return 0;
+}

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Counters beside what the host's own tools say over the same span: cross_check.py OPENPLA [SECONDS]
+
+OPENPLA is the openpla program of a native build. Each line: counter, our value, the tool's, the tool, how far apart they
+may be. Rates are over the span; the tools begin and end some milliseconds beside us. A tool that is not installed is
+named and left out. Exit code 1 when a line is out of its tolerance.
+"""
+import csv
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+
+def run(*arguments):
+    return subprocess.run(arguments, capture_output=True, text=True, check=True,
+                          env=dict(os.environ, LC_ALL="C", COLUMNS="500")).stdout
+
+
+def proc(path):
+    return open("/proc/" + path).read()
+
+
+def keyed(path):
+    return {k.rstrip(":"): int(v) for k, v in re.findall(r"^(\S+)\s+(\d+)", proc(path), re.M)}
+
+
+def snmp():
+    lines = proc("net/snmp").splitlines()
+    return {f"{names.split(':')[0]}.{k}": int(v) for names, values in zip(lines[::2], lines[1::2])
+            for k, v in zip(names.split()[1:], values.split()[1:])}
+
+
+def links():
+    return {link["ifname"]: link.get("stats64", link.get("stats"))
+            for link in json.loads(run("ip", "-s", "-j", "link"))} if shutil.which("ip") else None
+
+
+def totals():
+    """What counts up, read at the beginning and at the end."""
+    stat = proc("stat")
+    return {"time": time.monotonic(), "stat": {line.split()[0]: line.split()[1:] for line in stat.splitlines()},
+            "vmstat": keyed("vmstat"), "snmp": snmp(), "links": links()}
+
+
+def interrupts(t):
+    return int(t["stat"]["intr"][0])
+
+
+class Table:
+    def __init__(self):
+        self.lines = []
+
+    def add(self, counter, theirs, tool, absolute=0.0, share=0.0):
+        self.lines.append((counter, float(theirs), tool, absolute, share))
+
+
+def checks(before, after, at_end, iostat, top):
+    t = Table()
+    span = after["time"] - before["time"]
+
+    def rate(get):
+        return (get(after) - get(before)) / span
+
+    cpu = [[int(x) for x in t_["stat"]["cpu"]] for t_ in (before, after)]
+    spent = [b - a for a, b in zip(*cpu)]
+    t.add(r"\Processor(_Total)\% Idle Time", 100 * (spent[3] + spent[4]) / sum(spent[:8]), "/proc/stat", 3)
+    if top:
+        t.add(r"\Processor(_Total)\% User Time", top["us"] + top["ni"], "top", 5)
+        t.add(r"\Processor(_Total)\% Privileged Time", top["sy"] + top["hi"] + top["si"], "top", 5)
+    t.add(r"\Processor(_Total)\Interrupts/sec", rate(interrupts), "/proc/stat intr", 50, 0.15)
+    t.add(r"\System\Context Switches/sec", rate(lambda x: int(x["stat"]["ctxt"][0])), "/proc/stat ctxt", 50, 0.15)
+    t.add(r"\System\System Up Time", float(proc("uptime").split()[0]), "/proc/uptime", 3)
+    t.add(r"\Memory\Page Faults/sec", rate(lambda x: x["vmstat"]["pgfault"]), "/proc/vmstat", 200, 0.25)
+    t.add(r"\Memory\Page Reads/sec", rate(lambda x: x["vmstat"]["pgmajfault"]), "/proc/vmstat", 20, 0.25)
+    t.add(r"\Memory\Commit Limit", keyed("meminfo")["CommitLimit"] * 1024, "/proc/meminfo")
+    t.add(r"\Cache\Dirty Pages", keyed("vmstat")["nr_dirty"], "/proc/vmstat", 2000, 0.3)
+    if at_end["free"]:
+        t.add(r"\Memory\Available Bytes", at_end["free"]["available"], "free -b", 100 << 20, 0.02)
+        t.add(r"\Memory\Cache Bytes", at_end["free"]["buff/cache"], "free -b", 50 << 20, 0.05)
+        t.add(r"\Memory\Free & Zero Page List Bytes", at_end["free"]["free"], "free -b", 100 << 20, 0.02)
+    if at_end["ps"]:
+        t.add(r"\Objects\Processes", at_end["ps"][0], "ps -e", 12, 0.05)
+        t.add(r"\Objects\Threads", at_end["ps"][1], "ps -eL", 20, 0.1)
+        t.add(r"\Process(_Total)\Working Set", at_end["ps"][2] * 1024, "ps -o rss", 100 << 20, 0.1)
+    if at_end["df"]:
+        t.add(r"\LogicalDisk(Z:)\Free Megabytes", at_end["df"], "df /", 100, 0.01)
+    if at_end["ss"]:
+        t.add(r"\TCPv4\Connections Established", at_end["ss"][0], "ss -t4", 4)
+        t.add(r"\TCPv6\Connections Established", at_end["ss"][1], "ss -t6", 4)
+    for counter, key in ((r"\IPv4\Datagrams Received/sec", "Ip.InReceives"), (r"\TCPv4\Segments Sent/sec", "Tcp.OutSegs"),
+                         (r"\UDPv4\Datagrams Sent/sec", "Udp.OutDatagrams"), (r"\ICMP\Messages Sent/sec", "Icmp.OutMsgs")):
+        t.add(counter, rate(lambda x, k=key: x["snmp"][k]), "/proc/net/snmp", 5, 0.15)
+    for name in after["links"] or {}:
+        if name != "lo":
+            t.add(rf"\Network Interface({name})\Bytes Received/sec",
+                  rate(lambda x, n=name: x["links"][n]["rx"]["bytes"]), "ip -s link", 2000, 0.15)
+            t.add(rf"\Network Interface({name})\Packets Sent/sec",
+                  rate(lambda x, n=name: x["links"][n]["tx"]["packets"]), "ip -s link", 5, 0.15)
+    if iostat:
+        t.add(r"\PhysicalDisk(_Total)\Disk Reads/sec", iostat["r/s"], "iostat -x", 10, 0.2)
+        t.add(r"\PhysicalDisk(_Total)\Disk Writes/sec", iostat["w/s"], "iostat -x", 10, 0.2)
+        t.add(r"\PhysicalDisk(_Total)\Disk Write Bytes/sec", iostat["wkB/s"] * 1024, "iostat -x", 200000, 0.2)
+        t.add(r"\PhysicalDisk(_Total)\% Idle Time", 100 - iostat["%util"], "iostat -x", 5)
+    return t.lines
+
+
+def parse_free():
+    names, values = run("free", "-b", "-w").splitlines()[:2]
+    v = dict(zip(names.split(), map(int, values.split()[1:])))
+    v["buff/cache"] = v["buffers"] + v["cache"]
+    return v
+
+
+def parse_iostat(text):
+    """The sum over physical disks of the second report."""
+    report = text.split("Device")[-1].splitlines()
+    names = report[0].split()
+    rows = [dict(zip(names, map(float, line.split()[1:]))) for line in report[1:]
+            if line and os.path.exists(f"/sys/block/{line.split()[0]}/device")]
+    total = {n: sum(r[n] for r in rows) for n in names}
+    total["%util"] /= max(len(rows), 1)
+    return total
+
+
+def parse_top(text):
+    line = [x for x in text.splitlines() if x.startswith("%Cpu")][-1]
+    return {k: float(v) for v, k in re.findall(r"([\d.]+)\s+(\w\w)", line)}
+
+
+class Traffic:
+    """Connections over the loopback, and datagrams over them, for the protocols' figures to tell of."""
+
+    def __init__(self):
+        self.ends, self.stop = [], threading.Event()
+        for family, address, count in ((socket.AF_INET, "127.0.0.1", 3), (socket.AF_INET6, "::1", 2)):
+            try:
+                listener = socket.create_server((address, 0), family=family)
+            except OSError:
+                continue
+            for _ in range(count):
+                client = socket.create_connection(listener.getsockname()[:2])
+                self.ends += [client, listener.accept()[0]]
+            self.ends.append(listener)
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        udp.bind(("127.0.0.1", 0))
+        while not self.stop.wait(0.01):
+            udp.sendto(b"x" * 100, udp.getsockname())
+            udp.recv(200)
+            self.ends[0].send(b"y" * 100)
+            self.ends[1].recv(100)
+            udp.sendto(b"x", ("127.0.0.1", 9))  # nobody listens: ICMP says so
+
+    def end(self):
+        self.stop.set()
+        self.thread.join()
+
+
+def main():
+    openpla = sys.argv[1]
+    span = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+    names = {counter for counter, *_ in checks(totals(), dict(totals(), time=time.monotonic() + 1),
+                                               {"free": {"available": 0, "buff/cache": 0, "free": 0}, "ps": (1, 1, 1),
+                                                "df": 1, "ss": (1, 1)},
+                                               {"r/s": 0, "w/s": 0, "wkB/s": 0, "%util": 0},
+                                               {k: 0 for k in ("us", "ni", "sy", "hi", "si")})}
+    traffic = Traffic()
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/counters", "w") as f:
+            f.write("\n".join(sorted(names)) + "\n")
+        ours = subprocess.Popen([openpla, "typeperf", "-cf", folder + "/counters", "-si", str(span), "-sc", "2",
+                                 "-f", "CSV", "-o", folder + "/log.csv", "-y"], stdout=subprocess.DEVNULL)
+        tools = {name: subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True,
+                                        env=dict(os.environ, LC_ALL="C", COLUMNS="500"))
+                 for name, arguments in (("iostat", ["iostat", "-dxk", str(span), "2"]),
+                                         ("top", ["top", "-b", "-n", "2", "-d", str(span)]))
+                 if shutil.which(name)}
+        before = totals()
+        time.sleep(span)
+        after = totals()
+        at_end = {"free": parse_free() if shutil.which("free") else None,
+                  "ps": (len(run("ps", "-e").splitlines()) - 1, len(run("ps", "-eL").splitlines()) - 1,
+                         sum(map(int, run("ps", "-eo", "rss=").split()))) if shutil.which("ps") else None,
+                  "df": int(run("df", "-B1M", "--output=avail", "/").split()[1]) if shutil.which("df") else None,
+                  "ss": tuple(len(run("ss", "-Htn", family, "state", "established", "state", "close-wait").splitlines())
+                              for family in ("-4", "-6")) if shutil.which("ss") else None}
+        texts = {name: tool.communicate()[0] for name, tool in tools.items()}
+        ours.wait()
+        header, *rows = csv.reader(open(folder + "/log.csv", newline=""))
+    traffic.end()
+    values = {re.sub(r"^\\\\[^\\]+", "", name): value for name, value in zip(header, rows[-1])}
+    bad = 0
+    for tool in ("free", "ps", "df", "ss", "ip", "iostat", "top"):
+        if not shutil.which(tool):
+            print(f"{tool}: not installed, left out")
+    print(f"{'counter':58} {'ours':>16} {'theirs':>16}  tool (tolerance)")
+    for counter, theirs, tool, absolute, share in checks(before, after, at_end,
+                                                         parse_iostat(texts["iostat"]) if "iostat" in texts else None,
+                                                         parse_top(texts["top"]) if "top" in texts else None):
+        try:
+            mine = float(values.get(counter, ""))
+        except ValueError:
+            print(f"{counter:58} {'none':>16} {theirs:16.2f}  {tool}: no value of ours")
+            bad += 1
+            continue
+        limit = max(absolute, share * max(abs(theirs), abs(mine)))
+        out = abs(mine - theirs) > limit
+        bad += out
+        print(f"{counter:58} {mine:16.2f} {theirs:16.2f}  {tool} ({limit:.4g}){'  OUT' if out else ''}")
+    return bad > 0
+
+
+sys.exit(main())

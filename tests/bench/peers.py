@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""CPU per value at 1 Hz and memory of counters under Wine, beside pcp's pmlogger and sysstat's sadc in the same run.
+
+peers.py BENCH_PDH_EXE WINEPREFIX [SECONDS]    needs the Debian packages pcp and sysstat; one that is missing is left out
+The CPU is the sum of /proc/<pid>/task/*/schedstat over the seconds, after a warm-up.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+WARM_UP = 6
+
+
+def cpu_ms(pid):
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        try:
+            total += int(open(f"/proc/{pid}/task/{task}/schedstat").read().split()[0])
+        except OSError:
+            pass
+    return total / 1e6
+
+
+def rss_kb(pid):
+    return int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{pid}/status").read())[1])
+
+
+def find(text):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            line = open(f"/proc/{pid}/cmdline", "rb").read().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if text in line and "python" not in line and "sh " not in line[:12]:
+            yield int(pid), line
+
+
+def watch(pid, seconds):
+    time.sleep(WARM_UP)
+    before = cpu_ms(pid)
+    time.sleep(seconds)
+    return (cpu_ms(pid) - before) / seconds, rss_kb(pid)
+
+
+class Wine:
+    def __init__(self, exe, prefix):
+        self.exe = exe
+        self.environment = dict(os.environ, WINEPREFIX=prefix, WINEDEBUG="-all")
+        self.environment.pop("DISPLAY", None)
+
+    def hold(self, seconds, counters, paths):
+        """(CPU ms per second, RSS in kB, counters) of a program that collects them."""
+        with tempfile.NamedTemporaryFile("r") as out:
+            arguments = ["wine", self.exe, "hold", str(seconds + WARM_UP + 20), str(counters), *paths]
+            with open(out.name, "w") as to:
+                process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=to, stderr=to,
+                                           env=self.environment)
+            for _ in range(300):
+                time.sleep(0.2)
+                text = out.read()
+                if "counters" in text:
+                    break
+            else:
+                raise SystemExit("bench_pdh did not start")
+            pids = [pid for pid, line in find("bench_pdh.exe hold") if "wineserver" not in line]
+            pid = max(pids, key=cpu_ms)
+            result = watch(pid, seconds) if counters else (0, (time.sleep(WARM_UP), rss_kb(pid))[1])
+            process.terminate()
+            for other in pids:
+                try:
+                    os.kill(other, 9)
+                except OSError:
+                    pass
+            process.wait()
+            return *result, int(re.search(r"counters (\d+)", text)[1])
+
+
+PCP_METRICS = """kernel.percpu.cpu kernel.all.cpu kernel.all.load kernel.all.intr kernel.all.pswitch kernel.all.sysfork
+kernel.all.running mem.util mem.vmstat.pgfault mem.vmstat.pgmajfault mem.vmstat.pgpgin mem.vmstat.pgpgout
+mem.vmstat.pgfree swap.pagesin swap.pagesout swap.used disk.dev.read disk.dev.write disk.dev.total disk.dev.read_bytes
+disk.dev.write_bytes disk.dev.avactive disk.dev.aveq disk.dev.read_rawactive disk.dev.write_rawactive
+network.interface.in network.interface.out network.tcp network.udp network.ip
+proc.psinfo.utime proc.psinfo.stime proc.psinfo.minflt proc.psinfo.maj_flt proc.psinfo.vsize proc.psinfo.rss
+proc.psinfo.start_time proc.psinfo.ppid proc.psinfo.priority proc.psinfo.processor""".split()
+LIKE_PCP = [r"\Processor(*)\*", r"\System\*", r"\Memory\*", r"\PhysicalDisk(*)\*", r"\Network Interface(*)\*",
+            r"\TCPv4\*", r"\UDPv4\*", r"\IPv4\*", r"\Process(*)\% *", r"\Process(*)\Page Faults/sec",
+            r"\Process(*)\Virtual Bytes", r"\Process(*)\Working Set", r"\Process(*)\Elapsed Time",
+            r"\Process(*)\Creating Process ID", r"\Process(*)\ID Process", r"\Process(*)\Thread Count"]
+LIKE_SADC = [r"\Processor(*)\*", r"\Processor Information(*)\*", r"\System\*", r"\Memory\*", r"\Cache\*",
+             r"\Paging File(*)\*", r"\PhysicalDisk(*)\*", r"\LogicalDisk(*)\*", r"\Network Interface(*)\*",
+             r"\TCPv4\*", r"\TCPv6\*", r"\UDPv4\*", r"\UDPv6\*", r"\IPv4\*", r"\IPv6\*", r"\ICMP\*", r"\ICMPv6\*"]
+
+
+def pmlogger(seconds):
+    """(CPU ms per second, values per sample)"""
+    if not os.path.exists("/usr/lib/pcp/bin/pmnsmerge"):
+        return None
+    folder = tempfile.mkdtemp()
+    names = folder + "/root"
+    subprocess.run(["/usr/lib/pcp/bin/pmnsmerge", "-a",
+                    *(f"/var/lib/pcp/pmns/root_{x}" for x in ("root", "linux", "proc", "pmcd")), names],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = dict(os.environ, PMNS_DEFAULT=names, PCP_RUN_DIR=folder, PCP_LOG_DIR=folder, PCP_TMP_DIR=folder)
+    with open(folder + "/config", "w") as f:
+        f.write("log mandatory on 1 sec {\n" + "\n".join(PCP_METRICS) + "\n}\n")
+    modules = ["-K", "add,60,/var/lib/pcp/pmdas/linux/pmda_linux.so,linux_init",
+               "-K", "add,3,/var/lib/pcp/pmdas/proc/pmda_proc.so,proc_init"]
+    process = subprocess.Popen(["pmlogger", "-o", *modules, "-c", folder + "/config", "-l", folder + "/log",
+                                "-T", f"{seconds + WARM_UP + 4}s", folder + "/archive"],
+                               env=environment, stdin=subprocess.DEVNULL)
+    cpu, rss = watch(process.pid, seconds)
+    process.wait()
+    dump = subprocess.run(["pmdumplog", folder + "/archive"], env=environment, capture_output=True, text=True).stdout
+    counts = [sum(1 for line in part.splitlines() if " value " in line or " inst [" in line)
+              for part in re.split(r"\n(?=\d\d:\d\d:\d\d)", dump)]
+    shutil.rmtree(folder)
+    return cpu, rss, sorted(counts)[len(counts) // 2]
+
+
+def sadc(seconds):
+    if not os.path.exists("/usr/lib/sysstat/sadc"):
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(["/usr/lib/sysstat/sadc", "-S", "XALL", "1", str(seconds + WARM_UP + 4),
+                                    folder + "/sa"])
+        cpu, rss = watch(process.pid, seconds)
+        process.wait()
+        header = subprocess.run(["sadf", "-H", folder + "/sa"], capture_output=True, text=True).stdout
+        # "01: [A_CPU ...] 3 x 10 x 1": instances and numbers of each activity
+        numbers = sum(int(m[1]) * int(m[2]) for m in re.finditer(r"(\d+)\s*(?:x|items?:?)\s*(\d+)", header))
+        return cpu, rss, numbers or 584
+
+
+def main():
+    wine = Wine(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
+    seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 30
+    empty = wine.hold(seconds, 0, [])
+    thousand = wine.hold(seconds, 1000, LIKE_PCP)
+    print(f"memory: 1,000 counters {thousand[1] / 1024:.1f} MB, an empty program {empty[1] / 1024:.1f} MB: "
+          f"{(thousand[1] - empty[1]) / 1024:.1f} MB more")
+    for name, peer, paths in (("pmlogger -o", pmlogger, LIKE_PCP), ("sadc -S XALL", sadc, LIKE_SADC)):
+        result = peer(seconds)
+        cpu, _, counters = wine.hold(seconds, 10001, paths)
+        if result is None:
+            print(f"{name}: not installed")
+            continue
+        ours, theirs = cpu * 1000 / counters, result[0] * 1000 / result[2]
+        print(f"{name}: {result[0]:.2f} ms/s for {result[2]} values = {theirs:.2f} us per value; "
+              f"ours {cpu:.2f} ms/s for {counters} counters = {ours:.2f} us per value; ratio {ours / theirs:.2f}")
+
+
+main()

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""relog.py PROGRAM [EMULATOR]: relog and logstat of openpla.exe, which is PROGRAM, do what their help says. A user would
+lose samples, get other numbers than the log has, or have a file overwritten."""
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+HEADER = '"(PDH-CSV 4.0) (Zone)(-60)","\\\\BOX\\Memory\\Available MBytes","\\\\BOX\\Process(a)\\% Processor Time"'
+ROWS = ['"02/28/2021 03:13:%02d.000","%d","%s"' % (20 + i, 1000 - i, "12.5" if i % 3 else " ") for i in range(10)]
+NO_FILE, EXISTS = "(0x80070002)", "(0x800700B7)"
+
+
+def program(name, *arguments):
+    command = [*EMULATOR, os.path.join(os.path.dirname(PROGRAM), name + os.path.splitext(PROGRAM)[1]), *arguments]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout.decode("utf-8")
+
+
+def openpla(expected, *arguments):
+    code, output = program("openpla", *arguments)
+    check(code == expected, f"openpla {' '.join(arguments)}: exit code {code}, not {expected}", output)
+    return output
+
+
+def check(right, what, output=""):
+    if not right:
+        sys.exit(f"{what}\n{output}")
+
+
+def write(name, lines):
+    with open(name, "w", encoding="cp1252", newline="") as f:
+        f.write("".join(line + "\r\n" for line in lines))
+
+
+def read(name):
+    with open(name, "rb") as f:
+        return f.read()
+
+
+def rows_of(name, delimiter=","):
+    with open(name, encoding="cp1252", newline="") as f:
+        return list(csv.reader(f, delimiter=delimiter))
+
+
+def same(a, b):
+    check(read(a) == read(b), f"{a} and {b} differ", f"{read(a)!r}\n{read(b)!r}")
+
+
+def copies_are_the_log():
+    write("a.csv", [HEADER] + ROWS)
+    output = openpla(0, "relog", "a.csv", "-f", "csv", "-o", "b.csv")
+    check("Begin:    2/28/2021 3:13:20\n" in output and output.count("Samples:  10\n") == 2, "no summary", output)
+    same("a.csv", "b.csv")
+    for format_name in ("tsv", "BIN"):
+        openpla(0, "relog", "a.csv", "-f", format_name, "-o", "b.log", "-y")
+        openpla(0, "relog", "b.log", "-f", "CSV", "-o", "b.csv", "-y")
+        same("a.csv", "b.csv")
+    parsed = rows_of("a.csv")
+    check(parsed[1][1:] == ["1000", " "] and all(len(row) == 3 for row in parsed), "Python's csv reads something else")
+
+
+def raw_values_become_what_was_used():
+    """Rates, instances that come and go, two of one name; the first sample of a rate has no value."""
+    check(program("write_wildcard_log", "wild.blg")[0] == 0, "write_wildcard_log failed")
+    openpla(0, "relog", "wild.blg", "-f", "csv", "-o", "wild.csv")
+    rows = rows_of("wild.csv")
+    names = [name.replace("\\\\BOX", "") for name in rows[0][1:]]
+    process = [f"\\Process({i})\\% Processor Time" for i in ("a", "b", "b#1", "c")]
+    check(names == ["\\Memory\\Available MBytes", *process, "\\System\\Context Switches/sec"], f"columns: {names}")
+    values = [[round(float(v), 9) if v != " " else None for v in row[1:]] for row in rows[1:]]
+    check(values == [[1000, None, None, None, None, None],
+                     [999, 10, 20, None, None, 100],
+                     [998, None, 20, None, None, 300],
+                     [997, None, 20, None, 30, 500]], f"values: {values}")
+    # All of the time between two samples that are written counts.
+    openpla(0, "relog", "wild.blg", "-t", "3", "-f", "csv", "-o", "third.csv", "-c", "\\System\\*", "\\process(B)\\*")
+    rows = rows_of("third.csv")
+    check([r[1:] for r in rows[1:]] == [[" ", " "], ["20", "300"]], f"every third: {rows}")
+    # A copy in its own format has the raw values still, and the wildcard.
+    openpla(0, "relog", "wild.blg", "-o", "copy.blg")
+    openpla(0, "relog", "copy.blg", "-f", "csv", "-o", "copy.csv")
+    same("wild.csv", "copy.csv")
+    openpla(0, "relog", "wild.blg", "-o", "one.blg", "-c", "\\Process(c)\\% Processor Time")
+    stat = json.loads(openpla(0, "logstat", "one.blg", "--json"))[0]
+    check(stat["counters"][0]["wildcard"] and stat["counters"][0]["mostInstances"] == 1, "filtered instances", str(stat))
+
+
+def databases_are_logs_too():
+    """There and back: the same values, instances and moments."""
+    database = f"Driver={{SQLite3}};Database={os.getcwd()}/logs.db;PWD=cret"
+    output = openpla(0, "relog", "wild.blg", "-f", "sql", "-o", database + "!one")
+    check("cret" not in output and "logs.db" in output, "the password is shown", output)
+    openpla(0, "relog", f"SQL:{database}!one", "-f", "csv", "-o", "sql.csv")
+    a, b = rows_of("wild.csv"), rows_of("sql.csv")
+    check(sorted(zip(*a)) == sorted(zip(*b)), "the database has something else", f"{a}\n{b}")
+    openpla(0, "relog", f"SQL:{database}!one", "-o", "sql.blg")
+    openpla(0, "relog", "sql.blg", "-f", "csv", "-o", "sqlblg.csv")
+    same("sql.csv", "sqlblg.csv")
+    output = openpla(0, "logstat", f"SQL:{database}!one")
+    check("Samples:    4\n" in output and "cret" not in output, "logstat of a database", output)
+
+
+def parts_are_chosen():
+    openpla(0, "relog", "a.csv", "-f", "csv", "-o", "part.csv", "-c", "\\memory\\*", "-b", "2/28/2021", "3:13:22",
+            "-e", "2021-02-28 03:13:26", "-t", "2")
+    rows = rows_of("part.csv")
+    check([r[0][-6:] for r in rows[1:]] == ["22.000", "24.000", "26.000"] and len(rows[0]) == 2, f"part: {rows}")
+    write("list.txt", ["; a comment", "", "\"\\\\BOX\\Process(*)\\*\""])
+    write("settings.txt", ["[cf]", "list.txt", "-f TSV -y", "[o]", "part.tsv"])
+    openpla(0, "relog", "a.csv", "-config", "settings.txt")
+    check([len(row) for row in rows_of("part.tsv", "\t")] == [2] * 11, "settings file")
+    openpla(0, "relog", "-q", "a.csv", "-o", "counters.txt")
+    check(read("counters.txt") == b"\\\\BOX\\Memory\\Available MBytes\r\n\\\\BOX\\Process(a)\\% Processor Time\r\n",
+          "list of counters", str(read("counters.txt")))
+    check("\\\\BOX\\Process(a)\\% Processor Time\n" in openpla(0, "relog", "a.csv"), "counters on the screen")
+    output = openpla(3, "relog", "a.csv", "-o", "part.csv", "-y", "-c", "\\Memory\\*", "\\nothing\\*")
+    check("\\nothing\\*: no counter of the input matches" in output, "a pattern that matches nothing", output)
+    check("\\nothing\\*" in openpla(1, "relog", "a.csv", "-o", "none.csv", "-c", "\\nothing\\*"), "nothing matches")
+    check(not os.path.exists("none.csv"), "an empty log stays behind")
+
+
+def logs_become_one():
+    write("late.csv", [HEADER] + ROWS[6:])
+    write("early.csv", [HEADER] + ROWS[:6])
+    openpla(0, "relog", "late.csv", "early.csv", "-f", "csv", "-o", "all.csv")
+    same("a.csv", "all.csv")
+    openpla(0, "relog", "*ly.csv", "-f", "csv", "-o", "more.csv")
+    openpla(0, "relog", "late.csv", "-f", "csv", "-o", "more.csv", "-a")
+    same("a.csv", "more.csv")
+    write("other.csv", [HEADER.replace("BOX", "CAR"), ROWS[0].replace("20.000", "20.500")])
+    openpla(0, "relog", "a.csv", "other.csv", "-f", "csv", "-o", "two.csv")
+    rows = rows_of("two.csv")
+    check(len(rows) == 12 and rows[2][1:] == [" ", " ", "1000", " "], f"two computers: {rows[:3]}")
+    check("other counters" in openpla(1, "relog", "other.csv", "-f", "csv", "-o", "a.csv", "-a"), "append")
+
+
+def nothing_is_lost():
+    before = read("a.csv")
+    check(EXISTS in openpla(1, "relog", "early.csv", "-f", "csv", "-o", "a.csv"), "overwritten without being asked")
+    check("read from" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "a.csv", "-y"), "read and written at once")
+    os.mkdir("folder.csv")
+    openpla(1, "relog", "a.csv", "-f", "csv", "-o", "folder.csv", "-y")
+    write("damaged.csv", ["no log"])
+    check("damaged.csv" in openpla(1, "relog", "damaged.csv", "-f", "csv", "-o", "a.csv", "-y"), "no name")
+    check(read("a.csv") == before, "a.csv is changed")
+    check(NO_FILE in openpla(1, "relog", "missing.csv", "-o", "x.csv"), "a log that is not there")
+    check(NO_FILE in openpla(1, "relog", "missing*.csv", "-o", "x.csv"), "logs that are not there")
+    with open("cut.csv", "wb") as f:
+        f.write(before[:-5])
+    output = openpla(3, "relog", "cut.csv", "-f", "csv", "-o", "whole.csv")
+    check("cut.csv: line 11 at byte " in output and "is cut" in output, "damage is not told", output)
+    check(read("whole.csv") == before[:before[:-2].rindex(b"\n") + 1], "not all whole samples")
+
+
+def usage_is_told():
+    for arguments in ([], ["relog"], ["relog", "a.csv", "-x"], ["relog", "a.csv", "-t", "0"], ["nothing"],
+                      ["relog", "a.csv", "-f", "xls", "-o", "x"], ["relog", "a.csv", "-o"],
+                      ["relog", "a.csv", "-b", "yesterday", "-o", "x"], ["logstat"]):
+        openpla(2, *arguments)
+    output = openpla(0, "help")
+    check("relog" in output and "logstat" in output, "no list of verbs", output)
+    for verb in ("relog", "logstat"):
+        check(openpla(0, "help", verb).startswith(f"openpla {verb} ") and openpla(0, verb, "/?"), "no help")
+
+
+def a_log_is_described():
+    write("gap.csv", [HEADER] + ROWS[:4] + ROWS[7:] + ["garbage"])
+    output = openpla(3, "logstat", "gap.csv", "-c")
+    for line in ("Format:     CSV\n", "Computer:   \\\\BOX\n", "Zone:       Zone, UTC = local time -60 minutes\n",
+                 "Samples:    7\n", "Begin:      2/28/2021 3:13:20 (2021-02-28T02:13:20.000Z)\n", "Span:       9.000 s\n",
+                 "Interval:   1.000 s\n", "Gap:        2/28/2021 3:13:23 (2021-02-28T02:13:23.000Z)\n",
+                 "            4.000 s without a sample\n", "Damage:     line 9 at byte ", "Counters:   2\n",
+                 "  \\\\BOX\\Process(a)\\% Processor Time  (no value in 3 samples)\n"):
+        check(line in output, f"not there: {line}", output)
+    stat = json.loads(openpla(3, "logstat", "--json", "gap.csv"))[0]
+    check(stat["samples"] == 7 and stat["gaps"] == [{"from": "2021-02-28T02:13:23.000Z", "to": "2021-02-28T02:13:27.000Z"}]
+          and stat["intervalSeconds"] == 1 and len(stat["damage"]) == 1 and stat["counters"][1]["missing"] == 3,
+          "JSON says something else", str(stat))
+    stat = json.loads(openpla(0, "logstat", "--json", "wild.blg", "a.csv"))
+    wild = stat[0]["counters"][1]
+    check(wild["path"] == "\\\\BOX\\Process(*)\\% Processor Time" and wild["fewestInstances"] == 2
+          and wild["mostInstances"] == 3 and stat[1]["format"] == "CSV", "JSON of two logs", str(stat))
+    moved = json.loads(openpla(0, "relog", "--json", "a.csv", "-f", "csv", "-o", "j.csv"))
+    check(moved["output"]["samples"] == 10 and moved["input"]["files"][0]["remarks"] == [], "relog's JSON", str(moved))
+
+
+def main():
+    work = tempfile.mkdtemp(prefix="openpla-relog.", dir=os.environ.get("WINEPREFIX"))
+    os.chdir(work)
+    for step in (copies_are_the_log, raw_values_become_what_was_used, databases_are_logs_too, parts_are_chosen,
+                 logs_become_one, nothing_is_lost, usage_is_told, a_log_is_described):
+        print(step.__name__, flush=True)
+        step()
+    os.chdir("/")
+    shutil.rmtree(work)
+
+
+main()

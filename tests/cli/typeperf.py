@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""typeperf.py PROGRAM [EMULATOR]: typeperf of openpla.exe, which is PROGRAM, does what its help says. A user would miss
+samples, log other counters than the list names, or lose the end of a file."""
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+os.environ["OPENPLA_SAMPLE_LIMIT"] = "0"  # on a busy machine a sample takes its time
+IDLE, LIMIT = r"\Processor(_Total)\% Idle Time", r"\Memory\Commit Limit"
+
+
+def start(*arguments):
+    command = [*EMULATOR, PROGRAM, *arguments]
+    out, err = open("out.txt", "wb"), open("err.txt", "wb")  # services keep a pipe open
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+
+
+def texts():
+    with open("out.txt", encoding="utf-8", newline="") as out, open("err.txt", encoding="utf-8") as err:
+        given, said = out.read(), err.read()
+    return given, given + said  # the emulator puts both into one
+
+
+def check(right, what, *more):
+    if not right:
+        sys.exit("\n".join([what, *map(str, more)]))
+
+
+def typeperf(expected, *arguments):
+    code = start("typeperf", *arguments).wait()
+    out, err = texts()
+    check(code == expected, f"typeperf {' '.join(arguments)}: exit code {code}, not {expected}", out, err)
+    return out, err
+
+
+def rows_of(text, delimiter=","):
+    lines = [line for line in text.splitlines() if line.startswith('"')]
+    return list(csv.reader(lines, delimiter=delimiter))
+
+
+def shows_counters():
+    begun = time.monotonic()
+    rows = rows_of(typeperf(0, IDLE, LIMIT, "-sc", "3", "-si", "0.3")[0])
+    check(time.monotonic() - begun >= 0.9, "3 samples took less than 3 intervals")
+    check(rows[0][0] == "(PDH-CSV 4.0)" and rows[0][1].endswith(IDLE) and rows[0][1].startswith("\\\\"), "header", rows[0])
+    check(len(rows) == 4 and all(len(row) == 3 for row in rows), "not 3 rows of 2 values", rows)
+    for row in rows[1:]:
+        check(re.fullmatch(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}", row[0]), "time", row)
+        check(0 <= float(row[1]) <= 101 and float(row[2]) > 1e6, "values", row)
+    out = typeperf(0, LIMIT, "-sc", "1", "-si", "0.1", "-f", "TSV")[0]
+    check(len(rows_of(out, "\t")[1]) == 2, "TSV", out)
+    lines = typeperf(0, IDLE, "-sc", "2", "-si", "0.1", "--json")[0].splitlines()
+    samples = [json.loads(line) for line in lines]
+    check(len(samples) == 2 and samples[0]["time"].endswith("Z"), "JSON", lines)
+    check(samples[1]["values"][0]["counter"].endswith(IDLE) and samples[1]["values"][0]["value"] >= 0, "JSON", lines)
+
+
+def wildcards_and_files():
+    with open("counters.txt", "w", encoding="utf-8") as f:
+        f.write(f"; what is watched\n\n{LIMIT}\n\\Processor(*)\\% Idle Time\n")
+    rows = rows_of(typeperf(0, "-cf", "counters.txt", "-sc", "1", "-si", "0.1")[0])
+    check(len(rows[0]) >= 4 and rows[0][-1].endswith(IDLE), "columns", rows)
+    check(all(value != " " for value in rows[1]), "a value is missing", rows)
+
+
+def says_what_is_wrong():
+    out, err = typeperf(3, LIMIT, r"\No Such Object\X", "-sc", "1", "-si", "0.1")
+    check("No Such Object" in err and len(rows_of(out)[1]) == 2, "the others are taken", out, err)
+    out, err = typeperf(1, r"\Memory\Nothing", "-sc", "1")
+    check("the object has no such counter" in err, "no reason", err)
+    typeperf(1, r"\\not-this-one\Memory\Commit Limit", "-sc", "1")
+    typeperf(1, "-cf", "no such file")
+    for wrong in ([], [LIMIT, "-si", "0"], [LIMIT, "-si", "1:2:3:4"], [LIMIT, "-si", "x"], [LIMIT, "-f", "XLS"],
+                  [LIMIT, "-f", "BIN"], [LIMIT, "-sc", "0"], [LIMIT, "-o", "a", "-f", "SQL"], [LIMIT, "-nonsense"]):
+        typeperf(2, *wrong)
+
+
+def writes_logs():
+    for name, form in (("a.csv", "CSV"), ("a.tsv", "TSV"), ("a.blg", "BIN")):
+        typeperf(0, IDLE, LIMIT, "-sc", "3", "-si", "0.1", "-o", name, "-f", form)
+        check(start("relog", name, "-f", "CSV", "-o", "copy.csv", "-y").wait() == 0, f"relog {name}", *texts())
+        with open("copy.csv", encoding="cp1252", newline="") as f:
+            rows = list(csv.reader(f))
+        check(len(rows) == 4 and rows[0][1].endswith(IDLE), name, rows)
+        check(all(float(row[2]) > 1e6 for row in rows[1:]) and float(rows[2][1]) >= 0, name, rows)
+    out, err = typeperf(1, LIMIT, "-sc", "1", "-o", "a.csv")
+    check("exists" in err, "an existing log was replaced unasked", err)
+    typeperf(0, LIMIT, "-sc", "1", "-o", "a.csv", "-y")
+    typeperf(1, LIMIT, "-sc", "1", "-o", os.path.join("no such folder", "a.csv"))
+
+
+def lists_what_can_be_counted():
+    paths = typeperf(0, "-q")[0].split("\n")
+    check(LIMIT in paths and r"\Processor(*)\% Idle Time" in paths, "-q", paths[:20])
+    paths = typeperf(0, "-qx", "processor")[0].split("\n")
+    check(r"\Processor(0)\% Idle Time" in paths and IDLE in paths, "-qx", paths[:20])
+    check(not any(path.startswith(r"\Memory") for path in paths), "-qx of one object", paths[:20])
+    check(LIMIT in json.loads(typeperf(0, "-q", "Memory", "--json")[0]), "-q --json")
+    check("no such object" in typeperf(1, "-q", "Nothing")[1], "-q of nothing")
+
+
+def an_interrupt_ends_the_file_whole():
+    """Natively: under Wine a signal to the loader does not reach the program as Ctrl+C does in a terminal."""
+    running = start("typeperf", LIMIT, "-si", "0.1", "-o", "i.blg", "-f", "BIN")
+    while not os.path.exists("i.blg") or os.path.getsize("i.blg") < 1000:
+        time.sleep(0.1)
+        check(running.poll() is None, "it ended by itself", *texts())
+    time.sleep(0.5)
+    running.send_signal(signal.SIGINT)
+    check(running.wait(30) == 0, "exit code", *texts())
+    check(start("relog", "i.blg", "-f", "CSV", "-o", "i.csv").wait() == 0, "damaged after Ctrl+C", *texts())
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    shows_counters()
+    wildcards_and_files()
+    says_what_is_wrong()
+    writes_logs()
+    lists_what_can_be_counted()
+    if not EMULATOR:
+        an_interrupt_ends_the_file_whole()
+    os.chdir("/")
+print("typeperf does what its help says")

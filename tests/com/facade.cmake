@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# The objects that clients get in their own process before the server's.
+add_executable(test_facade ${CMAKE_CURRENT_LIST_DIR}/test_facade.c ${CMAKE_CURRENT_LIST_DIR}/client.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
+target_link_libraries(test_facade PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
+add_dependencies(test_facade openpla openplasrv openplahost openpdh)
+add_test(NAME test_facade COMMAND test_facade)
+openpla_test_properties(test_facade ";server")
+# As in tests/unit/run.cmake.
+set_tests_properties(test_facade PROPERTIES RESOURCE_LOCK system_sets)
+
+openpla_test(test_facade_fault ${CMAKE_CURRENT_LIST_DIR}/test_facade_fault.c NEEDS_SERVER LINK openpla_com)
+add_dependencies(test_facade_fault openpla openplasrv)
+# Hundreds of commits at the server.
+set_tests_properties(test_facade_fault PROPERTIES TIMEOUT 300)

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* A client's set when memory runs out, at one allocation after the other: what it holds and what it is bound to stay as
+   they were, and what is the server's is done whole or not at all. The DLL's own code, linked in; the server is the
+   registered one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "com/facade.h"
+#include "com/module.h"
+#include "com/server.h"
+#include "engine/os/memory.h"
+#include "engine/run/sets.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME "test-facade-fault"
+enum { MOST = 3000 };
+
+/* Every allocation at first, and then ever fewer: those of a list that are alike. */
+static unsigned next(unsigned n)
+{
+    return n + 1 + n / 16;
+}
+
+/* The type library is in the DLL beside this program. */
+const WCHAR *module_path(void)
+{
+    static WCHAR path[MAX_PATH];
+    WCHAR *end;
+
+    GetModuleFileNameW(NULL, path, MAX_PATH);
+    end = wcsrchr(path, L'\\');
+    wcscpy(end ? end + 1 : path, L"openpla.dll");
+    return path;
+}
+
+static struct data_collector_set *set_of(struct object *o)
+{
+    return (struct data_collector_set *)o;
+}
+
+static struct object *new_set(void)
+{
+    static const char xml[] =
+        "<DataCollectorSet><Description>before</Description><Keyword>k</Keyword><PerformanceCounterDataCollector>"
+        "<Name>C</Name><LogCircular>-1</LogCircular><Counter>\\System\\Threads</Counter>"
+        "</PerformanceCounterDataCollector><Value name=\"n\">v</Value></DataCollectorSet>";
+    struct object *set, *issues;
+
+    assert_int_equal(facade_set_create(NULL, &set), S_OK);
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(set_from_xml(set, xml, strlen(xml), issues), S_OK);
+    object_release(issues);
+    return set;
+}
+
+static HRESULT commit(struct object *set, uint32_t mode)
+{
+    struct object *issues;
+    HRESULT hr = issues_create(NULL, &issues);
+
+    if (SUCCEEDED(hr))
+        hr = set_commit(set, NAME, "", mode, issues);
+    if (SUCCEEDED(hr))
+        assert_true(collection_count(issues) > 0);
+    object_release(issues);
+    return hr;
+}
+
+static int forget(void **state)
+{
+    struct object *set;
+
+    (void)state;
+    memory_fail_at(0);
+    assert_int_equal(facade_set_create(NULL, &set), S_OK);
+    if (SUCCEEDED(set_query(set, NAME, "")))
+        set_delete(set);
+    object_release(set);
+    return 0;
+}
+
+static void commit_is_whole_or_nothing(void **state)
+{
+    unsigned failures = 0;
+    bool reached = true;
+
+    (void)state;
+    for (unsigned n = 1; reached && n < MOST; n = next(n)) {
+        struct object *set = new_set(), *other;
+        HRESULT hr;
+
+        memory_fail_at(n);
+        hr = commit(set, SETS_CREATE_NEW);
+        reached = memory_count() >= n;
+        memory_fail_at(0);
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
+        failures += hr == E_OUTOFMEMORY;
+        assert_int_equal(set_of(set)->space != NULL, hr == S_OK);
+        assert_string_equal(set_of(set)->Name, hr == S_OK ? NAME : "");
+        assert_int_equal(facade_set_create(NULL, &other), S_OK);
+        assert_int_equal(set_query(other, NAME, ""), hr == S_OK ? S_OK : PLA_E_DCS_NOT_FOUND);
+        if (hr == S_OK)
+            assert_int_equal(set_delete(set), S_OK);
+        object_release(other);
+        object_release(set);
+    }
+    assert_false(reached);
+    assert_true(failures > 20);
+}
+
+static void query_leaves_the_object_as_it_was(void **state)
+{
+    struct object *stored = new_set();
+    unsigned failures = 0;
+    bool reached = true;
+
+    (void)state;
+    assert_int_equal(object_put_text(stored, &stored->class->properties[IDataCollectorSet_Description], "stored"),
+                     S_OK);
+    assert_int_equal(commit(stored, SETS_CREATE_NEW), S_OK);
+    for (unsigned n = 1; reached && n < MOST; n = next(n)) {
+        struct object *set = new_set();
+        HRESULT hr;
+
+        memory_fail_at(n);
+        hr = set_query(set, NAME, "");
+        reached = memory_count() >= n;
+        memory_fail_at(0);
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
+        failures += hr == E_OUTOFMEMORY;
+        assert_string_equal(set_of(set)->Description, hr == S_OK ? "stored" : "before");
+        assert_int_equal(set_of(set)->space != NULL, hr == S_OK);
+        object_release(set);
+    }
+    assert_false(reached);
+    assert_true(failures > 20);
+    object_release(stored);
+}
+
+static HRESULT read_properties(struct object *set)
+{
+    static const int rows[] = {IDataCollectorSet_Status, IDataCollectorSet_SerialNumber,
+                               IDataCollectorSet_LatestOutputLocation};
+    const struct property *latest = class_property(&performance_counter_collector_class, "LatestOutputLocation");
+    struct object *collector;
+    struct value v;
+    HRESULT hr = S_OK;
+
+    for (size_t i = 0; SUCCEEDED(hr) && i < 3; i++) {
+        hr = object_get(set, &set->class->properties[rows[i]], &v);
+        if (SUCCEEDED(hr))
+            value_free(&v);
+    }
+    if (SUCCEEDED(hr))
+        hr = collection_item(set_of(set)->DataCollectors, 0, &collector);
+    if (SUCCEEDED(hr)) {
+        hr = object_get(collector, latest, &v);
+        if (SUCCEEDED(hr))
+            value_free(&v);
+        object_release(collector);
+    }
+    return hr;
+}
+
+static void live_properties_and_lists_fail_in_order(void **state)
+{
+    struct object *set = new_set(), *sets;
+    unsigned failures = 0;
+    bool reached = true;
+
+    (void)state;
+    assert_int_equal(commit(set, SETS_CREATE_NEW), S_OK);
+    for (unsigned n = 1; reached && n < MOST; n = next(n)) {
+        memory_fail_at(n);
+        HRESULT hr = read_properties(set);
+        reached = memory_count() >= n;
+        memory_fail_at(0);
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
+        failures += hr == E_OUTOFMEMORY;
+    }
+    assert_false(reached);
+    assert_true(failures > 10);
+    assert_int_equal(facade_collection_create(NULL, &sets), S_OK);
+    assert_int_equal(sets_find(sets, "", "Service\\" NAME), S_OK);
+    reached = true;
+    for (unsigned n = 1; reached && n < MOST; n = next(n)) {
+        memory_fail_at(n);
+        HRESULT hr = sets_find(sets, "", "Service\\" NAME);
+        reached = memory_count() >= n;
+        memory_fail_at(0);
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
+        assert_int_equal(collection_count(sets), 1); /* the former one stays */
+    }
+    assert_false(reached);
+    object_release(sets);
+    object_release(set);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(commit_is_whole_or_nothing, forget, forget),
+        cmocka_unit_test_setup_teardown(query_leaves_the_object_as_it_was, forget, forget),
+        cmocka_unit_test_setup_teardown(live_properties_and_lists_fail_in_order, forget, forget),
+    };
+    int failed;
+
+    if (FAILED(CoInitializeEx(NULL, COINIT_MULTITHREADED)))
+        return 1;
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    CoUninitialize();
+    return failed;
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A database that dies amid a run and comes back has all samples of the time between; nobody else's samples are late;
+a stop while it is away ends and says what is lost; a host that dies hard loses what was not committed, one sample at most."""
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+from faults import ask, check, clean, kill_one, read_log, tell, windows_path
+
+NAME = "test-fault-database"
+FILE = os.environ["OPENPLA_OWN_POSTGRES"]
+
+
+def postgres(verb):
+    script = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "tests/postgres/postgres.sh")
+    done = subprocess.run(["sh", script, verb, FILE], capture_output=True, text=True, timeout=60)
+    check(done.returncode == 0, f"postgres.sh {verb}: {done.stdout}{done.stderr}")
+    return done.stdout.strip()
+
+
+def rows(sql):
+    done = subprocess.run(["psql", "-h", postgres("socket"), "-U", "test", "-XAtc", sql, "postgres"], capture_output=True,
+                          text=True)
+    check(done.returncode == 0, f"{sql}: {done.stderr}")
+    return done.stdout.split()
+
+
+def indexes(log_set):
+    return [int(i) for i in rows("SELECT RecordIndex FROM CounterData d JOIN DisplayToID t ON d.GUID = t.GUID WHERE "
+                                 f"DisplayString = '{log_set}' ORDER BY 1")]
+
+
+def start(root, log_set):
+    source = postgres("connection")
+    return tell("start", NAME, windows_path(root), r"\System\Threads", f"SQL:{source}!{log_set}")
+
+
+def wait_for(what, condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        check(time.monotonic() < end, f"{what} within {seconds} s")
+        time.sleep(0.3)
+
+
+def check_restart(root):
+    state = start(root, "restart")
+    wait_for("three samples", lambda: len(indexes("restart")) >= 3)
+    before = len(indexes("restart"))
+    postgres("kill")
+    time.sleep(5)
+    postgres("restart")
+    wait_for("the samples of the time between", lambda: len(indexes("restart")) >= before + 6)
+    tell("stop", NAME)
+    found = indexes("restart")
+    check(found == list(range(1, len(found) + 1)), f"no sample is missing or there twice: {found}")
+    check(rows("SELECT NumberOfRecords FROM DisplayToID WHERE DisplayString = 'restart'") == [str(len(found))],
+          "all are counted")
+    log = read_log(state["file"], len(found) - 1)
+    check(len(log) - 1 <= len(found) + 1, f"the CSV log has {len(log) - 1} samples, the database {len(found)}")
+    message = tell("state", NAME)["message"]
+    check("were kept and follow, 0 are lost: " in message and "SQLSTATE" in message, f"the run tells: {message}")
+    check("which is all that is kept" not in message, f"nothing is lost: {message}")
+
+
+def check_stop_while_away(root):
+    start(root, "away")
+    wait_for("two samples", lambda: len(indexes("away")) >= 2)
+    postgres("kill")
+    time.sleep(2.5)
+    began = time.monotonic()
+    ask("stop", NAME)
+    check(time.monotonic() - began < 45, f"the stop took {time.monotonic() - began:.0f} s")
+    state = tell("state", NAME)
+    check(state["status"] == "0", f"stopped: {state}")
+    check("samples are lost, they could not be written when the log was closed" in state["message"], f"it tells: {state}")
+    postgres("restart")
+
+
+def check_killed_host(root):
+    start(root, "killed")
+    wait_for("two samples", lambda: len(indexes("killed")) >= 2)
+    time.sleep(2)
+    kill_one("openplahost", NAME)
+    found = indexes("killed")
+    check(found == list(range(1, len(found) + 1)) and len(found) >= 3, f"whole to the end: {found}")
+    check(rows("SELECT NumberOfRecords FROM DisplayToID WHERE DisplayString = 'killed'") == [str(len(found))],
+          "all are counted")
+
+
+def main():
+    clean(NAME)
+    root = tempfile.mkdtemp()
+    postgres("start")
+    try:
+        for step in check_restart, check_stop_while_away, check_killed_host:
+            folder = os.path.join(root, step.__name__)
+            os.mkdir(folder)
+            step(folder)
+            clean(NAME)
+            print("ok:", step.__name__)
+    finally:
+        clean(NAME)
+        postgres("stop")
+        shutil.rmtree(root)
+
+
+main()

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""After a crash of the machine the service brings back the sets whose users want it, and schedules go on without any
+client. Under Wine the machine goes down with its wineserver, and comes up with the first program."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+from faults import PREFIX, check, processes, read_log, tell, wine, windows_path
+
+# Names of this run: the events of earlier ones are kept.
+BACK, DOWN, TIMED = (f"test-reboot-{part}-{os.getpid()}" for part in ("back", "down", "timed"))
+STORE = os.path.join(PREFIX, "drive_c", "ProgramData", "OpenPLA", "sets", "Service")
+SCRIPTS = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake")
+
+
+def commit(name, root, more=""):
+    """As another program does it: into the store, behind the service's back."""
+    xml = (f"<DataCollectorSet><RootPath>{windows_path(root)}</RootPath>{more}<PerformanceCounterDataCollector>"
+           f"<Name>log</Name><FileName>{name}</FileName><FileNameFormat>512</FileNameFormat><LogFileFormat>0"
+           "</LogFileFormat><SampleInterval>1</SampleInterval><Counter>\\System\\Threads</Counter>"
+           "</PerformanceCounterDataCollector></DataCollectorSet>")
+    os.makedirs(STORE, exist_ok=True)
+    path = os.path.join(STORE, "~new")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(xml)
+    os.replace(path, os.path.join(STORE, name + ".xml"))
+
+
+def events(name):
+    program = os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe")
+    code, text = wine(program, "events", "-json", "-set", name)
+    check(code == 0, f"openpla events: {code}: {text}")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def wait(what, condition, seconds=30):
+    limit = time.monotonic() + seconds
+    while not condition():
+        check(time.monotonic() < limit, what)
+        time.sleep(0.2)
+
+
+def machine_goes_down():
+    subprocess.call(["wineserver", "-k"])
+    subprocess.call(["wineserver", "-w"])
+    wait("nothing runs any more", lambda: not processes("openpla"))
+
+
+def main():
+    root = tempfile.mkdtemp()
+    try:
+        commit(BACK, root, '<Value name="OpenPLA.Restart">boot</Value>')
+        commit(DOWN, root)
+        first = tell("again", BACK)
+        tell("again", DOWN)
+        time.sleep(2)
+        machine_goes_down()
+        check(wine("cmd", "/c", "exit", "0")[0] == 0, "the machine comes up")
+        wait("the set is back", lambda: len(processes("openplahost", BACK)) == 1)
+        read_log(first["file"], 2)
+        wait("it collects", lambda: os.path.exists(os.path.join(root, BACK + "_000002.csv")))
+        check(not processes("openplahost", DOWN), "the other one stays down")
+        # No client lives now, and the service must not end with the session: the start is 8 s away.
+        due = int(time.time()) + 10
+        commit(TIMED, root, "<Schedule><StartDate>1/1/2020</StartDate><StartTime>"
+               + time.strftime("%H:%M:%S", time.localtime(due)) + "</StartTime><Days>127</Days></Schedule>")
+        tell("stop", BACK)
+        wait("the schedule starts its set", lambda: processes("openplahost", TIMED), 40)
+        wait("its log is there", lambda: os.path.exists(os.path.join(root, TIMED + "_000001.csv")))
+        told = [e["id"] for e in events(BACK)]
+        check(1006 in told and 9003 in told and told.count(1003) >= 2, f"the events of the set that came back: {told}")
+        told = [e["id"] for e in events(DOWN)]
+        check(told.count(1006) == 1 and 9003 not in told, f"the events of the other one: {told}")
+        tell("stop", TIMED)
+        started = [e for e in events(TIMED) if e["id"] == 1003]
+        check(len(started) == 1, f"started once: {started}")
+        for name in (BACK, DOWN, TIMED):
+            tell("delete", name)
+    finally:
+        shutil.rmtree(root)
+        subprocess.call(["sh", os.path.join(SCRIPTS, "wine-prefix.sh"), "setup"])
+    print("ok:", os.path.basename(__file__))
+
+
+main()

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzz: any text in CounterDateTime is a time or none, and a time is the one that is written for it. */
+#include "engine/log/sql_tables.h"
+#include "engine/os/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds)
+{
+    if (!holds) {
+        abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char written[SQL_TIME_UNITS];
+    int64_t utc = -1, again = -1;
+    char *text = text_copy_n((const char *)data, size);
+    if (size > 1 && data[0] == 'T') { /* a time with some characters replaced: place, character */
+        memory_free(text);
+        text = text_copy("2024-12-28 23:59:59.999 ");
+        for (size_t i = 1; i + 1 < size; i += 2) {
+            text[data[i] % 24] = (char)data[i + 1];
+        }
+    }
+    if (sql_time_parse(text, &utc)) {
+        expect(utc >= 0);
+        sql_time_text(utc, written);
+        expect(sql_time_parse(written, &again) && again == utc);
+        /* But for days that a month does not have, it is the same text. */
+        if (strlen(text) == 23 && memcmp(text + 8, "28", 2) <= 0) {
+            expect(memcmp(text, written, 10) == 0 && memcmp(text + 11, written + 11, 8) == 0 &&
+                   memcmp(text + 20, written + 20, 3) == 0);
+        }
+    }
+    memory_free(text);
+    return 0;
+}

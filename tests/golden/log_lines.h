@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What a log holds, as lines for blg_check.py: fields between tabs, an absent name is a lone "-". */
+#ifndef OPENPLA_TEST_LOG_LINES_H
+#define OPENPLA_TEST_LOG_LINES_H
+
+#include <stdio.h>
+
+#include "engine/log/log.h"
+
+void print_counter(FILE *text, const struct log_counter *counter);
+/* `utc` cut to whole milliseconds, as logs keep it. */
+void print_sample(FILE *text, int64_t utc, const struct log_counter *counters, const struct log_cell *cells,
+                  size_t count);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* The soak's hand on the server. COUNT sets are named PREFIX0, PREFIX1 and so on; each line of output is "key value".
+     start PREFIX COUNT           starts them, synchronously
+     stop PREFIX COUNT            stops them
+     poll PREFIX COUNT SECONDS    reads Status of all of them, again and again
+     cycle PREFIX COUNT           starts and stops the one set PREFIX, COUNT times
+   Exit code: 0, or 1 when a call has failed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <wchar.h>
+#include <windows.h>
+#include <objbase.h>
+
+#include "mspla.h"
+
+static unsigned failures;
+
+static HRESULT noted(HRESULT hr, const char *call, const WCHAR *name)
+{
+    if (FAILED(hr)) {
+        failures++;
+        printf("failed %s %ls 0x%08lX\n", call, name, (unsigned long)hr);
+    }
+    return hr;
+}
+
+static IDataCollectorSet *query(const WCHAR *name)
+{
+    IDataCollectorSet *set = NULL;
+    BSTR text = SysAllocString(name);
+    HRESULT hr = noted(CoCreateInstance(&CLSID_ServerDataCollectorSet, NULL, CLSCTX_LOCAL_SERVER,
+                                        &IID_IDataCollectorSet, (void **)&set),
+                       "CoCreateInstance", name);
+
+    if (SUCCEEDED(hr) && FAILED(noted(IDataCollectorSet_Query(set, text, NULL), "Query", name))) {
+        IDataCollectorSet_Release(set);
+        set = NULL;
+    }
+    SysFreeString(text);
+    return set;
+}
+
+static IDataCollectorSet *numbered(const WCHAR *prefix, unsigned i)
+{
+    WCHAR name[64];
+
+    _snwprintf(name, ARRAYSIZE(name), L"%ls%u", prefix, i);
+    return query(name);
+}
+
+static void all(const WCHAR *prefix, unsigned count, BOOL start)
+{
+    for (unsigned i = 0; i < count; i++) {
+        IDataCollectorSet *set = numbered(prefix, i);
+
+        if (!set)
+            continue;
+        if (start)
+            noted(IDataCollectorSet_Start(set, VARIANT_TRUE), "Start", prefix);
+        else
+            noted(IDataCollectorSet_Stop(set, VARIANT_TRUE), "Stop", prefix);
+        IDataCollectorSet_Release(set);
+    }
+}
+
+static void poll(const WCHAR *prefix, unsigned count, unsigned seconds)
+{
+    IDataCollectorSet **sets = calloc(count, sizeof(*sets));
+    unsigned calls = 0, running = 0;
+    ULONGLONG end;
+
+    for (unsigned i = 0; sets && i < count; i++)
+        sets[i] = numbered(prefix, i);
+    end = GetTickCount64() + seconds * 1000ULL;
+    for (unsigned i = 0; sets && GetTickCount64() < end; i = (i + 1) % count) {
+        DataCollectorSetStatus status = plaStopped;
+
+        if (sets[i] && SUCCEEDED(noted(IDataCollectorSet_get_Status(sets[i], &status), "Status", prefix))) {
+            calls++;
+            running += status == plaRunning;
+        }
+        Sleep(50);
+    }
+    for (unsigned i = 0; sets && i < count; i++)
+        if (sets[i])
+            IDataCollectorSet_Release(sets[i]);
+    free(sets);
+    printf("calls %u\nrunning %u\n", calls, running);
+}
+
+static void cycle(const WCHAR *name, unsigned times)
+{
+    IDataCollectorSet *set = query(name);
+    ULONGLONG starts = 0, stops = 0, worst = 0;
+
+    for (unsigned i = 0; set && i < times; i++) {
+        ULONGLONG before = GetTickCount64(), started, stopped;
+
+        noted(IDataCollectorSet_Start(set, VARIANT_TRUE), "Start", name);
+        started = GetTickCount64();
+        noted(IDataCollectorSet_Stop(set, VARIANT_TRUE), "Stop", name);
+        stopped = GetTickCount64();
+        starts += started - before;
+        stops += stopped - started;
+        if (started - before > worst)
+            worst = started - before;
+    }
+    if (set)
+        IDataCollectorSet_Release(set);
+    printf("start_ms %.1f\nworst_start_ms %llu\nstop_ms %.1f\n", (double)starts / times, worst, (double)stops / times);
+}
+
+int wmain(int argc, WCHAR **argv);
+
+int wmain(int argc, WCHAR **argv)
+{
+    unsigned count = argc > 3 ? wcstoul(argv[3], NULL, 10) : 0;
+
+    if (!count || FAILED(CoInitializeEx(NULL, COINIT_MULTITHREADED)))
+        return 2;
+    if (!wcscmp(argv[1], L"start") || !wcscmp(argv[1], L"stop"))
+        all(argv[2], count, !wcscmp(argv[1], L"start"));
+    else if (!wcscmp(argv[1], L"poll") && argc > 4)
+        poll(argv[2], count, wcstoul(argv[4], NULL, 10));
+    else if (!wcscmp(argv[1], L"cycle"))
+        cycle(argv[2], count);
+    else
+        return 2;
+    printf("failures %u\n", failures);
+    fflush(stdout);
+    CoUninitialize();
+    return failures ? 1 : 0;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernel files that a test writes: a folder that stands in for the root of /proc and /sys, so that files may vanish,
+   change their form or hang. */
+#ifndef OPENPLA_KERNEL_ROOT_H
+#define OPENPLA_KERNEL_ROOT_H
+
+#include "engine/os/host.h"
+#include "engine/pdh/source.h"
+#include "tests/unit/scratch_folder.h"
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include <limits.h>
+#endif
+
+struct kernel_root {
+    char *folder; /* of the host */
+    char *root;   /* the same in Unix form */
+};
+
+static inline void kernel_root_write(const struct kernel_root *r, const char *path, const char *text)
+{
+    char *file = text_format("%s%s", r->folder, path), *folder = text_copy(file);
+    *strrchr(folder, '/') = 0;
+    assert_int_equal(folder_create(folder), S_OK);
+    struct file *f;
+    assert_int_equal(file_open(file, FILE_REPLACE, &f), S_OK);
+    assert_int_equal(file_write(f, text, strlen(text)), S_OK);
+    file_close(f);
+    memory_free(folder);
+    memory_free(file);
+}
+
+static inline void kernel_root_delete(const struct kernel_root *r, const char *path)
+{
+    char *file = text_format("%s%s", r->folder, path);
+    assert_int_equal(file_delete(file), S_OK);
+    memory_free(file);
+}
+
+/* In Unix form: under Wine from the program that knows where a drive is. */
+static inline char *kernel_root_unix(const char *folder)
+{
+#ifdef _WIN32
+    union {
+        FARPROC address;
+        char *(*CDECL call)(const WCHAR *path);
+    } unix_name = {GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "wine_get_unix_file_name")};
+    WCHAR *wide, full[MAX_PATH];
+    assert_non_null(unix_name.address);
+    assert_int_equal(text_to_utf16(folder, &wide, NULL), S_OK);
+    assert_true(GetFullPathNameW(wide, MAX_PATH, full, NULL) > 0);
+    memory_free(wide);
+    char *found = unix_name.call(full), *copy;
+    assert_non_null(found);
+    copy = text_copy(found);
+    HeapFree(GetProcessHeap(), 0, found);
+    return copy;
+#else
+    char full[PATH_MAX];
+    assert_non_null(realpath(folder, full));
+    return text_copy(full);
+#endif
+}
+
+/* Two processors, a disk, an interface, a swap file and a process; the sources of queries opened from now on read it.
+ */
+static inline struct kernel_root kernel_root_create(const char *test)
+{
+    static const char *const files[][2] = {
+        {"/proc/stat", "cpu  30 3 33 600 6 2 4 0 0 0\ncpu0 10 1 11 200 2 1 2 7 0 0\ncpu1 20 2 22 400 4 1 2 0 0 0\n"
+                       "ctxt 1000\nprocs_running 5\n"},
+        {"/proc/meminfo", "MemTotal: 1000 kB\nMemFree: 400 kB\nMemAvailable: 600 kB\nBuffers: 1 kB\nCached: 20 kB\n"
+                          "Dirty: 4 kB\nSReclaimable: 300 kB\nSUnreclaim: 7 kB\nCommitLimit: 800 kB\n"
+                          "Committed_AS: 200 kB\n"},
+        {"/proc/vmstat", "nr_dirty 1\nnr_dirty_threshold 500\npswpin 3\npswpout 4\npgfault 5000\npgmajfault 50\n"},
+        {"/proc/interrupts", "  CPU0 CPU1\n 24: 1 5 IO x\nLOC: 100 200 Local timer\nERR: 7\n"},
+        {"/proc/softirqs", "  CPU0 CPU1\n TIMER: 10 20\n RCU: 3 4\n"},
+        {"/proc/cpuinfo", "processor\t: 0\ncpu MHz\t\t: 2300.5\n\nprocessor\t: 1\ncpu MHz\t\t: 2400\n"},
+        {"/proc/diskstats", " 254 0 vda 100 1 2000 300 50 2 600 700 3 800 1100 0\n"},
+        {"/proc/self/mountinfo", "27 1 254:0 / / rw - ext4 /dev/vda rw\n"},
+        {"/proc/swaps", "Filename Type Size Used Priority\n/swapfile file 1000 250 -2\n"},
+        {"/proc/net/dev", "Inter-| Receive\n face |bytes\n lo: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n"
+                          "eth0: 2000 20 1 2 0 0 0 0 3000 30 3 4 0 0 0 0\n"},
+        {"/proc/net/snmp",
+         "Ip: Forwarding InReceives InHdrErrors OutRequests\nIp: 1 10 1 20\nIcmp: InMsgs OutMsgs\nIcmp: 3 4\n"
+         "Tcp: InSegs OutSegs RetransSegs\nTcp: 100 200 5\n"
+         "Udp: InDatagrams NoPorts InErrors OutDatagrams\nUdp: 7 8 9 10\n"},
+        {"/proc/net/snmp6",
+         "Ip6InReceives \t3\nIp6OutRequests\t4\nIcmp6InMsgs\t1\nIcmp6OutMsgs\t2\nUdp6InDatagrams\t5\n"},
+        {"/proc/net/tcp", "  sl  local_address rem_address   st\n   0: 0100007F:0016 0100007F:1234 01 0 0\n"},
+        {"/proc/net/tcp6", "  sl  local_address remote_address st\n"},
+        {"/proc/77/stat", "77 (some) S 3 77 77 0 -1 4194560 1 2 3 4 50 60 0 0 20 0 1 0 1234 5678 42 0 1 1\n"},
+        {"/proc/77/status", "VmPeak: 30 kB\nVmHWM: 17 kB\nRssAnon: 11 kB\nVmSwap: 2 kB\n"},
+        {"/proc/77/io", "rchar: 10\nwchar: 20\nsyscr: 3\nsyscw: 4\n"},
+        {"/proc/77/fd/0", ""},
+        {"/proc/77/task/77/stat", "77 (some) S 3 77 77 0 -1 4194560 1 2 3 4 50 60 0 0 20 0 1 0 1234 5678 42 0 1 1\n"},
+        {"/proc/77/task/77/status", "voluntary_ctxt_switches: 3\nnonvoluntary_ctxt_switches: 4\n"},
+        {"/sys/block/vda/device/uevent", ""},
+        {"/sys/class/net/eth0/speed", "1000\n"},
+        {"/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "3000000\n"},
+        {"/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "1500000\n"},
+    };
+    struct kernel_root r = {.folder = scratch_create(test)};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        kernel_root_write(&r, files[i][0], files[i][1]);
+    }
+    r.root = kernel_root_unix(r.folder);
+    source_set_root(r.root);
+    return r;
+}
+
+static inline void kernel_root_remove(struct kernel_root *r)
+{
+    source_set_root("");
+    scratch_remove(r->folder);
+    memory_free(r->folder);
+    memory_free(r->root);
+}
+
+#endif

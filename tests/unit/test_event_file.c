@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* The event file: a mistake here loses what an administrator must learn, or fills the disk. And the watch on a folder,
+   by which its readers follow it. */
+#include "scratch_folder.h"
+
+#include "engine/log/event_file.h"
+#include "engine/os/clock.h"
+#include "engine/os/folder_watch.h"
+#include "engine/os/thread.h"
+
+static char *folder;
+
+static int make_folder(void **state)
+{
+    (void)state;
+    folder = scratch_create("event_file");
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    scratch_remove(folder);
+    memory_free(folder);
+    return 0;
+}
+
+static struct event_record event(uint32_t id, const char *name)
+{
+    struct event_record e = {.utc = clock_utc(), .id = id, .level = EVENT_WARNING, .message = "what happened"};
+    e.fields[e.count++] = (struct event_field){"Name", name};
+    return e;
+}
+
+/* What was written is read, in order, with every character that a name or a reason may have. */
+static void events_come_back(void **state)
+{
+    static const char odd[] = "100% \xC3\xBC\ta=b\r\n\x01 \\x%41";
+    struct event_reader *r;
+    struct event_record e = event(1004, odd), back;
+    (void)state;
+    e.fields[e.count++] = (struct event_field){"Reason", ""};
+    assert_int_equal(event_reader_open(folder, &r), S_OK);
+    assert_int_equal(event_reader_next(r, &back), S_FALSE);
+    assert_int_equal(event_file_append(folder, &e), S_OK);
+    assert_int_equal(event_reader_next(r, &back), S_OK);
+    assert_int_equal(back.id, 1004);
+    assert_int_equal(back.level, EVENT_WARNING);
+    assert_true(e.utc - back.utc >= 0 && e.utc - back.utc < 10000); /* to the millisecond */
+    assert_string_equal(back.message, "what happened");
+    assert_int_equal(back.count, 2);
+    assert_string_equal(back.fields[0].name, "Name");
+    assert_string_equal(back.fields[0].value, odd);
+    assert_string_equal(back.fields[1].value, "");
+    assert_int_equal(event_reader_next(r, &back), S_FALSE);
+    e.id = 1005;
+    assert_int_equal(event_file_append(folder, &e), S_OK);
+    assert_int_equal(event_reader_next(r, &back), S_OK);
+    assert_int_equal(back.id, 1005);
+    event_reader_close(r);
+}
+
+/* Lines that a killed writer, a later version or a hand has left must not hide the others. */
+static void lines_that_are_no_events(void **state)
+{
+    static const char *const lines =
+        "torn\n\n2026-11-21T16:00:00.000Z\t5\t4\tok\tName=a\n2026-11-21T16:00:00.000Z\tx\t4\tm\n"
+        "2026-13-21T16:00:00.000Z\t5\t4\tm\n2026-11-21T16:00:00.000Z\t5\t9\tm\n2026-11-21T16:00:00.000Z\t5\t4\tm\tno\n"
+        "2026-11-21T16:00:00.000Z\t5\t4\t%0\n\xFF\xFE\n2026-11-21T16:00:00.000Z\t6\t4\tok\n2026-11-21T16:00:00.0";
+    struct event_reader *r;
+    struct event_record back, e = event(7, "b");
+    char *path = path_join(folder, "events-0000000001.log");
+    (void)state;
+    assert_int_equal(file_store(path, lines, strlen(lines)), S_OK);
+    assert_int_equal(event_reader_open(folder, &r), S_OK);
+    assert_int_equal(event_reader_next(r, &back), S_OK);
+    assert_int_equal(back.id, 5);
+    assert_int_equal(event_reader_next(r, &back), S_OK);
+    assert_int_equal(back.id, 6);
+    assert_int_equal(event_reader_next(r, &back), S_FALSE);
+    assert_int_equal(event_file_append(folder, &e), S_OK); /* not behind the torn line */
+    assert_int_equal(event_reader_next(r, &back), S_OK);
+    assert_int_equal(back.id, 7);
+    event_reader_close(r);
+    memory_free(path);
+}
+
+/* Years of events would fill the disk; a reader would lose its place when the files change. */
+static void the_file_stays_small_and_readers_follow(void **state)
+{
+    struct event_reader *r;
+    struct event_record back, e = event(1, "x");
+    struct texts names = {0};
+    char reason[2001];
+    uint32_t read = 0;
+    (void)state;
+    memset(reason, 'r', sizeof reason - 1);
+    reason[sizeof reason - 1] = 0;
+    e.fields[e.count++] = (struct event_field){"Reason", reason};
+    assert_int_equal(event_reader_open(folder, &r), S_OK);
+    for (e.id = 1; e.id <= 2200; e.id++) { /* 4.5 MB */
+        assert_int_equal(event_file_append(folder, &e), S_OK);
+        if (e.id % 100 == 0)
+            while (event_reader_next(r, &back) == S_OK)
+                assert_int_equal(back.id, ++read);
+    }
+    assert_int_equal(read, 2200);
+    event_reader_close(r);
+    assert_int_equal(folder_list(folder, false, &names), S_OK);
+    assert_int_equal(names.count, 3); /* two and the lock */
+    texts_free(&names);
+    /* The newest are kept. */
+    assert_int_equal(event_reader_open(folder, &r), S_OK);
+    read = 0;
+    while (event_reader_next(r, &back) == S_OK) {
+        assert_true(!read || back.id == read + 1);
+        read = back.id;
+    }
+    assert_int_equal(read, 2200);
+    event_reader_close(r);
+}
+
+static void append_many(void *id)
+{
+    struct event_record e = event(*(uint32_t *)id, "thread");
+    for (int i = 0; i < 100; i++)
+        if (FAILED(event_file_append(folder, &e)))
+            abort();
+}
+
+/* Hosts end at the same moment: their events must not run into one another. */
+static void writers_take_turns(void **state)
+{
+    uint32_t ids[4] = {1, 2, 3, 4};
+    size_t counts[5] = {0};
+    struct thread *threads[4];
+    struct event_reader *r;
+    struct event_record back;
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(thread_start(append_many, &ids[i], &threads[i]), S_OK);
+    for (int i = 0; i < 4; i++) {
+        assert_true(thread_wait(threads[i], 60000));
+        thread_close(threads[i]);
+    }
+    assert_int_equal(event_reader_open(folder, &r), S_OK);
+    while (event_reader_next(r, &back) == S_OK)
+        counts[back.id]++;
+    event_reader_close(r);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(counts[ids[i]], 100);
+}
+
+static void wake(void *watch)
+{
+    folder_watch_wake(watch);
+}
+
+/* A set that another process commits would not be scheduled, an event not be shown. */
+static void a_watch_notices_changes(void **state)
+{
+    struct folder_watch *w;
+    struct thread *t;
+    char *file = path_join(folder, "a"), *missing = path_join(folder, "missing");
+    (void)state;
+    assert_true(FAILED(folder_watch_open(missing, &w)));
+    assert_int_equal(folder_watch_open(folder, &w), S_OK);
+    assert_int_equal(folder_watch_wait(w, 0), S_FALSE);
+    assert_int_equal(folder_watch_wait(w, 100), S_FALSE);
+    assert_int_equal(file_store(file, "1", 1), S_OK);
+    assert_int_equal(folder_watch_wait(w, 5000), S_OK);
+    while (folder_watch_wait(w, 300) == S_OK)
+        ;
+    assert_int_equal(file_store(file, "2", 1), S_OK); /* replaced */
+    assert_int_equal(folder_watch_wait(w, 5000), S_OK);
+    while (folder_watch_wait(w, 300) == S_OK)
+        ;
+    assert_int_equal(file_delete(file), S_OK);
+    assert_int_equal(folder_watch_wait(w, 5000), S_OK);
+    while (folder_watch_wait(w, 300) == S_OK)
+        ;
+    assert_int_equal(thread_start(wake, w, &t), S_OK);
+    assert_int_equal(folder_watch_wait(w, 5000), S_OK);
+    assert_true(thread_wait(t, 5000));
+    thread_close(t);
+    assert_int_equal(folder_watch_wait(w, 0), S_FALSE);
+    folder_watch_close(w);
+    memory_free(missing);
+    memory_free(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(events_come_back, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(lines_that_are_no_events, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(the_file_stays_small_and_readers_follow, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(writers_take_turns, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_watch_notices_changes, make_folder, remove_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

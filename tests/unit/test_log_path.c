@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Counter paths: every form that a data collector set may hold must come apart as PDH takes it. */
+#include "engine/log/counter_path.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define NONE PATH_NO_INDEX
+static const struct {
+    const char *text, *machine, *object, *parent, *instance;
+    uint32_t index;
+    const char *counter;
+} good[] = {
+    {"\\Memory\\Available Bytes", NULL, "Memory", NULL, NULL, NONE, "Available Bytes"},
+    {"\\Processor(0)\\% User Time", NULL, "Processor", NULL, "0", NONE, "% User Time"},
+    {"\\\\BOX\\Processor(_Total)\\*", "BOX", "Processor", NULL, "_Total", NONE, "*"},
+    {"\\\\.\\System\\Threads", ".", "System", NULL, NULL, NONE, "Threads"},
+    {"\\Process(svchost#12)\\ID Process", NULL, "Process", NULL, "svchost", 12, "ID Process"},
+    {"\\Process(c#)\\X", NULL, "Process", NULL, "c#", NONE, "X"},
+    {"\\Process(c#1x)\\X", NULL, "Process", NULL, "c#1x", NONE, "X"},
+    {"\\Process(#3)\\X", NULL, "Process", NULL, "", 3, "X"},
+    {"\\Process(a#99999999999)\\X", NULL, "Process", NULL, "a#99999999999", NONE, "X"},
+    {"\\Process(a#4294967295)\\X", NULL, "Process", NULL, "a#4294967295", NONE, "X"},
+    {"\\Thread(cmd/0#1)\\ID Thread", NULL, "Thread", "cmd", "0", 1, "ID Thread"},
+    {"\\Thread(/0)\\X", NULL, "Thread", NULL, "/0", NONE, "X"},
+    {"\\Thread(cmd/)\\X", NULL, "Thread", NULL, "cmd/", NONE, "X"},
+    {"\\Processor()\\X", NULL, "Processor", NULL, "", NONE, "X"},
+    /* slashes, per cent and parentheses in the counter's name */
+    {"\\PhysicalDisk(0 C:)\\Avg. Disk sec/Read", NULL, "PhysicalDisk", NULL, "0 C:", NONE, "Avg. Disk sec/Read"},
+    {"\\Memory\\Pages (in)/sec", NULL, "Memory", NULL, NULL, NONE, "Pages (in)/sec"},
+    {"\\A(b)\\c(d)", NULL, "A", NULL, "b", NONE, "c(d)"},
+    /* backslashes and parentheses in the instance's name */
+    {"\\Paging File(\\??\\C:\\pagefile.sys)\\% Usage", NULL, "Paging File", NULL, "\\??\\C:\\pagefile.sys", NONE,
+     "% Usage"},
+    {"\\Network(Card (new) 2)\\Bytes", NULL, "Network", NULL, "Card (new) 2", NONE, "Bytes"},
+    {"\\Network(Card :()\\Bytes", NULL, "Network", NULL, "Card :(", NONE, "Bytes"},
+    /* parentheses in the object's name */
+    {"\\Queue (x64)(q1)\\Length", NULL, "Queue (x64)", NULL, "q1", NONE, "Length"},
+    {"\\Queue (x64) Two\\Length", NULL, "Queue (x64) Two", NULL, NULL, NONE, "Length"},
+    {"\\Prozessor(\xC3\xBC\xE4\xB8\xAD)\\Z\xC3\xA4hler", NULL, "Prozessor", NULL, "\xC3\xBC\xE4\xB8\xAD", NONE,
+     "Z\xC3\xA4hler"},
+};
+
+static void assert_text(const char *got, const char *expected)
+{
+    if (expected) {
+        assert_non_null(got);
+        assert_string_equal(got, expected);
+    } else {
+        assert_null(got);
+    }
+}
+
+/* A counter that Windows collects would be refused, or another one collected in its place. */
+static void good_paths_come_apart(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct counter_path path;
+        print_message("%s\n", good[i].text);
+        assert_int_equal(counter_path_parse(good[i].text, &path), ERROR_SUCCESS);
+        assert_text(path.machine, good[i].machine);
+        assert_text(path.object, good[i].object);
+        assert_text(path.parent, good[i].parent);
+        assert_text(path.instance, good[i].instance);
+        assert_int_equal(path.index, good[i].index);
+        assert_text(path.counter, good[i].counter);
+        char *again = counter_path_format(&path);
+        assert_string_equal(again, good[i].text);
+        memory_free(again);
+        counter_path_free(&path);
+    }
+}
+
+/* Commit would accept a set that can never start. */
+static void bad_paths_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"Memory\\Available Bytes",
+                                      "\\",
+                                      "\\\\",
+                                      "\\Memory",
+                                      "\\Memory\\",
+                                      "\\\\BOX",
+                                      "\\\\BOX\\",
+                                      "\\\\BOX\\Memory",
+                                      "\\\\\\Memory\\X",
+                                      "\\(0)\\X",
+                                      "\\Processor(0)",
+                                      "\\Processor(0)\\",
+                                      "\\Processor(0",
+                                      "\\Memory\\a\\b",
+                                      "x"};
+    struct counter_path path;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        print_message("%s\n", bad[i]);
+        assert_int_equal(counter_path_parse(bad[i], &path), (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME);
+        assert_null(path.object);
+        assert_null(path.machine);
+    }
+    assert_int_equal(counter_path_parse("", &path), (PDH_STATUS)PDH_CSTATUS_NO_COUNTERNAME);
+}
+
+/* A path of Windows' own maximum is a path; one more is not. */
+static void the_longest_path_is_2048(void **state)
+{
+    (void)state;
+    char text[PDH_MAX_COUNTER_PATH + 2] = "\\Memory\\";
+    memset(text + 8, 'x', PDH_MAX_COUNTER_PATH - 8);
+    struct counter_path path;
+    assert_int_equal(counter_path_parse(text, &path), ERROR_SUCCESS);
+    counter_path_free(&path);
+    text[PDH_MAX_COUNTER_PATH] = 'x';
+    assert_int_equal(counter_path_parse(text, &path), (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME);
+}
+
+/* A set made on this computer names it in each path; one of another computer must not be answered with our figures. */
+static void only_this_machine_is_ours(void **state)
+{
+    (void)state;
+    char *name = host_computer_name();
+    assert_int_equal(counter_path_machine_is_ours(NULL), ERROR_SUCCESS);
+    assert_int_equal(counter_path_machine_is_ours("."), ERROR_SUCCESS);
+    assert_int_equal(counter_path_machine_is_ours("LocalHost"), ERROR_SUCCESS);
+    assert_int_equal(counter_path_machine_is_ours("\\\\localhost"), ERROR_SUCCESS);
+    assert_int_equal(counter_path_machine_is_ours(name), ERROR_SUCCESS);
+    assert_int_equal(counter_path_machine_is_ours("no-such-machine"), (PDH_STATUS)PDH_CSTATUS_NO_MACHINE);
+    memory_free(name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_paths_come_apart),
+        cmocka_unit_test(bad_paths_are_refused),
+        cmocka_unit_test(the_longest_path_is_2048),
+        cmocka_unit_test(only_this_machine_is_ours),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* When schedules start: against a minute-by-minute search of whole years. A mistake here is a night without data. */
+#include "engine/os/clock.h"
+#include "engine/os/memory.h"
+#include "engine/run/next_start.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#define SECOND INT64_C(10000000)
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
+/* ---- zones ---- */
+
+static int64_t moment(int year, int month, int day, int hour, int minute)
+{
+    struct calendar_time t = {.year = year, .month = month, .day = day, .hour = hour, .minute = minute};
+    return clock_from_calendar(&t);
+}
+
+/* The nth Sunday of the month, 5 the last, at the hour UTC. */
+static int64_t sunday(int year, int month, int nth, int hour)
+{
+    static int64_t known[200][13][6]; /* from 1990 on, at midnight */
+    assert_in_range(year, 1990, 2189);
+    int64_t *t = &known[year - 1990][month][nth];
+    if (!*t) {
+        int64_t first = moment(year, month, 1, 0, 0);
+        *t = first + (7 - clock_calendar(first).weekday) % 7 * DAY + (nth - 1) * 7 * DAY;
+        if (clock_calendar(*t).month != month)
+            *t -= 7 * DAY;
+    }
+    return *t + hour * HOUR;
+}
+
+static int fixed(const void *zone, int64_t utc)
+{
+    (void)utc;
+    return *(const int *)zone;
+}
+
+static int berlin(const void *zone, int64_t utc)
+{
+    int year = clock_calendar(utc).year;
+    (void)zone;
+    return utc >= sunday(year, 3, 5, 1) && utc < sunday(year, 10, 5, 1) ? -120 : -60;
+}
+
+static int pacific(const void *zone, int64_t utc)
+{
+    int year = clock_calendar(utc).year;
+    (void)zone;
+    return utc >= sunday(year, 3, 2, 10) && utc < sunday(year, 11, 1, 9) ? 420 : 480;
+}
+
+/* Half an hour, in the southern summer: first Sundays of October and April, 02:00 local. */
+static int lord_howe(const void *zone, int64_t utc)
+{
+    int year = clock_calendar(utc).year;
+    (void)zone;
+    return utc >= sunday(year, 4, 1, 0) - 9 * HOUR && utc < sunday(year, 10, 1, 0) - 8 * HOUR - 30 * MINUTE ? -630
+                                                                                                            : -660;
+}
+
+/* Midnight does not exist on the first day of summer. */
+static int havana(const void *zone, int64_t utc)
+{
+    int year = clock_calendar(utc).year;
+    (void)zone;
+    return utc >= sunday(year, 3, 2, 5) && utc < sunday(year, 11, 1, 5) ? 240 : 300;
+}
+
+/* No 30 December 2011. */
+static int samoa(const void *zone, int64_t utc)
+{
+    (void)zone;
+    return utc < moment(2011, 12, 30, 10, 0) ? 600 : -840;
+}
+
+/* ---- the search ---- */
+
+#define DAYS_MAX 1200
+static int64_t starts[DAYS_MAX]; /* per local day: its start, or NEXT_START_NEVER */
+
+static int64_t local_of(const struct start_zone *zone, int64_t utc)
+{
+    return utc - zone->bias(zone->zone, utc) * MINUTE;
+}
+
+/* The first minute at which the clocks show the time of day or a later one: on the local days from first_day on. */
+static void search(const struct start_zone *zone, int64_t first_day, int days, int minute_of_day)
+{
+    int64_t utc = first_day * DAY - 30 * HOUR;
+    for (int d = 0; d < days; d++) {
+        int64_t target = (first_day + d) * DAY + minute_of_day * MINUTE;
+        while (local_of(zone, utc) < target)
+            utc += MINUTE;
+        bool left_out =
+            local_of(zone, utc) >= (first_day + d + 1) * DAY && local_of(zone, utc - MINUTE) < (first_day + d) * DAY;
+        starts[d] = left_out ? NEXT_START_NEVER : utc;
+        utc -= 3 * HOUR; /* the next target may lie before: midnight after a gap */
+        if (utc < first_day * DAY - 30 * HOUR)
+            utc = first_day * DAY - 30 * HOUR;
+    }
+}
+
+static void check_year(const struct start_zone *zone, int year, int days, int minute_of_day, bool every_mask)
+{
+    int64_t first_day = moment(year, 1, 1, 0, 0) / DAY;
+    search(zone, first_day, days, minute_of_day);
+    for (uint32_t mask = 1; mask < 128; mask++) {
+        if (!every_mask && mask != 0x7F && mask != 0x09)
+            continue;
+        struct start_rule rule = {first_day, first_day + days - 1, minute_of_day * 60, mask};
+        int64_t after = first_day * DAY - 2 * DAY;
+        for (int d = 0; d < days; d++) {
+            int weekday = clock_calendar((first_day + d) * DAY).weekday;
+            if (!(mask >> weekday & 1) || starts[d] == NEXT_START_NEVER || starts[d] <= after)
+                continue;
+            int64_t next = next_start(&rule, after, zone);
+            if (next != starts[d])
+                fail_msg("year %d day %d minute %d mask 0x%02X: %lld minutes off", year, d, minute_of_day,
+                         (unsigned)mask, (long long)(next - starts[d]) / MINUTE);
+            /* Also when asked a moment before. */
+            assert_true(next_start(&rule, next - 1, zone) == next);
+            after = next;
+        }
+        assert_true(next_start(&rule, after, zone) == NEXT_START_NEVER);
+    }
+}
+
+/* Every mask of days, in zones whose clocks jump by 30 minutes, an hour, over midnight, and over a day. */
+static void every_mask_over_years(void **state)
+{
+    static const int biases[] = {0, -345 /* Kathmandu */, 720, -840};
+    static const struct {
+        zone_bias bias;
+        int year, days;
+    } zones[] = {
+        {berlin, 2028, 366}, /* a leap year */
+        {pacific, 2026, 365}, {lord_howe, 2028, 366}, {havana, 2026, 365}, {samoa, 2011, 365},
+    };
+    static const int minutes[] = {0, 30, 120, 150, 1439};
+    (void)state;
+    for (size_t m = 0; m < sizeof minutes / sizeof minutes[0]; m++) {
+        for (size_t z = 0; z < sizeof zones / sizeof zones[0]; z++)
+            check_year(&(struct start_zone){zones[z].bias, NULL}, zones[z].year, zones[z].days, minutes[m], m % 5 == z);
+        check_year(&(struct start_zone){fixed, &biases[m % 4]}, 2100, 365, minutes[m], false); /* no leap year */
+    }
+}
+
+/* The same, in words. */
+static void clocks_that_jump(void **state)
+{
+    const struct start_zone zone = {berlin, NULL};
+    struct start_rule rule = {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F}; /* 02:30 */
+    (void)state;
+    /* 29 March 2026: 02:00 is followed by 03:00, which is 01:00 UTC. */
+    assert_true(next_start(&rule, moment(2026, 3, 28, 2, 0), &zone) == moment(2026, 3, 29, 1, 0));
+    assert_true(next_start(&rule, moment(2026, 3, 29, 1, 0), &zone) == moment(2026, 3, 30, 0, 30));
+    /* 25 October 2026: 02:30 comes at 00:30 and at 01:30 UTC: once. */
+    assert_true(next_start(&rule, moment(2026, 10, 24, 12, 0), &zone) == moment(2026, 10, 25, 0, 30));
+    assert_true(next_start(&rule, moment(2026, 10, 25, 0, 30), &zone) == moment(2026, 10, 26, 1, 30));
+}
+
+/* MS-PLA 3.2.4.12: dates, and plaRunOnce. */
+static void dates_and_once(void **state)
+{
+    static const int utc_bias = 0;
+    const struct start_zone zone = {fixed, &utc_bias};
+    int64_t monday = moment(2026, 11, 23, 0, 0);
+    struct start_rule rule = {monday / DAY, monday / DAY + 7, 3600, 0x02};
+    (void)state;
+    assert_true(next_start(&rule, 0, &zone) == monday + HOUR);
+    assert_true(next_start(&rule, monday + HOUR, &zone) == monday + 7 * DAY + HOUR); /* the last day counts */
+    assert_true(next_start(&rule, monday + 8 * DAY, &zone) == NEXT_START_NEVER);
+    assert_true(start_rule_end(&rule, &zone) == monday + 8 * DAY);
+    rule.last_day = monday / DAY - 1;
+    assert_true(next_start(&rule, 0, &zone) == NEXT_START_NEVER);
+    rule = (struct start_rule){monday / DAY, INT64_MAX, 3600, 0};
+    assert_true(next_start(&rule, 0, &zone) == monday + HOUR);
+    assert_true(next_start(&rule, monday + HOUR - 1, &zone) == monday + HOUR);
+    assert_true(next_start(&rule, monday + HOUR, &zone) == NEXT_START_NEVER);
+    assert_true(start_rule_end(&rule, &zone) == NEXT_START_NEVER);
+    rule.first_day = INT64_MIN; /* nobody has said when */
+    assert_true(next_start(&rule, 0, &zone) == NEXT_START_NEVER);
+    rule = (struct start_rule){monday / DAY, monday / DAY - 1, 0, 0};
+    assert_true(next_start(&rule, 0, &zone) == NEXT_START_NEVER);
+}
+
+static struct start_rule rule_from(const char *start_date, const char *end_date, const char *time, uint32_t days)
+{
+    struct object *schedule;
+    struct start_rule rule;
+    struct value v = {.kind = PROPERTY_DATE};
+    const struct class *class = &set_schedule_class;
+    assert_int_equal(object_create(class, NULL, &schedule), S_OK);
+    v.variant.type = VARIANT_DATE;
+    if (start_date) {
+        assert_true(date_from_text(start_date, &v.variant.real));
+        assert_int_equal(object_put(schedule, class_property(class, "StartDate"), &v), S_OK);
+    }
+    if (end_date) {
+        assert_true(date_from_text(end_date, &v.variant.real));
+        assert_int_equal(object_put(schedule, class_property(class, "EndDate"), &v), S_OK);
+    }
+    if (time) {
+        v.kind = PROPERTY_TIME;
+        assert_true(time_from_text(time, &v.variant.real));
+        assert_int_equal(object_put(schedule, class_property(class, "StartTime"), &v), S_OK);
+    }
+    struct value flags = {.kind = PROPERTY_FLAGS, .u32 = days};
+    assert_int_equal(object_put(schedule, class_property(class, "Days"), &flags), S_OK);
+    rule = start_rule_of((struct set_schedule *)schedule);
+    object_release(schedule);
+    return rule;
+}
+
+/* The dates of the model are days from 1899, its times fractions of a day: every second must survive. */
+static void rules_of_schedules(void **state)
+{
+    (void)state;
+    struct start_rule rule = rule_from("8/17/2014", "2/29/2028", "4:00:01 AM", 0x7F);
+    assert_true(rule.first_day == moment(2014, 8, 17, 0, 0) / DAY);
+    assert_true(rule.last_day == moment(2028, 2, 29, 0, 0) / DAY);
+    assert_int_equal(rule.second, 4 * 3600 + 1);
+    assert_int_equal(rule.days, 0x7F);
+    rule = rule_from(NULL, NULL, NULL, 0);
+    assert_true(rule.first_day == INT64_MIN && rule.last_day == INT64_MAX && rule.second == 0);
+    for (int second = 0; second < 86400; second += 7) {
+        char text[16];
+        snprintf(text, sizeof text, "%02d:%02d:%02d", second / 3600, second / 60 % 60, second % 60);
+        assert_int_equal(rule_from("1/1/2026", NULL, text, 1).second, second);
+    }
+}
+
+/* The service over simulated years: sleeps, restarts, clocks that are set. Each start is made once. */
+struct simulation {
+    int64_t now, done, known;
+    size_t made;
+    int64_t last;
+};
+
+static void look(struct simulation *s, const struct start_rule *rule, const struct start_zone *zone)
+{
+    int64_t due = next_start(rule, start_base(s->now, s->done, s->known), zone);
+    if (due > s->now)
+        return;
+    s->made++;
+    s->last = s->done = due;
+}
+
+static void missed_and_repeated_moments(void **state)
+{
+    const struct start_zone zone = {berlin, NULL};
+    const struct start_rule rule = {INT64_MIN, INT64_MAX, 12 * 3600, 0x7F};
+    int64_t noon = moment(2026, 6, 1, 10, 0);
+    struct simulation s = {.now = noon - HOUR, .known = noon - HOUR};
+    (void)state;
+    look(&s, &rule, &zone);
+    assert_int_equal(s.made, 0);
+    s.now = noon; /* to the second */
+    look(&s, &rule, &zone);
+    look(&s, &rule, &zone);
+    assert_int_equal(s.made, 1);
+    s.now = noon - 10 * MINUTE; /* set back: made already */
+    look(&s, &rule, &zone);
+    s.now = noon + SECOND;
+    look(&s, &rule, &zone);
+    assert_int_equal(s.made, 1);
+    s.now = noon + DAY + 4 * MINUTE; /* down for a day, back within the grace */
+    look(&s, &rule, &zone);
+    assert_int_equal(s.made, 2);
+    s.now = noon + 2 * DAY + 6 * MINUTE; /* missed */
+    look(&s, &rule, &zone);
+    assert_int_equal(s.made, 2);
+    s.now = noon + 3650 * DAY; /* a clock that is wrong by ten years makes a start */
+    look(&s, &rule, &zone);
+    assert_int_equal(s.made, 3);
+    s.now = noon + 3 * DAY; /* and is set right: the days are not lost */
+    look(&s, &rule, &zone);
+    assert_int_equal(s.made, 4);
+    s.known = s.now = noon + 4 * DAY + SECOND; /* committed a second too late */
+    s.done = 0;
+    look(&s, &rule, &zone);
+    assert_int_equal(s.made, 4);
+    s.known = noon + 5 * DAY; /* committed by a clock that ran ahead */
+    s.now = noon + 4 * DAY + 2 * SECOND;
+    look(&s, &rule, &zone);
+    assert_int_equal(s.made, 5);
+}
+
+/* 20 years, a look at least every six hours, the clock slewed and set by some seconds now and then. */
+static void twenty_years(void **state)
+{
+    const struct start_zone zone = {pacific, NULL};
+    const struct start_rule rule = {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F};
+    int64_t begin = moment(2026, 1, 1, 12, 0), end = moment(2046, 1, 1, 12, 0);
+    struct simulation s = {.now = begin, .known = begin};
+    (void)state;
+    srand(1);
+    while (s.now < end) {
+        size_t before = s.made;
+        int64_t last = s.last;
+        look(&s, &rule, &zone);
+        if (s.made > before && last)
+            assert_true(s.last - last >= 22 * HOUR && s.last - last <= 26 * HOUR);
+        int64_t due = next_start(&rule, start_base(s.now, s.done, s.known), &zone);
+        int64_t step = (1 + rand() % 21600) * SECOND;
+        s.now += due > s.now && due - s.now < step ? due - s.now : step;
+        if (rand() % 50 == 0)
+            s.now += (rand() % 241 - 120) * SECOND;
+    }
+    assert_int_equal(s.made, (end - begin) / DAY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clocks_that_jump),      cmocka_unit_test(dates_and_once),
+        cmocka_unit_test(rules_of_schedules),    cmocka_unit_test(missed_and_repeated_moments),
+        cmocka_unit_test(every_mask_over_years), cmocka_unit_test(twenty_years),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* A database through ODBC, with SQLite, and threads that wake each other. */
+#include "tests/unit/scratch_folder.h"
+#include "engine/os/odbc.h"
+#include "engine/os/pdh_types.h"
+#include "engine/os/thread.h"
+
+static char *folder;
+
+static char *database(const char *name)
+{
+    char *path = text_format("Driver={SQLite3};Database=%s/%s", folder, name);
+
+    assert_non_null(path);
+    return path;
+}
+
+static struct odbc *open_database(const char *name)
+{
+    struct odbc *c;
+    char *connection = database(name);
+    HRESULT hr = odbc_connect(connection, 5, &c);
+
+    if (FAILED(hr))
+        fail_msg("%s: %s", connection, error_text(hr));
+    memory_free(connection);
+    return c;
+}
+
+static void run(struct odbc *c, const char *sql)
+{
+    HRESULT hr = odbc_run(c, sql);
+
+    if (FAILED(hr))
+        fail_msg("%s: %s", sql, error_text(hr));
+}
+
+static int count(struct odbc *c)
+{
+    struct odbc_value n = {.kind = ODBC_INTEGER};
+    struct odbc_statement *s;
+
+    assert_int_equal(odbc_prepare(c, "SELECT count(*) FROM t", NULL, 0, &n, 1, &s), S_OK);
+    assert_int_equal(odbc_execute(s), S_OK);
+    assert_int_equal(odbc_fetch(s), S_OK);
+    odbc_close(s);
+    return n.integer;
+}
+
+static void values_come_back_as_they_were(void **state)
+{
+    struct odbc *c = open_database("values");
+    WCHAR in_text[16], out_text[16];
+    struct odbc_value in[] = {{.kind = ODBC_INTEGER}, {.kind = ODBC_REAL}, {.kind = ODBC_TEXT}};
+    struct odbc_value out[] = {{.kind = ODBC_INTEGER}, {.kind = ODBC_REAL}, {.kind = ODBC_TEXT}};
+    struct odbc_statement *s;
+    char *text;
+
+    (void)state;
+    in[2].text = in_text;
+    out[2].text = out_text;
+    in[2].units = out[2].units = 16;
+    assert_string_equal(odbc_product(c), "SQLite");
+    run(c, "CREATE TABLE t (i int, r float, t varchar(20))");
+    assert_int_equal(odbc_prepare(c, "INSERT INTO t VALUES (?, ?, ?)", in, 3, NULL, 0, &s), S_OK);
+    in[0].integer = INT32_MIN;
+    in[1].real = -0.15625; /* SQLite's driver gives back 15 digits only */
+    odbc_set_text(&in[2], "\xC3\xBC\xE4\xB8\xAD\xF0\x9F\x98\x80");
+    assert_int_equal(odbc_execute(s), S_OK);
+    in[0].length = in[1].length = in[2].length = ODBC_NULL;
+    assert_int_equal(odbc_execute(s), S_OK);
+    odbc_close(s);
+    assert_int_equal(odbc_prepare(c, "SELECT i, r, t FROM t", NULL, 0, out, 3, &s), S_OK);
+    for (int round = 0; round < 2; round++) { /* the second one drops a row that was not fetched */
+        assert_int_equal(odbc_execute(s), S_OK);
+        assert_int_equal(odbc_fetch(s), S_OK);
+        assert_int_equal(out[0].integer, INT32_MIN);
+        assert_true(out[1].real == -0.15625);
+        assert_int_equal(odbc_get_text(&out[2], &text), S_OK);
+        assert_string_equal(text, "\xC3\xBC\xE4\xB8\xAD\xF0\x9F\x98\x80");
+        memory_free(text);
+    }
+    assert_int_equal(odbc_fetch(s), S_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(out[i].length, ODBC_NULL);
+    assert_int_equal(odbc_get_text(&out[2], &text), S_OK);
+    assert_string_equal(text, "");
+    memory_free(text);
+    assert_int_equal(odbc_fetch(s), S_FALSE);
+    odbc_close(s);
+    odbc_disconnect(c);
+}
+
+static void a_text_is_cut_between_characters(void **state)
+{
+    WCHAR room[4];
+    struct odbc_value v = {.kind = ODBC_TEXT, .text = room, .units = 4};
+
+    (void)state;
+    odbc_set_text(&v, "abcd");
+    assert_int_equal(v.length, 6);
+    odbc_set_text(&v, "ab\xF0\x9F\x98\x80");
+    assert_int_equal(v.length, 4);
+    v.length = 100; /* a database that has more */
+    char *text = NULL;
+    assert_int_equal(odbc_get_text(&v, &text), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+}
+
+static void what_is_not_committed_is_not_there(void **state)
+{
+    struct odbc *c = open_database("transaction");
+
+    (void)state;
+    run(c, "CREATE TABLE t (i int)");
+    assert_int_equal(odbc_begin(c), S_OK);
+    run(c, "INSERT INTO t VALUES (1)");
+    assert_int_equal(odbc_end(c, true), S_OK);
+    assert_int_equal(odbc_begin(c), S_OK);
+    run(c, "INSERT INTO t VALUES (2)");
+    assert_int_equal(odbc_end(c, false), S_OK);
+    assert_int_equal(odbc_begin(c), S_OK);
+    run(c, "INSERT INTO t VALUES (3)");
+    odbc_disconnect(c);
+    c = open_database("transaction");
+    assert_int_equal(count(c), 1);
+    odbc_disconnect(c);
+}
+
+static void a_failure_tells_what_the_driver_says(void **state)
+{
+    struct odbc *c = open_database("failure");
+    HRESULT hr = odbc_run(c, "SELECT * FROM nowhere (1)");
+
+    (void)state;
+    assert_int_equal(hr, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED);
+    assert_non_null(strstr(error_text(hr), "SELECT * FROM nowhere"));
+    assert_non_null(strstr(error_text(hr), "no such table: nowhere"));
+    assert_non_null(strstr(error_text(hr), "SQLSTATE"));
+    assert_int_equal(strlen(odbc_state(c)), 5);
+    odbc_disconnect(c);
+    hr = odbc_connect("DSN=OpenPLA has no such source;PWD=cret", 5, &c);
+    assert_int_equal(hr, (HRESULT)PDH_SQL_CONNECT_FAILED);
+    assert_null(c);
+    assert_non_null(strstr(error_text(hr), "IM002"));
+    assert_null(strstr(error_text(hr), "cret"));
+}
+
+struct partner {
+    struct wakeup *to, *from;
+    volatile int turns;
+};
+
+static void partner_main(void *user)
+{
+    struct partner *p = user;
+
+    while (p->turns < 1000) {
+        assert_true(wakeup_wait(p->to, 20000));
+        p->turns++;
+        wakeup_set(p->from);
+    }
+}
+
+static void threads_wake_each_other(void **state)
+{
+    struct partner p = {0};
+    struct thread *t;
+
+    (void)state;
+    assert_int_equal(wakeup_create(&p.to), S_OK);
+    assert_int_equal(wakeup_create(&p.from), S_OK);
+    assert_false(wakeup_wait(p.from, 0));
+    assert_int_equal(thread_start(partner_main, &p, &t), S_OK);
+    assert_false(thread_wait(t, 10));
+    for (int i = 0; i < 1000; i++) {
+        wakeup_set(p.to);
+        assert_true(wakeup_wait(p.from, 20000));
+        assert_false(wakeup_wait(p.from, 0)); /* one wait took it */
+    }
+    assert_true(thread_wait(t, 20000));
+    assert_int_equal(p.turns, 1000);
+    thread_close(t);
+    wakeup_free(p.to);
+    wakeup_free(p.from);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_come_back_as_they_were),
+        cmocka_unit_test(a_text_is_cut_between_characters),
+        cmocka_unit_test(what_is_not_committed_is_not_there),
+        cmocka_unit_test(a_failure_tells_what_the_driver_says),
+        cmocka_unit_test(threads_wake_each_other),
+    };
+    folder = scratch_create("odbc");
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_remove(folder);
+    memory_free(folder);
+    return failed;
+}

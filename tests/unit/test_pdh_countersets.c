@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Countersets of Perflib V2 providers: what one process provides, any query sees as an object; what ends, vanishes. */
+#include "engine/pdh/counterset_share.h"
+#include "engine/pdh/pdh.h"
+#include "engine/os/memory.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define STATUS(x) ((PDH_STATUS)(x))
+static const GUID first_guid = {0x11111111, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
+static const GUID second_guid = {0x99999999, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
+static const struct counterset_counter counters[] = {
+    {.id = 1, .type = PERF_LARGE_RAW_FRACTION, .detail = 100, .name = "Share"},
+    {.id = 2, .type = PERF_LARGE_RAW_BASE, .detail = 100, .name = "Share Base"},
+    {.id = 3, .type = PERF_COUNTER_LARGE_RAWCOUNT, .detail = 100, .scale = -1, .name = "Raw"},
+    {.id = 4, .type = PERF_COUNTER_BULK_COUNT, .detail = 100, .name = "Rate/sec"},
+};
+
+static void set_values(struct counterset_provider *p, uint32_t offset, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    int64_t *values = counterset_provider_values(p, offset);
+    values[0] = a;
+    values[1] = b;
+    values[2] = c;
+    values[3] = d;
+}
+
+static bool has_value(PDH_HCOUNTER counter, double expected)
+{
+    PDH_FMT_COUNTERVALUE v;
+    return PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE, NULL, &v) == ERROR_SUCCESS && v.doubleValue == expected;
+}
+
+static PDH_HCOUNTER add(PDH_HQUERY query, const WCHAR *path)
+{
+    PDH_HCOUNTER counter;
+    assert_int_equal(PdhAddCounterW(query, path, 0, &counter), ERROR_SUCCESS);
+    return counter;
+}
+
+/* Instances come and go while a query watches; a fraction finds its base. */
+static void a_counterset_is_an_object(void **state)
+{
+    (void)state;
+    struct counterset_provider *p;
+    uint32_t set, one, two, again;
+    PDH_HQUERY query;
+    PDH_HCOUNTER none;
+    DWORD bytes = 0, count = 0;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    assert_int_equal(PdhAddCounterW(query, u"\\Test Set(one)\\Raw", 0, &none), STATUS(PDH_CSTATUS_NO_OBJECT));
+    assert_int_equal(counterset_provider_open(&p), S_OK);
+    assert_int_equal(counterset_provider_add(p, &first_guid, "Test Set", false, counters, 4, &set), S_OK);
+    assert_int_equal(counterset_provider_create_instance(p, set, "one", 1, &one), S_OK);
+    assert_int_equal(counterset_provider_create_instance(p, set, "two", 2, &two), S_OK);
+    set_values(p, one, 30, 120, 7, 1000);
+    set_values(p, two, 10, 40, 8, 0);
+    PDH_HCOUNTER share = add(query, u"\\test set(one)\\Share"), raw = add(query, u"\\Test Set(two)\\Raw");
+    PDH_HCOUNTER rate = add(query, u"\\Test Set(one)\\Rate/sec"), all = add(query, u"\\Test Set(*)\\Raw");
+    assert_int_equal(PdhAddCounterW(query, u"\\Test Set(one)\\Share Base", 0, &none), STATUS(PDH_CSTATUS_NO_COUNTER));
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(has_value(share, 25));
+    assert_true(has_value(raw, 8));
+    set_values(p, one, 60, 120, 7, 3000);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(has_value(share, 50));
+    PDH_RAW_COUNTER value;
+    assert_int_equal(PdhGetRawCounterValue(rate, NULL, &value), ERROR_SUCCESS);
+    assert_true(value.FirstValue == 3000 && value.SecondValue > 0);
+    assert_int_equal(PdhGetRawCounterArrayW(all, &bytes, &count, NULL), STATUS(PDH_MORE_DATA));
+    assert_int_equal(count, 2);
+    counterset_provider_delete(p, two);
+    PdhCollectQueryData(query);
+    assert_int_equal(PdhGetRawCounterValue(raw, NULL, &value), ERROR_SUCCESS);
+    assert_int_equal(value.CStatus, PDH_CSTATUS_NO_INSTANCE);
+    assert_int_equal(counterset_provider_create_instance(p, set, "two", 2, &again), S_OK);
+    assert_int_equal(again, two); /* room is used again */
+    PdhCollectQueryData(query);
+    assert_true(has_value(raw, 0));
+    counterset_provider_close(p);
+    PdhCollectQueryData(query);
+    assert_int_equal(PdhGetRawCounterValue(raw, NULL, &value), ERROR_SUCCESS);
+    assert_int_equal(value.CStatus, PDH_CSTATUS_NO_INSTANCE);
+    PdhCloseQuery(query);
+    assert_int_equal(PdhValidatePathW(u"\\Test Set(one)\\Raw"), STATUS(PDH_CSTATUS_NO_OBJECT));
+}
+
+/* Two programs of one kind show as the instances of one object. */
+static void providers_of_one_counterset_are_one_object(void **state)
+{
+    (void)state;
+    struct counterset_provider *p[2];
+    uint32_t set, instance;
+    PDH_HQUERY query;
+    static const char *const names[] = {"same", "same"};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(counterset_provider_open(&p[i]), S_OK);
+        assert_int_equal(counterset_provider_add(p[i], &first_guid, "Test Set", false, counters, 4, &set), S_OK);
+        assert_int_equal(counterset_provider_create_instance(p[i], set, names[i], 0, &instance), S_OK);
+        set_values(p[i], instance, 1, 2, 100 + i, 0);
+    }
+    assert_int_equal(counterset_provider_add(p[0], &second_guid, "Lone Set", true, counters + 2, 1, &set), S_OK);
+    assert_int_equal(counterset_provider_create_instance(p[0], set, "", 0, &instance), S_OK);
+    counterset_provider_values(p[0], instance)[0] = 77;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    PDH_HCOUNTER first = add(query, u"\\Test Set(same)\\Raw"), second = add(query, u"\\Test Set(same#1)\\Raw");
+    PDH_HCOUNTER lone = add(query, u"\\Lone Set\\Raw");
+    PdhCollectQueryData(query);
+    assert_true(has_value(first, 100) != has_value(first, 101));
+    assert_true(has_value(second, 100) != has_value(second, 101));
+    assert_true(has_value(lone, 77));
+    PdhCloseQuery(query);
+    counterset_provider_close(p[0]);
+    counterset_provider_close(p[1]);
+}
+
+/* A program that creates without end gets an error, and what it had stays. */
+static void a_full_section_is_told(void **state)
+{
+    (void)state;
+    struct counterset_provider *p;
+    uint32_t set, instance, n = 0;
+    HRESULT hr = S_OK;
+    assert_int_equal(counterset_provider_open(&p), S_OK);
+    assert_int_equal(counterset_provider_add(p, &first_guid, "Test Set", false, counters, 4, &set), S_OK);
+    while (SUCCEEDED(hr) && n < 100000) {
+        hr = counterset_provider_create_instance(p, set, "x", n++, &instance);
+    }
+    assert_int_equal(hr, E_OUTOFMEMORY);
+    assert_true(n > 5000);
+    assert_int_equal(PdhValidatePathW(u"\\Test Set(x#5000)\\Raw"), ERROR_SUCCESS);
+    counterset_provider_close(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_counterset_is_an_object),
+        cmocka_unit_test(providers_of_one_counterset_are_one_object),
+        cmocka_unit_test(a_full_section_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

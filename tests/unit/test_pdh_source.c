@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* The objects over kernel files that this test writes: what each value is made of, files that change their form or
+   vanish, things that come and go, and sources that take too long. */
+#include "engine/pdh/pdh.h"
+#include "engine/os/clock.h"
+#include "engine/os/thread.h"
+#include "engine/pdh/object.h"
+#include "tests/unit/kernel_root.h"
+#ifndef _WIN32
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+static struct kernel_root root;
+static PDH_HQUERY query;
+
+static int open_query(void **state)
+{
+    (void)state;
+    root = kernel_root_create("test_pdh_source");
+    return PdhOpenQueryW(NULL, 0, &query) != ERROR_SUCCESS;
+}
+
+static int close_query(void **state)
+{
+    (void)state;
+    PDH_STATUS status = PdhCloseQuery(query);
+    kernel_root_remove(&root);
+    return status != ERROR_SUCCESS;
+}
+
+static PDH_HCOUNTER add(const char *path)
+{
+    PDH_HCOUNTER counter = NULL;
+    WCHAR *wide;
+    assert_int_equal(text_to_utf16(path, &wide, NULL), S_OK);
+    PDH_STATUS status = PdhAddEnglishCounterW(query, wide, 0, &counter);
+    if (status != ERROR_SUCCESS) {
+        print_message("%s: 0x%08X\n", path, (unsigned)status);
+    }
+    assert_int_equal(status, ERROR_SUCCESS);
+    memory_free(wide);
+    return counter;
+}
+
+static PDH_RAW_COUNTER raw_of(PDH_HCOUNTER counter)
+{
+    PDH_RAW_COUNTER raw;
+    assert_int_equal(PdhGetRawCounterValue(counter, NULL, &raw), ERROR_SUCCESS);
+    return raw;
+}
+
+static bool is_valid(PDH_HCOUNTER counter)
+{
+    return raw_of(counter).CStatus == PDH_CSTATUS_VALID_DATA;
+}
+
+/* A row whose source names the wrong figure would log something else under a name that people trust. */
+static void each_value_is_made_of_its_source(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        int64_t first, second; /* second 0: a time, or none */
+    } table[] = {
+        {"\\Cache\\Dirty Page Threshold", 500, 0},
+        {"\\Cache\\Dirty Pages", 1, 0},
+        {"\\ICMP\\Messages/sec", 7, 0},
+        {"\\ICMPv6\\Messages/sec", 3, 0},
+        {"\\IPv4\\Datagrams/sec", 30, 0},
+        {"\\IPv4\\Datagrams Received Header Errors", 1, 0},
+        {"\\IPv6\\Datagrams Received/sec", 3, 0},
+        {"\\Memory\\% Committed Bytes In Use", 50, 200},
+        {"\\Memory\\Available KBytes", 600, 0},
+        {"\\Memory\\Cache Bytes", 321 * 1024, 0},
+        {"\\Memory\\Free & Zero Page List Bytes", 400 * 1024, 0},
+        {"\\Memory\\Page Reads/sec", 50, 0},
+        {"\\Memory\\Pages/sec", 7, 0},
+        {"\\Memory\\Pool Nonpaged Bytes", 7 * 1024, 0},
+        {"\\Network Interface(eth0)\\Bytes Total/sec", 5000, 0},
+        {"\\Network Interface(eth0)\\Current Bandwidth", 1000000000, 0},
+        {"\\Network Interface(eth0)\\Packets Received Discarded", 2, 0},
+        {"\\Network Interface(eth0)\\Packets Outbound Errors", 3, 0},
+        {"\\Paging File(swapfile)\\% Usage", 250, 1000},
+        {"\\Paging File(_Total)\\% Usage", 250, 1000},
+        {"\\PhysicalDisk(_Total)\\Avg. Disk Bytes/Write", 600 * 512, 50},
+        {"\\PhysicalDisk(_Total)\\Avg. Disk sec/Read", 3000000, 100},
+        {"\\PhysicalDisk(_Total)\\Avg. Disk sec/Transfer", 10000000, 150},
+        {"\\PhysicalDisk(_Total)\\Current Disk Queue Length", 3, 0},
+        {"\\PhysicalDisk(_Total)\\Disk Bytes/sec", 2600 * 512, 0},
+        {"\\Processor(0)\\% Privileged Time", 14 * 100000, 0},
+        {"\\Processor(1)\\% Interrupt Time", 100000, 0},
+        {"\\Processor(1)\\Interrupts/sec", 205, 0},
+        {"\\Processor(_Total)\\% DPC Time", 200000, 0},
+        {"\\Processor(_Total)\\DPCs Queued/sec", 37, 0},
+        {"\\Processor Information(0,0)\\% of Maximum Frequency", 1500, 3000},
+        {"\\Processor Information(0,1)\\Processor Frequency", 2400, 0},
+        {"\\Processor Information(0,_Total)\\Clock Interrupts/sec", 300, 0},
+        {"\\Processor Information(_Total)\\% Idle Time", 303 * 100000, 0},
+        {"\\System\\Context Switches/sec", 1000, 0},
+        {"\\System\\Processor Queue Length", 3, 0},
+        {"\\TCPv4\\Connections Established", 1, 0},
+        {"\\TCPv4\\Segments/sec", 300, 0},
+        {"\\TCPv6\\Connections Established", 0, 0},
+        {"\\UDPv4\\Datagrams Received Errors", 9, 0},
+        {"\\UDPv6\\Datagrams Received/sec", 5, 0},
+#ifndef _WIN32 /* under Wine the processes are those of Windows */
+        {"\\Objects\\Processes", 1, 0},
+        {"\\Process(some)\\% Processor Time", 110 * 100000, 0},
+        {"\\Process(some)\\Handle Count", 1, 0},
+        {"\\Process(some)\\IO Data Bytes/sec", 30, 0},
+        {"\\Process(some)\\IO Write Operations/sec", 4, 0},
+        {"\\Process(some)\\Page Faults/sec", 4, 0},
+        {"\\Process(some)\\Private Bytes", 13 * 1024, 0},
+        {"\\Process(some)\\Virtual Bytes Peak", 30 * 1024, 0},
+        {"\\Process(some)\\Working Set", 42 * 4096, 0},
+        {"\\Process(_Total)\\Working Set - Private", 11 * 1024, 0},
+        {"\\Thread(some/0)\\Context Switches/sec", 7, 0},
+        {"\\Thread(some/0)\\ID Thread", 77, 0},
+        {"\\Thread(_Total/_Total)\\% User Time", 50 * 100000, 0},
+#endif
+    };
+    PDH_HCOUNTER counters[sizeof table / sizeof *table];
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        counters[i] = add(table[i].path);
+    }
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        PDH_RAW_COUNTER raw = raw_of(counters[i]);
+        bool ok = raw.CStatus == PDH_CSTATUS_VALID_DATA && raw.FirstValue == table[i].first &&
+                  (!table[i].second || raw.SecondValue == table[i].second);
+        if (!ok) {
+            print_message("%s: status 0x%08X, %lld and %lld\n", table[i].path, (unsigned)raw.CStatus,
+                          (long long)raw.FirstValue, (long long)raw.SecondValue);
+        }
+        assert_true(ok);
+    }
+}
+
+static PDH_STATUS status_of_adding(const WCHAR *path)
+{
+    PDH_HCOUNTER counter;
+    return PdhAddEnglishCounterW(query, path, 0, &counter);
+}
+
+/* A kernel that lacks a figure, or a file, must not be shown to have none of it. */
+static void what_has_no_source_is_absent(void **state)
+{
+    (void)state;
+    kernel_root_delete(&root, "/proc/vmstat");
+    kernel_root_delete(&root, "/proc/swaps");
+    kernel_root_write(&root, "/proc/meminfo", "MemTotal: 1000 kB\nMemFree: 400 kB\n");
+    add("\\Memory\\Free & Zero Page List Bytes");
+    assert_int_equal(status_of_adding(u"\\Memory\\Page Faults/sec"), (PDH_STATUS)PDH_CSTATUS_NO_COUNTER);
+    assert_int_equal(status_of_adding(u"\\Memory\\% Committed Bytes In Use"), (PDH_STATUS)PDH_CSTATUS_NO_COUNTER);
+    assert_int_equal(status_of_adding(u"\\Paging File(_Total)\\% Usage"), (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
+    assert_int_equal(status_of_adding(u"\\Cache\\Dirty Pages"), (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+}
+
+/* One file that changes its form would take the figures of the others with it, or show old ones as new. */
+static void a_file_changes_its_form(void **state)
+{
+    (void)state;
+    PDH_HCOUNTER faults = add("\\Memory\\Page Faults/sec"), free = add("\\Memory\\Free & Zero Page List Bytes");
+    PDH_HCOUNTER processor = add("\\Processor(0)\\% User Time"), disk = add("\\PhysicalDisk(_Total)\\Disk Reads/sec");
+    PDH_HCOUNTER interface = add("\\Network Interface(eth0)\\Packets/sec");
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(is_valid(faults) && is_valid(free) && is_valid(processor) && is_valid(disk) && is_valid(interface));
+    kernel_root_write(&root, "/proc/vmstat", "something else\n");
+    kernel_root_write(&root, "/proc/diskstats", "");
+    kernel_root_write(&root, "/proc/net/dev", "no table\n");
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(is_valid(free) && is_valid(processor));
+    assert_false(is_valid(faults) || is_valid(disk) || is_valid(interface));
+    kernel_root_write(&root, "/proc/vmstat", "pgfault 6000\n");
+    kernel_root_write(&root, "/proc/diskstats", " 254 0 vda 100 1 2000 300 50 2 600 700 3 800 1100 0\n");
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(is_valid(faults) && is_valid(disk) && raw_of(faults).FirstValue == 6000);
+}
+
+static void write_interfaces(size_t from, size_t to, uint64_t bytes)
+{
+    struct text_buffer b = {0};
+    text_buffer_add(&b, "Inter-| Receive\n face |bytes\n");
+    for (size_t i = from; i < to; i++) {
+        text_buffer_format(&b, "veth%u: %u 20 1 2 0 0 0 0 0 30 3 4 0 0 0 0\n", (unsigned)i, (unsigned)(bytes + i));
+    }
+    char *text = text_buffer_take(&b);
+    assert_non_null(text);
+    kernel_root_write(&root, "/proc/net/dev", text);
+    memory_free(text);
+}
+
+#ifdef _WIN32
+#define MANY 10000 /* each one's file is looked for, which takes Wine long */
+#else
+#define MANY 100000
+#endif
+/* A host with very many things would collect nothing, or mix them up when some of them go. */
+static void a_hundred_thousand_instances(void **state)
+{
+    (void)state;
+    write_interfaces(0, MANY, 1000);
+    scratch_environment("OPENPLA_SAMPLE_LIMIT", "60000");
+    PDH_HCOUNTER all = add("\\Network Interface(*)\\Bytes Received/sec");
+    char *path = text_format("\\Network Interface(veth%u)\\Bytes Received/sec", MANY - 1u);
+    PDH_HCOUNTER one = add(path);
+    memory_free(path);
+    PDH_HCOUNTER gone = add("\\Network Interface(veth7)\\Bytes Received/sec");
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    write_interfaces(MANY / 2, MANY + MANY / 2, 3000);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(is_valid(one) && raw_of(one).FirstValue == 3000 + MANY - 1);
+    assert_int_equal(raw_of(gone).CStatus, PDH_CSTATUS_NO_INSTANCE);
+    DWORD bytes = 0, count = 0;
+    assert_int_equal(PdhGetFormattedCounterArrayW(all, PDH_FMT_DOUBLE, &bytes, &count, NULL),
+                     (PDH_STATUS)PDH_MORE_DATA);
+    PDH_FMT_COUNTERVALUE_ITEM_W *items = memory_alloc(bytes);
+    assert_non_null(items);
+    assert_int_equal(PdhGetFormattedCounterArrayW(all, PDH_FMT_DOUBLE, &bytes, &count, items), ERROR_SUCCESS);
+    assert_int_equal(count, MANY);
+    /* The first half was there before; the second is new and has no rate yet. */
+    assert_int_equal(items[0].FmtValue.CStatus, PDH_CSTATUS_VALID_DATA);
+    assert_int_equal(items[MANY / 2 - 1].FmtValue.CStatus, PDH_CSTATUS_VALID_DATA);
+    assert_int_equal(items[MANY / 2].FmtValue.CStatus, PDH_CSTATUS_INVALID_DATA);
+    memory_free(items);
+    scratch_environment("OPENPLA_SAMPLE_LIMIT", "");
+}
+
+#ifndef _WIN32
+/* A disk that hangs for half a minute would stop the log of everything else for as long. */
+static void a_file_that_hangs(void **state)
+{
+    (void)state;
+    PDH_HCOUNTER memory = add("\\Memory\\Free & Zero Page List Bytes"), user = add("\\Processor(0)\\% User Time");
+    PDH_HCOUNTER paging;
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    char *fifo = text_format("%s/proc/swaps", root.root);
+    kernel_root_delete(&root, "/proc/swaps");
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    scratch_environment("OPENPLA_SAMPLE_LIMIT", "1500");
+    /* Not known yet whether it is there: it is awaited. */
+    paging = add("\\Paging File(_Total)\\% Usage");
+    for (int i = 0; i < 3; i++) {
+        uint64_t before = clock_monotonic_ms();
+        assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+        print_message("a sample beside a file that hangs: %u ms\n", (unsigned)(clock_monotonic_ms() - before));
+        assert_true(is_valid(memory) && is_valid(user));
+        assert_false(is_valid(paging));
+        assert_int_equal(raw_of(paging).CStatus, PDH_CSTATUS_INVALID_DATA);
+    }
+    /* It answers, but with nothing that can be read; then it is a file again. */
+    int end = open(fifo, O_WRONLY);
+    assert_true(end >= 0);
+    assert_int_equal(unlink(fifo), 0);
+    kernel_root_write(&root, "/proc/swaps", "Filename\n/swapfile file 1000 250 -2\n");
+    close(end);
+    for (int i = 0; i < 500 && !is_valid(paging); i++) {
+        usleep(10000);
+        assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    }
+    assert_true(is_valid(paging) && raw_of(paging).FirstValue == 250);
+    memory_free(fifo);
+    scratch_environment("OPENPLA_SAMPLE_LIMIT", "");
+}
+#endif
+
+/* Objects that this test controls: one that waits, one that does not. */
+static struct wakeup *go;
+static atomic_bool waits;
+static atomic_size_t closed;
+
+static HRESULT sample_test(struct object *o, struct source *source, uint64_t wanted)
+{
+    (void)source;
+    (void)wanted;
+    if (o->provider->index == 1 && waits) {
+        wakeup_wait(go, 60000);
+    }
+    HRESULT hr = object_set_rows(o, 1);
+    if (SUCCEEDED(hr)) {
+        *object_row(o, 0) = ++*(int64_t *)o->state;
+        o->time = (struct source_time){clock_utc(), clock_ticks()};
+        o->present = UINT64_MAX;
+    }
+    return hr;
+}
+
+static void close_test(struct object *o)
+{
+    (void)o;
+    closed++;
+}
+
+static const struct counter_schema test_counter[] = {{.name = "Number", .type = PERF_COUNTER_LARGE_RAWCOUNT}};
+static const struct provider slow = {.name = "Slow",
+                                     .index = 1,
+                                     .counters = test_counter,
+                                     .counter_count = 1,
+                                     .value_count = 1,
+                                     .sample = sample_test,
+                                     .state_size = sizeof(int64_t),
+                                     .close = close_test};
+static const struct provider quick = {.name = "Quick",
+                                      .index = 2,
+                                      .counters = test_counter,
+                                      .counter_count = 1,
+                                      .value_count = 1,
+                                      .sample = sample_test,
+                                      .state_size = sizeof(int64_t),
+                                      .close = close_test};
+
+static void expect(const struct object *o, DWORD status, int64_t value)
+{
+    PDH_RAW_COUNTER raw;
+    object_raw(o, 0, 0, &raw);
+    assert_int_equal(raw.CStatus, status);
+    assert_int_equal(raw.FirstValue, value);
+}
+
+/* The same with objects instead of files, on every host; and one that is closed while it has not answered. */
+static void an_object_that_hangs(void **state)
+{
+    (void)state;
+    struct source source = {0};
+    struct object *a, *b;
+    struct wakeup *pause;
+    assert_int_equal(wakeup_create(&go), S_OK);
+    assert_int_equal(wakeup_create(&pause), S_OK);
+    closed = 0;
+    waits = false;
+    scratch_environment("OPENPLA_SAMPLE_LIMIT", "1500");
+    source_begin(&source);
+    assert_int_equal(object_open(&slow, &source, &a), S_OK);
+    assert_int_equal(object_open(&quick, &source, &b), S_OK);
+    const struct object_use uses[] = {{a, 1}, {b, 1}};
+    expect(a, PDH_CSTATUS_VALID_DATA, 1);
+    waits = true;
+    for (int64_t i = 2; i < 5; i++) {
+        source_begin(&source);
+        objects_sample(uses, 2, &source);
+        expect(a, PDH_CSTATUS_INVALID_DATA, 0);
+        expect(b, PDH_CSTATUS_VALID_DATA, i);
+    }
+    waits = false;
+    wakeup_set(go);
+    for (int i = 0; i < 1000 && FAILED(a->result); i++) {
+        wakeup_wait(pause, 10);
+        objects_sample(uses, 2, &source);
+    }
+    expect(a, PDH_CSTATUS_VALID_DATA, 3); /* the late one was 2 */
+    waits = true;
+    objects_sample(uses, 2, &source);
+    expect(a, PDH_CSTATUS_INVALID_DATA, 0);
+    object_close(a);
+    object_close(b);
+    source_close(&source);
+    assert_int_equal(closed, 1);
+    wakeup_set(go);
+    scratch_environment("OPENPLA_SAMPLE_LIMIT", "");
+    for (int i = 0; i < 1000 && closed < 2; i++) {
+        wakeup_wait(pause, 10);
+    }
+    assert_int_equal(closed, 2);
+    wakeup_free(pause);
+    wakeup_free(go);
+}
+
+#define WITH_QUERY(test) cmocka_unit_test_setup_teardown(test, open_query, close_query)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_QUERY(each_value_is_made_of_its_source),
+        WITH_QUERY(what_has_no_source_is_absent),
+        WITH_QUERY(a_file_changes_its_form),
+        WITH_QUERY(a_hundred_thousand_instances),
+#ifndef _WIN32
+        WITH_QUERY(a_file_that_hangs),
+#endif
+        cmocka_unit_test(an_object_that_hangs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
