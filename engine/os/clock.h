@@ -14,6 +14,12 @@ int64_t clock_utc(void);       /* FILETIME, UTC, precise */
 int64_t clock_ticks(void);     /* the performance counter */
 int64_t clock_frequency(void); /* its ticks per second */
 uint64_t clock_monotonic_ms(void);
+/* Between two readings of clock_monotonic_ms, the earlier of which may be another process's that was taken after ours:
+   then nothing has passed. */
+static inline uint64_t clock_passed_ms(uint64_t since, uint64_t now)
+{
+    return now > since ? now - since : 0;
+}
 int64_t clock_boot_utc(void); /* FILETIME of the host's boot */
 
 /* The bias in force at the UTC time: UTC = local + bias, in minutes (Pacific daylight 420). */

@@ -2,6 +2,8 @@
 /* The states of a set and the way between them. */
 #include "engine/run/phase.h"
 
+#include "engine/os/clock.h"
+
 struct way {
     HRESULT hr;
     enum run_phase next; /* with S_OK */
@@ -63,4 +65,12 @@ const char *phase_name(enum run_phase phase)
         [PHASE_SEGMENTING] = "segmenting", [PHASE_STOPPING] = "stopping", [PHASE_COMPILING] = "compiling",
     };
     return names[phase];
+}
+
+bool phase_is_overdue(const struct run_state *state, uint64_t now, uint32_t start_ms, uint32_t stop_ms)
+{
+    if (state->phase == PHASE_COMPILING)
+        return false;
+    return (state->phase == PHASE_STARTING && clock_passed_ms(state->phase_since, now) > start_ms) ||
+           (state->stop_since && clock_passed_ms(state->stop_since, now) > stop_ms);
 }

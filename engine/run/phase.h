@@ -24,5 +24,8 @@ HRESULT phase_after(enum run_phase phase, enum run_step step, enum run_phase *ne
 /* What Status shows (MS-PLA 2.2.2.4). A set that is starting is not running yet; one that is stopping still is. */
 enum run_status phase_status(enum run_phase phase);
 const char *phase_name(enum run_phase phase);
+/* Whether at `now` (clock_monotonic_ms) a host has been starting for more than start_ms, or has been asked to stop for
+   more than stop_ms; the data manager's work has no such limit. */
+bool phase_is_overdue(const struct run_state *state, uint64_t now, uint32_t start_ms, uint32_t stop_ms);
 
 #endif

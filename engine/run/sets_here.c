@@ -295,7 +295,10 @@ static HRESULT get_run_value(struct object *o, const char *space, const char *na
         hr = store_load_run(space, name, &record);
     if (FAILED(hr))
         return hr;
+    /* Asked again: it may have begun in between. */
     if (record.running && state.phase == PHASE_STOPPED)
+        hr = run_query(space, name, &state);
+    if (SUCCEEDED(hr) && record.running && state.phase == PHASE_STOPPED)
         hr = run_record_put_death(&record);
     *value = text_equal_nocase(key, SETS_LAST_RUN_MESSAGE) ? text_copy(record.last_message)
                                                            : text_format("0x%08X", (unsigned)record.last_result);

@@ -190,7 +190,7 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
     struct run_state state;
     while (SUCCEEDED(hr) && run_section_read(section, &state)) {
         uint64_t now = clock_monotonic_ms();
-        if (state.phase == PHASE_COMPILING && now - state.phase_since >= report_ms)
+        if (state.phase == PHASE_COMPILING && clock_passed_ms(state.phase_since, now) >= report_ms)
             hr = error_set(PLA_E_REPORT_WAIT_TIMEOUT,
                            "the data manager of the set \"%s\\%s\" is still at work after %u s", space, name,
                            report_ms / 1000);

@@ -154,13 +154,16 @@ HRESULT supervised_set_note_start(const char *space, const char *name, int64_t d
 }
 
 struct death {
+    const char *space, *name;
     bool *noted;
 };
 
 static HRESULT put_death(struct run_record *record, const void *user)
 {
     const struct death *death = user;
-    if (!record->running)
+    struct run_state state;
+    /* Under the lock of the record: a run that begins shows itself before it writes that it runs. */
+    if (!record->running || FAILED(run_query(death->space, death->name, &state)) || state.phase != PHASE_STOPPED)
         return S_FALSE;
     record->running = false;
     *death->noted = true;
@@ -170,7 +173,7 @@ static HRESULT put_death(struct run_record *record, const void *user)
 HRESULT supervised_set_note_death(const char *space, const char *name)
 {
     bool died = false;
-    const struct death death = {&died};
+    const struct death death = {space, name, &died};
     HRESULT hr = store_update_run(space, name, put_death, &death);
     return SUCCEEDED(hr) && !died ? S_FALSE : hr;
 }

@@ -11,6 +11,7 @@
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
 #include "engine/run/events.h"
+#include "engine/run/phase.h"
 #include "engine/run/run.h"
 #include "engine/run/supervised_set.h"
 #include "engine/store/store.h"
@@ -202,9 +203,7 @@ static void look_at_host(struct supervisor *v, struct supervised_set *s)
         return;
     }
     uint32_t start_ms = run_wait_ms(RUN_START_WAIT_MS) + GRACE_MS, stop_ms = run_wait_ms(RUN_STOP_WAIT_MS) + GRACE_MS;
-    bool late = (state.phase == PHASE_STARTING && now - state.phase_since > start_ms) ||
-                (state.stop_since && state.phase != PHASE_COMPILING && now - state.stop_since > stop_ms);
-    if (late && run_end_host(s->space, s->name) == S_OK)
+    if (phase_is_overdue(&state, now, start_ms, stop_ms) && run_end_host(s->space, s->name) == S_OK)
         tell(s, EVENT_STOPPED_BY_ERROR, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
              "its host process did not answer and was ended");
     int64_t utc = clock_utc();

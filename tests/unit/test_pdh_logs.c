@@ -356,7 +356,10 @@ static void a_query_is_logged(void **state)
         for (int n = 0; n < 3; n++) {
             assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
             assert_true(value_of(limit) == expected);
-            assert_true(n == 0 || (value_of(idle) >= 0 && value_of(idle) <= 100));
+            /* The kernel counts in ticks of 10 ms, the samples are microseconds apart, and texts hold what was
+               uncapped: far above 100 at times. */
+            assert_true(n == 0 || value_of(idle) >= 0);
+            assert_true(n == 0 || formats[i].type != PDH_LOG_TYPE_BINARY || value_of(idle) <= 100);
             assert_true(n < 2 ? value_of(gone) > 0 : isnan(value_of(gone)));
         }
         PdhCloseQuery(query);

@@ -126,11 +126,35 @@ static void events_have_the_fields_of_the_provider(void **state)
     assert_null(event_field_names((enum event_id)1));
 }
 
+/* A host would be ended while it stops in order: what it or a client wrote may be later than the clock that the
+   supervisor read before. */
+static void a_host_is_overdue_only_after_its_time(void **state)
+{
+    static const struct {
+        struct run_state run;
+        bool overdue; /* at 100000, limits 30000 and 60000 */
+    } rows[] = {
+        {{.phase = PHASE_STARTING, .phase_since = 70000}, false},
+        {{.phase = PHASE_STARTING, .phase_since = 69999}, true},
+        {{.phase = PHASE_STARTING, .phase_since = 100001}, false},
+        {{.phase = PHASE_RUNNING, .phase_since = 1}, false},
+        {{.phase = PHASE_RUNNING, .phase_since = 1, .stop_since = 100001}, false},
+        {{.phase = PHASE_STOPPING, .phase_since = 100002, .stop_since = 100001}, false},
+        {{.phase = PHASE_STOPPING, .phase_since = 40000, .stop_since = 40000}, false},
+        {{.phase = PHASE_STOPPING, .phase_since = 99999, .stop_since = 39999}, true},
+        {{.phase = PHASE_COMPILING, .phase_since = 2, .stop_since = 1}, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(phase_is_overdue(&rows[i].run, 100000, 30000, 60000), rows[i].overdue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_step_in_every_phase),
         cmocka_unit_test(status_of_every_phase),
+        cmocka_unit_test(a_host_is_overdue_only_after_its_time),
         cmocka_unit_test(completion_by_kind_of_collector),
         cmocka_unit_test(events_have_the_fields_of_the_provider),
     };
