@@ -14,12 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/log/counter_path.h"
 #include "engine/log/sql_set.h"
+#include "engine/log/sql_slots.h"
 #include "engine/log/sql_tables.h"
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/pdh_types.h"
 #include "engine/os/thread.h"
 
 enum {
@@ -31,17 +32,6 @@ enum {
     REST_MS = 3600000,
     BATCH_ROWS = 20000,
     ROW_BYTES = 76, /* a row of CounterData: GUID 16, seven ints, a float 8, char(24) */
-    LONGEST_NAME = SQL_NAME_UNITS - 1,
-};
-
-/* A slot as the appending side knows it. */
-struct entry {
-    struct sql_slot slot;
-    uint32_t counter;    /* of the log, whose instance this is */
-    uint32_t occurrence; /* among instances of the same name in one sample */
-    uint64_t hash;       /* of counter, instance and occurrence */
-    uint32_t used;       /* number of the sample it was last used in */
-    char *instance;      /* NULL for a single counter */
 };
 
 struct sql_log {
@@ -54,10 +44,9 @@ struct sql_log {
     struct log_counters counters;
     struct thread *thread;
     struct wakeup *work, *done; /* of the thread; of who waits for it */
+    struct sql_slots known;     /* found by the appending side, listed by the thread */
 
     /* Of the appending side alone. */
-    uint32_t *table; /* open addressing over entries: index + 1, 0 = empty */
-    size_t mask;
     uint32_t number;
     uint64_t rows;
 
@@ -66,8 +55,6 @@ struct sql_log {
     unsigned owners; /* the writer's caller and the thread; the last one frees */
     struct sql_sample *first, **end;
     uint64_t kept, kept_samples; /* bytes and number of what is not committed, the thread's batch included */
-    struct entry **entries;      /* the first ones are those of the single counters, in order */
-    size_t entry_count, entry_capacity;
     bool closing, opened, ended;
     uint64_t deadline;  /* of closing, clock_monotonic_ms */
     HRESULT failure;    /* of the present outage; S_OK: none */
@@ -102,13 +89,7 @@ static void free_log(struct sql_log *log)
 {
     free_samples(log->first);
     free_samples(log->batch);
-    for (size_t i = 0; i < log->entry_count; i++) {
-        log_counters_free(&log->entries[i]->slot.names);
-        memory_free(log->entries[i]->instance);
-        memory_free(log->entries[i]);
-    }
-    memory_free(log->entries);
-    memory_free(log->table);
+    sql_slots_free(&log->known);
     memory_free(log->slots);
     log_counters_free(&log->counters);
     sql_set_free(log->set);
@@ -192,13 +173,8 @@ static void forget_batch(struct sql_log *log)
 static HRESULT take_batch(struct sql_log *log)
 {
     host_lock_enter(&log->lock);
-    void *slots = log->slots;
-    bool grown = memory_grow(&slots, &log->slot_capacity, log->entry_count, sizeof *log->slots) != 0;
-    log->slots = slots;
-    if (grown) {
-        for (; log->slot_count < log->entry_count; log->slot_count++) {
-            log->slots[log->slot_count] = &log->entries[log->slot_count]->slot;
-        }
+    bool listed = sql_slots_list(&log->known, &log->slots, &log->slot_count, &log->slot_capacity);
+    if (listed) {
         size_t rows = 0;
         struct sql_sample **end = &log->first;
         while (*end != NULL && (end == &log->first || rows + (*end)->count <= BATCH_ROWS)) {
@@ -215,7 +191,7 @@ static HRESULT take_batch(struct sql_log *log)
         }
     }
     host_lock_leave(&log->lock);
-    return !grown ? E_OUTOFMEMORY : log->batch != NULL ? S_OK : S_FALSE;
+    return !listed ? E_OUTOFMEMORY : log->batch != NULL ? S_OK : S_FALSE;
 }
 
 static void disconnect(struct sql_log *log)
@@ -317,169 +293,6 @@ static void thread_body(void *user)
 
 /* The caller's half. */
 
-static uint64_t entry_hash(uint32_t counter, const char *instance, uint32_t occurrence)
-{
-    const struct log_counter key = {.instance = instance, .index = counter ^ occurrence << 20};
-    return log_counter_hash(&key);
-}
-
-static void table_put(struct sql_log *log, size_t index)
-{
-    size_t at = (size_t)log->entries[index]->hash & log->mask;
-    while (log->table[at] != 0) {
-        at = (at + 1) & log->mask;
-    }
-    log->table[at] = (uint32_t)index + 1;
-}
-
-/* Room for one more entry in the table, at most half full. */
-static bool table_grow(struct sql_log *log)
-{
-    if (log->table != NULL && (log->entry_count + 1) * 2 <= log->mask + 1) {
-        return true;
-    }
-    size_t size = log->table != NULL ? (log->mask + 1) * 2 : 64;
-    while (size < (log->entry_count + 1) * 2) {
-        size *= 2;
-    }
-    uint32_t *table = memory_zero(size, sizeof *table);
-    if (table == NULL) {
-        return false;
-    }
-    memory_free(log->table);
-    log->table = table;
-    log->mask = size - 1;
-    for (size_t i = 0; i < log->entry_count; i++) {
-        table_put(log, i);
-    }
-    return true;
-}
-
-/* As long as its column; in place. NULL is "" where `required`. */
-static bool column_text(const char **name, bool required)
-{
-    if (*name == NULL && !required) {
-        return true;
-    }
-    char *text = text_copy(*name);
-    *name = text;
-    if (text == NULL) {
-        return false;
-    }
-    for (size_t n = strlen(text); text_utf16_length(text) > LONGEST_NAME;) {
-        do {
-            n--;
-        } while (((unsigned char)text[n] & 0xC0) == 0x80);
-        text[n] = '\0';
-    }
-    return true;
-}
-
-/* The names of the slot of a counter, of its instance `instance` if it is a wildcard. "a", "a" and "a#1" of one sample
-   are told apart by their index. */
-static HRESULT slot_names(const struct log_counter *counter, const char *instance, uint32_t occurrence,
-                          struct log_counters *out)
-{
-    struct log_counter names = *counter;
-    struct counter_path path = {0};
-    names.path = NULL;
-    names.wildcard = false;
-    if (instance != NULL) {
-        char *text = text_format("\\o(%s)\\c", instance);
-        PDH_STATUS status = text != NULL ? counter_path_parse(text, &path) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-        memory_free(text);
-        if ((DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE) {
-            return E_OUTOFMEMORY;
-        }
-        names.instance = path.instance != NULL ? path.instance : instance;
-        names.parent = path.parent;
-        names.index = (path.instance == NULL || path.index == PATH_NO_INDEX ? 0 : path.index) + occurrence;
-    }
-    const char **const texts[] = {&names.machine, &names.object, &names.counter, &names.instance, &names.parent};
-    bool copied = true;
-    size_t count = 0;
-    while (count < sizeof texts / sizeof *texts && copied) {
-        copied = column_text(texts[count], count < 3);
-        count++;
-    }
-    HRESULT hr = copied ? log_counters_add(out, &names) : E_OUTOFMEMORY;
-    for (size_t i = 0; i < count; i++) {
-        memory_free((void *)*texts[i]);
-    }
-    counter_path_free(&path);
-    return hr;
-}
-
-static HRESULT add_entry(struct sql_log *log, uint32_t counter, const char *instance, uint32_t occurrence,
-                         uint64_t hash)
-{
-    struct entry *e = memory_zero(1, sizeof *e);
-    if (e == NULL) {
-        return E_OUTOFMEMORY;
-    }
-    e->counter = counter;
-    e->occurrence = occurrence;
-    e->hash = hash;
-    e->instance = instance != NULL ? text_copy(instance) : NULL;
-    HRESULT hr = e->instance == NULL && instance != NULL ? E_OUTOFMEMORY : S_OK;
-    if (SUCCEEDED(hr)) {
-        hr = slot_names(&log->counters.items[counter], instance, occurrence, &e->slot.names);
-    }
-    if (SUCCEEDED(hr) && !table_grow(log)) {
-        hr = E_OUTOFMEMORY;
-    }
-    if (SUCCEEDED(hr)) {
-        host_lock_enter(&log->lock);
-        void *entries = log->entries;
-        if (memory_grow(&entries, &log->entry_capacity, log->entry_count + 1, sizeof *log->entries)) {
-            log->entries = entries;
-            log->entries[log->entry_count++] = e;
-        } else {
-            hr = E_OUTOFMEMORY;
-        }
-        host_lock_leave(&log->lock);
-    }
-    if (FAILED(hr)) {
-        log_counters_free(&e->slot.names);
-        memory_free(e->instance);
-        memory_free(e);
-        return hr;
-    }
-    table_put(log, log->entry_count - 1);
-    return S_OK;
-}
-
-/* The entry of an instance in the sample that gets number `number`; a second instance of the same name in one sample
-   has another. */
-static HRESULT find_entry(struct sql_log *log, uint32_t counter, const char *instance, uint32_t number, uint32_t *out)
-{
-    for (uint32_t occurrence = 0;; occurrence++) {
-        uint64_t hash = entry_hash(counter, instance, occurrence);
-        struct entry *found = NULL;
-        for (size_t at = (size_t)hash & log->mask; log->table[at] != 0; at = (at + 1) & log->mask) {
-            struct entry *e = log->entries[log->table[at] - 1];
-            if (e->hash == hash && e->counter == counter && e->occurrence == occurrence && e->instance != NULL &&
-                strcmp(e->instance, instance) == 0) {
-                found = e;
-                *out = log->table[at] - 1;
-                break;
-            }
-        }
-        if (found == NULL) {
-            HRESULT hr = add_entry(log, counter, instance, occurrence, hash);
-            if (FAILED(hr)) {
-                return hr;
-            }
-            *out = (uint32_t)log->entry_count - 1;
-            found = log->entries[*out];
-        }
-        if (found->used != number) {
-            found->used = number;
-            return S_OK;
-        }
-    }
-}
-
 static void add_row(struct sql_sample *sample, uint32_t slot, const struct log_raw *raw, bool has_value, double value)
 {
     bool has_raw = raw->status <= PDH_CSTATUS_NEW_DATA;
@@ -511,7 +324,7 @@ static HRESULT make_sample(struct sql_log *log, int64_t utc, const struct log_ce
         for (size_t k = 0; log->counters.items[i].wildcard && k < cells[i].item_count && SUCCEEDED(hr); k++) {
             const struct log_item *item = &cells[i].items[k];
             uint32_t slot;
-            hr = find_entry(log, (uint32_t)i, item->instance, sample->number, &slot);
+            hr = sql_slots_find(&log->known, (uint32_t)i, item->instance, sample->number, &slot);
             if (SUCCEEDED(hr)) {
                 add_row(sample, slot, &item->raw, item->has_value, item->value);
             }
@@ -687,13 +500,8 @@ static HRESULT prepare(struct sql_log *log, const char *path, const struct log_c
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         hr = log_counters_add(&log->counters, &counters[i]);
     }
-    if (SUCCEEDED(hr) && !table_grow(log)) {
-        hr = E_OUTOFMEMORY;
-    }
-    for (uint32_t i = 0; i < count && SUCCEEDED(hr); i++) {
-        if (!counters[i].wildcard) {
-            hr = add_entry(log, i, NULL, 0, entry_hash(i, NULL, 0));
-        }
+    if (SUCCEEDED(hr)) {
+        hr = sql_slots_init(&log->known, &log->counters);
     }
     if (SUCCEEDED(hr)) {
         hr = wakeup_create(&log->work);

@@ -60,11 +60,6 @@ static void sql_close_reader(struct log_reader *base)
     memory_free(r);
 }
 
-static struct odbc_value text_value(WCHAR *room, size_t units)
-{
-    return (struct odbc_value){.kind = ODBC_TEXT, .text = room, .units = units};
-}
-
 /* Connects, and once more if rows come one by one only when asked for. */
 static HRESULT connect_reader(struct sql_reader *r)
 {
@@ -110,9 +105,9 @@ static void cut_blanks(char *text)
 static HRESULT read_set(struct sql_reader *r)
 {
     WCHAR name[SQL_NAME_UNITS], guid_text[SQL_GUID_UNITS], zone[SQL_ZONE_UNITS];
-    struct odbc_value in = text_value(name, SQL_NAME_UNITS);
+    struct odbc_value in = odbc_text(name, SQL_NAME_UNITS);
     struct odbc_value out[] = {
-        text_value(guid_text, SQL_GUID_UNITS), {.kind = ODBC_INTEGER}, text_value(zone, SQL_ZONE_UNITS)};
+        odbc_text(guid_text, SQL_GUID_UNITS), {.kind = ODBC_INTEGER}, odbc_text(zone, SQL_ZONE_UNITS)};
     GUID guid;
     char *text = NULL;
     odbc_set_text(&in, r->source.log_set);
@@ -242,7 +237,7 @@ static HRESULT read_counters(struct sql_reader *r)
     size_t capacity = 0;
     char sql[400];
     for (int i = 0; i < 5; i++) {
-        row[D_MACHINE + i] = text_value(room[i], SQL_NAME_UNITS);
+        row[D_MACHINE + i] = odbc_text(room[i], SQL_NAME_UNITS);
     }
     snprintf(
         sql, sizeof sql,
@@ -275,7 +270,7 @@ static char *row_condition(const struct sql_reader *r)
 static HRESULT count_rows(struct sql_reader *r, const char *condition, uint64_t *rows)
 {
     WCHAR room[32];
-    struct odbc_value count = text_value(room, 32);
+    struct odbc_value count = odbc_text(room, 32);
     char sql[192], *text;
     snprintf(sql, sizeof sql, "SELECT count(*) FROM CounterData WHERE %s", condition);
     HRESULT hr = one_row(r, sql, NULL, 0, &count, 1);
@@ -332,9 +327,9 @@ static HRESULT begin_rows(struct sql_reader *r)
     for (int i = 0; i < COLUMNS; i++) {
         r->row[i] = (struct odbc_value){.kind = ODBC_INTEGER};
     }
-    r->row[C_TIME] = text_value(r->time, SQL_TIME_UNITS);
+    r->row[C_TIME] = odbc_text(r->time, SQL_TIME_UNITS);
     r->row[C_VALUE] =
-        r->dialect->value != NULL ? text_value(r->value, VALUE_UNITS) : (struct odbc_value){.kind = ODBC_REAL};
+        r->dialect->value != NULL ? odbc_text(r->value, VALUE_UNITS) : (struct odbc_value){.kind = ODBC_REAL};
     char *condition = row_condition(r), *sql = NULL;
     uint64_t rows = 0;
     HRESULT hr = condition != NULL ? count_rows(r, condition, &rows) : E_OUTOFMEMORY;

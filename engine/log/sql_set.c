@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/log/sql_details.h"
 #include "engine/log/sql_tables.h"
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
@@ -84,27 +85,6 @@ void sql_set_free(struct sql_set *s)
     }
 }
 
-static struct odbc_value text_value(WCHAR *room, size_t units)
-{
-    return (struct odbc_value){.kind = ODBC_TEXT, .text = room, .units = units};
-}
-
-/* NULL stays NULL. */
-static void put_text(struct odbc_value *v, const char *text)
-{
-    if (text != NULL) {
-        odbc_set_text(v, text);
-    } else {
-        v->length = ODBC_NULL;
-    }
-}
-
-static void put_integer(struct odbc_value *v, bool present, uint32_t number)
-{
-    v->integer = (int32_t)number;
-    v->length = present ? 0 : ODBC_NULL;
-}
-
 /* char(24), with the NUL that Windows puts behind where the database can hold it. */
 static void put_time(const struct sql_set *s, struct odbc_value *v, int64_t utc)
 {
@@ -120,7 +100,7 @@ static void put_time(const struct sql_set *s, struct odbc_value *v, int64_t utc)
 static HRESULT find_set(struct sql_set *s)
 {
     WCHAR name[SQL_NAME_UNITS], guid[SQL_GUID_UNITS];
-    struct odbc_value in = text_value(name, SQL_NAME_UNITS), out = text_value(guid, SQL_GUID_UNITS);
+    struct odbc_value in = odbc_text(name, SQL_NAME_UNITS), out = odbc_text(guid, SQL_GUID_UNITS);
     struct odbc_statement *select;
     odbc_set_text(&in, s->source->log_set);
     HRESULT hr =
@@ -147,18 +127,18 @@ static HRESULT find_set(struct sql_set *s)
 static HRESULT insert_set(struct sql_set *s)
 {
     WCHAR name[SQL_NAME_UNITS], start[SQL_TIME_UNITS], stop[SQL_TIME_UNITS], zone[SQL_ZONE_UNITS];
-    struct odbc_value in[] = {text_value(name, SQL_NAME_UNITS),
-                              text_value(start, SQL_TIME_UNITS),
-                              text_value(stop, SQL_TIME_UNITS),
+    struct odbc_value in[] = {odbc_text(name, SQL_NAME_UNITS),
+                              odbc_text(start, SQL_TIME_UNITS),
+                              odbc_text(stop, SQL_TIME_UNITS),
                               {.kind = ODBC_INTEGER},
-                              text_value(zone, SQL_ZONE_UNITS)};
+                              odbc_text(zone, SQL_ZONE_UNITS)};
     char sql[256];
     struct odbc_statement *insert;
     odbc_set_text(&in[0], s->source->log_set);
     put_time(s, &in[1], s->start_utc);
     put_time(s, &in[2], s->start_utc);
     in[3].integer = s->zone->bias_minutes;
-    put_text(&in[4], s->zone->name);
+    odbc_set_text(&in[4], s->zone->name);
     snprintf(sql, sizeof sql,
              "INSERT INTO DisplayToID (GUID, RunID, DisplayString, LogStartTime, LogStopTime, NumberOfRecords, "
              "MinutesToUTC, TimeZoneName) VALUES ('%s', 0, ?, ?, ?, 0, ?, ?)",
@@ -212,7 +192,7 @@ static HRESULT prepare_inserts(struct sql_set *s)
     for (size_t i = 0; i < ROWS_PER_INSERT; i++) {
         struct odbc_value *v = &s->values[i * ROW_VALUES];
         memset(v, 0, ROW_VALUES * sizeof *v);
-        v[2] = text_value(s->times[i], SQL_TIME_UNITS);
+        v[2] = odbc_text(s->times[i], SQL_TIME_UNITS);
         v[3].kind = ODBC_REAL;
     }
     HRESULT hr = prepare_insert(s, 1, &s->insert_one);
@@ -240,273 +220,21 @@ HRESULT sql_set_connect(struct sql_set *s)
     return hr;
 }
 
-static const struct log_counter *names_of(const struct sql_slot *slot)
-{
-    return &slot->names.items[0];
-}
-
-/* The slots of a batch that have no CounterID yet, to be found by their names. */
-struct pending {
-    struct sql_slot **slots;
-    size_t count, capacity;
-    uint32_t *table; /* open addressing: index + 1 into slots, 0 = empty */
-    size_t mask;
-};
-
-static void pending_free(struct pending *p)
-{
-    memory_free(p->slots);
-    memory_free(p->table);
-}
-
-/* -1 marks what is in the list already. */
-static HRESULT pending_collect(struct pending *p, struct sql_slot *const *slots, const struct sql_sample *first)
-{
-    for (const struct sql_sample *sample = first; sample != NULL; sample = sample->next) {
-        for (size_t i = 0; i < sample->count; i++) {
-            struct sql_slot *slot = slots[sample->rows[i].slot];
-            void *items = p->slots;
-            if (slot->id != 0) {
-                continue;
-            }
-            if (!memory_grow(&items, &p->capacity, p->count + 1, sizeof *p->slots)) {
-                return E_OUTOFMEMORY;
-            }
-            p->slots = items;
-            p->slots[p->count++] = slot;
-            slot->id = -1;
-        }
-    }
-    size_t size = 16;
-    while (size < p->count * 2) {
-        size *= 2;
-    }
-    p->mask = size - 1;
-    p->table = memory_zero(size, sizeof *p->table);
-    if (p->table == NULL) {
-        return E_OUTOFMEMORY;
-    }
-    for (size_t i = 0; i < p->count; i++) {
-        size_t at = (size_t)log_counter_hash(names_of(p->slots[i])) & p->mask;
-        while (p->table[at] != 0) {
-            at = (at + 1) & p->mask;
-        }
-        p->table[at] = (uint32_t)i + 1;
-    }
-    return S_OK;
-}
-
-static bool same_details(const struct log_counter *a, const struct log_counter *b)
-{
-    return a->type == b->type && a->default_scale == b->default_scale && a->time_base == b->time_base &&
-           log_counter_same(a, b);
-}
-
-/* The first row that fits gives a slot its id. */
-static void pending_found(struct pending *p, const struct log_counter *names, int32_t id)
-{
-    size_t at = (size_t)log_counter_hash(names) & p->mask;
-    for (; p->table[at] != 0; at = (at + 1) & p->mask) {
-        struct sql_slot *slot = p->slots[p->table[at] - 1];
-        if (slot->id == -1 && same_details(names_of(slot), names)) {
-            slot->id = id;
-        }
-    }
-}
-
-enum { D_ID, D_COUNTER, D_TYPE, D_SCALE, D_INSTANCE, D_INDEX, D_PARENT, D_BASE_A, D_BASE_B, DETAILS };
-
-static HRESULT read_details(struct pending *p, struct odbc_statement *select, const struct odbc_value *row,
-                            const struct log_counter *group)
-{
-    HRESULT hr = odbc_execute(select);
-    while (SUCCEEDED(hr) && (hr = odbc_fetch(select)) == S_OK) {
-        char *counter = NULL, *instance = NULL, *parent = NULL;
-        hr = odbc_get_text(&row[D_COUNTER], &counter);
-        if (SUCCEEDED(hr)) {
-            hr = odbc_get_text(&row[D_INSTANCE], &instance);
-        }
-        if (SUCCEEDED(hr)) {
-            hr = odbc_get_text(&row[D_PARENT], &parent);
-        }
-        if (SUCCEEDED(hr)) {
-            struct log_counter names = {.machine = group->machine, .object = group->object, .counter = counter};
-            names.instance = row[D_INSTANCE].length == ODBC_NULL ? NULL : instance;
-            names.parent = row[D_PARENT].length == ODBC_NULL ? NULL : parent;
-            names.index = row[D_INDEX].length == ODBC_NULL ? 0 : (uint32_t)row[D_INDEX].integer;
-            names.type = (uint32_t)row[D_TYPE].integer;
-            names.default_scale = row[D_SCALE].integer;
-            names.time_base =
-                (int64_t)((uint64_t)(uint32_t)row[D_BASE_B].integer << 32 | (uint32_t)row[D_BASE_A].integer);
-            if (row[D_BASE_A].length == ODBC_NULL || row[D_BASE_B].length == ODBC_NULL) {
-                names.time_base = 0;
-            }
-            pending_found(p, &names, row[D_ID].integer);
-        }
-        memory_free(counter);
-        memory_free(instance);
-        memory_free(parent);
-    }
-    return FAILED(hr) ? hr : S_OK;
-}
-
-/* Looks for the pending slots among the rows of their machines and objects. */
-static HRESULT find_counters(struct sql_set *s, struct pending *p)
-{
-    WCHAR room[5][SQL_NAME_UNITS];
-    struct odbc_value in[2], row[DETAILS] = {{.kind = ODBC_INTEGER}};
-    const int texts[] = {D_COUNTER, D_INSTANCE, D_PARENT};
-    struct odbc_statement *select;
-    for (size_t i = 0; i < 3; i++) {
-        row[texts[i]] = text_value(room[i], SQL_NAME_UNITS);
-    }
-    in[0] = text_value(room[3], SQL_NAME_UNITS);
-    in[1] = text_value(room[4], SQL_NAME_UNITS);
-    HRESULT hr = odbc_prepare(s->connection,
-                              "SELECT CounterID, CounterName, CounterType, DefaultScale, InstanceName, InstanceIndex, "
-                              "ParentName, TimeBaseA, TimeBaseB FROM CounterDetails WHERE MachineName = ? AND "
-                              "ObjectName = ? ORDER BY CounterID",
-                              in, 2, row, DETAILS, &select);
-    if (FAILED(hr)) {
-        return hr;
-    }
-    const struct log_counter *last = NULL;
-    for (size_t i = 0; i < p->count && SUCCEEDED(hr); i++) {
-        const struct log_counter *names = names_of(p->slots[i]);
-        /* Counters of one object usually stand together; one that was asked for in vain is asked for once more. */
-        bool same =
-            last != NULL && strcmp(last->machine, names->machine) == 0 && strcmp(last->object, names->object) == 0;
-        if (p->slots[i]->id != -1 || same) {
-            continue;
-        }
-        odbc_set_text(&in[0], names->machine);
-        odbc_set_text(&in[1], names->object);
-        hr = read_details(p, select, row, names);
-        last = names;
-    }
-    odbc_close(select);
-    return hr;
-}
-
-static HRESULT insert_counters(struct sql_set *s, struct pending *p)
-{
-    WCHAR room[5][SQL_NAME_UNITS];
-    struct odbc_value in[10] = {{.kind = ODBC_INTEGER}};
-    const int texts[] = {0, 1, 2, 5, 7};
-    struct odbc_statement *insert;
-    for (size_t i = 0; i < 5; i++) {
-        in[texts[i]] = text_value(room[i], SQL_NAME_UNITS);
-    }
-    HRESULT hr = odbc_prepare(s->connection,
-                              "INSERT INTO CounterDetails (MachineName, ObjectName, CounterName, CounterType, "
-                              "DefaultScale, InstanceName, InstanceIndex, ParentName, TimeBaseA, TimeBaseB) VALUES "
-                              "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                              in, 10, NULL, 0, &insert);
-    for (size_t i = 0; i < p->count && SUCCEEDED(hr); i++) {
-        const struct log_counter *names = names_of(p->slots[i]);
-        if (p->slots[i]->id != -1) {
-            continue;
-        }
-        put_text(&in[0], names->machine);
-        put_text(&in[1], names->object);
-        put_text(&in[2], names->counter);
-        put_integer(&in[3], true, names->type);
-        put_integer(&in[4], true, (uint32_t)names->default_scale);
-        put_text(&in[5], names->instance);
-        put_integer(&in[6], names->instance != NULL, names->index);
-        put_text(&in[7], names->parent);
-        put_integer(&in[8], true, (uint32_t)names->time_base);
-        put_integer(&in[9], true, (uint32_t)((uint64_t)names->time_base >> 32));
-        hr = odbc_execute(insert);
-    }
-    odbc_close(insert);
-    return hr;
-}
-
-/* An earlier run's counters went up to some index; this run's go on above it. */
-static HRESULT raise_highest(struct sql_set *s, const struct pending *p)
-{
-    struct odbc_value in = {.kind = ODBC_INTEGER}, out = {.kind = ODBC_INTEGER};
-    char sql[160];
-    struct odbc_statement *select;
-    snprintf(sql, sizeof sql, "SELECT MAX(RecordIndex) FROM CounterData WHERE GUID = '%s' AND CounterID = ?",
-             s->guid_text);
-    HRESULT hr = odbc_prepare(s->connection, sql, &in, 1, &out, 1, &select);
-    for (size_t i = 0; i < p->count && SUCCEEDED(hr); i++) {
-        if (p->slots[i]->id == -1) {
-            continue;
-        }
-        in.integer = p->slots[i]->id;
-        hr = odbc_execute(select);
-        if (SUCCEEDED(hr)) {
-            hr = odbc_fetch(select);
-        }
-        if (hr == S_OK && out.length != ODBC_NULL && out.integer > s->highest) {
-            s->highest = out.integer;
-        }
-    }
-    odbc_close(select);
-    return FAILED(hr) ? hr : S_OK;
-}
-
-static HRESULT check_found(const struct pending *p)
-{
-    for (size_t i = 0; i < p->count; i++) {
-        if (p->slots[i]->id <= 0) {
-            char *path = log_counter_path(names_of(p->slots[i]));
-            HRESULT hr = error_set(E_UNEXPECTED, "CounterDetails: the row of %s cannot be read back as it was written",
-                                   path != NULL ? path : "a counter");
-            memory_free(path);
-            return hr;
-        }
-    }
-    return S_OK;
-}
-
-/* Gives every slot of the batch its CounterID. */
-static HRESULT resolve(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first)
-{
-    struct pending p = {0};
-    HRESULT hr = pending_collect(&p, slots, first);
-    if (SUCCEEDED(hr) && p.count > 0) {
-        hr = find_counters(s, &p);
-        if (SUCCEEDED(hr)) {
-            hr = raise_highest(s, &p);
-        }
-        if (SUCCEEDED(hr)) {
-            hr = insert_counters(s, &p);
-        }
-        if (SUCCEEDED(hr)) {
-            hr = find_counters(s, &p);
-        }
-        if (SUCCEEDED(hr)) {
-            hr = check_found(&p);
-        }
-    }
-    for (size_t i = 0; i < p.count; i++) {
-        if (p.slots[i]->id == -1) {
-            p.slots[i]->id = 0;
-        }
-    }
-    pending_free(&p);
-    return hr;
-}
-
 static void fill_row(struct sql_set *s, const struct sql_slot *slot, const struct sql_sample *sample,
                      const struct sql_row *row, const WCHAR *time, intptr_t time_length)
 {
     struct odbc_value *v = &s->values[s->filled * ROW_VALUES];
-    put_integer(&v[0], true, (uint32_t)slot->id);
-    put_integer(&v[1], true, (uint32_t)(s->base + sample->number));
+    odbc_set_integer(&v[0], true, (uint32_t)slot->id);
+    odbc_set_integer(&v[1], true, (uint32_t)(s->base + sample->number));
     memcpy(v[2].text, time, SQL_TIME_UNITS * sizeof *time);
     v[2].length = time_length;
     v[3].real = isfinite(row->value) ? row->value : 0;
     v[3].length = 0;
-    put_integer(&v[4], row->has_raw, (uint32_t)row->first);
-    put_integer(&v[5], row->has_raw, (uint32_t)((uint64_t)row->first >> 32));
-    put_integer(&v[6], row->has_raw, (uint32_t)row->second);
-    put_integer(&v[7], row->has_raw, (uint32_t)((uint64_t)row->second >> 32));
-    put_integer(&v[8], row->has_raw, row->multi_count);
+    odbc_set_integer(&v[4], row->has_raw, (uint32_t)row->first);
+    odbc_set_integer(&v[5], row->has_raw, (uint32_t)((uint64_t)row->first >> 32));
+    odbc_set_integer(&v[6], row->has_raw, (uint32_t)row->second);
+    odbc_set_integer(&v[7], row->has_raw, (uint32_t)((uint64_t)row->second >> 32));
+    odbc_set_integer(&v[8], row->has_raw, row->multi_count);
     s->filled++;
 }
 
@@ -534,7 +262,7 @@ static HRESULT insert_samples(struct sql_set *s, struct sql_slot *const *slots, 
     s->filled = 0;
     for (const struct sql_sample *sample = first; sample != NULL && SUCCEEDED(hr); sample = sample->next) {
         WCHAR room[SQL_TIME_UNITS] = {0};
-        struct odbc_value time = text_value(room, SQL_TIME_UNITS);
+        struct odbc_value time = odbc_text(room, SQL_TIME_UNITS);
         put_time(s, &time, sample->utc);
         for (size_t i = 0; i < sample->count && SUCCEEDED(hr); i++) {
             fill_row(s, slots[sample->rows[i].slot], sample, &sample->rows[i], room, time.length);
@@ -558,7 +286,7 @@ static HRESULT count_samples(struct sql_set *s, const struct sql_sample *first)
         count++;
     }
     WCHAR room[SQL_TIME_UNITS];
-    struct odbc_value time = text_value(room, SQL_TIME_UNITS);
+    struct odbc_value time = odbc_text(room, SQL_TIME_UNITS);
     struct odbc_statement *update;
     char sql[192];
     put_time(s, &time, latest);
@@ -577,7 +305,7 @@ static HRESULT write_batch(struct sql_set *s, struct sql_slot *const *slots, con
 {
     HRESULT hr = count_samples(s, first);
     if (SUCCEEDED(hr)) {
-        hr = resolve(s, slots, first);
+        hr = sql_details_resolve(s->connection, s->guid_text, slots, first, &s->highest);
     }
     if (FAILED(hr)) {
         return hr;
@@ -615,7 +343,7 @@ HRESULT sql_set_write(struct sql_set *s, struct sql_slot *const *slots, const st
 HRESULT sql_set_has(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first, bool *there)
 {
     WCHAR room[SQL_TIME_UNITS];
-    struct odbc_value in[2] = {{.kind = ODBC_INTEGER}, text_value(room, SQL_TIME_UNITS)}, out = {.kind = ODBC_INTEGER};
+    struct odbc_value in[2] = {{.kind = ODBC_INTEGER}, odbc_text(room, SQL_TIME_UNITS)}, out = {.kind = ODBC_INTEGER};
     char sql[192];
     struct odbc_statement *select;
     *there = false;
@@ -626,7 +354,7 @@ HRESULT sql_set_has(struct sql_set *s, struct sql_slot *const *slots, const stru
     if (sample == NULL) {
         return S_OK;
     }
-    HRESULT hr = resolve(s, slots, first);
+    HRESULT hr = sql_details_resolve(s->connection, s->guid_text, slots, first, &s->highest);
     if (FAILED(hr)) {
         return hr;
     }

@@ -274,10 +274,14 @@ HRESULT odbc_run(struct odbc *c, const char *sql)
 
 void odbc_set_text(struct odbc_value *v, const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text, *end = p + strlen(text);
+    const unsigned char *p = (const unsigned char *)text, *end;
     size_t at = 0;
 
-    while (p < end) {
+    if (!text) {
+        v->length = ODBC_NULL;
+        return;
+    }
+    for (end = p + strlen(text); p < end;) {
         uint32_t c = unicode_next(&p, end, NULL);
 
         if (at + (c > 0xFFFF ? 2 : 1) >= v->units)

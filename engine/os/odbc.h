@@ -34,7 +34,16 @@ struct odbc_value {
     WCHAR *text; /* room of the caller, `units` with the NUL */
     size_t units;
 };
-/* Cut at the room. */
+static inline struct odbc_value odbc_text(WCHAR *room, size_t units)
+{
+    return (struct odbc_value){.kind = ODBC_TEXT, .text = room, .units = units};
+}
+static inline void odbc_set_integer(struct odbc_value *v, bool present, uint32_t number)
+{
+    v->integer = (int32_t)number;
+    v->length = present ? 0 : ODBC_NULL;
+}
+/* Cut at the room; NULL stays NULL. */
 void odbc_set_text(struct odbc_value *v, const char *text);
 /* Without NULs at the end, "" for NULL; from memory_alloc. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) when the
    room was too small for it. */
