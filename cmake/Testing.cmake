@@ -19,7 +19,7 @@ if(CMAKE_CROSSCOMPILING)
 endif()
 
 function(openpla_test_properties name)
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 ENVIRONMENT "${OPENPLA_TEST_ENVIRONMENT}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT "${OPENPLA_TEST_ENVIRONMENT}")
   if(CMAKE_CROSSCOMPILING)
     set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED "wine${ARGN}")
   endif()

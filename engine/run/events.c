@@ -118,6 +118,10 @@ static const struct event_row {
     {EVENT_STARTED_AGAIN, EVENT_INFORMATION, "The set is started again", {{FACT_NAME, NULL}}},
     {EVENT_EXPIRED, EVENT_INFORMATION, "The set is stopped as its schedules have expired", {{FACT_NAME, NULL}}},
     {EVENT_UPDATED, EVENT_INFORMATION, "The running set has taken up its new definition", {{FACT_NAME, NULL}}},
+    {EVENT_RECORD_NOT_WRITTEN,
+     EVENT_WARNING,
+     "The end of a run cannot be noted in its record",
+     {{FACT_NAME, NULL}, {FACT_ERROR, NULL}}},
 };
 
 static const struct event_row *row_of(enum event_id id)

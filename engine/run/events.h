@@ -32,7 +32,8 @@ enum event_id {
     EVENT_START_MISSED = 9002,
     EVENT_STARTED_AGAIN = 9003,
     EVENT_EXPIRED = 9004,
-    EVENT_UPDATED = 9005
+    EVENT_UPDATED = 9005,
+    EVENT_RECORD_NOT_WRITTEN = 9006
 };
 
 /* What an event may say; NULL and 0 where there is nothing. Texts are borrowed. */

@@ -12,8 +12,12 @@
 #include <string.h>
 
 /* How long a host waits for another one of its set that holds the lock but does not run: it is starting or ending. */
-#define OTHER_HOST_MS 5000
-#define LOCK_STEP_MS  50
+#define OTHER_HOST_MS      5000
+#define LOCK_STEP_MS       50
+/* How long the host of a run that has ended tries to say so in the record, which another program may have open, or for
+   which the disk has no room just now. Less than a client waits for a stop (RUN_STOP_WAIT_MS). */
+#define RECORD_PATIENCE_MS 30000
+#define RECORD_STEP_MS     200
 
 static void copy_location(struct run_state *state, const char *location)
 {
@@ -58,13 +62,50 @@ void run_tell(const struct run *r, enum event_id id, const struct event_facts *m
     event_write(id, &facts);
 }
 
-void run_write_record(struct run *r, bool running)
+HRESULT run_write_record(struct run *r, bool running)
 {
     char *message = diagnostics_text(&r->set.diagnostics);
     HRESULT result = FAILED(r->result) ? r->result : r->set.diagnostics.loss;
-    if (message)
-        run_set_record(&r->set, result, message, running);
+    HRESULT hr = message ? run_set_record(&r->set, result, message, running) : E_OUTOFMEMORY;
     memory_free(message);
+    return hr;
+}
+
+/* Whether the record calls this run one that goes on: once the host is gone, one that was cut off. */
+static bool record_says_running(const struct run *r)
+{
+    struct run_record record;
+    if (FAILED(store_load_run(r->set.space, r->set.name, &record)))
+        return true; /* it may */
+    bool running = record.running;
+    run_record_free(&record);
+    return running;
+}
+
+static void tell_unwritten(const struct run *r, HRESULT hr, const char *what_follows)
+{
+    char *reason = text_format("%s; %s", error_text(hr), what_follows);
+    run_tell(r, EVENT_RECORD_NOT_WRITTEN, &(struct event_facts){.error = hr, .reason = reason});
+    memory_free(reason);
+}
+
+/* Writes into the record that the run is over and how, or with a failing `start` that it has not begun; tries for some
+   time. */
+static void write_last_record(struct run *r, HRESULT start, const char *message)
+{
+    uint64_t since = clock_monotonic_ms();
+    for (bool told = false;; told = true) {
+        HRESULT hr = FAILED(start) ? run_set_record(&r->set, start, message, false) : run_write_record(r, false);
+        if (SUCCEEDED(hr) || !record_says_running(r))
+            return;
+        if (clock_passed_ms(since, clock_monotonic_ms()) >= RECORD_PATIENCE_MS) {
+            tell_unwritten(r, hr, "given up: it will look as if the host had died");
+            return;
+        }
+        if (!told)
+            tell_unwritten(r, hr, "it is tried again for half a minute");
+        run_section_wait(r->section, RECORD_STEP_MS); /* also ended by a request, which changes nothing */
+    }
 }
 
 void run_end(struct run *r, HRESULT hr)
@@ -98,7 +139,7 @@ static void failed_start(struct run *r, HRESULT hr)
 {
     char *text = text_copy(error_text(hr)), *account = host_user_name();
     if (r->set.set && text)
-        run_set_record(&r->set, hr, text, false);
+        write_last_record(r, hr, text);
     run_tell(r, EVENT_START_FAILED,
              &(struct event_facts){.key = r->run_key, .user = account, .error = hr, .reason = text});
     if (r->section)
@@ -164,7 +205,7 @@ static void compile_data(struct run *r, const char *location, run_compile compil
         diagnostics_note(&r->set.diagnostics, hr, error_text(hr));
         if (SUCCEEDED(r->result))
             r->result = hr;
-        run_write_record(r, false);
+        write_last_record(r, S_OK, NULL);
     }
 }
 
@@ -175,7 +216,7 @@ static void finish(struct run *r, run_compile compile)
     HRESULT closed = segment_close(&r->set, &r->segment);
     if (FAILED(closed) && SUCCEEDED(r->result))
         r->result = closed;
-    run_write_record(r, false);
+    write_last_record(r, S_OK, NULL);
     compile_data(r, location ? location : "", compile);
     tell_end(r, location);
     run_move(r, STEP_DONE);

@@ -32,7 +32,7 @@ void run_publish(struct run *r);
 void run_tell(const struct run *r, enum event_id id, const struct event_facts *more);
 /* Writes what is known about the run into its record. A record that cannot be written must not end the run: it may be
    the same full disk that it tells of. */
-void run_write_record(struct run *r, bool running);
+HRESULT run_write_record(struct run *r, bool running);
 void run_end(struct run *r, HRESULT hr);
 /* Puts number and folder of the segment that has begun into the state. */
 void run_show_segment(struct run *r);

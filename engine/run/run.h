@@ -54,8 +54,9 @@ HRESULT run_update(const char *space, const char *name);
 HRESULT run_flush(const char *space, const char *name);
 /* Live state; a dead host reads as stopped. Never blocks. */
 HRESULT run_query(const char *space, const char *name, struct run_state *state);
-/* Ends the host of the set as it stands, if it has one. For hosts that do not answer. */
-HRESULT run_end_host(const char *space, const char *name);
+/* Ends the host of the set as it stands, if it is the one of that state. For hosts that do not answer. S_FALSE: it has
+   none, or another one by now. */
+HRESULT run_end_host(const char *space, const char *name, const struct run_state *seen);
 
 struct run_record;
 /* For the record of a run that has not ended in order and whose host is gone: puts that as its result and in front of

@@ -170,13 +170,24 @@ static void rest(struct run *r)
         run_end(r, hr);
 }
 
+/* Whether the limit has passed. What was due before it is taken late rather than forgotten: every moment of the grid
+   has its sample, or is counted as lost. */
+static bool is_over(struct run *r, int64_t now, int64_t limit)
+{
+    if (now < limit)
+        return false;
+    sample_what_is_due(r, limit - 1);
+    return !r->end;
+}
+
 static void check_limits(struct run *r)
 {
     int64_t now = schedule_clock();
-    if (now >= limit_at(r->started, set_of(r)->Duration)) {
+    if (is_over(r, now, limit_at(r->started, set_of(r)->Duration))) {
         r->end = true;
         r->why = "Duration is over";
-    } else if (!r->roll && now >= limit_at(r->segment_started, set_of(r)->SegmentMaxDuration)) {
+    } else if (!r->end && !r->roll && is_over(r, now, limit_at(r->segment_started, set_of(r)->SegmentMaxDuration)) &&
+               !r->roll) {
         limit_reached(r, "the run ended because SegmentMaxDuration is over");
     }
     if (!r->end && now < next_tick(r) && now >= segment_opens_at(r))

@@ -30,6 +30,8 @@ struct run_section {
     struct section *section;
     struct event *event;
     struct shared_run *shared;
+    uint32_t host_id; /* of the host that was there when the section was opened, 0: none */
+    uint64_t host_start;
 };
 
 void state_publish(struct state_cell *cell, const struct run_state *state)
@@ -109,12 +111,22 @@ HRESULT run_section_create(const char *space, const char *name, struct run_secti
     uint32_t id = process_own_id();
     atomic_store(&shared->start_time, process_start_time(id));
     atomic_store(&shared->process_id, id);
+    (*out)->host_id = id;
+    (*out)->host_start = atomic_load(&shared->start_time);
     return S_OK;
 }
 
 HRESULT run_section_open(const char *space, const char *name, struct run_section **out)
 {
-    return open_section(space, name, false, out);
+    HRESULT hr = open_section(space, name, false, out);
+    if (FAILED(hr))
+        return hr;
+    struct run_section *s = *out;
+    do { /* a pair that belongs together */
+        s->host_id = (uint32_t)atomic_load(&s->shared->process_id);
+        s->host_start = atomic_load(&s->shared->start_time);
+    } while (atomic_load(&s->shared->process_id) != s->host_id);
+    return S_OK;
 }
 
 void run_section_publish(struct run_section *s, const struct run_state *state)
@@ -124,8 +136,7 @@ void run_section_publish(struct run_section *s, const struct run_state *state)
 
 bool run_section_alive(struct run_section *s)
 {
-    uint32_t id = (uint32_t)atomic_load(&s->shared->process_id);
-    return id && process_alive(id, atomic_load(&s->shared->start_time));
+    return s->host_id && process_alive(s->host_id, s->host_start);
 }
 
 bool run_section_read(struct run_section *s, struct run_state *state)
@@ -154,8 +165,7 @@ HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms)
 
 HRESULT run_section_end_host(struct run_section *s)
 {
-    uint32_t id = (uint32_t)atomic_load(&s->shared->process_id);
-    return id ? process_terminate(id, atomic_load(&s->shared->start_time)) : S_FALSE;
+    return s->host_id ? process_terminate(s->host_id, s->host_start) : S_FALSE;
 }
 
 HRESULT run_section_ask(struct run_section *s, enum run_request request, uint64_t *number)

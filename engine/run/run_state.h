@@ -23,7 +23,9 @@ void state_read(struct state_cell *cell, struct run_state *state);
 struct run_section;
 /* For the host that holds the run lock: takes over what an earlier host of the set left. */
 HRESULT run_section_create(const char *space, const char *name, struct run_section **out);
-/* For others: HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) when the set has no host. */
+/* For others: HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) when the set has no host. What is asked of the section later,
+   whether its host lives and that it be ended, is about the host that is there now: a later host of the set may take
+   the section over while a client still has it open. */
 HRESULT run_section_open(const char *space, const char *name, struct run_section **out);
 void run_section_close(struct run_section *s); /* NULL is allowed */
 

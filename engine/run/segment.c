@@ -7,6 +7,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/definition.h"
+#include "engine/run/run.h"
 
 #include <string.h>
 
@@ -79,6 +80,21 @@ HRESULT run_set_record(const struct run_set *r, HRESULT result, const char *mess
 {
     const struct outcome o = {r, result, message, running};
     return store_update_run(r->space, r->name, put_outcome, &o);
+}
+
+static HRESULT put_outcome_of_none(struct run_record *record, const void *user)
+{
+    const struct outcome *o = user;
+    struct run_state state;
+    /* Under the lock of the record: a run that begins shows itself before it writes that it runs. */
+    HRESULT hr = run_query(o->set->space, o->set->name, &state);
+    return FAILED(hr) ? hr : state.phase != PHASE_STOPPED ? S_FALSE : put_outcome(record, user);
+}
+
+HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const char *message)
+{
+    const struct outcome o = {r, result, message, false};
+    return store_update_run(r->space, r->name, put_outcome_of_none, &o);
 }
 
 /* Whether `path` is `folder` or lies below it. */

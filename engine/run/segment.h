@@ -24,6 +24,8 @@ HRESULT run_set_load(const char *space, const char *name, struct run_set *out);
 void run_set_free(struct run_set *r);
 /* Puts the result and message of the run, and whether it goes on, into its record; the rest of the record stays. */
 HRESULT run_set_record(const struct run_set *r, HRESULT result, const char *message, bool running);
+/* The same about a start whose host is gone, unless another host of the set runs by now: then S_FALSE. */
+HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const char *message);
 
 struct segment {
     uint32_t serial_number;

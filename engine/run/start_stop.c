@@ -113,7 +113,7 @@ static void note_failed_start(const char *space, const char *name, const char *r
     char *text = text_copy(error_text(hr)), *account = host_user_name();
     struct run_set set;
     if (text && SUCCEEDED(run_set_load(space, name, &set))) {
-        run_set_record(&set, hr, text, false);
+        run_set_record_no_run(&set, hr, text);
         run_set_free(&set);
     }
     event_write(EVENT_START_FAILED,
@@ -190,11 +190,13 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
     struct run_state state;
     while (SUCCEEDED(hr) && run_section_read(section, &state)) {
         uint64_t now = clock_monotonic_ms();
+        /* The data manager's time is not the host's: behind it the limit counts anew. */
+        uint64_t since = state.phase_since > began ? state.phase_since : began;
         if (state.phase == PHASE_COMPILING && clock_passed_ms(state.phase_since, now) >= report_ms)
             hr = error_set(PLA_E_REPORT_WAIT_TIMEOUT,
                            "the data manager of the set \"%s\\%s\" is still at work after %u s", space, name,
                            report_ms / 1000);
-        else if (state.phase != PHASE_COMPILING && now - began >= stop_ms)
+        else if (state.phase != PHASE_COMPILING && clock_passed_ms(since, now) >= stop_ms)
             hr = end_late_host(section, pause, space, name, stop_ms);
         else
             hr = event_wait(pause, STEP_MS);
@@ -234,14 +236,15 @@ HRESULT run_stop(const char *space, const char *name, bool synchronous)
     return hr;
 }
 
-HRESULT run_end_host(const char *space, const char *name)
+HRESULT run_end_host(const char *space, const char *name, const struct run_state *seen)
 {
     struct run_section *section;
     struct run_state state;
     HRESULT hr = open_running(space, name, &section, &state);
     if (hr != S_OK)
         return hr;
-    hr = run_section_end_host(section);
+    bool same = state.process_id == seen->process_id && state.started_utc == seen->started_utc;
+    hr = same ? run_section_end_host(section) : S_FALSE;
     run_section_close(section);
     return hr;
 }

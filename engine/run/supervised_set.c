@@ -163,8 +163,11 @@ static HRESULT put_death(struct run_record *record, const void *user)
     const struct death *death = user;
     struct run_state state;
     /* Under the lock of the record: a run that begins shows itself before it writes that it runs. */
-    if (!record->running || FAILED(run_query(death->space, death->name, &state)) || state.phase != PHASE_STOPPED)
+    if (!record->running)
         return S_FALSE;
+    HRESULT hr = run_query(death->space, death->name, &state);
+    if (FAILED(hr) || state.phase != PHASE_STOPPED)
+        return FAILED(hr) ? hr : S_FALSE;
     record->running = false;
     *death->noted = true;
     return run_record_put_death(record);

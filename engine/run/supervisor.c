@@ -161,6 +161,8 @@ static void scan(struct supervisor *v)
                 continue;
             HRESULT hr = supervised_set_read(s, v->scanned ? now : 0);
             s->listed = hr != PLA_E_DCS_NOT_FOUND;
+            if (!v->scanned)
+                s->cut_off = s->running;
             if (hr == S_OK)
                 plan(s, now);
         }
@@ -185,25 +187,30 @@ static void plan_again(struct supervised_set *s, uint64_t now)
 }
 
 /* The record says that it runs. */
-static void look_at_host(struct supervisor *v, struct supervised_set *s)
+static void look_at_host(struct supervised_set *s)
 {
     struct run_state state;
     uint64_t now = clock_monotonic_ms();
     if (FAILED(run_query(s->space, s->name, &state)))
         return;
     if (state.phase == PHASE_STOPPED) {
-        s->running = false;
-        if (supervised_set_note_death(s->space, s->name) != S_OK)
+        HRESULT noted = supervised_set_note_death(s->space, s->name);
+        if (FAILED(noted))
+            return; /* the record cannot be had now: at the next look */
+        bool cut_off = s->cut_off;
+        s->running = s->cut_off = false;
+        if (noted == S_FALSE)
             return; /* it has just ended in order */
         tell(s, EVENT_STOPPED_BY_ERROR, OPENPLA_E_HOST_DIED, "its host process ended before it could close the logs");
-        if (s->settings.restart == RESTART_ALWAYS || (s->settings.restart == RESTART_BOOT && !v->scanned))
+        if (s->settings.restart == RESTART_ALWAYS || (s->settings.restart == RESTART_BOOT && cut_off))
             plan_again(s, now);
-        if (!v->scanned && s->again_at)
+        if (cut_off && s->again_at)
             s->again_at = now; /* the service has just come up: at once */
         return;
     }
+    s->cut_off = false;
     uint32_t start_ms = run_wait_ms(RUN_START_WAIT_MS) + GRACE_MS, stop_ms = run_wait_ms(RUN_STOP_WAIT_MS) + GRACE_MS;
-    if (phase_is_overdue(&state, now, start_ms, stop_ms) && run_end_host(s->space, s->name) == S_OK)
+    if (phase_is_overdue(&state, now, start_ms, stop_ms) && run_end_host(s->space, s->name, &state) == S_OK)
         tell(s, EVENT_STOPPED_BY_ERROR, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
              "its host process did not answer and was ended");
     int64_t utc = clock_utc();
@@ -243,7 +250,7 @@ static void do_what_is_due(struct supervisor *v)
             plan(s, now);
         }
         if (s->running)
-            look_at_host(v, s);
+            look_at_host(s);
         if (s->again_at && s->again_at <= clock_monotonic_ms()) {
             s->again_at = 0;
             tell(s, EVENT_STARTED_AGAIN, S_OK, "its run was cut off, and " SETTING_RESTART " asks for it");

@@ -38,7 +38,7 @@ def start(root, log_set):
     return tell("start", NAME, windows_path(root), r"\System\Threads", f"SQL:{source}!{log_set}")
 
 
-def wait_for(what, condition, seconds=30):
+def wait_for(what, condition, seconds=90):
     end = time.monotonic() + seconds
     while not condition():
         check(time.monotonic() < end, f"{what} within {seconds} s")
@@ -72,7 +72,7 @@ def check_stop_while_away(root):
     time.sleep(2.5)
     began = time.monotonic()
     ask("stop", NAME)
-    check(time.monotonic() - began < 45, f"the stop took {time.monotonic() - began:.0f} s")
+    check(time.monotonic() - began < 60, f"the stop took {time.monotonic() - began:.0f} s")
     state = tell("state", NAME)
     check(state["status"] == "0", f"stopped: {state}")
     check("samples are lost, they could not be written when the log was closed" in state["message"], f"it tells: {state}")
@@ -81,8 +81,7 @@ def check_stop_while_away(root):
 
 def check_killed_host(root):
     start(root, "killed")
-    wait_for("two samples", lambda: len(indexes("killed")) >= 2)
-    time.sleep(2)
+    wait_for("three samples", lambda: len(indexes("killed")) >= 3)
     kill_one("openplahost", NAME)
     found = indexes("killed")
     check(found == list(range(1, len(found) + 1)) and len(found) >= 3, f"whole to the end: {found}")

@@ -32,7 +32,7 @@ def wine(*command):
     runner = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
     with tempfile.TemporaryFile() as output:
         code = subprocess.call(["sh", runner, *command], stdout=output, stderr=subprocess.STDOUT,
-                               stdin=subprocess.DEVNULL, timeout=60)
+                               stdin=subprocess.DEVNULL, timeout=180)
         output.seek(0)
         return code, output.read().decode("cp437").replace("\r\n", "\n")
 

@@ -31,7 +31,7 @@ def collect(folder):
     fill(ballast)
     before = len(read_log(first["file"], 2))
     # The page that the log ends in has room for some more lines; result and message are read one after the other.
-    state, end = tell("state", NAME), time.monotonic() + 20
+    state, end = tell("state", NAME), time.monotonic() + 60
     while (not state["message"] or state["result"] == "0x00000000") and time.monotonic() < end:
         time.sleep(0.5)
         state = tell("state", NAME)
@@ -41,8 +41,10 @@ def collect(folder):
     check(state["result"] == "0x80070070", f"and its reason is the run's result: {state}")
     full = len(read_log(first["file"], before - 1))
     os.remove(ballast)
-    time.sleep(2.5)
-    check(len(read_log(first["file"], full)) > full, "with room again it collects on")
+    end = time.monotonic() + 60
+    while len(read_log(first["file"], full - 1)) <= full:
+        check(time.monotonic() < end, "with room again it collects on")
+        time.sleep(0.5)
     state = tell("stop", NAME)
     check("samples lost" in state["message"] and state["result"] == "0x80070070", f"the loss stays stated: {state}")
     read_log(first["file"], full)

@@ -20,10 +20,10 @@ def main():
         check(first["status"] == "1" and first["serial"] == "2", f"running with serial 2 next: {first}")
         time.sleep(3)
         killed = kill_one("openplahost", NAME)
-        state = tell("state", NAME)
-        while state["status"] != "0" and time.monotonic() - killed < 2:
-            state = tell("state", NAME)
-        check(state["status"] == "0" and time.monotonic() - killed < 2, f"stopped within 2 s: {state}")
+        asked = time.monotonic()  # the answer may take its time on a busy machine
+        while (state := tell("state", NAME))["status"] != "0":
+            check(asked - killed < 2, f"stopped within 2 s: {state}")
+            asked = time.monotonic()
         check(state["file"] == first["file"], f"the log of the dead run is still the latest: {state}")
         rows = read_log(first["file"], 2)
         stop = ask("stop", NAME)

@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: MIT
 """soak.py [--seconds N] [--sets N] [--clients N] [--cycles N] [--host-kills N] [--server-kills N]
 
-Sets that run for long while clients poll, sets start and stop, hosts and servers are killed. At the end: no set lost or
-changed, no log torn, no sample doubled, no process left, the server's handles and memory back. Figures: samples missing and off their second, times of starts and stops.
+Sets that run for long while clients poll, sets start and stop, hosts and servers are killed. It fails when a set is
+lost or changed, a log torn, a sample doubled, or missing without the run having told it, a serial number repeated, a
+client told anything but "running", a process or zombie left, or when the handles or the memory of the server or of a
+host have grown beyond a bound. --missing N: it fails when more than N samples are missing, told or not; -1, the default,
+for any number, as on a busy machine. Figures: samples missing and off their second, times of starts and stops.
 Wants WINEPREFIX with OpenPLA registered, OPENPLA_BIN_DIR and OPENPLA_SOURCE_DIR, as ctest gives them."""
 import argparse
+import cmath
 import datetime
+import math
 import os
 import random
 import re
@@ -25,6 +30,7 @@ STORE = os.path.join(PREFIX, "drive_c", "ProgramData", "OpenPLA", "sets", "Servi
 RUNNER = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
 CLIENT = os.path.join(os.environ["OPENPLA_BIN_DIR"], "soak_client.exe")
 COUNTERS = [r"\Processor(_Total)\% Processor Time", r"\Memory\Available Bytes", r"\System\Processes"]
+EARLY = 0.3  # s; how far the grid may seem late, as many samples are or the clock is being corrected
 begun = time.monotonic()
 
 
@@ -67,14 +73,47 @@ def commit(name, root, more="", collector=""):
     return path, xml
 
 
-def server_figures():
-    """Handles and resident bytes of the server."""
-    ids = processes("openplasrv", "/service") or processes("openplasrv")
-    if not ids:
-        return None
-    with open(f"/proc/{ids[0]}/statm", encoding="ascii") as file:
+def figures(pid):
+    """Descriptors and resident bytes of a process."""
+    with open(f"/proc/{pid}/statm", encoding="ascii") as file:
         resident = int(file.read().split()[1]) * 4096
-    return len(os.listdir(f"/proc/{ids[0]}/fd")), resident
+    return len(os.listdir(f"/proc/{pid}/fd")), resident
+
+
+def server():
+    return figures((processes("openplasrv", "/service") or processes("openplasrv"))[0])
+
+
+def hosts():
+    """The largest of the hosts' figures."""
+    found = []
+    for pid in processes("openplahost"):
+        try:
+            found.append(figures(pid))
+        except OSError:
+            pass
+    return max(f[0] for f in found), max(f[1] for f in found)
+
+
+def check_grown(what, before, after, handles, megabytes):
+    """Bounds of what may come on top; what a heap keeps in reserve is in it."""
+    say(f"{what}: {before[0]} descriptors and {before[1] / 1e6:.1f} MB at first, {after[0]} and {after[1] / 1e6:.1f} MB at last")
+    check(after[0] <= before[0] + handles, f"{what} has {after[0]} descriptors instead of {before[0]}")
+    check(after[1] <= before[1] + megabytes * 1e6, f"{what} has grown by {(after[1] - before[1]) / 1e6:.1f} MB")
+
+
+def zombies():
+    """Processes of ours that have ended and that nobody has waited for."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                name, rest = file.read().rsplit(")", 1)
+        except OSError:
+            continue
+        if "(openpla" in name and rest.split()[0] == "Z":
+            found.append(f"{name}) of {rest.split()[1]}")
+    return found
 
 
 def sample_times(folder):
@@ -87,8 +126,21 @@ def sample_times(folder):
     return times
 
 
+def seconds_of(times):
+    """The number of the second on the run's grid that each sample belongs to. A sample is never early; a late one comes
+    before the next second's is due, or that one is left out, so what is before the decimal point says it. Only one that
+    was held up between its turn and the reading of the clock can show the next number; then its own is still free."""
+    angle = sum(cmath.exp(2j * cmath.pi * (t % 1)) for t in times)
+    phase = cmath.phase(angle) / (2 * cmath.pi)  # of the grid: most samples are on time
+    seconds = [math.floor(t - phase + EARLY) for t in times]
+    for i in range(1, len(seconds)):
+        if seconds[i] == seconds[i - 1] and (i < 2 or seconds[i - 2] < seconds[i - 1] - 1):
+            seconds[i - 1] -= 1
+    return phase, seconds
+
+
 class Histogram:
-    """Of the distances of samples from their grid of seconds."""
+    """Of the distances of samples from their second."""
     bounds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 
     def __init__(self):
@@ -96,14 +148,18 @@ class Histogram:
         self.all, self.missing, self.doubled, self.worst = 0, 0, 0, 0.0
 
     def add(self, times):
-        for i, t in enumerate(times):
-            error = abs(t - times[0] - round(t - times[0]))
+        """How many are missing of them."""
+        phase, seconds = seconds_of(times)
+        for t, second in zip(times, seconds):
+            error = abs(t - phase - second)
             self.all += 1
             self.worst = max(self.worst, error)
             self.counts[sum(error > b for b in self.bounds)] += 1
-            self.doubled += i > 0 and t <= times[i - 1]
-        if times:
-            self.missing += max(round(times[-1] - times[0]) + 1 - len(times), 0)
+        steps = [after - before for before, after in zip(seconds, seconds[1:])]
+        missing = sum(step - 1 for step in steps if step > 1)
+        self.missing += missing
+        self.doubled += sum(step < 1 for step in steps) + sum(b <= a for a, b in zip(times, times[1:]))
+        return missing
 
     def show(self):
         labels = [f"<= {b * 1000:g} ms" for b in self.bounds] + [f"> {self.bounds[-1] * 1000:g} ms"]
@@ -114,10 +170,23 @@ class Histogram:
               f"{self.worst * 1000:.0f} ms off")
 
 
+def test_the_judge():
+    """That it sees what it is to see."""
+    good = [1000.25 + i + 0.003 * (i % 3) for i in range(100)]
+    for what, times, missing, doubled in (
+            ("good", good, 0, 0), ("one missing", good[:50] + good[51:], 1, 0), ("three missing", good[:9] + good[12:], 3, 0),
+            ("one twice", good[:50] + [good[49]] + good[50:], 0, 2), ("one twice, a bit later", good[:50] + [good[49] + 0.02] + good[50:], 0, 1),
+            ("one twice, one missing", good[:20] + good[21:50] + [good[49] + 0.02] + good[50:], 1, 1),
+            ("0.6 s late", good[:50] + [good[50] + 0.6] + good[51:], 0, 0), ("the first late", [good[0] + 0.6] + good[1:], 0, 0),
+            ("held up past the next", good[:50] + [good[50] + 1.0] + [good[51] + 0.01] + good[52:], 0, 0)):
+        h = Histogram()
+        check(h.add(times) == missing and h.doubled == doubled, f"{what}: {h.missing} missing, {h.doubled} doubled")
+
+
 def kill_hosts(times, root, span):
     """kill -9 of a host at a random moment of its first `span` seconds. Its logs are whole, its number is not taken
     again."""
-    name, serial, torn = "soak-victim", 0, 0
+    name, torn, known = "soak-victim", 0, {}
     path, xml = commit(name, root)
     for _ in range(times):
         runner = subprocess.Popen(["sh", RUNNER, CLIENT, "cycle", name, "1"], stdout=subprocess.DEVNULL,
@@ -134,11 +203,17 @@ def kill_hosts(times, root, span):
                 pass
         runner.wait(120)
         folder = os.path.join(root, name)
-        numbers = [int(re.search(r"_(\d+)\.csv", f).group(1)) for f in os.listdir(folder)] if os.path.isdir(folder) else []
         with open(path, "rb") as file:
             check(file.read() == xml, "the definition is as it was")
-        check(len(numbers) == len(set(numbers)) and (not numbers or max(numbers) >= serial), f"serial numbers: {numbers}")
-        serial = max(numbers, default=serial)
+        fresh = sorted(set(os.listdir(folder)) - set(known)) if os.path.isdir(folder) else []
+        # A number that comes again would need another name, take an old file's place, or be below the latest.
+        check(all(re.fullmatch(r"log_\d{6}\.csv", f) for f in fresh) and len(fresh) <= 1, f"new files: {fresh}")
+        check(not fresh or not known or fresh[0] > max(known), f"the number of {fresh} has been there: {max(known, default='')}")
+        for file in [*known, *fresh]:
+            with open(os.path.join(folder, file), "rb") as log:
+                raw = log.read()
+            check(file in fresh or known[file] == raw, f"a later run has changed {file}")
+            known[file] = raw
     whole = 0
     for file in sorted(os.listdir(os.path.join(root, name))):
         with open(os.path.join(root, name, file), "rb") as log:
@@ -147,7 +222,8 @@ def kill_hosts(times, root, span):
         whole += 1
     answer = client("cycle", name, 1)
     check(answer.get("failures") == "0", f"it starts and stops as ever: {answer}")
-    say(f"{torn} hosts killed; {whole} logs, none torn; serial numbers up to {serial}, none twice")
+    check(torn >= times // 2, f"only {torn} hosts were met")
+    say(f"{torn} hosts killed; {whole} logs, none torn; the latest is {max(known, default='')}, no serial number came twice")
 
 
 def kill_servers(times, sets):
@@ -165,6 +241,7 @@ def kill_servers(times, sets):
         check(answer.get("failures") == "0", f"a new server answers: {answer}")
         check(int(answer["running"]) == int(answer["calls"]) > 0, f"it finds the sets running: {answer}")
         check(set(processes("openplahost")) == before, "no host went with the server")
+        check(not zombies(), f"zombies: {zombies()}")
     say(f"{times} servers killed: {sets} sets ran on, a new server found them each time")
 
 
@@ -173,7 +250,9 @@ def main():
     for name, default in (("seconds", 1800), ("sets", 64), ("clients", 16), ("cycles", 1000), ("host-kills", 160),
                           ("server-kills", 40)):
         options.add_argument("--" + name, type=int, default=default)
+    options.add_argument("--missing", type=int, default=-1)
     o = options.parse_args()
+    test_the_judge()
     root = tempfile.mkdtemp(prefix="openpla-soak-")
     stored = []
     try:
@@ -182,10 +261,13 @@ def main():
                                  "<SegmentMaxRecords>7</SegmentMaxRecords>" if i % 2 else ""))
         stored.append(commit("soak-cycle", root))
         client("stop", "soak-set-", o.sets)
-        first = server_figures()
         answer = client("start", "soak-set-", o.sets)
         check(answer.get("failures") == "0", f"all start: {answer}")
-        say(f"{o.sets} sets run; the server had {first[0]} handles, {first[1] / 1e6:.1f} MB")
+        client("cycle", "soak-cycle", 3)
+        check(client("poll", "soak-set-", o.sets, 2).get("failures") == "0", "a first client")
+        time.sleep(10)  # what a host needs in its first samples it has by then
+        first, first_hosts = server(), hosts()
+        say(f"{o.sets} sets run")
         started = time.monotonic()
         answers = []
         threads = [threading.Thread(target=lambda: answers.append(
@@ -204,8 +286,9 @@ def main():
         check(all(a["calls"] == a["running"] for a in answers), "no client saw a set stopped")
         say(f"{o.clients} clients read Status {calls} times, no failure, never another answer than running")
         time.sleep(max(0, o.seconds - (time.monotonic() - started)))
-        last = server_figures()
-        say(f"the server has {last[0]} handles, {last[1] / 1e6:.1f} MB")
+        check_grown("the server", first, server(), 40, 8)
+        check_grown("the largest host", first_hosts, hosts(), 8, 2)
+        check(not zombies(), f"zombies: {zombies()}")
         kill_servers(o.server_kills, o.sets)
         answer = client("stop", "soak-set-", o.sets)
         check(answer.get("failures") == "0", f"all stop: {answer}")
@@ -216,15 +299,23 @@ def main():
                 check(file.read() == xml, f"{path} is not as it was")
         plain, segmented = Histogram(), Histogram()
         segments = 0
+        ended = client("runs", "soak-set-", o.sets)
         for i in range(o.sets):
             folder = os.path.join(root, f"soak-set-{i}")
-            segments += len(os.listdir(folder)) if i % 2 else 0
-            (segmented if i % 2 else plain).add(sample_times(folder))
+            files = sorted(os.listdir(folder))
+            result, serial, *message = ended[f"run{i}"].split(" ", 2)
+            check(result == "0x00000000", f"set {i}: {ended[f'run{i}']}")
+            check(files == [f"log_{n:06}.csv" for n in range(1, int(serial))], f"set {i}, serial {serial}: {files}")
+            segments += len(files) if i % 2 else 0
+            missing = (segmented if i % 2 else plain).add(sample_times(folder))
+            told = sum(map(int, re.findall(r"(\d+) samples lost: ", " ".join(message))))
+            check(missing <= told, f"set {i}: {missing} samples are missing, the run tells of {told}")
         say("all sets are stored as they were, all logs are whole. Distance of samples from their second:")
         plain.show()
         print(f"  over {segments} segments:")
         segmented.show()
         check(plain.doubled + segmented.doubled == 0, "samples are doubled")
+        check(o.missing < 0 or plain.missing + segmented.missing <= o.missing, "samples are missing")
     finally:
         for file in os.listdir(STORE):
             if file.startswith("soak-"):

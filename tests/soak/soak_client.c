@@ -4,6 +4,7 @@
      stop PREFIX COUNT            stops them
      poll PREFIX COUNT SECONDS    reads Status of all of them, again and again
      cycle PREFIX COUNT           starts and stops the one set PREFIX, COUNT times
+     runs PREFIX COUNT            "run<number> " with result, serial number and message of each one's latest run
    Exit code: 0, or 1 when a call has failed. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,35 @@ static void cycle(const WCHAR *name, unsigned times)
     printf("start_ms %.1f\nworst_start_ms %llu\nstop_ms %.1f\n", (double)starts / times, worst, (double)stops / times);
 }
 
+static void runs(const WCHAR *prefix, unsigned count)
+{
+    static const WCHAR *const keys[] = {L"OpenPLA.LastRunResult", L"OpenPLA.LastRunMessage"};
+
+    for (unsigned i = 0; i < count; i++) {
+        IDataCollectorSet *set = numbered(prefix, i);
+        BSTR values[2] = {NULL, NULL};
+        ULONG serial = 0;
+
+        for (unsigned k = 0; set && k < 2; k++) {
+            BSTR key = SysAllocString(keys[k]);
+
+            noted(IDataCollectorSet_GetValue(set, key, &values[k]), "GetValue", prefix);
+            SysFreeString(key);
+        }
+        if (set)
+            noted(IDataCollectorSet_get_SerialNumber(set, &serial), "SerialNumber", prefix);
+        for (WCHAR *c = values[1]; c && *c; c++)
+            if (*c == L'\n')
+                *c = L';';
+        printf("run%u %ls %lu %ls\n", i, values[0] ? values[0] : L"", (unsigned long)serial,
+               values[1] ? values[1] : L"");
+        SysFreeString(values[0]);
+        SysFreeString(values[1]);
+        if (set)
+            IDataCollectorSet_Release(set);
+    }
+}
+
 int wmain(int argc, WCHAR **argv);
 
 int wmain(int argc, WCHAR **argv)
@@ -124,6 +154,8 @@ int wmain(int argc, WCHAR **argv)
         poll(argv[2], count, wcstoul(argv[4], NULL, 10));
     else if (!wcscmp(argv[1], L"cycle"))
         cycle(argv[2], count);
+    else if (!wcscmp(argv[1], L"runs"))
+        runs(argv[2], count);
     else
         return 2;
     printf("failures %u\n", failures);

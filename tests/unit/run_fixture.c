@@ -8,6 +8,8 @@
 #include "engine/os/host.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #ifdef _WIN32
 #include <windows.h>
 #define PROGRAM_SUFFIX ".exe"
@@ -119,6 +121,40 @@ struct run_record fixture_record(const char *name)
     assert_int_equal(store_load_run(SPACE, name, &record), S_OK);
     assert_true(record.known);
     return record;
+}
+
+struct run_state fixture_progress(const char *name, uint32_t serial_number, uint64_t samples)
+{
+    struct run_state s;
+    uint64_t limit = clock_monotonic_ms() + 60000;
+    do {
+        s = fixture_await(name, RUN_RUNNING, 60000);
+        if (s.serial_number >= serial_number && s.samples >= samples)
+            return s;
+        fixture_sleep(20);
+    } while (clock_monotonic_ms() < limit);
+    fail_msg("set %s: serial number %u, %u samples after a minute", name, (unsigned)s.serial_number,
+             (unsigned)s.samples);
+    return s;
+}
+
+static const char late[] = " samples lost: their time passed while an earlier one was taken\n";
+
+size_t fixture_late(const char *name)
+{
+    struct run_record record = fixture_record(name);
+    const char *end = strstr(record.last_message, late), *at = end;
+    while (at && at > record.last_message && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    size_t count = at ? strtoul(at, NULL, 10) : 0;
+    run_record_free(&record);
+    return count;
+}
+
+bool fixture_only_late(const char *message)
+{
+    size_t digits = strspn(message, "0123456789");
+    return !*message || (digits && !strcmp(message + digits, late));
 }
 
 void fixture_kill(uint32_t process_id)

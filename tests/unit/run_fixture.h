@@ -30,6 +30,13 @@ char *fixture_read(const char *folder, const char *file);
 /* Lines of a text log, header included; fails the test when the last one is cut. */
 size_t fixture_lines(const char *folder, const char *file);
 struct run_record fixture_record(const char *name);
+/* The state of the running set once it has that serial number and so many samples; fails the test after a minute. */
+struct run_state fixture_progress(const char *name, uint32_t serial_number, uint64_t samples);
+/* How many samples of its latest run came too late, as its record says: on a busy machine every count of samples is
+   one of those that are there and those that are told to be lost. */
+size_t fixture_late(const char *name);
+/* Whether the message of a run tells of nothing but those. */
+bool fixture_only_late(const char *message);
 /* kill -9. */
 void fixture_kill(uint32_t process_id);
 

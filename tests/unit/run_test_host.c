@@ -2,12 +2,14 @@
 /* Host and starter program of the run tests: what openplahost does, and faults on demand.
    <namespace> <name> <run key>: a host. start <namespace> <name>: a starter; exits with 0, 3 (in use) or 1. */
 #include "engine/collect/collect.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
-#include "engine/os/host.h"
 #include "engine/os/thread.h"
 #include "engine/run/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 #ifdef _WIN32
 #include <windows.h>
@@ -25,6 +27,14 @@ static uint64_t number_of(const char *variable)
         number = 0;
     memory_free(text);
     return number;
+}
+
+static char *file_named(const char *variable)
+{
+    char *path = host_expand_environment(variable);
+    if (!path)
+        exit(2);
+    return path;
 }
 
 #ifndef _WIN32
@@ -60,16 +70,23 @@ HRESULT __wrap_collector_open(struct object *collector, const struct collect_con
 HRESULT __wrap_collector_sample(struct collector *c)
 {
     uint64_t after = number_of("%TEST_SAMPLE_BLOCKS%"); /* samples */
-    while (after && collector_records(c) >= after)
+    while (after && collector_records(c) >= after) {
+        char *path = file_named("%TEST_BLOCKED%"); /* for the test to see */
+        file_store(path, "", 0);
+        memory_free(path);
         SLEEP_MS(100);
+    }
     return __real_collector_sample(c);
 }
 
-/* The data manager's place: takes its time, then does as told. */
+/* The data manager's place: works until a file is there, then does as told. */
 static HRESULT compile(const struct run_set *set, const char *location)
 {
+    char *path = file_named("%TEST_COMPILE_UNTIL%");
     (void)set, (void)location;
-    SLEEP_MS((unsigned)number_of("%TEST_COMPILE_MS%"));
+    while (!file_exists(path))
+        SLEEP_MS(20);
+    memory_free(path);
     return number_of("%TEST_COMPILE_FAILS%") ? error_set(E_FAIL, "the test's data manager fails") : S_OK;
 }
 
@@ -92,5 +109,5 @@ int main(int argc, char **argv)
     if (file_limit && FAILED(thread_start(limit_files, &file_limit, &limiter)))
         return 2;
 #endif
-    return run_host_main(argv[1], argv[2], argv[3], number_of("%TEST_COMPILE_MS%") ? compile : NULL);
+    return run_host_main(argv[1], argv[2], argv[3], number_of("%TEST_COMPILES%") ? compile : NULL);
 }

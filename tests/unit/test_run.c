@@ -32,17 +32,20 @@ static void a_set_starts_runs_and_stops(void **state)
     assert_non_null(strstr(s.location, "plain"));
     assert_int_equal(run_start(SPACE, "PLAIN", true), PLA_E_DCS_IN_USE);
     assert_int_equal(run_start(SPACE, "plain", false), PLA_E_DCS_IN_USE);
-    fixture_sleep(1500);
+    fixture_progress("plain", 1, 2);
+    s = fixture_await("plain", RUN_RUNNING, 100);
+    uint32_t host = s.process_id;
+    uint64_t host_start = process_start_time(host);
     assert_int_equal(run_stop(SPACE, "plain", true), S_OK);
     assert_int_equal(run_query(SPACE, "plain", &s), S_OK);
     assert_int_equal(s.status, RUN_STOPPED);
-    assert_false(process_alive(s.process_id, 0));
-    assert_in_range(fixture_lines(root, "c.csv"), 3, 4);
+    assert_false(process_alive(host, host_start));
+    assert_true(fixture_lines(root, "c.csv") >= 3);
     assert_int_equal(run_stop(SPACE, "plain", true), PLA_E_DCS_NOT_RUNNING);
     struct run_record record = fixture_record("plain");
     assert_int_equal(record.serial_number, 2);
     assert_int_equal(record.last_result, S_OK);
-    assert_string_equal(record.last_message, "");
+    assert_true(fixture_only_late(record.last_message));
     assert_int_equal(record.latest_files.count, 1);
     assert_string_equal(path_name(record.latest_files.items[0]), "c.csv");
     run_record_free(&record);
@@ -56,9 +59,9 @@ static void asynchronous_start_and_stop(void **state)
     char *root = fixture_folder("async");
     fixture_commit("async", root, "", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "async", false), S_OK);
-    fixture_await("async", RUN_RUNNING, 20000);
+    fixture_await("async", RUN_RUNNING, 60000);
     assert_int_equal(run_stop(SPACE, "async", false), S_OK);
-    fixture_await("async", RUN_STOPPED, 20000);
+    fixture_await("async", RUN_STOPPED, 60000);
     assert_true(fixture_lines(root, "c.csv") >= 2);
     assert_int_equal(run_start(SPACE, "no such set", false), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(run_start(SPACE, "no such set", true), PLA_E_DCS_NOT_FOUND);
@@ -179,14 +182,16 @@ static void a_binary_log_is_continued(void **state)
                    "<SampleInterval>1</SampleInterval><LogAppend>-1</LogAppend><Counter>\\System\\Processes</Counter>"
                    "<Counter>\\Processor(*)\\% Processor Time</Counter>");
     size_t samples[2];
+    uint64_t taken[2];
     for (int i = 0; i < 2; i++) {
         assert_int_equal(run_start(SPACE, "append", true), S_OK);
-        fixture_sleep(1200);
+        /* More may come between this look and the stop. */
+        taken[i] = fixture_progress("append", 1, 2).samples;
         assert_int_equal(run_stop(SPACE, "append", true), S_OK);
         samples[i] = binary_samples(path);
     }
-    assert_in_range(samples[0], 2, 3);
-    assert_in_range(samples[1], samples[0] + 2, samples[0] + 3);
+    assert_true(samples[0] >= taken[0]);
+    assert_true(samples[1] >= samples[0] + taken[1]);
     memory_free(path);
     memory_free(root);
 }
@@ -203,10 +208,14 @@ static void a_missing_root_is_named(void **state)
     assert_non_null(strstr(error_text(missing), "RootPath"));
     assert_non_null(strstr(error_text(missing), root)); /* as expanded */
     assert_false(folder_exists(absent));
+    fixture_commit("root", "%TEST_ROOT%/absent too", "", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "root", false), S_OK); /* the asynchronous start cannot know it */
-    fixture_sleep(1000);
-    fixture_await("root", RUN_STOPPED, 10000);
     struct run_record record = fixture_record("root");
+    for (int i = 0; i < 3000 && !strstr(record.last_message, "absent too"); i++) {
+        run_record_free(&record);
+        fixture_sleep(20);
+        record = fixture_record("root");
+    }
     assert_int_equal(record.last_result, missing);
     assert_non_null(strstr(record.last_message, root));
     run_record_free(&record);
@@ -263,8 +272,8 @@ static void duration_ends_the_run(void **state)
     char *root = fixture_folder("duration");
     fixture_commit("duration", root, "<Duration>2</Duration>", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "duration", true), S_OK);
-    fixture_await("duration", RUN_STOPPED, 15000);
-    assert_int_equal(fixture_lines(root, "c.csv"), 3);
+    fixture_await("duration", RUN_STOPPED, 60000);
+    assert_int_equal(fixture_lines(root, "c.csv") - 1 + fixture_late("duration"), 2);
     memory_free(root);
 }
 
@@ -301,9 +310,8 @@ static void a_killed_host(void **state)
     char *root = fixture_folder("killed");
     fixture_commit("killed", root, "", CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "killed", true), S_OK);
-    fixture_sleep(1200);
-    fixture_kill(fixture_await("killed", RUN_RUNNING, 5000).process_id);
-    fixture_await("killed", RUN_STOPPED, 2000);
+    fixture_kill(fixture_progress("killed", 1, 2).process_id);
+    fixture_await("killed", RUN_STOPPED, 60000);
     assert_true(fixture_lines(root, "c_000001.csv") >= 3);
     assert_int_equal(run_stop(SPACE, "killed", true), PLA_E_DCS_NOT_RUNNING);
     assert_int_equal(run_start(SPACE, "killed", true), S_OK);
@@ -366,7 +374,7 @@ static void two_starters_at_once(void **state)
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(process_start(program, arguments, 3, &starters[i]), S_OK);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(process_wait(starters[i], 40000, &codes[i]), S_OK);
+        assert_int_equal(process_wait(starters[i], 100000, &codes[i]), S_OK);
         process_close(starters[i]);
         started += codes[i] == 0;
         in_use += codes[i] == 3;

@@ -7,14 +7,22 @@
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+#include "engine/os/thread.h"
 
 #include <string.h>
 
-static int setup(void **state)
+/* The limit of every wait from now on, which stands for the default of a minute and so; "" for that. Only while a
+   wait is to end by it: on a busy machine three seconds are not enough to start a host. */
+static void limit_waits(const char *seconds)
 {
-    int rc = fixture_setup(state);
-    scratch_environment("OPENPLA_WAIT_SECONDS", "3");
-    return rc;
+    scratch_environment("OPENPLA_WAIT_SECONDS", seconds);
+}
+
+static void await_file(const char *path)
+{
+    for (int i = 0; i < 3000 && !file_exists(path); i++)
+        fixture_sleep(20);
+    assert_true(file_exists(path));
 }
 
 static void runs_again(const char *name)
@@ -29,7 +37,9 @@ static void a_collector_that_does_not_open(void **state)
     char *root = fixture_folder("open");
     fixture_commit("open", root, "", CSV_EACH_SECOND ONE_COUNTER);
     scratch_environment("TEST_OPEN_BLOCKS", "1");
+    limit_waits("10"); /* it has to come as far as that collector */
     HRESULT hr = run_start(SPACE, "open", true);
+    limit_waits("");
     assert_int_equal(hr, PLA_E_DC_START_WAIT_TIMEOUT);
     assert_non_null(strstr(error_text(hr), "\"c\""));
     struct run_record record = fixture_record("open");
@@ -44,7 +54,9 @@ static void a_collector_that_does_not_open(void **state)
     assert_int_equal(s.phase, PHASE_STARTING);
     assert_int_equal(s.status, RUN_STOPPED);
     scratch_environment("TEST_OPEN_BLOCKS", "");
+    limit_waits("2");
     assert_int_equal(run_stop(SPACE, "open", true), HRESULT_FROM_WIN32(ERROR_TIMEOUT));
+    limit_waits("");
     runs_again("open");
     memory_free(root);
 }
@@ -55,8 +67,10 @@ static void a_host_that_hangs(void **state)
     char *root = fixture_folder("hangs");
     fixture_commit("hangs", root, "", CSV_EACH_SECOND ONE_COUNTER);
     scratch_environment("TEST_HOST_HANGS", "1");
+    limit_waits("2");
     assert_int_equal(run_start(SPACE, "hangs", true), PLA_E_DCS_START_WAIT_TIMEOUT);
     assert_int_equal(run_start(SPACE, "hangs", false), PLA_E_DCS_START_WAIT_TIMEOUT);
+    limit_waits("");
     scratch_environment("TEST_HOST_HANGS", "");
     runs_again("hangs");
     memory_free(root);
@@ -67,49 +81,72 @@ static void a_provider_that_blocks(void **state)
     (void)state;
     char *root = fixture_folder("blocks");
     fixture_commit("blocks", root, "", CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
+    char *blocked = path_join(root, "blocked");
     scratch_environment("TEST_SAMPLE_BLOCKS", "2");
+    scratch_environment("TEST_BLOCKED", blocked);
     assert_int_equal(run_start(SPACE, "blocks", true), S_OK);
     scratch_environment("TEST_SAMPLE_BLOCKS", "");
-    fixture_sleep(2500);
+    await_file(blocked);
     struct run_state s = fixture_await("blocks", RUN_RUNNING, 100);
+    uint64_t host_start = process_start_time(s.process_id);
+    limit_waits("2");
     assert_int_equal(run_update(SPACE, "blocks"), HRESULT_FROM_WIN32(ERROR_TIMEOUT));
     HRESULT hr = run_stop(SPACE, "blocks", true);
+    limit_waits("");
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_TIMEOUT));
     assert_non_null(strstr(error_text(hr), "blocks"));
-    assert_false(process_alive(s.process_id, process_start_time(s.process_id)));
+    assert_false(process_alive(s.process_id, host_start));
     assert_int_equal(fixture_lines(root, "c_000001.csv"), 3); /* whole to the last sample */
     runs_again("blocks");
     assert_true(fixture_lines(root, "c_000002.csv") >= 2);
+    memory_free(blocked);
     memory_free(root);
+}
+
+static void end_compiling(void *path)
+{
+    struct wakeup *pause;
+    if (SUCCEEDED(wakeup_create(&pause)))
+        wakeup_wait(pause, 500); /* the stop waits meanwhile */
+    wakeup_free(pause);
+    file_store(path, "", 0);
 }
 
 /* Status 2 while the data manager works; Stop waits for it, in reason. */
 static void compiling(void **state)
 {
     (void)state;
-    char *root = fixture_folder("compile");
+    char *root = fixture_folder("compile"), *until = path_join(root, "until");
+    struct thread *thread;
     static const char managed[] = "<DataManager><Enabled>-1</Enabled></DataManager>";
     fixture_commit("compile", root, managed, CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
-    scratch_environment("TEST_COMPILE_MS", "1500");
+    scratch_environment("TEST_COMPILES", "1");
+    scratch_environment("TEST_COMPILE_UNTIL", until);
     assert_int_equal(run_start(SPACE, "compile", true), S_OK);
     assert_int_equal(run_stop(SPACE, "compile", false), S_OK);
-    fixture_await("compile", RUN_COMPILING, 2000);
+    fixture_await("compile", RUN_COMPILING, 60000);
     assert_int_equal(run_start(SPACE, "compile", true), PLA_E_DCS_IN_USE);
+    limit_waits("1");
+    assert_int_equal(run_stop(SPACE, "compile", true), PLA_E_REPORT_WAIT_TIMEOUT);
+    limit_waits("");
+    fixture_await("compile", RUN_COMPILING, 100); /* it was not ended */
+    assert_int_equal(thread_start(end_compiling, until, &thread), S_OK);
     assert_int_equal(run_stop(SPACE, "compile", true), S_OK);
+    assert_true(thread_wait(thread, 60000));
+    thread_close(thread);
+    struct run_record record = fixture_record("compile");
+    assert_int_equal(record.last_result, S_OK);
+    run_record_free(&record);
     scratch_environment("TEST_COMPILE_FAILS", "1");
     assert_int_equal(run_start(SPACE, "compile", true), S_OK);
     assert_int_equal(run_stop(SPACE, "compile", true), S_OK);
-    struct run_record record = fixture_record("compile");
+    record = fixture_record("compile");
     assert_int_equal(record.last_result, E_FAIL);
     assert_non_null(strstr(record.last_message, "the test's data manager fails"));
     run_record_free(&record);
     scratch_environment("TEST_COMPILE_FAILS", "");
-    scratch_environment("TEST_COMPILE_MS", "6000");
-    assert_int_equal(run_start(SPACE, "compile", true), S_OK);
-    assert_int_equal(run_stop(SPACE, "compile", true), PLA_E_REPORT_WAIT_TIMEOUT);
-    fixture_await("compile", RUN_STOPPED, 10000); /* it was not ended */
-    scratch_environment("TEST_COMPILE_MS", "");
-    fixture_sleep(200); /* the host's last moments, before its folder is removed */
+    scratch_environment("TEST_COMPILES", "");
+    memory_free(until);
     memory_free(root);
 }
 
@@ -121,5 +158,5 @@ int main(void)
         cmocka_unit_test(a_provider_that_blocks),
         cmocka_unit_test(compiling),
     };
-    return cmocka_run_group_tests(tests, setup, fixture_teardown);
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

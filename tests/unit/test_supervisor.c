@@ -44,11 +44,53 @@ static void stop_supervising(void)
     atomic_store(&ahead, 0);
 }
 
+/* Also behind a test that failed: its supervisor would supervise the next one's sets, and its schedules be due there.
+ */
+static int end_test(void **state)
+{
+    struct texts names = {0};
+    (void)state;
+    stop_supervising();
+    if (FAILED(store_list(SPACE, &names)))
+        return -1;
+    for (size_t i = 0; i < names.count; i++) {
+        run_stop(SPACE, names.items[i], true);
+        store_delete(SPACE, names.items[i]);
+    }
+    texts_free(&names);
+    return 0;
+}
+
 static void await_work(int any)
 {
-    for (int i = 0; i < 500 && atomic_load(&work) != any; i++)
+    for (int i = 0; i < 3000 && atomic_load(&work) != any; i++)
         fixture_sleep(20);
     assert_int_equal(atomic_load(&work), any);
+}
+
+/* A full second an hour from now: nothing comes so late that this moment passes by itself. */
+static int64_t in_an_hour(void)
+{
+    return (clock_utc() / SECOND + 3600) * SECOND;
+}
+
+/* Sets the supervisor's clock. */
+static void set_clock(int64_t utc)
+{
+    atomic_store(&ahead, utc - __real_clock_utc());
+}
+
+/* Until the start that the schedule asked for at that moment is made and noted. */
+static void await_start(const char *name, int64_t due)
+{
+    struct run_record record = {0};
+    for (int i = 0; i < 3000 && record.last_scheduled != due; i++) {
+        run_record_free(&record);
+        fixture_sleep(20);
+        assert_int_equal(store_load_run(SPACE, name, &record), S_OK);
+    }
+    assert_true(record.last_scheduled == due);
+    run_record_free(&record);
 }
 
 /* XML of a schedule for each day at the moment. */
@@ -83,7 +125,7 @@ static size_t events(uint32_t id, const char *name)
 
 static void await_event(uint32_t id, const char *name)
 {
-    for (int i = 0; i < 500 && !events(id, name); i++)
+    for (int i = 0; i < 3000 && !events(id, name); i++)
         fixture_sleep(20);
     assert_int_equal(events(id, name), 1);
 }
@@ -101,18 +143,18 @@ static void a_set_that_another_process_commits_starts_at_its_second(void **state
     supervise();
     fixture_sleep(300); /* it is idle now */
     assert_int_equal(atomic_load(&work), 0);
-    int64_t due = (clock_utc() / SECOND + 3) * SECOND;
+    int64_t due = in_an_hour();
     char *xml = schedule_at(due, "");
     char *off = text_format("%s<SchedulesEnabled>0</SchedulesEnabled>", xml);
     commit("off", root, off);
     commit("on", root, xml); /* straight into the store */
     await_work(1);
-    fixture_await("on", RUN_RUNNING, 20000);
+    set_clock(due - 2 * SECOND);
+    fixture_await("on", RUN_RUNNING, 60000);
+    assert_true(clock_utc() >= due);
     stop("on");
+    await_start("on", due);
     fixture_sleep(2500); /* not again */
-    struct run_record record = fixture_record("on");
-    assert_true(record.last_scheduled == due);
-    run_record_free(&record);
     assert_int_equal(events(1003, "on"), 1);
     assert_int_equal(events(1003, "off"), 0);
     stop_supervising();
@@ -126,12 +168,15 @@ static void a_set_that_runs_goes_on(void **state)
 {
     (void)state;
     char *root = fixture_folder("goes on");
-    char *xml = schedule_at((clock_utc() / SECOND + 3) * SECOND, "");
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, "");
     supervise();
     commit("goes on", root, xml);
+    await_work(1);
     assert_int_equal(run_start(SPACE, "goes on", true), S_OK);
     struct run_state before = fixture_await("goes on", RUN_RUNNING, 100);
-    fixture_sleep(4500);
+    set_clock(due - SECOND);
+    await_start("goes on", due);
     struct run_state after = fixture_await("goes on", RUN_RUNNING, 100);
     assert_int_equal(after.process_id, before.process_id);
     assert_int_equal(events(1004, "goes on"), 0);
@@ -150,17 +195,18 @@ static void the_clock_is_set(void **state)
     supervise();
     commit("soon", root, soon);
     await_work(1);
-    fixture_sleep(1200);
     atomic_store(&ahead, 3660 * SECOND); /* a minute past it: made up */
-    fixture_await("soon", RUN_RUNNING, 20000);
+    fixture_await("soon", RUN_RUNNING, 60000);
     stop("soon");
     atomic_store(&ahead, 3500 * SECOND); /* back before it: made already */
     fixture_sleep(1500);
     atomic_store(&ahead, 3605 * SECOND);
     fixture_sleep(2500);
     assert_int_equal(events(1003, "soon"), 1);
+    assert_int_equal(store_delete(SPACE, "soon"), S_OK);
+    await_work(0);
     commit("later", root, later);
-    fixture_sleep(1500);
+    await_work(1);                                /* it is known before the clock is set */
     atomic_store(&ahead, (7200 + 3600) * SECOND); /* an hour past it: missed, and said so */
     await_event(9002, "later");
     assert_int_equal(events(1003, "later"), 0);
@@ -180,13 +226,14 @@ static void a_dead_host_is_noticed(void **state)
     supervise();
     assert_int_equal(run_start(SPACE, "once", true), S_OK);
     assert_int_equal(run_start(SPACE, "always", true), S_OK);
-    fixture_sleep(500);
+    await_event(1003, "once"); /* told behind the start */
+    await_event(1003, "always");
     struct run_state s = fixture_await("always", RUN_RUNNING, 100);
     fixture_kill(fixture_await("once", RUN_RUNNING, 100).process_id);
     fixture_kill(s.process_id);
     await_event(1006, "once");
     await_event(1006, "always");
-    s = fixture_await("always", RUN_RUNNING, 20000);
+    s = fixture_await("always", RUN_RUNNING, 60000);
     assert_int_equal(s.serial_number, 2);
     await_event(9003, "always");
     struct run_record record = fixture_record("once");
@@ -220,16 +267,21 @@ static void what_was_cut_off_begins_again(void **state)
     stop("ended");
     commit("survives", root, "<Value name=\"OpenPLA.Restart\">always</Value>");
     assert_int_equal(run_start(SPACE, "survives", true), S_OK);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
+        await_event(1003, names[i]);
         fixture_kill(fixture_await(names[i], RUN_RUNNING, 100).process_id);
-    fixture_await(names[3], RUN_STOPPED, 5000);
+    }
+    for (int i = 0; i < 4; i++)
+        fixture_await(names[i], RUN_STOPPED, 60000);
     supervise();
     for (int i = 1; i < 3; i++) {
-        assert_int_equal(fixture_await(names[i], RUN_RUNNING, 20000).serial_number, 2);
+        assert_int_equal(fixture_await(names[i], RUN_RUNNING, 60000).serial_number, 2);
         assert_true(fixture_lines(folders[i], "c_000001.csv") >= 2); /* whole */
         stop(names[i]);
     }
-    fixture_sleep(1500);
+    for (int i = 0; i < 4; i++)
+        await_event(1006, names[i]);
+    fixture_sleep(1500); /* whoever is to begin again has begun */
     assert_int_equal(events(1003, "ended"), 1);
     assert_int_equal(events(1003, "survives"), 1);
     assert_int_equal(events(1006, "survives"), 0);
@@ -249,6 +301,7 @@ static void expiry_stops_a_run_if_asked(void **state)
 {
     (void)state;
     char *root = fixture_folder("expiry");
+    set_clock(clock_utc() + (86400 - clock_utc_to_local(clock_utc()) / SECOND % 86400 + 43200) * SECOND); /* a noon */
     struct calendar_time t = clock_calendar(clock_utc_to_local(clock_utc()));
     char *today = text_format("%d/%d/%d", t.month, t.day, t.year);
     char *schedule = schedule_at(clock_utc() - 7200 * SECOND, today);
@@ -260,8 +313,8 @@ static void expiry_stops_a_run_if_asked(void **state)
     supervise();
     fixture_sleep(1500);
     fixture_await("expires", RUN_RUNNING, 100);
-    atomic_store(&ahead, 24 * 3600 * SECOND);
-    fixture_await("expires", RUN_STOPPED, 20000);
+    set_clock(clock_utc() + 24 * 3600 * SECOND);
+    fixture_await("expires", RUN_STOPPED, 60000);
     await_event(9004, "expires");
     fixture_await("goes past", RUN_RUNNING, 100);
     atomic_store(&ahead, 0);
@@ -279,24 +332,27 @@ static void one_supervises_and_another_takes_over(void **state)
     struct supervisor *second;
     (void)state;
     char *root = fixture_folder("two");
-    supervise();
-    fixture_sleep(500);
-    assert_int_equal(supervisor_start(NULL, NULL, &second), S_OK);
-    char *xml = schedule_at((clock_utc() / SECOND + 3) * SECOND, "");
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, "");
     commit("two", root, xml);
-    fixture_await("two", RUN_RUNNING, 20000);
+    supervise();
+    await_work(1); /* the first one has the store */
+    assert_int_equal(supervisor_start(NULL, NULL, &second), S_OK);
+    set_clock(due - SECOND);
+    await_start("two", due);
+    fixture_await("two", RUN_RUNNING, 60000);
     stop("two");
     fixture_sleep(1500);
     assert_int_equal(events(1003, "two"), 1);
     assert_int_equal(events(1004, "two"), 0);
-    stop_supervising();
-    memory_free(xml);
-    fixture_sleep(500);
-    xml = schedule_at((clock_utc() / SECOND + 3) * SECOND, "");
-    commit("two", root, xml);
-    fixture_await("two", RUN_RUNNING, 20000);
+    supervisor_stop(supervisor); /* the clock stays as it is set */
+    supervisor = NULL;
+    set_clock(due + 86399 * SECOND); /* a second before the next day's */
+    await_start("two", due + 86400 * SECOND);
+    fixture_await("two", RUN_RUNNING, 60000);
     stop("two");
     supervisor_stop(second);
+    atomic_store(&ahead, 0);
     memory_free(xml);
     memory_free(root);
 }
@@ -304,13 +360,13 @@ static void one_supervises_and_another_takes_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_set_that_another_process_commits_starts_at_its_second),
-        cmocka_unit_test(a_set_that_runs_goes_on),
-        cmocka_unit_test(the_clock_is_set),
-        cmocka_unit_test(a_dead_host_is_noticed),
-        cmocka_unit_test(what_was_cut_off_begins_again),
-        cmocka_unit_test(expiry_stops_a_run_if_asked),
-        cmocka_unit_test(one_supervises_and_another_takes_over),
+        cmocka_unit_test_teardown(a_set_that_another_process_commits_starts_at_its_second, end_test),
+        cmocka_unit_test_teardown(a_set_that_runs_goes_on, end_test),
+        cmocka_unit_test_teardown(the_clock_is_set, end_test),
+        cmocka_unit_test_teardown(a_dead_host_is_noticed, end_test),
+        cmocka_unit_test_teardown(what_was_cut_off_begins_again, end_test),
+        cmocka_unit_test_teardown(expiry_stops_a_run_if_asked, end_test),
+        cmocka_unit_test_teardown(one_supervises_and_another_takes_over, end_test),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
