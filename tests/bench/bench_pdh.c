@@ -46,27 +46,29 @@ static void parse(const char *text, size_t size)
 }
 
 static struct kernel_file *files[4000];
+static bool pieces[4000]; /* as in source.h */
 static size_t file_count;
 
-static void keep(const char *path)
+static void keep(const char *path, bool piece)
 {
     if (file_count < sizeof files / sizeof *files && SUCCEEDED(kernel_file_open(path, &files[file_count]))) {
+        pieces[file_count] = piece;
         file_count++;
     }
 }
 
 static void keep_all(void)
 {
-    static const char *const paths[] = {"stat",      "meminfo",        "vmstat",  "interrupts", "softirqs",
-                                        "diskstats", "self/mountinfo", "swaps",   "net/dev",    "net/snmp",
-                                        "net/snmp6", "net/tcp",        "net/tcp6"};
+    static const char *const paths[] = {"stat",    "meminfo",    "softirqs",  "net/snmp",       "net/snmp6",
+                                        "vmstat",  "interrupts", "diskstats", "self/mountinfo", "swaps",
+                                        "net/dev", "net/tcp",    "net/tcp6"};
     static const char *const of_process[] = {"stat", "status", "io"};
     char path[64];
     uint32_t *ids;
     size_t count;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         snprintf(path, sizeof path, "/proc/%s", paths[i]);
-        keep(path);
+        keep(path, i < 5);
     }
     if (FAILED(kernel_process_ids(&ids, &count))) {
         return;
@@ -74,7 +76,7 @@ static void keep_all(void)
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < sizeof of_process / sizeof *of_process; k++) {
             snprintf(path, sizeof path, "/proc/%u/%s", (unsigned)ids[i], of_process[k]);
-            keep(path);
+            keep(path, true);
         }
     }
     memory_free(ids);
@@ -85,7 +87,9 @@ static void plain_sample(void)
     for (size_t i = 0; i < file_count; i++) {
         const char *text;
         size_t size;
-        if (SUCCEEDED(kernel_file_read(files[i], &text, &size))) {
+        HRESULT (*read)
+        (struct kernel_file *, const char **, size_t *) = pieces[i] ? kernel_file_read_piece : kernel_file_read;
+        if (SUCCEEDED(read(files[i], &text, &size))) {
             parse(text, size);
         }
     }

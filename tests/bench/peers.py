@@ -3,7 +3,10 @@
 """CPU per value at 1 Hz and memory of counters under Wine, beside pcp's pmlogger and sysstat's sadc in the same run.
 
 peers.py BENCH_PDH_EXE WINEPREFIX [SECONDS]    needs the Debian packages pcp and sysstat; one that is missing is left out
-The CPU is the sum of /proc/<pid>/task/*/schedstat over the seconds, after a warm-up.
+The CPU is the sum of /proc/<pid>/task/*/schedstat over the seconds, after a warm-up. The programs run at the same time,
+so that other load and cold caches hit all of them. Values of one sample: of ours, the counters of the query; of pmlogger,
+the values in one record of its archive; of sadc, all numbers in one record of its file, as `sadf -H` lists them: of each
+activity its items, times its sub-items ("3x36"), times the numbers of an item ("(10,0,0)": of 64 bits, long, of 32 bits).
 """
 import os
 import re
@@ -12,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 WARM_UP = 6
 
@@ -91,9 +95,15 @@ LIKE_PCP = [r"\Processor(*)\*", r"\System\*", r"\Memory\*", r"\PhysicalDisk(*)\*
             r"\TCPv4\*", r"\UDPv4\*", r"\IPv4\*", r"\Process(*)\% *", r"\Process(*)\Page Faults/sec",
             r"\Process(*)\Virtual Bytes", r"\Process(*)\Working Set", r"\Process(*)\Elapsed Time",
             r"\Process(*)\Creating Process ID", r"\Process(*)\ID Process", r"\Process(*)\Thread Count"]
-LIKE_SADC = [r"\Processor(*)\*", r"\Processor Information(*)\*", r"\System\*", r"\Memory\*", r"\Cache\*",
+# sadc counts no processes; its number of threads is the whole kernel's.
+LIKE_SADC = [r"\Processor(*)\*", r"\Processor Information(*)\*", r"\System\Context Switches/sec",
+             r"\System\Processor Queue Length", r"\System\System Up Time", r"\Memory\*", r"\Cache\*",
              r"\Paging File(*)\*", r"\PhysicalDisk(*)\*", r"\LogicalDisk(*)\*", r"\Network Interface(*)\*",
              r"\TCPv4\*", r"\TCPv6\*", r"\UDPv4\*", r"\UDPv6\*", r"\IPv4\*", r"\IPv6\*", r"\ICMP\*", r"\ICMPv6\*"]
+# Those of its activities that tell of the same things. With all, -S XALL, it records half as many numbers more, for less
+# each: of loop devices, NFS, serial lines, pressure.
+SADC_ACTIVITIES = """CPU PCSW IRQ SWAP PAGE IO MEMORY QUEUE DISK NET_DEV NET_EDEV NET_IP NET_EIP NET_ICMP NET_EICMP NET_TCP
+NET_ETCP NET_UDP NET_IP6 NET_EIP6 NET_ICMP6 NET_EICMP6 NET_UDP6 PWR_CPU FS""".split()
 
 
 def pmlogger(seconds):
@@ -122,18 +132,27 @@ def pmlogger(seconds):
     return cpu, rss, sorted(counts)[len(counts) // 2]
 
 
+def sadc_numbers(header):
+    """Numbers in one record. "03: [8c] A_IRQ Y: 3x36 (0,0,1)": 108."""
+    numbers = 0
+    for items, sub_items, *types in re.findall(
+            r"^\d+: \[\w+\] A_\w+\s+[YN]:\s*(\d+)(?:x(\d+))?\s+\((\d+),(\d+),(\d+)\)", header, re.M):
+        numbers += int(items) * int(sub_items or 1) * sum(map(int, types))
+    if not numbers:
+        raise SystemExit("sadf -H has another form than this script knows")
+    return numbers
+
+
 def sadc(seconds):
     if not os.path.exists("/usr/lib/sysstat/sadc"):
         return None
     with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen(["/usr/lib/sysstat/sadc", "-S", "XALL", "1", str(seconds + WARM_UP + 4),
+        process = subprocess.Popen(["/usr/lib/sysstat/sadc", "-S", ",".join(["A_NULL"] + ["A_" + a for a in SADC_ACTIVITIES]), "1", str(seconds + WARM_UP + 4),
                                     folder + "/sa"])
         cpu, rss = watch(process.pid, seconds)
         process.wait()
-        header = subprocess.run(["sadf", "-H", folder + "/sa"], capture_output=True, text=True).stdout
-        # "01: [A_CPU ...] 3 x 10 x 1": instances and numbers of each activity
-        numbers = sum(int(m[1]) * int(m[2]) for m in re.finditer(r"(\d+)\s*(?:x|items?:?)\s*(\d+)", header))
-        return cpu, rss, numbers or 584
+        header = subprocess.run(["sadf", "-H", folder + "/sa"], capture_output=True, text=True, check=True).stdout
+        return cpu, rss, sadc_numbers(header)
 
 
 def main():
@@ -143,9 +162,11 @@ def main():
     thousand = wine.hold(seconds, 1000, LIKE_PCP)
     print(f"memory: 1,000 counters {thousand[1] / 1024:.1f} MB, an empty program {empty[1] / 1024:.1f} MB: "
           f"{(thousand[1] - empty[1]) / 1024:.1f} MB more")
-    for name, peer, paths in (("pmlogger -o", pmlogger, LIKE_PCP), ("sadc -S XALL", sadc, LIKE_SADC)):
-        result = peer(seconds)
-        cpu, _, counters = wine.hold(seconds, 10001, paths)
+    for name, peer, paths in (("pmlogger -o", pmlogger, LIKE_PCP), ("sadc, the same activities", sadc, LIKE_SADC)):
+        with ThreadPoolExecutor() as pool:
+            running = pool.submit(peer, seconds)
+            cpu, _, counters = wine.hold(seconds, 10001, paths)
+            result = running.result()
         if result is None:
             print(f"{name}: not installed")
             continue
