@@ -12,9 +12,14 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out);
 /* Reads the whole file afresh. The text is NUL-terminated, borrowed until the next read or close. A file that has gone
    (a process that ended) is a failure. */
 HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size);
+/* The same for a file that the kernel writes in one piece, as it does with those of one process and with many that have
+   no line for each of many things: a reading that leaves room has read all, and no second one asks for more. */
+HRESULT kernel_file_read_piece(struct kernel_file *f, const char **text, size_t *size);
 void kernel_file_close(struct kernel_file *f); /* NULL is allowed */
 /* How many files one user may keep open and leave enough for the others; at least 64. */
 size_t kernel_file_share(void);
+/* Hands each entry's name to `each`, those that begin with a dot too, until that fails. */
+HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const char *name), void *user);
 /* Entry names of a folder ("/sys/block"), without those that begin with a dot. */
 HRESULT kernel_folder_names(const char *path, struct texts *names);
 /* Numbers among the entry names of a folder ("/proc": the processes' ids). *ids from memory_alloc. */

@@ -17,7 +17,7 @@ static HRESULT read_file(const char *root, uint32_t id, const char *name, struct
     HRESULT hr = E_FAIL;
     *copy = NULL;
     if (*file) {
-        hr = kernel_file_read(*file, text, size);
+        hr = kernel_file_read_piece(*file, text, size);
         if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY) {
             return hr;
         }
@@ -33,7 +33,7 @@ static HRESULT read_file(const char *root, uint32_t id, const char *name, struct
     if (FAILED(hr)) {
         return hr;
     }
-    hr = kernel_file_read(*file, text, size);
+    hr = kernel_file_read_piece(*file, text, size);
     if (SUCCEEDED(hr) && kept->count < kept->most) {
         kept->count++;
         return hr;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's processes, from /proc. */
+/* The host's processes, from /proc. Listing that folder is by far the dearest call of a reading under Wine, so it is
+   done only when a process may have begun: the kernel tells the id that it gave last. That one has ended is told by its
+   own files. */
 #include "engine/os/process_lists.h"
 #include "engine/os/clock.h"
+#include "engine/os/kernel_number.h"
 #include "engine/os/memory.h"
 #include "engine/os/process_files.h"
 #include "engine/os/text.h"
@@ -9,14 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK 100000 /* 10 ms in 100 ns */
-#define PAGE 4096
+#define TICK       100000 /* 10 ms in 100 ns */
+#define PAGE       4096
+/* Readings after which the folder is listed in any case: should /proc be another set of processes than the one that we
+   are in, whose last id says nothing. */
+#define LIST_EVERY 32
 
 struct followed {
     struct process_files files;
     char *name;
     size_t name_length;
     uint64_t start_ticks;
+};
+
+struct changes {
+    uint64_t threads; /* of all processes that there are */
+    uint64_t last_id; /* 0: not told */
 };
 
 struct host_list {
@@ -29,7 +40,10 @@ struct host_list {
     struct process_kept kept;
     int64_t boot; /* of the start times; read once, so that a process keeps its own */
     uint64_t generation;
-    uint32_t figures; /* of this reading */
+    uint32_t figures;         /* of this reading */
+    struct kernel_file *load; /* /proc/loadavg */
+    struct changes changes;   /* as of before the last reading */
+    unsigned unlisted;        /* readings since the folder was listed; LIST_EVERY: the next one must list */
     char root[];
 };
 
@@ -44,6 +58,7 @@ static HRESULT open_list(const char *root, void **out)
     memcpy(list->root, root, length + 1);
     list->boot = clock_boot_utc();
     list->kept.most = kernel_file_share();
+    list->unlisted = LIST_EVERY;
     return S_OK;
 }
 
@@ -59,6 +74,7 @@ static void close_list(void *user)
     for (size_t i = 0; i < list->count; i++) {
         forget(list, &list->followed[i]);
     }
+    kernel_file_close(list->load);
     memory_free(list->followed);
     memory_free(list->entries);
     memory_free(list->threads);
@@ -186,24 +202,84 @@ static HRESULT merge(struct host_list *list, const uint32_t *ids, size_t count, 
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
+/* How many processes and threads there are, and the last id given to one: the end of /proc/loadavg's one line,
+   "0.00 0.01 0.05 1/123 4567". 0: it is not told. */
+static struct changes read_changes(struct host_list *list)
+{
+    static const struct changes none = {0, 0};
+    char path[512];
+    const char *text;
+    size_t size;
+    struct changes c;
+    if (!list->load) {
+        snprintf(path, sizeof path, "%s/proc/loadavg", list->root);
+        if (FAILED(kernel_file_open(path, &list->load))) {
+            list->load = NULL;
+            return none;
+        }
+    }
+    if (FAILED(kernel_file_read_piece(list->load, &text, &size))) {
+        kernel_file_close(list->load);
+        list->load = NULL;
+        return none;
+    }
+    const char *end = text + size, *slash = kernel_find(text, end, '/');
+    slash = slash ? kernel_number(slash + 1, end, &c.threads) : NULL;
+    return slash && kernel_number(slash, end, &c.last_id) ? c : none;
+}
+
+static bool is_told(const struct host_list *list, const struct changes *now)
+{
+    return now->last_id && now->last_id == list->changes.last_id && list->unlisted < LIST_EVERY;
+}
+
+/* The ids to read, rising: those of the folder, or those of the reading before when none can have been added. */
+static HRESULT find_ids(struct host_list *list, const struct changes *now, uint32_t **ids, size_t *count)
+{
+    if (is_told(list, now)) {
+        *ids = memory_alloc(list->count * sizeof **ids);
+        *count = list->count;
+        for (size_t i = 0; *ids && i < list->count; i++) {
+            (*ids)[i] = list->followed[i].files.id;
+        }
+        list->unlisted++;
+        return *ids ? S_OK : E_OUTOFMEMORY;
+    }
+    char path[512];
+    snprintf(path, sizeof path, "%s/proc", list->root);
+    HRESULT hr = kernel_folder_numbers(path, ids, count);
+    if (SUCCEEDED(hr)) {
+        qsort(*ids, *count, sizeof **ids, by_id);
+        list->unlisted = 0;
+    }
+    return hr;
+}
+
 static HRESULT read_list(void *user, uint32_t figures, const struct process_entry **entries, size_t *count)
 {
     struct host_list *list = user;
     uint32_t *ids = NULL;
     size_t n = 0, used = 0;
-    char path[512];
-    snprintf(path, sizeof path, "%s/proc", list->root);
-    HRESULT hr = kernel_folder_numbers(path, &ids, &n);
+    struct changes now = read_changes(list);
+    /* No process or thread has begun or ended: what nobody asks for may have changed. */
+    if (!figures && is_told(list, &now) && now.threads == list->changes.threads) {
+        list->unlisted++;
+        *entries = list->entries;
+        *count = list->count;
+        return S_OK;
+    }
+    HRESULT hr = find_ids(list, &now, &ids, &n);
     if (FAILED(hr)) {
         return hr;
     }
+    list->changes = now;
     struct followed *next = memory_alloc(n * sizeof *next);
     if (!next || !memory_grow((void **)&list->entries, &list->entry_capacity, n ? n : 1, sizeof *list->entries)) {
         memory_free(next);
         memory_free(ids);
+        list->unlisted = LIST_EVERY; /* those that were found are forgotten */
         return E_OUTOFMEMORY;
     }
-    qsort(ids, n, sizeof *ids, by_id);
     list->figures = figures;
     list->thread_count = 0;
     hr = merge(list, ids, n, next, &used);
@@ -211,6 +287,9 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     memory_free(list->followed);
     list->followed = next;
     list->count = used;
+    if (used < n) {
+        list->unlisted = LIST_EVERY; /* one has ended, or could not be read this time only */
+    }
     size_t thread = 0; /* the array may have moved while it grew */
     for (size_t i = 0; i < used; thread += list->entries[i++].listed_threads) {
         list->entries[i].first_thread = list->threads ? list->threads + thread : NULL;

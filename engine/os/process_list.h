@@ -11,12 +11,14 @@
 /* A figure that the system does not tell of this process. */
 #define PROCESS_ABSENT  INT64_MIN
 
-/* Groups of figures, as bits: what is not asked for may be absent. */
+/* Groups of figures, as bits: what is not asked for may be absent, or that of an earlier reading. Which processes there
+   are, their starts and their numbers of threads are always of now. */
 #define PROCESS_MEMORY  1u /* peaks, private bytes */
 #define PROCESS_IO      2u
 #define PROCESS_HANDLES 4u
 #define PROCESS_THREADS 8u
 #define PROCESS_FAULTS  16u
+#define PROCESS_USE     32u /* name, times, working set, virtual size */
 
 struct thread_entry {
     uint32_t id;
@@ -47,7 +49,7 @@ struct process_entry {
 struct process_list;
 /* `root` is put before the paths of the kernel's files: "" but for tests. */
 HRESULT process_list_open(const char *root, struct process_list **out);
-/* Reads all figures afresh. *entries is borrowed until the next read or close, in the system's order. A process that
+/* Reads the figures afresh. *entries is borrowed until the next read or close, in the system's order. A process that
    ends meanwhile is left out. */
 HRESULT process_list_read(struct process_list *list, uint32_t figures, const struct process_entry **entries,
                           size_t *count);

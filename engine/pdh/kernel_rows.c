@@ -113,7 +113,7 @@ static unsigned hex_digit(char c)
 }
 
 /* "  0: 0100007F:0016 00000000:0000 0A ...": the addresses are 8 digits, or 32 in tcp6. */
-static void add_connection(const char *p, const char *end, uint64_t *ipv4, uint64_t *ipv6)
+static void add_connection(const char *p, const char *end, struct kernel_connections *c)
 {
     static const char mapped[] = "0000000000000000FFFF0000";
     const char *colon = kernel_find(p, end, ':');
@@ -127,17 +127,18 @@ static void add_connection(const char *p, const char *end, uint64_t *ipv4, uint6
         return;
     }
     unsigned value = hex_digit(state[0]) * 16 + hex_digit(state[1]);
-    if (value != 1 && value != 8) { /* ESTABLISHED, CLOSE_WAIT */
+    c->under_way |= value == 2 || value == 3 || value == 8; /* SYN_SENT, SYN_RECV, CLOSE_WAIT */
+    if (value != 1 && value != 8) {                         /* ESTABLISHED */
         return;
     }
     if (local_end - local == 8 || kernel_starts(local, local_end, mapped, sizeof mapped - 1)) {
-        ++*ipv4;
+        c->ipv4++;
     } else {
-        ++*ipv6;
+        c->ipv6++;
     }
 }
 
-bool kernel_connections_add(const char *text, size_t size, uint64_t *ipv4, uint64_t *ipv6)
+bool kernel_connections_add(const char *text, size_t size, struct kernel_connections *c)
 {
     const char *end = text + size, *line = kernel_line_end(text, end);
     if (!kernel_starts(kernel_skip(text, line), line, "sl", 2)) {
@@ -145,7 +146,7 @@ bool kernel_connections_add(const char *text, size_t size, uint64_t *ipv4, uint6
     }
     for (const char *p = line; p < end; p = line) {
         line = kernel_line_end(p + 1, end);
-        add_connection(p + 1, line, ipv4, ipv6);
+        add_connection(p + 1, line, c);
     }
     return true;
 }

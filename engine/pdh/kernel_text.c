@@ -56,23 +56,33 @@ static struct kernel_key *find_in_group(const struct kernel_keys *k, const char 
     return NULL;
 }
 
-static bool set(struct kernel_key *key, const char *p, const char *end)
+/* Counts the keys that had no value before. */
+static void set(struct kernel_key *key, const char *p, const char *end, size_t *found)
 {
     uint64_t v;
-    if (!key || !kernel_number(p, end, &v)) {
-        return false;
+    if (key && kernel_number(p, end, &v)) {
+        *found += !key->has;
+        key->value = v;
+        key->has = true;
     }
-    key->value = v;
-    key->has = true;
-    return true;
+}
+
+static bool has_group(const struct kernel_keys *k, const char *group, size_t length)
+{
+    for (size_t i = 0; i < k->count; i++) {
+        const struct kernel_key *key = &k->keys[i];
+        if (key->length > length && key->name[length] == '.' && !memcmp(key->name, group, length)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* "Tcp: a b" over "Tcp: 1 2". */
-static bool set_pair(struct kernel_keys *k, const char *names, const char *names_end, const char *values,
-                     const char *values_end, size_t group_length)
+static void set_pair(struct kernel_keys *k, const char *names, const char *names_end, const char *values,
+                     const char *values_end, size_t group_length, size_t *found)
 {
     const char *group = names;
-    bool any = false;
     names += group_length + 1;
     values += group_length + 1;
     for (;;) {
@@ -80,9 +90,9 @@ static bool set_pair(struct kernel_keys *k, const char *names, const char *names
         values = kernel_skip(values, values_end);
         const char *name_end = kernel_word_end(names, names_end);
         if (name_end == names || values == values_end) {
-            return any;
+            return;
         }
-        any |= set(find_in_group(k, group, group_length, names, (size_t)(name_end - names)), values, values_end);
+        set(find_in_group(k, group, group_length, names, (size_t)(name_end - names)), values, values_end, found);
         names = name_end;
         values = kernel_word_end(values, values_end);
     }
@@ -91,23 +101,25 @@ static bool set_pair(struct kernel_keys *k, const char *names, const char *names
 HRESULT kernel_keys_parse(const char *text, size_t size, struct kernel_keys *k)
 {
     const char *end = text + size, *before = NULL, *before_end = NULL;
-    bool any = false;
+    size_t found = 0;
     for (size_t i = 0; i < k->count; i++) {
         k->keys[i].has = false;
     }
-    for (const char *p = text, *line; p < end; p = line + 1) {
+    for (const char *p = text, *line; p < end && found < k->count; p = line + 1) {
         line = kernel_line_end(p, end);
         const char *word = kernel_word_end(p, line);
         size_t length = (size_t)(word - p);
         if (length > 1 && word[-1] == ':') {
             length--;
-            if (before && kernel_starts(before, before_end, p, length + 1)) {
-                any |= set_pair(k, before, before_end, p, line, length);
+            if (before && kernel_starts(before, before_end, p, length + 1) && has_group(k, p, length)) {
+                set_pair(k, before, before_end, p, line, length, &found);
             }
             before = p;
             before_end = line;
         }
-        any |= length && set(find(k, p, length), word, line);
+        if (length) {
+            set(find(k, p, length), word, line, &found);
+        }
     }
-    return any ? S_OK : error_set(E_FAIL, "a kernel file: none of our names in its %u bytes", (unsigned)size);
+    return found ? S_OK : error_set(E_FAIL, "a kernel file: none of our names in its %u bytes", (unsigned)size);
 }

@@ -21,7 +21,8 @@ HRESULT kernel_keys_add(struct kernel_keys *k, const char *name, size_t length, 
 void kernel_keys_free(struct kernel_keys *k);
 /* Sets the values of the keys: from lines "name value" or "name: value" (/proc/meminfo, vmstat, stat, net/snmp6), and
    from pairs of lines "Tcp: a b" and "Tcp: 1 2", where the names are "Tcp.a" and "Tcp.b" (/proc/net/snmp). A negative
-   value counts as not there. E_FAIL when none of the keys is in the text. */
+   value counts as not there; of a name that is there twice, the later value may be passed over. E_FAIL when none of the
+   keys is in the text. */
 HRESULT kernel_keys_parse(const char *text, size_t size, struct kernel_keys *k);
 
 /* Times of one processor, in ticks of 10 ms (USER_HZ is 100 on every architecture we run on). */
@@ -72,9 +73,13 @@ bool kernel_cpuinfo_next(const char **at, const char *end, struct kernel_row *ro
 /* /proc/<id>/mountinfo: the name is the mount point, still with \040 for a blank; values are major and minor. */
 bool kernel_mount_next(const char **at, const char *end, struct kernel_row *row);
 
-/* Connections that are established or wait for us to close them, from /proc/net/tcp or tcp6: those over IPv4, the
-   mapped ones of tcp6 too, and those over IPv6 are added. False: the text is no such table. */
-bool kernel_connections_add(const char *text, size_t size, uint64_t *ipv4, uint64_t *ipv6);
+/* Connections that are established or wait for us to close them, from /proc/net/tcp or tcp6. */
+struct kernel_connections {
+    uint64_t ipv4, ipv6; /* the mapped ones of tcp6 are IPv4's */
+    bool under_way;      /* some are being opened, or wait for us to close them */
+};
+/* Adds those of one table. False: the text is no such table. */
+bool kernel_connections_add(const char *text, size_t size, struct kernel_connections *c);
 
 /* "0-3,8" (cpulist of a NUMA node): is the number in it? */
 bool kernel_list_has(const char *text, size_t size, uint64_t number);

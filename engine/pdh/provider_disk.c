@@ -2,6 +2,7 @@
 /* The objects PhysicalDisk and LogicalDisk, from /proc/diskstats, the mounted file systems and the drive letters. A
    physical disk is a block device that has a device behind it (/sys/block/NAME/device); it is called as on Windows by a
    number, counted in the kernel's order, and the letters of the drives on it: "0 C: Z:". */
+#include "engine/os/clock.h"
 #include "engine/os/drives.h"
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
@@ -49,6 +50,10 @@ struct disk {
     unsigned number; /* among the physical ones */
 };
 /* The device that holds a drive; major 0: none is known. */
+/* To list the drives takes some hundred calls to Wine's server: that, and reading the mounted file systems, is done
+   when the disks have changed, and once in so many milliseconds. */
+#define LOOK_AGAIN_MS 10000
+
 struct letter {
     struct drive drive;
     uint64_t major, minor;
@@ -57,6 +62,7 @@ struct disk_state {
     struct table_state table;
     struct disk *disks;
     size_t count, capacity;
+    uint64_t looked_for, looked; /* the disks' hash and clock_monotonic_ms() when the drives were listed last */
     struct letter letters[DRIVES_MOST];
     size_t letter_count;
     uint64_t disks_known, mounts_known; /* hashes of what they were found from; 0: nothing */
@@ -200,13 +206,22 @@ static HRESULT follow(struct object *o, struct source *source, const char *text,
     if (FAILED(hr)) {
         return hr;
     }
-    struct drive drives[DRIVES_MOST];
-    size_t count = drives_list(drives);
+    uint64_t now = clock_monotonic_ms();
+    if (disks == s->looked_for && clock_passed_ms(s->looked, now) < LOOK_AGAIN_MS) {
+        return S_OK;
+    }
     hr = source_text(source, &o->hold, SOURCE_MOUNTS, &mounts, &mounts_size, &time);
+    if (hr == E_OUTOFMEMORY) {
+        return hr;
+    }
     if (FAILED(hr)) {
         mounts = "";
         mounts_size = 0;
     }
+    struct drive drives[DRIVES_MOST];
+    size_t count = drives_list(drives);
+    s->looked_for = disks;
+    s->looked = now;
     uint64_t known = hash(hash(disks, mounts, mounts_size), (const char *)drives, count * sizeof *drives) | 1;
     if (known != s->mounts_known) {
         for (size_t i = 0; i < count; i++) {
@@ -216,7 +231,7 @@ static HRESULT follow(struct object *o, struct source *source, const char *text,
         s->letter_count = count;
         s->mounts_known = known;
     }
-    return hr == E_OUTOFMEMORY ? hr : S_OK;
+    return S_OK;
 }
 
 static void set_cells(int64_t *cells, const struct kernel_row *row)
@@ -284,16 +299,30 @@ static HRESULT gather_physical(struct object *o, struct source *source, uint64_t
     return table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, s->disks_known) ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Does an earlier letter stand for the same device? Then the total has its figures already. */
-static bool is_second(const struct disk_state *s, size_t letter)
+/* The first letter that stands for the same device: itself, or one whose figures are its own too, so that the total has
+   them already. */
+static size_t first_letter(const struct disk_state *s, size_t letter)
 {
-    for (size_t i = 0; i < letter; i++) {
-        if (s->letters[letter].major && s->letters[i].major == s->letters[letter].major &&
-            s->letters[i].minor == s->letters[letter].minor) {
-            return true;
-        }
+    size_t i = 0;
+    while (i < letter && (!s->letters[letter].major || s->letters[i].major != s->letters[letter].major ||
+                          s->letters[i].minor != s->letters[letter].minor)) {
+        i++;
     }
-    return false;
+    return i;
+}
+
+static void set_space(struct disk_state *s, size_t letter, int64_t *cells)
+{
+    uint64_t total, free;
+    size_t first = first_letter(s, letter);
+    if (first != letter) { /* rows and letters are in one order */
+        const int64_t *from = s->table.cells + first * s->table.column_count;
+        cells[SIZE_MB] = from[SIZE_MB];
+        cells[FREE_MB] = from[FREE_MB];
+    } else if (SUCCEEDED(drive_space(&s->letters[letter].drive, &total, &free))) {
+        cells[SIZE_MB] = (int64_t)(total >> 20);
+        cells[FREE_MB] = (int64_t)(free >> 20);
+    }
 }
 
 static HRESULT gather_logical(struct object *o, struct source *source, uint64_t wanted)
@@ -305,8 +334,8 @@ static HRESULT gather_logical(struct object *o, struct source *source, uint64_t 
     HRESULT hr = read_disks(o, source, &text, &size);
     for (size_t i = 0; SUCCEEDED(hr) && i < s->letter_count; i++) {
         const struct letter *letter = &s->letters[i];
-        uint64_t total, free;
-        int64_t *cells = table_add(&s->table, is_second(s, i) ? ROW_ALIAS : ROW_PLAIN, NULL, letter->drive.name, 2, 0);
+        enum table_row_kind kind = first_letter(s, i) < i ? ROW_ALIAS : ROW_PLAIN;
+        int64_t *cells = table_add(&s->table, kind, NULL, letter->drive.name, 2, 0);
         if (!cells) {
             return E_OUTOFMEMORY;
         }
@@ -316,9 +345,8 @@ static HRESULT gather_logical(struct object *o, struct source *source, uint64_t 
                 break;
             }
         }
-        if ((wanted & (1ull << SIZE_MB | 1ull << FREE_MB)) && SUCCEEDED(drive_space(&letter->drive, &total, &free))) {
-            cells[SIZE_MB] = (int64_t)(total >> 20);
-            cells[FREE_MB] = (int64_t)(free >> 20);
+        if (wanted & (1ull << SIZE_MB | 1ull << FREE_MB)) {
+            set_space(s, i, cells);
         }
     }
     if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, s->mounts_known)) {

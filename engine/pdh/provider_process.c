@@ -175,7 +175,7 @@ static const struct counter_schema process[] = {
 /* What the list must read for the columns. */
 static uint32_t figures_for(uint64_t wanted)
 {
-    uint32_t figures = 0;
+    uint32_t figures = PROCESS_USE;
     figures |= wanted & (BIT(VIRTUAL_PEAK) | BIT(WORKING_SET_PEAK) | BIT(WORKING_SET_PRIVATE) | BIT(PRIVATE))
                    ? PROCESS_MEMORY
                    : 0;

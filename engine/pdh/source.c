@@ -35,12 +35,15 @@ struct source_files {
 
 static const char *test_root = "";
 
-#define SOURCE_NAME(part, name, path) name,
+#define SOURCE_NAME(part, name, path, piece) name,
 static const char *const names[] = {SOURCE_FILES(SOURCE_NAME)};
 #undef SOURCE_NAME
-#define SOURCE_PATH(part, name, path) path,
+#define SOURCE_PATH(part, name, path, piece) path,
 static const char *const paths[] = {SOURCE_FILES(SOURCE_PATH)};
 #undef SOURCE_PATH
+#define SOURCE_PIECE(part, name, path, piece) piece,
+static const bool pieces[] = {SOURCE_FILES(SOURCE_PIECE)};
+#undef SOURCE_PIECE
 _Static_assert(SOURCE_PARTS <= 32, "a hold has a bit for each part");
 
 enum source_part source_find(const char *name, size_t length)
@@ -198,7 +201,7 @@ static HRESULT read_file(struct source_files *f, enum source_part part)
     struct part *p = &f->parts[part];
     HRESULT hr = p->file ? S_OK : open_file(f, part);
     if (SUCCEEDED(hr)) {
-        hr = kernel_file_read(p->file, &p->text, &p->size);
+        hr = (pieces[part] ? kernel_file_read_piece : kernel_file_read)(p->file, &p->text, &p->size);
         if (FAILED(hr) && hr != E_OUTOFMEMORY) {
             kernel_file_close(p->file);
             p->file = NULL;

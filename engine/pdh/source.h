@@ -14,24 +14,24 @@ struct source_time {
     int64_t ticks; /* performance counter */
 };
 
-/* X(part, short name in sources, file) */
+/* X(part, short name in sources, file, does the kernel write it in one piece?) */
 #define SOURCE_FILES(X)                                                                                                \
-    X(SOURCE_STAT, "stat", "/proc/stat")                                                                               \
-    X(SOURCE_MEMINFO, "meminfo", "/proc/meminfo")                                                                      \
-    X(SOURCE_VMSTAT, "vmstat", "/proc/vmstat")                                                                         \
-    X(SOURCE_INTERRUPTS, "interrupts", "/proc/interrupts")                                                             \
-    X(SOURCE_SOFTIRQS, "softirqs", "/proc/softirqs")                                                                   \
-    X(SOURCE_CPUINFO, "cpuinfo", "/proc/cpuinfo")                                                                      \
-    X(SOURCE_DISKSTATS, "diskstats", "/proc/diskstats")                                                                \
-    X(SOURCE_MOUNTS, "mountinfo", "/proc/self/mountinfo")                                                              \
-    X(SOURCE_SWAPS, "swaps", "/proc/swaps")                                                                            \
-    X(SOURCE_NET_DEV, "net/dev", "/proc/net/dev")                                                                      \
-    X(SOURCE_SNMP, "net/snmp", "/proc/net/snmp")                                                                       \
-    X(SOURCE_SNMP6, "net/snmp6", "/proc/net/snmp6")                                                                    \
-    X(SOURCE_TCP, "net/tcp", "/proc/net/tcp")                                                                          \
-    X(SOURCE_TCP6, "net/tcp6", "/proc/net/tcp6")
+    X(SOURCE_STAT, "stat", "/proc/stat", true)                                                                         \
+    X(SOURCE_MEMINFO, "meminfo", "/proc/meminfo", true)                                                                \
+    X(SOURCE_VMSTAT, "vmstat", "/proc/vmstat", false)                                                                  \
+    X(SOURCE_INTERRUPTS, "interrupts", "/proc/interrupts", false)                                                      \
+    X(SOURCE_SOFTIRQS, "softirqs", "/proc/softirqs", true)                                                             \
+    X(SOURCE_CPUINFO, "cpuinfo", "/proc/cpuinfo", false)                                                               \
+    X(SOURCE_DISKSTATS, "diskstats", "/proc/diskstats", false)                                                         \
+    X(SOURCE_MOUNTS, "mountinfo", "/proc/self/mountinfo", false)                                                       \
+    X(SOURCE_SWAPS, "swaps", "/proc/swaps", false)                                                                     \
+    X(SOURCE_NET_DEV, "net/dev", "/proc/net/dev", false)                                                               \
+    X(SOURCE_SNMP, "net/snmp", "/proc/net/snmp", true)                                                                 \
+    X(SOURCE_SNMP6, "net/snmp6", "/proc/net/snmp6", true)                                                              \
+    X(SOURCE_TCP, "net/tcp", "/proc/net/tcp", false)                                                                   \
+    X(SOURCE_TCP6, "net/tcp6", "/proc/net/tcp6", false)
 
-#define SOURCE_PART(part, name, path) part,
+#define SOURCE_PART(part, name, path, piece) part,
 enum source_part { SOURCE_FILES(SOURCE_PART) SOURCE_PROCESSES, SOURCE_PARTS };
 #undef SOURCE_PART
 

@@ -87,9 +87,9 @@ static void plain_sample(void)
     for (size_t i = 0; i < file_count; i++) {
         const char *text;
         size_t size;
-        HRESULT (*read)
-        (struct kernel_file *, const char **, size_t *) = pieces[i] ? kernel_file_read_piece : kernel_file_read;
-        if (SUCCEEDED(read(files[i], &text, &size))) {
+        HRESULT hr =
+            pieces[i] ? kernel_file_read_piece(files[i], &text, &size) : kernel_file_read(files[i], &text, &size);
+        if (SUCCEEDED(hr)) {
             parse(text, size);
         }
     }

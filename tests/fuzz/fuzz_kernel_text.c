@@ -66,7 +66,7 @@ static void process(const char *text, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint64_t ipv4 = 0, ipv6 = 0;
+    struct kernel_connections connections = {0};
     if (size == 0) {
         return 0;
     }
@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rows(text, size, kernel_mount_next);
         break;
     case 8:
-        kernel_connections_add(text, size, &ipv4, &ipv6);
+        kernel_connections_add(text, size, &connections);
         break;
     case 9:
         kernel_list_has(text, size, 5);

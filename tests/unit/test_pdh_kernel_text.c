@@ -172,12 +172,14 @@ static void connections_are_counted(void **state)
         "   0: 0000000000000000FFFF00000100007F:0016 0000000000000000FFFF00000100007F:C1DA 01 0\n"
         "   1: 00000000000000000000000001000000:0016 00000000000000000000000001000000:C1DA 01 0\n"
         "   2: 00000000000000000000000001000000:0016 00000000000000000000000001000000:C1DA 06 0\n";
-    uint64_t ipv4 = 0, ipv6 = 0;
-    assert_true(kernel_connections_add(tcp, sizeof tcp - 1, &ipv4, &ipv6));
-    assert_true(kernel_connections_add(tcp6, sizeof tcp6 - 1, &ipv4, &ipv6));
-    assert_int_equal(ipv4, 3);
-    assert_int_equal(ipv6, 1);
-    assert_false(kernel_connections_add("x\n", 2, &ipv4, &ipv6));
+    struct kernel_connections c = {0};
+    assert_true(kernel_connections_add(tcp6, sizeof tcp6 - 1, &c));
+    assert_false(c.under_way);
+    assert_true(kernel_connections_add(tcp, sizeof tcp - 1, &c));
+    assert_int_equal(c.ipv4, 3);
+    assert_int_equal(c.ipv6, 1);
+    assert_true(c.under_way); /* one waits to be closed */
+    assert_false(kernel_connections_add("x\n", 2, &c));
 }
 
 /* Two programs of one name must stay apart, whatever is in the names. */

@@ -157,7 +157,7 @@ static void this_program_is_listed(void **state)
     const struct process_entry *entries, *own = NULL;
     size_t count;
     assert_int_equal(process_list_open("", &list), S_OK);
-    assert_int_equal(process_list_read(list, 0, &entries, &count), S_OK);
+    assert_int_equal(process_list_read(list, PROCESS_USE, &entries, &count), S_OK);
     uint64_t generation = process_list_generation(list);
     for (size_t i = 0; i < count; i++) {
         own = entries[i].id == process_own_id() ? &entries[i] : own;
@@ -170,7 +170,7 @@ static void this_program_is_listed(void **state)
     assert_true(age > -20000000 && age < 600 * 10000000LL);
     int64_t used = own->user_time + own->kernel_time;
     burn(300);
-    assert_int_equal(process_list_read(list, 0, &entries, &count), S_OK);
+    assert_int_equal(process_list_read(list, PROCESS_USE, &entries, &count), S_OK);
     own = NULL;
     for (size_t i = 0; i < count; i++) {
         own = entries[i].id == process_own_id() ? &entries[i] : own;

@@ -138,6 +138,50 @@ static void each_value_is_made_of_its_source(void **state)
     }
 }
 
+/* The tables of connections are read only when one may have been opened or closed: none may be missed, none stay. */
+static void connections_are_counted_when_they_change(void **state)
+{
+    (void)state;
+#define SNMP(active, passive, now)                                                                                     \
+    "Tcp: ActiveOpens PassiveOpens CurrEstab InSegs OutSegs\nTcp: " active " " passive " " now " 1 1\n"
+#define HEAD        "  sl  local_address rem_address   st\n"
+#define LINE(state) "   0: 0100007F:0016 0100007F:1234 " state " 0 0\n"
+#define LINE6       "   0: 00000000000000000000000001000000:0016 00000000000000000000000001000000:C1DA 01 0\n"
+    static const struct {
+        const char *snmp, *tcp, *tcp6; /* NULL: as before */
+        int64_t ipv4, ipv6;
+    } steps[] = {
+        {SNMP("5", "6", "1"), HEAD LINE("01"), HEAD, 1, 0},
+        {NULL, HEAD, HEAD LINE6, 1, 0}, /* the kernel says that it cannot be: not read */
+        {SNMP("5", "7", "1"), NULL, NULL, 0, 1},
+        {SNMP("6", "7", "1"), HEAD LINE("02"), HEAD LINE6, 0, 1},
+        {NULL, HEAD LINE("01"), HEAD, 1, 0}, /* was under way */
+        {NULL, HEAD LINE("01"), HEAD LINE6, 1, 0},
+        {SNMP("6", "7", "2"), NULL, NULL, 1, 1},
+        {SNMP("6", "7", "1"), HEAD LINE("08"), HEAD, 1, 0},
+        {NULL, HEAD, NULL, 0, 0}, /* older kernels change no figure when one in CLOSE_WAIT is closed */
+        {"Tcp: InSegs\nTcp: 1\n", HEAD LINE("01"), NULL, 1, 0},
+        {NULL, HEAD, HEAD LINE6, 0, 1}, /* no figures to go by */
+    };
+    PDH_HCOUNTER ipv4 = add("\\TCPv4\\Connections Established"), ipv6 = add("\\TCPv6\\Connections Established");
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        static const char *const paths[] = {"/proc/net/snmp", "/proc/net/tcp", "/proc/net/tcp6"};
+        const char *const texts[] = {steps[i].snmp, steps[i].tcp, steps[i].tcp6};
+        for (size_t k = 0; k < 3; k++) {
+            if (texts[k]) {
+                kernel_root_write(&root, paths[k], texts[k]);
+            }
+        }
+        assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+        PDH_RAW_COUNTER four = raw_of(ipv4), six = raw_of(ipv6);
+        if (four.FirstValue != steps[i].ipv4 || six.FirstValue != steps[i].ipv6) {
+            print_message("step %u: %d and %d\n", (unsigned)i, (int)four.FirstValue, (int)six.FirstValue);
+        }
+        assert_int_equal(four.CStatus, PDH_CSTATUS_VALID_DATA);
+        assert_true(four.FirstValue == steps[i].ipv4 && six.FirstValue == steps[i].ipv6);
+    }
+}
+
 static PDH_STATUS status_of_adding(const WCHAR *path)
 {
     PDH_HCOUNTER counter;
@@ -373,6 +417,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_QUERY(each_value_is_made_of_its_source),
+        WITH_QUERY(connections_are_counted_when_they_change),
         WITH_QUERY(what_has_no_source_is_absent),
         WITH_QUERY(a_file_changes_its_form),
         WITH_QUERY(a_hundred_thousand_instances),

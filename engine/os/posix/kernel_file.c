@@ -39,7 +39,7 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out)
     return S_OK;
 }
 
-HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size)
+static HRESULT read_all(struct kernel_file *f, bool piece, const char **text, size_t *size)
 {
     size_t length = 0;
 
@@ -57,11 +57,23 @@ HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size)
             length += (size_t)n;
         else if (errno != EINTR)
             return posix_failed(errno, f->path);
+        if (n > 0 && piece && length + 1 < f->capacity)
+            break;
     }
     f->text[length] = 0;
     *text = f->text;
     *size = length;
     return S_OK;
+}
+
+HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size)
+{
+    return read_all(f, false, text, size);
+}
+
+HRESULT kernel_file_read_piece(struct kernel_file *f, const char **text, size_t *size)
+{
+    return read_all(f, true, text, size);
 }
 
 void kernel_file_close(struct kernel_file *f)
@@ -82,8 +94,7 @@ size_t kernel_file_share(void)
     return limit.rlim_cur < 40000 ? (size_t)limit.rlim_cur / 2 : 20000;
 }
 
-/* Hands each entry of the folder to `add` until that fails. */
-static HRESULT each_name(const char *path, HRESULT (*add)(void *list, const char *name), void *list)
+HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const char *name), void *user)
 {
     DIR *directory = opendir(path);
     struct dirent *entry;
@@ -92,58 +103,9 @@ static HRESULT each_name(const char *path, HRESULT (*add)(void *list, const char
     if (!directory)
         return posix_failed(errno, path);
     while (SUCCEEDED(hr) && (entry = readdir(directory)) != NULL)
-        hr = add(list, entry->d_name);
+        hr = each(user, entry->d_name);
     closedir(directory);
     return hr;
-}
-
-static HRESULT add_name(void *list, const char *name)
-{
-    return *name == '.' ? S_OK : texts_add(list, name);
-}
-
-HRESULT kernel_folder_names(const char *path, struct texts *names)
-{
-    return each_name(path, add_name, names);
-}
-
-struct id_list {
-    void *ids;
-    size_t count, capacity;
-};
-
-static HRESULT add_id(void *user, const char *name)
-{
-    struct id_list *list = user;
-    uint32_t id = 0;
-
-    while (*name >= '0' && *name <= '9')
-        id = id * 10 + (uint32_t)(*name++ - '0');
-    if (*name)
-        return S_OK;
-    if (!memory_grow(&list->ids, &list->capacity, list->count + 1, sizeof(uint32_t)))
-        return E_OUTOFMEMORY;
-    ((uint32_t *)list->ids)[list->count++] = id;
-    return S_OK;
-}
-
-HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count)
-{
-    struct id_list list = {0};
-    HRESULT hr = each_name(path, add_id, &list);
-
-    if (FAILED(hr)) {
-        memory_free(list.ids);
-        list = (struct id_list){0};
-    }
-    *ids = list.ids;
-    *count = list.count;
-    return hr;
-}
-
-HRESULT kernel_process_ids(uint32_t **ids, size_t *count)
-{
-    return kernel_folder_numbers("/proc", ids, count);
 }
 
 HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)

@@ -82,7 +82,7 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out)
 }
 
 /* The files tell no size: read until nothing comes. */
-HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size)
+static HRESULT read_all(struct kernel_file *f, bool piece, const char **text, size_t *size)
 {
     LARGE_INTEGER offset = {0};
 
@@ -104,11 +104,23 @@ HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size)
         if (status)
             return error_set(E_FAIL, "\"%s\": cannot be read (status 0x%08lX)", f->path, (unsigned long)status);
         offset.QuadPart += (LONGLONG)io.Information;
+        if (piece && io.Information < room)
+            break;
     }
     f->text[offset.QuadPart] = 0;
     *text = f->text;
     *size = (size_t)offset.QuadPart;
     return S_OK;
+}
+
+HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size)
+{
+    return read_all(f, false, text, size);
+}
+
+HRESULT kernel_file_read_piece(struct kernel_file *f, const char **text, size_t *size)
+{
+    return read_all(f, true, text, size);
 }
 
 void kernel_file_close(struct kernel_file *f)
@@ -147,20 +159,30 @@ struct name_entry {
     WCHAR name[1];
 };
 
-/* Hands each name of one filled buffer to `add` until that fails. */
-static HRESULT each_in(const char *buffer, HRESULT (*add)(void *list, const WCHAR *name, size_t units), void *list)
+/* Hands on one name; most are short and ASCII. */
+static HRESULT hand_on(const struct name_entry *entry, HRESULT (*each)(void *user, const char *name), void *user)
 {
-    for (;;) {
-        const struct name_entry *entry = (const void *)buffer;
-        HRESULT hr = add(list, entry->name, entry->length / sizeof(WCHAR));
+    size_t units = entry->length / sizeof(WCHAR), i = 0;
+    char small[64], *text;
+    HRESULT hr;
 
-        if (FAILED(hr) || !entry->next)
-            return hr;
-        buffer += entry->next;
+    while (i < units && i < sizeof(small) - 1 && entry->name[i] < 0x80) {
+        small[i] = (char)entry->name[i];
+        i++;
     }
+    if (i == units) {
+        small[i] = 0;
+        return each(user, small);
+    }
+    hr = text_from_utf16(entry->name, units, true, &text);
+    if (SUCCEEDED(hr)) {
+        hr = each(user, text);
+        memory_free(text);
+    }
+    return hr;
 }
 
-static HRESULT each_name(const char *path, HRESULT (*add)(void *list, const WCHAR *name, size_t units), void *list)
+HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const char *name), void *user)
 {
     _Alignas(8) char buffer[16384];
     HANDLE handle;
@@ -170,6 +192,7 @@ static HRESULT each_name(const char *path, HRESULT (*add)(void *list, const WCHA
     if (FAILED(hr))
         return hr;
     for (; SUCCEEDED(hr); restart = FALSE) {
+        const struct name_entry *entry = (const void *)buffer;
         IO_STATUS_BLOCK io = {0};
         NTSTATUS status =
             NtQueryDirectoryFile(handle, NULL, NULL, NULL, &io, buffer, sizeof(buffer),
@@ -177,71 +200,17 @@ static HRESULT each_name(const char *path, HRESULT (*add)(void *list, const WCHA
 
         if (status == STATUS_NO_MORE_FILES)
             break;
-        hr = status ? error_set(E_FAIL, "\"%s\": cannot be listed (status 0x%08lX)", path, (unsigned long)status)
-                    : each_in(buffer, add, list);
+        if (status)
+            hr = error_set(E_FAIL, "\"%s\": cannot be listed (status 0x%08lX)", path, (unsigned long)status);
+        while (SUCCEEDED(hr)) {
+            hr = hand_on(entry, each, user);
+            if (!entry->next)
+                break;
+            entry = (const void *)((const char *)entry + entry->next);
+        }
     }
     CloseHandle(handle);
     return hr;
-}
-
-static HRESULT add_name(void *list, const WCHAR *name, size_t units)
-{
-    char *text;
-    HRESULT hr;
-
-    if (units && *name == '.')
-        return S_OK;
-    hr = text_from_utf16(name, units, true, &text);
-    if (SUCCEEDED(hr)) {
-        hr = texts_add(list, text);
-        memory_free(text);
-    }
-    return hr;
-}
-
-HRESULT kernel_folder_names(const char *path, struct texts *names)
-{
-    return each_name(path, add_name, names);
-}
-
-struct id_list {
-    void *ids;
-    size_t count, capacity;
-};
-
-static HRESULT add_id(void *user, const WCHAR *name, size_t units)
-{
-    struct id_list *list = user;
-    uint32_t id = 0;
-    size_t i = 0;
-
-    while (i < units && name[i] >= '0' && name[i] <= '9')
-        id = id * 10 + (name[i++] - '0');
-    if (i < units || !units)
-        return S_OK;
-    if (!memory_grow(&list->ids, &list->capacity, list->count + 1, sizeof(uint32_t)))
-        return E_OUTOFMEMORY;
-    ((uint32_t *)list->ids)[list->count++] = id;
-    return S_OK;
-}
-
-HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count)
-{
-    struct id_list list = {0};
-    HRESULT hr = each_name(path, add_id, &list);
-
-    if (FAILED(hr)) {
-        memory_free(list.ids);
-        list = (struct id_list){0};
-    }
-    *ids = list.ids;
-    *count = list.count;
-    return hr;
-}
-
-HRESULT kernel_process_ids(uint32_t **ids, size_t *count)
-{
-    return kernel_folder_numbers("/proc", ids, count);
 }
 
 HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)

@@ -85,7 +85,7 @@ HRESULT process_match_find(struct process_match **match, const char *root, const
         }
         *match = m;
     }
-    hr = process_lister_host.read((*match)->list, 0, &host, &host_count);
+    hr = process_lister_host.read((*match)->list, PROCESS_USE, &host, &host_count);
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         if (files[i].id) {
             continue;
