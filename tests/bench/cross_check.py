@@ -38,6 +38,11 @@ def snmp():
             for k, v in zip(names.split()[1:], values.split()[1:])}
 
 
+def nstat():
+    """Of IPv6, as iproute2 tells it."""
+    return {k: int(v) for k, v in re.findall(r"^(\S*6\S+)\s+(\d+)", run("nstat", "-asz"), re.M)} if shutil.which("nstat") else None
+
+
 def links():
     return {link["ifname"]: link.get("stats64", link.get("stats"))
             for link in json.loads(run("ip", "-s", "-j", "link"))} if shutil.which("ip") else None
@@ -47,7 +52,7 @@ def totals():
     """What counts up, read at the beginning and at the end."""
     stat = proc("stat")
     return {"time": time.monotonic(), "stat": {line.split()[0]: line.split()[1:] for line in stat.splitlines()},
-            "vmstat": keyed("vmstat"), "snmp": snmp(), "links": links()}
+            "vmstat": keyed("vmstat"), "snmp": snmp(), "links": links(), "nstat": nstat()}
 
 
 def interrupts(t):
@@ -62,7 +67,7 @@ class Table:
         self.lines.append((counter, float(theirs), tool, absolute, share))
 
 
-def checks(before, after, at_end, iostat, top):
+def checks(before, after, at_end, iostat, top, pidstat):
     t = Table()
     span = after["time"] - before["time"]
 
@@ -72,6 +77,15 @@ def checks(before, after, at_end, iostat, top):
     cpu = [[int(x) for x in t_["stat"]["cpu"]] for t_ in (before, after)]
     spent = [b - a for a, b in zip(*cpu)]
     t.add(r"\Processor(_Total)\% Idle Time", 100 * (spent[3] + spent[4]) / sum(spent[:8]), "/proc/stat", 3)
+    t.add(r"\Processor Information(_Total)\% Idle Time", 100 * (spent[3] + spent[4]) / sum(spent[:8]), "/proc/stat", 3)
+    if at_end["mhz"]:
+        t.add(r"\Processor Information(0,0)\Processor Frequency", at_end["mhz"], "/proc/cpuinfo", 1, 0.2)
+    if pidstat:
+        t.add(rf"\Process({WORKER})\% Processor Time", pidstat["%CPU"], "pidstat", 5, 0.1)
+        t.add(rf"\Thread({WORKER}/0)\% Processor Time", pidstat["%CPU"], "pidstat", 5, 0.1)
+        t.add(rf"\Thread({WORKER}/0)\Context Switches/sec", pidstat["cswch/s"] + pidstat["nvcswch/s"], "pidstat -w", 10, 0.2)
+    if at_end["swap"]:
+        t.add(r"\Paging File(_Total)\% Usage", 100 * at_end["swap"][1] / at_end["swap"][0], "swapon", 1, 0.05)
     if top:
         t.add(r"\Processor(_Total)\% User Time", top["us"] + top["ni"], "top", 5)
         t.add(r"\Processor(_Total)\% Privileged Time", top["sy"] + top["hi"] + top["si"], "top", 5)
@@ -98,6 +112,9 @@ def checks(before, after, at_end, iostat, top):
     for counter, key in ((r"\IPv4\Datagrams Received/sec", "Ip.InReceives"), (r"\TCPv4\Segments Sent/sec", "Tcp.OutSegs"),
                          (r"\UDPv4\Datagrams Sent/sec", "Udp.OutDatagrams"), (r"\ICMP\Messages Sent/sec", "Icmp.OutMsgs")):
         t.add(counter, rate(lambda x, k=key: x["snmp"][k]), "/proc/net/snmp", 5, 0.15)
+    for counter, key in (((r"\IPv6\Datagrams Received/sec", "Ip6InReceives"), (r"\UDPv6\Datagrams Sent/sec", "Udp6OutDatagrams"),
+                          (r"\ICMPv6\Messages Sent/sec", "Icmp6OutMsgs")) if after["nstat"] else ()):
+        t.add(counter, rate(lambda x, k=key: x["nstat"][k]), "nstat", 5, 0.15)
     for name in after["links"] or {}:
         if name != "lo":
             t.add(rf"\Network Interface({name})\Bytes Received/sec",
@@ -135,6 +152,31 @@ def parse_top(text):
     return {k: float(v) for v, k in re.findall(r"([\d.]+)\s+(\w\w)", line)}
 
 
+def parse_swapon():
+    """Size and use of all swap space; None: there is none, and no instance of ours."""
+    rows = [list(map(int, line.split())) for line in
+            run("swapon", "--show=SIZE,USED", "--bytes", "--noheadings").splitlines()] if shutil.which("swapon") else []
+    return [sum(column) for column in zip(*rows)] if rows else None
+
+
+def parse_pidstat(text):
+    names = next(line for line in text.splitlines() if line.startswith("#")).split()[1:]
+    values = text.strip().splitlines()[-1].split()
+    return {k: float(v) for k, v in zip(names, values) if re.fullmatch(r"[\d.]+", v)}
+
+
+WORKER = "crosscheck"
+# Under a name of its own: works a third of the time, and waits some hundred times a second.
+WORKER_CODE = f"""import time
+open("/proc/self/comm", "w").write("{WORKER}")
+while True:
+    end = time.monotonic() + 0.003
+    while time.monotonic() < end:
+        pass
+    time.sleep(0.006)
+"""
+
+
 class Traffic:
     """Connections over the loopback, and datagrams over them, for the protocols' figures to tell of."""
 
@@ -155,12 +197,21 @@ class Traffic:
     def run(self):
         udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         udp.bind(("127.0.0.1", 0))
+        try:
+            udp6 = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+            udp6.bind(("::1", 0))
+        except OSError:
+            udp6 = None
         while not self.stop.wait(0.01):
             udp.sendto(b"x" * 100, udp.getsockname())
             udp.recv(200)
             self.ends[0].send(b"y" * 100)
             self.ends[1].recv(100)
             udp.sendto(b"x", ("127.0.0.1", 9))  # nobody listens: ICMP says so
+            if udp6:
+                udp6.sendto(b"x" * 100, udp6.getsockname())
+                udp6.recv(200)
+                udp6.sendto(b"x", ("::1", 9))
 
     def end(self):
         self.stop.set()
@@ -172,10 +223,14 @@ def main():
     span = int(sys.argv[2]) if len(sys.argv) > 2 else 10
     names = {counter for counter, *_ in checks(totals(), dict(totals(), time=time.monotonic() + 1),
                                                {"free": {"available": 0, "buff/cache": 0, "free": 0}, "ps": (1, 1, 1),
-                                                "df": 1, "ss": (1, 1)},
+                                                "df": 1, "ss": (1, 1), "swap": parse_swapon(), "mhz": 1},
                                                {"r/s": 0, "w/s": 0, "wkB/s": 0, "%util": 0},
-                                               {k: 0 for k in ("us", "ni", "sy", "hi", "si")})}
+                                               {k: 0 for k in ("us", "ni", "sy", "hi", "si")},
+                                               {k: 0 for k in ("%CPU", "cswch/s", "nvcswch/s")})}
     traffic = Traffic()
+    worker = subprocess.Popen([sys.executable, "-c", WORKER_CODE])
+    while proc(f"{worker.pid}/comm").strip() != WORKER:
+        time.sleep(0.05)
     with tempfile.TemporaryDirectory() as folder:
         with open(folder + "/counters", "w") as f:
             f.write("\n".join(sorted(names)) + "\n")
@@ -184,12 +239,15 @@ def main():
         tools = {name: subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True,
                                         env=dict(os.environ, LC_ALL="C", COLUMNS="500"))
                  for name, arguments in (("iostat", ["iostat", "-dxk", str(span), "2"]),
-                                         ("top", ["top", "-b", "-n", "2", "-d", str(span)]))
+                                         ("top", ["top", "-b", "-n", "2", "-d", str(span)]),
+                                         ("pidstat", ["pidstat", "-h", "-u", "-w", "-p", str(worker.pid), str(span), "1"]))
                  if shutil.which(name)}
         before = totals()
         time.sleep(span)
         after = totals()
-        at_end = {"free": parse_free() if shutil.which("free") else None,
+        mhz = re.search(r"^cpu MHz\s*: ([\d.]+)", proc("cpuinfo"), re.M)
+        at_end = {"swap": parse_swapon(), "mhz": float(mhz[1]) if mhz else None,
+                  "free": parse_free() if shutil.which("free") else None,
                   "ps": (len(run("ps", "-e").splitlines()) - 1, len(run("ps", "-eL").splitlines()) - 1,
                          sum(map(int, run("ps", "-eo", "rss=").split()))) if shutil.which("ps") else None,
                   "df": int(run("df", "-B1M", "--output=avail", "/").split()[1]) if shutil.which("df") else None,
@@ -199,15 +257,20 @@ def main():
         ours.wait()
         header, *rows = csv.reader(open(folder + "/log.csv", newline=""))
     traffic.end()
+    worker.kill()
+    worker.wait()
     values = {re.sub(r"^\\\\[^\\]+", "", name): value for name, value in zip(header, rows[-1])}
     bad = 0
-    for tool in ("free", "ps", "df", "ss", "ip", "iostat", "top"):
+    for tool in ("free", "ps", "df", "ss", "ip", "iostat", "top", "pidstat", "nstat", "swapon"):
         if not shutil.which(tool):
             print(f"{tool}: not installed, left out")
+    if not at_end["swap"]:
+        print("no swap space here: Paging File has no instance to compare")
     print(f"{'counter':58} {'ours':>16} {'theirs':>16}  tool (tolerance)")
     for counter, theirs, tool, absolute, share in checks(before, after, at_end,
                                                          parse_iostat(texts["iostat"]) if "iostat" in texts else None,
-                                                         parse_top(texts["top"]) if "top" in texts else None):
+                                                         parse_top(texts["top"]) if "top" in texts else None,
+                                                         parse_pidstat(texts["pidstat"]) if "pidstat" in texts else None):
         try:
             mine = float(values.get(counter, ""))
         except ValueError:
