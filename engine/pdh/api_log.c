@@ -158,7 +158,8 @@ static PDH_STATUS open_output(enum api_form form, const char *path, DWORD access
                               DWORD most, const void *caption, PDH_HLOG *out)
 {
     enum log_format format;
-    struct log_options options = {.max_bytes = access & PDH_LOG_OPT_MAX_IS_BYTES ? most : 0};
+    /* Bytes, as PdhOpenLog is documented, with PDH_LOG_OPT_MAX_IS_BYTES and without. */
+    struct log_options options = {.max_bytes = most};
     char *comment = NULL;
     if (!format_of(type, &format)) {
         return PDH_UNKNOWN_LOG_FORMAT;

@@ -47,14 +47,25 @@ static void collecting_free(struct collecting *c)
     memory_free(c);
 }
 
+/* Puts another collector, or none, in the place of the query's and waits for the end of that one, which may need the
+   query's lock for it. */
+static void replace_collecting(struct query *q, struct collecting *c, void (*end)(struct query *q))
+{
+    query_enter(q);
+    struct collecting *before = q->collecting;
+    q->collecting = c;
+    q->end_collecting = end;
+    query_leave(q);
+    if (before) {
+        wakeup_set(before->end);
+        thread_wait(before->thread, UINT32_MAX);
+        collecting_free(before);
+    }
+}
+
 static void end_collecting(struct query *q)
 {
-    struct collecting *c = q->collecting;
-    q->collecting = NULL;
-    q->end_collecting = NULL;
-    wakeup_set(c->end);
-    thread_wait(c->thread, UINT32_MAX);
-    collecting_free(c);
+    replace_collecting(q, NULL, NULL);
 }
 
 /* Until the query is closed or this is called anew. */
@@ -67,9 +78,7 @@ PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE 
     if (!seconds || seconds > UINT32_MAX / 1000 || !event) {
         return PDH_INVALID_ARGUMENT;
     }
-    if (q->end_collecting) {
-        q->end_collecting(q);
-    }
+    end_collecting(q);
     struct collecting *c = memory_zero(1, sizeof *c);
     if (!c) {
         return PDH_MEMORY_ALLOCATION_FAILURE;
@@ -88,8 +97,7 @@ PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE 
         collecting_free(c);
         return hr == E_INVALIDARG ? (PDH_STATUS)PDH_INVALID_ARGUMENT : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    q->collecting = c;
-    q->end_collecting = end_collecting;
+    replace_collecting(q, c, end_collecting); /* another thread may have been here meanwhile */
     return ERROR_SUCCESS;
 }
 

@@ -155,7 +155,9 @@ PDH_STATUS query_log_create(struct query *q, enum log_format format, const char 
     }
     if (status == ERROR_SUCCESS) {
         l->cells = memory_zero(l->counters.count, sizeof *l->cells);
-        status = status_of(l->cells ? create(l) : E_OUTOFMEMORY);
+        hr = l->cells ? create(l) : E_OUTOFMEMORY;
+        /* A limit that no circular log can keep to. */
+        status = hr == E_INVALIDARG && !options->append ? (PDH_STATUS)PDH_INVALID_ARGUMENT : status_of(hr);
     }
     if (status != ERROR_SUCCESS) {
         query_log_close(l);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <cmocka.h>
+#include <tlhelp32.h>
 
 static HMODULE module;
 static struct pdh_api api;
@@ -110,6 +111,66 @@ static void collects_by_itself(void **state)
     CloseHandle(event);
 }
 
+static PDH_STATUS(WINAPI *collect_every)(PDH_HQUERY, DWORD, HANDLE);
+struct setter {
+    PDH_HQUERY query;
+    HANDLE event;
+    bool failed;
+};
+
+static DWORD WINAPI set_again_and_again(void *user)
+{
+    struct setter *s = user;
+    for (DWORD i = 0; i < 200; i++) {
+        s->failed |= collect_every(s->query, 100 + i, s->event) != ERROR_SUCCESS;
+    }
+    return 0;
+}
+
+static unsigned own_threads(void)
+{
+    THREADENTRY32 entry = {.dwSize = sizeof entry};
+    HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
+    unsigned count = 0;
+    assert_true(all != INVALID_HANDLE_VALUE);
+    for (BOOL more = Thread32First(all, &entry); more; more = Thread32Next(all, &entry)) {
+        count += entry.th32OwnerProcessID == GetCurrentProcessId();
+    }
+    CloseHandle(all);
+    return count;
+}
+
+/* Two threads of a program that both choose an interval must not end the same collector twice, nor leave one behind. */
+static void intervals_are_set_by_several_threads(void **state)
+{
+    (void)state;
+    FARPROC found = entry("PdhCollectQueryDataEx");
+    memcpy(&collect_every, &found, sizeof found);
+    struct setter setters[4] = {{0}};
+    HANDLE threads[4], event = CreateEventW(NULL, FALSE, FALSE, NULL);
+    unsigned before = own_threads();
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    assert_int_equal(api.PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    assert_int_equal(api.PdhAddCounterW(query, u"\\Memory\\Available Bytes", 0, &counter), ERROR_SUCCESS);
+    for (int i = 0; i < 4; i++) {
+        setters[i] = (struct setter){query, event, false};
+        threads[i] = CreateThread(NULL, 0, set_again_and_again, &setters[i], 0, NULL);
+        assert_non_null(threads[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(WaitForSingleObject(threads[i], INFINITE), WAIT_OBJECT_0);
+        CloseHandle(threads[i]);
+        assert_false(setters[i].failed);
+    }
+    assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
+    for (int i = 0; own_threads() > before && i < 600; i++) {
+        Sleep(100); /* the system may list for a while what has ended */
+    }
+    assert_int_equal(own_threads(), before);
+    CloseHandle(event);
+}
+
 /* Programs that call what we lack must get an error they can handle; a missing export would end them. */
 static void the_rest_says_not_implemented(void **state)
 {
@@ -147,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(collects_for_two_seconds),
         cmocka_unit_test(collects_by_itself),
+        cmocka_unit_test(intervals_are_set_by_several_threads),
         cmocka_unit_test(the_rest_says_not_implemented),
         cmocka_unit_test(no_name_of_the_system_is_missing),
     };

@@ -368,6 +368,50 @@ static void a_query_is_logged(void **state)
     }
 }
 
+/* A program that bounds its log must not fill the disk; a circular one goes on with the newest samples. */
+static void a_log_keeps_to_its_size(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        DWORD type, most, flags;
+    } logs[] = {{"limit.csv", PDH_LOG_TYPE_CSV, 2000, 0},
+                {"limit.tsv", PDH_LOG_TYPE_TSV, 2000, PDH_LOG_OPT_MAX_IS_BYTES},
+                {"limit.blg", PDH_LOG_TYPE_BINARY, 200000, 0},
+                {"round.blg", PDH_LOG_TYPE_BINARY, 1 << 20, PDH_LOG_OPT_CIRCULAR}};
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        WCHAR *path = wide_path(logs[i].name);
+        PDH_HQUERY query;
+        PDH_HCOUNTER counter;
+        PDH_HLOG log;
+        DWORD type = logs[i].type, access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_NEW | logs[i].flags;
+        LONGLONG size = 0;
+        PDH_STATUS status = ERROR_SUCCESS;
+        bool circular = (logs[i].flags & PDH_LOG_OPT_CIRCULAR) != 0;
+        int updates = 0;
+        assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+        assert_int_equal(PdhAddCounterW(query, u"\\Memory\\Commit Limit", 0, &counter), ERROR_SUCCESS);
+        if (circular) { /* no room for one sample */
+            assert_int_equal(PdhOpenLogW(path, access, &type, query, 100, NULL, &log), STATUS(PDH_INVALID_ARGUMENT));
+        }
+        assert_int_equal(PdhOpenLogW(path, access, &type, query, logs[i].most, NULL, &log), ERROR_SUCCESS);
+        while (status == ERROR_SUCCESS && updates < (circular ? 300 : 3000)) {
+            status = PdhUpdateLogW(log, NULL);
+            updates += status == ERROR_SUCCESS;
+        }
+        assert_int_equal(PdhGetLogFileSize(log, &size), ERROR_SUCCESS);
+        if (status != (circular ? ERROR_SUCCESS : STATUS(PDH_END_OF_LOG_FILE))) {
+            print_message("%s: 0x%08X after %d samples, %d bytes\n", logs[i].name, (unsigned)status, updates,
+                          (int)size);
+            fail();
+        }
+        assert_true(updates > 10);
+        assert_in_range(size, circular ? 1 : logs[i].most / 2, logs[i].most);
+        assert_int_equal(PdhCloseLog(log, PDH_FLAGS_CLOSE_QUERY), ERROR_SUCCESS);
+        memory_free(path);
+    }
+}
+
 static void what_cannot_be_opened_is_told(void **state)
 {
     (void)state;
@@ -412,6 +456,7 @@ int main(void)
         cmocka_unit_test(files_are_read_in_the_order_of_their_times),
         cmocka_unit_test(a_hundred_thousand_instances),
         cmocka_unit_test(a_query_is_logged),
+        cmocka_unit_test(a_log_keeps_to_its_size),
         cmocka_unit_test(what_cannot_be_opened_is_told),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
