@@ -43,7 +43,8 @@ struct host_list {
     uint32_t figures;         /* of this reading */
     struct kernel_file *load; /* /proc/loadavg */
     struct changes changes;   /* as of before the last reading */
-    unsigned unlisted;        /* readings since the folder was listed; LIST_EVERY: the next one must list */
+    bool settled;      /* no id had been given between the last listing of the folder and the reading before it */
+    unsigned unlisted; /* readings since the folder was listed; LIST_EVERY: the next one must list */
     char root[];
 };
 
@@ -228,9 +229,11 @@ static struct changes read_changes(struct host_list *list)
     return slash && kernel_number(slash, end, &c.last_id) ? c : none;
 }
 
+/* The kernel gives an id before it shows the process: one that was just being begun when the folder was listed is found
+   by listing it once more. */
 static bool is_told(const struct host_list *list, const struct changes *now)
 {
-    return now->last_id && now->last_id == list->changes.last_id && list->unlisted < LIST_EVERY;
+    return now->last_id && now->last_id == list->changes.last_id && list->settled && list->unlisted < LIST_EVERY;
 }
 
 /* The ids to read, rising: those of the folder, or those of the reading before when none can have been added. */
@@ -250,6 +253,7 @@ static HRESULT find_ids(struct host_list *list, const struct changes *now, uint3
     HRESULT hr = kernel_folder_numbers(path, ids, count);
     if (SUCCEEDED(hr)) {
         qsort(*ids, *count, sizeof **ids, by_id);
+        list->settled = now->last_id == list->changes.last_id;
         list->unlisted = 0;
     }
     return hr;
