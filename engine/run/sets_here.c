@@ -284,26 +284,42 @@ static HRESULT stop_here(struct object *o, const char *space, const char *name, 
     return run_stop(space, name, synchronous);
 }
 
+static bool may_run(const char *space, const char *name)
+{
+    struct run_state state;
+    return FAILED(run_query(space, name, &state)) || state.phase != PHASE_STOPPED;
+}
+
+/* The record of the latest run; of one that was cut off it says so. A run shows itself before its record says that it
+   runs, and hides after the record has its end: so a record that says it twice, with no run to be seen behind each, is
+   one of a host that died. */
+static HRESULT load_run(const char *space, const char *name, struct run_record *record)
+{
+    HRESULT hr = store_load_run(space, name, record);
+    if (FAILED(hr) || !record->running || may_run(space, name))
+        return hr;
+    run_record_free(record);
+    hr = store_load_run(space, name, record);
+    if (FAILED(hr) || !record->running || may_run(space, name))
+        return hr;
+    hr = run_record_put_death(record);
+    if (FAILED(hr))
+        run_record_free(record);
+    return hr;
+}
+
 /* What the latest run left to be known. */
 static HRESULT get_run_value(struct object *o, const char *space, const char *name, const char *key, char **value)
 {
     struct run_record record;
-    struct run_state state;
-    HRESULT hr = run_query(space, name, &state);
+    HRESULT hr = load_run(space, name, &record);
     (void)o;
-    if (SUCCEEDED(hr))
-        hr = store_load_run(space, name, &record);
     if (FAILED(hr))
         return hr;
-    /* Asked again: it may have begun in between. */
-    if (record.running && state.phase == PHASE_STOPPED)
-        hr = run_query(space, name, &state);
-    if (SUCCEEDED(hr) && record.running && state.phase == PHASE_STOPPED)
-        hr = run_record_put_death(&record);
     *value = text_equal_nocase(key, SETS_LAST_RUN_MESSAGE) ? text_copy(record.last_message)
                                                            : text_format("0x%08X", (unsigned)record.last_result);
     run_record_free(&record);
-    return *value && SUCCEEDED(hr) ? S_OK : E_OUTOFMEMORY;
+    return *value ? S_OK : E_OUTOFMEMORY;
 }
 
 static HRESULT set_credentials_here(struct object *o, const char *user, const char *password)

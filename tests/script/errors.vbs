@@ -3,7 +3,7 @@
 ' cscript errors.vbs SET
 Option Explicit
 On Error Resume Next
-Dim name, root, dataSet, other, collector, map, item
+Dim name, root, dataSet, other, collector, map, item, tries
 
 name = WScript.Arguments(0)
 root = "C:\PerfLogs\Admin\" & name
@@ -95,9 +95,29 @@ Check "Commit with another RootPath"
 dataSet.Start True
 Show "a RootPath that is not there"
 WScript.Echo "and the set keeps it: " & dataSet.GetValue("OpenPLA.LastRunResult")
+
+' A start that is not waited for: why it failed is found out later.
+dataSet.RootPath = "C:\no such folder either\" & name
+dataSet.Commit name, "", 2
+Check "Commit with one more RootPath"
+dataSet.Start False
+Err.Clear ' it may have failed before Start came back
+For tries = 1 To 60
+    If InStr(dataSet.GetValue("OpenPLA.LastRunMessage"), "either") > 0 Then Exit For
+    CreateObject("WScript.Shell").Run "ping -n 2 127.0.0.1", 0, True
+Next
+WScript.Echo "why an asynchronous start failed: " & dataSet.GetValue("OpenPLA.LastRunResult") & " " & _
+    dataSet.GetValue("OpenPLA.LastRunMessage")
+Check "GetValue behind an asynchronous start"
+WScript.Echo "status " & dataSet.Status
 dataSet.RootPath = "Z:\proc"
 dataSet.Subdirectory = "log"
-dataSet.Commit name, "", 2
+For tries = 1 To 60 ' its host is ending
+    Err.Clear
+    dataSet.Commit name, "", 2
+    If Err.Number <> &H803000AA Then Exit For
+    CreateObject("WScript.Shell").Run "ping -n 2 127.0.0.1", 0, True
+Next
 Check "Commit with /proc"
 dataSet.Start True
 Show "a folder that cannot be written"

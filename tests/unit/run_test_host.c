@@ -69,6 +69,9 @@ HRESULT __wrap_collector_open(struct object *collector, const struct collect_con
 
 HRESULT __wrap_collector_sample(struct collector *c)
 {
+    uint64_t room = number_of("%TEST_FILE_ROOM%"); /* samples, as SegmentMaxSize makes it by bytes */
+    if (room && collector_records(c) >= room)
+        return S_FALSE;
     uint64_t after = number_of("%TEST_SAMPLE_BLOCKS%"); /* samples */
     while (after && collector_records(c) >= after) {
         char *path = file_named("%TEST_BLOCKED%"); /* for the test to see */

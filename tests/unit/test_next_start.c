@@ -2,7 +2,7 @@
 /* When schedules start: against a minute-by-minute search of whole years. A mistake here is a night without data. */
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
-#include "engine/run/next_start.h"
+#include "engine/run/supervised_set.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -320,12 +320,61 @@ static void twenty_years(void **state)
     assert_int_equal(s.made, (end - begin) / DAY);
 }
 
+/* Several schedules of one set, some of them at the same moment: the set starts once at each, over years with summer
+   time, a clock that is set back and forward, and a service that comes up again with what the record says. */
+static void several_schedules_over_years(void **state)
+{
+    const struct start_zone zone = {pacific, NULL};
+    int64_t begin = moment(2026, 1, 1, 12, 0), end = moment(2038, 1, 1, 12, 0), missed;
+    int64_t last_day = moment(2037, 6, 30, 0, 0) / DAY;
+    struct start_rule rules[] = {
+        {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F},                     /* in the gap, and twice in autumn */
+        {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x3E},                     /* the same on weekdays */
+        {moment(2030, 3, 10, 0, 0) / DAY, INT64_MAX, 3 * 3600, 0},         /* once, where the gap ends */
+        {moment(2028, 2, 29, 0, 0) / DAY, last_day, 1 * 3600 + 1799, 0x41} /* weekends, for some years */
+    };
+    struct supervised_set set = {.rules = rules, .rule_count = 4, .known = begin, .settings.stop_at_expiry = true};
+    size_t made = 0;
+    (void)state;
+    srand(2);
+    for (int64_t now = begin, expected = begin; now < end;) {
+        assert_int_equal(supervised_set_plan(&set, now, &zone, &missed), S_OK);
+        assert_true(set.expiry == NEXT_START_NEVER); /* two of them have no end */
+        if (set.due <= now) {
+            int64_t next = NEXT_START_NEVER;
+            for (size_t i = 0; i < 4; i++) {
+                int64_t of_rule = next_start(&rules[i], expected, &zone);
+                next = of_rule < next ? of_rule : next;
+            }
+            assert_true(set.due == next);
+            expected = set.done = set.due;
+            made++;
+            if (rand() % 100 == 0)
+                set.known = 0; /* the service begins anew: the record has `done` */
+            continue;
+        }
+        int64_t step = (1 + rand() % 21600) * SECOND;
+        now += set.due - now < step ? set.due - now : step;
+        if (rand() % 50 == 0)
+            now += (rand() % 241 - 120) * SECOND;
+    }
+    assert_true(made > 12 * 365 + 9 * 100);
+    set.rules = rules + 3; /* a set is expired with the last of its schedules */
+    set.rule_count = 1;
+    assert_int_equal(supervised_set_plan(&set, end, &zone, &missed), S_OK);
+    assert_true(set.due == NEXT_START_NEVER && set.expiry == moment(2037, 7, 1, 7, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clocks_that_jump),      cmocka_unit_test(dates_and_once),
-        cmocka_unit_test(rules_of_schedules),    cmocka_unit_test(missed_and_repeated_moments),
-        cmocka_unit_test(every_mask_over_years), cmocka_unit_test(twenty_years),
+        cmocka_unit_test(clocks_that_jump),
+        cmocka_unit_test(dates_and_once),
+        cmocka_unit_test(rules_of_schedules),
+        cmocka_unit_test(missed_and_repeated_moments),
+        cmocka_unit_test(every_mask_over_years),
+        cmocka_unit_test(twenty_years),
+        cmocka_unit_test(several_schedules_over_years),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,33 @@ static void records_begin_a_new_segment(void **state)
     memory_free(root);
 }
 
+/* SegmentMaxSize, with a file that holds two samples: the third would be lost, or the run end at it. */
+static void a_full_file_begins_a_new_segment(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("sizes");
+    fixture_commit("sizes", root, "<Segment>-1</Segment><Duration>5</Duration><SegmentMaxSize>1</SegmentMaxSize>",
+                   CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
+    scratch_environment("TEST_FILE_ROOM", "2");
+    assert_int_equal(run_start(SPACE, "sizes", true), S_OK);
+    fixture_await("sizes", RUN_STOPPED, 60000);
+    uint32_t files;
+    assert_int_equal(samples_in_segments(root, 2, &files) + fixture_late("sizes"), 5);
+    assert_true(files >= 2);
+    /* Without segments it is the end, and not a failure. */
+    fixture_commit("sizes", root, "<SegmentMaxSize>1</SegmentMaxSize>",
+                   CSV_EACH_SECOND "<FileName>alone</FileName>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "sizes", true), S_OK);
+    scratch_environment("TEST_FILE_ROOM", "");
+    fixture_await("sizes", RUN_STOPPED, 60000);
+    assert_int_equal(fixture_lines(root, "alone.csv"), 3);
+    struct run_record record = fixture_record("sizes");
+    assert_int_equal(record.last_result, S_OK);
+    assert_non_null(strstr(record.last_message, "SegmentMaxSize"));
+    run_record_free(&record);
+    memory_free(root);
+}
+
 /* Every segment would begin with an empty cell per rate, and the report on it with a hole. */
 static void rates_go_on_from_segment_to_segment(void **state)
 {
@@ -323,6 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_begin_a_new_segment),
+        cmocka_unit_test(a_full_file_begins_a_new_segment),
         cmocka_unit_test(rates_go_on_from_segment_to_segment),
 #ifndef _WIN32
         cmocka_unit_test(new_instances_begin_a_new_segment),

@@ -226,6 +226,29 @@ static void modes_for_sets_that_do_not_run(void **state)
     memory_free(root);
 }
 
+/* The samples of a binary log wait in memory until its buffer is full: who wants to read a running set's log asks for
+   them with plaFlushTrace. */
+static void a_flush_brings_the_samples_to_the_file(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("flush"), *path = path_join(root, "c.blg"), *data;
+    fixture_commit("flush", root, "", "<SampleInterval>1</SampleInterval>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "flush", true), S_OK);
+    struct object *set = queried("flush");
+    uint64_t taken = fixture_progress("flush", 1, 2).samples;
+    assert_int_equal(commit(set, "flush", SETS_FLUSH_TRACE), S_OK);
+    size_t size, samples = 0;
+    assert_int_equal(file_load(path, 1 << 24, &data, &size), S_OK);
+    for (size_t i = 0; i + 4 <= size; i++)
+        samples += memcmp(data + i, "BL\3", 4) == 0; /* the head of a sample's record */
+    assert_true(samples >= taken);
+    memory_free(data);
+    assert_int_equal(run_stop(SPACE, "flush", true), S_OK);
+    object_release(set);
+    memory_free(path);
+    memory_free(root);
+}
+
 /* A script that starts and stops at once would leave a set that runs for ever. */
 static void a_stop_right_after_an_asynchronous_start(void **state)
 {
@@ -404,6 +427,7 @@ int main(void)
         cmocka_unit_test(other_counters_are_taken_up_without_a_gap),
         cmocka_unit_test(a_refused_update_leaves_all_as_it_was),
         cmocka_unit_test(modes_for_sets_that_do_not_run),
+        cmocka_unit_test(a_flush_brings_the_samples_to_the_file),
         cmocka_unit_test(a_stop_right_after_an_asynchronous_start),
         cmocka_unit_test(why_an_asynchronous_start_failed),
         cmocka_unit_test(a_host_that_died_is_told_of),
