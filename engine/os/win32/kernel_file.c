@@ -137,7 +137,7 @@ size_t kernel_file_share(void)
 {
     static const char name[] = "Max open files";
     struct kernel_file *f;
-    const char *text, *line = NULL;
+    const char *text = "", *line = NULL;
     size_t size;
     unsigned long limit = 0;
 
