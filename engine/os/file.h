@@ -16,6 +16,8 @@ enum file_mode {
 };
 /* Others may read, rename and delete the file meanwhile (logs are read while they grow); others may not write. */
 HRESULT file_open(const char *path, enum file_mode mode, struct file **out);
+/* The same, and waits up to timeout_ms for another who has it open for writing; then ERROR_SHARING_VIOLATION's. */
+HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out);
 /* Writes all of it or fails; what came before stays whole. ERROR_DISK_FULL when only part could be written. */
 HRESULT file_write(struct file *f, const void *data, size_t size);
 HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
@@ -34,6 +36,8 @@ HRESULT file_store(const char *path, const void *data, size_t size);
 HRESULT file_delete(const char *path);
 /* Within one volume; a file that has the name `to` already is replaced. Waits for a sharing violation as file_store. */
 HRESULT file_rename(const char *from, const char *to);
+/* S_OK: something has the name; S_FALSE: nothing has; a failure: it cannot be known. */
+HRESULT file_find(const char *path);
 /* Also false when it cannot be known: no access, or memory is out. */
 bool file_exists(const char *path);   /* a file */
 bool folder_exists(const char *path); /* a folder */

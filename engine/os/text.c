@@ -42,19 +42,18 @@ char *text_format(const char *format, ...)
     return text;
 }
 
-/* Room for `bytes` more and the NUL. */
-static bool text_buffer_room(struct text_buffer *b, size_t bytes)
+char *text_buffer_reserve(struct text_buffer *b, size_t bytes)
 {
     void *text = b->text;
 
     if (b->failed)
-        return false;
+        return NULL;
     if (bytes >= SIZE_MAX - b->length || !memory_grow(&text, &b->capacity, b->length + bytes + 1, 1)) {
         b->failed = true;
-        return false;
+        return NULL;
     }
     b->text = text;
-    return true;
+    return b->text + b->length;
 }
 
 void text_buffer_add(struct text_buffer *b, const char *text)
@@ -64,7 +63,7 @@ void text_buffer_add(struct text_buffer *b, const char *text)
 
 void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes)
 {
-    if (!text_buffer_room(b, bytes))
+    if (!text_buffer_reserve(b, bytes))
         return;
     if (bytes)
         memcpy(b->text + b->length, text, bytes);
@@ -84,7 +83,7 @@ void text_buffer_format(struct text_buffer *b, const char *format, ...)
         b->failed = true;
         return;
     }
-    if (!text_buffer_room(b, (size_t)length))
+    if (!text_buffer_reserve(b, (size_t)length))
         return;
     va_start(list, format);
     vsnprintf(b->text + b->length, (size_t)length + 1, format, list);
@@ -96,7 +95,7 @@ char *text_buffer_take(struct text_buffer *b)
 {
     char *text = NULL;
 
-    if (text_buffer_room(b, 0)) {
+    if (text_buffer_reserve(b, 0)) {
         text = b->text;
         text[b->length] = 0;
         b->text = NULL;

@@ -24,6 +24,7 @@ bool text_is_utf8(const char *text, size_t bytes);
    compares names. <0, 0, >0. */
 int text_compare_nocase(const char *a, const char *b);
 bool text_equal_nocase(const char *a, const char *b);
+uint64_t text_hash_nocase(const char *text); /* the same for texts that are equal so */
 /* The text in the one case that the comparison uses (upper): equal folds = equal without case. From memory_alloc,
    NULL when out of memory. */
 char *text_fold(const char *text);
@@ -49,6 +50,8 @@ void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes);
 void text_buffer_format(struct text_buffer *b, const char *format, ...) PRINTF_LIKE(2, 3);
 char *text_buffer_take(struct text_buffer *b); /* the text, owned by the caller; the buffer is empty again */
 void text_buffer_free(struct text_buffer *b);
+/* Room for `bytes` more and the NUL behind the text, for who writes there and adds to `length`; NULL: failed. */
+char *text_buffer_reserve(struct text_buffer *b, size_t bytes);
 /* For values in files of lines: controls and '%' as %XX; NULL stands for "". */
 void text_buffer_add_escaped(struct text_buffer *b, const char *text);
 /* Back, in place. False when an escape is malformed or hides a NUL. */

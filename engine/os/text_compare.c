@@ -57,6 +57,16 @@ bool text_equal_nocase(const char *a, const char *b)
     return text_compare_nocase(a, b) == 0;
 }
 
+uint64_t text_hash_nocase(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
+    uint64_t hash = 0xCBF29CE484222325u; /* FNV-1a by characters */
+
+    while (at < end)
+        hash = (hash ^ upper(*at < 0x80 ? *at++ : unicode_next(&at, end, NULL))) * 0x100000001B3u;
+    return hash;
+}
+
 char *text_fold(const char *text)
 {
     const unsigned char *at = (const unsigned char *)(text ? text : "");

@@ -10,18 +10,20 @@ import sys
 
 # advapi32: the stack protector takes its random number from there.
 BASE = {"kernel32.dll", "msvcrt.dll", "advapi32.dll"}
+# With the engine in it: its locks wait by address (Windows 8 and later have that, and Wine).
+ENGINE = BASE | {"api-ms-win-core-synch-l1-2-0.dll"}
 IMPORTS = {
-    "openpla.dll": BASE | {"ole32.dll", "oleaut32.dll", "rpcrt4.dll"},
+    "openpla.dll": ENGINE | {"ole32.dll", "oleaut32.dll", "rpcrt4.dll"},
     # One copy of the engine: the programs are thin and take it from openpla.dll (DECISIONS 19).
     "openplasrv.exe": BASE | {"openpla.dll"},
     "openplahost.exe": BASE | {"openpla.dll"},
     # Works without a server and without registration.
-    "openpla.exe": BASE,
+    "openpla.exe": ENGINE,
     # Clients: they know the interfaces, and nothing of ours.
     "query_counters.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     # Any program under Wine may load it: no COM, no XML. ntdll: reads the host's kernel files with handles it keeps.
-    "openpdh.dll": BASE | {"ntdll.dll"},
+    "openpdh.dll": ENGINE | {"ntdll.dll"},
 }
 EXPORTS = {
     "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer"},

@@ -78,6 +78,7 @@ static void growing_log_is_shared(void **state)
     assert_int_equal(file_open(path, FILE_READ, &reader), S_OK);
     assert_int_equal(file_open(path, FILE_APPEND, &second), HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION));
     assert_int_equal(file_open(path, FILE_REPLACE, &second), HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION));
+    assert_int_equal(file_open_wait(path, FILE_APPEND, 1, &second), HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION));
     assert_int_equal(file_write(writer, "two", 3), S_OK);
     assert_int_equal(file_read_at(reader, 0, data, sizeof(data), &got), S_OK);
     assert_int_equal(got, 6);
@@ -90,6 +91,11 @@ static void growing_log_is_shared(void **state)
     assert_int_equal(file_write(writer, "four", 4), S_OK);
     file_close(reader);
     file_close(writer);
+    assert_int_equal(file_open_wait(path, FILE_APPEND, 1, &writer), S_OK);
+    file_close(writer);
+    assert_int_equal(file_find(path), S_OK);
+    assert_int_equal(file_find(moved), S_FALSE);
+    assert_int_equal(file_find(folder), S_OK);
     assert_false(file_exists(moved));
     memory_free(moved);
     memory_free(path);

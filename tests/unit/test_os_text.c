@@ -109,6 +109,9 @@ static void compare_without_case(void **state)
     assert_false(text_equal_nocase("\xC4\xB1", "I"));        /* dotless i */
     assert_false(text_equal_nocase("\xC3\x9F", "SS"));
     assert_false(text_equal_nocase("a", "ab"));
+    assert_true(text_hash_nocase("Pro\xC3\xBCX") == text_hash_nocase("pRO\xC3\x9Cx"));
+    assert_true(text_hash_nocase("\xC3\xBF") == text_hash_nocase("\xC5\xB8"));
+    assert_false(text_hash_nocase("ab") == text_hash_nocase("ba"));
     assert_true(text_compare_nocase("a", "B") < 0);
     assert_true(text_compare_nocase("C", "b") > 0);
     assert_true(text_compare_nocase("ab", "a") > 0);

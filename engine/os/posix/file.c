@@ -52,6 +52,8 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
         error = EISDIR;
     else if (mode != FILE_READ)
         error = claim(f->fd, mode == FILE_REPLACE && S_ISREG(st.st_mode));
+    if (!error && mode == FILE_APPEND && fstat(f->fd, &st)) /* the last writer may have gone on until now */
+        error = errno;
     if (error) {
         if (f->fd >= 0)
             close(f->fd);
@@ -61,6 +63,21 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
     f->end = mode == FILE_REPLACE || !S_ISREG(st.st_mode) ? 0 : (uint64_t)st.st_size;
     *out = f;
     return S_OK;
+}
+
+HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    unsigned wait_us = 200;
+    HRESULT hr;
+
+    while ((hr = file_open(path, mode, out)) == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) &&
+           clock_monotonic_ms() < limit) {
+        usleep(wait_us);
+        if (wait_us < 5000)
+            wait_us *= 2;
+    }
+    return hr;
 }
 
 HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size)

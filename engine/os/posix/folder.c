@@ -12,6 +12,15 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+HRESULT file_find(const char *path)
+{
+    struct stat st;
+
+    if (!stat(path, &st))
+        return S_OK;
+    return errno == ENOENT || errno == ENOTDIR ? S_FALSE : posix_failed(errno, path);
+}
+
 bool file_exists(const char *path)
 {
     struct stat st;

@@ -34,7 +34,8 @@ static HRESULT seek(struct file *f, uint64_t offset)
     return S_OK;
 }
 
-HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
+/* `more`: a flag of CreateFile; FILE_FLAG_WRITE_THROUGH also asks for the right to rename. */
+static HRESULT open_as(const char *path, enum file_mode mode, DWORD more, struct file **out)
 {
     static const DWORD dispositions[] = {
         [FILE_READ] = OPEN_EXISTING,
@@ -43,7 +44,7 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
         [FILE_APPEND] = OPEN_ALWAYS,
     };
     DWORD share = FILE_SHARE_READ | FILE_SHARE_DELETE | (mode == FILE_READ ? FILE_SHARE_WRITE : 0);
-    DWORD access = GENERIC_READ | (mode == FILE_READ ? 0 : GENERIC_WRITE);
+    DWORD access = GENERIC_READ | (mode == FILE_READ ? 0 : GENERIC_WRITE) | (more ? DELETE : 0);
     size_t length = strlen(path);
     LARGE_INTEGER size = {0};
     struct file *f = memory_alloc(sizeof(*f) + length + 1);
@@ -60,7 +61,7 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
         return hr;
     }
     memcpy(f->path, path, length + 1);
-    f->handle = CreateFileW(wide, access, share, NULL, dispositions[mode], FILE_ATTRIBUTE_NORMAL, NULL);
+    f->handle = CreateFileW(wide, access, share, NULL, dispositions[mode], FILE_ATTRIBUTE_NORMAL | more, NULL);
     code = GetLastError();
     memory_free(wide);
     if (f->handle == INVALID_HANDLE_VALUE) {
@@ -72,6 +73,26 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
     f->end = (uint64_t)size.QuadPart;
     *out = f;
     return S_OK;
+}
+
+HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
+{
+    return open_as(path, mode, 0, out);
+}
+
+HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    DWORD wait = 0;
+    HRESULT hr;
+
+    while ((hr = file_open(path, mode, out)) == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) &&
+           clock_monotonic_ms() < limit) {
+        Sleep(wait);
+        if (wait < 5)
+            wait++;
+    }
+    return hr;
 }
 
 /* Behind the old end nothing of a write that failed may stay. */
@@ -183,6 +204,32 @@ HRESULT file_rename(const char *old_path, const char *path)
     return hr;
 }
 
+/* By its handle, which is far cheaper under Wine than by its name. S_FALSE: the system would not. */
+static HRESULT rename_open(struct file *f, const char *path)
+{
+    FILE_RENAME_INFO *info;
+    size_t bytes;
+    WCHAR *to;
+    HRESULT hr = win32_path(path, &to);
+
+    if (FAILED(hr))
+        return hr;
+    bytes = wcslen(to) * sizeof(WCHAR);
+    info = memory_zero(1, sizeof(*info) + bytes);
+    if (info) {
+        info->ReplaceIfExists = TRUE;
+        info->FileNameLength = (DWORD)bytes;
+        memcpy(info->FileName, to, bytes);
+        hr = SetFileInformationByHandle(f->handle, FileRenameInfo, info, (DWORD)(sizeof(*info) + bytes)) ? S_OK
+                                                                                                         : S_FALSE;
+    }
+    memory_free(to);
+    if (!info)
+        return E_OUTOFMEMORY;
+    memory_free(info);
+    return hr;
+}
+
 HRESULT file_store(const char *path, const void *data, size_t size)
 {
     char *folder = path_folder(path), *temporary = NULL;
@@ -197,13 +244,16 @@ HRESULT file_store(const char *path, const void *data, size_t size)
     memory_free(folder);
     if (!temporary)
         return E_OUTOFMEMORY;
-    hr = file_open(temporary, FILE_REPLACE, &f);
+    /* Through to the disk, as file_rename does it: the rename is one of this handle. */
+    hr = open_as(temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, &f);
     if (SUCCEEDED(hr)) {
         hr = file_write(f, data, size);
         if (SUCCEEDED(hr))
             hr = file_flush(f);
-        file_close(f);
         if (SUCCEEDED(hr))
+            hr = rename_open(f, path);
+        file_close(f);
+        if (hr == S_FALSE) /* somebody has it open, or this host cannot do it so */
             hr = file_rename(temporary, path);
         if (FAILED(hr)) {
             char *text = text_copy(error_text(hr)); /* of the first failure, not of this tidying */

@@ -7,29 +7,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-static DWORD attributes(const char *path)
+static HRESULT find(const char *path, DWORD *attributes)
 {
-    DWORD found = INVALID_FILE_ATTRIBUTES;
     WCHAR *wide;
+    HRESULT hr = win32_path(path, &wide);
+    DWORD code;
 
-    if (SUCCEEDED(win32_path(path, &wide)))
-        found = GetFileAttributesW(wide);
+    if (FAILED(hr))
+        return hr;
+    *attributes = GetFileAttributesW(wide);
+    code = GetLastError();
     memory_free(wide);
-    return found;
+    if (*attributes != INVALID_FILE_ATTRIBUTES)
+        return S_OK;
+    return code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND ? S_FALSE : win32_failed(code, path);
+}
+
+HRESULT file_find(const char *path)
+{
+    DWORD attributes;
+
+    return find(path, &attributes);
 }
 
 bool file_exists(const char *path)
 {
-    DWORD found = attributes(path);
+    DWORD attributes;
 
-    return found != INVALID_FILE_ATTRIBUTES && !(found & FILE_ATTRIBUTE_DIRECTORY);
+    return find(path, &attributes) == S_OK && !(attributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
 bool folder_exists(const char *path)
 {
-    DWORD found = attributes(path);
+    DWORD attributes;
 
-    return found != INVALID_FILE_ATTRIBUTES && (found & FILE_ATTRIBUTE_DIRECTORY);
+    return find(path, &attributes) == S_OK && (attributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
 static HRESULT create_one(const char *path)

@@ -89,11 +89,18 @@ static char *absolute(const char *path)
 static HRESULT program_data(char **out)
 {
     static const WCHAR profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
-    WCHAR value[MAX_PATH];
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static WCHAR value[MAX_PATH]; /* asked for once: it stands as long as the system runs */
     DWORD size = sizeof(value);
+    bool got;
 
+    host_lock_enter(&lock);
     /* RRF_RT_REG_SZ takes a REG_EXPAND_SZ as well, expanded. */
-    if (RegGetValueW(HKEY_LOCAL_MACHINE, profiles, L"ProgramData", RRF_RT_REG_SZ, NULL, value, &size) || !value[0])
+    if (!value[0] && RegGetValueW(HKEY_LOCAL_MACHINE, profiles, L"ProgramData", RRF_RT_REG_SZ, NULL, value, &size))
+        value[0] = 0;
+    got = value[0] != 0;
+    host_lock_leave(&lock);
+    if (!got)
         return environment_get("ProgramData", out);
     return text_from_utf16(value, wcslen(value), true, out);
 }
@@ -156,12 +163,19 @@ static bool token_account(WCHAR domain[256], WCHAR user[257])
     return ok && LookupAccountSidW(NULL, owner.user.User.Sid, user, &user_room, domain, &domain_room, &use);
 }
 
+/* A process keeps its account, so it is asked for once: that is several requests to another process. */
 char *host_user_name(void)
 {
-    WCHAR user[257] = L"", domain[256] = L"";
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static WCHAR user[257], domain[256];
+    static bool known;
     char *user_text = NULL, *domain_text = NULL, *name = NULL;
+    bool got;
 
-    if (!token_account(domain, user))
+    host_lock_enter(&lock);
+    got = known = known || token_account(domain, user);
+    host_lock_leave(&lock);
+    if (!got)
         return text_copy("");
     if (SUCCEEDED(text_from_utf16(user, wcslen(user), true, &user_text)) &&
         SUCCEEDED(text_from_utf16(domain, wcslen(domain), true, &domain_text)))
@@ -180,14 +194,24 @@ HRESULT host_new_guid(GUID *out)
     return S_OK;
 }
 
-_Static_assert(sizeof(SRWLOCK) <= sizeof(struct host_lock), "a lock holds a system lock");
+/* Not an SRWLOCK: under Wine each leave of one looks for waiters, which costs more than what most locks guard. */
+enum { LOCK_FREE, LOCK_HELD, LOCK_WAITED_FOR };
 
 void host_lock_enter(struct host_lock *lock)
 {
-    AcquireSRWLockExclusive((SRWLOCK *)(void *)lock->opaque);
+    volatile LONG *state = (volatile LONG *)(void *)lock->opaque;
+    LONG waited_for = LOCK_WAITED_FOR;
+
+    if (InterlockedCompareExchange(state, LOCK_HELD, LOCK_FREE) == LOCK_FREE)
+        return;
+    while (InterlockedExchange(state, LOCK_WAITED_FOR) != LOCK_FREE)
+        WaitOnAddress(state, &waited_for, sizeof(waited_for), INFINITE);
 }
 
 void host_lock_leave(struct host_lock *lock)
 {
-    ReleaseSRWLockExclusive((SRWLOCK *)(void *)lock->opaque);
+    volatile LONG *state = (volatile LONG *)(void *)lock->opaque;
+
+    if (InterlockedExchange(state, LOCK_FREE) == LOCK_WAITED_FOR)
+        WakeByAddressSingle((void *)lock->opaque);
 }

@@ -100,15 +100,21 @@ void wakeup_free(struct wakeup *w)
     memory_free(w);
 }
 
-_Static_assert(sizeof(CONDITION_VARIABLE) <= sizeof(struct thread_condition), "a condition holds the system's");
-
+/* It counts its wakings. */
 bool thread_condition_wait(struct thread_condition *c, struct host_lock *lock, uint32_t timeout_ms)
 {
-    return SleepConditionVariableSRW((CONDITION_VARIABLE *)(void *)c->opaque, (SRWLOCK *)(void *)lock->opaque,
-                                     timeout_ms, 0) != 0;
+    volatile LONG *count = (volatile LONG *)(void *)c->opaque;
+    LONG seen = *count;
+    bool woken;
+
+    host_lock_leave(lock);
+    woken = WaitOnAddress(count, &seen, sizeof(seen), timeout_ms);
+    host_lock_enter(lock);
+    return woken;
 }
 
 void thread_condition_wake(struct thread_condition *c)
 {
-    WakeAllConditionVariable((CONDITION_VARIABLE *)(void *)c->opaque);
+    InterlockedIncrement((volatile LONG *)(void *)c->opaque);
+    WakeByAddressAll(c->opaque);
 }
