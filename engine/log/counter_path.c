@@ -95,6 +95,7 @@ static bool set_instance(struct counter_path *out, const char *text, size_t leng
     return out->instance != NULL;
 }
 
+/* out NULL: only looks whether it is a path. */
 static PDH_STATUS parse(const char *text, struct counter_path *out)
 {
     const char *object = text + 1;
@@ -104,8 +105,10 @@ static PDH_STATUS parse(const char *text, struct counter_path *out)
         if (!end || end == machine) {
             return PDH_CSTATUS_BAD_COUNTERNAME;
         }
-        out->machine = text_copy_n(machine, (size_t)(end - machine));
-        if (!out->machine) {
+        if (out) {
+            out->machine = text_copy_n(machine, (size_t)(end - machine));
+        }
+        if (out && !out->machine) {
             return PDH_MEMORY_ALLOCATION_FAILURE;
         }
         object = end + 1;
@@ -121,6 +124,9 @@ static PDH_STATUS parse(const char *text, struct counter_path *out)
     if (!counter || object_end == object || !*counter || strchr(counter, '\\')) {
         return PDH_CSTATUS_BAD_COUNTERNAME;
     }
+    if (!out) {
+        return ERROR_SUCCESS;
+    }
     if (open && !set_instance(out, open + 1, (size_t)(close - open - 1))) {
         return PDH_MEMORY_ALLOCATION_FAILURE;
     }
@@ -129,16 +135,26 @@ static PDH_STATUS parse(const char *text, struct counter_path *out)
     return out->object && out->counter ? ERROR_SUCCESS : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
-PDH_STATUS counter_path_parse(const char *text, struct counter_path *out)
+static PDH_STATUS check_or_parse(const char *text, struct counter_path *out)
 {
-    *out = (struct counter_path){.index = PATH_NO_INDEX};
     if (!text || !*text) {
         return PDH_CSTATUS_NO_COUNTERNAME;
     }
     if (*text != '\\' || text_utf16_length(text) > PDH_MAX_COUNTER_PATH) {
         return PDH_CSTATUS_BAD_COUNTERNAME;
     }
-    PDH_STATUS status = parse(text, out);
+    return parse(text, out);
+}
+
+PDH_STATUS counter_path_check(const char *text)
+{
+    return check_or_parse(text, NULL);
+}
+
+PDH_STATUS counter_path_parse(const char *text, struct counter_path *out)
+{
+    *out = (struct counter_path){.index = PATH_NO_INDEX};
+    PDH_STATUS status = check_or_parse(text, out);
     if (status != ERROR_SUCCESS) {
         counter_path_free(out);
     }

@@ -22,6 +22,8 @@ struct counter_path {
    ERROR_SUCCESS; PDH_CSTATUS_NO_COUNTERNAME for ""; PDH_CSTATUS_BAD_COUNTERNAME for what is no path or is longer than
    PDH_MAX_COUNTER_PATH; PDH_MEMORY_ALLOCATION_FAILURE. *out is owned by the caller and is zero after a failure. */
 PDH_STATUS counter_path_parse(const char *text, struct counter_path *out);
+/* Whether it is a path; the same codes, but it needs no memory. */
+PDH_STATUS counter_path_check(const char *text);
 /* Zeroes it too. */
 void counter_path_free(struct counter_path *path);
 

@@ -90,68 +90,67 @@ static void delete_old(const char *folder, unsigned newest)
 /* ---- writing ---- */
 
 /* Whether the file ends in the middle of a line, as a writer leaves it that is killed. */
-static HRESULT is_torn(const char *path, uint64_t size, bool *torn)
+static HRESULT is_torn(struct file *f, uint64_t size, bool *torn)
 {
-    struct file *f;
     char last = '\n';
     size_t got = 0;
-    HRESULT hr = size ? file_open(path, FILE_READ, &f) : S_FALSE;
-    *torn = false;
-    if (hr != S_OK)
-        return hr;
-    hr = file_read_at(f, size - 1, &last, 1, &got);
-    file_close(f);
+    HRESULT hr = size ? file_read_at(f, size - 1, &last, 1, &got) : S_OK;
     *torn = SUCCEEDED(hr) && got == 1 && last != '\n';
     return hr;
 }
 
-static HRESULT append_to(const char *path, const char *line, bool *full)
+/* S_FALSE: the next file is to be tried. The open file is the lock: nobody else has it open for writing, so the next
+   one is begun only when this one is full. */
+static HRESULT append_to(const char *folder, unsigned number, bool listed, const char *line)
 {
     struct file *f;
     uint64_t size = 0;
     bool torn = false;
-    HRESULT hr = file_open(path, FILE_APPEND, &f);
+    char *path = path_of(folder, number);
+    HRESULT hr = path ? file_open_wait(path, FILE_APPEND, LOCK_MS, &f) : E_OUTOFMEMORY;
+    memory_free(path);
     if (FAILED(hr))
         return hr;
     hr = file_size(f, &size);
-    *full = size >= FILE_BYTES;
-    if (SUCCEEDED(hr) && !*full) {
-        hr = is_torn(path, size, &torn);
-        if (SUCCEEDED(hr) && torn)
-            hr = file_write(f, "\n", 1);
-        if (SUCCEEDED(hr))
-            hr = file_write(f, line, strlen(line));
+    if (SUCCEEDED(hr) && size >= FILE_BYTES) {
+        hr = S_FALSE;
+    } else if (SUCCEEDED(hr) && listed && !size) {
+        /* It may have been filled and deleted since it was listed: then it is new, and of the past. */
+        unsigned later, newest;
+        hr = find_number(folder, number, &later, &newest);
+        hr = SUCCEEDED(hr) && later ? S_FALSE : hr;
     }
+    if (hr == S_OK)
+        hr = is_torn(f, size, &torn);
+    if (hr == S_OK && torn)
+        hr = file_write(f, "\n", 1);
+    if (hr == S_OK)
+        hr = file_write(f, line, strlen(line));
     file_close(f);
     return hr;
 }
 
-static HRESULT append_locked(const char *folder, const char *line)
+static HRESULT append_line(const char *folder, const char *line)
 {
     unsigned next, newest;
     HRESULT hr = find_number(folder, 0, &next, &newest);
-    bool full = true;
-    for (unsigned number = newest ? newest : 1; SUCCEEDED(hr) && full; number++) {
-        char *path = path_of(folder, number);
-        hr = path ? append_to(path, line, &full) : E_OUTOFMEMORY;
-        memory_free(path);
-        if (SUCCEEDED(hr) && !full && number != newest)
-            delete_old(folder, number);
-    }
+    unsigned number = newest ? newest : 1;
+    while (SUCCEEDED(hr) && (hr = append_to(folder, number, number == newest, line)) == S_FALSE)
+        number++;
+    if (SUCCEEDED(hr) && number != newest)
+        delete_old(folder, number);
     return hr;
 }
 
 HRESULT event_file_append(const char *folder, const struct event_record *e)
 {
-    struct file_lock *lock = NULL;
-    char *line = format_line(e), *path = path_join(folder, "events.lock");
-    HRESULT hr = line && path ? folder_create(folder) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = file_lock_take(path, LOCK_MS, &lock);
-    if (SUCCEEDED(hr))
-        hr = append_locked(folder, line);
-    file_lock_release(lock);
-    memory_free(path);
+    char *line = format_line(e);
+    HRESULT hr = line ? append_line(folder, line) : E_OUTOFMEMORY;
+    if (hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
+        hr = folder_create(folder);
+        if (SUCCEEDED(hr))
+            hr = append_line(folder, line);
+    }
     memory_free(line);
     return hr;
 }
@@ -192,30 +191,6 @@ void event_reader_close(struct event_reader *r)
     memory_free(r);
 }
 
-/* Goes on to the next file. S_FALSE: there is none. */
-static HRESULT next_file(struct event_reader *r)
-{
-    unsigned next, newest;
-    struct file *file;
-    HRESULT hr = find_number(r->folder, r->number, &next, &newest);
-    if (FAILED(hr) || !next)
-        return FAILED(hr) ? hr : S_FALSE;
-    char *path = path_of(r->folder, next);
-    hr = path ? file_open(path, FILE_READ, &file) : E_OUTOFMEMORY;
-    memory_free(path);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) /* gone meanwhile: the one after it */
-        r->number = next;
-    if (FAILED(hr))
-        return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? next_file(r) : hr;
-    file_close(r->file);
-    r->file = file;
-    r->number = next;
-    r->offset = 0;
-    r->at = r->end = 0;
-    r->skip = false;
-    return S_OK;
-}
-
 /* Reads on in the present file. S_FALSE: it has no more. */
 static HRESULT read_more(struct event_reader *r)
 {
@@ -241,6 +216,35 @@ static HRESULT read_more(struct event_reader *r)
     r->offset += got;
     r->end += got;
     return got ? S_OK : S_FALSE;
+}
+
+/* Goes on to the next file. S_FALSE: there is none. */
+static HRESULT next_file(struct event_reader *r)
+{
+    unsigned next, newest;
+    struct file *file;
+    HRESULT hr = find_number(r->folder, r->number, &next, &newest);
+    if (FAILED(hr) || !next)
+        return FAILED(hr) ? hr : S_FALSE;
+    char *path = path_of(r->folder, next);
+    hr = path ? file_open(path, FILE_READ, &file) : E_OUTOFMEMORY;
+    memory_free(path);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) /* gone meanwhile: the one after it */
+        r->number = next;
+    if (FAILED(hr))
+        return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? next_file(r) : hr;
+    hr = read_more(r); /* what was written until the next one began */
+    if (hr != S_FALSE) {
+        file_close(file);
+        return hr;
+    }
+    file_close(r->file);
+    r->file = file;
+    r->number = next;
+    r->offset = 0;
+    r->at = r->end = 0;
+    r->skip = false;
+    return S_OK;
 }
 
 /* The next whole line without its end, cut out of the buffer. */

@@ -107,7 +107,7 @@ static void the_file_stays_small_and_readers_follow(void **state)
     assert_int_equal(read, 2200);
     event_reader_close(r);
     assert_int_equal(folder_list(folder, false, &names), S_OK);
-    assert_int_equal(names.count, 3); /* two and the lock */
+    assert_int_equal(names.count, 2);
     texts_free(&names);
     /* The newest are kept. */
     assert_int_equal(event_reader_open(folder, &r), S_OK);

@@ -62,6 +62,7 @@ static void good_paths_come_apart(void **state)
         struct counter_path path;
         print_message("%s\n", good[i].text);
         assert_int_equal(counter_path_parse(good[i].text, &path), ERROR_SUCCESS);
+        assert_int_equal(counter_path_check(good[i].text), ERROR_SUCCESS);
         assert_text(path.machine, good[i].machine);
         assert_text(path.object, good[i].object);
         assert_text(path.parent, good[i].parent);
@@ -98,6 +99,7 @@ static void bad_paths_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         print_message("%s\n", bad[i]);
         assert_int_equal(counter_path_parse(bad[i], &path), (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME);
+        assert_int_equal(counter_path_check(bad[i]), (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME);
         assert_null(path.object);
         assert_null(path.machine);
     }
