@@ -192,9 +192,15 @@ HRESULT collector_get_display_texts(struct object *o, const struct texts *shown,
     return hr;
 }
 
-static int compare_texts(const void *a, const void *b)
+struct hashed_text {
+    uint64_t hash;
+    const char *text;
+};
+
+static int compare_hashed(const void *a, const void *b)
 {
-    return text_compare_nocase(*(const char *const *)a, *(const char *const *)b);
+    const struct hashed_text *x = a, *y = b;
+    return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) : text_compare_nocase(x->text, y->text);
 }
 
 HRESULT check_no_empty_item(const struct property *p, const struct texts *list)
@@ -209,14 +215,16 @@ HRESULT check_no_duplicates(const struct property *p, const struct texts *list)
 {
     if (list->count < 2)
         return S_OK;
-    const char **sorted = memory_copy(list->items, list->count * sizeof *sorted);
+    struct hashed_text *sorted = memory_zero(list->count, sizeof *sorted);
     if (!sorted)
         return E_OUTOFMEMORY;
-    qsort(sorted, list->count, sizeof *sorted, compare_texts);
+    for (size_t i = 0; i < list->count; i++)
+        sorted[i] = (struct hashed_text){text_hash_nocase(list->items[i]), list->items[i]};
+    qsort(sorted, list->count, sizeof *sorted, compare_hashed);
     HRESULT hr = S_OK;
     for (size_t i = 1; SUCCEEDED(hr) && i < list->count; i++)
-        if (text_equal_nocase(sorted[i - 1], sorted[i]))
-            hr = error_set(PLA_E_NO_DUPLICATES, "%s: '%s' is there twice", p->name, sorted[i]);
+        if (!compare_hashed(&sorted[i - 1], &sorted[i]))
+            hr = error_set(PLA_E_NO_DUPLICATES, "%s: '%s' is there twice", p->name, sorted[i].text);
     memory_free(sorted);
     return hr;
 }

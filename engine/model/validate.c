@@ -69,24 +69,21 @@ static HRESULT pattern(const struct validation *v, uint32_t format, const char *
     return hr;
 }
 
-/* Characters that XML cannot hold are stored as U+FFFD (DECISIONS 3). */
-static HRESULT controls(const struct validation *v, struct object *o)
+/* Characters that XML cannot hold are stored as U+FFFD (DECISIONS 3). `o` is ours alone. */
+static HRESULT controls(const struct validation *v, const struct object *o)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < o->class->property_count; i++) {
         const struct property *p = &o->class->properties[i];
-        struct value value;
+        const void *field = (const char *)o + p->offset;
+        const struct texts *list = field;
         bool bad = false;
         if ((p->kind != PROPERTY_TEXT && p->kind != PROPERTY_TEXTS) || p->xml_use != XML_STORED)
             continue;
-        hr = object_get_field(o, p, &value);
-        if (FAILED(hr))
-            break;
         if (p->kind == PROPERTY_TEXT)
-            bad = !xml_holds(value.text);
-        for (size_t k = 0; p->kind == PROPERTY_TEXTS && k < value.texts.count; k++)
-            bad = bad || !xml_holds(value.texts.items[k]);
-        value_free(&value);
+            bad = !xml_holds(*(char *const *)field);
+        for (size_t k = 0; p->kind == PROPERTY_TEXTS && !bad && k < list->count; k++)
+            bad = !xml_holds(list->items[k]);
         if (bad)
             hr = tell(v, E_INVALIDARG, p->name, "it holds characters that XML cannot, which are stored as U+FFFD");
     }

@@ -114,11 +114,17 @@ const char *xml_without_prologue(const char *xml)
 
 /* ---- texts out of a document ---- */
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static char *trimmed(const char *text)
 {
-    text += strspn(text, BLANKS);
+    while (is_blank(*text))
+        text++;
     size_t length = strlen(text);
-    while (length && strchr(BLANKS, text[length - 1]))
+    while (length && is_blank(text[length - 1]))
         length--;
     return text_copy_n(text, length);
 }

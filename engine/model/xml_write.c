@@ -8,6 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What nothing has to be done for, neither in an element nor in an attribute, is passed over quickly. */
+static const char *skip_plain(const char *text)
+{
+    static const bool special[256] = {
+        [0] = true,   [1] = true,   [2] = true,   [3] = true,   [4] = true,    [5] = true,  [6] = true,  [7] = true,
+        [8] = true,   [9] = true,   [10] = true,  [11] = true,  [12] = true,   [13] = true, [14] = true, [15] = true,
+        [16] = true,  [17] = true,  [18] = true,  [19] = true,  [20] = true,   [21] = true, [22] = true, [23] = true,
+        [24] = true,  [25] = true,  [26] = true,  [27] = true,  [28] = true,   [29] = true, [30] = true, [31] = true,
+        ['&'] = true, ['<'] = true, ['>'] = true, ['"'] = true, [0xEF] = true,
+    };
+    while (!special[(unsigned char)*text])
+        text++;
+    return text;
+}
+
 /* How many bytes from `c` on are one character that XML 1.0 cannot hold; 0: it can. */
 static size_t unholdable(const char *c)
 {
@@ -19,7 +34,7 @@ static size_t unholdable(const char *c)
 
 bool xml_holds(const char *text)
 {
-    while (*text && !unholdable(text))
+    for (text = skip_plain(text); *text && !unholdable(text); text = skip_plain(text))
         text++;
     return !*text;
 }
@@ -50,7 +65,7 @@ static const char *escape_of(char c, bool attribute)
 static void add_escaped(struct text_buffer *b, const char *text, bool attribute)
 {
     const char *plain = text;
-    while (*text) {
+    for (text = skip_plain(text); *text; text = skip_plain(text)) {
         size_t bad = unholdable(text);
         const char *escape = bad ? "\xEF\xBF\xBD" : escape_of(*text, attribute);
         if (escape) {
@@ -63,18 +78,27 @@ static void add_escaped(struct text_buffer *b, const char *text, bool attribute)
     text_buffer_add_n(b, plain, (size_t)(text - plain));
 }
 
+static void add_tag(struct text_buffer *b, const char *begin, const char *element)
+{
+    size_t n = strlen(begin), length = strlen(element);
+    char *at = text_buffer_reserve(b, n + length + 1);
+    if (!at)
+        return;
+    memcpy(at, begin, n);
+    memcpy(at + n, element, length);
+    at[n + length] = '>';
+    at[n + length + 1] = 0;
+    b->length += n + length + 1;
+}
+
 static void start(struct text_buffer *b, const char *element)
 {
-    text_buffer_add_n(b, "<", 1);
-    text_buffer_add(b, element);
-    text_buffer_add_n(b, ">", 1);
+    add_tag(b, "<", element);
 }
 
 static void end(struct text_buffer *b, const char *element)
 {
-    text_buffer_add_n(b, "</", 2);
-    text_buffer_add(b, element);
-    text_buffer_add_n(b, ">", 1);
+    add_tag(b, "</", element);
 }
 
 /* Ends an element that began at `from`: <X/> when nothing is in it. */
@@ -155,6 +179,12 @@ static void write_text(struct text_buffer *b, const struct property *p, const ch
         end(b, p->xml);
 }
 
+static void write_texts(struct text_buffer *b, const struct property *p, const struct texts *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        write_element(b, p->xml, list->items[i]);
+}
+
 /* What is being written, and what runs left of the set it belongs to, read once. */
 struct writing {
     struct text_buffer text;
@@ -208,8 +238,7 @@ static HRESULT write_value(struct writing *w, const struct property *p, const st
         write_text(&w->text, p, v->text);
         return S_OK;
     case PROPERTY_TEXTS:
-        for (size_t i = 0; i < v->texts.count; i++)
-            write_element(&w->text, p->xml, v->texts.items[i]);
+        write_texts(&w->text, p, &v->texts);
         return S_OK;
     case PROPERTY_VARIANT:
         write_variant(&w->text, p->xml, &v->variant, hexadecimal);
@@ -220,9 +249,21 @@ static HRESULT write_value(struct writing *w, const struct property *p, const st
     return E_UNEXPECTED;
 }
 
+/* A list as the field has it, without a copy. */
+static void write_list(struct writing *w, struct object *o, const struct property *p)
+{
+    object_lock(o);
+    write_texts(&w->text, p, (const struct texts *)(const void *)((const char *)o + p->offset));
+    object_unlock(o);
+}
+
 static HRESULT write_property(struct writing *w, struct object *o, const struct property *p, bool hexadecimal)
 {
     struct value v;
+    if (p->kind == PROPERTY_TEXTS && !p->get && !p->get_live) {
+        write_list(w, o, p);
+        return S_OK;
+    }
     HRESULT hr = object_get_with(o, p, w->live, &v);
     if (FAILED(hr) && p->xml_use == XML_SHOWN && hr != E_OUTOFMEMORY) {
         /* What is only shown must not stand in the way: a location with a bad pattern is shown empty. */

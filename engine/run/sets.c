@@ -141,17 +141,11 @@ static bool looks_like_path(const char *text)
     return text[0] == '\\' && last > text + 1 && last[1];
 }
 
-/* One path. Text that was never meant as a path fails Commit; a path that no counter can have, as real templates hold
-   some, is an issue, and the start leaves it out. Whether a counter exists is known at the start (DECISIONS 16). */
-static HRESULT check_counter_path(const char *text, const char *key, struct object *issues)
+/* What is not right with one that counter_path_check refuses. Text that was never meant as a path fails Commit; a path
+   that no counter can have, as real templates hold some, is an issue, and the start leaves it out. Whether a counter
+   exists is known at the start (DECISIONS 16). */
+static HRESULT bad_counter_path(const char *text, const char *key, struct object *issues)
 {
-    struct counter_path path;
-    PDH_STATUS status = counter_path_parse(text, &path);
-    counter_path_free(&path);
-    if (!status)
-        return S_OK;
-    if (status == (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE)
-        return E_OUTOFMEMORY;
     HRESULT hr = error_set(PDH_CSTATUS_BAD_COUNTERNAME,
                            "PerformanceCounters: '%s' is no counter path (\\Object(Instance)\\Counter)", text);
     if (!looks_like_path(text))
@@ -162,6 +156,19 @@ static HRESULT check_counter_path(const char *text, const char *key, struct obje
     return hr;
 }
 
+/* Nearly all are right: only the others are copied. */
+static HRESULT find_bad_paths(struct object *collector, struct texts *bad)
+{
+    const struct texts *paths = &((struct performance_counter_collector *)collector)->PerformanceCounters;
+    HRESULT hr = S_OK;
+    object_lock(collector);
+    for (size_t i = 0; SUCCEEDED(hr) && i < paths->count; i++)
+        if (counter_path_check(paths->items[i]))
+            hr = texts_add(bad, paths->items[i]);
+    object_unlock(collector);
+    return hr;
+}
+
 static HRESULT check_counter_paths(struct object *set, struct object *issues)
 {
     struct object **list;
@@ -169,16 +176,15 @@ static HRESULT check_counter_paths(struct object *set, struct object *issues)
     unsigned ordinal = 0;
     HRESULT hr = collection_snapshot(set_of(set)->DataCollectors, &list, &count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        struct value paths;
+        struct texts bad = {0};
         char key[96];
         if (list[i]->class != &performance_counter_collector_class)
             continue;
         snprintf(key, sizeof key, "%s[%u]/PerformanceCounters", list[i]->class->name, ++ordinal);
-        hr = object_get(list[i], &list[i]->class->properties[IPerformanceCounterDataCollector_PerformanceCounters],
-                        &paths);
-        for (size_t k = 0; SUCCEEDED(hr) && k < paths.texts.count; k++)
-            hr = check_counter_path(paths.texts.items[k], key, issues);
-        value_free(&paths);
+        hr = find_bad_paths(list[i], &bad);
+        for (size_t k = 0; SUCCEEDED(hr) && k < bad.count; k++)
+            hr = bad_counter_path(bad.items[k], key, issues);
+        texts_free(&bad);
     }
     objects_release(list, count);
     return hr;

@@ -75,38 +75,47 @@ struct put_state {
     bool serial, latest;
 };
 
-/* The LatestOutputLocations that were put, in their places of the record's list; S_FALSE: there are none. */
+/* Whether a LatestOutputLocation of a collector was put. */
+static bool latest_file_put(struct object *o)
+{
+    struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
+    bool any = false;
+    object_lock(o);
+    for (size_t i = 0; !any && i < collectors->count; i++)
+        any = collector_of(collectors->list[i])->LatestWasPut;
+    object_unlock(o);
+    return any;
+}
+
+/* The LatestOutputLocations that were put, in their places of the record's list. */
 static HRESULT put_latest_files(struct object *o, struct run_record *record)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
     struct texts files = {0};
-    bool any = false;
     HRESULT hr = S_OK;
     object_lock(o);
     for (size_t i = 0; SUCCEEDED(hr) && i < collectors->count; i++) {
         const struct data_collector *c = collector_of(collectors->list[i]);
         const char *kept = i < record->latest_files.count ? record->latest_files.items[i] : "";
         hr = texts_add(&files, c->LatestWasPut ? c->LatestOutputLocation : kept);
-        any = any || c->LatestWasPut;
     }
     object_unlock(o);
-    if (SUCCEEDED(hr) && any) {
-        texts_free(&record->latest_files);
+    if (SUCCEEDED(hr)) {
+        struct texts old = record->latest_files;
         record->latest_files = files;
-        return S_OK;
+        files = old;
     }
     texts_free(&files);
-    return FAILED(hr) ? hr : S_FALSE;
+    return hr;
 }
 
 static HRESULT put_state(struct run_record *record, const void *user)
 {
     const struct put_state *put = user;
     struct data_collector_set *set = set_of(put->set);
-    HRESULT hr = put_latest_files(put->set, record);
-    if (FAILED(hr) || (hr == S_FALSE && !put->serial && !put->latest))
+    HRESULT hr = latest_file_put(put->set) ? put_latest_files(put->set, record) : S_OK;
+    if (FAILED(hr))
         return hr;
-    hr = S_OK;
     object_lock(put->set);
     if (put->serial || !record->known)
         record->serial_number = set->SerialNumber;
@@ -117,11 +126,13 @@ static HRESULT put_state(struct run_record *record, const void *user)
     return hr;
 }
 
-/* The run record of a set whose SerialNumber or LatestOutputLocation was put: that stands for the next run
-   (DECISIONS 13). */
+/* The run record of a set whose SerialNumber or LatestOutputLocation was put, or one of a collector: that stands for
+   the next run (DECISIONS 13). */
 static HRESULT save_put_state(struct object *o, const char *space, const char *name, bool serial, bool latest)
 {
     const struct put_state put = {o, serial, latest};
+    if (!serial && !latest && !latest_file_put(o))
+        return S_OK;
     return store_update_run(space, name, put_state, &put);
 }
 
@@ -157,7 +168,7 @@ static HRESULT take_back(const char *space, const char *name, const char *xml, s
 {
     char *text = text_copy(error_text(hr));
     if (xml)
-        store_save(space, name, STORE_MODIFY, xml, size);
+        store_save(space, name, STORE_MODIFY, xml, size, NULL);
     if (text)
         error_set(hr, "%s", text);
     memory_free(text);
@@ -170,14 +181,16 @@ static HRESULT save(struct object *o, const struct category *c, const char *name
 {
     char *xml = NULL, *before = NULL;
     size_t size = 0, before_size = 0;
+    bool created = false;
     if (c->source != DEFINITION_STORED)
         return S_OK;
+    update = update && c->runs;
     HRESULT hr = set_to_stored_xml(o, &xml, &size);
-    if (SUCCEEDED(hr)) {
-        HRESULT there = store_load(c->space, name, &before, &before_size);
-        hr = there == E_OUTOFMEMORY ? there : store_save(c->space, name, mode, xml, size);
-    }
-    if (SUCCEEDED(hr) && update && c->runs) {
+    if (SUCCEEDED(hr) && update && store_load(c->space, name, &before, &before_size) == E_OUTOFMEMORY)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = store_save(c->space, name, mode, xml, size, &created);
+    if (SUCCEEDED(hr) && update) {
         hr = run_update(c->space, name);
         if (FAILED(hr))
             hr = take_back(c->space, name, before, before_size, hr);
@@ -185,7 +198,7 @@ static HRESULT save(struct object *o, const struct category *c, const char *name
     if (SUCCEEDED(hr) && c->runs)
         hr = save_put_state(o, c->space, name, serial_put, latest_put);
     if (SUCCEEDED(hr))
-        tell_change(before ? EVENT_SET_CHANGED : EVENT_SET_CREATED, c->space, name);
+        tell_change(created ? EVENT_SET_CREATED : EVENT_SET_CHANGED, c->space, name);
     memory_free(before);
     memory_free(xml);
     return hr;

@@ -122,12 +122,11 @@ static HRESULT load(const struct set_file *at, struct run_record *out)
     struct run_record record = {0};
     char *text = NULL;
     size_t size = 0;
-    HRESULT hr = set_file_exists(at->run);
+    HRESULT hr = file_load(at->run, RECORD_MAX, &text, &size);
 
     *out = record;
-    if (hr != S_OK)
-        return FAILED(hr) ? hr : S_OK;
-    hr = file_load(at->run, RECORD_MAX, &text, &size);
+    if (set_file_is_missing(hr))
+        return S_OK;
     record.known = SUCCEEDED(hr);
     if (record.known) {
         hr = parse(text, size, &record);

@@ -62,33 +62,25 @@ void set_file_free(struct set_file *at)
     *at = (struct set_file){0};
 }
 
-static bool is_not_found(HRESULT hr)
+bool set_file_is_missing(HRESULT hr)
 {
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
 }
 
 HRESULT set_file_lock(const struct set_file *at, enum set_file_use use, struct file_lock **lock)
 {
-    char *path;
-    HRESULT hr = use == SET_FILE_CREATE ? folder_create(at->folder) : S_OK;
+    char *path = path_join(at->folder, LOCK_FILE);
+    HRESULT hr = path ? file_lock_take(path, LOCK_PATIENCE, lock) : E_OUTOFMEMORY;
 
-    *lock = NULL;
-    if (FAILED(hr))
-        return hr;
-    path = path_join(at->folder, LOCK_FILE);
-    hr = path ? file_lock_take(path, LOCK_PATIENCE, lock) : E_OUTOFMEMORY;
+    if (use == SET_FILE_CREATE && set_file_is_missing(hr)) {
+        hr = folder_create(at->folder);
+        if (SUCCEEDED(hr))
+            hr = file_lock_take(path, LOCK_PATIENCE, lock);
+    }
     memory_free(path);
+    if (FAILED(hr))
+        *lock = NULL;
     if (use == SET_FILE_READ && (hr == E_ACCESSDENIED || hr == HRESULT_FROM_WIN32(ERROR_WRITE_PROTECT)))
         return S_OK;
-    return use != SET_FILE_CREATE && is_not_found(hr) ? S_FALSE : hr;
-}
-
-/* By opening it: file_exists says no when memory is out, and then a set would be made over another. */
-HRESULT set_file_exists(const char *path)
-{
-    struct file *f;
-    HRESULT hr = file_open(path, FILE_READ, &f);
-
-    file_close(f);
-    return is_not_found(hr) ? S_FALSE : hr;
+    return use != SET_FILE_CREATE && set_file_is_missing(hr) ? S_FALSE : hr;
 }

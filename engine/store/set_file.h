@@ -24,7 +24,7 @@ enum set_file_use {
 };
 /* All readers and writers of a namespace follow one another. S_FALSE, and no lock, when its folder is not there. */
 HRESULT set_file_lock(const struct set_file *at, enum set_file_use use, struct file_lock **lock);
-/* S_OK: there is such a file; S_FALSE: there is none; else it cannot be known. Under the lock. */
-HRESULT set_file_exists(const char *path);
+/* Whether `hr` says that there is no such file or folder. */
+bool set_file_is_missing(HRESULT hr);
 
 #endif

@@ -46,7 +46,8 @@ static HRESULT remove_if_there(const char *path)
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? S_OK : hr;
 }
 
-HRESULT store_save(const char *space, const char *name, enum store_mode mode, const char *xml, size_t size)
+HRESULT store_save(const char *space, const char *name, enum store_mode mode, const char *xml, size_t size,
+                   bool *created)
 {
     struct set_file at;
     struct text_buffer content = {0};
@@ -62,7 +63,9 @@ HRESULT store_save(const char *space, const char *name, enum store_mode mode, co
     hr = content.failed ? E_OUTOFMEMORY
                         : set_file_lock(&at, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &lock);
     if (hr == S_OK)
-        hr = set_file_exists(at.definition);
+        hr = file_find(at.definition);
+    if (created)
+        *created = hr == S_FALSE;
     if (hr == S_OK && mode == STORE_CREATE)
         hr = set_error(PLA_E_DCS_ALREADY_EXISTS, at.space, name);
     else if (hr == S_FALSE && mode == STORE_MODIFY)

@@ -17,8 +17,9 @@ char *store_file_name(const char *name);
 
 enum store_mode { STORE_CREATE, STORE_MODIFY, STORE_CREATE_OR_MODIFY };
 /* Writes the set's XML (UTF-8). PLA_E_DCS_ALREADY_EXISTS / PLA_E_DCS_NOT_FOUND by mode. Atomic; writers of several
-   processes follow one another. */
-HRESULT store_save(const char *space, const char *name, enum store_mode mode, const char *xml, size_t size);
+   processes follow one another. *created: whether it is a new set; may be NULL. */
+HRESULT store_save(const char *space, const char *name, enum store_mode mode, const char *xml, size_t size,
+                   bool *created);
 /* PLA_E_DCS_NOT_FOUND when there is none. *xml from memory_alloc. */
 HRESULT store_load(const char *space, const char *name, char **xml, size_t *size);
 /* Removes definition and run state. PLA_E_DCS_NOT_FOUND. */
