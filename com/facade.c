@@ -4,6 +4,7 @@
 
 #include "com/collection.h"
 #include "com/convert.h"
+#include "com/facade_peer.h"
 #include "com/server_call.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
@@ -12,24 +13,11 @@
 
 #include <string.h>
 
-/* What a set of ours keeps of the server, under the set's lock. */
-struct peer {
-    IDispatch *set; /* bound as ours is; NULL: not asked for yet, or gone */
-    char *user, *password;
-    bool credentials; /* they were put since the last Query */
-    char *folder;     /* what the set's folders were named by when it was bound (folder_key) */
-};
-
 static const struct set_verbs facade_verbs;
 
 static struct data_collector_set *set_of(struct object *o)
 {
     return (struct data_collector_set *)o;
-}
-
-static struct peer *peer_of(struct object *o)
-{
-    return set_of(o)->peer;
 }
 
 HRESULT facade_set_create(const char *category, struct object **out)
@@ -49,144 +37,9 @@ HRESULT facade_collection_create(const char *category, struct object **out)
     return sets_collection_create_with(&facade_verbs, category, out);
 }
 
-/* ---- the server's object of a set ---- */
-
-/* The server's class for the sets of a namespace, or for their collections: the first of that kind. */
-static const CLSID *class_of_space(const char *space, bool collections)
-{
-    static const struct {
-        const CLSID *id;
-        const char *space;
-        HRESULT (*create)(const char *category, struct object **out);
-    } classes[] = {
-#define FACADE(name, guid, title, create, for_client)
-#define CLASS(name, guid, title, create, category) {&CLSID_##name, category, create},
-#include "reg/classes.def"
-#undef CLASS
-#undef FACADE
-    };
-    size_t i = 0;
-    while (strcmp(classes[i].space, space) != 0 || (classes[i].create == sets_collection_create) != collections)
-        i++; /* every namespace has both */
-    return classes[i].id;
-}
-
-/* A new object of the server, bound to the name. */
-static HRESULT query_at_server(const char *space, const char *name, const char *machine, IDispatch **out)
-{
-    const char *arguments[] = {name, ""};
-    HRESULT hr = server_create(class_of_space(space, false), machine, out);
-    if (FAILED(hr))
-        return hr;
-    hr = server_call(*out, &data_collector_set_class, L"Query", arguments, 2, NULL);
-    if (FAILED(hr)) {
-        IDispatch_Release(*out);
-        *out = NULL;
-    }
-    return hr;
-}
-
-/* Keeps the object (a reference taken over; NULL: none) unless another than `before` is kept by now. */
-static void keep(struct object *o, IDispatch *set, bool any, IDispatch *before)
-{
-    IDispatch *old = set;
-    object_lock(o);
-    if (any || peer_of(o)->set == before) {
-        old = peer_of(o)->set;
-        peer_of(o)->set = set;
-    }
-    object_unlock(o);
-    if (old)
-        IDispatch_Release(old);
-}
-
-static IDispatch *kept(struct object *o)
-{
-    object_lock(o);
-    IDispatch *set = peer_of(o)->set;
-    if (set)
-        IDispatch_AddRef(set);
-    object_unlock(o);
-    return set;
-}
-
-/* NULL for this machine, else its name as the set was given it; from memory_alloc. */
-static HRESULT machine_of(const char *server, char **machine)
-{
-    bool own;
-    HRESULT hr = sets_is_own_machine(server, &own);
-    *machine = NULL;
-    if (FAILED(hr) || own)
-        return hr;
-    *machine = text_copy(server + strspn(server, "\\"));
-    return *machine ? S_OK : E_OUTOFMEMORY;
-}
-
-/* The server's object of a bound set, a reference: the one that is kept, or another one. */
-static HRESULT connect(struct object *o, const char *space, const char *name, IDispatch **out)
-{
-    char *machine = NULL;
-    *out = kept(o);
-    if (*out)
-        return S_OK;
-    object_lock(o);
-    char *server = text_copy(set_of(o)->Server);
-    object_unlock(o);
-    HRESULT hr = server ? machine_of(server, &machine) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = query_at_server(space, name, machine, out);
-    if (SUCCEEDED(hr)) {
-        IDispatch_AddRef(*out);
-        keep(o, *out, false, NULL);
-    }
-    memory_free(machine);
-    memory_free(server);
-    return hr;
-}
-
-/* A verb of a bound set, as server_invoke. A server that has ended since is asked for anew, once: the verb has reached
-   nobody. */
-static HRESULT verb(struct object *o, const char *space, const char *name, const WCHAR *member, WORD flags,
-                    const VARIANT *arguments, UINT count, VARIANT *result)
-{
-    HRESULT hr = E_FAIL;
-    for (int attempt = 0; attempt < 2; attempt++) {
-        IDispatch *set;
-        hr = connect(o, space, name, &set);
-        if (FAILED(hr))
-            return hr;
-        hr = server_invoke(set, &data_collector_set_class, member, flags, arguments, count, result);
-        if (server_is_gone(hr))
-            keep(o, NULL, false, set);
-        IDispatch_Release(set);
-        if (!server_is_gone(hr))
-            break;
-    }
-    return hr;
-}
-
 static void facade_destroyed(struct object *o)
 {
-    struct peer *peer = peer_of(o);
-    if (!peer)
-        return;
-    if (peer->set)
-        IDispatch_Release(peer->set);
-    memory_free(peer->folder);
-    memory_free(peer->user);
-    memory_free_secret(peer->password);
-    memory_free(peer);
-}
-
-/* What the name of a run's folder is made of. */
-static char *folder_key(struct object *o)
-{
-    const struct data_collector_set *set = set_of(o);
-    object_lock(o);
-    char *key = text_format("%s|%s|%u|%s", set->RootPath, set->Subdirectory, (unsigned)set->SubdirectoryFormat,
-                            set->SubdirectoryFormatPattern);
-    object_unlock(o);
-    return key;
+    peer_destroy(peer_of(o));
 }
 
 /* ---- verbs ---- */
@@ -328,15 +181,15 @@ static void keep_folder(struct object *o, char **folder)
 static HRESULT facade_commit(struct object *o, const char *space, const char *name, const char *server, uint32_t mode,
                              struct object *issues)
 {
-    char *own_name = text_copy(name), *own_server = text_copy(server), *folder = folder_key(o), *xml = NULL,
+    char *own_name = text_copy(name), *own_server = text_copy(server), *folder = peer_folder_key(o), *xml = NULL,
          *machine = NULL;
     IDispatch *set = NULL;
     HRESULT hr = own_name && own_server && folder ? set_to_commit_xml(o, &xml, NULL) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = machine_of(server, &machine);
+        hr = peer_machine(server, &machine);
     /* A new object: what the last one holds of the set may be more than ours has now. */
     if (SUCCEEDED(hr))
-        hr = server_create(class_of_space(space, false), machine, &set);
+        hr = server_create(peer_class_of(space, false), machine, &set);
     if (SUCCEEDED(hr))
         hr = server_call(set, &data_collector_set_class, L"SetXml", (const char *[]){xml}, 1, NULL);
     if (SUCCEEDED(hr))
@@ -346,7 +199,7 @@ static HRESULT facade_commit(struct object *o, const char *space, const char *na
     if (SUCCEEDED(hr) && !(mode & SETS_VALIDATE_ONLY)) {
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
-        keep(o, set, true, NULL);
+        peer_keep(o, set, true, NULL);
         keep_folder(o, &folder);
     } else if (set) {
         IDispatch_Release(set);
@@ -372,9 +225,9 @@ static HRESULT fill(struct object *o, IDispatch *set, const char *space, const c
         object_lock(o);
         peer_of(o)->credentials = false;
         object_unlock(o);
-        keep(o, set, true, NULL);
+        peer_keep(o, set, true, NULL);
         /* Without it the folder is named as we would. */
-        char *folder = folder_key(o);
+        char *folder = peer_folder_key(o);
         keep_folder(o, &folder);
         memory_free(folder);
     } else {
@@ -389,16 +242,16 @@ static HRESULT facade_query(struct object *o, const char *space, const char *nam
 {
     IDispatch *set;
     char *machine;
-    HRESULT hr = machine_of(server, &machine);
+    HRESULT hr = peer_machine(server, &machine);
     if (SUCCEEDED(hr))
-        hr = query_at_server(space, name, machine, &set);
+        hr = peer_query(space, name, machine, &set);
     memory_free(machine);
     return SUCCEEDED(hr) ? fill(o, set, space, name, server) : hr;
 }
 
 static HRESULT facade_delete(struct object *o, const char *space, const char *name)
 {
-    return verb(o, space, name, L"Delete", DISPATCH_METHOD, NULL, 0, NULL);
+    return peer_verb(o, space, name, L"Delete", DISPATCH_METHOD, NULL, 0, NULL);
 }
 
 static HRESULT start_or_stop(struct object *o, const char *space, const char *name, const WCHAR *member,
@@ -406,7 +259,7 @@ static HRESULT start_or_stop(struct object *o, const char *space, const char *na
 {
     VARIANT argument = {.vt = VT_BOOL};
     V_BOOL(&argument) = synchronous ? VARIANT_TRUE : VARIANT_FALSE;
-    return verb(o, space, name, member, DISPATCH_METHOD, &argument, 1, NULL);
+    return peer_verb(o, space, name, member, DISPATCH_METHOD, &argument, 1, NULL);
 }
 
 static HRESULT facade_start(struct object *o, const char *space, const char *name, bool synchronous)
@@ -422,7 +275,7 @@ static HRESULT facade_stop(struct object *o, const char *space, const char *name
 static HRESULT get(struct object *o, const char *space, const char *name, const WCHAR *property, VARTYPE type,
                    VARIANT *out)
 {
-    HRESULT hr = verb(o, space, name, property, DISPATCH_PROPERTYGET, NULL, 0, out);
+    HRESULT hr = peer_verb(o, space, name, property, DISPATCH_PROPERTYGET, NULL, 0, out);
     if (SUCCEEDED(hr))
         hr = VariantChangeType(out, out, 0, type);
     return hr;
@@ -477,7 +330,7 @@ static HRESULT read_files(struct object *o, const char *space, const char *name,
 /* Variables and the computer's name are the server's; what was put since cannot be known to it. */
 static HRESULT read_next_folder(struct object *o, const char *space, const char *name, char **folder)
 {
-    char *now = folder_key(o);
+    char *now = peer_folder_key(o);
     if (!now)
         return E_OUTOFMEMORY;
     object_lock(o);
@@ -520,7 +373,7 @@ static HRESULT facade_get_run_value(struct object *o, const char *space, const c
     HRESULT hr = bstr_from_text(key, &V_BSTR(&argument));
     if (FAILED(hr))
         return hr;
-    hr = verb(o, space, name, L"GetValue", DISPATCH_METHOD, &argument, 1, &v);
+    hr = peer_verb(o, space, name, L"GetValue", DISPATCH_METHOD, &argument, 1, &v);
     SysFreeString(V_BSTR(&argument));
     if (FAILED(hr))
         return hr;
@@ -600,10 +453,10 @@ static HRESULT facade_list(struct object *collection, const char *space, const c
     IEnumVARIANT *all = NULL;
     VARIANT v;
     char *machine;
-    HRESULT hr = machine_of(server, &machine);
+    HRESULT hr = peer_machine(server, &machine);
     VariantInit(&v);
     if (SUCCEEDED(hr))
-        hr = server_create(class_of_space(space, true), machine, &sets);
+        hr = server_create(peer_class_of(space, true), machine, &sets);
     if (SUCCEEDED(hr))
         hr = server_call(sets, &data_collector_set_collection_class, L"GetDataCollectorSets", (const char *[]){"", ""},
                          2, NULL);

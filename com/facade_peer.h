@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What a set in a client's process keeps of the server: the server's object that is bound to the same name. */
+#ifndef OPENPLA_FACADE_PEER_H
+#define OPENPLA_FACADE_PEER_H
+
+#include "com/skin.h"
+
+/* Made by who makes the set; its fields are under the set's lock. */
+struct peer {
+    IDispatch *set; /* bound as ours is; NULL: not asked for yet, or gone */
+    char *user, *password;
+    bool credentials; /* they were put since the last Query */
+    char *folder;     /* what the set's folders were named by when it was bound (peer_folder_key) */
+};
+struct peer *peer_of(struct object *set);
+void peer_destroy(struct peer *peer); /* NULL is allowed */
+
+/* The server's class for the sets of a namespace, or for their collections: the first of that kind. */
+const CLSID *peer_class_of(const char *space, bool collections);
+/* A new object of the server, bound to the name. */
+HRESULT peer_query(const char *space, const char *name, const char *machine, IDispatch **out);
+/* Keeps the object (a reference taken over; NULL: none) unless another than `before` is kept by now;
+   `any`: in any case. */
+void peer_keep(struct object *o, IDispatch *set, bool any, IDispatch *before);
+/* NULL for this machine, else its name as the set was given it; from memory_alloc. */
+HRESULT peer_machine(const char *server, char **machine);
+/* A verb of a bound set, as server_invoke. A server that has ended since is asked for anew, once: the verb has reached
+   nobody. */
+HRESULT peer_verb(struct object *o, const char *space, const char *name, const WCHAR *member, WORD flags,
+                  const VARIANT *arguments, UINT count, VARIANT *result);
+/* What the name of a run's folder is made of; from memory_alloc, NULL when out of memory. */
+char *peer_folder_key(struct object *o);
+
+#endif
