@@ -83,11 +83,28 @@ def restart_rpcss():
         check(code == 0, f"net {verb} rpcss: {code}: {text}")
 
 
+def wait_until_gone(ids):
+    """A process that was killed ends a moment later, on a busy machine also behind one more write. A zombie is gone."""
+    end = time.monotonic() + 60
+    for pid in ids:
+        while True:
+            try:
+                with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                    if file.read().rsplit(")", 1)[1].split()[0] in "ZX":
+                        break
+            except OSError:
+                break
+            check(time.monotonic() < end, f"process {pid} has ended")
+            time.sleep(0.01)
+
+
 def kill_one(program, argument=None):
     ids = processes(program, argument)
     check(len(ids) == 1, f"one process {program} {argument or ''} is expected, there are {ids}")
     os.kill(ids[0], signal.SIGKILL)
-    return time.monotonic()
+    killed = time.monotonic()
+    wait_until_gone(ids)
+    return killed
 
 
 def read_log(path, least):
