@@ -240,7 +240,7 @@ static HRESULT fill(struct object *o, IDispatch *set, const char *space, const c
 
 static HRESULT facade_query(struct object *o, const char *space, const char *name, const char *server)
 {
-    IDispatch *set;
+    IDispatch *set = NULL;
     char *machine;
     HRESULT hr = peer_machine(server, &machine);
     if (SUCCEEDED(hr))
@@ -417,6 +417,8 @@ static HRESULT take_set(const VARIANT *item, IDispatch **set)
     if (!variant_is_object(item, &object) || !object)
         return error_set(DISP_E_TYPEMISMATCH, "the server lists a set that is no object");
     HRESULT hr = IUnknown_QueryInterface(object, &IID_IDispatch, (void **)set);
+    if (SUCCEEDED(hr) && !*set)
+        hr = E_NOINTERFACE;
     if (SUCCEEDED(hr))
         hr = server_as_caller((IUnknown *)*set);
     if (FAILED(hr) && *set)

@@ -50,6 +50,8 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
         hr = CoCreateInstanceEx(class_id, NULL, here ? CLSCTX_LOCAL_SERVER : CLSCTX_REMOTE_SERVER, here ? NULL : &info,
                                 1, &query);
         hr = SUCCEEDED(hr) ? query.hr : hr;
+        if (SUCCEEDED(hr) && !query.pItf)
+            hr = E_NOINTERFACE;
         if (FAILED(hr))
             hr = not_reached(hr, machine);
     }

@@ -114,7 +114,7 @@ static bool is_physical(const char *root, const char *name)
     for (; *name; name++) {
         path[length++] = *name == '/' ? '!' : *name;
     }
-    strcpy(path + length, "/device/uevent");
+    snprintf(path + length, sizeof path - length, "/device/uevent");
     if (FAILED(kernel_file_open(path, &f))) {
         return false;
     }

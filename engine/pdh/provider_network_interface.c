@@ -86,7 +86,7 @@ struct interface_state {
 
 static void forget(struct interface_state *s)
 {
-    for (size_t i = 0; s->speeds && i < s->names->count; i++) {
+    for (size_t i = 0; s->speeds && s->names && i < s->names->count; i++) {
         kernel_file_close(s->speeds[i]);
     }
     memory_free(s->speeds);

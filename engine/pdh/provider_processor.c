@@ -166,7 +166,7 @@ static HRESULT read_all(struct object *o, struct source *source, uint64_t wanted
     struct processor_state *s = o->state;
     const char *text;
     size_t size;
-    struct source_time time;
+    struct source_time time = {0};
     HRESULT hr = S_OK;
     if (wanted & (BIT(INTERRUPTS) | BIT(CLOCK_INTERRUPTS))) {
         hr = read_counts(o, source, SOURCE_INTERRUPTS, &s->interrupts);

@@ -7,6 +7,7 @@
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
+#include <stdio.h>
 #include <string.h>
 
 struct part {
@@ -187,12 +188,9 @@ static HRESULT read_processes(struct source_files *f, uint32_t figures)
 static HRESULT open_file(struct source_files *f, enum source_part part)
 {
     char path[512];
-    size_t length = strlen(f->root);
-    if (length + strlen(paths[part]) >= sizeof path) {
+    if ((size_t)snprintf(path, sizeof path, "%s%s", f->root, paths[part]) >= sizeof path) {
         return E_INVALIDARG;
     }
-    memcpy(path, f->root, length);
-    strcpy(path + length, paths[part]);
     return kernel_file_open(path, &f->parts[part].file);
 }
 
