@@ -59,26 +59,40 @@ static HRESULT command_line(const char *program, const char *const *arguments, s
     return hr;
 }
 
-HRESULT process_start(const char *program, const char *const *arguments, size_t count, struct process **out)
+/* Wine: of some thousand processes one dies before anything of its program has run, which is then an internal error. */
+#define DIES_AT_BIRTH ERROR_INTERNAL_ERROR
+#define BIRTHS        5
+
+static BOOL create(const WCHAR *path, WCHAR *line, PROCESS_INFORMATION *started)
 {
     /* A group of its own: under Wine that also gives it no Unix standard input and output of ours. */
     DWORD flags = DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP | CREATE_BREAKAWAY_FROM_JOB;
     STARTUPINFOW startup = {.cb = sizeof(startup)};
+    BOOL ok = FALSE;
+
+    for (int births = 0; !ok && births < BIRTHS; births++) {
+        ok = CreateProcessW(path, line, NULL, NULL, FALSE, flags, NULL, NULL, &startup, started);
+        if (!ok && GetLastError() == ERROR_ACCESS_DENIED) /* a job that lets nobody out */
+            ok = CreateProcessW(path, line, NULL, NULL, FALSE, flags & ~(DWORD)CREATE_BREAKAWAY_FROM_JOB, NULL, NULL,
+                                &startup, started);
+        if (!ok && GetLastError() != DIES_AT_BIRTH)
+            break;
+    }
+    return ok;
+}
+
+HRESULT process_start(const char *program, const char *const *arguments, size_t count, struct process **out)
+{
     PROCESS_INFORMATION started;
     WCHAR *path = NULL, *line = NULL;
     struct process *p = memory_alloc(sizeof(*p));
     HRESULT hr = p ? win32_path(program, &path) : E_OUTOFMEMORY;
-    BOOL ok;
 
     *out = NULL;
     if (SUCCEEDED(hr))
         hr = command_line(program, arguments, count, &line);
     if (SUCCEEDED(hr)) {
-        ok = CreateProcessW(path, line, NULL, NULL, FALSE, flags, NULL, NULL, &startup, &started);
-        if (!ok && GetLastError() == ERROR_ACCESS_DENIED) /* a job that lets nobody out */
-            ok = CreateProcessW(path, line, NULL, NULL, FALSE, flags & ~(DWORD)CREATE_BREAKAWAY_FROM_JOB, NULL, NULL,
-                                &startup, &started);
-        if (ok) {
+        if (create(path, line, &started)) {
             CloseHandle(started.hThread);
             p->handle = started.hProcess;
             p->id = started.dwProcessId;
