@@ -31,7 +31,7 @@ void run_publish(struct run *r);
 /* An event about the run's set and its present folder. */
 void run_tell(const struct run *r, enum event_id id, const struct event_facts *more);
 /* Writes what is known about the run into its record. A record that cannot be written must not end the run: it may be
-   the same full disk that it tells of. */
+   the same full disk that it tells of; who must know gets the reason. */
 HRESULT run_write_record(struct run *r, bool running);
 void run_end(struct run *r, HRESULT hr);
 /* Puts number and folder of the segment that has begun into the state. */

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_FUZZ_XML_H
 #define OPENPLA_FUZZ_XML_H
 
-#include "engine/model/model.h"
+#include "tests/unit/model_classes.h"
 #include "engine/os/memory.h"
 
 #include <stdint.h>
@@ -12,27 +12,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct class *const fuzz_classes[] = {
-    &data_collector_set_class,
-    &performance_counter_collector_class,
-    &trace_data_collector_class,
-    &configuration_collector_class,
-    &alert_collector_class,
-    &api_tracing_collector_class,
-    &trace_data_provider_class,
-    &set_schedule_class,
-    &data_manager_class,
-    &folder_action_class,
-    &value_map_class,
-    &value_map_item_class,
-};
-#define FUZZ_CLASS_COUNT (sizeof fuzz_classes / sizeof fuzz_classes[0])
-
 /* A name by number: an object's element, a row's element, or its alias. */
 static inline const char *fuzz_element_name(unsigned n)
 {
-    const struct class *class = fuzz_classes[n % FUZZ_CLASS_COUNT];
-    unsigned row = n / FUZZ_CLASS_COUNT;
+    const struct class *class = model_classes[n % MODEL_CLASS_COUNT];
+    unsigned row = n / MODEL_CLASS_COUNT;
     if (!class->property_count || row % 8 == 0)
         return class->name;
     const struct property *p = &class->properties[row % class->property_count];

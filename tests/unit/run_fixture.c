@@ -4,10 +4,12 @@
 
 #include "scratch_folder.h"
 
+#include "engine/log/event_file.h"
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef _WIN32
@@ -167,4 +169,34 @@ void fixture_kill(uint32_t process_id)
 #else
     assert_int_equal(kill((pid_t)process_id, SIGKILL), 0);
 #endif
+}
+
+char fixture_reason[1024];
+
+size_t fixture_events(uint32_t id, const char *name)
+{
+    struct event_reader *r;
+    struct event_record e;
+    char *folder = event_folder();
+    size_t count = 0;
+    assert_int_equal(event_reader_open(folder, &r), S_OK);
+    while (event_reader_next(r, &e) == S_OK) {
+        if (e.id != id || !e.count || strcmp(e.fields[0].value, name) != 0)
+            continue;
+        count++;
+        fixture_reason[0] = 0;
+        for (size_t i = 0; i < e.count; i++)
+            if (!strcmp(e.fields[i].name, "Reason"))
+                snprintf(fixture_reason, sizeof fixture_reason, "%s", e.fields[i].value);
+    }
+    event_reader_close(r);
+    memory_free(folder);
+    return count;
+}
+
+void fixture_await_event(uint32_t id, const char *name)
+{
+    for (int i = 0; i < 3000 && !fixture_events(id, name); i++)
+        fixture_sleep(20);
+    assert_int_equal(fixture_events(id, name), 1);
 }

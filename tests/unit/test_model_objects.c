@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The property mechanism, walked row by row over every class: what a put takes, a get gives back, XML keeps. */
-#include "engine/model/model.h"
+#include "model_classes.h"
+
 #include "engine/os/memory.h"
 
 #include <math.h>
@@ -9,21 +10,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static const struct class *const all[] = {
-    &data_collector_set_class,
-    &performance_counter_collector_class,
-    &trace_data_collector_class,
-    &configuration_collector_class,
-    &alert_collector_class,
-    &api_tracing_collector_class,
-    &trace_data_provider_class,
-    &set_schedule_class,
-    &data_manager_class,
-    &folder_action_class,
-    &value_map_class,
-    &value_map_item_class,
-};
 
 static struct object *make(const struct class *class)
 {
@@ -36,10 +22,10 @@ static struct object *make(const struct class *class)
 static void rows_start_with_their_defaults(void **state)
 {
     (void)state;
-    for (size_t c = 0; c < sizeof all / sizeof all[0]; c++) {
-        struct object *o = make(all[c]);
-        for (size_t i = 0; i < all[c]->property_count; i++) {
-            const struct property *p = &all[c]->properties[i];
+    for (size_t c = 0; c < MODEL_CLASS_COUNT; c++) {
+        struct object *o = make(model_classes[c]);
+        for (size_t i = 0; i < model_classes[c]->property_count; i++) {
+            const struct property *p = &model_classes[c]->properties[i];
             struct value v;
             assert_int_equal(object_get_field(o, p, &v), S_OK);
             switch (p->kind) {
@@ -105,10 +91,10 @@ static void put_number(struct object *o, const struct property *p, int64_t n, HR
 static void numbers_are_held_against_their_row(void **state)
 {
     (void)state;
-    for (size_t c = 0; c < sizeof all / sizeof all[0]; c++) {
-        struct object *o = make(all[c]);
-        for (size_t i = 0; i < all[c]->property_count; i++) {
-            const struct property *p = &all[c]->properties[i];
+    for (size_t c = 0; c < MODEL_CLASS_COUNT; c++) {
+        struct object *o = make(model_classes[c]);
+        for (size_t i = 0; i < model_classes[c]->property_count; i++) {
+            const struct property *p = &model_classes[c]->properties[i];
             switch (p->kind) {
             case PROPERTY_U32:
                 put_number(o, p, p->min, S_OK);
@@ -147,10 +133,10 @@ static void numbers_are_held_against_their_row(void **state)
 static void rows_are_unique(void **state)
 {
     (void)state;
-    for (size_t c = 0; c < sizeof all / sizeof all[0]; c++)
-        for (size_t i = 0; i < all[c]->property_count; i++)
+    for (size_t c = 0; c < MODEL_CLASS_COUNT; c++)
+        for (size_t i = 0; i < model_classes[c]->property_count; i++)
             for (size_t k = 0; k < i; k++) {
-                const struct property *a = &all[c]->properties[i], *b = &all[c]->properties[k];
+                const struct property *a = &model_classes[c]->properties[i], *b = &model_classes[c]->properties[k];
                 assert_string_not_equal(a->name, b->name);
                 if (a->xml && b->xml)
                     assert_string_not_equal(a->xml, b->xml);

@@ -4,7 +4,6 @@
 #include "run_fixture.h"
 #include "scratch_folder.h"
 
-#include "engine/log/event_file.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -56,36 +55,6 @@ static char *value_of(struct object *set, const char *key)
     return value;
 }
 
-/* How often the event file has the id with the set's name; the text of the latest one's Reason is kept. */
-static char reason[1024];
-static size_t events(uint32_t id, const char *name)
-{
-    struct event_reader *r;
-    struct event_record e;
-    char *folder = event_folder();
-    size_t count = 0;
-    assert_int_equal(event_reader_open(folder, &r), S_OK);
-    while (event_reader_next(r, &e) == S_OK) {
-        if (e.id != id || !e.count || strcmp(e.fields[0].value, name) != 0)
-            continue;
-        count++;
-        reason[0] = 0;
-        for (size_t i = 0; i < e.count; i++)
-            if (!strcmp(e.fields[i].name, "Reason"))
-                snprintf(reason, sizeof reason, "%s", e.fields[i].value);
-    }
-    event_reader_close(r);
-    memory_free(folder);
-    return count;
-}
-
-static void await_event(uint32_t id, const char *name)
-{
-    for (int i = 0; i < 3000 && !events(id, name); i++)
-        fixture_sleep(20);
-    assert_int_equal(events(id, name), 1);
-}
-
 /* Seconds since midnight of a CSV log's sample, as the file has it: "MM/dd/yyyy HH:mm:ss.fff". */
 static double sample_time(const char *text, size_t line)
 {
@@ -116,11 +85,11 @@ static void a_limit_is_taken_up_by_the_running_set(void **state)
     struct run_record record = fixture_record("limit");
     assert_int_equal(record.serial_number, 2);
     run_record_free(&record);
-    assert_int_equal(events(1001, "limit"), 1);
-    assert_int_equal(events(9005, "limit"), 1);
-    assert_int_equal(events(1003, "limit"), 1);
-    await_event(1005, "limit");
-    assert_string_equal(reason, "Duration is over");
+    assert_int_equal(fixture_events(1001, "limit"), 1);
+    assert_int_equal(fixture_events(9005, "limit"), 1);
+    assert_int_equal(fixture_events(1003, "limit"), 1);
+    fixture_await_event(1005, "limit");
+    assert_string_equal(fixture_reason, "Duration is over");
     object_release(set);
     memory_free(root);
 }
@@ -220,8 +189,8 @@ static void modes_for_sets_that_do_not_run(void **state)
     object_release(stored);
     assert_int_equal(set_stop(set, true), S_OK);
     assert_int_equal(set_delete(set), S_OK);
-    assert_int_equal(events(1000, "modes"), 1);
-    assert_int_equal(events(1002, "modes"), 1);
+    assert_int_equal(fixture_events(1000, "modes"), 1);
+    assert_int_equal(fixture_events(1002, "modes"), 1);
     object_release(set);
     memory_free(root);
 }
@@ -292,8 +261,8 @@ static void why_an_asynchronous_start_failed(void **state)
     value = value_of(set, SETS_LAST_RUN_MESSAGE);
     assert_non_null(strstr(value, "c.csv"));
     memory_free(value);
-    await_event(1004, "why");
-    assert_non_null(strstr(reason, "c.csv"));
+    fixture_await_event(1004, "why");
+    assert_non_null(strstr(fixture_reason, "c.csv"));
     object_release(set);
     memory_free(root);
 }
@@ -336,8 +305,8 @@ static void the_end_of_a_run_is_noted_late_rather_than_never(void **state)
     assert_int_equal(run_start(SPACE, "noted", true), S_OK);
     assert_int_equal(file_lock_take(path, 60000, &lock), S_OK);
     assert_int_equal(run_stop(SPACE, "noted", false), S_OK);
-    await_event(9006, "noted"); /* it has tried, and waits */
-    assert_non_null(strstr(reason, "tried again"));
+    fixture_await_event(9006, "noted"); /* it has tried, and waits */
+    assert_non_null(strstr(fixture_reason, "tried again"));
     struct run_state s;
     assert_int_equal(run_query(SPACE, "noted", &s), S_OK);
     assert_int_equal(s.phase, PHASE_STOPPING);

@@ -4,7 +4,6 @@
 #include "run_fixture.h"
 #include "scratch_folder.h"
 
-#include "engine/log/event_file.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/run/supervisor.h"
@@ -109,27 +108,6 @@ static void commit(const char *name, const char *root, const char *more)
     memory_free(xml);
 }
 
-static size_t events(uint32_t id, const char *name)
-{
-    struct event_reader *r;
-    struct event_record e;
-    char *folder = event_folder();
-    size_t count = 0;
-    assert_int_equal(event_reader_open(folder, &r), S_OK);
-    while (event_reader_next(r, &e) == S_OK)
-        count += e.id == id && e.count && !strcmp(e.fields[0].value, name);
-    event_reader_close(r);
-    memory_free(folder);
-    return count;
-}
-
-static void await_event(uint32_t id, const char *name)
-{
-    for (int i = 0; i < 3000 && !events(id, name); i++)
-        fixture_sleep(20);
-    assert_int_equal(events(id, name), 1);
-}
-
 static void stop(const char *name)
 {
     assert_int_equal(run_stop(SPACE, name, true), S_OK);
@@ -155,8 +133,8 @@ static void a_set_that_another_process_commits_starts_at_its_second(void **state
     stop("on");
     await_start("on", due);
     fixture_sleep(2500); /* not again */
-    assert_int_equal(events(1003, "on"), 1);
-    assert_int_equal(events(1003, "off"), 0);
+    assert_int_equal(fixture_events(1003, "on"), 1);
+    assert_int_equal(fixture_events(1003, "off"), 0);
     stop_supervising();
     memory_free(off);
     memory_free(xml);
@@ -179,7 +157,7 @@ static void a_set_that_runs_goes_on(void **state)
     await_start("goes on", due);
     struct run_state after = fixture_await("goes on", RUN_RUNNING, 100);
     assert_int_equal(after.process_id, before.process_id);
-    assert_int_equal(events(1004, "goes on"), 0);
+    assert_int_equal(fixture_events(1004, "goes on"), 0);
     stop("goes on");
     stop_supervising();
     memory_free(xml);
@@ -202,14 +180,14 @@ static void the_clock_is_set(void **state)
     fixture_sleep(1500);
     atomic_store(&ahead, 3605 * SECOND);
     fixture_sleep(2500);
-    assert_int_equal(events(1003, "soon"), 1);
+    assert_int_equal(fixture_events(1003, "soon"), 1);
     assert_int_equal(store_delete(SPACE, "soon"), S_OK);
     await_work(0);
     commit("later", root, later);
     await_work(1);                                /* it is known before the clock is set */
     atomic_store(&ahead, (7200 + 3600) * SECOND); /* an hour past it: missed, and said so */
-    await_event(9002, "later");
-    assert_int_equal(events(1003, "later"), 0);
+    fixture_await_event(9002, "later");
+    assert_int_equal(fixture_events(1003, "later"), 0);
     stop_supervising();
     memory_free(soon);
     memory_free(later);
@@ -226,24 +204,24 @@ static void a_dead_host_is_noticed(void **state)
     supervise();
     assert_int_equal(run_start(SPACE, "once", true), S_OK);
     assert_int_equal(run_start(SPACE, "always", true), S_OK);
-    await_event(1003, "once"); /* told behind the start */
-    await_event(1003, "always");
+    fixture_await_event(1003, "once"); /* told behind the start */
+    fixture_await_event(1003, "always");
     struct run_state s = fixture_await("always", RUN_RUNNING, 100);
     fixture_kill(fixture_await("once", RUN_RUNNING, 100).process_id);
     fixture_kill(s.process_id);
-    await_event(1006, "once");
-    await_event(1006, "always");
+    fixture_await_event(1006, "once");
+    fixture_await_event(1006, "always");
     s = fixture_await("always", RUN_RUNNING, 60000);
     assert_int_equal(s.serial_number, 2);
-    await_event(9003, "always");
+    fixture_await_event(9003, "always");
     struct run_record record = fixture_record("once");
     assert_int_equal(record.last_result, OPENPLA_E_HOST_DIED);
     assert_false(record.running);
     run_record_free(&record);
     stop("always");
     fixture_sleep(1500);
-    assert_int_equal(events(1003, "once"), 1);
-    assert_int_equal(events(1003, "always"), 2);
+    assert_int_equal(fixture_events(1003, "once"), 1);
+    assert_int_equal(fixture_events(1003, "always"), 2);
     stop_supervising();
     memory_free(root);
 }
@@ -268,7 +246,7 @@ static void what_was_cut_off_begins_again(void **state)
     commit("survives", root, "<Value name=\"OpenPLA.Restart\">always</Value>");
     assert_int_equal(run_start(SPACE, "survives", true), S_OK);
     for (int i = 0; i < 4; i++) {
-        await_event(1003, names[i]);
+        fixture_await_event(1003, names[i]);
         fixture_kill(fixture_await(names[i], RUN_RUNNING, 100).process_id);
     }
     for (int i = 0; i < 4; i++)
@@ -280,14 +258,14 @@ static void what_was_cut_off_begins_again(void **state)
         stop(names[i]);
     }
     for (int i = 0; i < 4; i++)
-        await_event(1006, names[i]);
+        fixture_await_event(1006, names[i]);
     fixture_sleep(1500); /* whoever is to begin again has begun */
-    assert_int_equal(events(1003, "ended"), 1);
-    assert_int_equal(events(1003, "survives"), 1);
-    assert_int_equal(events(1006, "survives"), 0);
+    assert_int_equal(fixture_events(1003, "ended"), 1);
+    assert_int_equal(fixture_events(1003, "survives"), 1);
+    assert_int_equal(fixture_events(1006, "survives"), 0);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(events(1006, names[i]), 1);
-        assert_int_equal(events(1003, names[i]), i == 1 || i == 2 ? 2 : 1);
+        assert_int_equal(fixture_events(1006, names[i]), 1);
+        assert_int_equal(fixture_events(1003, names[i]), i == 1 || i == 2 ? 2 : 1);
         memory_free(names[i]);
         memory_free(folders[i]);
     }
@@ -315,7 +293,7 @@ static void expiry_stops_a_run_if_asked(void **state)
     fixture_await("expires", RUN_RUNNING, 100);
     set_clock(clock_utc() + 24 * 3600 * SECOND);
     fixture_await("expires", RUN_STOPPED, 60000);
-    await_event(9004, "expires");
+    fixture_await_event(9004, "expires");
     fixture_await("goes past", RUN_RUNNING, 100);
     atomic_store(&ahead, 0);
     stop("goes past");
@@ -343,8 +321,8 @@ static void one_supervises_and_another_takes_over(void **state)
     fixture_await("two", RUN_RUNNING, 60000);
     stop("two");
     fixture_sleep(1500);
-    assert_int_equal(events(1003, "two"), 1);
-    assert_int_equal(events(1004, "two"), 0);
+    assert_int_equal(fixture_events(1003, "two"), 1);
+    assert_int_equal(fixture_events(1004, "two"), 0);
     supervisor_stop(supervisor); /* the clock stays as it is set */
     supervisor = NULL;
     set_clock(due + 86399 * SECOND); /* a second before the next day's */
