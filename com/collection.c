@@ -95,6 +95,8 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
         hr = find_by_name(collection, index.text, out);
     else
         hr = variant_to_i64(&index, &number);
+    if (FAILED(hr) && index.type != VARIANT_TEXT)
+        hr = error_prefix(hr, "%s: the index", collection->class->name);
     if (SUCCEEDED(hr) && index.type != VARIANT_TEXT)
         hr = collection_item(collection, number < 0 ? SIZE_MAX : (size_t)number, out);
     variant_free(&index);

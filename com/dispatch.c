@@ -2,6 +2,7 @@
 /* IDispatch of every object: ITypeInfo::Invoke, and what real scripts need that it lacks (ARCHITECTURE 6). */
 #include "com/skin.h"
 
+#include "com/convert.h"
 #include "com/module.h"
 #include "engine/os/memory.h"
 
@@ -133,22 +134,33 @@ static HRESULT read_member(IDispatch *object, WCHAR *name, VARIANT *out)
                : IDispatch_Invoke(object, id, &IID_NULL, LOCALE_NEUTRAL, DISPATCH_PROPERTYGET, &none, out, NULL, NULL);
 }
 
+/* More than any list of a set has. Wine's SafeArrayCreateVector makes an array that is too short of a length whose
+   bytes do not fit into 32 bits. */
+#define SCRIPT_ITEMS_MAX 1000000
+
 /* A JScript array: an object with `length` and members "0", "1", ... */
 static HRESULT array_from_script_object(IDispatch *in, VARTYPE type, SAFEARRAY **out)
 {
     VARIANT v;
     HRESULT hr = read_member(in, (WCHAR[]){L"length"}, &v);
     if (SUCCEEDED(hr))
-        hr = VariantChangeType(&v, &v, 0, VT_I4);
-    if (FAILED(hr))
+        hr = VariantChangeType(&v, &v, 0, VT_R8);
+    if (FAILED(hr)) {
+        VariantClear(&v);
         return DISP_E_TYPEMISMATCH;
-    LONG length = V_I4(&v);
-    *out = length >= 0 ? SafeArrayCreateVector(type, 0, (ULONG)length) : NULL;
+    }
+    if (!(V_R8(&v) >= 0 && V_R8(&v) <= SCRIPT_ITEMS_MAX)) /* also NaN */
+        return error_set(E_INVALIDARG, "an array cannot have %g items; at most %d are taken", V_R8(&v),
+                         SCRIPT_ITEMS_MAX);
+    LONG length = (LONG)V_R8(&v);
+    *out = SafeArrayCreateVector(type, 0, (ULONG)length);
     hr = *out ? S_OK : E_OUTOFMEMORY;
     for (LONG i = 0; SUCCEEDED(hr) && i < length; i++) {
         WCHAR name[16];
         swprintf(name, sizeof name / sizeof name[0], L"%ld", (long)i);
         hr = read_member(in, name, &v);
+        if (hr == DISP_E_UNKNOWNNAME)
+            hr = error_set(E_INVALIDARG, "the array has no item at index %ld", (long)i);
         if (SUCCEEDED(hr))
             hr = store_element(*out, type, i, &v);
         VariantClear(&v);
@@ -212,6 +224,14 @@ static HRESULT stand_in_for(const VARIANT *given, const ELEMDESC *wanted, struct
     return S_FALSE;
 }
 
+/* The parameter that the argument at rgvarg[at] is for: named arguments stand first and say it, but for the value of a
+   put; the others stand in reverse. */
+static UINT parameter_of(const DISPPARAMS *params, UINT at, UINT count)
+{
+    UINT named = at < params->cNamedArgs ? (UINT)params->rgdispidNamedArgs[at] : count;
+    return named < count ? named : params->cArgs - 1 - at;
+}
+
 static bool may_need_help(const DISPPARAMS *params)
 {
     for (UINT i = 0; i < params->cArgs; i++) {
@@ -220,49 +240,6 @@ static bool may_need_help(const DISPPARAMS *params)
             return true;
     }
     return false;
-}
-
-static HRESULT invoke_with_help(struct skin *s, ITypeInfo *info, DISPID id, WORD flags, DISPPARAMS *params,
-                                VARIANT *result, EXCEPINFO *exception, UINT *bad_argument)
-{
-    FUNCDESC *f = find_function(info, id, flags);
-    DISPPARAMS changed = *params;
-    HRESULT hr = S_OK;
-    if (!f || params->cArgs > (UINT)f->cParams) {
-        if (f)
-            ITypeInfo_ReleaseFuncDesc(info, f);
-        return ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
-    }
-    struct stand_in *stand_ins = memory_zero(params->cArgs, sizeof *stand_ins);
-    changed.rgvarg = memory_copy(params->rgvarg, params->cArgs * sizeof *params->rgvarg);
-    if (!stand_ins || !changed.rgvarg)
-        hr = E_OUTOFMEMORY;
-    for (UINT i = 0; SUCCEEDED(hr) && i < params->cArgs; i++) {
-        UINT at = params->cArgs - 1 - i; /* arguments stand in reverse */
-        hr = stand_in_for(&params->rgvarg[at], &f->lprgelemdescParam[i], &stand_ins[at]);
-        if (hr == S_OK)
-            changed.rgvarg[at] = stand_ins[at].value;
-        if (FAILED(hr) && bad_argument)
-            *bad_argument = at;
-    }
-    if (SUCCEEDED(hr))
-        hr = ITypeInfo_Invoke(info, s, id, flags, &changed, result, exception, bad_argument);
-    for (UINT i = 0; stand_ins && i < params->cArgs; i++) {
-        struct stand_in *in = &stand_ins[i];
-        if (in->write_back && SUCCEEDED(hr)) {
-            VariantClear(in->write_back);
-            V_VT(in->write_back) = VT_DISPATCH;
-            V_DISPATCH(in->write_back) = in->out;
-        } else if (in->out) {
-            IDispatch_Release(in->out);
-        }
-        if (!in->write_back)
-            VariantClear(&in->value);
-    }
-    memory_free(stand_ins);
-    memory_free(changed.rgvarg);
-    ITypeInfo_ReleaseFuncDesc(info, f);
-    return hr;
 }
 
 /* A failure of a member that ITypeInfo::Invoke did not call, as a script reads it; those of the call itself, as a wrong
@@ -280,6 +257,66 @@ static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
     }
     IErrorInfo_Release(info);
     return DISP_E_EXCEPTION;
+}
+
+/* An argument that was refused before the call: told as the member would tell it. */
+static HRESULT refused(struct skin *s, ITypeInfo *info, DISPID id, HRESULT hr, EXCEPINFO *exception)
+{
+    BSTR name;
+    UINT count;
+    char *text = NULL;
+    if (SUCCEEDED(ITypeInfo_GetNames(info, id, &name, 1, &count))) {
+        if (SUCCEEDED(text_from_bstr(name, "name", &text)))
+            error_prefix(hr, "%s", text);
+        memory_free(text);
+        SysFreeString(name);
+    }
+    return as_exception(com_result(s, hr), exception);
+}
+
+static HRESULT invoke_with_help(struct skin *s, ITypeInfo *info, DISPID id, WORD flags, DISPPARAMS *params,
+                                VARIANT *result, EXCEPINFO *exception, UINT *bad_argument)
+{
+    FUNCDESC *f = find_function(info, id, flags);
+    DISPPARAMS changed = *params;
+    HRESULT hr = S_OK;
+    if (!f || params->cArgs > (UINT)f->cParams) {
+        if (f)
+            ITypeInfo_ReleaseFuncDesc(info, f);
+        return ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
+    }
+    struct stand_in *stand_ins = memory_zero(params->cArgs, sizeof *stand_ins);
+    changed.rgvarg = memory_copy(params->rgvarg, params->cArgs * sizeof *params->rgvarg);
+    if (!stand_ins || !changed.rgvarg)
+        hr = E_OUTOFMEMORY;
+    for (UINT at = 0; SUCCEEDED(hr) && at < params->cArgs; at++) {
+        UINT parameter = parameter_of(params, at, (UINT)f->cParams);
+        hr = stand_in_for(&params->rgvarg[at], &f->lprgelemdescParam[parameter], &stand_ins[at]);
+        if (hr == S_OK)
+            changed.rgvarg[at] = stand_ins[at].value;
+        if (FAILED(hr) && bad_argument)
+            *bad_argument = at;
+    }
+    if (SUCCEEDED(hr))
+        hr = ITypeInfo_Invoke(info, s, id, flags, &changed, result, exception, bad_argument);
+    else if (HRESULT_FACILITY(hr) != FACILITY_DISPATCH)
+        hr = refused(s, info, id, hr, exception);
+    for (UINT i = 0; stand_ins && i < params->cArgs; i++) {
+        struct stand_in *in = &stand_ins[i];
+        if (in->write_back && SUCCEEDED(hr)) {
+            VariantClear(in->write_back);
+            V_VT(in->write_back) = VT_DISPATCH;
+            V_DISPATCH(in->write_back) = in->out;
+        } else if (in->out) {
+            IDispatch_Release(in->out);
+        }
+        if (!in->write_back)
+            VariantClear(&in->value);
+    }
+    memory_free(stand_ins);
+    memory_free(changed.rgvarg);
+    ITypeInfo_ReleaseFuncDesc(info, f);
+    return hr;
 }
 
 HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,

@@ -2,6 +2,7 @@
 /* What single properties ask for, and values as scripts make them. */
 #include "tests/com/client.h"
 
+#include <math.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -105,6 +106,7 @@ static void properties_that_follow_others(void **state)
 struct script_array {
     IDispatch iface;
     LONG references;
+    double length; /* as it says itself */
 };
 static const WCHAR *const script_items[] = {L"\\System\\Threads", L"\\System\\Processes"};
 enum { SCRIPT_LENGTH = 100 };
@@ -153,26 +155,29 @@ static HRESULT STDMETHODCALLTYPE script_ids(IDispatch *This, REFIID iid, LPOLEST
         ids[0] = (DISPID)wcstol(names[0], NULL, 10);
     else
         return DISP_E_UNKNOWNNAME;
-    return S_OK;
+    return ids[0] == SCRIPT_LENGTH || ids[0] < (DISPID)ARRAYSIZE(script_items) ? S_OK : DISP_E_UNKNOWNNAME;
 }
 
 static HRESULT STDMETHODCALLTYPE script_invoke(IDispatch *This, DISPID id, REFIID iid, LCID lcid, WORD flags,
                                                DISPPARAMS *params, VARIANT *result, EXCEPINFO *exception, UINT *bad)
 {
-    (void)This, (void)iid, (void)lcid, (void)flags, (void)params, (void)exception, (void)bad;
-    if (id == SCRIPT_LENGTH)
-        *result = of_long((LONG)ARRAYSIZE(script_items));
-    else
+    (void)iid, (void)lcid, (void)flags, (void)params, (void)exception, (void)bad;
+    if (id == SCRIPT_LENGTH) {
+        V_VT(result) = VT_R8;
+        V_R8(result) = ((struct script_array *)This)->length;
+    } else {
         *result = of_text(script_items[id]);
+    }
     return S_OK;
 }
+
+static IDispatchVtbl script_vtable = {script_query, script_add_ref, script_release, script_type_count,
+                                      script_type,  script_ids,     script_invoke};
 
 /* VBScript, PowerShell and JScript each make arrays of their own kind; each must reach the collector. */
 static void arrays_of_every_script_language(void **state)
 {
-    static IDispatchVtbl vtable = {script_query, script_add_ref, script_release, script_type_count,
-                                   script_type,  script_ids,     script_invoke};
-    struct script_array script = {{&vtable}, 1};
+    struct script_array script = {{&script_vtable}, 1, ARRAYSIZE(script_items)};
     void *collector = fresh_collector();
     const WCHAR *name = L"PerformanceCounters", *numbers[] = {L"12"};
     VARIANT array, reference, back;
@@ -223,6 +228,72 @@ static void arrays_of_every_script_language(void **state)
     VariantClear(&back);
     release(collector);
     CoDisconnectObject((IUnknown *)&script.iface, 0);
+}
+
+/* An object that only looks like an array must not bring the program down, nor be taken in part. */
+static void arrays_that_cannot_be_are_refused(void **state)
+{
+    static const struct {
+        double length;
+        const char *why;
+    } cases[] = {
+        {-1, "PerformanceCounters: an array cannot have -1 items"},
+        {2e9, "PerformanceCounters: an array cannot have 2e+09 items"},
+        {HUGE_VAL - HUGE_VAL, "PerformanceCounters: an array cannot have"},
+        {3, "PerformanceCounters: the array has no item at index 2"},
+    };
+    void *collector = fresh_collector();
+    const WCHAR *name = L"PerformanceCounters";
+    VARIANT back;
+
+    (void)state;
+    assert_ok(put(collector, name, of_array(VT_VARIANT, script_items, 1)));
+    for (size_t i = 0; i < ARRAYSIZE(cases); i++) {
+        struct script_array script = {{&script_vtable}, 1, cases[i].length};
+
+        assert_hr(put(collector, name, of_object(&script)), E_INVALIDARG);
+        assert_said(cases[i].why);
+        CoDisconnectObject((IUnknown *)&script.iface, 0);
+    }
+    assert_ok(get(collector, name, &back));
+    assert_true(array_is(V_ARRAY(&back), script_items, 1));
+    VariantClear(&back);
+    release(collector);
+}
+
+/* VBA and PowerShell name their arguments, in any order: each must reach its own parameter. */
+static void arguments_may_be_named(void **state)
+{
+    WCHAR method[] = L"Commit", name[] = L"name", server[] = L"server", mode[] = L"mode";
+    WCHAR *names[] = {method, name, server, mode};
+    IDataCollectorSet *set = new_set();
+    VARIANT arguments[3], map, back;
+    DISPID ids[4];
+
+    (void)state;
+    assert_ok(IDataCollectorSet_GetIDsOfNames(set, &IID_NULL, names, 4, LOCALE_NEUTRAL, ids));
+    arguments[0] = of_long(plaValidateOnly);
+    V_VT(&arguments[1]) = VT_NULL;
+    arguments[2] = of_text(L"objects-named");
+    DISPID named[] = {ids[3], ids[2], ids[1]};
+    DISPPARAMS params = {arguments, named, 3, 3};
+    VariantInit(&map);
+    assert_ok(
+        IDataCollectorSet_Invoke(set, ids[0], &IID_NULL, LOCALE_NEUTRAL, DISPATCH_METHOD, &params, &map, NULL, NULL));
+    assert_int_equal(V_VT(&map), VT_DISPATCH);
+    VariantClear(&map);
+    /* No server, where without names the mode would stand. */
+    VARIANT turned[] = {arguments[1], arguments[0], arguments[2]};
+    DISPID turned_ids[] = {ids[2], ids[3], ids[1]};
+    params.rgvarg = turned;
+    params.rgdispidNamedArgs = turned_ids;
+    assert_ok(
+        IDataCollectorSet_Invoke(set, ids[0], &IID_NULL, LOCALE_NEUTRAL, DISPATCH_METHOD, &params, &map, NULL, NULL));
+    VariantClear(&map);
+    assert_ok(get(set, L"Name", &back));
+    assert_true(bstr_is(V_BSTR(&back), L""));
+    VariantClear(&arguments[2]);
+    release(set);
 }
 
 /* Scripts hand over numbers as texts and texts as numbers. */
@@ -382,9 +453,14 @@ static void names_may_be_resources(void **state)
 int value_tests(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_that_cannot_be_are_refused), cmocka_unit_test(properties_that_follow_others),
-        cmocka_unit_test(arrays_of_every_script_language),  cmocka_unit_test(values_are_converted),
-        cmocka_unit_test(dates_that_cannot_be_are_refused), cmocka_unit_test(dates_may_be_texts),
+        cmocka_unit_test(texts_that_cannot_be_are_refused),
+        cmocka_unit_test(properties_that_follow_others),
+        cmocka_unit_test(arrays_of_every_script_language),
+        cmocka_unit_test(values_are_converted),
+        cmocka_unit_test(arrays_that_cannot_be_are_refused),
+        cmocka_unit_test(arguments_may_be_named),
+        cmocka_unit_test(dates_that_cannot_be_are_refused),
+        cmocka_unit_test(dates_may_be_texts),
         cmocka_unit_test(names_may_be_resources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
