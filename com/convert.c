@@ -314,6 +314,8 @@ HRESULT property_get(void *interface_pointer, size_t row, void *out)
     if (p->kind == PROPERTY_TEXT || p->kind == PROPERTY_TEXTS || p->kind == PROPERTY_BYTES ||
         p->kind == PROPERTY_OBJECT)
         *(void **)out = NULL;
+    if (p->kind == PROPERTY_VARIANT || p->kind == PROPERTY_DATE || p->kind == PROPERTY_TIME)
+        VariantInit(out);
     HRESULT hr = object_get(o, p, &v);
     if (SUCCEEDED(hr)) {
         hr = to_com(&v, out);

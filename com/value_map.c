@@ -17,6 +17,7 @@ static HRESULT STDMETHODCALLTYPE map_get_value(IValueMap *This, VARIANT *out)
     struct variant v;
     if (!out)
         return com_no_pointer(This, "Value");
+    VariantInit(out);
     HRESULT hr = value_map_get_value(model_of(This), &v);
     if (SUCCEEDED(hr)) {
         hr = variant_to_com(&v, out);

@@ -6,6 +6,7 @@
 #include "engine/os/memory.h"
 
 #define ERROR_GUID_NOT_KNOWN 4200 /* ERROR_WMI_GUID_NOT_FOUND */
+#define SECURITY_PARTS       15u  /* owner, group, DACL, SACL; other bits are ignored (MS-PLA 2.2) */
 
 struct known_value {
     const char *name;
@@ -21,14 +22,23 @@ static const struct known_value levels[] = {
     {"win:ReservedLevel15", 15},
 };
 static const struct known_value keywords[] = {
-    {"win:Reserved", 1ull << 48},          {"win:WDIContext", 1ull << 49},
-    {"win:WDIDiag", 1ull << 50},           {"win:SQM", 1ull << 51},
-    {"win:AuditFailure", 1ull << 52},      {"win:AuditSuccess", 1ull << 53},
-    {"win:CorrelationHint", 1ull << 54},   {"win:EventlogClassic", 1ull << 55},
-    {"win:ReservedKeyword56", 1ull << 56}, {"win:ReservedKeyword57", 1ull << 57},
-    {"win:ReservedKeyword58", 1ull << 58}, {"win:ReservedKeyword59", 1ull << 59},
-    {"win:ReservedKeyword60", 1ull << 60}, {"win:ReservedKeyword61", 1ull << 61},
-    {"win:ReservedKeyword62", 1ull << 62}, {"win:ReservedKeyword63", 1ull << 63},
+    {"win:AnyKeyword", 0},
+    {"win:Reserved", 1ull << 48},
+    {"win:WDIContext", 1ull << 49},
+    {"win:WDIDiag", 1ull << 50},
+    {"win:SQM", 1ull << 51},
+    {"win:AuditFailure", 1ull << 52},
+    {"win:AuditSuccess", 1ull << 53},
+    {"win:CorrelationHint", 1ull << 54},
+    {"win:EventlogClassic", 1ull << 55},
+    {"win:ReservedKeyword56", 1ull << 56},
+    {"win:ReservedKeyword57", 1ull << 57},
+    {"win:ReservedKeyword58", 1ull << 58},
+    {"win:ReservedKeyword59", 1ull << 59},
+    {"win:ReservedKeyword60", 1ull << 60},
+    {"win:ReservedKeyword61", 1ull << 61},
+    {"win:ReservedKeyword62", 1ull << 62},
+    {"win:ReservedKeyword63", 1ull << 63},
 };
 static const struct known_value properties[] = {{"Sid", 1}, {"SessionId", 2}, {"StackTrace", 4}};
 static const struct known_value kernel_flags[] = {
@@ -146,13 +156,32 @@ static bool is_meant(const struct event_provider *k, const GUID *guid, const cha
     return guid ? guid_equal(guid, &k->guid) : text_equal_nocase(name, k->name);
 }
 
+/* Query sets what is known of a provider; what is passed to it stays as it was put (MS-PLA 3.2.4.11.15). */
+static HRESULT keep_filter(struct object *provider, struct object *fresh)
+{
+    static const int rows[] = {ITraceDataProvider_FilterEnabled, ITraceDataProvider_FilterType,
+                               ITraceDataProvider_FilterData};
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < COUNT(rows); i++) {
+        const struct property *p = &provider->class->properties[rows[i]];
+        struct value v;
+        hr = object_get_field(provider, p, &v);
+        if (SUCCEEDED(hr))
+            hr = object_give(fresh, p, &v);
+        value_free(&v);
+    }
+    return hr;
+}
+
 static HRESULT take(struct object *provider, const struct event_provider *from)
 {
     struct object *fresh;
     HRESULT hr = object_create(&trace_data_provider_class, provider, &fresh);
     if (FAILED(hr))
         return hr;
-    hr = fill(fresh, from);
+    hr = keep_filter(provider, fresh);
+    if (SUCCEEDED(hr))
+        hr = fill(fresh, from);
     if (SUCCEEDED(hr))
         object_take(provider, fresh, true);
     object_release(fresh);
@@ -261,10 +290,10 @@ HRESULT trace_provider_get_security(struct object *provider, uint32_t parts, cha
     GUID guid;
     *sddl = NULL;
     HRESULT hr = guid_of(provider, "GetSecurity", &guid);
-    if (SUCCEEDED(hr) && (!parts || parts & ~15u))
-        hr = error_set(E_INVALIDARG, "SecurityInfo: 0x%X is no sum of 1 owner, 2 group, 4 DACL and 8 SACL",
+    if (SUCCEEDED(hr) && !(parts & SECURITY_PARTS))
+        hr = error_set(E_INVALIDARG, "SecurityInfo: 0x%X asks for none of 1 owner, 2 group, 4 DACL and 8 SACL",
                        (unsigned)parts);
-    return FAILED(hr) ? hr : event_provider_get_security(&guid, parts, sddl);
+    return FAILED(hr) ? hr : event_provider_get_security(&guid, parts & SECURITY_PARTS, sddl);
 }
 
 HRESULT trace_provider_set_security(struct object *provider, const char *sddl)

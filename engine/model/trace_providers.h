@@ -5,7 +5,7 @@
 
 #include "engine/model/model.h"
 
-/* Fills a provider from what is known under the name or GUID text; what it held is lost. HRESULT of
+/* Fills a provider from what is known under the name or GUID text; what it held is lost but for its filter. HRESULT of
    ERROR_WMI_GUID_NOT_FOUND, naming it, when nothing is. */
 HRESULT trace_provider_query(struct object *provider, const char *name);
 /* MS-PLA 3.2.4.11.16: `from` is a provider, or a collection of which the one with the same GUID is taken. S_OK also
@@ -17,7 +17,7 @@ HRESULT trace_providers_list_of_process(struct object *collection, uint32_t proc
 /* What needs to know the processes that registered a provider: ERROR_NOT_SUPPORTED's HRESULT. */
 HRESULT trace_providers_no_processes(const char *method);
 /* MS-PLA 3.2.4.11.17 and 18; `parts`: SECURITY_INFORMATION bits. *sddl from memory_alloc. E_INVALIDARG without a Guid,
-   for other bits and for what is no SDDL. */
+   for none of the bits 1 to 8 and for what is no SDDL. */
 HRESULT trace_provider_get_security(struct object *provider, uint32_t parts, char **sddl);
 HRESULT trace_provider_set_security(struct object *provider, const char *sddl);
 

@@ -5,6 +5,7 @@
 #include "engine/model/model.h"
 #include "engine/os/memory.h"
 
+#include <math.h>
 #include <string.h>
 
 #define ITEM(Enumerator, Value) {#Enumerator, Value},
@@ -80,11 +81,11 @@ HRESULT variant_to_i64(const struct variant *v, int64_t *out)
         return S_OK;
     case VARIANT_R4:
     case VARIANT_R8:
-        if (!(v->real >= -9223372036854775808.0 && v->real < 9223372036854775808.0))
+        if (!(v->real >= -9223372036854775808.0 && v->real < 18446744073709551616.0))
             return error_set(DISP_E_OVERFLOW, "%g is not a 64-bit integer", v->real);
-        *out = (int64_t)v->real;
-        if ((double)*out != v->real)
+        if (v->real != trunc(v->real))
             return error_set(DISP_E_TYPEMISMATCH, "%g is not an integer", v->real);
+        *out = v->real < 0 ? (int64_t)v->real : (int64_t)(uint64_t)v->real; /* from 2^63 on: the same 64 bits */
         return S_OK;
     case VARIANT_TEXT: {
         uint64_t u;

@@ -56,6 +56,17 @@ static const struct property map_properties[] = {
 };
 static const struct class *const map_items[] = {&value_map_item_class, NULL};
 
+/* The values of ValueMapType (MS-PLA 2.2.2.11). */
+enum { TYPE_INDEX = 1, TYPE_FLAG = 2, TYPE_FLAG_ARRAY = 3, TYPE_VALIDATION = 4 };
+
+/* An item is for the map it is in, unless somebody said what it is for. XML does not say. */
+static HRESULT map_admit(struct object *map, struct object *item)
+{
+    if (!(item->rows_put >> IValueMapItem_ValueMapType & 1))
+        ((struct value_map_item *)item)->ValueMapType = ((struct value_map *)map)->ValueMapType;
+    return S_OK;
+}
+
 const struct class value_map_class = {
     .name = "ValueMap",
     .size = sizeof(struct value_map),
@@ -63,6 +74,7 @@ const struct class value_map_class = {
     .property_count = IValueMap_count,
     .items = offsetof(struct value_map, items),
     .item_classes = map_items,
+    .admit = map_admit,
 };
 
 static uint32_t map_type(struct object *map)
@@ -85,14 +97,22 @@ static void item_enable(struct object *item, bool enabled)
     object_put(item, &item_properties[IValueMapItem_Enabled], &v);
 }
 
+/* A flag array holds ULONGs (MS-PLA 2.2.2.11), of which scripts write those from 0x80000000 on as negative numbers. */
+static int64_t as_flag(uint32_t type, int64_t number)
+{
+    return type == TYPE_FLAG_ARRAY && number < 0 && number >= INT32_MIN ? (uint32_t)number : number;
+}
+
 /* The item's value as an integer; S_FALSE when it is none. */
-static HRESULT item_integer(struct object *item, int64_t *out)
+static HRESULT item_integer(struct object *item, uint32_t type, int64_t *out)
 {
     struct value v;
     HRESULT hr = object_get(item, &item_properties[IValueMapItem_Value], &v);
     if (FAILED(hr))
         return hr;
     hr = v.variant.type == VARIANT_EMPTY || FAILED(variant_to_i64(&v.variant, out)) ? S_FALSE : S_OK;
+    if (hr == S_OK)
+        *out = as_flag(type, *out);
     value_free(&v);
     return hr;
 }
@@ -131,30 +151,72 @@ HRESULT value_map_get_value(struct object *map, struct variant *out)
     memset(out, 0, sizeof *out);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         int64_t n = 0;
-        if (type != 4 && !item_enabled(items[i]))
+        if (type != TYPE_VALIDATION && !item_enabled(items[i]))
             continue;
-        hr = item_integer(items[i], &n);
+        hr = item_integer(items[i], type, &n);
         if (hr == S_OK)
             all |= n;
         /* The first enabled item is the value, but for flags, which are combined. */
-        if (hr == S_OK && type != 2)
+        if (hr == S_OK && type != TYPE_FLAG)
             break;
     }
     if (SUCCEEDED(hr))
-        *out = (struct variant){.type = type == 4 ? VARIANT_UI4 : VARIANT_UI8, .integer = all};
+        *out = (struct variant){.type = type == TYPE_VALIDATION ? VARIANT_UI4 : VARIANT_UI8, .integer = all};
     objects_release(items, count);
     return FAILED(hr) ? hr : S_OK;
+}
+
+/* The item whose key is `key`, a reference; NULL: there is none. */
+static HRESULT find_key(struct object *map, const char *key, struct object **out)
+{
+    struct object **items;
+    size_t count;
+    *out = NULL;
+    if (!key[0]) /* what a number added has no key either */
+        return S_OK;
+    HRESULT hr = collection_snapshot(map, &items, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
+        struct value v;
+        hr = object_get(items[i], &item_properties[IValueMapItem_Key], &v);
+        if (SUCCEEDED(hr) && text_equal_nocase(v.text, key))
+            *out = object_reference(items[i]);
+        value_free(&v);
+    }
+    objects_release(items, count);
+    return hr;
+}
+
+/* What is put as the map's value: an integer, or the key of an item (MS-PLA 3.2.4.18), which stands for its value. */
+static HRESULT wanted_value(struct object *map, uint32_t type, const struct variant *in, int64_t *out)
+{
+    struct object *named = NULL;
+    HRESULT no_integer = variant_to_i64(in, out);
+    if (SUCCEEDED(no_integer)) {
+        *out = as_flag(type, *out);
+        return S_OK;
+    }
+    HRESULT hr = in->type == VARIANT_TEXT ? find_key(map, in->text, &named) : S_OK;
+    if (named)
+        hr = item_integer(named, type, out);
+    else if (SUCCEEDED(hr))
+        hr = S_FALSE;
+    object_release(named);
+    if (hr != S_FALSE)
+        return hr;
+    return in->type == VARIANT_TEXT
+               ? error_set(no_integer, "Value: '%s' is no number and no key of an item with one", in->text)
+               : error_prefix(no_integer, "Value");
 }
 
 HRESULT value_map_put_value(struct object *map, const struct variant *in)
 {
     struct object **items;
     size_t count;
-    int64_t wanted;
-    HRESULT hr = variant_to_i64(in, &wanted);
+    int64_t wanted = 0;
+    uint32_t type = map_type(map);
+    HRESULT hr = wanted_value(map, type, in, &wanted);
     if (FAILED(hr))
         return hr;
-    uint32_t type = map_type(map);
     uint64_t left = (uint64_t)wanted;
     bool matched = false;
     hr = collection_snapshot(map, &items, &count);
@@ -165,20 +227,20 @@ HRESULT value_map_put_value(struct object *map, const struct variant *in)
         hr = E_OUTOFMEMORY;
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         int64_t n = 0;
-        hr = item_integer(items[i], &n);
+        hr = item_integer(items[i], type, &n);
         if (hr != S_OK)
             continue;
-        if (type == 2) {
+        if (type == TYPE_FLAG) {
             enable[i] = n && ((uint64_t)n & (uint64_t)wanted) == (uint64_t)n;
             if (enable[i])
                 left &= ~(uint64_t)n;
-        } else if (n == wanted && !(type == 1 && matched)) {
+        } else if (n == wanted && !(type == TYPE_INDEX && matched)) {
             enable[i] = matched = true;
         }
     }
     /* What no item stands for is added as an item without a name; only then do the others change. */
-    if (SUCCEEDED(hr) && (type == 2 ? left != 0 : !matched))
-        hr = add_number(map, type == 2 ? (int64_t)left : wanted);
+    if (SUCCEEDED(hr) && (type == TYPE_FLAG ? left != 0 : !matched))
+        hr = add_number(map, type == TYPE_FLAG ? (int64_t)left : wanted);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         item_enable(items[i], enable[i]);
     memory_free(enable);
@@ -189,45 +251,73 @@ HRESULT value_map_put_value(struct object *map, const struct variant *in)
 /* Enables the item whose key is `key`. */
 static HRESULT enable_key(struct object *map, const char *key)
 {
-    struct object **items;
-    size_t count;
-    bool found = false;
-    if (!key[0]) /* what a number added has no key either */
-        return error_set(E_INVALIDARG, "Add: an empty text is no number and no key");
-    HRESULT hr = collection_snapshot(map, &items, &count);
-    for (size_t i = 0; SUCCEEDED(hr) && !found && i < count; i++) {
-        struct value v;
-        hr = object_get(items[i], &item_properties[IValueMapItem_Key], &v);
-        if (SUCCEEDED(hr) && text_equal_nocase(v.text, key)) {
-            item_enable(items[i], true);
-            found = true;
-        }
-        value_free(&v);
-    }
-    objects_release(items, count);
-    if (SUCCEEDED(hr) && !found)
-        hr = error_set(E_INVALIDARG, "Add: '%s' is no number and no key of this map", key);
-    return hr;
+    struct object *item;
+    HRESULT hr = find_key(map, key, &item);
+    if (FAILED(hr))
+        return hr;
+    if (!item)
+        return error_set(E_INVALIDARG, "Add: '%s' is no number and no key of this map", key);
+    item_enable(item, true);
+    object_release(item);
+    return S_OK;
 }
 
 HRESULT value_map_add_value(struct object *map, const struct variant *in)
 {
     int64_t number;
-    if (in->type == VARIANT_TEXT && FAILED(variant_to_i64(in, &number)))
-        return enable_key(map, in->text);
     HRESULT hr = variant_to_i64(in, &number);
-    return SUCCEEDED(hr) ? add_number(map, number) : hr;
+    if (FAILED(hr))
+        return in->type == VARIANT_TEXT ? enable_key(map, in->text) : error_prefix(hr, "Add");
+    return add_number(map, as_flag(map_type(map), number));
+}
+
+/* Enables the item with the number; one without a name is added where there is none. */
+static HRESULT enable_number(struct object *map, uint32_t type, int64_t number)
+{
+    struct object **items;
+    size_t count;
+    bool found = false;
+    HRESULT hr = collection_snapshot(map, &items, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && !found && i < count; i++) {
+        int64_t n = 0;
+        hr = item_integer(items[i], type, &n);
+        found = hr == S_OK && n == number;
+        if (found)
+            item_enable(items[i], true);
+    }
+    objects_release(items, count);
+    return FAILED(hr) || found ? hr : add_number(map, number);
+}
+
+/* Gives a map the value of another one: of a flag array each item, as they are not combined. */
+static HRESULT carry_value(struct object *map, struct object *from)
+{
+    struct object **items;
+    size_t count;
+    struct variant value;
+    uint32_t type = map_type(from);
+    if (type != TYPE_FLAG_ARRAY) {
+        HRESULT hr = value_map_get_value(from, &value);
+        return SUCCEEDED(hr) && value.integer ? value_map_put_value(map, &value) : hr;
+    }
+    HRESULT hr = collection_snapshot(from, &items, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        int64_t n = 0;
+        if (!item_enabled(items[i]))
+            continue;
+        hr = item_integer(items[i], type, &n);
+        if (hr == S_OK)
+            hr = enable_number(map, type, n);
+    }
+    objects_release(items, count);
+    return FAILED(hr) ? hr : S_OK;
 }
 
 HRESULT value_map_resolve(struct object *map, struct object *from)
 {
     struct object **theirs;
     size_t count;
-    struct variant value;
-    HRESULT hr = value_map_get_value(map, &value);
-    if (FAILED(hr))
-        return hr;
-    hr = collection_snapshot(from, &theirs, &count);
+    HRESULT hr = collection_snapshot(from, &theirs, &count);
     struct object *fresh = NULL;
     if (SUCCEEDED(hr))
         hr = object_copy(map, &fresh);
@@ -240,8 +330,8 @@ HRESULT value_map_resolve(struct object *map, struct object *from)
             object_release(item);
         }
     }
-    if (SUCCEEDED(hr) && value.integer)
-        hr = value_map_put_value(fresh, &value);
+    if (SUCCEEDED(hr))
+        hr = carry_value(fresh, map);
     if (SUCCEEDED(hr))
         collection_exchange(map, fresh);
     object_release(fresh);
@@ -252,7 +342,7 @@ HRESULT value_map_resolve(struct object *map, struct object *from)
 HRESULT issues_create(struct object *beside, struct object **map)
 {
     HRESULT hr = object_create(&value_map_class, beside, map);
-    struct value type = {.kind = PROPERTY_ENUM, .u32 = 4};
+    struct value type = {.kind = PROPERTY_ENUM, .u32 = TYPE_VALIDATION};
     if (SUCCEEDED(hr))
         object_put(*map, &map_properties[IValueMap_ValueMapType], &type);
     return hr;
@@ -265,7 +355,7 @@ HRESULT issues_add(struct object *map, HRESULT hr_found, const char *key, const 
     if (FAILED(hr))
         return hr;
     struct value v = {.kind = PROPERTY_VARIANT, .variant = {.type = VARIANT_UI4, .integer = (uint32_t)hr_found}};
-    struct value type = {.kind = PROPERTY_ENUM, .u32 = 4};
+    struct value type = {.kind = PROPERTY_ENUM, .u32 = TYPE_VALIDATION};
     object_put(item, &item_properties[IValueMapItem_Value], &v);
     object_put(item, &item_properties[IValueMapItem_ValueMapType], &type);
     item_enable(item, true);

@@ -114,6 +114,36 @@ static void the_kernel_is_known(void **state)
     }
 }
 
+/* MS-PLA 3.2.4.11.15 names what Query sets; a filter that was put before it is not among that. */
+static void query_keeps_the_filter(void **state)
+{
+    static const BYTE bytes[] = {1, 2, 3};
+    void *provider = new_provider();
+    VARIANT data = {.vt = VT_ARRAY | VT_UI1}, back;
+    BYTE *items;
+
+    (void)state;
+    V_ARRAY(&data) = SafeArrayCreateVector(VT_UI1, 0, sizeof bytes);
+    assert_ok(SafeArrayAccessData(V_ARRAY(&data), (void **)&items));
+    memcpy(items, bytes, sizeof bytes);
+    SafeArrayUnaccessData(V_ARRAY(&data));
+    assert_ok(put(provider, L"FilterData", data));
+    assert_ok(put(provider, L"FilterEnabled", of_long(1)));
+    assert_ok(put(provider, L"FilterType", of_long(7)));
+    assert_ok(query(provider, KERNEL_NAME));
+    is_the_kernel(provider);
+    assert_true(number_of(provider, L"FilterEnabled"));
+    assert_int_equal(number_of(provider, L"FilterType"), 7);
+    assert_ok(get(provider, L"FilterData", &back));
+    assert_ok(SafeArrayAccessData(V_ARRAY(&back), (void **)&items));
+    assert_int_equal(V_ARRAY(&back)->rgsabound[0].cElements, sizeof bytes);
+    assert_memory_equal(items, bytes, sizeof bytes);
+    SafeArrayUnaccessData(V_ARRAY(&back));
+    VariantClear(&back);
+    VariantClear(&data);
+    release(provider);
+}
+
 /* A provider that is not there is named, and what was there stays. */
 static void unknown_providers_are_named(void **state)
 {
@@ -218,6 +248,7 @@ static void a_provider_is_in_a_collection_once(void **state)
     void *collector = new_trace(), *other = new_trace(), *nameless[2] = {new_provider(), new_provider()};
     void *providers = member(collector, L"TraceDataProviders"), *more = member(other, L"TraceDataProviders");
     void *first = provider_with(NETWORK_GUID), *second = provider_with(NETWORK_GUID), *kernel = new_provider();
+    void *item;
 
     (void)state;
     assert_ok(with_object(providers, L"Add", first));
@@ -233,9 +264,19 @@ static void a_provider_is_in_a_collection_once(void **state)
     assert_said("A68CA8B7");
     assert_int_equal(number_of(providers, L"Count"), 1);
     /* Those without a GUID are not duplicates of each other. */
+    assert_ok(put(nameless[0], L"DisplayName", of_text(L"Nameless")));
     assert_ok(with_object(providers, L"Add", nameless[0]));
     assert_ok(with_object(providers, L"Add", nameless[1]));
     assert_int_equal(number_of(providers, L"Count"), 3);
+    /* What AddRange takes back is what it added: the one that was there keeps its place. */
+    assert_ok(call(more, L"Clear"));
+    assert_ok(with_object(more, L"Add", nameless[0]));
+    assert_ok(with_object(more, L"Add", second));
+    assert_hr(with_object(providers, L"AddRange", more), PLA_E_NO_DUPLICATES);
+    assert_int_equal(number_of(providers, L"Count"), 3);
+    item = item_at(providers, 1);
+    assert_true(text_is(item, L"DisplayName", L"Nameless"));
+    release(item);
     release(kernel);
     release(second);
     release(first);
@@ -381,6 +422,9 @@ static void security_of_providers_is_the_hosts(void **state)
     VariantClear(&text);
     assert_hr(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &wrong, 1), E_INVALIDARG);
     assert_said("nonsense");
+    assert_ok(security_of(again, 0x1F, &text)); /* LABEL_SECURITY_INFORMATION besides: MS-PLA 2.2 */
+    assert_int_equal(wcscmp(V_BSTR(&text), V_BSTR(&sddl)), 0);
+    VariantClear(&text);
     assert_hr(security_of(provider, 0, &text), E_INVALIDARG);
     assert_hr(security_of(provider, 16, &text), E_INVALIDARG);
     assert_said("SecurityInfo");
@@ -424,6 +468,7 @@ int provider_tests(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_kernel_is_known),
+        cmocka_unit_test(query_keeps_the_filter),
         cmocka_unit_test(unknown_providers_are_named),
         cmocka_unit_test(known_providers_are_listed),
         cmocka_unit_test(resolve_brings_names_and_keeps_values),
