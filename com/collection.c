@@ -30,6 +30,8 @@ static HRESULT find_by_name(struct object *collection, const char *name, struct 
     struct object **items;
     size_t count;
     *out = NULL;
+    if (!name[0]) /* or a script with nothing in its variable removes one that has no name */
+        return error_set(DISP_E_BADINDEX, "%s: an empty text is no index", collection->class->name);
     HRESULT hr = collection_snapshot(collection, &items, &count);
     for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
         const struct property *p = name_row(items[i]->class);
@@ -91,16 +93,19 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
     HRESULT hr = variant_from_com(v, collection->class->name, &index);
     if (FAILED(hr))
         return hr;
-    if (index.type == VARIANT_TEXT)
+    if (index.type == VARIANT_TEXT) {
         hr = find_by_name(collection, index.text, out);
-    else
-        hr = variant_to_i64(&index, &number);
-    if (FAILED(hr) && index.type != VARIANT_TEXT)
-        hr = error_prefix(hr, "%s: the index", collection->class->name);
-    if (SUCCEEDED(hr) && index.type != VARIANT_TEXT)
-        hr = collection_item(collection, number < 0 ? SIZE_MAX : (size_t)number, out);
-    variant_free(&index);
-    return hr;
+        variant_free(&index);
+        return hr;
+    }
+    if (index.type == VARIANT_BOOL_) /* False would be the first item, which nobody means */
+        return error_set(DISP_E_TYPEMISMATCH, "%s: a truth value is no index", collection->class->name);
+    hr = variant_to_i64(&index, &number);
+    if (FAILED(hr))
+        return error_prefix(hr, "%s: the index", collection->class->name);
+    if (number < 0 || number > UINT32_MAX)
+        return error_set(DISP_E_BADINDEX, "%s: there is no item %lld", collection->class->name, (long long)number);
+    return collection_item(collection, (size_t)number, out);
 }
 
 HRESULT collection_get_item(void *interface_pointer, const VARIANT *index, void **out)
@@ -152,6 +157,23 @@ HRESULT collection_clear_items(void *interface_pointer)
     return S_OK;
 }
 
+/* Takes the items out that were added last, and not the same ones that were there before. */
+static void take_back(struct object *collection, struct object **items, size_t count)
+{
+    while (count--) {
+        bool found = false;
+        for (size_t at = collection_count(collection); !found && at-- > 0;) {
+            struct object *item;
+            if (FAILED(collection_item(collection, at, &item)))
+                continue;
+            found = item == items[count];
+            object_release(item);
+            if (found)
+                collection_remove(collection, at);
+        }
+    }
+}
+
 HRESULT collection_add_range(void *interface_pointer, void *other)
 {
     struct object *collection = model_of(interface_pointer), *from, **items;
@@ -175,8 +197,7 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
     /* All or nothing. */
     if (FAILED(hr) && added) {
         char *why = text_copy(error_text(hr));
-        for (size_t i = 0; i + 1 < added; i++)
-            collection_remove_object(collection, items[i]);
+        take_back(collection, items, added - 1);
         error_set(hr, "%s", why ? why : "");
         memory_free(why);
     }

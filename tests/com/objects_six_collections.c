@@ -347,6 +347,41 @@ static void ranges_are_added(void **state)
     for_every_kind(adds_range);
 }
 
+/* A variable that a script never filled, or a truth value in place of a number, must not stand for an item: Remove
+   would take one away. */
+static void refuses_what_is_no_index(const struct collection_kind *k)
+{
+    void *collection = filled(k, 2);
+    VARIANT wrong[] = {of_text(L""),  {.vt = VT_EMPTY}, {.vt = VT_NULL}, {.vt = VT_BOOL}, {.vt = VT_ERROR},
+                       {.vt = VT_R8}, {.vt = VT_R8},    {.vt = VT_I8},   {.vt = VT_I4},   {.vt = VT_DATE}};
+    static const HRESULT results[] = {
+        DISP_E_BADINDEX,     DISP_E_TYPEMISMATCH, DISP_E_TYPEMISMATCH, DISP_E_TYPEMISMATCH, DISP_E_TYPEMISMATCH,
+        DISP_E_TYPEMISMATCH, DISP_E_OVERFLOW,     DISP_E_BADINDEX,     DISP_E_BADINDEX,     DISP_E_TYPEMISMATCH};
+    static const char *const words[] = {"", "", "", "truth", "", "0.5", "1e+30", "4294967296", "-5", ""};
+
+    V_R8(&wrong[5]) = 0.5;
+    V_R8(&wrong[6]) = 1e30;
+    V_I8(&wrong[7]) = 0x100000000;
+    V_I4(&wrong[8]) = -5;
+    for (size_t i = 0; i < ARRAYSIZE(wrong); i++) {
+        VARIANT v;
+
+        assert_hr(invoke(collection, L"Item", DISPATCH_PROPERTYGET, &v, &wrong[i], 1), results[i]);
+        assert_said(k->make == make_map ? "ValueMap: " : "Collection: ");
+        assert_said(words[i]);
+        assert_hr(invoke(collection, L"Remove", DISPATCH_METHOD, NULL, &wrong[i], 1), results[i]);
+    }
+    assert_int_equal(marks(k, collection), 12);
+    VariantClear(&wrong[0]);
+    release(collection);
+}
+
+static void what_is_no_index_finds_nothing(void **state)
+{
+    (void)state;
+    for_every_kind(refuses_what_is_no_index);
+}
+
 /* Names are a kindness to scripts; what has no name is found by its number alone. */
 static void items_are_found_by_name_where_they_have_one(void **state)
 {
@@ -396,6 +431,7 @@ int six_collection_tests(void)
         cmocka_unit_test(items_are_removed_from_every_collection),
         cmocka_unit_test(collections_take_their_own_kind_only),
         cmocka_unit_test(ranges_are_added),
+        cmocka_unit_test(what_is_no_index_finds_nothing),
         cmocka_unit_test(items_are_found_by_name_where_they_have_one),
         cmocka_unit_test(counts_have_the_types_of_the_specification),
     };
