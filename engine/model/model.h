@@ -380,6 +380,8 @@ HRESULT set_get_value(struct object *set, const char *key, char **value);
 /* Copies what validation finds into `issues` (a plaValidation map): MS-PLA 2.2.2.11. Fails only for what makes Commit
    itself fail. */
 HRESULT set_validate(struct object *set, struct object *issues);
+/* Tells of schedules that never start the set: any date is legal for a put (MS-PLA 3.2.4.12). */
+HRESULT schedules_validate(struct object *set, struct object *issues);
 
 /* Folder and file of a run: serial number and moment as given. *out from memory_alloc. */
 struct name_context;

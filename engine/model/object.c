@@ -8,9 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-/* DATEs of 1601-01-01 and of the day behind 9999-12-31 (MS-OAUT 2.2.25): the years that set XML has. */
+/* DATEs of 1601-01-01 and of the day behind 9999-12-31 (MS-OAUT 2.2.25): the years that set XML has. A time of day may
+   come with any DATE, which begin with the year 100. */
 #define DATE_FIRST -109205.0
 #define DATE_END   2958466.0
+#define TIME_FIRST -657435.0
 
 /* A set's tree takes one of these at creation and keeps it. They are never freed, so an object's lock can be taken
    without knowing whether the object has just moved to another tree; two sets on one lock merely wait for each other.
@@ -358,8 +360,11 @@ static HRESULT check(struct object *o, const struct property *p, const struct va
         if (in->variant.type != VARIANT_EMPTY && in->variant.type != VARIANT_DATE)
             return error_set(E_INVALIDARG, "%s: a VARIANT of type %d is neither a date nor empty", p->name,
                              (int)in->variant.type);
-        if (in->variant.type == VARIANT_DATE && !(in->variant.real >= DATE_FIRST && in->variant.real < DATE_END))
-            return error_set(E_INVALIDARG, "%s: %g is no date of the years 1601 to 9999", p->name, in->variant.real);
+        if (in->variant.type == VARIANT_DATE &&
+            !(in->variant.real < DATE_END &&
+              in->variant.real > (p->kind == PROPERTY_TIME ? TIME_FIRST : DATE_FIRST - 1)))
+            return error_set(E_INVALIDARG, "%s: %g is no date of the years %d to 9999", p->name, in->variant.real,
+                             p->kind == PROPERTY_TIME ? 100 : 1601);
         break;
     default:
         break;

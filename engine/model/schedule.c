@@ -3,6 +3,7 @@
 #include "engine/model/model.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/memory.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -82,17 +83,6 @@ char *time_to_text(double time)
                        hour < 12 ? "AM" : "PM");
 }
 
-static HRESULT schedule_check_end(struct object *o, const struct property *p, const struct value *in)
-{
-    struct value start;
-    HRESULT hr = object_get_field(o, &o->class->properties[ISchedule_StartDate], &start);
-    if (FAILED(hr))
-        return hr;
-    bool before = in->variant.type == VARIANT_DATE && start.variant.type == VARIANT_DATE &&
-                  trunc(in->variant.real) < start.variant.real;
-    return before ? error_set(E_INVALIDARG, "%s: it lies before StartDate", p->name) : S_OK;
-}
-
 static const struct property properties[] = {
 #define PROPERTY_STRUCT set_schedule
 #define PROPERTY        PROPERTY_ROW
@@ -114,3 +104,35 @@ const struct class set_schedule_collection_class = {
     .items = offsetof(struct collection, items),
     .item_classes = schedule_items,
 };
+
+/* Why the schedule never starts the set, and the property that makes it so; NULL: it may. */
+static const char *never_starts(const struct set_schedule *s, const char **property)
+{
+    bool begins = s->StartDate.type == VARIANT_DATE;
+    *property = begins ? "EndDate" : "StartDate";
+    if (!s->Days && !begins)
+        return "without days of the week and without a first day the schedule never starts";
+    return begins && s->EndDate.type == VARIANT_DATE && s->EndDate.real < s->StartDate.real
+               ? "it lies before StartDate: the schedule never starts"
+               : NULL;
+}
+
+HRESULT schedules_validate(struct object *set, struct object *issues)
+{
+    struct object **list;
+    size_t count;
+    HRESULT hr = collection_snapshot(((struct data_collector_set *)set)->Schedules, &list, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        const char *property;
+        object_lock(list[i]);
+        const char *why = never_starts((const struct set_schedule *)list[i], &property);
+        object_unlock(list[i]);
+        if (!why)
+            continue;
+        char *key = text_format("Schedule[%u]/%s", (unsigned)i + 1, property);
+        hr = key ? issues_add(issues, PLA_E_PROPERTY_CONFLICT, key, why) : E_OUTOFMEMORY;
+        memory_free(key);
+    }
+    objects_release(list, count);
+    return hr;
+}

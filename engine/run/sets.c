@@ -190,13 +190,6 @@ static HRESULT check_counter_paths(struct object *set, struct object *issues)
     return hr;
 }
 
-static HRESULT check_mode(uint32_t mode)
-{
-    uint32_t known = SETS_CREATE_NEW | SETS_MODIFY | SETS_UPDATE_RUNNING | SETS_FLUSH_TRACE | SETS_VALIDATE_ONLY;
-    return mode & ~known ? error_set(E_INVALIDARG, "mode: 0x%X is no combination of CommitMode values", (unsigned)mode)
-                         : S_OK;
-}
-
 /* Tells the collectors that what was put as their LatestOutputLocation is in the run record now, or superseded. */
 void sets_forget_latest(struct object *o)
 {
@@ -212,10 +205,9 @@ HRESULT set_commit(struct object *o, const char *name, const char *server, uint3
     const char *space;
     char *bare;
     HRESULT hr = check_server(set_of(o)->verbs, server);
-    if (SUCCEEDED(hr))
-        hr = check_mode(mode);
     if (FAILED(hr))
         return hr;
+    mode &= enumeration_mask(&enumeration_CommitMode); /* undefined flags are ignored: MS-PLA 2.2 */
     hr = resolve(o, name, &space, &bare);
     if (FAILED(hr))
         return hr;
@@ -232,6 +224,8 @@ HRESULT set_commit(struct object *o, const char *name, const char *server, uint3
         hr = category_validate(c, mode & SETS_UPDATE_RUNNING, issues);
     if (SUCCEEDED(hr))
         hr = set_validate(o, issues);
+    if (SUCCEEDED(hr) && !c->one_trace)
+        hr = schedules_validate(o, issues);
     if (SUCCEEDED(hr) && c->source == DEFINITION_STORED)
         hr = settings_validate(o, issues);
     if (SUCCEEDED(hr))

@@ -349,9 +349,8 @@ static void dates_that_cannot_be_are_refused(void **state)
     assert_said("StartDate: 1e+09");
     assert_hr(heard(ISchedule_put_StartTime(schedule, v)), E_INVALIDARG);
     assert_vtable_said("StartTime: 1e+09");
-    V_DATE(&v) = 44999; /* the day before the start */
-    assert_hr(put(schedule, L"EndDate", v), E_INVALIDARG);
-    assert_said("EndDate");
+    V_DATE(&v) = 44999; /* the day before the start, which may be moved next */
+    assert_ok(put(schedule, L"EndDate", v));
     assert_hr(put(schedule, L"StartDate", of_array(VT_BSTR, words, 1)), DISP_E_BADVARTYPE);
     assert_said("StartDate");
     assert_hr(put(schedule, L"StartDate", of_long(45001)), E_INVALIDARG);

@@ -404,6 +404,121 @@ static void flag_arrays_are_not_combined(void **state)
     object_release(map);
 }
 
+/* A kernel flag from 0x80000000 on is a negative number in VBScript; as one of 64 bits it would match no flag and stand
+   for 33 of them. Keywords have 64 bits, where -1 is all of them. */
+static void flags_of_32_bits_may_come_as_negative_numbers(void **state)
+{
+    (void)state;
+    struct object *map = map_of_type(3), *keywords = map_of_type(2);
+    struct variant power = {.type = VARIANT_I4, .integer = (int32_t)0x80008000};
+    add_item(map, "System Power Management Events", 0x80008000, false);
+    put(map, (int32_t)0x80008000);
+    assert_true(enabled(map, 0));
+    assert_int_equal(collection_count(map), 1);
+    assert_int_equal(value_map_add_value(map, &power), S_OK);
+    add_item(map, "as it was put", (int32_t)0x80000001, true);
+    put(map, 0x80000001);
+    assert_true(enabled(map, 2));
+    assert_int_equal(value_now(map), 0x80000001);
+    put(keywords, -1);
+    assert_true(value_now(keywords) == -1);
+    object_release(keywords);
+    object_release(map);
+}
+
+/* Names and enabled flags come together: of several enabled flags Resolve must not lose all but the first. */
+static void resolve_keeps_every_flag_of_an_array(void **state)
+{
+    (void)state;
+    struct object *mine = map_of_type(3), *registered = map_of_type(3);
+    add_item(mine, NULL, 1, true);
+    add_item(mine, NULL, 2, false);
+    add_item(mine, NULL, 0x20000002, true);
+    add_item(mine, NULL, 0x40, true);
+    add_item(registered, "process", 1, false);
+    add_item(registered, "thread", 2, true);
+    add_item(registered, "profile", 0x20000002, false);
+    assert_int_equal(value_map_resolve(mine, registered), S_OK);
+    assert_int_equal(collection_count(mine), 4); /* three names, and 0x40 without one */
+    assert_true(enabled(mine, 0));
+    assert_false(enabled(mine, 1));
+    assert_true(enabled(mine, 2));
+    assert_true(enabled(mine, 3));
+    object_release(registered);
+    object_release(mine);
+}
+
+static HRESULT put_value_text(struct object *map, const char *text)
+{
+    struct variant v = {.type = VARIANT_TEXT, .text = (char *)(uintptr_t)text};
+    return value_map_put_value(map, &v);
+}
+
+/* MS-PLA 3.2.4.18: Value may be the key of the item that is selected. */
+static void a_value_may_be_a_key(void **state)
+{
+    (void)state;
+    struct object *map = map_of_type(1);
+    struct variant date = {.type = VARIANT_DATE, .real = 1};
+    add_item(map, "win:Error", 2, true);
+    add_item(map, "win:Warning", 3, false);
+    add_item(map, "no number", 0, false);
+    ((struct value_map_item *)((struct value_map *)map)->items.list[2])->Value = (struct variant){0};
+    assert_int_equal(put_value_text(map, "WIN:warning"), S_OK);
+    assert_int_equal(value_now(map), 3);
+    assert_false(enabled(map, 0));
+    assert_int_equal(put_value_text(map, "no number"), DISP_E_TYPEMISMATCH);
+    assert_int_equal(put_value_text(map, "win:Info"), DISP_E_TYPEMISMATCH);
+    assert_string_equal(error_text(DISP_E_TYPEMISMATCH),
+                        "Value: 'win:Info' is no number and no key of an item with one");
+    assert_int_equal(put_value_text(map, ""), DISP_E_TYPEMISMATCH);
+    assert_int_equal(value_map_put_value(map, &date), DISP_E_TYPEMISMATCH);
+    assert_non_null(strstr(error_text(DISP_E_TYPEMISMATCH), "Value: "));
+    assert_int_equal(value_map_add_value(map, &date), DISP_E_TYPEMISMATCH);
+    assert_non_null(strstr(error_text(DISP_E_TYPEMISMATCH), "Add: "));
+    assert_int_equal(value_now(map), 3);
+    object_release(map);
+}
+
+/* A script that asks an item what it is for hears its map's kind, after Query too, where XML does not say; what was put
+   stays. */
+static void items_are_of_their_maps_kind(void **state)
+{
+    (void)state;
+    struct object *map = map_of_type(2), *item = make(&value_map_item_class);
+    struct value said = {.kind = PROPERTY_ENUM, .u32 = 3};
+    add_item(map, "a", 1, true);
+    assert_int_equal(object_put(item, &item->class->properties[IValueMapItem_ValueMapType], &said), S_OK);
+    assert_int_equal(collection_add(map, item), S_OK);
+    const struct items *items = &((struct value_map *)map)->items;
+    assert_int_equal(((struct value_map_item *)items->list[0])->ValueMapType, 2);
+    assert_int_equal(((struct value_map_item *)items->list[1])->ValueMapType, 3);
+    object_release(item);
+    object_release(map);
+}
+
+/* JScript's numbers are reals: the highest keyword is one of them. */
+static void reals_give_all_64_bits(void **state)
+{
+    (void)state;
+    struct variant v = {.type = VARIANT_R8, .real = 9223372036854775808.0};
+    int64_t n;
+    assert_int_equal(variant_to_i64(&v, &n), S_OK);
+    assert_true(n == INT64_MIN);
+    v.real = 18446744073709551616.0;
+    assert_int_equal(variant_to_i64(&v, &n), DISP_E_OVERFLOW);
+    v.real = NAN;
+    assert_int_equal(variant_to_i64(&v, &n), DISP_E_OVERFLOW);
+    v.real = -9223372036854775808.0;
+    assert_int_equal(variant_to_i64(&v, &n), S_OK);
+    assert_true(n == INT64_MIN);
+    v.real = -3;
+    assert_int_equal(variant_to_i64(&v, &n), S_OK);
+    assert_int_equal(n, -3);
+    v.real = -0.5;
+    assert_int_equal(variant_to_i64(&v, &n), DISP_E_TYPEMISMATCH);
+}
+
 static HRESULT add_text(struct object *map, const char *text)
 {
     struct variant v = {.type = VARIANT_TEXT, .text = (char *)(uintptr_t)text};
@@ -478,7 +593,7 @@ static HRESULT put_date(struct object *o, int row, enum variant_type type, doubl
     return object_put(o, &o->class->properties[row], &v);
 }
 
-/* A date keeps its day, a time its time of day; an end before the start is refused. */
+/* A date keeps its day, a time its time of day, whatever the day. */
 static void schedules_keep_days_and_times(void **state)
 {
     (void)state;
@@ -488,18 +603,22 @@ static void schedules_keep_days_and_times(void **state)
     assert_true(schedule->StartDate.real == 41868);
     assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, 41868.75), S_OK);
     assert_true(schedule->StartTime.real == 0.75);
-    assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41867), E_INVALIDARG);
-    assert_int_equal(schedule->EndDate.type, VARIANT_EMPTY);
+    assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, -657434.25), S_OK); /* of the year 100 */
+    assert_true(schedule->StartTime.real == 0.25);
+    assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, 0.75), S_OK);
+    /* Any date is legal (MS-PLA 3.2.4.12), in any order; Commit tells of what never starts. */
+    assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41867), S_OK);
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41868.1), S_OK);
     /* What the stored form cannot hold is refused: it would be lost with the next Query. */
-    static const double out_of_range[] = {-109206, 2958466, 1e300, -1e300, INFINITY, -INFINITY, NAN};
+    static const double out_of_range[] = {-657435, 2958466, 1e300, -1e300, INFINITY, -INFINITY, NAN};
+    assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, -109206), E_INVALIDARG);
     for (size_t i = 0; i < sizeof out_of_range / sizeof out_of_range[0]; i++) {
         assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, out_of_range[i]), E_INVALIDARG);
         assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, out_of_range[i]), E_INVALIDARG);
         assert_non_null(strstr(error_text(E_INVALIDARG), "StartTime"));
         assert_true(schedule->StartDate.real == 41868 && schedule->StartTime.real == 0.75);
     }
-    static const double limits[] = {-109205, 2958465.999};
+    static const double limits[] = {-109205.5, 2958465.999};
     static const char *const days[] = {"1/1/1601", "12/31/9999"};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         double back;
@@ -513,6 +632,44 @@ static void schedules_keep_days_and_times(void **state)
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_EMPTY, 0), S_OK);
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_R8, 1), E_INVALIDARG);
     object_release(s);
+}
+
+static void add_schedule(struct object *set, double start, double end, uint32_t days)
+{
+    struct object *s = make(&set_schedule_class);
+    struct value v = {.kind = PROPERTY_FLAGS, .u32 = days};
+    if (start)
+        assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, start), S_OK);
+    if (end)
+        assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, end), S_OK);
+    assert_int_equal(object_put(s, &s->class->properties[ISchedule_Days], &v), S_OK);
+    assert_int_equal(collection_add(((struct data_collector_set *)set)->Schedules, s), S_OK);
+    object_release(s);
+}
+
+/* Who waits for a set that no schedule starts hears it at Commit. */
+static void schedules_that_never_start_are_told(void **state)
+{
+    (void)state;
+    struct object *set = make(&data_collector_set_class), *issues, *item;
+    static const char *const keys[] = {"Schedule[2]/EndDate", "Schedule[4]/StartDate", "Schedule[6]/EndDate"};
+    add_schedule(set, 41868, 41868, 0x7F);
+    add_schedule(set, 41868, 41867, 0x7F);
+    add_schedule(set, 0, 41867, 0x7F);
+    add_schedule(set, 0, 0, 0);
+    add_schedule(set, 41868, 0, 0);
+    add_schedule(set, 41868, 41867, 0);
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(schedules_validate(set, issues), S_OK);
+    assert_int_equal(collection_count(issues), 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(collection_item(issues, i, &item), S_OK);
+        assert_string_equal(((struct value_map_item *)item)->Key, keys[i]);
+        assert_int_equal((HRESULT)((struct value_map_item *)item)->Value.integer, PLA_E_PROPERTY_CONFLICT);
+        object_release(item);
+    }
+    object_release(issues);
+    object_release(set);
 }
 
 static void thresholds_are_checked(void **state)
@@ -592,9 +749,15 @@ int main(void)
         cmocka_unit_test(index_maps_have_one_value),
         cmocka_unit_test(flag_maps_combine),
         cmocka_unit_test(flag_arrays_are_not_combined),
+        cmocka_unit_test(flags_of_32_bits_may_come_as_negative_numbers),
+        cmocka_unit_test(resolve_keeps_every_flag_of_an_array),
+        cmocka_unit_test(a_value_may_be_a_key),
+        cmocka_unit_test(items_are_of_their_maps_kind),
+        cmocka_unit_test(reals_give_all_64_bits),
         cmocka_unit_test(add_takes_numbers_and_names),
         cmocka_unit_test(schedule_dates_are_read),
         cmocka_unit_test(schedules_keep_days_and_times),
+        cmocka_unit_test(schedules_that_never_start_are_told),
         cmocka_unit_test(thresholds_are_checked),
         cmocka_unit_test(providers_are_unique_and_resolve),
         cmocka_unit_test(user_values_come_back),

@@ -167,12 +167,39 @@ static void commit_follows_its_mode(void **state)
     assert_int_equal(commit(set, "modes", 0), S_OK);
     assert_int_equal(commit(other, "MODES", MODE_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
     assert_int_equal(commit(other, "Service\\Modes", MODE_CREATE_OR_MODIFY), S_OK);
-    assert_int_equal(commit(set, "modes", 0x40), E_INVALIDARG);
+    assert_int_equal(commit(other, "modes", 0x4000 | MODE_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS); /* 2.2: ignored */
+    assert_int_equal(commit(set, "modes", 0x40 | MODE_MODIFY), S_OK);
     assert_int_equal(commit(set, "System\\modes", MODE_CREATE_NEW), E_NOINTERFACE);
     assert_int_equal(set_delete(set), S_OK);
     assert_int_equal(set_delete(set), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(commit(set, "modes", MODE_CREATE_NEW), S_OK); /* usable after Delete */
     assert_int_equal(set_delete(set), S_OK);
+    object_release(other);
+    object_release(set);
+}
+
+/* A schedule that is over before it begins never starts; without its end it would start the set every day. */
+static void a_schedule_keeps_its_end(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *other = new_set(), *issues, *schedule;
+    xml_into(set, "<DataCollectorSet><Schedule><EndDate>12/1/2025</EndDate><StartDate>6/1/2026</StartDate>"
+                  "<Days>127</Days></Schedule></DataCollectorSet>");
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(set_commit(set, "ends", "", MODE_CREATE_NEW, issues), S_OK);
+    struct object *item;
+    assert_int_equal(collection_item(issues, collection_count(issues) - 1, &item), S_OK);
+    assert_string_equal(((struct value_map_item *)item)->Key, "Schedule[1]/EndDate");
+    object_release(item);
+    object_release(issues);
+    assert_int_equal(set_query(other, "ends", ""), S_OK);
+    assert_int_equal(collection_item(((struct data_collector_set *)other)->Schedules, 0, &schedule), S_OK);
+    char *end = date_to_text(((struct set_schedule *)schedule)->EndDate.real);
+    assert_int_equal(((struct set_schedule *)schedule)->EndDate.type, VARIANT_DATE);
+    assert_string_equal(end, "12/1/2025");
+    memory_free(end);
+    object_release(schedule);
+    assert_int_equal(set_delete(other), S_OK);
     object_release(other);
     object_release(set);
 }
@@ -313,6 +340,7 @@ int main(void)
         cmocka_unit_test(serial_numbers_go_on),
         cmocka_unit_test(commit_follows_its_mode),
         cmocka_unit_test(servers_are_this_machine),
+        cmocka_unit_test(a_schedule_keeps_its_end),
         cmocka_unit_test(odd_counter_paths_are_told),
         cmocka_unit_test(seconds_for_new_instances_are_checked),
         cmocka_unit_test(sets_are_found_by_filter),
