@@ -106,12 +106,17 @@ static HRESULT ignored_all(const struct validation *v, const char *const *names,
     return hr;
 }
 
+static HRESULT missing_pattern(const struct validation *v, const struct data_collector *c)
+{
+    return conflict(v, (c->FileNameFormat & FORMAT_PATTERN) && !c->FileNameFormatPattern[0], "FileNameFormatPattern",
+                    "FileNameFormat asks for a pattern and there is none");
+}
+
 /* The rules of a collector that writes a log file of its own. */
 static HRESULT validate_log(const struct validation *v, const struct data_collector *c, uint32_t segment_max_size,
                             bool appends)
 {
-    TRY(conflict(v, (c->FileNameFormat & FORMAT_PATTERN) && !c->FileNameFormatPattern[0], "FileNameFormatPattern",
-                 "FileNameFormat asks for a pattern and there is none"));
+    TRY(missing_pattern(v, c));
     TRY(ignored(v, !c->LogCircular && !segment_max_size, "LogCircular", "without SegmentMaxSize no file is circular"));
     TRY(conflict(v, c->LogCircular && !segment_max_size, "LogCircular", "a circular file needs SegmentMaxSize"));
     TRY(ignored(v, !appends || ((c->LogOverwrite || c->LogCircular) && !c->LogAppend), "LogAppend",
@@ -156,7 +161,8 @@ static HRESULT validate_providers(const struct validation *v, struct object *ori
 static HRESULT validate_configuration(const struct validation *v, struct object *o, uint32_t segment_max_size)
 {
     static const char *const unused[] = {"LogCircular", "LogAppend", NULL};
-    (void)o, (void)segment_max_size;
+    (void)segment_max_size;
+    TRY(missing_pattern(v, collector_of(o)));
     return ignored_all(v, unused, "a configuration is written once");
 }
 

@@ -457,6 +457,9 @@ static void validation_knows_every_kind(void **state)
 #define IGNORED(kind, property) kind "DataCollector[1]/" property " 0x00300100\n"
     validated(SET(QUIET "<ConfigurationDataCollector/>"),
               IGNORED("Configuration", "LogCircular") IGNORED("Configuration", "LogAppend"));
+    validated(SET(QUIET "<ConfigurationDataCollector><FileNameFormat>1</FileNameFormat></ConfigurationDataCollector>"),
+              "ConfigurationDataCollector[1]/FileNameFormatPattern 0x80300101\n" IGNORED("Configuration", "LogCircular")
+                  IGNORED("Configuration", "LogAppend"));
     validated(SET(QUIET "<AlertDataCollector><Task>t</Task></AlertDataCollector>"),
               IGNORED("Alert", "FileName") IGNORED("Alert", "FileNameFormat") IGNORED("Alert", "FileNameFormatPattern")
                   IGNORED("Alert", "LogAppend") IGNORED("Alert", "LogCircular") IGNORED("Alert", "LogOverwrite"));
