@@ -79,7 +79,7 @@ static HRESULT put_outcome(struct run_record *record, const void *user)
 HRESULT run_set_record(const struct run_set *r, HRESULT result, const char *message, bool running)
 {
     const struct outcome o = {r, result, message, running};
-    return store_update_run(r->space, r->name, put_outcome, &o);
+    return store_update_run(r->space, r->name, &(struct run_change){put_outcome, &o});
 }
 
 static HRESULT put_outcome_of_none(struct run_record *record, const void *user)
@@ -94,7 +94,7 @@ static HRESULT put_outcome_of_none(struct run_record *record, const void *user)
 HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const char *message)
 {
     const struct outcome o = {r, result, message, false};
-    return store_update_run(r->space, r->name, put_outcome_of_none, &o);
+    return store_update_run(r->space, r->name, &(struct run_change){put_outcome_of_none, &o});
 }
 
 /* Whether `path` is `folder` or lies below it. */
@@ -269,7 +269,7 @@ static HRESULT put_serial(struct run_record *record, const void *user)
 static HRESULT take_serial(const struct run_set *r, uint32_t from, uint32_t to, bool running)
 {
     const struct serial s = {r, from, to, running};
-    return store_update_run(r->space, r->name, put_serial, &s);
+    return store_update_run(r->space, r->name, &(struct run_change){put_serial, &s});
 }
 
 struct opened {
@@ -302,7 +302,7 @@ static HRESULT record_segment(const struct run_set *r, const struct segment *s)
 {
     char *message = diagnostics_text(&r->diagnostics);
     const struct opened o = {r, s, message};
-    HRESULT hr = message ? store_update_run(r->space, r->name, put_segment, &o) : E_OUTOFMEMORY;
+    HRESULT hr = message ? store_update_run(r->space, r->name, &(struct run_change){put_segment, &o}) : E_OUTOFMEMORY;
     memory_free(message);
     return hr;
 }

@@ -87,8 +87,16 @@ static bool latest_file_put(struct object *o)
     return any;
 }
 
+static bool texts_equal(const struct texts *a, const struct texts *b)
+{
+    bool equal = a->count == b->count;
+    for (size_t i = 0; equal && i < a->count; i++)
+        equal = !strcmp(a->items[i], b->items[i]);
+    return equal;
+}
+
 /* The LatestOutputLocations that were put, in their places of the record's list. */
-static HRESULT put_latest_files(struct object *o, struct run_record *record)
+static HRESULT put_latest_files(struct object *o, struct run_record *record, bool *changed)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
     struct texts files = {0};
@@ -100,40 +108,37 @@ static HRESULT put_latest_files(struct object *o, struct run_record *record)
         hr = texts_add(&files, c->LatestWasPut ? c->LatestOutputLocation : kept);
     }
     object_unlock(o);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr) && !texts_equal(&files, &record->latest_files)) {
         struct texts old = record->latest_files;
         record->latest_files = files;
         files = old;
+        *changed = true;
     }
     texts_free(&files);
     return hr;
 }
 
+/* XML that was got from the set puts what the record says already: then nothing is saved. */
 static HRESULT put_state(struct run_record *record, const void *user)
 {
     const struct put_state *put = user;
     struct data_collector_set *set = set_of(put->set);
-    HRESULT hr = latest_file_put(put->set) ? put_latest_files(put->set, record) : S_OK;
+    bool changed = !record->known;
+    HRESULT hr = latest_file_put(put->set) ? put_latest_files(put->set, record, &changed) : S_OK;
     if (FAILED(hr))
         return hr;
     object_lock(put->set);
-    if (put->serial || !record->known)
+    if ((put->serial || !record->known) && record->serial_number != set->SerialNumber) {
         record->serial_number = set->SerialNumber;
-    if (put->latest || !record->known)
+        changed = true;
+    }
+    if (!record->known || (put->latest && strcmp(record->latest_location, set->LatestOutputLocation) != 0)) {
         hr = run_record_set_text(&record->latest_location, set->LatestOutputLocation);
+        changed = true;
+    }
     object_unlock(put->set);
     record->known = true;
-    return hr;
-}
-
-/* The run record of a set whose SerialNumber or LatestOutputLocation was put, or one of a collector: that stands for
-   the next run (DECISIONS 13). */
-static HRESULT save_put_state(struct object *o, const char *space, const char *name, bool serial, bool latest)
-{
-    const struct put_state put = {o, serial, latest};
-    if (!serial && !latest && !latest_file_put(o))
-        return S_OK;
-    return store_update_run(space, name, put_state, &put);
+    return FAILED(hr) || changed ? hr : S_FALSE;
 }
 
 /* Whether the running set stands in the way, and for what is not stored whether there is one to modify. */
@@ -168,17 +173,21 @@ static HRESULT take_back(const char *space, const char *name, const char *xml, s
 {
     char *text = text_copy(error_text(hr));
     if (xml)
-        store_save(space, name, STORE_MODIFY, xml, size, NULL);
+        store_save(space, name, STORE_MODIFY, xml, size, NULL, NULL);
     if (text)
         error_set(hr, "%s", text);
     memory_free(text);
     return hr;
 }
 
-/* `update`: the running instance takes the new definition up, or the old one stays. */
+/* Stores the set. What was put of the run record, SerialNumber or a LatestOutputLocation, stands for the next run
+   (DECISIONS 13). `update`: the running instance takes the new definition up, or the old one stays. */
 static HRESULT save(struct object *o, const struct category *c, const char *name, enum store_mode mode, bool update,
                     bool serial_put, bool latest_put)
 {
+    const struct put_state put = {o, serial_put, latest_put};
+    const struct run_change put_change = {put_state, &put};
+    const struct run_change *change = c->runs && (serial_put || latest_put || latest_file_put(o)) ? &put_change : NULL;
     char *xml = NULL, *before = NULL;
     size_t size = 0, before_size = 0;
     bool created = false;
@@ -189,14 +198,14 @@ static HRESULT save(struct object *o, const struct category *c, const char *name
     if (SUCCEEDED(hr) && update && store_load(c->space, name, &before, &before_size) == E_OUTOFMEMORY)
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = store_save(c->space, name, mode, xml, size, &created);
+        hr = store_save(c->space, name, mode, xml, size, update ? NULL : change, &created);
     if (SUCCEEDED(hr) && update) {
         hr = run_update(c->space, name);
         if (FAILED(hr))
             hr = take_back(c->space, name, before, before_size, hr);
+        else if (change)
+            hr = store_update_run(c->space, name, change);
     }
-    if (SUCCEEDED(hr) && c->runs)
-        hr = save_put_state(o, c->space, name, serial_put, latest_put);
     if (SUCCEEDED(hr))
         tell_change(created ? EVENT_SET_CREATED : EVENT_SET_CHANGED, c->space, name);
     memory_free(before);

@@ -150,7 +150,7 @@ HRESULT supervised_set_note_start(const char *space, const char *name, int64_t d
         return hr;
     const struct start_note note = {due, set.set->SerialNumber};
     run_set_free(&set);
-    return store_update_run(space, name, put_start, &note);
+    return store_update_run(space, name, &(struct run_change){put_start, &note});
 }
 
 struct death {
@@ -177,6 +177,6 @@ HRESULT supervised_set_note_death(const char *space, const char *name)
 {
     bool died = false;
     const struct death death = {space, name, &died};
-    HRESULT hr = store_update_run(space, name, put_death, &death);
+    HRESULT hr = store_update_run(space, name, &(struct run_change){put_death, &death});
     return SUCCEEDED(hr) && !died ? S_FALSE : hr;
 }

@@ -41,16 +41,11 @@ static HRESULT save(const struct set_file *at, const struct run_record *record)
 HRESULT store_save_run(const char *space, const char *name, const struct run_record *record)
 {
     struct set_file at;
-    struct file_lock *lock = NULL;
-    HRESULT hr = set_file_locate(space, name, &at);
+    HRESULT hr = set_file_open(space, name, SET_FILE_CREATE, &at);
 
-    if (FAILED(hr))
-        return hr;
-    hr = set_file_lock(&at, SET_FILE_CREATE, &lock);
     if (SUCCEEDED(hr))
         hr = save(&at, record);
-    file_lock_release(lock);
-    set_file_free(&at);
+    set_file_close(&at);
     return hr;
 }
 
@@ -150,42 +145,37 @@ static HRESULT load(const struct set_file *at, struct run_record *out)
 HRESULT store_load_run(const char *space, const char *name, struct run_record *out)
 {
     struct set_file at;
-    struct file_lock *lock = NULL;
-    HRESULT hr;
+    HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
 
     *out = (struct run_record){0};
-    hr = set_file_locate(space, name, &at);
-    if (FAILED(hr))
-        return hr;
-    hr = set_file_lock(&at, SET_FILE_READ, &lock);
     if (hr == S_OK)
         hr = load(&at, out);
-    file_lock_release(lock);
-    set_file_free(&at);
+    set_file_close(&at);
     return FAILED(hr) ? hr : S_OK;
 }
 
-HRESULT store_update_run(const char *space, const char *name,
-                         HRESULT (*change)(struct run_record *record, const void *user), const void *user)
+HRESULT set_file_change_run(const struct set_file *at, const struct run_change *change)
 {
-    struct run_record record = {0};
-    struct set_file at;
-    struct file_lock *lock = NULL;
-    HRESULT hr = set_file_locate(space, name, &at);
+    struct run_record record;
+    HRESULT hr = load(at, &record);
 
-    if (FAILED(hr))
-        return hr;
-    hr = set_file_lock(&at, SET_FILE_CREATE, &lock);
     if (SUCCEEDED(hr))
-        hr = load(&at, &record);
-    if (SUCCEEDED(hr))
-        hr = change(&record, user);
+        hr = change->change(&record, change->user);
     if (hr == S_OK)
-        hr = save(&at, &record);
-    file_lock_release(lock);
+        hr = save(at, &record);
     run_record_free(&record);
-    set_file_free(&at);
     return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT store_update_run(const char *space, const char *name, const struct run_change *change)
+{
+    struct set_file at;
+    HRESULT hr = set_file_open(space, name, SET_FILE_CREATE, &at);
+
+    if (SUCCEEDED(hr))
+        hr = set_file_change_run(&at, change);
+    set_file_close(&at);
+    return hr;
 }
 
 void run_record_free(struct run_record *record)

@@ -46,15 +46,16 @@ HRESULT set_file_locate(const char *space, const char *name, struct set_file *ou
     }
     memory_free(file);
     if (!at.folder || (name && (!at.definition || !at.run || !at.run_lock))) {
-        set_file_free(&at);
+        set_file_close(&at);
         return E_OUTOFMEMORY;
     }
     *out = at;
     return S_OK;
 }
 
-void set_file_free(struct set_file *at)
+void set_file_close(struct set_file *at)
 {
+    file_lock_release(at->lock);
     memory_free(at->folder);
     memory_free(at->definition);
     memory_free(at->run);
@@ -67,20 +68,29 @@ bool set_file_is_missing(HRESULT hr)
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
 }
 
-HRESULT set_file_lock(const struct set_file *at, enum set_file_use use, struct file_lock **lock)
+static HRESULT lock(struct set_file *at, enum set_file_use use)
 {
     char *path = path_join(at->folder, LOCK_FILE);
-    HRESULT hr = path ? file_lock_take(path, LOCK_PATIENCE, lock) : E_OUTOFMEMORY;
+    HRESULT hr = path ? file_lock_take(path, LOCK_PATIENCE, &at->lock) : E_OUTOFMEMORY;
 
     if (use == SET_FILE_CREATE && set_file_is_missing(hr)) {
         hr = folder_create(at->folder);
         if (SUCCEEDED(hr))
-            hr = file_lock_take(path, LOCK_PATIENCE, lock);
+            hr = file_lock_take(path, LOCK_PATIENCE, &at->lock);
     }
     memory_free(path);
-    if (FAILED(hr))
-        *lock = NULL;
     if (use == SET_FILE_READ && (hr == E_ACCESSDENIED || hr == HRESULT_FROM_WIN32(ERROR_WRITE_PROTECT)))
         return S_OK;
     return use != SET_FILE_CREATE && set_file_is_missing(hr) ? S_FALSE : hr;
+}
+
+HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out)
+{
+    HRESULT hr = set_file_locate(space, name, out);
+
+    if (SUCCEEDED(hr))
+        hr = lock(out, use);
+    if (FAILED(hr))
+        set_file_close(out);
+    return hr;
 }

@@ -11,10 +11,10 @@ struct set_file {
     char *definition;  /* <folder>/<file>.xml */
     char *run;         /* <folder>/<file>.run */
     char *run_lock;    /* <folder>/<file>.running */
+    struct file_lock *lock;
 };
-/* name NULL: the namespace only. E_NOINTERFACE for an unknown namespace. Zero on failure. */
+/* The paths alone. name NULL: the namespace only. E_NOINTERFACE for an unknown namespace. Zero on failure. */
 HRESULT set_file_locate(const char *space, const char *name, struct set_file *out);
-void set_file_free(struct set_file *at);
 
 /* What a lock is taken for. */
 enum set_file_use {
@@ -22,9 +22,16 @@ enum set_file_use {
     SET_FILE_CHANGE, /* what is there already */
     SET_FILE_CREATE, /* makes the folder of the namespace */
 };
-/* All readers and writers of a namespace follow one another. S_FALSE, and no lock, when its folder is not there. */
-HRESULT set_file_lock(const struct set_file *at, enum set_file_use use, struct file_lock **lock);
+/* Locates and locks: all readers and writers of a namespace follow one another. S_FALSE, and no lock, when its folder
+   is not there. Zero on failure. */
+HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out);
+/* Unlocks, and frees what either gave. */
+void set_file_close(struct set_file *at);
 /* Whether `hr` says that there is no such file or folder. */
 bool set_file_is_missing(HRESULT hr);
+
+struct run_change;
+/* Loads the run record, has it changed and saves it. */
+HRESULT set_file_change_run(const struct set_file *at, const struct run_change *change);
 
 #endif

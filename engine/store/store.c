@@ -47,21 +47,18 @@ static HRESULT remove_if_there(const char *path)
 }
 
 HRESULT store_save(const char *space, const char *name, enum store_mode mode, const char *xml, size_t size,
-                   bool *created)
+                   const struct run_change *change, bool *created)
 {
     struct set_file at;
     struct text_buffer content = {0};
-    struct file_lock *lock = NULL;
-    HRESULT hr = set_file_locate(space, name, &at);
+    HRESULT hr = set_file_open(space, name, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &at);
 
-    if (FAILED(hr))
-        return hr;
     text_buffer_add_n(&content, xml, size);
     text_buffer_add(&content, NAME_BEGIN);
     text_buffer_add(&content, name);
     text_buffer_add(&content, NAME_END);
-    hr = content.failed ? E_OUTOFMEMORY
-                        : set_file_lock(&at, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &lock);
+    if (SUCCEEDED(hr) && content.failed)
+        hr = E_OUTOFMEMORY;
     if (hr == S_OK)
         hr = file_find(at.definition);
     if (created)
@@ -74,34 +71,27 @@ HRESULT store_save(const char *space, const char *name, enum store_mode mode, co
         hr = remove_if_there(at.run); /* of an earlier set of this name */
     if (SUCCEEDED(hr))
         hr = file_store(at.definition, content.text, content.length);
-    file_lock_release(lock);
+    if (SUCCEEDED(hr) && change)
+        hr = set_file_change_run(&at, change);
     text_buffer_free(&content);
-    set_file_free(&at);
+    set_file_close(&at);
     return hr;
 }
 
 HRESULT store_load(const char *space, const char *name, char **xml, size_t *size)
 {
     struct set_file at;
-    struct file_lock *lock = NULL;
-    HRESULT hr;
+    HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
 
     *xml = NULL;
     *size = 0;
-    hr = set_file_locate(space, name, &at);
-    if (FAILED(hr))
-        return hr;
-    hr = set_file_lock(&at, SET_FILE_READ, &lock);
-    if (hr == S_FALSE)
-        hr = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);
-    else if (SUCCEEDED(hr))
+    if (hr == S_OK)
         hr = file_load(at.definition, DEFINITION_MAX, xml, size);
-    file_lock_release(lock);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))
+    if (hr == S_FALSE || set_file_is_missing(hr))
         hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
     if (SUCCEEDED(hr))
         cut_name(*xml, size);
-    set_file_free(&at);
+    set_file_close(&at);
     return hr;
 }
 
@@ -125,12 +115,9 @@ static void remove_torn_files(const char *folder)
 HRESULT store_delete(const char *space, const char *name)
 {
     struct set_file at;
-    struct file_lock *lock = NULL, *running = NULL;
-    HRESULT hr = set_file_locate(space, name, &at);
+    struct file_lock *running = NULL;
+    HRESULT hr = set_file_open(space, name, SET_FILE_CHANGE, &at);
 
-    if (FAILED(hr))
-        return hr;
-    hr = set_file_lock(&at, SET_FILE_CHANGE, &lock);
     if (hr == S_OK)
         hr = file_delete(at.definition);
     if (hr == S_FALSE || hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
@@ -143,8 +130,7 @@ HRESULT store_delete(const char *space, const char *name)
         file_lock_release(running);
         remove_torn_files(at.folder);
     }
-    file_lock_release(lock);
-    set_file_free(&at);
+    set_file_close(&at);
     return hr;
 }
 
@@ -212,17 +198,12 @@ static HRESULT read_folder(const char *folder, const char *pattern, struct store
 HRESULT store_load_matching(const char *space, const char *pattern, struct stored_sets *out)
 {
     struct set_file at;
-    struct file_lock *lock = NULL;
-    HRESULT hr = set_file_locate(space, NULL, &at);
+    HRESULT hr = set_file_open(space, NULL, SET_FILE_READ, &at);
 
     *out = (struct stored_sets){0};
-    if (FAILED(hr))
-        return hr;
-    hr = set_file_lock(&at, SET_FILE_READ, &lock);
     if (hr == S_OK)
         hr = read_folder(at.folder, pattern, out);
-    file_lock_release(lock);
-    set_file_free(&at);
+    set_file_close(&at);
     if (FAILED(hr))
         stored_sets_free(out);
     return FAILED(hr) ? hr : S_OK;
@@ -255,7 +236,7 @@ char *store_run_lock_path(const char *space, const char *name)
         return NULL;
     path = at.run_lock;
     at.run_lock = NULL;
-    set_file_free(&at);
+    set_file_close(&at);
     return path;
 }
 

@@ -16,10 +16,17 @@ HRESULT store_split_name(const char *full, const char **space, char **name);
 char *store_file_name(const char *name);
 
 enum store_mode { STORE_CREATE, STORE_MODIFY, STORE_CREATE_OR_MODIFY };
-/* Writes the set's XML (UTF-8). PLA_E_DCS_ALREADY_EXISTS / PLA_E_DCS_NOT_FOUND by mode. Atomic; writers of several
-   processes follow one another. *created: whether it is a new set; may be NULL. */
+struct run_record;
+/* How a run record is changed. `change` may return S_FALSE: there is nothing to save. It must not call the store. */
+struct run_change {
+    HRESULT (*change)(struct run_record *record, const void *user);
+    const void *user;
+};
+/* Writes the set's XML (UTF-8), and then changes the run record; `change` may be NULL. PLA_E_DCS_ALREADY_EXISTS /
+   PLA_E_DCS_NOT_FOUND by mode. Each file is replaced whole; writers of several processes follow one another. *created:
+   whether it is a new set; may be NULL. */
 HRESULT store_save(const char *space, const char *name, enum store_mode mode, const char *xml, size_t size,
-                   bool *created);
+                   const struct run_change *change, bool *created);
 /* PLA_E_DCS_NOT_FOUND when there is none. *xml from memory_alloc. */
 HRESULT store_load(const char *space, const char *name, char **xml, size_t *size);
 /* Removes definition and run state. PLA_E_DCS_NOT_FOUND. */
@@ -55,9 +62,8 @@ struct run_record {
 HRESULT store_load_run(const char *space, const char *name, struct run_record *out); /* none: S_OK, known false */
 HRESULT store_save_run(const char *space, const char *name, const struct run_record *record);
 /* Loads the record, has it changed, and saves it, all under one lock, so that nothing that another process writes is
-   lost. `change` may return S_FALSE: there is nothing to save. It must not call the store. */
-HRESULT store_update_run(const char *space, const char *name,
-                         HRESULT (*change)(struct run_record *record, const void *user), const void *user);
+   lost. */
+HRESULT store_update_run(const char *space, const char *name, const struct run_change *change);
 /* Replaces an owned text of a record; unchanged when memory is out. */
 HRESULT run_record_set_text(char **field, const char *value);
 void run_record_free(struct run_record *record);

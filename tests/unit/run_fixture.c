@@ -67,7 +67,7 @@ void fixture_commit(const char *name, const char *root, const char *set_xml, con
                     collector_xml ? "<PerformanceCounterDataCollector><Name>c</Name>" : "",
                     collector_xml ? collector_xml : "", collector_xml ? "</PerformanceCounterDataCollector>" : "");
     assert_non_null(xml);
-    assert_int_equal(store_save(SPACE, name, STORE_CREATE_OR_MODIFY, xml, strlen(xml), NULL), S_OK);
+    assert_int_equal(store_save(SPACE, name, STORE_CREATE_OR_MODIFY, xml, strlen(xml), NULL, NULL), S_OK);
     memory_free(xml);
 }
 

@@ -32,7 +32,7 @@ static int role_commit(const char *letter, int commits)
         HRESULT hr;
 
         fill(xml, letter[0]);
-        hr = store_save("Service", i % 2 ? "Shared" : "SHARED", STORE_CREATE_OR_MODIFY, xml, XML_BYTES, NULL);
+        hr = store_save("Service", i % 2 ? "Shared" : "SHARED", STORE_CREATE_OR_MODIFY, xml, XML_BYTES, NULL, NULL);
         if (FAILED(hr))
             return 10;
         hr = store_load("Service", "shared", &stored, &size);
@@ -98,7 +98,7 @@ static int role_create(const char *letter)
     fill(xml, letter[0]);
     for (int i = 0; i < 50; i++) {
         char *name = text_format("New %d", i);
-        HRESULT hr = store_save("Service", name, STORE_CREATE, xml, XML_BYTES, NULL);
+        HRESULT hr = store_save("Service", name, STORE_CREATE, xml, XML_BYTES, NULL, NULL);
 
         memory_free(name);
         if (SUCCEEDED(hr))
@@ -135,7 +135,7 @@ static void killed_writer(void **state)
 
     (void)state;
     fill(xml, 'a');
-    assert_int_equal(store_save("Service", "shared", STORE_CREATE, xml, XML_BYTES, NULL), S_OK);
+    assert_int_equal(store_save("Service", "shared", STORE_CREATE, xml, XML_BYTES, NULL, NULL), S_OK);
     for (unsigned round = 0; round < 8; round++) {
         char token[64];
         struct process *p;
@@ -162,7 +162,7 @@ static void killed_writer(void **state)
         memory_free(stored);
         assert_int_equal(process_wait(p, 4000, NULL), S_OK);
         process_close(p);
-        assert_int_equal(store_save("Service", "shared", STORE_MODIFY, xml, XML_BYTES, NULL), S_OK);
+        assert_int_equal(store_save("Service", "shared", STORE_MODIFY, xml, XML_BYTES, NULL, NULL), S_OK);
     }
     assert_int_equal(store_delete("Service", "shared"), S_OK);
 }

@@ -13,7 +13,7 @@ static void save(const char *name, enum store_mode mode, const char *xml, HRESUL
     char *before = NULL;
     size_t size;
     bool there = SUCCEEDED(store_load("Service", name, &before, &size)), created = there;
-    HRESULT hr = store_save("Service", name, mode, xml, strlen(xml), &created);
+    HRESULT hr = store_save("Service", name, mode, xml, strlen(xml), NULL, &created);
 
     memory_free(before);
     if (SUCCEEDED(hr) && created == there)
@@ -69,7 +69,7 @@ static void empty_store(void **state)
     assert_false(record.known);
     assert_false(folder_exists(folder));
     assert_int_equal(store_load("Nowhere", "a", &xml, &size), E_NOINTERFACE);
-    assert_int_equal(store_save("Nowhere", "a", STORE_CREATE, "", 0, NULL), E_NOINTERFACE);
+    assert_int_equal(store_save("Nowhere", "a", STORE_CREATE, "", 0, NULL, NULL), E_NOINTERFACE);
 }
 
 static void create_modify_delete(void **state)
@@ -87,7 +87,7 @@ static void create_modify_delete(void **state)
     save("Disk", STORE_CREATE_OR_MODIFY, XML_A, S_OK);
     assert_listed("service", "Disk");
     assert_listed("Session", "");
-    assert_int_equal(store_save("SESSION", "Disk", STORE_CREATE, XML_B, strlen(XML_B), NULL), S_OK);
+    assert_int_equal(store_save("SESSION", "Disk", STORE_CREATE, XML_B, strlen(XML_B), NULL, NULL), S_OK);
     assert_stored("Disk", XML_A);
     assert_int_equal(store_delete("Session", "disk"), S_OK);
     assert_int_equal(store_delete("Service", "disk"), S_OK);
@@ -273,10 +273,10 @@ static void run_records_are_updated(void **state)
     HRESULT nothing = S_FALSE, fails = E_OUTOFMEMORY;
 
     (void)state;
-    assert_int_equal(store_update_run("Service", "Updated", count_on, &by), S_OK);
-    assert_int_equal(store_update_run("Service", "updated", count_on, &by), S_OK);
-    assert_int_equal(store_update_run("Service", "Updated", do_nothing, &nothing), S_OK);
-    assert_int_equal(store_update_run("Service", "Updated", do_nothing, &fails), E_OUTOFMEMORY);
+    assert_int_equal(store_update_run("Service", "Updated", &(struct run_change){count_on, &by}), S_OK);
+    assert_int_equal(store_update_run("Service", "updated", &(struct run_change){count_on, &by}), S_OK);
+    assert_int_equal(store_update_run("Service", "Updated", &(struct run_change){do_nothing, &nothing}), S_OK);
+    assert_int_equal(store_update_run("Service", "Updated", &(struct run_change){do_nothing, &fails}), E_OUTOFMEMORY);
     assert_int_equal(store_load_run("Service", "Updated", &back), S_OK);
     assert_true(back.known);
     assert_int_equal(back.serial_number, 6);
@@ -384,7 +384,7 @@ static void failed_save_leaves_the_old_set(void **state)
 
     (void)state;
     assert_int_equal(folder_create(inside), S_OK); /* a folder where the file belongs */
-    assert_true(FAILED(store_save("Service", "Blocked", STORE_CREATE, XML_A, 5, NULL)));
+    assert_true(FAILED(store_save("Service", "Blocked", STORE_CREATE, XML_A, 5, NULL, NULL)));
     assert_int_equal(folder_list(place, false, &names), S_OK);
     for (size_t i = 0; i < names.count; i++)
         assert_false(text_matches("*.tmp", names.items[i]));
@@ -401,7 +401,7 @@ typedef HRESULT step_function(void);
 
 static HRESULT step_save(void)
 {
-    return store_save("Service", "Memory", STORE_MODIFY, XML_B, strlen(XML_B), NULL);
+    return store_save("Service", "Memory", STORE_MODIFY, XML_B, strlen(XML_B), NULL, NULL);
 }
 
 static HRESULT step_load(void)
@@ -508,7 +508,7 @@ static void check_still_there(HRESULT hr)
 
 static HRESULT step_create(void)
 {
-    HRESULT hr = store_save("Service", "memory", STORE_CREATE, XML_B, strlen(XML_B), NULL);
+    HRESULT hr = store_save("Service", "memory", STORE_CREATE, XML_B, strlen(XML_B), NULL, NULL);
 
     return hr == PLA_E_DCS_ALREADY_EXISTS ? S_OK : SUCCEEDED(hr) ? E_UNEXPECTED : hr;
 }
