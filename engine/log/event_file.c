@@ -130,16 +130,55 @@ static HRESULT append_to(const char *folder, unsigned number, bool listed, const
     return hr;
 }
 
-static HRESULT append_line(const char *folder, const char *line)
+/* The file this process wrote to last, which mostly spares the listing of the folder. */
+static struct {
+    struct host_lock lock;
+    char folder[512];
+    unsigned number;
+} latest;
+
+/* 0: none, or it is gone. */
+static unsigned recall(const char *folder)
+{
+    host_lock_enter(&latest.lock);
+    unsigned number = strcmp(folder, latest.folder) != 0 ? 0 : latest.number;
+    host_lock_leave(&latest.lock);
+    char *path = number ? path_of(folder, number) : NULL;
+    bool there = path && file_exists(path);
+    memory_free(path);
+    return there ? number : 0;
+}
+
+static void remember(const char *folder, unsigned number)
+{
+    if (strlen(folder) >= sizeof latest.folder)
+        return;
+    host_lock_enter(&latest.lock);
+    strcpy(latest.folder, folder);
+    latest.number = number;
+    host_lock_leave(&latest.lock);
+}
+
+static HRESULT append_to_newest(const char *folder, const char *line)
 {
     unsigned next, newest;
     HRESULT hr = find_number(folder, 0, &next, &newest);
     unsigned number = newest ? newest : 1;
     while (SUCCEEDED(hr) && (hr = append_to(folder, number, number == newest, line)) == S_FALSE)
         number++;
-    if (SUCCEEDED(hr) && number != newest)
+    if (FAILED(hr))
+        return hr;
+    remember(folder, number);
+    if (number != newest)
         delete_old(folder, number);
-    return hr;
+    return S_OK;
+}
+
+static HRESULT append_line(const char *folder, const char *line)
+{
+    unsigned number = recall(folder);
+    HRESULT hr = number ? append_to(folder, number, true, line) : S_FALSE;
+    return hr == S_FALSE ? append_to_newest(folder, line) : hr;
 }
 
 HRESULT event_file_append(const char *folder, const struct event_record *e)

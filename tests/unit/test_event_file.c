@@ -120,6 +120,51 @@ static void the_file_stays_small_and_readers_follow(void **state)
     event_reader_close(r);
 }
 
+static void store_events(const char *file, const char *text, size_t size)
+{
+    char *path = path_join(folder, file);
+    assert_int_equal(file_store(path, text, size), S_OK);
+    memory_free(path);
+}
+
+static void expect_events(const uint32_t *ids)
+{
+    struct event_reader *r;
+    struct event_record back;
+    assert_int_equal(event_reader_open(folder, &r), S_OK);
+    for (; *ids; ids++) {
+        assert_int_equal(event_reader_next(r, &back), S_OK);
+        assert_int_equal(back.id, *ids);
+    }
+    assert_int_equal(event_reader_next(r, &back), S_FALSE);
+    event_reader_close(r);
+}
+
+/* Who wrote long ago must not write into the past, where the next turn of the files deletes it. */
+static void other_writers_have_gone_on(void **state)
+{
+    static const char line[] = "2026-11-21T16:00:00.000Z\t50\t4\tok\n";
+    struct event_record e = event(1, "x");
+    size_t size = 1u << 20;
+    char *full = memory_alloc(size), *first = path_join(folder, "events-0000000001.log");
+    (void)state;
+    assert_int_equal(event_file_append(folder, &e), S_OK);
+    expect_events((const uint32_t[]){1, 0});
+    assert_int_equal(file_delete(first), S_OK); /* as others filled it and the next */
+    store_events("events-0000000003.log", line, sizeof line - 1);
+    e.id = 2;
+    assert_int_equal(event_file_append(folder, &e), S_OK);
+    expect_events((const uint32_t[]){50, 2, 0});
+    memset(full, '\n', size); /* it could not be deleted, the next could */
+    store_events("events-0000000003.log", full, size);
+    store_events("events-0000000005.log", line, sizeof line - 1);
+    e.id = 3;
+    assert_int_equal(event_file_append(folder, &e), S_OK);
+    expect_events((const uint32_t[]){50, 3, 0});
+    memory_free(first);
+    memory_free(full);
+}
+
 static void append_many(void *id)
 {
     struct event_record e = event(*(uint32_t *)id, "thread");
@@ -195,6 +240,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(events_come_back, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(lines_that_are_no_events, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(the_file_stays_small_and_readers_follow, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(other_writers_have_gone_on, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(writers_take_turns, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_watch_notices_changes, make_folder, remove_folder),
     };
