@@ -192,17 +192,6 @@ HRESULT collector_get_display_texts(struct object *o, const struct texts *shown,
     return hr;
 }
 
-struct hashed_text {
-    uint64_t hash;
-    const char *text;
-};
-
-static int compare_hashed(const void *a, const void *b)
-{
-    const struct hashed_text *x = a, *y = b;
-    return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) : text_compare_nocase(x->text, y->text);
-}
-
 HRESULT check_no_empty_item(const struct property *p, const struct texts *list)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -213,19 +202,22 @@ HRESULT check_no_empty_item(const struct property *p, const struct texts *list)
 
 HRESULT check_no_duplicates(const struct property *p, const struct texts *list)
 {
-    if (list->count < 2)
-        return S_OK;
-    struct hashed_text *sorted = memory_zero(list->count, sizeof *sorted);
-    if (!sorted)
-        return E_OUTOFMEMORY;
-    for (size_t i = 0; i < list->count; i++)
-        sorted[i] = (struct hashed_text){text_hash_nocase(list->items[i]), list->items[i]};
-    qsort(sorted, list->count, sizeof *sorted, compare_hashed);
-    HRESULT hr = S_OK;
-    for (size_t i = 1; SUCCEEDED(hr) && i < list->count; i++)
-        if (!compare_hashed(&sorted[i - 1], &sorted[i]))
-            hr = error_set(PLA_E_NO_DUPLICATES, "%s: '%s' is there twice", p->name, sorted[i].text);
-    memory_free(sorted);
+    size_t size = 4;
+    while (size < 2 * list->count)
+        size *= 2;
+    /* The texts met so far, each in the first free place from its hash on. */
+    const char **met = memory_zero(size, sizeof *met);
+    HRESULT hr = met ? S_OK : E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && i < list->count; i++) {
+        const char *text = list->items[i];
+        size_t at = text_hash_nocase(text) & (size - 1);
+        while (met[at] && !text_equal_nocase(met[at], text))
+            at = (at + 1) & (size - 1);
+        if (met[at])
+            hr = error_set(PLA_E_NO_DUPLICATES, "%s: '%s' is there twice", p->name, text);
+        met[at] = text;
+    }
+    memory_free((void *)met);
     return hr;
 }
 

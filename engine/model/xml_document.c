@@ -119,14 +119,14 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static char *trimmed(const char *text)
+static void add_trimmed(struct text_buffer *b, const char *text)
 {
     while (is_blank(*text))
         text++;
     size_t length = strlen(text);
     while (length && is_blank(text[length - 1]))
         length--;
-    return text_copy_n(text, length);
+    text_buffer_add_n(b, text, length);
 }
 
 /* The depth is the document's, which is bounded. */
@@ -140,16 +140,18 @@ static void add_text(struct text_buffer *b, const xmlNode *first)
     }
 }
 
-char *xml_element_text(xmlNodePtr element)
+void xml_element_text(xmlNodePtr element, struct text_buffer *out)
 {
     const xmlNode *only = element->children;
     struct text_buffer b = {0};
-    if (!only || (only->type == XML_TEXT_NODE && !only->next)) /* nearly always */
-        return trimmed(only && only->content ? (const char *)only->content : "");
+    if (!only || (only->type == XML_TEXT_NODE && !only->next)) { /* nearly always */
+        add_trimmed(out, only && only->content ? (const char *)only->content : "");
+        return;
+    }
     add_text(&b, only);
-    char *text = b.failed ? NULL : trimmed(b.text ? b.text : "");
+    add_trimmed(out, b.text ? b.text : "");
+    out->failed = out->failed || b.failed;
     text_buffer_free(&b);
-    return text;
 }
 
 struct dumping {

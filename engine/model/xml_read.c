@@ -31,8 +31,9 @@ struct reading {
     const char *path; /* put before a property's name in an issue's key */
     struct list_seen {
         bool seen; /* the elements of a list replace what the object had */
-        struct texts texts;
-    } lists[MAX_ROWS]; /* per row */
+        size_t count;
+        struct text_buffer texts; /* one behind the other, each with its NUL */
+    } lists[MAX_ROWS];            /* per row */
     struct element elements[MAX_NAMES], unknown, *latest;
     size_t element_count;
 };
@@ -159,24 +160,33 @@ static HRESULT element_text(const struct reading *r, xmlNodePtr node, enum prope
         return xml_element_inside(r->document, node, text);
     if (use == XML_WHOLE)
         return xml_element_whole(r->document, node, text);
-    *text = xml_element_text(node);
+    struct text_buffer b = {0};
+    xml_element_text(node, &b);
+    *text = text_buffer_take(&b);
     return *text ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT read_text_of_list(struct list_seen *list, xmlNodePtr node)
+{
+    size_t from = list->texts.length;
+    list->seen = true;
+    xml_element_text(node, &list->texts);
+    if (list->texts.length > from) {
+        text_buffer_add_n(&list->texts, "", 1);
+        list->count++;
+    }
+    return list->texts.failed ? E_OUTOFMEMORY : S_OK;
 }
 
 static HRESULT read_property(struct reading *r, size_t row, xmlNodePtr node)
 {
     const struct property *p = &r->object->class->properties[row];
     char *text = NULL;
+    if (p->kind == PROPERTY_TEXTS)
+        return read_text_of_list(&r->lists[row], node);
     HRESULT hr = element_text(r, node, p->xml_use, &text);
     if (FAILED(hr))
         return hr;
-    if (p->kind == PROPERTY_TEXTS) {
-        r->lists[row].seen = true;
-        if (text[0])
-            return texts_give(&r->lists[row].texts, text);
-        memory_free(text);
-        return S_OK;
-    }
     hr = take_text(r, p, &text);
     memory_free(text);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
@@ -202,24 +212,29 @@ static HRESULT put_list_piecewise(struct reading *r, const struct property *p, c
     return hr;
 }
 
-/* The lists that were read, each put whole. */
-static HRESULT put_lists(struct reading *r)
+static HRESULT put_list(struct reading *r, const struct property *p, const struct list_seen *list)
 {
-    HRESULT hr = S_OK;
+    struct value v = {.kind = PROPERTY_TEXTS};
+    HRESULT hr = texts_from_row(&v.texts, list->texts.text, list->texts.length, list->count);
+    if (SUCCEEDED(hr))
+        hr = object_give(r->object, p, &v);
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) {
+        hr = issue_of(r, hr, p->xml);
+        if (SUCCEEDED(hr))
+            hr = put_list_piecewise(r, p, &v.texts);
+    }
+    value_free(&v);
+    return hr;
+}
+
+/* The lists, each put whole; `hr` is what reading them came to. */
+static HRESULT put_lists(struct reading *r, HRESULT hr)
+{
     for (size_t row = 0; row < r->object->class->property_count; row++) {
-        const struct property *p = &r->object->class->properties[row];
         struct list_seen *list = &r->lists[row];
-        if (list->seen && SUCCEEDED(hr)) {
-            struct value v = {.kind = PROPERTY_TEXTS, .texts = list->texts};
-            hr = object_give(r->object, p, &v);
-            list->texts = v.texts;
-            if (FAILED(hr) && hr != E_OUTOFMEMORY) {
-                hr = issue_of(r, hr, p->xml);
-                if (SUCCEEDED(hr))
-                    hr = put_list_piecewise(r, p, &list->texts);
-            }
-        }
-        texts_free(&list->texts);
+        if (list->seen && SUCCEEDED(hr))
+            hr = put_list(r, &r->object->class->properties[row], list);
+        text_buffer_free(&list->texts);
     }
     return hr;
 }
@@ -408,9 +423,9 @@ static HRESULT read_object(const struct xml_document *document, struct object *d
             if (e && later == (pass == 1))
                 hr = read_element(r, e, n);
         }
-    HRESULT put = put_lists(r);
+    hr = put_lists(r, hr);
     memory_free(r);
-    return FAILED(hr) ? hr : put;
+    return hr;
 }
 
 /* ---- documents of sets and collectors ---- */

@@ -110,11 +110,36 @@ void text_buffer_free(struct text_buffer *b)
     *b = (struct text_buffer){0};
 }
 
+/* A copy is one block, the texts behind the items: it has no capacity. */
+static bool in_one_block(const struct texts *t)
+{
+    return t->count && !t->capacity;
+}
+
+/* Makes a block of its own of each text, so that the list can grow. */
+static HRESULT take_apart(struct texts *t)
+{
+    struct texts apart = {0};
+
+    for (size_t i = 0; i < t->count; i++) {
+        HRESULT hr = texts_add(&apart, t->items[i]);
+
+        if (FAILED(hr)) {
+            texts_free(&apart);
+            return hr;
+        }
+    }
+    texts_free(t);
+    *t = apart;
+    return S_OK;
+}
+
 HRESULT texts_give(struct texts *t, char *text)
 {
+    HRESULT hr = in_one_block(t) ? take_apart(t) : S_OK;
     void *items = t->items;
 
-    if (!memory_grow(&items, &t->capacity, t->count + 1, sizeof(char *))) {
+    if (FAILED(hr) || !memory_grow(&items, &t->capacity, t->count + 1, sizeof(char *))) {
         memory_free(text);
         return E_OUTOFMEMORY;
     }
@@ -130,21 +155,55 @@ HRESULT texts_add(struct texts *t, const char *text)
     return copy ? texts_give(t, copy) : E_OUTOFMEMORY;
 }
 
+/* A list of `count` texts with room for their bytes; *at is where they begin. */
+static HRESULT new_block(size_t count, size_t bytes, struct texts *out, char **at)
+{
+    *out = (struct texts){.count = count};
+    *at = NULL;
+    if (!count)
+        return S_OK;
+    out->items = memory_alloc(count * sizeof(char *) + bytes);
+    if (!out->items)
+        return E_OUTOFMEMORY;
+    *at = (char *)(out->items + count);
+    return S_OK;
+}
+
 HRESULT texts_copy(struct texts *to, const struct texts *from)
 {
-    struct texts copy = {0};
-    HRESULT hr = S_OK;
+    struct texts copy;
+    size_t bytes = 0;
+    char *at;
+    HRESULT hr;
 
-    if (from->count) {
-        copy.items = memory_alloc(from->count * sizeof(char *));
-        copy.capacity = copy.items ? from->count : 0;
-        hr = copy.items ? S_OK : E_OUTOFMEMORY;
-    }
-    for (size_t i = 0; SUCCEEDED(hr) && i < from->count; i++)
-        hr = texts_add(&copy, from->items[i]);
-    if (FAILED(hr)) {
-        texts_free(&copy);
+    for (size_t i = 0; i < from->count; i++)
+        bytes += strlen(from->items[i]) + 1;
+    hr = new_block(from->count, bytes, &copy, &at);
+    if (FAILED(hr))
         return hr;
+    for (size_t i = 0; i < from->count; i++) {
+        bytes = strlen(from->items[i]) + 1;
+        copy.items[i] = memcpy(at, from->items[i], bytes);
+        at += bytes;
+    }
+    texts_free(to);
+    *to = copy;
+    return S_OK;
+}
+
+HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t count)
+{
+    struct texts copy;
+    char *at;
+    HRESULT hr = new_block(count, bytes, &copy, &at);
+
+    if (FAILED(hr))
+        return hr;
+    if (count)
+        memcpy(at, row, bytes);
+    for (size_t i = 0; i < count; i++) {
+        copy.items[i] = at;
+        at += strlen(at) + 1;
     }
     texts_free(to);
     *to = copy;
@@ -153,7 +212,7 @@ HRESULT texts_copy(struct texts *to, const struct texts *from)
 
 void texts_free(struct texts *t)
 {
-    for (size_t i = 0; i < t->count; i++)
+    for (size_t i = 0; i < t->count && !in_one_block(t); i++)
         memory_free(t->items[i]);
     memory_free(t->items);
     *t = (struct texts){0};

@@ -57,7 +57,8 @@ void text_buffer_add_escaped(struct text_buffer *b, const char *text);
 /* Back, in place. False when an escape is malformed or hides a NUL. */
 bool text_unescape(char *text);
 
-/* An owned list of texts. Zero-initialise. */
+/* An owned list of texts. Zero-initialise. What texts_copy and texts_from_row make is one block: none of its texts is
+   freed alone. */
 struct texts {
     size_t count, capacity;
     char **items;
@@ -65,6 +66,8 @@ struct texts {
 HRESULT texts_add(struct texts *t, const char *text); /* copies */
 HRESULT texts_give(struct texts *t, char *text);      /* takes over a text from memory_alloc, and frees it on failure */
 HRESULT texts_copy(struct texts *to, const struct texts *from);
+/* The same of `count` texts that stand one behind the other in `bytes` bytes, each with its NUL. */
+HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t count);
 void texts_free(struct texts *t);
 
 #endif

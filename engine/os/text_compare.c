@@ -57,13 +57,38 @@ bool text_equal_nocase(const char *a, const char *b)
     return text_compare_nocase(a, b) == 0;
 }
 
+#define EACH_BYTE(b) (0x0101010101010101u * (b))
+
+/* Eight ASCII characters at once: those from 'a' to 'z' get above 0x7F by the first sum and not by the second. */
+static uint64_t upper_ascii(uint64_t eight)
+{
+    uint64_t lower = (eight + EACH_BYTE(0x80 - 'a')) & ~(eight + EACH_BYTE(0x7F - 'z')) & EACH_BYTE(0x80);
+    return eight - (lower >> 2);
+}
+
+static uint64_t hash_on(uint64_t hash, uint64_t next)
+{
+    hash = (hash ^ next) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 32;
+}
+
+/* Texts that are equal have their ASCII characters in the same places. */
 uint64_t text_hash_nocase(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
-    uint64_t hash = 0xCBF29CE484222325u; /* FNV-1a by characters */
+    uint64_t hash = 0, eight;
 
-    while (at < end)
-        hash = (hash ^ upper(*at < 0x80 ? *at++ : unicode_next(&at, end, NULL))) * 0x100000001B3u;
+    while (at < end) {
+        if (end - at >= (ptrdiff_t)sizeof(eight)) {
+            memcpy(&eight, at, sizeof(eight));
+            if (!(eight & EACH_BYTE(0x80))) {
+                hash = hash_on(hash, upper_ascii(eight));
+                at += sizeof(eight);
+                continue;
+            }
+        }
+        hash = hash_on(hash, upper(unicode_next(&at, end, NULL)));
+    }
     return hash;
 }
 

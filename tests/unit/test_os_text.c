@@ -112,6 +112,14 @@ static void compare_without_case(void **state)
     assert_true(text_hash_nocase("Pro\xC3\xBCX") == text_hash_nocase("pRO\xC3\x9Cx"));
     assert_true(text_hash_nocase("\xC3\xBF") == text_hash_nocase("\xC5\xB8"));
     assert_false(text_hash_nocase("ab") == text_hash_nocase("ba"));
+    /* by eights, and what is left; the characters beside a, z, A and Z have no case */
+    assert_true(text_hash_nocase("\\process(azAZ@[`{)\\ID") == text_hash_nocase("\\PROCESS(AZaz@[`{)\\id"));
+    assert_false(text_hash_nocase("abcdefg@12345678") == text_hash_nocase("abcdefg`12345678"));
+    assert_false(text_hash_nocase("abcdefg[12345678") == text_hash_nocase("abcdefg{12345678"));
+    assert_false(text_hash_nocase("1234567812345678") == text_hash_nocase("12345678"));
+    assert_true(text_hash_nocase("1234567\xC3\xBC"
+                                 "Abcdefgh") == text_hash_nocase("1234567\xC3\x9C"
+                                                                 "aBCDEFGH"));
     assert_true(text_compare_nocase("a", "B") < 0);
     assert_true(text_compare_nocase("C", "b") > 0);
     assert_true(text_compare_nocase("ab", "a") > 0);
@@ -301,7 +309,7 @@ static void lists(void **state)
         memory_free(text);
     }
     assert_int_equal(texts_add(&b, "old"), S_OK);
-    memory_fail_at(15);
+    memory_fail_at(1);
     assert_int_equal(texts_copy(&b, &a), E_OUTOFMEMORY);
     memory_fail_at(0);
     assert_int_equal(b.count, 1);
@@ -309,9 +317,41 @@ static void lists(void **state)
     assert_int_equal(texts_copy(&b, &a), S_OK);
     assert_int_equal(b.count, 20);
     assert_string_equal(b.items[19], "19");
+    memory_fail_at(15); /* while the copy, which is one block, is taken apart to grow */
+    assert_int_equal(texts_add(&b, "20"), E_OUTOFMEMORY);
+    memory_fail_at(0);
+    assert_int_equal(b.count, 20);
+    assert_int_equal(texts_add(&b, "20"), S_OK);
+    assert_int_equal(b.count, 21);
+    assert_string_equal(b.items[0], "0");
+    assert_string_equal(b.items[20], "20");
+    assert_int_equal(texts_copy(&b, &(struct texts){0}), S_OK);
+    assert_int_equal(b.count, 0);
+    assert_int_equal(texts_add(&b, "first"), S_OK);
+    assert_string_equal(b.items[0], "first");
     texts_free(&a);
     texts_free(&b);
     assert_int_equal(b.count, 0);
+}
+
+static void lists_from_rows(void **state)
+{
+    static const char row[] = "one\0\0three";
+    struct texts t = {0};
+
+    (void)state;
+    assert_int_equal(texts_from_row(&t, row, sizeof(row), 3), S_OK);
+    assert_int_equal(t.count, 3);
+    assert_string_equal(t.items[0], "one");
+    assert_string_equal(t.items[1], "");
+    assert_string_equal(t.items[2], "three");
+    memory_fail_at(1);
+    assert_int_equal(texts_from_row(&t, row, sizeof(row), 3), E_OUTOFMEMORY);
+    memory_fail_at(0);
+    assert_int_equal(t.count, 3);
+    assert_int_equal(texts_from_row(&t, NULL, 0, 0), S_OK);
+    assert_int_equal(t.count, 0);
+    texts_free(&t);
 }
 
 int main(void)
@@ -327,6 +367,7 @@ int main(void)
         cmocka_unit_test(guids),
         cmocka_unit_test(buffer),
         cmocka_unit_test(lists),
+        cmocka_unit_test(lists_from_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
