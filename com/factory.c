@@ -3,7 +3,6 @@
 #include "com/facade.h"
 #include "com/server.h"
 #include "com/skin.h"
-#include "engine/os/memory.h"
 #include "engine/run/sets.h"
 
 #include <objbase.h>
@@ -20,55 +19,26 @@ static HRESULT provider_collection_create(const char *category, struct object **
     return object_create(&trace_data_provider_collection_class, NULL, out);
 }
 
-/* What is registered can be created, no more and no less. */
-static const struct creatable {
+/* What is registered can be created, no more and no less. Factories live as long as the module. */
+struct factory {
+    IClassFactory iface;
     const CLSID *id;
     HRESULT (*create)(const char *category, struct object **out);
     const char *category;
-    HRESULT (*create_for_client)(const char *category, struct object **out);
-} creatables[] = {
-#define CLASS(name, guid, title, create, category)    {&CLSID_##name, create, category, create},
-#define FACADE(name, guid, title, create, for_client) {&CLSID_##name, create, NULL, for_client},
-#include "reg/classes.def"
-#undef FACADE
-#undef CLASS
 };
-
-struct factory {
-    IClassFactory iface;
-    LONG references;
-    const struct creatable *creatable;
-    bool for_client;
-};
-
-static struct factory *factory_of(IClassFactory *This)
-{
-    return (struct factory *)This;
-}
 
 static HRESULT STDMETHODCALLTYPE factory_query(IClassFactory *This, REFIID iid, void **out)
 {
     if (!out)
         return E_POINTER;
-    *out = NULL;
-    if (!IsEqualIID(iid, &IID_IUnknown) && !IsEqualIID(iid, &IID_IClassFactory))
-        return E_NOINTERFACE;
-    *out = This;
-    IClassFactory_AddRef(This);
-    return S_OK;
+    *out = IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IClassFactory) ? This : NULL;
+    return *out ? S_OK : E_NOINTERFACE;
 }
 
-static ULONG STDMETHODCALLTYPE factory_add_reference(IClassFactory *This)
+static ULONG STDMETHODCALLTYPE factory_count(IClassFactory *This)
 {
-    return (ULONG)InterlockedIncrement(&factory_of(This)->references);
-}
-
-static ULONG STDMETHODCALLTYPE factory_release(IClassFactory *This)
-{
-    LONG n = InterlockedDecrement(&factory_of(This)->references);
-    if (!n)
-        memory_free(This);
-    return (ULONG)n;
+    (void)This;
+    return 1;
 }
 
 static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *outer, REFIID iid, void **out)
@@ -80,8 +50,8 @@ static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *o
     *out = NULL;
     if (outer)
         return CLASS_E_NOAGGREGATION;
-    const struct factory *f = factory_of(This);
-    HRESULT hr = (f->for_client ? f->creatable->create_for_client : f->creatable->create)(f->creatable->category, &o);
+    const struct factory *f = (const struct factory *)This;
+    HRESULT hr = f->create(f->category, &o);
     if (FAILED(hr))
         return hr;
     hr = skin_get(o, &skin);
@@ -103,25 +73,25 @@ static HRESULT STDMETHODCALLTYPE factory_lock(IClassFactory *This, BOOL lock)
     return S_OK;
 }
 
-static IClassFactoryVtbl factory_vtable = {factory_query, factory_add_reference, factory_release, factory_create,
-                                           factory_lock};
+static IClassFactoryVtbl factory_vtable = {factory_query, factory_count, factory_count, factory_create, factory_lock};
 
-size_t com_class_count(void)
-{
-    return sizeof creatables / sizeof creatables[0];
-}
+static struct factory factories[COM_CLASS_COUNT][2] = {
+/* in the server, in a client */
+#define FACTORY(name, create, category)                                                                                \
+    {                                                                                                                  \
+        {&factory_vtable}, &CLSID_##name, create, category                                                             \
+    }
+#define CLASS(name, guid, title, create, category)    {FACTORY(name, create, category), FACTORY(name, create, category)},
+#define FACADE(name, guid, title, create, for_client) {FACTORY(name, create, NULL), FACTORY(name, for_client, NULL)},
+#include "reg/classes.def"
+#undef FACADE
+#undef CLASS
+#undef FACTORY
+};
 
-HRESULT com_class_factory(size_t index, bool for_client, CLSID *clsid, IUnknown **out)
+IUnknown *com_class_factory(size_t index, bool for_client, CLSID *clsid)
 {
-    struct factory *f = memory_zero(1, sizeof *f);
-    *out = NULL;
-    if (!f)
-        return E_OUTOFMEMORY;
-    f->iface.lpVtbl = &factory_vtable;
-    f->references = 1;
-    f->creatable = &creatables[index];
-    f->for_client = for_client;
-    *clsid = *creatables[index].id;
-    *out = (IUnknown *)f;
-    return S_OK;
+    struct factory *f = &factories[index][for_client];
+    *clsid = *f->id;
+    return (IUnknown *)&f->iface;
 }

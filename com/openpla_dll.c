@@ -51,19 +51,11 @@ STDAPI DllGetClassObject(REFCLSID clsid, REFIID iid, void **out)
     if (!out)
         return E_POINTER;
     *out = NULL;
-    for (size_t i = 0; i < com_class_count(); i++) {
-        IUnknown *factory;
+    for (size_t i = 0; i < COM_CLASS_COUNT; i++) {
         CLSID id;
-        HRESULT hr = com_class_factory(i, is_registered_use(clsid), &id, &factory);
-        if (FAILED(hr))
-            return hr;
+        IUnknown *factory = com_class_factory(i, is_registered_use(clsid), &id);
         if (IsEqualCLSID(clsid, &id))
-            hr = IUnknown_QueryInterface(factory, iid, out);
-        else
-            hr = S_FALSE;
-        IUnknown_Release(factory);
-        if (hr != S_FALSE)
-            return hr;
+            return IUnknown_QueryInterface(factory, iid, out);
     }
     return proxy_stub_get_class_object(clsid, iid, out);
 }

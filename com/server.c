@@ -145,45 +145,38 @@ static HRESULT secure(void)
     return hr;
 }
 
-static void revoke_classes(DWORD *cookies, size_t count)
+static DWORD class_cookies[COM_CLASS_COUNT];
+static size_t classes_registered;
+
+static void revoke_classes(void)
 {
-    while (count)
-        CoRevokeClassObject(cookies[--count]);
-    memory_free(cookies);
+    while (classes_registered)
+        CoRevokeClassObject(class_cookies[--classes_registered]);
 }
 
 /* Registers every class and lets clients in at once. */
-static HRESULT register_classes(DWORD **cookies, size_t *count)
+static HRESULT register_classes(void)
 {
-    size_t i, total = com_class_count();
     HRESULT hr = S_OK;
 
-    *cookies = memory_zero(total, sizeof(**cookies));
-    if (!*cookies)
-        return E_OUTOFMEMORY;
-    for (i = 0; i < total && SUCCEEDED(hr); i++) {
-        IUnknown *factory;
+    while (SUCCEEDED(hr) && classes_registered < COM_CLASS_COUNT) {
         CLSID clsid;
+        IUnknown *factory = com_class_factory(classes_registered, false, &clsid);
 
-        hr = com_class_factory(i, false, &clsid, &factory);
-        if (SUCCEEDED(hr)) {
-            hr = CoRegisterClassObject(&clsid, factory, CLSCTX_LOCAL_SERVER, REGCLS_MULTIPLEUSE | REGCLS_SUSPENDED,
-                                       &(*cookies)[i]);
-            IUnknown_Release(factory);
-        }
+        hr = CoRegisterClassObject(&clsid, factory, CLSCTX_LOCAL_SERVER, REGCLS_MULTIPLEUSE | REGCLS_SUSPENDED,
+                                   &class_cookies[classes_registered]);
+        if (SUCCEEDED(hr))
+            classes_registered++;
     }
     if (SUCCEEDED(hr))
         hr = CoResumeClassObjects();
-    if (SUCCEEDED(hr)) {
-        *count = total;
+    if (SUCCEEDED(hr))
         return S_OK;
-    }
-    revoke_classes(*cookies, i ? i - 1 : 0);
-    *cookies = NULL;
+    revoke_classes();
     return error_prefix(hr, "registering the classes");
 }
 
-static HRESULT open_server(DWORD **cookies, size_t *count)
+static HRESULT open_server(void)
 {
     HRESULT hr;
 
@@ -196,7 +189,7 @@ static HRESULT open_server(DWORD **cookies, size_t *count)
     if (SUCCEEDED(hr) && host_is_wine())
         hr = kept_interfaces_begin();
     if (SUCCEEDED(hr))
-        hr = register_classes(cookies, count);
+        hr = register_classes();
     if (SUCCEEDED(hr))
         hr = supervisor_start(work_changed, NULL, &supervisor);
     return hr;
@@ -236,21 +229,20 @@ static void wait_until_unused(DWORD grace)
 
 static int serve_for_com(void)
 {
-    DWORD *cookies = NULL, grace = FIRST_CLIENT_MS;
-    size_t count = 0;
+    DWORD grace = FIRST_CLIENT_MS;
     HRESULT hr;
 
     note_clients = host_is_wine();
-    hr = open_server(&cookies, &count);
+    hr = open_server();
 
     while (SUCCEEDED(hr)) {
         wait_until_unused(grace);
-        revoke_classes(cookies, count);
+        revoke_classes();
         Sleep(LATE_CLIENT_MS);
         if (!in_use())
             break;
         grace = GRACE_MS;
-        hr = register_classes(&cookies, &count);
+        hr = register_classes();
     }
     if (FAILED(hr))
         fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
@@ -313,8 +305,6 @@ static void serve_until_end(void)
 
 static void WINAPI service_main(DWORD argc, WCHAR **argv)
 {
-    DWORD *cookies = NULL;
-    size_t count = 0;
     HRESULT hr;
 
     (void)argc, (void)argv;
@@ -322,11 +312,11 @@ static void WINAPI service_main(DWORD argc, WCHAR **argv)
     if (!service_handle)
         return;
     report(SERVICE_START_PENDING, 10000, S_OK);
-    hr = open_server(&cookies, &count);
+    hr = open_server();
     if (SUCCEEDED(hr)) {
         report(SERVICE_RUNNING, 0, S_OK);
         serve_until_end();
-        revoke_classes(cookies, count);
+        revoke_classes();
     }
     report(SERVICE_STOPPED, 0, hr);
     leave(FAILED(hr));

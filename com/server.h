@@ -21,9 +21,16 @@ void server_work_begun(void);
 void server_work_ended(void);
 
 /* The classes that are served; in com/factory.c. `for_client`: the objects are made in a client's process and leave the
-   work to the server. *factory is a new reference. */
-size_t com_class_count(void);
-HRESULT com_class_factory(size_t index, bool for_client, CLSID *clsid, IUnknown **factory);
+   work to the server. The factory lives as long as the module. */
+enum {
+#define CLASS(name, guid, title, create, category)    COM_CLASS_##name,
+#define FACADE(name, guid, title, create, for_client) COM_CLASS_##name,
+#include "reg/classes.def"
+#undef FACADE
+#undef CLASS
+    COM_CLASS_COUNT
+};
+IUnknown *com_class_factory(size_t index, bool for_client, CLSID *clsid);
 
 /* Whether a set of any namespace runs now; in com/running_sets.c. */
 bool server_set_is_running(void);
