@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The factory of proxies and stubs: it wraps what the generated factory makes. */
+/* The factory of proxies and stubs: it wraps the generated proxies and takes the place of the generated stubs' Invoke.
+ */
 #include "com/proxy_stub.h"
 #include "com/proxy_stub_channel.h"
 #include "com/proxy_stub_guard.h"
@@ -13,7 +14,7 @@ HRESULT WINAPI openpla_proxies_DllCanUnloadNow(void);
 void RPC_ENTRY GetProxyDllInfo(const ProxyFileInfo ***files, const CLSID **class_id);
 
 static const CLSID proxy_class = OPENPLA_PROXY_CLSID;
-static LONG held; /* references to the factory, and wrapped proxies and stubs: part of the module's count */
+static LONG held; /* references to the factory, and wrapped proxies: part of the module's count */
 
 struct proxy {
     IRpcProxyBuffer buffer;
@@ -82,103 +83,22 @@ static IRpcProxyBufferVtbl proxy_methods = {
     proxy_query_interface, proxy_add_ref, proxy_release, proxy_connect, proxy_disconnect,
 };
 
-struct stub {
-    IRpcStubBuffer buffer;
-    LONG references;
-    IRpcStubBuffer *inner;
-    const CInterfaceStubHeader *interface_header;
-};
-
-static struct stub *from_stub(IRpcStubBuffer *buffer)
+/* In place of the Invoke of rpcrt4's stubs, in their vtables. */
+static HRESULT STDMETHODCALLTYPE stub_invoke(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel)
 {
-    return CONTAINING_RECORD(buffer, struct stub, buffer);
-}
-
-static HRESULT STDMETHODCALLTYPE stub_query_interface(IRpcStubBuffer *buffer, REFIID iid, void **object)
-{
-    if (!object)
-        return E_POINTER;
-    if (IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IRpcStubBuffer)) {
-        *object = buffer;
-        IRpcStubBuffer_AddRef(buffer);
-        return S_OK;
-    }
-    *object = NULL;
-    return E_NOINTERFACE;
-}
-
-static ULONG STDMETHODCALLTYPE stub_add_ref(IRpcStubBuffer *buffer)
-{
-    return (ULONG)InterlockedIncrement(&from_stub(buffer)->references);
-}
-
-static ULONG STDMETHODCALLTYPE stub_release(IRpcStubBuffer *buffer)
-{
-    struct stub *self = from_stub(buffer);
-    LONG left = InterlockedDecrement(&self->references);
-    if (!left) {
-        IRpcStubBuffer_Release(self->inner);
-        memory_free(self);
-        InterlockedDecrement(&held);
-    }
-    return (ULONG)left;
-}
-
-static HRESULT STDMETHODCALLTYPE stub_connect(IRpcStubBuffer *buffer, IUnknown *server)
-{
-    return IRpcStubBuffer_Connect(from_stub(buffer)->inner, server);
-}
-
-static void STDMETHODCALLTYPE stub_disconnect(IRpcStubBuffer *buffer)
-{
-    IRpcStubBuffer_Disconnect(from_stub(buffer)->inner);
-}
-
-static HRESULT STDMETHODCALLTYPE stub_invoke(IRpcStubBuffer *buffer, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel)
-{
-    struct stub *self = from_stub(buffer);
+    const CInterfaceStubHeader *header = &CONTAINING_RECORD(stub->lpVtbl, CInterfaceStubVtbl, Vtbl)->header;
     /* The uppermost bit is the client's mark of a valid opnum; Wine's stub would use it as part of an index. */
     message->iMethod &= 0x7fff;
-    HRESULT hr = proxy_stub_check_request(self->interface_header, message->iMethod, message->Buffer, message->cbBuffer);
+    HRESULT hr = proxy_stub_check_request(header, message->iMethod, message->Buffer, message->cbBuffer);
     if (FAILED(hr))
         return hr;
-    IRpcChannelBuffer *padded = proxy_stub_channel(channel, self->interface_header->piid);
+    IRpcChannelBuffer *padded = proxy_stub_channel(channel, header->piid);
     if (!padded)
         return E_OUTOFMEMORY;
-    hr = proxy_stub_guarded_invoke(self->inner, message, padded);
+    hr = proxy_stub_guarded_invoke(stub, message, padded);
     IRpcChannelBuffer_Release(padded);
     return hr;
 }
-
-static IRpcStubBuffer *STDMETHODCALLTYPE stub_is_iid_supported(IRpcStubBuffer *buffer, REFIID iid)
-{
-    if (!IsEqualIID(iid, from_stub(buffer)->interface_header->piid))
-        return NULL;
-    IRpcStubBuffer_AddRef(buffer);
-    return buffer;
-}
-
-static ULONG STDMETHODCALLTYPE stub_count_refs(IRpcStubBuffer *buffer)
-{
-    return IRpcStubBuffer_CountRefs(from_stub(buffer)->inner);
-}
-
-static HRESULT STDMETHODCALLTYPE stub_debug_query_interface(IRpcStubBuffer *buffer, void **object)
-{
-    return IRpcStubBuffer_DebugServerQueryInterface(from_stub(buffer)->inner, object);
-}
-
-static void STDMETHODCALLTYPE stub_debug_release(IRpcStubBuffer *buffer, void *object)
-{
-    IRpcStubBuffer_DebugServerRelease(from_stub(buffer)->inner, object);
-}
-
-static IRpcStubBufferVtbl stub_methods = {
-    stub_query_interface,  stub_add_ref,    stub_release,
-    stub_connect,          stub_disconnect, stub_invoke,
-    stub_is_iid_supported, stub_count_refs, stub_debug_query_interface,
-    stub_debug_release,
-};
 
 static HRESULT generated_factory(IPSFactoryBuffer **factory)
 {
@@ -218,8 +138,8 @@ static HRESULT STDMETHODCALLTYPE factory_create_proxy(IPSFactoryBuffer *factory,
         return E_POINTER;
     *proxy = NULL;
     *object = NULL;
-    const CInterfaceStubHeader *header = proxy_stub_interface(iid);
-    if (!header)
+    const CInterfaceStubVtbl *of_interface = proxy_stub_interface(iid);
+    if (!of_interface)
         return E_NOINTERFACE;
     struct proxy *self = memory_zero(1, sizeof *self);
     if (!self)
@@ -236,7 +156,7 @@ static HRESULT STDMETHODCALLTYPE factory_create_proxy(IPSFactoryBuffer *factory,
     }
     self->buffer.lpVtbl = &proxy_methods;
     self->references = 1;
-    self->iid = header->piid;
+    self->iid = of_interface->header.piid;
     InterlockedIncrement(&held);
     *proxy = &self->buffer;
     return S_OK;
@@ -258,10 +178,12 @@ static const PRPC_STUB_FUNCTION stub_functions[MOST_OPNUMS] = {
     [7 ... MOST_OPNUMS - 1] = call_interpreted,
 };
 
-static void complete_stub(const CInterfaceStubHeader *header)
+/* Once the generated factory has filled in what widl leaves out. */
+static void complete_stub(CInterfaceStubVtbl *stub)
 {
-    if (!header->pDispatchTable && header->DispatchTableCount <= MOST_OPNUMS)
-        ((CInterfaceStubHeader *)header)->pDispatchTable = stub_functions;
+    if (!stub->header.pDispatchTable && stub->header.DispatchTableCount <= MOST_OPNUMS)
+        stub->header.pDispatchTable = stub_functions;
+    stub->Vtbl.Invoke = stub_invoke;
 }
 
 static HRESULT STDMETHODCALLTYPE factory_create_stub(IPSFactoryBuffer *factory, REFIID iid, IUnknown *server,
@@ -271,31 +193,19 @@ static HRESULT STDMETHODCALLTYPE factory_create_stub(IPSFactoryBuffer *factory, 
     if (!stub)
         return E_POINTER;
     *stub = NULL;
-    const CInterfaceStubHeader *header = proxy_stub_interface(iid);
-    if (!header)
+    CInterfaceStubVtbl *of_interface = proxy_stub_interface(iid);
+    if (!of_interface)
         return E_NOINTERFACE;
     if (!server) /* Wine's rpcrt4 reads its vtable at once */
         return E_INVALIDARG;
-    complete_stub(header);
-    struct stub *self = memory_zero(1, sizeof *self);
-    if (!self)
-        return E_OUTOFMEMORY;
     IPSFactoryBuffer *generated;
     HRESULT hr = generated_factory(&generated);
-    if (SUCCEEDED(hr)) {
-        hr = IPSFactoryBuffer_CreateStub(generated, iid, server, &self->inner);
-        IPSFactoryBuffer_Release(generated);
-    }
-    if (FAILED(hr)) {
-        memory_free(self);
+    if (FAILED(hr))
         return hr;
-    }
-    self->buffer.lpVtbl = &stub_methods;
-    self->references = 1;
-    self->interface_header = header;
-    InterlockedIncrement(&held);
-    *stub = &self->buffer;
-    return S_OK;
+    complete_stub(of_interface);
+    hr = IPSFactoryBuffer_CreateStub(generated, iid, server, stub);
+    IPSFactoryBuffer_Release(generated);
+    return hr;
 }
 
 static IPSFactoryBufferVtbl factory_methods = {

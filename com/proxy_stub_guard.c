@@ -23,7 +23,7 @@ LONG proxy_stub_keep_exception(const EXCEPTION_POINTERS *pointers, BYTE *frame)
     return EXCEPTION_EXECUTE_HANDLER;
 }
 
-/* Calls Invoke, the sixth method. *exception is 0, or the exception's code with the result meaningless. */
+/* Calls rpcrt4's CStdStubBuffer_Invoke. *exception is 0, or the exception's code with the result meaningless. */
 HRESULT proxy_stub_call_in_frame(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel,
                                  DWORD *exception);
 
@@ -37,9 +37,8 @@ __asm__(".text\n"
         "    .seh_endprologue\n"
         "    movq %r9, 72(%rsp)\n"
         "    movl $0, (%r9)\n"
-        "    movq (%rcx), %rax\n"
         ".Lproxy_stub_call:\n"
-        "    call *40(%rax)\n"
+        "    call *__imp_CStdStubBuffer_Invoke(%rip)\n"
         "    nop\n"
         ".Lproxy_stub_called:\n" /* also reached from the handler, with the frame restored */
         "    addq $40, %rsp\n"

@@ -35,7 +35,7 @@ struct request {
 
 void RPC_ENTRY GetProxyDllInfo(const ProxyFileInfo ***files, const CLSID **class_id);
 
-const CInterfaceStubHeader *proxy_stub_interface(REFIID iid)
+CInterfaceStubVtbl *proxy_stub_interface(REFIID iid)
 {
     const ProxyFileInfo **files;
     const CLSID *class_id;
@@ -44,7 +44,7 @@ const CInterfaceStubHeader *proxy_stub_interface(REFIID iid)
         const PCInterfaceStubVtblList *stub = (*files)->pStubVtblList;
         for (; *stub; stub++) {
             if (IsEqualIID((*stub)->header.piid, iid))
-                return &(*stub)->header;
+                return (CInterfaceStubVtbl *)*stub;
         }
     }
     return NULL;

@@ -9,8 +9,8 @@
 #include <ole2.h>
 #include <rpcproxy.h>
 
-/* What widl generated for the interface, or NULL if it is none of ours. */
-const CInterfaceStubHeader *proxy_stub_interface(REFIID iid);
+/* What widl generated for the stubs of the interface, which is no constant; NULL if it is none of ours. */
+CInterfaceStubVtbl *proxy_stub_interface(REFIID iid);
 
 /* S_OK, or the HRESULT of RPC_S_PROCNUM_OUT_OF_RANGE (no such opnum) or RPC_X_BAD_STUB_DATA (fewer bytes than the
    method's [in] parameters take in their shortest form, or a BSTR that reaches past the end: Wine's unmarshalling would
