@@ -115,11 +115,7 @@ HRESULT collection_get_item(void *interface_pointer, const VARIANT *index, void 
         return com_no_pointer(interface_pointer, "Item");
     *out = NULL;
     HRESULT hr = collection_find(model_of(interface_pointer), index, &item);
-    if (SUCCEEDED(hr)) {
-        hr = skin_get(item, out);
-        object_release(item);
-    }
-    return com_result(interface_pointer, hr);
+    return com_result(interface_pointer, skin_give(hr, item, out));
 }
 
 HRESULT collection_get_enumerator(void *interface_pointer, IUnknown **out)
@@ -213,9 +209,5 @@ HRESULT collection_create_item(void *interface_pointer, const struct class *clas
         return com_no_pointer(interface_pointer, class->name);
     *out = NULL;
     HRESULT hr = object_create(class, NULL, &item);
-    if (SUCCEEDED(hr)) {
-        hr = skin_get(item, out);
-        object_release(item);
-    }
-    return com_result(interface_pointer, hr);
+    return com_result(interface_pointer, skin_give(hr, item, out));
 }

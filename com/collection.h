@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The members that all six collections share: written once, typed for each interface by COLLECTION_THUNKS. */
+/* The members that all six collections share: written once, typed for each interface by macros. */
 #ifndef OPENPLA_COLLECTION_H
 #define OPENPLA_COLLECTION_H
 
@@ -41,9 +41,9 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
     {                                                                                                                  \
         return collection_add_range(This, other);                                                                      \
     }
-#define COLLECTION_READ_SLOTS(I)                                                                                       \
-    .get_Count = I##_get_Count_thunk, .get_Item = I##_get_Item_thunk, .get__NewEnum = I##_get__NewEnum_thunk,          \
-    .Clear = I##_Clear_thunk, .AddRange = I##_AddRange_thunk
+#define COLLECTION_READ_SLOTS                                                                                          \
+    .get_Count = THUNK(get_Count), .get_Item = THUNK(get_Item), .get__NewEnum = THUNK(get__NewEnum),                   \
+    .Clear = THUNK(Clear), .AddRange = THUNK(AddRange)
 #define COLLECTION_ADD_THUNK(I, Item)                                                                                  \
     static HRESULT STDMETHODCALLTYPE I##_Add_thunk(I *This, Item *item)                                                \
     {                                                                                                                  \

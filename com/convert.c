@@ -349,3 +349,19 @@ HRESULT object_get_xml(void *interface_pointer, BSTR *out)
     }
     return com_result(interface_pointer, hr);
 }
+
+HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, const char *argument, IValueMap **issues)
+{
+    struct object *map = NULL;
+    char *utf8 = NULL;
+    if (!issues)
+        return com_no_pointer(interface_pointer, "Validation");
+    *issues = NULL;
+    HRESULT hr = text_from_bstr(xml, argument, &utf8);
+    if (SUCCEEDED(hr))
+        hr = issues_create(NULL, &map);
+    if (SUCCEEDED(hr))
+        hr = method(model_of(interface_pointer), utf8, strlen(utf8), map);
+    memory_free(utf8);
+    return com_result(interface_pointer, skin_give(hr, map, (void **)issues));
+}

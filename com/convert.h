@@ -9,8 +9,11 @@
 HRESULT property_get(void *interface_pointer, size_t row, void *out);
 HRESULT property_put(void *interface_pointer, size_t row, const void *in);
 
-/* The Xml member of sets and collectors. */
+/* The Xml member of sets and collectors, and their SetXml: the text is read by `method`, what it finds goes out as a
+   map (plaValidation). */
 HRESULT object_get_xml(void *interface_pointer, BSTR *out);
+typedef HRESULT (*xml_method)(struct object *o, const char *xml, size_t size, struct object *issues);
+HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, const char *argument, IValueMap **issues);
 
 /* UTF-8 to a new BSTR. */
 HRESULT bstr_from_text(const char *text, BSTR *out);

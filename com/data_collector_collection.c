@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* IDataCollectorCollection. MS-PLA 3.2.4.15. */
-#include "com/class_table.h"
 #include "com/collection.h"
 #include "com/convert.h"
-#include "com/issues.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
 
-DISPATCH_THUNKS(IDataCollectorCollection)
 COLLECTION_READ_THUNKS(IDataCollectorCollection, IDataCollector, LONG)
 COLLECTION_ADD_THUNK(IDataCollectorCollection, IDataCollector)
 COLLECTION_REMOVE_THUNK(IDataCollectorCollection)
@@ -27,14 +24,12 @@ static HRESULT STDMETHODCALLTYPE collectors_create_from_xml(IDataCollectorCollec
         hr = issues_create(NULL, &issues);
     if (SUCCEEDED(hr))
         hr = collector_create_from_xml(model_of(This), text, strlen(text), issues, &collector);
-    if (SUCCEEDED(hr))
-        hr = skin_get(collector, (void **)out);
-    hr = give_issues(hr, issues, validation);
+    hr = skin_give(hr, collector, (void **)out);
+    hr = skin_give(hr, issues, (void **)validation);
     if (FAILED(hr) && *out) {
         IDataCollector_Release(*out);
         *out = NULL;
     }
-    object_release(collector);
     memory_free(text);
     return com_result(This, hr);
 }
@@ -50,19 +45,12 @@ static HRESULT STDMETHODCALLTYPE collectors_create(IDataCollectorCollection *Thi
     if (!class)
         return com_result(This, error_set(E_INVALIDARG, "Type: %d is no value of DataCollectorType", (int)type));
     HRESULT hr = object_create(class, model_of(This), &collector);
-    if (SUCCEEDED(hr)) {
-        hr = skin_get(collector, (void **)out);
-        object_release(collector);
-    }
-    return com_result(This, hr);
+    return com_result(This, skin_give(hr, collector, (void **)out));
 }
 
-const IDataCollectorCollectionVtbl data_collector_collection_vtable = {
-    DISPATCH_SLOTS(IDataCollectorCollection),
-    COLLECTION_READ_SLOTS(IDataCollectorCollection),
-    .Add = IDataCollectorCollection_Add_thunk,
-    .Remove = IDataCollectorCollection_Remove_thunk,
-    .CreateDataCollectorFromXml = collectors_create_from_xml,
-    .CreateDataCollector = collectors_create,
-};
-ASSERT_SLOTS(IDataCollectorCollection, COLLECTION_SLOT_COUNT + 2);
+#define INTERFACE IDataCollectorCollection
+#define METHODS                                                                                                        \
+    .Add = THUNK(Add), .Remove = THUNK(Remove), .CreateDataCollectorFromXml = collectors_create_from_xml,              \
+    .CreateDataCollector = collectors_create, COLLECTION_READ_SLOTS
+#define METHOD_COUNT (COLLECTION_SLOT_COUNT + 2)
+#include "com/object_vtable.inc"

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* IDataCollectorSet: its members that are more than a property. MS-PLA 3.2.4.1. */
-#include "com/class_table.h"
 #include "com/convert.h"
-#include "com/issues.h"
-#include "com/property_thunks.h"
 #include "engine/os/memory.h"
 #include "engine/run/sets.h"
-
-#define INTERFACE IDataCollectorSet
-#define PROPERTY  PROPERTY_THUNKS
-#include "engine/model/data_collector_set.def"
-#undef PROPERTY
-DISPATCH_THUNKS(IDataCollectorSet)
 
 static HRESULT STDMETHODCALLTYPE set_get_xml(IDataCollectorSet *This, BSTR *out)
 {
@@ -60,7 +51,7 @@ static HRESULT STDMETHODCALLTYPE set_commit_(IDataCollectorSet *This, BSTR name,
         hr = set_commit(model_of(This), name_text, server_text, (uint32_t)mode, issues);
     memory_free(name_text);
     memory_free(server_text);
-    return com_result(This, give_issues(hr, issues, validation));
+    return com_result(This, skin_give(hr, issues, (void **)validation));
 }
 
 static HRESULT STDMETHODCALLTYPE set_delete_(IDataCollectorSet *This)
@@ -80,7 +71,7 @@ static HRESULT STDMETHODCALLTYPE set_stop_(IDataCollectorSet *This, VARIANT_BOOL
 
 static HRESULT STDMETHODCALLTYPE set_set_xml(IDataCollectorSet *This, BSTR xml, IValueMap **validation)
 {
-    return call_with_issues(This, set_from_xml, xml, "xml", validation);
+    return object_set_xml(This, set_from_xml, xml, "xml", validation);
 }
 
 static HRESULT STDMETHODCALLTYPE set_set_value(IDataCollectorSet *This, BSTR key, BSTR value)
@@ -112,26 +103,11 @@ static HRESULT STDMETHODCALLTYPE set_get_value_(IDataCollectorSet *This, BSTR ke
     return com_result(This, hr);
 }
 
-const IDataCollectorSetVtbl data_collector_set_vtable = {
-    DISPATCH_SLOTS(IDataCollectorSet),
-#define PROPERTY PROPERTY_SLOTS
-#include "engine/model/data_collector_set.def"
-#undef PROPERTY
-    .get_Xml = set_get_xml,
-    .SetCredentials = set_set_credentials,
-    .Query = set_query_,
-    .Commit = set_commit_,
-    .Delete = set_delete_,
-    .Start = set_start_,
-    .Stop = set_stop_,
-    .SetXml = set_set_xml,
-    .SetValue = set_set_value,
-    .GetValue = set_get_value_,
-};
-enum {
-    IDataCollectorSet_slots = 0
-#define PROPERTY PROPERTY_SLOT_COUNT
-#include "engine/model/data_collector_set.def"
-#undef PROPERTY
-};
-ASSERT_SLOTS(IDataCollectorSet, IDataCollectorSet_slots + 10);
+#define INTERFACE IDataCollectorSet
+#define ROWS      "engine/model/data_collector_set.def"
+#define METHODS                                                                                                        \
+    .get_Xml = set_get_xml, .SetCredentials = set_set_credentials, .Query = set_query_, .Commit = set_commit_,         \
+    .Delete = set_delete_, .Start = set_start_, .Stop = set_stop_, .SetXml = set_set_xml, .SetValue = set_set_value,   \
+    .GetValue = set_get_value_
+#define METHOD_COUNT 10
+#include "com/object_vtable.inc"

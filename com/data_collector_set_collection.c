@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* IDataCollectorSetCollection. MS-PLA 3.2.4.16. */
-#include "com/class_table.h"
 #include "com/collection.h"
 #include "com/convert.h"
 #include "engine/os/memory.h"
 #include "engine/run/sets.h"
 
-DISPATCH_THUNKS(IDataCollectorSetCollection)
 COLLECTION_READ_THUNKS(IDataCollectorSetCollection, IDataCollectorSet, LONG)
 COLLECTION_ADD_THUNK(IDataCollectorSetCollection, IDataCollectorSet)
 
@@ -37,11 +35,7 @@ static HRESULT STDMETHODCALLTYPE sets_get(IDataCollectorSetCollection *This, BST
     return com_result(This, hr);
 }
 
-const IDataCollectorSetCollectionVtbl data_collector_set_collection_vtable = {
-    DISPATCH_SLOTS(IDataCollectorSetCollection),
-    COLLECTION_READ_SLOTS(IDataCollectorSetCollection),
-    .Add = IDataCollectorSetCollection_Add_thunk,
-    .Remove = sets_remove,
-    .GetDataCollectorSets = sets_get,
-};
-ASSERT_SLOTS(IDataCollectorSetCollection, COLLECTION_SLOT_COUNT + 1);
+#define INTERFACE    IDataCollectorSetCollection
+#define METHODS      .Add = THUNK(Add), .Remove = sets_remove, .GetDataCollectorSets = sets_get, COLLECTION_READ_SLOTS
+#define METHOD_COUNT (COLLECTION_SLOT_COUNT + 1)
+#include "com/object_vtable.inc"

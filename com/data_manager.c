@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IDataManager. MS-PLA 3.2.4.2. */
-#include "com/class_table.h"
-#include "com/property_thunks.h"
-
-#define INTERFACE IDataManager
-#define PROPERTY  PROPERTY_THUNKS
-#include "engine/model/data_manager.def"
-#undef PROPERTY
-DISPATCH_THUNKS(IDataManager)
+#include "com/skin.h"
 
 static HRESULT not_here(IDataManager *This, const char *method)
 {
@@ -32,18 +25,8 @@ static HRESULT STDMETHODCALLTYPE manager_extract(IDataManager *This, BSTR cabine
     return not_here(This, "Extract");
 }
 
-const IDataManagerVtbl data_manager_vtable = {
-    DISPATCH_SLOTS(IDataManager),
-#define PROPERTY PROPERTY_SLOTS
-#include "engine/model/data_manager.def"
-#undef PROPERTY
-    .Run = manager_run,
-    .Extract = manager_extract,
-};
-enum {
-    IDataManager_slots = 0
-#define PROPERTY PROPERTY_SLOT_COUNT
-#include "engine/model/data_manager.def"
-#undef PROPERTY
-};
-ASSERT_SLOTS(IDataManager, IDataManager_slots + 2);
+#define INTERFACE    IDataManager
+#define ROWS         "engine/model/data_manager.def"
+#define METHODS      .Run = manager_run, .Extract = manager_extract
+#define METHOD_COUNT 2
+#include "com/object_vtable.inc"

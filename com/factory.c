@@ -43,7 +43,7 @@ static ULONG STDMETHODCALLTYPE factory_count(IClassFactory *This)
 
 static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *outer, REFIID iid, void **out)
 {
-    struct object *o;
+    struct object *o = NULL;
     void *skin;
     if (!out)
         return E_POINTER;
@@ -52,10 +52,7 @@ static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *o
         return CLASS_E_NOAGGREGATION;
     const struct factory *f = (const struct factory *)This;
     HRESULT hr = f->create(f->category, &o);
-    if (FAILED(hr))
-        return hr;
-    hr = skin_get(o, &skin);
-    object_release(o);
+    hr = skin_give(hr, o, &skin);
     if (FAILED(hr))
         return hr;
     hr = skin_query(skin, iid, out);

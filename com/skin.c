@@ -88,6 +88,14 @@ HRESULT skin_get(struct object *model, void **interface_pointer)
     return S_OK;
 }
 
+HRESULT skin_give(HRESULT hr, struct object *model, void **interface_pointer)
+{
+    if (SUCCEEDED(hr) && interface_pointer)
+        hr = skin_get(model, interface_pointer);
+    object_release(model);
+    return hr;
+}
+
 HRESULT skin_model(IUnknown *pointer, const struct class *class, const char *argument, struct object **model)
 {
     struct skin *s;

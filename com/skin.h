@@ -40,6 +40,9 @@ static inline struct object *model_of(void *interface_pointer)
 struct com_class *com_class_of(const struct class *model);
 /* The object's skin, made if it has none now; a reference to its interface. */
 HRESULT skin_get(struct object *model, void **interface_pointer);
+/* For a method that gives an object out, whose reference is taken over: skin_get unless hr is a failure, which is
+   returned then. Without a place for it the object is not wanted. */
+HRESULT skin_give(HRESULT hr, struct object *model, void **interface_pointer);
 /* The model behind an interface pointer of ours, as a reference; E_INVALIDARG, naming `argument`, if it is not one of
    this process' objects of the model class (NULL: any class). */
 HRESULT skin_model(IUnknown *pointer, const struct class *class, const char *argument, struct object **model);
@@ -65,47 +68,5 @@ HRESULT guid_member_invoke(struct skin *s, ITypeInfo *info, DISPID id, WORD flag
 HRESULT com_result(void *interface_pointer, HRESULT hr);
 /* E_POINTER with the argument's name. */
 HRESULT com_no_pointer(void *interface_pointer, const char *argument);
-
-/* The 7 slots of IUnknown and IDispatch, typed for interface I. */
-#define DISPATCH_THUNKS(I)                                                                                             \
-    static HRESULT STDMETHODCALLTYPE I##_QueryInterface_thunk(I *This, REFIID iid, void **out)                         \
-    {                                                                                                                  \
-        return skin_query(skin_of(This), iid, out);                                                                    \
-    }                                                                                                                  \
-    static ULONG STDMETHODCALLTYPE I##_AddRef_thunk(I *This)                                                           \
-    {                                                                                                                  \
-        return skin_add_reference(skin_of(This));                                                                      \
-    }                                                                                                                  \
-    static ULONG STDMETHODCALLTYPE I##_Release_thunk(I *This)                                                          \
-    {                                                                                                                  \
-        return skin_release(skin_of(This));                                                                            \
-    }                                                                                                                  \
-    static HRESULT STDMETHODCALLTYPE I##_GetTypeInfoCount_thunk(I *This, UINT *count)                                  \
-    {                                                                                                                  \
-        return count ? (*count = 1, S_OK) : com_no_pointer(This, "pctinfo");                                           \
-    }                                                                                                                  \
-    static HRESULT STDMETHODCALLTYPE I##_GetTypeInfo_thunk(I *This, UINT index, LCID lcid, ITypeInfo **out)            \
-    {                                                                                                                  \
-        (void)lcid;                                                                                                    \
-        return dispatch_get_type_info(skin_of(This), index, out);                                                      \
-    }                                                                                                                  \
-    static HRESULT STDMETHODCALLTYPE I##_GetIDsOfNames_thunk(I *This, REFIID iid, LPOLESTR *names, UINT count,         \
-                                                             LCID lcid, DISPID *ids)                                   \
-    {                                                                                                                  \
-        (void)lcid;                                                                                                    \
-        return dispatch_get_ids(skin_of(This), iid, names, count, ids);                                                \
-    }                                                                                                                  \
-    static HRESULT STDMETHODCALLTYPE I##_Invoke_thunk(I *This, DISPID id, REFIID iid, LCID lcid, WORD flags,           \
-                                                      DISPPARAMS *params, VARIANT *result, EXCEPINFO *exception,       \
-                                                      UINT *bad_argument)                                              \
-    {                                                                                                                  \
-        (void)lcid;                                                                                                    \
-        return dispatch_invoke(skin_of(This), id, iid, flags, params, result, exception, bad_argument);                \
-    }
-#define DISPATCH_SLOTS(I)                                                                                              \
-    .QueryInterface = I##_QueryInterface_thunk, .AddRef = I##_AddRef_thunk, .Release = I##_Release_thunk,              \
-    .GetTypeInfoCount = I##_GetTypeInfoCount_thunk, .GetTypeInfo = I##_GetTypeInfo_thunk,                              \
-    .GetIDsOfNames = I##_GetIDsOfNames_thunk, .Invoke = I##_Invoke_thunk
-enum { DISPATCH_SLOT_COUNT = 7 };
 
 #endif

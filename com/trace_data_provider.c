@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ITraceDataProvider. MS-PLA 3.2.4.11. */
-#include "com/class_table.h"
 #include "com/convert.h"
 #include "com/foreign_object.h"
-#include "com/property_thunks.h"
 #include "engine/model/trace_providers.h"
 #include "engine/os/memory.h"
-
-#define INTERFACE ITraceDataProvider
-#define PROPERTY  PROPERTY_THUNKS
-#include "engine/model/trace_data_provider.def"
-#undef PROPERTY
-DISPATCH_THUNKS(ITraceDataProvider)
 
 static HRESULT STDMETHODCALLTYPE provider_query(ITraceDataProvider *This, BSTR name, BSTR server)
 {
@@ -66,21 +58,10 @@ static HRESULT STDMETHODCALLTYPE provider_get_processes(ITraceDataProvider *This
     return com_result(This, trace_providers_no_processes("GetRegisteredProcesses"));
 }
 
-const ITraceDataProviderVtbl trace_data_provider_vtable = {
-    DISPATCH_SLOTS(ITraceDataProvider),
-#define PROPERTY PROPERTY_SLOTS
-#include "engine/model/trace_data_provider.def"
-#undef PROPERTY
-    .Query = provider_query,
-    .Resolve = provider_resolve,
-    .SetSecurity = provider_set_security,
-    .GetSecurity = provider_get_security,
-    .GetRegisteredProcesses = provider_get_processes,
-};
-enum {
-    ITraceDataProvider_slots = 0
-#define PROPERTY PROPERTY_SLOT_COUNT
-#include "engine/model/trace_data_provider.def"
-#undef PROPERTY
-};
-ASSERT_SLOTS(ITraceDataProvider, ITraceDataProvider_slots + 5);
+#define INTERFACE ITraceDataProvider
+#define ROWS      "engine/model/trace_data_provider.def"
+#define METHODS                                                                                                        \
+    .Query = provider_query, .Resolve = provider_resolve, .SetSecurity = provider_set_security,                        \
+    .GetSecurity = provider_get_security, .GetRegisteredProcesses = provider_get_processes
+#define METHOD_COUNT 5
+#include "com/object_vtable.inc"

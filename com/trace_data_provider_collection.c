@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ITraceDataProviderCollection. MS-PLA 3.2.4.13. */
-#include "com/class_table.h"
 #include "com/collection.h"
 #include "engine/model/trace_providers.h"
 
-DISPATCH_THUNKS(ITraceDataProviderCollection)
 COLLECTION_READ_THUNKS(ITraceDataProviderCollection, ITraceDataProvider, LONG)
 COLLECTION_ADD_THUNK(ITraceDataProviderCollection, ITraceDataProvider)
 COLLECTION_REMOVE_THUNK(ITraceDataProviderCollection)
@@ -23,13 +21,10 @@ static HRESULT STDMETHODCALLTYPE providers_get_by_process(ITraceDataProviderColl
     return com_result(This, trace_providers_list_of_process(model_of(This), pid));
 }
 
-const ITraceDataProviderCollectionVtbl trace_data_provider_collection_vtable = {
-    DISPATCH_SLOTS(ITraceDataProviderCollection),
-    COLLECTION_READ_SLOTS(ITraceDataProviderCollection),
-    .Add = ITraceDataProviderCollection_Add_thunk,
-    .Remove = ITraceDataProviderCollection_Remove_thunk,
-    .CreateTraceDataProvider = ITraceDataProviderCollection_CreateTraceDataProvider_thunk,
-    .GetTraceDataProviders = providers_get,
-    .GetTraceDataProvidersByProcess = providers_get_by_process,
-};
-ASSERT_SLOTS(ITraceDataProviderCollection, COLLECTION_SLOT_COUNT + 3);
+#define INTERFACE ITraceDataProviderCollection
+#define METHODS                                                                                                        \
+    .Add = THUNK(Add), .Remove = THUNK(Remove), .CreateTraceDataProvider = THUNK(CreateTraceDataProvider),             \
+    .GetTraceDataProviders = providers_get, .GetTraceDataProvidersByProcess = providers_get_by_process,                \
+    COLLECTION_READ_SLOTS
+#define METHOD_COUNT (COLLECTION_SLOT_COUNT + 3)
+#include "com/object_vtable.inc"

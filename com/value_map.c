@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* IValueMap. MS-PLA 3.2.4.18. */
-#include "com/class_table.h"
 #include "com/collection.h"
-#include "com/property_thunks.h"
+#include "com/convert.h"
 
-#define INTERFACE IValueMap
-#define PROPERTY  PROPERTY_THUNKS
-#include "engine/model/value_map.def"
-#undef PROPERTY
-DISPATCH_THUNKS(IValueMap)
 COLLECTION_READ_THUNKS(IValueMap, IValueMapItem, LONG)
 COLLECTION_REMOVE_THUNK(IValueMap)
 
@@ -53,22 +47,10 @@ static HRESULT STDMETHODCALLTYPE map_add(IValueMap *This, VARIANT in)
 
 COLLECTION_CREATE_THUNK(IValueMap, IValueMapItem, CreateValueMapItem, value_map_item_class)
 
-const IValueMapVtbl value_map_vtable = {
-    DISPATCH_SLOTS(IValueMap),
-    COLLECTION_READ_SLOTS(IValueMap),
-    .Remove = IValueMap_Remove_thunk,
-    .Add = map_add,
-#define PROPERTY PROPERTY_SLOTS
-#include "engine/model/value_map.def"
-#undef PROPERTY
-    .get_Value = map_get_value,
-    .put_Value = map_put_value,
-    .CreateValueMapItem = IValueMap_CreateValueMapItem_thunk,
-};
-enum {
-    IValueMap_slots = 0
-#define PROPERTY PROPERTY_SLOT_COUNT
-#include "engine/model/value_map.def"
-#undef PROPERTY
-};
-ASSERT_SLOTS(IValueMap, IValueMap_slots + COLLECTION_SLOT_COUNT + 3);
+#define INTERFACE IValueMap
+#define ROWS      "engine/model/value_map.def"
+#define METHODS                                                                                                        \
+    .Remove = THUNK(Remove), .Add = map_add, .get_Value = map_get_value, .put_Value = map_put_value,                   \
+    .CreateValueMapItem = THUNK(CreateValueMapItem), COLLECTION_READ_SLOTS
+#define METHOD_COUNT (COLLECTION_SLOT_COUNT + 3)
+#include "com/object_vtable.inc"
