@@ -83,14 +83,13 @@ bool variant_is_object(const VARIANT *v, IUnknown **out)
 
 HRESULT collection_find(struct object *collection, const VARIANT *which, struct object **out)
 {
-    const VARIANT *v = V_VT(which) == (VT_VARIANT | VT_BYREF) ? V_VARIANTREF(which) : which;
     struct variant index;
     IUnknown *object;
     int64_t number;
     *out = NULL;
-    if (variant_is_object(v, &object))
+    if (variant_is_object(which, &object))
         return find_object(collection, object, out);
-    HRESULT hr = variant_from_com(v, collection->class->name, &index);
+    HRESULT hr = variant_from_com(which, collection->class->name, &index);
     if (FAILED(hr))
         return hr;
     if (index.type == VARIANT_TEXT) {

@@ -130,32 +130,23 @@ HRESULT variant_from_com(const VARIANT *in, const char *argument, struct variant
     case VT_NULL:
         break;
     case VT_I1:
-        out->integer = V_I1(&direct);
-        break;
     case VT_I2:
-        out->integer = V_I2(&direct);
-        break;
     case VT_I4:
     case VT_INT:
+    case VT_UI1:
+    case VT_UI2:
+    case VT_UI4:
+    case VT_UINT:
+        hr = VariantChangeType(&direct, &direct, 0, VT_I8);
+        out->integer = V_I8(&direct);
+        break;
     case VT_ERROR:
-        out->integer = V_I4(&direct);
+        out->integer = V_ERROR(&direct);
         break;
     case VT_I8:
     case VT_CY:
-        out->integer = V_I8(&direct);
-        break;
-    case VT_UI1:
-        out->integer = V_UI1(&direct);
-        break;
-    case VT_UI2:
-        out->integer = V_UI2(&direct);
-        break;
-    case VT_UI4:
-    case VT_UINT:
-        out->integer = V_UI4(&direct);
-        break;
     case VT_UI8:
-        out->integer = (int64_t)V_UI8(&direct);
+        out->integer = V_I8(&direct);
         break;
     case VT_BOOL:
         out->integer = V_BOOL(&direct);

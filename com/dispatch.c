@@ -3,13 +3,24 @@
 #include "com/skin.h"
 
 #include "com/convert.h"
-#include "com/module.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
 #include <wchar.h>
 
 /* ---- type information ---- */
+
+/* A resource of the module that this code is in. */
+static HRESULT load_type_library(ITypeLib **out)
+{
+    WCHAR path[MAX_PATH * 4];
+    HMODULE module;
+    if (!GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                            (const WCHAR *)com_classes, &module) ||
+        !GetModuleFileNameW(module, path, ARRAYSIZE(path)))
+        return HRESULT_FROM_WIN32(GetLastError());
+    return LoadTypeLibEx(path, REGKIND_NONE, out);
+}
 
 HRESULT class_type_info(const struct class *class, ITypeInfo **out)
 {
@@ -18,7 +29,7 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out)
     ITypeInfo *info;
     *out = c->type_info;
     if (!*out) {
-        HRESULT hr = LoadTypeLibEx(module_path(), REGKIND_NONE, &library);
+        HRESULT hr = load_type_library(&library);
         if (FAILED(hr))
             return error_set(hr, "the type library in openpla.dll cannot be loaded");
         hr = ITypeLib_GetTypeInfoOfGuid(library, c->interface_id, &info);
@@ -34,11 +45,6 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out)
     return S_OK;
 }
 
-HRESULT skin_type_info(struct skin *s, ITypeInfo **out)
-{
-    return class_type_info(s->class->model, out);
-}
-
 HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out)
 {
     if (!out)
@@ -47,7 +53,7 @@ HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out)
     if (index)
         return com_result(s,
                           error_set(DISP_E_BADINDEX, "GetTypeInfo: there is one type information, not %u", index + 1));
-    return com_result(s, skin_type_info(s, out));
+    return com_result(s, class_type_info(s->class->model, out));
 }
 
 HRESULT dispatch_get_ids(struct skin *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids)
@@ -55,7 +61,7 @@ HRESULT dispatch_get_ids(struct skin *s, REFIID iid, LPOLESTR *names, UINT count
     ITypeInfo *info;
     if (!IsEqualIID(iid, &IID_NULL))
         return DISP_E_UNKNOWNINTERFACE;
-    HRESULT hr = skin_type_info(s, &info);
+    HRESULT hr = class_type_info(s->class->model, &info);
     if (FAILED(hr))
         return com_result(s, hr);
     hr = ITypeInfo_GetIDsOfNames(info, names, count, ids);
@@ -327,7 +333,7 @@ HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPP
         return DISP_E_UNKNOWNINTERFACE;
     if (!params)
         return E_INVALIDARG;
-    HRESULT hr = skin_type_info(s, &info);
+    HRESULT hr = class_type_info(s->class->model, &info);
     if (FAILED(hr))
         return com_result(s, hr);
     if (id == DISPID_NEWENUM)

@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* IEnumVARIANT over a snapshot of a collection: MS-PLA _NewEnum; clones share the snapshot. */
+/* IEnumVARIANT over a snapshot of a collection: MS-PLA _NewEnum. */
 #include "com/enumerator.h"
 
 #include "com/server.h"
 #include "engine/os/memory.h"
 
-struct snapshot { /* shared by an enumerator and its clones */
-    LONG references;
-    struct object **items;
-    size_t count;
-};
 struct enumerator {
     IEnumVARIANT iface;
     LONG references;
-    struct snapshot *snapshot;
+    struct object **items; /* what the collection held; references */
+    size_t count;
     LONG position;
 };
-
-static void snapshot_release(struct snapshot *s)
-{
-    if (InterlockedDecrement(&s->references))
-        return;
-    objects_release(s->items, s->count);
-    memory_free(s);
-}
 
 static struct enumerator *enumerator_of(IEnumVARIANT *This)
 {
@@ -52,7 +40,7 @@ static ULONG STDMETHODCALLTYPE enumerator_release(IEnumVARIANT *This)
     struct enumerator *e = enumerator_of(This);
     LONG n = InterlockedDecrement(&e->references);
     if (!n) {
-        snapshot_release(e->snapshot);
+        objects_release(e->items, e->count);
         memory_free(e);
         server_object_destroyed();
     }
@@ -70,11 +58,11 @@ static HRESULT STDMETHODCALLTYPE enumerator_next(IEnumVARIANT *This, ULONG count
     for (; n < count; n++) {
         LONG at = InterlockedIncrement(&e->position) - 1;
         void *skin;
-        if ((size_t)at >= e->snapshot->count) {
+        if ((size_t)at >= e->count) {
             InterlockedDecrement(&e->position);
             break;
         }
-        HRESULT hr = skin_get(e->snapshot->items[at], &skin);
+        HRESULT hr = skin_get(e->items[at], &skin);
         if (FAILED(hr)) {
             for (ULONG i = 0; i < n; i++)
                 VariantClear(&items[i]);
@@ -93,7 +81,7 @@ static HRESULT STDMETHODCALLTYPE enumerator_next(IEnumVARIANT *This, ULONG count
 static HRESULT STDMETHODCALLTYPE enumerator_skip(IEnumVARIANT *This, ULONG count)
 {
     struct enumerator *e = enumerator_of(This);
-    size_t left = e->snapshot->count - (size_t)e->position;
+    size_t left = e->count - (size_t)e->position;
     e->position += (LONG)(count < left ? count : left);
     return count <= left ? S_OK : S_FALSE;
 }
@@ -104,33 +92,39 @@ static HRESULT STDMETHODCALLTYPE enumerator_reset(IEnumVARIANT *This)
     return S_OK;
 }
 
-static HRESULT create(struct snapshot *snapshot, LONG position, IEnumVARIANT **out);
+static HRESULT create(struct object **items, size_t count, LONG position, IEnumVARIANT **out);
 
 static HRESULT STDMETHODCALLTYPE enumerator_clone(IEnumVARIANT *This, IEnumVARIANT **out)
 {
     struct enumerator *e = enumerator_of(This);
     if (!out)
         return E_POINTER;
-    InterlockedIncrement(&e->snapshot->references);
-    return create(e->snapshot, e->position, out);
+    *out = NULL;
+    struct object **items = memory_copy(e->items, e->count * sizeof *items);
+    if (!items)
+        return E_OUTOFMEMORY;
+    for (size_t i = 0; i < e->count; i++)
+        object_reference(items[i]);
+    return create(items, e->count, e->position, out);
 }
 
 static IEnumVARIANTVtbl enumerator_vtable = {enumerator_query, enumerator_add_reference, enumerator_release,
                                              enumerator_next,  enumerator_skip,          enumerator_reset,
                                              enumerator_clone};
 
-/* Takes over the caller's reference to the snapshot, also on failure. */
-static HRESULT create(struct snapshot *snapshot, LONG position, IEnumVARIANT **out)
+/* Takes over the items, also on failure. */
+static HRESULT create(struct object **items, size_t count, LONG position, IEnumVARIANT **out)
 {
     struct enumerator *e = memory_zero(1, sizeof *e);
     *out = NULL;
     if (!e) {
-        snapshot_release(snapshot);
+        objects_release(items, count);
         return E_OUTOFMEMORY;
     }
     e->iface.lpVtbl = &enumerator_vtable;
     e->references = 1;
-    e->snapshot = snapshot;
+    e->items = items;
+    e->count = count;
     e->position = position;
     server_object_created();
     *out = &e->iface;
@@ -139,19 +133,9 @@ static HRESULT create(struct snapshot *snapshot, LONG position, IEnumVARIANT **o
 
 HRESULT enumerator_create(struct object *collection, IUnknown **out)
 {
-    IEnumVARIANT *e;
-    struct snapshot *s = memory_zero(1, sizeof *s);
+    struct object **items;
+    size_t count;
     *out = NULL;
-    if (!s)
-        return E_OUTOFMEMORY;
-    s->references = 1;
-    HRESULT hr = collection_snapshot(collection, &s->items, &s->count);
-    if (FAILED(hr)) {
-        memory_free(s);
-        return hr;
-    }
-    hr = create(s, 0, &e);
-    if (SUCCEEDED(hr))
-        *out = (IUnknown *)e;
-    return hr;
+    HRESULT hr = collection_snapshot(collection, &items, &count);
+    return SUCCEEDED(hr) ? create(items, count, 0, (IEnumVARIANT **)out) : hr;
 }

@@ -2,7 +2,6 @@
 /* The verbs of sets in a client's process: each goes to an object of the server that is bound to the same name. */
 #include "com/facade.h"
 
-#include "com/collection.h"
 #include "com/convert.h"
 #include "com/facade_peer.h"
 #include "com/server_call.h"
@@ -84,7 +83,7 @@ static HRESULT send_credentials(struct object *o, IDispatch *set)
     const char *arguments[] = {user, password};
     HRESULT hr = put && (!user || !password) ? E_OUTOFMEMORY : S_OK;
     if (SUCCEEDED(hr) && put)
-        hr = server_call(set, &data_collector_set_class, L"SetCredentials", arguments, 2, NULL);
+        hr = server_call(set, &data_collector_set_class, L"SetCredentials", arguments, 2);
     memory_free(user);
     memory_free_secret(password);
     return hr;
@@ -105,7 +104,8 @@ static HRESULT is_known(struct object *issues, const char *key, int64_t what, bo
     return hr;
 }
 
-static HRESULT add_issue(IDispatch *item, struct object *issues)
+/* What the server's validation says and ours did not. */
+static HRESULT add_issue(IDispatch *item, void *issues)
 {
     char *key = NULL, *text = NULL;
     uint32_t what;
@@ -124,22 +124,6 @@ static HRESULT add_issue(IDispatch *item, struct object *issues)
     return hr;
 }
 
-/* What the server's validation says and ours did not. */
-static HRESULT add_issues(IDispatch *map, struct object *issues)
-{
-    uint32_t count;
-    HRESULT hr = server_get_number(map, &value_map_class, L"Count", &count);
-    for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        VARIANT at = {.vt = VT_I4}, item;
-        V_I4(&at) = (LONG)i;
-        hr = server_invoke(map, &value_map_class, L"Item", DISPATCH_PROPERTYGET, &at, 1, &item);
-        if (SUCCEEDED(hr) && V_VT(&item) == VT_DISPATCH && V_DISPATCH(&item))
-            hr = add_issue(V_DISPATCH(&item), issues);
-        VariantClear(&item);
-    }
-    return hr;
-}
-
 static HRESULT commit_at_server(IDispatch *set, const char *name, uint32_t mode, struct object *issues)
 {
     VARIANT arguments[3] = {{.vt = VT_BSTR}, {.vt = VT_BSTR}, {.vt = VT_I4}}, map;
@@ -151,7 +135,8 @@ static HRESULT commit_at_server(IDispatch *set, const char *name, uint32_t mode,
     if (FAILED(hr))
         return hr;
     /* It is committed: what cannot be read of the map now does not undo that. */
-    if (V_VT(&map) == VT_DISPATCH && V_DISPATCH(&map) && FAILED(add_issues(V_DISPATCH(&map), issues)))
+    if (V_VT(&map) == VT_DISPATCH && V_DISPATCH(&map) &&
+        FAILED(server_each(V_DISPATCH(&map), &value_map_class, add_issue, issues)))
         error_clear();
     VariantClear(&map);
     return S_OK;
@@ -191,7 +176,7 @@ static HRESULT facade_commit(struct object *o, const char *space, const char *na
     if (SUCCEEDED(hr))
         hr = server_create(peer_class_of(space, false), machine, &set);
     if (SUCCEEDED(hr))
-        hr = server_call(set, &data_collector_set_class, L"SetXml", (const char *[]){xml}, 1, NULL);
+        hr = server_call(set, &data_collector_set_class, L"SetXml", (const char *[]){xml}, 1);
     if (SUCCEEDED(hr))
         hr = send_credentials(o, set);
     if (SUCCEEDED(hr))
@@ -212,7 +197,7 @@ static HRESULT facade_commit(struct object *o, const char *space, const char *na
     return hr;
 }
 
-/* Fills ours from the server's, which is bound to the name already, and keeps that (a reference taken over). */
+/* Fills ours from the server's, which is bound to the name already, and keeps that. */
 static HRESULT fill(struct object *o, IDispatch *set, const char *space, const char *name, const char *server)
 {
     char *xml = NULL, *user = NULL;
@@ -225,13 +210,12 @@ static HRESULT fill(struct object *o, IDispatch *set, const char *space, const c
         object_lock(o);
         peer_of(o)->credentials = false;
         object_unlock(o);
+        IDispatch_AddRef(set);
         peer_keep(o, set, true, NULL);
         /* Without it the folder is named as we would. */
         char *folder = peer_folder_key(o);
         keep_folder(o, &folder);
         memory_free(folder);
-    } else {
-        IDispatch_Release(set);
     }
     memory_free(user);
     memory_free(xml);
@@ -246,7 +230,11 @@ static HRESULT facade_query(struct object *o, const char *space, const char *nam
     if (SUCCEEDED(hr))
         hr = peer_query(space, name, machine, &set);
     memory_free(machine);
-    return SUCCEEDED(hr) ? fill(o, set, space, name, server) : hr;
+    if (FAILED(hr))
+        return hr;
+    hr = fill(o, set, space, name, server);
+    IDispatch_Release(set);
+    return hr;
 }
 
 static HRESULT facade_delete(struct object *o, const char *space, const char *name)
@@ -272,33 +260,18 @@ static HRESULT facade_stop(struct object *o, const char *space, const char *name
     return start_or_stop(o, space, name, L"Stop", synchronous);
 }
 
-static HRESULT get(struct object *o, const char *space, const char *name, const WCHAR *property, VARTYPE type,
-                   VARIANT *out)
-{
-    HRESULT hr = peer_verb(o, space, name, property, DISPATCH_PROPERTYGET, NULL, 0, out);
-    if (SUCCEEDED(hr))
-        hr = VariantChangeType(out, out, 0, type);
-    return hr;
-}
-
 static HRESULT get_number(struct object *o, const char *space, const char *name, const WCHAR *property, uint32_t *out)
 {
     VARIANT v;
-    HRESULT hr = get(o, space, name, property, VT_I8, &v);
-    if (SUCCEEDED(hr))
-        *out = (uint32_t)V_I8(&v);
-    return hr;
+    HRESULT hr = peer_verb(o, space, name, property, DISPATCH_PROPERTYGET, NULL, 0, &v);
+    return server_take_number(hr, &v, out);
 }
 
 static HRESULT get_text(struct object *o, const char *space, const char *name, const WCHAR *property, char **out)
 {
     VARIANT v;
-    HRESULT hr = get(o, space, name, property, VT_BSTR, &v);
-    if (FAILED(hr))
-        return hr;
-    hr = text_from_bstr(V_BSTR(&v), "the server's text", out);
-    VariantClear(&v);
-    return hr;
+    HRESULT hr = peer_verb(o, space, name, property, DISPATCH_PROPERTYGET, NULL, 0, &v);
+    return server_take_text(hr, &v, out);
 }
 
 /* The files of the latest run, out of the server's XML: one call, whatever the number of collectors. */
@@ -375,106 +348,47 @@ static HRESULT facade_get_run_value(struct object *o, const char *space, const c
         return hr;
     hr = peer_verb(o, space, name, L"GetValue", DISPATCH_METHOD, &argument, 1, &v);
     SysFreeString(V_BSTR(&argument));
-    if (FAILED(hr))
-        return hr;
-    hr = V_VT(&v) == VT_BSTR ? text_from_bstr(V_BSTR(&v), "the server's text", value) : DISP_E_TYPEMISMATCH;
-    VariantClear(&v);
-    return hr;
+    return server_take_text(hr, &v, value);
 }
 
 /* ---- listing ---- */
 
-/* Takes over the reference to the server's set. */
-static HRESULT add_set(struct object *collection, const char *space, const char *pattern, const char *server,
-                       IDispatch *set)
+struct listing {
+    struct object *collection;
+    const char *space, *pattern, *server;
+};
+
+static HRESULT add_set(IDispatch *set, void *user)
 {
-    struct object *o;
+    const struct listing *l = user;
+    struct object *o = NULL;
     char *name;
     HRESULT hr = server_get_text(set, &data_collector_set_class, L"Name", &name);
-    if (FAILED(hr) || !text_matches(pattern, name)) {
-        IDispatch_Release(set);
-        memory_free(name);
-        return hr;
-    }
-    hr = facade_set_create(NULL, &o);
-    if (SUCCEEDED(hr)) {
-        hr = fill(o, set, space, name, server);
+    if (SUCCEEDED(hr) && text_matches(l->pattern, name)) {
+        hr = facade_set_create(NULL, &o);
         if (SUCCEEDED(hr))
-            hr = collection_add(collection, o);
+            hr = fill(o, set, l->space, name, l->server);
+        if (SUCCEEDED(hr))
+            hr = collection_add(l->collection, o);
         object_release(o);
-    } else {
-        IDispatch_Release(set);
     }
     memory_free(name);
     return hr;
 }
 
-/* An enumerator's item: VT_DISPATCH from our server, VT_UNKNOWN from Windows'. */
-static HRESULT take_set(const VARIANT *item, IDispatch **set)
-{
-    IUnknown *object;
-    *set = NULL;
-    if (!variant_is_object(item, &object) || !object)
-        return error_set(DISP_E_TYPEMISMATCH, "the server lists a set that is no object");
-    HRESULT hr = IUnknown_QueryInterface(object, &IID_IDispatch, (void **)set);
-    if (SUCCEEDED(hr) && !*set)
-        hr = E_NOINTERFACE;
-    if (SUCCEEDED(hr))
-        hr = server_as_caller((IUnknown *)*set);
-    if (FAILED(hr) && *set)
-        IDispatch_Release(*set);
-    return hr;
-}
-
-static HRESULT add_all(struct object *collection, const char *space, const char *pattern, const char *server,
-                       IEnumVARIANT *all)
-{
-    VARIANT items[32];
-    HRESULT hr = S_OK;
-    ULONG count;
-    do {
-        count = 0;
-        HRESULT next = IEnumVARIANT_Next(all, ARRAYSIZE(items), items, &count);
-        if (FAILED(next))
-            return next;
-        for (ULONG i = 0; i < count; i++) {
-            IDispatch *set;
-            if (SUCCEEDED(hr))
-                hr = take_set(&items[i], &set);
-            if (SUCCEEDED(hr))
-                hr = add_set(collection, space, pattern, server, set);
-            VariantClear(&items[i]);
-        }
-    } while (SUCCEEDED(hr) && count == ARRAYSIZE(items));
-    return hr;
-}
-
 static HRESULT facade_list(struct object *collection, const char *space, const char *pattern, const char *server)
 {
+    struct listing l = {collection, space, pattern, server};
     IDispatch *sets = NULL;
-    IEnumVARIANT *all = NULL;
-    VARIANT v;
     char *machine;
     HRESULT hr = peer_machine(server, &machine);
-    VariantInit(&v);
     if (SUCCEEDED(hr))
         hr = server_create(peer_class_of(space, true), machine, &sets);
     if (SUCCEEDED(hr))
         hr = server_call(sets, &data_collector_set_collection_class, L"GetDataCollectorSets", (const char *[]){"", ""},
-                         2, NULL);
+                         2);
     if (SUCCEEDED(hr))
-        hr = server_invoke(sets, &data_collector_set_collection_class, L"_NewEnum", DISPATCH_PROPERTYGET, NULL, 0, &v);
-    if (SUCCEEDED(hr))
-        hr = V_VT(&v) == VT_UNKNOWN && V_UNKNOWN(&v)
-                 ? IUnknown_QueryInterface(V_UNKNOWN(&v), &IID_IEnumVARIANT, (void **)&all)
-                 : DISP_E_TYPEMISMATCH;
-    if (SUCCEEDED(hr)) {
-        hr = server_as_caller((IUnknown *)all);
-        if (SUCCEEDED(hr))
-            hr = add_all(collection, space, pattern, server, all);
-        IEnumVARIANT_Release(all);
-    }
-    VariantClear(&v);
+        hr = server_each(sets, &data_collector_set_collection_class, add_set, &l);
     if (sets)
         IDispatch_Release(sets);
     memory_free(machine);

@@ -55,7 +55,7 @@ HRESULT peer_query(const char *space, const char *name, const char *machine, IDi
     HRESULT hr = server_create(peer_class_of(space, false), machine, out);
     if (FAILED(hr))
         return hr;
-    hr = server_call(*out, &data_collector_set_class, L"Query", arguments, 2, NULL);
+    hr = server_call(*out, &data_collector_set_class, L"Query", arguments, 2);
     if (FAILED(hr)) {
         IDispatch_Release(*out);
         *out = NULL;
@@ -123,6 +123,8 @@ HRESULT peer_verb(struct object *o, const char *space, const char *name, const W
                   const VARIANT *arguments, UINT count, VARIANT *result)
 {
     HRESULT hr = E_FAIL;
+    if (result)
+        VariantInit(result);
     for (int attempt = 0; attempt < 2; attempt++) {
         IDispatch *set;
         hr = connect(o, space, name, &set);

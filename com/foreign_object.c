@@ -111,9 +111,7 @@ static HRESULT copy(IDispatch *from, struct object *to)
     if (SUCCEEDED(hr) && to->class->items) {
         VARIANT v;
         hr = late_invoke(from, to->class, L"Count", DISPATCH_PROPERTYGET, NULL, 0, &v);
-        if (SUCCEEDED(hr))
-            hr = VariantChangeType(&v, &v, 0, VT_UI4);
-        count = SUCCEEDED(hr) ? V_UI4(&v) : 0;
+        hr = server_take_number(hr, &v, &count);
     }
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++)
         hr = copy_item(from, to, (LONG)i);

@@ -4,34 +4,32 @@
 
 #include <wchar.h>
 
-#include "engine/os/error.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/os/text.h"
 
-HRESULT idle_child_start(HANDLE *child)
+HRESULT idle_child_start(struct process **child)
 {
-    WCHAR program[MAX_PATH], command[MAX_PATH + 32];
-    STARTUPINFOW startup = {.cb = sizeof(startup)};
-    PROCESS_INFORMATION process;
-    DWORD length = GetModuleFileNameW(NULL, program, ARRAYSIZE(program));
+    char *folder = host_module_folder(), *program = folder ? path_join(folder, "openplasrv.exe") : NULL,
+         *parent = text_format("%lu", GetCurrentProcessId());
+    HRESULT hr = E_OUTOFMEMORY;
 
-    if (!length || length >= ARRAYSIZE(program))
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE), "idle child: path of the program");
-    _snwprintf(command, ARRAYSIZE(command), L"\"%ls\" /idle %lu", program, GetCurrentProcessId());
-    if (!CreateProcessW(program, command, NULL, NULL, FALSE, DETACHED_PROCESS, NULL, NULL, &startup, &process)) {
-        HRESULT hr = HRESULT_FROM_WIN32(GetLastError());
-
-        return error_set(hr, "idle child: %s", error_standard_text(hr));
-    }
-    CloseHandle(process.hThread);
-    *child = process.hProcess;
-    return S_OK;
+    *child = NULL;
+    if (program && parent)
+        hr = process_start(program, (const char *[]){"/idle", parent}, 2, child);
+    memory_free(parent);
+    memory_free(program);
+    memory_free(folder);
+    return hr;
 }
 
-void idle_child_end(HANDLE child)
+void idle_child_end(struct process *child)
 {
     if (!child)
         return;
-    TerminateProcess(child, 0);
-    CloseHandle(child);
+    process_terminate(process_id(child), process_start_time(process_id(child)));
+    process_close(child);
 }
 
 int idle_child_main(const WCHAR *parent)

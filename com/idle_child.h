@@ -6,10 +6,11 @@
 
 #include <windows.h>
 
-/* Starts this program with the arguments `/idle <own process id>`; *child (a process handle) is the caller's. */
-HRESULT idle_child_start(HANDLE *child);
-/* Ends the child and closes the handle; NULL is allowed. */
-void idle_child_end(HANDLE child);
+#include "engine/os/process.h"
+
+/* Starts openplasrv.exe with the arguments `/idle <own process id>`; *child, NULL on failure, is for idle_child_end. */
+HRESULT idle_child_start(struct process **child);
+void idle_child_end(struct process *child); /* NULL is allowed */
 /* The child's main program: waits for the end of the process with the id in `parent`. Exit code. */
 int idle_child_main(const WCHAR *parent);
 

@@ -17,18 +17,18 @@ static ULONG STDMETHODCALLTYPE kept_count(IUnknown *This)
 static const IUnknownVtbl kept_vtable = {kept_query, kept_count, kept_count};
 static IUnknown kept = {(IUnknownVtbl *)&kept_vtable};
 
-/* Those that clients ask objects for besides the interfaces of the classes. */
-static const IID *const common[] = {&IID_IUnknown, &IID_IDispatch, &IID_IEnumVARIANT, &IID_ISupportErrorInfo,
-                                    &IID_IClassFactory};
+/* The interfaces of the classes, and those that clients ask objects for besides. */
+static const IID *const interfaces[] = {
+    &IID_IUnknown, &IID_IDispatch, &IID_IEnumVARIANT, &IID_ISupportErrorInfo, &IID_IClassFactory, &IID_IDataCollector,
+#define COM_CLASS(model, I, base) &IID_##I,
+#include "com/class_table.def"
+#undef COM_CLASS
+};
 
 static bool is_kept(REFIID iid)
 {
-    for (size_t i = 0; i < ARRAYSIZE(common); i++)
-        if (IsEqualIID(iid, common[i]))
-            return true;
-    for (size_t i = 0; i < com_classes_count; i++)
-        if (IsEqualIID(iid, com_classes[i].interface_id) ||
-            (com_classes[i].base_id && IsEqualIID(iid, com_classes[i].base_id)))
+    for (size_t i = 0; i < ARRAYSIZE(interfaces); i++)
+        if (IsEqualIID(iid, interfaces[i]))
             return true;
     return false;
 }
@@ -39,24 +39,14 @@ static HRESULT STDMETHODCALLTYPE kept_query(IUnknown *This, REFIID iid, void **o
     return *out ? S_OK : E_NOINTERFACE;
 }
 
-static HRESULT keep(IStream *stream, REFIID iid)
-{
-    return iid ? CoMarshalInterface(stream, iid, &kept, MSHCTX_LOCAL, NULL, MSHLFLAGS_TABLESTRONG) : S_OK;
-}
-
 HRESULT kept_interfaces_begin(void)
 {
     IStream *stream; /* never read: what counts is that it was written */
     HRESULT hr = CreateStreamOnHGlobal(NULL, TRUE, &stream);
     if (FAILED(hr))
         return hr;
-    for (size_t i = 0; SUCCEEDED(hr) && i < ARRAYSIZE(common); i++)
-        hr = keep(stream, common[i]);
-    for (size_t i = 0; SUCCEEDED(hr) && i < com_classes_count; i++) {
-        hr = keep(stream, com_classes[i].interface_id);
-        if (SUCCEEDED(hr))
-            hr = keep(stream, com_classes[i].base_id);
-    }
+    for (size_t i = 0; SUCCEEDED(hr) && i < ARRAYSIZE(interfaces); i++)
+        hr = CoMarshalInterface(stream, interfaces[i], &kept, MSHCTX_LOCAL, NULL, MSHLFLAGS_TABLESTRONG);
     IStream_Release(stream);
     return hr;
 }

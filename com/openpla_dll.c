@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla.dll: its entry points for COM. */
-#include "com/module.h"
 #include "com/proxy_stub.h"
 #include "com/server.h"
 #include "reg/registration.h"
@@ -10,33 +9,14 @@
 #ifdef OPENPLA_BUNDLED_XML
 /* libxml2's hook for static linking into a DLL; its header shows it only with HAVE_WIN32_THREADS. */
 int XMLCALL xmlDllMain(void *instance, unsigned long reason, void *reserved);
-#endif
-
-static WCHAR path[MAX_PATH * 4];
-
-const WCHAR *module_path(void)
-{
-    return path;
-}
-
-void module_loaded(HINSTANCE instance)
-{
-    GetModuleFileNameW(instance, path, sizeof path / sizeof path[0]);
-}
 
 BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved);
 
 BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved)
 {
-    if (reason == DLL_PROCESS_ATTACH)
-        module_loaded(instance);
-#ifdef OPENPLA_BUNDLED_XML
     return xmlDllMain(instance, reason, reserved);
-#else
-    (void)reserved;
-    return TRUE;
-#endif
 }
+#endif
 
 /* Whether the class is used in process because it is registered so, and not because a manifest says it: without
    registration there is no server that could do the work. */

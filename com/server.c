@@ -52,16 +52,6 @@ LONG server_object_count(void)
     return InterlockedCompareExchange(&objects, 0, 0);
 }
 
-void server_work_begun(void)
-{
-    use_change(&work, 1);
-}
-
-void server_work_ended(void)
-{
-    use_change(&work, -1);
-}
-
 static bool has_work(void)
 {
     return InterlockedCompareExchange(&work, 0, 0) > 0;
@@ -69,13 +59,13 @@ static bool has_work(void)
 
 static struct supervisor *supervisor;
 
+/* Work that no client waits for: an enabled schedule, a start that is pending. While there is some, a server started by
+   COM does not end, and under Wine a service keeps a child (idle_child.h) without which Wine would end it. A running
+   set needs none: its host process is a program of its own. */
 static void work_changed(void *user, bool any)
 {
     (void)user;
-    if (any)
-        server_work_begun();
-    else
-        server_work_ended();
+    use_change(&work, any ? 1 : -1);
 }
 
 /* Class objects */
@@ -288,13 +278,13 @@ static DWORD WINAPI service_control(DWORD control, DWORD type, void *data, void 
 /* Until the service is told to end; under Wine with the idle child beside it while there is work. */
 static void serve_until_end(void)
 {
-    HANDLE events[] = {service_end, use_changed}, child = NULL;
+    HANDLE events[] = {service_end, use_changed};
+    struct process *child = NULL;
     bool wine = host_is_wine();
 
     do {
         if (wine && has_work() && !child) {
-            if (FAILED(idle_child_start(&child)))
-                child = NULL;
+            idle_child_start(&child); /* without it Wine may end the service */
         } else if (child && !has_work()) {
             idle_child_end(child);
             child = NULL;

@@ -14,12 +14,6 @@ void server_object_created(void);
 void server_object_destroyed(void);
 LONG server_object_count(void);
 
-/* Work that no client waits for: an enabled schedule, a start that is pending. While there is some, a server started
-   by COM does not end, and under Wine a service keeps a child (idle_child.h) without which Wine would end it. A running
-   set needs none: its host process is a program of its own. */
-void server_work_begun(void);
-void server_work_ended(void);
-
 /* The classes that are served; in com/factory.c. `for_client`: the objects are made in a client's process and leave the
    work to the server. The factory lives as long as the module. */
 enum {

@@ -16,7 +16,7 @@ bool server_is_gone(HRESULT hr)
 
 /* MS-PLA 2.1: packet privacy, impersonation; cloaking gives the server the thread's identity and not the process'.
    Wine has no blankets: there the server sees the process (DECISIONS 22). */
-HRESULT server_as_caller(IUnknown *proxy)
+static HRESULT as_caller(IUnknown *proxy)
 {
     HRESULT hr =
         CoSetProxyBlanket(proxy, RPC_C_AUTHN_DEFAULT, RPC_C_AUTHZ_DEFAULT, COLE_DEFAULT_PRINCIPAL,
@@ -59,7 +59,7 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     if (FAILED(hr))
         return hr;
     *out = (IDispatch *)query.pItf;
-    hr = server_as_caller(query.pItf);
+    hr = as_caller(query.pItf);
     if (FAILED(hr)) {
         IDispatch_Release(*out);
         *out = NULL;
@@ -129,44 +129,64 @@ HRESULT server_invoke(IDispatch *object, const struct class *class, const WCHAR 
     if (server_is_gone(hr))
         error_set(hr, "the server of OpenPLA has ended: %s", error_standard_text(hr));
     if (SUCCEEDED(hr) && result && V_VT(result) == VT_DISPATCH && V_DISPATCH(result))
-        hr = server_as_caller((IUnknown *)V_DISPATCH(result));
+        hr = as_caller((IUnknown *)V_DISPATCH(result));
     if (FAILED(hr) && result)
         VariantClear(result);
     return hr;
 }
 
-static HRESULT get_as(IDispatch *object, const struct class *class, const WCHAR *property, VARTYPE type, VARIANT *out)
+HRESULT server_take_text(HRESULT hr, VARIANT *v, char **out)
 {
-    HRESULT hr = server_invoke(object, class, property, DISPATCH_PROPERTYGET, NULL, 0, out);
+    *out = NULL;
     if (SUCCEEDED(hr))
-        hr = VariantChangeType(out, out, 0, type);
-    if (FAILED(hr))
-        VariantClear(out);
+        hr = VariantChangeType(v, v, 0, VT_BSTR);
+    if (SUCCEEDED(hr))
+        hr = text_from_bstr(V_BSTR(v), "the server's text", out);
+    VariantClear(v);
+    return hr;
+}
+
+HRESULT server_take_number(HRESULT hr, VARIANT *v, uint32_t *out)
+{
+    if (SUCCEEDED(hr))
+        hr = VariantChangeType(v, v, 0, VT_I8);
+    *out = SUCCEEDED(hr) ? (uint32_t)V_I8(v) : 0;
+    VariantClear(v);
     return hr;
 }
 
 HRESULT server_get_text(IDispatch *object, const struct class *class, const WCHAR *property, char **out)
 {
     VARIANT v;
-    *out = NULL;
-    HRESULT hr = get_as(object, class, property, VT_BSTR, &v);
-    if (FAILED(hr))
-        return hr;
-    hr = text_from_bstr(V_BSTR(&v), "the server's text", out);
-    VariantClear(&v);
-    return hr;
+    HRESULT hr = server_invoke(object, class, property, DISPATCH_PROPERTYGET, NULL, 0, &v);
+    return server_take_text(hr, &v, out);
 }
 
 HRESULT server_get_number(IDispatch *object, const struct class *class, const WCHAR *property, uint32_t *out)
 {
     VARIANT v;
-    HRESULT hr = get_as(object, class, property, VT_I8, &v);
-    *out = SUCCEEDED(hr) ? (uint32_t)V_I8(&v) : 0;
+    HRESULT hr = server_invoke(object, class, property, DISPATCH_PROPERTYGET, NULL, 0, &v);
+    return server_take_number(hr, &v, out);
+}
+
+HRESULT server_each(IDispatch *collection, const struct class *class, HRESULT (*each)(IDispatch *item, void *user),
+                    void *user)
+{
+    uint32_t count;
+    HRESULT hr = server_get_number(collection, class, L"Count", &count);
+    for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        VARIANT at = {.vt = VT_I4}, item;
+        V_I4(&at) = (LONG)i;
+        hr = server_invoke(collection, class, L"Item", DISPATCH_PROPERTYGET, &at, 1, &item);
+        if (SUCCEEDED(hr))
+            hr = V_VT(&item) == VT_DISPATCH && V_DISPATCH(&item) ? each(V_DISPATCH(&item), user) : DISP_E_TYPEMISMATCH;
+        VariantClear(&item);
+    }
     return hr;
 }
 
 HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *method, const char *const *texts,
-                    UINT count, VARIANT *result)
+                    UINT count)
 {
     VARIANT arguments[MOST_ARGUMENTS];
     HRESULT hr = S_OK;
@@ -176,7 +196,7 @@ HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *m
         hr = bstr_from_text(texts[made] ? texts[made] : "", &V_BSTR(&arguments[made]));
     }
     if (SUCCEEDED(hr))
-        hr = server_invoke(object, class, method, DISPATCH_METHOD, arguments, count, result);
+        hr = server_invoke(object, class, method, DISPATCH_METHOD, arguments, count, NULL);
     for (UINT i = 0; i < made; i++)
         SysFreeString(V_BSTR(&arguments[i]));
     return hr;

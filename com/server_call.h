@@ -17,15 +17,17 @@ HRESULT server_invoke(IDispatch *object, const struct class *class, const WCHAR 
 /* The same with any object, which is not to act for the caller. */
 HRESULT late_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
                     const VARIANT *arguments, UINT count, VARIANT *result);
-/* server_invoke for the usual cases. Texts are UTF-8, from memory_alloc; objects are references. */
+/* server_invoke for the usual cases. Texts are UTF-8, from memory_alloc. */
 HRESULT server_get_text(IDispatch *object, const struct class *class, const WCHAR *property, char **out);
 HRESULT server_get_number(IDispatch *object, const struct class *class, const WCHAR *property, uint32_t *out);
 HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *method, const char *const *texts,
-                    UINT count, VARIANT *result);
-
-/* Makes calls through the proxy act for whoever calls here, packets private: for those that server_create and
-   server_invoke did not give. */
-HRESULT server_as_caller(IUnknown *proxy);
+                    UINT count);
+/* Calls `each` with every item of a collection (borrowed) until one call fails. */
+HRESULT server_each(IDispatch *collection, const struct class *class, HRESULT (*each)(IDispatch *item, void *user),
+                    void *user);
+/* What a call that returned `hr` gave, as a text or a number; *v is cleared. */
+HRESULT server_take_text(HRESULT hr, VARIANT *v, char **out);
+HRESULT server_take_number(HRESULT hr, VARIANT *v, uint32_t *out);
 
 /* Whether the failure says that the call reached no object, since the server's process has ended: another one may be
    asked the same. */

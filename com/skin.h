@@ -52,7 +52,6 @@ ULONG skin_add_reference(struct skin *s);
 ULONG skin_release(struct skin *s);
 /* Type information of the class' interface; a reference. */
 HRESULT class_type_info(const struct class *class, ITypeInfo **out);
-HRESULT skin_type_info(struct skin *s, ITypeInfo **out);
 
 /* dispatch.c: IDispatch of every object. */
 HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out);

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "com/facade.h"
-#include "com/module.h"
 #include "com/server.h"
 #include "engine/os/memory.h"
 #include "engine/run/sets.h"
@@ -24,18 +23,6 @@ enum { MOST = 3000 };
 static unsigned next(unsigned n)
 {
     return n + 1 + n / 16;
-}
-
-/* The type library is in the DLL beside this program. */
-const WCHAR *module_path(void)
-{
-    static WCHAR path[MAX_PATH];
-    WCHAR *end;
-
-    GetModuleFileNameW(NULL, path, MAX_PATH);
-    end = wcsrchr(path, L'\\');
-    wcscpy(end ? end + 1 : path, L"openpla.dll");
-    return path;
 }
 
 static struct data_collector_set *set_of(struct object *o)
