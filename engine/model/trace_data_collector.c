@@ -2,10 +2,9 @@
 /* The trace data collector: what its rows leave to code. MS-PLA 3.2.4.9. */
 #include "engine/model/data_collector.h"
 
-#include <string.h>
+#include "engine/model/trace_providers.h"
 
-/* {9E814AAD-3204-11D2-9A82-006008A86939}: the provider that is the Windows kernel. */
-static const GUID kernel_provider = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
+#include <string.h>
 
 static HRESULT trace_get_session_name(struct object *o, const struct property *p, struct value *out)
 {
@@ -26,7 +25,7 @@ static HRESULT trace_get_is_kernel(struct object *o, const struct property *p, s
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         struct value guid;
         object_get_field(providers[i], &trace_data_provider_class.properties[ITraceDataProvider_Guid], &guid);
-        out->boolean = out->boolean || guid_equal(&guid.guid, &kernel_provider);
+        out->boolean = out->boolean || trace_provider_is_kernel(&guid.guid);
     }
     objects_release(providers, count);
     return hr;

@@ -79,8 +79,20 @@ static const struct known_value kernel_flags[] = {
 };
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-static const struct event_provider kernel = {
-    {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}}, (char *)"Windows Kernel Trace"};
+/* The kernel's providers, which no manifest registers (pla-behaviour 10). */
+static const struct event_provider kernels[] = {
+    {{0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}}, (char *)"Windows Kernel Trace"},
+    {{0x54DEA73A, 0xED1F, 0x42A4, {0xAF, 0x71, 0x3E, 0x63, 0xD0, 0x56, 0xF1, 0x74}},
+     (char *)"Circular Kernel Context Logger"},
+};
+
+bool trace_provider_is_kernel(const GUID *guid)
+{
+    for (size_t i = 0; i < COUNT(kernels); i++)
+        if (guid_equal(guid, &kernels[i].guid))
+            return true;
+    return false;
+}
 
 static HRESULT add_value(struct object *map, const char *key, const char *description, uint64_t value)
 {
@@ -139,7 +151,7 @@ static HRESULT fill(struct object *o, const struct event_provider *k)
     HRESULT hr = object_put_text(o, &o->class->properties[ITraceDataProvider_DisplayName], k->name);
     if (SUCCEEDED(hr))
         hr = fill_levels(p->Level, &k->guid);
-    if (SUCCEEDED(hr) && k == &kernel) {
+    if (SUCCEEDED(hr) && trace_provider_is_kernel(&k->guid)) {
         hr = add_values(p->KeywordsAny, 3, kernel_flags, COUNT(kernel_flags));
     } else if (SUCCEEDED(hr)) {
         hr = fill_keywords(p->KeywordsAny, &k->guid);
@@ -192,9 +204,10 @@ HRESULT trace_provider_query(struct object *provider, const char *name)
 {
     GUID number, *guid = text_to_guid(name, &number) ? &number : NULL;
     struct event_providers registered;
-    const struct event_provider *found = is_meant(&kernel, guid, name) ? &kernel : NULL;
-    if (found)
-        return take(provider, found);
+    const struct event_provider *found = NULL;
+    for (size_t i = 0; i < COUNT(kernels); i++)
+        if (is_meant(&kernels[i], guid, name))
+            return take(provider, &kernels[i]);
     HRESULT hr = event_providers_list(&registered);
     for (size_t i = 0; SUCCEEDED(hr) && !found && i < registered.count; i++)
         found = is_meant(&registered.items[i], guid, name) ? &registered.items[i] : NULL;
@@ -254,7 +267,7 @@ static HRESULT add_filled(struct object *collection, const struct event_provider
     if (SUCCEEDED(hr))
         hr = collection_add(collection, provider);
     object_release(provider);
-    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* the kernel's own, which Windows lists too */
+    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* the kernel's own, which Windows lists too, by other names */
 }
 
 HRESULT trace_providers_list(struct object *collection)
@@ -264,8 +277,8 @@ HRESULT trace_providers_list(struct object *collection)
     HRESULT hr = event_providers_list(&registered);
     if (SUCCEEDED(hr))
         hr = object_create(&trace_data_provider_collection_class, collection, &found);
-    if (SUCCEEDED(hr))
-        hr = add_filled(found, &kernel);
+    for (size_t i = 0; SUCCEEDED(hr) && i < COUNT(kernels); i++)
+        hr = add_filled(found, &kernels[i]);
     for (size_t i = 0; SUCCEEDED(hr) && i < registered.count; i++)
         hr = add_filled(found, &registered.items[i]);
     if (SUCCEEDED(hr))
@@ -300,6 +313,8 @@ HRESULT trace_provider_set_security(struct object *provider, const char *sddl)
 {
     GUID guid;
     HRESULT hr = guid_of(provider, "SetSecurity", &guid);
+    if (SUCCEEDED(hr) && !sddl[0]) /* well-formed, but it would let everybody do everything */
+        hr = error_set(E_INVALIDARG, "Sddl: it is empty");
     return FAILED(hr) ? hr : event_provider_set_security(&guid, sddl);
 }
 

@@ -78,12 +78,10 @@ static void put_map(void *provider, const WCHAR *name, LONG value)
     release(map);
 }
 
-static void is_the_kernel(void *provider)
+static void has_the_kernels_flags(void *provider)
 {
     void *map;
 
-    assert_true(text_is(provider, L"DisplayName", KERNEL_NAME));
-    assert_true(text_is(provider, L"Guid", KERNEL_GUID));
     assert_int_equal(map_count(provider, L"Level"), 16);
     assert_int_equal(map_count(provider, L"KeywordsAny"), 34); /* MS-PLA note 2: 21 public and 13 more */
     assert_int_equal(map_count(provider, L"KeywordsAll"), 0);
@@ -93,6 +91,34 @@ static void is_the_kernel(void *provider)
     map = member(provider, L"KeywordsAny");
     assert_int_equal(number_of(map, L"ValueMapType"), plaFlagArray);
     release(map);
+}
+
+static void is_the_kernel(void *provider)
+{
+    assert_true(text_is(provider, L"DisplayName", KERNEL_NAME));
+    assert_true(text_is(provider, L"Guid", KERNEL_GUID));
+    has_the_kernels_flags(provider);
+}
+
+/* The log of the kernel's last moments is asked for by the name that scripts use; it is a kernel trace too. */
+static void the_kernels_context_logger_is_known(void **state)
+{
+    static const WCHAR *const names[] = {L"circular kernel context logger", L"{54DEA73A-ED1F-42A4-AF71-3E63D056F174}"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAYSIZE(names); i++) {
+        void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders");
+        void *provider = new_provider();
+
+        assert_ok(query(provider, names[i]));
+        assert_true(text_is(provider, L"DisplayName", L"Circular Kernel Context Logger"));
+        has_the_kernels_flags(provider);
+        assert_ok(with_object(providers, L"Add", provider));
+        assert_int_equal(number_of(collector, L"IsKernelTrace"), 1);
+        release(provider);
+        release(providers);
+        release(collector);
+    }
 }
 
 /* By its name or its GUID in any spelling, the kernel's provider comes with the flags that can be chosen. */
@@ -168,7 +194,7 @@ static void known_providers_are_listed(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         assert_ok(invoke(providers, L"GetTraceDataProviders", DISPATCH_METHOD, NULL, &server, 1));
-        assert_int_equal(number_of(providers, L"Count"), 1);
+        assert_int_equal(number_of(providers, L"Count"), 2);
     }
     provider = item_at(providers, 0);
     is_the_kernel(provider);
@@ -422,6 +448,10 @@ static void security_of_providers_is_the_hosts(void **state)
     VariantClear(&text);
     assert_hr(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &wrong, 1), E_INVALIDARG);
     assert_said("nonsense");
+    VariantClear(&wrong);
+    wrong = of_text(L""); /* a script's empty variable must not open the provider to all */
+    assert_hr(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &wrong, 1), E_INVALIDARG);
+    assert_said("Sddl");
     assert_ok(security_of(again, 0x1F, &text)); /* LABEL_SECURITY_INFORMATION besides: MS-PLA 2.2 */
     assert_int_equal(wcscmp(V_BSTR(&text), V_BSTR(&sddl)), 0);
     VariantClear(&text);
@@ -468,6 +498,7 @@ int provider_tests(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_kernel_is_known),
+        cmocka_unit_test(the_kernels_context_logger_is_known),
         cmocka_unit_test(query_keeps_the_filter),
         cmocka_unit_test(unknown_providers_are_named),
         cmocka_unit_test(known_providers_are_listed),

@@ -449,6 +449,52 @@ static void names_may_be_resources(void **state)
     release(set);
 }
 
+/* Every type that a VARIANT can name and some that it cannot, with nothing in it: a member takes it or says no. */
+static void variants_of_every_type_are_survived(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    IDataCollectorCollection *collectors = collectors_of(set);
+    IPerformanceCounterDataCollector *collector = added_collector(set, L"C");
+    ISchedule *schedule = fresh_schedule();
+    IValueMap *map = new_map();
+    VARIANT one = of_long(1);
+    IValueMapItem *item = new_item(map, L"K", &one);
+    static const VARTYPE ways[] = {0, VT_BYREF, VT_ARRAY, VT_ARRAY | VT_BYREF, VT_VECTOR, VT_RESERVED};
+
+    (void)state;
+    for (unsigned vt = 0; in_process && vt < 0x60; vt++)
+        for (size_t i = 0; i < ARRAYSIZE(ways); i++) {
+            LONGLONG nothing[8] = {0};
+            VARIANT v = {.vt = (VARTYPE)(vt | ways[i])}, out;
+            IDataCollector *found = (IDataCollector *)collector;
+
+            if (v.vt & VT_BYREF)
+                V_BYREF(&v) = nothing;
+            if (FAILED(IDataCollectorCollection_get_Item(collectors, v, &found)))
+                assert_null(found);
+            else
+                release(found);
+            IValueMap_Add(map, v);
+            IValueMap_put_Value(map, v);
+            IValueMapItem_put_Value(item, v);
+            VariantInit(&out);
+            assert_ok(IValueMapItem_get_Value(item, &out));
+            VariantClear(&out);
+            assert_ok(IValueMap_get_Value(map, &out));
+            ISchedule_put_StartDate(schedule, v);
+            ISchedule_put_StartTime(schedule, v);
+            assert_ok(ISchedule_get_StartTime(schedule, &out));
+            assert_true(V_VT(&out) == VT_EMPTY || V_VT(&out) == VT_DATE);
+        }
+    SetErrorInfo(0, NULL);
+    release(item);
+    release(map);
+    release(schedule);
+    release(collector);
+    release(collectors);
+    release(set);
+}
+
 int value_tests(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -459,6 +505,7 @@ int value_tests(void)
         cmocka_unit_test(arrays_that_cannot_be_are_refused),
         cmocka_unit_test(arguments_may_be_named),
         cmocka_unit_test(dates_that_cannot_be_are_refused),
+        cmocka_unit_test(variants_of_every_type_are_survived),
         cmocka_unit_test(dates_may_be_texts),
         cmocka_unit_test(names_may_be_resources),
     };
