@@ -55,6 +55,36 @@ static bool name_taken(const struct items *items, const struct object *but, cons
     return false;
 }
 
+/* A collector that was never named gets the name that Windows' own wizard would give it. One of the numbers up to one
+   more than there are collectors is free. From memory_alloc. */
+static char *free_name(const struct items *items)
+{
+    static const char stem[] = "DataCollector";
+    bool *taken = memory_zero(items->count + 2, sizeof *taken);
+    size_t free = 1;
+    if (!taken)
+        return NULL;
+    for (size_t i = 0; i < items->count; i++) {
+        const char *name = collector_of(items->list[i])->Name;
+        uint64_t n;
+        if (text_matches("DataCollector*", name) && text_to_u64(name + strlen(stem), &n) && n <= items->count)
+            taken[n] = true;
+    }
+    while (taken[free])
+        free++;
+    memory_free(taken);
+    return text_format("%s%02u", stem, (unsigned)free);
+}
+
+void collector_name_changed(struct object *o)
+{
+    char **name = &collector_of(o)->Name, *free = o->parent && !(*name)[0] ? free_name(siblings(o)) : NULL;
+    if (!free)
+        return;
+    memory_free(*name);
+    *name = free;
+}
+
 HRESULT collector_check_name(struct object *o, const struct property *p, const struct value *in)
 {
     for (const char *c = in->text; *c; c++)
@@ -76,11 +106,13 @@ static bool is_file_character(char c)
 HRESULT collector_check_file_name(struct object *o, const struct property *p, const struct value *in)
 {
     (void)o;
-    for (const char *c = in->text; *c; c++)
-        if (!is_file_character(*c))
-            return error_set(E_INVALIDARG, "%s: '%s' is no file name (no \\ / : * ? \" < > | and no path)", p->name,
-                             in->text);
-    return S_OK;
+    const char *c = in->text + strspn(in->text, ".");
+    bool folder = in->text[0] && !*c; /* "." and "..", and with more dots on Windows */
+    while (*c && is_file_character(*c))
+        c++;
+    return *c || folder ? error_set(E_INVALIDARG, "%s: '%s' is no file name (no \\ / : * ? \" < > | and no path)",
+                                    p->name, in->text)
+                        : S_OK;
 }
 
 char *collector_file_base(const struct object *o)
@@ -90,6 +122,8 @@ char *collector_file_base(const struct object *o)
     for (char *at = base; at && *at; at++)
         if (!is_file_character(*at)) /* a name may hold what a file's may not */
             *at = '_';
+    if (base && !base[strspn(base, ".")]) /* nor is it a folder's */
+        memset(base, '_', strlen(base));
     return base;
 }
 
@@ -222,27 +256,6 @@ HRESULT check_no_duplicates(const struct property *p, const struct texts *list)
 }
 
 /* ---- the collection ---- */
-
-/* A collector that was never named gets the name that Windows' own wizard would give it. One of the numbers up to one
-   more than there are collectors is free. From memory_alloc. */
-static char *free_name(const struct items *items)
-{
-    static const char stem[] = "DataCollector";
-    bool *taken = memory_zero(items->count + 2, sizeof *taken);
-    size_t free = 1;
-    if (!taken)
-        return NULL;
-    for (size_t i = 0; i < items->count; i++) {
-        const char *name = collector_of(items->list[i])->Name;
-        uint64_t n;
-        if (text_matches("DataCollector*", name) && text_to_u64(name + strlen(stem), &n) && n <= items->count)
-            taken[n] = true;
-    }
-    while (taken[free])
-        free++;
-    memory_free(taken);
-    return text_format("%s%02u", stem, (unsigned)free);
-}
 
 static HRESULT admit(struct object *collection, struct object *item)
 {

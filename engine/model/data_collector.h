@@ -6,6 +6,8 @@
 #include "engine/model/model.h"
 
 HRESULT collector_check_name(struct object *o, const struct property *p, const struct value *in);
+/* One of a set that was given none gets one. */
+void collector_name_changed(struct object *o);
 HRESULT collector_check_file_name(struct object *o, const struct property *p, const struct value *in);
 HRESULT collector_get_file_name(struct object *o, const struct property *p, struct value *out);
 /* FileName, or what Name makes as a file's name; under the lock; from memory_alloc. */

@@ -42,8 +42,8 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = error_prefix(hr, "SubdirectoryFormatPattern");
     if (SUCCEEDED(hr)) {
-        /* Without a subdirectory the folder keeps its trailing separator, as Windows shows it. */
-        *out = path_join(expanded, folder);
+        /* Without a subdirectory the root ends with a separator, as Windows shows it (pla-behaviour 7). */
+        *out = *folder ? path_join(expanded, folder) : path_with_separator(expanded);
         hr = *out ? S_OK : E_OUTOFMEMORY;
     }
     memory_free(folder);

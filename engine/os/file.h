@@ -58,6 +58,8 @@ void file_lock_release(struct file_lock *lock); /* NULL is allowed */
 
 /* Joins with exactly one separator; either part may be "". From memory_alloc, NULL when out of memory. */
 char *path_join(const char *folder, const char *name);
+/* The folder with exactly one separator at its end; "" stays so. From memory_alloc. */
+char *path_with_separator(const char *folder);
 char *path_folder(const char *path);          /* without the last component and its separator */
 const char *path_name(const char *path);      /* last component, borrowed from path */
 const char *path_extension(const char *path); /* ".csv" or "", borrowed from path */

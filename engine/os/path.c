@@ -31,6 +31,17 @@ char *path_join(const char *folder, const char *name)
     return text_format("%.*s%c%s", (int)n, folder, SEPARATOR, name);
 }
 
+char *path_with_separator(const char *folder)
+{
+    size_t n = strlen(folder);
+
+    if (!n)
+        return text_copy("");
+    while (n && is_separator(folder[n - 1]))
+        n--;
+    return text_format("%.*s%c", (int)n, folder, SEPARATOR);
+}
+
 const char *path_name(const char *path)
 {
     const char *name = path;

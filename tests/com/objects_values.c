@@ -96,6 +96,14 @@ static void properties_that_follow_others(void **state)
     assert_ok(put(set, L"SerialNumber", of_long(41)));
     assert_ok(get(set, L"OutputLocation", &v));
     assert_true(bstr_is(V_BSTR(&v), L"D:\\Logs\\Run_000041"));
+    /* Scripts put a file's name behind it: without a subdirectory it ends as Windows' does. */
+    static const WCHAR *const roots[][2] = {{L"D:\\Logs", L"D:\\Logs\\"}, {L"D:", L"D:\\"}, {L"D:\\", L"D:\\"}};
+    assert_ok(put(set, L"Subdirectory", of_text(L"")));
+    assert_ok(put(set, L"SubdirectoryFormat", of_long(plaNone)));
+    for (size_t i = 0; i < ARRAYSIZE(roots); i++) {
+        assert_ok(put(set, L"RootPath", of_text(roots[i][0])));
+        assert_true(text_is(set, L"OutputLocation", roots[i][1]));
+    }
     release(collector);
     release(set);
 }

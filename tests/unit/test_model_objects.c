@@ -217,6 +217,21 @@ static void security_must_look_like_sddl(void **state)
     assert_int_equal(put_text(set, row, "hello"), E_INVALIDARG);
     assert_int_equal(put_text(set, row, "D:(A;;FA;;;SY"), E_INVALIDARG);
     assert_int_equal(put_text(set, row, "D:(A;;FA;;;SY)O:BA"), E_INVALIDARG);
+    /* What a condition and an attribute look like, and what no host can make a descriptor of. */
+    static const char *const good[] = {
+        "D:(XA;;FX;;;WD;(@User.Title==\"a)b\" && (Member_of{SID(BA)})))(A;;FA;;;BA)",
+        "O:S-1-5-18G:s-1-5-21-1-2-3-4D:PAIS:(RA;;;;;WD;(\"P\",TS,0,\"W;\"))",
+        "D:NO_ACCESS_CONTROL",
+        "D:PARAI(A;OICI;GA;;;S-1-5-21-7-7-7-1001)S:(ML;;NW;;;LW)",
+    };
+    static const char *const bad[] = {
+        "D:(garbage)",      "D:(A;;FA;;SY)", "D:(;;FA;;;SY)",         "D:(A;;FA;;;)",       "D:(A;;FA;;;everybody)",
+        "O:D:(A;;FA;;;SY)", "O:Admins",      "D:(A;;FA;;;SY)(A;;FA;", "D:(A;;FA;;;SY)junk", "D:x",
+    };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_int_equal(put_text(set, row, good[i]), S_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(put_text(set, row, bad[i]), E_INVALIDARG);
     object_release(set);
 }
 
@@ -287,8 +302,37 @@ static void a_name_makes_a_file_name(void **state)
     assert_string_equal(v.text, "4_00 a_b_");
     assert_int_equal(object_put(c, p, &v), S_OK);
     value_free(&v);
-    assert_int_equal(put_text(c, IPerformanceCounterDataCollector_FileName, "a:b"), E_INVALIDARG);
+    assert_int_equal(put_text(c, IPerformanceCounterDataCollector_FileName, ""), S_OK);
+    assert_int_equal(put_text(c, IPerformanceCounterDataCollector_Name, ".."), S_OK);
+    assert_int_equal(object_get(c, p, &v), S_OK);
+    assert_string_equal(v.text, "__");
+    value_free(&v);
+    static const char *const no_files[] = {"a:b", ".", "..", "..."};
+    for (size_t i = 0; i < sizeof no_files / sizeof no_files[0]; i++)
+        assert_int_equal(put_text(c, IPerformanceCounterDataCollector_FileName, no_files[i]), E_INVALIDARG);
     object_release(c);
+}
+
+/* A log ".csv", and a name that nobody finds the collector by: a set's collector always has one. */
+static void a_collector_of_a_set_has_a_name(void **state)
+{
+    (void)state;
+    static const char xml[] = "<PerformanceCounterDataCollector><Name/><SampleInterval>7</SampleInterval>"
+                              "</PerformanceCounterDataCollector>";
+    struct object *set = make(&data_collector_set_class), *issues = NULL;
+    struct object *a = add_named(set, "A"), *b = add_named(set, "B");
+    assert_int_equal(put_text(a, IPerformanceCounterDataCollector_Name, ""), S_OK);
+    assert_string_equal(collector_of(a)->Name, "DataCollector01");
+    assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, ""), S_OK);
+    assert_string_equal(collector_of(b)->Name, "DataCollector02");
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(collector_from_xml(b, xml, strlen(xml), issues), S_OK);
+    assert_string_equal(collector_of(b)->Name, "DataCollector02");
+    assert_int_equal(((struct performance_counter_collector *)b)->SampleInterval, 7);
+    object_release(issues);
+    object_release(b);
+    object_release(a);
+    object_release(set);
 }
 
 /* Only what belongs into a collection gets in. */
@@ -746,6 +790,7 @@ int main(void)
         cmocka_unit_test(collectors_belong_to_one_set),
         cmocka_unit_test(collections_take_their_own_kind),
         cmocka_unit_test(a_name_makes_a_file_name),
+        cmocka_unit_test(a_collector_of_a_set_has_a_name),
         cmocka_unit_test(index_maps_have_one_value),
         cmocka_unit_test(flag_maps_combine),
         cmocka_unit_test(flag_arrays_are_not_combined),
