@@ -76,9 +76,25 @@ static char *free_name(const struct items *items)
     return text_format("%s%02u", stem, (unsigned)free);
 }
 
+/* XML's texts are trimmed: two names that blanks alone tell apart would be one there. Nothing else that is blank may be
+   in a name. */
+static size_t trim(const char **name)
+{
+    *name += strspn(*name, " ");
+    size_t length = strlen(*name);
+    while (length && (*name)[length - 1] == ' ')
+        length--;
+    return length;
+}
+
 void collector_name_changed(struct object *o)
 {
-    char **name = &collector_of(o)->Name, *free = o->parent && !(*name)[0] ? free_name(siblings(o)) : NULL;
+    char **name = &collector_of(o)->Name, *free;
+    const char *from = *name;
+    size_t length = trim(&from);
+    memmove(*name, from, length);
+    (*name)[length] = 0;
+    free = o->parent && !length ? free_name(siblings(o)) : NULL;
     if (!free)
         return;
     memory_free(*name);
@@ -90,12 +106,19 @@ HRESULT collector_check_name(struct object *o, const struct property *p, const s
     for (const char *c = in->text; *c; c++)
         if ((unsigned char)*c < ' ')
             return error_set(E_INVALIDARG, "%s: a collector's name must not hold control characters", p->name);
+    const char *from = in->text;
+    size_t length = trim(&from);
+    char *name = text_copy_n(from, length);
+    if (!name)
+        return E_OUTOFMEMORY;
     object_lock(o);
-    bool taken = o->parent && name_taken(siblings(o), o, in->text);
+    bool taken = o->parent && name_taken(siblings(o), o, name);
     object_unlock(o);
-    return taken
-               ? error_set(PLA_E_DC_ALREADY_EXISTS, "%s: the set has a data collector '%s' already", p->name, in->text)
-               : S_OK;
+    HRESULT hr =
+        taken ? error_set(PLA_E_DC_ALREADY_EXISTS, "%s: the set has a data collector '%s' already", p->name, name)
+              : S_OK;
+    memory_free(name);
+    return hr;
 }
 
 static bool is_file_character(char c)

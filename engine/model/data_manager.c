@@ -2,6 +2,10 @@
 /* The data manager and its folder actions. MS-PLA 3.2.4.2 to 3.2.4.4. */
 #include "engine/model/data_collector.h"
 
+#include "engine/model/xml_document.h"
+
+#include <string.h>
+
 static const struct property action_properties[] = {
 #define PROPERTY_STRUCT folder_action
 #define PROPERTY        PROPERTY_ROW
@@ -24,10 +28,27 @@ const struct class folder_action_collection_class = {
     .item_classes = action_items,
 };
 
+/* Bytes of tags without which nothing is nested too deep. */
+#define SURELY_FLAT 1024
+
+/* A document's depth is bounded: what is deepest alone must not be too deep in the set's, below three elements. */
+static HRESULT check_depth(const char *xml)
+{
+    struct text_buffer b = {0};
+    text_buffer_add(&b, "<a><b><c>");
+    text_buffer_add(&b, xml_without_prologue(xml));
+    text_buffer_add(&b, "</c></b></a>");
+    HRESULT hr = b.failed ? E_OUTOFMEMORY : xml_check_fragment(b.text, NULL);
+    text_buffer_free(&b);
+    return hr;
+}
+
 static HRESULT manager_check_xml(struct object *o, const struct property *p, const struct value *in)
 {
     (void)o;
     HRESULT hr = xml_check_fragment(in->text, p->xml_use == XML_WHOLE ? p->xml : NULL);
+    if (SUCCEEDED(hr) && strlen(in->text) > SURELY_FLAT)
+        hr = check_depth(in->text);
     return FAILED(hr) ? error_prefix(hr, "%s", p->name) : hr;
 }
 

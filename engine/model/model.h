@@ -382,6 +382,11 @@ HRESULT set_get_value(struct object *set, const char *key, char **value);
 HRESULT set_validate(struct object *set, struct object *issues);
 /* Tells of schedules that never start the set: any date is legal for a put (MS-PLA 3.2.4.12). */
 HRESULT schedules_validate(struct object *set, struct object *issues);
+/* Collectors of a kind, schedules and the like in one collection, and values: Windows' sets have tens. XML with more is
+   not read. */
+#define SET_ITEMS_MAX 1024
+/* E_INVALIDARG for a set that, once stored, nobody could read again. */
+HRESULT set_check_limits(struct object *set);
 
 /* Folder and file of a run: serial number and moment as given. *out from memory_alloc. */
 struct name_context;

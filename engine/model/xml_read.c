@@ -11,7 +11,6 @@
 
 #define MAX_ROWS     64   /* more rows than any class has */
 #define MAX_NAMES    160  /* more than such a class has names for its elements */
-#define MAX_ITEMS    1024 /* collectors, schedules and the like below one element, and values; Windows' sets have tens */
 #define MAX_ISSUES   4096 /* told of one document */
 #define MAX_BAD_LIST 4096 /* items of a list with errors that are tried one by one */
 
@@ -373,9 +372,9 @@ static struct element *element_of(struct reading *r, const xmlChar *name)
 static HRESULT read_element(struct reading *r, struct element *e, xmlNodePtr node)
 {
     const struct property *p = e->what == ELEMENT_ROW ? &r->object->class->properties[e->row] : NULL;
-    if ((e->what == ELEMENT_ITEM || e->what == ELEMENT_USER_VALUE) && e->count++ == MAX_ITEMS)
+    if ((e->what == ELEMENT_ITEM || e->what == ELEMENT_USER_VALUE) && e->count++ == SET_ITEMS_MAX)
         return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: line %ld: more than %d elements '%s'",
-                         xmlGetLineNo(node), MAX_ITEMS, (const char *)e->name);
+                         xmlGetLineNo(node), SET_ITEMS_MAX, (const char *)e->name);
     switch (e->what) {
     case ELEMENT_ITEM:
         return read_item(r, e, node);

@@ -183,6 +183,8 @@ static void write_texts(struct text_buffer *b, const struct property *p, const s
 {
     for (size_t i = 0; i < list->count; i++)
         write_element(b, p->xml, list->items[i]);
+    if (!list->count && p->text) /* else its default would come back */
+        write_element(b, p->xml, "");
 }
 
 /* What is being written, and what runs left of the set it belongs to, read once. */

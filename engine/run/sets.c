@@ -226,8 +226,11 @@ HRESULT set_commit(struct object *o, const char *name, const char *server, uint3
         hr = set_validate(o, issues);
     if (SUCCEEDED(hr) && !c->one_trace)
         hr = schedules_validate(o, issues);
-    if (SUCCEEDED(hr) && c->source == DEFINITION_STORED)
-        hr = settings_validate(o, issues);
+    if (SUCCEEDED(hr) && c->source == DEFINITION_STORED) {
+        hr = set_check_limits(o);
+        if (SUCCEEDED(hr))
+            hr = settings_validate(o, issues);
+    }
     if (SUCCEEDED(hr))
         hr = set_of(o)->verbs->commit(o, space, bare, server, mode, issues);
     memory_free(bare);
@@ -250,6 +253,9 @@ HRESULT sets_fill(struct object *o, const char *xml, size_t size, const char *ac
         hr = object_put_text(fresh, &fresh->class->properties[IDataCollectorSet_UserAccount], account);
     if (SUCCEEDED(hr)) {
         object_take(o, fresh, true);
+        object_lock(o);
+        set_of(o)->has_credentials = false; /* UserAccount is that of the stored set */
+        object_unlock(o);
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
     } else if (hr == OPENPLA_E_MALFORMED_XML) {

@@ -323,11 +323,15 @@ static void a_collector_of_a_set_has_a_name(void **state)
     struct object *a = add_named(set, "A"), *b = add_named(set, "B");
     assert_int_equal(put_text(a, IPerformanceCounterDataCollector_Name, ""), S_OK);
     assert_string_equal(collector_of(a)->Name, "DataCollector01");
-    assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, ""), S_OK);
+    assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, "  "), S_OK);
     assert_string_equal(collector_of(b)->Name, "DataCollector02");
+    /* Blanks at the ends are not kept in XML: two collectors must not become one there. */
+    assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, " datacollector01 "), PLA_E_DC_ALREADY_EXISTS);
+    assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, " b b "), S_OK);
+    assert_string_equal(collector_of(b)->Name, "b b");
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(collector_from_xml(b, xml, strlen(xml), issues), S_OK);
-    assert_string_equal(collector_of(b)->Name, "DataCollector02");
+    assert_string_equal(collector_of(b)->Name, "DataCollector02"); /* the name was empty there */
     assert_int_equal(((struct performance_counter_collector *)b)->SampleInterval, 7);
     object_release(issues);
     object_release(b);

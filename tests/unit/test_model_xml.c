@@ -497,6 +497,21 @@ static void data_manager_texts_are_xml(void **state)
     assert_int_equal(object_put(manager, rules, &bad), OPENPLA_E_MALFORMED_XML);
     assert_int_equal(object_put(manager, schema, &other), S_OK);
     assert_int_equal(object_put(manager, schema, &bad), OPENPLA_E_MALFORMED_XML);
+    /* What is read alone and not in the set would make the stored set one that nobody can read. */
+    for (int depth = 254; depth <= 255; depth++) {
+        char *open = repeated("", "<a>", depth, ""), *close = repeated("", "</a>", depth, "");
+        struct value deep = {.kind = PROPERTY_TEXT, .text = text_format("<?xml version='1.0'?>%s%s", open, close)};
+        assert_int_equal(object_put(manager, schema, &deep), depth == 254 ? S_OK : OPENPLA_E_MALFORMED_XML);
+        if (depth == 254) {
+            char *whole = xml_of(set);
+            assert_int_equal(set_xml(set, whole), S_OK);
+            memory_free(whole);
+        }
+        memory_free(deep.text);
+        memory_free(open);
+        memory_free(close);
+    }
+    assert_int_equal(object_put(manager, schema, &other), S_OK);
     char *xml = xml_of(set);
     assert_non_null(
         strstr(xml, "<ReportSchema><Report name=\"x\"/></ReportSchema><Rules><Logging level=\"15\"/></Rules>"));

@@ -304,6 +304,113 @@ static void sets_are_found_by_filter(void **state)
     }
 }
 
+static HRESULT put_text(struct object *o, const char *name, const char *text)
+{
+    struct value v = {.kind = PROPERTY_TEXT, .text = (char *)text};
+    return object_put(o, class_property(o->class, name), &v);
+}
+
+static void add_collector(struct object *set, const struct class *class)
+{
+    struct object *c = NULL;
+    assert_int_equal(object_create(class, set, &c), S_OK);
+    assert_int_equal(collection_add(((struct data_collector_set *)set)->DataCollectors, c), S_OK);
+    object_release(c);
+}
+
+/* The reader has limits: a set that was stored beyond them could be neither queried nor started, and no other one be
+   listed. */
+static void what_cannot_be_read_again_is_not_stored(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {9u << 20, 11u << 20, 70u << 20};
+    struct object *set = new_set(), *again = new_set();
+    for (int i = 0; i < 1024; i++)
+        add_collector(set, &alert_collector_class);
+    assert_int_equal(commit(set, "limits", MODE_CREATE_NEW), S_OK);
+    assert_int_equal(set_query(again, "limits", ""), S_OK);
+    assert_int_equal(collection_count(((struct data_collector_set *)again)->DataCollectors), 1024);
+    add_collector(set, &alert_collector_class);
+    assert_int_equal(commit(set, "limits", MODE_MODIFY), E_INVALIDARG);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "1025 of the element AlertDataCollector"));
+    assert_int_equal(set_query(set, "limits", ""), S_OK);
+    for (int i = 0; i < 1025; i++) {
+        char *key = text_format("k%d", i);
+        assert_int_equal(set_put_value(set, key, "v"), S_OK);
+        memory_free(key);
+    }
+    assert_int_equal(commit(set, "limits", MODE_MODIFY), E_INVALIDARG);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "element Value"));
+    assert_int_equal(set_query(set, "limits", ""), S_OK);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char *huge = memory_zero(1, sizes[i] + 1);
+        memset(huge, 'x', sizes[i]);
+        assert_int_equal(put_text(set, i == 1 ? "RootPath" : "Description", huge), S_OK);
+        assert_int_equal(commit(set, "limits", MODE_MODIFY), E_INVALIDARG);
+        assert_non_null(strstr(error_text(E_INVALIDARG), "cannot be stored"));
+        assert_int_equal(set_query(set, "limits", ""), S_OK);
+        memory_free(huge);
+    }
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(again);
+    object_release(set);
+}
+
+/* A list that was emptied stays so, although a new collector's is not. */
+static void an_emptied_list_stays_empty(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    struct value nothing = {.kind = PROPERTY_TEXTS};
+    add_collector(set, &api_tracing_collector_class);
+    struct object *c = first_collector(set);
+    const struct property *p = class_property(c->class, "IncludeModules");
+    assert_int_equal(((struct api_tracing_collector *)c)->IncludeModules.count, 4);
+    assert_int_equal(object_put(c, p, &nothing), S_OK);
+    object_release(c);
+    assert_int_equal(commit(set, "emptied", MODE_CREATE_NEW), S_OK);
+    assert_int_equal(set_query(set, "emptied", ""), S_OK);
+    c = first_collector(set);
+    assert_int_equal(((struct api_tracing_collector *)c)->IncludeModules.count, 0);
+    object_release(c);
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(set);
+}
+
+static bool is_told(struct object *issues, const char *key)
+{
+    bool told = false;
+    for (size_t i = 0; !told && i < collection_count(issues); i++) {
+        struct object *item;
+        assert_int_equal(collection_item(issues, i, &item), S_OK);
+        told = !strcmp(((const struct value_map_item *)item)->Key, key);
+        object_release(item);
+    }
+    return told;
+}
+
+/* MS-PLA 3.2.4.1.45: credentials count until the next Query; nobody is warned of an account that is no more there. */
+static void credentials_last_until_query(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    assert_int_equal(commit(set, "account", MODE_CREATE_NEW), S_OK);
+    assert_int_equal(sets_set_credentials(set, "domain\\user", "secret"), S_OK);
+    for (int queried = 0; queried < 2; queried++) {
+        struct object *issues = NULL;
+        char *account = text_of(set, "UserAccount");
+        assert_string_equal(account, queried ? "SYSTEM" : "domain\\user");
+        memory_free(account);
+        assert_int_equal(issues_create(NULL, &issues), S_OK);
+        assert_int_equal(set_commit(set, "account", "", MODE_MODIFY, issues), S_OK);
+        assert_int_equal(is_told(issues, "UserAccount"), !queried);
+        object_release(issues);
+        assert_int_equal(set_query(set, "account", ""), S_OK);
+    }
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(set);
+}
+
 /* Memory that runs out at any allocation of Commit and Query: an error, and the object is bound to what it was. */
 static void memory_may_run_out(void **state)
 {
@@ -344,6 +451,9 @@ int main(void)
         cmocka_unit_test(odd_counter_paths_are_told),
         cmocka_unit_test(seconds_for_new_instances_are_checked),
         cmocka_unit_test(sets_are_found_by_filter),
+        cmocka_unit_test(what_cannot_be_read_again_is_not_stored),
+        cmocka_unit_test(an_emptied_list_stays_empty),
+        cmocka_unit_test(credentials_last_until_query),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
