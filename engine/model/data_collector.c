@@ -259,22 +259,26 @@ HRESULT check_no_empty_item(const struct property *p, const struct texts *list)
 
 HRESULT check_no_duplicates(const struct property *p, const struct texts *list)
 {
+    struct met {
+        uint64_t hash;
+        const char *text;
+    } * met; /* the texts so far, each in the first free place from its hash on */
     size_t size = 4;
-    while (size < 2 * list->count)
+    while (size < 4 * list->count)
         size *= 2;
-    /* The texts met so far, each in the first free place from its hash on. */
-    const char **met = memory_zero(size, sizeof *met);
+    met = memory_zero(size, sizeof *met);
     HRESULT hr = met ? S_OK : E_OUTOFMEMORY;
     for (size_t i = 0; SUCCEEDED(hr) && i < list->count; i++) {
         const char *text = list->items[i];
-        size_t at = text_hash_nocase(text) & (size - 1);
-        while (met[at] && !text_equal_nocase(met[at], text))
+        uint64_t hash = text_hash_nocase(text);
+        size_t at = hash & (size - 1);
+        while (met[at].text && (met[at].hash != hash || !text_equal_nocase(met[at].text, text)))
             at = (at + 1) & (size - 1);
-        if (met[at])
+        if (met[at].text)
             hr = error_set(PLA_E_NO_DUPLICATES, "%s: '%s' is there twice", p->name, text);
-        met[at] = text;
+        met[at] = (struct met){hash, text};
     }
-    memory_free((void *)met);
+    memory_free(met);
     return hr;
 }
 

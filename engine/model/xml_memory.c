@@ -128,19 +128,36 @@ void xml_memory_begin(void)
 
 /* ---- documents' memory ---- */
 
+/* The last piece of the latest document, NULL while a document has it: a large block is dear to get and to give back,
+   and what it holds is dear to touch first. */
+static _Atomic(struct piece *) spare;
+
 struct xml_memory *xml_memory_create(void)
 {
+    struct xml_memory *m;
     xml_memory_begin();
-    return memory_zero(1, sizeof(struct xml_memory));
+    m = memory_zero(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->pieces = atomic_exchange(&spare, NULL);
+    m->size = m->pieces ? m->pieces->size : 0;
+    return m;
 }
 
 void xml_memory_destroy(struct xml_memory *m)
 {
-    while (m && m->pieces) {
-        struct piece *next = m->pieces->next;
-        memory_free(m->pieces);
-        m->pieces = next;
+    struct piece *kept = m ? m->pieces : NULL;
+    if (!kept) {
+        memory_free(m);
+        return;
     }
+    while (kept->next) {
+        struct piece *next = kept->next;
+        kept->next = next->next;
+        memory_free(next);
+    }
+    kept->used = 0;
+    memory_free(kept->size > PIECE_LAST ? kept : atomic_exchange(&spare, kept));
     memory_free(m);
 }
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define USUAL_SIZE 8192 /* bytes; a longer text makes room for itself */
+
 /* What nothing has to be done for, neither in an element nor in an attribute, is passed over quickly. */
 static const char *skip_plain(const char *text)
 {
@@ -347,6 +349,7 @@ static HRESULT write_contents(struct writing *w, struct object *o, bool hexadeci
 static HRESULT to_xml(struct object *o, struct writing w, char **xml, size_t *size)
 {
     *xml = NULL;
+    text_buffer_reserve(&w.text, USUAL_SIZE);
     HRESULT hr = write_object(&w, o, o->class->name, false);
     if (SUCCEEDED(hr)) {
         if (size)
