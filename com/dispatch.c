@@ -93,7 +93,7 @@ static FUNCDESC *find_function(ITypeInfo *info, DISPID id, WORD flags)
 /* What a script passed, references followed. */
 static const VARIANT *follow(const VARIANT *v)
 {
-    return V_VT(v) == (VT_VARIANT | VT_BYREF) ? V_VARIANTREF(v) : v;
+    return V_VT(v) == (VT_VARIANT | VT_BYREF) && V_VARIANTREF(v) ? V_VARIANTREF(v) : v;
 }
 
 static HRESULT store_element(SAFEARRAY *array, VARTYPE type, LONG index, const VARIANT *element)
@@ -182,7 +182,7 @@ static HRESULT stand_in_for_array(const VARIANT *given, VARTYPE type, struct sta
     if (V_VT(v) == (VT_ARRAY | VT_VARIANT))
         hr = array_from_variants(V_ARRAY(v), type, &array);
     else if (V_VT(v) == (VT_ARRAY | VT_VARIANT | VT_BYREF))
-        hr = array_from_variants(*V_ARRAYREF(v), type, &array);
+        hr = V_ARRAYREF(v) ? array_from_variants(*V_ARRAYREF(v), type, &array) : DISP_E_TYPEMISMATCH;
     else if (V_VT(v) == VT_DISPATCH && V_DISPATCH(v))
         hr = array_from_script_object(V_DISPATCH(v), type, &array);
     else

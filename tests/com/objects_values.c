@@ -328,6 +328,79 @@ static void values_are_converted(void **state)
     release(collector);
 }
 
+/* Numbers of every VARIANT type, by reference too, as C++, VB and PowerShell hand them over. */
+static void numbers_of_every_type_are_taken(void **state)
+{
+    void *collector = fresh_collector();
+    LONG number = 21;
+    DECIMAL decimal = {0};
+    VARIANT v[9], inner, back;
+
+    (void)state;
+    V_VT(&v[0]) = VT_I8;
+    V_I8(&v[0]) = 21;
+    V_VT(&v[1]) = VT_UI8;
+    V_UI8(&v[1]) = 21;
+    V_VT(&v[2]) = VT_CY;
+    V_CY(&v[2]).int64 = 210000;
+    decimal.Lo64 = 21;
+    V_DECIMAL(&v[3]) = decimal;
+    V_VT(&v[3]) = VT_DECIMAL;
+    V_VT(&v[4]) = VT_I4 | VT_BYREF;
+    V_I4REF(&v[4]) = &number;
+    inner = of_text(L"21");
+    V_VT(&v[5]) = VT_VARIANT | VT_BYREF;
+    V_VARIANTREF(&v[5]) = &inner;
+    V_VT(&v[6]) = VT_UI1;
+    V_UI1(&v[6]) = 21;
+    V_VT(&v[7]) = VT_R4;
+    V_R4(&v[7]) = 21;
+    V_VT(&v[8]) = VT_DATE;
+    V_DATE(&v[8]) = 21;
+    for (size_t i = 0; i < ARRAYSIZE(v); i++) {
+        assert_ok(put(collector, L"SampleInterval", of_long(5)));
+        assert_ok(invoke(collector, L"SampleInterval", DISPATCH_PROPERTYPUT, NULL, &v[i], 1));
+        assert_ok(get(collector, L"SampleInterval", &back));
+        assert_int_equal(V_UI4(&back), 21);
+        assert_true(FAILED(invoke(collector, L"LogFileFormat", DISPATCH_PROPERTYPUT, NULL, &v[i], 1)));
+    }
+    VariantClear(&inner);
+    release(collector);
+}
+
+/* Arrays of Visual Basic begin at 1, and an item may be no string at all. */
+static void arrays_may_begin_anywhere(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    SAFEARRAYBOUND from_one = {2, 1}, below_zero = {2, -3}, none = {0, 7};
+    const SAFEARRAYBOUND *bounds[] = {&from_one, &below_zero, &none};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAYSIZE(bounds); i++)
+        for (int variants = 0; variants < 2; variants++) {
+            VARIANT array, back;
+
+            V_VT(&array) = (VARTYPE)(VT_ARRAY | (variants ? VT_VARIANT : VT_BSTR));
+            V_ARRAY(&array) = SafeArrayCreate(variants ? VT_VARIANT : VT_BSTR, 1, (SAFEARRAYBOUND *)bounds[i]);
+            for (LONG k = 0; k < (LONG)bounds[i]->cElements; k++) {
+                VARIANT word = of_text(script_items[k]);
+                LONG at = bounds[i]->lLbound + k;
+
+                assert_ok(SafeArrayPutElement(V_ARRAY(&array), &at, variants ? (void *)&word : (void *)V_BSTR(&word)));
+                VariantClear(&word);
+            }
+            assert_ok(put(set, L"Keywords", array));
+            assert_ok(get(set, L"Keywords", &back));
+            assert_true(array_is(V_ARRAY(&back), script_items, bounds[i]->cElements));
+            VariantClear(&back);
+        }
+    SAFEARRAY *empty = SafeArrayCreateVector(VT_BSTR, 0, 1);
+    assert_hr(heard(IDataCollectorSet_put_Keywords(set, empty)), E_INVALIDARG); /* one item, which is NULL */
+    assert_vtable_said("Keywords");
+    SafeArrayDestroy(empty);
+    release(set);
+}
+
 static ISchedule *fresh_schedule(void)
 {
     IDataCollectorSet *set = new_set();
@@ -494,6 +567,26 @@ static void variants_of_every_type_are_survived(void **state)
             assert_ok(ISchedule_get_StartTime(schedule, &out));
             assert_true(V_VT(&out) == VT_EMPTY || V_VT(&out) == VT_DATE);
         }
+    /* By name, to a property of each kind; and references to nowhere. */
+    static const WCHAR *const names[] = {L"PerformanceCounters", L"Name",          L"SampleInterval",
+                                         L"LogAppend",           L"LogFileFormat", L"FileNameFormat"};
+    for (unsigned vt = 0; in_process && vt < 0x60; vt++)
+        for (size_t i = 0; i < ARRAYSIZE(ways); i++)
+            for (size_t k = 0; k < ARRAYSIZE(names); k++) {
+                LONGLONG nothing[8] = {0};
+                VARIANT v = {.vt = (VARTYPE)(vt | ways[i])};
+
+                if (v.vt & VT_BYREF)
+                    V_BYREF(&v) = nothing;
+                invoke(collector, names[k], DISPATCH_PROPERTYPUT, NULL, &v, 1);
+            }
+    static const VARTYPE references[] = {VT_VARIANT | VT_BYREF, VT_ARRAY | VT_VARIANT | VT_BYREF};
+    for (size_t i = 0; in_process && i < ARRAYSIZE(references); i++)
+        for (size_t k = 0; k < 2; k++) {
+            VARIANT v = {.vt = references[i]};
+
+            assert_true(FAILED(invoke(collector, names[k], DISPATCH_PROPERTYPUT, NULL, &v, 1)));
+        }
     SetErrorInfo(0, NULL);
     release(item);
     release(map);
@@ -512,6 +605,8 @@ int value_tests(void)
         cmocka_unit_test(values_are_converted),
         cmocka_unit_test(arrays_that_cannot_be_are_refused),
         cmocka_unit_test(arguments_may_be_named),
+        cmocka_unit_test(numbers_of_every_type_are_taken),
+        cmocka_unit_test(arrays_may_begin_anywhere),
         cmocka_unit_test(dates_that_cannot_be_are_refused),
         cmocka_unit_test(variants_of_every_type_are_survived),
         cmocka_unit_test(dates_may_be_texts),
