@@ -3,6 +3,7 @@
 #include "com/enumerator.h"
 
 #include "com/server.h"
+#include "com/unknown.h"
 #include "engine/os/memory.h"
 
 struct enumerator {
@@ -20,14 +21,7 @@ static struct enumerator *enumerator_of(IEnumVARIANT *This)
 
 static HRESULT STDMETHODCALLTYPE enumerator_query(IEnumVARIANT *This, REFIID iid, void **out)
 {
-    if (!out)
-        return E_POINTER;
-    *out = NULL;
-    if (!IsEqualIID(iid, &IID_IUnknown) && !IsEqualIID(iid, &IID_IEnumVARIANT))
-        return E_NOINTERFACE;
-    *out = This;
-    IEnumVARIANT_AddRef(This);
-    return S_OK;
+    return unknown_query(This, &IID_IEnumVARIANT, iid, out);
 }
 
 static ULONG STDMETHODCALLTYPE enumerator_add_reference(IEnumVARIANT *This)

@@ -3,6 +3,7 @@
 #include "com/facade.h"
 #include "com/server.h"
 #include "com/skin.h"
+#include "com/unknown.h"
 #include "engine/run/sets.h"
 
 #include <objbase.h>
@@ -29,10 +30,7 @@ struct factory {
 
 static HRESULT STDMETHODCALLTYPE factory_query(IClassFactory *This, REFIID iid, void **out)
 {
-    if (!out)
-        return E_POINTER;
-    *out = IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IClassFactory) ? This : NULL;
-    return *out ? S_OK : E_NOINTERFACE;
+    return unknown_query(This, &IID_IClassFactory, iid, out);
 }
 
 static ULONG STDMETHODCALLTYPE factory_count(IClassFactory *This)

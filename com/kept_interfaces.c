@@ -2,10 +2,11 @@
 /* One object that has every interface and that no client ever gets. */
 #include "com/kept_interfaces.h"
 
+#include <stdbool.h>
 #include <objbase.h>
 #include <oaidl.h>
 
-#include "com/skin.h"
+#include "mspla.h"
 
 /* One of a kind: it has no life of its own. */
 static HRESULT STDMETHODCALLTYPE kept_query(IUnknown *This, REFIID iid, void **out);
@@ -17,12 +18,12 @@ static ULONG STDMETHODCALLTYPE kept_count(IUnknown *This)
 static const IUnknownVtbl kept_vtable = {kept_query, kept_count, kept_count};
 static IUnknown kept = {(IUnknownVtbl *)&kept_vtable};
 
-/* The interfaces of the classes, and those that clients ask objects for besides. */
+/* Ours, and those that clients ask objects for besides. */
 static const IID *const interfaces[] = {
-    &IID_IUnknown, &IID_IDispatch, &IID_IEnumVARIANT, &IID_ISupportErrorInfo, &IID_IClassFactory, &IID_IDataCollector,
-#define COM_CLASS(model, I, base) &IID_##I,
-#include "com/class_table.def"
-#undef COM_CLASS
+    &IID_IUnknown, &IID_IDispatch, &IID_IEnumVARIANT, &IID_ISupportErrorInfo, &IID_IClassFactory,
+#define INTERFACE(name, guid) &IID_##name,
+#include "reg/interfaces.def"
+#undef INTERFACE
 };
 
 static bool is_kept(REFIID iid)

@@ -5,13 +5,13 @@
 #include "com/proxy_stub_channel.h"
 #include "com/proxy_stub_guard.h"
 #include "com/proxy_stub_request.h"
+#include "com/unknown.h"
 #include "engine/os/memory.h"
 #include "idl/proxy_clsid.h"
 
 /* Generated (mspla_dlldata.c). */
 HRESULT WINAPI openpla_proxies_DllGetClassObject(REFCLSID class_id, REFIID iid, void **object);
 HRESULT WINAPI openpla_proxies_DllCanUnloadNow(void);
-void RPC_ENTRY GetProxyDllInfo(const ProxyFileInfo ***files, const CLSID **class_id);
 
 static const CLSID proxy_class = OPENPLA_PROXY_CLSID;
 static LONG held; /* references to the factory, and wrapped proxies: part of the module's count */
@@ -32,14 +32,8 @@ static struct proxy *from_proxy(IRpcProxyBuffer *buffer)
 /* Not delegated to the outer object: this is the reference that the proxy manager itself holds. */
 static HRESULT STDMETHODCALLTYPE proxy_query_interface(IRpcProxyBuffer *buffer, REFIID iid, void **object)
 {
-    if (!object)
-        return E_POINTER;
-    if (IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IRpcProxyBuffer)) {
-        *object = buffer;
-        IRpcProxyBuffer_AddRef(buffer);
-        return S_OK;
-    }
-    return IRpcProxyBuffer_QueryInterface(from_proxy(buffer)->inner, iid, object);
+    HRESULT hr = unknown_query(buffer, &IID_IRpcProxyBuffer, iid, object);
+    return hr == E_NOINTERFACE ? IRpcProxyBuffer_QueryInterface(from_proxy(buffer)->inner, iid, object) : hr;
 }
 
 static ULONG STDMETHODCALLTYPE proxy_add_ref(IRpcProxyBuffer *buffer)
@@ -107,15 +101,7 @@ static HRESULT generated_factory(IPSFactoryBuffer **factory)
 
 static HRESULT STDMETHODCALLTYPE factory_query_interface(IPSFactoryBuffer *factory, REFIID iid, void **object)
 {
-    if (!object)
-        return E_POINTER;
-    if (IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IPSFactoryBuffer)) {
-        *object = factory;
-        IPSFactoryBuffer_AddRef(factory);
-        return S_OK;
-    }
-    *object = NULL;
-    return E_NOINTERFACE;
+    return unknown_query(factory, &IID_IPSFactoryBuffer, iid, object);
 }
 
 static ULONG STDMETHODCALLTYPE factory_add_ref(IPSFactoryBuffer *factory)
@@ -226,23 +212,4 @@ HRESULT proxy_stub_get_class_object(REFCLSID class_id, REFIID iid, void **object
 HRESULT proxy_stub_can_unload(void)
 {
     return held ? S_FALSE : openpla_proxies_DllCanUnloadNow();
-}
-
-HRESULT proxy_stub_register_in_process(DWORD *cookie)
-{
-    HRESULT hr =
-        CoRegisterClassObject(&proxy_class, (IUnknown *)&factory, CLSCTX_INPROC_SERVER, REGCLS_MULTIPLEUSE, cookie);
-    if (FAILED(hr))
-        return hr;
-    const ProxyFileInfo **files;
-    const CLSID *class_id;
-    GetProxyDllInfo(&files, &class_id);
-    for (; *files && SUCCEEDED(hr); files++) {
-        const PCInterfaceStubVtblList *stub = (*files)->pStubVtblList;
-        for (; *stub && SUCCEEDED(hr); stub++)
-            hr = CoRegisterPSClsid((*stub)->header.piid, &proxy_class);
-    }
-    if (FAILED(hr))
-        CoRevokeClassObject(*cookie);
-    return hr;
 }

@@ -20,8 +20,4 @@ HRESULT proxy_stub_get_class_object(REFCLSID class_id, REFIID iid, void **object
 /* For DllCanUnloadNow: S_FALSE while a factory, proxy or stub is held, else S_OK. */
 HRESULT proxy_stub_can_unload(void);
 
-/* CoRegisterClassObject and CoRegisterPSClsid for the 18 interfaces in this process, for a process that uses
-   openpla.dll without the registry. *cookie is for CoRevokeClassObject in the same apartment. Errors are COM's. */
-HRESULT proxy_stub_register_in_process(DWORD *cookie);
-
 #endif

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include "mspla.h"
+#include "com/unknown.h"
 #include "engine/os/memory.h"
 
 struct padded_channel {
@@ -26,15 +27,9 @@ static ULONG padded(ULONG size)
 
 static HRESULT STDMETHODCALLTYPE query_interface(IRpcChannelBuffer *channel, REFIID iid, void **object)
 {
-    if (!object)
-        return E_POINTER;
-    if (IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IRpcChannelBuffer)) {
-        *object = channel;
-        IRpcChannelBuffer_AddRef(channel);
-        return S_OK;
-    }
+    HRESULT hr = unknown_query(channel, &IID_IRpcChannelBuffer, iid, object);
     /* Later versions of the interface (asynchronous calls) and the runtime's own are not for us to wrap. */
-    return IRpcChannelBuffer_QueryInterface(from_channel(channel)->inner, iid, object);
+    return hr == E_NOINTERFACE ? IRpcChannelBuffer_QueryInterface(from_channel(channel)->inner, iid, object) : hr;
 }
 
 static ULONG STDMETHODCALLTYPE add_ref(IRpcChannelBuffer *channel)

@@ -22,6 +22,25 @@ int wire_link_close_apartment(void **state)
     return 0;
 }
 
+HRESULT wire_link_register(DWORD *cookie)
+{
+    static const CLSID proxy_class = OPENPLA_PROXY_CLSID;
+    static const IID *const interfaces[] = {
+#define INTERFACE(name, guid) &IID_##name,
+#include "reg/interfaces.def"
+#undef INTERFACE
+    };
+    IUnknown *factory;
+    HRESULT hr = proxy_stub_get_class_object(&proxy_class, &IID_IUnknown, (void **)&factory);
+    if (FAILED(hr))
+        return hr;
+    hr = CoRegisterClassObject(&proxy_class, factory, CLSCTX_INPROC_SERVER, REGCLS_MULTIPLEUSE, cookie);
+    IUnknown_Release(factory);
+    for (size_t i = 0; SUCCEEDED(hr) && i < ARRAYSIZE(interfaces); i++)
+        hr = CoRegisterPSClsid(interfaces[i], &proxy_class);
+    return hr;
+}
+
 void wire_link_open(struct wire_link *link, const IID *iid)
 {
     static const CLSID proxy_class = OPENPLA_PROXY_CLSID;

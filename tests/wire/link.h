@@ -18,6 +18,9 @@ struct wire_link {
 int wire_link_open_apartment(void **state);
 int wire_link_close_apartment(void **state);
 
+/* Makes COM use our proxies and stubs in this process; *cookie is for CoRevokeClassObject in the same apartment. */
+HRESULT wire_link_register(DWORD *cookie);
+
 /* Asserts that all of it succeeds. */
 void wire_link_open(struct wire_link *link, const IID *iid);
 void wire_link_close(struct wire_link *link);

@@ -141,7 +141,7 @@ static DWORD WINAPI call_from_another_apartment(void *argument)
     IDataCollectorSet *set = NULL;
     HRESULT hr = CoInitializeEx(NULL, COINIT_APARTMENTTHREADED);
     if (SUCCEEDED(hr))
-        hr = proxy_stub_register_in_process(&registration);
+        hr = wire_link_register(&registration);
     if (SUCCEEDED(hr))
         hr = CoGetInterfaceAndReleaseStream(apartment->stream, &IID_IDataCollectorSet, (void **)&set);
     if (SUCCEEDED(hr)) {
@@ -170,7 +170,7 @@ static void calls_between_apartments_use_our_proxies(void **state)
             recording_server_expect(&server, &members[i]);
     }
     server.give[0].enumeration = plaCompiling;
-    assert_int_equal(proxy_stub_register_in_process(&registration), S_OK);
+    assert_int_equal(wire_link_register(&registration), S_OK);
     assert_int_equal(CoGetPSClsid(&IID_IDataCollectorSet, &class_id), S_OK);
     assert_true(IsEqualCLSID(&class_id, &proxy_class));
     assert_int_equal(CoMarshalInterThreadInterfaceInStream(&IID_IDataCollectorSet, &server.object, &apartment.stream),

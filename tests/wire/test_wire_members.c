@@ -350,7 +350,7 @@ static int open_apartment(void **state)
     if (wire_link_open_apartment(state))
         return -1;
     recording_server_init(&other);
-    return proxy_stub_register_in_process(&registration) == S_OK ? 0 : -1;
+    return wire_link_register(&registration) == S_OK ? 0 : -1;
 }
 
 static int close_apartment(void **state)

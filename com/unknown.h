@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* QueryInterface of an object with one interface. */
+#ifndef OPENPLA_UNKNOWN_H
+#define OPENPLA_UNKNOWN_H
+
+#include <windows.h>
+#include <ole2.h>
+
+/* Gives the object, as a reference, for its `own` interface and for IUnknown; E_NOINTERFACE for any other. */
+static inline HRESULT unknown_query(void *object, REFIID own, REFIID iid, void **out)
+{
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    if (!IsEqualIID(iid, &IID_IUnknown) && !IsEqualIID(iid, own))
+        return E_NOINTERFACE;
+    IUnknown_AddRef((IUnknown *)object);
+    *out = object;
+    return S_OK;
+}
+
+#endif
