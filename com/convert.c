@@ -30,30 +30,39 @@ HRESULT text_from_bstr(BSTR in, const char *argument, char **out)
     return text_from_wide(in, argument, false, out);
 }
 
-HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out)
+HRESULT array_open(SAFEARRAY *in, VARTYPE type, LONG *count, void **items)
 {
-    VARTYPE type = VT_EMPTY;
+    VARTYPE own = VT_EMPTY;
     LONG low, high;
-    BSTR *items;
-    memset(out, 0, sizeof *out);
-    if (!in)
-        return S_OK;
-    if (SafeArrayGetDim(in) != 1 || FAILED(SafeArrayGetVartype(in, &type)) || type != VT_BSTR)
-        return error_set(E_INVALIDARG, "%s: it is not an array of strings", argument);
+    if (SafeArrayGetDim(in) != 1 || FAILED(SafeArrayGetVartype(in, &own)) || own != type)
+        return DISP_E_TYPEMISMATCH;
     HRESULT hr = SafeArrayGetLBound(in, 1, &low);
     if (SUCCEEDED(hr))
         hr = SafeArrayGetUBound(in, 1, &high);
     if (SUCCEEDED(hr))
-        hr = SafeArrayAccessData(in, (void **)&items);
+        hr = SafeArrayAccessData(in, items);
+    if (SUCCEEDED(hr))
+        *count = high - low + 1;
+    return hr;
+}
+
+HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out)
+{
+    LONG count;
+    BSTR *items;
+    memset(out, 0, sizeof *out);
+    if (!in)
+        return S_OK;
+    HRESULT hr = array_open(in, VT_BSTR, &count, (void **)&items);
+    if (hr == DISP_E_TYPEMISMATCH)
+        return error_set(E_INVALIDARG, "%s: it is not an array of strings", argument);
     if (FAILED(hr))
         return hr;
-    for (LONG i = 0; SUCCEEDED(hr) && i <= high - low; i++) {
+    for (LONG i = 0; SUCCEEDED(hr) && i < count; i++) {
         char *text;
         hr = text_from_wide(items[i], argument, false, &text);
-        if (SUCCEEDED(hr)) {
-            hr = texts_add(out, text);
-            memory_free(text);
-        }
+        if (SUCCEEDED(hr))
+            hr = texts_give(out, text);
     }
     SafeArrayUnaccessData(in);
     if (FAILED(hr))
@@ -83,22 +92,19 @@ HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out)
 /* Array of bytes, and back. NULL counts as empty. */
 static HRESULT bytes_from_array(SAFEARRAY *in, const char *argument, struct bytes *out)
 {
-    VARTYPE type = VT_EMPTY;
-    LONG low, high;
+    LONG count;
     void *data;
     memset(out, 0, sizeof *out);
     if (!in)
         return S_OK;
-    if (SafeArrayGetDim(in) != 1 || FAILED(SafeArrayGetVartype(in, &type)) || (type != VT_UI1 && type != VT_I1))
+    HRESULT hr = array_open(in, VT_UI1, &count, &data);
+    if (hr == DISP_E_TYPEMISMATCH)
+        hr = array_open(in, VT_I1, &count, &data);
+    if (hr == DISP_E_TYPEMISMATCH)
         return error_set(E_INVALIDARG, "%s: it is not an array of bytes", argument);
-    HRESULT hr = SafeArrayGetLBound(in, 1, &low);
-    if (SUCCEEDED(hr))
-        hr = SafeArrayGetUBound(in, 1, &high);
-    if (SUCCEEDED(hr))
-        hr = SafeArrayAccessData(in, &data);
     if (FAILED(hr))
         return hr;
-    struct bytes given = {.count = (size_t)(high - low + 1), .items = data};
+    struct bytes given = {.count = (size_t)count, .items = data};
     hr = bytes_copy(out, &given);
     SafeArrayUnaccessData(in);
     return hr;
@@ -325,6 +331,20 @@ HRESULT property_put(void *interface_pointer, size_t row, const void *in)
         hr = object_put(o, p, &v);
     value_free(&v);
     return SUCCEEDED(hr) ? hr : com_result(interface_pointer, hr);
+}
+
+HRESULT call_with_texts(void *interface_pointer, texts_method method, BSTR first, const char *first_argument,
+                        BSTR second, const char *second_argument)
+{
+    char *first_text = NULL, *second_text = NULL;
+    HRESULT hr = text_from_bstr(first, first_argument, &first_text);
+    if (SUCCEEDED(hr))
+        hr = text_from_bstr(second, second_argument, &second_text);
+    if (SUCCEEDED(hr))
+        hr = method(model_of(interface_pointer), first_text, second_text);
+    memory_free_secret(first_text);
+    memory_free_secret(second_text); /* SetCredentials' password */
+    return com_result(interface_pointer, hr);
 }
 
 HRESULT object_get_xml(void *interface_pointer, BSTR *out)

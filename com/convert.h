@@ -9,6 +9,11 @@
 HRESULT property_get(void *interface_pointer, size_t row, void *out);
 HRESULT property_put(void *interface_pointer, size_t row, const void *in);
 
+/* Calls `method` with two BSTR arguments, as text_from_bstr gives them; what they held is overwritten. */
+typedef HRESULT (*texts_method)(struct object *o, const char *first, const char *second);
+HRESULT call_with_texts(void *interface_pointer, texts_method method, BSTR first, const char *first_argument,
+                        BSTR second, const char *second_argument);
+
 /* The Xml member of sets and collectors, and their SetXml: the text is read by `method`, what it finds goes out as a
    map (plaValidation). */
 HRESULT object_get_xml(void *interface_pointer, BSTR *out);
@@ -20,6 +25,8 @@ HRESULT bstr_from_text(const char *text, BSTR *out);
 /* A BSTR argument to UTF-8, from memory_alloc; NULL counts as "". E_INVALIDARG, naming the argument, for an embedded
    NUL or a lone surrogate. */
 HRESULT text_from_bstr(BSTR in, const char *argument, char **out);
+/* The items of an array of one dimension until SafeArrayUnaccessData; DISP_E_TYPEMISMATCH for any other array. */
+HRESULT array_open(SAFEARRAY *in, VARTYPE type, LONG *count, void **items);
 /* Array of BSTR to texts, and back. NULL counts as empty. */
 HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out);
 HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out);

@@ -11,28 +11,12 @@ static HRESULT STDMETHODCALLTYPE set_get_xml(IDataCollectorSet *This, BSTR *out)
 
 static HRESULT STDMETHODCALLTYPE set_set_credentials(IDataCollectorSet *This, BSTR user, BSTR password)
 {
-    char *user_text = NULL, *password_text = NULL;
-    HRESULT hr = text_from_bstr(user, "user", &user_text);
-    if (SUCCEEDED(hr))
-        hr = text_from_bstr(password, "password", &password_text);
-    if (SUCCEEDED(hr))
-        hr = sets_set_credentials(model_of(This), user_text, password_text);
-    memory_free(user_text);
-    memory_free_secret(password_text);
-    return com_result(This, hr);
+    return call_with_texts(This, sets_set_credentials, user, "user", password, "password");
 }
 
 static HRESULT STDMETHODCALLTYPE set_query_(IDataCollectorSet *This, BSTR name, BSTR server)
 {
-    char *name_text = NULL, *server_text = NULL;
-    HRESULT hr = text_from_bstr(name, "name", &name_text);
-    if (SUCCEEDED(hr))
-        hr = text_from_bstr(server, "server", &server_text);
-    if (SUCCEEDED(hr))
-        hr = set_query(model_of(This), name_text, server_text);
-    memory_free(name_text);
-    memory_free(server_text);
-    return com_result(This, hr);
+    return call_with_texts(This, set_query, name, "name", server, "server");
 }
 
 static HRESULT STDMETHODCALLTYPE set_commit_(IDataCollectorSet *This, BSTR name, BSTR server, CommitMode mode,

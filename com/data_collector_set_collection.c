@@ -24,15 +24,7 @@ static HRESULT STDMETHODCALLTYPE sets_remove(IDataCollectorSetCollection *This, 
 
 static HRESULT STDMETHODCALLTYPE sets_get(IDataCollectorSetCollection *This, BSTR server, BSTR filter)
 {
-    char *server_text = NULL, *filter_text = NULL;
-    HRESULT hr = text_from_bstr(server, "server", &server_text);
-    if (SUCCEEDED(hr))
-        hr = text_from_bstr(filter, "filter", &filter_text);
-    if (SUCCEEDED(hr))
-        hr = sets_find(model_of(This), server_text, filter_text);
-    memory_free(server_text);
-    memory_free(filter_text);
-    return com_result(This, hr);
+    return call_with_texts(This, sets_find, server, "server", filter, "filter");
 }
 
 #define INTERFACE    IDataCollectorSetCollection

@@ -18,7 +18,7 @@ static HRESULT load_type_library(ITypeLib **out)
     if (!GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
                             (const WCHAR *)com_classes, &module) ||
         !GetModuleFileNameW(module, path, ARRAYSIZE(path)))
-        return HRESULT_FROM_WIN32(GetLastError());
+        return TYPE_E_CANTLOADLIBRARY;
     return LoadTypeLibEx(path, REGKIND_NONE, out);
 }
 
@@ -110,20 +110,14 @@ static HRESULT store_element(SAFEARRAY *array, VARTYPE type, LONG index, const V
 /* VT_ARRAY|VT_VARIANT, as VBScript and PowerShell make arrays, to an array of `type`. */
 static HRESULT array_from_variants(SAFEARRAY *in, VARTYPE type, SAFEARRAY **out)
 {
-    LONG low, high;
+    LONG count;
     VARIANT *items;
-    if (SafeArrayGetDim(in) != 1)
-        return DISP_E_TYPEMISMATCH;
-    HRESULT hr = SafeArrayGetLBound(in, 1, &low);
-    if (SUCCEEDED(hr))
-        hr = SafeArrayGetUBound(in, 1, &high);
-    if (SUCCEEDED(hr))
-        hr = SafeArrayAccessData(in, (void **)&items);
+    HRESULT hr = array_open(in, VT_VARIANT, &count, (void **)&items);
     if (FAILED(hr))
         return hr;
-    *out = SafeArrayCreateVector(type, 0, (ULONG)(high - low + 1));
+    *out = SafeArrayCreateVector(type, 0, (ULONG)count);
     hr = *out ? S_OK : E_OUTOFMEMORY;
-    for (LONG i = 0; SUCCEEDED(hr) && i <= high - low; i++)
+    for (LONG i = 0; SUCCEEDED(hr) && i < count; i++)
         hr = store_element(*out, type, i, &items[i]);
     SafeArrayUnaccessData(in);
     return hr;
@@ -265,18 +259,26 @@ static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
     return DISP_E_EXCEPTION;
 }
 
-/* An argument that was refused before the call: told as the member would tell it. */
-static HRESULT refused(struct skin *s, ITypeInfo *info, DISPID id, HRESULT hr, EXCEPINFO *exception)
+char *dispatch_member_name(ITypeInfo *info, DISPID id)
 {
     BSTR name;
     UINT count;
     char *text = NULL;
     if (SUCCEEDED(ITypeInfo_GetNames(info, id, &name, 1, &count))) {
-        if (SUCCEEDED(text_from_bstr(name, "name", &text)))
-            error_prefix(hr, "%s", text);
-        memory_free(text);
+        if (FAILED(text_from_bstr(name, "name", &text)))
+            text = NULL;
         SysFreeString(name);
     }
+    return text;
+}
+
+/* An argument that was refused before the call: told as the member would tell it. */
+static HRESULT refused(struct skin *s, ITypeInfo *info, DISPID id, HRESULT hr, EXCEPINFO *exception)
+{
+    char *name = dispatch_member_name(info, id);
+    if (name)
+        error_prefix(hr, "%s", name);
+    memory_free(name);
     return as_exception(com_result(s, hr), exception);
 }
 

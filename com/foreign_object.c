@@ -26,7 +26,8 @@ static HRESULT get_object(IDispatch *from, const struct class *class, const WCHA
         return hr;
     if (V_VT(&v) != VT_DISPATCH || !V_DISPATCH(&v)) {
         VariantClear(&v);
-        return error_set(E_INVALIDARG, "%s: a member of the other process' object gives no object", class->name);
+        error_set(E_INVALIDARG, "%s: a member of the other process' object gives no object", class->name);
+        return E_INVALIDARG;
     }
     hr = with_care(V_DISPATCH(&v));
     if (SUCCEEDED(hr))
@@ -118,39 +119,38 @@ static HRESULT copy(IDispatch *from, struct object *to)
     return hr;
 }
 
+/* `pointer` is its interface of the class. */
+static HRESULT copy_whole(IUnknown *pointer, const struct class *class, struct object **out)
+{
+    IDispatch *from;
+    *out = NULL;
+    HRESULT hr = IUnknown_QueryInterface(pointer, &IID_IDispatch, (void **)&from);
+    if (FAILED(hr))
+        return hr;
+    hr = with_care(from);
+    if (SUCCEEDED(hr))
+        hr = object_create(class, NULL, out);
+    if (SUCCEEDED(hr))
+        hr = copy(from, *out);
+    if (FAILED(hr)) {
+        object_release(*out);
+        *out = NULL;
+    }
+    IDispatch_Release(from);
+    return hr;
+}
+
 HRESULT skin_model_or_copy(IUnknown *pointer, const char *argument, struct object **model)
 {
     static const struct class *const values[] = {&trace_data_provider_class, &trace_data_provider_collection_class};
-    HRESULT ours = skin_model(pointer, NULL, argument, model), hr = ours;
-    IDispatch *from = NULL;
-    struct object *o = NULL;
-    if (ours != E_INVALIDARG)
-        return ours;
-    char *why = text_copy(error_text(ours));
-    for (size_t i = 0; !from && i < ARRAYSIZE(values); i++) {
+    HRESULT hr = skin_model(pointer, NULL, argument, model);
+    for (size_t i = 0; hr == E_INVALIDARG && i < ARRAYSIZE(values); i++) {
         IUnknown *as;
         if (FAILED(IUnknown_QueryInterface(pointer, com_class_of(values[i])->interface_id, (void **)&as)))
             continue;
-        hr = IUnknown_QueryInterface(as, &IID_IDispatch, (void **)&from);
+        hr = copy_whole(as, values[i], model);
         IUnknown_Release(as);
-        if (SUCCEEDED(hr))
-            hr = with_care(from);
-        if (SUCCEEDED(hr))
-            hr = object_create(values[i], NULL, &o);
-        if (SUCCEEDED(hr))
-            hr = copy(from, o);
-        if (FAILED(hr))
-            hr = error_prefix(hr, "%s: the other process' %s", argument, values[i]->name);
-        break;
+        return SUCCEEDED(hr) ? hr : error_prefix(hr, "%s: the other process' %s", argument, values[i]->name);
     }
-    if (from)
-        IDispatch_Release(from);
-    if (!o && hr == ours)
-        error_set(ours, "%s", why ? why : "");
-    memory_free(why);
-    if (SUCCEEDED(hr))
-        *model = o;
-    else
-        object_release(o);
     return hr;
 }

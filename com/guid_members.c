@@ -15,14 +15,9 @@ static const struct property *guid_row(const struct skin *s, ITypeInfo *info, DI
             found = &class->properties[i];
     if (!found) /* no class has two */
         return NULL;
-    BSTR name;
-    UINT count;
-    char *text = NULL;
-    if (FAILED(ITypeInfo_GetNames(info, id, &name, 1, &count)))
-        return NULL;
-    bool same = SUCCEEDED(text_from_bstr(name, "name", &text)) && text_equal_nocase(text, found->name);
-    memory_free(text);
-    SysFreeString(name);
+    char *name = dispatch_member_name(info, id);
+    bool same = name && text_equal_nocase(name, found->name);
+    memory_free(name);
     return same ? found : NULL;
 }
 

@@ -6,16 +6,14 @@
 #include "engine/os/text.h"
 #include "engine/run/run.h"
 
+#include <wchar.h>
+
 int OpenPlaHost(int argc, WCHAR **argv)
 {
     char *texts[3] = {NULL, NULL, NULL};
     HRESULT hr = argc == 4 ? S_OK : E_INVALIDARG;
-    for (int i = 0; i < 3 && SUCCEEDED(hr); i++) {
-        size_t units = 0;
-        while (argv[i + 1][units])
-            units++;
-        hr = text_from_utf16(argv[i + 1], units, false, &texts[i]);
-    }
+    for (int i = 0; i < 3 && SUCCEEDED(hr); i++)
+        hr = text_from_utf16(argv[i + 1], wcslen(argv[i + 1]), false, &texts[i]);
     if (SUCCEEDED(hr))
         hr = run_host_main(texts[0], texts[1], texts[2], NULL);
     for (int i = 0; i < 3; i++)

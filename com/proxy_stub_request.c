@@ -74,21 +74,15 @@ static bool take(struct request *request, size_t alignment, size_t size)
 
 static bool take_base_type(struct request *request, unsigned type)
 {
-    switch (type) {
-    case TYPE_ENUM16:
-        request->enumeration = (request->at + 1) & ~(size_t)1;
-        return take(request, 2, 2);
-    case TYPE_SHORT:
-    case TYPE_USHORT:
-        return take(request, 2, 2);
-    case TYPE_LONG:
-    case TYPE_ULONG:
-        return take(request, 4, 4);
-    case TYPE_HYPER:
-        return take(request, 8, 8);
-    default:
+    static const unsigned char sizes[] = {
+        [TYPE_SHORT] = 2, [TYPE_USHORT] = 2, [TYPE_LONG] = 4, [TYPE_ULONG] = 4, [TYPE_HYPER] = 8, [TYPE_ENUM16] = 2,
+    };
+    size_t size = type < sizeof sizes ? sizes[type] : 0;
+    if (!size)
         return true;
-    }
+    if (type == TYPE_ENUM16)
+        request->enumeration = (request->at + 1) & ~(size_t)1;
+    return take(request, size, size);
 }
 
 /* max_count, bytes, count of 16-bit units (MS-OAUT 2.2.23.2), then the units. A BSTR of no text has bytes ffffffff. */
@@ -106,10 +100,10 @@ static bool take_user_marshalled(struct request *request, const MIDL_STUB_DESC *
     const USER_MARSHAL_ROUTINE_QUADRUPLE *routines = &description->aUserMarshalQuadruple[read_16(type + 2)];
     if (!take(request, 4, 4))
         return false;
-    /* A null pointer ends here, but not for Wine, which does not look at it. */
-    if (request->exact && request->pointee_boundary == 4 && !read_32(request->bytes + request->at - 4))
-        return true;
     if (!request->exact)
+        return true;
+    /* A null pointer ends here, but not for Wine, which does not look at it. */
+    if (request->pointee_boundary == 4 && !read_32(request->bytes + request->at - 4))
         return true;
     if (routines->pfnUnmarshall == (USER_MARSHAL_UNMARSHALLING_ROUTINE)BSTR_UserUnmarshal)
         return take_bstr(request);

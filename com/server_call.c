@@ -45,27 +45,25 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     COSERVERINFO info = {0};
     HRESULT hr = here ? S_OK : text_to_utf16(machine, &name, &units);
     *out = NULL;
-    info.pwszName = name;
-    if (SUCCEEDED(hr)) {
-        hr = CoCreateInstanceEx(class_id, NULL, here ? CLSCTX_LOCAL_SERVER : CLSCTX_REMOTE_SERVER, here ? NULL : &info,
-                                1, &query);
-        hr = SUCCEEDED(hr) ? query.hr : hr;
-        if (SUCCEEDED(hr) && !query.pItf)
-            hr = E_NOINTERFACE;
-        if (FAILED(hr))
-            hr = not_reached(hr, machine);
-    }
-    memory_free(name);
     if (FAILED(hr))
         return hr;
-    *out = (IDispatch *)query.pItf;
-    hr = as_caller(query.pItf);
-    if (FAILED(hr)) {
-        IDispatch_Release(*out);
-        *out = NULL;
-        return not_reached(hr, machine);
+    info.pwszName = name;
+    hr = CoCreateInstanceEx(class_id, NULL, here ? CLSCTX_LOCAL_SERVER : CLSCTX_REMOTE_SERVER, here ? NULL : &info, 1,
+                            &query);
+    memory_free(name);
+    if (SUCCEEDED(hr))
+        hr = query.hr;
+    if (SUCCEEDED(hr) && !query.pItf)
+        hr = E_NOINTERFACE;
+    if (SUCCEEDED(hr))
+        hr = as_caller(query.pItf);
+    if (SUCCEEDED(hr)) {
+        *out = (IDispatch *)query.pItf;
+        return S_OK;
     }
-    return S_OK;
+    if (query.pItf)
+        IUnknown_Release(query.pItf);
+    return not_reached(hr, machine);
 }
 
 /* The member's number from our own type library: asking the server would be one call more. */

@@ -58,6 +58,8 @@ HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out);
 HRESULT dispatch_get_ids(struct skin *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids);
 HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
                         EXCEPINFO *exception, UINT *bad_argument);
+/* From memory_alloc; NULL if it cannot be had. */
+char *dispatch_member_name(ITypeInfo *info, DISPID id);
 
 /* guid_members.c: GUID properties, which ITypeInfo::Invoke refuses, as strings in braces. S_FALSE: the member is none.
  */

@@ -20,29 +20,29 @@ static HRESULT STDMETHODCALLTYPE map_get_value(IValueMap *This, VARIANT *out)
     return com_result(This, hr);
 }
 
-static HRESULT STDMETHODCALLTYPE map_put_value(IValueMap *This, VARIANT in)
+static HRESULT call_with_value(IValueMap *This, HRESULT (*method)(struct object *map, const struct variant *value),
+                               const VARIANT *in, const char *argument)
 {
     struct variant v;
-    HRESULT hr = variant_from_com(&in, "Value", &v);
+    HRESULT hr = variant_from_com(in, argument, &v);
     if (SUCCEEDED(hr)) {
-        hr = value_map_put_value(model_of(This), &v);
+        hr = method(model_of(This), &v);
         variant_free(&v);
     }
     return com_result(This, hr);
 }
 
+static HRESULT STDMETHODCALLTYPE map_put_value(IValueMap *This, VARIANT in)
+{
+    return call_with_value(This, value_map_put_value, &in, "Value");
+}
+
 static HRESULT STDMETHODCALLTYPE map_add(IValueMap *This, VARIANT in)
 {
-    struct variant v;
     IUnknown *object;
     if (variant_is_object(&in, &object))
         return collection_add_item(This, object);
-    HRESULT hr = variant_from_com(&in, "Add", &v);
-    if (SUCCEEDED(hr)) {
-        hr = value_map_add_value(model_of(This), &v);
-        variant_free(&v);
-    }
-    return com_result(This, hr);
+    return call_with_value(This, value_map_add_value, &in, "Add");
 }
 
 COLLECTION_CREATE_THUNK(IValueMap, IValueMapItem, CreateValueMapItem, value_map_item_class)
