@@ -47,100 +47,29 @@ static struct items *items_of(const struct object *o)
     return o->class->items ? (struct items *)((char *)o + o->class->items) : NULL;
 }
 
-/* Copies the field into *out; under the lock. */
-static HRESULT read_field(const struct object *o, const struct property *p, struct value *out)
+/* A field is what the union in a value is. */
+static char *union_of(struct value *v)
 {
-    const void *f = field(o, p);
-    memset(out, 0, sizeof *out);
-    out->kind = p->kind;
-    switch (p->kind) {
-    case PROPERTY_BOOL:
-        out->boolean = *(const bool *)f;
-        return S_OK;
-    case PROPERTY_I32:
-        out->i32 = *(const int32_t *)f;
-        return S_OK;
-    case PROPERTY_U32:
-    case PROPERTY_ENUM:
-    case PROPERTY_FLAGS:
-        out->u32 = *(const uint32_t *)f;
-        return S_OK;
-    case PROPERTY_U64:
-        out->u64 = *(const uint64_t *)f;
-        return S_OK;
-    case PROPERTY_GUID:
-        out->guid = *(const GUID *)f;
-        return S_OK;
-    case PROPERTY_TEXT:
-        out->text = text_copy(*(char *const *)f);
-        return out->text ? S_OK : E_OUTOFMEMORY;
-    case PROPERTY_TEXTS:
-        return texts_copy(&out->texts, f);
-    case PROPERTY_BYTES:
-        return bytes_copy(&out->bytes, f);
-    case PROPERTY_VARIANT:
-    case PROPERTY_DATE:
-    case PROPERTY_TIME:
-        return variant_copy(&out->variant, f);
-    case PROPERTY_OBJECT:
-        out->object = object_reference(*(struct object *const *)f);
-        return S_OK;
-    }
-    return E_UNEXPECTED;
+    return (char *)v + offsetof(struct value, boolean);
 }
 
 /* Exchanges the field and what *v holds. */
 static void exchange_field(struct object *o, const struct property *p, struct value *v)
 {
-    void *f = field(o, p);
-    struct value old = {.kind = p->kind};
-    switch (p->kind) {
-    case PROPERTY_BOOL:
-        old.boolean = *(bool *)f;
-        *(bool *)f = v->boolean;
-        break;
-    case PROPERTY_I32:
-        old.i32 = *(int32_t *)f;
-        *(int32_t *)f = v->i32;
-        break;
-    case PROPERTY_U32:
-    case PROPERTY_ENUM:
-    case PROPERTY_FLAGS:
-        old.u32 = *(uint32_t *)f;
-        *(uint32_t *)f = v->u32;
-        break;
-    case PROPERTY_U64:
-        old.u64 = *(uint64_t *)f;
-        *(uint64_t *)f = v->u64;
-        break;
-    case PROPERTY_GUID:
-        old.guid = *(GUID *)f;
-        *(GUID *)f = v->guid;
-        break;
-    case PROPERTY_BYTES:
-        old.bytes = *(struct bytes *)f;
-        *(struct bytes *)f = v->bytes;
-        break;
-    case PROPERTY_TEXT:
-        old.text = *(char **)f;
-        *(char **)f = v->text;
-        break;
-    case PROPERTY_TEXTS:
-        old.texts = *(struct texts *)f;
-        *(struct texts *)f = v->texts;
-        break;
-    case PROPERTY_VARIANT:
-    case PROPERTY_DATE:
-    case PROPERTY_TIME:
-        old.variant = *(struct variant *)f;
-        *(struct variant *)f = v->variant;
-        break;
-    case PROPERTY_OBJECT:
-        old.object = *(struct object **)f;
-        *(struct object **)f = v->object;
-        break;
+    char *f = field(o, p), *held = union_of(v);
+    for (size_t i = 0; i < value_size(p->kind); i++) {
+        char byte = f[i];
+        f[i] = held[i];
+        held[i] = byte;
     }
-    *v = old;
+}
+
+/* Copies the field into *out; under the lock. */
+static HRESULT read_field(const struct object *o, const struct property *p, struct value *out)
+{
+    struct value v = {.kind = p->kind};
+    memcpy(union_of(&v), field(o, p), value_size(p->kind));
+    return value_copy(out, &v);
 }
 
 /* A row's list default: items with ';' between them. */
@@ -372,28 +301,6 @@ static HRESULT check(struct object *o, const struct property *p, const struct va
     return p->check ? p->check(o, p, in) : S_OK;
 }
 
-static HRESULT copy_value(struct value *to, const struct value *from)
-{
-    *to = *from;
-    switch (from->kind) {
-    case PROPERTY_TEXT:
-        to->text = text_copy(from->text);
-        return to->text ? S_OK : E_OUTOFMEMORY;
-    case PROPERTY_TEXTS:
-        memset(&to->texts, 0, sizeof to->texts);
-        return texts_copy(&to->texts, &from->texts);
-    case PROPERTY_BYTES:
-        memset(&to->bytes, 0, sizeof to->bytes);
-        return bytes_copy(&to->bytes, &from->bytes);
-    case PROPERTY_VARIANT:
-    case PROPERTY_DATE:
-    case PROPERTY_TIME:
-        return variant_copy(&to->variant, &from->variant);
-    default:
-        return S_OK;
-    }
-}
-
 HRESULT object_give(struct object *o, const struct property *p, struct value *v)
 {
     if (v->kind != p->kind || p->kind == PROPERTY_OBJECT)
@@ -420,8 +327,8 @@ HRESULT object_give(struct object *o, const struct property *p, struct value *v)
 
 HRESULT object_put(struct object *o, const struct property *p, const struct value *in)
 {
-    struct value v = {.kind = in->kind};
-    HRESULT hr = in->kind == PROPERTY_OBJECT ? S_OK : copy_value(&v, in);
+    struct value v;
+    HRESULT hr = value_copy(&v, in);
     if (SUCCEEDED(hr))
         hr = object_give(o, p, &v);
     value_free(&v);

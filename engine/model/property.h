@@ -81,6 +81,9 @@ struct value {
         struct object *object;  /* a reference */
     };
 };
+size_t value_size(enum property_kind kind); /* bytes of the union's member */
+/* *to is empty on failure. */
+HRESULT value_copy(struct value *to, const struct value *from);
 void value_free(struct value *v);
 
 struct enumeration {

@@ -101,6 +101,42 @@ HRESULT variant_to_i64(const struct variant *v, int64_t *out)
     }
 }
 
+size_t value_size(enum property_kind kind)
+{
+    static const size_t sizes[] = {
+#define SIZE(kind, member) [PROPERTY_##kind] = sizeof((struct value){0}.member)
+        SIZE(BOOL, boolean),    SIZE(I32, i32),      SIZE(U32, u32),      SIZE(U64, u64),       SIZE(ENUM, u32),
+        SIZE(FLAGS, u32),       SIZE(TEXT, text),    SIZE(TEXTS, texts),  SIZE(BYTES, bytes),   SIZE(GUID, guid),
+        SIZE(VARIANT, variant), SIZE(DATE, variant), SIZE(TIME, variant), SIZE(OBJECT, object),
+#undef SIZE
+    };
+    return sizes[kind];
+}
+
+HRESULT value_copy(struct value *to, const struct value *from)
+{
+    *to = (struct value){.kind = from->kind};
+    switch (from->kind) {
+    case PROPERTY_TEXT:
+        to->text = text_copy(from->text);
+        return to->text ? S_OK : E_OUTOFMEMORY;
+    case PROPERTY_TEXTS:
+        return texts_copy(&to->texts, &from->texts);
+    case PROPERTY_BYTES:
+        return bytes_copy(&to->bytes, &from->bytes);
+    case PROPERTY_VARIANT:
+    case PROPERTY_DATE:
+    case PROPERTY_TIME:
+        return variant_copy(&to->variant, &from->variant);
+    case PROPERTY_OBJECT:
+        to->object = object_reference(from->object);
+        return S_OK;
+    default:
+        *to = *from;
+        return S_OK;
+    }
+}
+
 void value_free(struct value *v)
 {
     switch (v->kind) {
