@@ -432,3 +432,39 @@ HRESULT set_get_value(struct object *o, const char *key, char **value)
     object_unlock(o);
     return hr;
 }
+
+/* The key of the first value from *at on that XML cannot hold, NULL if there is none. *at goes behind it. */
+static HRESULT next_unholdable(struct data_collector_set *set, size_t *at, char **key)
+{
+    HRESULT hr = S_OK;
+    *key = NULL;
+    object_lock(&set->object);
+    for (; !*key && SUCCEEDED(hr) && *at < set->value_count; ++*at) {
+        const struct user_value *v = &set->values[*at];
+        if (xml_holds(v->key) && xml_holds(v->value))
+            continue;
+        *key = text_copy(v->key);
+        hr = *key ? S_OK : E_OUTOFMEMORY;
+    }
+    object_unlock(&set->object);
+    return hr;
+}
+
+HRESULT values_validate(struct object *set, struct object *issues)
+{
+    size_t at = 0;
+    char *key;
+    HRESULT hr = next_unholdable(set_of(set), &at, &key);
+    while (SUCCEEDED(hr) && key) {
+        char *path = text_format("Value[%s]", key);
+        hr = path ? issues_add(issues, E_INVALIDARG, path,
+                               "it holds characters that XML cannot, which are stored as U+FFFD")
+                  : E_OUTOFMEMORY;
+        memory_free(path);
+        memory_free(key);
+        key = NULL;
+        if (SUCCEEDED(hr))
+            hr = next_unholdable(set_of(set), &at, &key);
+    }
+    return hr;
+}

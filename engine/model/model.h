@@ -380,6 +380,8 @@ HRESULT set_get_value(struct object *set, const char *key, char **value);
 /* Copies what validation finds into `issues` (a plaValidation map): MS-PLA 2.2.2.11. Fails only for what makes Commit
    itself fail. */
 HRESULT set_validate(struct object *set, struct object *issues);
+/* Tells of user values that are not stored as they are (DECISIONS 3). */
+HRESULT values_validate(struct object *set, struct object *issues);
 /* Tells of schedules that never start the set: any date is legal for a put (MS-PLA 3.2.4.12). */
 HRESULT schedules_validate(struct object *set, struct object *issues);
 /* Collectors of a kind, schedules and the like in one collection, and values: Windows' sets have tens. XML with more is

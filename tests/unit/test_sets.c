@@ -389,6 +389,30 @@ static bool is_told(struct object *issues, const char *key)
     return told;
 }
 
+/* DECISIONS 3: a value that is stored with other characters is told of, as a property is. */
+static void values_that_xml_cannot_hold_are_told(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *issues = NULL;
+    char *back = NULL;
+    assert_int_equal(set_put_value(set, "good", "a\tb"), S_OK);
+    assert_int_equal(set_put_value(set, "bad", "a\001b"), S_OK);
+    assert_int_equal(set_put_value(set, "worse\002", "b"), S_OK);
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(set_commit(set, "characters", "", MODE_CREATE_NEW, issues), S_OK);
+    assert_false(is_told(issues, "Value[good]"));
+    assert_true(is_told(issues, "Value[bad]"));
+    assert_true(is_told(issues, "Value[worse\002]"));
+    assert_int_equal(set_query(set, "characters", ""), S_OK);
+    assert_int_equal(set_get_value(set, "bad", &back), S_OK);
+    assert_string_equal(back, "a\xEF\xBF\xBD"
+                              "b");
+    memory_free(back);
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(issues);
+    object_release(set);
+}
+
 /* MS-PLA 3.2.4.1.45: credentials count until the next Query; nobody is warned of an account that is no more there. */
 static void credentials_last_until_query(void **state)
 {
@@ -453,6 +477,7 @@ int main(void)
         cmocka_unit_test(sets_are_found_by_filter),
         cmocka_unit_test(what_cannot_be_read_again_is_not_stored),
         cmocka_unit_test(an_emptied_list_stays_empty),
+        cmocka_unit_test(values_that_xml_cannot_hold_are_told),
         cmocka_unit_test(credentials_last_until_query),
         cmocka_unit_test(memory_may_run_out),
     };
