@@ -275,7 +275,7 @@ HRESULT check_no_duplicates(const struct property *p, const struct texts *list)
         while (met[at].text && (met[at].hash != hash || !text_equal_nocase(met[at].text, text)))
             at = (at + 1) & (size - 1);
         if (met[at].text)
-            hr = error_set(PLA_E_NO_DUPLICATES, "%s: '%s' is there twice", p->name, text);
+            hr = error_set(PLA_E_NO_DUPLICATES, "%s: '%s' is there twice", p->name, met[at].text);
         met[at] = (struct met){hash, text};
     }
     memory_free(met);
