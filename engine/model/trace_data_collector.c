@@ -6,28 +6,43 @@
 
 #include <string.h>
 
+/* *name is static text: the session of the first of the collector's providers that is the kernel's, else NULL. */
+static HRESULT kernel_session(struct object *o, const char **name)
+{
+    struct object **providers;
+    size_t count;
+    *name = NULL;
+    HRESULT hr = collection_snapshot(((struct trace_data_collector *)o)->TraceDataProviders, &providers, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && !*name && i < count; i++) {
+        struct value guid; /* no memory is needed: it cannot fail */
+        object_get_field(providers[i], &trace_data_provider_class.properties[ITraceDataProvider_Guid], &guid);
+        *name = trace_provider_kernel_session(&guid.guid);
+    }
+    objects_release(providers, count);
+    return hr;
+}
+
 static HRESULT trace_get_session_name(struct object *o, const struct property *p, struct value *out)
 {
+    const char *kernel;
     HRESULT hr = object_get_field(o, p, out);
-    if (SUCCEEDED(hr) && !out->text[0]) {
-        value_free(out);
-        hr = object_get_field(o, &o->class->properties[ITraceDataCollector_Name], out);
-    }
-    return hr;
+    if (FAILED(hr) || out->text[0])
+        return hr;
+    value_free(out);
+    hr = kernel_session(o, &kernel);
+    if (FAILED(hr) || !kernel)
+        return FAILED(hr) ? hr : object_get_field(o, &o->class->properties[ITraceDataCollector_Name], out);
+    out->kind = PROPERTY_TEXT;
+    out->text = text_copy(kernel);
+    return out->text ? S_OK : E_OUTOFMEMORY;
 }
 
 static HRESULT trace_get_is_kernel(struct object *o, const struct property *p, struct value *out)
 {
+    const char *kernel;
+    HRESULT hr = kernel_session(o, &kernel);
     (void)p;
-    struct object **providers;
-    size_t count;
-    HRESULT hr = collection_snapshot(((struct trace_data_collector *)o)->TraceDataProviders, &providers, &count);
-    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        struct value guid;
-        object_get_field(providers[i], &trace_data_provider_class.properties[ITraceDataProvider_Guid], &guid);
-        out->boolean = out->boolean || trace_provider_is_kernel(&guid.guid);
-    }
-    objects_release(providers, count);
+    out->boolean = SUCCEEDED(hr) && kernel;
     return hr;
 }
 

@@ -86,12 +86,18 @@ static const struct event_provider kernels[] = {
      (char *)"Circular Kernel Context Logger"},
 };
 
-bool trace_provider_is_kernel(const GUID *guid)
+const char *trace_provider_kernel_session(const GUID *guid)
 {
+    static const char *const sessions[COUNT(kernels)] = {"NT Kernel Logger", "Circular Kernel Context Logger"};
     for (size_t i = 0; i < COUNT(kernels); i++)
         if (guid_equal(guid, &kernels[i].guid))
-            return true;
-    return false;
+            return sessions[i];
+    return NULL;
+}
+
+bool trace_provider_is_kernel(const GUID *guid)
+{
+    return trace_provider_kernel_session(guid);
 }
 
 static HRESULT add_value(struct object *map, const char *key, const char *description, uint64_t value)

@@ -330,9 +330,11 @@ static void a_kernel_trace_has_no_other_provider(void **state)
     assert_ok(with_object(collectors, L"Add", collector));
     assert_ok(with_object(providers, L"Add", network));
     assert_int_equal(number_of(collector, L"IsKernelTrace"), 0);
+    assert_true(text_is(collector, L"SessionName", L"Trace"));
     assert_ok(query(kernel, KERNEL_NAME));
     assert_ok(with_object(providers, L"Add", kernel));
     assert_int_equal(number_of(collector, L"IsKernelTrace"), 1);
+    assert_true(text_is(collector, L"SessionName", L"NT Kernel Logger"));
     assert_ok(commit(set, L"test-com-kernel", plaCreateOrModify | plaValidateOnly, &map));
     assert_true(map_says(map, L"TraceDataCollector[1]/TraceDataProviders", PLA_E_PROPERTY_CONFLICT));
     release(map);
@@ -340,6 +342,8 @@ static void a_kernel_trace_has_no_other_provider(void **state)
     assert_ok(commit(set, L"test-com-kernel", plaCreateOrModify | plaValidateOnly, &map));
     assert_false(map_says(map, L"TraceDataCollector[1]/TraceDataProviders", PLA_E_PROPERTY_CONFLICT));
     release(map);
+    assert_ok(put(collector, L"SessionName", of_text(L"Mine")));
+    assert_true(text_is(collector, L"SessionName", L"Mine"));
     /* A GUID that was put after Add: the collection holds it twice, and Commit says so. */
     assert_ok(with_object(providers, L"Add", network));
     assert_ok(put(network, L"Guid", of_text(KERNEL_GUID)));
