@@ -213,18 +213,12 @@ static HRESULT to_com(struct value *v, void *out)
         *(VARIANT_BOOL *)out = v->boolean ? VARIANT_TRUE : VARIANT_FALSE;
         return S_OK;
     case PROPERTY_I32:
-        *(LONG *)out = v->i32;
-        return S_OK;
     case PROPERTY_U32:
     case PROPERTY_ENUM:
     case PROPERTY_FLAGS:
-        *(ULONG *)out = v->u32;
-        return S_OK;
     case PROPERTY_U64:
-        *(ULONG64 *)out = v->u64;
-        return S_OK;
     case PROPERTY_GUID:
-        *(GUID *)out = v->guid;
+        memcpy(out, &v->guid, value_size(v->kind)); /* the same bytes in both */
         return S_OK;
     case PROPERTY_TEXT:
         return bstr_from_text(v->text, out);
@@ -271,21 +265,15 @@ static HRESULT from_com(const struct property *p, const void *in, struct value *
         v->boolean = *(const VARIANT_BOOL *)in != VARIANT_FALSE;
         return S_OK;
     case PROPERTY_I32:
-        v->i32 = *(const LONG *)in;
-        return S_OK;
     case PROPERTY_U32:
     case PROPERTY_ENUM:
     case PROPERTY_FLAGS:
-        v->u32 = *(const ULONG *)in;
+    case PROPERTY_U64:
+    case PROPERTY_GUID:
+        memcpy(&v->guid, in, value_size(p->kind)); /* the same bytes in both */
         return S_OK;
     case PROPERTY_TEXT:
         return text_from_wide(*(const BSTR *)in, p->name, p->lenient, &v->text);
-    case PROPERTY_U64:
-        v->u64 = *(const ULONG64 *)in;
-        return S_OK;
-    case PROPERTY_GUID:
-        v->guid = *(const GUID *)in;
-        return S_OK;
     case PROPERTY_TEXTS:
         return texts_from_array(*(SAFEARRAY *const *)in, p->name, &v->texts);
     case PROPERTY_BYTES:
