@@ -53,31 +53,36 @@ static HRESULT facade_check_server(const char *server)
                      "server: '%s' is not this machine, and under Wine COM reaches no other", server);
 }
 
-static HRESULT facade_set_credentials(struct object *o, const char *user, const char *password)
+/* Takes them over. NULL: none. */
+static void keep_credentials(struct object *o, char *user, char *password)
 {
     struct peer *peer = peer_of(o);
-    char *new_user = text_copy(user), *new_password = text_copy(password);
-    HRESULT hr = new_user && new_password ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr)) {
-        object_lock(o);
-        char *old_user = peer->user, *old_password = peer->password;
-        peer->user = new_user;
-        peer->password = new_password;
-        peer->credentials = true;
-        object_unlock(o);
-        new_user = old_user;
-        new_password = old_password;
+    object_lock(o);
+    char *old_user = peer->user, *old_password = peer->password;
+    peer->user = user;
+    peer->password = password;
+    object_unlock(o);
+    memory_free(old_user);
+    memory_free_secret(old_password);
+}
+
+static HRESULT facade_set_credentials(struct object *o, const char *user, const char *password)
+{
+    char *own_user = text_copy(user), *own_password = text_copy(password);
+    if (own_user && own_password) {
+        keep_credentials(o, own_user, own_password);
+        return S_OK;
     }
-    memory_free(new_user);
-    memory_free_secret(new_password);
-    return hr;
+    memory_free(own_user);
+    memory_free_secret(own_password);
+    return E_OUTOFMEMORY;
 }
 
 static HRESULT send_credentials(struct object *o, IDispatch *set)
 {
     struct peer *peer = peer_of(o);
     object_lock(o);
-    bool put = peer->credentials;
+    bool put = peer->user != NULL;
     char *user = put ? text_copy(peer->user) : NULL, *password = put ? text_copy(peer->password) : NULL;
     object_unlock(o);
     const char *arguments[] = {user, password};
@@ -153,14 +158,14 @@ static uint32_t mode_for(struct object *o, const char *space, const char *name, 
     return known && (mode & SETS_MODIFY) ? mode | SETS_CREATE_NEW : mode;
 }
 
-/* Exchanged for what was kept. */
-static void keep_folder(struct object *o, char **folder)
+/* Takes it over. NULL: the folder is named as we would. */
+static void keep_folder(struct object *o, char *folder)
 {
     object_lock(o);
     char *old = peer_of(o)->folder;
-    peer_of(o)->folder = *folder;
+    peer_of(o)->folder = folder;
     object_unlock(o);
-    *folder = old;
+    memory_free(old);
 }
 
 static HRESULT facade_commit(struct object *o, const char *space, const char *name, const char *server, uint32_t mode,
@@ -185,7 +190,8 @@ static HRESULT facade_commit(struct object *o, const char *space, const char *na
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
         peer_keep(o, set, true, NULL);
-        keep_folder(o, &folder);
+        keep_folder(o, folder);
+        folder = NULL;
     } else if (set) {
         IDispatch_Release(set);
     }
@@ -207,15 +213,10 @@ static HRESULT fill(struct object *o, IDispatch *set, const char *space, const c
     if (SUCCEEDED(hr))
         hr = sets_fill(o, xml, strlen(xml), user, space, name, server);
     if (SUCCEEDED(hr)) {
-        object_lock(o);
-        peer_of(o)->credentials = false;
-        object_unlock(o);
+        keep_credentials(o, NULL, NULL);
         IDispatch_AddRef(set);
         peer_keep(o, set, true, NULL);
-        /* Without it the folder is named as we would. */
-        char *folder = peer_folder_key(o);
-        keep_folder(o, &folder);
-        memory_free(folder);
+        keep_folder(o, peer_folder_key(o));
     }
     memory_free(user);
     memory_free(xml);

@@ -7,10 +7,9 @@
 
 /* Made by who makes the set; its fields are under the set's lock. */
 struct peer {
-    IDispatch *set; /* bound as ours is; NULL: not asked for yet, or gone */
-    char *user, *password;
-    bool credentials; /* they were put since the last Query */
-    char *folder;     /* what the set's folders were named by when it was bound (peer_folder_key) */
+    IDispatch *set;        /* bound as ours is; NULL: not asked for yet, or gone */
+    char *user, *password; /* that were put since the last Query; NULL: none */
+    char *folder;          /* what the set's folders were named by when it was bound (peer_folder_key) */
 };
 struct peer *peer_of(struct object *set);
 void peer_destroy(struct peer *peer); /* NULL is allowed */

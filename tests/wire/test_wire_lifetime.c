@@ -63,6 +63,21 @@ static void the_module_stays_while_something_is_held(void **state)
     assert_int_equal(proxy_stub_can_unload(), S_OK);
 }
 
+static void the_module_stays_while_a_stub_is_held(void **state)
+{
+    (void)state;
+    IPSFactoryBuffer *factory = get_factory();
+    struct recording_server server;
+    IRpcStubBuffer *stub;
+    recording_server_init(&server);
+    assert_int_equal(IPSFactoryBuffer_CreateStub(factory, &IID_IValueMap, &server.object, &stub), S_OK);
+    IPSFactoryBuffer_Release(factory);
+    assert_int_equal(proxy_stub_can_unload(), S_FALSE);
+    IRpcStubBuffer_Disconnect(stub);
+    assert_int_equal(IRpcStubBuffer_Release(stub), 0);
+    assert_int_equal(proxy_stub_can_unload(), S_OK);
+}
+
 static void interfaces_of_others_are_refused(void **state)
 {
     (void)state;
@@ -191,6 +206,7 @@ int main(void)
         cmocka_unit_test(the_factory_is_found_by_its_class_only),
         cmocka_unit_test(the_class_as_text_is_the_same),
         cmocka_unit_test(the_module_stays_while_something_is_held),
+        cmocka_unit_test(the_module_stays_while_a_stub_is_held),
         cmocka_unit_test(interfaces_of_others_are_refused),
         cmocka_unit_test(stubs_let_go_of_their_server),
         cmocka_unit_test(a_disconnected_proxy_lets_go_of_its_channel),
