@@ -9,6 +9,7 @@
 #include "engine/run/definition.h"
 #include "engine/run/events.h"
 #include "engine/run/run.h"
+#include "engine/run/unsupported.h"
 #include "engine/store/store.h"
 
 #include <string.h>
@@ -253,12 +254,13 @@ static HRESULT commit_here(struct object *o, const char *space, const char *name
 {
     const struct category *c = category_of(space);
     enum store_mode store_mode = store_mode_of(mode);
-    (void)issues; /* set_commit has found them */
-    if (mode & SETS_VALIDATE_ONLY)
-        return S_OK;
     if (mode == SETS_FLUSH_TRACE)
         return flush_only(c, name);
-    HRESULT hr = check_present(o, c, name, store_mode, mode);
+    /* set_commit has told of what holds for every server */
+    HRESULT hr = c->runs ? unsupported_validate(o, issues) : S_OK;
+    if (FAILED(hr) || mode & SETS_VALIDATE_ONLY)
+        return hr;
+    hr = check_present(o, c, name, store_mode, mode);
     if (SUCCEEDED(hr))
         hr = bind_and_save(o, c, name, server, store_mode, mode & SETS_UPDATE_RUNNING);
     if (SUCCEEDED(hr) && c->runs && mode & SETS_FLUSH_TRACE)

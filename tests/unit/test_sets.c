@@ -178,6 +178,54 @@ static void commit_follows_its_mode(void **state)
     object_release(set);
 }
 
+static void committed_with(const char *xml, uint32_t mode, const char *expected)
+{
+    struct object *set = new_set(), *issues, **items;
+    char said[1024] = "";
+    size_t count;
+    xml_into(set, xml);
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(set_commit(set, "unsupported", "", mode, issues), S_OK);
+    assert_int_equal(collection_snapshot(issues, &items, &count), S_OK);
+    for (size_t i = 0; i < count; i++) {
+        const struct value_map_item *item = (const struct value_map_item *)items[i];
+        if (!strstr(item->Description, "this version"))
+            continue;
+        assert_int_equal(item->Value.integer, PLA_S_PROPERTY_IGNORED);
+        strcat(strcat(said, item->Key), " ");
+    }
+    assert_string_equal(said, expected);
+    objects_release(items, count);
+    object_release(issues);
+    if (!(mode & MODE_VALIDATE_ONLY))
+        assert_int_equal(set_delete(set), S_OK);
+    object_release(set);
+}
+
+/* Who counts on clean-up, a report or a task must not find out from a full disk that this version has none. */
+static void what_is_not_done_is_told(void **state)
+{
+    (void)state;
+#define MANAGER(...) "<DataCollectorSet><DataManager>" __VA_ARGS__ "</DataManager></DataCollectorSet>"
+    committed_with("<DataCollectorSet/>", MODE_CREATE_NEW, "");
+    committed_with("<DataCollectorSet><Task>Archive</Task></DataCollectorSet>", MODE_CREATE_NEW, "Task ");
+    committed_with(MANAGER("<MaxSize>5</MaxSize><Rules/>"), MODE_CREATE_NEW, ""); /* it is off */
+    committed_with(MANAGER("<Enabled>-1</Enabled>"), MODE_CREATE_NEW | MODE_VALIDATE_ONLY,
+                   "DataManager/ReportFileName DataManager/RuleTargetFileName ");
+    committed_with(
+        MANAGER("<Enabled>-1</Enabled><CheckBeforeRunning>-1</CheckBeforeRunning><MinFreeDisk>5</MinFreeDisk>"
+                "<MaxFolderCount>5</MaxFolderCount>"),
+        MODE_CREATE_NEW, "DataManager/ReportFileName DataManager/RuleTargetFileName ");
+    committed_with(
+        MANAGER("<Enabled>-1</Enabled><MinFreeDisk>5</MinFreeDisk><MaxSize>5</MaxSize>"
+                "<MaxFolderCount>5</MaxFolderCount><EventsFileName>e.xml</EventsFileName><Rules><Group/></Rules>"
+                "<ReportSchema><Report/></ReportSchema><FolderAction/>"),
+        MODE_CREATE_NEW,
+        "DataManager/MinFreeDisk DataManager/MaxSize DataManager/MaxFolderCount DataManager/ReportFileName "
+        "DataManager/RuleTargetFileName DataManager/EventsFileName DataManager/FolderActions "
+        "DataManager/ReportSchema DataManager/Rules ");
+}
+
 /* A schedule that is over before it begins never starts; without its end it would start the set every day. */
 static void a_schedule_keeps_its_end(void **state)
 {
@@ -471,6 +519,7 @@ int main(void)
         cmocka_unit_test(serial_numbers_go_on),
         cmocka_unit_test(commit_follows_its_mode),
         cmocka_unit_test(servers_are_this_machine),
+        cmocka_unit_test(what_is_not_done_is_told),
         cmocka_unit_test(a_schedule_keeps_its_end),
         cmocka_unit_test(odd_counter_paths_are_told),
         cmocka_unit_test(seconds_for_new_instances_are_checked),
