@@ -257,29 +257,62 @@ HRESULT check_no_empty_item(const struct property *p, const struct texts *list)
     return S_OK;
 }
 
+/* Texts that were met, each in the first free place from its hash on; most places are free. */
+struct met {
+    uint64_t hash;
+    const char *text;
+};
+
+/* Places for `count` texts, a power of two of them; NULL when out of memory. */
+static struct met *places_for(size_t count, size_t *places)
+{
+    *places = 4;
+    while (*places < 4 * count)
+        *places *= 2;
+    return memory_zero(*places, sizeof(struct met));
+}
+
+/* The place of the text: where it was met, or free. */
+static struct met *place_of(struct met *met, size_t places, struct met text)
+{
+    size_t at = text.hash & (places - 1);
+    while (met[at].text && (met[at].hash != text.hash || !text_equal_nocase(met[at].text, text.text)))
+        at = (at + 1) & (places - 1);
+    return &met[at];
+}
+
 HRESULT check_no_duplicates(const struct property *p, const struct texts *list)
 {
-    struct met {
-        uint64_t hash;
-        const char *text;
-    } * met; /* the texts so far, each in the first free place from its hash on */
-    size_t size = 4;
-    while (size < 4 * list->count)
-        size *= 2;
-    met = memory_zero(size, sizeof *met);
+    size_t places;
+    struct met *met = places_for(list->count, &places);
     HRESULT hr = met ? S_OK : E_OUTOFMEMORY;
     for (size_t i = 0; SUCCEEDED(hr) && i < list->count; i++) {
-        const char *text = list->items[i];
-        uint64_t hash = text_hash_nocase(text);
-        size_t at = hash & (size - 1);
-        while (met[at].text && (met[at].hash != hash || !text_equal_nocase(met[at].text, text)))
-            at = (at + 1) & (size - 1);
-        if (met[at].text)
-            hr = error_set(PLA_E_NO_DUPLICATES, "%s: '%s' is there twice", p->name, met[at].text);
-        met[at] = (struct met){hash, text};
+        const struct met text = {text_hash_nocase(list->items[i]), list->items[i]};
+        struct met *place = place_of(met, places, text);
+        if (place->text)
+            hr = error_set(PLA_E_NO_DUPLICATES, "%s: '%s' is there twice", p->name, place->text);
+        *place = text;
     }
     memory_free(met);
     return hr;
+}
+
+HRESULT texts_common(const struct texts *a, const struct texts *b, const char **common)
+{
+    size_t places;
+    struct met *met = places_for(b->count, &places);
+    *common = NULL;
+    for (size_t i = 0; met && i < b->count; i++) {
+        const struct met text = {text_hash_nocase(b->items[i]), b->items[i]};
+        *place_of(met, places, text) = text;
+    }
+    for (size_t i = 0; met && !*common && i < a->count; i++) {
+        const struct met text = {text_hash_nocase(a->items[i]), a->items[i]};
+        if (place_of(met, places, text)->text)
+            *common = text.text;
+    }
+    memory_free(met);
+    return met ? S_OK : E_OUTOFMEMORY;
 }
 
 /* ---- the collection ---- */

@@ -27,6 +27,8 @@ HRESULT collector_get_display_texts(struct object *o, const struct texts *shown,
 /* What lists have in common: E_INVALIDARG with the index; PLA_E_NO_DUPLICATES with the text. */
 HRESULT check_no_empty_item(const struct property *p, const struct texts *list);
 HRESULT check_no_duplicates(const struct property *p, const struct texts *list);
+/* The first text of `a` that `b` has too, in any case; NULL: there is none. */
+HRESULT texts_common(const struct texts *a, const struct texts *b, const char **common);
 
 /* Whether a trace collector's providers differ: a GUID may be put after the provider was added. PLA_E_NO_DUPLICATES,
    naming it (MS-PLA 2.2.1). */

@@ -205,11 +205,10 @@ static HRESULT validate_api_tracing(const struct validation *v, struct object *o
                                          "LogOverwrite",   "LogCircular",           NULL};
     const struct api_tracing_collector *c = (const struct api_tracing_collector *)o;
     (void)segment_max_size;
-    for (size_t i = 0; i < c->IncludeApis.count; i++)
-        for (size_t k = 0; k < c->ExcludeApis.count; k++)
-            if (text_equal_nocase(c->IncludeApis.items[i], c->ExcludeApis.items[k]))
-                return error_set(PLA_E_CONFLICT_INCL_EXCL_API, "IncludeApis and ExcludeApis: '%s' is in both",
-                                 c->IncludeApis.items[i]);
+    const char *both;
+    TRY(texts_common(&c->IncludeApis, &c->ExcludeApis, &both));
+    if (both)
+        return error_set(PLA_E_CONFLICT_INCL_EXCL_API, "IncludeApis and ExcludeApis: '%s' is in both", both);
     TRY(ignored_all(v, unused, "the log is LogFilePath"));
     return validate_exe(v, c->ExePath);
 }
