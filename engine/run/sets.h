@@ -53,6 +53,7 @@ HRESULT sets_get_value(struct object *set, const char *key, char **value);
 HRESULT sets_set_credentials(struct object *set, const char *user, const char *password);
 /* MS-PLA 3.2.4.16.8: fills the collection with the committed sets that the filter names: NULL or "" all, "ns\*" a
    namespace, "ns\name" one. A collection with a category uses neither server nor filter: all of its namespace.
+   A set whose stored XML is damaged is passed over unless the filter names it; Query says what is wrong with it.
    Replaces what it held; unchanged on failure. */
 HRESULT sets_find(struct object *collection, const char *server, const char *filter);
 

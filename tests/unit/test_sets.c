@@ -4,6 +4,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/run/sets.h"
+#include "engine/store/store.h"
 #include "tests/unit/run_fixture.h"
 
 #include <stdio.h>
@@ -483,6 +484,27 @@ static void credentials_last_until_query(void **state)
     object_release(set);
 }
 
+/* One file that somebody has mistyped in must not hide all other sets; asked for by its name it says what is wrong. */
+static void a_damaged_set_does_not_hide_the_others(void **state)
+{
+    (void)state;
+    static const char damaged[] = "<DataCollectorSet><Duration>";
+    struct object *set = new_set();
+    assert_int_equal(commit(set, "whole", MODE_CREATE_NEW), S_OK);
+    assert_int_equal(store_save("Service", "damaged", STORE_CREATE, damaged, strlen(damaged), NULL, NULL), S_OK);
+    assert_int_equal(found("Service\\*"), 1);
+    struct object *sets = NULL;
+    assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
+    assert_int_equal(sets_find(sets, NULL, "Service\\damaged"), OPENPLA_E_MALFORMED_XML);
+    assert_non_null(strstr(error_text(OPENPLA_E_MALFORMED_XML), "the stored set 'damaged'"));
+    object_release(sets);
+    assert_int_equal(set_delete(set), S_OK);
+    /* and it can be written anew, and be deleted */
+    assert_int_equal(commit(set, "damaged", MODE_CREATE_OR_MODIFY), S_OK);
+    assert_int_equal(set_delete(set), S_OK);
+    object_release(set);
+}
+
 /* Memory that runs out at any allocation of Commit and Query: an error, and the object is bound to what it was. */
 static void memory_may_run_out(void **state)
 {
@@ -526,6 +548,7 @@ int main(void)
         cmocka_unit_test(sets_are_found_by_filter),
         cmocka_unit_test(what_cannot_be_read_again_is_not_stored),
         cmocka_unit_test(an_emptied_list_stays_empty),
+        cmocka_unit_test(a_damaged_set_does_not_hide_the_others),
         cmocka_unit_test(values_that_xml_cannot_hold_are_told),
         cmocka_unit_test(credentials_last_until_query),
         cmocka_unit_test(memory_may_run_out),
