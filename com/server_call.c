@@ -177,7 +177,9 @@ HRESULT server_each(IDispatch *collection, const struct class *class, HRESULT (*
         V_I4(&at) = (LONG)i;
         hr = server_invoke(collection, class, L"Item", DISPATCH_PROPERTYGET, &at, 1, &item);
         if (SUCCEEDED(hr))
-            hr = V_VT(&item) == VT_DISPATCH && V_DISPATCH(&item) ? each(V_DISPATCH(&item), user) : DISP_E_TYPEMISMATCH;
+            hr = V_VT(&item) == VT_DISPATCH && V_DISPATCH(&item)
+                     ? each(V_DISPATCH(&item), user)
+                     : error_set(DISP_E_TYPEMISMATCH, "the server's %s has an item that is no object", class->name);
         VariantClear(&item);
     }
     return hr;
