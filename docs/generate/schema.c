@@ -164,10 +164,10 @@ static const char *type_name(const struct property *p)
     case PROPERTY_TIME:
         return "Time";
     case PROPERTY_TEXT:
-        return p->xml_use == XML_INSIDE ? "OneElement" : p->xml_use == XML_WHOLE ? "AnyContent" : "xs:string";
+        return p->xml_use == XML_INSIDE ? "OneElement" : p->xml_use == XML_WHOLE ? "AnyContent" : "Text";
     case PROPERTY_TEXTS:
     case PROPERTY_VARIANT:
-        return "xs:string";
+        return "Text";
     default:
         return NULL;
     }
@@ -257,6 +257,9 @@ static HRESULT add_class(struct schema *s, const struct class *class)
 
 /* ---- the schema ---- */
 
+#define XML_SPACE_ATTRIBUTE                                                                                            \
+    "<xs:anyAttribute namespace=\"http://www.w3.org/XML/1998/namespace\" processContents=\"skip\"/>"
+
 static void add_common_types(const struct schema *s)
 {
     text_buffer_add(
@@ -285,6 +288,11 @@ static void add_common_types(const struct schema *s)
     text_buffer_add(
         s->b,
         "    </xs:restriction>\n  </xs:simpleType>\n"
+        "  <xs:complexType name=\"Text\">\n    <xs:annotation><xs:documentation>Blanks around it count only with "
+        "xml:space=\"preserve\"</xs:documentation></xs:annotation>\n"
+        "    <xs:simpleContent><xs:extension base=\"xs:string\">" XML_SPACE_ATTRIBUTE
+        "</xs:extension></xs:simpleContent>\n"
+        "  </xs:complexType>\n"
         "  <xs:complexType name=\"AnyContent\" mixed=\"true\">\n"
         "    <xs:sequence><xs:any minOccurs=\"0\" maxOccurs=\"unbounded\" processContents=\"skip\"/></xs:sequence>"
         "\n    <xs:anyAttribute processContents=\"skip\"/>\n  </xs:complexType>\n"
@@ -296,7 +304,7 @@ static void add_common_types(const struct schema *s)
         "\n    <xs:attribute name=\"name\" use=\"required\">\n"
         "      <xs:simpleType><xs:restriction base=\"xs:string\"><xs:minLength value=\"1\"/></xs:restriction>"
         "</xs:simpleType>\n    </xs:attribute>\n"
-        "    <xs:attribute name=\"type\" type=\"xs:string\"/>\n  </xs:complexType>\n");
+        "    <xs:attribute name=\"type\" type=\"xs:string\"/>" XML_SPACE_ATTRIBUTE "\n  </xs:complexType>\n");
 }
 
 /* The enumerations that rows of the wanted classes use, each once. */

@@ -114,17 +114,27 @@ const char *xml_without_prologue(const char *xml)
 
 /* ---- texts out of a document ---- */
 
-static bool is_blank(char c)
+bool xml_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+/* xml:space="preserve" on the element itself: what is in an element that holds others is no text of theirs. */
+static bool keeps_blanks(const xmlNode *element)
+{
+    for (const xmlAttr *a = element->properties; a; a = a->next)
+        if (!strcmp((const char *)a->name, "space") && a->ns &&
+            !strcmp((const char *)a->ns->href, (const char *)XML_XML_NAMESPACE))
+            return a->children && a->children->content && !strcmp((const char *)a->children->content, "preserve");
+    return false;
+}
+
 static void add_trimmed(struct text_buffer *b, const char *text)
 {
-    while (is_blank(*text))
+    while (xml_is_blank(*text))
         text++;
     size_t length = strlen(text);
-    while (length && is_blank(text[length - 1]))
+    while (length && xml_is_blank(text[length - 1]))
         length--;
     text_buffer_add_n(b, text, length);
 }
@@ -143,13 +153,14 @@ static void add_text(struct text_buffer *b, const xmlNode *first)
 void xml_element_text(xmlNodePtr element, struct text_buffer *out)
 {
     const xmlNode *only = element->children;
+    void (*add)(struct text_buffer * b, const char *text) = keeps_blanks(element) ? text_buffer_add : add_trimmed;
     struct text_buffer b = {0};
     if (!only || (only->type == XML_TEXT_NODE && !only->next)) { /* nearly always */
-        add_trimmed(out, only && only->content ? (const char *)only->content : "");
+        add(out, only && only->content ? (const char *)only->content : "");
         return;
     }
     add_text(&b, only);
-    add_trimmed(out, b.text ? b.text : "");
+    add(out, b.text ? b.text : "");
     out->failed = out->failed || b.failed;
     text_buffer_free(&b);
 }

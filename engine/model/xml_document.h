@@ -30,7 +30,8 @@ void xml_document_close(struct xml_document *d);
 /* S_OK, or OPENPLA_E_MALFORMED_XML with the name of the root and the wanted one. */
 HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted);
 
-/* Appends the text below the element, trimmed. */
+bool xml_is_blank(char c);
+/* Appends the text below the element, without blanks around it unless the element is to keep them. */
 void xml_element_text(xmlNodePtr element, struct text_buffer *out);
 /* What is between the element's tags as XML, or the element itself, "" when it is empty. *out from memory_alloc. */
 HRESULT xml_element_inside(const struct xml_document *d, xmlNodePtr element, char **out);

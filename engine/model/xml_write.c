@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define USUAL_SIZE 8192 /* bytes; a longer text makes room for itself */
+#define USUAL_SIZE       8192 /* bytes; a longer text makes room for itself */
+#define XML_KEEPS_BLANKS " xml:space=\"preserve\""
 
 /* What nothing has to be done for, neither in an element nor in an attribute, is passed over quickly. */
 static const char *skip_plain(const char *text)
@@ -115,10 +116,19 @@ static void end_or_empty(struct text_buffer *b, const char *element, size_t from
     text_buffer_add_n(b, "/>", 2);
 }
 
+/* Who reads a text takes the blanks around it away, unless the element keeps them (XML 1.0, 2.10). */
+static bool has_outer_blank(const char *text)
+{
+    return text[0] && (xml_is_blank(text[0]) || xml_is_blank(text[strlen(text) - 1]));
+}
+
 static void write_element(struct text_buffer *b, const char *element, const char *text)
 {
     size_t from = b->length;
-    start(b, element);
+    if (has_outer_blank(text))
+        text_buffer_format(b, "<%s" XML_KEEPS_BLANKS ">", element);
+    else
+        start(b, element);
     add_escaped(b, text, false);
     end_or_empty(b, element, from);
 }
@@ -286,7 +296,9 @@ static void write_user_value(struct text_buffer *b, const struct user_value *v)
 {
     text_buffer_add(b, "<Value name=\"");
     add_escaped(b, v->key, true);
-    text_buffer_add(b, v->document ? "\" type=\"document\">" : "\">");
+    text_buffer_add(b, v->document                 ? "\" type=\"document\">"
+                       : has_outer_blank(v->value) ? "\"" XML_KEEPS_BLANKS ">"
+                                                   : "\">");
     if (v->document)
         text_buffer_add(b, v->value);
     else

@@ -538,6 +538,47 @@ static void other_puts_survive_a_draft(void **state)
     object_release(set);
 }
 
+/* Arguments of a program, or a pattern that ends with a literal blank: what was put must come back. A template's own
+   blanks, made by a formatter, do not count. */
+static void blanks_around_a_text_are_kept(void **state)
+{
+    static const char arguments[] = " -a \"b\"\t";
+    struct object *set = new_set(), *other = new_set();
+    const struct property *p = &set->class->properties[IDataCollectorSet_TaskUserTextArguments];
+    struct value words = {.kind = PROPERTY_TEXTS};
+    char *value;
+    (void)state;
+    assert_int_equal(object_put_text(set, p, arguments), S_OK);
+    assert_int_equal(texts_add(&words.texts, "plain"), S_OK);
+    assert_int_equal(texts_add(&words.texts, " "), S_OK);
+    assert_int_equal(texts_add(&words.texts, "behind\r\n"), S_OK);
+    assert_int_equal(object_put(set, &set->class->properties[IDataCollectorSet_Keywords], &words), S_OK);
+    value_free(&words);
+    assert_int_equal(set_put_value(set, "key", "  "), S_OK);
+    char *xml = xml_of(set);
+    assert_non_null(strstr(xml, "<Keyword>plain</Keyword>"));
+    assert_int_equal(set_xml(other, xml), S_OK);
+    const struct data_collector_set *read = (const struct data_collector_set *)other;
+    assert_string_equal(read->TaskUserTextArguments, arguments);
+    assert_int_equal(read->Keywords.count, 3);
+    assert_string_equal(read->Keywords.items[1], " ");
+    assert_string_equal(read->Keywords.items[2], "behind\r\n");
+    assert_int_equal(set_get_value(other, "key", &value), S_OK);
+    assert_string_equal(value, "  ");
+    memory_free(value);
+    assert_int_equal(set_xml(other, "<DataCollectorSet xml:space=\"preserve\">\n <Task>\n  a b\n </Task>\n"
+                                    "<TaskUserTextArguments xml:space=\"default\"> c </TaskUserTextArguments>"
+                                    "<TaskArguments xml:space=\"preserve\"> <![CDATA[d]]> </TaskArguments>"
+                                    "</DataCollectorSet>"),
+                     S_OK);
+    assert_string_equal(read->Task, "a b");
+    assert_string_equal(read->TaskUserTextArguments, "c");
+    assert_string_equal(read->TaskArguments, " d ");
+    memory_free(xml);
+    object_release(other);
+    object_release(set);
+}
+
 /* Display names belong to the counters they came with: other counters through XML do not keep them. */
 static void display_names_follow_their_counters(void **state)
 {
@@ -644,6 +685,7 @@ int main(void)
         cmocka_unit_test(overlapping_api_lists_fail),
         cmocka_unit_test(long_api_lists_are_compared_soon),
         cmocka_unit_test(other_puts_survive_a_draft),
+        cmocka_unit_test(blanks_around_a_text_are_kept),
         cmocka_unit_test(display_names_follow_their_counters),
         cmocka_unit_test(what_is_committed_elsewhere_says_what_was_put),
         cmocka_unit_test(data_manager_texts_are_xml),
