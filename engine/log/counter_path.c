@@ -140,7 +140,8 @@ static PDH_STATUS check_or_parse(const char *text, struct counter_path *out)
     if (!text || !*text) {
         return PDH_CSTATUS_NO_COUNTERNAME;
     }
-    if (*text != '\\' || text_utf16_length(text) > PDH_MAX_COUNTER_PATH) {
+    /* A text has never more units than bytes. */
+    if (*text != '\\' || (strlen(text) > PDH_MAX_COUNTER_PATH && text_utf16_length(text) > PDH_MAX_COUNTER_PATH)) {
         return PDH_CSTATUS_BAD_COUNTERNAME;
     }
     return parse(text, out);
