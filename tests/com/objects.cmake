@@ -17,6 +17,9 @@ add_test(NAME test_objects.facade COMMAND test_objects facade)
 openpla_test_properties(test_objects.facade ";server")
 add_test(NAME test_objects.local_server COMMAND test_objects local-server)
 openpla_test_properties(test_objects.local_server ";server")
+# The three commit, start and delete sets of the same names.
+set_tests_properties(test_objects.in_process test_objects.facade test_objects.local_server PROPERTIES
+  RESOURCE_LOCK sets_of_test_objects)
 # Ten thousand calls between processes.
 set_tests_properties(test_objects.local_server PROPERTIES TIMEOUT 300)
 
@@ -28,3 +31,4 @@ add_test(NAME test_threads.in_process COMMAND test_threads in-process)
 openpla_test_properties(test_threads.in_process)
 add_test(NAME test_threads.facade COMMAND test_threads facade)
 openpla_test_properties(test_threads.facade ";server")
+set_tests_properties(test_threads.in_process test_threads.facade PROPERTIES RESOURCE_LOCK sets_of_test_threads)
