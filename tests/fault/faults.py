@@ -9,6 +9,8 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "script"))
+import cscript
 PREFIX = os.path.abspath(os.environ["WINEPREFIX"])
 SKIPPED = 77
 
@@ -40,10 +42,10 @@ def wine(*command):
 def ask(action, name, *arguments):
     """One call of client.vbs: its answers, or {"error": text}."""
     script = windows_path(os.path.join(HERE, "client.vbs"))
-    for _ in range(3):
+    for _ in range(cscript.ATTEMPTS):
         code, text = wine("cscript", "//nologo", script, action, name, *arguments)
-        if text or code:
-            break  # else Wine's cscript ended before it ran anything, as it sometimes does beside others
+        if not cscript.never_ran(code, text):
+            break
     lines = text.splitlines()
     answers = dict((line + " ").split(" ", 1) for line in lines)
     check("error" in answers or (lines and lines[-1] == "Done." and not code),

@@ -10,13 +10,19 @@ import subprocess
 import sys
 import time
 
+import cscript
+
 EXAMPLES = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "examples")
 DRIVE_C = os.path.join(os.environ["WINEPREFIX"], "drive_c")
 SECONDS = 3
 
 
 def run(script, *arguments):
-    done = subprocess.run([sys.argv[1], "cscript", "//nologo", script, *arguments], cwd=EXAMPLES, capture_output=True)
+    for _ in range(cscript.ATTEMPTS):
+        done = subprocess.run([sys.argv[1], "cscript", "//nologo", script, *arguments], cwd=EXAMPLES,
+                              capture_output=True)
+        if not cscript.never_ran(done.returncode, done.stdout):
+            break
     return done.returncode, done.stdout.decode("cp437").replace("\r\n", "\n")
 
 

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+import cscript
+
 WINDOWS = os.name == "nt"
 LATE = r"(\d+) samples lost: their time passed while an earlier one was taken\n"
 
@@ -75,13 +77,13 @@ def start(script, name, output):
 
 
 def finish(script, name, path, process):
-    """Exit code and output of a copy. When several are started at once, about 2 of 100 of Wine's cscripts end with
-    exit code 0 before they run anything: a copy that said nothing at all is started again."""
-    for attempt in range(3):
+    """Exit code and output of a copy. When several are started at once, about 2 of 100 of Wine's cscripts end before
+    they run anything: such a copy is started again."""
+    for attempt in range(1, cscript.ATTEMPTS + 1):
         code = process.wait(timeout=100)
         with open(path, "rb") as output:
             raw = output.read()
-        if raw or code or WINDOWS or attempt == 2:
+        if WINDOWS or attempt == cscript.ATTEMPTS or not cscript.never_ran(code, raw):
             return code, raw
         print(f"{name}: cscript did not run its script; once more")
         with open(path, "wb") as output:

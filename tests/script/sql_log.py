@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+import cscript
+
 SOURCE = os.environ["OPENPLA_SOURCE_DIR"]
 EXAMPLE = "Z:" + os.path.join(SOURCE, "examples", "sql_log.vbs").replace("/", "\\")
 SECONDS = 3
@@ -33,12 +35,12 @@ def check(condition, what):
 
 
 def collect(source, name):
-    for _ in range(3):
+    for _ in range(cscript.ATTEMPTS):
         done = subprocess.run([sys.argv[1], "cscript", "//nologo", EXAMPLE, source, name, str(SECONDS)],
                               capture_output=True)
         output = done.stdout.decode("cp437").replace("\r\n", "\n")
-        if output or done.returncode:
-            break  # else Wine's cscript ended before it ran anything, as it sometimes does beside others
+        if not cscript.never_ran(done.returncode, output):
+            break
     return done.returncode, output
 
 
