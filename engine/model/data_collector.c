@@ -76,8 +76,8 @@ static char *free_name(const struct items *items)
     return text_format("%s%02u", stem, (unsigned)free);
 }
 
-/* XML's texts are trimmed: two names that blanks alone tell apart would be one there. Nothing else that is blank may be
-   in a name. */
+/* Names that blanks around them alone tell apart would be one file on Windows, and one name in XML that others write.
+   Nothing else that is blank may be in a name. */
 static size_t trim(const char **name)
 {
     *name += strspn(*name, " ");

@@ -38,17 +38,6 @@ static HRESULT save(const struct set_file *at, const struct run_record *record)
     return hr;
 }
 
-HRESULT store_save_run(const char *space, const char *name, const struct run_record *record)
-{
-    struct set_file at;
-    HRESULT hr = set_file_open(space, name, SET_FILE_CREATE, &at);
-
-    if (SUCCEEDED(hr))
-        hr = save(&at, record);
-    set_file_close(&at);
-    return hr;
-}
-
 HRESULT run_record_set_text(char **field, const char *value)
 {
     char *copy = text_copy(value);

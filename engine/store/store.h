@@ -60,7 +60,6 @@ struct run_record {
     int64_t last_scheduled;    /* FILETIME UTC of the latest start that a schedule asked for; 0: none */
 };
 HRESULT store_load_run(const char *space, const char *name, struct run_record *out); /* none: S_OK, known false */
-HRESULT store_save_run(const char *space, const char *name, const struct run_record *record);
 /* Loads the record, has it changed, and saves it, all under one lock, so that nothing that another process writes is
    lost. */
 HRESULT store_update_run(const char *space, const char *name, const struct run_change *change);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The store under several processes at once, and under processes that are killed while they write. */
+#include "save_run.h"
 #include "tests/unit/child_process.h"
 #include "engine/os/clock.h"
 #include "engine/store/store.h"
@@ -42,7 +43,7 @@ static int role_commit(const char *letter, int commits)
             return 12;
         memory_free(stored);
         record.serial_number = (uint32_t)i;
-        if (FAILED(store_save_run("Service", "shared", &record)))
+        if (FAILED(save_run("Service", "shared", &record)))
             return 13;
         if (FAILED(store_load_run("Service", "shared", &record)))
             return 14;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets in the store: a mistake here loses a user's definition or shows a set that is not there. */
+#include "save_run.h"
 #include "tests/unit/scratch_folder.h"
 #include "engine/store/store.h"
 
@@ -219,7 +220,7 @@ static void run_records(void **state)
     save("Run", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(store_load_run("Service", "run", &back), S_OK);
     assert_false(back.known);
-    assert_int_equal(store_save_run("Service", "RUN", &record), S_OK);
+    assert_int_equal(save_run("Service", "RUN", &record), S_OK);
     assert_int_equal(store_load_run("Service", "run", &back), S_OK);
     assert_true(back.known);
     assert_true(back.serial_number == record.serial_number);
@@ -240,7 +241,7 @@ static void run_records(void **state)
     record.last_message = NULL;
     record.latest_location = NULL;
     texts_free(&record.latest_files);
-    assert_int_equal(store_save_run("Service", "run", &record), S_OK);
+    assert_int_equal(save_run("Service", "run", &record), S_OK);
     assert_int_equal(store_load_run("Service", "run", &back), S_OK);
     assert_same_text(back.last_message, "");
     assert_same_text(back.latest_location, "");
@@ -352,7 +353,7 @@ static void delete_leaves_nothing(void **state)
 
     (void)state;
     save("Gone", STORE_CREATE, XML_A, S_OK);
-    assert_int_equal(store_save_run("Service", "Gone", &record), S_OK);
+    assert_int_equal(save_run("Service", "Gone", &record), S_OK);
     assert_int_equal(file_store(torn, "half", 4), S_OK);
     assert_int_equal(file_lock_take(lock_path, 0, &lock), S_OK);
     file_lock_release(lock);
@@ -433,7 +434,7 @@ static HRESULT step_save_run(void)
 
     record.latest_files.items = files;
     record.latest_files.count = 2;
-    return store_save_run("Service", "Memory", &record);
+    return save_run("Service", "Memory", &record);
 }
 
 static HRESULT step_load_run(void)
