@@ -373,7 +373,7 @@ static HRESULT list_here(struct object *collection, const char *space, const cha
     HRESULT hr = definition_load_matching(space, pattern, &stored);
     for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++) {
         hr = add_set(collection, space, &stored.items[i], server);
-        if (hr == OPENPLA_E_MALFORMED_XML && strchr(pattern, '*')) /* a damaged set must not hide the others */
+        if (hr == OPENPLA_E_MALFORMED_XML && strpbrk(pattern, "*?")) /* a damaged set must not hide the others */
             hr = S_OK;
     }
     stored_sets_free(&stored);

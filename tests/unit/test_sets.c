@@ -493,6 +493,7 @@ static void a_damaged_set_does_not_hide_the_others(void **state)
     assert_int_equal(commit(set, "whole", MODE_CREATE_NEW), S_OK);
     assert_int_equal(store_save("Service", "damaged", STORE_CREATE, damaged, strlen(damaged), NULL, NULL), S_OK);
     assert_int_equal(found("Service\\*"), 1);
+    assert_int_equal(found("Service\\?amaged"), 0);
     struct object *sets = NULL;
     assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
     assert_int_equal(sets_find(sets, NULL, "Service\\damaged"), OPENPLA_E_MALFORMED_XML);
