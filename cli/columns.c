@@ -5,12 +5,12 @@
    the n intervals and nothing that happened in between is lost. */
 #include "cli/columns.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/pdh/formula.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define NO_COLUMN SIZE_MAX
 #define ANY_INPUT SIZE_MAX
@@ -60,11 +60,9 @@ static bool same_names(const struct log_counter *a, const struct log_counter *b)
     const char *const left[] = {a->machine, a->object, a->parent, a->instance, a->counter, a->path};
     const char *const right[] = {b->machine, b->object, b->parent, b->instance, b->counter, b->path};
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
-        const bool same =
-            left[i] != NULL && right[i] != NULL ? text_equal_nocase(left[i], right[i]) : left[i] == right[i];
-        if (!same) {
+        const bool same = left[i] && right[i] ? text_equal_nocase(left[i], right[i]) : left[i] == right[i];
+        if (!same)
             return false;
-        }
     }
     return a->index == b->index && a->wildcard == b->wildcard;
 }
@@ -75,11 +73,9 @@ static size_t names_hash(const struct log_counter *a)
     const char *const texts[] = {a->machine, a->object, a->parent, a->instance, a->counter};
     uint64_t hash = UINT64_C(0xCBF29CE484222325) ^ a->index; /* FNV-1a */
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        for (const char *p = texts[i] != NULL ? texts[i] : ""; *p != '\0'; p++) {
-            if ((unsigned char)*p < 0x80) {
+        for (const char *p = texts[i] ? texts[i] : ""; *p; p++)
+            if ((unsigned char)*p < 0x80)
                 hash = (hash ^ ((unsigned char)*p & 0xDF)) * UINT64_C(0x100000001B3);
-            }
-        }
         hash = (hash ^ i) * UINT64_C(0x100000001B3);
     }
     return (size_t)(hash ^ hash >> 32);
@@ -90,9 +86,8 @@ static void fill_buckets(struct columns *c)
     memset(c->buckets, 0, c->bucket_count * sizeof *c->buckets);
     for (size_t i = 0; i < c->counters.count; i++) {
         size_t at = names_hash(&c->counters.items[i]) & (c->bucket_count - 1);
-        while (c->buckets[at] != 0) {
+        while (c->buckets[at] != 0)
             at = (at + 1) & (c->bucket_count - 1);
-        }
         c->buckets[at] = (uint32_t)i + 1;
     }
 }
@@ -102,9 +97,8 @@ static HRESULT grow_buckets(struct columns *c)
     if (2 * (c->counters.count + 1) > c->bucket_count) {
         const size_t count = c->bucket_count > 0 ? 4 * c->bucket_count : 256;
         uint32_t *buckets = memory_zero(count, sizeof *buckets);
-        if (buckets == NULL) {
+        if (!buckets)
             return no_memory();
-        }
         memory_free(c->buckets);
         c->buckets = buckets;
         c->bucket_count = count;
@@ -119,9 +113,8 @@ static HRESULT find_column(struct columns *c, const struct log_counter *counter,
 {
     *column = NO_COLUMN;
     HRESULT hr = grow_buckets(c);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     size_t at = names_hash(counter) & (c->bucket_count - 1);
     for (; c->buckets[at] != 0; at = (at + 1) & (c->bucket_count - 1)) {
         const size_t found = c->buckets[at] - 1;
@@ -133,18 +126,15 @@ static HRESULT find_column(struct columns *c, const struct log_counter *counter,
             return S_OK;
         }
     }
-    if (!add) {
+    if (!add)
         return S_OK;
-    }
     const size_t place = c->counters.count;
     void *columns = c->columns, *cells = c->cells;
-    if (!memory_grow(&columns, &c->column_capacity, place + 1, sizeof *c->columns)) {
+    if (!memory_grow(&columns, &c->column_capacity, place + 1, sizeof *c->columns))
         return no_memory();
-    }
     c->columns = columns;
-    if (!memory_grow(&cells, &c->cell_capacity, place + 1, sizeof *c->cells)) {
+    if (!memory_grow(&cells, &c->cell_capacity, place + 1, sizeof *c->cells))
         return no_memory();
-    }
     c->cells = cells;
     hr = log_counters_add(&c->counters, counter);
     if (SUCCEEDED(hr)) {
@@ -161,14 +151,14 @@ static HRESULT find_item(struct columns *c, const struct log_counter *wildcard, 
 {
     struct log_counters names = {0};
     char *path = text_format("\\o(%s)\\c", item);
-    HRESULT hr = path != NULL ? log_counters_add_path(&names, path) : no_memory();
+    HRESULT hr = path ? log_counters_add_path(&names, path) : no_memory();
     if (SUCCEEDED(hr) && names.count > 0) {
         struct log_counter counter = *wildcard;
         const struct log_counter *parts = names.items;
         counter.wildcard = false;
         counter.path = NULL;
         /* An instance whose name does not come through a path whole is taken as it is. */
-        const bool taken_apart = parts->path == NULL && parts->instance != NULL;
+        const bool taken_apart = !parts->path && parts->instance;
         counter.instance = taken_apart ? parts->instance : item;
         counter.parent = taken_apart ? parts->parent : NULL;
         counter.index = taken_apart ? parts->index : 0;
@@ -189,25 +179,22 @@ static HRESULT source_of(struct columns *c, const struct inputs *in, size_t inpu
         return S_OK;
     }
     void *sources = c->sources;
-    if (!memory_grow(&sources, &c->source_capacity, c->source_count + 1, sizeof *c->sources)) {
+    if (!memory_grow(&sources, &c->source_capacity, c->source_count + 1, sizeof *c->sources))
         return no_memory();
-    }
     c->sources = sources;
     const size_t place = first + counter; /* the next of this input: counters come one after the other */
     memmove(&c->sources[place + 1], &c->sources[place], (c->source_count - place) * sizeof *c->sources);
     c->source_count++;
-    for (size_t i = input + 1; i < in->count; i++) {
+    for (size_t i = input + 1; i < in->count; i++)
         c->first_source[i]++;
-    }
     struct source *s = &c->sources[place];
     *s = (struct source){.column = NO_COLUMN};
     size_t count;
     const struct log_counter *names = &log_reader_counters(in->items[input].reader, &count)[counter];
     c->rank = (uint64_t)input << 32 | counter;
     HRESULT hr = filter_matches(c->filter, names, NULL, &s->matches);
-    if (SUCCEEDED(hr) && s->matches && !(names->wildcard && lists_instances(c))) {
+    if (SUCCEEDED(hr) && s->matches && !(names->wildcard && lists_instances(c)))
         hr = find_column(c, names, input, true, &s->column);
-    }
     *out = s;
     return hr;
 }
@@ -215,9 +202,8 @@ static HRESULT source_of(struct columns *c, const struct inputs *in, size_t inpu
 HRESULT columns_begin(struct columns *c, const struct inputs *in)
 {
     void *first = c->first_source;
-    if (!memory_grow(&first, &c->input_capacity, in->count + 1, sizeof *c->first_source)) {
+    if (!memory_grow(&first, &c->input_capacity, in->count + 1, sizeof *c->first_source))
         return no_memory();
-    }
     c->first_source = first;
     memset(first, 0, in->count * sizeof *c->first_source);
     HRESULT hr = S_OK;
@@ -225,13 +211,11 @@ HRESULT columns_begin(struct columns *c, const struct inputs *in)
         struct source *s;
         size_t count;
         c->first_source[i] = c->source_count;
-        for (size_t k = i + 1; k < in->count; k++) {
+        for (size_t k = i + 1; k < in->count; k++)
             c->first_source[k] = c->source_count;
-        }
         (void)log_reader_counters(in->items[i].reader, &count);
-        for (size_t k = 0; k < count && SUCCEEDED(hr); k++) {
+        for (size_t k = 0; k < count && SUCCEEDED(hr); k++)
             hr = source_of(c, in, i, k, &s);
-        }
     }
     return hr;
 }
@@ -239,18 +223,16 @@ HRESULT columns_begin(struct columns *c, const struct inputs *in)
 static size_t item_hash(const char *text)
 {
     uint64_t hash = UINT64_C(0xCBF29CE484222325); /* FNV-1a */
-    for (; *text != '\0'; text++) {
+    for (; *text; text++)
         hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
-    }
     return (size_t)(hash ^ hash >> 32);
 }
 
 static size_t count_twins(const struct source *s, size_t i, const char *item, size_t hash)
 {
     size_t twins = 0;
-    for (size_t k = 0; k < i; k++) {
+    for (size_t k = 0; k < i; k++)
         twins += s->places[k].hash == hash && strcmp(s->places[k].name, item) == 0;
-    }
     return twins;
 }
 
@@ -268,30 +250,27 @@ static HRESULT place_of_item(struct columns *c, struct source *s, const struct l
     char *numbered = twins > 0 ? text_format("%s#%zu", item, twins) : NULL; /* as PDH tells them apart */
     bool matches = false;
     *column = NO_COLUMN;
-    HRESULT hr = (numbered == NULL) == (twins == 0) ? S_OK : no_memory();
-    if (SUCCEEDED(hr)) {
+    HRESULT hr = (!numbered) == (twins == 0) ? S_OK : no_memory();
+    if (SUCCEEDED(hr))
         hr = filter_matches(c->filter, names, twins > 0 ? numbered : item, &matches);
-    }
     if (SUCCEEDED(hr) && matches) {
-        if (lists_instances(c)) {
+        if (lists_instances(c))
             hr = find_item(c, names, twins > 0 ? numbered : item, add, column);
-        } else {
+        else
             *column = 0;
-        }
     }
     memory_free(numbered);
     void *places = s->places;
     char *copy = SUCCEEDED(hr) ? text_copy(item) : NULL;
-    if (copy == NULL || !memory_grow(&places, &s->place_capacity, i + 1, sizeof *s->places)) {
+    if (!copy || !memory_grow(&places, &s->place_capacity, i + 1, sizeof *s->places)) {
         memory_free(copy);
         return FAILED(hr) ? hr : no_memory();
     }
     s->places = places;
-    if (i < s->place_count) {
+    if (i < s->place_count)
         memory_free(s->places[i].name);
-    } else {
+    else
         s->place_count = i + 1;
-    }
     s->places[i] = (struct place){copy, hash, *column};
     return S_OK;
 }
@@ -306,13 +285,11 @@ HRESULT columns_learn(struct columns *c, const struct inputs *in, size_t input)
         bool same = true;
         HRESULT hr = source_of(c, in, input, i, &s);
         c->rank = (uint64_t)input << 32 | i;
-        for (size_t k = 0;
-             SUCCEEDED(hr) && s != NULL && s->matches && counters[i].wildcard && k < from->cells[i].item_count; k++) {
+        for (size_t k = 0; SUCCEEDED(hr) && s && s->matches && counters[i].wildcard && k < from->cells[i].item_count;
+             k++)
             hr = place_of_item(c, s, &counters[i], k, from->cells[i].items[k].instance, true, &same, &column);
-        }
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
     }
     return S_OK;
 }
@@ -344,9 +321,8 @@ static void move_columns(struct columns *c, const struct ranked *order, size_t *
     for (size_t i = 0; i < c->source_count; i++) {
         struct source *s = &c->sources[i];
         s->column = s->column != NO_COLUMN ? places[s->column] : NO_COLUMN;
-        for (size_t k = 0; lists_instances(c) && k < s->place_count; k++) {
+        for (size_t k = 0; lists_instances(c) && k < s->place_count; k++)
             s->places[k].column = s->places[k].column != NO_COLUMN ? places[s->places[k].column] : NO_COLUMN;
-        }
     }
     fill_buckets(c);
 }
@@ -359,14 +335,12 @@ HRESULT columns_arrange(struct columns *c)
     struct log_counter *counters = memory_zero(count + 1, sizeof *counters);
     struct column *columns = memory_zero(count + 1, sizeof *columns);
     HRESULT hr = no_memory();
-    if (order != NULL && places != NULL && counters != NULL && columns != NULL) {
-        for (size_t i = 0; i < count; i++) {
+    if (order && places && counters && columns) {
+        for (size_t i = 0; i < count; i++)
             order[i] = (struct ranked){c->columns[i].rank, i};
-        }
         qsort(order, count, sizeof *order, compare_ranks);
-        if (count > 0) {
+        if (count > 0)
             move_columns(c, order, places, counters, columns);
-        }
         hr = S_OK;
     }
     memory_free(order);
@@ -390,9 +364,8 @@ static void set_cell(struct columns *c, size_t column, size_t source, const stru
     struct log_cell *cell = &c->cells[column];
     *cell = (struct log_cell){.raw = *raw, .has_value = has_value, .value = value};
     const bool alone = !to->has_older || to->source != source || to->older.status > PDH_CSTATUS_NEW_DATA;
-    if (ready && value == 0 && alone && formula_needs_two(names->type)) {
+    if (ready && value == 0 && alone && formula_needs_two(names->type))
         cell->has_value = false; /* databases have a 0 where a rate had no value yet */
-    }
     if (!ready && c->format != LOG_BINARY) {
         const PDH_RAW_COUNTER newer = pdh_raw(raw), older = pdh_raw(&to->older);
         PDH_FMT_COUNTERVALUE shown;
@@ -415,18 +388,15 @@ static HRESULT keep_items(struct columns *c, struct source *s, const struct log_
     void *items = to->items;
     size_t kept = 0, column;
     bool same = true;
-    if (!memory_grow(&items, &to->item_capacity, from->item_count + 1, sizeof *to->items)) {
+    if (!memory_grow(&items, &to->item_capacity, from->item_count + 1, sizeof *to->items))
         return no_memory();
-    }
     to->items = items;
     for (size_t i = 0; i < from->item_count; i++) {
         HRESULT hr = place_of_item(c, s, names, i, from->items[i].instance, false, &same, &column);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
-        if (column != NO_COLUMN) {
+        if (column != NO_COLUMN)
             to->items[kept++] = from->items[i];
-        }
     }
     c->cells[s->column] = *from;
     c->cells[s->column].items = to->items;
@@ -443,12 +413,10 @@ static HRESULT list_items(struct columns *c, struct source *s, size_t source, co
     for (size_t i = 0; i < from->item_count; i++) {
         const struct log_item *item = &from->items[i];
         HRESULT hr = place_of_item(c, s, names, i, item->instance, false, &same, &column);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
-        if (column != NO_COLUMN) {
+        if (column != NO_COLUMN)
             set_cell(c, column, source, names, &item->raw, ready, ready && item->has_value, ready ? item->value : 0);
-        }
     }
     return S_OK;
 }
@@ -456,9 +424,8 @@ static HRESULT list_items(struct columns *c, struct source *s, size_t source, co
 /* What no counter filled in is missing now, and so has no older value next time. */
 static void clear_cells(struct columns *c)
 {
-    for (size_t i = 0; i < c->counters.count; i++) {
+    for (size_t i = 0; i < c->counters.count; i++)
         c->cells[i] = (struct log_cell){.raw = {.status = PDH_CSTATUS_NO_INSTANCE, .multi_count = 1}};
-    }
 }
 
 static void forget_missing(struct columns *c, size_t first_source, size_t end_source)
@@ -466,9 +433,8 @@ static void forget_missing(struct columns *c, size_t first_source, size_t end_so
     for (size_t i = 0; i < c->counters.count; i++) {
         struct column *column = &c->columns[i];
         if (column->has_older && column->source >= first_source && column->source < end_source &&
-            c->cells[i].raw.status == PDH_CSTATUS_NO_INSTANCE) {
+            c->cells[i].raw.status == PDH_CSTATUS_NO_INSTANCE)
             column->has_older = false;
-        }
     }
 }
 
@@ -483,20 +449,17 @@ HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input)
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         const struct log_cell *cell = &from->cells[i];
         const size_t place = c->first_source[input] + i;
-        if (place >= c->source_count || (input + 1 < in->count && place >= c->first_source[input + 1])) {
+        if (place >= c->source_count || (input + 1 < in->count && place >= c->first_source[input + 1]))
             break; /* named later than columns_learn looked */
-        }
         struct source *s = &c->sources[place];
-        if (!s->matches) {
+        if (!s->matches)
             continue;
-        }
-        if (!counters[i].wildcard) {
+        if (!counters[i].wildcard)
             set_cell(c, s->column, place, &counters[i], &cell->raw, ready, cell->has_value, cell->value);
-        } else if (lists_instances(c)) {
+        else if (lists_instances(c))
             hr = list_items(c, s, place, &counters[i], cell, ready);
-        } else {
+        else
             hr = keep_items(c, s, &counters[i], cell);
-        }
     }
     forget_missing(c, c->first_source[input], input + 1 < in->count ? c->first_source[input + 1] : c->source_count);
     return hr;
@@ -505,14 +468,12 @@ HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input)
 void columns_free(struct columns *c)
 {
     for (size_t i = 0; i < c->source_count; i++) {
-        for (size_t k = 0; k < c->sources[i].place_count; k++) {
+        for (size_t k = 0; k < c->sources[i].place_count; k++)
             memory_free(c->sources[i].places[k].name);
-        }
         memory_free(c->sources[i].places);
     }
-    for (size_t i = 0; i < c->counters.count; i++) {
+    for (size_t i = 0; i < c->counters.count; i++)
         memory_free(c->columns[i].items);
-    }
     memory_free(c->columns);
     memory_free(c->cells);
     memory_free(c->sources);

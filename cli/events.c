@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla events: what happened to the sets. */
-#include "cli/verbs.h"
-
-#include <stdio.h>
-
 #include "cli/inputs.h"
 #include "cli/json.h"
+#include "cli/verbs.h"
 #include "engine/log/event_file.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/folder_watch.h"
 #include "engine/os/memory.h"
+
+#include <stdio.h>
 
 #define VERB    "events"
 #define LOOK_MS 1000 /* while it follows, in case the folder's watch tells nothing */
@@ -49,8 +48,7 @@ static const char *set_of(const struct event_record *e)
 
 static bool is_chosen(const struct choice *c, const struct event_record *e)
 {
-    return (c->id == 0 || e->id == c->id) && e->level <= c->worst &&
-           (c->set == NULL || text_matches(c->set, set_of(e)));
+    return (c->id == 0 || e->id == c->id) && e->level <= c->worst && (!c->set || text_matches(c->set, set_of(e)));
 }
 
 static void print_json(const struct event_record *e)
@@ -76,7 +74,7 @@ static void print_text(const struct event_record *e)
     printf("%04d-%02d-%02d %02d:%02d:%02d.%03d  %u %s  %s:", t.year, t.month, t.day, t.hour, t.minute, t.second,
            t.millisecond, (unsigned)e->id, level_name(e->level), e->message);
     for (size_t i = 0; i < e->count; i++)
-        if (e->fields[i].value[0] != '\0')
+        if (e->fields[i].value[0])
             printf("%s %s=%s", i > 0 ? "," : "", e->fields[i].name, e->fields[i].value);
     printf("\n");
 }
@@ -136,7 +134,7 @@ static HRESULT show_events(const struct choice *c)
     struct event_reader *r = NULL;
     uint64_t all = 0, shown = 0, seen;
     char *folder = event_folder();
-    HRESULT hr = folder != NULL ? S_OK : E_OUTOFMEMORY;
+    HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && c->last > 0)
         hr = count(folder, c, &all);
     if (SUCCEEDED(hr))
@@ -161,7 +159,7 @@ static int run(int argc, char **argv)
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof options[0], NULL);
     if (result != CLI_DONE)
         return result;
-    if (c.level != NULL) {
+    if (c.level) {
         c.worst = 0;
         for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
             if (text_equal_nocase(levels[i].name, c.level))

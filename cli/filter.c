@@ -2,53 +2,48 @@
 /* Compares counters with patterns. */
 #include "cli/filter.h"
 
-#include <string.h>
-
 #include "engine/os/memory.h"
+
+#include <string.h>
 
 HRESULT counter_instance(const struct log_counter *counter, char **out)
 {
     *out = NULL;
-    if (counter->instance == NULL) {
+    if (!counter->instance)
         return S_OK;
-    }
     struct text_buffer b = {0};
-    if (counter->parent != NULL) {
+    if (counter->parent)
         text_buffer_format(&b, "%s/", counter->parent);
-    }
     text_buffer_add(&b, counter->instance);
-    if (counter->index != 0) {
+    if (counter->index != 0)
         text_buffer_format(&b, "#%u", (unsigned)counter->index);
-    }
     *out = text_buffer_take(&b);
-    return *out != NULL ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for the name of an instance");
+    return *out ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for the name of an instance");
 }
 
 /* "*" stands for every instance, and so does what PDH adds to it for parents and numbers. */
 static bool is_every_instance(const char *instance)
 {
-    return strchr(instance, '*') != NULL && instance[strspn(instance, "*/#")] == '\0';
+    return strchr(instance, '*') && !instance[strspn(instance, "*/#")];
 }
 
 HRESULT filter_add(struct filter *f, const char *pattern)
 {
     struct filter_pattern p = {.text = text_copy(pattern)};
     void *patterns = f->patterns;
-    HRESULT hr = p.text != NULL ? log_counters_add_path(&p.parts, pattern) : E_OUTOFMEMORY;
+    HRESULT hr = p.text ? log_counters_add_path(&p.parts, pattern) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         struct log_counter *parts = p.parts.items;
         hr = counter_instance(parts, &p.instance);
-        if (parts->object[0] == '\0') {
+        if (!parts->object[0])
             log_counters_free(&p.parts); /* no path */
-        }
     }
-    if (SUCCEEDED(hr) && p.instance != NULL && is_every_instance(p.instance)) {
+    if (SUCCEEDED(hr) && p.instance && is_every_instance(p.instance)) {
         p.instance[0] = '*';
         p.instance[1] = '\0';
     }
-    if (SUCCEEDED(hr) && !memory_grow(&patterns, &f->capacity, f->count + 1, sizeof *f->patterns)) {
+    if (SUCCEEDED(hr) && !memory_grow(&patterns, &f->capacity, f->count + 1, sizeof *f->patterns))
         hr = E_OUTOFMEMORY;
-    }
     if (FAILED(hr)) {
         memory_free(p.text);
         memory_free(p.instance);
@@ -63,12 +58,11 @@ HRESULT filter_add(struct filter *f, const char *pattern)
 static bool matches_parts(const struct filter_pattern *p, const struct log_counter *c, const char *instance)
 {
     const struct log_counter *parts = p->parts.items;
-    const char *machine = c->machine != NULL ? c->machine : "";
-    return (parts->machine == NULL || text_matches(parts->machine, machine)) &&
-           text_matches(parts->object, c->object != NULL ? c->object : "") &&
-           text_matches(parts->counter, c->counter != NULL ? c->counter : "") &&
-           (p->instance == NULL || (c->wildcard && instance == NULL) ||
-            (instance != NULL && text_matches(p->instance, instance)));
+    const char *machine = c->machine ? c->machine : "";
+    return (!parts->machine || text_matches(parts->machine, machine)) &&
+           text_matches(parts->object, c->object ? c->object : "") &&
+           text_matches(parts->counter, c->counter ? c->counter : "") &&
+           (!p->instance || (c->wildcard && !instance) || (instance && text_matches(p->instance, instance)));
 }
 
 HRESULT filter_matches(struct filter *f, const struct log_counter *counter, const char *item, bool *matches)
@@ -76,14 +70,12 @@ HRESULT filter_matches(struct filter *f, const struct log_counter *counter, cons
     char *own = NULL, *path = NULL;
     const char *instance = item;
     *matches = f->count == 0;
-    if (*matches) {
+    if (*matches)
         return S_OK;
-    }
     if (!counter->wildcard) {
         HRESULT hr = counter_instance(counter, &own);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
         instance = own;
     }
     HRESULT hr = S_OK;
@@ -93,11 +85,11 @@ HRESULT filter_matches(struct filter *f, const struct log_counter *counter, cons
         if (p->parts.count > 0) {
             one = matches_parts(p, counter, instance);
         } else {
-            path = path != NULL ? path : log_counter_path(counter);
-            hr = path != NULL ? S_OK : E_OUTOFMEMORY;
-            one = path != NULL && text_matches(p->text, path);
+            path = path ? path : log_counter_path(counter);
+            hr = path ? S_OK : E_OUTOFMEMORY;
+            one = path && text_matches(p->text, path);
         }
-        p->used |= one && (!counter->wildcard || instance != NULL);
+        p->used |= one && (!counter->wildcard || instance);
         *matches |= one;
     }
     memory_free(own);

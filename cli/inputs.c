@@ -2,22 +2,21 @@
 /* Merges logs by time. */
 #include "cli/inputs.h"
 
-#include <string.h>
-
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/sql_source.h"
 
+#include <string.h>
+
 static HRESULT open_one(struct inputs *in, const char *path)
 {
     void *items = in->items;
-    if (!memory_grow(&items, &in->capacity, in->count + 1, sizeof *in->items)) {
+    if (!memory_grow(&items, &in->capacity, in->count + 1, sizeof *in->items))
         return error_set(E_OUTOFMEMORY, "out of memory for %zu logs", in->count + 1);
-    }
     in->items = items;
     struct input one = {.path = text_copy(path), .shown = format_path(path)};
-    HRESULT hr = one.path != NULL && one.shown != NULL ? log_reader_open(path, &one.reader) : E_OUTOFMEMORY;
+    HRESULT hr = one.path && one.shown ? log_reader_open(path, &one.reader) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         memory_free(one.path);
         memory_free(one.shown);
@@ -33,18 +32,17 @@ static HRESULT open_matching(struct inputs *in, const char *path)
     struct texts names = {0};
     size_t opened = 0;
     char *folder = path_folder(path);
-    HRESULT hr = folder != NULL ? folder_list(*folder != '\0' ? folder : ".", false, &names) : E_OUTOFMEMORY;
+    HRESULT hr = folder ? folder_list(*folder ? folder : ".", false, &names) : E_OUTOFMEMORY;
     for (size_t i = 0; i < names.count && SUCCEEDED(hr); i++) {
         if (text_matches(path_name(path), names.items[i])) {
             char *file = path_join(folder, names.items[i]);
-            hr = file != NULL ? open_one(in, file) : E_OUTOFMEMORY;
+            hr = file ? open_one(in, file) : E_OUTOFMEMORY;
             memory_free(file);
             opened++;
         }
     }
-    if (SUCCEEDED(hr) && opened == 0) {
+    if (SUCCEEDED(hr) && opened == 0)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s: there is no such file", path);
-    }
     texts_free(&names);
     memory_free(folder);
     return hr;
@@ -57,7 +55,7 @@ HRESULT inputs_open(struct inputs *in, const struct texts *paths)
     in->to = INT64_MAX;
     for (size_t i = 0; i < paths->count && SUCCEEDED(hr); i++) {
         const char *path = paths->items[i];
-        const bool many = !sql_source_is(path) && strpbrk(path_name(path), "*?") != NULL;
+        const bool many = !sql_source_is(path) && strpbrk(path_name(path), "*?");
         hr = many ? open_matching(in, path) : open_one(in, path);
     }
     return hr;
@@ -80,9 +78,8 @@ static HRESULT fill(struct inputs *in, struct input *one)
     HRESULT hr = S_OK;
     while (!one->pending && !one->ended) {
         hr = log_reader_next(one->reader, &one->utc, &one->cells);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
         one->ended = hr == S_FALSE;
         one->pending = hr == S_OK && one->utc >= in->from && one->utc <= in->to;
     }
@@ -94,16 +91,13 @@ HRESULT inputs_next(struct inputs *in, size_t *at)
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < in->count; i++) {
         HRESULT hr = fill(in, &in->items[i]);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
-        if (in->items[i].pending && (best == SIZE_MAX || in->items[i].utc < in->items[best].utc)) {
+        if (in->items[i].pending && (best == SIZE_MAX || in->items[i].utc < in->items[best].utc))
             best = i;
-        }
     }
-    if (best == SIZE_MAX) {
+    if (best == SIZE_MAX)
         return S_FALSE;
-    }
     struct input *one = &in->items[best];
     one->pending = false;
     one->first = one->samples == 0 || one->utc < one->first ? one->utc : one->first;
@@ -152,9 +146,8 @@ void inputs_close(struct inputs *in)
 char *format_path(const char *path)
 {
     struct sql_source source;
-    if (!sql_source_is(path) || FAILED(sql_source_parse(path, &source))) {
+    if (!sql_source_is(path) || FAILED(sql_source_parse(path, &source)))
         return text_copy(path);
-    }
     char *shown = text_copy(source.shown);
     sql_source_free(&source);
     return shown;

@@ -12,9 +12,8 @@ static HANDLE asked, done;
 static BOOL WINAPI on_control(DWORD control)
 {
     SetEvent(asked);
-    if (control != CTRL_C_EVENT && control != CTRL_BREAK_EVENT) {
+    if (control != CTRL_C_EVENT && control != CTRL_BREAK_EVENT)
         WaitForSingleObject(done, 4000);
-    }
     return TRUE;
 }
 

@@ -8,40 +8,35 @@
 static void put_text(FILE *out, const char *text)
 {
     fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\') {
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
             fputc('\\', out);
-        }
-        if (*c < ' ') {
+        if (*c < ' ')
             fprintf(out, "\\u%04x", *c);
-        } else {
+        else
             fputc(*c, out);
-        }
     }
     fputc('"', out);
 }
 
 static void new_line(struct json *j)
 {
-    if (j->compact) {
+    if (j->compact)
         return;
-    }
     fputc('\n', j->out);
-    for (int i = 0; i < j->depth; i++) {
+    for (int i = 0; i < j->depth; i++)
         fputs("  ", j->out);
-    }
 }
 
 static void begin_value(struct json *j, const char *name)
 {
     if (j->depth > 0) {
-        if (j->filled[j->depth - 1]) {
+        if (j->filled[j->depth - 1])
             fputs(j->compact ? ", " : ",", j->out);
-        }
         j->filled[j->depth - 1] = true;
         new_line(j);
     }
-    if (name != NULL) {
+    if (name) {
         put_text(j->out, name);
         fputs(": ", j->out);
     }
@@ -51,31 +46,27 @@ void json_begin(struct json *j, const char *name, char bracket)
 {
     begin_value(j, name);
     fputc(bracket, j->out);
-    if (j->depth < JSON_DEPTH) {
+    if (j->depth < JSON_DEPTH)
         j->filled[j->depth++] = false;
-    }
 }
 
 void json_end(struct json *j, char bracket)
 {
     const bool filled = j->filled[--j->depth];
-    if (filled) {
+    if (filled)
         new_line(j);
-    }
     fputc(bracket, j->out);
-    if (j->depth == 0) {
+    if (j->depth == 0)
         fputc('\n', j->out);
-    }
 }
 
 void json_text(struct json *j, const char *name, const char *text)
 {
     begin_value(j, name);
-    if (text != NULL) {
+    if (text)
         put_text(j->out, text);
-    } else {
+    else
         fputs("null", j->out);
-    }
 }
 
 void json_integer(struct json *j, const char *name, int64_t value)
@@ -87,11 +78,10 @@ void json_integer(struct json *j, const char *name, int64_t value)
 void json_number(struct json *j, const char *name, double value)
 {
     begin_value(j, name);
-    if (isfinite(value)) {
+    if (isfinite(value))
         fprintf(j->out, "%.17g", value);
-    } else {
+    else
         fputs("null", j->out);
-    }
 }
 
 void json_bool(struct json *j, const char *name, bool value)

@@ -2,24 +2,21 @@
 /* Reads lists out of files. */
 #include "cli/lines.h"
 
-#include <string.h>
-
 #include "engine/log/text_rows.h"
 #include "engine/os/memory.h"
 #include "engine/os/text_ansi.h"
 
+#include <string.h>
+
 static HRESULT add_line(const struct text_row *row, enum text_encoding encoding, struct texts *out)
 {
     const char *begin = row->text, *end = row->text + row->length;
-    while (begin < end && (*begin == ' ' || *begin == '\t')) {
+    while (begin < end && (*begin == ' ' || *begin == '\t'))
         begin++;
-    }
-    while (end > begin && (end[-1] == ' ' || end[-1] == '\t')) {
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
-    }
-    if (begin == end || *begin == ';' || *begin == '#') {
+    if (begin == end || *begin == ';' || *begin == '#')
         return S_OK;
-    }
     if (end - begin >= 2 && *begin == '"' && end[-1] == '"') {
         begin++;
         end--;
@@ -30,11 +27,10 @@ static HRESULT add_line(const struct text_row *row, enum text_encoding encoding,
         hr = text_from_ansi(begin, (size_t)(end - begin), true, &text);
     } else {
         text = text_copy_n(begin, (size_t)(end - begin));
-        hr = text != NULL ? S_OK : E_OUTOFMEMORY;
+        hr = text ? S_OK : E_OUTOFMEMORY;
     }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = texts_add(out, text);
-    }
     memory_free(text);
     return hr;
 }
@@ -44,14 +40,12 @@ HRESULT lines_read(const char *path, struct texts *out)
     struct text_rows rows;
     struct text_row row;
     HRESULT hr = text_rows_open(path, &rows);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     while ((hr = text_rows_next(&rows, &row)) == S_OK) {
         hr = add_line(&row, rows.encoding, out);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             break;
-        }
     }
     text_rows_close(&rows);
     return FAILED(hr) ? error_prefix(hr, "%s", path) : S_OK;

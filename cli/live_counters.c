@@ -2,10 +2,10 @@
 /* Live counters through the host's PDH. */
 #include "cli/live_counters.h"
 
-#include <string.h>
-
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
+
+#include <string.h>
 
 #define TRIES 5 /* a list may grow between the call that asks its size and the one that fetches it */
 
@@ -26,9 +26,8 @@ static HRESULT take_list(const WCHAR *list, struct texts *out)
     while (list && *list && SUCCEEDED(hr)) {
         size_t units = 0;
         char *text = NULL;
-        while (list[units]) {
+        while (list[units])
             units++;
-        }
         hr = text_from_utf16(list, units, true, &text);
         if (SUCCEEDED(hr)) {
             hr = texts_add(out, text);
@@ -49,9 +48,8 @@ static HRESULT expand(const struct pdh_api *pdh, const char *path, struct texts 
     WCHAR *wide, *list = NULL;
     DWORD units = 0;
     HRESULT hr = text_to_utf16(path, &wide, NULL);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     PDH_STATUS status = pdh->PdhExpandWildCardPathW(NULL, wide, NULL, &units, 0);
     for (int i = 0; i < TRIES && more(status) && SUCCEEDED(hr); i++) {
         units += units / 8 + 64;
@@ -60,9 +58,8 @@ static HRESULT expand(const struct pdh_api *pdh, const char *path, struct texts 
         hr = list ? S_OK : E_OUTOFMEMORY;
         status = list ? pdh->PdhExpandWildCardPathW(NULL, wide, list, &units, 0) : status;
     }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = status ? pdh_error(status, path) : take_list(list, out);
-    }
     memory_free(wide);
     memory_free(list);
     return hr;
@@ -73,9 +70,8 @@ static HRESULT add_one(struct live_counters *l, const char *path)
     WCHAR *wide;
     void *items = l->items;
     HRESULT hr = text_to_utf16(path, &wide, NULL);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     bool room = memory_grow(&items, &l->capacity, l->count + 1, sizeof *l->items);
     l->items = items;
     char *copy = room ? text_copy(path) : NULL;
@@ -103,9 +99,8 @@ HRESULT live_counters_add(struct live_counters *l, const char *path, const char 
     const char *name = machine ? machine + strspn(machine, "\\") : ours;
     char *full = bare ? text_format("\\\\%s%s%s", name ? name : "", *path == '\\' ? "" : "\\", path) : text_copy(path);
     HRESULT hr = full && (name || !bare) ? expand(l->pdh, full, &paths) : E_OUTOFMEMORY;
-    for (size_t i = 0; i < paths.count && SUCCEEDED(hr); i++) {
+    for (size_t i = 0; i < paths.count && SUCCEEDED(hr); i++)
         hr = add_one(l, paths.items[i]);
-    }
     texts_free(&paths);
     memory_free(full);
     memory_free(ours);
@@ -130,12 +125,10 @@ bool live_counter_value(const struct live_counters *l, size_t i, double *value)
 
 void live_counters_close(struct live_counters *l)
 {
-    if (l->query) {
+    if (l->query)
         l->pdh->PdhCloseQuery(l->query);
-    }
-    for (size_t i = 0; i < l->count; i++) {
+    for (size_t i = 0; i < l->count; i++)
         memory_free(l->items[i].path);
-    }
     memory_free(l->items);
     *l = (struct live_counters){0};
 }
@@ -153,9 +146,8 @@ static HRESULT list_objects(const struct pdh_api *pdh, const WCHAR *machine, str
         hr = list ? S_OK : E_OUTOFMEMORY;
         status = list ? pdh->PdhEnumObjectsW(NULL, machine, list, &units, PERF_DETAIL_WIZARD, false) : status;
     }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = status ? pdh_error(status, "objects") : take_list(list, out);
-    }
     memory_free(list);
     return hr;
 }
@@ -166,9 +158,8 @@ static HRESULT list_items(const struct pdh_api *pdh, const WCHAR *machine, const
     WCHAR *name, *lists[2] = {NULL, NULL};
     DWORD units[2] = {0, 0};
     HRESULT hr = text_to_utf16(object, &name, NULL);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     PDH_STATUS status =
         pdh->PdhEnumObjectItemsW(NULL, machine, name, NULL, &units[0], NULL, &units[1], PERF_DETAIL_WIZARD, 0);
     for (int i = 0; i < TRIES && more(status) && SUCCEEDED(hr); i++) {
@@ -182,12 +173,10 @@ static HRESULT list_items(const struct pdh_api *pdh, const WCHAR *machine, const
                             : pdh->PdhEnumObjectItemsW(NULL, machine, name, lists[0], &units[0], lists[1], &units[1],
                                                        PERF_DETAIL_WIZARD, 0);
     }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = status ? pdh_error(status, object) : take_list(lists[0], counters);
-    }
-    if (SUCCEEDED(hr) && units[1]) {
+    if (SUCCEEDED(hr) && units[1])
         hr = take_list(lists[1], instances);
-    }
     memory_free(lists[0]);
     memory_free(lists[1]);
     memory_free(name);
@@ -211,9 +200,8 @@ static HRESULT list_counters(const struct pdh_api *pdh, const char *machine, con
 {
     struct texts counters = {0}, instances = {0};
     HRESULT hr = list_items(pdh, wide, object, &counters, &instances);
-    for (size_t i = 0; i < counters.count && SUCCEEDED(hr); i++) {
+    for (size_t i = 0; i < counters.count && SUCCEEDED(hr); i++)
         hr = add_counter(pdh, machine, object, instances.count > 0, counters.items[i], expanded, out);
-    }
     texts_free(&counters);
     texts_free(&instances);
     return hr;
@@ -225,12 +213,10 @@ HRESULT live_counters_list(const struct pdh_api *pdh, const char *machine, const
     struct texts objects = {0};
     WCHAR *wide = NULL;
     HRESULT hr = machine ? text_to_utf16(machine, &wide, NULL) : S_OK;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = object ? texts_add(&objects, object) : list_objects(pdh, wide, &objects);
-    }
-    for (size_t i = 0; i < objects.count && SUCCEEDED(hr); i++) {
+    for (size_t i = 0; i < objects.count && SUCCEEDED(hr); i++)
         hr = list_counters(pdh, machine, wide, objects.items[i], instances, out);
-    }
     memory_free(wide);
     texts_free(&objects);
     return hr;

@@ -2,9 +2,9 @@
 /* Counts what is in a log. */
 #include "cli/log_statistics.h"
 
-#include <stdlib.h>
-
 #include "engine/os/memory.h"
+
+#include <stdlib.h>
 
 /* The distances of neighbouring samples, at most so many of them, evenly spread: enough to find the middle one. */
 enum { MAX_DISTANCES = 1 << 16 };
@@ -17,23 +17,19 @@ struct distances {
 
 static HRESULT add_distance(struct distances *d, int64_t distance)
 {
-    if (d->step == 0) {
+    if (d->step == 0)
         d->step = 1;
-    }
-    if (d->seen++ % d->step != 0) {
+    if (d->seen++ % d->step != 0)
         return S_OK;
-    }
     if (d->count == MAX_DISTANCES) { /* every second goes */
-        for (size_t i = 0; i < MAX_DISTANCES / 2; i++) {
+        for (size_t i = 0; i < MAX_DISTANCES / 2; i++)
             d->items[i] = d->items[2 * i];
-        }
         d->count = MAX_DISTANCES / 2;
         d->step *= 2;
     }
     void *items = d->items;
-    if (!memory_grow(&items, &d->capacity, d->count + 1, sizeof *d->items)) {
+    if (!memory_grow(&items, &d->capacity, d->count + 1, sizeof *d->items))
         return E_OUTOFMEMORY;
-    }
     d->items = items;
     d->items[d->count++] = distance;
     return S_OK;
@@ -47,9 +43,8 @@ static int compare_distances(const void *a, const void *b)
 
 static int64_t middle(struct distances *d)
 {
-    if (d->count == 0) {
+    if (d->count == 0)
         return 0;
-    }
     qsort(d->items, d->count, sizeof *d->items, compare_distances);
     return d->items[d->count / 2];
 }
@@ -62,16 +57,14 @@ static HRESULT count_cells(struct log_statistics *s, struct log_reader *log, con
     const bool values = log_reader_info(log)->has_values;
     if (count > s->counter_count) {
         struct counter_statistics *larger = memory_resize(s->counters, count * sizeof *larger);
-        if (larger == NULL) {
+        if (!larger)
             return E_OUTOFMEMORY;
-        }
         s->counters = larger;
-        for (size_t i = s->counter_count; i < count; i++) {
-            larger[i] = (struct counter_statistics){.fewest = cells != NULL ? UINT64_MAX : 0};
-        }
+        for (size_t i = s->counter_count; i < count; i++)
+            larger[i] = (struct counter_statistics){.fewest = cells ? UINT64_MAX : 0};
         s->counter_count = count;
     }
-    for (size_t i = 0; cells != NULL && i < count; i++) {
+    for (size_t i = 0; cells && i < count; i++) {
         struct counter_statistics *c = &s->counters[i];
         if (counters[i].wildcard) {
             c->fewest = cells[i].item_count < c->fewest ? cells[i].item_count : c->fewest;
@@ -86,9 +79,8 @@ static HRESULT count_cells(struct log_statistics *s, struct log_reader *log, con
 
 static void add_gap(struct log_statistics *s, int64_t from, int64_t to)
 {
-    if (s->gap_count < MAX_GAPS) {
+    if (s->gap_count < MAX_GAPS)
         s->gaps[s->gap_count++] = (struct log_gap){from, to};
-    }
     s->gaps_in_all++;
 }
 
@@ -100,9 +92,8 @@ static HRESULT find_gaps(struct log_reader *log, struct cli_progress *progress, 
     int64_t utc, before = 0;
     HRESULT hr = log_reader_seek(log, INT64_MIN);
     for (uint64_t i = 0; SUCCEEDED(hr) && (hr = log_reader_next(log, &utc, &cells)) == S_OK; i++) {
-        if (i > 0 && (utc < before || utc - before > 2 * s->interval)) {
+        if (i > 0 && (utc < before || utc - before > 2 * s->interval))
             add_gap(s, before, utc);
-        }
         before = utc;
         log_reader_progress(log, &done, &total);
         cli_progress_show(progress, total + done, 2 * total);
@@ -126,9 +117,8 @@ HRESULT log_statistics_read(struct log_reader *log, struct cli_progress *progres
             back |= utc < before;
             hr = add_distance(&distances, utc - before);
         }
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             break;
-        }
         out->first = out->samples == 0 || utc < out->first ? utc : out->first;
         out->last = out->samples == 0 || utc > out->last ? utc : out->last;
         out->samples++;
@@ -141,16 +131,13 @@ HRESULT log_statistics_read(struct log_reader *log, struct cli_progress *progres
     if (SUCCEEDED(hr)) {
         size_t count;
         (void)log_reader_counters(log, &count);
-        if (count > out->counter_count) { /* there was no sample */
+        if (count > out->counter_count) /* there was no sample */
             hr = count_cells(out, log, NULL);
-        }
     }
-    if (log_reader_info(log)->format != LOG_SQL) {
+    if (log_reader_info(log)->format != LOG_SQL)
         log_reader_progress(log, &done, &out->bytes);
-    }
-    if (SUCCEEDED(hr) && (back || longest > 2 * out->interval)) {
+    if (SUCCEEDED(hr) && (back || longest > 2 * out->interval))
         hr = find_gaps(log, progress, out);
-    }
     return FAILED(hr) ? hr : S_OK;
 }
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla logstat: what is in a log. */
+#include "cli/inputs.h"
+#include "cli/json.h"
+#include "cli/log_statistics.h"
 #include "cli/verbs.h"
+#include "engine/os/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/inputs.h"
-#include "cli/json.h"
-#include "cli/log_statistics.h"
-#include "engine/os/memory.h"
 
 #define VERB "logstat"
 
@@ -21,9 +20,8 @@ static double seconds(int64_t ticks)
 static void print_time(const char *label, int64_t utc, const struct log_zone *zone)
 {
     char *local = format_time(utc, zone), *iso = format_iso_time(utc);
-    if (local != NULL && iso != NULL) {
+    if (local && iso)
         printf("%-12s%s (%s)\n", label, local, iso);
-    }
     memory_free(local);
     memory_free(iso);
 }
@@ -33,14 +31,12 @@ static void print_counters(const struct log_statistics *s, const struct log_coun
     for (size_t i = 0; i < count; i++) {
         const struct counter_statistics *c = &s->counters[i];
         char *path = log_counter_path(&counters[i]);
-        printf("  %s", path != NULL ? path : "");
+        printf("  %s", path ? path : "");
         memory_free(path);
-        if (counters[i].wildcard) {
+        if (counters[i].wildcard)
             printf("  (%llu to %llu instances)", (unsigned long long)c->fewest, (unsigned long long)c->most);
-        }
-        if (c->missing > 0) {
+        if (c->missing > 0)
             printf("  (no value in %llu samples)", (unsigned long long)c->missing);
-        }
         printf("\n");
     }
 }
@@ -52,16 +48,14 @@ static void print_text(const char *path, struct log_reader *log, const struct lo
     size_t count;
     const struct log_counter *counters = log_reader_counters(log, &count);
     printf("%-12s%s\n%-12s%s\n", "File:", path, "Format:", format_name(info->format));
-    if (s->bytes > 0) {
+    if (s->bytes > 0)
         printf("%-12s%llu bytes\n", "Size:", (unsigned long long)s->bytes);
-    }
-    printf("%-12s%s\n", "Computer:", info->machine != NULL ? info->machine : "not told");
-    if (info->comment != NULL && info->comment[0] != '\0') {
+    printf("%-12s%s\n", "Computer:", info->machine ? info->machine : "not told");
+    if (info->comment && info->comment[0])
         printf("%-12s%s\n", "Comment:", info->comment);
-    }
     if (info->zone.known) {
-        printf("%-12s%s, UTC = local time %+d minutes\n",
-               "Zone:", info->zone.name != NULL ? info->zone.name : "unnamed", info->zone.bias_minutes);
+        printf("%-12s%s, UTC = local time %+d minutes\n", "Zone:", info->zone.name ? info->zone.name : "unnamed",
+               info->zone.bias_minutes);
     } else {
         printf("%-12snot told, taken as UTC = local time %+d minutes\n", "Zone:", info->zone.bias_minutes);
     }
@@ -71,25 +65,21 @@ static void print_text(const char *path, struct log_reader *log, const struct lo
         print_time("End:", s->last, &info->zone);
         printf("%-12s%.3f s\n", "Span:", seconds(s->last - s->first));
     }
-    if (s->interval > 0) {
+    if (s->interval > 0)
         printf("%-12s%.3f s\n", "Interval:", seconds(s->interval));
-    }
     for (size_t i = 0; i < s->gap_count; i++) {
         const struct log_gap *gap = &s->gaps[i];
         print_time("Gap:", gap->from, &info->zone);
         printf("%-12s%.3f s%s\n", "", seconds(gap->to - gap->from),
                gap->to < gap->from ? ": the times go back, as at a change of the clock" : " without a sample");
     }
-    if (s->gaps_in_all > s->gap_count) {
+    if (s->gaps_in_all > s->gap_count)
         printf("%-12s%llu more\n", "Gaps:", (unsigned long long)(s->gaps_in_all - s->gap_count));
-    }
-    for (size_t i = 0; i < remarks->count; i++) {
+    for (size_t i = 0; i < remarks->count; i++)
         printf("%-12s%s\n", "Damage:", remarks->items[i]);
-    }
     printf("%-12s%zu\n", "Counters:", count);
-    if (all) {
+    if (all)
         print_counters(s, counters, count);
-    }
 }
 
 static void json_time(struct json *j, const char *name, int64_t utc)
@@ -152,9 +142,8 @@ static void print_json(struct json *j, const char *path, struct log_reader *log,
     json_end(j, ']');
     json_integer(j, "gapsInAll", (int64_t)s->gaps_in_all);
     json_begin(j, "damage", '[');
-    for (size_t i = 0; i < remarks->count; i++) {
+    for (size_t i = 0; i < remarks->count; i++)
         json_text(j, NULL, remarks->items[i]);
-    }
     json_end(j, ']');
     json_counters(j, s, counters, count);
     json_end(j, '}');
@@ -167,18 +156,16 @@ static int show(const char *path, const char *shown, bool all, struct json *j)
     struct log_statistics s;
     struct cli_progress progress = {0};
     HRESULT hr = log_reader_open(path, &log);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return cli_error(VERB, hr);
-    }
     hr = log_statistics_read(log, &progress, &s);
     cli_progress_end(&progress);
     int result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
     if (SUCCEEDED(hr)) {
-        if (j != NULL) {
+        if (j)
             print_json(j, shown, log, &s);
-        } else {
+        else
             print_text(shown, log, &s, all);
-        }
         result = log_reader_remarks(log)->count > 0 ? CLI_REMARKS : CLI_DONE;
     }
     log_statistics_free(&s);
@@ -193,26 +180,21 @@ static int run(int argc, char **argv)
     const struct option options[] = {{"json", OPTION_FLAG, &as_json}, {"c", OPTION_FLAG, &all}};
     struct json j = {.out = stdout};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &files);
-    if (result == CLI_DONE && files.count == 0) {
+    if (result == CLI_DONE && files.count == 0)
         result = cli_usage(VERB, "which log?");
-    }
-    if (result == CLI_DONE && as_json) {
+    if (result == CLI_DONE && as_json)
         json_begin(&j, NULL, '[');
-    }
     const bool begun = result == CLI_DONE;
     for (size_t i = 0; begun && i < files.count; i++) {
-        if (i > 0 && !as_json) {
+        if (i > 0 && !as_json)
             printf("\n");
-        }
         char *shown = format_path(files.items[i]);
-        const int one =
-            shown != NULL ? show(files.items[i], shown, all, as_json ? &j : NULL) : cli_error(VERB, E_OUTOFMEMORY);
+        const int one = shown ? show(files.items[i], shown, all, as_json ? &j : NULL) : cli_error(VERB, E_OUTOFMEMORY);
         memory_free(shown);
         result = result == CLI_FAILED || one == CLI_DONE ? result : one;
     }
-    if (begun && as_json) {
+    if (begun && as_json)
         json_end(&j, ']');
-    }
     texts_free(&files);
     return result;
 }

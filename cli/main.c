@@ -2,13 +2,12 @@
 /* openpla.exe: finds the verb and runs it. Exit codes: enum cli_exit. What a verb gives goes to stdout, everything else
    (errors, remarks, progress) to stderr, both in UTF-8. */
 #include "cli/cli.h"
+#include "cli/verbs.h"
+#include "engine/os/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "cli/verbs.h"
-#include "engine/os/memory.h"
 
 #ifdef _WIN32
 #include <windows.h>
@@ -18,11 +17,7 @@
 
 /* In the order of their names. */
 static const struct verb *const verbs[] = {
-    &verb_events,
-    &verb_logstat,
-    &verb_relog,
-    &verb_typeperf,
-    NULL,
+    &verb_events, &verb_logstat, &verb_relog, &verb_typeperf, NULL,
 };
 
 int cli_error(const char *verb, HRESULT hr)
@@ -44,11 +39,9 @@ int cli_usage(const char *verb, const char *format, ...)
 
 static const struct verb *find_verb(const char *name)
 {
-    for (size_t i = 0; verbs[i] != NULL; i++) {
-        if (text_equal_nocase(verbs[i]->name, name)) {
+    for (size_t i = 0; verbs[i]; i++)
+        if (text_equal_nocase(verbs[i]->name, name))
             return verbs[i];
-        }
-    }
     return NULL;
 }
 
@@ -61,22 +54,19 @@ static int no_verb(const char *name)
 static int list_verbs(FILE *out)
 {
     fputs("OpenPLA: performance logs and alerts.\n\nopenpla VERB ...\nopenpla help VERB\n\n", out);
-    for (size_t i = 0; verbs[i] != NULL; i++) {
+    for (size_t i = 0; verbs[i]; i++)
         fprintf(out, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
-    }
     fputs("\nExit codes: 0 done, 1 failed, 2 wrong command line, 3 done with remarks about damaged data.\n", out);
     return CLI_DONE;
 }
 
 static int help(int argc, char **argv)
 {
-    if (argc == 0) {
+    if (argc == 0)
         return list_verbs(stdout);
-    }
     const struct verb *verb = find_verb(argv[0]);
-    if (verb == NULL) {
+    if (!verb)
         return no_verb(argv[0]);
-    }
     fputs(verb->help, stdout);
     return CLI_DONE;
 }
@@ -93,16 +83,13 @@ static int run(int argc, char **argv)
         list_verbs(stderr);
         return CLI_USAGE;
     }
-    if (asks_for_help(argv[1]) || text_equal_nocase(argv[1], "help")) {
+    if (asks_for_help(argv[1]) || text_equal_nocase(argv[1], "help"))
         return help(argc - 2, argv + 2);
-    }
     const struct verb *verb = find_verb(argv[1]);
-    if (verb == NULL) {
+    if (!verb)
         return no_verb(argv[1]);
-    }
-    if (argc == 3 && asks_for_help(argv[2])) {
+    if (argc == 3 && asks_for_help(argv[2]))
         return help(1, argv + 1);
-    }
     int result = verb->run(argc - 2, argv + 2);
     /* A full disk or a closed pipe shows at the latest here. */
     if (fflush(stdout) != 0 || ferror(stdout)) {

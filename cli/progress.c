@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The percentage that long work shows. */
 #include "cli/cli.h"
+#include "engine/os/clock.h"
 
 #include <stdio.h>
-
-#include "engine/os/clock.h"
 
 void cli_progress_show(struct cli_progress *p, uint64_t done, uint64_t total)
 {
     enum { FIRST = 1000, AGAIN = 500 }; /* ms */
     const uint64_t now = clock_monotonic_ms();
-    if (p->begun == 0) {
+    if (p->begun == 0)
         p->begun = now;
-    }
-    if (now - p->begun < FIRST || now - p->shown < AGAIN) {
+    if (now - p->begun < FIRST || now - p->shown < AGAIN)
         return;
-    }
     p->shown = now;
     p->visible = true;
     if (total > 0) {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla relog: copies logs into another format, with fewer counters, a part of the time, every nth sample. */
-#include "cli/verbs.h"
-
-#include <stdio.h>
-#include <string.h>
-
 #include "cli/columns.h"
 #include "cli/inputs.h"
 #include "cli/json.h"
 #include "cli/lines.h"
+#include "cli/verbs.h"
 #include "engine/log/text_cells.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/sql_source.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #define VERB             "relog"
 #define TICKS_PER_MINUTE (60 * INT64_C(10000000))
@@ -49,9 +48,8 @@ static int choose_format(struct relog *r)
         enum log_format format;
     } formats[] = {{"bin", LOG_BINARY}, {"csv", LOG_CSV}, {"tsv", LOG_TSV}, {"sql", LOG_SQL}};
     r->format = LOG_BINARY;
-    if (r->format_text == NULL) {
+    if (!r->format_text)
         return CLI_DONE;
-    }
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (text_equal_nocase(r->format_text, formats[i].name)) {
             r->format = formats[i].format;
@@ -64,11 +62,11 @@ static int choose_format(struct relog *r)
 /* "SQL:DSN!set", where people write "DSN!set" too. */
 static HRESULT choose_path(struct relog *r)
 {
-    if (r->output != NULL) {
+    if (r->output) {
         const bool prefix = r->format == LOG_SQL && !sql_source_is(r->output);
         r->path = prefix ? text_format("SQL:%s", r->output) : text_copy(r->output);
-        r->shown = r->path != NULL ? format_path(r->path) : NULL;
-        return r->shown != NULL ? S_OK : E_OUTOFMEMORY;
+        r->shown = r->path ? format_path(r->path) : NULL;
+        return r->shown ? S_OK : E_OUTOFMEMORY;
     }
     return S_OK;
 }
@@ -76,12 +74,10 @@ static HRESULT choose_path(struct relog *r)
 static HRESULT read_filter(struct relog *r)
 {
     HRESULT hr = S_OK;
-    for (size_t i = 0; i < r->counter_files.count && SUCCEEDED(hr); i++) {
+    for (size_t i = 0; i < r->counter_files.count && SUCCEEDED(hr); i++)
         hr = lines_read(r->counter_files.items[i], &r->counters);
-    }
-    for (size_t i = 0; i < r->counters.count && SUCCEEDED(hr); i++) {
+    for (size_t i = 0; i < r->counters.count && SUCCEEDED(hr); i++)
         hr = filter_add(&r->filter, r->counters.items[i]);
-    }
     return hr;
 }
 
@@ -90,22 +86,18 @@ static int read_time(const struct relog *r, const char *option, const struct tex
 {
     struct text_buffer b = {0};
     int64_t local;
-    if (words->count == 0) {
+    if (words->count == 0)
         return CLI_DONE;
-    }
-    for (size_t i = 0; i < words->count; i++) {
+    for (size_t i = 0; i < words->count; i++)
         text_buffer_format(&b, "%s%s", i > 0 ? " " : "", words->items[i]);
-    }
     char *text = text_buffer_take(&b);
-    if (text == NULL) {
+    if (!text)
         return cli_error(VERB, E_OUTOFMEMORY);
-    }
     int result = CLI_DONE;
-    if (text_time_read(text, strlen(text), TIME_MONTH_FIRST, &local)) {
+    if (text_time_read(text, strlen(text), TIME_MONTH_FIRST, &local))
         *out = local + r->zone.bias_minutes * TICKS_PER_MINUTE;
-    } else {
+    else
         result = cli_usage(VERB, "-%s: \"%s\" is no time; \"12/31/2026 23:59:59\" is one", option, text);
-    }
     memory_free(text);
     return result;
 }
@@ -126,11 +118,9 @@ static HRESULT look_through(struct relog *r)
 
 static bool names_appear_late(const struct relog *r)
 {
-    for (size_t i = 0; i < r->inputs.count; i++) {
-        if (log_reader_info(r->inputs.items[i].reader)->format == LOG_BINARY) {
+    for (size_t i = 0; i < r->inputs.count; i++)
+        if (log_reader_info(r->inputs.items[i].reader)->format == LOG_BINARY)
             return true;
-        }
-    }
     return false;
 }
 
@@ -145,23 +135,19 @@ static bool ask(const char *path)
 /* A file in the way waits beside until the new one is whole. */
 static HRESULT make_room(struct relog *r)
 {
-    if (r->format == LOG_SQL || !file_exists(r->path)) {
+    if (r->format == LOG_SQL || !file_exists(r->path))
         return S_OK;
-    }
-    for (size_t i = 0; i < r->inputs.count; i++) {
-        if (text_equal_nocase(r->inputs.items[i].path, r->path)) {
+    for (size_t i = 0; i < r->inputs.count; i++)
+        if (text_equal_nocase(r->inputs.items[i].path, r->path))
             return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", r->path);
-        }
-    }
-    if (r->append) {
+    if (r->append)
         return S_OK;
-    }
     if (!r->yes && !ask(r->path)) {
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
                          "%s: is there already; -y overwrites it, -a appends to it", r->path);
     }
     r->kept = text_format("%s.before-relog", r->path);
-    HRESULT hr = r->kept != NULL ? file_rename(r->path, r->kept) : E_OUTOFMEMORY;
+    HRESULT hr = r->kept ? file_rename(r->path, r->kept) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         memory_free(r->kept);
         r->kept = NULL;
@@ -177,13 +163,11 @@ static HRESULT write_samples(struct relog *r)
     HRESULT hr = inputs_rewind(&r->inputs);
     while (SUCCEEDED(hr) && (hr = inputs_next(&r->inputs, &at)) == S_OK) {
         const int64_t utc = r->inputs.items[at].utc;
-        if (samples++ % r->every != 0) {
+        if (samples++ % r->every != 0)
             continue;
-        }
         hr = columns_fill(&r->columns, &r->inputs, at);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = log_writer_append(r->writer, utc, r->columns.cells);
-        }
         if (SUCCEEDED(hr)) {
             r->first = r->written == 0 ? utc : r->first;
             r->last = utc;
@@ -218,18 +202,15 @@ static HRESULT write_log(struct relog *r)
     int64_t first, last;
     size_t at;
     HRESULT hr = inputs_rewind(&r->inputs);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = inputs_next(&r->inputs, &at); /* the log's start is its first sample's time */
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     inputs_range(&r->inputs, &samples, &first, &last);
     hr = log_writer_create(r->format, r->path, r->columns.counters.items, r->columns.counters.count, first, &options,
                            &r->writer);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     hr = write_samples(r);
     print_writer_remarks(r);
     HRESULT closed = log_writer_close(r->writer);
@@ -239,33 +220,28 @@ static HRESULT write_log(struct relog *r)
 static int copy_logs(struct relog *r)
 {
     HRESULT hr = make_room(r);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return failed(r, hr);
-    }
     const bool made = r->format != LOG_SQL && !file_exists(r->path);
     hr = write_log(r);
     if (FAILED(hr)) {
         int result = failed(r, hr);
-        if (made && file_exists(r->path)) {
+        if (made && file_exists(r->path))
             (void)file_delete(r->path);
-        }
-        if (r->kept != NULL) {
+        if (r->kept)
             (void)file_rename(r->kept, r->path);
-        }
         return result;
     }
-    if (r->kept != NULL) {
+    if (r->kept)
         (void)file_delete(r->kept);
-    }
     return CLI_DONE;
 }
 
 static void print_range(uint64_t samples, int64_t first, int64_t last, const struct log_zone *zone)
 {
     char *begin = format_time(first, zone), *end = format_time(last, zone);
-    if (samples > 0 && begin != NULL && end != NULL) {
+    if (samples > 0 && begin && end)
         printf("\nBegin:    %s\nEnd:      %s\n", begin, end);
-    }
     printf("Samples:  %llu\n", (unsigned long long)samples);
     memory_free(begin);
     memory_free(end);
@@ -309,9 +285,8 @@ static void print_json(const struct relog *r)
         json_text(&j, "file", r->inputs.items[i].shown);
         json_text(&j, "format", format_name(log_reader_info(r->inputs.items[i].reader)->format));
         json_begin(&j, "remarks", '[');
-        for (size_t k = 0; k < remarks->count; k++) {
+        for (size_t k = 0; k < remarks->count; k++)
             json_text(&j, NULL, remarks->items[k]);
-        }
         json_end(&j, ']');
         json_end(&j, '}');
     }
@@ -341,21 +316,19 @@ static int list_counters(struct relog *r)
     struct text_buffer b = {0};
     for (size_t i = 0; i < r->columns.counters.count; i++) {
         char *path = log_counter_path(&r->columns.counters.items[i]);
-        b.failed |= path == NULL;
-        text_buffer_add(&b, path != NULL ? path : "");
-        text_buffer_add(&b, r->output == NULL ? "\n" : "\r\n");
+        b.failed |= !path;
+        text_buffer_add(&b, path ? path : "");
+        text_buffer_add(&b, !r->output ? "\n" : "\r\n");
         memory_free(path);
     }
     char *text = text_buffer_take(&b);
-    HRESULT hr = text != NULL ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && r->output != NULL) {
+    HRESULT hr = text ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && r->output) {
         hr = make_room(r);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = file_store(r->path, text, strlen(text));
-        }
-        if (r->kept != NULL) {
+        if (r->kept)
             (void)(SUCCEEDED(hr) ? file_delete(r->kept) : file_rename(r->kept, r->path));
-        }
     } else if (SUCCEEDED(hr) && !r->as_json) {
         print_inputs(r);
         printf("\n%s\n", text);
@@ -399,49 +372,41 @@ static void print_result(struct relog *r)
 static int relog(struct relog *r)
 {
     HRESULT hr = choose_path(r);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = read_filter(r);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = inputs_open(&r->inputs, &r->files);
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return failed(r, hr);
-    }
     /* A log without a zone keeps its times: it is read and written with one bias. */
     r->zone = log_reader_info(r->inputs.items[0].reader)->zone;
     r->zone.known = true;
     int result = read_time(r, "b", &r->begin, &r->inputs.from);
-    if (result == CLI_DONE) {
+    if (result == CLI_DONE)
         result = read_time(r, "e", &r->end, &r->inputs.to);
-    }
-    if (result != CLI_DONE) {
+    if (result != CLI_DONE)
         return result;
-    }
     r->columns.filter = &r->filter;
     r->columns.format = r->query ? LOG_BINARY : r->format; /* wildcards are listed as they are */
     hr = columns_begin(&r->columns, &r->inputs);
     if (SUCCEEDED(hr) && (r->query || names_appear_late(r))) {
         hr = look_through(r);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = columns_arrange(&r->columns);
-        }
     }
     if (SUCCEEDED(hr) && r->columns.counters.count == 0 && r->filter.count > 0) {
         hr = error_set(E_INVALIDARG, "-c: no counter of the input matches \"%s\"%s", r->filter.patterns[0].text,
                        r->filter.count > 1 ? " or the others" : "");
     }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return failed(r, hr);
-    }
     result = r->query ? list_counters(r) : copy_logs(r);
     if (result == CLI_DONE) {
         print_result(r);
         result = print_remarks(r);
     }
-    if (result != CLI_FAILED && !r->as_json && !r->query) {
+    if (result != CLI_FAILED && !r->as_json && !r->query)
         printf("\nThe command completed successfully.\n");
-    }
     return result;
 }
 
@@ -460,23 +425,20 @@ static int run(int argc, char **argv)
         result = options_parse(VERB, (int)arguments.count, arguments.items, options, sizeof options / sizeof *options,
                                &r.files);
     }
-    if (result == CLI_DONE) {
+    if (result == CLI_DONE)
         result = choose_format(&r);
-    }
-    if (result == CLI_DONE && r.files.count == 0) {
+    if (result == CLI_DONE && r.files.count == 0)
         result = cli_usage(VERB, "which log?");
-    }
     if (result == CLI_DONE) {
-        r.query = r.query || r.output == NULL;
+        r.query = r.query || !r.output;
         result = relog(&r);
     }
     inputs_close(&r.inputs);
     columns_free(&r.columns);
     filter_free(&r.filter);
     struct texts *const texts[] = {&r.files, &r.counters, &r.counter_files, &r.begin, &r.end, &arguments};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         texts_free(texts[i]);
-    }
     memory_free(r.path);
     memory_free(r.shown);
     memory_free(r.kept);

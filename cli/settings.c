@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* -config FILE: a command line kept in a file. */
 #include "cli/cli.h"
-
-#include <string.h>
-
 #include "cli/lines.h"
 #include "engine/os/memory.h"
+
+#include <string.h>
 
 /* Words between blanks; quotes hold blanks together. */
 static HRESULT add_words(const char *line, struct texts *out)
@@ -13,20 +12,17 @@ static HRESULT add_words(const char *line, struct texts *out)
     HRESULT hr = S_OK;
     while (SUCCEEDED(hr)) {
         line += strspn(line, " \t");
-        if (*line == '\0') {
+        if (!*line)
             break;
-        }
         struct text_buffer word = {0};
         bool quoted = false;
-        for (; *line != '\0' && (quoted || (*line != ' ' && *line != '\t')); line++) {
-            if (*line == '"') {
+        for (; *line && (quoted || (*line != ' ' && *line != '\t')); line++)
+            if (*line == '"')
                 quoted = !quoted;
-            } else {
+            else
                 text_buffer_add_n(&word, line, 1);
-            }
-        }
         char *text = text_buffer_take(&word);
-        hr = text != NULL ? texts_add(out, text) : E_OUTOFMEMORY;
+        hr = text ? texts_add(out, text) : E_OUTOFMEMORY;
         memory_free(text);
     }
     return hr;
@@ -43,7 +39,7 @@ static HRESULT add_settings(const char *path, struct texts *out)
         const size_t length = strlen(line);
         if (line[0] == '[' && line[length - 1] == ']') {
             char *option = text_format("-%.*s", (int)length - 2, line + 1);
-            hr = option != NULL ? texts_add(out, option) : E_OUTOFMEMORY;
+            hr = option ? texts_add(out, option) : E_OUTOFMEMORY;
             memory_free(option);
             values = true;
         } else if (line[0] == '-' || (line[0] == '/' && !values)) {
@@ -66,14 +62,12 @@ static bool is_config(const char *argument)
 int options_with_settings(const char *verb, int argc, char **argv, struct texts *out)
 {
     HRESULT hr = S_OK;
-    for (int i = 0; i < argc && SUCCEEDED(hr); i++) {
-        if (!is_config(argv[i])) {
+    for (int i = 0; i < argc && SUCCEEDED(hr); i++)
+        if (!is_config(argv[i]))
             hr = texts_add(out, argv[i]);
-        } else if (i + 1 == argc) {
+        else if (i + 1 == argc)
             return cli_usage(verb, "-config: its value is missing");
-        } else {
+        else
             hr = add_settings(argv[++i], out);
-        }
-    }
     return FAILED(hr) ? cli_error(verb, hr) : CLI_DONE;
 }

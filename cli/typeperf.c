@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla typeperf: live counters to the terminal or into a log, and lists of what can be counted. */
-#include <stdio.h>
-#include <string.h>
-
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
@@ -12,6 +9,9 @@
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static const char verb_name[] = "typeperf";
 static const char help_text[] =
@@ -83,24 +83,18 @@ static int check_format(struct settings *s)
                    {"SQL", PDH_LOG_TYPE_SQL}};
     bool is_sql = s->output && !strncmp(s->output, "SQL:", 4);
     const char *name = s->format ? s->format : is_sql ? "SQL" : "CSV";
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (text_equal_nocase(formats[i].name, name)) {
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (text_equal_nocase(formats[i].name, name))
             s->type = formats[i].type;
-        }
-    }
-    if (!s->type) {
+    if (!s->type)
         return cli_usage(verb_name, "-f: \"%s\" is none of CSV, TSV, BIN, SQL", name);
-    }
     bool shown = s->type == PDH_LOG_TYPE_CSV || s->type == PDH_LOG_TYPE_TSV;
-    if (!s->output && !shown) {
+    if (!s->output && !shown)
         return cli_usage(verb_name, "-f %s needs -o", name);
-    }
-    if (s->output && is_sql != (s->type == PDH_LOG_TYPE_SQL)) {
+    if (s->output && is_sql != (s->type == PDH_LOG_TYPE_SQL))
         return cli_usage(verb_name, "-o: \"%s\" is no place for -f %s", s->output, name);
-    }
-    if (s->json && s->output) {
+    if (s->json && s->output)
         return cli_usage(verb_name, "--json belongs to what is shown, not to -o");
-    }
     return CLI_DONE;
 }
 
@@ -119,25 +113,20 @@ static int parse(int argc, char **argv, struct settings *s)
         {"json", OPTION_FLAG, &s->json},
     };
     int result = options_parse(verb_name, argc, argv, options, sizeof options / sizeof *options, &s->counters);
-    if (result != CLI_DONE) {
+    if (result != CLI_DONE)
         return result;
-    }
-    if (s->list || s->list_instances) {
+    if (s->list || s->list_instances)
         return s->counters.count > 1 ? cli_usage(verb_name, "-q and -qx take one object") : CLI_DONE;
-    }
     s->interval_ms = 1000;
-    if (s->interval && !parse_interval(s->interval, &s->interval_ms)) {
+    if (s->interval && !parse_interval(s->interval, &s->interval_ms))
         return cli_usage(verb_name, "-si: \"%s\" is no time above zero such as 5, 0.25 or 1:30", s->interval);
-    }
     if (s->counter_file) {
         HRESULT hr = lines_read(s->counter_file, &s->counters);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return cli_error(verb_name, hr);
-        }
     }
-    if (!s->counters.count) {
+    if (!s->counters.count)
         return cli_usage(verb_name, "no counter is named");
-    }
     return check_format(s);
 }
 
@@ -151,19 +140,15 @@ static int list(const struct settings *s)
                                 &paths);
     }
     struct json json = {.out = stdout};
-    if (SUCCEEDED(hr) && s->json) {
+    if (SUCCEEDED(hr) && s->json)
         json_begin(&json, NULL, '[');
-    }
-    for (size_t i = 0; SUCCEEDED(hr) && i < paths.count; i++) {
-        if (s->json) {
+    for (size_t i = 0; SUCCEEDED(hr) && i < paths.count; i++)
+        if (s->json)
             json_text(&json, NULL, paths.items[i]);
-        } else {
+        else
             printf("%s\n", paths.items[i]);
-        }
-    }
-    if (SUCCEEDED(hr) && s->json) {
+    if (SUCCEEDED(hr) && s->json)
         json_end(&json, ']');
-    }
     texts_free(&paths);
     return FAILED(hr) ? cli_error(verb_name, hr) : CLI_DONE;
 }
@@ -171,9 +156,8 @@ static int list(const struct settings *s)
 static void put_header(const struct live_counters *l, char separator)
 {
     printf("\r\n\"(PDH-%s 4.0)\"", separator == ',' ? "CSV" : "TSV");
-    for (size_t i = 0; i < l->count; i++) {
+    for (size_t i = 0; i < l->count; i++)
         printf("%c\"%s\"", separator, l->items[i].path);
-    }
     fputs("\r\n", stdout);
 }
 
@@ -183,11 +167,10 @@ static void put_row(const struct live_counters *l, int64_t utc, char separator)
     printf("\"%02d/%02d/%04d %02d:%02d:%02d.%03d\"", t.month, t.day, t.year, t.hour, t.minute, t.second, t.millisecond);
     for (size_t i = 0; i < l->count; i++) {
         double value;
-        if (live_counter_value(l, i, &value)) {
+        if (live_counter_value(l, i, &value))
             printf("%c\"%.6f\"", separator, value);
-        } else {
+        else
             printf("%c\" \"", separator);
-        }
     }
     fputs("\r\n", stdout);
 }
@@ -196,9 +179,8 @@ static HRESULT put_json(const struct live_counters *l, int64_t utc)
 {
     struct json json = {.out = stdout, .compact = true};
     char *time = format_iso_time(utc);
-    if (!time) {
+    if (!time)
         return E_OUTOFMEMORY;
-    }
     json_begin(&json, NULL, '{');
     json_text(&json, "time", time);
     json_begin(&json, "values", '[');
@@ -206,11 +188,10 @@ static HRESULT put_json(const struct live_counters *l, int64_t utc)
         double value;
         json_begin(&json, NULL, '{');
         json_text(&json, "counter", l->items[i].path);
-        if (live_counter_value(l, i, &value)) {
+        if (live_counter_value(l, i, &value))
             json_number(&json, "value", value);
-        } else {
+        else
             json_text(&json, "value", NULL);
-        }
         json_end(&json, '}');
     }
     json_end(&json, ']');
@@ -232,20 +213,17 @@ static HRESULT show(const struct settings *s, struct live_counters *l)
     int64_t utc;
     uint64_t begun = clock_monotonic_ms();
     HRESULT hr = live_counters_collect(l, &utc); /* rates begin here */
-    if (!s->json) {
+    if (!s->json)
         put_header(l, separator);
-    }
     for (uint32_t n = 1; SUCCEEDED(hr) && (!s->samples || n <= s->samples) && !ferror(stdout); n++) {
         fflush(stdout);
-        if (wait_until(begun + n * s->interval_ms)) {
+        if (wait_until(begun + n * s->interval_ms))
             break;
-        }
         hr = live_counters_collect(l, &utc);
-        if (SUCCEEDED(hr) && s->json) {
+        if (SUCCEEDED(hr) && s->json)
             hr = put_json(l, utc);
-        } else if (SUCCEEDED(hr)) {
+        else if (SUCCEEDED(hr))
             put_row(l, utc, separator);
-        }
     }
     return hr;
 }
@@ -254,9 +232,8 @@ static HRESULT show(const struct settings *s, struct live_counters *l)
 static bool may_replace(const struct settings *s)
 {
     char answer[8] = "";
-    if (s->yes || s->type == PDH_LOG_TYPE_SQL || !file_exists(s->output)) {
+    if (s->yes || s->type == PDH_LOG_TYPE_SQL || !file_exists(s->output))
         return true;
-    }
     fprintf(stderr, "\"%s\" exists. Replace it? [y/n] ", s->output);
     fflush(stderr);
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
@@ -267,9 +244,8 @@ static HRESULT write_samples(const struct settings *s, const struct live_counter
     uint64_t begun = clock_monotonic_ms();
     PDH_STATUS status = 0;
     for (uint32_t n = 0; !status && (!s->samples || n < s->samples); n++) {
-        if (wait_until(begun + n * s->interval_ms)) {
+        if (wait_until(begun + n * s->interval_ms))
             break;
-        }
         status = l->pdh->PdhUpdateLogW(log, NULL);
     }
     return status ? pdh_error(status, s->output) : S_OK;
@@ -285,14 +261,12 @@ static HRESULT write_log(const struct settings *s, struct live_counters *l)
                          s->output);
     }
     HRESULT hr = text_to_utf16(s->output, &path, NULL);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     PDH_STATUS status = l->pdh->PdhOpenLogW(path, access, &type, l->query, 0, NULL, &log);
     memory_free(path);
-    if (status) {
+    if (status)
         return pdh_error(status, s->output);
-    }
     hr = write_samples(s, l, log);
     status = l->pdh->PdhCloseLog(log, 0);
     return SUCCEEDED(hr) && status ? pdh_error(status, s->output) : hr;
@@ -332,12 +306,10 @@ static int run(int argc, char **argv)
     struct settings s = {0};
     struct texts arguments = {0};
     int result = options_with_settings(verb_name, argc, argv, &arguments);
-    if (result == CLI_DONE) {
+    if (result == CLI_DONE)
         result = parse((int)arguments.count, arguments.items, &s);
-    }
-    if (result == CLI_DONE) {
+    if (result == CLI_DONE)
         result = s.list || s.list_instances ? list(&s) : collect(&s);
-    }
     texts_free(&s.counters);
     texts_free(&arguments);
     return result;

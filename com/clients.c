@@ -2,10 +2,10 @@
 /* Which processes the server's objects were made for. */
 #include "com/clients.h"
 
+#include "engine/os/memory.h"
+
 #include <windows.h>
 #include <rpc.h>
-
-#include "engine/os/memory.h"
 
 struct client {
     DWORD id;

@@ -44,7 +44,6 @@ enum { COLLECTOR_SLOT_COUNT = 6 };
 /* MS-PLA 3.2.4.6 */
 COLLECTOR_THUNKS(IPerformanceCounterDataCollector)
 #define INTERFACE    IPerformanceCounterDataCollector
-#define BASE_ROWS    "engine/model/data_collector.def"
 #define ROWS         "engine/model/performance_counter_collector.def"
 #define METHODS      COLLECTOR_SLOTS
 #define METHOD_COUNT COLLECTOR_SLOT_COUNT
@@ -53,7 +52,6 @@ COLLECTOR_THUNKS(IPerformanceCounterDataCollector)
 /* MS-PLA 3.2.4.7 */
 COLLECTOR_THUNKS(IConfigurationDataCollector)
 #define INTERFACE    IConfigurationDataCollector
-#define BASE_ROWS    "engine/model/data_collector.def"
 #define ROWS         "engine/model/configuration_collector.def"
 #define METHODS      COLLECTOR_SLOTS
 #define METHOD_COUNT COLLECTOR_SLOT_COUNT
@@ -62,7 +60,6 @@ COLLECTOR_THUNKS(IConfigurationDataCollector)
 /* MS-PLA 3.2.4.8 */
 COLLECTOR_THUNKS(IAlertDataCollector)
 #define INTERFACE    IAlertDataCollector
-#define BASE_ROWS    "engine/model/data_collector.def"
 #define ROWS         "engine/model/alert_collector.def"
 #define METHODS      COLLECTOR_SLOTS
 #define METHOD_COUNT COLLECTOR_SLOT_COUNT
@@ -71,7 +68,6 @@ COLLECTOR_THUNKS(IAlertDataCollector)
 /* MS-PLA 3.2.4.9 */
 COLLECTOR_THUNKS(ITraceDataCollector)
 #define INTERFACE ITraceDataCollector
-#define BASE_ROWS "engine/model/data_collector.def"
 #define ROWS      "engine/model/trace_data_collector.def"
 #define METHODS                                                                                                        \
     .Opnum35NotUsedOnWire = THUNK(local_only), .Opnum37NotUsedOnWire = THUNK(local_only),                              \
@@ -84,7 +80,6 @@ COLLECTOR_THUNKS(ITraceDataCollector)
 /* MS-PLA 3.2.4.10 */
 COLLECTOR_THUNKS(IApiTracingDataCollector)
 #define INTERFACE    IApiTracingDataCollector
-#define BASE_ROWS    "engine/model/data_collector.def"
 #define ROWS         "engine/model/api_tracing_collector.def"
 #define METHODS      COLLECTOR_SLOTS
 #define METHOD_COUNT COLLECTOR_SLOT_COUNT

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* IDispatch of every object: ITypeInfo::Invoke, and what real scripts need that it lacks (ARCHITECTURE 6). */
-#include "com/skin.h"
-
 #include "com/convert.h"
+#include "com/skin.h"
 #include "engine/os/memory.h"
 
 #include <string.h>

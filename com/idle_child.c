@@ -2,12 +2,12 @@
 /* The child that keeps Wine up while a service has work to do. */
 #include "com/idle_child.h"
 
-#include <wchar.h>
-
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+
+#include <wchar.h>
 
 HRESULT idle_child_start(struct process **child)
 {

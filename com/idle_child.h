@@ -4,9 +4,9 @@
 #ifndef OPENPLA_IDLE_CHILD_H
 #define OPENPLA_IDLE_CHILD_H
 
-#include <windows.h>
-
 #include "engine/os/process.h"
+
+#include <windows.h>
 
 /* Starts openplasrv.exe with the arguments `/idle <own process id>`; *child, NULL on failure, is for idle_child_end. */
 HRESULT idle_child_start(struct process **child);

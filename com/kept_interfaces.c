@@ -2,11 +2,11 @@
 /* One object that has every interface and that no client ever gets. */
 #include "com/kept_interfaces.h"
 
-#include <stdbool.h>
-#include <objbase.h>
-#include <oaidl.h>
-
 #include "mspla.h"
+
+#include <objbase.h>
+#include <stdbool.h>
+#include <oaidl.h>
 
 /* One of a kind: it has no life of its own. */
 static HRESULT STDMETHODCALLTYPE kept_query(IUnknown *This, REFIID iid, void **out);

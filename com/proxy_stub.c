@@ -2,6 +2,7 @@
 /* The factory of proxies and stubs: it wraps the generated proxies and takes the place of the generated stubs' Invoke.
  */
 #include "com/proxy_stub.h"
+
 #include "com/proxy_stub_channel.h"
 #include "com/proxy_stub_guard.h"
 #include "com/proxy_stub_request.h"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* An IRpcChannelBuffer that zeroes buffers before they are written and pads requests to a multiple of 4 bytes. */
 #include "com/proxy_stub_channel.h"
+
+#include "com/unknown.h"
+#include "engine/os/memory.h"
+#include "mspla.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include "mspla.h"
-#include "com/unknown.h"
-#include "engine/os/memory.h"
 
 struct padded_channel {
     IRpcChannelBuffer channel;

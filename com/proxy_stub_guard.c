@@ -6,6 +6,7 @@
    it. A handler table of the process (a vectored handler) would see exceptions that the code inside handles itself;
    this one sees only those that nobody wanted. */
 #include "com/proxy_stub_guard.h"
+
 #include <malloc.h>
 
 #ifndef __x86_64__

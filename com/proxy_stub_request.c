@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks a request along the format string (-Oicf) of its method: NDR transfer syntax 2.0, little-endian. */
 #include "com/proxy_stub_request.h"
-#include <string.h>
+
 #include "engine/os/host.h"
+
+#include <string.h>
 
 /* The codes of the format strings that widl writes for pla.idl. */
 enum {
@@ -42,10 +44,9 @@ CInterfaceStubVtbl *proxy_stub_interface(REFIID iid)
     GetProxyDllInfo(&files, &class_id);
     for (; *files; files++) {
         const PCInterfaceStubVtblList *stub = (*files)->pStubVtblList;
-        for (; *stub; stub++) {
+        for (; *stub; stub++)
             if (IsEqualIID((*stub)->header.piid, iid))
                 return (CInterfaceStubVtbl *)*stub;
-        }
     }
     return NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether any set runs: what the server asks before it ends. */
 #include "com/server.h"
-
 #include "engine/run/definition.h"
 #include "engine/run/run.h"
 #include "engine/store/store.h"

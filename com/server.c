@@ -2,11 +2,6 @@
 /* The server process: command line, class objects, and when it ends. */
 #include "com/server.h"
 
-#include <stdio.h>
-#include <wchar.h>
-#include <sddl.h>
-#include <aclapi.h>
-
 #include "com/clients.h"
 #include "com/idle_child.h"
 #include "com/kept_interfaces.h"
@@ -15,6 +10,11 @@
 #include "engine/run/supervisor.h"
 #include "reg/registration.h"
 #include "reg/service.h"
+
+#include <stdio.h>
+#include <aclapi.h>
+#include <sddl.h>
+#include <wchar.h>
 
 /* COM may take this long to hand over the first client of a process that it started. */
 #define FIRST_CLIENT_MS 30000
@@ -374,13 +374,12 @@ int OpenPlaServer(int argc, WCHAR **argv)
         return change_registration(true, true, false);
     if (argc < 2 || !is_option(argv[1], L"regserver"))
         return usage();
-    for (i = 2; i < argc; i++) {
+    for (i = 2; i < argc; i++)
         if (is_option(argv[i], L"noservice"))
             service = false;
         else if (is_option(argv[i], L"dropin"))
             dropin = true;
         else
             return usage();
-    }
     return change_registration(false, service, dropin);
 }

@@ -3,10 +3,10 @@
 #ifndef OPENPLA_SERVER_H
 #define OPENPLA_SERVER_H
 
+#include <objbase.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <windows.h>
-#include <objbase.h>
 
 /* Every COM object of ours, and every LockServer(TRUE), counts from its creation to its end. In process this is the
    count for DllCanUnloadNow; in openplasrv.exe started by COM the last end begins the grace period. */

@@ -3,11 +3,11 @@
 #ifndef OPENPLA_SKIN_H
 #define OPENPLA_SKIN_H
 
-#include <windows.h>
-#include <ole2.h>
-
 #include "engine/model/model.h"
 #include "mspla.h"
+
+#include <windows.h>
+#include <ole2.h>
 
 /* What a class of objects is to COM. The table of them is in class_table.c. */
 struct com_class {

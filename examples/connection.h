@@ -3,10 +3,10 @@
 #ifndef OPENPLA_EXAMPLE_CONNECTION_H
 #define OPENPLA_EXAMPLE_CONNECTION_H
 
+#include "mspla.h"
+
 #include <windows.h>
 #include <ole2.h>
-
-#include "mspla.h"
 
 /* A new data collector set in the server of `machine`; NULL or "": of this one. COM must be initialised. */
 HRESULT create_set(const WCHAR *machine, IDataCollectorSet **set);

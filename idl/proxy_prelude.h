@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Included ahead of what widl generates for the proxies: MinGW declares these three for C++ only, and the class of the
    proxies is given as a macro. */
+#include "idl/proxy_clsid.h"
+
 #include <windows.h>
 #include <ole2.h>
-#include "idl/proxy_clsid.h"
 
 #define PROXY_CLSID_IS OPENPLA_PROXY_CLSID
 

@@ -2,13 +2,13 @@
 /* Writes the table of registration.def and the service, all or nothing, and removes exactly that. */
 #include "reg/registration.h"
 
-#include <string.h>
-#include <windows.h>
-
 #include "engine/os/memory.h"
 #include "idl/proxy_clsid.h"
 #include "mspla.h"
 #include "reg/service.h"
+
+#include <windows.h>
+#include <string.h>
 
 #define GUID_TAIL "-098B-11D8-9414-505054503030}"
 #define REPLACED  "Software\\OpenPLA\\Replaced"
@@ -55,25 +55,24 @@ static HRESULT placeholder(const char *word, size_t length, const char *folder, 
                            char **out)
 {
 #define IS(text) (length == sizeof(text) - 1 && !memcmp(word, text, length))
-    if (IS("folder")) {
+    if (IS("folder"))
         *out = text_copy(folder);
-    } else if (IS("module")) {
+    else if (IS("module"))
         *out = text_format("%s\\openpla.dll", folder);
-    } else if (IS("server")) {
+    else if (IS("server"))
         *out = text_format("%s\\openplasrv.exe", folder);
-    } else if (IS("proxy")) {
+    else if (IS("proxy"))
         *out = text_copy(OPENPLA_PROXY_CLSID_TEXT);
-    } else if (IS("guid")) {
+    else if (IS("guid"))
         *out = text_copy(subject->guid);
-    } else if (IS("name")) {
+    else if (IS("name"))
         *out = text_copy(subject->name);
-    } else if (IS("title")) {
+    else if (IS("title"))
         *out = text_copy(subject->title);
-    } else if (IS("methods")) {
+    else if (IS("methods"))
         *out = text_format("%u", subject->methods);
-    } else {
+    else
         return error_set(E_INVALIDARG, "registration table: unknown placeholder {%.*s}", (int)length, word);
-    }
 #undef IS
     return S_OK;
 }

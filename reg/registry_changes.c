@@ -2,10 +2,10 @@
 /* Changes below HKEY_LOCAL_MACHINE that can be taken back. */
 #include "reg/registry_changes.h"
 
-#include <string.h>
-#include <windows.h>
-
 #include "engine/os/memory.h"
+
+#include <windows.h>
+#include <string.h>
 
 struct registry_change {
     WCHAR *key, *name;             /* name NULL: the default value */

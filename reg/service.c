@@ -2,10 +2,10 @@
 /* The Windows service OpenPLA: created, updated and deleted through the service control manager. */
 #include "reg/service.h"
 
-#include <wchar.h>
-#include <windows.h>
-
 #include "engine/os/memory.h"
+
+#include <windows.h>
+#include <wchar.h>
 
 #define ACCOUNT      L"NT AUTHORITY\\LocalService"
 #define STOP_WAIT_MS 30000

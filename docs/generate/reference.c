@@ -3,7 +3,6 @@
 #include "docs/generate/reference.h"
 
 #include "docs/generate/counters_page.h"
-
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 
@@ -186,7 +185,7 @@ static HRESULT read_codes(const char *text, struct codes *out)
 
 void add_escaped(struct text_buffer *b, const char *text)
 {
-    for (; *text; text++) {
+    for (; *text; text++)
         if (*text == '&')
             text_buffer_add(b, "&amp;");
         else if (*text == '<')
@@ -195,7 +194,6 @@ void add_escaped(struct text_buffer *b, const char *text)
             text_buffer_add(b, "&gt;");
         else
             text_buffer_add_n(b, text, 1);
-    }
 }
 
 /* Takes what the buffer holds. */

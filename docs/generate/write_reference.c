@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* write_reference TREE FOLDER: writes the reference into the folder. */
 #include "docs/generate/reference.h"
-
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 

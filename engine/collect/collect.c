@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the kind of a collector and passes the run layer's calls on to it. */
 #include "engine/collect/kind.h"
-
 #include "engine/model/model.h"
 
 /* By DataCollectorType, MS-PLA 2.2.2.3. */

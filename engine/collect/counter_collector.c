@@ -2,7 +2,6 @@
 /* The performance counter collector: PDH's values of one set of counters, sample by sample into one log. */
 #include "engine/collect/counter_list.h"
 #include "engine/collect/kind.h"
-
 #include "engine/model/model.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"

@@ -3,19 +3,19 @@
    before. */
 #include "engine/log/blg_columns.h"
 
-#include <string.h>
-
 #include "engine/log/blg_format.h"
 #include "engine/log/etl_record.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 
+#include <string.h>
+
 enum { BYTES_PER_UNIT = 3 }; /* of UTF-8, at most */
 
 static bool same_name(const char *a, const char *b)
 {
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+    return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
 static bool same_counter(const struct log_counter *a, const struct log_counter *b)
@@ -41,9 +41,8 @@ HRESULT blg_columns_add(struct blg_columns *c, const struct log_counter *counter
     c->instances = instances;
     HRESULT hr = room ? log_counters_add(c->counters, counter)
                       : error_set(E_OUTOFMEMORY, "out of memory for %zu counters", count + 1);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     c->cells[count] = (struct log_cell){.raw.status = PDH_CSTATUS_NO_COUNTER};
     c->instances[count] = (struct blg_instances){0};
     *column = count;
@@ -52,18 +51,16 @@ HRESULT blg_columns_add(struct blg_columns *c, const struct log_counter *counter
 
 void blg_columns_clear(struct blg_columns *c)
 {
-    for (size_t i = 0; i < c->counters->count; i++) {
+    for (size_t i = 0; i < c->counters->count; i++)
         c->cells[i] = (struct log_cell){.raw.status = PDH_CSTATUS_NO_COUNTER};
-    }
 }
 
 HRESULT blg_columns_room(struct blg_columns *c, size_t column, size_t count)
 {
     struct blg_instances *n = &c->instances[column];
     void *items = n->items;
-    if (!memory_grow(&items, &n->capacity, count, sizeof *n->items)) {
+    if (!memory_grow(&items, &n->capacity, count, sizeof *n->items))
         return error_set(E_OUTOFMEMORY, "out of memory for %zu instances of a counter", count);
-    }
     n->items = items;
     return S_OK;
 }
@@ -72,17 +69,15 @@ HRESULT blg_columns_room(struct blg_columns *c, size_t column, size_t count)
 static size_t put_text(const uint8_t *name, size_t units, char *to)
 {
     size_t i = 0;
-    for (; i < units && get_u16(name + 2 * i) < 0x80; i++) {
+    for (; i < units && get_u16(name + 2 * i) < 0x80; i++)
         to[i] = (char)name[2 * i];
-    }
     if (i == units) {
         to[i] = '\0';
         return units + 1;
     }
     char *text = etl_text(name, units);
-    if (text == NULL) {
+    if (!text)
         return 0;
-    }
     const size_t size = strlen(text) + 1;
     memcpy(to, text, size);
     memory_free(text);
@@ -93,15 +88,12 @@ static size_t put_text(const uint8_t *name, size_t units, char *to)
 static bool same_names(const struct blg_instances *n, const uint8_t *block, size_t size, size_t count)
 {
     const size_t head = BLG_WILDCARD_HEAD + count * BLG_WILDCARD_ITEM;
-    if (n->count != count || n->names_size != size - head + count * sizeof(uint32_t)) {
+    if (n->count != count || n->names_size != size - head + count * sizeof(uint32_t))
         return false;
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (memcmp(n->names + i * sizeof(uint32_t), block + BLG_WILDCARD_HEAD + i * BLG_WILDCARD_ITEM,
-                   sizeof(uint32_t)) != 0) {
+                   sizeof(uint32_t)) != 0)
             return false;
-        }
-    }
     return memcmp(n->names + count * sizeof(uint32_t), block + head, size - head) == 0;
 }
 
@@ -113,26 +105,22 @@ static HRESULT make_names(struct blg_instances *n, const uint8_t *block, size_t 
     void *names = n->names, *texts = n->text;
     n->names_size = 0; /* not to be trusted until all is done */
     /* One more: a moment without instances has texts too. */
-    if (!memory_grow(&texts, &n->text_capacity, (size - head) / 2 * BYTES_PER_UNIT + count + 1, 1)) {
+    if (!memory_grow(&texts, &n->text_capacity, (size - head) / 2 * BYTES_PER_UNIT + count + 1, 1))
         return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu instances", count);
-    }
     n->text = texts;
-    if (!memory_grow(&names, &n->names_capacity, offsets + size - head + 1, 1)) {
+    if (!memory_grow(&names, &n->names_capacity, offsets + size - head + 1, 1))
         return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu instances", count);
-    }
     n->names = names;
     char *to = n->text;
     size_t room = size - head;
     for (size_t i = 0; i < count; i++, item += BLG_WILDCARD_ITEM) {
         const uint32_t at = get_u32(item);
         size_t units, bytes;
-        if (at < head || at > size || !etl_text_length(block + at, size - at, &units) || units * 2 + 2 > room) {
+        if (at < head || at > size || !etl_text_length(block + at, size - at, &units) || units * 2 + 2 > room)
             return S_FALSE;
-        }
         bytes = put_text(block + at, units, to);
-        if (bytes == 0) {
+        if (bytes == 0)
             return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu instances", count);
-        }
         n->items[i].instance = to;
         to += bytes;
         room -= units * 2 + 2;
@@ -147,22 +135,18 @@ static HRESULT make_names(struct blg_instances *n, const uint8_t *block, size_t 
 HRESULT blg_columns_wildcard(struct blg_columns *c, size_t column, const uint8_t *block, size_t size)
 {
     struct blg_instances *n = &c->instances[column];
-    if (size < BLG_WILDCARD_HEAD || get_u32(block) > size) {
+    if (size < BLG_WILDCARD_HEAD || get_u32(block) > size)
         return S_FALSE;
-    }
     size = get_u32(block);
     const size_t count = size < BLG_WILDCARD_HEAD ? 0 : get_u32(block + 0x04);
-    if (size < BLG_WILDCARD_HEAD || count > (size - BLG_WILDCARD_HEAD) / BLG_WILDCARD_ITEM) {
+    if (size < BLG_WILDCARD_HEAD || count > (size - BLG_WILDCARD_HEAD) / BLG_WILDCARD_ITEM)
         return S_FALSE;
-    }
     if (count != 0 && !same_names(n, block, size, count)) {
         HRESULT hr = blg_columns_room(c, column, count);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = make_names(n, block, size, count);
-        }
-        if (hr != S_OK) {
+        if (hr != S_OK)
             return hr;
-        }
     }
     const uint32_t status = get_u32(block + 0x08);
     const uint8_t *at = block + BLG_WILDCARD_HEAD;
@@ -179,7 +163,7 @@ HRESULT blg_columns_wildcard(struct blg_columns *c, size_t column, const uint8_t
 
 void blg_columns_free(struct blg_columns *c)
 {
-    for (size_t i = 0; i < c->counters->count && c->instances != NULL; i++) {
+    for (size_t i = 0; i < c->counters->count && c->instances; i++) {
         memory_free(c->instances[i].items);
         memory_free(c->instances[i].names);
         memory_free(c->instances[i].text);

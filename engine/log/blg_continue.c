@@ -2,14 +2,14 @@
 /* Looks at a binary log that shall be continued: is it ours, and does it log the same counters? */
 #include "engine/log/blg_continue.h"
 
-#include <string.h>
-
 #include "engine/log/blg_format.h"
 #include "engine/log/etl_reader.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/error.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+
+#include <string.h>
 
 static HRESULT not_a_log(const char *path)
 {
@@ -30,16 +30,13 @@ static HRESULT compare_part(const char *path, const struct etl_record *event, co
 {
     const uint32_t part = get_u32(event->data + 16), parts = get_u32(event->data + 20);
     const size_t size = event->data_size - 24;
-    if (part != *done / BLG_MAX_PART + 1 || part > parts) {
+    if (part != *done / BLG_MAX_PART + 1 || part > parts)
         return not_a_log(path);
-    }
-    if (size > catalog->size - *done || memcmp(event->data + 24, catalog->data + *done, size) != 0) {
+    if (size > catalog->size - *done || memcmp(event->data + 24, catalog->data + *done, size) != 0)
         return error_set(E_INVALIDARG, "%s: logs other counters than the %zu to be appended", path, counters);
-    }
     *done += size;
-    if (part < parts) {
+    if (part < parts)
         return S_OK;
-    }
     return *done == catalog->size
                ? S_FALSE
                : error_set(E_INVALIDARG, "%s: logs fewer counters than the %zu to be appended", path, counters);
@@ -53,35 +50,28 @@ static HRESULT compare_catalog(const char *path, struct etl_reader *reader, cons
     HRESULT hr;
     size_t done = 0;
     while ((hr = etl_reader_next(reader, &event)) == S_OK) {
-        if (event.kind == ETL_RECORD_SYSTEM) {
+        if (event.kind == ETL_RECORD_SYSTEM)
             continue;
-        }
         if (event.kind != ETL_RECORD_CLASSIC || event.data_size < 24 ||
-            memcmp(event.event + 0x18, blg_class, sizeof blg_class) != 0) {
+            memcmp(event.event + 0x18, blg_class, sizeof blg_class) != 0)
             return not_a_log(path);
-        }
-        if (event.opcode == BLG_RECORD_NAMES) {
+        if (event.opcode == BLG_RECORD_NAMES)
             continue;
-        }
-        if (event.opcode != BLG_RECORD_CATALOG) {
+        if (event.opcode != BLG_RECORD_CATALOG)
             return not_a_log(path);
-        }
         memcpy(instance, event.data, 16);
         hr = compare_part(path, &event, catalog, counters, &done);
-        if (hr != S_OK) {
+        if (hr != S_OK)
             return hr == S_FALSE ? S_OK : hr;
-        }
     }
     return hr;
 }
 
 static bool all_zero(const uint8_t *at, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        if (at[i] != 0) {
+    for (size_t i = 0; i < size; i++)
+        if (at[i] != 0)
             return false;
-        }
-    }
     return true;
 }
 
@@ -113,18 +103,16 @@ static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
     uint8_t *buffer = memory_alloc(ETL_BUFFER_SIZE);
     struct file *file = NULL;
     size_t got = ETL_BUFFER_SIZE;
-    if (buffer == NULL) {
+    if (!buffer)
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a buffer to read", path);
-    }
     HRESULT hr = file_open(path, FILE_READ, &file);
     *begun = true;
     for (uint64_t i = 0; SUCCEEDED(hr) && *begun && got == ETL_BUFFER_SIZE; i++) {
         hr = file_read_at(file, i * ETL_BUFFER_SIZE, buffer, ETL_BUFFER_SIZE, &got);
-        if (SUCCEEDED(hr) && i == 0) {
+        if (SUCCEEDED(hr) && i == 0)
             *begun = begins_like_ours(buffer, got) && (has_header || got < ETL_BUFFER_SIZE);
-        } else if (SUCCEEDED(hr)) {
+        else if (SUCCEEDED(hr))
             *begun = all_zero(buffer, got) || (i == 1 && (got < ETL_BUFFER_SIZE || is_whole(buffer)));
-        }
     }
     file_close(file);
     memory_free(buffer);
@@ -140,15 +128,13 @@ static HRESULT look_at(const char *path, const struct blg_bytes *catalog, size_t
     if (SUCCEEDED(hr)) {
         const struct etl_log *log = etl_reader_log(reader);
         hr = compare_catalog(path, reader, catalog, counters, out->instance);
-        if (hr == S_OK && (log->mode & ETL_MODE_CIRCULAR) != 0) {
+        if (hr == S_OK && (log->mode & ETL_MODE_CIRCULAR) != 0)
             hr = error_set(E_INVALIDARG, "%s: is a circular log; samples cannot be appended to it", path);
-        }
         out->zone = log->zone;
         out->last_utc = log->end_utc;
         etl_reader_close(reader);
-        if (hr != S_FALSE) {
+        if (hr != S_FALSE)
             return hr;
-        }
     } else if (hr != HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) {
         return hr;
     }
@@ -160,8 +146,7 @@ HRESULT blg_continue(const char *path, const struct blg_bytes *catalog, size_t c
 {
     *out = (struct blg_old){0};
     HRESULT hr = look_at(path, catalog, counters, out);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
         return S_FALSE;
-    }
     return hr == S_OK ? etl_file_open(path, ends_record, &out->file) : hr;
 }

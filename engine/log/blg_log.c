@@ -17,10 +17,6 @@
    - No summary is written at the end: for a log of counters its form is not known, and readers do without it.
    Samples stay in memory until a flush, or until the next one needs a new buffer. One that the disk has no room for
    is counted in the header's EventsLost. */
-#include "engine/log/log_formats.h"
-
-#include <string.h>
-
 #include "engine/log/blg_catalog.h"
 #include "engine/log/blg_continue.h"
 #include "engine/log/blg_format.h"
@@ -28,10 +24,13 @@
 #include "engine/log/counter_path.h"
 #include "engine/log/etl_file.h"
 #include "engine/log/little_endian.h"
+#include "engine/log/log_formats.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+
+#include <string.h>
 
 enum { TICKS_PER_MS = 10000, CATALOG_BEFORE_SAMPLE = 10, NAMES_BEFORE_SAMPLE = 20, STAMP_AT = 0x10 };
 
@@ -73,9 +72,8 @@ struct blg_log {
 
 static void free_log(struct blg_log *log)
 {
-    for (size_t i = 0; i < log->texts.count && log->names != NULL; i++) {
+    for (size_t i = 0; i < log->texts.count && log->names; i++)
         memory_free(log->names[i].data);
-    }
     memory_free(log->names);
     log_counters_free(&log->texts);
     memory_free(log->forms);
@@ -93,9 +91,8 @@ static HRESULT cut_into_events(const struct blg_log *log, uint8_t type, int64_t 
 {
     const size_t parts = record->size == 0 ? 1 : (record->size + BLG_MAX_PART - 1) / BLG_MAX_PART;
     void *events = list->items;
-    if (!memory_grow(&events, &list->capacity, list->count + parts, sizeof *list->items)) {
+    if (!memory_grow(&events, &list->capacity, list->count + parts, sizeof *list->items))
         return error_set(E_OUTOFMEMORY, "out of memory for a log record of %zu bytes", record->size);
-    }
     list->items = events;
     for (size_t i = 0; i < parts; i++) {
         struct etl_event *event = &list->items[list->count++];
@@ -126,9 +123,8 @@ static HRESULT make_head(struct blg_log *log, int64_t stamp)
 {
     HRESULT hr = S_OK;
     log->head.count = 0;
-    for (size_t i = 0; i < log->texts.count && SUCCEEDED(hr); i++) {
+    for (size_t i = 0; i < log->texts.count && SUCCEEDED(hr); i++)
         hr = cut_into_events(log, BLG_RECORD_NAMES, stamp - NAMES_BEFORE_SAMPLE, &log->names[i], &log->head);
-    }
     return SUCCEEDED(hr)
                ? cut_into_events(log, BLG_RECORD_CATALOG, stamp - CATALOG_BEFORE_SAMPLE, &log->catalog, &log->head)
                : hr;
@@ -166,9 +162,8 @@ static size_t wildcard_size(const struct log_cell *cell, uint32_t *sizes)
     size_t size = BLG_BLOCK_HEAD + BLG_WILDCARD_HEAD;
     for (size_t i = 0; i < cell->item_count; i++) {
         sizes[i] = is_valid(&cell->items[i].raw) ? (uint32_t)blg_name_size(cell->items[i].instance) : 0;
-        if (sizes[i] != 0) {
+        if (sizes[i] != 0)
             size += BLG_WILDCARD_ITEM + blg_round_up_8(sizes[i]);
-        }
     }
     return size;
 }
@@ -192,18 +187,16 @@ static HRESULT put_wildcard(uint8_t **at, int64_t stamp, const struct log_cell *
     uint8_t *item = block + BLG_WILDCARD_HEAD;
     for (size_t i = 0; i < cell->item_count; i++) {
         const struct log_raw *raw = &cell->items[i].raw;
-        if (sizes[i] == 0) {
+        if (sizes[i] == 0)
             continue;
-        }
         put_u32(item, (uint32_t)name);
         put_u32(item + 0x04, raw->multi_count > 1 ? raw->multi_count : 0);
         put_u64(item + 0x08, (uint64_t)raw->first);
         put_u64(item + 0x10, (uint64_t)raw->second);
         item += BLG_WILDCARD_ITEM;
         HRESULT hr = blg_put_name(block + name, cell->items[i].instance, sizes[i]);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
         name += sizes[i];
     }
     /* Room is kept for each name rounded up to 8, but the names themselves are packed. */
@@ -224,15 +217,13 @@ static HRESULT measure_sample(struct blg_log *log, const struct log_cell *cells,
             *size += BLG_SINGLE_SIZE;
             break;
         case ITEM_WILDCARD:
-            if (!memory_grow(&sizes, &log->sizes_capacity, items + cells[i].item_count, sizeof *log->sizes)) {
+            if (!memory_grow(&sizes, &log->sizes_capacity, items + cells[i].item_count, sizeof *log->sizes))
                 return error_set(E_OUTOFMEMORY, "out of memory for a sample of %zu instances", cells[i].item_count);
-            }
             log->sizes = sizes;
-            if (cells[i].item_count != 0) {
+            if (cells[i].item_count != 0)
                 *size += wildcard_size(&cells[i], log->sizes + items);
-            } else {
+            else
                 *size += BLG_BLOCK_HEAD + BLG_WILDCARD_HEAD;
-            }
             items += cells[i].item_count;
             break;
         case ITEM_TEXT:
@@ -247,12 +238,10 @@ static HRESULT build_sample(struct blg_log *log, int64_t stamp, int64_t utc, con
 {
     size_t size, text = 0;
     HRESULT hr = measure_sample(log, cells, &size);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = blg_bytes_resize(&log->record, size);
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     put_block_head(log->record.data, BLG_KIND_SAMPLE, size);
     uint8_t *at = log->record.data + BLG_BLOCK_HEAD;
     const uint32_t *sizes = log->sizes;
@@ -285,21 +274,18 @@ static HRESULT blg_append(struct log_writer *w, int64_t utc, const struct log_ce
         hr = make_head(log, stamp);
         if (SUCCEEDED(hr)) {
             hr = etl_file_restamp(log->file, log->head.items, log->head.count);
-            if (FAILED(hr)) {
+            if (FAILED(hr))
                 etl_file_count_lost(log->file, 1);
-            }
         }
     }
     if (SUCCEEDED(hr)) {
         log->events.count = 0;
         hr = cut_into_events(log, BLG_RECORD_SAMPLE, stamp, &log->record, &log->events);
     }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
-    if (log->max_bytes != 0 && etl_file_size_with(log->file, log->events.items, log->events.count) > log->max_bytes) {
+    if (log->max_bytes != 0 && etl_file_size_with(log->file, log->events.items, log->events.count) > log->max_bytes)
         return S_FALSE;
-    }
     hr = etl_file_add(log->file, utc, log->events.items, log->events.count);
     if (FAILED(hr)) {
         etl_file_count_lost(log->file, log->events.count);
@@ -329,9 +315,8 @@ static HRESULT blg_close(struct log_writer *w)
 
 static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++)
         hash = (hash ^ (uint8_t)bytes[i]) * 0x100000001b3u; /* FNV-1a */
-    }
     return hash;
 }
 
@@ -340,9 +325,8 @@ static HRESULT make_instance(uint8_t instance[16], const char *path, uint32_t pr
 {
     char *seed = text_format("%lld %lld %u %p %s", (long long)clock_utc(), (long long)clock_ticks(), (unsigned)process,
                              (void *)instance, path);
-    if (seed == NULL) {
+    if (!seed)
         return error_set(E_OUTOFMEMORY, "%s: out of memory for its GUID", path);
-    }
     uint64_t hash = 0xcbf29ce484222325u;
     for (int half = 0; half < 2; half++) {
         hash = hash_bytes(hash, seed, strlen(seed));
@@ -359,7 +343,7 @@ static HRESULT put_instance_name(const struct blg_log *log, const char *path, ch
     const uint8_t *g = log->instance;
     *out = text_format("%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", (unsigned)get_u32(g), get_u16(g + 4),
                        get_u16(g + 6), g[8], g[9], g[10], g[11], g[12], g[13], g[14], g[15]);
-    return *out != NULL ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its header", path);
+    return *out ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its header", path);
 }
 
 /* What the header of a log says that begins now on this host. */
@@ -375,8 +359,8 @@ static HRESULT describe_host(struct blg_log *log, const char *path, int64_t star
         .bias_minutes = zone->known ? zone->bias_minutes : clock_bias_minutes(start_utc),
         .zone_name = zone->known ? text_copy(zone->name) : clock_zone_name(),
     };
-    return header->zone_name != NULL ? make_instance(log->instance, path, log->process)
-                                     : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
+    return header->zone_name ? make_instance(log->instance, path, log->process)
+                             : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
 }
 
 /* What the header of a copy says: the same as that of the log it is made of. */
@@ -396,7 +380,7 @@ static HRESULT describe_original(struct blg_log *log, const char *path, const st
         .bias_minutes = origin->bias_minutes,
         .zone_name = text_copy(old->standard_name),
     };
-    return header->zone_name != NULL ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
+    return header->zone_name ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
 }
 
 static HRESULT create_file(struct blg_log *log, const char *path, const struct log_options *options, bool replace,
@@ -404,9 +388,8 @@ static HRESULT create_file(struct blg_log *log, const char *path, const struct l
 {
     char *name;
     HRESULT hr = put_instance_name(log, path, &name);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     header->logger_name = name;
     header->file_name = path;
     header->log_file_mode = options->circular ? PDH_CIRCULAR_MODE : PDH_LOG_FILE_MODE;
@@ -420,17 +403,14 @@ static HRESULT create_file(struct blg_log *log, const char *path, const struct l
     log->zone = (struct zone_rules){.bias = header->bias_minutes};
     hr = etl_file_create(path, replace, header, &log->file);
     memory_free(name);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     const int64_t stamp = zone_to_local(&log->zone, header->start_utc);
     hr = make_head(log, stamp - stamp % TICKS_PER_MS);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = etl_file_add(log->file, header->start_utc, log->head.items, log->head.count);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = etl_file_flush(log->file);
-    }
     if (SUCCEEDED(hr) && options->circular) {
         hr = etl_file_make_ring(log->file, options->max_bytes / ETL_BUFFER_SIZE);
         hr = FAILED(hr) ? error_prefix(hr, "%s", path) : hr;
@@ -447,12 +427,11 @@ static HRESULT start_file(struct blg_log *log, const char *path, int64_t start_u
 {
     struct etl_header header;
     struct blg_origin origin;
-    HRESULT hr = options->copy_of != NULL && blg_reader_origin(options->copy_of, &origin)
+    HRESULT hr = options->copy_of && blg_reader_origin(options->copy_of, &origin)
                      ? describe_original(log, path, &origin, &header)
                      : describe_host(log, path, start_utc, &options->zone, &header);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = create_file(log, path, options, replace, &header);
-    }
     memory_free((void *)header.zone_name);
     return hr;
 }
@@ -463,9 +442,8 @@ static HRESULT continue_file(struct blg_log *log, const char *path, int64_t star
 {
     struct blg_old old;
     HRESULT hr = blg_continue(path, &log->catalog, log->counters, &old);
-    if (hr == S_FALSE) {
+    if (hr == S_FALSE)
         return start_file(log, path, start_utc, options, true);
-    }
     if (SUCCEEDED(hr)) {
         log->file = old.file;
         log->zone = old.zone;
@@ -480,13 +458,12 @@ static HRESULT add_text_counter(struct blg_log *log, const struct log_counter *c
 {
     struct log_counter whole = *counter;
     char *name = NULL;
-    if (!counter->wildcard && counter->instance != NULL) {
+    if (!counter->wildcard && counter->instance) {
         const struct counter_path path = {
             .parent = (char *)counter->parent, .instance = (char *)counter->instance, .index = counter->index};
         name = counter_path_instance(&path);
-        if (name == NULL) {
+        if (!name)
             return error_set(E_OUTOFMEMORY, "out of memory for the instance %s", counter->instance);
-        }
         whole.instance = name;
     }
     HRESULT hr = log_counters_add(&log->texts, &whole);
@@ -499,17 +476,15 @@ static HRESULT take_counters(struct blg_log *log, const struct log_counter *coun
     HRESULT hr = blg_catalog_build(&log->catalog, counters, count);
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         log->forms[i] = blg_is_text(&counters[i]) ? ITEM_TEXT : counters[i].wildcard ? ITEM_WILDCARD : ITEM_SINGLE;
-        if (log->forms[i] == ITEM_TEXT) {
+        if (log->forms[i] == ITEM_TEXT)
             hr = add_text_counter(log, &counters[i]);
-        }
     }
     if (SUCCEEDED(hr)) {
         log->names = memory_zero(log->texts.count, sizeof *log->names);
-        hr = log->names != NULL ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for a log's names");
+        hr = log->names ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for a log's names");
     }
-    for (size_t i = 0; i < log->texts.count && SUCCEEDED(hr); i++) {
+    for (size_t i = 0; i < log->texts.count && SUCCEEDED(hr); i++)
         hr = blg_names_build(&log->names[i], &log->texts.items[i], i);
-    }
     return hr;
 }
 
@@ -523,7 +498,7 @@ static HRESULT blg_create(const char *path, const struct log_counter *counters, 
     }
     struct blg_log *log = memory_zero(1, sizeof *log);
     uint8_t *forms = memory_zero(count, sizeof *forms);
-    if (log == NULL || forms == NULL) {
+    if (!log || !forms) {
         memory_free(log);
         memory_free(forms);
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a log of %zu counters", path, count);

@@ -3,15 +3,15 @@
    of an object with a parent (threads of a process) are "parent/instance" when the parent is logged too. */
 #include "engine/log/blg_object.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/etl_record.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { MAX_NAMES = 1 << 18, MAX_PARENT_UNITS = 1024, INDEX_ROOM = 16 };
 
@@ -24,12 +24,11 @@ static HRESULT out_of_memory(const char *object)
 static HRESULT next_text(const uint8_t *record, size_t size, size_t *at, char **out)
 {
     size_t units;
-    if (!etl_text_length(record + *at, size - *at, &units)) {
+    if (!etl_text_length(record + *at, size - *at, &units))
         return S_FALSE;
-    }
     *out = etl_text(record + *at, units);
     *at += units * 2 + 2;
-    return *out != NULL ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for a name");
+    return *out ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for a name");
 }
 
 static HRESULT add_name(struct blg_names *names, uint32_t index, char *text)
@@ -55,14 +54,13 @@ HRESULT blg_names_add(struct blg_names *names, const uint8_t *record, size_t siz
         memory_free(text);
         text = NULL;
         hr = next_text(record, size, &at, &text);
-        if (hr != S_OK) {
+        if (hr != S_OK)
             break;
-        }
         const bool number = text_to_u64(text, &index) && index <= UINT32_MAX;
         memory_free(text);
         text = NULL;
         hr = number ? next_text(record, size, &at, &text) : S_FALSE;
-        if (hr == S_OK && blg_names_find(names, (uint32_t)index) == NULL) {
+        if (hr == S_OK && !blg_names_find(names, (uint32_t)index)) {
             hr = add_name(names, (uint32_t)index, text);
             text = NULL;
         }
@@ -80,22 +78,20 @@ static int compare_names(const void *a, const void *b)
 const char *blg_names_find(struct blg_names *names, uint32_t index)
 {
     const struct blg_name key = {.index = index};
-    if (names->count == 0) {
+    if (names->count == 0)
         return NULL;
-    }
     if (!names->sorted) {
         qsort(names->items, names->count, sizeof *names->items, compare_names);
         names->sorted = true;
     }
     const struct blg_name *found = bsearch(&key, names->items, names->count, sizeof *names->items, compare_names);
-    return found != NULL ? found->text : NULL;
+    return found ? found->text : NULL;
 }
 
 void blg_names_free(struct blg_names *names)
 {
-    for (size_t i = 0; i < names->count; i++) {
+    for (size_t i = 0; i < names->count; i++)
         memory_free(names->items[i].text);
-    }
     memory_free(names->items);
     *names = (struct blg_names){0};
 }
@@ -106,20 +102,17 @@ HRESULT blg_object_read(struct blg_object *o, const uint8_t *bytes, size_t size)
     o->present = false;
     o->instance_count = 0;
     if (!perf_data_read(bytes, size, &data) ||
-        !perf_object_read(data.bytes + data.first, data.size - data.first, &o->data)) {
+        !perf_object_read(data.bytes + data.first, data.size - data.first, &o->data))
         return S_FALSE;
-    }
     o->times = data.times;
     size_t at = o->data.values;
     for (int32_t i = 0; i < o->data.instances; i++) {
         struct perf_instance instance;
-        if (!perf_object_instance(&o->data, &at, &instance)) {
+        if (!perf_object_instance(&o->data, &at, &instance))
             return S_FALSE;
-        }
         void *instances = o->instances;
-        if (!memory_grow(&instances, &o->instance_capacity, o->instance_count + 1, sizeof *o->instances)) {
+        if (!memory_grow(&instances, &o->instance_capacity, o->instance_count + 1, sizeof *o->instances))
             return out_of_memory(o->object);
-        }
         o->instances = instances;
         o->instances[o->instance_count++] = instance;
     }
@@ -133,7 +126,7 @@ static HRESULT column_of(struct blg_object *o, const struct perf_counter *c, str
 {
     char number[INDEX_ROOM];
     const char *name = blg_names_find(names, c->title);
-    if (name == NULL) { /* the log has no table, or one of another language's names */
+    if (!name) { /* the log has no table, or one of another language's names */
         snprintf(number, sizeof number, "#%u", (unsigned)c->title);
         name = number;
     }
@@ -148,14 +141,12 @@ static HRESULT column_of(struct blg_object *o, const struct perf_counter *c, str
         .default_scale = c->default_scale,
     };
     void *all = o->columns;
-    if (!memory_grow(&all, &o->column_capacity, o->column_count + 1, sizeof *o->columns)) {
+    if (!memory_grow(&all, &o->column_capacity, o->column_count + 1, sizeof *o->columns))
         return out_of_memory(o->object);
-    }
     o->columns = all;
     HRESULT hr = blg_columns_add(columns, &counter, true, column);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         o->columns[o->column_count++] = *column;
-    }
     return hr;
 }
 
@@ -170,9 +161,8 @@ HRESULT blg_object_columns(struct blg_object *o, struct blg_names *names, struct
     size_t at = o->data.definitions;
     bool same = o->definition_count == o->data.counters;
     void *definitions = o->definitions;
-    if (!memory_grow(&definitions, &o->definition_capacity, o->data.counters, sizeof *o->definitions)) {
+    if (!memory_grow(&definitions, &o->definition_capacity, o->data.counters, sizeof *o->definitions))
         return out_of_memory(o->object);
-    }
     o->definitions = definitions;
     for (uint32_t i = 0; i < o->data.counters; i++) {
         struct perf_counter counter;
@@ -181,13 +171,11 @@ HRESULT blg_object_columns(struct blg_object *o, struct blg_names *names, struct
             return S_FALSE;
         }
         same = same && same_definition(&o->definitions[i], &counter);
-        if (!same) {
+        if (!same)
             o->definitions[i] = (struct blg_definition){.counter = counter};
-        }
     }
-    if (same) {
+    if (same)
         return S_OK;
-    }
     o->definition_count = 0;
     o->column_count = 0;
     size_t column = 0;
@@ -197,9 +185,8 @@ HRESULT blg_object_columns(struct blg_object *o, struct blg_names *names, struct
         d->has_base = i + 1 < o->data.counters && perf_counter_is_base(&o->definitions[i + 1].counter);
         if (d->shown) {
             HRESULT hr = column_of(o, &d->counter, names, columns, &column);
-            if (FAILED(hr)) {
+            if (FAILED(hr))
                 return hr;
-            }
             d->column = column;
         }
     }
@@ -210,12 +197,10 @@ HRESULT blg_object_columns(struct blg_object *o, struct blg_names *names, struct
 static HRESULT add_text(struct blg_object *o, const char *text, size_t size)
 {
     void *grown = o->text;
-    if (size == 0) {
+    if (size == 0)
         return S_OK;
-    }
-    if (!memory_grow(&grown, &o->text_capacity, o->text_size + size, 1)) {
+    if (!memory_grow(&grown, &o->text_capacity, o->text_size + size, 1))
         return out_of_memory(o->object);
-    }
     o->text = grown;
     memcpy(o->text + o->text_size, text, size);
     o->text_size += size;
@@ -225,7 +210,7 @@ static HRESULT add_text(struct blg_object *o, const char *text, size_t size)
 static HRESULT add_wide_text(struct blg_object *o, const uint8_t *at, size_t units, const char *behind, size_t size)
 {
     char *text = etl_text(at, units);
-    HRESULT hr = text != NULL ? add_text(o, text, strlen(text)) : out_of_memory(o->object);
+    HRESULT hr = text ? add_text(o, text, strlen(text)) : out_of_memory(o->object);
     memory_free(text);
     return SUCCEEDED(hr) ? add_text(o, behind, size) : hr;
 }
@@ -269,12 +254,10 @@ static int compare_named(const void *a, const void *b)
 static HRESULT number_names(struct blg_object *o)
 {
     struct named *sorted = memory_alloc(o->instance_count * sizeof *sorted);
-    if (sorted == NULL) {
+    if (!sorted)
         return out_of_memory(o->object);
-    }
-    for (size_t i = 0; i < o->instance_count; i++) {
+    for (size_t i = 0; i < o->instance_count; i++)
         sorted[i] = (struct named){o->text + o->names[i], i};
-    }
     qsort(sorted, o->instance_count, sizeof *sorted, compare_named);
     HRESULT hr = S_OK;
     size_t number = 0;
@@ -286,7 +269,7 @@ static HRESULT number_names(struct blg_object *o)
         if (number != 0) {
             char *numbered = text_format("%s#%zu", name, number);
             const size_t at = o->text_size;
-            hr = numbered != NULL ? add_text(o, numbered, strlen(numbered) + 1) : out_of_memory(o->object);
+            hr = numbered ? add_text(o, numbered, strlen(numbered) + 1) : out_of_memory(o->object);
             memory_free(numbered);
             o->names[sorted[i].instance] = at;
         }
@@ -298,9 +281,8 @@ static HRESULT number_names(struct blg_object *o)
 static HRESULT make_names(struct blg_object *o, const struct blg_object *all, size_t count)
 {
     void *names = o->names;
-    if (!memory_grow(&names, &o->name_capacity, o->instance_count, sizeof *o->names)) {
+    if (!memory_grow(&names, &o->name_capacity, o->instance_count, sizeof *o->names))
         return out_of_memory(o->object);
-    }
     o->names = names;
     o->text_size = 0;
     HRESULT hr = S_OK;
@@ -328,17 +310,15 @@ static HRESULT read_text(struct blg_object *o, const struct perf_counter *c, con
     const uint8_t *at = block + c->offset;
     size_t units = 0;
     if ((c->type & TEXT_ASCII) == 0) {
-        if (!etl_text_length(at, c->size, &units)) {
+        if (!etl_text_length(at, c->size, &units))
             units = c->size / 2;
-        }
         return add_wide_text(o, at, units, "", 1);
     }
     for (; units < c->size && at[units] != 0; units++) {
         const char letter = at[units] < 0x80 ? (char)at[units] : '?';
         HRESULT hr = add_text(o, &letter, 1);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
     }
     return add_text(o, "", 1);
 }
@@ -346,9 +326,8 @@ static HRESULT read_text(struct blg_object *o, const struct perf_counter *c, con
 static HRESULT read_value(struct blg_object *o, const struct blg_definition *d, const uint8_t *block, size_t block_size,
                           struct log_raw *out)
 {
-    if (perf_counter_is_text(&d->counter)) {
+    if (perf_counter_is_text(&d->counter))
         return read_text(o, &d->counter, block, block_size, out);
-    }
     if (!perf_counter_raw(&o->times, &o->data, &d->counter, d->has_base ? &d[1].counter : NULL, block, block_size,
                           out)) {
         *out = (struct log_raw){.status = PDH_CSTATUS_INVALID_DATA};
@@ -376,15 +355,13 @@ static HRESULT read_column(struct blg_object *o, const struct blg_definition *d,
         return perf_object_block(&o->data, &block, &size) ? read_value(o, d, block, size, &cell->raw) : S_FALSE;
     }
     HRESULT hr = blg_columns_room(columns, d->column, o->instance_count);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     struct log_item *items = columns->instances[d->column].items;
     for (size_t i = 0; i < o->instance_count; i++) {
         hr = read_value(o, d, o->instances[i].block, o->instances[i].block_size, &items[i].raw);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
         damaged = damaged || hr == S_FALSE;
     }
     *cell = (struct log_cell){.items = items, .item_count = o->instance_count};
@@ -395,12 +372,10 @@ HRESULT blg_object_cells(struct blg_object *o, const struct blg_object *all, siz
                          struct blg_columns *columns)
 {
     HRESULT hr = blg_object_columns(o, names, columns);
-    if (hr != S_OK) {
+    if (hr != S_OK)
         return hr;
-    }
-    for (size_t i = 0; i < o->column_count; i++) {
+    for (size_t i = 0; i < o->column_count; i++)
         columns->cells[o->columns[i]].raw.status = PDH_CSTATUS_INVALID_DATA;
-    }
     hr = make_names(o, all, count);
     bool damaged = false;
     for (size_t i = 0; i < o->definition_count && SUCCEEDED(hr); i++) {
@@ -412,13 +387,11 @@ HRESULT blg_object_cells(struct blg_object *o, const struct blg_object *all, siz
     /* Now that no text moves any more. */
     for (size_t i = 0; i < o->definition_count && SUCCEEDED(hr); i++) {
         const struct blg_definition *d = &o->definitions[i];
-        if (!d->shown) {
+        if (!d->shown)
             continue;
-        }
         struct log_cell *cell = &columns->cells[d->column];
-        if (o->data.instances < 0) {
+        if (o->data.instances < 0)
             place_text(o, d, &cell->raw);
-        }
         for (size_t k = 0; k < cell->item_count; k++) {
             struct log_item *item = &columns->instances[d->column].items[k];
             item->instance = o->text + o->names[k];

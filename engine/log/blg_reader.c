@@ -9,8 +9,6 @@
      catalog of their log instance (a GUID in every event).
    - An instance of a wildcard counter has the status of the counter, a MultiCount of 0 is 1.
    - An item that is not of the kind its catalog entry asks for is a missing value. */
-#include <string.h>
-
 #include "engine/log/blg_columns.h"
 #include "engine/log/blg_format.h"
 #include "engine/log/blg_object.h"
@@ -19,6 +17,8 @@
 #include "engine/log/log_formats.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
+
+#include <string.h>
 
 #define TWO_HOURS   INT64_C(72000000000)
 #define NOT_A_LOG   HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
@@ -58,11 +58,9 @@ struct blg_reader {
 static void take_remark(void *context, const char *text)
 {
     struct blg_reader *r = context;
-    for (size_t i = 0; i < r->base.remarks.count; i++) {
-        if (strcmp(r->base.remarks.items[i], text) == 0) {
+    for (size_t i = 0; i < r->base.remarks.count; i++)
+        if (strcmp(r->base.remarks.items[i], text) == 0)
             return; /* reading it a second time, after a seek */
-        }
-    }
     log_reader_remark(&r->base, "%s", text);
 }
 
@@ -80,17 +78,15 @@ static char *entry_name(const uint8_t *entry, uint32_t size, uint32_t field, HRE
 {
     const uint32_t offset = get_u32(entry + field), room = size - BLG_ENTRY_HEAD;
     size_t units;
-    if (offset == NO_INSTANCE) {
+    if (offset == NO_INSTANCE)
         return NULL;
-    }
     if (offset > room || !etl_text_length(entry + BLG_ENTRY_HEAD + offset, room - offset, &units)) {
         *hr = SUCCEEDED(*hr) ? S_FALSE : *hr;
         return NULL;
     }
     char *name = etl_text(entry + BLG_ENTRY_HEAD + offset, units);
-    if (name == NULL) {
+    if (!name)
         *hr = E_OUTOFMEMORY;
-    }
     return name;
 }
 
@@ -119,12 +115,10 @@ static HRESULT read_entry(const uint8_t *at, uint32_t size, struct log_counter *
         .time_base = (int64_t)get_u64(at + 0x10),
         .default_scale = (int32_t)get_u32(at + 0x18),
     };
-    if (hr == S_OK && (out->object == NULL || out->counter == NULL)) {
+    if (hr == S_OK && (!out->object || !out->counter))
         hr = S_FALSE;
-    }
-    if (hr != S_OK) {
+    if (hr != S_OK)
         free_counter(out);
-    }
     return FAILED(hr) ? error_set(hr, "out of memory for its catalog of counters") : hr;
 }
 
@@ -135,9 +129,8 @@ static HRESULT add_entry(struct blg_reader *r, size_t at, uint32_t size)
     struct entry entry = {.flags = get_u32(bytes + 0x04), .size = size, .at = at};
     struct log_counter counter;
     HRESULT hr = read_entry(bytes, size, &counter);
-    if (hr != S_OK) {
+    if (hr != S_OK)
         return hr;
-    }
     if ((entry.flags & BLG_ENTRY_OBJECT) != 0) {
         hr = grow(&r->objects, &r->object_capacity, r->object_count + 1, sizeof *r->objects);
         if (SUCCEEDED(hr)) {
@@ -148,12 +141,10 @@ static HRESULT add_entry(struct blg_reader *r, size_t at, uint32_t size)
         }
     }
     free_counter(&counter);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = grow(&r->entries, &r->entry_capacity, r->entry_count + 1, sizeof *r->entries);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         r->entries[r->entry_count++] = entry;
-    }
     return hr;
 }
 
@@ -179,9 +170,8 @@ static HRESULT read_catalog(struct blg_reader *r)
     }
     const bool first = r->catalog_size == 0;
     size_t at = BLG_CATALOG_HEAD;
-    for (size_t i = 0; i < r->object_count; i++) {
+    for (size_t i = 0; i < r->object_count; i++)
         blg_object_free(&r->objects[i]);
-    }
     r->entry_count = r->object_count = 0;
     r->has_columns = false;
     blg_columns_clear(&r->columns);
@@ -195,9 +185,8 @@ static HRESULT read_catalog(struct blg_reader *r)
             at += length;
         }
     }
-    if (hr == S_FALSE && first) {
+    if (hr == S_FALSE && first)
         return error_set(NOT_A_LOG, "entry %zu of its catalog of counters is damaged", r->entry_count + 1);
-    }
     if (hr == S_FALSE) {
         blg_records_remark(&r->records, r->records.record.position,
                            "entry %zu of another catalog is damaged; its samples are left out", r->entry_count + 1);
@@ -214,13 +203,11 @@ struct item {
 
 static bool next_item(const uint8_t **at, const uint8_t *end, struct item *out)
 {
-    if (end - *at < BLG_BLOCK_HEAD || (*at)[0] != 'B' || (*at)[1] != 'L') {
+    if (end - *at < BLG_BLOCK_HEAD || (*at)[0] != 'B' || (*at)[1] != 'L')
         return false;
-    }
     *out = (struct item){.at = *at, .kind = get_u16(*at + 2), .size = get_u32(*at + 4)};
-    if (out->size < BLG_BLOCK_HEAD || out->size > (size_t)(end - *at)) {
+    if (out->size < BLG_BLOCK_HEAD || out->size > (size_t)(end - *at))
         return false;
-    }
     *at += out->size;
     return true;
 }
@@ -235,9 +222,8 @@ static void read_single(struct log_cell *cell, const uint8_t *at)
 
 static void missing(struct blg_reader *r, const struct entry *entry, size_t number, const char *why)
 {
-    if ((entry->flags & BLG_ENTRY_OBJECT) == 0) {
+    if ((entry->flags & BLG_ENTRY_OBJECT) == 0)
         r->columns.cells[entry->place] = (struct log_cell){.raw.status = PDH_CSTATUS_INVALID_DATA};
-    }
     blg_records_remark(&r->records, r->records.record.position, "item %zu of a sample %s", number + 1, why);
 }
 
@@ -248,9 +234,8 @@ static HRESULT read_item(struct blg_reader *r, const struct entry *entry, size_t
     if ((entry->flags & BLG_ENTRY_OBJECT) != 0) {
         struct blg_object *object = &r->objects[entry->place];
         object->present = false;
-        if (item->kind == BLG_KIND_OBJECT) {
+        if (item->kind == BLG_KIND_OBJECT)
             hr = blg_object_read(object, item->at + BLG_BLOCK_HEAD, item->size - BLG_BLOCK_HEAD);
-        }
     } else if ((entry->flags & BLG_ENTRY_WILDCARD) != 0) {
         if (item->kind == BLG_KIND_WILDCARD) {
             hr =
@@ -268,16 +253,14 @@ static HRESULT read_objects(struct blg_reader *r)
 {
     for (size_t i = 0; i < r->object_count; i++) {
         struct blg_object *object = &r->objects[i];
-        for (size_t k = 0; k < object->column_count; k++) {
+        for (size_t k = 0; k < object->column_count; k++)
             r->columns.cells[object->columns[k]] = (struct log_cell){.raw.status = PDH_CSTATUS_NO_OBJECT};
-        }
     }
     for (size_t i = 0; i < r->object_count; i++) {
         if (r->objects[i].present) {
             HRESULT hr = blg_object_cells(&r->objects[i], r->objects, r->object_count, &r->names, &r->columns);
-            if (FAILED(hr)) {
+            if (FAILED(hr))
                 return hr;
-            }
             if (hr == S_FALSE) {
                 blg_records_remark(&r->records, r->records.record.position,
                                    "object %s is damaged in a sample; some of its values are missing",
@@ -298,7 +281,7 @@ static HRESULT make_columns(struct blg_reader *r, const uint8_t *at, const uint8
     for (size_t i = 0; i < r->entry_count && SUCCEEDED(hr); i++) {
         struct entry *entry = &r->entries[i];
         struct item item = {0};
-        const bool has_item = at != NULL && next_item(&at, end, &item);
+        const bool has_item = at && next_item(&at, end, &item);
         if ((entry->flags & BLG_ENTRY_OBJECT) != 0) {
             struct blg_object *object = &r->objects[entry->place];
             hr = S_OK;
@@ -347,13 +330,11 @@ static HRESULT read_sample(struct blg_reader *r)
     }
     end = at;
     at = r->records.record.data + BLG_BLOCK_HEAD;
-    if (!has_all_items(r, at, end)) {
+    if (!has_all_items(r, at, end))
         return S_FALSE;
-    }
     HRESULT hr = r->has_columns ? S_OK : make_columns(r, at, end);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     for (size_t i = 0; i < r->entry_count; i++) {
         const struct entry *entry = &r->entries[i];
         (void)next_item(&at, end, &item);
@@ -363,9 +344,8 @@ static HRESULT read_sample(struct blg_reader *r)
             continue;
         }
         hr = read_item(r, entry, i, &item);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
     }
     return r->object_count != 0 ? read_objects(r) : S_OK;
 }
@@ -458,9 +438,8 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
                                (unsigned)r->records.record.type);
             break;
         }
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
     }
     return hr;
 }
@@ -484,9 +463,8 @@ static HRESULT blg_seek(struct log_reader *base, int64_t utc)
 {
     struct blg_reader *r = (struct blg_reader *)base;
     r->skip_before = utc;
-    if (utc == INT64_MIN) {
+    if (utc == INT64_MIN)
         return go_to(r, INT64_MIN);
-    }
     /* Local times go back when the clocks do, so some samples more are read and passed over. */
     const int64_t local = zone_to_local(&etl_reader_log(r->records.etl)->zone, utc);
     return go_to(r, local < INT64_MIN + TWO_HOURS + 1 ? INT64_MIN + 1 : local - TWO_HOURS);
@@ -503,9 +481,8 @@ static void blg_close(struct log_reader *base)
     blg_records_close(&r->records);
     blg_columns_free(&r->columns);
     blg_names_free(&r->names);
-    for (size_t i = 0; i < r->object_count; i++) {
+    for (size_t i = 0; i < r->object_count; i++)
         blg_object_free(&r->objects[i]);
-    }
     memory_free(r->objects);
     memory_free(r->entries);
     memory_free(r->catalog);
@@ -517,7 +494,7 @@ static void blg_close(struct log_reader *base)
 static bool blg_recognises(const char *path, const uint8_t *head, size_t size)
 {
     (void)path;
-    return head != NULL && size >= ETL_BUFFER_HEAD && get_u16(head + ETL_BUFFER_TYPE_AT) == ETL_TYPE_FILE_HEADER &&
+    return head && size >= ETL_BUFFER_HEAD && get_u16(head + ETL_BUFFER_TYPE_AT) == ETL_TYPE_FILE_HEADER &&
            get_u32(head + ETL_BUFFER_SIZE_AT) >= ETL_BUFFER_HEAD &&
            get_u32(head + ETL_BUFFER_SIZE_AT) <= ETL_LARGEST_BUFFER &&
            get_u32(head + ETL_BUFFER_USED_AT) >= ETL_BUFFER_HEAD &&
@@ -534,18 +511,18 @@ static HRESULT fill_info(struct blg_reader *r, int64_t first_local)
         .zone = {.known = true,
                  .bias_minutes = (int)zone_bias_minutes(&log->zone, first_local, false),
                  /* "@tzres.dll,-212" names a resource, not the zone */
-                 .name = name[0] != '\0' && name[0] != '@' ? text_copy(name) : NULL},
-        .machine = machine != NULL ? text_copy(machine) : NULL,
+                 .name = name[0] && name[0] != '@' ? text_copy(name) : NULL},
+        .machine = machine ? text_copy(machine) : NULL,
     };
     const bool ok = (r->base.info.machine != NULL) == (machine != NULL) &&
-                    (r->base.info.zone.name != NULL) == (name[0] != '\0' && name[0] != '@');
+                    (r->base.info.zone.name != NULL) == (name[0] && name[0] != '@');
     return ok ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for a reader", r->path);
 }
 
 static HRESULT blg_open(const char *path, struct log_reader **out)
 {
     struct blg_reader *r = memory_zero(1, sizeof *r);
-    if (r == NULL || (r->path = text_copy(path)) == NULL) {
+    if (!r || !(r->path = text_copy(path))) {
         memory_free(r);
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a reader", path);
     }
@@ -564,12 +541,10 @@ static HRESULT blg_open(const char *path, struct log_reader **out)
         hr = error_set(NOT_A_LOG, "%s: has no catalog of counters%s%s", path, r->base.remarks.count != 0 ? "; " : "",
                        r->base.remarks.count != 0 ? r->base.remarks.items[0] : "");
     }
-    if (SUCCEEDED(hr) && !r->has_columns) {
+    if (SUCCEEDED(hr) && !r->has_columns)
         hr = make_columns(r, NULL, NULL);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = fill_info(r, r->pending ? r->records.record.stamp : etl_reader_log(r->records.etl)->start_utc);
-    }
     if (FAILED(hr)) {
         blg_close(&r->base);
         return hr;
@@ -580,9 +555,8 @@ static HRESULT blg_open(const char *path, struct log_reader **out)
 
 bool blg_reader_origin(const struct log_reader *reader, struct blg_origin *out)
 {
-    if (reader->functions != &log_binary_reader) {
+    if (reader->functions != &log_binary_reader)
         return false;
-    }
     const struct blg_reader *r = (const struct blg_reader *)reader;
     const struct etl_log *log = etl_reader_log(r->records.etl);
     *out = (struct blg_origin){

@@ -2,14 +2,14 @@
 /* From the events of a container to the records of a performance log. */
 #include "engine/log/blg_records.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "engine/log/blg_format.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <inttypes.h>
+#include <string.h>
 
 enum { HEAD = BLG_PART_HEAD - BLG_EVENT_HEAD }; /* GUID, part, parts */
 
@@ -61,9 +61,8 @@ static HRESULT add_part(struct blg_records *r, const struct etl_record *event)
                          event->opcode == r->record.type && event->stamp == r->record.stamp &&
                          memcmp(event->data, r->record.instance, sizeof r->record.instance) == 0;
     if (!follows) {
-        if (!begin_record(r, event, part, parts)) {
+        if (!begin_record(r, event, part, parts))
             return S_FALSE;
-        }
         if (parts == 1) { /* needs no copy */
             r->record.data = event->data + HEAD;
             r->record.size = size;
@@ -75,16 +74,14 @@ static HRESULT add_part(struct blg_records *r, const struct etl_record *event)
         return S_FALSE;
     }
     void *bytes = r->parts;
-    if (!memory_grow(&bytes, &r->capacity, r->size + size, 1)) {
+    if (!memory_grow(&bytes, &r->capacity, r->size + size, 1))
         return error_set(E_OUTOFMEMORY, "out of memory for a log record of %zu bytes", r->size + size);
-    }
     r->parts = bytes;
     memcpy(r->parts + r->size, event->data + HEAD, size);
     r->size += size;
     r->part = part;
-    if (part < parts) {
+    if (part < parts)
         return S_FALSE;
-    }
     r->part = 0;
     r->record.data = r->parts;
     r->record.size = r->size;
@@ -99,9 +96,8 @@ HRESULT blg_records_next(struct blg_records *r)
         if (event.kind == ETL_RECORD_CLASSIC && event.data_size >= HEAD &&
             memcmp(event.event + 0x18, blg_class, sizeof blg_class) == 0) {
             hr = add_part(r, &event);
-            if (hr != S_FALSE) {
+            if (hr != S_FALSE)
                 return hr;
-            }
         } else if (event.kind != ETL_RECORD_SYSTEM && event.kind != ETL_RECORD_PERFORMANCE && !r->foreign) {
             if (r->record.type == 0) {
                 return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
@@ -111,9 +107,8 @@ HRESULT blg_records_next(struct blg_records *r)
             blg_records_remark(r, event.position, "has events that are no records of a performance log");
         }
     }
-    if (hr == S_FALSE) {
+    if (hr == S_FALSE)
         drop_parts(r);
-    }
     return hr;
 }
 

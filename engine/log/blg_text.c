@@ -5,13 +5,13 @@
    without a value is left out. */
 #include "engine/log/blg_text.h"
 
-#include <string.h>
-
 #include "engine/log/blg_format.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
+
+#include <string.h>
 
 enum { DATA_HEAD = 0x58, OBJECT_HEAD = 0x40, DEFINITION = 0x28, INSTANCE_HEAD = 0x18, VALUE_AT = 8, STEP = 4 };
 enum { TICKS_PER_SECOND = 10000000 };
@@ -41,24 +41,22 @@ static HRESULT put_wide(uint8_t *at, const char *text)
     WCHAR *wide;
     size_t units;
     HRESULT hr = text_to_utf16(text, &wide, &units);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
-    for (size_t i = 0; i <= units; i++) {
+    for (size_t i = 0; i <= units; i++)
         put_u16(at + 2 * i, wide[i]);
-    }
     memory_free(wide);
     return S_OK;
 }
 
 static bool has_text(const struct log_raw *raw)
 {
-    return (raw->status == PDH_CSTATUS_VALID_DATA || raw->status == PDH_CSTATUS_NEW_DATA) && raw->text != NULL;
+    return (raw->status == PDH_CSTATUS_VALID_DATA || raw->status == PDH_CSTATUS_NEW_DATA) && raw->text;
 }
 
 static const char *machine_name(const struct log_counter *counter)
 {
-    return counter->machine != NULL ? counter->machine + strspn(counter->machine, "\\") : "";
+    return counter->machine ? counter->machine + strspn(counter->machine, "\\") : "";
 }
 
 /* What an item of a sample is made of: the instances of a wildcard counter, or the one of a single counter. */
@@ -91,12 +89,10 @@ size_t blg_text_size(const struct log_counter *counter, const struct log_cell *c
     look_at(counter, cell, &texts);
     size_t size = round_up_8(DATA_HEAD + wide_size(machine_name(counter))) + OBJECT_HEAD + DEFINITION;
     for (size_t i = 0; i < texts.count; i++) {
-        if (texts.instances && has_text(&texts.items[i].raw)) {
+        if (texts.instances && has_text(&texts.items[i].raw))
             size += round_up_8(INSTANCE_HEAD + wide_size(texts.items[i].instance));
-        }
-        if (!texts.instances || has_text(&texts.items[i].raw)) {
+        if (!texts.instances || has_text(&texts.items[i].raw))
             size += round_up_8(VALUE_AT + texts.width);
-        }
     }
     return BLG_BLOCK_HEAD + size;
 }
@@ -105,17 +101,15 @@ static void put_system_time(uint8_t *at, int64_t local)
 {
     const struct calendar_time t = clock_calendar(local);
     const int parts[] = {t.year, t.month, t.weekday, t.day, t.hour, t.minute, t.second, t.millisecond};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         put_u16(at + 2 * i, (uint16_t)parts[i]);
-    }
 }
 
 static HRESULT put_data_head(uint8_t *at, const char *machine, size_t head, size_t total, int64_t local, int64_t utc)
 {
     static const char signature[] = "PERF";
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         put_u16(at + 2 * i, (uint16_t)signature[i]);
-    }
     put_u32(at + 0x08, 1); /* LittleEndian */
     put_u32(at + 0x0C, 1); /* Version */
     put_u32(at + 0x10, 1); /* Revision */
@@ -180,9 +174,8 @@ HRESULT blg_text_put(uint8_t *at, const struct log_counter *counter, size_t plac
         }
         if (!texts.instances || has_text(&item->raw)) {
             put_u32(next, (uint32_t)round_up_8(VALUE_AT + texts.width));
-            if (SUCCEEDED(hr) && texts.width != 0) {
+            if (SUCCEEDED(hr) && texts.width != 0)
                 hr = put_wide(next + VALUE_AT, item->raw.text);
-            }
             next += round_up_8(VALUE_AT + texts.width);
         }
     }

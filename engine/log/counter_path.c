@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser and formatter of counter paths. */
 #include "engine/log/counter_path.h"
+
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+
 #include <string.h>
 
 void counter_path_free(struct counter_path *path)
@@ -20,13 +22,11 @@ void counter_path_free(struct counter_path *path)
 static const char *closing_parenthesis(const char *open)
 {
     unsigned depth = 0;
-    for (const char *p = open; *p; p++) {
-        if (*p == '(') {
+    for (const char *p = open; *p; p++)
+        if (*p == '(')
             depth++;
-        } else if (*p == ')' && --depth == 0) {
+        else if (*p == ')' && --depth == 0)
             return p;
-        }
-    }
     return NULL;
 }
 
@@ -36,23 +36,20 @@ static bool find_instance(const char *object, const char **open, const char **cl
     const char *limit = strchr(object, '\\'); /* an instance must open before the object's name ends */
     const char *first = NULL;
     for (const char *p = object; *p && (!limit || p < limit); p++) {
-        if (*p != '(') {
+        if (*p != '(')
             continue;
-        }
         first = first ? first : p;
         const char *end = closing_parenthesis(p);
-        if (!end) {
+        if (!end)
             break;
-        }
         if (end[1] == '\\') {
             *open = p;
             *close = end;
             return true;
         }
         p = end; /* parentheses inside the object's own name */
-        if (limit && limit < end) {
+        if (limit && limit < end)
             limit = strchr(end, '\\');
-        }
     }
     /* A lone parenthesis inside the instance's name: then the last ")\" closes it. */
     for (const char *p = first ? first + strlen(first) : NULL; p && p > first; p--) {
@@ -71,21 +68,18 @@ static bool set_instance(struct counter_path *out, const char *text, size_t leng
     const char *slash = memchr(text, '/', length);
     if (slash && slash > text && slash + 1 < text + length) {
         out->parent = text_copy_n(text, (size_t)(slash - text));
-        if (!out->parent) {
+        if (!out->parent)
             return false;
-        }
         length -= (size_t)(slash + 1 - text);
         text = slash + 1;
     }
     size_t digits = 0;
     uint64_t index = 0;
-    while (digits < length && digits < 10 && text[length - 1 - digits] >= '0' && text[length - 1 - digits] <= '9') {
+    while (digits < length && digits < 10 && text[length - 1 - digits] >= '0' && text[length - 1 - digits] <= '9')
         digits++;
-    }
     if (digits > 0 && digits < length && text[length - 1 - digits] == '#') {
-        for (size_t i = length - digits; i < length; i++) {
+        for (size_t i = length - digits; i < length; i++)
             index = index * 10 + (uint64_t)(text[i] - '0');
-        }
         if (index < PATH_NO_INDEX) {
             out->index = (uint32_t)index;
             length -= digits + 1;
@@ -102,15 +96,12 @@ static PDH_STATUS parse(const char *text, struct counter_path *out)
     if (text[1] == '\\') {
         const char *machine = text + 2;
         const char *end = strchr(machine, '\\');
-        if (!end || end == machine) {
+        if (!end || end == machine)
             return PDH_CSTATUS_BAD_COUNTERNAME;
-        }
-        if (out) {
+        if (out)
             out->machine = text_copy_n(machine, (size_t)(end - machine));
-        }
-        if (out && !out->machine) {
+        if (out && !out->machine)
             return PDH_MEMORY_ALLOCATION_FAILURE;
-        }
         object = end + 1;
     }
     const char *open = NULL, *close = NULL;
@@ -121,15 +112,12 @@ static PDH_STATUS parse(const char *text, struct counter_path *out)
     } else if (object_end) {
         counter = object_end + 1;
     }
-    if (!counter || object_end == object || !*counter || strchr(counter, '\\')) {
+    if (!counter || object_end == object || !*counter || strchr(counter, '\\'))
         return PDH_CSTATUS_BAD_COUNTERNAME;
-    }
-    if (!out) {
+    if (!out)
         return ERROR_SUCCESS;
-    }
-    if (open && !set_instance(out, open + 1, (size_t)(close - open - 1))) {
+    if (open && !set_instance(out, open + 1, (size_t)(close - open - 1)))
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
     out->object = text_copy_n(object, (size_t)(object_end - object));
     out->counter = text_copy(counter);
     return out->object && out->counter ? ERROR_SUCCESS : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
@@ -137,13 +125,11 @@ static PDH_STATUS parse(const char *text, struct counter_path *out)
 
 static PDH_STATUS check_or_parse(const char *text, struct counter_path *out)
 {
-    if (!text || !*text) {
+    if (!text || !*text)
         return PDH_CSTATUS_NO_COUNTERNAME;
-    }
     /* A text has never more units than bytes. */
-    if (*text != '\\' || (strlen(text) > PDH_MAX_COUNTER_PATH && text_utf16_length(text) > PDH_MAX_COUNTER_PATH)) {
+    if (*text != '\\' || (strlen(text) > PDH_MAX_COUNTER_PATH && text_utf16_length(text) > PDH_MAX_COUNTER_PATH))
         return PDH_CSTATUS_BAD_COUNTERNAME;
-    }
     return parse(text, out);
 }
 
@@ -156,25 +142,21 @@ PDH_STATUS counter_path_parse(const char *text, struct counter_path *out)
 {
     *out = (struct counter_path){.index = PATH_NO_INDEX};
     PDH_STATUS status = check_or_parse(text, out);
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         counter_path_free(out);
-    }
     return status;
 }
 
 PDH_STATUS counter_path_machine_is_ours(const char *machine)
 {
-    if (!machine) {
+    if (!machine)
         return ERROR_SUCCESS;
-    }
     machine += strspn(machine, "\\");
-    if (!*machine || !strcmp(machine, ".") || text_equal_nocase(machine, "localhost")) {
+    if (!*machine || !strcmp(machine, ".") || text_equal_nocase(machine, "localhost"))
         return ERROR_SUCCESS;
-    }
     char *ours = host_computer_name();
-    if (!ours) {
+    if (!ours)
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
     bool same = text_equal_nocase(machine, ours);
     memory_free(ours);
     return same ? ERROR_SUCCESS : (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
@@ -187,16 +169,14 @@ static void add_instance(struct text_buffer *b, const struct counter_path *path)
         text_buffer_add(b, "/");
     }
     text_buffer_add(b, path->instance);
-    if (path->index != PATH_NO_INDEX && path->index > 0) {
+    if (path->index != PATH_NO_INDEX && path->index > 0)
         text_buffer_format(b, "#%u", (unsigned)path->index);
-    }
 }
 
 char *counter_path_instance(const struct counter_path *path)
 {
-    if (!path->instance) {
+    if (!path->instance)
         return NULL;
-    }
     struct text_buffer b = {0};
     add_instance(&b, path);
     char *text = text_buffer_take(&b);

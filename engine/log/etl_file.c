@@ -11,11 +11,11 @@
    order. */
 #include "engine/log/etl_file.h"
 
-#include <string.h>
-
 #include "engine/log/little_endian.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+
+#include <string.h>
 
 /* The log file header event: SYSTEM_TRACE_HEADER, TRACE_LOGFILE_HEADER, two texts. */
 enum { SYSTEM_HEADER = 0x20, LOGFILE_AT = ETL_BUFFER_HEAD + SYSTEM_HEADER, NAMES_AT = LOGFILE_AT + 0x118 };
@@ -76,18 +76,15 @@ static HRESULT put_name(uint8_t *buffer, uint32_t *at, const char *name)
 {
     WCHAR *wide;
     size_t units;
-    HRESULT hr = text_to_utf16(name != NULL ? name : "", &wide, &units);
-    if (FAILED(hr)) {
+    HRESULT hr = text_to_utf16(name ? name : "", &wide, &units);
+    if (FAILED(hr))
         return hr;
-    }
     /* An event's size is 16 bits, so the header event must stay below the buffer's size. */
-    if (units >= (ETL_BUFFER_SIZE - 8 - *at) / 2) {
+    if (units >= (ETL_BUFFER_SIZE - 8 - *at) / 2)
         hr = error_set(E_INVALIDARG, "log name %s: %zu characters do not fit into a log file header", name, units);
-    } else {
-        for (size_t i = 0; i <= units; i++, *at += 2) {
+    else
+        for (size_t i = 0; i <= units; i++, *at += 2)
             put_u16(buffer + *at, wide[i]);
-        }
-    }
     memory_free(wide);
     return hr;
 }
@@ -97,10 +94,9 @@ static HRESULT put_time_zone(uint8_t *at, const struct etl_header *h)
     enum { NAME_UNITS = 32, STANDARD_NAME = 4, DAYLIGHT_NAME = 88 };
     WCHAR *wide;
     size_t units;
-    HRESULT hr = text_to_utf16(h->zone_name != NULL ? h->zone_name : "", &wide, &units);
-    if (FAILED(hr)) {
+    HRESULT hr = text_to_utf16(h->zone_name ? h->zone_name : "", &wide, &units);
+    if (FAILED(hr))
         return hr;
-    }
     put_u32(at, (uint32_t)h->bias_minutes);
     for (size_t i = 0; i < units && i < NAME_UNITS - 1; i++) {
         put_u16(at + STANDARD_NAME + 2 * i, wide[i]);
@@ -143,19 +139,15 @@ static HRESULT put_header(uint8_t *buffer, const struct etl_header *h, uint64_t 
     put_u32(log + 0x110, h->clock);
     HRESULT hr = put_time_zone(log + 0x48, h);
     uint32_t end = NAMES_AT;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = put_name(buffer, &end, h->logger_name);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = put_name(buffer, &end, h->file_name);
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     put_u16(event + 4, (uint16_t)(end - ETL_BUFFER_HEAD));
-    for (; (end & 7) != 0; end++) {
+    for (; (end & 7) != 0; end++)
         buffer[end] = 0;
-    }
     put_buffer_head(buffer, end, 0, 0, h->private_logger ? ETL_FLAG_LAST : ETL_FLAG_LAST | ETL_FLAG_PROCESSOR_INDEX);
     put_u16(buffer + ETL_BUFFER_TYPE_AT, ETL_TYPE_FILE_HEADER);
     if (h->private_logger) {
@@ -168,12 +160,11 @@ static HRESULT put_header(uint8_t *buffer, const struct etl_header *h, uint64_t 
 static struct etl_file *new_file(void)
 {
     struct etl_file *e = memory_zero(1, sizeof *e);
-    if (e == NULL) {
+    if (!e)
         return NULL;
-    }
     e->buffer = memory_alloc(ETL_BUFFER_SIZE);
     e->spare = memory_alloc(ETL_BUFFER_SIZE);
-    if (e->buffer == NULL || e->spare == NULL) {
+    if (!e->buffer || !e->spare) {
         free_file(e);
         return NULL;
     }
@@ -183,9 +174,8 @@ static struct etl_file *new_file(void)
 HRESULT etl_file_create(const char *path, bool replace, const struct etl_header *header, struct etl_file **out)
 {
     struct etl_file *e = new_file();
-    if (e == NULL) {
+    if (!e)
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a log file's buffers", path);
-    }
     e->buffers = 2;
     e->place = 1;
     e->sequence = 1;
@@ -202,9 +192,8 @@ HRESULT etl_file_create(const char *path, bool replace, const struct etl_header 
         return hr;
     }
     hr = file_write_at(e->file, 0, e->spare, ETL_BUFFER_SIZE);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = file_write_at(e->file, ETL_BUFFER_SIZE, e->buffer, ETL_BUFFER_SIZE);
-    }
     if (FAILED(hr)) {
         free_file(e);
         (void)file_delete(path);
@@ -225,9 +214,8 @@ static HRESULT load_header(struct etl_file *e, struct file *file, const char *pa
 {
     size_t got;
     HRESULT hr = file_read_at(file, 0, e->spare, ETL_BUFFER_SIZE, &got);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     uint32_t offset = ETL_BUFFER_HEAD, length = 0;
     const uint8_t *event = NULL;
     uint32_t used = got == ETL_BUFFER_SIZE ? etl_buffer_used(e->spare) : 0;
@@ -243,11 +231,9 @@ static HRESULT load_header(struct etl_file *e, struct file *file, const char *pa
 
 static bool all_zero(const uint8_t *at, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        if (at[i] != 0) {
+    for (size_t i = 0; i < size; i++)
+        if (at[i] != 0)
             return false;
-        }
-    }
     return true;
 }
 
@@ -258,14 +244,12 @@ static HRESULT load_buffer(struct etl_file *e, struct file *file, const char *pa
     size_t got;
     e->used = 0;
     HRESULT hr = file_read_at(file, place * ETL_BUFFER_SIZE, e->buffer, ETL_BUFFER_SIZE, &got);
-    if (FAILED(hr) || got < ETL_BUFFER_HEAD || all_zero(e->buffer, ETL_BUFFER_HEAD)) {
+    if (FAILED(hr) || got < ETL_BUFFER_HEAD || all_zero(e->buffer, ETL_BUFFER_HEAD))
         return hr;
-    }
     const bool cut = got < ETL_BUFFER_SIZE;
     const uint32_t used = etl_buffer_used(e->buffer);
-    if (used == 0 || get_u16(e->buffer + ETL_BUFFER_TYPE_AT) != 0) {
+    if (used == 0 || get_u16(e->buffer + ETL_BUFFER_TYPE_AT) != 0)
         return cut ? S_OK : damaged(path, place);
-    }
     uint32_t offset = ETL_BUFFER_HEAD, length;
     const uint8_t *event;
     const uint32_t there = used < got ? used : (uint32_t)got;
@@ -283,23 +267,19 @@ static HRESULT load_end(struct etl_file *e, struct file *file, const char *path,
 {
     uint64_t size;
     HRESULT hr = file_size(file, &size);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = load_header(e, file, path);
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     uint64_t place = (size + ETL_BUFFER_SIZE - 1) / ETL_BUFFER_SIZE;
-    while (SUCCEEDED(hr) && e->used == 0 && --place > 0) {
+    while (SUCCEEDED(hr) && e->used == 0 && --place > 0)
         hr = load_buffer(e, file, path, place, ends);
-    }
     if (SUCCEEDED(hr) && e->used == 0) {
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: %llu bytes hold no record to append to", path,
                        (unsigned long long)size);
     }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     e->place = place;
     e->buffers = place + 1;
     e->torn = size != e->buffers * ETL_BUFFER_SIZE;
@@ -314,18 +294,16 @@ static HRESULT load_end(struct etl_file *e, struct file *file, const char *path,
 HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file **out)
 {
     struct etl_file *e = new_file();
-    if (e == NULL) {
+    if (!e)
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a log file's buffers", path);
-    }
     struct file *old;
     HRESULT hr = file_open(path, FILE_READ, &old);
     if (SUCCEEDED(hr)) {
         hr = load_end(e, old, path, ends);
         file_close(old);
     }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = file_open(path, FILE_APPEND, &e->file);
-    }
     if (FAILED(hr)) {
         free_file(e);
         return hr;
@@ -374,16 +352,13 @@ static HRESULT write_buffer(struct etl_file *e, uint16_t flags)
     if (e->written == 0) {
         hr = file_write_at(e->file, buffer_offset(e), e->buffer, ETL_BUFFER_SIZE);
     } else {
-        if (e->used > e->written) {
+        if (e->used > e->written)
             hr = file_write_at(e->file, buffer_offset(e) + e->written, e->buffer + e->written, e->used - e->written);
-        }
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = file_write_at(e->file, buffer_offset(e), e->buffer, ETL_BUFFER_HEAD);
-        }
     }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         e->written = e->used;
-    }
     return hr;
 }
 
@@ -398,9 +373,8 @@ static HRESULT cut_torn_end(struct etl_file *e)
 {
     if (e->torn) {
         HRESULT hr = file_set_size(e->file, e->buffers * ETL_BUFFER_SIZE);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
         e->torn = false;
     }
     return S_OK;
@@ -428,9 +402,8 @@ static size_t fill(struct etl_file *e, const struct etl_event *events, size_t co
         uint8_t *at = e->buffer + e->used;
         uint32_t space = event_space(event);
         memcpy(at, event->head, event->head_size);
-        if (event->data_size != 0) {
+        if (event->data_size != 0)
             memcpy(at + event->head_size, event->data, event->data_size);
-        }
         memset(at + event->head_size + event->data_size, 0, space - event->head_size - event->data_size);
         e->used += space;
     }
@@ -471,9 +444,8 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
         i = fill(e, events, count, i);
         hr = write_buffer(e, i == count ? ETL_FLAG_PROCESSOR_INDEX | ETL_FLAG_LAST : ETL_FLAG_PROCESSOR_INDEX);
     }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = write_patch(e);
-    }
     if (SUCCEEDED(hr)) {
         e->torn = false;
         e->changed = false;
@@ -516,13 +488,11 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
                              (unsigned)(events[i].head_size + events[i].data_size), (unsigned)ETL_BUFFER_SIZE);
         }
     }
-    if (utc < e->utc) {
+    if (utc < e->utc)
         utc = e->utc; /* the clock was set back; buffers' times may not fall */
-    }
     uint64_t new_buffers = buffers_needed(room(e), events, count);
-    if (new_buffers != 0) {
+    if (new_buffers != 0)
         return add_across(e, utc, events, count, new_buffers);
-    }
     (void)fill(e, events, count, 0);
     e->utc = utc;
     e->changed = true;
@@ -540,14 +510,12 @@ HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, siz
             buffer++;
             used = ETL_BUFFER_HEAD;
         }
-        if (buffer == e->place) {
+        if (buffer == e->place)
             memcpy(e->buffer + used + STAMP_AT, stamp, STAMP_SIZE);
-        }
         if (buffer < e->place || used < e->written) {
             HRESULT hr = file_write_at(e->file, buffer * ETL_BUFFER_SIZE + used + STAMP_AT, stamp, STAMP_SIZE);
-            if (FAILED(hr)) {
+            if (FAILED(hr))
                 return hr;
-            }
         }
         used += space;
     }
@@ -566,9 +534,8 @@ HRESULT etl_file_flush(struct etl_file *e)
     HRESULT cut = cut_torn_end(e), hr = S_OK;
     if (e->changed) {
         hr = write_buffer(e, ETL_FLAG_PROCESSOR_INDEX | ETL_FLAG_LAST);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = write_patch(e);
-        }
         e->changed = FAILED(hr);
     }
     return FAILED(hr) ? hr : cut;
@@ -582,23 +549,20 @@ uint64_t etl_file_size(const struct etl_file *e)
 uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count)
 {
     const uint64_t needed = buffers_needed(room(e), events, count);
-    if (e->ring_end == 0) {
+    if (e->ring_end == 0)
         return (e->buffers + needed) * ETL_BUFFER_SIZE;
-    }
     /* The present buffer may not be overwritten by the events that begin in it. */
     const bool outside = e->place < e->ring_first;
-    if (needed > e->ring_end - e->ring_first - (outside ? 0 : 1)) {
+    if (needed > e->ring_end - e->ring_first - (outside ? 0 : 1))
         return UINT64_MAX;
-    }
     const uint64_t buffers = e->buffers + needed;
     return (buffers < e->ring_end ? buffers : e->ring_end) * ETL_BUFFER_SIZE;
 }
 
 HRESULT etl_file_close(struct etl_file *e)
 {
-    if (e == NULL) {
+    if (!e)
         return S_OK;
-    }
     HRESULT hr = etl_file_flush(e);
     free_file(e);
     return hr;

@@ -21,9 +21,8 @@ static struct zone_change read_change(const uint8_t *at)
 static bool read_name(const uint8_t *at, size_t room, char **out, size_t *bytes)
 {
     size_t units;
-    if (!etl_text_length(at, room, &units)) {
+    if (!etl_text_length(at, room, &units))
         units = room / 2;
-    }
     *bytes = units * 2 + 2 < room ? units * 2 + 2 : room;
     *out = etl_text(at, units);
     return *out != NULL;
@@ -47,9 +46,8 @@ HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, stru
     const uint32_t pointer = size < SYSTEM_HEAD + 0x30 ? 0 : get_u32(log + 0x2C);
     const uint32_t names_at = pointer == 4 ? NAMES_AT_32 : NAMES_AT_64;
     if ((event[2] != ETL_HEADER_SYSTEM_32 && event[2] != ETL_HEADER_SYSTEM_64) || get_u16(event + 6) != 0 ||
-        (pointer != 4 && pointer != 8) || size < SYSTEM_HEAD + names_at) {
+        (pointer != 4 && pointer != 8) || size < SYSTEM_HEAD + names_at)
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: its first event is no log file header", path);
-    }
     /* Behind the two name slots everything of the 32-bit form lies 8 bytes earlier. */
     const uint8_t *rest = pointer == 4 ? log - 8 : log;
     size_t used;
@@ -111,21 +109,18 @@ static int64_t scale(int64_t ticks, int64_t to, int64_t from)
 /* Ticks of the file's clock in a second; 0: stamps are FILETIMEs. */
 static int64_t ticks_per_second(const struct etl_log *log)
 {
-    if (log->clock == ETL_CLOCK_SYSTEM) {
+    if (log->clock == ETL_CLOCK_SYSTEM)
         return 0;
-    }
-    if (log->clock == ETL_CLOCK_CYCLES) {
+    if (log->clock == ETL_CLOCK_CYCLES)
         return log->cpu_mhz != 0 ? (int64_t)log->cpu_mhz * 1000000 : TICKS_PER_SECOND;
-    }
     return log->frequency > 0 ? log->frequency : TICKS_PER_SECOND;
 }
 
 int64_t etl_log_utc(const struct etl_log *log, int64_t stamp)
 {
     const int64_t ticks = ticks_per_second(log);
-    if (ticks == 0) {
+    if (ticks == 0)
         return stamp;
-    }
     const int64_t passed = (int64_t)((uint64_t)stamp - (uint64_t)log->start_stamp);
     return (int64_t)((uint64_t)log->start_utc + (uint64_t)scale(passed, TICKS_PER_SECOND, ticks));
 }
@@ -133,9 +128,8 @@ int64_t etl_log_utc(const struct etl_log *log, int64_t stamp)
 int64_t etl_log_stamp(const struct etl_log *log, int64_t utc)
 {
     const int64_t ticks = ticks_per_second(log);
-    if (ticks == 0) {
+    if (ticks == 0)
         return utc;
-    }
     const int64_t passed = (int64_t)((uint64_t)utc - (uint64_t)log->start_utc);
     return (int64_t)((uint64_t)log->start_stamp + (uint64_t)scale(passed, ticks, TICKS_PER_SECOND));
 }

@@ -4,16 +4,16 @@
    stream with the oldest event from a heap. */
 #include "engine/log/etl_reader.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/little_endian.h"
 #include "engine/log/xpress.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { COMPRESSION_XPRESS = 3, SCAN_WINDOW = 0x10000 };
 
@@ -60,9 +60,8 @@ static void remark(const struct etl_reader *r, uint64_t at, const char *format, 
 {
     char text[256];
     va_list list;
-    if (r->remark == NULL) {
+    if (!r->remark)
         return;
-    }
     int head = snprintf(text, sizeof text, "at byte %llu: ", (unsigned long long)at);
     va_start(list, format);
     vsnprintf(text + head, sizeof text - (size_t)head, format, list);
@@ -72,11 +71,9 @@ static void remark(const struct etl_reader *r, uint64_t at, const char *format, 
 
 static bool all_zero(const uint8_t *at, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        if (at[i] != 0) {
+    for (size_t i = 0; i < size; i++)
+        if (at[i] != 0)
             return false;
-        }
-    }
     return true;
 }
 
@@ -85,12 +82,10 @@ static bool head_is_sane(const struct etl_reader *r, const uint8_t *head, uint64
     const uint32_t size = get_u32(head + ETL_BUFFER_SIZE_AT), used = get_u32(head + ETL_BUFFER_USED_AT);
     const uint32_t flags = get_u16(head + ETL_BUFFER_FLAGS_AT);
     if (get_u16(head + ETL_BUFFER_TYPE_AT) > 15 || size < ETL_BUFFER_HEAD || size > ETL_LARGEST_BUFFER ||
-        used < ETL_BUFFER_HEAD || used > ETL_LARGEST_BUFFER) {
+        used < ETL_BUFFER_HEAD || used > ETL_LARGEST_BUFFER)
         return false;
-    }
-    if ((flags & ETL_FLAG_COMPRESSED) != 0) {
+    if ((flags & ETL_FLAG_COMPRESSED) != 0)
         return r->packed && used <= r->log.buffer_size;
-    }
     return used <= size && (r->packed || offset == 0 || size == r->step);
 }
 
@@ -98,9 +93,8 @@ static bool head_is_sane(const struct etl_reader *r, const uint8_t *head, uint64
 static HRESULT find_next_head(struct etl_reader *r, uint64_t *offset)
 {
     uint8_t *window = memory_alloc(SCAN_WINDOW);
-    if (window == NULL) {
+    if (!window)
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a buffer to read", r->path);
-    }
     HRESULT hr = S_OK;
     uint64_t at = *offset + 1;
     bool found = false;
@@ -124,9 +118,8 @@ static HRESULT find_next_head(struct etl_reader *r, uint64_t *offset)
 static HRESULT add_place(struct etl_reader *r, const uint8_t *head, uint64_t offset, uint32_t size)
 {
     void *places = r->places;
-    if (!memory_grow(&places, &r->place_capacity, r->place_count + 1, sizeof *r->places)) {
+    if (!memory_grow(&places, &r->place_capacity, r->place_count + 1, sizeof *r->places))
         return error_set(E_OUTOFMEMORY, "%s: out of memory for an index of %zu buffers", r->path, r->place_count);
-    }
     r->places = places;
     const uint16_t flags = get_u16(head + ETL_BUFFER_FLAGS_AT);
     const uint16_t processor = (flags & ETL_FLAG_PROCESSOR_INDEX) != 0 ? get_u16(head + ETL_BUFFER_PROCESSOR_AT)
@@ -148,9 +141,8 @@ static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t num
     uint8_t head[ETL_BUFFER_HEAD];
     size_t got;
     HRESULT hr = file_read_at(r->file, *offset, head, sizeof head, &got);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     if (got < sizeof head) {
         remark(r, *offset + got, "the file ends inside the header of buffer %llu", (unsigned long long)number);
         *offset = r->size;
@@ -163,14 +155,12 @@ static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t num
         return hr;
     }
     const uint64_t at = *offset;
-    if (!r->packed) {
+    if (!r->packed)
         *offset += r->step;
-    } else {
+    else
         hr = find_next_head(r, offset);
-    }
-    if (FAILED(hr) || all_zero(head, sizeof head)) { /* room taken before it was needed */
+    if (FAILED(hr) || all_zero(head, sizeof head)) /* room taken before it was needed */
         return hr;
-    }
     remark(r, at, "the header of buffer %llu is damaged; its events, up to byte %llu, are left out",
            (unsigned long long)number, (unsigned long long)(*offset < r->size ? *offset : r->size));
     return S_OK;
@@ -179,36 +169,30 @@ static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t num
 static int compare_places(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    if (x->stream != y->stream) {
+    if (x->stream != y->stream)
         return x->stream < y->stream ? -1 : 1;
-    }
-    if (x->sequence != y->sequence) {
+    if (x->sequence != y->sequence)
         return x->sequence < y->sequence ? -1 : 1;
-    }
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
 static bool in_order(const struct etl_reader *r)
 {
-    for (size_t i = 1; i < r->place_count; i++) {
-        if (compare_places(&r->places[i - 1], &r->places[i]) > 0) {
+    for (size_t i = 1; i < r->place_count; i++)
+        if (compare_places(&r->places[i - 1], &r->places[i]) > 0)
             return false;
-        }
-    }
     return true;
 }
 
 static HRESULT make_streams(struct etl_reader *r)
 {
-    if (!in_order(r)) {
+    if (!in_order(r))
         qsort(r->places, r->place_count, sizeof *r->places, compare_places);
-    }
-    for (size_t i = 0; i < r->place_count; i++) {
+    for (size_t i = 0; i < r->place_count; i++)
         r->stream_count += i == 0 || r->places[i].stream != r->places[i - 1].stream;
-    }
     r->streams = memory_zero(r->stream_count, sizeof *r->streams);
     r->heap = memory_zero(r->stream_count, sizeof(struct stream *));
-    if (r->streams == NULL || r->heap == NULL) {
+    if (!r->streams || !r->heap) {
         return error_set(E_OUTOFMEMORY, "%s: out of memory for the streams of %zu processors", r->path,
                          r->stream_count);
     }
@@ -230,38 +214,33 @@ static HRESULT read_header(struct etl_reader *r)
     const HRESULT bad = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     size_t got;
     HRESULT hr = file_read_at(r->file, 0, head, sizeof head, &got);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     if (got < sizeof head) {
         return error_set(bad, "%s: is no binary log: %llu bytes are too few for a log file header", r->path,
                          (unsigned long long)got);
     }
     const uint32_t used = get_u32(head + ETL_BUFFER_USED_AT);
     r->step = get_u32(head + ETL_BUFFER_SIZE_AT);
-    if (!head_is_sane(r, head, 0) || get_u16(head + ETL_BUFFER_TYPE_AT) != ETL_TYPE_FILE_HEADER) {
+    if (!head_is_sane(r, head, 0) || get_u16(head + ETL_BUFFER_TYPE_AT) != ETL_TYPE_FILE_HEADER)
         return error_set(bad, "%s: is no binary log: it does not begin with a log file header", r->path);
-    }
     uint8_t *buffer = memory_alloc(used);
-    if (buffer == NULL) {
+    if (!buffer)
         return error_set(E_OUTOFMEMORY, "%s: out of memory for its header", r->path);
-    }
     uint32_t offset = ETL_BUFFER_HEAD, size;
     const uint8_t *event;
     hr = file_read_at(r->file, 0, buffer, used, &got);
     if (SUCCEEDED(hr)) {
-        if (etl_buffer_event(buffer, (uint32_t)got, &offset, &event, &size)) {
+        if (etl_buffer_event(buffer, (uint32_t)got, &offset, &event, &size))
             hr = etl_log_read(r->path, event, size, &r->log);
-        } else if (got < used) {
+        else if (got < used)
             hr = error_set(bad, "%s: ends at byte %llu, inside its log file header", r->path, (unsigned long long)got);
-        } else {
+        else
             hr = error_set(bad, "%s: its log file header is damaged", r->path);
-        }
     }
     memory_free(buffer);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     r->packed = (r->log.mode & ETL_MODE_COMPRESSED) != 0;
     const uint32_t algorithm = get_u32(head + ETL_BUFFER_STATE_AT) & 0xFFFF;
     if (r->packed && algorithm != COMPRESSION_XPRESS) {
@@ -278,26 +257,22 @@ static HRESULT read_header(struct etl_reader *r)
 HRESULT etl_reader_open(const char *path, etl_remark *told, void *context, struct etl_reader **out)
 {
     struct etl_reader *r = memory_zero(1, sizeof *r);
-    if (r == NULL || (r->path = text_copy(path)) == NULL) {
+    if (!r || !(r->path = text_copy(path))) {
         memory_free(r);
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a reader", path);
     }
     r->remark = told;
     r->remark_context = context;
     HRESULT hr = file_open(path, FILE_READ, &r->file);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = file_size(r->file, &r->size);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = read_header(r);
-    }
     uint64_t offset = 0, number = 0;
-    for (; SUCCEEDED(hr) && offset < r->size; number++) {
+    for (; SUCCEEDED(hr) && offset < r->size; number++)
         hr = index_buffer(r, &offset, number);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = make_streams(r);
-    }
     if (SUCCEEDED(hr) && (r->log.mode & ETL_MODE_CIRCULAR) == 0 && number < r->log.buffers_written) {
         remark(r, r->size, "the file ends behind buffer %llu; its header counts %u", (unsigned long long)number,
                (unsigned)r->log.buffers_written);
@@ -318,9 +293,8 @@ const struct etl_log *etl_reader_log(const struct etl_reader *r)
 static HRESULT make_room(struct etl_reader *r, uint8_t **bytes, size_t *capacity, size_t size)
 {
     void *grown = *bytes;
-    if (!memory_grow(&grown, capacity, size, 1)) {
+    if (!memory_grow(&grown, capacity, size, 1))
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a buffer of %zu bytes", r->path, size);
-    }
     *bytes = grown;
     return S_OK;
 }
@@ -330,16 +304,14 @@ static HRESULT unpack(struct etl_reader *r, struct stream *s, const struct place
 {
     const uint32_t used = get_u32(r->stored + ETL_BUFFER_USED_AT);
     HRESULT hr = make_room(r, &s->buffer, &s->capacity, used);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     memcpy(s->buffer, r->stored, ETL_BUFFER_HEAD);
     const size_t made = xpress_unpack(r->stored + ETL_BUFFER_HEAD, got - ETL_BUFFER_HEAD, s->buffer + ETL_BUFFER_HEAD,
                                       used - ETL_BUFFER_HEAD);
     s->used = ETL_BUFFER_HEAD + (uint32_t)made;
-    if (s->used == used) {
+    if (s->used == used)
         return S_OK;
-    }
     s->cut = true;
     if (got < place->size) {
         remark(r, place->offset + got, "the file ends inside a compressed buffer; %u of its %u bytes are there",
@@ -361,25 +333,21 @@ static HRESULT load(struct etl_reader *r, struct stream *s, const struct place *
     s->offset = s->used = ETL_BUFFER_HEAD;
     s->cut = false;
     HRESULT hr = make_room(r, bytes, packed ? &r->stored_capacity : &s->capacity, place->size);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = file_read_at(r->file, place->offset, *bytes, place->size, &got);
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     r->done += place->size;
     if (got < ETL_BUFFER_HEAD || !head_is_sane(r, *bytes, place->offset) ||
         get_u64(*bytes + ETL_BUFFER_SEQUENCE_AT) != place->sequence) {
         remark(r, place->offset, "the buffer was replaced while the log was read");
         return S_OK;
     }
-    if (packed) {
+    if (packed)
         return unpack(r, s, place, got);
-    }
     s->used = get_u32(*bytes + ETL_BUFFER_USED_AT);
-    if (got >= s->used) {
+    if (got >= s->used)
         return S_OK;
-    }
     s->cut = true;
     remark(r, place->offset + got, "the file ends inside a buffer; %u of its %u bytes are there", (unsigned)got,
            (unsigned)s->used);
@@ -394,17 +362,16 @@ static HRESULT advance(struct etl_reader *r, struct stream *s)
         const uint8_t *event;
         uint32_t size;
         const struct place *place = &r->places[s->next == s->first ? s->first : s->next - 1];
-        if (s->buffer != NULL && etl_buffer_event(s->buffer, s->used, &s->offset, &event, &size)) {
+        if (s->buffer && etl_buffer_event(s->buffer, s->used, &s->offset, &event, &size)) {
             const int64_t before = s->record.stamp;
             etl_record_decode(event, size, &s->record);
-            if (!s->record.has_stamp) {
+            if (!s->record.has_stamp)
                 s->record.stamp = event == s->buffer + ETL_BUFFER_HEAD ? place->time : before;
-            }
             s->record.processor = place->stream;
             s->record.position = place->offset;
             return S_OK;
         }
-        if (s->buffer != NULL && s->offset < s->used && !s->cut) {
+        if (s->buffer && s->offset < s->used && !s->cut) {
             remark(r, place->offset + ((place->flags & ETL_FLAG_COMPRESSED) != 0 ? 0 : s->offset),
                    "no event begins at %u of the buffer; its last %u bytes are left out", (unsigned)s->offset,
                    (unsigned)(s->used - s->offset));
@@ -435,14 +402,11 @@ static void sift(struct etl_reader *r, size_t at)
 {
     for (;;) {
         size_t oldest = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < r->heap_count; child++) {
-            if (is_older(r->heap[child], r->heap[oldest])) {
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < r->heap_count; child++)
+            if (is_older(r->heap[child], r->heap[oldest]))
                 oldest = child;
-            }
-        }
-        if (oldest == at) {
+        if (oldest == at)
             return;
-        }
         struct stream *moved = r->heap[at];
         r->heap[at] = r->heap[oldest];
         r->heap[oldest] = moved;
@@ -454,16 +418,13 @@ static HRESULT start(struct etl_reader *r)
 {
     for (; r->begun < r->stream_count; r->begun++) {
         HRESULT hr = advance(r, &r->streams[r->begun]);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
-        if (hr == S_OK) {
+        if (hr == S_OK)
             r->heap[r->heap_count++] = &r->streams[r->begun];
-        }
     }
-    for (size_t i = r->heap_count; i-- > 0;) {
+    for (size_t i = r->heap_count; i-- > 0;)
         sift(r, i);
-    }
     r->given = false;
     return S_OK;
 }
@@ -475,20 +436,17 @@ HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record)
         hr = start(r);
     } else if (r->given && r->heap_count != 0) {
         hr = advance(r, r->heap[0]);
-        if (hr == S_FALSE) {
+        if (hr == S_FALSE)
             r->heap[0] = r->heap[--r->heap_count];
-        }
         if (SUCCEEDED(hr)) {
             r->given = false;
             sift(r, 0);
         }
     }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
-    if (r->heap_count == 0) {
+    if (r->heap_count == 0)
         return S_FALSE;
-    }
     *record = r->heap[0]->record;
     record->utc = etl_log_utc(&r->log, record->stamp);
     r->given = true;
@@ -501,9 +459,8 @@ static HRESULT first_stamp(struct etl_reader *r, struct stream *s, size_t place,
     HRESULT hr = load(r, s, &r->places[place]);
     const uint8_t *event;
     uint32_t size;
-    if (FAILED(hr) || !etl_buffer_event(s->buffer, s->used, &s->offset, &event, &size)) {
+    if (FAILED(hr) || !etl_buffer_event(s->buffer, s->used, &s->offset, &event, &size))
         return FAILED(hr) ? hr : S_FALSE;
-    }
     struct etl_record record;
     etl_record_decode(event, size, &record);
     *stamp = record.has_stamp ? record.stamp : r->places[place].time;
@@ -522,14 +479,12 @@ static HRESULT seek_stream(struct etl_reader *r, struct stream *s, int64_t stamp
             hr = first_stamp(r, s, probe, &first);
             probe += hr == S_FALSE;
         }
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
-        if (hr == S_OK && first < stamp) {
+        if (hr == S_OK && first < stamp)
             low = probe + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     s->next = low > s->first ? low - 1 : s->first;
     return S_OK;
@@ -541,18 +496,15 @@ HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp)
     for (size_t i = 0; i < r->stream_count && SUCCEEDED(hr); i++) {
         struct stream *s = &r->streams[i];
         s->next = s->first;
-        if (stamp != INT64_MIN) {
+        if (stamp != INT64_MIN)
             hr = seek_stream(r, s, stamp);
-        }
         s->offset = s->used = 0;
     }
     r->begun = r->heap_count = 0;
     r->done = 0;
-    for (size_t i = 0; i < r->stream_count; i++) {
-        for (size_t k = r->streams[i].first; k < r->streams[i].next; k++) {
+    for (size_t i = 0; i < r->stream_count; i++)
+        for (size_t k = r->streams[i].first; k < r->streams[i].next; k++)
             r->done += r->places[k].size;
-        }
-    }
     return hr;
 }
 
@@ -564,12 +516,10 @@ void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *t
 
 void etl_reader_close(struct etl_reader *r)
 {
-    if (r == NULL) {
+    if (!r)
         return;
-    }
-    for (size_t i = 0; i < r->stream_count && r->streams != NULL; i++) {
+    for (size_t i = 0; i < r->stream_count && r->streams; i++)
         memory_free(r->streams[i].buffer);
-    }
     file_close(r->file);
     etl_log_free(&r->log);
     memory_free(r->streams);

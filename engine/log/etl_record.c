@@ -3,11 +3,11 @@
    forms measured in files where these are silent (SYSTEM_TRACE_HEADER, PERFINFO_TRACE_HEADER, extended items). */
 #include "engine/log/etl_record.h"
 
-#include <string.h>
-
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+
+#include <string.h>
 
 enum {
     SYSTEM_HEAD = 0x20,
@@ -22,9 +22,8 @@ enum {
 
 bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, const uint8_t **event, uint32_t *size)
 {
-    if (used > ETL_LARGEST_BUFFER || *offset > used || used - *offset < 8) {
+    if (used > ETL_LARGEST_BUFFER || *offset > used || used - *offset < 8)
         return false;
-    }
     const uint8_t *at = buffer + *offset;
     uint32_t length = get_u16(at), smallest = CLASSIC_HEAD;
     if (at[3] == ETL_MARK_MESSAGE) {
@@ -62,9 +61,8 @@ bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, co
         }
     }
     uint32_t space = (length + 7) & ~(uint32_t)7;
-    if (length < smallest || length > used - *offset) {
+    if (length < smallest || length > used - *offset)
         return false;
-    }
     *event = at;
     *size = length;
     *offset = space > used - *offset ? used : *offset + space; /* the padding of the last event may be missing */
@@ -136,13 +134,11 @@ static uint32_t extended_size(const uint8_t *at, uint32_t room)
     uint32_t done = 0;
     bool more = true;
     while (more) {
-        if (room - done < EXTENDED_ITEM_HEAD) {
+        if (room - done < EXTENDED_ITEM_HEAD)
             return room;
-        }
         uint32_t total = get_u16(at + done);
-        if (total < EXTENDED_ITEM_HEAD || total > room - done) {
+        if (total < EXTENDED_ITEM_HEAD || total > room - done)
             return room;
-        }
         more = (get_u16(at + done + 4) & 1) != 0;
         done += total;
     }
@@ -185,13 +181,11 @@ static void decode_message(const uint8_t *at, struct etl_record *out)
     out->pointer_size = (out->version & 0x40) != 0 ? 4 : (out->version & 0x80) != 0 ? 8 : 0;
     out->has_stamp = false;
     out->data = next;
-    if ((out->version & SEQUENCE) != 0) {
+    if ((out->version & SEQUENCE) != 0)
         next += 4;
-    }
     if ((out->version & HAS_GUID) != 0) {
-        if (end - next >= 16) {
+        if (end - next >= 16)
             out->provider = etl_guid(next);
-        }
         next += 16;
     } else if ((out->version & COMPONENT) != 0) {
         next += 4;
@@ -254,24 +248,20 @@ char *etl_text(const uint8_t *at, size_t units)
 {
     char *text = memory_alloc(units + 1);
     size_t i = 0;
-    if (text == NULL) {
+    if (!text)
         return NULL;
-    }
-    for (; i < units && get_u16(at + 2 * i) - 1u < 0x7F; i++) { /* ASCII: nearly every name */
+    for (; i < units && get_u16(at + 2 * i) - 1u < 0x7F; i++) /* ASCII: nearly every name */
         text[i] = (char)at[2 * i];
-    }
     if (i == units) {
         text[i] = '\0';
         return text;
     }
     memory_free(text);
     WCHAR *wide = memory_alloc(units * sizeof *wide);
-    if (wide == NULL) {
+    if (!wide)
         return NULL;
-    }
-    for (i = 0; i < units; i++) {
+    for (i = 0; i < units; i++)
         wide[i] = get_u16(at + 2 * i);
-    }
     HRESULT hr = text_from_utf16(wide, units, true, &text);
     memory_free(wide);
     return SUCCEEDED(hr) ? text : NULL;

@@ -7,8 +7,8 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define FILE_BYTES   (1u << 20)

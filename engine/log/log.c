@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The face of the log writers and readers: picks the format's functions and calls them. */
 #include "engine/log/log_formats.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
 
 /* Of enum log_format. A format without an entry is refused by log_writer_create. */
 static const struct log_format_functions *const formats[] = {
@@ -26,11 +25,11 @@ HRESULT log_writer_create(enum log_format format, const char *path, const struct
 {
     static const struct log_options none = {0};
     const struct log_format_functions *functions = format_functions(format);
-    if (functions == NULL) {
+    if (!functions) {
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%s: log file format %d%s cannot be written", path,
                          (int)format, format == LOG_SQL ? " (SQL)" : "");
     }
-    return functions->create(path, counters, count, start_utc, options != NULL ? options : &none, out);
+    return functions->create(path, counters, count, start_utc, options ? options : &none, out);
 }
 
 HRESULT log_writer_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)
@@ -51,12 +50,12 @@ uint64_t log_writer_size(const struct log_writer *w)
 HRESULT log_writer_remark(struct log_writer *w, char **text)
 {
     *text = NULL;
-    return w->functions->remark != NULL ? w->functions->remark(w, text) : S_FALSE;
+    return w->functions->remark ? w->functions->remark(w, text) : S_FALSE;
 }
 
 HRESULT log_writer_close(struct log_writer *w)
 {
-    return w == NULL ? S_OK : w->functions->close(w);
+    return !w ? S_OK : w->functions->close(w);
 }
 
 /* In the order they are asked in. */
@@ -78,17 +77,13 @@ HRESULT log_reader_open(const char *path, struct log_reader **out)
 {
     uint8_t head[LOG_HEAD_BYTES];
     size_t size = 0;
-    for (size_t i = 0; readers[i] != NULL; i++) {
-        if (readers[i]->recognises(path, NULL, 0)) {
+    for (size_t i = 0; readers[i]; i++)
+        if (readers[i]->recognises(path, NULL, 0))
             return readers[i]->open(path, out);
-        }
-    }
     HRESULT hr = read_head(path, head, &size);
-    for (size_t i = 0; SUCCEEDED(hr) && readers[i] != NULL; i++) {
-        if (readers[i]->recognises(path, head, size)) {
+    for (size_t i = 0; SUCCEEDED(hr) && readers[i]; i++)
+        if (readers[i]->recognises(path, head, size))
             return readers[i]->open(path, out);
-        }
-    }
     return FAILED(hr)
                ? hr
                : error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
@@ -130,9 +125,8 @@ void log_reader_remark(struct log_reader *r, const char *format, ...)
 {
     char text[512];
     va_list list;
-    if (r->remarks.count >= LOG_MAX_REMARKS) {
+    if (r->remarks.count >= LOG_MAX_REMARKS)
         return;
-    }
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
@@ -151,7 +145,6 @@ void log_reader_free_base(struct log_reader *r)
 
 void log_reader_close(struct log_reader *r)
 {
-    if (r != NULL) {
+    if (r)
         r->functions->close(r);
-    }
 }

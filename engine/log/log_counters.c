@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* The names of counters: their paths as texts, and lists that own them. */
+#include "engine/log/counter_path.h"
 #include "engine/log/log.h"
+#include "engine/os/memory.h"
 
 #include <string.h>
 
-#include "engine/log/counter_path.h"
-#include "engine/os/memory.h"
-
 char *log_counter_path(const struct log_counter *c)
 {
-    if (c->path != NULL) {
+    if (c->path)
         return text_copy(c->path);
-    }
-    const char *machine = c->machine != NULL ? c->machine + strspn(c->machine, "\\") : NULL;
+    const char *machine = c->machine ? c->machine + strspn(c->machine, "\\") : NULL;
     const struct counter_path path = {
         .machine = (char *)machine,
-        .object = (char *)(c->object != NULL ? c->object : ""),
+        .object = (char *)(c->object ? c->object : ""),
         .parent = (char *)c->parent,
         .instance = (char *)c->instance,
         .index = c->index,
-        .counter = (char *)(c->counter != NULL ? c->counter : ""),
+        .counter = (char *)(c->counter ? c->counter : ""),
     };
     return counter_path_format(&path);
 }
@@ -28,17 +26,15 @@ uint64_t log_counter_hash(const struct log_counter *c)
 {
     const char *const texts[] = {c->machine, c->object, c->parent, c->instance, c->counter};
     uint64_t hash = UINT64_C(0xCBF29CE484222325) ^ c->index; /* FNV-1a */
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        for (const char *p = texts[i] != NULL ? texts[i] : "\1"; p != NULL; p = *p != '\0' ? p + 1 : NULL) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        for (const char *p = texts[i] ? texts[i] : "\1"; p; p = *p ? p + 1 : NULL)
             hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001B3);
-        }
-    }
     return hash;
 }
 
 static bool same_text(const char *a, const char *b)
 {
-    return a != NULL && b != NULL ? strcmp(a, b) == 0 : a == b;
+    return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 bool log_counter_same(const struct log_counter *a, const struct log_counter *b)
@@ -60,7 +56,7 @@ static void free_names(struct log_counter *c)
 /* NULL stays NULL. False: out of memory. */
 static bool copy_name(const char **name)
 {
-    if (*name != NULL) {
+    if (*name) {
         *name = text_copy(*name);
         return *name != NULL;
     }
@@ -75,19 +71,16 @@ HRESULT log_counters_add(struct log_counters *list, const struct log_counter *co
     size_t copied = 0, count = sizeof names / sizeof *names;
     bool grown = memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->items) != 0;
     list->items = items;
-    while (grown && copied < count && copy_name(names[copied])) {
+    while (grown && copied < count && copy_name(names[copied]))
         copied++;
-    }
     if (copied == count) {
         list->items[list->count++] = copy;
         return S_OK;
     }
-    while (copied < count) {
+    while (copied < count)
         *names[copied++] = NULL; /* not ours */
-    }
-    if (grown) {
+    if (grown)
         free_names(&copy);
-    }
     return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu counters", list->count + 1);
 }
 
@@ -99,9 +92,9 @@ HRESULT log_counters_add_path(struct log_counters *list, const char *text)
     const PDH_STATUS status = counter_path_parse(text, &path);
     bool memory = (DWORD)status != PDH_MEMORY_ALLOCATION_FAILURE;
     if (status == ERROR_SUCCESS) {
-        machine = path.machine != NULL ? text_format("\\\\%s", path.machine) : NULL;
+        machine = path.machine ? text_format("\\\\%s", path.machine) : NULL;
         again = counter_path_format(&path);
-        memory = again != NULL && (machine != NULL) == (path.machine != NULL);
+        memory = again && (machine != NULL) == (path.machine != NULL);
         counter.machine = machine;
         counter.object = path.object;
         counter.parent = path.parent;
@@ -122,9 +115,8 @@ HRESULT log_counters_add_path(struct log_counters *list, const char *text)
 
 void log_counters_free(struct log_counters *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         free_names(&list->items[i]);
-    }
     memory_free(list->items);
     *list = (struct log_counters){0};
 }

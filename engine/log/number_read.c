@@ -76,9 +76,8 @@ static double rounded(uint128 v, int exponent, bool more)
     } else {
         const uint128 half = (uint128)1 << (shift - 1), rest = v & ((half << 1) - 1);
         mantissa = (uint64_t)(v >> shift);
-        if (rest > half || (rest == half && (more || (mantissa & 1) != 0))) {
+        if (rest > half || (rest == half && (more || (mantissa & 1) != 0)))
             mantissa++; /* a carry out of the mantissa becomes the next exponent */
-        }
     }
     const uint64_t bits = ((uint64_t)(exponent + shift + 1075 - 1) << (MANTISSA_BITS - 1)) + mantissa;
     double value;
@@ -88,18 +87,16 @@ static double rounded(uint128 v, int exponent, bool more)
 
 static bool multiplied(uint128 v, int power, double *out)
 {
-    if (power > STEP || top_bit(v) + top_bit(power_of_five[power]) + 2 > 128) {
+    if (power > STEP || top_bit(v) + top_bit(power_of_five[power]) + 2 > 128)
         return false;
-    }
     *out = rounded(v * power_of_five[power], power, false);
     return true;
 }
 
 static bool divided(uint128 v, int power, double *out)
 {
-    if (power > MAX_DOWN) {
+    if (power > MAX_DOWN)
         return false;
-    }
     const int up = 127 - top_bit(v);
     int exponent = -up - power;
     const uint64_t first = power_of_five[power < STEP ? power : STEP];
@@ -132,14 +129,12 @@ static bool exact(const struct decimal *d, double *out)
     uint128 v = d->halves[0];
     if (d->digits > HALF_DIGITS) {
         uint64_t ten = 1;
-        for (int i = HALF_DIGITS; i < d->digits; i++) {
+        for (int i = HALF_DIGITS; i < d->digits; i++)
             ten *= 10;
-        }
         v = v * ten + d->halves[1];
     }
-    if (d->cut || v == 0) {
+    if (d->cut || v == 0)
         return false;
-    }
     return d->exponent >= 0 ? multiplied(v, d->exponent, out) : divided(v, -d->exponent, out);
 }
 
@@ -148,11 +143,9 @@ static const char *add_digits(struct decimal *d, const char *at, const char *end
 {
     const char *first = at;
     int more = 0; /* digits that are not kept */
-    if (d->digits == 0) {
-        while (at < end && *at == '0') {
+    if (d->digits == 0)
+        while (at < end && *at == '0')
             at++;
-        }
-    }
     for (; at < end && (unsigned char)(*at - '0') <= 9; at++) {
         if (d->digits < MAX_DIGITS) {
             uint64_t *half = &d->halves[d->digits++ >= HALF_DIGITS];
@@ -177,18 +170,14 @@ static const char *read_exponent(const char *at, const char *end, int *exponent)
     const char *digit = at + 1;
     bool negative = false;
     int value = 0;
-    if (at >= end || (*at != 'e' && *at != 'E')) {
+    if (at >= end || (*at != 'e' && *at != 'E'))
         return at;
-    }
-    if (digit < end && (*digit == '+' || *digit == '-')) {
+    if (digit < end && (*digit == '+' || *digit == '-'))
         negative = *digit++ == '-';
-    }
-    if (!is_digit(digit, end)) {
+    if (!is_digit(digit, end))
         return at;
-    }
-    for (; is_digit(digit, end); digit++) {
+    for (; is_digit(digit, end); digit++)
         value = value < MAX_EXPONENT ? value * 10 + (*digit - '0') : value;
-    }
     *exponent = negative ? -value : value;
     return digit;
 }
@@ -201,18 +190,15 @@ static double long_way(const struct decimal *d, const char *first, const char *e
     bool leading = true, more = false;
     for (; first < end && ((*first >= '0' && *first <= '9') || *first == point); first++) {
         leading = leading && (*first == '0' || *first == point);
-        if (leading || *first == point) {
+        if (leading || *first == point)
             continue;
-        }
-        if (length < LONGEST) {
+        if (length < LONGEST)
             text[length++] = *first;
-        } else {
+        else
             more |= *first != '0';
-        }
     }
-    if (more) {
+    if (more)
         text[length++] = '1'; /* never a tie then */
-    }
     const int64_t exponent = (int64_t)d->exponent + d->digits - (int64_t)length;
     text[length++] = 'e';
     uint64_t rest = (uint64_t)(exponent < 0 ? -exponent : exponent);
@@ -223,9 +209,8 @@ static double long_way(const struct decimal *d, const char *first, const char *e
         digits[count++] = (char)('0' + rest % 10);
         rest /= 10;
     } while (rest != 0);
-    while (count > 0) {
+    while (count > 0)
         text[length++] = digits[--count];
-    }
     text[length] = '\0';
     return strtod(text, NULL);
 }
@@ -233,9 +218,8 @@ static double long_way(const struct decimal *d, const char *first, const char *e
 const char *number_read(const char *at, const char *end, char point, double *out)
 {
     struct decimal d = {0};
-    if (at < end && (*at == '-' || *at == '+')) {
+    if (at < end && (*at == '-' || *at == '+'))
         d.negative = *at++ == '-';
-    }
     const char *first = at;
     at = add_digits(&d, at, end, false);
     bool any = at > first;
@@ -243,16 +227,14 @@ const char *number_read(const char *at, const char *end, char point, double *out
         at = add_digits(&d, at + 1, end, true);
         any = true;
     }
-    if (!any) {
+    if (!any)
         return NULL;
-    }
     int exponent = 0;
     const char *behind = read_exponent(at, end, &exponent);
     d.exponent += exponent;
     double value;
-    if (!exact(&d, &value)) {
+    if (!exact(&d, &value))
         value = long_way(&d, first, at, point);
-    }
     *out = d.negative ? -value : value;
     return behind;
 }

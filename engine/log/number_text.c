@@ -78,9 +78,8 @@ static void put_padded(uint64_t value, size_t width, char *text)
 
 static size_t without_trailing_zeros(const char *text, size_t length)
 {
-    while (length > 0 && text[length - 1] == '0') {
+    while (length > 0 && text[length - 1] == '0')
         length--;
-    }
     return length;
 }
 
@@ -107,9 +106,8 @@ static size_t put_mixed(uint64_t whole, uint64_t fraction, unsigned bits, char *
 static size_t put_fraction(double value, uint64_t mantissa, unsigned bits, char *text)
 {
     unsigned zeros = 0;
-    while (zeros < MAX_ZEROS && value < zeros_limit[zeros]) {
+    while (zeros < MAX_ZEROS && value < zeros_limit[zeros])
         zeros++;
-    }
     uint128 product;
     uint64_t first;
     unsigned shift;
@@ -117,13 +115,12 @@ static size_t put_fraction(double value, uint64_t mantissa, unsigned bits, char 
         product = (uint128)mantissa * power_of_five[zeros];
         shift = bits - (CHUNK + zeros);
         first = (uint64_t)(product >> shift);
-        if (first >= power_of_ten[CHUNK] && zeros > 0) {
+        if (first >= power_of_ten[CHUNK] && zeros > 0)
             zeros--;
-        } else if (first < power_of_ten[CHUNK - 1] && zeros < MAX_ZEROS) {
+        else if (first < power_of_ten[CHUNK - 1] && zeros < MAX_ZEROS)
             zeros++;
-        } else {
+        else
             break;
-        }
     }
     product = (product & (((uint128)1 << shift) - 1)) * power_of_five[0];
     shift -= CHUNK;
@@ -162,7 +159,7 @@ static size_t put_by_library(double value, char *text)
     size_t length = 0;
     bool point = false;
     for (int i = 0; i < size && length < NUMBER_TEXT_SIZE - 1; i++) {
-        if (strchr("0123456789+-e", local[i]) != NULL) {
+        if (strchr("0123456789+-e", local[i])) {
             text[length++] = local[i];
         } else if (!point) {
             point = true;
@@ -186,17 +183,15 @@ static size_t put_magnitude(double value, uint64_t bits, char *text)
     }
     mantissa |= (uint64_t)1 << MANTISSA_BITS; /* numbers too small for it are below 1e-13 */
     int power = (int)exponent - 1023 - MANTISSA_BITS;
-    if (power >= 0) {
+    if (power >= 0)
         return power <= 11 ? put_whole(mantissa << power, text) : put_by_library(value, text);
-    }
     unsigned down = (unsigned)-power;
     if (down <= MANTISSA_BITS) {
         uint64_t whole = mantissa >> down, fraction = mantissa & (((uint64_t)1 << down) - 1);
         return fraction == 0 ? put_whole(whole, text) : put_mixed(whole, fraction, down, text);
     }
-    if (down > MAX_DOWN || value < zeros_limit[MAX_ZEROS]) {
+    if (down > MAX_DOWN || value < zeros_limit[MAX_ZEROS])
         return put_by_library(value, text);
-    }
     return put_fraction(value, mantissa, down, text);
 }
 

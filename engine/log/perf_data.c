@@ -28,13 +28,11 @@ enum {
 bool perf_data_read(const uint8_t *bytes, size_t size, struct perf_data *out)
 {
     static const uint8_t signature[8] = {'P', 0, 'E', 0, 'R', 0, 'F', 0};
-    if (size < DATA_HEAD || get_u64(bytes) != get_u64(signature) || get_u32(bytes + 0x08) != 1) {
+    if (size < DATA_HEAD || get_u64(bytes) != get_u64(signature) || get_u32(bytes + 0x08) != 1)
         return false;
-    }
     const uint32_t total = get_u32(bytes + 0x14), head = get_u32(bytes + 0x18);
-    if (total > size || head < DATA_HEAD || head > total) {
+    if (total > size || head < DATA_HEAD || head > total)
         return false;
-    }
     *out = (struct perf_data){
         .bytes = bytes,
         .size = total,
@@ -48,22 +46,19 @@ bool perf_data_read(const uint8_t *bytes, size_t size, struct perf_data *out)
     if (name <= total && name_size <= total - name) {
         out->name = bytes + name;
         out->name_units = name_size / 2;
-        while (out->name_units != 0 && get_u16(out->name + 2 * (out->name_units - 1)) == 0) {
+        while (out->name_units != 0 && get_u16(out->name + 2 * (out->name_units - 1)) == 0)
             out->name_units--;
-        }
     }
     return true;
 }
 
 bool perf_object_read(const uint8_t *bytes, size_t size, struct perf_object *out)
 {
-    if (size < OBJECT_HEAD) {
+    if (size < OBJECT_HEAD)
         return false;
-    }
     const uint32_t total = get_u32(bytes), definitions_end = get_u32(bytes + 0x04), head = get_u32(bytes + 0x08);
-    if (total > size || definitions_end > total || head > definitions_end || head < OBJECT_HEAD) {
+    if (total > size || definitions_end > total || head > definitions_end || head < OBJECT_HEAD)
         return false;
-    }
     *out = (struct perf_object){
         .bytes = bytes,
         .size = total,
@@ -80,14 +75,12 @@ bool perf_object_read(const uint8_t *bytes, size_t size, struct perf_object *out
 
 bool perf_object_counter(const struct perf_object *object, size_t *offset, struct perf_counter *out)
 {
-    if (*offset > object->values || object->values - *offset < DEFINITION_SIZE) {
+    if (*offset > object->values || object->values - *offset < DEFINITION_SIZE)
         return false;
-    }
     const uint8_t *at = object->bytes + *offset;
     const uint32_t length = get_u32(at);
-    if (length < DEFINITION_SIZE || length > object->values - *offset) {
+    if (length < DEFINITION_SIZE || length > object->values - *offset)
         return false;
-    }
     *out = (struct perf_counter){
         .title = get_u32(at + 0x04),
         .default_scale = (int32_t)get_u32(at + 0x14),
@@ -101,9 +94,8 @@ bool perf_object_counter(const struct perf_object *object, size_t *offset, struc
 
 static bool read_block(const struct perf_object *object, size_t offset, const uint8_t **block, size_t *size)
 {
-    if (offset > object->size || object->size - offset < BLOCK_HEAD) {
+    if (offset > object->size || object->size - offset < BLOCK_HEAD)
         return false;
-    }
     *block = object->bytes + offset;
     *size = get_u32(*block);
     return *size >= BLOCK_HEAD && *size <= object->size - offset;
@@ -111,14 +103,12 @@ static bool read_block(const struct perf_object *object, size_t offset, const ui
 
 bool perf_object_instance(const struct perf_object *object, size_t *offset, struct perf_instance *out)
 {
-    if (*offset > object->size || object->size - *offset < INSTANCE_HEAD) {
+    if (*offset > object->size || object->size - *offset < INSTANCE_HEAD)
         return false;
-    }
     const uint8_t *at = object->bytes + *offset;
     const uint32_t length = get_u32(at), name = get_u32(at + 0x10), name_size = get_u32(at + 0x14);
-    if (length < INSTANCE_HEAD || length > object->size - *offset || name > length || name_size > length - name) {
+    if (length < INSTANCE_HEAD || length > object->size - *offset || name > length || name_size > length - name)
         return false;
-    }
     *out = (struct perf_instance){
         .parent_title = get_u32(at + 0x04),
         .parent_index = get_u32(at + 0x08),
@@ -126,12 +116,10 @@ bool perf_object_instance(const struct perf_object *object, size_t *offset, stru
         .name = at + name,
         .name_units = name_size / 2,
     };
-    while (out->name_units != 0 && get_u16(out->name + 2 * (out->name_units - 1)) == 0) {
+    while (out->name_units != 0 && get_u16(out->name + 2 * (out->name_units - 1)) == 0)
         out->name_units--;
-    }
-    if (!read_block(object, *offset + length, &out->block, &out->block_size)) {
+    if (!read_block(object, *offset + length, &out->block, &out->block_size))
         return false;
-    }
     *offset += length + out->block_size;
     return true;
 }
@@ -168,12 +156,10 @@ static bool read_number(const struct perf_counter *c, const uint8_t *block, size
 {
     const uint32_t width = (c->type & TYPE_SIZE) == TYPE_SIZE_LARGE ? 8 : 4;
     *out = 0;
-    if ((c->type & TYPE_SIZE) != TYPE_SIZE_LARGE && (c->type & TYPE_SIZE) != TYPE_SIZE_DWORD) {
+    if ((c->type & TYPE_SIZE) != TYPE_SIZE_LARGE && (c->type & TYPE_SIZE) != TYPE_SIZE_DWORD)
         return true; /* has no number */
-    }
-    if (c->offset > block_size || block_size - c->offset < width) {
+    if (c->offset > block_size || block_size - c->offset < width)
         return false;
-    }
     *out = width == 8 ? (int64_t)get_u64(block + c->offset) : (int64_t)get_u32(block + c->offset);
     return true;
 }
@@ -183,20 +169,16 @@ bool perf_counter_raw(const struct perf_times *times, const struct perf_object *
 {
     int64_t below = 0;
     *out = (struct log_raw){.multi_count = 1};
-    if (!read_number(c, block, block_size, &out->first) ||
-        (base != NULL && !read_number(base, block, block_size, &below))) {
+    if (!read_number(c, block, block_size, &out->first) || (base && !read_number(base, block, block_size, &below)))
         return false;
-    }
-    if ((c->type & TYPE_CLASS) != TYPE_CLASS_COUNTER) {
+    if ((c->type & TYPE_CLASS) != TYPE_CLASS_COUNTER)
         return true;
-    }
-    if (base != NULL && (c->type & PERF_MULTI_COUNTER) == 0) {
+    if (base && (c->type & PERF_MULTI_COUNTER) == 0) {
         out->second = below;
         return true;
     }
-    if (base != NULL) {
+    if (base)
         out->multi_count = (uint32_t)below;
-    }
     switch (c->type & TYPE_TIMER) {
     case PERF_TIMER_100NS:
         out->second = times->utc;

@@ -9,11 +9,6 @@
    - Closing waits at most CLOSE_MS for what is left, then it gives up and tells how much is lost.
    - max_bytes counts the bytes of the rows' columns, 76 each; `append` and `comment` have no meaning here. */
 #include "engine/log/log_formats.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "engine/log/sql_set.h"
 #include "engine/log/sql_slots.h"
 #include "engine/log/sql_tables.h"
@@ -22,6 +17,10 @@
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/thread.h"
+
+#include <stdio.h>
+#include <inttypes.h>
+#include <string.h>
 
 enum {
     CREATE_MS = 20000, /* below what a start is waited for */
@@ -78,7 +77,7 @@ static size_t sample_bytes(size_t rows)
 
 static void free_samples(struct sql_sample *first)
 {
-    while (first != NULL) {
+    while (first) {
         struct sql_sample *next = first->next;
         memory_free(first);
         first = next;
@@ -108,9 +107,8 @@ static void let_go(struct sql_log *log)
     host_lock_enter(&log->lock);
     bool last = --log->owners == 0;
     host_lock_leave(&log->lock);
-    if (last) {
+    if (last)
         free_log(log);
-    }
 }
 
 /* The thread's half. */
@@ -122,9 +120,8 @@ static void set_failure(struct sql_log *log, HRESULT hr)
     memory_free(log->failure_text);
     log->failure_text = text;
     log->failure = hr;
-    if (log->away_since == 0) {
+    if (log->away_since == 0)
         log->away_since = clock_utc();
-    }
     host_lock_leave(&log->lock);
 }
 
@@ -132,16 +129,15 @@ static void set_failure(struct sql_log *log, HRESULT hr)
 static void end_outage(struct sql_log *log, uint64_t written)
 {
     char from[SQL_TIME_UNITS], to[SQL_TIME_UNITS];
-    if (log->away_since == 0) {
+    if (log->away_since == 0)
         return;
-    }
     sql_time_text(log->away_since, from);
     sql_time_text(clock_utc(), to);
     text_buffer_format(&log->remarks,
                        "%s%s: no sample could be written from %.19s to %.19s UTC; %" PRIu64
                        " samples were kept and follow, %" PRIu64 " are lost: %s (0x%08X)",
                        log->remarks.length > 0 ? "\n" : "", log->source.shown, from, to, log->kept_samples + written,
-                       log->refused, log->failure_text != NULL ? log->failure_text : "the database did not answer",
+                       log->refused, log->failure_text ? log->failure_text : "the database did not answer",
                        (unsigned)log->failure);
     memory_free(log->failure_text);
     log->failure_text = NULL;
@@ -154,7 +150,7 @@ static void end_outage(struct sql_log *log, uint64_t written)
 static void forget_batch(struct sql_log *log)
 {
     uint64_t bytes = 0, count = 0;
-    for (const struct sql_sample *s = log->batch; s != NULL; s = s->next) {
+    for (const struct sql_sample *s = log->batch; s; s = s->next) {
         bytes += sample_bytes(s->count);
         count++;
     }
@@ -177,7 +173,7 @@ static HRESULT take_batch(struct sql_log *log)
     if (listed) {
         size_t rows = 0;
         struct sql_sample **end = &log->first;
-        while (*end != NULL && (end == &log->first || rows + (*end)->count <= BATCH_ROWS)) {
+        while (*end && (end == &log->first || rows + (*end)->count <= BATCH_ROWS)) {
             rows += (*end)->count;
             end = &(*end)->next;
         }
@@ -185,21 +181,19 @@ static HRESULT take_batch(struct sql_log *log)
             log->batch = log->first;
             log->first = *end;
             *end = NULL;
-            if (log->first == NULL) {
+            if (!log->first)
                 log->end = &log->first;
-            }
         }
     }
     host_lock_leave(&log->lock);
-    return !listed ? E_OUTOFMEMORY : log->batch != NULL ? S_OK : S_FALSE;
+    return !listed ? E_OUTOFMEMORY : log->batch ? S_OK : S_FALSE;
 }
 
 static void disconnect(struct sql_log *log)
 {
     sql_set_disconnect(log->set);
-    for (size_t i = 0; i < log->slot_count; i++) {
+    for (size_t i = 0; i < log->slot_count; i++)
         log->slots[i]->id = 0;
-    }
 }
 
 /* Connects if need be and writes one batch. S_FALSE: nothing is waiting. */
@@ -209,21 +203,17 @@ static HRESULT write_waiting(struct sql_log *log)
     HRESULT hr = sql_set_connected(log->set) ? S_OK : sql_set_connect(log->set);
     if (SUCCEEDED(hr) && log->in_doubt) {
         hr = sql_set_has(log->set, log->slots, log->batch, &there);
-        if (there) {
+        if (there)
             forget_batch(log);
-        }
     }
-    if (SUCCEEDED(hr) && log->batch == NULL) {
+    if (SUCCEEDED(hr) && !log->batch)
         hr = take_batch(log);
-    }
-    if (hr != S_OK) {
+    if (hr != S_OK)
         return hr;
-    }
     hr = sql_set_write(log->set, log->slots, log->batch, &committing);
     log->in_doubt = committing;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         forget_batch(log);
-    }
     return hr;
 }
 
@@ -235,11 +225,10 @@ static void pause_for(struct sql_log *log, uint32_t ms)
         host_lock_enter(&log->lock);
         bool closing = log->closing;
         host_lock_leave(&log->lock);
-        if (closing && ms > CLOSING_PAUSE_MS) {
+        if (closing && ms > CLOSING_PAUSE_MS)
             ms = CLOSING_PAUSE_MS;
-        } else {
+        else
             wakeup_wait(log->work, (uint32_t)(from + ms - now));
-        }
         now = clock_monotonic_ms();
     }
 }
@@ -249,12 +238,10 @@ static bool goes_on(struct sql_log *log, HRESULT hr)
 {
     host_lock_enter(&log->lock);
     bool more = SUCCEEDED(hr) || (log->opened && !log->patient);
-    if (log->closing) {
-        more = more && clock_monotonic_ms() < log->deadline && (hr != S_FALSE || log->first != NULL);
-    }
-    if (SUCCEEDED(hr)) {
+    if (log->closing)
+        more = more && clock_monotonic_ms() < log->deadline && (hr != S_FALSE || log->first);
+    if (SUCCEEDED(hr))
         log->opened = true;
-    }
     host_lock_leave(&log->lock);
     wakeup_set(log->done);
     return more;
@@ -270,17 +257,15 @@ static void thread_body(void *user)
             disconnect(log);
             set_failure(log, hr);
         }
-        if (!goes_on(log, hr)) {
+        if (!goes_on(log, hr))
             break;
-        }
         if (FAILED(hr)) {
             pause = pause == 0 ? FIRST_PAUSE_MS : pause * 2 < LONGEST_PAUSE_MS ? pause * 2 : LONGEST_PAUSE_MS;
             pause_for(log, pause);
         } else {
             pause = 0;
-            if (hr == S_FALSE) {
+            if (hr == S_FALSE)
                 wakeup_wait(log->work, REST_MS);
-            }
         }
     }
     disconnect(log);
@@ -309,25 +294,21 @@ static void add_row(struct sql_sample *sample, uint32_t slot, const struct log_r
 static HRESULT make_sample(struct sql_log *log, int64_t utc, const struct log_cell *cells, struct sql_sample **out)
 {
     size_t most = 0;
-    for (size_t i = 0; i < log->counters.count; i++) {
+    for (size_t i = 0; i < log->counters.count; i++)
         most += log->counters.items[i].wildcard ? cells[i].item_count : 1;
-    }
     struct sql_sample *sample = memory_alloc(sample_bytes(most));
-    HRESULT hr = sample != NULL ? S_OK : E_OUTOFMEMORY;
-    if (sample != NULL) {
+    HRESULT hr = sample ? S_OK : E_OUTOFMEMORY;
+    if (sample)
         *sample = (struct sql_sample){.utc = utc, .number = log->number + 1};
-    }
     for (size_t i = 0, single = 0; i < log->counters.count && SUCCEEDED(hr); i++) {
-        if (!log->counters.items[i].wildcard) {
+        if (!log->counters.items[i].wildcard)
             add_row(sample, (uint32_t)single++, &cells[i].raw, cells[i].has_value, cells[i].value);
-        }
         for (size_t k = 0; log->counters.items[i].wildcard && k < cells[i].item_count && SUCCEEDED(hr); k++) {
             const struct log_item *item = &cells[i].items[k];
             uint32_t slot;
             hr = sql_slots_find(&log->known, (uint32_t)i, item->instance, sample->number, &slot);
-            if (SUCCEEDED(hr)) {
+            if (SUCCEEDED(hr))
                 add_row(sample, slot, &item->raw, item->has_value, item->value);
-            }
         }
     }
     if (FAILED(hr)) {
@@ -341,20 +322,19 @@ static HRESULT make_sample(struct sql_log *log, int64_t utc, const struct log_ce
 /* With the lock held. */
 static HRESULT refuse(struct sql_log *log)
 {
-    if (log->away_since == 0) {
+    if (log->away_since == 0)
         log->away_since = clock_utc();
-    }
     log->refused++;
     return error_set(FAILED(log->failure) ? log->failure : HRESULT_FROM_WIN32(ERROR_TIMEOUT),
                      "%s: %" PRIu64 " samples wait for the database, which is all that is kept: %s", log->source.shown,
-                     log->kept_samples, log->failure_text != NULL ? log->failure_text : "it does not answer");
+                     log->kept_samples, log->failure_text ? log->failure_text : "it does not answer");
 }
 
 /* The failure that ended a patient log's thread. */
 static HRESULT ended_with(struct sql_log *log)
 {
     return error_set(FAILED(log->failure) ? log->failure : E_UNEXPECTED, "%s: %s", log->source.shown,
-                     log->failure_text != NULL ? log->failure_text : "out of memory");
+                     log->failure_text ? log->failure_text : "out of memory");
 }
 
 static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)
@@ -386,9 +366,8 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
             hr = refuse(log);
         }
         host_lock_leave(&log->lock);
-        if (room || FAILED(hr)) {
+        if (room || FAILED(hr))
             break;
-        }
         wakeup_wait(log->done, REST_MS);
     }
     if (FAILED(hr)) {
@@ -408,13 +387,11 @@ static HRESULT sql_flush(struct log_writer *w)
     for (bool waits = log->patient; waits;) {
         host_lock_enter(&log->lock);
         waits = log->kept_samples > 0 && !log->ended;
-        if (log->ended) {
+        if (log->ended)
             hr = ended_with(log);
-        }
         host_lock_leave(&log->lock);
-        if (waits) {
+        if (waits)
             wakeup_wait(log->done, REST_MS);
-        }
     }
     return hr;
 }
@@ -431,7 +408,7 @@ static HRESULT sql_remark(struct log_writer *w, char **text)
     host_lock_enter(&log->lock);
     if (log->remarks.length > 0 || log->remarks.failed) {
         *text = text_buffer_take(&log->remarks);
-        hr = *text != NULL ? S_OK : E_OUTOFMEMORY;
+        hr = *text ? S_OK : E_OUTOFMEMORY;
     }
     host_lock_leave(&log->lock);
     return hr;
@@ -445,9 +422,8 @@ static bool wait_for_thread(struct sql_log *log, bool opened, uint32_t ms)
         host_lock_enter(&log->lock);
         bool reached = log->ended || (opened && log->opened);
         host_lock_leave(&log->lock);
-        if (reached || now >= until) {
+        if (reached || now >= until)
             return reached;
-        }
         wakeup_wait(log->done, (uint32_t)(until - now));
         now = clock_monotonic_ms();
     }
@@ -470,7 +446,7 @@ static HRESULT sql_close(struct log_writer *w)
                        "%s: the last %" PRIu64
                        " samples are lost, they could not be written when the log was closed: %s",
                        log->source.shown, log->kept_samples,
-                       log->failure_text != NULL ? log->failure_text : "the database does not answer");
+                       log->failure_text ? log->failure_text : "the database does not answer");
     }
     host_lock_leave(&log->lock);
     let_go(log);
@@ -483,35 +459,29 @@ static HRESULT set_zone(struct sql_log *log, int64_t start_utc, const struct log
     if (!zone->known) {
         log->zone.bias_minutes = clock_bias_minutes(start_utc);
         log->zone.name = clock_zone_name();
-        return log->zone.name != NULL ? S_OK : E_OUTOFMEMORY;
+        return log->zone.name ? S_OK : E_OUTOFMEMORY;
     }
     log->zone.bias_minutes = zone->bias_minutes;
-    log->zone.name = zone->name != NULL ? text_copy(zone->name) : NULL;
-    return zone->name == NULL || log->zone.name != NULL ? S_OK : E_OUTOFMEMORY;
+    log->zone.name = zone->name ? text_copy(zone->name) : NULL;
+    return !zone->name || log->zone.name ? S_OK : E_OUTOFMEMORY;
 }
 
 static HRESULT prepare(struct sql_log *log, const char *path, const struct log_counter *counters, size_t count,
                        int64_t start_utc, const struct log_options *options)
 {
     HRESULT hr = sql_source_parse(path, &log->source);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = set_zone(log, start_utc, &options->zone);
-    }
-    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
         hr = log_counters_add(&log->counters, &counters[i]);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = sql_slots_init(&log->known, &log->counters);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = wakeup_create(&log->work);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = wakeup_create(&log->done);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = sql_set_create(&log->source, start_utc, &log->zone, &log->set);
-    }
     return hr;
 }
 
@@ -532,9 +502,8 @@ static HRESULT open_database(struct sql_log *log)
                          log->source.shown, CREATE_MS / 1000);
     }
     host_lock_enter(&log->lock);
-    if (!log->opened) {
+    if (!log->opened)
         hr = ended_with(log);
-    }
     host_lock_leave(&log->lock);
     return hr;
 }
@@ -543,9 +512,8 @@ static HRESULT sql_create(const char *path, const struct log_counter *counters, 
                           const struct log_options *options, struct log_writer **out)
 {
     struct sql_log *log = memory_zero(1, sizeof *log);
-    if (log == NULL) {
+    if (!log)
         return E_OUTOFMEMORY;
-    }
     log->base.functions = &log_sql_functions;
     log->owners = 1;
     log->end = &log->first;
@@ -553,9 +521,8 @@ static HRESULT sql_create(const char *path, const struct log_counter *counters, 
     log->kept_max = options->kept_bytes != 0 ? options->kept_bytes : LOG_KEPT_BYTES;
     log->patient = options->patient;
     HRESULT hr = prepare(log, path, counters, count, start_utc, options);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = open_database(log);
-    }
     if (FAILED(hr)) {
         let_go(log);
         return hr;

@@ -6,17 +6,16 @@
    - Windows writes 0 as the value of a rate's first sample, so a 0 is a value.
    - Rows come one by one where the driver can do that; a set is read whole only by the database. */
 #include "engine/log/log_formats.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/number_read.h"
 #include "engine/log/sql_tables.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/sql_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <inttypes.h>
+#include <string.h>
 
 enum { LOGIN_SECONDS = 10, VALUE_UNITS = 64, TICKS_PER_MS = 10000 };
 #define LAST_TIME (INT64_C(2650467744000000000) - 1) /* the year 9999 ends: times are texts of four figures */
@@ -45,7 +44,7 @@ struct sql_reader {
 static bool sql_recognises(const char *path, const uint8_t *head, size_t size)
 {
     (void)size;
-    return head == NULL && sql_source_is(path);
+    return !head && sql_source_is(path);
 }
 
 static void sql_close_reader(struct log_reader *base)
@@ -64,16 +63,14 @@ static void sql_close_reader(struct log_reader *base)
 static HRESULT connect_reader(struct sql_reader *r)
 {
     HRESULT hr = odbc_connect(r->source.connection, LOGIN_SECONDS, &r->connection);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = sql_dialect_of(r->connection, &r->dialect);
-    }
-    if (FAILED(hr) || r->dialect->streaming[0] == '\0') {
+    if (FAILED(hr) || !r->dialect->streaming[0])
         return hr;
-    }
     char *connection = text_format("%s;%s", r->source.connection, r->dialect->streaming);
     odbc_disconnect(r->connection);
     r->connection = NULL;
-    hr = connection != NULL ? odbc_connect(connection, LOGIN_SECONDS, &r->connection) : E_OUTOFMEMORY;
+    hr = connection ? odbc_connect(connection, LOGIN_SECONDS, &r->connection) : E_OUTOFMEMORY;
     memory_free(connection);
     return hr;
 }
@@ -86,9 +83,8 @@ static HRESULT one_row(struct sql_reader *r, const char *sql, struct odbc_value 
     HRESULT hr = odbc_prepare(r->connection, sql, in, in_count, out, out_count, &select);
     if (SUCCEEDED(hr)) {
         hr = odbc_execute(select);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = odbc_fetch(select);
-        }
         odbc_close(select);
     }
     return hr;
@@ -97,9 +93,8 @@ static HRESULT one_row(struct sql_reader *r, const char *sql, struct odbc_value 
 /* A char(24) or char(32) may come filled up. */
 static void cut_blanks(char *text)
 {
-    for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--) {
+    for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
         text[n - 1] = '\0';
-    }
 }
 
 static HRESULT read_set(struct sql_reader *r)
@@ -113,29 +108,24 @@ static HRESULT read_set(struct sql_reader *r)
     odbc_set_text(&in, r->source.log_set);
     HRESULT hr =
         one_row(r, "SELECT GUID, MinutesToUTC, TimeZoneName FROM DisplayToID WHERE DisplayString = ?", &in, 1, out, 3);
-    if (hr == S_FALSE) {
+    if (hr == S_FALSE)
         return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the database has no log set of this name");
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = odbc_get_text(&out[0], &text);
-    }
-    if (SUCCEEDED(hr) && !text_to_guid(text, &guid)) {
+    if (SUCCEEDED(hr) && !text_to_guid(text, &guid))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "DisplayToID: \"%s\" is no GUID", text);
-    }
     memory_free(text);
     text = NULL;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = odbc_get_text(&out[2], &text);
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     cut_blanks(text);
     sql_guid_text(&guid, r->guid);
     r->base.info.zone.known = out[1].length != ODBC_NULL;
     r->base.info.zone.bias_minutes = r->base.info.zone.known ? out[1].integer : 0;
     r->base.info.zone.name = text;
-    if (text[0] == '\0') {
+    if (!text[0]) {
         r->base.info.zone.name = NULL;
         memory_free(text);
     }
@@ -148,11 +138,10 @@ static HRESULT get_name(const struct odbc_value *v, bool required, const char **
     char *text;
     HRESULT hr = odbc_get_text(v, &text);
     *out = NULL;
-    if (SUCCEEDED(hr) && v->length == ODBC_NULL && !required) {
+    if (SUCCEEDED(hr) && v->length == ODBC_NULL && !required)
         memory_free(text);
-    } else if (SUCCEEDED(hr)) {
+    else if (SUCCEEDED(hr))
         *out = text;
-    }
     return hr;
 }
 
@@ -181,20 +170,17 @@ static HRESULT add_counter(struct sql_reader *r, const struct odbc_value *row, s
     struct log_counter names = {0};
     const char **const texts[] = {&names.machine, &names.object, &names.counter, &names.instance, &names.parent};
     HRESULT hr = S_OK;
-    for (int i = 0; i < 5 && SUCCEEDED(hr); i++) {
+    for (int i = 0; i < 5 && SUCCEEDED(hr); i++)
         hr = get_name(&row[D_MACHINE + i], i < 3, texts[i]);
-    }
     if (SUCCEEDED(hr)) {
         const char *machine = names.machine;
         names.type = (uint32_t)row[D_TYPE].integer;
         names.default_scale = row[D_SCALE].integer;
         names.index = row[D_INDEX].length == ODBC_NULL ? 0 : (uint32_t)row[D_INDEX].integer;
-        if (row[D_BASE_A].length != ODBC_NULL && row[D_BASE_B].length != ODBC_NULL) {
+        if (row[D_BASE_A].length != ODBC_NULL && row[D_BASE_B].length != ODBC_NULL)
             names.time_base = wide_number(&row[D_BASE_A], &row[D_BASE_B]);
-        }
-        if (machine[0] == '\0') {
+        if (!machine[0])
             names.machine = NULL;
-        }
         void *ids = r->ids;
         hr = memory_grow(&ids, capacity, r->base.counters.count + 1, sizeof *r->ids)
                  ? log_counters_add(&r->base.counters, &names)
@@ -206,9 +192,8 @@ static HRESULT add_counter(struct sql_reader *r, const struct odbc_value *row, s
         uint32_t column = (uint32_t)r->base.counters.count - 1;
         r->ids[column] = (struct counter_id){row[D_ID].integer, column};
     }
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++)
         memory_free((void *)*texts[i]);
-    }
     return hr;
 }
 
@@ -217,14 +202,12 @@ static HRESULT set_machine(struct sql_reader *r)
 {
     const struct log_counters *c = &r->base.counters;
     const char *machine = c->count > 0 ? c->items[0].machine : NULL;
-    for (size_t i = 1; i < c->count && machine != NULL; i++) {
-        if (c->items[i].machine == NULL || strcmp(c->items[i].machine, machine) != 0) {
+    for (size_t i = 1; i < c->count && machine; i++)
+        if (!c->items[i].machine || strcmp(c->items[i].machine, machine) != 0)
             machine = NULL;
-        }
-    }
-    if (machine != NULL) {
+    if (machine) {
         r->base.info.machine = text_copy(machine);
-        return r->base.info.machine != NULL ? S_OK : E_OUTOFMEMORY;
+        return r->base.info.machine ? S_OK : E_OUTOFMEMORY;
     }
     return S_OK;
 }
@@ -236,9 +219,8 @@ static HRESULT read_counters(struct sql_reader *r)
     struct odbc_statement *select;
     size_t capacity = 0;
     char sql[400];
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++)
         row[D_MACHINE + i] = odbc_text(room[i], SQL_NAME_UNITS);
-    }
     snprintf(
         sql, sizeof sql,
         "SELECT CounterID, MachineName, ObjectName, CounterName, InstanceName, ParentName, CounterType, "
@@ -248,14 +230,13 @@ static HRESULT read_counters(struct sql_reader *r)
     HRESULT hr = odbc_prepare(r->connection, sql, NULL, 0, row, DETAILS, &select);
     if (SUCCEEDED(hr)) {
         hr = odbc_execute(select);
-        while (SUCCEEDED(hr) && (hr = odbc_fetch(select)) == S_OK) {
+        while (SUCCEEDED(hr) && (hr = odbc_fetch(select)) == S_OK)
             hr = add_counter(r, row, &capacity);
-        }
         odbc_close(select);
     }
     if (SUCCEEDED(hr)) {
         r->cells = memory_zero(r->base.counters.count + 1, sizeof *r->cells);
-        hr = r->cells != NULL ? set_machine(r) : E_OUTOFMEMORY;
+        hr = r->cells ? set_machine(r) : E_OUTOFMEMORY;
     }
     return hr;
 }
@@ -263,8 +244,8 @@ static HRESULT read_counters(struct sql_reader *r)
 /* The condition on CounterData's rows: those of the set, from `from` on. From memory_alloc. */
 static char *row_condition(const struct sql_reader *r)
 {
-    return text_format("GUID = '%s'%s%s%s", r->guid, r->from[0] != '\0' ? " AND CounterDateTime >= '" : "", r->from,
-                       r->from[0] != '\0' ? "'" : "");
+    return text_format("GUID = '%s'%s%s%s", r->guid, r->from[0] ? " AND CounterDateTime >= '" : "", r->from,
+                       r->from[0] ? "'" : "");
 }
 
 static HRESULT count_rows(struct sql_reader *r, const char *condition, uint64_t *rows)
@@ -274,9 +255,8 @@ static HRESULT count_rows(struct sql_reader *r, const char *condition, uint64_t 
     char sql[192], *text;
     snprintf(sql, sizeof sql, "SELECT count(*) FROM CounterData WHERE %s", condition);
     HRESULT hr = one_row(r, sql, NULL, 0, &count, 1);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = odbc_get_text(&count, &text);
-    }
     if (SUCCEEDED(hr)) {
         (void)text_to_u64(text, rows);
         memory_free(text);
@@ -287,32 +267,27 @@ static HRESULT count_rows(struct sql_reader *r, const char *condition, uint64_t 
 static HRESULT sql_open(const char *path, struct log_reader **out)
 {
     struct sql_reader *r = memory_zero(1, sizeof *r);
-    if (r == NULL) {
+    if (!r)
         return E_OUTOFMEMORY;
-    }
     r->base.functions = &log_sql_reader;
     r->base.info.format = LOG_SQL;
     r->base.info.has_values = true;
     HRESULT hr = sql_source_parse(path, &r->source);
     if (SUCCEEDED(hr)) {
         hr = connect_reader(r);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = sql_tables_ensure(r->connection, r->dialect, false);
-        }
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = read_set(r);
-        }
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = read_counters(r);
-        }
         if (SUCCEEDED(hr)) {
             char *condition = row_condition(r);
-            hr = condition != NULL ? count_rows(r, condition, &r->total) : E_OUTOFMEMORY;
+            hr = condition ? count_rows(r, condition, &r->total) : E_OUTOFMEMORY;
             memory_free(condition);
         }
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             error_prefix(hr, "%s", r->source.shown);
-        }
     }
     if (FAILED(hr)) {
         sql_close_reader(&r->base);
@@ -324,21 +299,19 @@ static HRESULT sql_open(const char *path, struct log_reader **out)
 
 static HRESULT begin_rows(struct sql_reader *r)
 {
-    for (int i = 0; i < COLUMNS; i++) {
+    for (int i = 0; i < COLUMNS; i++)
         r->row[i] = (struct odbc_value){.kind = ODBC_INTEGER};
-    }
     r->row[C_TIME] = odbc_text(r->time, SQL_TIME_UNITS);
-    r->row[C_VALUE] =
-        r->dialect->value != NULL ? odbc_text(r->value, VALUE_UNITS) : (struct odbc_value){.kind = ODBC_REAL};
+    r->row[C_VALUE] = r->dialect->value ? odbc_text(r->value, VALUE_UNITS) : (struct odbc_value){.kind = ODBC_REAL};
     char *condition = row_condition(r), *sql = NULL;
     uint64_t rows = 0;
-    HRESULT hr = condition != NULL ? count_rows(r, condition, &rows) : E_OUTOFMEMORY;
+    HRESULT hr = condition ? count_rows(r, condition, &rows) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         sql = text_format("SELECT CounterID, RecordIndex, CounterDateTime, %s, FirstValueA, FirstValueB, SecondValueA, "
                           "SecondValueB, MultiCount FROM CounterData WHERE %s ORDER BY CounterDateTime, RecordIndex, "
                           "CounterID",
-                          r->dialect->value != NULL ? r->dialect->value : "CounterValue", condition);
-        hr = sql != NULL ? odbc_prepare(r->connection, sql, NULL, 0, r->row, COLUMNS, &r->rows) : E_OUTOFMEMORY;
+                          r->dialect->value ? r->dialect->value : "CounterValue", condition);
+        hr = sql ? odbc_prepare(r->connection, sql, NULL, 0, r->row, COLUMNS, &r->rows) : E_OUTOFMEMORY;
     }
     memory_free(condition);
     memory_free(sql);
@@ -350,9 +323,8 @@ static HRESULT begin_rows(struct sql_reader *r)
         }
     }
     r->ended = r->ahead = false;
-    if (r->from[0] == '\0') {
+    if (!r->from[0])
         r->total = rows;
-    }
     r->done = r->total > rows ? r->total - rows : 0;
     return hr;
 }
@@ -360,9 +332,8 @@ static HRESULT begin_rows(struct sql_reader *r)
 /* Makes `row` hold the next row. S_FALSE: there is none. */
 static HRESULT look_ahead(struct sql_reader *r)
 {
-    if (r->ahead) {
+    if (r->ahead)
         return S_OK;
-    }
     HRESULT hr = r->ended ? S_FALSE : odbc_fetch(r->rows);
     r->ahead = hr == S_OK;
     r->ended = hr == S_FALSE;
@@ -389,7 +360,7 @@ static HRESULT take_row(struct sql_reader *r)
     const struct counter_id *found =
         r->base.counters.count > 0 ? bsearch(&key, r->ids, r->base.counters.count, sizeof *r->ids, compare_ids) : NULL;
     r->ahead = false;
-    if (found == NULL) {
+    if (!found) {
         /* A counter that came after the set was opened, or one without its row in CounterDetails. */
         log_reader_remark(&r->base, "CounterData: a row of CounterID %d, which was not in CounterDetails", (int)key.id);
         return S_OK;
@@ -400,9 +371,8 @@ static HRESULT take_row(struct sql_reader *r)
     if (cell->has_value && row[C_VALUE].kind == ODBC_TEXT) {
         char *text;
         HRESULT hr = odbc_get_text(&row[C_VALUE], &text);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
         cell->has_value = number_read(text, text + strlen(text), '.', &cell->value) != NULL;
         memory_free(text);
     }
@@ -424,24 +394,20 @@ static HRESULT take_sample(struct sql_reader *r, int64_t *utc)
     int32_t index = r->row[C_INDEX].integer;
     char *text;
     HRESULT hr = odbc_get_text(&r->row[C_TIME], &text);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     cut_blanks(text);
     bool timed = sql_time_parse(text, utc);
-    if (!timed) {
+    if (!timed)
         log_reader_remark(&r->base, "CounterData: RecordIndex %d has the time \"%s\"", (int)index, text);
-    }
     memory_free(text);
-    for (size_t i = 0; i < r->base.counters.count; i++) {
+    for (size_t i = 0; i < r->base.counters.count; i++)
         r->cells[i] = (struct log_cell){.raw.status = PDH_CSTATUS_INVALID_DATA};
-    }
     memcpy(r->last_time, r->time, sizeof r->time);
     do {
         hr = take_row(r);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = look_ahead(r);
-        }
     } while (hr == S_OK && r->row[C_INDEX].integer == index && memcmp(r->time, r->last_time, sizeof r->time) == 0);
     return FAILED(hr) ? hr : timed ? S_OK : S_FALSE;
 }
@@ -449,12 +415,11 @@ static HRESULT take_sample(struct sql_reader *r, int64_t *utc)
 static HRESULT sql_next(struct log_reader *base, int64_t *utc, const struct log_cell **cells)
 {
     struct sql_reader *r = (struct sql_reader *)base;
-    HRESULT hr = r->rows != NULL ? S_OK : begin_rows(r);
+    HRESULT hr = r->rows ? S_OK : begin_rows(r);
     while (SUCCEEDED(hr)) {
         hr = look_ahead(r);
-        if (hr != S_OK) {
+        if (hr != S_OK)
             break;
-        }
         hr = take_sample(r, utc);
         if (hr == S_OK) {
             *cells = r->cells;
@@ -471,9 +436,8 @@ static HRESULT sql_seek(struct log_reader *base, int64_t utc)
     odbc_close(r->rows);
     r->rows = NULL;
     r->from[0] = '\0';
-    if (utc > 0) {
+    if (utc > 0)
         sql_time_text(utc < LAST_TIME ? utc + TICKS_PER_MS - 1 : LAST_TIME, r->from);
-    }
     return S_OK;
 }
 

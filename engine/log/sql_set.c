@@ -10,16 +10,16 @@
      has no row. */
 #include "engine/log/sql_set.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "engine/log/sql_details.h"
 #include "engine/log/sql_tables.h"
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 enum {
     LOGIN_SECONDS = 10,
@@ -48,9 +48,8 @@ HRESULT sql_set_create(const struct sql_source *source, int64_t start_utc, const
 {
     struct sql_set *s = memory_zero(1, sizeof *s);
     *out = NULL;
-    if (s == NULL) {
+    if (!s)
         return E_OUTOFMEMORY;
-    }
     s->source = source;
     s->start_utc = start_utc;
     s->zone = zone;
@@ -79,7 +78,7 @@ void sql_set_disconnect(struct sql_set *s)
 
 void sql_set_free(struct sql_set *s)
 {
-    if (s != NULL) {
+    if (s) {
         sql_set_disconnect(s);
         memory_free(s);
     }
@@ -91,9 +90,8 @@ static void put_time(const struct sql_set *s, struct odbc_value *v, int64_t utc)
     char text[SQL_TIME_UNITS];
     sql_time_text(utc, text);
     odbc_set_text(v, text);
-    if (s->dialect->time_nul) {
+    if (s->dialect->time_nul)
         v->length += (intptr_t)sizeof(WCHAR);
-    }
 }
 
 /* S_FALSE: there is no row yet. */
@@ -105,19 +103,16 @@ static HRESULT find_set(struct sql_set *s)
     odbc_set_text(&in, s->source->log_set);
     HRESULT hr =
         odbc_prepare(s->connection, "SELECT GUID FROM DisplayToID WHERE DisplayString = ?", &in, 1, &out, 1, &select);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     hr = odbc_execute(select);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = odbc_fetch(select);
-    }
     if (hr == S_OK) {
         char *text;
         hr = odbc_get_text(&out, &text);
-        if (SUCCEEDED(hr) && !text_to_guid(text, &s->guid)) {
+        if (SUCCEEDED(hr) && !text_to_guid(text, &s->guid))
             hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "DisplayToID: \"%s\" is no GUID", text);
-        }
         memory_free(text);
     }
     odbc_close(select);
@@ -163,7 +158,7 @@ static HRESULT ensure_set(struct sql_set *s)
             if (found == S_OK) {
                 sql_guid_text(&s->guid, s->guid_text);
                 hr = S_OK;
-            } else if (text != NULL) {
+            } else if (text) {
                 error_set(hr, "%s", text);
             }
             memory_free(text);
@@ -177,12 +172,10 @@ static HRESULT prepare_insert(struct sql_set *s, size_t rows, struct odbc_statem
     struct text_buffer b = {0};
     text_buffer_add(&b, "INSERT INTO CounterData (GUID, CounterID, RecordIndex, CounterDateTime, CounterValue, "
                         "FirstValueA, FirstValueB, SecondValueA, SecondValueB, MultiCount) VALUES ");
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; i < rows; i++)
         text_buffer_format(&b, "%s('%s', ?, ?, ?, ?, ?, ?, ?, ?, ?)", i > 0 ? ", " : "", s->guid_text);
-    }
     char *sql = text_buffer_take(&b);
-    HRESULT hr =
-        sql != NULL ? odbc_prepare(s->connection, sql, s->values, rows * ROW_VALUES, NULL, 0, out) : E_OUTOFMEMORY;
+    HRESULT hr = sql ? odbc_prepare(s->connection, sql, s->values, rows * ROW_VALUES, NULL, 0, out) : E_OUTOFMEMORY;
     memory_free(sql);
     return hr;
 }
@@ -202,21 +195,16 @@ static HRESULT prepare_inserts(struct sql_set *s)
 HRESULT sql_set_connect(struct sql_set *s)
 {
     HRESULT hr = odbc_connect(s->source->connection, LOGIN_SECONDS, &s->connection);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = sql_dialect_of(s->connection, &s->dialect);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = sql_tables_ensure(s->connection, s->dialect, true);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = ensure_set(s);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = prepare_inserts(s);
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         sql_set_disconnect(s);
-    }
     return hr;
 }
 
@@ -260,7 +248,7 @@ static HRESULT insert_samples(struct sql_set *s, struct sql_slot *const *slots, 
 {
     HRESULT hr = S_OK;
     s->filled = 0;
-    for (const struct sql_sample *sample = first; sample != NULL && SUCCEEDED(hr); sample = sample->next) {
+    for (const struct sql_sample *sample = first; sample && SUCCEEDED(hr); sample = sample->next) {
         WCHAR room[SQL_TIME_UNITS] = {0};
         struct odbc_value time = odbc_text(room, SQL_TIME_UNITS);
         put_time(s, &time, sample->utc);
@@ -281,7 +269,7 @@ static HRESULT count_samples(struct sql_set *s, const struct sql_sample *first)
 {
     int64_t latest = first->utc;
     unsigned count = 0;
-    for (const struct sql_sample *sample = first; sample != NULL; sample = sample->next) {
+    for (const struct sql_sample *sample = first; sample; sample = sample->next) {
         latest = sample->utc > latest ? sample->utc : latest;
         count++;
     }
@@ -304,19 +292,15 @@ static HRESULT count_samples(struct sql_set *s, const struct sql_sample *first)
 static HRESULT write_batch(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first)
 {
     HRESULT hr = count_samples(s, first);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = sql_details_resolve(s->connection, s->guid_text, slots, first, &s->highest);
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
-    if (s->base + first->number <= s->highest) {
+    if (s->base + first->number <= s->highest)
         s->base = s->highest + 1 - first->number;
-    }
     hr = insert_samples(s, slots, first);
-    for (const struct sql_sample *sample = first; sample != NULL; sample = sample->next) {
+    for (const struct sql_sample *sample = first; sample; sample = sample->next)
         s->highest = s->base + sample->number;
-    }
     return hr;
 }
 
@@ -325,18 +309,16 @@ HRESULT sql_set_write(struct sql_set *s, struct sql_slot *const *slots, const st
 {
     *committing = false;
     HRESULT hr = odbc_begin(s->connection);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     int64_t highest = s->highest;
     hr = write_batch(s, slots, first); /* disconnecting takes it back */
     if (SUCCEEDED(hr)) {
         hr = odbc_end(s->connection, true);
         *committing = FAILED(hr);
     }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         s->highest = highest; /* its numbers are not taken, or sql_set_has will find them */
-    }
     return hr;
 }
 
@@ -348,16 +330,13 @@ HRESULT sql_set_has(struct sql_set *s, struct sql_slot *const *slots, const stru
     struct odbc_statement *select;
     *there = false;
     const struct sql_sample *sample = first;
-    while (sample != NULL && sample->count == 0) {
+    while (sample && sample->count == 0)
         sample = sample->next;
-    }
-    if (sample == NULL) {
+    if (!sample)
         return S_OK;
-    }
     HRESULT hr = sql_details_resolve(s->connection, s->guid_text, slots, first, &s->highest);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     snprintf(sql, sizeof sql,
              "SELECT count(*) FROM CounterData WHERE GUID = '%s' AND CounterID = ? AND RecordIndex = %" PRId64
              " AND CounterDateTime = ?",
@@ -367,9 +346,8 @@ HRESULT sql_set_has(struct sql_set *s, struct sql_slot *const *slots, const stru
         in[0].integer = slots[sample->rows[0].slot]->id;
         put_time(s, &in[1], sample->utc);
         hr = odbc_execute(select);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = odbc_fetch(select);
-        }
         *there = hr == S_OK && out.integer > 0;
         odbc_close(select);
     }

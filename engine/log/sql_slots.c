@@ -2,11 +2,11 @@
 /* The slots of an SQL log, found by counter, instance and occurrence. */
 #include "engine/log/sql_slots.h"
 
-#include <string.h>
-
 #include "engine/log/counter_path.h"
 #include "engine/log/sql_tables.h"
 #include "engine/os/memory.h"
+
+#include <string.h>
 
 enum { LONGEST_NAME = SQL_NAME_UNITS - 1 };
 
@@ -28,46 +28,39 @@ static uint64_t entry_hash(uint32_t counter, const char *instance, uint32_t occu
 static void table_put(struct sql_slots *s, size_t index)
 {
     size_t at = (size_t)s->entries[index]->hash & s->mask;
-    while (s->table[at] != 0) {
+    while (s->table[at] != 0)
         at = (at + 1) & s->mask;
-    }
     s->table[at] = (uint32_t)index + 1;
 }
 
 /* Room for one more entry in the table, at most half full. */
 static bool table_grow(struct sql_slots *s)
 {
-    if (s->table != NULL && (s->count + 1) * 2 <= s->mask + 1) {
+    if (s->table && (s->count + 1) * 2 <= s->mask + 1)
         return true;
-    }
-    size_t size = s->table != NULL ? (s->mask + 1) * 2 : 64;
-    while (size < (s->count + 1) * 2) {
+    size_t size = s->table ? (s->mask + 1) * 2 : 64;
+    while (size < (s->count + 1) * 2)
         size *= 2;
-    }
     uint32_t *table = memory_zero(size, sizeof *table);
-    if (table == NULL) {
+    if (!table)
         return false;
-    }
     memory_free(s->table);
     s->table = table;
     s->mask = size - 1;
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count; i++)
         table_put(s, i);
-    }
     return true;
 }
 
 /* As long as its column; in place. NULL is "" where `required`. */
 static bool column_text(const char **name, bool required)
 {
-    if (*name == NULL && !required) {
+    if (!*name && !required)
         return true;
-    }
     char *text = text_copy(*name);
     *name = text;
-    if (text == NULL) {
+    if (!text)
         return false;
-    }
     for (size_t n = strlen(text); text_utf16_length(text) > LONGEST_NAME;) {
         do {
             n--;
@@ -86,16 +79,15 @@ static HRESULT slot_names(const struct log_counter *counter, const char *instanc
     struct counter_path path = {0};
     names.path = NULL;
     names.wildcard = false;
-    if (instance != NULL) {
+    if (instance) {
         char *text = text_format("\\o(%s)\\c", instance);
-        PDH_STATUS status = text != NULL ? counter_path_parse(text, &path) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        PDH_STATUS status = text ? counter_path_parse(text, &path) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
         memory_free(text);
-        if ((DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE) {
+        if ((DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE)
             return E_OUTOFMEMORY;
-        }
-        names.instance = path.instance != NULL ? path.instance : instance;
+        names.instance = path.instance ? path.instance : instance;
         names.parent = path.parent;
-        names.index = (path.instance == NULL || path.index == PATH_NO_INDEX ? 0 : path.index) + occurrence;
+        names.index = (!path.instance || path.index == PATH_NO_INDEX ? 0 : path.index) + occurrence;
     }
     const char **const texts[] = {&names.machine, &names.object, &names.counter, &names.instance, &names.parent};
     bool copied = true;
@@ -105,9 +97,8 @@ static HRESULT slot_names(const struct log_counter *counter, const char *instanc
         count++;
     }
     HRESULT hr = copied ? log_counters_add(out, &names) : E_OUTOFMEMORY;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         memory_free((void *)*texts[i]);
-    }
     counter_path_free(&path);
     return hr;
 }
@@ -116,20 +107,17 @@ static HRESULT add_entry(struct sql_slots *s, uint32_t counter, const char *inst
                          uint64_t hash)
 {
     struct sql_slot_entry *e = memory_zero(1, sizeof *e);
-    if (e == NULL) {
+    if (!e)
         return E_OUTOFMEMORY;
-    }
     e->counter = counter;
     e->occurrence = occurrence;
     e->hash = hash;
-    e->instance = instance != NULL ? text_copy(instance) : NULL;
-    HRESULT hr = e->instance == NULL && instance != NULL ? E_OUTOFMEMORY : S_OK;
-    if (SUCCEEDED(hr)) {
+    e->instance = instance ? text_copy(instance) : NULL;
+    HRESULT hr = !e->instance && instance ? E_OUTOFMEMORY : S_OK;
+    if (SUCCEEDED(hr))
         hr = slot_names(&s->counters->items[counter], instance, occurrence, &e->slot.names);
-    }
-    if (SUCCEEDED(hr) && !table_grow(s)) {
+    if (SUCCEEDED(hr) && !table_grow(s))
         hr = E_OUTOFMEMORY;
-    }
     if (SUCCEEDED(hr)) {
         host_lock_enter(&s->lock);
         void *entries = s->entries;
@@ -158,18 +146,17 @@ HRESULT sql_slots_find(struct sql_slots *s, uint32_t counter, const char *instan
         struct sql_slot_entry *found = NULL;
         for (size_t at = (size_t)hash & s->mask; s->table[at] != 0; at = (at + 1) & s->mask) {
             struct sql_slot_entry *e = s->entries[s->table[at] - 1];
-            if (e->hash == hash && e->counter == counter && e->occurrence == occurrence && e->instance != NULL &&
+            if (e->hash == hash && e->counter == counter && e->occurrence == occurrence && e->instance &&
                 strcmp(e->instance, instance) == 0) {
                 found = e;
                 *out = s->table[at] - 1;
                 break;
             }
         }
-        if (found == NULL) {
+        if (!found) {
             HRESULT hr = add_entry(s, counter, instance, occurrence, hash);
-            if (FAILED(hr)) {
+            if (FAILED(hr))
                 return hr;
-            }
             *out = (uint32_t)s->count - 1;
             found = s->entries[*out];
         }
@@ -184,11 +171,9 @@ HRESULT sql_slots_init(struct sql_slots *s, const struct log_counters *counters)
 {
     s->counters = counters;
     HRESULT hr = table_grow(s) ? S_OK : E_OUTOFMEMORY;
-    for (uint32_t i = 0; i < counters->count && SUCCEEDED(hr); i++) {
-        if (!counters->items[i].wildcard) {
+    for (uint32_t i = 0; i < counters->count && SUCCEEDED(hr); i++)
+        if (!counters->items[i].wildcard)
             hr = add_entry(s, i, NULL, 0, entry_hash(i, NULL, 0));
-        }
-    }
     return hr;
 }
 
@@ -209,9 +194,8 @@ bool sql_slots_list(struct sql_slots *s, struct sql_slot ***list, size_t *count,
     void *grown = *list;
     bool ok = memory_grow(&grown, capacity, s->count, sizeof **list) != 0;
     *list = grown;
-    for (; ok && *count < s->count; (*count)++) {
+    for (; ok && *count < s->count; (*count)++)
         (*list)[*count] = &s->entries[*count]->slot;
-    }
     host_lock_leave(&s->lock);
     return ok;
 }

@@ -4,11 +4,11 @@
    Names stand without quotation marks, so that a query works on every database in any case. */
 #include "engine/log/sql_tables.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static const struct sql_dialect dialects[] = {
     {.product = "Microsoft SQL Server",
@@ -80,7 +80,7 @@ static HRESULT create_table(struct odbc *c, const struct sql_dialect *dialect, s
     const char *types = tables[table].types, *mark = strstr(types, "%s");
     char *sql = text_format("CREATE TABLE %s (%.*s%s%s)", tables[table].name, (int)(mark - types), types,
                             table == COUNTER_DETAILS ? dialect->identity : dialect->guid, mark + 2);
-    HRESULT hr = sql != NULL ? odbc_run(c, sql) : E_OUTOFMEMORY;
+    HRESULT hr = sql ? odbc_run(c, sql) : E_OUTOFMEMORY;
     memory_free(sql);
     return hr;
 }
@@ -88,12 +88,10 @@ static HRESULT create_table(struct odbc *c, const struct sql_dialect *dialect, s
 static HRESULT ensure(struct odbc *c, const struct sql_dialect *dialect, bool create, size_t table)
 {
     HRESULT hr = probe(c, table);
-    if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY) {
+    if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
-    }
-    if (!create) {
+    if (!create)
         return error_prefix(hr, "table %s", tables[table].name);
-    }
     char *missing = text_copy(error_text(hr));
     hr = create_table(c, dialect, table);
     if (FAILED(hr) && hr != E_OUTOFMEMORY) {
@@ -101,7 +99,7 @@ static HRESULT ensure(struct odbc *c, const struct sql_dialect *dialect, bool cr
         /* Another log may have made it a moment ago. */
         if (SUCCEEDED(probe(c, table))) {
             hr = S_OK;
-        } else if (missing != NULL && reason != NULL) {
+        } else if (missing && reason) {
             error_set(hr, "the table %s can neither be used (%s) nor be made (%s)", tables[table].name, missing,
                       reason);
         }
@@ -114,9 +112,8 @@ static HRESULT ensure(struct odbc *c, const struct sql_dialect *dialect, bool cr
 HRESULT sql_tables_ensure(struct odbc *c, const struct sql_dialect *dialect, bool create)
 {
     HRESULT hr = S_OK;
-    for (size_t i = 0; i < TABLES && SUCCEEDED(hr); i++) {
+    for (size_t i = 0; i < TABLES && SUCCEEDED(hr); i++)
         hr = ensure(c, dialect, create, i);
-    }
     return hr;
 }
 
@@ -135,9 +132,8 @@ static bool number_at(const char *text, int from, int to, int *out)
 {
     *out = 0;
     for (int i = from; i < to; i++) {
-        if (text[i] < '0' || text[i] > '9') {
+        if (text[i] < '0' || text[i] > '9')
             return false;
-        }
         *out = *out * 10 + (text[i] - '0');
     }
     return true;
@@ -148,26 +144,19 @@ bool sql_time_parse(const char *text, int64_t *utc)
     static const char form[] = "dddd-dd-dd dd:dd:dd";
     struct calendar_time t = {0};
     size_t length = strlen(text);
-    if (length != 19 && length != 23) {
+    if (length != 19 && length != 23)
         return false;
-    }
-    for (int i = 0; form[i] != '\0'; i++) {
-        if (form[i] != 'd' && text[i] != form[i] && !(form[i] == ' ' && text[i] == 'T')) {
+    for (int i = 0; form[i]; i++)
+        if (form[i] != 'd' && text[i] != form[i] && !(form[i] == ' ' && text[i] == 'T'))
             return false;
-        }
-    }
     if (!number_at(text, 0, 4, &t.year) || !number_at(text, 5, 7, &t.month) || !number_at(text, 8, 10, &t.day) ||
-        !number_at(text, 11, 13, &t.hour) || !number_at(text, 14, 16, &t.minute) ||
-        !number_at(text, 17, 19, &t.second)) {
+        !number_at(text, 11, 13, &t.hour) || !number_at(text, 14, 16, &t.minute) || !number_at(text, 17, 19, &t.second))
         return false;
-    }
-    if (length == 23 && ((text[19] != '.' && text[19] != ':') || !number_at(text, 20, 23, &t.millisecond))) {
+    if (length == 23 && ((text[19] != '.' && text[19] != ':') || !number_at(text, 20, 23, &t.millisecond)))
         return false;
-    }
     if (t.year < 1601 || t.month < 1 || t.month > 12 || t.day < 1 || t.day > 31 || t.hour > 23 || t.minute > 59 ||
-        t.second > 59) {
+        t.second > 59)
         return false;
-    }
     *utc = clock_from_calendar(&t);
     return true;
 }

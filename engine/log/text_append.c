@@ -2,11 +2,11 @@
 /* Finds the end of the last whole row of a text log that our writer or Windows' wrote. */
 #include "engine/log/text_append.h"
 
-#include <string.h>
-
 #include "engine/log/text_cells.h"
 #include "engine/log/text_rows.h"
 #include "engine/os/memory.h"
+
+#include <string.h>
 
 static HRESULT not_a_log(const char *path)
 {
@@ -16,9 +16,8 @@ static HRESULT not_a_log(const char *path)
 /* Is everything behind the first cell the same? */
 static bool same_columns(const struct text_header *a, const char *a_end, const struct text_header *b, const char *b_end)
 {
-    if (a->names == NULL || b->names == NULL) {
+    if (!a->names || !b->names)
         return a->names == b->names;
-    }
     return a->separator == b->separator && a_end - a->names == b_end - b->names &&
            memcmp(a->names, b->names, (size_t)(a_end - a->names)) == 0;
 }
@@ -28,12 +27,10 @@ static HRESULT check_header(const char *path, const struct text_row *row, enum t
 {
     struct text_header theirs, ours;
     if (!row->whole &&
-        (text_header_is_begun(row->text, row->length) || text_header_read(row->text, row->length, &theirs))) {
+        (text_header_is_begun(row->text, row->length) || text_header_read(row->text, row->length, &theirs)))
         return S_FALSE;
-    }
-    if (!text_header_read(row->text, row->length, &theirs) || !text_header_read(header, length - 2, &ours)) {
+    if (!text_header_read(row->text, row->length, &theirs) || !text_header_read(header, length - 2, &ours))
         return not_a_log(path);
-    }
     if (encoding != ENCODING_BYTES || theirs.tabs != ours.tabs ||
         !same_columns(&theirs, row->text + row->length, &ours, header + length - 2)) {
         return error_set(E_INVALIDARG,
@@ -51,9 +48,8 @@ static bool is_whole_row(const struct text_row *row, char separator, size_t coun
     struct text_cell cell;
     size_t cells = 0;
     while (text_cell_next(&at, end, separator, &cell)) {
-        if (!cell.quoted || !cell.closed) {
+        if (!cell.quoted || !cell.closed)
             return false;
-        }
         cells++;
     }
     return cells == counters + 1;
@@ -65,12 +61,10 @@ HRESULT text_append_find_end(const char *path, const char *header, size_t length
     struct text_row row;
     *out = (struct text_end){.missing = ""};
     HRESULT hr = text_rows_open(path, &rows);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
         return S_OK;
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     out->exists = true;
     hr = text_rows_next(&rows, &row);
     if (hr == S_OK) {

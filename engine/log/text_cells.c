@@ -2,9 +2,9 @@
 /* Takes the cells of text logs apart. */
 #include "engine/log/text_cells.h"
 
-#include <string.h>
-
 #include "engine/os/clock.h"
+
+#include <string.h>
 
 enum { TAG_LENGTH = 13 };
 static const char csv_tag[] = "(PDH-CSV 4.0)", tsv_tag[] = "(PDH-TSV 4.0)";
@@ -13,9 +13,8 @@ static const char separators[] = ",;\t|";
 bool text_cell_next(const char **at, const char *end, char separator, struct text_cell *cell)
 {
     const char *p = *at;
-    if (p == NULL) {
+    if (!p)
         return false;
-    }
     *cell = (struct text_cell){.text = p, .closed = true};
     if (p < end && *p == '"') {
         cell->quoted = true;
@@ -29,14 +28,13 @@ bool text_cell_next(const char **at, const char *end, char separator, struct tex
             cell->doubled |= p[1] == '"';
             p += p[1] == '"' ? 2 : 1; /* a quote that nobody doubled belongs to the text */
         }
-        if (!cell->closed) {
+        if (!cell->closed)
             p = end;
-        }
         cell->length = (size_t)(p - cell->text);
         p += cell->closed;
     } else {
         const char *found = memchr(p, separator, (size_t)(end - p));
-        p = found != NULL ? found : end;
+        p = found ? found : end;
         cell->length = (size_t)(p - cell->text);
     }
     *at = p < end ? p + 1 : NULL;
@@ -45,7 +43,7 @@ bool text_cell_next(const char **at, const char *end, char separator, struct tex
 
 static bool is_separator(char c)
 {
-    return c != '\0' && strchr(separators, c) != NULL;
+    return c && strchr(separators, c);
 }
 
 /* Where the first cell, of which `text` is the inside, ends. Some systems leave it unfinished, without its quote. */
@@ -56,12 +54,10 @@ static const char *first_cell_end(const char *text, const char *end, bool quoted
             p++; /* one quote of the zone's name */
             continue;
         }
-        if (quoted && *p == '"' && (p + 1 == end || is_separator(p[1]))) {
+        if (quoted && *p == '"' && (p + 1 == end || is_separator(p[1])))
             return p;
-        }
-        if (is_separator(*p) && (!quoted || (end - p > 2 && p[1] == '"' && p[2] == '\\'))) {
+        if (is_separator(*p) && (!quoted || (end - p > 2 && p[1] == '"' && p[2] == '\\')))
             return p;
-        }
     }
     return end;
 }
@@ -70,23 +66,19 @@ static const char *first_cell_end(const char *text, const char *end, bool quoted
 static void read_zone(const char *text, const char *end, struct text_header *out)
 {
     const char *open = end;
-    if (end - text < 2 || end[-1] != ')' || text[0] != ' ' || text[1] != '(') {
+    if (end - text < 2 || end[-1] != ')' || text[0] != ' ' || text[1] != '(')
         return;
-    }
-    while (open > text && *open != '(') {
+    while (open > text && *open != '(')
         open--;
-    }
     const char *digit = open + 1;
     const bool negative = *digit == '-';
     int bias = 0;
     digit += negative;
-    if (open - text < 3 || open[-1] != ')' || digit >= end - 1 || end - digit > 6) {
+    if (open - text < 3 || open[-1] != ')' || digit >= end - 1 || end - digit > 6)
         return;
-    }
     for (; digit < end - 1; digit++) {
-        if (*digit < '0' || *digit > '9') {
+        if (*digit < '0' || *digit > '9')
             return;
-        }
         bias = bias * 10 + (*digit - '0');
     }
     out->has_zone = true;
@@ -101,13 +93,11 @@ bool text_header_read(const char *row, size_t length, struct text_header *out)
     const bool quoted = length > 0 && *row == '"';
     text += quoted;
     *out = (struct text_header){0};
-    if (end - text < TAG_LENGTH) {
+    if (end - text < TAG_LENGTH)
         return false;
-    }
     out->tabs = memcmp(text, tsv_tag, TAG_LENGTH) == 0;
-    if (!out->tabs && memcmp(text, csv_tag, TAG_LENGTH) != 0) {
+    if (!out->tabs && memcmp(text, csv_tag, TAG_LENGTH) != 0)
         return false;
-    }
     const char *cell_end = first_cell_end(text, end, quoted);
     read_zone(text + TAG_LENGTH, cell_end, out);
     cell_end += quoted && cell_end < end && *cell_end == '"';
@@ -131,9 +121,8 @@ bool text_header_is_begun(const char *text, size_t length)
 static int read_digits(const char **at, const char *end, int most)
 {
     int value = 0, count = 0;
-    for (; *at < end && **at >= '0' && **at <= '9' && count < most; ++*at, count++) {
+    for (; *at < end && **at >= '0' && **at <= '9' && count < most; ++*at, count++)
         value = value * 10 + (**at - '0');
-    }
     return count > 0 ? value : -1;
 }
 
@@ -156,19 +145,16 @@ static bool read_date(const char **at, const char *end, enum text_time_order ord
     const int a = read_digits(at, end, 4);
     const bool year_first = *at - begin > 2;
     const char separator = *at < end ? **at : '\0';
-    if (a < 0 || (separator != '/' && separator != '.' && separator != '-')) {
+    if (a < 0 || (separator != '/' && separator != '.' && separator != '-'))
         return false;
-    }
     ++*at;
     const int b = read_digits(at, end, 2);
-    if (b < 0 || !skip(at, end, separator)) {
+    if (b < 0 || !skip(at, end, separator))
         return false;
-    }
     begin = *at;
     int c = read_digits(at, end, 4);
-    if (c >= 0 && *at - begin <= 2 && !year_first) {
+    if (c >= 0 && *at - begin <= 2 && !year_first)
         c += c < 70 ? 2000 : 1900; /* a spreadsheet's short year */
-    }
     const bool month_first = separator == '/' && order == TIME_MONTH_FIRST;
     t->year = year_first ? a : c;
     t->month = year_first ? b : month_first ? a : b;
@@ -181,34 +167,28 @@ static bool read_date(const char **at, const char *end, enum text_time_order ord
 static bool read_clock(const char **at, const char *end, struct calendar_time *t, int64_t *ticks)
 {
     t->hour = read_digits(at, end, 2);
-    if (t->hour < 0 || !skip(at, end, ':')) {
+    if (t->hour < 0 || !skip(at, end, ':'))
         return false;
-    }
     t->minute = read_digits(at, end, 2);
-    if (t->minute < 0) {
+    if (t->minute < 0)
         return false;
-    }
     if (skip(at, end, ':')) {
         t->second = read_digits(at, end, 2);
-        if (t->second < 0) {
+        if (t->second < 0)
             return false;
-        }
         if (skip(at, end, '.') || skip(at, end, ',')) {
             int64_t unit = 1000000;
-            if (*at >= end || **at < '0' || **at > '9') {
+            if (*at >= end || **at < '0' || **at > '9')
                 return false;
-            }
-            for (; *at < end && **at >= '0' && **at <= '9'; ++*at, unit /= 10) {
+            for (; *at < end && **at >= '0' && **at <= '9'; ++*at, unit /= 10)
                 *ticks += (**at - '0') * unit;
-            }
         }
     }
     skip_blanks(at, end);
-    if (end - *at == 2 && ((*at)[1] == 'M' || (*at)[1] == 'm') && **at != '\0' && strchr("AaPp", **at) != NULL) {
+    if (end - *at == 2 && ((*at)[1] == 'M' || (*at)[1] == 'm') && **at && strchr("AaPp", **at)) {
         const bool afternoon = **at == 'P' || **at == 'p';
-        if (t->hour < 1 || t->hour > 12) {
+        if (t->hour < 1 || t->hour > 12)
             return false;
-        }
         t->hour = t->hour % 12 + (afternoon ? 12 : 0);
         *at += 2;
     }
@@ -221,22 +201,18 @@ bool text_time_read(const char *text, size_t length, enum text_time_order order,
     struct calendar_time t = {0};
     int64_t ticks = 0;
     skip_blanks(&at, end);
-    while (end > at && end[-1] == ' ') {
+    while (end > at && end[-1] == ' ')
         end--;
-    }
-    if (!read_date(&at, end, order, &t)) {
+    if (!read_date(&at, end, order, &t))
         return false;
-    }
     if (at < end) {
         if (!skip(&at, end, 'T')) {
-            if (!skip(&at, end, ' ')) {
+            if (!skip(&at, end, ' '))
                 return false;
-            }
             skip_blanks(&at, end);
         }
-        if (!read_clock(&at, end, &t, &ticks) || at != end) {
+        if (!read_clock(&at, end, &t, &ticks) || at != end)
             return false;
-        }
     }
     const int64_t whole = clock_from_calendar(&t);
     *local = whole + ticks;

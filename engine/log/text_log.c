@@ -10,18 +10,17 @@
    - log_options.append continues a file with the same columns, in the zone of its header, wherever a crash cut it
      (text_append.h). Sets do not ask for it: MS-PLA ignores LogAppend for text. The comment has no place in the file.
    A row goes to the file in one write when it is appended, so flush has nothing to do. */
-#include "engine/log/log_formats.h"
-
-#include <math.h>
-#include <string.h>
-
 #include "engine/log/local_time.h"
+#include "engine/log/log_formats.h"
 #include "engine/log/number_text.h"
 #include "engine/log/text_append.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/text_ansi.h"
+
+#include <math.h>
+#include <string.h>
 
 enum { TIME_CELL = 28, VALUE_CELL = NUMBER_TEXT_SIZE + 3 /* separator and quotes */ };
 
@@ -49,9 +48,8 @@ static HRESULT cut_torn_row(struct text_log *log)
 {
     if (log->torn) {
         HRESULT hr = file_set_size(log->file, log->size);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
         log->torn = false;
     }
     return S_OK;
@@ -60,9 +58,8 @@ static HRESULT cut_torn_row(struct text_log *log)
 static HRESULT write_row(struct text_log *log, const char *row, size_t length)
 {
     HRESULT hr = cut_torn_row(log);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     hr = file_write_at(log->file, log->size, row, length);
     if (FAILED(hr)) {
         log->torn = true;
@@ -75,21 +72,18 @@ static HRESULT write_row(struct text_log *log, const char *row, size_t length)
 
 static void add_name(struct text_buffer *b, const char *name)
 {
-    for (const char *c = name != NULL ? name : ""; *c != '\0'; c++) {
-        if (*c == '"') {
+    for (const char *c = name ? name : ""; *c; c++)
+        if (*c == '"')
             text_buffer_add(b, "\"\"");
-        } else {
+        else
             text_buffer_add_n(b, (unsigned char)*c < ' ' ? " " : c, 1);
-        }
-    }
 }
 
 /* The zone's name for the header; from memory_alloc, NULL when out of memory. */
 static char *zone_name(const struct log_zone *zone, int bias)
 {
-    if (zone->known && zone->name != NULL) {
+    if (zone->known && zone->name)
         return text_copy(zone->name);
-    }
     if (zone->known && bias != clock_bias_minutes(clock_utc())) {
         const int minutes = bias < 0 ? -bias : bias; /* not the host's zone: it has no name here */
         return text_format("UTC%c%02d:%02d", bias > 0 ? '-' : '+', minutes / 60, minutes % 60);
@@ -103,16 +97,15 @@ static HRESULT header_row(const char *tag, char separator, const struct log_coun
     struct text_buffer b = {0};
     const int bias = in->known ? in->bias_minutes : clock_bias_minutes(start_utc);
     char *zone = zone_name(in, bias);
-    if (zone == NULL) {
+    if (!zone)
         return error_set(E_OUTOFMEMORY, "out of memory for the header of a log with %zu counters", count);
-    }
     text_buffer_format(&b, "\"(%s 4.0) (", tag);
     add_name(&b, zone);
     text_buffer_format(&b, ")(%d)\"", bias);
     memory_free(zone);
     for (size_t i = 0; i < count; i++) {
         char *path = log_counter_path(&counters[i]);
-        b.failed |= path == NULL;
+        b.failed |= !path;
         text_buffer_add_n(&b, &separator, 1);
         text_buffer_add(&b, "\"");
         add_name(&b, path);
@@ -121,9 +114,8 @@ static HRESULT header_row(const char *tag, char separator, const struct log_coun
     }
     text_buffer_add(&b, "\r\n");
     char *text = text_buffer_take(&b);
-    if (text == NULL) {
+    if (!text)
         return error_set(E_OUTOFMEMORY, "out of memory for the header of a log with %zu counters", count);
-    }
     HRESULT hr = text_to_ansi(text, row, length);
     memory_free(text);
     return hr;
@@ -132,12 +124,11 @@ static HRESULT header_row(const char *tag, char separator, const struct log_coun
 static struct text_log *new_log(size_t counters)
 {
     struct text_log *log = memory_zero(1, sizeof *log);
-    if (log == NULL) {
+    if (!log)
         return NULL;
-    }
     log->counters = counters;
     log->row = counters < SIZE_MAX / VALUE_CELL - TIME_CELL ? memory_alloc(TIME_CELL + counters * VALUE_CELL) : NULL;
-    if (log->row == NULL) {
+    if (!log->row) {
         free_log(log);
         return NULL;
     }
@@ -162,13 +153,11 @@ static HRESULT continue_file(struct text_log *log, const char *path, const struc
 {
     log->size = end->whole;
     log->torn = end->cut;
-    if (end->zone.known) {
+    if (end->zone.known)
         log->zone = local_time_in(&end->zone);
-    }
     HRESULT hr = file_open(path, FILE_APPEND, &log->file);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = write_row(log, end->missing, strlen(end->missing)); /* also cuts off the torn row */
-    }
     return hr;
 }
 
@@ -178,19 +167,18 @@ static HRESULT text_create(const struct log_format_functions *functions, const c
 {
     for (size_t i = 0; i < count; i++) {
         if (counters[i].wildcard) {
-            return error_set(
-                E_INVALIDARG, "%s: counter %s\\%s(*)\\%s has changing instances, which a text log cannot hold", path,
-                counters[i].machine != NULL ? counters[i].machine : "", counters[i].object, counters[i].counter);
+            return error_set(E_INVALIDARG,
+                             "%s: counter %s\\%s(*)\\%s has changing instances, which a text log cannot hold", path,
+                             counters[i].machine ? counters[i].machine : "", counters[i].object, counters[i].counter);
         }
     }
     char *header = NULL;
     size_t length = 0;
     HRESULT hr = header_row(tag, separator, counters, count, start_utc, &options->zone, &header, &length);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     struct text_log *log = new_log(count);
-    if (log == NULL) {
+    if (!log) {
         hr = error_set(E_OUTOFMEMORY, "%s: out of memory for rows of %zu counters", path, count);
         memory_free(header);
         return hr;
@@ -201,9 +189,8 @@ static HRESULT text_create(const struct log_format_functions *functions, const c
     log->zone = local_time_in(&options->zone);
     struct text_end end = {0};
     hr = options->append ? text_append_find_end(path, header, length, count, &end) : S_OK;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = end.whole > 0 ? continue_file(log, path, &end) : start_file(log, path, end.exists, header, length);
-    }
     memory_free(header);
     if (FAILED(hr)) {
         free_log(log);
@@ -227,9 +214,8 @@ static HRESULT create_tsv(const char *path, const struct log_counter *counters, 
 
 static char *put_digits(char *at, int value, int width)
 {
-    for (int i = width; i-- > 0; value /= 10) {
+    for (int i = width; i-- > 0; value /= 10)
         at[i] = (char)('0' + value % 10);
-    }
     return at + width;
 }
 
@@ -262,19 +248,17 @@ static HRESULT text_append(struct log_writer *w, int64_t utc, const struct log_c
     for (size_t i = 0; i < log->counters; i++) {
         *at++ = log->separator;
         *at++ = '"';
-        if (cells[i].has_value && isfinite(cells[i].value)) {
+        if (cells[i].has_value && isfinite(cells[i].value))
             at += number_text(cells[i].value, at);
-        } else {
+        else
             *at++ = ' ';
-        }
         *at++ = '"';
     }
     *at++ = '\r';
     *at++ = '\n';
     size_t length = (size_t)(at - log->row);
-    if (log->max_bytes != 0 && log->size + length > log->max_bytes) {
+    if (log->max_bytes != 0 && log->size + length > log->max_bytes)
         return S_FALSE;
-    }
     return write_row(log, log->row, length);
 }
 

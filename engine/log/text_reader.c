@@ -12,9 +12,6 @@
    - A row is a sample when it has a time and a cell for every counter, and ends with its line or with a closed quote.
      Other rows are passed over with a remark. Another header row with other counters ends the log. */
 #include "engine/log/log_formats.h"
-
-#include <string.h>
-
 #include "engine/log/number_read.h"
 #include "engine/log/text_cells.h"
 #include "engine/log/text_rows.h"
@@ -22,6 +19,8 @@
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/text_ansi.h"
+
+#include <string.h>
 
 #define TICKS_PER_MINUTE (60 * INT64_C(10000000))
 enum { PDH_TIME_LENGTH = 23, SHOWN = 40 };
@@ -73,9 +72,8 @@ static size_t plain_beginning(const uint8_t *head, size_t size, char *out, size_
     for (; at < size && length < room; at += step) {
         if (head[at] == '\n') {
             length -= length > 0 && out[length - 1] == '\r';
-            if (!is_preamble(out, length)) {
+            if (!is_preamble(out, length))
                 break;
-            }
             length = 0;
         } else {
             out[length++] = (char)head[at];
@@ -89,9 +87,8 @@ static bool recognises_text(const char *path, const uint8_t *head, size_t size)
     char text[LOG_HEAD_BYTES];
     struct text_header header;
     (void)path;
-    if (head == NULL) {
+    if (!head)
         return false;
-    }
     const size_t length = plain_beginning(head, size, text, sizeof text);
     return text_header_read(text, length, &header) || (size < LOG_HEAD_BYTES && text_header_is_begun(text, length));
 }
@@ -99,19 +96,15 @@ static bool recognises_text(const char *path, const uint8_t *head, size_t size)
 /* The row in UTF-8; from memory_alloc. */
 static HRESULT header_text(const struct text_reader *t, const struct text_row *row, char **out)
 {
-    if (memchr(row->text, '\0', row->length) != NULL) {
+    if (memchr(row->text, '\0', row->length))
         return invalid_data(t->path, "the header row holds a zero byte");
-    }
-    if (t->rows.encoding == ENCODING_BYTES && !text_is_utf8(row->text, row->length)) {
+    if (t->rows.encoding == ENCODING_BYTES && !text_is_utf8(row->text, row->length))
         return text_from_ansi(row->text, row->length, true, out);
-    }
     *out = text_copy_n(row->text, row->length);
-    if (*out == NULL) {
+    if (!*out)
         return error_set(E_OUTOFMEMORY, "%s: out of memory for its header", t->path);
-    }
-    if (text_is_utf8(*out, row->length)) {
+    if (text_is_utf8(*out, row->length))
         return S_OK;
-    }
     WCHAR *wide; /* there and back: what is malformed becomes U+FFFD */
     size_t units;
     HRESULT hr = text_to_utf16(*out, &wide, &units);
@@ -128,9 +121,9 @@ static HRESULT header_text(const struct text_reader *t, const struct text_row *r
 static char *cell_text(const char *cell, size_t length, bool doubled)
 {
     char *text = text_copy_n(cell, length);
-    if (text != NULL && doubled) {
+    if (text && doubled) {
         char *to = text;
-        for (const char *from = text; *from != '\0'; from++) {
+        for (const char *from = text; *from; from++) {
             from += from[0] == '"' && from[1] == '"';
             *to++ = *from;
         }
@@ -144,15 +137,13 @@ static HRESULT read_names(struct text_reader *t, const char *names, const char *
     struct text_cell cell;
     HRESULT hr = S_OK;
     while (SUCCEEDED(hr) && text_cell_next(&names, end, t->separator, &cell)) {
-        if (cell.length == 0 && !cell.quoted && names == NULL) {
+        if (cell.length == 0 && !cell.quoted && !names)
             break; /* a separator at the row's end */
-        }
-        if (!cell.closed) {
+        if (!cell.closed)
             return invalid_data(t->path, "the last name of the header row has no closing quote");
-        }
         char *name = cell_text(cell.text, cell.length, cell.doubled);
-        hr = name != NULL ? log_counters_add_path(&t->base.counters, name)
-                          : error_set(E_OUTOFMEMORY, "%s: out of memory for the names of its counters", t->path);
+        hr = name ? log_counters_add_path(&t->base.counters, name)
+                  : error_set(E_OUTOFMEMORY, "%s: out of memory for the names of its counters", t->path);
         memory_free(name);
     }
     return hr;
@@ -162,9 +153,8 @@ static HRESULT use_header(struct text_reader *t, const char *text)
 {
     struct text_header header;
     const char *end = text + strlen(text);
-    if (!text_header_read(text, (size_t)(end - text), &header)) {
+    if (!text_header_read(text, (size_t)(end - text), &header))
         return invalid_data(t->path, "is no performance log: its first row is no header of PDH");
-    }
     struct log_info *info = &t->base.info;
     *info = (struct log_info){.format = header.tabs ? LOG_TSV : LOG_CSV, .has_values = true};
     t->separator = header.separator;
@@ -172,17 +162,15 @@ static HRESULT use_header(struct text_reader *t, const char *text)
         info->zone.known = true;
         info->zone.bias_minutes = header.bias_minutes;
         info->zone.name = cell_text(header.zone, header.zone_length, text[0] == '"');
-        if (info->zone.name == NULL) {
+        if (!info->zone.name)
             return error_set(E_OUTOFMEMORY, "%s: out of memory for its zone", t->path);
-        }
     }
-    HRESULT hr = header.names != NULL ? read_names(t, header.names, end) : S_OK;
-    for (size_t i = 0; SUCCEEDED(hr) && i < t->base.counters.count && info->machine == NULL; i++) {
+    HRESULT hr = header.names ? read_names(t, header.names, end) : S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < t->base.counters.count && !info->machine; i++) {
         const char *machine = t->base.counters.items[i].machine;
-        info->machine = machine != NULL ? text_copy(machine) : NULL;
-        if (machine != NULL && info->machine == NULL) {
+        info->machine = machine ? text_copy(machine) : NULL;
+        if (machine && !info->machine)
             hr = error_set(E_OUTOFMEMORY, "%s: out of memory for its computer's name", t->path);
-        }
     }
     return hr;
 }
@@ -194,12 +182,10 @@ static HRESULT read_header(struct text_reader *t)
     do {
         hr = text_rows_next(&t->rows, &row);
     } while (hr == S_OK && is_preamble(row.text, row.length));
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return error_prefix(hr, "%s", t->path);
-    }
-    if (hr == S_FALSE) {
+    if (hr == S_FALSE)
         return invalid_data(t->path, "is empty");
-    }
     if (!row.whole) {
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
                          "%s: is cut within its header row, at byte %llu: it holds no sample", t->path,
@@ -207,12 +193,11 @@ static HRESULT read_header(struct text_reader *t)
     }
     t->header = text_copy_n(row.text, row.length);
     t->header_length = row.length;
-    if (t->header == NULL) {
+    if (!t->header)
         return error_set(E_OUTOFMEMORY, "%s: out of memory for its header", t->path);
-    }
     char *text = NULL;
     hr = header_text(t, &row, &text);
-    if (text != NULL) {
+    if (text) {
         hr = use_header(t, text);
         memory_free(text);
     }
@@ -240,9 +225,8 @@ static HRESULT look_ahead(struct text_reader *t)
         if (first && (month_first || t->order == TIME_DAY_FIRST)) {
             first = false;
             more = more && (cell.length != PDH_TIME_LENGTH || cell.text[PDH_TIME_LENGTH - 4] != '.');
-            if (!t->base.info.zone.known) {
+            if (!t->base.info.zone.known)
                 t->base.info.zone.bias_minutes = clock_bias_minutes(local);
-            }
         }
     }
     text_rows_rewind(&t->rows, t->data_offset, t->data_number);
@@ -252,25 +236,22 @@ static HRESULT look_ahead(struct text_reader *t)
 static HRESULT open_text(const char *path, struct log_reader **out)
 {
     struct text_reader *t = memory_zero(1, sizeof *t);
-    if (t == NULL) {
+    if (!t)
         return error_set(E_OUTOFMEMORY, "%s: out of memory to read it", path);
-    }
     t->base.functions = &log_text_reader;
     t->from = INT64_MIN;
     t->path = text_copy(path);
-    HRESULT hr = t->path != NULL ? text_rows_open(path, &t->rows)
-                                 : error_set(E_OUTOFMEMORY, "%s: out of memory to read it", path);
-    if (SUCCEEDED(hr)) {
+    HRESULT hr =
+        t->path ? text_rows_open(path, &t->rows) : error_set(E_OUTOFMEMORY, "%s: out of memory to read it", path);
+    if (SUCCEEDED(hr))
         hr = read_header(t);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = look_ahead(t);
-    }
     if (SUCCEEDED(hr)) {
         t->cells = memory_zero(t->base.counters.count + 1, sizeof *t->cells);
-        hr = t->cells != NULL ? S_OK
-                              : error_set(E_OUTOFMEMORY, "%s: out of memory for samples of %zu counters", path,
-                                          t->base.counters.count);
+        hr = t->cells ? S_OK
+                      : error_set(E_OUTOFMEMORY, "%s: out of memory for samples of %zu counters", path,
+                                  t->base.counters.count);
     }
     if (FAILED(hr)) {
         close_text(&t->base);
@@ -284,18 +265,16 @@ static HRESULT open_text(const char *path, struct log_reader **out)
 static const char *shown(const char *text, size_t length, char out[SHOWN + 4])
 {
     size_t i = 0;
-    for (; i < length && i < SHOWN; i++) {
+    for (; i < length && i < SHOWN; i++)
         out[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
-    }
     memcpy(out + i, i < length ? "..." : "\0\0\0", 4);
     return out;
 }
 
 #define REMARK(t, row, ...)                                                                                            \
     do {                                                                                                               \
-        if ((row)->end > (t)->remarked) {                                                                              \
+        if ((row)->end > (t)->remarked)                                                                                \
             log_reader_remark(&(t)->base, __VA_ARGS__);                                                                \
-        }                                                                                                              \
     } while (0)
 #define PLACE         "line %llu at byte %llu"
 #define PLACE_OF(row) (unsigned long long)(row)->number, (unsigned long long)(row)->offset
@@ -307,9 +286,8 @@ static void missing_value(struct log_cell *cell)
 
 static bool is_blank(const char *at, const char *end)
 {
-    while (at < end && *at == ' ') {
+    while (at < end && *at == ' ')
         at++;
-    }
     return at == end;
 }
 
@@ -319,18 +297,16 @@ static void read_value(struct text_reader *t, const struct text_row *row, size_t
     const char *at = text->text, *end = at + text->length;
     char beginning[SHOWN + 4];
     double value;
-    while (at < end && *at == ' ') {
+    while (at < end && *at == ' ')
         at++;
-    }
     if (at == end) {
         missing_value(cell);
         return;
     }
     const char *behind = number_read(at, end, '.', &value);
-    if (t->separator != ',' && (behind == NULL || (behind < end && *behind == ','))) {
+    if (t->separator != ',' && (!behind || (behind < end && *behind == ',')))
         behind = number_read(at, end, ',', &value);
-    }
-    if (behind == NULL || !is_blank(behind, end)) {
+    if (!behind || !is_blank(behind, end)) {
         missing_value(cell);
         REMARK(t, row, PLACE ": \"%s\", the value of column %zu, is no number", PLACE_OF(row),
                shown(text->text, text->length, beginning), column + 1);
@@ -348,9 +324,8 @@ static bool read_values(struct text_reader *t, const struct text_row *row, struc
     const size_t count = t->base.counters.count;
     size_t column = 0, surplus = 0;
     while (column < count && text_cell_next(&at, end, t->separator, &cell)) {
-        if (cell.closed) {
+        if (cell.closed)
             read_value(t, row, column, &cell, &t->cells[column]);
-        }
         column++;
     }
     const bool last_is_whole = row->whole ? cell.closed : cell.closed && cell.quoted;
@@ -361,9 +336,8 @@ static bool read_values(struct text_reader *t, const struct text_row *row, struc
                PLACE_OF(row), column - (column > 0 && !last_is_whole), count);
         return false;
     }
-    while (text_cell_next(&at, end, t->separator, &cell)) {
+    while (text_cell_next(&at, end, t->separator, &cell))
         surplus += cell.length > 0;
-    }
     if (surplus > 0) {
         REMARK(t, row, PLACE ": has %zu values more than the header names counters", PLACE_OF(row), surplus);
         return false;
@@ -375,11 +349,9 @@ static bool read_values(struct text_reader *t, const struct text_row *row, struc
 static bool is_farewell(const char *text, size_t length)
 {
     static const char *const words[] = {"Exiting, please wait...", "The command completed successfully."};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (length >= strlen(words[i]) && memcmp(text, words[i], strlen(words[i])) == 0) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (length >= strlen(words[i]) && memcmp(text, words[i], strlen(words[i])) == 0)
             return true;
-        }
-    }
     return length == 0;
 }
 
@@ -388,9 +360,8 @@ static void pass_over(struct text_reader *t, const struct text_row *row)
 {
     struct text_header header;
     char beginning[SHOWN + 4];
-    if (row->length == t->header_length && memcmp(row->text, t->header, row->length) == 0) {
+    if (row->length == t->header_length && memcmp(row->text, t->header, row->length) == 0)
         return; /* logs that were put one behind the other */
-    }
     if (text_header_read(row->text, row->length, &header)) {
         t->other_log = true;
         REMARK(t, row, PLACE ": another log begins here, with other counters or another zone; it is not read",
@@ -408,9 +379,8 @@ static HRESULT next_text(struct log_reader *r, int64_t *utc, const struct log_ce
     struct text_row row;
     while (!t->other_log) {
         HRESULT hr = text_rows_next(&t->rows, &row);
-        if (hr != S_OK) {
+        if (hr != S_OK)
             return FAILED(hr) ? error_prefix(hr, "%s", t->path) : hr;
-        }
         const char *at = row.text;
         struct text_cell cell;
         int64_t local, sample = 0;

@@ -2,10 +2,10 @@
 /* Reads a text file in blocks, decodes UTF-16 and cuts it into lines. */
 #include "engine/log/text_rows.h"
 
-#include <string.h>
-
 #include "engine/os/memory.h"
 #include "engine/os/text_unicode.h"
+
+#include <string.h>
 
 enum { BLOCK = 0x20000, LONGEST_ROW = 0x10000000 };
 
@@ -38,23 +38,19 @@ HRESULT text_rows_open(const char *path, struct text_rows *rows)
     size_t got = 0;
     *rows = (struct text_rows){0};
     HRESULT hr = file_open(path, FILE_READ, &rows->file);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = file_size(rows->file, &rows->size);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = file_read_at(rows->file, 0, head, sizeof head, &got);
-    }
     if (SUCCEEDED(hr)) {
         const size_t mark = text_encoding_of(head, got, &rows->encoding);
         text_rows_rewind(rows, mark, 1);
         rows->raw = is_utf16(rows) ? memory_alloc(BLOCK) : NULL;
-        if (is_utf16(rows) && rows->raw == NULL) {
+        if (is_utf16(rows) && !rows->raw)
             hr = error_set(E_OUTOFMEMORY, "%s: out of memory for a buffer to read", path);
-        }
     }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         text_rows_close(rows);
-    }
     return hr;
 }
 
@@ -77,7 +73,7 @@ void text_rows_rewind(struct text_rows *rows, uint64_t offset, uint64_t number)
 /* Room for `need` decoded bytes behind the ones that are there, which move to the front. */
 static HRESULT make_room(struct text_rows *rows, size_t need)
 {
-    if (rows->begin > 0 && rows->buffer != NULL) {
+    if (rows->begin > 0 && rows->buffer) {
         memmove(rows->buffer, rows->buffer + rows->begin, rows->end - rows->begin);
         rows->searched -= rows->begin;
         rows->end -= rows->begin;
@@ -88,9 +84,8 @@ static HRESULT make_room(struct text_rows *rows, size_t need)
                          (unsigned long long)rows->number, (unsigned long long)rows->offset, LONGEST_ROW >> 20);
     }
     void *buffer = rows->buffer;
-    if (!memory_grow(&buffer, &rows->capacity, rows->end + need + 1, 1)) {
+    if (!memory_grow(&buffer, &rows->capacity, rows->end + need + 1, 1))
         return error_set(E_OUTOFMEMORY, "out of memory for a line of %zu bytes", rows->end + need);
-    }
     rows->buffer = buffer;
     return S_OK;
 }
@@ -108,18 +103,16 @@ static void decode(struct text_rows *rows, size_t size)
         uint32_t c = utf16_unit(rows, rows->raw + at);
         size_t used = 2;
         if (c >= 0xD800 && c < 0xDC00) {
-            if (size - at < 4 && !rows->ended) {
+            if (size - at < 4 && !rows->ended)
                 break;
-            }
             const uint32_t low = size - at >= 4 ? utf16_unit(rows, rows->raw + at + 2) : 0;
             if (low >= 0xDC00 && low < 0xE000) {
                 c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
                 used = 4;
             }
         }
-        if (c >= 0xD800 && c < 0xE000) {
+        if (c >= 0xD800 && c < 0xE000)
             c = UNICODE_REPLACEMENT;
-        }
         rows->end += unicode_put(c, rows->buffer + rows->end);
         at += used;
     }
@@ -132,36 +125,31 @@ static HRESULT read_block(struct text_rows *rows)
     const bool decoded = is_utf16(rows);
     size_t got = 0;
     HRESULT hr = make_room(rows, decoded ? 2 * BLOCK : BLOCK); /* a unit of 2 bytes makes 3 at most */
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     char *to = decoded ? (char *)rows->raw + rows->raw_rest : rows->buffer + rows->end;
     const size_t want = decoded ? BLOCK - rows->raw_rest : BLOCK;
     hr = file_read_at(rows->file, rows->read, to, want, &got);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     rows->read += got;
     rows->ended = got < want;
-    if (decoded) {
+    if (decoded)
         decode(rows, rows->raw_rest + got);
-    } else {
+    else
         rows->end += got;
-    }
     return S_OK;
 }
 
 /* Bytes that decoded text takes in the file. */
 static uint64_t stored_size(const struct text_rows *rows, const char *text, size_t length)
 {
-    if (!is_utf16(rows)) {
+    if (!is_utf16(rows))
         return length;
-    }
     uint64_t units = 0;
     const unsigned char *at = (const unsigned char *)text, *end = at + length;
-    while (at < end) {
+    while (at < end)
         units += unicode_next(&at, end, NULL) >= 0x10000 ? 2 : 1;
-    }
     return 2 * units;
 }
 
@@ -176,32 +164,29 @@ static void give_row(struct text_rows *rows, size_t length, bool whole, struct t
     rows->begin += all;
     rows->searched = rows->begin;
     row->end = rows->offset;
-    if (row->length > 0 && text[row->length - 1] == '\r') {
+    if (row->length > 0 && text[row->length - 1] == '\r')
         row->length--;
-    }
     text[row->length] = '\0'; /* for those who look one character ahead */
 }
 
 HRESULT text_rows_next(struct text_rows *rows, struct text_row *row)
 {
     for (;;) {
-        const size_t left = rows->buffer != NULL ? rows->end - rows->searched : 0;
+        const size_t left = rows->buffer ? rows->end - rows->searched : 0;
         const char *newline = left > 0 ? memchr(rows->buffer + rows->searched, '\n', left) : NULL;
-        if (newline != NULL) {
+        if (newline) {
             give_row(rows, (size_t)(newline - (rows->buffer + rows->begin)), true, row);
             return S_OK;
         }
         rows->searched = rows->end;
         if (rows->ended) {
-            if (rows->buffer == NULL || rows->end == rows->begin) {
+            if (!rows->buffer || rows->end == rows->begin)
                 return S_FALSE;
-            }
             give_row(rows, rows->end - rows->begin, false, row);
             return S_OK;
         }
         HRESULT hr = read_block(rows);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
     }
 }

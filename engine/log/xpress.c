@@ -18,31 +18,25 @@ static uint32_t long_match(struct packed *p)
         length = p->at[p->half] >> 4;
         p->half = 0;
     } else {
-        if (p->next >= p->size) {
+        if (p->next >= p->size)
             return 0;
-        }
         p->half = p->next++;
         length = p->at[p->half] & 15;
     }
-    if (length < 15) {
+    if (length < 15)
         return length + 7 + 3;
-    }
-    if (p->next >= p->size) {
+    if (p->next >= p->size)
         return 0;
-    }
     length = p->at[p->next++];
-    if (length < 255) {
+    if (length < 255)
         return length + 15 + 7 + 3;
-    }
-    if (p->size - p->next < 2) {
+    if (p->size - p->next < 2)
         return 0;
-    }
     length = get_u16(p->at + p->next);
     p->next += 2;
     if (length == 0) {
-        if (p->size - p->next < 4) {
+        if (p->size - p->next < 4)
             return 0;
-        }
         length = get_u32(p->at + p->next);
         p->next += 4;
     }
@@ -56,35 +50,29 @@ size_t xpress_unpack(const uint8_t *packed, size_t packed_size, uint8_t *out, si
     size_t made = 0;
     for (unsigned left = 0; made < size; left--) {
         if (left == 0) {
-            if (p.size - p.next < 4) {
+            if (p.size - p.next < 4)
                 return made;
-            }
             flags = get_u32(p.at + p.next);
             p.next += 4;
             left = 32;
         }
         if ((flags >> (left - 1) & 1) == 0) {
-            if (p.next >= p.size) {
+            if (p.next >= p.size)
                 return made;
-            }
             out[made++] = p.at[p.next++];
             continue;
         }
-        if (p.size - p.next < 2) {
+        if (p.size - p.next < 2)
             return made;
-        }
         uint32_t match = get_u16(p.at + p.next), length = (match & 7) + 3;
         size_t distance = (match >> 3) + 1;
         p.next += 2;
-        if (length == 7 + 3) {
+        if (length == 7 + 3)
             length = long_match(&p);
-        }
-        if (length == 0 || distance > made) {
+        if (length == 0 || distance > made)
             return made;
-        }
-        for (uint32_t i = 0; i < length && made < size; i++, made++) {
+        for (uint32_t i = 0; i < length && made < size; i++, made++)
             out[made] = out[made - distance];
-        }
     }
     return made;
 }

@@ -20,15 +20,13 @@ static int64_t change_in_year(const struct zone_change *c, int year)
                               .second = c->second,
                               .millisecond = c->millisecond};
     int64_t when = clock_from_calendar(&t);
-    if (c->year != 0) {
+    if (c->year != 0)
         return when;
-    }
     const int first = clock_calendar(when).weekday;
     when += (int64_t)((c->weekday + 7 - first) % 7) * DAY;
     for (int week = 1; week < c->day; week++) {
-        if (clock_calendar(when + 7 * DAY).month != c->month) {
+        if (clock_calendar(when + 7 * DAY).month != c->month)
             break;
-        }
         when += 7 * DAY;
     }
     return when;
@@ -46,14 +44,12 @@ int32_t zone_bias_minutes(const struct zone_rules *rules, int64_t local, bool la
     const int64_t standard = (int64_t)rules->bias + rules->standard_bias;
     const int64_t daylight = (int64_t)rules->bias + rules->daylight_bias;
     const int year = clock_calendar(local).year;
-    if (!is_a_change(&rules->to_standard) || !is_a_change(&rules->to_daylight) || local < 0 || year > LAST_YEAR) {
+    if (!is_a_change(&rules->to_standard) || !is_a_change(&rules->to_daylight) || local < 0 || year > LAST_YEAR)
         return rules->bias;
-    }
     const int64_t to_daylight = change_in_year(&rules->to_daylight, year);
     int64_t to_standard = change_in_year(&rules->to_standard, year);
-    if (later) {
+    if (later)
         to_standard -= (standard - daylight) * MINUTE;
-    }
     const bool in_daylight = to_daylight < to_standard ? local >= to_daylight && local < to_standard
                                                        : local >= to_daylight || local < to_standard;
     return (int32_t)(in_daylight ? daylight : standard);
@@ -74,8 +70,7 @@ int64_t zone_to_local(const struct zone_rules *rules, int64_t utc)
 {
     const int32_t bias = zone_bias_minutes(rules, add_minutes(utc, -(int64_t)rules->bias), true);
     const int64_t local = add_minutes(utc, -(int64_t)bias);
-    if (zone_bias_minutes(rules, local, false) == bias || zone_bias_minutes(rules, local, true) == bias) {
+    if (zone_bias_minutes(rules, local, false) == bias || zone_bias_minutes(rules, local, true) == bias)
         return local;
-    }
     return add_minutes(utc, -(int64_t)zone_bias_minutes(rules, local, true));
 }

@@ -4,8 +4,8 @@
 #include "engine/model/data_collector.h"
 #include "engine/os/memory.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 /* A decimal number and nothing else: strtod alone would take hexadecimal, "inf" and "nan". */
@@ -62,7 +62,6 @@ static HRESULT alert_get_display_names(struct object *o, const struct property *
 static const struct property properties[] = {
 #define PROPERTY_STRUCT alert_collector
 #define PROPERTY        PROPERTY_ROW
-#include "engine/model/data_collector.def"
 #include "engine/model/alert_collector.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT

@@ -5,7 +5,6 @@
 static const struct property properties[] = {
 #define PROPERTY_STRUCT api_tracing_collector
 #define PROPERTY        PROPERTY_ROW
-#include "engine/model/data_collector.def"
 #include "engine/model/api_tracing_collector.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT

@@ -18,7 +18,6 @@ static HRESULT configuration_check_keys(struct object *o, const struct property 
 static const struct property properties[] = {
 #define PROPERTY_STRUCT configuration_collector
 #define PROPERTY        PROPERTY_ROW
-#include "engine/model/data_collector.def"
 #include "engine/model/configuration_collector.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The data collector set: what its rows leave to code. MS-PLA 3.2.4.1. */
 #include "engine/model/model.h"
-
 #include "engine/model/name_pattern.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"

@@ -197,14 +197,12 @@ struct data_collector {
 struct performance_counter_collector {
     struct object object;
 #define PROPERTY PROPERTY_FIELD
-#include "engine/model/data_collector.def"
 #include "engine/model/performance_counter_collector.def"
 #undef PROPERTY
 };
 extern const struct class performance_counter_collector_class;
 enum {
 #define PROPERTY(access, kind, Name, ...) IPerformanceCounterDataCollector_##Name,
-#include "engine/model/data_collector.def"
 #include "engine/model/performance_counter_collector.def"
 #undef PROPERTY
     IPerformanceCounterDataCollector_count
@@ -212,14 +210,12 @@ enum {
 struct trace_data_collector {
     struct object object;
 #define PROPERTY PROPERTY_FIELD
-#include "engine/model/data_collector.def"
 #include "engine/model/trace_data_collector.def"
 #undef PROPERTY
 };
 extern const struct class trace_data_collector_class;
 enum {
 #define PROPERTY(access, kind, Name, ...) ITraceDataCollector_##Name,
-#include "engine/model/data_collector.def"
 #include "engine/model/trace_data_collector.def"
 #undef PROPERTY
     ITraceDataCollector_count
@@ -227,14 +223,12 @@ enum {
 struct configuration_collector {
     struct object object;
 #define PROPERTY PROPERTY_FIELD
-#include "engine/model/data_collector.def"
 #include "engine/model/configuration_collector.def"
 #undef PROPERTY
 };
 extern const struct class configuration_collector_class;
 enum {
 #define PROPERTY(access, kind, Name, ...) IConfigurationDataCollector_##Name,
-#include "engine/model/data_collector.def"
 #include "engine/model/configuration_collector.def"
 #undef PROPERTY
     IConfigurationDataCollector_count
@@ -242,14 +236,12 @@ enum {
 struct alert_collector {
     struct object object;
 #define PROPERTY PROPERTY_FIELD
-#include "engine/model/data_collector.def"
 #include "engine/model/alert_collector.def"
 #undef PROPERTY
 };
 extern const struct class alert_collector_class;
 enum {
 #define PROPERTY(access, kind, Name, ...) IAlertDataCollector_##Name,
-#include "engine/model/data_collector.def"
 #include "engine/model/alert_collector.def"
 #undef PROPERTY
     IAlertDataCollector_count
@@ -257,14 +249,12 @@ enum {
 struct api_tracing_collector {
     struct object object;
 #define PROPERTY PROPERTY_FIELD
-#include "engine/model/data_collector.def"
 #include "engine/model/api_tracing_collector.def"
 #undef PROPERTY
 };
 extern const struct class api_tracing_collector_class;
 enum {
 #define PROPERTY(access, kind, Name, ...) IApiTracingDataCollector_##Name,
-#include "engine/model/data_collector.def"
 #include "engine/model/api_tracing_collector.def"
 #undef PROPERTY
     IApiTracingDataCollector_count

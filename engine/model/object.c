@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects made of property rows: their life, their locks, getting and putting. */
 #include "engine/model/model.h"
-
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 

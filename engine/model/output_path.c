@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a run writes: the folder of a set and the file of a collector. pla-behaviour 7. */
 #include "engine/model/data_collector.h"
-
 #include "engine/model/name_pattern.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"

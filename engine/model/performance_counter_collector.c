@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The performance counter collector: what its rows leave to code. MS-PLA 3.2.4.6. */
 #include "engine/model/data_collector.h"
-
 #include "engine/os/sql_source.h"
 
 #include <string.h>
@@ -39,7 +38,6 @@ static HRESULT counters_get_display_names(struct object *o, const struct propert
 static const struct property properties[] = {
 #define PROPERTY_STRUCT performance_counter_collector
 #define PROPERTY        PROPERTY_ROW
-#include "engine/model/data_collector.def"
 #include "engine/model/performance_counter_collector.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Schedules and the collection of them; their dates as texts. MS-PLA 3.2.4.12, 3.2.4.14; pla-behaviour 15. */
 #include "engine/model/model.h"
-
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 
+#include <stdio.h>
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define TICKS_PER_SECOND 10000000LL

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace data collector: what its rows leave to code. MS-PLA 3.2.4.9. */
 #include "engine/model/data_collector.h"
-
 #include "engine/model/trace_providers.h"
 
 #include <string.h>
@@ -81,7 +80,6 @@ HRESULT trace_check_providers(struct object *o)
 static const struct property properties[] = {
 #define PROPERTY_STRUCT trace_data_collector
 #define PROPERTY        PROPERTY_ROW
-#include "engine/model/data_collector.def"
 #include "engine/model/trace_data_collector.def"
 #undef PROPERTY
 #undef PROPERTY_STRUCT

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace data provider and the collection of them. MS-PLA 3.2.4.11, 3.2.4.13. */
 #include "engine/model/model.h"
-
 #include "engine/os/memory.h"
 
 static const struct property properties[] = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The validate step: what Commit reports of a set's properties. MS-PLA 2.2.2.11; pla-behaviour 6. */
 #include "engine/model/data_collector.h"
-
 #include "engine/model/name_pattern.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Values on their way in and out of objects, and the enumerations they are held against. */
-#include "engine/model/property.h"
-
 #include "engine/model/model.h"
+#include "engine/model/property.h"
 #include "engine/os/memory.h"
 
 #include <math.h>

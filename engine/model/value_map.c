@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Value maps and their items: MS-PLA 2.2.2.11, 3.2.4.17, 3.2.4.18; and the maps that report issues. */
 #include "engine/model/model.h"
-
 #include "engine/os/memory.h"
 
 #include <string.h>

@@ -142,12 +142,11 @@ static void add_trimmed(struct text_buffer *b, const char *text)
 /* The depth is the document's, which is bounded. */
 static void add_text(struct text_buffer *b, const xmlNode *first)
 {
-    for (const xmlNode *n = first; n; n = n->next) {
+    for (const xmlNode *n = first; n; n = n->next)
         if (n->type == XML_TEXT_NODE || n->type == XML_CDATA_SECTION_NODE)
             text_buffer_add(b, (const char *)n->content);
         else if (n->type == XML_ELEMENT_NODE)
             add_text(b, n->children);
-    }
 }
 
 void xml_element_text(xmlNodePtr element, struct text_buffer *out)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* libxml2's memory: a document's is cut out of large pieces that are freed together. */
 #include "engine/model/xml_document.h"
-
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
+#include <setjmp.h>
+#include <stdatomic.h>
 #include <libxml/parser.h>
 #include <libxml/xmlerror.h>
 #include <libxml/xmlmemory.h>
-#include <setjmp.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #define PIECE_FIRST 16384

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* From XML to objects: the first of the four steps parse, defaults, validate, format. pla-behaviour 18. */
 #include "engine/model/model.h"
-
 #include "engine/model/xml_document.h"
 #include "engine/os/memory.h"
 
-#include <ctype.h>
 #include <stdio.h>
+#include <ctype.h>
 #include <string.h>
 
 #define MAX_ROWS     64   /* more rows than any class has */

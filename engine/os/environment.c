@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* %name% in texts: by one rule on every host, where the systems' own differ in what they do with a lone '%'. */
 #include "engine/os/environment.h"
+
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 

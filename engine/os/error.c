@@ -116,10 +116,9 @@ static const struct {
 
 const char *error_standard_text(HRESULT hr)
 {
-    for (size_t i = 0; i < sizeof(standard_texts) / sizeof(*standard_texts); i++) {
+    for (size_t i = 0; i < sizeof(standard_texts) / sizeof(*standard_texts); i++)
         if (standard_texts[i].hr == hr)
             return standard_texts[i].text;
-    }
     snprintf(state.standard, sizeof(state.standard), "error 0x%08X", (unsigned)hr);
     return state.standard;
 }
@@ -188,8 +187,7 @@ void error_clear(void)
 HRESULT pdh_error(LONG status, const char *subject)
 {
     HRESULT hr = status > 0 ? HRESULT_FROM_WIN32(status) : (HRESULT)status;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = E_FAIL;
-    }
     return error_set(hr, "%s: %s", subject, error_standard_text(hr));
 }

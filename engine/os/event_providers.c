@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of event providers and of what they define: their life. */
 #include "engine/os/event_providers.h"
+
 #include "engine/os/memory.h"
 
 void event_providers_free(struct event_providers *providers)

@@ -12,7 +12,7 @@ char *host_expand_environment(const char *t); /* %name% replaced where known, ke
 char *host_data_folder(void);
 /* Folder of the module this code is in: openpla.dll's, or the program's. */
 char *host_module_folder(void);
-char *host_user_name(void); /* DOMAIN\user of this process */
+char *host_user_name(void);       /* DOMAIN\user of this process */
 HRESULT host_new_guid(GUID *out); /* unlike any other on any computer: random, version 4 of RFC 4122 */
 /* The string resource that "@binary,#id" names: binary is a full path on a drive, with environment variables; none of
    its code runs. A copy of the reference when it has another form, or when there is no such string here (natively:

@@ -23,15 +23,12 @@ static HRESULT add_id(void *user, const char *name)
     struct id_list *list = user;
     uint32_t id = 0;
     const char *c = name;
-    while (*c >= '0' && *c <= '9') {
+    while (*c >= '0' && *c <= '9')
         id = id * 10 + (uint32_t)(*c++ - '0');
-    }
-    if (*c || c == name) {
+    if (*c || c == name)
         return S_OK;
-    }
-    if (!memory_grow(&list->ids, &list->capacity, list->count + 1, sizeof(uint32_t))) {
+    if (!memory_grow(&list->ids, &list->capacity, list->count + 1, sizeof(uint32_t)))
         return E_OUTOFMEMORY;
-    }
     ((uint32_t *)list->ids)[list->count++] = id;
     return S_OK;
 }

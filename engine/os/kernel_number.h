@@ -11,9 +11,8 @@
 /* Skips blanks and tabs. */
 static inline const char *kernel_skip(const char *p, const char *end)
 {
-    while (p < end && (*p == ' ' || *p == '\t')) {
+    while (p < end && (*p == ' ' || *p == '\t'))
         p++;
-    }
     return p;
 }
 
@@ -34,9 +33,8 @@ static inline const char *kernel_number(const char *p, const char *end, uint64_t
 /* End of the word at `p`. */
 static inline const char *kernel_word_end(const char *p, const char *end)
 {
-    while (p < end && *p != ' ' && *p != '\t' && *p != '\n') {
+    while (p < end && *p != ' ' && *p != '\t' && *p != '\n')
         p++;
-    }
     return p;
 }
 
@@ -48,13 +46,11 @@ static inline const char *kernel_find(const char *p, const char *end, char c)
     for (uint64_t word; end - p >= 8; p += 8) {
         memcpy(&word, p, 8);
         word ^= pattern;
-        if ((word - ones) & ~word & ones << 7) {
+        if ((word - ones) & ~word & ones << 7)
             break;
-        }
     }
-    while (p < end && *p != c) {
+    while (p < end && *p != c)
         p++;
-    }
     return p < end ? p : NULL;
 }
 

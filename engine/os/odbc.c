@@ -2,14 +2,14 @@
 /* ODBC 3 in few functions: handles, diagnostics, bound values. */
 #include "engine/os/odbc.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/odbc_library.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/text_unicode.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #define NAME_UNITS       128
 #define DIAGNOSTIC_UNITS 512
@@ -83,10 +83,9 @@ static HRESULT failed(struct odbc *c, DWORD code, SQLSMALLINT kind, SQLHANDLE ha
             units = DIAGNOSTIC_UNITS - 1;
         while (units && (text[units - 1] == 0 || text[units - 1] == '\n' || text[units - 1] == ' '))
             units--;
-        if (record == 1) {
+        if (record == 1)
             for (size_t i = 0; i < STATE_UNITS - 1; i++)
                 c->state[i] = state[i] < 0x80 ? (char)state[i] : '?';
-        }
         if (FAILED(text_from_utf16(text, (size_t)units, true, &message)))
             break;
         text_buffer_format(&b, "%s%s", record == 1 ? "" : "; ", message);

@@ -50,10 +50,9 @@ const char *path_name(const char *path)
     if (path[0] && path[1] == ':')
         name = path + 2;
 #endif
-    for (const char *p = path; *p; p++) {
+    for (const char *p = path; *p; p++)
         if (is_separator(*p))
             name = p + 1;
-    }
     return name;
 }
 

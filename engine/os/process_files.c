@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading /proc/<id>/stat, status, io, fd and task. */
 #include "engine/os/process_files.h"
+
 #include "engine/os/memory.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -18,21 +20,18 @@ static HRESULT read_file(const char *root, uint32_t id, const char *name, struct
     *copy = NULL;
     if (*file) {
         hr = kernel_file_read_piece(*file, text, size);
-        if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY) {
+        if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
             return hr;
-        }
         kernel_file_close(*file);
         *file = NULL;
         kept->count--;
-        if (!again) {
+        if (!again)
             return hr;
-        }
     }
     snprintf(path, sizeof path, "%s/proc/%u/%s", root, (unsigned)id, name);
     hr = kernel_file_open(path, file);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     hr = kernel_file_read_piece(*file, text, size);
     if (SUCCEEDED(hr) && kept->count < kept->most) {
         kept->count++;
@@ -55,9 +54,8 @@ HRESULT process_files_stat(struct process_files *f, const char *root, struct pro
     size_t size;
     char *copy;
     HRESULT hr = read_file(root, f->id, "stat", &f->stat, kept, true, &text, &size, &copy);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     if (!process_stat_parse(text, size, out)) {
         memory_free(copy);
         return error_set(E_FAIL, "/proc/%u/stat: not as the kernel writes it", (unsigned)f->id);
@@ -89,9 +87,8 @@ static HRESULT add_status(struct process_files *f, const char *root, struct proc
     char *copy;
     struct process_status status;
     HRESULT hr = read_file(root, f->id, "status", &f->status, kept, false, &text, &size, &copy);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     process_status_parse(text, size, &status);
     memory_free(copy);
     e->virtual_peak = status.virtual_peak;
@@ -110,9 +107,8 @@ static HRESULT add_io(struct process_files *f, const char *root, struct process_
     char *copy;
     struct process_io io;
     HRESULT hr = read_file(root, f->id, "io", &f->io, kept, false, &text, &size, &copy);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     process_io_parse(text, size, &io);
     memory_free(copy);
     e->reads = io.reads;
@@ -140,12 +136,10 @@ HRESULT process_files_figures(struct process_files *f, const char *root, struct 
                               struct process_entry *e)
 {
     HRESULT hr = figures & PROCESS_MEMORY ? add_status(f, root, kept, e) : S_OK;
-    if (hr != E_OUTOFMEMORY && (figures & PROCESS_IO)) {
+    if (hr != E_OUTOFMEMORY && (figures & PROCESS_IO))
         hr = add_io(f, root, kept, e);
-    }
-    if (hr != E_OUTOFMEMORY && (figures & PROCESS_HANDLES)) {
+    if (hr != E_OUTOFMEMORY && (figures & PROCESS_HANDLES))
         hr = add_handles(f, root, e);
-    }
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
@@ -161,14 +155,12 @@ static HRESULT read_thread(uint32_t id, uint32_t thread, const char *root, int64
     struct process_status status;
     snprintf(name, sizeof name, "task/%u/stat", (unsigned)thread);
     HRESULT hr = read_file(root, id, name, &file, &kept, false, &text, &size, &copy);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     bool ok = process_stat_parse(text, size, &stat);
     memory_free(copy);
-    if (!ok) {
+    if (!ok)
         return E_FAIL;
-    }
     *out = (struct thread_entry){.id = thread,
                                  .start = boot + (int64_t)(stat.start_ticks * TICK),
                                  .user_time = (int64_t)(stat.user_ticks * TICK),
@@ -192,9 +184,8 @@ HRESULT process_files_threads(uint32_t id, const char *root, int64_t boot, struc
     size_t n;
     snprintf(path, sizeof path, "%s/proc/%u/task", root, (unsigned)id);
     HRESULT hr = kernel_folder_numbers(path, &ids, &n);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_OK;
-    }
     hr = memory_grow((void **)threads, capacity, *count + n, sizeof **threads) ? S_OK : E_OUTOFMEMORY;
     for (size_t i = 0; i < n && hr != E_OUTOFMEMORY; i++) {
         hr = read_thread(id, ids[i], root, boot, &(*threads)[*count]);

@@ -2,12 +2,13 @@
 /* The host's processes, from /proc. Listing that folder is by far the dearest call of a reading under Wine, so it is
    done only when a process may have begun: the kernel tells the id that it gave last. That one has ended is told by its
    own files. */
-#include "engine/os/process_lists.h"
 #include "engine/os/clock.h"
 #include "engine/os/kernel_number.h"
 #include "engine/os/memory.h"
 #include "engine/os/process_files.h"
+#include "engine/os/process_lists.h"
 #include "engine/os/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +54,8 @@ static HRESULT open_list(const char *root, void **out)
     size_t length = strlen(root);
     struct host_list *list = memory_zero(1, sizeof *list + length + 1);
     *out = list;
-    if (!list) {
+    if (!list)
         return E_OUTOFMEMORY;
-    }
     memcpy(list->root, root, length + 1);
     list->boot = clock_boot_utc();
     list->kept.most = kernel_file_share();
@@ -72,9 +72,8 @@ static void forget(struct host_list *list, struct followed *f)
 static void close_list(void *user)
 {
     struct host_list *list = user;
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         forget(list, &list->followed[i]);
-    }
     kernel_file_close(list->load);
     memory_free(list->followed);
     memory_free(list->entries);
@@ -110,11 +109,9 @@ static void fill(const struct host_list *list, const struct followed *f, const s
 static size_t lasting_name(const char *name, size_t length)
 {
     if (length > 9 && !memcmp(name, "kworker/", 8) && name[8] != 'R') {
-        for (size_t i = 8; i < length; i++) {
-            if (name[i] == '-' || name[i] == '+') {
+        for (size_t i = 8; i < length; i++)
+            if (name[i] == '-' || name[i] == '+')
                 return i;
-            }
-        }
     }
     return length;
 }
@@ -123,17 +120,14 @@ static size_t lasting_name(const char *name, size_t length)
 static HRESULT take_name(struct followed *f, const struct process_stat *stat)
 {
     size_t length = lasting_name(stat->name, stat->name_length);
-    if (f->name && f->name_length == length && !memcmp(f->name, stat->name, length)) {
+    if (f->name && f->name_length == length && !memcmp(f->name, stat->name, length))
         return S_OK;
-    }
     char *name = text_copy_n(stat->name, length);
-    if (!name) {
+    if (!name)
         return E_OUTOFMEMORY;
-    }
     /* A program names itself in any bytes. */
-    for (char *c = name; !text_is_utf8(name, length) && *c; c++) {
+    for (char *c = name; !text_is_utf8(name, length) && *c; c++)
         *c = (unsigned char)*c < 0x80 ? *c : '?';
-    }
     memory_free(f->name);
     f->name = name;
     f->name_length = length;
@@ -145,12 +139,10 @@ static HRESULT read_process(struct host_list *list, struct followed *f, struct p
 {
     struct process_stat stat;
     HRESULT hr = process_files_stat(&f->files, list->root, &list->kept, &stat);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = take_name(f, &stat);
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     if (f->start_ticks != stat.start_ticks) {
         f->start_ticks = stat.start_ticks;
         hr = S_FALSE;
@@ -184,16 +176,14 @@ static HRESULT merge(struct host_list *list, const uint32_t *ids, size_t count, 
             changed = true;
         }
         struct followed f = {.files.id = ids[i]};
-        if (old < list->count && list->followed[old].files.id == ids[i]) {
+        if (old < list->count && list->followed[old].files.id == ids[i])
             f = list->followed[old++];
-        }
         hr = read_process(list, &f, &list->entries[*used]);
         changed = changed || hr != S_OK;
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             next[(*used)++] = f;
-        } else {
+        else
             forget(list, &f);
-        }
     }
     for (; old < list->count; old++) {
         forget(list, &list->followed[old]);
@@ -242,9 +232,8 @@ static HRESULT find_ids(struct host_list *list, const struct changes *now, uint3
     if (is_told(list, now)) {
         *ids = memory_alloc(list->count * sizeof **ids);
         *count = list->count;
-        for (size_t i = 0; *ids && i < list->count; i++) {
+        for (size_t i = 0; *ids && i < list->count; i++)
             (*ids)[i] = list->followed[i].files.id;
-        }
         list->unlisted++;
         return *ids ? S_OK : E_OUTOFMEMORY;
     }
@@ -273,9 +262,8 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
         return S_OK;
     }
     HRESULT hr = find_ids(list, &now, &ids, &n);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     list->changes = now;
     struct followed *next = memory_alloc(n * sizeof *next);
     if (!next || !memory_grow((void **)&list->entries, &list->entry_capacity, n ? n : 1, sizeof *list->entries)) {
@@ -291,13 +279,11 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     memory_free(list->followed);
     list->followed = next;
     list->count = used;
-    if (used < n) {
+    if (used < n)
         list->unlisted = LIST_EVERY; /* one has ended, or could not be read this time only */
-    }
-    size_t thread = 0; /* the array may have moved while it grew */
-    for (size_t i = 0; i < used; thread += list->entries[i++].listed_threads) {
+    size_t thread = 0;               /* the array may have moved while it grew */
+    for (size_t i = 0; i < used; thread += list->entries[i++].listed_threads)
         list->entries[i].first_thread = list->threads ? list->threads + thread : NULL;
-    }
     *entries = list->entries;
     *count = used;
     return hr;

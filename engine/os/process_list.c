@@ -23,9 +23,8 @@ HRESULT process_list_open(const char *root, struct process_list **out)
 {
     struct process_list *list = memory_zero(1, sizeof *list);
     *out = NULL;
-    if (!list) {
+    if (!list)
         return E_OUTOFMEMORY;
-    }
     list->lister = choose();
     HRESULT hr = list->lister->open(root, &list->list);
     if (FAILED(hr)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of /proc/<id>/stat ("id (name) state parent ..."), status and io ("Name: value"). */
 #include "engine/os/process_text.h"
+
 #include "engine/os/kernel_number.h"
 
 /* Numbers of proc(5)'s field list, which counts the id as 1. */
@@ -28,9 +29,8 @@ bool process_stat_parse(const char *text, size_t size, struct process_stat *out)
             break;
         }
     }
-    if (!close) {
+    if (!close)
         return false;
-    }
     *out = (struct process_stat){.name = open + 1, .name_length = (size_t)(close - open - 1)};
     uint64_t values[FIELD_RESIDENT + 1] = {0};
     unsigned field = 2;
@@ -39,9 +39,8 @@ bool process_stat_parse(const char *text, size_t size, struct process_stat *out)
             p++;
             field++;
             uint64_t v = 0;
-            while (p < end && *p >= '0' && *p <= '9') {
+            while (p < end && *p >= '0' && *p <= '9')
                 v = v * 10 + (uint64_t)(*p++ - '0');
-            }
             values[field] = v;
         } else {
             p++; /* the state's letter, a sign */
@@ -69,9 +68,8 @@ struct field {
 static void parse_fields(const char *text, size_t size, const struct field *fields, size_t count)
 {
     const char *end = text + size;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         *fields[i].value = INT64_MIN;
-    }
     size_t next = 0;
     for (const char *p = text, *line; p < end && next < count; p = line + 1) {
         line = kernel_line_end(p, end);
@@ -79,9 +77,8 @@ static void parse_fields(const char *text, size_t size, const struct field *fiel
             size_t length = strlen(fields[i].name);
             uint64_t v;
             if (*p == *fields[i].name && kernel_starts(p, line, fields[i].name, length)) {
-                if (kernel_number(p + length, line, &v) && v <= (uint64_t)(INT64_MAX / fields[i].unit)) {
+                if (kernel_number(p + length, line, &v) && v <= (uint64_t)(INT64_MAX / fields[i].unit))
                     *fields[i].value = (int64_t)v * fields[i].unit;
-                }
                 next = i + 1;
                 break;
             }

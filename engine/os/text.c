@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies of texts, the growing buffer, and owned lists. */
 #include "engine/os/text.h"
+
 #include "engine/os/memory.h"
 
 #include <stdarg.h>

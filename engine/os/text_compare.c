@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Comparison without case, the same on every host, and wildcards. */
-#include "engine/os/text_unicode.h"
 #include "engine/os/memory.h"
+#include "engine/os/text_unicode.h"
 
 #include <string.h>
 
@@ -24,10 +24,9 @@ static uint32_t upper(uint32_t c)
 {
     if (c < 0x80)
         return c >= 'a' && c <= 'z' ? c - 32 : c;
-    for (size_t i = 0; i < sizeof(case_ranges) / sizeof(*case_ranges) && c >= case_ranges[i].first; i++) {
+    for (size_t i = 0; i < sizeof(case_ranges) / sizeof(*case_ranges) && c >= case_ranges[i].first; i++)
         if (c <= case_ranges[i].last)
             return (c - case_ranges[i].first) % case_ranges[i].step ? c : c + (uint32_t)case_ranges[i].to_upper;
-    }
     return c;
 }
 

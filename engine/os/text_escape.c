@@ -4,12 +4,11 @@
 
 void text_buffer_add_escaped(struct text_buffer *b, const char *text)
 {
-    for (const char *c = text ? text : ""; *c; c++) {
+    for (const char *c = text ? text : ""; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == '%')
             text_buffer_format(b, "%%%02X", (unsigned)*c);
         else
             text_buffer_add_n(b, c, 1);
-    }
 }
 
 static int hex_digit(char c)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* UTF-8 and UTF-16, both ways. */
 #include "engine/os/text_unicode.h"
+
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -15,15 +16,14 @@ uint32_t unicode_next(const unsigned char **at, const unsigned char *end, bool *
         *at = p;
         return c;
     }
-    if (c >= 0xC2 && c < 0xE0) {
+    if (c >= 0xC2 && c < 0xE0)
         more = 1, lowest = 0x80, c &= 0x1F;
-    } else if (c >= 0xE0 && c < 0xF0) {
+    else if (c >= 0xE0 && c < 0xF0)
         more = 2, lowest = 0x800, c &= 0x0F;
-    } else if (c >= 0xF0 && c < 0xF5) {
+    else if (c >= 0xF0 && c < 0xF5)
         more = 3, lowest = 0x10000, c &= 0x07;
-    } else {
+    else
         more = 0, lowest = UINT32_MAX;
-    }
     while (more && p < end && (*p & 0xC0) == 0x80) {
         c = c << 6 | (*p++ & 0x3F);
         more--;

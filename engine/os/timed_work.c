@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Work with a limit of time: threads that take the pieces of a caller's work, and outlast the caller with one that
    takes too long. One lock covers it all: it is held for some comparisons at a time. */
+#include "engine/os/timed_work.h"
+
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
-#include "engine/os/timed_work.h"
 
 /* A piece that has run this long does not keep the next ones waiting: another thread takes them. */
 #define PATIENCE_MS 100
@@ -42,14 +43,13 @@ static struct timed_work *take(struct work_group *g)
 static void run_group(struct work_group *g)
 {
     struct timed_work *w;
-    while (g && (w = take(g)) != NULL) {
+    while (g && (w = take(g))) {
         host_lock_leave(&lock);
         w->run(w);
         host_lock_enter(&lock);
         g = w->group; /* NULL when the caller has gone on without it */
-        if (g) {
+        if (g)
             g->open--;
-        }
         w->group = NULL;
         w->running = false;
         if (w->released) {
@@ -58,20 +58,17 @@ static void run_group(struct work_group *g)
             host_lock_enter(&lock);
         }
     }
-    if (g && g->open == 0) {
+    if (g && g->open == 0)
         thread_condition_wake(&g->ended);
-    }
 }
 
 static void unqueue(struct work_group *g)
 {
     struct work_group **at = &queue;
-    while (*at && *at != g) {
+    while (*at && *at != g)
         at = &(*at)->behind;
-    }
-    if (*at) {
+    if (*at)
         *at = g->behind;
-    }
     g->queued = false;
 }
 
@@ -86,9 +83,8 @@ static void serve(void *context)
             idle--;
         }
         struct work_group *g = queue;
-        if (!g) {
+        if (!g)
             break;
-        }
         unqueue(g);
         run_group(g);
     }
@@ -123,9 +119,8 @@ static uint32_t time_left(const struct work_group *g, uint32_t limit_ms)
     for (size_t i = 0; i < g->next; i++) {
         const struct timed_work *w = g->work[i];
         uint64_t used = w->running && w->group == g ? now - w->started : limit_ms;
-        if (used < limit_ms && limit_ms - used > left) {
+        if (used < limit_ms && limit_ms - used > left)
             left = limit_ms - used;
-        }
     }
     return (uint32_t)left;
 }
@@ -136,33 +131,27 @@ static void wait_for(struct work_group *g, uint32_t limit_ms)
     while (engaged && (g->next < g->count || g->open > 0)) {
         size_t next = g->next;
         uint32_t left = next == g->count ? time_left(g, limit_ms) : PATIENCE_MS;
-        if (left == 0) {
+        if (left == 0)
             break;
-        }
-        if (!thread_condition_wait(&g->ended, &lock, left) && next < g->count && next == g->next && !g->queued) {
+        if (!thread_condition_wait(&g->ended, &lock, left) && next < g->count && next == g->next && !g->queued)
             engaged = engage(g);
-        }
     }
     unqueue(g);
-    if (!engaged) {
+    if (!engaged)
         run_group(g);
-    }
 }
 
 void timed_work_run(struct timed_work *const *work, size_t count, uint32_t limit_ms)
 {
     struct work_group g = {.work = work, .count = count};
     host_lock_enter(&lock);
-    if (limit_ms == 0) {
+    if (limit_ms == 0)
         run_group(&g);
-    } else if (count > 0) {
+    else if (count > 0)
         wait_for(&g, limit_ms);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (work[i]->group == &g) {
+    for (size_t i = 0; i < count; i++)
+        if (work[i]->group == &g)
             work[i]->group = NULL;
-        }
-    }
     host_lock_leave(&lock);
 }
 
@@ -193,8 +182,7 @@ void timed_work_enter(void)
 void timed_work_leave(void)
 {
     host_lock_enter(&lock);
-    if (--users == 0) {
+    if (--users == 0)
         thread_condition_wake(&wanted);
-    }
     host_lock_leave(&lock);
 }

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #ifdef _WIN32
+#include <guiddef.h>
 #include <windef.h>
 #include <winerror.h>
-#include <guiddef.h>
 #else
 typedef int32_t HRESULT;
 typedef uint32_t DWORD;

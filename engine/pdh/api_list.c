@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be counted, as programs list it: computers, objects, counters, instances, defaults, name indexes. */
-#include "engine/pdh/api.h"
 #include "engine/os/memory.h"
+#include "engine/pdh/api.h"
+
 #include <string.h>
 
 /* A query on the source for one call; the machine, an argument of its own, is checked. */
@@ -11,26 +12,21 @@ static PDH_STATUS look(enum api_form form, struct api_source source, const void 
     struct catalogue *catalogue = NULL;
     *out = NULL;
     PDH_STATUS status = api_text_in(form, machine, PDH_MAX_COUNTER_PATH, PDH_CSTATUS_NO_MACHINE, name);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = api_open_catalogue(form, source, &catalogue);
-    }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = query_create(0, catalogue, out);
-    }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = catalogue_machine((*out)->catalogue, *name);
-    }
-    if (status == ERROR_SUCCESS && (*out)->catalogue->functions->refresh) {
+    if (status == ERROR_SUCCESS && (*out)->catalogue->functions->refresh)
         status = (*out)->catalogue->functions->refresh((*out)->catalogue);
-    }
     return status;
 }
 
 static void end_look(struct query *q, char *machine)
 {
-    if (q) {
+    if (q)
         query_destroy(q);
-    }
     memory_free(machine);
 }
 
@@ -51,11 +47,9 @@ PDH_STATUS api_connect_machine(enum api_form form, const void *machine)
 /* Adds "\\\\NAME" if it is not there yet. */
 static HRESULT add_machine(struct texts *list, const char *name)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (text_equal_nocase(list->items[i] + 2, name)) {
+    for (size_t i = 0; i < list->count; i++)
+        if (text_equal_nocase(list->items[i] + 2, name))
             return S_OK;
-        }
-    }
     char *text = text_format("\\\\%s", name);
     HRESULT hr = text ? texts_add(list, text) : E_OUTOFMEMORY;
     memory_free(text);
@@ -68,9 +62,8 @@ PDH_STATUS api_enum_machines(enum api_form form, struct api_source source, void 
     char *none;
     struct texts machines = {0};
     HRESULT hr = S_OK;
-    if (!units || (!list && *units)) {
+    if (!units || (!list && *units))
         return PDH_INVALID_ARGUMENT;
-    }
     PDH_STATUS status = look(form, source, NULL, &none, &q);
     if (status == ERROR_SUCCESS && catalogue_is_real_time(q->catalogue)) {
         char *ours = host_computer_name();
@@ -81,12 +74,10 @@ PDH_STATUS api_enum_machines(enum api_form form, struct api_source source, void 
         const char *machine = q->catalogue->providers[i]->machine;
         hr = machine ? add_machine(&machines, machine) : S_OK;
     }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = no_memory_or(hr);
-    }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = api_list_out(form, &machines, false, list, units);
-    }
     end_look(q, none);
     texts_free(&machines);
     return status;
@@ -99,27 +90,23 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
     struct texts names = {0};
     struct query *q;
     char *name;
-    if (!units || (!list && *units)) {
+    if (!units || (!list && *units))
         return PDH_INVALID_ARGUMENT;
-    }
     PDH_STATUS status = look(form, source, machine, &name, &q);
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct object *o;
         const struct provider *p = q->catalogue->providers[i];
-        if ((detail & 0xFFFF) < PERF_DETAIL_NOVICE || !catalogue_is_of(p, name)) {
+        if ((detail & 0xFFFF) < PERF_DETAIL_NOVICE || !catalogue_is_of(p, name))
             continue;
-        }
         status = query_object(q, i, &o);
-        if (status == ERROR_SUCCESS) {
+        if (status == ERROR_SUCCESS)
             status = no_memory_or(texts_add(&names, p->name));
-        } else if (status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT) {
+        else if (status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT)
             status = ERROR_SUCCESS;
-        }
     }
     end_look(q, name);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = api_list_out(form, &names, false, list, units);
-    }
     texts_free(&names);
     return status;
 }
@@ -130,9 +117,8 @@ static HRESULT list_items(const struct object *o, DWORD detail, struct texts *co
     HRESULT hr = S_OK;
     for (uint32_t i = 0; i < o->provider->counter_count && SUCCEEDED(hr); i++) {
         const struct counter_schema *c = &o->provider->counters[i];
-        if (object_has_counter(o, i) && c->detail <= (detail & 0xFFFF)) {
+        if (object_has_counter(o, i) && c->detail <= (detail & 0xFFFF))
             hr = texts_add(counters, c->name);
-        }
     }
     for (size_t i = 0; o->instances && i < o->instances->count && SUCCEEDED(hr); i++) {
         const struct instance *item = &o->instances->items[i];
@@ -155,23 +141,19 @@ PDH_STATUS api_enum_object_items(enum api_form form, struct api_source source, c
                                  DWORD detail, DWORD flags)
 {
     if (!object || !counter_units || !instance_units || (!counters && *counter_units) ||
-        (!instances && *instance_units) || flags) {
+        (!instances && *instance_units) || flags)
         return PDH_INVALID_ARGUMENT;
-    }
     char *name = NULL, *machine_name = NULL;
     struct query *q = NULL;
     struct object *o;
     struct texts counter_names = {0}, instance_names = {0};
     PDH_STATUS status = api_text_in(form, object, PDH_MAX_COUNTER_PATH, PDH_CSTATUS_NO_OBJECT, &name);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = look(form, source, machine, &machine_name, &q);
-    }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = find_object(q, machine_name, name, &o);
-    }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = no_memory_or(list_items(o, detail, &counter_names, &instance_names));
-    }
     if (status == ERROR_SUCCESS) {
         PDH_STATUS first = api_list_out(form, &counter_names, false, counters, counter_units);
         PDH_STATUS second = api_list_out(form, &instance_names, true, instances, instance_units);
@@ -190,19 +172,16 @@ PDH_STATUS api_get_default_object(enum api_form form, struct api_source source, 
 {
     struct query *q;
     char *machine_name;
-    if (!units || (!name && *units)) {
+    if (!units || (!name && *units))
         return PDH_INVALID_ARGUMENT;
-    }
     PDH_STATUS status = look(form, source, machine, &machine_name, &q);
     if (status == ERROR_SUCCESS) {
         size_t at = 0;
-        if (catalogue_is_real_time(q->catalogue)) {
+        if (catalogue_is_real_time(q->catalogue))
             at = catalogue_find(q->catalogue, NULL, "Processor");
-        } else {
-            while (at < q->catalogue->count && !catalogue_is_of(q->catalogue->providers[at], machine_name)) {
+        else
+            while (at < q->catalogue->count && !catalogue_is_of(q->catalogue->providers[at], machine_name))
                 at++;
-            }
-        }
         status = at < q->catalogue->count ? api_text_out(form, q->catalogue->providers[at]->name, name, units)
                                           : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
     }
@@ -217,21 +196,17 @@ PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source,
     struct query *q = NULL;
     struct object *o;
     char *machine_name = NULL, *object_name;
-    if (!object || !units || (!name && *units)) {
+    if (!object || !units || (!name && *units))
         return PDH_INVALID_ARGUMENT;
-    }
     PDH_STATUS status = api_text_in(form, object, PDH_MAX_COUNTER_PATH, PDH_CSTATUS_NO_OBJECT, &object_name);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = look(form, source, machine, &machine_name, &q);
-    }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = find_object(q, machine_name, object_name, &o);
-    }
     if (status == ERROR_SUCCESS) {
         uint32_t i = 0;
-        while (i < o->provider->counter_count && !object_has_counter(o, i)) {
+        while (i < o->provider->counter_count && !object_has_counter(o, i))
             i++;
-        }
         status = i < o->provider->counter_count ? api_text_out(form, o->provider->counters[i].name, name, units)
                                                 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
     }

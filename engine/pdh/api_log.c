@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Log files as programs handle them: written from a query, bound as a source, looked at. */
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
 #include "engine/pdh/api.h"
 #include "engine/pdh/handle.h"
 #include "engine/pdh/log_handle.h"
 #include "engine/pdh/pdh.h"
 #include "engine/pdh/query_log.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+
 #include <string.h>
 
 struct log_handle {
@@ -29,9 +30,8 @@ static struct log_handle *log_handle_create(void)
         memory_free(l);
         l = NULL;
     }
-    if (l) {
+    if (l)
         l->kind = LOG_HANDLE;
-    }
     return l;
 }
 
@@ -80,14 +80,12 @@ static PDH_STATUS check_files(const struct texts *paths, DWORD *type)
     struct catalogue *catalogue;
     struct log_reader *reader;
     PDH_STATUS status = catalogue_open_logs(paths, &catalogue);
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         return status;
-    }
     catalogue_close(catalogue);
     HRESULT hr = log_reader_open(paths->items[0], &reader);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return pdh_status_of(hr, PDH_LOG_FILE_OPEN_ERROR);
-    }
     *type = type_of(log_reader_info(reader)->format);
     log_reader_close(reader);
     return ERROR_SUCCESS;
@@ -96,14 +94,12 @@ static PDH_STATUS check_files(const struct texts *paths, DWORD *type)
 static PDH_STATUS open_source(struct texts *paths, PDH_HLOG *out)
 {
     struct log_handle *l = log_handle_create();
-    if (!l) {
+    if (!l)
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
     PDH_STATUS status = paths->count ? check_files(paths, &l->type) : ERROR_SUCCESS;
     if (status != ERROR_SUCCESS) {
-        if (l) {
+        if (l)
             log_handle_free(l);
-        }
         return status;
     }
     l->paths = *paths;
@@ -115,14 +111,12 @@ static PDH_STATUS open_source(struct texts *paths, PDH_HLOG *out)
 PDH_STATUS api_bind_source(enum api_form form, PDH_HLOG *handle, const void *names)
 {
     struct texts paths = {0};
-    if (!handle) {
+    if (!handle)
         return PDH_INVALID_ARGUMENT;
-    }
     *handle = NULL;
     PDH_STATUS status = api_list_in(form, names, PDH_MAX_DATASOURCE_PATH, PDH_INVALID_DATASOURCE, &paths);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = open_source(&paths, handle);
-    }
     texts_free(&paths);
     return status;
 }
@@ -136,14 +130,12 @@ static PDH_STATUS make_room(const char *path, DWORD access, enum log_format form
     case PDH_LOG_CREATE_NEW:
         return exists ? (PDH_STATUS)PDH_FILE_ALREADY_EXISTS : ERROR_SUCCESS;
     case PDH_LOG_CREATE_ALWAYS:
-        if (exists && FAILED(file_delete(path))) {
+        if (exists && FAILED(file_delete(path)))
             return PDH_LOG_FILE_CREATE_ERROR;
-        }
         return ERROR_SUCCESS;
     case PDH_LOG_OPEN_EXISTING:
-        if (!exists && format != LOG_SQL) {
+        if (!exists && format != LOG_SQL)
             return PDH_FILE_NOT_FOUND;
-        }
         *append = true;
         return ERROR_SUCCESS;
     case PDH_LOG_OPEN_ALWAYS:
@@ -161,9 +153,8 @@ static PDH_STATUS open_output(enum api_form form, const char *path, DWORD access
     /* Bytes, as PdhOpenLog is documented, with PDH_LOG_OPT_MAX_IS_BYTES and without. */
     struct log_options options = {.max_bytes = most};
     char *comment = NULL;
-    if (!format_of(type, &format)) {
+    if (!format_of(type, &format))
         return PDH_UNKNOWN_LOG_FORMAT;
-    }
     struct log_handle *l = log_handle_create();
     PDH_STATUS status =
         l ? make_room(path, access, format, &options.append) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
@@ -171,17 +162,14 @@ static PDH_STATUS open_output(enum api_form form, const char *path, DWORD access
         status = api_text_in(form, caption, PDH_MAX_DATASOURCE_PATH, PDH_INVALID_ARGUMENT, &comment);
         options.comment = comment;
     }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = pdh_status_of(texts_add(&l->paths, path), PDH_MEMORY_ALLOCATION_FAILURE);
-    }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = query_log_create(q, format, path, &options, (access & PDH_LOG_OPT_CIRCULAR) != 0, &l->output);
-    }
     memory_free(comment);
     if (status != ERROR_SUCCESS) {
-        if (l) {
+        if (l)
             log_handle_free(l);
-        }
         return status;
     }
     l->type = type;
@@ -196,26 +184,21 @@ PDH_STATUS api_open_log(enum api_form form, const void *name, DWORD access, LPDW
     struct texts paths = {0};
     DWORD kind = access & PDH_LOG_ACCESS_MASK;
     char *path;
-    if (!name || !type || !out) {
+    if (!name || !type || !out)
         return PDH_INVALID_ARGUMENT;
-    }
     *out = NULL;
     struct query *q = api_query(query);
-    if (kind != PDH_LOG_READ_ACCESS && !q) {
+    if (kind != PDH_LOG_READ_ACCESS && !q)
         return query ? (PDH_STATUS)PDH_INVALID_HANDLE : (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    }
     PDH_STATUS status = api_text_in(form, name, PDH_MAX_DATASOURCE_PATH, PDH_INVALID_ARGUMENT, &path);
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         return status;
-    }
     if (kind == PDH_LOG_READ_ACCESS) {
         status = pdh_status_of(texts_add(&paths, path), PDH_MEMORY_ALLOCATION_FAILURE);
-        if (status == ERROR_SUCCESS) {
+        if (status == ERROR_SUCCESS)
             status = open_source(&paths, out);
-        }
-        if (status == ERROR_SUCCESS) {
+        if (status == ERROR_SUCCESS)
             *type = log_of(*out)->type;
-        }
         texts_free(&paths);
     } else if (kind == PDH_LOG_WRITE_ACCESS || kind == PDH_LOG_UPDATE_ACCESS) {
         status = open_output(form, path, kind == PDH_LOG_UPDATE_ACCESS ? access | PDH_LOG_OPT_APPEND : access, *type, q,
@@ -230,9 +213,8 @@ PDH_STATUS api_open_log(enum api_form form, const void *name, DWORD access, LPDW
 PDH_STATUS api_update_log(PDH_HLOG handle)
 {
     struct log_handle *l = log_of(handle);
-    if (!l) {
+    if (!l)
         return PDH_INVALID_HANDLE;
-    }
     return l->output ? query_log_update(l->output) : (PDH_STATUS)PDH_INVALID_ARGUMENT;
 }
 
@@ -246,9 +228,8 @@ PDH_STATUS WINAPI PdhUpdateLogFileCatalog(PDH_HLOG handle)
 PDH_STATUS WINAPI PdhGetLogFileSize(PDH_HLOG handle, LONGLONG *size)
 {
     const struct log_handle *l = log_of(handle);
-    if (!l || !size) {
+    if (!l || !size)
         return l ? (PDH_STATUS)PDH_INVALID_ARGUMENT : (PDH_STATUS)PDH_INVALID_HANDLE;
-    }
     *size = 0;
     if (l->output) {
         *size = (LONGLONG)query_log_size(l->output);
@@ -258,9 +239,8 @@ PDH_STATUS WINAPI PdhGetLogFileSize(PDH_HLOG handle, LONGLONG *size)
         struct log_reader *reader;
         uint64_t done, total;
         HRESULT hr = log_reader_open(l->paths.items[i], &reader);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return pdh_status_of(hr, PDH_LOG_FILE_OPEN_ERROR);
-        }
         log_reader_progress(reader, &done, &total);
         log_reader_close(reader);
         *size += (LONGLONG)total;
@@ -271,15 +251,13 @@ PDH_STATUS WINAPI PdhGetLogFileSize(PDH_HLOG handle, LONGLONG *size)
 PDH_STATUS WINAPI PdhCloseLog(PDH_HLOG handle, DWORD flags)
 {
     struct log_handle *l = log_of(handle);
-    if (!l) {
+    if (!l)
         return PDH_INVALID_HANDLE;
-    }
     PDH_HQUERY query = flags & PDH_FLAGS_CLOSE_QUERY ? l->query : NULL;
     PDH_STATUS status = query_log_close(l->output);
     log_handle_free(l);
-    if (query) {
+    if (query)
         PdhCloseQuery(query);
-    }
     return status;
 }
 
@@ -287,16 +265,13 @@ PDH_STATUS api_get_log_type(enum api_form form, const void *name, LPDWORD type)
 {
     struct texts paths = {0};
     char *path;
-    if (!name || !type) {
+    if (!name || !type)
         return PDH_INVALID_ARGUMENT;
-    }
     PDH_STATUS status = api_text_in(form, name, PDH_MAX_DATASOURCE_PATH, PDH_INVALID_ARGUMENT, &path);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = pdh_status_of(texts_add(&paths, path), PDH_MEMORY_ALLOCATION_FAILURE);
-    }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = check_files(&paths, type);
-    }
     memory_free(path);
     texts_free(&paths);
     return status;
@@ -313,9 +288,8 @@ static PDH_STATUS count_samples(struct catalogue *c, PDH_TIME_INFO *info)
         info->EndTime = local > info->EndTime ? local : info->EndTime;
         info->SampleCount++;
     }
-    if (status != (PDH_STATUS)PDH_NO_MORE_DATA) {
+    if (status != (PDH_STATUS)PDH_NO_MORE_DATA)
         return status;
-    }
     return info->SampleCount ? ERROR_SUCCESS : (PDH_STATUS)PDH_NO_DATA;
 }
 
@@ -324,17 +298,15 @@ PDH_STATUS api_get_time_range(enum api_form form, struct api_source source, LPDW
 {
     struct catalogue *c;
     PDH_TIME_INFO range;
-    if (!count || !info || !bytes) {
+    if (!count || !info || !bytes)
         return PDH_INVALID_ARGUMENT;
-    }
     if (*bytes < sizeof *info) {
         *bytes = sizeof *info;
         return PDH_MORE_DATA;
     }
     PDH_STATUS status = api_open_catalogue(form, source, &c);
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         return status;
-    }
     status = catalogue_is_real_time(c) ? (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME : count_samples(c, &range);
     catalogue_close(c);
     if (status == ERROR_SUCCESS) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries and counters as programs handle them. Values are in api_value.c. */
+#include "engine/os/memory.h"
 #include "engine/pdh/api.h"
 #include "engine/pdh/handle.h"
 #include "engine/pdh/log_handle.h"
 #include "engine/pdh/pdh.h"
-#include "engine/os/memory.h"
+
 #include <string.h>
 
 /* H_WBEM_DATASOURCE: WMI, which gives the same figures. */
@@ -27,9 +28,8 @@ struct counter *api_counter(PDH_HCOUNTER handle)
 
 PDH_STATUS WINAPI PdhGetDllVersion(LPDWORD version)
 {
-    if (!version) {
+    if (!version)
         return PDH_INVALID_ARGUMENT;
-    }
     *version = PDH_VERSION;
     return ERROR_SUCCESS;
 }
@@ -49,12 +49,10 @@ PDH_STATUS api_open_catalogue(enum api_form form, struct api_source source, stru
         memory_free(name);
         return catalogue_open_real_time(out);
     }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = pdh_status_of(texts_add(&one, name), PDH_MEMORY_ALLOCATION_FAILURE);
-    }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = catalogue_open_logs(&one, out);
-    }
     memory_free(name);
     texts_free(&one);
     return status;
@@ -64,13 +62,11 @@ PDH_STATUS api_open_query(enum api_form form, struct api_source source, DWORD_PT
 {
     struct catalogue *catalogue;
     struct query *q = NULL;
-    if (!query) {
+    if (!query)
         return PDH_INVALID_ARGUMENT;
-    }
     PDH_STATUS status = api_open_catalogue(form, source, &catalogue);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = query_create(user_data, catalogue, &q);
-    }
     *query = (PDH_HQUERY)q;
     return status;
 }
@@ -78,9 +74,8 @@ PDH_STATUS api_open_query(enum api_form form, struct api_source source, DWORD_PT
 PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY query)
 {
     struct query *q = api_query(query);
-    if (!q) {
+    if (!q)
         return PDH_INVALID_HANDLE;
-    }
     query_destroy(q);
     return ERROR_SUCCESS;
 }
@@ -89,14 +84,12 @@ PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY query)
 PDH_STATUS api_add_counter(enum api_form form, PDH_HQUERY query, const void *path, DWORD_PTR user_data,
                            PDH_HCOUNTER *counter)
 {
-    if (!path || !counter) {
+    if (!path || !counter)
         return PDH_INVALID_ARGUMENT;
-    }
     *counter = NULL;
     struct query *q = api_query(query);
-    if (!q) {
+    if (!q)
         return PDH_INVALID_HANDLE;
-    }
     char *text;
     struct counter *c = NULL;
     PDH_STATUS status = api_text_in(form, path, PDH_MAX_COUNTER_PATH, PDH_CSTATUS_BAD_COUNTERNAME, &text);
@@ -111,9 +104,8 @@ PDH_STATUS api_add_counter(enum api_form form, PDH_HQUERY query, const void *pat
 PDH_STATUS WINAPI PdhRemoveCounter(PDH_HCOUNTER counter)
 {
     struct counter *c = api_counter(counter);
-    if (!c) {
+    if (!c)
         return PDH_INVALID_HANDLE;
-    }
     query_remove(c);
     return ERROR_SUCCESS;
 }
@@ -127,9 +119,8 @@ PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY query)
 PDH_STATUS WINAPI PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG *time)
 {
     struct query *q = api_query(query);
-    if (!time) {
+    if (!time)
         return PDH_INVALID_ARGUMENT;
-    }
     int64_t local = 0;
     PDH_STATUS status = q ? query_collect(q, &local) : (PDH_STATUS)PDH_INVALID_HANDLE;
     *time = local;
@@ -145,15 +136,12 @@ BOOL WINAPI PdhIsRealTimeQuery(PDH_HQUERY query)
 PDH_STATUS WINAPI PdhSetQueryTimeRange(PDH_HQUERY query, PPDH_TIME_INFO info)
 {
     struct query *q = api_query(query);
-    if (!q) {
+    if (!q)
         return PDH_INVALID_HANDLE;
-    }
-    if (!info || info->StartTime > info->EndTime) {
+    if (!info || info->StartTime > info->EndTime)
         return PDH_INVALID_ARGUMENT;
-    }
-    if (catalogue_is_real_time(q->catalogue)) {
+    if (catalogue_is_real_time(q->catalogue))
         return PDH_DATA_SOURCE_IS_REAL_TIME;
-    }
     query_enter(q);
     PDH_STATUS status = q->catalogue->functions->set_range(q->catalogue, info->StartTime, info->EndTime);
     query_leave(q);
@@ -163,12 +151,10 @@ PDH_STATUS WINAPI PdhSetQueryTimeRange(PDH_HQUERY query, PPDH_TIME_INFO info)
 PDH_STATUS WINAPI PdhSetCounterScaleFactor(PDH_HCOUNTER counter, LONG factor)
 {
     struct counter *c = api_counter(counter);
-    if (!c) {
+    if (!c)
         return PDH_INVALID_HANDLE;
-    }
-    if (factor < PDH_MIN_SCALE || factor > PDH_MAX_SCALE) {
+    if (factor < PDH_MIN_SCALE || factor > PDH_MAX_SCALE)
         return PDH_INVALID_ARGUMENT;
-    }
     query_enter(c->query);
     c->scale = factor;
     query_leave(c->query);
@@ -178,12 +164,10 @@ PDH_STATUS WINAPI PdhSetCounterScaleFactor(PDH_HCOUNTER counter, LONG factor)
 PDH_STATUS WINAPI PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_base)
 {
     struct counter *c = api_counter(counter);
-    if (!c) {
+    if (!c)
         return PDH_INVALID_HANDLE;
-    }
-    if (!time_base) {
+    if (!time_base)
         return PDH_INVALID_ARGUMENT;
-    }
     *time_base = c->time_base;
     return ERROR_SUCCESS;
 }
@@ -220,31 +204,27 @@ PDH_STATUS api_get_counter_info(enum api_form form, PDH_HCOUNTER counter, BOOLEA
                                 PDH_COUNTER_INFO_W *info)
 {
     struct counter *c = api_counter(counter);
-    if (!c) {
+    if (!c)
         return PDH_INVALID_HANDLE;
-    }
     struct api_block block;
     PDH_COUNTER_INFO_W head = {0};
     PDH_STATUS status = api_block_begin(&block, form, info, bytes, sizeof head);
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         return status;
-    }
     /* As the object spells its names. */
     struct counter_path path = c->path;
     const struct provider *provider = c->object->provider;
     path.machine = provider->machine ? text_copy(provider->machine) : host_computer_name();
     path.object = (char *)provider->name;
     path.counter = (char *)provider->counters[c->schema].name;
-    if (!path.machine) {
+    if (!path.machine)
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
     query_enter(c->query);
     status = fill_info(c, &path, explain != 0, &block, &head);
     query_leave(c->query);
     memory_free(path.machine);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = api_block_end(&block, bytes);
-    }
     if (status == ERROR_SUCCESS) {
         head.dwLength = *bytes;
         *info = head;

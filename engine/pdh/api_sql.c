@@ -6,6 +6,7 @@
 #include "engine/pdh/api.h"
 #include "engine/pdh/log_handle.h"
 #include "engine/pdh/pdh.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -23,19 +24,16 @@ static PDH_STATUS connect(enum api_form form, const void *data_source, struct od
 {
     char *name;
     *out = NULL;
-    if (!data_source) {
+    if (!data_source)
         return PDH_INVALID_ARGUMENT;
-    }
     PDH_STATUS status = api_text_in(form, data_source, PDH_MAX_DATASOURCE_PATH, PDH_INVALID_DATASOURCE, &name);
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         return status;
-    }
     const char *source = sql_source_is(name) ? name + 4 : name;
     char *connection = strchr(source, '=') ? text_copy(source) : text_format("DSN=%s", source);
     HRESULT hr = connection ? odbc_connect(connection, LOGIN_SECONDS, out) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = sql_dialect_of(*out, dialect);
-    }
     memory_free(connection);
     memory_free(name);
     return sql_status(hr);
@@ -46,9 +44,8 @@ static PDH_STATUS make_tables(enum api_form form, const void *data_source, bool 
     struct odbc *c;
     const struct sql_dialect *dialect = NULL;
     PDH_STATUS status = connect(form, data_source, &c, &dialect);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = sql_status(sql_tables_ensure(c, dialect, create));
-    }
     odbc_disconnect(c);
     return status;
 }
@@ -70,9 +67,8 @@ static HRESULT read_sets(struct odbc *c, struct texts *names)
     struct odbc_statement *select;
     HRESULT hr =
         odbc_prepare(c, "SELECT DisplayString FROM DisplayToID ORDER BY DisplayString", NULL, 0, &out, 1, &select);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     hr = odbc_execute(select);
     while (SUCCEEDED(hr) && (hr = odbc_fetch(select)) == S_OK) {
         char *name;
@@ -91,20 +87,16 @@ PDH_STATUS api_enum_log_sets(enum api_form form, const void *data_source, void *
     struct odbc *c = NULL;
     const struct sql_dialect *dialect = NULL;
     struct texts names = {0};
-    if (!units || (!list && *units)) {
+    if (!units || (!list && *units))
         return PDH_INVALID_ARGUMENT;
-    }
     PDH_STATUS status = connect(form, data_source, &c, &dialect);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = sql_status(sql_tables_ensure(c, dialect, false));
-    }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = sql_status(read_sets(c, &names));
-    }
     odbc_disconnect(c);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = api_list_out(form, &names, false, list, units);
-    }
     texts_free(&names);
     return status;
 }
@@ -115,12 +107,10 @@ static PDH_STATUS open_set(PDH_HLOG log, struct sql_source *source, struct odbc 
     const char *name = log_handle_name(log);
     *out = NULL;
     *source = (struct sql_source){0};
-    if (!name) {
+    if (!name)
         return PDH_INVALID_HANDLE;
-    }
-    if (!sql_source_is(name)) {
+    if (!sql_source_is(name))
         return PDH_INVALID_ARGUMENT; /* a file has neither */
-    }
     HRESULT hr = sql_source_parse(name, source);
     return sql_status(SUCCEEDED(hr) ? odbc_connect(source->connection, LOGIN_SECONDS, out) : hr);
 }
@@ -135,21 +125,17 @@ static HRESULT read_identity(struct odbc *c, const char *log_set, GUID *guid, in
     odbc_set_text(&in, log_set);
     HRESULT hr =
         odbc_prepare(c, "SELECT GUID, RunID FROM DisplayToID WHERE DisplayString = ?", &in, 1, out, 2, &select);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     hr = odbc_execute(select);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = odbc_fetch(select);
-    }
-    if (hr == S_OK) {
+    if (hr == S_OK)
         hr = odbc_get_text(&out[0], &text);
-    } else if (hr == S_FALSE) {
+    else if (hr == S_FALSE)
         hr = error_set((HRESULT)PDH_ENTRY_NOT_IN_LOG_FILE, "there is no log set \"%s\"", log_set);
-    }
-    if (SUCCEEDED(hr) && !text_to_guid(text, guid)) {
+    if (SUCCEEDED(hr) && !text_to_guid(text, guid))
         hr = error_set((HRESULT)PDH_INVALID_DATA, "\"%s\" is no GUID", text);
-    }
     *run = out[1].length == ODBC_NULL ? 0 : out[1].integer;
     memory_free(text);
     odbc_close(select);
@@ -162,19 +148,15 @@ PDH_STATUS WINAPI PdhGetLogSetGUID(PDH_HLOG log, GUID *guid, int *run)
     struct odbc *c;
     GUID found;
     int number = 0;
-    if (!guid && !run) {
+    if (!guid && !run)
         return PDH_INVALID_ARGUMENT;
-    }
     PDH_STATUS status = open_set(log, &source, &c);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = sql_status(read_identity(c, source.log_set, &found, &number));
-    }
-    if (status == ERROR_SUCCESS && guid) {
+    if (status == ERROR_SUCCESS && guid)
         *guid = found;
-    }
-    if (status == ERROR_SUCCESS && run) {
+    if (status == ERROR_SUCCESS && run)
         *run = number;
-    }
     odbc_disconnect(c);
     sql_source_free(&source);
     return status;
@@ -202,12 +184,10 @@ PDH_STATUS WINAPI PdhSetLogSetRunID(PDH_HLOG log, int run)
     GUID guid;
     int before;
     PDH_STATUS status = open_set(log, &source, &c);
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = sql_status(read_identity(c, source.log_set, &guid, &before)); /* an update of no row is no failure */
-    }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = sql_status(write_run(c, source.log_set, run));
-    }
     odbc_disconnect(c);
     sql_source_free(&source);
     return status;

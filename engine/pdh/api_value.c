@@ -3,23 +3,21 @@
 #include "engine/pdh/api.h"
 #include "engine/pdh/formula.h"
 #include "engine/pdh/pdh.h"
+
 #include <string.h>
 
 PDH_STATUS WINAPI PdhGetRawCounterValue(PDH_HCOUNTER counter, LPDWORD type, PPDH_RAW_COUNTER value)
 {
     struct counter *c = api_counter(counter);
-    if (!c) {
+    if (!c)
         return PDH_INVALID_HANDLE;
-    }
-    if (!value || c->is_wildcard) {
+    if (!value || c->is_wildcard)
         return PDH_INVALID_ARGUMENT;
-    }
     query_enter(c->query);
     *value = c->newer;
     query_leave(c->query);
-    if (type) {
+    if (type)
         *type = counter_type(c);
-    }
     return ERROR_SUCCESS;
 }
 
@@ -45,18 +43,15 @@ PDH_STATUS WINAPI PdhGetFormattedCounterValue(PDH_HCOUNTER counter, DWORD format
                                               PPDH_FMT_COUNTERVALUE value)
 {
     struct counter *c = api_counter(counter);
-    if (!c) {
+    if (!c)
         return PDH_INVALID_HANDLE;
-    }
-    if (!value || !formula_format_is_valid(format) || c->is_wildcard) {
+    if (!value || !formula_format_is_valid(format) || c->is_wildcard)
         return PDH_INVALID_ARGUMENT;
-    }
     query_enter(c->query);
     DWORD status = formula_format(counter_type(c), format, c->time_base, c->scale, &c->newer, &c->older, value);
     query_leave(c->query);
-    if (type) {
+    if (type)
         *type = counter_type(c);
-    }
     return status_of_value(status);
 }
 
@@ -64,21 +59,18 @@ PDH_STATUS WINAPI PdhCalculateCounterFromRawValue(PDH_HCOUNTER counter, DWORD fo
                                                   PPDH_RAW_COUNTER older, PPDH_FMT_COUNTERVALUE value)
 {
     struct counter *c = api_counter(counter);
-    if (!c) {
+    if (!c)
         return PDH_INVALID_HANDLE;
-    }
-    if (!newer || !value || !formula_format_is_valid(format)) {
+    if (!newer || !value || !formula_format_is_valid(format))
         return PDH_INVALID_ARGUMENT;
-    }
     return status_of_value(formula_format(counter_type(c), format, c->time_base, c->scale, newer, older, value));
 }
 
 PDH_STATUS WINAPI PdhFormatFromRawValue(DWORD type, DWORD format, LONGLONG *time_base, PPDH_RAW_COUNTER newer,
                                         PPDH_RAW_COUNTER older, PPDH_FMT_COUNTERVALUE value)
 {
-    if (!newer || !value || !formula_format_is_valid(format)) {
+    if (!newer || !value || !formula_format_is_valid(format))
         return PDH_INVALID_ARGUMENT;
-    }
     int64_t base = time_base ? *time_base : formula_time_base(type);
     return status_of_value(formula_format(type, format, base, 0, newer, older, value));
 }
@@ -87,12 +79,10 @@ PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format
                                               PPDH_RAW_COUNTER values, PPDH_STATISTICS data)
 {
     struct counter *c = api_counter(counter);
-    if (!c) {
+    if (!c)
         return PDH_INVALID_HANDLE;
-    }
-    if (!values || !data || !count || first >= count || !formula_format_is_valid(format)) {
+    if (!values || !data || !count || first >= count || !formula_format_is_valid(format))
         return PDH_INVALID_ARGUMENT;
-    }
     return status_of_value(
         formula_statistics(counter_type(c), format, c->time_base, c->scale, first, count, values, data));
 }
@@ -105,9 +95,8 @@ static size_t value_count(const struct counter *c)
 
 static const char *value_name(const struct counter *c, size_t i)
 {
-    if (c->is_wildcard) {
+    if (c->is_wildcard)
         return counter_item_name(&c->newer_items, i);
-    }
     return c->instance ? c->instance : "";
 }
 
@@ -115,9 +104,8 @@ static const char *value_name(const struct counter *c, size_t i)
 static PDH_STATUS end_array(const struct api_block *block, size_t n, LPDWORD bytes, LPDWORD count)
 {
     PDH_STATUS status = api_block_end(block, bytes);
-    if (status == ERROR_SUCCESS || status == (PDH_STATUS)PDH_MORE_DATA) {
+    if (status == ERROR_SUCCESS || status == (PDH_STATUS)PDH_MORE_DATA)
         *count = (DWORD)n;
-    }
     return status;
 }
 
@@ -134,9 +122,8 @@ static PDH_STATUS raw_array(enum api_form form, const struct counter *c, LPDWORD
     bool room = items && block.size >= block.used;
     for (size_t i = 0; i < n && status == ERROR_SUCCESS; i++) {
         void *name = api_block_add(&block, value_name(c, i));
-        if (room) {
+        if (room)
             items[i] = (PDH_RAW_COUNTER_ITEM_W){name, c->is_wildcard ? c->newer_items.raw[i] : c->newer};
-        }
     }
     return status == ERROR_SUCCESS ? end_array(&block, n, bytes, count) : status;
 }
@@ -145,12 +132,10 @@ PDH_STATUS api_get_raw_array(enum api_form form, PDH_HCOUNTER counter, LPDWORD b
                              PDH_RAW_COUNTER_ITEM_W *items)
 {
     struct counter *c = api_counter(counter);
-    if (!c) {
+    if (!c)
         return PDH_INVALID_HANDLE;
-    }
-    if (!bytes || !count) {
+    if (!bytes || !count)
         return PDH_INVALID_ARGUMENT;
-    }
     query_enter(c->query);
     PDH_STATUS status = raw_array(form, c, bytes, count, items);
     query_leave(c->query);
@@ -180,9 +165,8 @@ static PDH_STATUS formatted_array(enum api_form form, const struct counter *c, D
             best = best == PDH_CSTATUS_VALID_DATA ? best : one;
         }
     }
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         status = end_array(&block, n, bytes, count);
-    }
     return status == ERROR_SUCCESS ? status_of_value(best) : status;
 }
 
@@ -190,12 +174,10 @@ PDH_STATUS api_get_formatted_array(enum api_form form, PDH_HCOUNTER counter, DWO
                                    PDH_FMT_COUNTERVALUE_ITEM_W *items)
 {
     struct counter *c = api_counter(counter);
-    if (!c) {
+    if (!c)
         return PDH_INVALID_HANDLE;
-    }
-    if (!bytes || !count || !formula_format_is_valid(format)) {
+    if (!bytes || !count || !formula_format_is_valid(format))
         return PDH_INVALID_ARGUMENT;
-    }
     query_enter(c->query);
     PDH_STATUS status = formatted_array(form, c, format, bytes, count, items);
     query_leave(c->query);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of objects behind a query. */
 #include "engine/pdh/catalogue.h"
+
+#include "engine/log/counter_path.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
-#include "engine/log/counter_path.h"
+
 #include <string.h>
 
 bool catalogue_add(struct catalogue *c, const struct provider *p)
@@ -11,9 +13,8 @@ bool catalogue_add(struct catalogue *c, const struct provider *p)
     void *items = c->providers;
     bool ok = memory_grow(&items, &c->capacity, c->count + 1, sizeof *c->providers);
     c->providers = items;
-    if (ok) {
+    if (ok)
         c->providers[c->count++] = p;
-    }
     return ok;
 }
 
@@ -39,31 +40,26 @@ bool catalogue_is_of(const struct provider *p, const char *machine)
 
 PDH_STATUS catalogue_machine(const struct catalogue *c, const char *machine)
 {
-    if (catalogue_is_real_time(c)) {
+    if (catalogue_is_real_time(c))
         return counter_path_machine_is_ours(machine);
-    }
-    for (size_t i = 0; i < c->count; i++) {
-        if (catalogue_is_of(c->providers[i], machine)) {
+    for (size_t i = 0; i < c->count; i++)
+        if (catalogue_is_of(c->providers[i], machine))
             return ERROR_SUCCESS;
-        }
-    }
     return PDH_CSTATUS_NO_MACHINE;
 }
 
 static size_t find(const struct catalogue *c, const char *machine, const char *name, size_t from)
 {
     while (from < c->count &&
-           !(text_equal_nocase(c->providers[from]->name, name) && catalogue_is_of(c->providers[from], machine))) {
+           !(text_equal_nocase(c->providers[from]->name, name) && catalogue_is_of(c->providers[from], machine)))
         from++;
-    }
     return from;
 }
 
 size_t catalogue_find(struct catalogue *c, const char *machine, const char *name)
 {
     size_t known = c->count, at = find(c, machine, name, 0);
-    if (at == known && c->functions->refresh && c->functions->refresh(c) == ERROR_SUCCESS) {
+    if (at == known && c->functions->refresh && c->functions->refresh(c) == ERROR_SUCCESS)
         at = find(c, machine, name, known);
-    }
     return at;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects out of the countersets in shared memory. */
 #include "engine/pdh/counterset_object.h"
+
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include "engine/pdh/counterset_share.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -37,9 +39,8 @@ HRESULT countersets_open(struct countersets **out)
 
 static void free_object(struct counterset_object *co)
 {
-    for (uint32_t i = 0; i < co->provider.counter_count; i++) {
+    for (uint32_t i = 0; i < co->provider.counter_count; i++)
         memory_free((char *)co->schemas[i].name);
-    }
     memory_free((char *)co->provider.name);
     memory_free(co->schemas);
     memory_free(co->places);
@@ -48,12 +49,10 @@ static void free_object(struct counterset_object *co)
 
 void countersets_close(struct countersets *s)
 {
-    if (!s) {
+    if (!s)
         return;
-    }
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count; i++)
         free_object(s->objects[i]);
-    }
     counterset_views_close(&s->views);
     memory_free(s->objects);
     memory_free(s);
@@ -61,9 +60,8 @@ void countersets_close(struct countersets *s)
 
 void countersets_begin(struct countersets *s)
 {
-    if (s->used) {
+    if (s->used)
         counterset_views_update(&s->views); /* without memory the known ones are read */
-    }
 }
 
 static bool is_base(uint32_t type)
@@ -83,18 +81,15 @@ static HRESULT find_instances(const struct counterset_object *co, struct counter
     *count = 0;
     for (size_t i = 0; i < views->count; i++) {
         const struct counterset_view *v = &views->items[i];
-        for (const struct counterset_record *r = NULL; (r = counterset_next(v, r)) != NULL;) {
-            if (r->kind != COUNTERSET_KIND_INSTANCE || !counterset_is_live(r)) {
+        for (const struct counterset_record *r = NULL; (r = counterset_next(v, r));) {
+            if (r->kind != COUNTERSET_KIND_INSTANCE || !counterset_is_live(r))
                 continue;
-            }
             const struct counterset_record *set = counterset_of(v, r);
-            if (!set || !guid_equal(&set->guid, &co->guid) || r->count < co->provider.value_count) {
+            if (!set || !guid_equal(&set->guid, &co->guid) || r->count < co->provider.value_count)
                 continue;
-            }
             void *instances = s->instances;
-            if (!memory_grow(&instances, &s->capacity, *count + 1, sizeof *s->instances)) {
+            if (!memory_grow(&instances, &s->capacity, *count + 1, sizeof *s->instances))
                 return E_OUTOFMEMORY;
-            }
             s->instances = instances;
             s->instances[(*count)++] = r;
         }
@@ -106,9 +101,8 @@ static uint64_t hash_names(const struct counterset_sample *s, size_t count)
 {
     uint64_t h = 0xCBF29CE484222325u;
     for (size_t i = 0; i < count; i++) {
-        for (size_t n = 0; n < COUNTERSET_INSTANCE_BYTES && s->instances[i]->name[n]; n++) {
+        for (size_t n = 0; n < COUNTERSET_INSTANCE_BYTES && s->instances[i]->name[n]; n++)
             h = (h ^ (uint8_t)s->instances[i]->name[n]) * 0x100000001B3u;
-        }
         h = (h ^ s->instances[i]->id ^ 0x100) * 0x100000001B3u;
     }
     return h;
@@ -127,12 +121,10 @@ static HRESULT name_instances(struct object *o, const struct counterset_sample *
         ok = names[i] != NULL;
     }
     struct instance_list *list = ok ? instance_list_create(count, (const char *const *)names, keys) : NULL;
-    if (list) {
+    if (list)
         object_set_instances(o, list);
-    }
-    for (size_t i = 0; names && i < count; i++) {
+    for (size_t i = 0; names && i < count; i++)
         memory_free(names[i]);
-    }
     memory_free(names);
     memory_free(keys);
     return list ? S_OK : E_OUTOFMEMORY;
@@ -149,17 +141,14 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
     o->present = UINT64_MAX;
     o->time = (struct source_time){clock_utc(), clock_ticks()};
     HRESULT hr = find_instances(co, s, &count);
-    if (SUCCEEDED(hr) && !co->provider.has_instances && count > 1) {
+    if (SUCCEEDED(hr) && !co->provider.has_instances && count > 1)
         count = 1;
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = object_set_rows(o, count);
-    }
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         int64_t *row = object_row(o, i);
-        for (uint32_t n = 0; n < co->provider.value_count; n++) {
+        for (uint32_t n = 0; n < co->provider.value_count; n++)
             row[n] = value_at(s->instances[i], co->places[n]);
-        }
     }
     uint64_t names = SUCCEEDED(hr) ? hash_names(s, count) : 0;
     if (SUCCEEDED(hr) && co->provider.has_instances && (!o->instances || names != s->names)) {
@@ -181,26 +170,22 @@ static HRESULT make_counters(struct counterset_object *co, const struct counters
     uint32_t count = set->count, shown = 0, behind = 0;
     co->schemas = memory_zero(count, sizeof *co->schemas);
     co->places = memory_zero(count, sizeof *co->places);
-    if (!co->schemas || !co->places) {
+    if (!co->schemas || !co->places)
         return E_OUTOFMEMORY;
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         behind += !is_base(counters[i].type);
-    }
     co->provider.counters = co->schemas;
     for (uint32_t i = 0; i < count; i++) {
         if (is_base(counters[i].type)) {
-            if (shown) {
+            if (shown)
                 co->schemas[shown - 1].base = behind;
-            }
             co->places[behind++] = i;
             continue;
         }
         const char *end = memchr(counters[i].name, 0, COUNTERSET_NAME_BYTES);
         char *name = text_copy_n(counters[i].name, end ? (size_t)(end - counters[i].name) : 0);
-        if (!name) {
+        if (!name)
             return E_OUTOFMEMORY;
-        }
         co->schemas[shown] = (struct counter_schema){.name = name,
                                                      .help = "",
                                                      .type = counters[i].type,
@@ -213,9 +198,8 @@ static HRESULT make_counters(struct counterset_object *co, const struct counters
     for (uint32_t i = 0; i < shown; i++) {
         bool fraction =
             (co->schemas[i].type & PERF_TYPE_COUNTER) && (co->schemas[i].type & 0x00070000) == PERF_COUNTER_FRACTION;
-        if (fraction && !co->schemas[i].base) {
+        if (fraction && !co->schemas[i].base)
             return S_FALSE;
-        }
     }
     co->provider.value_count = count;
     return shown ? S_OK : S_FALSE;
@@ -242,9 +226,8 @@ static HRESULT add_object(struct countersets *s, const struct counterset_record 
                                      .state_size = sizeof(struct counterset_sample),
                                      .close = close_sample};
     HRESULT hr = co->provider.name ? make_counters(co, set) : E_OUTOFMEMORY;
-    if (hr == S_OK && !catalogue_add(c, &co->provider)) {
+    if (hr == S_OK && !catalogue_add(c, &co->provider))
         hr = E_OUTOFMEMORY;
-    }
     if (hr != S_OK) {
         free_object(co);
         return hr;
@@ -256,9 +239,8 @@ static HRESULT add_object(struct countersets *s, const struct counterset_record 
 static bool is_known(const struct countersets *s, const GUID *guid)
 {
     size_t i = 0;
-    while (i < s->count && !guid_equal(&s->objects[i]->guid, guid)) {
+    while (i < s->count && !guid_equal(&s->objects[i]->guid, guid))
         i++;
-    }
     return i < s->count;
 }
 
@@ -267,11 +249,9 @@ HRESULT countersets_add_objects(struct countersets *s, struct catalogue *c)
     HRESULT hr = counterset_views_update(&s->views);
     for (size_t i = 0; i < s->views.count && SUCCEEDED(hr); i++) {
         const struct counterset_view *v = &s->views.items[i];
-        for (const struct counterset_record *r = NULL; SUCCEEDED(hr) && (r = counterset_next(v, r)) != NULL;) {
-            if (r->kind == COUNTERSET_KIND_SET && counterset_is_live(r) && !is_known(s, &r->guid)) {
+        for (const struct counterset_record *r = NULL; SUCCEEDED(hr) && (r = counterset_next(v, r));)
+            if (r->kind == COUNTERSET_KIND_SET && counterset_is_live(r) && !is_known(s, &r->guid))
                 hr = add_object(s, r, c);
-            }
-        }
     }
     return FAILED(hr) ? hr : S_OK;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Perflib V2 countersets in shared memory. */
 #include "engine/pdh/counterset_share.h"
+
 #include "engine/os/memory.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -59,9 +61,8 @@ static struct slot *claim(struct section *directory)
         for (size_t i = 0; i < COUNTERSET_PROVIDERS; i++) {
             uint32_t expected = dead ? SLOT_USED : SLOT_FREE;
             if ((!dead || slot_is_dead(&slots[i])) &&
-                atomic_compare_exchange_strong((_Atomic uint32_t *)&slots[i].state, &expected, SLOT_CHANGING)) {
+                atomic_compare_exchange_strong((_Atomic uint32_t *)&slots[i].state, &expected, SLOT_CHANGING))
                 return &slots[i];
-            }
         }
     }
     return NULL;
@@ -75,9 +76,8 @@ HRESULT counterset_provider_open(struct counterset_provider **out)
     *out = NULL;
     HRESULT hr = p && name ? section_open(name, SECTION_BYTES, true, &p->section) : E_OUTOFMEMORY;
     memory_free(name);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = section_open(DIRECTORY, COUNTERSET_PROVIDERS * sizeof(struct slot), true, &p->directory);
-    }
     if (SUCCEEDED(hr)) {
         p->head = section_memory(p->section);
         p->head->version = VERSION;
@@ -100,12 +100,10 @@ HRESULT counterset_provider_open(struct counterset_provider **out)
 
 void counterset_provider_close(struct counterset_provider *p)
 {
-    if (!p) {
+    if (!p)
         return;
-    }
-    if (p->slot) {
+    if (p->slot)
         set(&p->slot->state, SLOT_FREE);
-    }
     section_close(p->section);
     section_close(p->directory);
     memory_free(p);
@@ -129,9 +127,8 @@ static struct counterset_record *make_room(struct counterset_provider *p, size_t
         }
         at += r->size;
     }
-    if (size > SECTION_BYTES - used) {
+    if (size > SECTION_BYTES - used)
         return NULL;
-    }
     struct counterset_record *r = counterset_provider_record(p, used);
     r->size = (uint32_t)size;
     *offset = used;
@@ -142,18 +139,16 @@ static struct counterset_record *make_room(struct counterset_provider *p, size_t
 static void copy_name(char *to, const char *from, size_t bytes)
 {
     memset(to, 0, bytes);
-    for (size_t i = 0; i + 1 < bytes && from[i]; i++) {
+    for (size_t i = 0; i + 1 < bytes && from[i]; i++)
         to[i] = from[i];
-    }
 }
 
 HRESULT counterset_provider_add(struct counterset_provider *p, const GUID *guid, const char *name, bool single,
                                 const struct counterset_counter *counters, uint32_t count, uint32_t *offset)
 {
     struct counterset_record *r = count < 4096 ? make_room(p, sizeof *r + count * sizeof *counters, offset) : NULL;
-    if (!r) {
+    if (!r)
         return error_set(E_OUTOFMEMORY, "%s: no room for a counterset of %u counters", name, (unsigned)count);
-    }
     r->kind = COUNTERSET_KIND_SET;
     r->count = count;
     r->guid = *guid;
@@ -169,9 +164,8 @@ HRESULT counterset_provider_create_instance(struct counterset_provider *p, uint3
 {
     uint32_t count = counterset_provider_record(p, set_offset)->count;
     struct counterset_record *r = make_room(p, sizeof *r + count * sizeof(int64_t), offset);
-    if (!r) {
+    if (!r)
         return error_set(E_OUTOFMEMORY, "%s: no room for another instance", name);
-    }
     r->kind = COUNTERSET_KIND_INSTANCE;
     r->set = set_offset;
     r->id = id;
@@ -199,13 +193,11 @@ static HRESULT add_view(struct counterset_views *v, const struct slot *s)
     bool room = memory_grow(&items, &v->capacity, v->count + 1, sizeof *v->items);
     v->items = items;
     char *name = room ? section_name(view.process, view.serial) : NULL;
-    if (!name) {
+    if (!name)
         return E_OUTOFMEMORY;
-    }
     /* It may have ended since. */
-    if (SUCCEEDED(section_open(name, SECTION_BYTES, false, &view.section))) {
+    if (SUCCEEDED(section_open(name, SECTION_BYTES, false, &view.section)))
         v->items[v->count++] = view;
-    }
     memory_free(name);
     return S_OK;
 }
@@ -214,9 +206,8 @@ static void drop_ended(struct counterset_views *v, const struct slot *slots)
 {
     for (size_t i = v->count; i-- > 0;) {
         bool listed = false;
-        for (size_t n = 0; slots && n < COUNTERSET_PROVIDERS && !listed; n++) {
+        for (size_t n = 0; slots && n < COUNTERSET_PROVIDERS && !listed; n++)
             listed = get(&slots[n].state) == SLOT_USED && is_same(&v->items[i], &slots[n]);
-        }
         if (!listed || !process_alive(v->items[i].process, v->items[i].process_start)) {
             section_close(v->items[i].section);
             v->items[i] = v->items[--v->count];
@@ -230,17 +221,14 @@ HRESULT counterset_views_update(struct counterset_views *v)
     HRESULT hr = section_open(DIRECTORY, COUNTERSET_PROVIDERS * sizeof(struct slot), false, &directory);
     const struct slot *slots = SUCCEEDED(hr) ? section_memory(directory) : NULL;
     drop_ended(v, slots);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_OK; /* nobody provides anything */
-    }
     for (size_t i = 0; i < COUNTERSET_PROVIDERS && SUCCEEDED(hr); i++) {
         bool known = get(&slots[i].state) != SLOT_USED;
-        for (size_t n = 0; n < v->count && !known; n++) {
+        for (size_t n = 0; n < v->count && !known; n++)
             known = is_same(&v->items[n], &slots[i]);
-        }
-        if (!known && process_alive(slots[i].process, slots[i].process_start)) {
+        if (!known && process_alive(slots[i].process, slots[i].process_start))
             hr = add_view(v, &slots[i]);
-        }
     }
     section_close(directory);
     return hr;
@@ -248,9 +236,8 @@ HRESULT counterset_views_update(struct counterset_views *v)
 
 void counterset_views_close(struct counterset_views *v)
 {
-    for (size_t i = 0; i < v->count; i++) {
+    for (size_t i = 0; i < v->count; i++)
         section_close(v->items[i].section);
-    }
     memory_free(v->items);
     *v = (struct counterset_views){0};
 }
@@ -261,9 +248,8 @@ static const struct counterset_record *record_at(const struct counterset_view *v
     const struct head *head = section_memory(v->section);
     uint32_t used = get(&head->used);
     const struct counterset_record *r = (const struct counterset_record *)((const uint8_t *)head + offset);
-    if (used > SECTION_BYTES || offset < FIRST_RECORD || offset % 8 || offset > used || used - offset < sizeof *r) {
+    if (used > SECTION_BYTES || offset < FIRST_RECORD || offset % 8 || offset > used || used - offset < sizeof *r)
         return NULL;
-    }
     uint64_t each = r->kind == COUNTERSET_KIND_SET ? sizeof(struct counterset_counter) : sizeof(int64_t);
     return r->size <= used - offset && r->size % 8 == 0 && sizeof *r + r->count * each <= r->size ? r : NULL;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Our side of an extension DLL's process. */
 #include "engine/pdh/extension_host.h"
+
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/extension_system.h"
+
 #include <stdatomic.h>
 
 #define FIRST_PAUSE_MS 1000
@@ -49,9 +51,8 @@ HRESULT extension_host_open(const char *service, struct extension_host **out)
 {
     struct extension_host *h = memory_zero(1, sizeof *h);
     *out = NULL;
-    if (!h) {
+    if (!h)
         return E_OUTOFMEMORY;
-    }
     h->pause = FIRST_PAUSE_MS;
     h->service = text_copy(service);
     if (!h->service) {
@@ -65,12 +66,10 @@ HRESULT extension_host_open(const char *service, struct extension_host **out)
 static void close_channel(struct extension_host *h)
 {
     section_close(h->section);
-    if (h->ask) {
+    if (h->ask)
         event_close(h->ask);
-    }
-    if (h->answer) {
+    if (h->answer)
         event_close(h->answer);
-    }
     memory_free(h->name);
     h->section = NULL;
     h->channel = NULL;
@@ -86,12 +85,10 @@ static HRESULT open_channel(struct extension_host *h)
     char *ask = h->name ? extension_request_event(h->name) : NULL;
     char *answer = h->name ? extension_reply_event(h->name) : NULL;
     HRESULT hr = ask && answer ? section_open(h->name, sizeof *h->channel, true, &h->section) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = event_open(ask, true, &h->ask);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = event_open(answer, true, &h->answer);
-    }
     memory_free(ask);
     memory_free(answer);
     if (SUCCEEDED(hr)) {
@@ -117,9 +114,8 @@ static void drop_process(struct extension_host *h, uint64_t now)
 static void start(struct extension_host *h, uint64_t now)
 {
     HRESULT hr = open_channel(h);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = extension_start(h->name, h->service, &h->process);
-    }
     if (SUCCEEDED(hr)) {
         h->process_start = process_start_time(process_id(h->process));
         h->failed = false;
@@ -136,9 +132,8 @@ static bool answered(const struct extension_host *h)
 void extension_host_request(struct extension_host *h)
 {
     uint64_t now = clock_monotonic_ms();
-    if (h->process && process_wait(h->process, 0, NULL) == S_OK) {
+    if (h->process && process_wait(h->process, 0, NULL) == S_OK)
         drop_process(h, now);
-    }
     if (h->process && h->asked && !answered(h)) {
         if (now - h->asked > HUNG_MS) {
             process_terminate(process_id(h->process), h->process_start);
@@ -147,9 +142,8 @@ void extension_host_request(struct extension_host *h)
         return;
     }
     if (!h->process) {
-        if (now < h->restart) {
+        if (now < h->restart)
             return;
-        }
         start(h, now);
     }
     if (h->process) {
@@ -164,26 +158,21 @@ HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, stru
     *out = (struct extension_reply){0};
     while (h->process && h->asked && !answered(h)) {
         uint64_t now = clock_monotonic_ms(), end = h->asked + timeout_ms;
-        if (now >= end) {
+        if (now >= end)
             return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "%s: its extension DLL does not answer", h->service);
-        }
         HRESULT hr = event_wait_or_process(h->answer, h->process, (uint32_t)(end - now));
-        if (hr == E_ABORT && !answered(h)) {
+        if (hr == E_ABORT && !answered(h))
             drop_process(h, now);
-        } else if (FAILED(hr) && hr != E_ABORT) {
+        else if (FAILED(hr) && hr != E_ABORT)
             return hr;
-        }
     }
-    if (!h->process || !h->asked) {
+    if (!h->process || !h->asked)
         return error_set(E_ABORT, "%s: the process of its extension DLL has ended", h->service);
-    }
     const struct extension_channel *c = h->channel;
-    if (get(&c->state) == EXTENSION_FAILED || c->error) {
+    if (get(&c->state) == EXTENSION_FAILED || c->error)
         return error_set(E_FAIL, "%s: its extension DLL fails with error %u", h->service, (unsigned)c->error);
-    }
-    if (c->size > EXTENSION_DATA_BYTES) {
+    if (c->size > EXTENSION_DATA_BYTES)
         return error_set(E_FAIL, "%s: its extension DLL gives %u bytes", h->service, (unsigned)c->size);
-    }
     h->pause = FIRST_PAUSE_MS; /* it works */
     *out = (struct extension_reply){c->data, c->size, c->objects, c->ticks, c->frequency, c->utc};
     return S_OK;
@@ -191,16 +180,14 @@ HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, stru
 
 void extension_host_close(struct extension_host *h)
 {
-    if (!h) {
+    if (!h)
         return;
-    }
     if (h->process) {
         bool busy = h->asked && !answered(h);
         set(&h->channel->end, 1);
         event_set(h->ask);
-        if (busy) {
+        if (busy)
             process_terminate(process_id(h->process), h->process_start);
-        }
         process_close(h->process);
     }
     close_channel(h);

@@ -2,13 +2,14 @@
 /* The process of one performance extension DLL, started as "rundll32 openpdh.dll,PdhExtensionHost CHANNEL SERVICE".
    Whatever the DLL does ends with this process. The calls: Microsoft's documentation of OpenPerformanceData,
    CollectPerformanceData and ClosePerformanceData. */
-#include <windows.h>
-#include <winperf.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/extension_host.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <windows.h>
+#include <winperf.h>
 
 struct extension {
     PM_OPEN_PROC *open;
@@ -43,9 +44,8 @@ static DWORD read_entry(HKEY key, HMODULE module, const WCHAR *name, FARPROC *ou
     WCHAR wide[256];
     char ansi[256];
     DWORD error = read_text(key, name, wide, 256);
-    if (error) {
+    if (error)
         return error;
-    }
     WideCharToMultiByte(CP_ACP, 0, wide, -1, ansi, sizeof ansi, NULL, NULL);
     *out = GetProcAddress(module, ansi);
     return *out ? 0 : ERROR_PROC_NOT_FOUND;
@@ -58,14 +58,12 @@ static WCHAR *read_devices(const WCHAR *service)
     DWORD bytes = 0;
     WCHAR *list = NULL;
     swprintf(path, 400, u"SYSTEM\\CurrentControlSet\\Services\\%.255ls\\Linkage", service);
-    if (RegOpenKeyExW(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key)) {
+    if (RegOpenKeyExW(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key))
         return NULL;
-    }
     if (!RegQueryValueExW(key, u"Export", NULL, NULL, NULL, &bytes)) {
         list = memory_zero(bytes + 2 * sizeof *list, 1);
-        if (list) {
+        if (list)
             RegQueryValueExW(key, u"Export", NULL, NULL, (BYTE *)list, &bytes);
-        }
     }
     RegCloseKey(key);
     return list;
@@ -77,9 +75,8 @@ static DWORD load(const WCHAR *service, struct extension *e)
     WCHAR path[400], name[MAX_PATH], library[MAX_PATH];
     swprintf(path, 400, u"SYSTEM\\CurrentControlSet\\Services\\%.255ls\\Performance", service);
     DWORD error = (DWORD)RegOpenKeyExW(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key);
-    if (error) {
+    if (error)
         return error;
-    }
     error = read_text(key, u"Library", name, MAX_PATH);
     HMODULE module = NULL;
     if (!error) {
@@ -89,9 +86,8 @@ static DWORD load(const WCHAR *service, struct extension *e)
     }
     FARPROC entries[3];
     static const WCHAR *const names[] = {u"Open", u"Collect", u"Close"};
-    for (int i = 0; i < 3 && !error; i++) {
+    for (int i = 0; i < 3 && !error; i++)
         error = read_entry(key, module, names[i], &entries[i]);
-    }
     RegCloseKey(key);
     if (!error) {
         e->open = (PM_OPEN_PROC *)(void *)entries[0];
@@ -112,9 +108,8 @@ static void collect(const struct extension *e, struct extension_channel *c)
     c->utc = clock_utc();
     DWORD error = e->collect(value, &end, &bytes, &objects);
     /* What it says it wrote must be where it says it ended. */
-    if (!error && (bytes > EXTENSION_DATA_BYTES || (BYTE *)end - c->data != (ptrdiff_t)bytes)) {
+    if (!error && (bytes > EXTENSION_DATA_BYTES || (BYTE *)end - c->data != (ptrdiff_t)bytes))
         error = ERROR_INVALID_DATA;
-    }
     c->error = error;
     c->size = error ? 0 : bytes;
     c->objects = error ? 0 : objects;
@@ -125,9 +120,8 @@ static void serve(const struct extension *e, struct extension_channel *c, struct
     while (!atomic_load((_Atomic uint32_t *)&c->end)) {
         uint32_t request = atomic_load((_Atomic uint32_t *)&c->request);
         if (request == atomic_load((_Atomic uint32_t *)&c->reply)) {
-            if (event_wait(ask, 1000) == S_FALSE && !process_alive(c->owner, c->owner_start)) {
+            if (event_wait(ask, 1000) == S_FALSE && !process_alive(c->owner, c->owner_start))
                 return;
-            }
             continue;
         }
         collect(e, c);
@@ -141,12 +135,10 @@ static HRESULT open_channel(const char *name, struct section **section, struct e
     char *ask_name = extension_request_event(name), *answer_name = extension_reply_event(name);
     HRESULT hr =
         ask_name && answer_name ? section_open(name, sizeof(struct extension_channel), false, section) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = event_open(ask_name, false, ask);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = event_open(answer_name, false, answer);
-    }
     memory_free(ask_name);
     memory_free(answer_name);
     return hr;
@@ -165,9 +157,8 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
     struct extension e = {0};
     SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
     SetUnhandledExceptionFilter(on_crash);
-    if (!service || service - line >= (ptrdiff_t)sizeof channel) {
+    if (!service || service - line >= (ptrdiff_t)sizeof channel)
         ExitProcess(2);
-    }
     *service++ = 0;
     size_t length = wcslen(service);
     if (length > 1 && *service == '"' && service[length - 1] == '"') { /* a name with blanks is passed in quotes */
@@ -175,13 +166,11 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
         service++;
     }
     WideCharToMultiByte(CP_ACP, 0, line, -1, channel, sizeof channel, NULL, NULL);
-    if (FAILED(open_channel(channel, &section, &ask, &answer))) {
+    if (FAILED(open_channel(channel, &section, &ask, &answer)))
         ExitProcess(2);
-    }
     struct extension_channel *c = section_memory(section);
-    if (c->version != EXTENSION_VERSION) {
+    if (c->version != EXTENSION_VERSION)
         ExitProcess(2);
-    }
     DWORD error = load(service, &e);
     error = error ? error : e.open(e.devices);
     c->error = error;
@@ -189,9 +178,8 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
     if (error) {
         event_set(answer);
         /* Kept until the owner has read it. */
-        while (!atomic_load((_Atomic uint32_t *)&c->end) && process_alive(c->owner, c->owner_start)) {
+        while (!atomic_load((_Atomic uint32_t *)&c->end) && process_alive(c->owner, c->owner_start))
             event_wait(ask, 1000);
-        }
     } else {
         serve(&e, c, ask, answer);
         e.close();

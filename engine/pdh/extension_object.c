@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects out of the blocks of performance extension DLLs. */
 #include "engine/pdh/extension_object.h"
+
 #include "engine/log/perf_data.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,20 +48,17 @@ HRESULT extension_names_read(struct extension_names_table *t, const struct texts
     for (size_t i = 0; i + 1 < pairs->count; i += 2) {
         uint64_t index;
         void *items = t->items;
-        if (!text_to_u64(pairs->items[i], &index) || index > UINT32_MAX) {
+        if (!text_to_u64(pairs->items[i], &index) || index > UINT32_MAX)
             continue;
-        }
         bool ok = memory_grow(&items, &t->capacity, t->count + 1, sizeof *t->items);
         t->items = items;
         char *text = ok ? text_copy(pairs->items[i + 1]) : NULL;
-        if (!text) {
+        if (!text)
             return E_OUTOFMEMORY;
-        }
         t->items[t->count++] = (struct extension_name){(uint32_t)index, text};
     }
-    if (t->count) {
+    if (t->count)
         qsort(t->items, t->count, sizeof *t->items, by_index);
-    }
     return S_OK;
 }
 
@@ -72,9 +71,8 @@ const char *extension_name(const struct extension_names_table *t, uint32_t index
 
 void extension_names_free(struct extension_names_table *t)
 {
-    for (size_t i = 0; i < t->count; i++) {
+    for (size_t i = 0; i < t->count; i++)
         memory_free(t->items[i].text);
-    }
     memory_free(t->items);
     *t = (struct extension_names_table){0};
 }
@@ -98,16 +96,14 @@ void extension_ask(struct extension *e)
 
 void extension_ask_if_used(struct extension *e)
 {
-    if (e->used) {
+    if (e->used)
         extension_host_request(e->host);
-    }
 }
 
 static void free_object(struct extension_object *eo)
 {
-    for (uint32_t i = 0; i < eo->provider.counter_count; i++) {
+    for (uint32_t i = 0; i < eo->provider.counter_count; i++)
         memory_free((char *)eo->schemas[i].name);
-    }
     memory_free((char *)eo->provider.name);
     memory_free(eo->schemas);
     memory_free(eo->definitions);
@@ -117,12 +113,10 @@ static void free_object(struct extension_object *eo)
 
 void extension_close(struct extension *e)
 {
-    if (!e) {
+    if (!e)
         return;
-    }
-    for (size_t i = 0; i < e->count; i++) {
+    for (size_t i = 0; i < e->count; i++)
         free_object(e->objects[i]);
-    }
     extension_host_close(e->host);
     memory_free(e->objects);
     memory_free(e);
@@ -132,9 +126,8 @@ void extension_close(struct extension *e)
 static bool next_object(const struct extension_reply *reply, uint32_t n, size_t *offset, struct perf_object *out)
 {
     if (n >= reply->objects || *offset > reply->size ||
-        !perf_object_read(reply->data + *offset, reply->size - *offset, out)) {
+        !perf_object_read(reply->data + *offset, reply->size - *offset, out))
         return false;
-    }
     *offset += out->size;
     return true;
 }
@@ -142,11 +135,9 @@ static bool next_object(const struct extension_reply *reply, uint32_t n, size_t 
 static bool find_title(const struct extension_reply *reply, uint32_t title, struct perf_object *out)
 {
     size_t offset = 0;
-    for (uint32_t n = 0; next_object(reply, n, &offset, out); n++) {
-        if (out->title == title) {
+    for (uint32_t n = 0; next_object(reply, n, &offset, out); n++)
+        if (out->title == title)
             return true;
-        }
-    }
     return false;
 }
 
@@ -154,16 +145,14 @@ static bool find_title(const struct extension_reply *reply, uint32_t title, stru
 static char *own_name(const struct perf_instance *instance)
 {
     char *name = NULL;
-    if (instance->unique_id != -1) {
+    if (instance->unique_id != -1)
         return text_format("%d", (int)instance->unique_id);
-    }
     /* The block may stand at an odd address. */
     WCHAR *units = memory_alloc((instance->name_units + 1) * sizeof *units);
     if (units) {
         memcpy(units, instance->name, instance->name_units * sizeof *units);
-        if (FAILED(text_from_utf16(units, instance->name_units, true, &name))) {
+        if (FAILED(text_from_utf16(units, instance->name_units, true, &name)))
             name = NULL;
-        }
     }
     memory_free(units);
     return name;
@@ -174,17 +163,14 @@ static char *name_of_parent(const struct extension_reply *reply, const struct pe
 {
     struct perf_object parent;
     struct perf_instance instance;
-    if (!find_title(reply, child->parent_title, &parent)) {
+    if (!find_title(reply, child->parent_title, &parent))
         return NULL;
-    }
     size_t offset = parent.values;
     for (int32_t i = 0; i < parent.instances; i++) {
-        if (!perf_object_instance(&parent, &offset, &instance)) {
+        if (!perf_object_instance(&parent, &offset, &instance))
             return NULL;
-        }
-        if ((uint32_t)i == child->parent_index) {
+        if ((uint32_t)i == child->parent_index)
             return own_name(&instance);
-        }
     }
     return NULL;
 }
@@ -199,9 +185,8 @@ static uint64_t hash_instance(uint64_t h, const struct perf_instance *instance)
     h = add_hash(h, instance->parent_title);
     h = add_hash(h, instance->parent_index);
     h = add_hash(h, (uint32_t)instance->unique_id);
-    for (size_t i = 0; i < instance->name_units * 2; i++) {
+    for (size_t i = 0; i < instance->name_units * 2; i++)
         h = add_hash(h, instance->name[i]);
-    }
     return add_hash(h, instance->name_units);
 }
 
@@ -236,12 +221,10 @@ static HRESULT name_instances(struct object *o, const struct extension_reply *re
             parents ? instance_list_create_ready(rows, list_names, keys) : instance_list_create(rows, list_names, keys);
         hr = list ? S_OK : E_OUTOFMEMORY;
     }
-    if (list) {
+    if (list)
         object_set_instances(o, list);
-    }
-    for (size_t i = 0; names && i < rows; i++) {
+    for (size_t i = 0; names && i < rows; i++)
         memory_free(names[i]);
-    }
     memory_free(names);
     memory_free(keys);
     return hr;
@@ -254,20 +237,15 @@ static bool read_definitions(const struct extension_object *eo, struct extension
     size_t offset = data->definitions;
     void *definitions = s->definitions;
     if (data->counters != eo->definition_count ||
-        !memory_grow(&definitions, &s->definition_capacity, data->counters, sizeof *s->definitions)) {
+        !memory_grow(&definitions, &s->definition_capacity, data->counters, sizeof *s->definitions))
         return false;
-    }
     s->definitions = definitions;
-    for (uint32_t i = 0; i < data->counters; i++) {
-        if (!perf_object_counter(data, &offset, &s->definitions[i])) {
+    for (uint32_t i = 0; i < data->counters; i++)
+        if (!perf_object_counter(data, &offset, &s->definitions[i]))
             return false;
-        }
-    }
-    for (uint32_t i = 0; i < eo->provider.counter_count; i++) {
-        if (s->definitions[eo->definitions[i]].type != eo->schemas[i].type) {
+    for (uint32_t i = 0; i < eo->provider.counter_count; i++)
+        if (s->definitions[eo->definitions[i]].type != eo->schemas[i].type)
             return false;
-        }
-    }
     return true;
 }
 
@@ -279,9 +257,8 @@ static void read_row(const struct extension_object *eo, const struct extension_s
         uint32_t at = eo->definitions[i];
         bool has_base = at + 1 < eo->definition_count && perf_counter_is_base(&s->definitions[at + 1]);
         if (!perf_counter_raw(times, data, &s->definitions[at], has_base ? &s->definitions[at + 1] : NULL, block, size,
-                              &row[i])) {
+                              &row[i]))
             row[i] = (struct log_raw){.status = PDH_CSTATUS_INVALID_DATA};
-        }
     }
 }
 
@@ -298,9 +275,8 @@ static bool look_over(const struct perf_object *data, size_t *rows, uint64_t *ha
     *hash = 0xCBF29CE484222325u;
     *rows = data->instances < 0 ? 1 : (size_t)data->instances;
     for (int32_t i = 0; i < data->instances; i++) {
-        if (!perf_object_instance(data, &offset, &instance)) {
+        if (!perf_object_instance(data, &offset, &instance))
             return false;
-        }
         *hash = hash_instance(*hash, &instance);
     }
     return true;
@@ -314,28 +290,24 @@ static HRESULT read_rows(struct object *o, const struct extension_reply *reply, 
     size_t rows, offset = data->values;
     uint64_t hash;
     if ((data->instances >= 0) != eo->provider.has_instances || !read_definitions(eo, s, data) ||
-        !look_over(data, &rows, &hash)) {
+        !look_over(data, &rows, &hash))
         return damaged(eo);
-    }
     void *raw = s->raw;
-    if (!memory_grow(&raw, &s->raw_capacity, rows * eo->provider.counter_count, sizeof *s->raw)) {
+    if (!memory_grow(&raw, &s->raw_capacity, rows * eo->provider.counter_count, sizeof *s->raw))
         return E_OUTOFMEMORY;
-    }
     s->raw = raw;
     if (eo->provider.has_instances && (!o->instances || hash != s->names)) {
         HRESULT hr = name_instances(o, reply, data, rows);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
         s->names = hash;
     }
     for (size_t i = 0; i < rows; i++) {
         struct perf_instance instance = {0};
-        if (data->instances >= 0) {
+        if (data->instances >= 0)
             perf_object_instance(data, &offset, &instance);
-        } else if (!perf_object_block(data, &instance.block, &instance.block_size)) {
+        else if (!perf_object_block(data, &instance.block, &instance.block_size))
             return damaged(eo);
-        }
         read_row(eo, s, &times, data, instance.block, instance.block_size, s->raw + i * eo->provider.counter_count);
     }
     o->rows = rows;
@@ -353,9 +325,8 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
     o->present = UINT64_MAX;
     o->rows = 0;
     HRESULT hr = extension_host_reply(eo->extension->host, ANSWER_MS, &reply);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     o->time = (struct source_time){reply.utc, reply.ticks};
     return find_title(&reply, eo->provider.index, &data) ? read_rows(o, &reply, &data) : damaged(eo);
 }
@@ -398,23 +369,19 @@ static HRESULT make_counters(struct extension_object *eo, const struct extension
     eo->schemas = memory_zero(data->counters, sizeof *eo->schemas);
     eo->definitions = memory_zero(data->counters, sizeof *eo->definitions);
     eo->time_bases = memory_zero(data->counters, sizeof *eo->time_bases);
-    if (!eo->schemas || !eo->definitions || !eo->time_bases) {
+    if (!eo->schemas || !eo->definitions || !eo->time_bases)
         return E_OUTOFMEMORY;
-    }
     eo->provider.counters = eo->schemas;
     for (uint32_t i = 0; i < data->counters; i++) {
         struct perf_counter c;
-        if (!perf_object_counter(data, &offset, &c)) {
+        if (!perf_object_counter(data, &offset, &c))
             return S_FALSE;
-        }
-        if (perf_counter_is_base(&c) || perf_counter_is_text(&c)) {
+        if (perf_counter_is_base(&c) || perf_counter_is_text(&c))
             continue;
-        }
         uint32_t n = eo->provider.counter_count;
         char *name = name_or_number(names, c.title);
-        if (!name) {
+        if (!name)
             return E_OUTOFMEMORY;
-        }
         eo->schemas[n] = (struct counter_schema){.name = name,
                                                  .help = "",
                                                  .type = c.type,
@@ -452,9 +419,8 @@ static HRESULT add_object(struct extension *e, const struct extension_names_tabl
                                      .state_size = sizeof(struct extension_sample),
                                      .close = close_sample};
     HRESULT hr = eo->provider.name ? make_counters(eo, names, &times, data) : E_OUTOFMEMORY;
-    if (hr == S_OK && !catalogue_add(c, &eo->provider)) {
+    if (hr == S_OK && !catalogue_add(c, &eo->provider))
         hr = E_OUTOFMEMORY;
-    }
     if (hr != S_OK) {
         free_object(eo);
         return hr;
@@ -466,9 +432,8 @@ static HRESULT add_object(struct extension *e, const struct extension_names_tabl
 static bool is_known(const struct extension *e, uint32_t title)
 {
     size_t i = 0;
-    while (i < e->count && e->objects[i]->provider.index != title) {
+    while (i < e->count && e->objects[i]->provider.index != title)
         i++;
-    }
     return i < e->count;
 }
 
@@ -479,13 +444,10 @@ HRESULT extension_add_objects(struct extension *e, const struct extension_names_
     struct perf_object data;
     size_t offset = 0;
     HRESULT hr = extension_host_reply(e->host, timeout_ms, &reply);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_FALSE;
-    }
-    for (uint32_t n = 0; SUCCEEDED(hr) && next_object(&reply, n, &offset, &data); n++) {
-        if (!is_known(e, data.title)) {
+    for (uint32_t n = 0; SUCCEEDED(hr) && next_object(&reply, n, &offset, &data); n++)
+        if (!is_known(e, data.title))
             hr = add_object(e, names, &reply, &data, c);
-        }
-    }
     return FAILED(hr) ? hr : S_OK;
 }

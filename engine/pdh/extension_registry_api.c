@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Performance extension DLLs as the registry names them, and the start of their processes. */
-#include <windows.h>
-#include "engine/pdh/extension_system.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/pdh/extension_system.h"
+
+#include <windows.h>
 
 #define SERVICES u"SYSTEM\\CurrentControlSet\\Services"
 #define NAMES    u"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\009"
@@ -20,14 +21,12 @@ static bool is_extension(HKEY services, const WCHAR *service)
     HKEY key;
     WCHAR path[300];
     DWORD disabled = 0, size = sizeof disabled;
-    if (lstrlenW(service) > 255) {
+    if (lstrlenW(service) > 255)
         return false;
-    }
     lstrcpyW(path, service);
     lstrcatW(path, u"\\Performance");
-    if (RegOpenKeyExW(services, path, 0, KEY_READ, &key) != ERROR_SUCCESS) {
+    if (RegOpenKeyExW(services, path, 0, KEY_READ, &key) != ERROR_SUCCESS)
         return false;
-    }
     RegQueryValueExW(key, u"Disable Performance Counters", NULL, NULL, (BYTE *)&disabled, &size);
     bool whole =
         has_value(key, u"Library") && has_value(key, u"Open") && has_value(key, u"Collect") && has_value(key, u"Close");
@@ -51,18 +50,15 @@ HRESULT extension_services(struct texts *out)
     HKEY services;
     WCHAR name[256];
     HRESULT hr = S_OK;
-    if (RegOpenKeyExW(HKEY_LOCAL_MACHINE, SERVICES, 0, KEY_READ, &services) != ERROR_SUCCESS) {
+    if (RegOpenKeyExW(HKEY_LOCAL_MACHINE, SERVICES, 0, KEY_READ, &services) != ERROR_SUCCESS)
         return S_OK;
-    }
     for (DWORD i = 0; SUCCEEDED(hr); i++) {
         DWORD units = sizeof name / sizeof *name;
         LSTATUS status = RegEnumKeyExW(services, i, name, &units, NULL, NULL, NULL, NULL);
-        if (status == ERROR_NO_MORE_ITEMS) {
+        if (status == ERROR_NO_MORE_ITEMS)
             break;
-        }
-        if (status == ERROR_SUCCESS && is_extension(services, name)) {
+        if (status == ERROR_SUCCESS && is_extension(services, name))
             hr = add_wide(out, name);
-        }
     }
     RegCloseKey(services);
     return hr;
@@ -74,18 +70,15 @@ static HRESULT add_list(HKEY root, const WCHAR *path, const WCHAR *name, struct 
     HKEY key;
     DWORD bytes = 0;
     HRESULT hr = S_OK;
-    if (RegOpenKeyExW(root, path, 0, KEY_READ, &key) != ERROR_SUCCESS) {
+    if (RegOpenKeyExW(root, path, 0, KEY_READ, &key) != ERROR_SUCCESS)
         return S_OK;
-    }
     if (RegQueryValueExW(key, name, NULL, NULL, NULL, &bytes) == ERROR_SUCCESS && bytes < 64u << 20) {
         WCHAR *list = memory_zero(bytes + 2 * sizeof *list, 1);
         DWORD got = bytes;
         hr = list ? S_OK : E_OUTOFMEMORY;
-        if (list && RegQueryValueExW(key, name, NULL, NULL, (BYTE *)list, &got) == ERROR_SUCCESS) {
-            for (const WCHAR *p = list; *p && SUCCEEDED(hr); p += lstrlenW(p) + 1) {
+        if (list && RegQueryValueExW(key, name, NULL, NULL, (BYTE *)list, &got) == ERROR_SUCCESS)
+            for (const WCHAR *p = list; *p && SUCCEEDED(hr); p += lstrlenW(p) + 1)
                 hr = add_wide(out, p);
-            }
-        }
         memory_free(list);
     }
     RegCloseKey(key);
@@ -128,9 +121,8 @@ HRESULT extension_start(const char *channel, const char *service, struct process
     WCHAR plain[MAX_PATH];
     const WCHAR *path = wcschr(wide, ' ') && GetShortPathNameW(wide, plain, MAX_PATH) ? plain : wide;
     HRESULT hr = text_from_utf16(path, (size_t)lstrlenW(path), true, &module);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = text_from_utf16(system, (size_t)lstrlenW(system), true, &folder);
-    }
     char *program = folder ? path_join(folder, "rundll32.exe") : NULL;
     char *entry = module ? text_format("%s,PdhExtensionHost", module) : NULL;
     if (SUCCEEDED(hr)) {

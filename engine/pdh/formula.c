@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The formulas of the counter types, as the SDK documents them per type. */
 #include "engine/pdh/formula.h"
+
 #include "engine/log/log.h"
 #include "engine/os/clock.h"
+
 #include <string.h>
 
 enum formula {
@@ -121,15 +123,12 @@ static DWORD rate_of_two(enum formula f, DWORD type, int64_t time_base, const PD
         *value = (double)n;
         return n < 0 ? PDH_CALC_NEGATIVE_VALUE : PDH_CSTATUS_VALID_DATA;
     }
-    if (base_is_count && d == 0) {
+    if (base_is_count && d == 0)
         return PDH_CSTATUS_VALID_DATA; /* nothing happened: the average of nothing is shown as 0 */
-    }
-    if (d <= 0) {
+    if (d <= 0)
         return PDH_CALC_NEGATIVE_TIMEBASE;
-    }
-    if (n < 0 && f != FORMULA_INVERSE && f != FORMULA_MULTI_IN) {
+    if (n < 0 && f != FORMULA_INVERSE && f != FORMULA_MULTI_IN)
         return PDH_CALC_NEGATIVE_VALUE;
-    }
     double quotient = (double)n / (double)d;
     double parts = newer->MultiCount ? (double)newer->MultiCount : 1;
     switch (f) {
@@ -175,9 +174,8 @@ static DWORD value_of_one(enum formula f, DWORD type, int64_t time_base, const P
 
 static int64_t whole(double v)
 {
-    if (v >= 9223372036854775807.0) {
+    if (v >= 9223372036854775807.0)
         return INT64_MAX;
-    }
     return v <= -9223372036854775808.0 ? INT64_MIN : (int64_t)v;
 }
 
@@ -188,11 +186,10 @@ static void deliver(DWORD format, double value, bool exact, int64_t integer, PDH
         return;
     }
     int64_t large = exact ? integer : whole(value);
-    if (format & PDH_FMT_LARGE) {
+    if (format & PDH_FMT_LARGE)
         out->largeValue = large;
-    } else {
+    else
         out->longValue = (LONG)(large > INT32_MAX ? INT32_MAX : large < INT32_MIN ? INT32_MIN : large);
-    }
 }
 
 DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, const PDH_RAW_COUNTER *newer,
@@ -224,21 +221,18 @@ DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, con
         status = rate_of_two(f, type, time_base, newer, older, &value);
     }
     out->CStatus = status;
-    if (status != PDH_CSTATUS_VALID_DATA) {
+    if (status != PDH_CSTATUS_VALID_DATA)
         return status;
-    }
     if ((type & 0xF0000000) == PERF_DISPLAY_PERCENT) {
         /* The two clocks behind a percentage may differ by a tick: never below 0. */
         value = value < 0 ? 0 : value > 100 && !(format & PDH_FMT_NOCAP100) ? 100 : value;
     }
     int power = (format & PDH_FMT_NOSCALE ? 0 : scale) + (format & PDH_FMT_1000 ? 3 : 0);
     exact = exact && power == 0;
-    for (; power > 0; power--) {
+    for (; power > 0; power--)
         value *= 10;
-    }
-    for (; power < 0; power++) {
+    for (; power < 0; power++)
         value /= 10;
-    }
     deliver(format, value, exact, integer, out);
     return status;
 }
@@ -246,9 +240,8 @@ DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, con
 /* The value as it goes into a comparison or a sum. */
 static double number_of(DWORD format, const PDH_FMT_COUNTERVALUE *value)
 {
-    if (format & PDH_FMT_DOUBLE) {
+    if (format & PDH_FMT_DOUBLE)
         return value->doubleValue;
-    }
     return format & PDH_FMT_LARGE ? (double)value->largeValue : (double)value->longValue;
 }
 
@@ -270,19 +263,16 @@ DWORD formula_statistics(DWORD type, DWORD format, int64_t time_base, int scale,
             continue;
         }
         double number = number_of(format, &value);
-        if (!out->count || number < number_of(format, &out->min)) {
+        if (!out->count || number < number_of(format, &out->min))
             out->min = value;
-        }
-        if (!out->count || number > number_of(format, &out->max)) {
+        if (!out->count || number > number_of(format, &out->max))
             out->max = value;
-        }
         status = PDH_CSTATUS_VALID_DATA;
         sum += number;
         out->count++;
     }
-    if (out->count) {
+    if (out->count)
         deliver(format, sum / out->count, false, 0, &out->mean);
-    }
     out->min.CStatus = out->max.CStatus = out->mean.CStatus = status;
     return status;
 }

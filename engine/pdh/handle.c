@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The set of live handles of this process: a hash table with linear probing. */
 #include "engine/pdh/handle.h"
+
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
@@ -18,9 +19,8 @@ static size_t home(const void *handle)
 static size_t find(const void *handle)
 {
     size_t at = home(handle);
-    while (slots[at] && slots[at] != handle) {
+    while (slots[at] && slots[at] != handle)
         at = (at + 1) & (slot_count - 1);
-    }
     return at;
 }
 
@@ -29,16 +29,13 @@ static bool grow(void)
     const void **old = slots;
     size_t old_count = slot_count, count = old_count ? old_count * 2 : 64;
     const void **larger = memory_zero(count, sizeof *larger);
-    if (!larger) {
+    if (!larger)
         return false;
-    }
     slots = larger;
     slot_count = count;
-    for (size_t i = 0; i < old_count; i++) {
-        if (old[i]) {
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i])
             slots[find(old[i])] = old[i];
-        }
-    }
     memory_free(old);
     return true;
 }

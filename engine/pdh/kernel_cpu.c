@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of files with figures per processor. */
-#include "engine/pdh/kernel_text.h"
 #include "engine/os/kernel_number.h"
 #include "engine/os/memory.h"
+#include "engine/pdh/kernel_text.h"
 
 #define STARTS(p, end, literal) kernel_starts(p, end, literal, sizeof(literal) - 1)
 
@@ -13,9 +13,8 @@ static bool parse_cpu(const char *p, const char *end, struct kernel_cpu *cpu)
     size_t n = 0;
     *cpu = (struct kernel_cpu){0};
     p = kernel_number(p, end, &id);
-    while (p && n < CPU_TIMES && (p = kernel_number(p, end, &cpu->times[n])) != NULL) {
+    while (p && n < CPU_TIMES && (p = kernel_number(p, end, &cpu->times[n])))
         n++;
-    }
     cpu->id = (uint32_t)id;
     return n > CPU_IDLE && id <= UINT32_MAX;
 }
@@ -28,12 +27,10 @@ HRESULT kernel_cpus_parse(const char *text, size_t size, struct kernel_cpus *out
     for (const char *p = text, *line; p < end && STARTS(p, end, "cpu"); p = line + 1) {
         struct kernel_cpu cpu;
         line = kernel_line_end(p, end);
-        if (line - p <= 3 || p[3] < '0' || p[3] > '9' || !parse_cpu(p + 3, line, &cpu)) {
+        if (line - p <= 3 || p[3] < '0' || p[3] > '9' || !parse_cpu(p + 3, line, &cpu))
             continue;
-        }
-        if (!memory_grow((void **)&out->cpus, &out->capacity, out->count + 1, sizeof *out->cpus)) {
+        if (!memory_grow((void **)&out->cpus, &out->capacity, out->count + 1, sizeof *out->cpus))
             return E_OUTOFMEMORY;
-        }
         out->cpus[out->count++] = cpu;
     }
     return out->count ? S_OK : error_set(E_FAIL, "/proc/stat: no processor in its %u bytes", (unsigned)size);
@@ -49,10 +46,9 @@ void kernel_cpus_free(struct kernel_cpus *cpus)
 static HRESULT parse_columns(const char *p, const char *end, struct kernel_counts *out)
 {
     uint64_t id;
-    while (p = kernel_skip(p, end), STARTS(p, end, "CPU") && (p = kernel_number(p + 3, end, &id)) != NULL) {
-        if (!memory_grow((void **)&out->counts, &out->capacity, out->count + 1, sizeof *out->counts)) {
+    while (p = kernel_skip(p, end), STARTS(p, end, "CPU") && (p = kernel_number(p + 3, end, &id))) {
+        if (!memory_grow((void **)&out->counts, &out->capacity, out->count + 1, sizeof *out->counts))
             return E_OUTOFMEMORY;
-        }
         out->counts[out->count++] = (struct kernel_count){.cpu = (uint32_t)id};
     }
     return out->count ? S_OK : E_FAIL;
@@ -66,18 +62,15 @@ static void add_line(const char *p, const char *end, struct kernel_counts *out)
     uint64_t v;
     size_t n = 0;
     /* The TLB's are counted under CAL already. */
-    if (!colon || (colon - label == 3 && !memcmp(label, "TLB", 3))) {
+    if (!colon || (colon - label == 3 && !memcmp(label, "TLB", 3)))
         return;
-    }
-    for (const char *at = colon + 1; n < out->count && (at = kernel_number(at, end, &v)) != NULL;) {
+    for (const char *at = colon + 1; n < out->count && (at = kernel_number(at, end, &v));)
         n++;
-    }
-    if (n < out->count) {
+    if (n < out->count)
         return; /* a sum of all processors, like ERR */
-    }
     bool clock = colon - label == 3 && !memcmp(label, "LOC", 3);
     const char *at = colon + 1;
-    for (n = 0; n < out->count && (at = kernel_number(at, end, &v)) != NULL; n++) {
+    for (n = 0; n < out->count && (at = kernel_number(at, end, &v)); n++) {
         out->counts[n].sum += v;
         out->counts[n].clock = clock ? v : out->counts[n].clock;
     }
@@ -90,9 +83,8 @@ HRESULT kernel_counts_parse(const char *text, size_t size, struct kernel_counts 
     out->count = 0;
     out->has_clock = false;
     HRESULT hr = parse_columns(text, line, out);
-    if (hr == E_FAIL) {
+    if (hr == E_FAIL)
         return error_set(hr, "a table of interrupts: no processor in its first line");
-    }
     for (const char *p = line; SUCCEEDED(hr) && p < end; p = line) {
         line = kernel_line_end(p + 1, end);
         add_line(p + 1, line, out);
@@ -112,15 +104,13 @@ static bool parse_mhz(const char *p, const char *end, uint64_t *thousandths)
     const char *colon = kernel_find(p, end, ':');
     uint64_t whole;
     p = colon ? kernel_number(colon + 1, end, &whole) : NULL;
-    if (!p || whole > UINT32_MAX) {
+    if (!p || whole > UINT32_MAX)
         return false;
-    }
     *thousandths = whole * 1000;
     if (p < end && *p == '.') {
         uint64_t unit = 100;
-        for (p++; p < end && *p >= '0' && *p <= '9' && unit; p++, unit /= 10) {
+        for (p++; p < end && *p >= '0' && *p <= '9' && unit; p++, unit /= 10)
             *thousandths += (uint64_t)(*p - '0') * unit;
-        }
     }
     return true;
 }
@@ -133,9 +123,8 @@ bool kernel_cpuinfo_next(const char **at, const char *end, struct kernel_row *ro
         line = kernel_line_end(p, end);
         if (STARTS(p, line, "processor\t")) {
             const char *colon = kernel_find(p, line, ':');
-            if (found) {
+            if (found)
                 break;
-            }
             *row = (struct kernel_row){.count = 1};
             found = colon && kernel_number(colon + 1, line, &row->values[0]);
         } else if (found && STARTS(p, line, "cpu MHz") && parse_mhz(p, line, &row->values[1])) {
@@ -151,14 +140,12 @@ bool kernel_list_has(const char *text, size_t size, uint64_t number)
     const char *end = text + size;
     const char *p = text;
     uint64_t first, last;
-    while ((p = kernel_number(p, end, &first)) != NULL) {
+    while ((p = kernel_number(p, end, &first))) {
         last = first;
-        if (p < end && *p == '-' && !(p = kernel_number(p + 1, end, &last))) {
+        if (p < end && *p == '-' && !(p = kernel_number(p + 1, end, &last)))
             return false;
-        }
-        if (number >= first && number <= last) {
+        if (number >= first && number <= last)
             return true;
-        }
         p += p < end && *p == ',';
     }
     return false;

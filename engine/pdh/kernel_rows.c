@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of files that are tables of named things. */
-#include "engine/pdh/kernel_text.h"
 #include "engine/os/kernel_number.h"
+#include "engine/pdh/kernel_text.h"
 
 /* The numbers from `p` on, behind those the row has. */
 static void add_values(struct kernel_row *row, const char *p, const char *end)
 {
-    while (row->count < KERNEL_ROW_VALUES && (p = kernel_number(p, end, &row->values[row->count])) != NULL) {
+    while (row->count < KERNEL_ROW_VALUES && (p = kernel_number(p, end, &row->values[row->count])))
         row->count++;
-    }
 }
 
 /* Goes through the lines until one parses. */
@@ -29,9 +28,8 @@ static bool parse_disk(const char *p, const char *end, struct kernel_row *row)
 {
     p = kernel_number(p, end, &row->values[0]);
     p = p ? kernel_number(p, end, &row->values[1]) : NULL;
-    if (!p) {
+    if (!p)
         return false;
-    }
     row->name = kernel_skip(p, end);
     p = kernel_word_end(row->name, end);
     row->length = (size_t)(p - row->name);
@@ -50,12 +48,10 @@ static bool parse_interface(const char *p, const char *end, struct kernel_row *r
     row->name = kernel_skip(p, end);
     /* An alias, "eth0:1", has a colon of its own. */
     const char *colon = end;
-    while (colon > row->name && colon[-1] != ':') {
+    while (colon > row->name && colon[-1] != ':')
         colon--;
-    }
-    if (colon <= row->name + 1) {
+    if (colon <= row->name + 1)
         return false;
-    }
     row->length = (size_t)(colon - 1 - row->name);
     add_values(row, colon, end);
     return row->count >= 2;
@@ -68,9 +64,8 @@ bool kernel_interface_next(const char **at, const char *end, struct kernel_row *
 
 static bool parse_swap(const char *p, const char *end, struct kernel_row *row)
 {
-    if (p == end || *p != '/') {
+    if (p == end || *p != '/')
         return false; /* the heading */
-    }
     row->name = p;
     p = kernel_word_end(p, end);
     row->length = (size_t)(p - row->name);
@@ -92,9 +87,8 @@ static bool parse_mount(const char *p, const char *end, struct kernel_row *row)
     p = p ? kernel_number(p, end, &ignored) : NULL;
     p = p ? kernel_number(p, end, &row->values[0]) : NULL;
     p = p && p < end && *p == ':' ? kernel_number(p + 1, end, &row->values[1]) : NULL;
-    if (!p) {
+    if (!p)
         return false;
-    }
     p = kernel_word_end(kernel_skip(p, end), end);
     row->name = kernel_skip(p, end);
     row->length = (size_t)(kernel_word_end(row->name, end) - row->name);
@@ -117,33 +111,28 @@ static void add_connection(const char *p, const char *end, struct kernel_connect
 {
     static const char mapped[] = "0000000000000000FFFF0000";
     const char *colon = kernel_find(p, end, ':');
-    if (!colon) {
+    if (!colon)
         return;
-    }
     const char *local = kernel_skip(colon + 1, end), *local_end = kernel_find(local, end, ':');
     const char *remote = kernel_skip(kernel_word_end(local, end), end);
     const char *state = kernel_skip(kernel_word_end(remote, end), end);
-    if (!local_end || end - state < 2) {
+    if (!local_end || end - state < 2)
         return;
-    }
     unsigned value = hex_digit(state[0]) * 16 + hex_digit(state[1]);
     c->under_way |= value == 2 || value == 3 || value == 8; /* SYN_SENT, SYN_RECV, CLOSE_WAIT */
-    if (value != 1 && value != 8) {                         /* ESTABLISHED */
+    if (value != 1 && value != 8)                           /* ESTABLISHED */
         return;
-    }
-    if (local_end - local == 8 || kernel_starts(local, local_end, mapped, sizeof mapped - 1)) {
+    if (local_end - local == 8 || kernel_starts(local, local_end, mapped, sizeof mapped - 1))
         c->ipv4++;
-    } else {
+    else
         c->ipv6++;
-    }
 }
 
 bool kernel_connections_add(const char *text, size_t size, struct kernel_connections *c)
 {
     const char *end = text + size, *line = kernel_line_end(text, end);
-    if (!kernel_starts(kernel_skip(text, line), line, "sl", 2)) {
+    if (!kernel_starts(kernel_skip(text, line), line, "sl", 2))
         return false;
-    }
     for (const char *p = line; p < end; p = line) {
         line = kernel_line_end(p + 1, end);
         add_connection(p + 1, line, c);

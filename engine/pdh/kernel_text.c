@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of files that are figures by name. */
 #include "engine/pdh/kernel_text.h"
+
 #include "engine/os/kernel_number.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
@@ -9,9 +10,8 @@ static struct kernel_key *find(const struct kernel_keys *k, const char *name, si
 {
     for (size_t i = 0; i < k->count; i++) {
         struct kernel_key *key = &k->keys[i];
-        if (key->length == length && key->name[0] == *name && !memcmp(key->name, name, length)) {
+        if (key->length == length && key->name[0] == *name && !memcmp(key->name, name, length))
             return key;
-        }
     }
     return NULL;
 }
@@ -35,9 +35,8 @@ HRESULT kernel_keys_add(struct kernel_keys *k, const char *name, size_t length, 
 
 void kernel_keys_free(struct kernel_keys *k)
 {
-    for (size_t i = 0; i < k->count; i++) {
+    for (size_t i = 0; i < k->count; i++)
         memory_free(k->keys[i].name);
-    }
     memory_free(k->keys);
     *k = (struct kernel_keys){0};
 }
@@ -49,9 +48,8 @@ static struct kernel_key *find_in_group(const struct kernel_keys *k, const char 
     for (size_t i = 0; i < k->count; i++) {
         struct kernel_key *key = &k->keys[i];
         if (key->length == group_length + 1 + length && key->name[group_length] == '.' &&
-            !memcmp(key->name + group_length + 1, name, length) && !memcmp(key->name, group, group_length)) {
+            !memcmp(key->name + group_length + 1, name, length) && !memcmp(key->name, group, group_length))
             return key;
-        }
     }
     return NULL;
 }
@@ -71,9 +69,8 @@ static bool has_group(const struct kernel_keys *k, const char *group, size_t len
 {
     for (size_t i = 0; i < k->count; i++) {
         const struct kernel_key *key = &k->keys[i];
-        if (key->length > length && key->name[length] == '.' && !memcmp(key->name, group, length)) {
+        if (key->length > length && key->name[length] == '.' && !memcmp(key->name, group, length))
             return true;
-        }
     }
     return false;
 }
@@ -89,9 +86,8 @@ static void set_pair(struct kernel_keys *k, const char *names, const char *names
         names = kernel_skip(names, names_end);
         values = kernel_skip(values, values_end);
         const char *name_end = kernel_word_end(names, names_end);
-        if (name_end == names || values == values_end) {
+        if (name_end == names || values == values_end)
             return;
-        }
         set(find_in_group(k, group, group_length, names, (size_t)(name_end - names)), values, values_end, found);
         names = name_end;
         values = kernel_word_end(values, values_end);
@@ -102,24 +98,21 @@ HRESULT kernel_keys_parse(const char *text, size_t size, struct kernel_keys *k)
 {
     const char *end = text + size, *before = NULL, *before_end = NULL;
     size_t found = 0;
-    for (size_t i = 0; i < k->count; i++) {
+    for (size_t i = 0; i < k->count; i++)
         k->keys[i].has = false;
-    }
     for (const char *p = text, *line; p < end && found < k->count; p = line + 1) {
         line = kernel_line_end(p, end);
         const char *word = kernel_word_end(p, line);
         size_t length = (size_t)(word - p);
         if (length > 1 && word[-1] == ':') {
             length--;
-            if (before && kernel_starts(before, before_end, p, length + 1) && has_group(k, p, length)) {
+            if (before && kernel_starts(before, before_end, p, length + 1) && has_group(k, p, length))
                 set_pair(k, before, before_end, p, line, length, &found);
-            }
             before = p;
             before_end = line;
         }
-        if (length) {
+        if (length)
             set(find(k, p, length), word, line, &found);
-        }
     }
     return found ? S_OK : error_set(E_FAIL, "a kernel file: none of our names in its %u bytes", (unsigned)size);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Log files as a query's source: their counters grouped into objects, one sample after the other as raw values. */
-#include "engine/pdh/catalogue.h"
 #include "engine/log/counter_path.h"
 #include "engine/log/log.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+#include "engine/pdh/catalogue.h"
+
 #include <string.h>
 
 #define MINUTE 600000000 /* in 100 ns */
@@ -118,9 +119,8 @@ static bool rows_of_items(struct log_sample *s, size_t *rows, const struct log_c
         find_row(s, before, cell->items[i].instance, place, &hint);
         if (hint == SIZE_MAX) {
             hint = *rows;
-            if (!add_row(s, rows, cell->items[i].instance)) {
+            if (!add_row(s, rows, cell->items[i].instance))
                 return false;
-            }
         }
         s->taken[hint] = place + 1;
         hint++;
@@ -155,19 +155,16 @@ static void fill_raw(struct log_sample *s, const struct log_object *lo, const st
         const struct log_cell *cell = &file->cells[p->cell];
         size_t hint = 0;
         if (!p->wildcard) {
-            if (p->instance) {
+            if (p->instance)
                 find_row(s, rows, p->instance, i, &hint);
-            }
-            if (hint != SIZE_MAX) {
+            if (hint != SIZE_MAX)
                 s->raw[hint * width + p->counter] = &cell->raw;
-            }
             continue;
         }
         for (size_t item = 0; item < cell->item_count; item++) {
             find_row(s, rows, cell->items[item].instance, i, &hint);
-            if (hint == SIZE_MAX) {
+            if (hint == SIZE_MAX)
                 continue;
-            }
             s->taken[hint] = i + 1;
             s->raw[hint * width + p->counter] = &cell->items[item].raw;
             hint++;
@@ -178,14 +175,12 @@ static void fill_raw(struct log_sample *s, const struct log_object *lo, const st
 /* Are the instances still those of the last sample? */
 static bool same_instances(const struct object *o, const struct log_sample *s, size_t rows)
 {
-    if (!o->instances || o->instances->count != rows) {
+    if (!o->instances || o->instances->count != rows)
         return false;
-    }
     for (size_t i = 0; i < rows; i++) {
         const struct instance *was = &o->instances->items[i];
-        if (strncmp(was->name, s->names[i], was->base_length) != 0 || s->names[i][was->base_length]) {
+        if (strncmp(was->name, s->names[i], was->base_length) != 0 || s->names[i][was->base_length])
             return false;
-        }
     }
     return true;
 }
@@ -202,23 +197,20 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
     o->time = (struct source_time){file->utc, 0};
     o->present = UINT64_MAX;
     o->rows = 0;
-    if (!file->has_sample) {
+    if (!file->has_sample)
         return S_OK;
-    }
     bool ok =
         lo->provider.has_instances ? collect_rows(s, places, file, &rows) : s->taken || add_row(s, &(size_t){0}, "");
     void *raw = s->raw;
     size_t cells = rows * lo->provider.counter_count;
     ok = ok && memory_grow(&raw, &s->capacity, cells, sizeof *s->raw);
     s->raw = raw;
-    if (!ok) {
+    if (!ok)
         return E_OUTOFMEMORY;
-    }
     if (lo->provider.has_instances && !same_instances(o, s, rows)) {
         struct instance_list *list = instance_list_create_ready(rows, s->names, s->keys);
-        if (!list) {
+        if (!list)
             return E_OUTOFMEMORY;
-        }
         object_set_instances(o, list);
     }
     memset(s->raw, 0, cells * sizeof *s->raw);
@@ -259,14 +251,12 @@ static void close_sample(struct object *o)
 static void free_object(struct log_object *lo, size_t files)
 {
     for (size_t i = 0; lo->places && i < files; i++) {
-        for (size_t n = 0; n < lo->places[i].count; n++) {
+        for (size_t n = 0; n < lo->places[i].count; n++)
             memory_free(lo->places[i].items[n].instance);
-        }
         memory_free(lo->places[i].items);
     }
-    for (uint32_t i = 0; i < lo->provider.counter_count; i++) {
+    for (uint32_t i = 0; i < lo->provider.counter_count; i++)
         memory_free((char *)lo->schemas[i].name);
-    }
     memory_free(lo->places);
     memory_free(lo->schemas);
     memory_free(lo->time_bases);
@@ -278,9 +268,8 @@ static void free_object(struct log_object *lo, size_t files)
 static struct log_object *add_object(struct log_catalogue *lc, const struct log_counter *from, const char *machine)
 {
     struct log_object *lo = memory_zero(1, sizeof *lo);
-    if (!lo) {
+    if (!lo)
         return NULL;
-    }
     lo->catalogue = lc;
     lo->provider = (struct provider){.name = text_copy(from->object),
                                      .help = "",
@@ -311,10 +300,8 @@ static struct log_object *object_for(struct log_catalogue *lc, const struct log_
     for (size_t i = lc->object_count; i-- > 0;) { /* files list object after object: the last is the likely one */
         struct log_object *lo = lc->objects[i];
         if (text_equal_nocase(lo->provider.name, from->object ? from->object : "") &&
-            same_or_both_null(lo->provider.machine, machine) &&
-            lo->provider.has_instances == (from->instance != NULL)) {
+            same_or_both_null(lo->provider.machine, machine) && lo->provider.has_instances == (from->instance != NULL))
             return lo;
-        }
     }
     return add_object(lc, from, machine);
 }
@@ -324,20 +311,17 @@ static struct log_object *object_for(struct log_catalogue *lc, const struct log_
 static uint32_t counter_for(struct log_object *lo, const struct log_counter *from)
 {
     uint32_t n = lo->provider.counter_count;
-    for (uint32_t i = 0; i < n; i++) {
-        if (lo->schemas[i].type == from->type && text_equal_nocase(lo->schemas[i].name, from->counter)) {
+    for (uint32_t i = 0; i < n; i++)
+        if (lo->schemas[i].type == from->type && text_equal_nocase(lo->schemas[i].name, from->counter))
             return i;
-        }
-    }
     void *schemas = lo->schemas, *bases = lo->time_bases;
     bool ok = memory_grow(&schemas, &lo->schema_capacity, n + 1, sizeof *lo->schemas);
     lo->provider.counters = lo->schemas = schemas;
     ok = ok && memory_grow(&bases, &lo->base_capacity, n + 1, sizeof *lo->time_bases);
     lo->time_bases = bases;
     char *name = ok ? text_copy(from->counter) : NULL;
-    if (!name) {
+    if (!name)
         return UINT32_MAX;
-    }
     lo->schemas[n] = (struct counter_schema){
         .name = name, .help = "", .type = from->type, .detail = PERF_DETAIL_NOVICE, .scale = from->default_scale};
     lo->time_bases[n] = from->time_base;
@@ -348,9 +332,8 @@ static uint32_t counter_for(struct log_object *lo, const struct log_counter *fro
 static bool add_place(struct log_catalogue *lc, size_t file, size_t cell, const struct log_counter *from)
 {
     struct log_object *lo = object_for(lc, from);
-    if (!lo) {
+    if (!lo)
         return false;
-    }
     struct places *places = &lo->places[file];
     void *items = places->items;
     bool ok = memory_grow(&items, &places->capacity, places->count + 1, sizeof *places->items);
@@ -364,9 +347,8 @@ static bool add_place(struct log_catalogue *lc, size_t file, size_t cell, const 
         p.instance = counter_path_instance(&path);
         ok = p.instance != NULL;
     }
-    if (ok) {
+    if (ok)
         places->items[places->count++] = p;
-    }
     return ok;
 }
 
@@ -377,9 +359,8 @@ static bool map_counters(struct log_catalogue *lc, size_t at)
     size_t count;
     const struct log_counter *counters = log_reader_counters(file->reader, &count);
     while (file->mapped < count) {
-        if (!add_place(lc, at, file->mapped, &counters[file->mapped])) {
+        if (!add_place(lc, at, file->mapped, &counters[file->mapped]))
             return false;
-        }
         file->mapped++;
     }
     return true;
@@ -391,9 +372,8 @@ static HRESULT read_sample(struct log_catalogue *lc, size_t at)
     struct log_file *file = &lc->files[at];
     file->has_sample = false;
     HRESULT hr = log_reader_next(file->reader, &file->utc, &file->cells);
-    if (hr == S_OK && !map_counters(lc, at)) {
+    if (hr == S_OK && !map_counters(lc, at))
         hr = E_OUTOFMEMORY;
-    }
     file->has_sample = hr == S_OK;
     return hr;
 }
@@ -405,17 +385,14 @@ static PDH_STATUS advance(struct catalogue *c, int64_t *local)
         struct log_file *file = &lc->files[lc->current];
         HRESULT hr = lc->fresh && file->has_sample ? S_OK : read_sample(lc, lc->current);
         lc->fresh = false;
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return pdh_status_of(hr, PDH_INVALID_DATA);
-        }
         if (hr == S_OK) {
             *local = local_of(file->reader, file->utc);
-            if (*local < lc->begin) {
+            if (*local < lc->begin)
                 continue;
-            }
-            if (*local <= lc->end) {
+            if (*local <= lc->end)
                 return ERROR_SUCCESS;
-            }
         }
         if (lc->current + 1 >= lc->file_count) {
             file->has_sample = false;
@@ -434,12 +411,10 @@ static PDH_STATUS set_range(struct catalogue *c, int64_t begin, int64_t end)
         /* A day early where the zone is not known; `advance` passes over what is too early. */
         int64_t early = zone->known ? (int64_t)zone->bias_minutes * MINUTE : -24 * 60LL * MINUTE;
         HRESULT hr = log_reader_seek(lc->files[i].reader, begin > INT64_MAX / 2 ? begin : begin + early);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = read_sample(lc, i);
-        }
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return pdh_status_of(hr, PDH_INVALID_DATA);
-        }
     }
     lc->begin = begin;
     lc->end = end;
@@ -451,12 +426,10 @@ static PDH_STATUS set_range(struct catalogue *c, int64_t begin, int64_t end)
 static void close_logs(struct catalogue *c)
 {
     struct log_catalogue *lc = (struct log_catalogue *)c;
-    for (size_t i = 0; i < lc->object_count; i++) {
+    for (size_t i = 0; i < lc->object_count; i++)
         free_object(lc->objects[i], lc->file_count);
-    }
-    for (size_t i = 0; i < lc->file_count; i++) {
+    for (size_t i = 0; i < lc->file_count; i++)
         log_reader_close(lc->files[i].reader);
-    }
     memory_free(lc->objects);
     memory_free(lc->files);
     memory_free(lc);
@@ -466,15 +439,12 @@ static const struct catalogue_functions functions = {.advance = advance, .set_ra
 
 static PDH_STATUS open_status(HRESULT hr)
 {
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND)) {
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))
         return PDH_FILE_NOT_FOUND;
-    }
-    if (hr == HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED)) {
+    if (hr == HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED))
         return PDH_ACCESS_DENIED;
-    }
-    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) {
+    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
         return PDH_LOG_TYPE_NOT_FOUND;
-    }
     /* What databases report are PDH's statuses already. */
     return ((uint32_t)hr & 0xFFFF0000u) == 0xC0000000u ? (PDH_STATUS)hr : pdh_status_of(hr, PDH_LOG_FILE_OPEN_ERROR);
 }
@@ -499,22 +469,18 @@ static PDH_STATUS open_files(struct log_catalogue *lc, const struct texts *paths
     for (size_t i = 0; i < paths->count; i++) {
         struct log_file *file = &lc->files[i];
         HRESULT hr = log_reader_open(paths->items[i], &file->reader);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return open_status(hr);
-        }
         lc->file_count = i + 1;
         hr = log_reader_next(file->reader, &file->utc, &file->cells);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return open_status(hr);
-        }
         file->has_sample = hr == S_OK;
     }
     sort_files(lc);
-    for (size_t i = 0; i < lc->file_count; i++) {
-        if (!map_counters(lc, i)) {
+    for (size_t i = 0; i < lc->file_count; i++)
+        if (!map_counters(lc, i))
             return PDH_MEMORY_ALLOCATION_FAILURE;
-        }
-    }
     return ERROR_SUCCESS;
 }
 
@@ -522,9 +488,8 @@ PDH_STATUS catalogue_open_logs(const struct texts *paths, struct catalogue **out
 {
     struct log_catalogue *lc = memory_zero(1, sizeof *lc);
     *out = NULL;
-    if (!lc) {
+    if (!lc)
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
     lc->catalogue.functions = &functions;
     lc->fresh = true;
     lc->begin = INT64_MIN;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of performance objects and their instance lists. */
 #include "engine/pdh/object.h"
-#include "engine/pdh/formula.h"
+
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include "engine/os/timed_work.h"
+#include "engine/pdh/formula.h"
+
 #include <string.h>
 
 PDH_STATUS pdh_status_of(HRESULT hr, DWORD otherwise)
 {
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         return ERROR_SUCCESS;
-    }
     return hr == E_OUTOFMEMORY ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : (PDH_STATUS)otherwise;
 }
 
@@ -23,21 +24,18 @@ static uint32_t name_hash(const char *name, size_t length)
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)name[i];
         c = c >= 'A' && c <= 'Z' ? (unsigned char)(c + 32) : c;
-        if (c < 0x80) {
+        if (c < 0x80)
             h = (h ^ c) * 16777619u;
-        }
     }
     return h;
 }
 
 void instance_list_release(struct instance_list *list)
 {
-    if (!list || atomic_fetch_sub(&list->references, 1) > 1) {
+    if (!list || atomic_fetch_sub(&list->references, 1) > 1)
         return;
-    }
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         memory_free(list->items[i].name);
-    }
     memory_free(list->items);
     memory_free(list->buckets);
     memory_free(list);
@@ -45,15 +43,13 @@ void instance_list_release(struct instance_list *list)
 
 void instance_name_make_safe(char *name)
 {
-    for (; *name; name++) {
-        if (*name == '(') {
+    for (; *name; name++)
+        if (*name == '(')
             *name = '[';
-        } else if (*name == ')') {
+        else if (*name == ')')
             *name = ']';
-        } else if (*name == '/' || *name == '\\' || *name == '#') {
+        else if (*name == '/' || *name == '\\' || *name == '#')
             *name = '_';
-        }
-    }
 }
 
 /* While a list is made: the last item of each base name's bucket, and of each item the one before it there. */
@@ -63,9 +59,8 @@ struct doubles {
 
 static bool same_base(const struct instance *a, const struct instance *b)
 {
-    if (a->base_hash != b->base_hash) {
+    if (a->base_hash != b->base_hash)
         return false;
-    }
     char end = a->name[a->base_length];
     a->name[a->base_length] = 0;
     bool same = text_equal_nocase(a->name, b->name);
@@ -82,9 +77,8 @@ static uint64_t doubles_before(const struct instance_list *list, const struct do
         if (same_base(other, item)) {
             /* The nearest one knows its own number. */
             uint64_t number = 0;
-            if (other->name[other->base_length]) {
+            if (other->name[other->base_length])
                 text_to_u64(other->name + other->base_length + 1, &number);
-            }
             return number + 1;
         }
     }
@@ -102,12 +96,10 @@ static bool set_instance(struct instance_list *list, struct doubles *d, size_t a
 {
     struct instance *item = &list->items[at];
     char *base = text_copy(name);
-    if (!base) {
+    if (!base)
         return false;
-    }
-    if (!ready) {
+    if (!ready)
         instance_name_make_safe(base);
-    }
     size_t length = strlen(base);
     uint32_t hash = name_hash(base, length);
     *item = (struct instance){base, length, hash, hash, key, 0};
@@ -127,31 +119,27 @@ static struct instance_list *make_list(size_t count, const char *const *names, c
 {
     struct instance_list *list = memory_zero(1, sizeof *list);
     struct doubles d = {NULL, NULL};
-    if (!list) {
+    if (!list)
         return NULL;
-    }
     atomic_init(&list->references, 1);
     list->mask = 15;
-    while (list->mask < count) {
+    while (list->mask < count)
         list->mask = list->mask * 2 + 1;
-    }
     list->items = memory_zero(count, sizeof *list->items);
     list->buckets = memory_zero(list->mask + 1, sizeof *list->buckets);
     d.last = memory_zero(list->mask + 1, sizeof *d.last);
     d.before = memory_zero(count, sizeof *d.before);
     bool ok = list->items && list->buckets && d.last && d.before && count < UINT32_MAX;
-    for (size_t i = 0; ok && i < count; i++) {
+    for (size_t i = 0; ok && i < count; i++)
         ok = set_instance(list, &d, i, names[i], keys[i], ready);
-    }
     memory_free(d.last);
     memory_free(d.before);
     if (!ok) {
         instance_list_release(list);
         return NULL;
     }
-    for (size_t i = count; i-- > 0;) {
+    for (size_t i = count; i-- > 0;)
         enter_bucket(&list->buckets[list->items[i].hash & list->mask], &list->items[i].next, i);
-    }
     return list;
 }
 
@@ -168,11 +156,9 @@ struct instance_list *instance_list_create_ready(size_t count, const char *const
 size_t instance_list_find(const struct instance_list *list, const char *name)
 {
     uint32_t hash = name_hash(name, strlen(name));
-    for (uint32_t i = list ? list->buckets[hash & list->mask] : 0; i; i = list->items[i - 1].next) {
-        if (list->items[i - 1].hash == hash && text_equal_nocase(list->items[i - 1].name, name)) {
+    for (uint32_t i = list ? list->buckets[hash & list->mask] : 0; i; i = list->items[i - 1].next)
+        if (list->items[i - 1].hash == hash && text_equal_nocase(list->items[i - 1].name, name))
             return i - 1;
-        }
-    }
     return SIZE_MAX;
 }
 
@@ -187,12 +173,10 @@ HRESULT object_set_rows(struct object *o, size_t rows)
 {
     size_t need = rows * o->provider->value_count;
     o->rows = 0;
-    if (!memory_grow((void **)&o->values, &o->capacity, need, sizeof *o->values)) {
+    if (!memory_grow((void **)&o->values, &o->capacity, need, sizeof *o->values))
         return E_OUTOFMEMORY;
-    }
-    for (size_t i = 0; i < need; i++) {
+    for (size_t i = 0; i < need; i++)
         o->values[i] = VALUE_ABSENT;
-    }
     o->rows = rows;
     return S_OK;
 }
@@ -222,9 +206,8 @@ static void run(struct timed_work *work)
 
 static void work_free(struct object_work *w)
 {
-    if (w->side.state && w->side.provider->close) {
+    if (w->side.state && w->side.provider->close)
         w->side.provider->close(&w->side);
-    }
     instance_list_release(w->side.instances);
     instance_list_release(w->last.instances);
     memory_free(w->side.values);
@@ -251,9 +234,8 @@ static void publish(struct object *o)
     side->rows = 0;
     if (old.instances != last->instances) {
         instance_list_release(old.instances);
-        if (last->instances) {
+        if (last->instances)
             atomic_fetch_add(&last->instances->references, 1);
-        }
     }
     *o = *last;
 }
@@ -284,36 +266,30 @@ static void sample_some(const struct object_use *uses, size_t count, struct sour
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         struct object_work *w = uses[i].object->work;
-        if (!timed_work_running(&w->work)) {
+        if (!timed_work_running(&w->work))
             w->wanted = uses[i].wanted;
-        }
-        if (uses[i].object->provider->at_once) {
+        if (uses[i].object->provider->at_once)
             run(&w->work);
-        } else {
+        else
             work[n++] = &w->work;
-        }
     }
-    if (n > 0) {
+    if (n > 0)
         timed_work_run(work, n, source_limit());
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         settle(uses[i].object, source);
-    }
 }
 
 void objects_sample(const struct object_use *uses, size_t count, struct source *source)
 {
-    for (size_t i = 0; i < count; i += MOST_AT_ONCE) {
+    for (size_t i = 0; i < count; i += MOST_AT_ONCE)
         sample_some(uses + i, count - i < MOST_AT_ONCE ? count - i : MOST_AT_ONCE, source);
-    }
 }
 
 static struct object_work *work_create(const struct provider *provider, struct source *source)
 {
     struct object_work *w = memory_zero(1, sizeof *w);
-    if (!w) {
+    if (!w)
         return NULL;
-    }
     w->work.run = run;
     w->work.abandoned = abandoned;
     w->side.provider = w->last.provider = provider;
@@ -353,12 +329,10 @@ HRESULT object_open(const struct provider *provider, struct source *source, stru
 
 void object_close(struct object *o)
 {
-    if (!o) {
+    if (!o)
         return;
-    }
-    if (timed_work_release(&o->work->work)) {
+    if (timed_work_release(&o->work->work))
         work_free(o->work);
-    }
     timed_work_leave();
     memory_free(o);
 }
@@ -366,11 +340,9 @@ void object_close(struct object *o)
 uint32_t object_find_counter(const struct object *o, const char *name)
 {
     const struct provider *p = o->provider;
-    for (uint32_t i = 0; i < p->counter_count; i++) {
-        if (object_has_counter(o, i) && text_equal_nocase(p->counters[i].name, name)) {
+    for (uint32_t i = 0; i < p->counter_count; i++)
+        if (object_has_counter(o, i) && text_equal_nocase(p->counters[i].name, name))
             return i;
-        }
-    }
     return p->counter_count;
 }
 
@@ -383,12 +355,10 @@ int64_t object_time_base(const struct object *o, uint32_t counter)
 /* PDH's SecondValue: what the formula divides by or counts from. */
 static int64_t second_value(const struct object *o, const int64_t *row, const struct counter_schema *c)
 {
-    if (!(c->type & PERF_TYPE_COUNTER)) {
+    if (!(c->type & PERF_TYPE_COUNTER))
         return 0;
-    }
-    if ((c->type & 0x00070000) == PERF_COUNTER_FRACTION) {
+    if ((c->type & 0x00070000) == PERF_COUNTER_FRACTION)
         return row[c->base];
-    }
     return c->type & (PERF_TIMER_100NS | PERF_OBJECT_TIMER) ? o->time.utc : o->time.ticks;
 }
 
@@ -409,9 +379,8 @@ void object_raw(const struct object *o, size_t row, uint32_t counter, PDH_RAW_CO
     }
     const struct counter_schema *c = &o->provider->counters[counter];
     const int64_t *values = o->values + row * o->provider->value_count;
-    if (values[counter] == VALUE_ABSENT) {
+    if (values[counter] == VALUE_ABSENT)
         return;
-    }
     out->CStatus = PDH_CSTATUS_VALID_DATA;
     out->FirstValue = c->type & PERF_SIZE_LARGE ? values[counter] : (int64_t)(uint32_t)values[counter];
     out->SecondValue = second_value(o, values, c);

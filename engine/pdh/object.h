@@ -7,6 +7,7 @@
 
 #include "engine/os/pdh_types.h"
 #include "engine/pdh/source.h"
+
 #include <stdatomic.h>
 
 /* A value that has no true source in this instance or at this moment. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What only openpdh.dll has: the answer of the functions that are not implemented, and what needs Windows' events. */
-#include "engine/pdh/api.h"
-#include "engine/pdh/pdh.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
+#include "engine/pdh/api.h"
+#include "engine/pdh/pdh.h"
 
 /* Target of the .def file's aliases. The x64 convention lets one function stand for any list of parameters. */
 PDH_STATUS WINAPI pdh_not_implemented(void);
@@ -28,9 +28,8 @@ static void collect_on(void *user)
     uint64_t next = clock_monotonic_ms() + c->interval_ms;
     for (;;) {
         uint64_t now = clock_monotonic_ms();
-        if (wakeup_wait(c->end, next > now ? (uint32_t)(next - now) : 0)) {
+        if (wakeup_wait(c->end, next > now ? (uint32_t)(next - now) : 0))
             return;
-        }
         next += c->interval_ms;
         query_collect(c->query, NULL);
         SetEvent(c->event);
@@ -41,9 +40,8 @@ static void collecting_free(struct collecting *c)
 {
     thread_close(c->thread);
     wakeup_free(c->end);
-    if (c->event) {
+    if (c->event)
         CloseHandle(c->event);
-    }
     memory_free(c);
 }
 
@@ -72,27 +70,22 @@ static void end_collecting(struct query *q)
 PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE event)
 {
     struct query *q = api_query(query);
-    if (!q) {
+    if (!q)
         return PDH_INVALID_HANDLE;
-    }
-    if (!seconds || seconds > UINT32_MAX / 1000 || !event) {
+    if (!seconds || seconds > UINT32_MAX / 1000 || !event)
         return PDH_INVALID_ARGUMENT;
-    }
     end_collecting(q);
     struct collecting *c = memory_zero(1, sizeof *c);
-    if (!c) {
+    if (!c)
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
     c->query = q;
     c->interval_ms = seconds * 1000;
     HANDLE self = GetCurrentProcess();
     HRESULT hr = DuplicateHandle(self, event, self, &c->event, 0, FALSE, DUPLICATE_SAME_ACCESS) ? S_OK : E_INVALIDARG;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = wakeup_create(&c->end);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = thread_start(collect_on, c, &c->thread);
-    }
     if (FAILED(hr)) {
         collecting_free(c);
         return hr == E_INVALIDARG ? (PDH_STATUS)PDH_INVALID_ARGUMENT : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;

@@ -9,14 +9,15 @@
 #include <winperf.h>
 #undef WINADVAPI
 #define WINADVAPI /* these are ours, not advapi32's */
-#include <perflib.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
 #include "engine/pdh/counterset_share.h"
 #include "engine/pdh/handle.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <perflib.h>
 
 #define NAMES_KEY       u"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\_V2Providers"
 #define REFERENCES_MS   50 /* how often values that the program keeps itself are fetched */
@@ -65,9 +66,8 @@ static const struct counterset_counter *counters_of(struct provider *p, const st
 ULONG WINAPI PerfStartProvider(LPGUID guid, PERFLIBREQUEST callback, HANDLE *out)
 {
     (void)callback; /* it is told of queries, which ours do not announce */
-    if (!guid || !out) {
+    if (!guid || !out)
         return ERROR_INVALID_PARAMETER;
-    }
     struct provider *p = memory_zero(1, sizeof *p);
     HRESULT hr = p && handle_add(p) ? counterset_provider_open(&p->share) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
@@ -82,9 +82,8 @@ ULONG WINAPI PerfStartProvider(LPGUID guid, PERFLIBREQUEST callback, HANDLE *out
 
 ULONG WINAPI PerfStartProviderEx(LPGUID guid, PPERF_PROVIDER_CONTEXT context, HANDLE *out)
 {
-    if (context && context->ContextSize < sizeof *context) {
+    if (context && context->ContextSize < sizeof *context)
         return ERROR_INVALID_PARAMETER;
-    }
     return PerfStartProvider(guid, context ? context->ControlCallback : NULL, out);
 }
 
@@ -98,9 +97,8 @@ static void free_instance(struct provider *p, struct instance *i)
 ULONG WINAPI PerfStopProvider(HANDLE handle)
 {
     struct provider *p = provider_of(handle);
-    if (!p) {
+    if (!p)
         return ERROR_INVALID_PARAMETER;
-    }
     handle_remove(p);
     if (p->fetcher) {
         wakeup_set(p->end);
@@ -143,22 +141,18 @@ static void read_names(const struct provider *p, const GUID *guid, char *set_nam
     text_from_guid(&p->guid, provider_text);
     text_from_guid(guid, set_text);
     swprintf(path, 300, NAMES_KEY u"\\%hs\\%hs", provider_text, set_text);
-    if (RegOpenKeyExW(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key)) {
+    if (RegOpenKeyExW(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key))
         return;
-    }
-    if (!RegQueryValueExW(key, u"Name", NULL, NULL, (BYTE *)text, &bytes) && *text) {
+    if (!RegQueryValueExW(key, u"Name", NULL, NULL, (BYTE *)text, &bytes) && *text)
         wide_name(set_name, COUNTERSET_INSTANCE_BYTES, text);
-    }
     memset(text, 0, sizeof text);
     bytes = sizeof text - 2 * sizeof *text;
     if (!RegQueryValueExW(key, u"Counters", NULL, NULL, (BYTE *)text, &bytes)) {
         for (const WCHAR *id = text; *id;) {
             const WCHAR *name = id + lstrlenW(id) + 1;
-            for (ULONG i = 0; i < count && *name; i++) {
-                if (counters[i].id == wcstoul(id, NULL, 0)) {
+            for (ULONG i = 0; i < count && *name; i++)
+                if (counters[i].id == wcstoul(id, NULL, 0))
                     wide_name(counters[i].name, COUNTERSET_NAME_BYTES, name);
-                }
-            }
             id = *name ? name + lstrlenW(name) + 1 : name;
         }
     }
@@ -168,9 +162,8 @@ static void read_names(const struct provider *p, const GUID *guid, char *set_nam
 static struct set *find_set(const struct provider *p, const GUID *guid)
 {
     struct set *s = p->sets;
-    while (s && !guid_equal(&s->guid, guid)) {
+    while (s && !guid_equal(&s->guid, guid))
         s = s->next;
-    }
     return s;
 }
 
@@ -210,9 +203,8 @@ ULONG WINAPI PerfSetCounterSetInfo(HANDLE handle, PPERF_COUNTERSET_INFO info, UL
 {
     struct provider *p = provider_of(handle);
     if (!p || !info || size < sizeof *info || !info->NumCounters ||
-        info->NumCounters > (size - sizeof *info) / sizeof(PERF_COUNTER_INFO)) {
+        info->NumCounters > (size - sizeof *info) / sizeof(PERF_COUNTER_INFO))
         return ERROR_INVALID_PARAMETER;
-    }
     host_lock_enter(&p->lock);
     ULONG error = find_set(p, &info->CounterSetGuid) ? ERROR_ALREADY_EXISTS
                                                      : add_set(p, info, (const PERF_COUNTER_INFO *)(info + 1));
@@ -223,9 +215,8 @@ ULONG WINAPI PerfSetCounterSetInfo(HANDLE handle, PPERF_COUNTERSET_INFO info, UL
 static struct instance *find_instance(const struct provider *p, const GUID *guid, const WCHAR *name, ULONG id)
 {
     struct instance *i = p->instances;
-    while (i && (!guid_equal(&i->set->guid, guid) || i->block.InstanceId != id || lstrcmpiW(i->name, name) != 0)) {
+    while (i && (!guid_equal(&i->set->guid, guid) || i->block.InstanceId != id || lstrcmpiW(i->name, name) != 0))
         i = i->next;
-    }
     return i;
 }
 
@@ -235,9 +226,8 @@ static struct instance *create_instance(struct provider *p, struct set *s, const
     struct instance *i = memory_zero(1, sizeof *i + bytes);
     char *text = NULL;
     HRESULT hr = i ? text_from_utf16(name, (size_t)lstrlenW(name), true, &text) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = counterset_provider_create_instance(p->share, s->offset, text, id, &i->offset);
-    }
     memory_free(text);
     if (FAILED(hr)) {
         memory_free(i);
@@ -294,35 +284,30 @@ PPERF_COUNTERSET_INSTANCE WINAPI PerfQueryInstance(HANDLE handle, LPCGUID guid, 
 static struct instance *find_block(const struct provider *p, const PERF_COUNTERSET_INSTANCE *block)
 {
     struct instance *i = p->instances;
-    while (i && &i->block != block) {
+    while (i && &i->block != block)
         i = i->next;
-    }
     return i;
 }
 
 static bool find_counter(struct provider *p, const struct instance *i, ULONG id, uint32_t *place)
 {
     const struct counterset_counter *counters = counters_of(p, i->set);
-    for (*place = 0; *place < i->set->count; ++*place) {
-        if (counters[*place].id == id) {
+    for (*place = 0; *place < i->set->count; ++*place)
+        if (counters[*place].id == id)
             return true;
-        }
-    }
     return false;
 }
 
 ULONG WINAPI PerfDeleteInstance(HANDLE handle, PPERF_COUNTERSET_INSTANCE block)
 {
     struct provider *p = provider_of(handle);
-    if (!p || !block) {
+    if (!p || !block)
         return ERROR_INVALID_PARAMETER;
-    }
     host_lock_enter(&p->lock);
     struct instance *i = find_block(p, block), **at = &p->instances;
     if (i) {
-        while (*at != i) {
+        while (*at != i)
             at = &(*at)->next;
-        }
         *at = i->next;
         free_instance(p, i);
     }
@@ -358,18 +343,15 @@ static void fetch_on(void *user)
 static ULONG set_reference(struct provider *p, struct instance *i, uint32_t place, const void *address)
 {
     HRESULT hr = S_OK;
-    if (!i->references) {
+    if (!i->references)
         i->references = memory_zero(i->set->count, sizeof *i->references);
-    }
-    if (!i->references) {
+    if (!i->references)
         return ERROR_OUTOFMEMORY;
-    }
     i->references[place] = address;
     if (!p->fetcher) {
         hr = p->end ? S_OK : wakeup_create(&p->end);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = thread_start(fetch_on, p, &p->fetcher);
-        }
     }
     return FAILED(hr) ? ERROR_OUTOFMEMORY : ERROR_SUCCESS;
 }
@@ -378,9 +360,8 @@ ULONG WINAPI PerfSetCounterRefValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE blo
 {
     struct provider *p = provider_of(handle);
     uint32_t place;
-    if (!p || !block) {
+    if (!p || !block)
         return ERROR_INVALID_PARAMETER;
-    }
     host_lock_enter(&p->lock);
     struct instance *i = find_block(p, block);
     ULONG error = !i                                ? ERROR_INVALID_PARAMETER
@@ -396,19 +377,17 @@ static ULONG change(HANDLE handle, const PERF_COUNTERSET_INSTANCE *block, ULONG 
 {
     struct provider *p = provider_of(handle);
     uint32_t place;
-    if (!p || !block) {
+    if (!p || !block)
         return ERROR_INVALID_PARAMETER;
-    }
     host_lock_enter(&p->lock);
     struct instance *i = find_block(p, block);
     ULONG error = !i ? ERROR_INVALID_PARAMETER : find_counter(p, i, id, &place) ? ERROR_SUCCESS : ERROR_NOT_FOUND;
     if (!error) {
         _Atomic int64_t *at = (_Atomic int64_t *)&values_of(p, i)[place];
-        if (how == SET) {
+        if (how == SET)
             atomic_store(at, value);
-        } else {
+        else
             atomic_fetch_add(at, value);
-        }
     }
     host_lock_leave(&p->lock);
     return error;

@@ -7,6 +7,7 @@
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/providers.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -70,9 +71,8 @@ struct disk_state {
 
 static void forget_disks(struct disk_state *s)
 {
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count; i++)
         memory_free(s->disks[i].name);
-    }
     s->count = 0;
 }
 
@@ -85,9 +85,8 @@ static void close_state(void *state)
 
 static uint64_t hash(uint64_t h, const char *p, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length; i++)
         h = (h ^ (unsigned char)p[i]) * 1099511628211u;
-    }
     return h;
 }
 
@@ -96,9 +95,8 @@ static uint64_t hash_of_disks(const char *text, size_t size)
 {
     uint64_t h = 14695981039346656037u;
     struct kernel_row row;
-    for (const char *at = text; kernel_disk_next(&at, text + size, &row);) {
+    for (const char *at = text; kernel_disk_next(&at, text + size, &row);)
         h = hash(h, row.name, row.length + 1);
-    }
     return h | 1;
 }
 
@@ -107,17 +105,14 @@ static bool is_physical(const char *root, const char *name)
     char path[512];
     struct kernel_file *f;
     size_t length = (size_t)snprintf(path, sizeof path, "%s/sys/block/", root);
-    if (length + strlen(name) + 16 > sizeof path) {
+    if (length + strlen(name) + 16 > sizeof path)
         return false;
-    }
     /* In /sys a slash in a name is written as '!'. */
-    for (; *name; name++) {
+    for (; *name; name++)
         path[length++] = *name == '/' ? '!' : *name;
-    }
     snprintf(path + length, sizeof path - length, "/device/uevent");
-    if (FAILED(kernel_file_open(path, &f))) {
+    if (FAILED(kernel_file_open(path, &f)))
         return false;
-    }
     kernel_file_close(f);
     return true;
 }
@@ -150,9 +145,8 @@ static bool copy_mount_point(const char *root, const struct kernel_row *row, cha
             c = (char)((row->name[i + 1] - '0') * 64 + (row->name[i + 2] - '0') * 8 + row->name[i + 3] - '0');
             i += 3;
         }
-        if (length + 2 > room) {
+        if (length + 2 > room)
             return false;
-        }
         path[length++] = c;
     }
     path[length] = 0;
@@ -167,17 +161,15 @@ static void find_device(struct letter *letter, const char *root, const char *mou
     uint64_t total, free, best = UINT64_MAX;
     struct kernel_row row;
     letter->major = letter->minor = 0;
-    if (FAILED(drive_space(&letter->drive, &total, &free))) {
+    if (FAILED(drive_space(&letter->drive, &total, &free)))
         return;
-    }
     for (const char *at = mounts; kernel_mount_next(&at, mounts + size, &row);) {
         uint64_t other_total, other_free;
         char path[512];
         if (!row.values[0] || (row.values[0] == letter->major && row.values[1] == letter->minor) ||
             !copy_mount_point(root, &row, path, sizeof path) ||
-            FAILED(kernel_folder_space(path, &other_total, &other_free)) || other_total != total) {
+            FAILED(kernel_folder_space(path, &other_total, &other_free)) || other_total != total)
             continue;
-        }
         /* Others write meanwhile. */
         uint64_t difference = other_free > free ? other_free - free : free - other_free;
         if (difference < best && difference < total / 64) {
@@ -203,17 +195,14 @@ static HRESULT follow(struct object *o, struct source *source, const char *text,
         hr = find_disks(s, source_root(source), text, size);
         s->disks_known = SUCCEEDED(hr) ? disks : 0;
     }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     uint64_t now = clock_monotonic_ms();
-    if (disks == s->looked_for && clock_passed_ms(s->looked, now) < LOOK_AGAIN_MS) {
+    if (disks == s->looked_for && clock_passed_ms(s->looked, now) < LOOK_AGAIN_MS)
         return S_OK;
-    }
     hr = source_text(source, &o->hold, SOURCE_MOUNTS, &mounts, &mounts_size, &time);
-    if (hr == E_OUTOFMEMORY) {
+    if (hr == E_OUTOFMEMORY)
         return hr;
-    }
     if (FAILED(hr)) {
         mounts = "";
         mounts_size = 0;
@@ -236,18 +225,16 @@ static HRESULT follow(struct object *o, struct source *source, const char *text,
 
 static void set_cells(int64_t *cells, const struct kernel_row *row)
 {
-    for (size_t i = 0; i < row->count && i < FILE_COLUMNS; i++) {
+    for (size_t i = 0; i < row->count && i < FILE_COLUMNS; i++)
         cells[i] = (int64_t)row->values[i];
-    }
 }
 
 /* Is `part` a partition of the disk, or the disk itself? "vda1" of "vda", "nvme0n1p2" of "nvme0n1". */
 static bool is_part_of(const char *part, const char *disk)
 {
     size_t length = strlen(disk);
-    if (strncmp(part, disk, length) != 0) {
+    if (strncmp(part, disk, length) != 0)
         return false;
-    }
     const char *rest = part + length;
     rest += *rest == 'p' && rest[-1] >= '0' && rest[-1] <= '9';
     return rest[strspn(rest, "0123456789")] == 0;
@@ -258,12 +245,10 @@ static void name_disk(const struct disk_state *s, const struct disk *disk, char 
 {
     size_t length = (size_t)snprintf(name, room, "%u", disk->number);
     for (size_t i = 0; i < s->letter_count; i++) {
-        for (size_t k = 0; s->letters[i].major && k < s->count; k++) {
+        for (size_t k = 0; s->letters[i].major && k < s->count; k++)
             if (s->disks[k].major == s->letters[i].major && s->disks[k].minor == s->letters[i].minor &&
-                is_part_of(s->disks[k].name, disk->name)) {
+                is_part_of(s->disks[k].name, disk->name))
                 length += (size_t)snprintf(name + length, room - length, " %s", s->letters[i].drive.name);
-            }
-        }
     }
 }
 
@@ -281,19 +266,16 @@ static HRESULT gather_physical(struct object *o, struct source *source, uint64_t
     size_t size, at_disk = 0;
     struct kernel_row row;
     HRESULT hr = read_disks(o, source, &text, &size);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     for (const char *at = text; kernel_disk_next(&at, text + size, &row); at_disk++) {
         char name[16 + DRIVES_MOST * 3];
-        if (!s->disks[at_disk].physical) {
+        if (!s->disks[at_disk].physical)
             continue;
-        }
         name_disk(s, &s->disks[at_disk], name, sizeof name);
         int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, strlen(name), 0);
-        if (!cells) {
+        if (!cells)
             return E_OUTOFMEMORY;
-        }
         set_cells(cells, &row);
     }
     return table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, s->disks_known) ? S_OK : E_OUTOFMEMORY;
@@ -305,9 +287,8 @@ static size_t first_letter(const struct disk_state *s, size_t letter)
 {
     size_t i = 0;
     while (i < letter && (!s->letters[letter].major || s->letters[i].major != s->letters[letter].major ||
-                          s->letters[i].minor != s->letters[letter].minor)) {
+                          s->letters[i].minor != s->letters[letter].minor))
         i++;
-    }
     return i;
 }
 
@@ -336,22 +317,19 @@ static HRESULT gather_logical(struct object *o, struct source *source, uint64_t 
         const struct letter *letter = &s->letters[i];
         enum table_row_kind kind = first_letter(s, i) < i ? ROW_ALIAS : ROW_PLAIN;
         int64_t *cells = table_add(&s->table, kind, NULL, letter->drive.name, 2, 0);
-        if (!cells) {
+        if (!cells)
             return E_OUTOFMEMORY;
-        }
         for (const char *at = text; letter->major && kernel_disk_next(&at, text + size, &row);) {
             if (row.values[0] == letter->major && row.values[1] == letter->minor) {
                 set_cells(cells, &row);
                 break;
             }
         }
-        if (wanted & (1ull << SIZE_MB | 1ull << FREE_MB)) {
+        if (wanted & (1ull << SIZE_MB | 1ull << FREE_MB))
             set_space(s, i, cells);
-        }
     }
-    if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, s->mounts_known)) {
+    if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, s->mounts_known))
         return E_OUTOFMEMORY;
-    }
     return hr;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/providers.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -86,9 +87,8 @@ struct interface_state {
 
 static void forget(struct interface_state *s)
 {
-    for (size_t i = 0; s->speeds && s->names && i < s->names->count; i++) {
+    for (size_t i = 0; s->speeds && s->names && i < s->names->count; i++)
         kernel_file_close(s->speeds[i]);
-    }
     memory_free(s->speeds);
     instance_list_release(s->names);
     s->names = NULL;
@@ -121,12 +121,10 @@ static HRESULT follow(struct interface_state *s, const char *root)
 {
     const struct table_state *t = &s->table;
     bool same = s->names && s->names->count == t->row_count;
-    for (size_t i = 0; same && i < t->row_count; i++) {
+    for (size_t i = 0; same && i < t->row_count; i++)
         same = s->names->items[i].key == t->rows[i].key;
-    }
-    if (same) {
+    if (same)
         return S_OK;
-    }
     const char **names = memory_alloc(t->row_count * sizeof *names);
     uint64_t *keys = memory_alloc(t->row_count * sizeof *keys);
     struct kernel_file **speeds = memory_zero(t->row_count, sizeof *speeds);
@@ -135,12 +133,10 @@ static HRESULT follow(struct interface_state *s, const char *root)
         names[i] = t->names + t->rows[i].name;
         keys[i] = t->rows[i].key;
     }
-    if (names && keys && speeds) {
+    if (names && keys && speeds)
         list = instance_list_create_ready(t->row_count, names, keys);
-    }
-    for (size_t i = 0; list && i < t->row_count; i++) {
+    for (size_t i = 0; list && i < t->row_count; i++)
         speeds[i] = take_file(s, root, names[i]);
-    }
     memory_free(names);
     memory_free(keys);
     if (!list) {
@@ -161,9 +157,8 @@ static HRESULT add_speeds(struct interface_state *s, const char *root)
         const char *text;
         size_t size;
         uint64_t value;
-        if (s->speeds[i] && SUCCEEDED(kernel_file_read(s->speeds[i], &text, &size)) && text_to_u64(text, &value)) {
+        if (s->speeds[i] && SUCCEEDED(kernel_file_read(s->speeds[i], &text, &size)) && text_to_u64(text, &value))
             s->table.cells[i * s->table.column_count + SPEED] = (int64_t)value;
-        }
     }
     return hr;
 }
@@ -175,20 +170,16 @@ static HRESULT gather(struct object *o, struct source *source, uint64_t wanted)
     size_t size;
     HRESULT hr = source_text(source, &o->hold, SOURCE_NET_DEV, &text, &size, &o->time);
     struct kernel_row row;
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     for (const char *at = text; kernel_interface_next(&at, text + size, &row);) {
-        if (row.length == 2 && !memcmp(row.name, "lo", 2)) {
+        if (row.length == 2 && !memcmp(row.name, "lo", 2))
             continue;
-        }
         int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, row.name, row.length, 0);
-        if (!cells) {
+        if (!cells)
             return E_OUTOFMEMORY;
-        }
-        for (size_t i = 0; i < row.count && i < FILE_COLUMNS; i++) {
+        for (size_t i = 0; i < row.count && i < FILE_COLUMNS; i++)
             cells[i] = (int64_t)row.values[i];
-        }
     }
     return wanted & BIT(SPEED) ? add_speeds(s, source_root(source)) : S_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects Paging File, from /proc/swaps, and Cache, from /proc/vmstat. */
 #include "engine/pdh/providers.h"
+
 #include <string.h>
 
 static const struct counter_schema paging[] = {
@@ -23,18 +24,15 @@ static HRESULT gather(struct object *o, struct source *source, uint64_t wanted)
     size_t size;
     struct kernel_row row;
     HRESULT hr = source_text(source, &o->hold, SOURCE_SWAPS, &text, &size, &o->time);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     for (const char *at = text; kernel_swap_next(&at, text + size, &row);) {
         const char *name = row.name + row.length;
-        while (name > row.name && name[-1] != '/') {
+        while (name > row.name && name[-1] != '/')
             name--;
-        }
         int64_t *cells = table_add(o->state, ROW_PLAIN, NULL, name, (size_t)(row.name + row.length - name), 0);
-        if (!cells) {
+        if (!cells)
             return E_OUTOFMEMORY;
-        }
         cells[SWAP_SIZE] = (int64_t)row.values[0];
         cells[SWAP_USED] = (int64_t)row.values[1];
     }

@@ -2,6 +2,7 @@
 /* The objects Process and Thread: the processes of the process list, their threads, and their sums, _Total. There is no
    Idle: it has no working set to tell truly. */
 #include "engine/pdh/providers.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -200,9 +201,8 @@ static HRESULT gather_processes(struct object *o, struct source *source, uint64_
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         const struct process_entry *e = &entries[i];
         int64_t *cells = table_add(t, ROW_PLAIN, NULL, e->name, strlen(e->name), key_of(e->start, e->id));
-        if (!cells) {
+        if (!cells)
             return E_OUTOFMEMORY;
-        }
         cells[USER] = e->user_time;
         cells[KERNEL] = e->kernel_time;
         cells[VIRTUAL] = e->virtual_size;
@@ -223,9 +223,8 @@ static HRESULT gather_processes(struct object *o, struct source *source, uint64_
         cells[READ_BYTES] = e->read_bytes;
         cells[WRITTEN_BYTES] = e->written_bytes;
     }
-    if (SUCCEEDED(hr) && !table_add(t, ROW_TOTAL, NULL, "_Total", 6, 0)) {
+    if (SUCCEEDED(hr) && !table_add(t, ROW_TOTAL, NULL, "_Total", 6, 0))
         return E_OUTOFMEMORY;
-    }
     return hr;
 }
 _Static_assert(PROCESS_ABSENT == VALUE_ABSENT, "absent figures are absent values");
@@ -294,9 +293,8 @@ static HRESULT gather_threads(struct object *o, struct source *source, uint64_t 
             int length = snprintf(name, sizeof name, "%u", (unsigned)n);
             int64_t *cells =
                 table_add(t, ROW_PLAIN, e->name, name, (size_t)length, key_of(from->start, from->id) ^ e->id);
-            if (!cells) {
+            if (!cells)
                 return E_OUTOFMEMORY;
-            }
             cells[THREAD_USER] = from->user_time;
             cells[THREAD_KERNEL] = from->kernel_time;
             cells[THREAD_SWITCHES] = from->context_switches;
@@ -305,9 +303,8 @@ static HRESULT gather_threads(struct object *o, struct source *source, uint64_t 
             cells[THREAD_ID] = from->id;
         }
     }
-    if (SUCCEEDED(hr) && !table_add(t, ROW_TOTAL, "_Total", "_Total", 6, 0)) {
+    if (SUCCEEDED(hr) && !table_add(t, ROW_TOTAL, "_Total", "_Total", 6, 0))
         return E_OUTOFMEMORY;
-    }
     return hr;
 }
 

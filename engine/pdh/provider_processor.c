@@ -4,6 +4,7 @@
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/providers.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -107,9 +108,8 @@ struct processor_state {
 
 static void forget_frequencies(struct processor_state *s)
 {
-    for (size_t i = 0; i < s->frequency_count; i++) {
+    for (size_t i = 0; i < s->frequency_count; i++)
         kernel_file_close(s->frequencies[i].now);
-    }
     s->frequency_count = 0;
 }
 
@@ -128,9 +128,8 @@ static void close_state(void *state)
 static uint64_t hash_of(const struct kernel_cpus *cpus)
 {
     uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < cpus->count; i++) {
+    for (size_t i = 0; i < cpus->count; i++)
         h = (h ^ (cpus->cpus[i].id + 1)) * 1099511628211u;
-    }
     return h;
 }
 
@@ -140,12 +139,10 @@ static HRESULT read_counts(struct object *o, struct source *source, enum source_
     size_t size;
     struct source_time time;
     HRESULT hr = source_text(source, &o->hold, part, &text, &size, &time);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = kernel_counts_parse(text, size, counts);
-    }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         counts->count = 0;
-    }
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
@@ -153,9 +150,8 @@ static const struct kernel_count *count_of(const struct kernel_counts *counts, s
 {
     for (size_t n = 0; n < counts->count; n++) {
         const struct kernel_count *c = &counts->counts[(hint + n) % counts->count];
-        if (c->cpu == cpu) {
+        if (c->cpu == cpu)
             return c;
-        }
     }
     return NULL;
 }
@@ -168,15 +164,12 @@ static HRESULT read_all(struct object *o, struct source *source, uint64_t wanted
     size_t size;
     struct source_time time = {0};
     HRESULT hr = S_OK;
-    if (wanted & (BIT(INTERRUPTS) | BIT(CLOCK_INTERRUPTS))) {
+    if (wanted & (BIT(INTERRUPTS) | BIT(CLOCK_INTERRUPTS)))
         hr = read_counts(o, source, SOURCE_INTERRUPTS, &s->interrupts);
-    }
-    if (SUCCEEDED(hr) && (wanted & BIT(SOFTIRQS))) {
+    if (SUCCEEDED(hr) && (wanted & BIT(SOFTIRQS)))
         hr = read_counts(o, source, SOURCE_SOFTIRQS, &s->softirqs);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = source_text(source, &o->hold, SOURCE_STAT, &text, &size, &time);
-    }
     if (SUCCEEDED(hr)) {
         o->time = time;
         hr = kernel_cpus_parse(text, size, &s->cpus);
@@ -187,9 +180,8 @@ static HRESULT read_all(struct object *o, struct source *source, uint64_t wanted
 static void fill(const struct processor_state *s, size_t at, uint64_t wanted, int64_t *cells)
 {
     const struct kernel_cpu *cpu = &s->cpus.cpus[at];
-    for (size_t i = 0; i < CPU_TIMES; i++) {
+    for (size_t i = 0; i < CPU_TIMES; i++)
         cells[i] = (int64_t)cpu->times[i];
-    }
     if (wanted & (BIT(INTERRUPTS) | BIT(CLOCK_INTERRUPTS))) {
         const struct kernel_count *c = count_of(&s->interrupts, at, cpu->id);
         cells[INTERRUPTS] = c ? (int64_t)c->sum : VALUE_ABSENT;
@@ -209,14 +201,12 @@ static HRESULT gather_processors(struct object *o, struct source *source, uint64
         char name[12];
         int length = snprintf(name, sizeof name, "%u", (unsigned)s->cpus.cpus[i].id);
         int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, 0);
-        if (!cells) {
+        if (!cells)
             return E_OUTOFMEMORY;
-        }
         fill(s, i, wanted, cells);
     }
-    if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, hash_of(&s->cpus))) {
+    if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, hash_of(&s->cpus)))
         return E_OUTOFMEMORY;
-    }
     return hr;
 }
 
@@ -228,9 +218,8 @@ static HRESULT read_once(const char *path, char **text)
     size_t size;
     *text = NULL;
     HRESULT hr = kernel_file_open(path, &f);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     hr = kernel_file_read(f, &read, &size);
     if (SUCCEEDED(hr)) {
         *text = text_copy_n(read, size);
@@ -244,19 +233,16 @@ static HRESULT read_once(const char *path, char **text)
 static HRESULT find_nodes(struct processor_state *s, const char *root)
 {
     HRESULT hr = S_OK;
-    if (!memory_grow((void **)&s->node_of, &s->node_capacity, s->cpus.count, sizeof *s->node_of)) {
+    if (!memory_grow((void **)&s->node_of, &s->node_capacity, s->cpus.count, sizeof *s->node_of))
         return E_OUTOFMEMORY;
-    }
     memset(s->node_of, 0, s->cpus.count * sizeof *s->node_of);
     for (uint32_t node = 1; hr == S_OK && node < 1024; node++) {
         char path[512], *text;
         snprintf(path, sizeof path, "%s/sys/devices/system/node/node%u/cpulist", root, (unsigned)node);
         hr = read_once(path, &text);
-        for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++) {
-            if (kernel_list_has(text, strlen(text), s->cpus.cpus[i].id)) {
+        for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++)
+            if (kernel_list_has(text, strlen(text), s->cpus.cpus[i].id))
                 s->node_of[i] = node;
-            }
-        }
         memory_free(text);
     }
     return hr == E_OUTOFMEMORY ? hr : S_OK;
@@ -265,9 +251,8 @@ static HRESULT find_nodes(struct processor_state *s, const char *root)
 static HRESULT open_frequencies(struct processor_state *s, const char *root)
 {
     forget_frequencies(s);
-    if (!memory_grow((void **)&s->frequencies, &s->frequency_capacity, s->cpus.count, sizeof *s->frequencies)) {
+    if (!memory_grow((void **)&s->frequencies, &s->frequency_capacity, s->cpus.count, sizeof *s->frequencies))
         return E_OUTOFMEMORY;
-    }
     for (size_t i = 0; i < s->cpus.count; i++) {
         struct frequency *f = &s->frequencies[s->frequency_count++];
         char path[512], *text;
@@ -275,14 +260,12 @@ static HRESULT open_frequencies(struct processor_state *s, const char *root)
         *f = (struct frequency){s->cpus.cpus[i].id, NULL, VALUE_ABSENT};
         snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", root, (unsigned)f->cpu);
         HRESULT hr = read_once(path, &text);
-        if (SUCCEEDED(hr) && text_to_u64(text, &khz)) {
+        if (SUCCEEDED(hr) && text_to_u64(text, &khz))
             f->max = (int64_t)(khz / 1000);
-        }
         memory_free(text);
         snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%u/cpufreq/scaling_cur_freq", root, (unsigned)f->cpu);
-        if (hr == E_OUTOFMEMORY || (hr = kernel_file_open(path, &f->now)) == E_OUTOFMEMORY) {
+        if (hr == E_OUTOFMEMORY || (hr = kernel_file_open(path, &f->now)) == E_OUTOFMEMORY)
             return hr;
-        }
     }
     return S_OK;
 }
@@ -302,16 +285,13 @@ static HRESULT read_frequencies(struct object *o, struct source *source, struct 
         all &= ok;
     }
     HRESULT hr = all ? S_FALSE : source_text(source, &o->hold, SOURCE_CPUINFO, &text, &size, &time);
-    if (hr != S_OK) {
+    if (hr != S_OK)
         return hr == E_OUTOFMEMORY ? hr : S_OK;
-    }
     struct kernel_row row;
     for (const char *at = text; kernel_cpuinfo_next(&at, text + size, &row);) {
-        for (size_t i = 0; i < s->cpus.count && row.count == 2; i++) {
-            if (s->cpus.cpus[i].id == row.values[0] && mhz[i] == VALUE_ABSENT) {
+        for (size_t i = 0; i < s->cpus.count && row.count == 2; i++)
+            if (s->cpus.cpus[i].id == row.values[0] && mhz[i] == VALUE_ABSENT)
                 mhz[i] = (int64_t)(row.values[1] / 1000);
-            }
-        }
     }
     return S_OK;
 }
@@ -323,14 +303,12 @@ static HRESULT add_node(struct processor_state *s, uint32_t node, uint64_t wante
     unsigned number = 0;
     uint64_t key = 14695981039346656037u;
     for (size_t i = 0; i < s->cpus.count; i++) {
-        if (s->node_of[i] != node) {
+        if (s->node_of[i] != node)
             continue;
-        }
         int length = snprintf(name, sizeof name, "%u,%u", (unsigned)node, number++);
         int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, s->cpus.cpus[i].id);
-        if (!cells) {
+        if (!cells)
             return E_OUTOFMEMORY;
-        }
         fill(s, i, wanted, cells);
         if (mhz) {
             cells[MHZ] = mhz[i];
@@ -349,9 +327,8 @@ static HRESULT gather_information(struct object *o, struct source *source, uint6
     HRESULT hr = read_all(o, source, wanted);
     if (SUCCEEDED(hr) && s->known != hash_of(&s->cpus)) {
         hr = find_nodes(s, source_root(source));
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = open_frequencies(s, source_root(source));
-        }
         s->known = SUCCEEDED(hr) ? hash_of(&s->cpus) : 0;
     }
     if (SUCCEEDED(hr) && (wanted & (BIT(MHZ) | BIT(MAX_MHZ)))) {
@@ -359,16 +336,13 @@ static HRESULT gather_information(struct object *o, struct source *source, uint6
         hr = mhz ? read_frequencies(o, source, s, mhz) : E_OUTOFMEMORY;
     }
     uint32_t last = 0;
-    for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++) {
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++)
         last = s->node_of[i] > last ? s->node_of[i] : last;
-    }
-    for (uint32_t node = 0; SUCCEEDED(hr) && node <= last; node++) {
+    for (uint32_t node = 0; SUCCEEDED(hr) && node <= last; node++)
         hr = add_node(s, node, wanted, mhz);
-    }
     memory_free(mhz);
-    if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, hash_of(&s->cpus))) {
+    if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, hash_of(&s->cpus)))
         return E_OUTOFMEMORY;
-    }
     return hr;
 }
 

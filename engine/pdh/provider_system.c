@@ -73,9 +73,8 @@ static void close_state(void *state)
 static int64_t boot_time(struct system_state *s)
 {
     int64_t now = clock_boot_utc();
-    if (now - s->boot > SECOND || s->boot - now > SECOND) {
+    if (now - s->boot > SECOND || s->boot - now > SECOND)
         s->boot = now;
-    }
     return s->boot;
 }
 
@@ -87,12 +86,10 @@ static HRESULT count_processes(struct object *o, struct source *source, int64_t 
     struct source_time time;
     int64_t threads = 0;
     HRESULT hr = source_processes(source, &o->hold, 0, &entries, &count, &generation, &time);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         threads += entries[i].threads;
-    }
     cells[PROCESSES] = (int64_t)count;
     cells[THREADS] = threads;
     return S_OK;
@@ -107,15 +104,12 @@ static HRESULT count_waiting(struct object *o, struct source *source, int64_t *c
     size_t size, slot;
     struct source_time time;
     HRESULT hr = source_text(source, &o->hold, SOURCE_STAT, &text, &size, &time);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = kernel_keys_add(&s->running, "procs_running", 13, &slot);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = kernel_cpus_parse(text, size, &s->cpus);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = kernel_keys_parse(text, size, &s->running);
-    }
     if (SUCCEEDED(hr)) {
         int64_t running = (int64_t)s->running.keys[slot].value, processors = (int64_t)s->cpus.count;
         cells[WAITING] = running > processors ? running - processors : 0;
@@ -129,15 +123,12 @@ static HRESULT gather(struct object *o, struct source *source, uint64_t wanted)
     struct system_state *s = o->state;
     int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, "", 0, 0);
     HRESULT hr = cells ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && (wanted & BIT(BOOT))) {
+    if (SUCCEEDED(hr) && (wanted & BIT(BOOT)))
         cells[BOOT] = boot_time(s);
-    }
-    if (SUCCEEDED(hr) && (wanted & (BIT(PROCESSES) | BIT(THREADS)))) {
+    if (SUCCEEDED(hr) && (wanted & (BIT(PROCESSES) | BIT(THREADS))))
         hr = count_processes(o, source, cells);
-    }
-    if (hr != E_OUTOFMEMORY && (wanted & BIT(WAITING))) {
+    if (hr != E_OUTOFMEMORY && (wanted & BIT(WAITING)))
         hr = count_waiting(o, source, cells);
-    }
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects TCPv4, TCPv6, UDPv4 and UDPv6, from /proc/net/snmp, snmp6, tcp and tcp6. */
 #include "engine/pdh/providers.h"
+
 #include <string.h>
 
 static const struct counter_schema tcpv4[] = {
@@ -142,18 +143,14 @@ static HRESULT read_figures(struct object *o, struct source *source, uint64_t fi
     const char *text;
     size_t size, slot;
     HRESULT hr = S_OK;
-    for (size_t i = 0; SUCCEEDED(hr) && i < FIGURES; i++) {
+    for (size_t i = 0; SUCCEEDED(hr) && i < FIGURES; i++)
         hr = kernel_keys_add(&s->figures, names[i], strlen(names[i]), &slot);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = source_text(source, &o->hold, SOURCE_SNMP, &text, &size, &o->time);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = kernel_keys_parse(text, size, &s->figures);
-    }
-    if (hr == E_OUTOFMEMORY) {
+    if (hr == E_OUTOFMEMORY)
         return hr;
-    }
     bool all = SUCCEEDED(hr);
     for (size_t i = 0; all && i < FIGURES; i++) {
         all = s->figures.keys[i].has;
@@ -172,9 +169,8 @@ static HRESULT read_tables(struct object *o, struct source *source, bool want_ip
         const char *text;
         size_t size;
         HRESULT hr = source_text(source, &o->hold, parts[i], &text, &size, &o->time);
-        if (hr == E_OUTOFMEMORY) {
+        if (hr == E_OUTOFMEMORY)
             return hr;
-        }
         /* A kernel without IPv6 has no table of it, and no mapped addresses. */
         bool missing_ipv6 = hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) && i == 1 && !want_ipv6;
         all &= missing_ipv6 || (SUCCEEDED(hr) && kernel_connections_add(text, size, c));
@@ -190,20 +186,17 @@ static HRESULT count_connections(struct object *o, struct source *source, bool w
     struct tcp_state *s = o->state;
     uint64_t figures[FIGURES];
     HRESULT hr = read_figures(o, source, figures);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     bool told = hr == S_OK;
     if (!told || !s->settled || memcmp(figures, s->before, sizeof figures) != 0) {
         s->settled = false;
         hr = read_tables(o, source, want_ipv6, &s->connections);
-        if (hr != S_OK) {
+        if (hr != S_OK)
             return hr == S_FALSE ? S_OK : hr;
-        }
         s->settled = told && !s->connections.under_way;
-        if (told) {
+        if (told)
             memcpy(s->before, figures, sizeof figures);
-        }
     }
     *count = (int64_t)(want_ipv6 ? s->connections.ipv6 : s->connections.ipv4);
     return S_OK;
@@ -213,9 +206,8 @@ static HRESULT gather(struct object *o, struct source *source, uint64_t wanted, 
 {
     int64_t *cells = table_add(o->state, ROW_PLAIN, NULL, "", 0, 0);
     HRESULT hr = cells ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && (wanted & 1)) {
+    if (SUCCEEDED(hr) && (wanted & 1))
         hr = count_connections(o, source, want_ipv6, cells);
-    }
     return hr;
 }
 

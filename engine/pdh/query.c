@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries: adding counters, taking samples, remembering the last two. */
 #include "engine/pdh/query.h"
-#include "engine/pdh/handle.h"
+
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+#include "engine/pdh/handle.h"
+
 #include <string.h>
 
 void query_enter(struct query *q)
@@ -57,9 +59,8 @@ static void counter_free(struct counter *c)
 
 void query_destroy(struct query *q)
 {
-    if (q->end_collecting) {
+    if (q->end_collecting)
         q->end_collecting(q);
-    }
     handle_remove(q);
     for (struct counter *c = q->first, *next; c; c = next) {
         next = c->next;
@@ -81,20 +82,16 @@ PDH_STATUS query_object(struct query *q, size_t position, struct object **out)
     HRESULT hr = S_OK;
     void *items = q->objects;
     *out = NULL;
-    if (!memory_grow(&items, &q->object_capacity, position + 1, sizeof *q->objects)) {
+    if (!memory_grow(&items, &q->object_capacity, position + 1, sizeof *q->objects))
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
     q->objects = items;
-    if (!memory_grow((void **)&q->uses, &q->use_capacity, position + 1, sizeof *q->uses)) {
+    if (!memory_grow((void **)&q->uses, &q->use_capacity, position + 1, sizeof *q->uses))
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
-    while (q->object_count <= position) {
+    while (q->object_count <= position)
         q->objects[q->object_count++] = (struct query_object){0};
-    }
     struct query_object *slot = &q->objects[position];
-    if (!slot->object) {
+    if (!slot->object)
         hr = object_open(q->catalogue->providers[position], &q->source, &slot->object);
-    }
     *out = slot->object;
     return pdh_status_of(hr, PDH_CSTATUS_NO_OBJECT);
 }
@@ -103,30 +100,24 @@ PDH_STATUS query_object(struct query *q, size_t position, struct object **out)
 static PDH_STATUS resolve(struct query *q, struct counter *c)
 {
     PDH_STATUS status = catalogue_machine(q->catalogue, c->path.machine);
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         return status;
-    }
     c->position = catalogue_find(q->catalogue, c->path.machine, c->path.object);
-    if (c->position == q->catalogue->count) {
+    if (c->position == q->catalogue->count)
         return PDH_CSTATUS_NO_OBJECT;
-    }
     status = query_object(q, c->position, &c->object);
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         return status;
-    }
     c->schema = object_find_counter(c->object, c->path.counter);
-    if (c->schema == c->object->provider->counter_count) {
+    if (c->schema == c->object->provider->counter_count)
         return PDH_CSTATUS_NO_COUNTER;
-    }
-    if (c->object->provider->has_instances != (c->path.instance != NULL)) {
+    if (c->object->provider->has_instances != (c->path.instance != NULL))
         return PDH_CSTATUS_NO_INSTANCE;
-    }
     c->time_base = object_time_base(c->object, c->schema);
     if (c->path.instance) {
         c->instance = counter_path_instance(&c->path);
-        if (!c->instance) {
+        if (!c->instance)
             return PDH_MEMORY_ALLOCATION_FAILURE;
-        }
         c->is_wildcard = strpbrk(c->instance, "*?") != NULL;
     }
     return ERROR_SUCCESS;
@@ -141,9 +132,8 @@ static bool note_use(struct query *q, const struct counter *c, int change)
         void *uses = slot->uses;
         bool ok = memory_grow(&uses, &slot->use_capacity, count, sizeof *slot->uses);
         slot->uses = uses;
-        if (!ok) {
+        if (!ok)
             return false;
-        }
         slot->uses[slot->use_count++] = 0;
     }
     slot->uses[c->schema] += (uint32_t)change;
@@ -151,9 +141,8 @@ static bool note_use(struct query *q, const struct counter *c, int change)
         slot->wanted |= OBJECT_BIT(c->schema);
     } else if (slot->uses[c->schema] == 0) {
         slot->wanted = 0;
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0; i < count; i++)
             slot->wanted |= slot->uses[i] ? OBJECT_BIT(i) : 0;
-        }
     }
     return true;
 }
@@ -161,12 +150,10 @@ static bool note_use(struct query *q, const struct counter *c, int change)
 static PDH_STATUS add(struct query *q, struct counter *c)
 {
     PDH_STATUS status = resolve(q, c);
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         return status;
-    }
-    if (!note_use(q, c, 1)) {
+    if (!note_use(q, c, 1))
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
     c->newer.CStatus = c->older.CStatus = PDH_CSTATUS_INVALID_DATA;
     c->row = SIZE_MAX;
     c->generation = UINT64_MAX;
@@ -183,9 +170,8 @@ PDH_STATUS query_add(struct query *q, const char *path, DWORD_PTR user_data, str
 {
     struct counter *c = memory_zero(1, sizeof *c);
     *out = NULL;
-    if (!c) {
+    if (!c)
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
     c->kind = COUNTER_HANDLE;
     c->user_data = user_data;
     PDH_STATUS status = handle_add(c) ? counter_path_parse(path, &c->path) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
@@ -225,9 +211,8 @@ static void sample_single(struct counter *c)
         c->generation = o->generation;
         c->row = instance_list_find(o->instances, c->instance);
         uint64_t key = c->row == SIZE_MAX ? 0 : o->instances->items[c->row].key;
-        if (c->row == SIZE_MAX || key != c->key) {
+        if (c->row == SIZE_MAX || key != c->key)
             c->older.CStatus = PDH_CSTATUS_INVALID_DATA; /* a rate between two different things means nothing */
-        }
         c->key = key;
     }
     object_raw(o, c->row, c->schema, &c->newer);
@@ -246,18 +231,14 @@ static bool match_items(struct counter_items *items, const struct object *o, con
     items->list = NULL;
     items->count = 0;
     items->generation = UINT64_MAX;
-    if (!ok) {
+    if (!ok)
         return false;
-    }
-    for (size_t i = 0; i < most; i++) {
-        if (text_matches(pattern, o->instances->items[i].name)) {
+    for (size_t i = 0; i < most; i++)
+        if (text_matches(pattern, o->instances->items[i].name))
             items->positions[items->count++] = i;
-        }
-    }
     items->list = o->instances;
-    if (items->list) {
+    if (items->list)
         items->list->references++;
-    }
     items->generation = o->generation;
     return true;
 }
@@ -281,9 +262,8 @@ static void sample_wildcard(struct counter *c)
         c->newer.CStatus = PDH_MEMORY_ALLOCATION_FAILURE;
         return;
     }
-    for (size_t i = 0; i < items->count; i++) {
+    for (size_t i = 0; i < items->count; i++)
         object_raw(o, items->positions[i], c->schema, &items->raw[i]);
-    }
     c->newer.CStatus = items->count ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_NO_INSTANCE;
 }
 
@@ -293,11 +273,9 @@ static void sample_objects(struct query *q, int64_t *earliest)
     source_begin(&q->source);
     *earliest = INT64_MAX;
     size_t count = 0;
-    for (size_t i = 0; i < q->object_count; i++) {
-        if (q->objects[i].wanted) {
+    for (size_t i = 0; i < q->object_count; i++)
+        if (q->objects[i].wanted)
             q->uses[count++] = (struct object_use){q->objects[i].object, q->objects[i].wanted};
-        }
-    }
     objects_sample(q->uses, count, &q->source);
     for (size_t i = 0; i < count; i++) {
         int64_t utc = q->uses[i].object->time.utc;
@@ -309,28 +287,22 @@ static PDH_STATUS collect(struct query *q, int64_t *time)
 {
     int64_t local = 0, earliest;
     const struct catalogue_functions *functions = q->catalogue->functions;
-    if (!q->first) {
+    if (!q->first)
         return PDH_NO_DATA;
-    }
     PDH_STATUS status = functions->advance ? functions->advance(q->catalogue, &local) : ERROR_SUCCESS;
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         return status;
-    }
-    if (functions->begin) {
+    if (functions->begin)
         functions->begin(q->catalogue);
-    }
     sample_objects(q, &earliest);
     q->sample_utc = earliest;
-    for (struct counter *c = q->first; c; c = c->next) {
-        if (c->is_wildcard) {
+    for (struct counter *c = q->first; c; c = c->next)
+        if (c->is_wildcard)
             sample_wildcard(c);
-        } else {
+        else
             sample_single(c);
-        }
-    }
-    if (time) {
+    if (time)
         *time = functions->advance ? local : source_local(&q->source, earliest);
-    }
     return ERROR_SUCCESS;
 }
 
@@ -353,11 +325,10 @@ static size_t find_item(const struct counter_items *items, size_t place)
     size_t low = 0, high = items->count; /* positions rise */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (items->positions[middle] < place) {
+        if (items->positions[middle] < place)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low < items->count && items->positions[low] == place ? low : SIZE_MAX;
 }
@@ -371,17 +342,14 @@ size_t counter_item_find(const struct counter *c, const char *name)
 const PDH_RAW_COUNTER *counter_item_older(const struct counter *c, size_t i)
 {
     const struct counter_items *older = &c->older_items, *newer = &c->newer_items;
-    if (older->generation == UINT64_MAX || !older->list) {
+    if (older->generation == UINT64_MAX || !older->list)
         return NULL;
-    }
-    if (older->generation == newer->generation) {
+    if (older->generation == newer->generation)
         return &older->raw[i];
-    }
     const struct instance *item = &newer->list->items[newer->positions[i]];
     size_t was = instance_list_find(older->list, item->name);
-    if (was == SIZE_MAX || older->list->items[was].key != item->key) {
+    if (was == SIZE_MAX || older->list->items[was].key != item->key)
         return NULL;
-    }
     size_t at = find_item(older, was);
     return at == SIZE_MAX ? NULL : &older->raw[at];
 }

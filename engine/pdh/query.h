@@ -5,8 +5,8 @@
 #ifndef OPENPLA_PDH_QUERY_H
 #define OPENPLA_PDH_QUERY_H
 
-#include "engine/os/host.h"
 #include "engine/log/counter_path.h"
+#include "engine/os/host.h"
 #include "engine/pdh/catalogue.h"
 
 /* First member of all that a handle stands for. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A query's samples on their way into a log file. */
 #include "engine/pdh/query_log.h"
+
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/formula.h"
+
 #include <string.h>
 
 /* A column of the log: a counter, or one instance of a wildcard counter. */
@@ -83,11 +85,10 @@ static HRESULT add_column(struct query_log *l, const struct counter *c, const ch
     l->columns = columns;
     char *copy = ok && instance ? text_copy(instance) : NULL;
     HRESULT hr = ok && (copy || !instance) ? log_counters_add(&l->counters, &names) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         l->columns[at] = (struct column){.serial = c->serial, .instance = copy};
-    } else {
+    else
         memory_free(copy);
-    }
     counter_path_free(&parts);
     memory_free(path);
     return hr;
@@ -97,11 +98,9 @@ static HRESULT add_instances(struct query_log *l, const struct counter *c, const
 {
     HRESULT hr = S_OK;
     const struct instance_list *list = c->object->instances;
-    for (size_t i = 0; list && i < list->count && SUCCEEDED(hr); i++) {
-        if (text_matches(c->instance, list->items[i].name)) {
+    for (size_t i = 0; list && i < list->count && SUCCEEDED(hr); i++)
+        if (text_matches(c->instance, list->items[i].name))
             hr = add_column(l, c, machine, list->items[i].name);
-        }
-    }
     return hr;
 }
 
@@ -133,9 +132,8 @@ PDH_STATUS query_log_create(struct query *q, enum log_format format, const char 
 {
     struct query_log *l = memory_zero(1, sizeof *l);
     *out = NULL;
-    if (!l) {
+    if (!l)
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
     l->query = q;
     l->format = format;
     l->options = *options;
@@ -145,14 +143,12 @@ PDH_STATUS query_log_create(struct query *q, enum log_format format, const char 
     l->path = text_copy(path);
     HRESULT hr = l->path && (l->options.comment || !options->comment) ? S_OK : E_OUTOFMEMORY;
     query_enter(q);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = make_columns(l);
-    }
     query_leave(q);
     PDH_STATUS status = status_of(hr);
-    if (status == ERROR_SUCCESS && !l->counters.count) {
+    if (status == ERROR_SUCCESS && !l->counters.count)
         status = PDH_NO_COUNTERS;
-    }
     if (status == ERROR_SUCCESS) {
         l->cells = memory_zero(l->counters.count, sizeof *l->cells);
         hr = l->cells ? create(l) : E_OUTOFMEMORY;
@@ -196,9 +192,8 @@ static HRESULT fill_items(struct column *column, const struct counter *c, struct
 {
     const struct counter_items *items = &c->newer_items;
     void *grown = column->items;
-    if (!memory_grow(&grown, &column->item_capacity, items->count, sizeof *column->items)) {
+    if (!memory_grow(&grown, &column->item_capacity, items->count, sizeof *column->items))
         return E_OUTOFMEMORY;
-    }
     column->items = grown;
     for (size_t i = 0; i < items->count; i++) {
         struct log_item *item = &column->items[i];
@@ -215,9 +210,8 @@ static HRESULT fill_items(struct column *column, const struct counter *c, struct
 static void fill_item(const struct column *column, const struct counter *c, struct log_cell *cell)
 {
     size_t i = counter_item_find(c, column->instance);
-    if (i != SIZE_MAX) {
+    if (i != SIZE_MAX)
         fill_value(c, &c->newer_items.raw[i], counter_item_older(c, i), cell);
-    }
 }
 
 /* Holds the query's lock. Columns and counters are in one order; some counters may be gone, new ones are at the end. */
@@ -229,19 +223,16 @@ static HRESULT fill_cells(struct query_log *l)
         struct column *column = &l->columns[i];
         struct log_cell *cell = &l->cells[i];
         *cell = (struct log_cell){.raw = {.status = PDH_CSTATUS_NO_INSTANCE}};
-        while (c && c->serial < column->serial) {
+        while (c && c->serial < column->serial)
             c = c->next;
-        }
-        if (!c || c->serial != column->serial) {
+        if (!c || c->serial != column->serial)
             continue;
-        }
-        if (column->instance) {
+        if (column->instance)
             fill_item(column, c, cell);
-        } else if (c->is_wildcard) {
+        else if (c->is_wildcard)
             hr = fill_items(column, c, cell);
-        } else {
+        else
             fill_value(c, &c->newer, &c->older, cell);
-        }
     }
     return hr;
 }
@@ -250,9 +241,8 @@ static HRESULT start_over(struct query_log *l)
 {
     HRESULT hr = log_writer_close(l->writer);
     l->writer = NULL;
-    if (SUCCEEDED(hr) && l->format != LOG_SQL) {
+    if (SUCCEEDED(hr) && l->format != LOG_SQL)
         hr = file_delete(l->path);
-    }
     l->options.append = false;
     return SUCCEEDED(hr) ? create(l) : hr;
 }
@@ -261,17 +251,14 @@ static HRESULT start_over(struct query_log *l)
 static HRESULT append(struct query_log *l)
 {
     HRESULT hr = fill_cells(l);
-    if (SUCCEEDED(hr) && !l->writer) {
+    if (SUCCEEDED(hr) && !l->writer)
         hr = create(l);
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = log_writer_append(l->writer, l->query->sample_utc, l->cells);
-    }
     if (hr == S_FALSE && l->circular) {
         hr = start_over(l);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             hr = log_writer_append(l->writer, l->query->sample_utc, l->cells);
-        }
     }
     return hr;
 }
@@ -279,18 +266,15 @@ static HRESULT append(struct query_log *l)
 PDH_STATUS query_log_update(struct query_log *l)
 {
     PDH_STATUS status = query_collect(l->query, NULL);
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         return status;
-    }
     query_enter(l->query);
     HRESULT hr = append(l);
     query_leave(l->query);
-    if (hr == S_FALSE) {
+    if (hr == S_FALSE)
         return PDH_END_OF_LOG_FILE;
-    }
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = log_writer_flush(l->writer);
-    }
     return status_of(hr);
 }
 
@@ -301,9 +285,8 @@ uint64_t query_log_size(const struct query_log *l)
 
 PDH_STATUS query_log_close(struct query_log *l)
 {
-    if (!l) {
+    if (!l)
         return ERROR_SUCCESS;
-    }
     HRESULT hr = log_writer_close(l->writer);
     for (size_t i = 0; i < l->counters.count; i++) {
         memory_free(l->columns[i].instance);

@@ -2,11 +2,13 @@
 /* The kernel's files and the process list of one query. A part is read by one thread and held by many; it is read anew
    for a later sample when those of an earlier one have let go. Waiting goes from later samples to earlier ones only. */
 #include "engine/pdh/source.h"
+
 #include "engine/os/clock.h"
 #include "engine/os/environment.h"
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -50,9 +52,8 @@ _Static_assert(SOURCE_PARTS <= 32, "a hold has a bit for each part");
 enum source_part source_find(const char *name, size_t length)
 {
     size_t i = 0;
-    while (i < SOURCE_PROCESSES && (strlen(names[i]) != length || memcmp(names[i], name, length) != 0)) {
+    while (i < SOURCE_PROCESSES && (strlen(names[i]) != length || memcmp(names[i], name, length) != 0))
         i++;
-    }
     return i < SOURCE_PROCESSES ? (enum source_part)i : SOURCE_PARTS;
 }
 
@@ -70,9 +71,8 @@ uint32_t source_limit(void)
 {
     char *text;
     uint64_t limit = SOURCE_LIMIT_MS;
-    if (environment_get("OPENPLA_SAMPLE_LIMIT", &text) == S_OK && !text_to_u64(text, &limit)) {
+    if (environment_get("OPENPLA_SAMPLE_LIMIT", &text) == S_OK && !text_to_u64(text, &limit))
         limit = SOURCE_LIMIT_MS;
-    }
     memory_free(text);
     return limit < 3600000 ? (uint32_t)limit : 3600000;
 }
@@ -91,9 +91,8 @@ static struct source_files *files_create(void)
 HRESULT source_share(struct source *s, struct source *other)
 {
     s->files = s->files ? s->files : files_create();
-    if (!s->files) {
+    if (!s->files)
         return E_OUTOFMEMORY;
-    }
     host_lock_enter(&s->files->lock);
     s->files->references++;
     host_lock_leave(&s->files->lock);
@@ -105,16 +104,14 @@ void source_close(struct source *s)
 {
     struct source_files *f = s->files;
     *s = (struct source){0};
-    if (!f) {
+    if (!f)
         return;
-    }
     host_lock_enter(&f->lock);
     bool last = --f->references == 0;
     host_lock_leave(&f->lock);
     if (last) {
-        for (size_t i = 0; i < SOURCE_PARTS; i++) {
+        for (size_t i = 0; i < SOURCE_PARTS; i++)
             kernel_file_close(f->parts[i].file);
-        }
         process_list_close(f->list);
         memory_free(f);
     }
@@ -128,9 +125,8 @@ const char *source_root(const struct source *s)
 void source_begin(struct source *s)
 {
     struct source_files *f = s->files ? s->files : (s->files = files_create());
-    if (!f) {
+    if (!f)
         return; /* the first use says so */
-    }
     host_lock_enter(&f->lock);
     f->serial++;
     /* What nobody asked for in the sample before is not read in this one. */
@@ -167,13 +163,11 @@ void source_hold_begin(struct source *s, struct source_hold *hold)
 void source_hold_end(struct source *s, struct source_hold *hold)
 {
     struct source_files *f = s->files;
-    if (!hold->parts) {
+    if (!hold->parts)
         return;
-    }
     host_lock_enter(&f->lock);
-    for (size_t i = 0; i < SOURCE_PARTS; i++) {
+    for (size_t i = 0; i < SOURCE_PARTS; i++)
         f->parts[i].users -= hold->parts >> i & 1;
-    }
     hold->parts = 0;
     thread_condition_wake(&f->changed);
     host_lock_leave(&f->lock);
@@ -188,9 +182,8 @@ static HRESULT read_processes(struct source_files *f, uint32_t figures)
 static HRESULT open_file(struct source_files *f, enum source_part part)
 {
     char path[512];
-    if ((size_t)snprintf(path, sizeof path, "%s%s", f->root, paths[part]) >= sizeof path) {
+    if ((size_t)snprintf(path, sizeof path, "%s%s", f->root, paths[part]) >= sizeof path)
         return E_INVALIDARG;
-    }
     return kernel_file_open(path, &f->parts[part].file);
 }
 
@@ -224,9 +217,8 @@ static HRESULT need(struct source_files *f, struct source_hold *hold, enum sourc
         f->figures |= figures;
         f->figures_next |= figures;
     }
-    while (p->reading || (!is_read(f, part, hold) && p->users > 0)) {
+    while (p->reading || (!is_read(f, part, hold) && p->users > 0))
         thread_condition_wait(&f->changed, &f->lock, UINT32_MAX);
-    }
     if (!is_read(f, part, hold)) {
         uint64_t serial = f->serial;
         uint32_t all = f->figures;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Expansion of wildcard paths. */
 #include "engine/pdh/wildcard.h"
+
 #include "engine/os/memory.h"
+
 #include <string.h>
 
 static bool has_wildcard(const char *text)
@@ -28,15 +30,13 @@ static PDH_STATUS add_path(struct texts *paths, const struct counter_path *like,
 static PDH_STATUS expand_instances(const struct object *o, const struct counter_path *like, const char *pattern,
                                    const char *counter, DWORD flags, struct texts *paths)
 {
-    if (!pattern || ((flags & PDH_NOEXPANDINSTANCES) && has_wildcard(pattern))) {
+    if (!pattern || ((flags & PDH_NOEXPANDINSTANCES) && has_wildcard(pattern)))
         return add_path(paths, like, o->provider, pattern, counter);
-    }
     PDH_STATUS status = ERROR_SUCCESS;
     for (size_t i = 0; o->instances && i < o->instances->count && status == ERROR_SUCCESS; i++) {
         const char *name = o->instances->items[i].name;
-        if (text_matches(pattern, name)) {
+        if (text_matches(pattern, name))
             status = add_path(paths, like, o->provider, name, counter);
-        }
     }
     return status;
 }
@@ -45,9 +45,8 @@ static PDH_STATUS expand_object(const struct object *o, const struct counter_pat
                                 struct texts *paths)
 {
     char *pattern = counter_path_instance(path);
-    if (path->instance && !pattern) {
+    if (path->instance && !pattern)
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    }
     size_t before = paths->count;
     bool any_counter = false, fits = o->provider->has_instances || !pattern;
     PDH_STATUS status = ERROR_SUCCESS;
@@ -64,28 +63,24 @@ static PDH_STATUS expand_object(const struct object *o, const struct counter_pat
         }
     }
     memory_free(pattern);
-    if (status == ERROR_SUCCESS && paths->count == before) {
+    if (status == ERROR_SUCCESS && paths->count == before)
         return any_counter ? PDH_CSTATUS_NO_INSTANCE : PDH_CSTATUS_NO_COUNTER;
-    }
     return status;
 }
 
 static PDH_STATUS expand(struct query *q, const struct counter_path *path, DWORD flags, struct texts *paths)
 {
     PDH_STATUS status = catalogue_machine(q->catalogue, path->machine), worst = PDH_CSTATUS_NO_OBJECT;
-    if (status == ERROR_SUCCESS) {
+    if (status == ERROR_SUCCESS)
         catalogue_find(q->catalogue, path->machine, path->object); /* which may have come since */
-    }
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct object *o;
         const struct provider *p = q->catalogue->providers[i];
-        if (!text_matches(path->object, p->name) || !catalogue_is_of(p, path->machine)) {
+        if (!text_matches(path->object, p->name) || !catalogue_is_of(p, path->machine))
             continue;
-        }
         status = query_object(q, i, &o);
-        if (status == ERROR_SUCCESS) {
+        if (status == ERROR_SUCCESS)
             status = expand_object(o, path, flags, paths);
-        }
         if (status != ERROR_SUCCESS && status != (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE) {
             worst = status; /* other objects may have what this one lacks */
             status = ERROR_SUCCESS;

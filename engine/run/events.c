@@ -7,8 +7,8 @@
 #include "engine/os/memory.h"
 #include "engine/os/system_events.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum fact {

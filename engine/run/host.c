@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The process that runs one set: its start, its state for others, an orderly end. */
-#include "engine/run/host_run.h"
+#include "engine/os/host.h"
 
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
-#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+#include "engine/run/host_run.h"
 #include "engine/run/start_report.h"
 
 #include <string.h>

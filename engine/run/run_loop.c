@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The work of a host: samples on the grid, segments, limits, requests. */
-#include "engine/run/host_run.h"
-
 #include "engine/os/memory.h"
 #include "engine/run/completion.h"
+#include "engine/run/host_run.h"
 
 #define LONGEST_WAIT_MS 60000
 #define OPEN_AHEAD_MS   500

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A running set takes up a new definition (Commit with plaUpdateRunningInstance) between two samples. */
-#include "engine/run/host_run.h"
-
 #include "engine/os/memory.h"
+#include "engine/run/host_run.h"
 
 #include <string.h>
 

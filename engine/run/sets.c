@@ -4,10 +4,10 @@
  */
 #include "engine/run/sets.h"
 
+#include "engine/log/counter_path.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
-#include "engine/log/counter_path.h"
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
 #include "engine/run/settings.h"

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The verbs of sets in this process: what is committed goes to the store, what is started gets a host.
    MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8. */
-#include "engine/run/sets.h"
-
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
 #include "engine/run/events.h"
 #include "engine/run/run.h"
+#include "engine/run/sets.h"
 #include "engine/run/unsupported.h"
 #include "engine/store/store.h"
 

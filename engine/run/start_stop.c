@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The requests to a run: start its host, ask it to stop, read its state. */
-#include "engine/run/run.h"
-
 #include "engine/os/clock.h"
 #include "engine/os/environment.h"
 #include "engine/os/file.h"
@@ -10,13 +8,14 @@
 #include "engine/os/process.h"
 #include "engine/run/definition.h"
 #include "engine/run/phase.h"
+#include "engine/run/run.h"
 #include "engine/run/run_state.h"
 #include "engine/run/segment.h"
 #include "engine/run/start_report.h"
 #include "engine/store/store.h"
 
-#include <inttypes.h>
 #include <stdatomic.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define STEP_MS  20

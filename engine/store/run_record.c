@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What runs leave behind, one line a value: "key value". Controls and '%' in values are written %XX. */
-#include "engine/store/store.h"
-#include "engine/store/set_file.h"
 #include "engine/os/memory.h"
+#include "engine/store/set_file.h"
+#include "engine/store/store.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths and the lock of the sets of one namespace. */
 #include "engine/store/set_file.h"
-#include "engine/store/store.h"
-#include "engine/store/store_name.h"
+
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/store/store.h"
+#include "engine/store/store_name.h"
 
 #define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run or .running */
 #define LOCK_PATIENCE 10000        /* ms; who holds it needs some milliseconds */

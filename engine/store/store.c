@@ -2,10 +2,11 @@
 /* The definitions of sets as files. Behind the XML stands one processing instruction with the name as it was committed:
    the file's own name has lost its case. */
 #include "engine/store/store.h"
-#include "engine/store/set_file.h"
-#include "engine/store/store_name.h"
+
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/store/set_file.h"
+#include "engine/store/store_name.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -142,7 +143,7 @@ static HRESULT read_set(const char *folder, const char *file, struct stored_set 
     char *inside = NULL, *expected = NULL;
     HRESULT hr = path && base ? file_load(path, DEFINITION_MAX, &out->xml, &out->size) : E_OUTOFMEMORY;
 
-    if (SUCCEEDED(hr) && (inside = cut_name(out->xml, &out->size)) != NULL) {
+    if (SUCCEEDED(hr) && (inside = cut_name(out->xml, &out->size))) {
         expected = store_file_name(inside);
         if (!expected)
             hr = E_OUTOFMEMORY;

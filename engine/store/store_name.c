@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of sets: taking a full name apart, and file names that every file system takes. */
-#include "engine/store/store.h"
 #include "engine/store/store_name.h"
+
 #include "engine/os/memory.h"
+#include "engine/store/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,10 +79,9 @@ static bool is_device_name(const char *name)
 
     while (n && name[n - 1] == ' ')
         n--;
-    for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
+    for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
         if (n == strlen(devices[i]) && !memcmp(name, devices[i], n))
             return true;
-    }
     /* COM1, LPT9; the digits may be superscript, two bytes in UTF-8 */
     return (!strncmp(name, "COM", 3) || !strncmp(name, "LPT", 3)) &&
            ((n == 4 && name[3] >= '0' && name[3] <= '9') || (n == 5 && (unsigned char)name[3] == 0xC2));

@@ -3,14 +3,14 @@
    signature behind the same proxy, in a server that does nothing else; and what a script of 1,000 reads and a Commit
    costs through the object that scripts get, as a ratio to the same on the server's object. Run it in a prefix where
    OpenPLA is registered: wine bench_com.exe */
-#include <ole2.h>
+#include "mspla.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <windows.h>
-
-#include "mspla.h"
+#include <ole2.h>
+#include <string.h>
 
 typedef IPerformanceCounterDataCollector collector;
 

@@ -3,15 +3,15 @@
    same run. FOLDER should be on tmpfs (/dev/shm). Prints values per second and the ratio of times; the raw write is one
    call per sample for text and per buffer of 64 KB for binary logs, the raw read one per 64 KB, so they are the floor,
    not a rival. Five rounds, the median. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/log.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <inttypes.h>
+#include <string.h>
 
 enum { ROUNDS = 5 };
 #define SECOND INT64_C(10000000)
@@ -40,9 +40,8 @@ static double seconds_of_writer(const struct load *l, enum log_format format, bo
     int64_t begin = clock_ticks();
     for (size_t i = 0; i < l->samples; i++) {
         must(log_writer_append(log, START + (int64_t)i * SECOND, l->cells + i % 16 * l->counters), "append");
-        if (flush) {
+        if (flush)
             must(log_writer_flush(log), "flush");
-        }
     }
     *bytes = log_writer_size(log);
     must(log_writer_close(log), "close");
@@ -58,9 +57,8 @@ static double seconds_of_raw_write(const struct load *l, uint64_t bytes, size_t 
     must(file_delete(l->path), "delete");
     must(file_open(l->path, FILE_CREATE_NEW, &file), "open");
     int64_t begin = clock_ticks();
-    for (uint64_t at = 0; at < bytes; at += chunk) {
+    for (uint64_t at = 0; at < bytes; at += chunk)
         must(file_write(file, data + at, bytes - at < chunk ? (size_t)(bytes - at) : chunk), "write");
-    }
     double seconds = (double)(clock_ticks() - begin) / (double)clock_frequency();
     file_close(file);
     memory_free(data);
@@ -74,9 +72,8 @@ static double seconds_of_reader(const struct load *l)
     int64_t utc, begin = clock_ticks();
     size_t samples = 0;
     must(log_reader_open(l->path, &log), "open");
-    while (log_reader_next(log, &utc, &cells) == S_OK) {
+    while (log_reader_next(log, &utc, &cells) == S_OK)
         samples++;
-    }
     log_reader_close(log);
     must(samples == l->samples ? S_OK : E_UNEXPECTED, "read");
     return (double)(clock_ticks() - begin) / (double)clock_frequency();
@@ -152,7 +149,7 @@ int main(int argc, char **argv)
     snprintf(l.path, sizeof l.path, "%s/bench_log.tmp", argv[1]);
     l.names = calloc(l.counters, sizeof *l.names);
     l.cells = calloc(l.counters * 16, sizeof *l.cells);
-    if (l.names == NULL || l.cells == NULL) {
+    if (!l.names || !l.cells) {
         free(l.names);
         free(l.cells);
         return 1;

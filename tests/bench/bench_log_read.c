@@ -5,9 +5,9 @@
    the bytes per sample against Windows' layout, and the most memory that the process ever had, of which the reading's
    part is how much that grew by reading. Times are the processor's, so that other work on the machine does not count;
    they are those of one core, since nothing here has a second thread. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 #ifdef _WIN32
 #include <windows.h>
@@ -50,16 +50,14 @@ static double processor_seconds(void)
 {
 #ifdef _WIN32
     FILETIME made, gone, kernel, user;
-    if (!GetProcessTimes(GetCurrentProcess(), &made, &gone, &kernel, &user)) {
+    if (!GetProcessTimes(GetCurrentProcess(), &made, &gone, &kernel, &user))
         return 0;
-    }
     return 1e-7 * ((double)kernel.dwLowDateTime + (double)user.dwLowDateTime) +
            1e-7 * 4294967296.0 * ((double)kernel.dwHighDateTime + (double)user.dwHighDateTime);
 #else
     struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0) {
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
         return 0;
-    }
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 #endif
@@ -74,9 +72,8 @@ static uint64_t write_log(const char *path, uint64_t bytes, size_t singles, size
     char(*names)[32] = calloc(instances + 1, sizeof *names);
     struct log_writer *log;
     uint64_t samples = 0;
-    if (counters == NULL || cells == NULL || items == NULL || names == NULL) {
+    if (!counters || !cells || !items || !names)
         exit(1);
-    }
     for (size_t i = 0; i < singles; i++) {
         counters[i] = (struct log_counter){
             .machine = "\\\\BOX", .object = "Memory", .counter = "Pages/sec", .index = (uint32_t)i, .type = 0x10410400};
@@ -103,9 +100,8 @@ static uint64_t write_log(const char *path, uint64_t bytes, size_t singles, size
             cells[i].raw.first = (int64_t)(samples * i);
             cells[i].raw.second = (int64_t)samples;
         }
-        for (size_t i = 0; i < instances; i++) {
+        for (size_t i = 0; i < instances; i++)
             items[i].raw.first = (int64_t)(samples * i);
-        }
         must(log_writer_append(log, START + (int64_t)samples++ * SECOND, cells), "append");
     }
     *bytes_per_sample = (double)(log_writer_size(log) - empty) / (double)samples;
@@ -125,9 +121,8 @@ static double write_raw(const char *path, uint64_t bytes)
     const double begin = processor_seconds();
     (void)file_delete(path);
     must(file_open(path, FILE_CREATE_NEW, &file), "create raw");
-    for (uint64_t at = 0; at < bytes; at += CHUNK) {
+    for (uint64_t at = 0; at < bytes; at += CHUNK)
         must(file_write(file, chunk, CHUNK), "write raw");
-    }
     file_close(file);
     const double seconds = processor_seconds() - begin;
     must(file_delete(path), "delete raw");
@@ -141,9 +136,8 @@ static double read_raw(const char *path, uint64_t *bytes)
     size_t got = CHUNK;
     const double begin = processor_seconds();
     must(file_open(path, FILE_READ, &file), "open");
-    for (*bytes = 0; got == CHUNK; *bytes += got) {
+    for (*bytes = 0; got == CHUNK; *bytes += got)
         must(file_read_at(file, *bytes, chunk, CHUNK, &got), "read");
-    }
     file_close(file);
     return processor_seconds() - begin;
 }

@@ -6,18 +6,17 @@
    FOLDER should be on tmpfs (/dev/shm): Commit flushes to the disk, libxml2 does not. libxml2 is measured in a process
    of its own, with the heap that it comes with. Ours and the peer take turns, as the machine's pace changes. The least
    of 1,050 times, and of seven listings. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <libxml/parser.h>
-#include <libxml/tree.h>
-
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/run/sets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <libxml/parser.h>
+#include <libxml/tree.h>
+#include <string.h>
 
 enum { ROUNDS = 7, TIMES = 150, COUNTERS = 250, SETS = 1000 };
 

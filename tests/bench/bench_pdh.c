@@ -10,6 +10,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include "engine/pdh/pdh.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,9 +71,8 @@ static void keep_all(void)
         snprintf(path, sizeof path, "/proc/%s", paths[i]);
         keep(path, i < 5);
     }
-    if (FAILED(kernel_process_ids(&ids, &count))) {
+    if (FAILED(kernel_process_ids(&ids, &count)))
         return;
-    }
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < sizeof of_process / sizeof *of_process; k++) {
             snprintf(path, sizeof path, "/proc/%u/%s", (unsigned)ids[i], of_process[k]);
@@ -89,15 +89,13 @@ static void plain_sample(void)
         size_t size;
         HRESULT hr =
             pieces[i] ? kernel_file_read_piece(files[i], &text, &size) : kernel_file_read(files[i], &text, &size);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             parse(text, size);
-        }
     }
     uint32_t *ids;
     size_t count;
-    if (SUCCEEDED(kernel_process_ids(&ids, &count))) {
+    if (SUCCEEDED(kernel_process_ids(&ids, &count)))
         memory_free(ids);
-    }
 }
 
 static PDH_HQUERY query;
@@ -120,9 +118,8 @@ static void add_all(const char *path, size_t most)
     static WCHAR list[1 << 21];
     DWORD units = sizeof list / sizeof *list;
     WCHAR *wide;
-    if (FAILED(text_to_utf16(path, &wide, NULL))) {
+    if (FAILED(text_to_utf16(path, &wide, NULL)))
         return;
-    }
     if (PdhExpandWildCardPathW(NULL, wide, list, &units, 0) == ERROR_SUCCESS) {
         for (const WCHAR *p = list; *p && count < most;) {
             count += PdhAddEnglishCounterW(query, p, 0, &counters[count]) == ERROR_SUCCESS;
@@ -160,9 +157,8 @@ static void pause_ms(unsigned ms)
 static double time_of(void (*sample)(void), int times)
 {
     double start = now();
-    for (int i = 0; i < times; i++) {
+    for (int i = 0; i < times; i++)
         sample();
-    }
     return (now() - start) / times;
 }
 
@@ -194,9 +190,8 @@ static int ratio(bool hz)
                                         "\\Process(*)\\T*"};
     while (count < COUNTERS) {
         size_t before = count;
-        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
             add_all(paths[i], COUNTERS);
-        }
         if (count == before) {
             fprintf(stderr, "no counters\n");
             return 1;
@@ -216,21 +211,18 @@ static int ratio(bool hz)
 
 static int hold(unsigned seconds, unsigned most, char **paths, int path_count)
 {
-    for (int i = 0; i < path_count; i++) {
+    for (int i = 0; i < path_count; i++)
         add_all(paths[i], most < COUNTERS ? most : COUNTERS);
-    }
     for (size_t before = 0; count < most && count > before && most <= COUNTERS;) {
         before = count;
-        for (int i = 0; i < path_count; i++) {
+        for (int i = 0; i < path_count; i++)
             add_all(paths[i], most);
-        }
     }
     printf("counters %u\n", (unsigned)count);
     fflush(stdout);
     for (unsigned i = 0; i < seconds; i++) {
-        if (count > 0) {
+        if (count > 0)
             pdh_sample();
-        }
         pause_ms(1000);
     }
     return 0;
@@ -242,19 +234,16 @@ int main(int argc, char **argv)
 #ifdef _WIN32
     SetEnvironmentVariableW(L"OPENPLA_PROCESSES", L"host");
 #endif
-    if (argc > 3 && !strcmp(argv[1], "hold") && !atoi(argv[3])) {
+    if (argc > 3 && !strcmp(argv[1], "hold") && !atoi(argv[3]))
         return hold((unsigned)atoi(argv[2]), 0, NULL, 0); /* not even our library at work */
-    }
-    if (PdhOpenQueryW(NULL, 0, &query) != ERROR_SUCCESS) {
+    if (PdhOpenQueryW(NULL, 0, &query) != ERROR_SUCCESS)
         return 1;
-    }
-    if (argc > 1 && !strcmp(argv[1], "ratio")) {
+    if (argc > 1 && !strcmp(argv[1], "ratio"))
         rc = ratio(argc > 2 && !strcmp(argv[2], "hz"));
-    } else if (argc > 4 && !strcmp(argv[1], "hold")) {
+    else if (argc > 4 && !strcmp(argv[1], "hold"))
         rc = hold((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), argv + 4, argc - 4);
-    } else {
+    else
         fprintf(stderr, "usage: bench_pdh ratio [hz] | hold SECONDS COUNTERS PATH...\n");
-    }
     PdhCloseQuery(query);
     return rc;
 }

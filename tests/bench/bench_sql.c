@@ -4,16 +4,16 @@
    connection string of an empty database, as Driver={SQLite3};Database=/dev/shm/bench.db; its tables CounterData,
    CounterDetails and DisplayToID are dropped. Prints rows per second and the ratio of times. Five rounds, the median.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/log.h"
 #include "engine/log/sql_tables.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/odbc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <inttypes.h>
+#include <string.h>
 
 enum { ROUNDS = 5, VALUES = 9 };
 #define SECOND INT64_C(10000000)
@@ -59,9 +59,8 @@ static double write_log(void)
     empty();
     int64_t begin = clock_ticks();
     must(log_writer_create(LOG_SQL, name, names, counters, START, &options, &log), "create");
-    for (size_t i = 0; i < samples; i++) {
+    for (size_t i = 0; i < samples; i++)
         must(log_writer_append(log, START + (int64_t)i * SECOND, cells + i % 16 * counters), "append");
-    }
     must(log_writer_close(log), "close");
     return seconds_since(begin);
 }
@@ -116,9 +115,8 @@ static double read_log(void)
     size_t count = 0;
     must(log_reader_open(name, &log), "open");
     HRESULT hr;
-    while ((hr = log_reader_next(log, &utc, &read)) == S_OK) {
+    while ((hr = log_reader_next(log, &utc, &read)) == S_OK)
         count++;
-    }
     must(hr, "read");
     log_reader_close(log);
     if (count != samples) {
@@ -143,9 +141,8 @@ static double read_bare(void)
          "prepare");
     must(odbc_execute(select), "select");
     HRESULT hr;
-    while ((hr = odbc_fetch(select)) == S_OK) {
+    while ((hr = odbc_fetch(select)) == S_OK)
         count++;
-    }
     must(hr, "fetch");
     odbc_close(select);
     if (count != samples * counters) {
@@ -187,9 +184,8 @@ int main(int argc, char **argv)
     name = text_format("SQL:%s!bench", argv[1]);
     names = memory_zero(counters, sizeof *names);
     cells = memory_zero(counters * 16, sizeof *cells);
-    if (name == NULL || names == NULL || cells == NULL) {
+    if (!name || !names || !cells)
         return 1;
-    }
     for (size_t i = 0; i < counters * 16; i++) {
         cells[i] = (struct log_cell){.raw = {.first = (int64_t)i << 20, .second = (int64_t)i << 30, .multi_count = 1},
                                      .has_value = true,

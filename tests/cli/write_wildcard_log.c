@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* write_wildcard_log FILE: a binary log with raw values of two plain counters and a wildcard one, whose instances come
    and go and of which two have one name. relog.py knows what it stands for. */
+#include "engine/log/log.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "engine/log/log.h"
 
 #define SECOND INT64_C(10000000)
 #define START  INT64_C(132590000000000000) /* 2021-02-28 02:13:20 UTC */
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
         struct log_cell cells[3] = {0};
         char names[3][2] = {"", "", ""};
         size_t count = 0;
-        for (const char *c = instances[i]; *c != '\0'; c++, count++) {
+        for (const char *c = instances[i]; *c; c++, count++) {
             names[count][0] = *c;
             items[count] = (struct log_item){
                 .instance = names[count],
@@ -50,9 +50,8 @@ int main(int argc, char **argv)
         cells[1].items = items;
         cells[1].item_count = count;
         cells[2].raw = (struct log_raw){.first = i * i * 100, .second = START + i * SECOND, .multi_count = 1};
-        if (log_writer_append(log, START + i * SECOND, cells) != S_OK) {
+        if (log_writer_append(log, START + i * SECOND, cells) != S_OK)
             return 1;
-        }
     }
     return log_writer_close(log) == S_OK ? 0 : 1;
 }

@@ -5,18 +5,17 @@
 #ifndef OPENPLA_TEST_CLIENT_H
 #define OPENPLA_TEST_CLIENT_H
 
+#include "engine/os/wintypes.h"
+#include "mspla.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-
 #include <windows.h>
+#include <cmocka.h>
 #include <ole2.h>
-
-#include "engine/os/wintypes.h"
-#include "mspla.h"
 
 enum client_way { CLIENT_IN_PROCESS, CLIENT_FACADE, CLIENT_LOCAL_SERVER };
 extern bool in_process; /* the objects of the four classes for clients are */

@@ -70,23 +70,18 @@
 #include "engine/model/data_collector_set.def"
 #undef INTERFACE
 #define INTERFACE IPerformanceCounterDataCollector
-#include "engine/model/data_collector.def"
 #include "engine/model/performance_counter_collector.def"
 #undef INTERFACE
 #define INTERFACE ITraceDataCollector
-#include "engine/model/data_collector.def"
 #include "engine/model/trace_data_collector.def"
 #undef INTERFACE
 #define INTERFACE IConfigurationDataCollector
-#include "engine/model/data_collector.def"
 #include "engine/model/configuration_collector.def"
 #undef INTERFACE
 #define INTERFACE IAlertDataCollector
-#include "engine/model/data_collector.def"
 #include "engine/model/alert_collector.def"
 #undef INTERFACE
 #define INTERFACE IApiTracingDataCollector
-#include "engine/model/data_collector.def"
 #include "engine/model/api_tracing_collector.def"
 #undef INTERFACE
 #define INTERFACE ITraceDataProvider
@@ -117,31 +112,26 @@ static const struct row set_rows[] = {
 };
 static const struct row counter_rows[] = {
 #define INTERFACE IPerformanceCounterDataCollector
-#include "engine/model/data_collector.def"
 #include "engine/model/performance_counter_collector.def"
 #undef INTERFACE
 };
 static const struct row trace_rows[] = {
 #define INTERFACE ITraceDataCollector
-#include "engine/model/data_collector.def"
 #include "engine/model/trace_data_collector.def"
 #undef INTERFACE
 };
 static const struct row configuration_rows[] = {
 #define INTERFACE IConfigurationDataCollector
-#include "engine/model/data_collector.def"
 #include "engine/model/configuration_collector.def"
 #undef INTERFACE
 };
 static const struct row alert_rows[] = {
 #define INTERFACE IAlertDataCollector
-#include "engine/model/data_collector.def"
 #include "engine/model/alert_collector.def"
 #undef INTERFACE
 };
 static const struct row api_rows[] = {
 #define INTERFACE IApiTracingDataCollector
-#include "engine/model/data_collector.def"
 #include "engine/model/api_tracing_collector.def"
 #undef INTERFACE
 };

@@ -2,11 +2,11 @@
 /* The keys and values below a key of HKEY_LOCAL_MACHINE as sorted lines of text. */
 #include "tests/com/registry_snapshot.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <windows.h>
-
 #include "engine/os/memory.h"
+
+#include <stdlib.h>
+#include <windows.h>
+#include <string.h>
 
 static void add_taken(struct texts *lines, char *line)
 {

@@ -2,18 +2,17 @@
 /* A client's set when memory runs out, at one allocation after the other: what it holds and what it is bound to stay as
    they were, and what is the server's is done whole or not at all. The DLL's own code, linked in; the server is the
    registered one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "com/facade.h"
 #include "com/server.h"
 #include "engine/os/memory.h"
 #include "engine/run/sets.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <cmocka.h>
 #include <string.h>
 
 #define NAME "test-facade-fault"

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The type library and mspla.h, member by member, against lists read out of MS-PLA: with one opnum, type or DISPID
    wrong, every client built for Windows' PLA calls another method or reads another type than it means. */
+#include "mspla.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include <windows.h>
+#include <cmocka.h>
 #include <ole2.h>
-#include "mspla.h"
+#include <string.h>
 
 enum {
     NO_ID = 0x7fffffff, /* a member for which the specification writes no id() */
@@ -256,7 +257,7 @@ static void without_unique(const char *signature, char *out, size_t size)
 {
     static const char word[] = "unique ";
     *out = 0;
-    for (const char *at; (at = strstr(signature, word)) != NULL; signature = at + sizeof word - 1) {
+    for (const char *at; (at = strstr(signature, word)); signature = at + sizeof word - 1) {
         assert_true(strlen(out) + (size_t)(at - signature) < size);
         strncat(out, signature, (size_t)(at - signature));
     }

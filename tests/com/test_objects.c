@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_objects in-process|facade|local-server: the whole suite of the objects, either way to them. Here: what makes an
    object an object to COM. */
+#include "idl/proxy_clsid.h"
 #include "tests/com/client.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "idl/proxy_clsid.h"
 
 /* One object of each class, and what it must answer to. */
 enum { KINDS = 17 };

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Registration against the registry and the service manager of the test prefix: what it writes is the table, no more
    and no less, and it is taken back whole. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
-#include <windows.h>
-#include <ole2.h>
-
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "idl/proxy_clsid.h"
@@ -18,6 +8,16 @@
 #include "reg/registration.h"
 #include "reg/service.h"
 #include "tests/com/registry_snapshot.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <windows.h>
+#include <cmocka.h>
+#include <ole2.h>
+#include <string.h>
 
 #define FOLDER      "C:\\Program Files\\Open PLA test"
 #define CLSIDS      "Software\\Classes\\CLSID\\"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* A damaged binary log that somebody wants to append to: it is refused, or it takes the sample and is whole; never a
    crash, never a read behind a buffer. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/etl_file.h"
 #include "engine/log/log.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,12 +23,10 @@ static bool append_one(const char *path)
     const struct log_options options = {.append = true};
     const struct log_cell cells[2] = {{.raw = {.first = 1}}};
     struct log_writer *log;
-    if (FAILED(log_writer_create(LOG_BINARY, path, counters, 2, INT64_C(132590000000000000), &options, &log))) {
+    if (FAILED(log_writer_create(LOG_BINARY, path, counters, 2, INT64_C(132590000000000000), &options, &log)))
         return false;
-    }
-    if (log_writer_append(log, INT64_C(132590000010000000), cells) != S_OK || log_writer_close(log) != S_OK) {
+    if (log_writer_append(log, INT64_C(132590000010000000), cells) != S_OK || log_writer_close(log) != S_OK)
         abort();
-    }
     return true;
 }
 
@@ -37,11 +35,9 @@ static void walk(const uint8_t *log, size_t size)
     for (size_t at = 0; at + ETL_BUFFER_SIZE <= size; at += ETL_BUFFER_SIZE) {
         uint32_t used = etl_buffer_used(log + at), offset = ETL_BUFFER_HEAD, length;
         const uint8_t *event;
-        while (etl_buffer_event(log + at, used, &offset, &event, &length)) {
-            if (event < log + at + ETL_BUFFER_HEAD || event + length > log + at + used || offset > used) {
+        while (etl_buffer_event(log + at, used, &offset, &event, &length))
+            if (event < log + at + ETL_BUFFER_HEAD || event + length > log + at + used || offset > used)
                 abort();
-            }
-        }
     }
 }
 
@@ -59,10 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char *first;
         size_t first_size;
         (void)file_delete(path);
-        if (!append_one(path) || FAILED(file_load(path, sizeof base, &first, &first_size)) ||
-            first_size != sizeof base) {
+        if (!append_one(path) || FAILED(file_load(path, sizeof base, &first, &first_size)) || first_size != sizeof base)
             abort();
-        }
         memcpy(base, first, sizeof base);
         memory_free(first);
         made = true;
@@ -78,16 +72,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     walk((const uint8_t *)log, sizeof log);
     struct file *file;
     (void)file_delete(path);
-    if (FAILED(file_open(path, FILE_CREATE_NEW, &file)) || FAILED(file_write(file, log, sizeof log - size * 1000))) {
+    if (FAILED(file_open(path, FILE_CREATE_NEW, &file)) || FAILED(file_write(file, log, sizeof log - size * 1000)))
         abort();
-    }
     file_close(file);
     if (append_one(path)) {
         char *after;
         size_t after_size;
-        if (FAILED(file_load(path, 1u << 20, &after, &after_size)) || after_size % ETL_BUFFER_SIZE != 0) {
+        if (FAILED(file_load(path, 1u << 20, &after, &after_size)) || after_size % ETL_BUFFER_SIZE != 0)
             abort();
-        }
         walk((const uint8_t *)after, after_size);
         memory_free(after);
     }

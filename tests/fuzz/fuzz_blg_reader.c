@@ -2,10 +2,6 @@
 /* Damaged performance logs with counters, wildcard counters, whole objects and two catalogs: what is left of them is
    read, every cell is one that a user of the reader may touch, and the same comes again after a seek to the
    beginning. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/blg_format.h"
 #include "engine/log/etl_reader.h"
 #include "engine/log/log_formats.h"
@@ -13,6 +9,10 @@
 #include "engine/os/pdh_types.h"
 #include "engine/os/process.h"
 #include "tests/fuzz/small_container.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,9 +33,8 @@ static const struct log_counter counters[] = {
 
 static void must(bool ok)
 {
-    if (!ok) {
+    if (!ok)
         abort();
-    }
 }
 
 /* Adds what the writer makes of some samples to the container, in buffers of its size. */
@@ -56,15 +55,13 @@ static void add_log(struct small_container *c, const char *path, size_t first, s
     size_t size = 0;
     (void)file_delete(path);
     must(log_writer_create(LOG_BINARY, path, counters + first, count, START, NULL, &log) == S_OK);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         must(log_writer_append(log, START + i * SECOND, cells + first) == S_OK);
-    }
     must(log_writer_close(log) == S_OK && etl_reader_open(path, NULL, NULL, &reader) == S_OK);
     while (etl_reader_next(reader, &record) == S_OK) {
         const size_t space = (record.size + 7) & ~(size_t)7;
-        if (record.kind != ETL_RECORD_CLASSIC) {
+        if (record.kind != ETL_RECORD_CLASSIC)
             continue;
-        }
         if (size + space > SMALL_BUFFER - ETL_BUFFER_HEAD) {
             small_add(c, 0, events, size, false);
             size = 0;
@@ -84,9 +81,8 @@ static const struct small_container *container(unsigned which, const char *path)
     for (unsigned i = 0; i < 2 && !done; i++) {
         small_begin(&made[i], ETL_MODE_SEQUENTIAL | ETL_MODE_ONE_STREAM, i == 0 ? 8 : 4, ETL_CLOCK_SYSTEM);
         add_log(&made[i], path, 0, 4);
-        if (i == 1) {
+        if (i == 1)
             add_log(&made[i], path, 1, 2); /* another log appended, under another catalog */
-        }
     }
     done = true;
     return &made[which & 1];
@@ -94,7 +90,7 @@ static const struct small_container *container(unsigned which, const char *path)
 
 static void touch(const struct log_raw *raw)
 {
-    must(raw->text == NULL || text_is_utf8(raw->text, strlen(raw->text)));
+    must(!raw->text || text_is_utf8(raw->text, strlen(raw->text)));
 }
 
 static unsigned count_samples(struct log_reader *reader, int64_t from)
@@ -108,7 +104,7 @@ static unsigned count_samples(struct log_reader *reader, int64_t from)
         const struct log_counter *names = log_reader_counters(reader, &count);
         must(utc >= from);
         for (size_t i = 0; i < count; i++) {
-            must(names[i].object != NULL && names[i].counter != NULL);
+            must(names[i].object && names[i].counter);
             touch(&cells[i].raw);
             for (size_t k = 0; k < cells[i].item_count; k++) {
                 must(text_is_utf8(cells[i].items[k].instance, strlen(cells[i].items[k].instance)));
@@ -125,14 +121,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
     struct log_reader *reader;
-    if (size == 0) {
+    if (size == 0)
         return 0;
-    }
     snprintf(path, sizeof path, "fuzz_blg_reader.%u.tmp", (unsigned)process_own_id());
     small_store_damaged(container(data[0], path), data + 1, size - 1, path);
-    if (FAILED(log_reader_open(path, &reader))) {
+    if (FAILED(log_reader_open(path, &reader)))
         return 0;
-    }
     if (log_reader_info(reader)->format == LOG_BINARY) { /* enough damage makes a text log of it */
         const unsigned all = count_samples(reader, INT64_MIN);
         must(SUCCEEDED(log_reader_seek(reader, INT64_MIN)));

@@ -3,6 +3,7 @@
 #include "engine/log/counter_path.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char *made = counter_path_format(&path);
         /* "#0" and "#007" are written otherwise. */
         if (made && counter_path_parse(made, &again) == ERROR_SUCCESS) {
-            if (strcmp(path.counter, again.counter) != 0 || strcmp(path.object, again.object) != 0) {
+            if (strcmp(path.counter, again.counter) != 0 || strcmp(path.object, again.object) != 0)
                 abort();
-            }
             counter_path_free(&again);
         } else {
             abort();

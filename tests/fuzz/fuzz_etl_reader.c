@@ -2,16 +2,16 @@
 /* Damaged .etl containers: what is left of them is read, in the order of each processor, never a byte outside an
    event's buffer, and the same again after a seek to the beginning. The input's first byte picks the container, or
    lets the rest be the file itself. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/etl_reader.h"
 #include "engine/log/little_endian.h"
 #include "engine/log/xpress.h"
 #include "engine/os/file.h"
 #include "engine/os/process.h"
 #include "tests/fuzz/small_container.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -59,9 +59,8 @@ static const struct small_container *container(unsigned which)
                     : i == 2 ? ETL_MODE_CIRCULAR
                              : ETL_MODE_SEQUENTIAL,
                     i == 3 ? 4 : 8, 1 + i % 3);
-        for (unsigned n = 0; n < 6; n++) {
+        for (unsigned n = 0; n < 6; n++)
             small_add(&made[i], (uint16_t)(n % 3), events, put_events(events, n + 1), packed);
-        }
     }
     done = true;
     return &made[which & 3];
@@ -70,9 +69,8 @@ static const struct small_container *container(unsigned which)
 static void check(const struct etl_record *e)
 {
     if (e->size == 0 || e->data < e->event || e->data + e->data_size != e->event + e->size ||
-        (e->extended != NULL && (e->extended < e->event || e->extended + e->extended_size > e->data))) {
+        (e->extended && (e->extended < e->event || e->extended + e->extended_size > e->data)))
         abort();
-    }
     static volatile uint8_t sink;
     sink = (uint8_t)(e->event[0] + e->event[e->size - 1]);
     (void)sink;
@@ -87,14 +85,12 @@ static unsigned count_events(struct etl_reader *reader)
     while ((hr = etl_reader_next(reader, &record)) == S_OK) {
         check(&record);
         etl_reader_progress(reader, &done, &total);
-        if (done > total) {
+        if (done > total)
             abort();
-        }
         count++;
     }
-    if (hr != S_FALSE) {
+    if (hr != S_FALSE)
         abort();
-    }
     return count;
 }
 
@@ -109,30 +105,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct etl_reader *reader;
     struct file *file;
     size_t remarks = 0;
-    if (size == 0) {
+    if (size == 0)
         return 0;
-    }
     snprintf(path, sizeof path, "fuzz_etl_reader.%u.tmp", (unsigned)process_own_id());
     if (data[0] == 0xFE) { /* the decompression alone */
         uint8_t out[4096];
         (void)xpress_unpack(data + 1, size - 1, out, sizeof out);
         return 0;
     }
-    if (data[0] != 0xFF) {
+    if (data[0] != 0xFF)
         small_store_damaged(container(data[0]), data + 1, size - 1, path);
-    } else if (FAILED(file_open(path, FILE_REPLACE, &file)) || FAILED(file_write(file, data + 1, size - 1))) {
+    else if (FAILED(file_open(path, FILE_REPLACE, &file)) || FAILED(file_write(file, data + 1, size - 1)))
         abort();
-    } else {
+    else
         file_close(file);
-    }
     if (SUCCEEDED(etl_reader_open(path, take_remark, &remarks, &reader))) {
         const unsigned all = count_events(reader);
-        if (FAILED(etl_reader_seek(reader, INT64_MIN)) || count_events(reader) != all) {
+        if (FAILED(etl_reader_seek(reader, INT64_MIN)) || count_events(reader) != all)
             abort();
-        }
-        if (FAILED(etl_reader_seek(reader, (int64_t)size * 7)) || count_events(reader) > all) {
+        if (FAILED(etl_reader_seek(reader, (int64_t)size * 7)) || count_events(reader) > all)
             abort();
-        }
         etl_reader_close(reader);
     }
     return 0;

@@ -15,19 +15,15 @@ static void check_written(const char *folder, const struct event_record *e)
 {
     struct event_reader *r;
     struct event_record back;
-    if (FAILED(event_file_append(folder, e)) || FAILED(event_reader_open(folder, &r))) {
+    if (FAILED(event_file_append(folder, e)) || FAILED(event_reader_open(folder, &r)))
         abort();
-    }
     if (event_reader_next(r, &back) != S_OK || back.id != e->id || back.utc != e->utc || back.level != e->level ||
-        back.count != e->count || strcmp(back.message, e->message) != 0) {
+        back.count != e->count || strcmp(back.message, e->message) != 0)
         abort();
-    }
-    for (size_t i = 0; i < e->count; i++) {
+    for (size_t i = 0; i < e->count; i++)
         if (strcmp(back.fields[i].name, e->fields[i].name) != 0 ||
-            strcmp(back.fields[i].value, e->fields[i].value) != 0) {
+            strcmp(back.fields[i].value, e->fields[i].value) != 0)
             abort();
-        }
-    }
     event_reader_close(r);
 }
 
@@ -39,20 +35,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         snprintf(written, sizeof written, "%s-back", read);
         snprintf(first, sizeof first, "%s/events-0000000001.log", read);
         snprintf(again, sizeof again, "%s/events-0000000001.log", written);
-        if (FAILED(folder_create(read))) {
+        if (FAILED(folder_create(read)))
             abort();
-        }
     }
     struct event_reader *r;
     struct event_record e;
     struct file *f;
-    if (FAILED(file_open(first, FILE_REPLACE, &f)) || FAILED(file_write(f, data, size))) {
+    if (FAILED(file_open(first, FILE_REPLACE, &f)) || FAILED(file_write(f, data, size)))
         abort();
-    }
     file_close(f);
-    if (FAILED(event_reader_open(read, &r))) {
+    if (FAILED(event_reader_open(read, &r)))
         abort();
-    }
     while (event_reader_next(r, &e) == S_OK) {
         check_written(written, &e);
         file_delete(again);

@@ -2,14 +2,14 @@
 /* Any bytes as each of the kernel's files: the first byte chooses. -DPARSER=n fixes the choice. */
 #include "engine/os/process_text.h"
 #include "engine/pdh/kernel_text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static void check_row(const struct kernel_row *row, const char *text, size_t size)
 {
-    if (row->count > KERNEL_ROW_VALUES || (row->name && (row->name < text || row->name + row->length > text + size))) {
+    if (row->count > KERNEL_ROW_VALUES || (row->name && (row->name < text || row->name + row->length > text + size)))
         abort();
-    }
 }
 
 static void keys(const char *text, size_t size)
@@ -28,9 +28,8 @@ static void keys(const char *text, size_t size)
 static void rows(const char *text, size_t size, bool (*next)(const char **at, const char *end, struct kernel_row *row))
 {
     struct kernel_row row;
-    for (const char *at = text; next(&at, text + size, &row);) {
+    for (const char *at = text; next(&at, text + size, &row);)
         check_row(&row, text, size);
-    }
 }
 
 static void cpus(const char *text, size_t size)
@@ -52,9 +51,8 @@ static void process(const char *text, size_t size)
     struct process_stat stat;
     struct process_status status;
     struct process_io io;
-    if (process_stat_parse(text, size, &stat) && stat.name + stat.name_length > text + size) {
+    if (process_stat_parse(text, size, &stat) && stat.name + stat.name_length > text + size)
         abort();
-    }
     process_status_parse(text, size, &status);
     process_io_parse(text, size, &io);
 }
@@ -67,14 +65,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct kernel_connections connections = {0};
-    if (size == 0) {
+    if (size == 0)
         return 0;
-    }
     /* A copy of exactly this size, so that a byte too far is seen. */
     char *text = malloc(size > 1 ? size - 1 : 1);
-    if (!text) {
+    if (!text)
         return 0;
-    }
     memcpy(text, data + 1, --size);
     switch (PARSER % 11) {
     case 0:

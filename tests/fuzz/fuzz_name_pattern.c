@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as a name pattern and as a base: no crash, no leak, and UTF-8 in gives UTF-8 out. */
 #include "engine/model/name_pattern.h"
-
 #include "engine/os/memory.h"
 
 #include <stdlib.h>

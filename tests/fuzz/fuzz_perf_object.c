@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as the block that a performance extension DLL gives: everything in it is visited, nothing outside it. */
 #include "engine/log/perf_data.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +18,8 @@ static uint64_t visit_block(const struct perf_object *o, const uint8_t *block, s
         struct log_raw raw;
         size_t next = offset;
         bool has_base = i + 1 < o->counters && perf_object_counter(o, &next, &base) && perf_counter_is_base(&base);
-        if (perf_counter_raw(&times, o, &c, has_base ? &base : NULL, block, block_size, &raw)) {
+        if (perf_counter_raw(&times, o, &c, has_base ? &base : NULL, block, block_size, &raw))
             sum += (uint64_t)raw.first + (uint64_t)raw.second + (uint64_t)perf_counter_time_base(&times, o, &c);
-        }
     }
     return sum;
 }
@@ -34,13 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct perf_instance instance;
         const uint8_t *block;
         size_t block_size, offset = o.values;
-        if (perf_object_block(&o, &block, &block_size)) {
+        if (perf_object_block(&o, &block, &block_size))
             sum += visit_block(&o, block, block_size);
-        }
         for (int32_t i = 0; i < o.instances && i < 1000 && perf_object_instance(&o, &offset, &instance); i++) {
-            for (size_t n = 0; n < instance.name_units * 2; n++) {
+            for (size_t n = 0; n < instance.name_units * 2; n++)
                 sum += instance.name[n];
-            }
             sum += visit_block(&o, instance.block, instance.block_size);
         }
     }

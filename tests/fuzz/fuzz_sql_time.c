@@ -10,9 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void expect(bool holds)
 {
-    if (!holds) {
+    if (!holds)
         abort();
-    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -23,9 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 1 && data[0] == 'T') { /* a time with some characters replaced: place, character */
         memory_free(text);
         text = text_copy("2024-12-28 23:59:59.999 ");
-        for (size_t i = 1; i + 1 < size; i += 2) {
+        for (size_t i = 1; i + 1 < size; i += 2)
             text[data[i] % 24] = (char)data[i + 1];
-        }
     }
     if (sql_time_parse(text, &utc)) {
         expect(utc >= 0);

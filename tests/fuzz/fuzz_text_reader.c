@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a text log: read to the end, sought, and copied. A copy of the copy is the copy, and the reader finds no
    damage in what the writer wrote. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/log.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,9 +17,8 @@ static char paths[3][64];
 
 static void must(bool right)
 {
-    if (!right) {
+    if (!right)
         abort();
-    }
 }
 
 /* Copies as relog does; false when `from` is no log. */
@@ -32,7 +31,7 @@ static bool copy(const char *from, const char *to, bool damaged)
     size_t count, samples = 0, again = 0;
     HRESULT hr = log_reader_open(from, &in);
     if (FAILED(hr)) {
-        must(damaged && strstr(error_text(hr), from) != NULL);
+        must(damaged && strstr(error_text(hr), from));
         return false;
     }
     const struct log_info *info = log_reader_info(in);
@@ -48,9 +47,8 @@ static bool copy(const char *from, const char *to, bool damaged)
     must(hr == S_FALSE && log_writer_close(out) == S_OK);
     must(damaged || log_reader_remarks(in)->count == 0);
     must(log_reader_seek(in, first) == S_OK);
-    while (log_reader_next(in, &utc, &cells) == S_OK) {
+    while (log_reader_next(in, &utc, &cells) == S_OK)
         again++;
-    }
     must(again == samples || damaged);
     log_reader_close(in);
     return true;
@@ -61,9 +59,8 @@ static bool is_guessed(const char *header)
 {
     const size_t length = strcspn(header, "\n");
     bool ascii = true;
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length; i++)
         ascii = ascii && (unsigned char)header[i] < 0x80;
-    }
     return !ascii && text_is_utf8(header, length);
 }
 
@@ -79,7 +76,7 @@ static void append(const char *path, size_t cut)
     const struct log_options options = {.append = true, .zone = {.known = true, .name = "Z"}};
     const struct log_counter *counters = log_reader_counters(in, &count);
     struct log_cell *cells = memory_zero(count + 1, sizeof *cells);
-    must(cells != NULL && file_open(path, FILE_APPEND, &file) == S_OK && file_size(file, &size) == S_OK);
+    must(cells && file_open(path, FILE_APPEND, &file) == S_OK && file_size(file, &size) == S_OK);
     must(file_set_size(file, size - (cut < size ? cut : size)) == S_OK);
     file_close(file);
     must(log_writer_create(log_reader_info(in)->format, path, counters, count, 0, &options, &out) == S_OK);
@@ -92,11 +89,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *first, *second;
     size_t first_size, second_size;
-    if (paths[0][0] == '\0') {
-        for (int i = 0; i < 3; i++) {
+    if (!paths[0][0])
+        for (int i = 0; i < 3; i++)
             snprintf(paths[i], sizeof paths[i], "fuzz_text_reader.%u.%d.tmp", (unsigned)process_own_id(), i);
-        }
-    }
     struct file *file = NULL;
     must(file_open(paths[0], FILE_REPLACE, &file) == S_OK && file_write(file, data, size) == S_OK);
     file_close(file);
@@ -110,8 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         append(paths[2], size % 64);
         must(copy(paths[2], paths[1], false));
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         (void)file_delete(paths[i]);
-    }
     return 0;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as an alert's threshold: what is taken apart, put together, comes apart the same way. */
 #include "engine/model/alert_threshold.h"
-
 #include "engine/os/memory.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,8 +3,8 @@
 #ifndef OPENPLA_FUZZ_XML_H
 #define OPENPLA_FUZZ_XML_H
 
-#include "tests/unit/model_classes.h"
 #include "engine/os/memory.h"
+#include "tests/unit/model_classes.h"
 
 #include <stdint.h>
 #include <stdlib.h>

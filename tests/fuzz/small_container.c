@@ -2,12 +2,12 @@
 /* Makes and damages small .etl containers. */
 #include "tests/fuzz/small_container.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/etl_record.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/file.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { SYSTEM_HEAD = 0x20, NAMES = 0x118, XPRESS = 3 };
 
@@ -58,9 +58,8 @@ void small_begin(struct small_container *c, uint32_t mode, uint32_t pointer, uin
 void small_add(struct small_container *c, uint16_t processor, const uint8_t *events, size_t size, bool packed)
 {
     uint8_t *at = c->bytes + c->size;
-    if (size > SMALL_BUFFER - ETL_BUFFER_HEAD || c->size + SMALL_BUFFER > sizeof c->bytes) {
+    if (size > SMALL_BUFFER - ETL_BUFFER_HEAD || c->size + SMALL_BUFFER > sizeof c->bytes)
         abort();
-    }
     uint32_t stored = SMALL_BUFFER;
     if (!packed) {
         memcpy(at + ETL_BUFFER_HEAD, events, size);
@@ -94,11 +93,9 @@ void small_store_damaged(const struct small_container *c, const uint8_t *data, s
         data += 3 + part;
         size -= 3 + part;
     }
-    if (size != 0) {
+    if (size != 0)
         length -= (size == 2 ? get_u16(data) : data[0]) % length;
-    }
-    if (FAILED(file_open(path, FILE_REPLACE, &file)) || FAILED(file_write(file, bytes, length))) {
+    if (FAILED(file_open(path, FILE_REPLACE, &file)) || FAILED(file_write(file, bytes, length)))
         abort();
-    }
     file_close(file);
 }

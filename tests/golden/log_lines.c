@@ -6,7 +6,7 @@
 
 static void print_name(FILE *text, const char *name)
 {
-    fprintf(text, "\t%s", name != NULL ? name : "-");
+    fprintf(text, "\t%s", name ? name : "-");
 }
 
 void print_counter(FILE *text, const struct log_counter *c)
@@ -24,9 +24,8 @@ void print_counter(FILE *text, const struct log_counter *c)
 static void print_raw(FILE *text, const struct log_raw *raw)
 {
     fprintf(text, "\t%" PRId64 "\t%" PRId64 "\t%u", raw->first, raw->second, (unsigned)raw->multi_count);
-    if (raw->text != NULL) {
+    if (raw->text)
         fprintf(text, "\t%s", raw->text);
-    }
     fputc('\n', text);
 }
 

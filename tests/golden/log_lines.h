@@ -3,9 +3,9 @@
 #ifndef OPENPLA_TEST_LOG_LINES_H
 #define OPENPLA_TEST_LOG_LINES_H
 
-#include <stdio.h>
-
 #include "engine/log/log.h"
+
+#include <stdio.h>
 
 void print_counter(FILE *text, const struct log_counter *counter);
 /* `utc` cut to whole milliseconds, as logs keep it. */

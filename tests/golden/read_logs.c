@@ -2,15 +2,15 @@
 /* read_logs PATH...: what our readers find in .blg and .etl files, for etl_check.py and blg_check.py to compare with
    what theirs find. A folder: NAME.events (of every file) and NAME.samples (of .blg files) are written beside each.
    A file: its events and samples go to stdout. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/etl_reader.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "tests/golden/log_lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <inttypes.h>
+#include <string.h>
 
 static void print_remark(void *context, const char *text)
 {
@@ -53,9 +53,8 @@ static HRESULT print_events(FILE *out, const char *path)
     struct etl_reader *reader;
     struct etl_record record;
     HRESULT hr = etl_reader_open(path, print_remark, out, &reader);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     const struct etl_log *log = etl_reader_log(reader);
     fprintf(out,
             "log\t%u\t%u.%u.%u.%u\t%u\t%u\t%u\t%u\t%u\t%u\t%d\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64
@@ -64,9 +63,8 @@ static HRESULT print_events(FILE *out, const char *path)
             (unsigned)log->build, (unsigned)log->processors, (unsigned)log->pointer_size, (unsigned)log->mode,
             (unsigned)log->buffers_written, (unsigned)log->events_lost, (int)log->zone.bias, log->start_utc,
             log->end_utc, log->boot_utc, log->frequency, (unsigned)log->clock, log->logger_name, log->file_name);
-    while ((hr = etl_reader_next(reader, &record)) == S_OK) {
+    while ((hr = etl_reader_next(reader, &record)) == S_OK)
         print_record(out, &record);
-    }
     etl_reader_close(reader);
     return hr;
 }
@@ -78,24 +76,20 @@ static HRESULT print_samples(FILE *out, const char *path)
     int64_t utc;
     const struct log_cell *cells;
     HRESULT hr = log_reader_open(path, &reader);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     fprintf(out, "bias\t%d\n", log_reader_info(reader)->zone.bias_minutes);
     do {
         hr = log_reader_next(reader, &utc, &cells);
         const struct log_counter *counters = log_reader_counters(reader, &count);
-        for (; printed < count; printed++) {
+        for (; printed < count; printed++)
             print_counter(out, &counters[printed]);
-        }
-        if (hr == S_OK) {
+        if (hr == S_OK)
             print_sample(out, utc, counters, cells, count);
-        }
     } while (hr == S_OK);
     const struct texts *remarks = log_reader_remarks(reader);
-    for (size_t i = 0; i < remarks->count; i++) {
+    for (size_t i = 0; i < remarks->count; i++)
         print_remark(out, remarks->items[i]);
-    }
     log_reader_close(reader);
     return hr;
 }
@@ -113,14 +107,13 @@ static void write_beside(const char *path, const char *ending, HRESULT (*print)(
     char name[1024];
     snprintf(name, sizeof name, "%.*s%s", (int)(path_extension(path) - path), path, ending);
     FILE *out = fopen(name, "wb");
-    if (out == NULL) {
+    if (!out) {
         fprintf(stderr, "read_logs: %s cannot be written\n", name);
         exit(1);
     }
     HRESULT hr = print(out, path);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         fprintf(out, "error\t%s\n", error_text(hr));
-    }
     if (fclose(out) != 0) {
         fprintf(stderr, "read_logs: %s cannot be written\n", name);
         exit(1);
@@ -134,12 +127,10 @@ static void read_folder(const char *folder)
     for (size_t i = 0; i < names.count; i++) {
         char *path = path_join(folder, names.items[i]);
         const char *ending = path_extension(path);
-        if (strcmp(ending, ".blg") == 0 || strcmp(ending, ".etl") == 0) {
+        if (strcmp(ending, ".blg") == 0 || strcmp(ending, ".etl") == 0)
             write_beside(path, ".events", print_events);
-        }
-        if (strcmp(ending, ".blg") == 0) {
+        if (strcmp(ending, ".blg") == 0)
             write_beside(path, ".samples", print_samples);
-        }
         memory_free(path);
     }
     texts_free(&names);
@@ -153,9 +144,8 @@ int main(int argc, char **argv)
             continue;
         }
         check(print_events(stdout, argv[i]), argv[i]);
-        if (strcmp(path_extension(argv[i]), ".blg") == 0) {
+        if (strcmp(path_extension(argv[i]), ".blg") == 0)
             check(print_samples(stdout, argv[i]), argv[i]);
-        }
     }
     return argc < 2 ? 2 : 0;
 }

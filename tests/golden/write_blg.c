@@ -2,9 +2,9 @@
 /* write_blg DIR: writes binary logs of many shapes, each with a text of what it must hold, for blg_check.py.
    NAME.blg and NAME.txt; NAME@n.blg is a copy taken right after the flush of n samples, NAME~n.blg one taken after the
    n-th append without a flush: what a user would find if the machine of the log died there. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 #ifndef _WIN32
 #include "tests/unit/full_disk.h"
@@ -65,9 +65,8 @@ static void copy_file(const char *from, const char *to)
     size_t size;
     HRESULT hr = file_load(from, 1u << 30, &data, &size);
     FILE *f = SUCCEEDED(hr) ? fopen(to, "wb") : NULL;
-    if (f == NULL || fwrite(data, 1, size, f) != size || fclose(f) != 0) {
+    if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0)
         fail(to, E_FAIL);
-    }
     memory_free(data);
 }
 
@@ -169,9 +168,8 @@ static void make_cells(struct work *w, unsigned sample)
         cell->raw = (struct log_raw){.status = sample % 13 == 5 ? 0xC0000000u | STATUS_NO_INSTANCE : 0};
         cell->items = w->items + used;
         for (size_t k = 0; k < w->shape->instances; k++) {
-            if (mixed(seed + k) % 8 == 0 || sample % 13 == 5) {
+            if (mixed(seed + k) % 8 == 0 || sample % 13 == 5)
                 continue;
-            }
             struct log_item *item = &w->items[used++];
             if (k < sizeof odd_names / sizeof *odd_names) {
                 item->instance = odd_names[k];
@@ -205,9 +203,8 @@ static struct log_writer *open_log(const struct work *w, bool append)
     const struct log_options options = {
         .append = append, .comment = "none", .circular = w->shape->ring != 0, .max_bytes = w->shape->ring};
     HRESULT hr = log_writer_create(LOG_BINARY, w->path, w->counters, w->count, START, &options, &log);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         fail(w->path, hr);
-    }
     return log;
 }
 
@@ -223,27 +220,23 @@ static void begin(struct work *w, const struct shape *shape, const char *folder)
     snprintf(w->folder, sizeof w->folder, "%s", folder);
     snprintf(w->path, sizeof w->path, "%s/%s.txt", folder, shape->name);
     w->text = fopen(w->path, "wb");
-    if (w->counters == NULL || w->cells == NULL || w->items == NULL || w->names == NULL || w->text == NULL) {
+    if (!w->counters || !w->cells || !w->items || !w->names || !w->text)
         fail(w->path, E_FAIL);
-    }
     snprintf(w->path, sizeof w->path, "%s/%s.blg", folder, shape->name);
     (void)file_delete(w->path);
     fprintf(w->text, "bias\t%d\n", clock_bias_minutes(START));
-    if (shape->ring != 0) {
+    if (shape->ring != 0)
         fprintf(w->text, "circular\t1\n");
-    }
     make_counters(w);
 }
 
 static void end(struct work *w, struct log_writer *log)
 {
     HRESULT hr = log_writer_close(log);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         fail(w->path, hr);
-    }
-    if (fclose(w->text) != 0) {
+    if (fclose(w->text) != 0)
         fail(w->path, E_FAIL);
-    }
     free(w->counters);
     free(w->cells);
     free(w->items);
@@ -260,9 +253,8 @@ static void write_shape(const struct shape *shape, const char *folder)
         make_cells(&w, n);
         print_cells(&w, utc);
         HRESULT hr = log_writer_append(log, utc, w.cells);
-        if (shape->ring == 0) {
+        if (shape->ring == 0)
             copy_as(&w, '~', n);
-        }
         if (hr == S_OK && n % shape->flush_every == 0) {
             hr = log_writer_flush(log);
             copy_as(&w, '@', n);
@@ -272,9 +264,8 @@ static void write_shape(const struct shape *shape, const char *folder)
             copy_as(&w, '@', n);
             log = open_log(&w, true);
         }
-        if (hr != S_OK) {
+        if (hr != S_OK)
             fail(w.path, hr);
-        }
     }
     end(&w, log);
 }
@@ -297,19 +288,16 @@ static void write_on_full_disk(const char *folder)
         HRESULT hr = log_writer_append(log, utc, w.cells);
         HRESULT flushed = n % 2 != 0 ? log_writer_flush(log) : S_OK;
         full_disk_at(UINT64_MAX);
-        if (FAILED(flushed) || (FAILED(hr) && !full)) {
+        if (FAILED(flushed) || (FAILED(hr) && !full))
             fail(w.path, FAILED(flushed) ? flushed : hr);
-        }
         refused += FAILED(hr);
         written += SUCCEEDED(hr);
-        if (SUCCEEDED(hr)) {
+        if (SUCCEEDED(hr))
             print_cells(&w, utc);
-        }
         copy_as(&w, n % 2 != 0 ? '@' : '~', written);
     }
-    if (written == 0 || refused == 0) {
+    if (written == 0 || refused == 0)
         fail("the disk was never full, or always", E_FAIL);
-    }
     fprintf(w.text, "lost\t1\n");
     end(&w, log);
 }
@@ -320,18 +308,16 @@ static void prepare_folder(const char *folder)
 {
     struct texts names = {0};
     HRESULT hr = folder_create(folder);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         hr = folder_list(folder, false, &names);
-    }
     for (size_t i = 0; i < names.count && SUCCEEDED(hr); i++) {
         char *path = path_join(folder, names.items[i]);
-        hr = path != NULL ? file_delete(path) : E_OUTOFMEMORY;
+        hr = path ? file_delete(path) : E_OUTOFMEMORY;
         memory_free(path);
     }
     texts_free(&names);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         fail(folder, hr);
-    }
 }
 
 int main(int argc, char **argv)
@@ -341,9 +327,8 @@ int main(int argc, char **argv)
         return 2;
     }
     prepare_folder(argv[1]);
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         write_shape(&shapes[i], argv[1]);
-    }
 #ifndef _WIN32
     write_on_full_disk(argv[1]);
 #endif

@@ -6,13 +6,13 @@
      cycle PREFIX COUNT           starts and stops the one set PREFIX, COUNT times
      runs PREFIX COUNT            "run<number> " with result, serial number and message of each one's latest run
    Exit code: 0, or 1 when a call has failed. */
+#include "mspla.h"
+
+#include <objbase.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <wchar.h>
 #include <windows.h>
-#include <objbase.h>
-
-#include "mspla.h"
+#include <wchar.h>
 
 static unsigned failures;
 

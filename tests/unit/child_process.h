@@ -4,9 +4,9 @@
 #ifndef OPENPLA_CHILD_PROCESS_H
 #define OPENPLA_CHILD_PROCESS_H
 
-#include "tests/unit/scratch_folder.h"
 #include "engine/os/host.h"
 #include "engine/os/kernel_file.h"
+#include "tests/unit/scratch_folder.h"
 
 #ifdef _WIN32
 #include <windows.h>
@@ -55,10 +55,9 @@ static inline uint32_t child_kernel_id(const char *token)
         if (FAILED(kernel_file_open(path, &f)))
             continue;
         if (SUCCEEDED(kernel_file_read(f, &text, &size))) {
-            for (size_t at = 0; at + strlen(token) <= size; at++) {
+            for (size_t at = 0; at + strlen(token) <= size; at++)
                 if (!memcmp(text + at, token, strlen(token)))
                     found = ids[i];
-            }
         }
         kernel_file_close(f);
     }

@@ -2,10 +2,10 @@
 /* A performance extension DLL for the tests, as Microsoft documents OpenPerformanceData, CollectPerformanceData and
    ClosePerformanceData. The environment's OPENPLA_TEST_EXTENSION says how it behaves: "INSTANCES COUNTERS MODE", where
    MODE is well, or what happens at the third collection: crash, hang, garbage, overrun; or openfails. */
-#include <windows.h>
-#include <winperf.h>
 #include <stdio.h>
+#include <windows.h>
 #include <string.h>
+#include <winperf.h>
 
 #define TITLE 9000 /* of the object; its counters are 9002, 9004 ... */
 
@@ -20,9 +20,8 @@ DWORD WINAPI OpenTest(LPWSTR devices)
 {
     char text[100];
     (void)devices;
-    if (GetEnvironmentVariableA("OPENPLA_TEST_EXTENSION", text, sizeof text)) {
+    if (GetEnvironmentVariableA("OPENPLA_TEST_EXTENSION", text, sizeof text))
         sscanf(text, "%u %u %31s", &instances, &counters, mode);
-    }
     return strcmp(mode, "openfails") ? ERROR_SUCCESS : ERROR_SERVICE_DISABLED;
 }
 
@@ -33,11 +32,10 @@ DWORD WINAPI CloseTest(void)
 
 static void misbehave(void)
 {
-    if (!strcmp(mode, "crash")) {
+    if (!strcmp(mode, "crash"))
         *(volatile int *)0 = 1;
-    } else if (!strcmp(mode, "hang")) {
+    else if (!strcmp(mode, "hang"))
         Sleep(INFINITE);
-    }
 }
 
 /* The first is a fraction with its base behind it, then raw values and rates in turn; each takes 8 bytes. */
@@ -51,9 +49,8 @@ static DWORD type_of(unsigned i)
 
 static ULONGLONG value_of(unsigned instance, unsigned counter)
 {
-    if (counter == 1) {
+    if (counter == 1)
         return 200;
-    }
     return counter == 0 ? 50 + instance : 1000u * instance + 10 * counter + (counter % 2 ? 100u * collections : 0);
 }
 
@@ -65,9 +62,8 @@ DWORD WINAPI CollectTest(LPWSTR value, LPVOID *data, LPDWORD bytes, LPDWORD obje
     DWORD total = definitions + instances * (instance_size + block);
     (void)value;
     collections++;
-    if (collections >= 3) {
+    if (collections >= 3)
         misbehave();
-    }
     if (*bytes < total) {
         *bytes = *objects = 0;
         return ERROR_MORE_DATA;
@@ -103,9 +99,8 @@ DWORD WINAPI CollectTest(LPWSTR value, LPVOID *data, LPDWORD bytes, LPDWORD obje
                                              .NameOffset = sizeof instance,
                                              .NameLength = 16};
         WCHAR name[8] = {'i', 't', 'e', 'm'};
-        for (unsigned digit = 0, rest = n; digit < 3; digit++, rest /= 10) {
+        for (unsigned digit = 0, rest = n; digit < 3; digit++, rest /= 10)
             name[6 - digit] = (WCHAR)('0' + rest % 10);
-        }
         memcpy(at, &instance, sizeof instance);
         memcpy(at + sizeof instance, name, sizeof name);
         at += instance_size;
@@ -116,11 +111,9 @@ DWORD WINAPI CollectTest(LPWSTR value, LPVOID *data, LPDWORD bytes, LPDWORD obje
         }
         at += block;
     }
-    if (collections >= 3 && !strcmp(mode, "garbage")) {
-        for (DWORD i = 0; i < total; i++) {
+    if (collections >= 3 && !strcmp(mode, "garbage"))
+        for (DWORD i = 0; i < total; i++)
             ((BYTE *)*data)[i] = (BYTE)(i * 197 + 13);
-        }
-    }
     *bytes = collections >= 3 && !strcmp(mode, "overrun") ? total + 1000 : total;
     *objects = 1;
     *data = at;

@@ -102,9 +102,8 @@ static inline struct kernel_root kernel_root_create(const char *test)
         {"/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "1500000\n"},
     };
     struct kernel_root r = {.folder = scratch_create(test)};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         kernel_root_write(&r, files[i][0], files[i][1]);
-    }
     r.root = kernel_root_unix(r.folder);
     source_set_root(r.root);
     return r;

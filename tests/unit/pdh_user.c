@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A program as Windows' users write them: it links pdh.dll and knows nothing of us. Its test puts openpdh.dll beside it
    under that name. Prints what it saw; ends with the number of what went wrong. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <windows.h>
 #include <pdh.h>
 #include <pdhmsg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static int failures;
 
@@ -25,9 +25,8 @@ static void list_processors(void)
     char *names = malloc(counters), *items = malloc(instances);
     expect("items", PdhEnumObjectItemsA(NULL, NULL, "Processor", names, &counters, items, &instances, 400, 0), 0);
     unsigned n = 0;
-    for (const char *p = items; *p; p += strlen(p) + 1) {
+    for (const char *p = items; *p; p += strlen(p) + 1)
         n++;
-    }
     printf("%u processors with the total, the first counter is %s\n", n, names);
     failures += n < 2;
     free(names);

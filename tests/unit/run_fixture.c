@@ -2,15 +2,14 @@
 /* The run tests' fixture. */
 #include "run_fixture.h"
 
-#include "scratch_folder.h"
-
 #include "engine/log/event_file.h"
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
+#include "scratch_folder.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 #ifdef _WIN32
 #include <windows.h>

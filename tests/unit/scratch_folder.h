@@ -3,18 +3,18 @@
 #ifndef OPENPLA_SCRATCH_FOLDER_H
 #define OPENPLA_SCRATCH_FOLDER_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
 
 static inline void scratch_remove(const char *path)
 {

@@ -3,8 +3,8 @@
 #ifndef OPENPLA_SQL_FIXTURE_H
 #define OPENPLA_SQL_FIXTURE_H
 
-#include "tests/unit/scratch_folder.h"
 #include "engine/os/odbc.h"
+#include "tests/unit/scratch_folder.h"
 
 struct database {
     const char *product;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What of a set's counters gets into its log, over a PDH whose language, instances and failures the test decides. */
-#include "fake_pdh.h"
-
 #include "engine/collect/collect.h"
 #include "engine/model/model.h"
 #include "engine/os/clock.h"
@@ -9,11 +7,12 @@
 #include "engine/os/memory.h"
 #include "engine/os/odbc.h"
 #include "engine/os/process.h"
+#include "fake_pdh.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 
 struct test {
     char *path;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The event file: a mistake here loses what an administrator must learn, or fills the disk. And the watch on a folder,
    by which its readers follow it. */
-#include "scratch_folder.h"
-
 #include "engine/log/event_file.h"
 #include "engine/os/clock.h"
 #include "engine/os/folder_watch.h"
 #include "engine/os/thread.h"
+#include "scratch_folder.h"
 
 static char *folder;
 

@@ -4,9 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
+#include <cmocka.h>
 #include <string.h>
 #ifndef _WIN32
 #include "tests/unit/full_disk.h"
@@ -69,13 +68,11 @@ static unsigned count_events(void)
         uint32_t used = etl_buffer_used(data + at), offset = ETL_BUFFER_HEAD, length;
         const uint8_t *event;
         assert_true(used != 0);
-        while (etl_buffer_event(data + at, used, &offset, &event, &length)) {
+        while (etl_buffer_event(data + at, used, &offset, &event, &length))
             count++;
-        }
         assert_int_equal(offset, used);
-        for (; offset < ETL_BUFFER_SIZE; offset++) {
+        for (; offset < ETL_BUFFER_SIZE; offset++)
             assert_int_equal(data[at + offset], 0xFF);
-        }
     }
     memory_free(data);
     return count;
@@ -216,9 +213,8 @@ static void the_limit_is_in_whole_buffers(void **state)
     HRESULT hr;
     (void)state;
     struct log_writer *log = open_log(&limited);
-    while ((hr = log_writer_append(log, START + samples * SECOND, cells)) == S_OK) {
+    while ((hr = log_writer_append(log, START + samples * SECOND, cells)) == S_OK)
         samples++;
-    }
     assert_int_equal(hr, S_FALSE);
     assert_in_range(samples, 200, 400);
     assert_int_equal(log_writer_append(log, START + samples * SECOND, cells), S_FALSE);
@@ -235,9 +231,8 @@ static void memory_may_run_out_while_creating(void **state)
         bool reached = true;
         for (uint64_t n = 1; reached; n++) {
             struct log_writer *log = NULL;
-            if (append == 0) {
+            if (append == 0)
                 (void)file_delete(PATH);
-            }
             memory_fail_at(n);
             HRESULT hr = log_writer_create(LOG_BINARY, PATH, counters, 2, START, append ? &append_to_it : NULL, &log);
             reached = memory_count() >= n;
@@ -260,9 +255,8 @@ static void memory_may_run_out_in_a_sample(void **state)
     struct log_item many[300];
     unsigned failures = 0, samples = 0;
     (void)state;
-    for (size_t i = 0; i < 300; i++) {
+    for (size_t i = 0; i < 300; i++)
         many[i] = items[i % 2];
-    }
     struct log_writer *log = open_log(NULL);
     for (size_t count = 1; count <= 300; count += 23) { /* longer than any before: room is needed again and again */
         const struct log_cell wide[] = {cells[0], {.items = many, .item_count = count}};

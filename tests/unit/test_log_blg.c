@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Binary logs read back: everything that was written, from files that were cut or damaged too, and as a source to go on
    from: appending, copying, circular logs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
-
 #include "engine/log/etl_file.h"
 #include "engine/log/log.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include <string.h>
 
 #define PATH    "test_log_blg.tmp"
 #define SECOND  INT64_C(10000000)
@@ -75,7 +74,7 @@ static void make_cells(unsigned n, size_t instances)
             .instance = names[i], .raw = {.first = (int64_t)n << 32 | (int64_t)i, .second = START, .multi_count = 1}};
     }
     cells[2].raw = (struct log_raw){.text = captions[n % 4], .multi_count = 1};
-    cells[2].raw.status = cells[2].raw.text != NULL ? 0 : PDH_CSTATUS_INVALID_DATA;
+    cells[2].raw.status = cells[2].raw.text ? 0 : PDH_CSTATUS_INVALID_DATA;
     for (size_t i = 0; i < 2; i++) {
         disks[i] = (struct log_item){.instance = i == 0 ? "0 C:" : "1 D:",
                                      .raw = {.text = models[(n + i) % 3], .multi_count = 1}};
@@ -115,9 +114,8 @@ static struct log_reader *open_log(void)
 {
     struct log_reader *reader = NULL;
     HRESULT hr = log_reader_open(PATH, &reader);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         fail_msg("%s", error_text(hr));
-    }
     return reader;
 }
 
@@ -126,7 +124,7 @@ static void assert_raw(const struct log_raw *read, const struct log_raw *written
     assert_int_equal(read->status, written->status);
     assert_int_equal(read->first, written->first);
     assert_int_equal(read->second, written->second);
-    if (written->text != NULL) {
+    if (written->text) {
         assert_non_null(read->text);
         assert_string_equal(read->text, written->text);
     } else {
@@ -303,9 +301,8 @@ static int samples_within(const struct layout *l, uint64_t size)
 {
     int samples = 0;
     for (size_t i = 0; i < l->count; i++) {
-        if (l->events[i].end > size) {
+        if (l->events[i].end > size)
             return l->events[i].head ? -1 : samples;
-        }
         samples += l->events[i].sample;
     }
     return samples;
@@ -336,9 +333,8 @@ static void assert_cut_file(const struct layout *l, uint64_t cut, uint64_t whole
     if (samples < samples_within(l, whole)) {
         assert_true(remarks->count >= 1 && remarks->count <= 3);
         bool told = false;
-        for (size_t i = 0; i < remarks->count; i++) {
+        for (size_t i = 0; i < remarks->count; i++)
             told = told || strncmp(remarks->items[i], at, strlen(at)) == 0;
-        }
         assert_true(told);
     }
     log_reader_close(reader);
@@ -396,9 +392,8 @@ static void assert_goes_on(const struct layout *l, uint64_t cut, size_t (*instan
     const int before = samples_within(l, cut) < 0 ? 0 : samples_within(l, cut);
     struct log_writer *log = NULL;
     HRESULT hr = log_writer_create(LOG_BINARY, PATH, counters, COUNTERS, START, &append, &log);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         fail_msg("cut at %llu: %s", (unsigned long long)cut, error_text(hr));
-    }
     write_samples(log, (unsigned)before, 3, instances);
     assert_int_equal(log_writer_close(log), S_OK);
     struct log_reader *reader = open_log();
@@ -427,9 +422,8 @@ static void a_cut_file_is_appended_to(void **state)
         const uint64_t from = size - lost * ETL_BUFFER_SIZE / 2;
         memset(data + from, 0, size - from);
         store(data, size + 2 * ETL_BUFFER_SIZE - 777);
-        if (lost % 2 == 0) {
+        if (lost % 2 == 0)
             assert_goes_on(&l, from, many_instances);
-        }
     }
     memory_free(data);
 }
@@ -455,9 +449,8 @@ static void a_copy_is_the_same_to_the_byte(void **state)
     assert_int_equal(log_writer_create(LOG_BINARY, PATH, read_counters, count, utc, &options, &log), S_OK);
     for (unsigned n = 0; hr == S_OK; n++) {
         assert_int_equal(log_writer_append(log, utc, read), S_OK);
-        if (n % 7 == 0) {
+        if (n % 7 == 0)
             assert_int_equal(log_writer_flush(log), S_OK);
-        }
         hr = log_reader_next(reader, &utc, &read);
     }
     assert_int_equal(hr, S_FALSE);
@@ -601,9 +594,8 @@ static void memory_may_run_out_while_reading(void **state)
         int64_t utc;
         memory_fail_at(fail_at);
         HRESULT hr = log_reader_open(PATH, &reader);
-        while (hr == S_OK) {
+        while (hr == S_OK)
             hr = log_reader_next(reader, &utc, &read);
-        }
         reached = memory_count() >= fail_at;
         memory_fail_at(0);
         if (reached) {

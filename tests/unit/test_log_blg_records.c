@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Binary logs as other writers make them: whole objects with a table of names and a summary, of a 32-bit system; a
    second catalog behind the first; items of the wrong kind. The records are put together here byte by byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
-
 #include "engine/log/etl_file.h"
 #include "engine/log/little_endian.h"
 #include "engine/log/log.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include <string.h>
 
 #define PATH   "test_log_blg_records.tmp"
 #define SECOND INT64_C(10000000)
@@ -57,9 +56,8 @@ static void add_text(struct buffer *b, const char *text)
 
 static void pad(struct buffer *b)
 {
-    while (b->size % 8 != 0) {
+    while (b->size % 8 != 0)
         b->bytes[b->size++] = 0;
-    }
 }
 
 static struct etl_file *file;
@@ -96,9 +94,8 @@ static struct log_reader *open_log(void)
     struct log_reader *reader = NULL;
     assert_int_equal(etl_file_close(file), S_OK);
     HRESULT hr = log_reader_open(PATH, &reader);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         fail_msg("%s", error_text(hr));
-    }
     return reader;
 }
 
@@ -114,10 +111,9 @@ static void add_entry(struct buffer *b, uint32_t flags, const char *object, cons
     const size_t begin = b->size + 0x34;
     b->size = begin;
     for (int i = 0; i < 4; i++) {
-        put_u32(entry + places[i], texts[i] == NULL ? UINT32_MAX : (uint32_t)(b->size - begin));
-        if (texts[i] != NULL) {
+        put_u32(entry + places[i], !texts[i] ? UINT32_MAX : (uint32_t)(b->size - begin));
+        if (texts[i])
             add_text(b, texts[i]);
-        }
     }
     pad(b);
     put_u32(entry, (uint32_t)(b->bytes + b->size - entry));
@@ -155,9 +151,8 @@ static void add_single(struct buffer *b, int64_t first)
 static void add_definition(struct buffer *b, uint32_t title, uint32_t type, uint32_t size, uint32_t offset)
 {
     const uint32_t words[] = {0x28, title, 0, title + 1, 0, 0, 100, type, size, offset};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         add_u32(b, words[i]);
-    }
 }
 
 /* One instance: its name and parent, and a block of a 100 ns time, an average's sum and base, and a 32-bit number. */
@@ -214,9 +209,8 @@ static void add_object(struct buffer *b, uint32_t title, int instances, int64_t 
     for (int i = 0; i < instances; i++) {
         char name[24];
         snprintf(name, sizeof name, "%s", i == 1 ? "Idle" : "svchost");
-        if (title == THREAD) {
+        if (title == THREAD)
             snprintf(name, sizeof name, "%d", i);
-        }
         add_instance(b, name, title == THREAD ? PROCESS : 0, title == THREAD ? 1 : 0, utc + i);
     }
     put_u32(b->bytes + object, (uint32_t)(b->size - object));
@@ -229,9 +223,8 @@ static void add_names(void)
 {
     static const char *const texts[] = {"\\\\OLD", "230", "Process", "232", "Thread", "6", "% Time", "8", "Bytes"};
     struct buffer b = {.size = 0};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         add_text(&b, texts[i]);
-    }
     add_record(NAMES, 0, &b);
 }
 
@@ -328,11 +321,9 @@ static void an_object_that_is_damaged_is_missing(void **state)
     size_t size;
     assert_int_equal(file_load(PATH, 1 << 20, &data, &size), S_OK);
     unsigned found = 0;
-    for (size_t i = ETL_BUFFER_SIZE; i + 8 < size; i++) {
-        if (memcmp(data + i, "P\0E\0R\0F\0", 8) == 0 && ++found == 3) {
+    for (size_t i = ETL_BUFFER_SIZE; i + 8 < size; i++)
+        if (memcmp(data + i, "P\0E\0R\0F\0", 8) == 0 && ++found == 3)
             data[i + 0x58 + 8 + 7] = 0x7F;
-        }
-    }
     assert_int_equal(file_store(PATH, data, size), S_OK);
     memory_free(data);
     assert_int_equal(log_reader_open(PATH, &reader), S_OK);

@@ -2,20 +2,19 @@
 /* Logs when writes fail: each write call of a run in turn is cut short and refused, once (a bad moment of the disk)
    also without a way to cut the file back at first, or for good (the process was killed in it). What was flushed must
    be there, and nothing half. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/etl_file.h"
 #include "engine/log/log.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
 
 #define PATH   "test_log_fault.tmp"
 #define SECOND INT64_C(10000000)
@@ -43,9 +42,8 @@ HRESULT __wrap_file_write_at(struct file *f, uint64_t offset, const void *data, 
 {
     bool was_dead = dead();
     if (++calls == failing || was_dead) {
-        if (!was_dead) {
+        if (!was_dead)
             (void)__real_file_write_at(f, offset, data, size - size / 8);
-        }
         return error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL), "the test refuses write %u", calls);
     }
     return __real_file_write_at(f, offset, data, size);
@@ -104,21 +102,18 @@ static void run_log(struct run *r)
         if (SUCCEEDED(log_writer_append(log, START + (n + 1) * SECOND, cells))) {
             r->accepted[r->count++] = n;
             r->possible = r->count;
-            if (r->format == LOG_CSV) {
+            if (r->format == LOG_CSV)
                 assert_int_equal(size_of_file(), log_writer_size(log));
-            }
         } else if (dead()) {
             r->accepted[r->count] = n;
             r->possible = r->count + 1;
         } else if (!cut_refused) {
             assert_int_equal(size_of_file(), log_writer_size(log));
         }
-        if (dead()) {
+        if (dead())
             break;
-        }
-        if (n % 3 == 2 && SUCCEEDED(log_writer_flush(log))) {
+        if (n % 3 == 2 && SUCCEEDED(log_writer_flush(log)))
             r->flushed = r->count;
-        }
     }
     r->closed = SUCCEEDED(log_writer_close(log));
 }
@@ -145,9 +140,8 @@ static void read_event(struct reader *r, const uint8_t *event, uint32_t size)
     memcpy(r->record + r->size, event + 0x48, size - 0x48);
     r->size += size - 0x48;
     r->parts = part;
-    if (part < parts) {
+    if (part < parts)
         return;
-    }
     if (event[4] == 32) {
         assert_false(r->catalog);
         r->catalog = true;
@@ -161,9 +155,8 @@ static void read_event(struct reader *r, const uint8_t *event, uint32_t size)
         assert_int_equal(length, r->size);
         assert_true(r->samples < r->run->possible);
         assert_int_equal(first, r->run->accepted[r->samples]);
-        if (r->samples == 0) {
+        if (r->samples == 0)
             assert_int_equal(r->catalog_stamp, stamp - 10);
-        }
         r->samples++;
     }
     r->size = r->parts = 0;
@@ -183,13 +176,11 @@ static void check_binary(const struct run *run, const uint8_t *data, size_t size
         memcpy(&sequence, data + at + 0x18, 8);
         assert_int_equal(sequence, at / ETL_BUFFER_SIZE);
         assert_true(used != 0);
-        while (etl_buffer_event(data + at, used, &offset, &event, &length)) {
+        while (etl_buffer_event(data + at, used, &offset, &event, &length))
             read_event(&r, event, length);
-        }
         assert_int_equal(offset, used);
-        for (; whole && offset < ETL_BUFFER_SIZE; offset++) {
+        for (; whole && offset < ETL_BUFFER_SIZE; offset++)
             assert_int_equal(data[at + offset], 0xFF);
-        }
     }
     assert_true(r.samples >= run->flushed);
     if (whole) {
@@ -238,7 +229,7 @@ static void check_text(const struct run *run, const uint8_t *data, size_t size)
 {
     const char *line = (const char *)data, *end = line + size, *next;
     size_t rows = 0;
-    for (bool header = true; (next = memchr(line, '\n', (size_t)(end - line))) != NULL; header = false) {
+    for (bool header = true; (next = memchr(line, '\n', (size_t)(end - line))); header = false) {
         if (!header) {
             assert_true(rows < run->possible);
             assert_int_equal(strtoul(line + 27, NULL, 10), run->accepted[rows]);
@@ -258,9 +249,8 @@ static void fail_every_write(enum log_format format, enum fault how,
 {
     static struct run r;
     fault = how;
-    for (size_t i = 0; i < INSTANCES; i++) {
+    for (size_t i = 0; i < INSTANCES; i++)
         items[i] = (struct log_item){.instance = "svchost", .raw = {.first = (int64_t)i}};
-    }
     for (unsigned n = 1;; n++) {
         char *data;
         size_t size;

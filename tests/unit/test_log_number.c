@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers in text logs: a user who compares our logs with Windows' must find the same digits. */
+#include "engine/log/number_read.h"
+#include "engine/log/number_text.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
-
 #include <locale.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-#include "engine/log/number_read.h"
-#include "engine/log/number_text.h"
 
 /* printf("%.20g") of glibc: whole numbers, fractions, exact ties at the 20th digit (14460384442993.3828125 and
    neighbours), both ends of every range that number_text handles in a way of its own, denormals, the largest. */
@@ -92,9 +91,8 @@ static void assert_read(const char *text, double value)
 {
     double again;
     const char *end = text + strlen(text);
-    if (number_read(text, end, '.', &again) != end || again != value || signbit(again) != signbit(value)) {
+    if (number_read(text, end, '.', &again) != end || again != value || signbit(again) != signbit(value))
         fail_msg("%s is read as %a, not %a", text, again, value);
-    }
 }
 
 /* What other programs write: signs, exponents, commas, more digits than there are bits, ties between two doubles. */
@@ -137,9 +135,8 @@ static void numbers_of_others_are_read_to_the_nearest_double(void **state)
         assert_ptr_equal(number_read(others[i].text, end, '.', &value), end - others[i].rest);
         assert_memory_equal(&value, &others[i].value, sizeof value);
     }
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_null(number_read(none[i], none[i] + strlen(none[i]), '.', &value));
-    }
     static const char comma[] = "1,5";
     assert_ptr_equal(number_read(comma, comma + 3, ',', &value), comma + 3);
     assert_true(value == 1.5);
@@ -152,9 +149,8 @@ static void digits_are_those_of_windows_logs(void **state)
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         size_t length = number_text(vectors[i].value, text);
         assert_string_equal(text, vectors[i].text);
-        if (isfinite(vectors[i].value)) {
+        if (isfinite(vectors[i].value))
             assert_read(text, vectors[i].value);
-        }
         assert_int_equal(length, strlen(text));
     }
 }
@@ -184,9 +180,8 @@ static void the_point_is_a_point_in_every_locale(void **state)
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         number_text(vectors[i].value, text);
         assert_string_equal(text, vectors[i].text);
-        if (isfinite(vectors[i].value)) {
+        if (isfinite(vectors[i].value))
             assert_read(text, vectors[i].value);
-        }
     }
     setlocale(LC_NUMERIC, "C");
 }
@@ -228,12 +223,10 @@ static void compare_with_library(double value)
     char text[NUMBER_TEXT_SIZE], expected[64];
     size_t length = number_text(value, text);
     snprintf(expected, sizeof expected, "%.20g", value);
-    if (strcmp(text, expected) != 0 || length != strlen(expected)) {
+    if (strcmp(text, expected) != 0 || length != strlen(expected))
         fail_msg("%a: %s, not %s", value, text, expected);
-    }
-    if (isfinite(value)) {
+    if (isfinite(value))
         assert_read(text, value);
-    }
 }
 
 static void millions_of_values_agree_with_the_library(void **state)
@@ -242,9 +235,8 @@ static void millions_of_values_agree_with_the_library(void **state)
     for (unsigned i = 0; i < 2100000; i++) {
         double value = random_value(i % 7);
         compare_with_library(value);
-        if (i % 8 == 0) {
+        if (i % 8 == 0)
             compare_with_library(-value);
-        }
     }
 }
 #endif

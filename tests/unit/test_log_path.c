@@ -3,10 +3,11 @@
 #include "engine/log/counter_path.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 
 #define NONE PATH_NO_INDEX
 static const struct {

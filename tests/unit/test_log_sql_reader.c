@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A database as a source of samples. What a user would lose: samples under another counter or at another time, or those
    of a log that Windows or another tool has written a little differently. */
-#include "tests/unit/sql_fixture.h"
 #include "engine/log/log.h"
 #include "engine/os/pdh_types.h"
+#include "tests/unit/sql_fixture.h"
 
 #define SECOND INT64_C(10000000)
 #define START  INT64_C(133485408000000000) /* 2024-01-01 00:00:00 UTC */

@@ -4,11 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <cmocka.h>
+#include <math.h>
 #include <string.h>
 #ifndef _WIN32
 #include "tests/unit/full_disk.h"
@@ -308,7 +307,7 @@ static void rows_follow_the_clock_on_the_wall(void **state)
     const int64_t utc = clock_from_calendar(&t);
     struct log_writer *log;
     const char *old = getenv("TZ");
-    char *saved = old != NULL ? text_copy(old) : NULL;
+    char *saved = old ? text_copy(old) : NULL;
     (void)state;
     setenv("TZ", "EST5EDT,M3.2.0,M11.1.0", 1);
     assert_int_equal(log_writer_create(LOG_CSV, PATH, counters, 1, utc, NULL, &log), S_OK);
@@ -322,11 +321,10 @@ static void rows_follow_the_clock_on_the_wall(void **state)
     assert_int_equal(log_writer_create(LOG_CSV, PATH, counters, 0, utc + SECOND, NULL, &log), S_OK);
     assert_int_equal(log_writer_close(log), S_OK);
     assert_file("\"(PDH-CSV 4.0) (EST)(240)\"\r\n");
-    if (saved != NULL) {
+    if (saved)
         setenv("TZ", saved, 1);
-    } else {
+    else
         unsetenv("TZ");
-    }
     memory_free(saved);
 }
 #endif

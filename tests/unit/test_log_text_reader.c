@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Text logs read back: a log cut anywhere gives all its whole samples and says what is missing, a copy of a log is that
    log, and what other programs write or make of a log is understood. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/log/log.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
 
 #define PATH     "test_log_text_reader.tmp"
 #define COPY     "test_log_text_reader.copy.tmp"
@@ -155,9 +154,8 @@ static void copy_log(void)
     const struct log_options options = {.zone = log_reader_info(from)->zone};
     const struct log_counter *names = log_reader_counters(from, &count);
     assert_int_equal(log_writer_create(log_reader_info(from)->format, COPY, names, count, 0, &options, &to), S_OK);
-    while ((hr = log_reader_next(from, &utc, &cells)) == S_OK) {
+    while ((hr = log_reader_next(from, &utc, &cells)) == S_OK)
         assert_int_equal(log_writer_append(to, utc, cells), S_OK);
-    }
     assert_int_equal(hr, S_FALSE);
     assert_int_equal(log_writer_close(to), S_OK);
     log_reader_close(from);
@@ -388,9 +386,8 @@ static void check_foreign(const struct foreign *f)
             const struct calendar_time t = clock_calendar(utc);
             snprintf(time, sizeof time, "%04d-%02d-%02d %02d:%02d:%02d.%03d", t.year, t.month, t.day, t.hour, t.minute,
                      t.second, t.millisecond);
-            if (f->time != NULL) {
+            if (f->time)
                 assert_string_equal(time, f->time);
-            }
             if (count > 0) {
                 assert_int_equal(cells[count - 1].has_value, !isnan(f->last));
                 assert_true(isnan(f->last) || cells[count - 1].value == f->last);
@@ -399,9 +396,8 @@ static void check_foreign(const struct foreign *f)
     }
     assert_int_equal(samples, f->samples);
     const struct texts *remarks = log_reader_remarks(log);
-    for (size_t i = 0; i < remarks->count; i++) {
+    for (size_t i = 0; i < remarks->count; i++)
         assert_non_null(strstr(remarks->items[i], " at byte "));
-    }
     assert_int_equal(remarks->count, f->remarks);
     log_reader_close(log);
 }
@@ -422,17 +418,15 @@ static void utf16_is_read_in_both_orders(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
         const struct foreign *f = &foreign[i];
-        if (f->text[0] == '\xef' || strchr(f->text, '\xd1') != NULL) {
+        if (f->text[0] == '\xef' || strchr(f->text, '\xd1'))
             continue;
-        }
         for (int big = 0; big < 2; big++) {
             char *text = memory_zero(f->size + 2, 2);
             assert_non_null(text);
             text[0] = big ? '\xfe' : '\xff';
             text[1] = big ? '\xff' : '\xfe';
-            for (size_t k = 0; k < f->size; k++) {
+            for (size_t k = 0; k < f->size; k++)
                 text[2 * k + 2 + (size_t)big] = f->text[k];
-            }
             assert_int_equal(put_file(text, 2 * f->size + 2), S_OK);
             check_foreign(f);
             memory_free(text);
@@ -510,9 +504,8 @@ static void remarks_end_somewhere(void **state)
     struct text_buffer b = {0};
     (void)state;
     text_buffer_add(&b, "\"(PDH-CSV 4.0) (UTC)(0)\",\"\\A\\b\"\n");
-    for (int i = 0; i < 3 * LOG_MAX_REMARKS; i++) {
+    for (int i = 0; i < 3 * LOG_MAX_REMARKS; i++)
         text_buffer_add(&b, "nonsense\n");
-    }
     text_buffer_add(&b, "\"03/04/2021 09:51:39.073\",\"1\"\n");
     char *text = text_buffer_take(&b);
     assert_int_equal(put_file(text, strlen(text)), S_OK);
@@ -536,9 +529,8 @@ static void memory_may_run_out_at_every_step(void **state)
         int64_t utc;
         memory_fail_at(n);
         HRESULT hr = log_reader_open(PATH, &log);
-        while (hr == S_OK) {
+        while (hr == S_OK)
             hr = log_reader_next(log, &utc, &cells);
-        }
         reached = memory_count() >= n;
         memory_fail_at(0);
         assert_true(hr == S_FALSE || hr == E_OUTOFMEMORY);
@@ -565,9 +557,8 @@ static void memory_may_run_out_when_appending(void **state)
         memory_fail_at(0);
         assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
         failures += hr == E_OUTOFMEMORY;
-        if (hr == S_OK) {
+        if (hr == S_OK)
             assert_int_equal(log_writer_close(log), S_OK);
-        }
         assert_int_equal(log_reader_open(PATH, &reader), S_OK);
         assert_int_equal(check_samples(reader), SAMPLES);
         log_reader_close(reader);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Times of logs from other zones: a sample would be an hour off, or out of order, in the nights when clocks change. */
+#include "engine/log/zone_rules.h"
+#include "engine/os/clock.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
-#include "engine/log/zone_rules.h"
-#include "engine/os/clock.h"
 
 #define MINUTE INT64_C(600000000)
 #define HOUR   (60 * MINUTE)

@@ -3,12 +3,11 @@
 #include "engine/model/model.h"
 #include "engine/os/memory.h"
 
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
 #include <cmocka.h>
+#include <string.h>
 
 static const char before[] = "<DataCollectorSet><Duration>1</Duration><Keyword>old</Keyword>"
                              "<PerformanceCounterDataCollector><Name>old</Name></PerformanceCounterDataCollector>"

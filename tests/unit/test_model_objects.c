@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The property mechanism, walked row by row over every class: what a put takes, a get gives back, XML keeps. */
+#include "engine/os/memory.h"
 #include "model_classes.h"
 
-#include "engine/os/memory.h"
-
-#include <math.h>
-#include <stdarg.h>
 #include <setjmp.h>
-#include <string.h>
-
+#include <stdarg.h>
 #include <cmocka.h>
+#include <math.h>
+#include <string.h>
 
 static struct object *make(const struct class *class)
 {

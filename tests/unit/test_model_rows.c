@@ -5,12 +5,11 @@
 #include "engine/model/model.h"
 #include "engine/os/memory.h"
 
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
 #include <cmocka.h>
+#include <string.h>
 
 static const struct property *row(struct object *o, size_t i)
 {
@@ -226,7 +225,7 @@ static void compare(struct object *a, struct object *b)
         if (p->xml_use == XML_HIDDEN)
             continue;
         /* What no interface has is what its hook makes of other rows. */
-        HRESULT (*get)
+        HRESULT(*get)
         (struct object *, const struct property *, struct value *) =
             p->access == ACCESS_NONE ? object_get : object_get_field;
         assert_int_equal(get(a, p, &of_a), S_OK);

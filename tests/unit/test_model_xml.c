@@ -4,13 +4,12 @@
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
 #include <cmocka.h>
+#include <string.h>
 
 static struct object *new_set(void)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of folders and files: what a user's pattern and format bits must give, letter by letter. */
 #include "engine/model/name_pattern.h"
-
 #include "engine/os/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 
 /* Sunday 2005-01-30 16:05:09, eight hours west of UTC. */
 static const struct name_context sunday = {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The standard texts of results: a client that gets no better text gets one of these, and never a bare number. */
-#include "tests/unit/scratch_folder.h"
 #include "engine/os/error.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "tests/unit/scratch_folder.h"
 
-#include <ctype.h>
 #include <stdio.h>
+#include <ctype.h>
 #include <string.h>
 
 /* An own English text: words, no full stop, unlike every other one. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Files: a mistake here loses logs or definitions. */
-#include "tests/unit/scratch_folder.h"
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
+#include "tests/unit/scratch_folder.h"
 
 #ifndef _WIN32
 #include <signal.h>

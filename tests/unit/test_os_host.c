@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Clocks, the host's names and folders, kernel files, error texts and the allocator. */
-#include "tests/unit/child_process.h"
 #include "engine/os/clock.h"
 #include "engine/os/pdh_types.h"
+#include "tests/unit/child_process.h"
 
 #ifndef _WIN32
 #include <pthread.h>

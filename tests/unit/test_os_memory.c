@@ -4,11 +4,10 @@
 #include "engine/os/memory.h"
 #include "engine/os/wintypes.h"
 
-#include <stdarg.h>
 #include <setjmp.h>
-#include <string.h>
-
+#include <stdarg.h>
 #include <cmocka.h>
+#include <string.h>
 
 #ifdef _WIN32
 #include <windows.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A database through ODBC, with SQLite, and threads that wake each other. */
-#include "tests/unit/scratch_folder.h"
 #include "engine/os/odbc.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/thread.h"
+#include "tests/unit/scratch_folder.h"
 
 static char *folder;
 

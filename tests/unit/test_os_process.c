@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes, locks, shared memory and events between processes: this program starts itself in several roles. */
-#include "tests/unit/child_process.h"
 #include "engine/os/clock.h"
+#include "tests/unit/child_process.h"
 
 #ifdef _WIN32
 #include <shellapi.h>
@@ -102,10 +102,9 @@ static int role_echo(const char *name)
         return 4;
     memory_free(ping_name);
     memory_free(pong_name);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 10; i++)
         if (event_wait(ping, CHILD_PATIENCE) != S_OK || FAILED(event_set(pong)))
             return 3;
-    }
     event_close(ping);
     event_close(pong);
     return 0;

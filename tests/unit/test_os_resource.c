@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* References to string resources: what a set of Windows is called is such a reference, and not what it is shown as. */
-#include "tests/unit/scratch_folder.h"
 #include "engine/os/host.h"
+#include "tests/unit/scratch_folder.h"
 
 #ifdef _WIN32
 #include <windows.h>

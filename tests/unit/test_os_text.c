@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts: a mistake here shows as garbled names, refused numbers, or two sets that are one. */
-#include "tests/unit/scratch_folder.h"
 #include "engine/os/text.h"
+#include "tests/unit/scratch_folder.h"
 
 #ifdef _WIN32
 #include <windows.h>
@@ -188,10 +188,9 @@ static void wildcards(void **state)
     char longest[2001];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (text_matches(cases[i].pattern, cases[i].text) != cases[i].matches)
             fail_msg("\"%s\" against \"%s\"", cases[i].pattern, cases[i].text);
-    }
     /* A pattern from a script cannot hold up the service: this takes forever with a naive matcher. */
     memset(longest, 'a', 2000);
     longest[2000] = 0;

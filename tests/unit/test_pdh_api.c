@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* PDH's functions as programs call them: status codes, the buffers' protocol, expansion, enumeration. */
-#include "engine/pdh/pdh.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+#include "engine/pdh/pdh.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 
 #define STATUS(x) ((PDH_STATUS)(x))
 
@@ -38,9 +39,8 @@ static char *expand(const WCHAR *path, DWORD flags, PDH_STATUS *status)
         for (const WCHAR *p = list; *status == ERROR_SUCCESS && *p;) {
             size_t n = 0;
             char *line;
-            while (p[n]) {
+            while (p[n])
                 n++;
-            }
             assert_int_equal(text_from_utf16(p, n, false, &line), S_OK);
             text_buffer_format(&b, "%s\n", line);
             memory_free(line);
@@ -234,9 +234,8 @@ static void text_is(LPCWSTR wide, const char *expected)
     size_t n = 0;
     char *text;
     assert_non_null(wide);
-    while (wide[n]) {
+    while (wide[n])
         n++;
-    }
     assert_int_equal(text_from_utf16(wide, n, false, &text), S_OK);
     assert_string_equal(text, expected);
     memory_free(text);
@@ -301,9 +300,8 @@ static void what_can_be_counted_is_listed(void **state)
     assert_int_equal(PdhEnumObjectsW(NULL, NULL, objects, &units, PERF_DETAIL_WIZARD, 1), ERROR_SUCCESS);
     static const WCHAR expected[] = u"Process\0Processor\0Processor Information\0System\0";
     bool found = false;
-    for (DWORD i = 0; i + sizeof expected / sizeof(WCHAR) - 1 <= units; i++) {
+    for (DWORD i = 0; i + sizeof expected / sizeof(WCHAR) - 1 <= units; i++)
         found |= !memcmp(objects + i, expected, sizeof expected - sizeof(WCHAR));
-    }
     assert_true(found);
     assert_int_equal(PdhEnumObjectItemsW(NULL, u"localhost", u"processor", counters, &counter_units, instances,
                                          &instance_units, PERF_DETAIL_WIZARD, 0),

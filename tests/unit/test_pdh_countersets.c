@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Countersets of Perflib V2 providers: what one process provides, any query sees as an object; what ends, vanishes. */
+#include "engine/os/memory.h"
 #include "engine/pdh/counterset_share.h"
 #include "engine/pdh/pdh.h"
-#include "engine/os/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 
 #define STATUS(x) ((PDH_STATUS)(x))
 static const GUID first_guid = {0x11111111, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
@@ -126,9 +127,8 @@ static void a_full_section_is_told(void **state)
     HRESULT hr = S_OK;
     assert_int_equal(counterset_provider_open(&p), S_OK);
     assert_int_equal(counterset_provider_add(p, &first_guid, "Test Set", false, counters, 4, &set), S_OK);
-    while (SUCCEEDED(hr) && n < 100000) {
+    while (SUCCEEDED(hr) && n < 100000)
         hr = counterset_provider_create_instance(p, set, "x", n++, &instance);
-    }
     assert_int_equal(hr, E_OUTOFMEMORY);
     assert_true(n > 5000);
     assert_int_equal(PdhValidatePathW(u"\\Test Set(x#5000)\\Raw"), ERROR_SUCCESS);

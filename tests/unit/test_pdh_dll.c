@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* openpdh.dll as any Windows program finds it: by LoadLibrary and GetProcAddress. */
-#include "engine/os/pdh_types.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/pdh_types.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 #include <tlhelp32.h>
 
 static HMODULE module;
@@ -15,9 +16,8 @@ static struct pdh_api api;
 static FARPROC entry(const char *name)
 {
     FARPROC found = GetProcAddress(module, name);
-    if (!found) {
+    if (!found)
         print_error("%s is not exported\n", name);
-    }
     assert_non_null(found);
     return found;
 }
@@ -27,16 +27,14 @@ static int load(void **state)
     (void)state;
     SetEnvironmentVariableW(u"OPENPLA_SAMPLE_LIMIT", u"0"); /* on a busy machine a sample may take its time here */
     module = LoadLibraryW(u"openpdh.dll");
-    if (!module) {
+    if (!module)
         return -1;
-    }
 #define LOAD_ENTRY(name, parameters)                                                                                   \
     {                                                                                                                  \
         FARPROC found = GetProcAddress(module, #name);                                                                 \
         memcpy(&api.name, &found, sizeof found);                                                                       \
-        if (!found) {                                                                                                  \
+        if (!found)                                                                                                    \
             return -1;                                                                                                 \
-        }                                                                                                              \
     }
     PDH_API_LIST(LOAD_ENTRY)
     return 0;
@@ -101,9 +99,8 @@ static void collects_by_itself(void **state)
     assert_int_equal(every(NULL, 1, event), (PDH_STATUS)PDH_INVALID_HANDLE);
     assert_int_equal(every(query, 100, event), ERROR_SUCCESS);
     assert_int_equal(every(query, 1, event), ERROR_SUCCESS); /* takes the place of the one before */
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         assert_int_equal(WaitForSingleObject(event, 30000), WAIT_OBJECT_0);
-    }
     assert_int_equal(api.PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
     ResetEvent(event);
@@ -121,9 +118,8 @@ struct setter {
 static DWORD WINAPI set_again_and_again(void *user)
 {
     struct setter *s = user;
-    for (DWORD i = 0; i < 200; i++) {
+    for (DWORD i = 0; i < 200; i++)
         s->failed |= collect_every(s->query, 100 + i, s->event) != ERROR_SUCCESS;
-    }
     return 0;
 }
 
@@ -133,9 +129,8 @@ static unsigned own_threads(void)
     HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
     unsigned count = 0;
     assert_true(all != INVALID_HANDLE_VALUE);
-    for (BOOL more = Thread32First(all, &entry); more; more = Thread32Next(all, &entry)) {
+    for (BOOL more = Thread32First(all, &entry); more; more = Thread32Next(all, &entry))
         count += entry.th32OwnerProcessID == GetCurrentProcessId();
-    }
     CloseHandle(all);
     return count;
 }
@@ -164,9 +159,8 @@ static void intervals_are_set_by_several_threads(void **state)
         assert_false(setters[i].failed);
     }
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
-    for (int i = 0; own_threads() > before && i < 600; i++) {
+    for (int i = 0; own_threads() > before && i < 600; i++)
         Sleep(100); /* the system may list for a while what has ended */
-    }
     assert_int_equal(own_threads(), before);
     CloseHandle(event);
 }
@@ -197,9 +191,8 @@ static void no_name_of_the_system_is_missing(void **state)
     const IMAGE_EXPORT_DIRECTORY *exports = (const void *)(base + directory->VirtualAddress);
     const DWORD *names = (const void *)(base + exports->AddressOfNames);
     assert_true(exports->NumberOfNames > 100);
-    for (DWORD i = 0; i < exports->NumberOfNames; i++) {
+    for (DWORD i = 0; i < exports->NumberOfNames; i++)
         entry((const char *)base + names[i]);
-    }
     FreeLibrary(system);
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Performance extension DLLs: their counters are there as all others, and what one does wrong is its own alone. */
-#include "engine/os/pdh_types.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
+#include "engine/os/pdh_types.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 
 #define SERVICE u"SYSTEM\\CurrentControlSet\\Services\\OpenPlaTestExtension"
 
@@ -46,9 +47,8 @@ static int begin(void **state)
 {
     (void)state;
     HMODULE module = LoadLibraryW(u"openpdh.dll");
-    if (!module) {
+    if (!module)
         return -1;
-    }
 #define LOAD_ENTRY(name, parameters)                                                                                   \
     {                                                                                                                  \
         FARPROC found = GetProcAddress(module, #name);                                                                 \
@@ -97,9 +97,8 @@ static void counters_of_a_dll_are_there(void **state)
     behave("3 4 well");
     assert_int_equal(api.PdhEnumObjectsW(NULL, NULL, list, &units, PERF_DETAIL_WIZARD, 1), ERROR_SUCCESS);
     bool found = false;
-    for (const WCHAR *p = list; *p; p += lstrlenW(p) + 1) {
+    for (const WCHAR *p = list; *p; p += lstrlenW(p) + 1)
         found |= !lstrcmpW(p, u"Test Extension");
-    }
     assert_true(found);
     units = 2000;
     assert_int_equal(api.PdhExpandWildCardPathW(NULL, u"\\Test Extension(*)\\R*", list, &units, 0), ERROR_SUCCESS);
@@ -135,9 +134,8 @@ static bool sample_until(PDH_HQUERY query, PDH_HCOUNTER ours, PDH_HCOUNTER their
         assert_int_equal(api.PdhCollectQueryData(query), ERROR_SUCCESS);
         *slow += clock_monotonic_ms() - begun > 250;
         assert_true(value_of(ours, &value));
-        if (value_of(theirs, &value) == there) {
+        if (value_of(theirs, &value) == there)
             return true;
-        }
     }
     return false;
 }
@@ -156,9 +154,8 @@ static void misbehaves(const char *how, bool comes_back)
         assert_true(sample_until(query, ours, theirs, true, &slow));
     } else {
         slow = 0;
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 5; i++)
             assert_true(sample_until(query, ours, theirs, false, &slow));
-        }
         print_message("%u of 5 samples slow\n", slow);
     }
     uint64_t begun = clock_monotonic_ms();
@@ -213,11 +210,10 @@ static void bench(void **state)
     for (int i = 1; i < 27; i++) {
         static const WCHAR *const named[] = {u"Raw", u"Rate/sec"};
         WCHAR path[64];
-        if (i < 3) {
+        if (i < 3)
             swprintf(path, 64, u"\\Test Extension(*)\\%ls", named[i - 1]);
-        } else {
+        else
             swprintf(path, 64, u"\\Test Extension(*)\\%d", 9004 + 2 * i); /* a name that no table has */
-        }
         all[i] = add(query, path);
     }
     assert_int_equal(api.PdhCollectQueryData(query), ERROR_SUCCESS);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory may run out at any allocation: a program that collects must get an error, not crash or leak (the sanitizer
    looks for leaks in the native run). */
-#include "engine/pdh/pdh.h"
 #include "engine/os/memory.h"
+#include "engine/pdh/pdh.h"
 #include "tests/unit/kernel_root.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 
 #ifdef _WIN32
 #define TRIES 120 /* the native run tries more */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions beyond the engine's own needs, and the ANSI form of all: what older programs call. */
-#include "engine/pdh/api.h"
-#include "engine/pdh/pdh.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+#include "engine/pdh/api.h"
+#include "engine/pdh/pdh.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 
 #define STATUS(x) ((PDH_STATUS)(x))
 static const struct api_source live = {0};
@@ -18,9 +19,8 @@ static void wide_is(const WCHAR *wide, const char *expected)
 {
     size_t n = 0;
     char *text;
-    while (wide[n]) {
+    while (wide[n])
         n++;
-    }
     assert_int_equal(text_from_utf16(wide, n, false, &text), S_OK);
     assert_string_equal(text, expected);
     memory_free(text);

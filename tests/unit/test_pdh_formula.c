@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a user sees of two raw samples, worked out by hand for each counter type. */
 #include "engine/pdh/formula.h"
-#include <math.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
-#include <string.h>
 #include <cmocka.h>
+#include <math.h>
+#include <string.h>
 
 #define G32 0x100000000LL
 static const struct {
@@ -143,12 +144,10 @@ static void no_type_is_missing(void **state)
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         size_t row = 0;
-        while (row < sizeof table / sizeof *table && table[row].type != types[i]) {
+        while (row < sizeof table / sizeof *table && table[row].type != types[i])
             row++;
-        }
-        if (row == sizeof table / sizeof *table) {
+        if (row == sizeof table / sizeof *table)
             print_error("0x%08X has no row\n", (unsigned)types[i]);
-        }
         assert_in_range(row, 0, sizeof table / sizeof *table - 1);
     }
 }

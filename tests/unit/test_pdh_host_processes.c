@@ -131,9 +131,8 @@ static void none_is_missed_for_long(void **state)
     assert_int_equal(settle(), 1);
     write_process(78, 5);
     unsigned readings = 1;
-    while (readings < 100 && read_all() == 1) {
+    while (readings < 100 && read_all() == 1)
         readings++;
-    }
     assert_in_range(readings, 2, 40);
 }
 

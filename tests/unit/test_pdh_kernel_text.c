@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's texts as numbers, from samples of /proc files, whole and cut off. */
-#include "engine/pdh/kernel_text.h"
-#include "engine/pdh/object.h"
 #include "engine/os/memory.h"
 #include "engine/os/process_text.h"
+#include "engine/pdh/kernel_text.h"
+#include "engine/pdh/object.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 
 static const char stat_text[] = "cpu  30 3 33 600 6 2 4 0 0 0\n"
                                 "cpu0 10 1 11 200 2 1 2 7 0 0\n"
@@ -40,11 +41,9 @@ static void processors_are_read(void **state)
 
 static bool has(const struct kernel_keys *k, const char *name, uint64_t value)
 {
-    for (size_t i = 0; i < k->count; i++) {
-        if (!strcmp(k->keys[i].name, name)) {
+    for (size_t i = 0; i < k->count; i++)
+        if (!strcmp(k->keys[i].name, name))
             return k->keys[i].has && k->keys[i].value == value;
-        }
-    }
     return false;
 }
 

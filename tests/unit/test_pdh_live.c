@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The figures against what the kernel says over the same time, read here by other means: a log must tell the truth. */
-#include "engine/pdh/pdh.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -9,13 +8,15 @@
 #include "engine/os/process.h"
 #include "engine/os/process_list.h"
 #include "engine/os/text.h"
-#include <inttypes.h>
+#include "engine/pdh/pdh.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
+#include <inttypes.h>
+#include <string.h>
 #ifndef _WIN32
 #include <pthread.h>
 #include <sched.h>
@@ -37,9 +38,8 @@ static void pin_to_processor_0(void)
 static void burn(unsigned ms)
 {
     volatile unsigned x = 0;
-    for (uint64_t end = clock_monotonic_ms() + ms; clock_monotonic_ms() < end;) {
+    for (uint64_t end = clock_monotonic_ms() + ms; clock_monotonic_ms() < end;)
         x = x + 1;
-    }
 }
 
 /* Idle and total ticks of the line that begins with `cpu`, by sscanf. */
@@ -57,9 +57,8 @@ static void kernel_says(struct kernel_file *f, const char *cpu, double *idle, do
                      8);
     *idle = (double)(v[3] + v[4]);
     *total = 0;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         *total += (double)v[i];
-    }
 }
 
 static double value_of(PDH_HCOUNTER counter)
@@ -159,9 +158,8 @@ static void this_program_is_listed(void **state)
     assert_int_equal(process_list_open("", &list), S_OK);
     assert_int_equal(process_list_read(list, PROCESS_USE, &entries, &count), S_OK);
     uint64_t generation = process_list_generation(list);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         own = entries[i].id == process_own_id() ? &entries[i] : own;
-    }
     assert_non_null(own);
     assert_string_equal(own->name, "test_pdh_live");
     assert_true(own->threads >= 1 && own->threads < 50);
@@ -172,9 +170,8 @@ static void this_program_is_listed(void **state)
     burn(300);
     assert_int_equal(process_list_read(list, PROCESS_USE, &entries, &count), S_OK);
     own = NULL;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         own = entries[i].id == process_own_id() ? &entries[i] : own;
-    }
     assert_non_null(own);
     used = own->user_time + own->kernel_time - used;
     assert_true(used >= 200000 && used <= 20000000); /* another program may have had the processor */
@@ -199,9 +196,8 @@ static void this_program_is_counted(void **state)
     burn(1000);
     PdhCollectQueryData(query);
     /* Asking Wine for its handles can crash its server, and with it every program of the prefix. */
-    if (counted == ERROR_SUCCESS) {
+    if (counted == ERROR_SUCCESS)
         PdhGetRawCounterValue(handles, NULL, &raw);
-    }
     assert_int_equal(raw.CStatus == PDH_CSTATUS_VALID_DATA, !host_is_wine());
     assert_int_equal((uint32_t)value_of(id), process_own_id());
     print_message("own processor time %.1f\n", value_of(time));
@@ -220,9 +216,8 @@ static bool wait_for_instance(PDH_HQUERY query, PDH_HCOUNTER counter, bool there
     for (uint64_t end = clock_monotonic_ms() + 10000; clock_monotonic_ms() < end;) {
         PdhCollectQueryData(query);
         PdhGetRawCounterValue(counter, NULL, &raw);
-        if ((raw.CStatus == PDH_CSTATUS_VALID_DATA) == there) {
+        if ((raw.CStatus == PDH_CSTATUS_VALID_DATA) == there)
             return there || raw.CStatus == PDH_CSTATUS_NO_INSTANCE;
-        }
         burn(20);
     }
     return false;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Log files through PDH's functions: what a query writes, another reads, and any program of the API can look into. */
 #include "engine/log/log.h"
+#include "engine/os/clock.h"
 #include "engine/pdh/api.h"
 #include "engine/pdh/pdh.h"
-#include "engine/os/clock.h"
 #include "scratch_folder.h"
+
 #include <math.h>
 
 #define STATUS(x) ((PDH_STATUS)(x))
@@ -42,9 +43,8 @@ static void wide_is(const WCHAR *wide, const char *expected)
 {
     size_t n = 0;
     char *text;
-    while (wide[n]) {
+    while (wide[n])
         n++;
-    }
     assert_int_equal(text_from_utf16(wide, n, false, &text), S_OK);
     assert_string_equal(text, expected);
     memory_free(text);
@@ -124,9 +124,8 @@ static void read_all(const char *name, bool raw)
     }
     PDH_RAW_COUNTER value;
     assert_int_equal(PdhGetRawCounterValue(reads, NULL, &value), ERROR_SUCCESS);
-    if (raw) {
+    if (raw)
         assert_true(value.FirstValue == 300 && value.SecondValue == 3000);
-    }
     assert_int_equal(PdhCollectQueryData(query), STATUS(PDH_NO_MORE_DATA));
     assert_int_equal(PdhCollectQueryData(query), STATUS(PDH_NO_MORE_DATA));
     /* Again, a part of it. */
@@ -224,9 +223,8 @@ static void files_are_read_in_the_order_of_their_times(void **state)
     assert_int_equal(text_to_utf16(both, &list, NULL), S_OK);
     for (WCHAR *p = list; *p; p++) {
         *p = *p == '\n' ? 0 : *p; /* the list's own NULs; text_format ends at the first */
-        if (!*p && !p[1]) {
+        if (!*p && !p[1])
             break;
-        }
     }
     assert_int_equal(PdhBindInputDataSourceW(&source, list), ERROR_SUCCESS);
     assert_int_equal(PdhOpenQueryH(source, 0, &query), ERROR_SUCCESS);
@@ -287,9 +285,8 @@ static void a_hundred_thousand_instances(void **state)
     assert_int_equal(PdhExpandWildCardPathW(wide, u"\\Session(*)\\Bytes", list, &units, 0), ERROR_SUCCESS);
     for (const WCHAR *p = list; *p; p++) {
         count++;
-        while (*p) {
+        while (*p)
             p++;
-        }
     }
     assert_int_equal(count, MANY);
     assert_int_equal(PdhOpenQueryW(wide, 0, &query), ERROR_SUCCESS);
@@ -391,9 +388,8 @@ static void a_log_keeps_to_its_size(void **state)
         int updates = 0;
         assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
         assert_int_equal(PdhAddCounterW(query, u"\\Memory\\Commit Limit", 0, &counter), ERROR_SUCCESS);
-        if (circular) { /* no room for one sample */
+        if (circular) /* no room for one sample */
             assert_int_equal(PdhOpenLogW(path, access, &type, query, 100, NULL, &log), STATUS(PDH_INVALID_ARGUMENT));
-        }
         assert_int_equal(PdhOpenLogW(path, access, &type, query, logs[i].most, NULL, &log), ERROR_SUCCESS);
         while (status == ERROR_SUCCESS && updates < (circular ? 300 : 3000)) {
             status = PdhUpdateLogW(log, NULL);

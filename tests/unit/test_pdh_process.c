@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The object Process over a process list that is told what to say: programs that start, end and take each other's
    place. This file stands in for the os layer's process list. */
-#include "engine/pdh/pdh.h"
 #include "engine/os/clock.h"
 #include "engine/os/process_list.h"
+#include "engine/pdh/pdh.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 
 #define SECOND 10000000
 

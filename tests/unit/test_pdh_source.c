@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects over kernel files that this test writes: what each value is made of, files that change their form or
    vanish, things that come and go, and sources that take too long. */
-#include "engine/pdh/pdh.h"
 #include "engine/os/clock.h"
 #include "engine/os/thread.h"
 #include "engine/pdh/object.h"
+#include "engine/pdh/pdh.h"
 #include "tests/unit/kernel_root.h"
 #ifndef _WIN32
 #include <fcntl.h>
@@ -36,9 +36,8 @@ static PDH_HCOUNTER add(const char *path)
     WCHAR *wide;
     assert_int_equal(text_to_utf16(path, &wide, NULL), S_OK);
     PDH_STATUS status = PdhAddEnglishCounterW(query, wide, 0, &counter);
-    if (status != ERROR_SUCCESS) {
+    if (status != ERROR_SUCCESS)
         print_message("%s: 0x%08X\n", path, (unsigned)status);
-    }
     assert_int_equal(status, ERROR_SUCCESS);
     memory_free(wide);
     return counter;
@@ -122,9 +121,8 @@ static void each_value_is_made_of_its_source(void **state)
 #endif
     };
     PDH_HCOUNTER counters[sizeof table / sizeof *table];
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         counters[i] = add(table[i].path);
-    }
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         PDH_RAW_COUNTER raw = raw_of(counters[i]);
@@ -167,16 +165,13 @@ static void connections_are_counted_when_they_change(void **state)
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         static const char *const paths[] = {"/proc/net/snmp", "/proc/net/tcp", "/proc/net/tcp6"};
         const char *const texts[] = {steps[i].snmp, steps[i].tcp, steps[i].tcp6};
-        for (size_t k = 0; k < 3; k++) {
-            if (texts[k]) {
+        for (size_t k = 0; k < 3; k++)
+            if (texts[k])
                 kernel_root_write(&root, paths[k], texts[k]);
-            }
-        }
         assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
         PDH_RAW_COUNTER four = raw_of(ipv4), six = raw_of(ipv6);
-        if (four.FirstValue != steps[i].ipv4 || six.FirstValue != steps[i].ipv6) {
+        if (four.FirstValue != steps[i].ipv4 || six.FirstValue != steps[i].ipv6)
             print_message("step %u: %d and %d\n", (unsigned)i, (int)four.FirstValue, (int)six.FirstValue);
-        }
         assert_int_equal(four.CStatus, PDH_CSTATUS_VALID_DATA);
         assert_true(four.FirstValue == steps[i].ipv4 && six.FirstValue == steps[i].ipv6);
     }
@@ -228,9 +223,8 @@ static void write_interfaces(size_t from, size_t to, uint64_t bytes)
 {
     struct text_buffer b = {0};
     text_buffer_add(&b, "Inter-| Receive\n face |bytes\n");
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++)
         text_buffer_format(&b, "veth%u: %u 20 1 2 0 0 0 0 0 30 3 4 0 0 0 0\n", (unsigned)i, (unsigned)(bytes + i));
-    }
     char *text = text_buffer_take(&b);
     assert_non_null(text);
     kernel_root_write(&root, "/proc/net/dev", text);
@@ -320,9 +314,8 @@ static HRESULT sample_test(struct object *o, struct source *source, uint64_t wan
 {
     (void)source;
     (void)wanted;
-    if (o->provider->index == 1 && waits) {
+    if (o->provider->index == 1 && waits)
         wakeup_wait(go, 60000);
-    }
     HRESULT hr = object_set_rows(o, 1);
     if (SUCCEEDED(hr)) {
         *object_row(o, 0) = ++*(int64_t *)o->state;
@@ -404,9 +397,8 @@ static void an_object_that_hangs(void **state)
     assert_int_equal(closed, 1);
     wakeup_set(go);
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "");
-    for (int i = 0; i < 1000 && closed < 2; i++) {
+    for (int i = 0; i < 1000 && closed < 2; i++)
         wakeup_wait(pause, 10);
-    }
     assert_int_equal(closed, 2);
     wakeup_free(pause);
     wakeup_free(go);

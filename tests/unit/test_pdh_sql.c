@@ -3,6 +3,7 @@
 #include "engine/pdh/api.h"
 #include "engine/pdh/pdh.h"
 #include "tests/unit/sql_fixture.h"
+
 #include <math.h>
 
 #define STATUS(x) ((PDH_STATUS)(x))
@@ -51,9 +52,8 @@ static void log_sets_are_written_listed_and_read(void **state)
     assert_int_equal(PdhAddCounterW(query, u"\\Processor(*)\\% Idle Time", 0, &idle), ERROR_SUCCESS);
     assert_int_equal(PdhOpenLogW(path, PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS, &type, query, 0, NULL, &log),
                      ERROR_SUCCESS);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         assert_int_equal(PdhUpdateLogW(log, NULL), ERROR_SUCCESS);
-    }
     assert_int_equal(PdhGetFormattedCounterValue(limit, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
     double expected = v.doubleValue;
     assert_int_equal(PdhGetLogSetGUID(log, &guid, &run), ERROR_SUCCESS);
@@ -100,9 +100,8 @@ int main(void)
         ON_BOTH(tables_are_made),
         ON_BOTH(log_sets_are_written_listed_and_read),
     };
-    if (!databases_open("test_pdh_sql")) {
+    if (!databases_open("test_pdh_sql"))
         return 1;
-    }
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     databases_close();
     return failures;

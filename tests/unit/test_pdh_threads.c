@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* One query used by several threads, as a program does that shows a chart while its user picks counters: what one
    collects must not be torn by what another adds, removes or reads. Built a second time with the thread sanitizer. */
-#include "engine/pdh/pdh.h"
 #include "engine/os/clock.h"
 #include "engine/os/thread.h"
+#include "engine/pdh/pdh.h"
 #include "tests/unit/kernel_root.h"
+
 #include <stdatomic.h>
 
 static PDH_HQUERY query;
@@ -18,9 +19,8 @@ static void collect(void *user)
     (void)user;
     while (!stop) {
         PDH_STATUS status = PdhCollectQueryData(query);
-        if (status == ERROR_SUCCESS) {
+        if (status == ERROR_SUCCESS)
             samples++;
-        }
         wakeup_wait(interval, 1);
     }
 }
@@ -44,16 +44,14 @@ static void change(void *user)
         PDH_HCOUNTER counter;
         PDH_FMT_COUNTERVALUE_ITEM_W *items;
         DWORD bytes = 0, count = 0;
-        if (PdhAddEnglishCounterW(query, paths[i % PATHS], 0, &counter) != ERROR_SUCCESS) {
+        if (PdhAddEnglishCounterW(query, paths[i % PATHS], 0, &counter) != ERROR_SUCCESS)
             continue;
-        }
         PdhCollectQueryData(query);
         PdhGetFormattedCounterArrayW(counter, PDH_FMT_DOUBLE, &bytes, &count, NULL);
         items = malloc(bytes + 1024);
         bytes += 1024;
-        if (items && PdhGetFormattedCounterArrayW(counter, PDH_FMT_DOUBLE, &bytes, &count, items) == ERROR_SUCCESS) {
+        if (items && PdhGetFormattedCounterArrayW(counter, PDH_FMT_DOUBLE, &bytes, &count, items) == ERROR_SUCCESS)
             values++;
-        }
         free(items);
         PdhRemoveCounter(counter);
         changes++;
@@ -106,9 +104,8 @@ static void several_threads_use_one_query(void **state)
     assert_int_equal(thread_start(collect, NULL, &threads[1]), S_OK);
     assert_int_equal(thread_start(change, &firsts[0], &threads[2]), S_OK);
     assert_int_equal(thread_start(change, &firsts[1], &threads[3]), S_OK);
-    for (uint64_t end = clock_monotonic_ms() + 60000; clock_monotonic_ms() < end && (changes < 60 || values < 20);) {
+    for (uint64_t end = clock_monotonic_ms() + 60000; clock_monotonic_ms() < end && (changes < 60 || values < 20);)
         thread_wait(threads[0], 20);
-    }
     stop = true;
     for (size_t i = 0; i < 4; i++) {
         assert_true(thread_wait(threads[i], 60000));

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The provider functions of Perflib V2: a program that provides a counterset, and another that reads it through PDH. */
-#include "engine/os/pdh_types.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/pdh_types.h"
 #include "engine/os/process.h"
-#include <perflib.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
-#include <string.h>
 #include <cmocka.h>
+#include <perflib.h>
+#include <string.h>
 
 #define NAMES                                                                                                          \
     u"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\_V2Providers\\"                                        \
@@ -21,9 +22,11 @@ static const GUID set_guid = {0xBBBBBBBB, 0x1111, 0x2222, {0x33, 0x33, 0x44, 0x4
 
 #define FUNCTIONS(X)                                                                                                   \
     X(PerfStartProvider)                                                                                               \
-    X(PerfStopProvider) X(PerfSetCounterSetInfo) X(PerfCreateInstance) X(PerfDeleteInstance) X(PerfQueryInstance)      \
-        X(PerfSetULongCounterValue) X(PerfSetULongLongCounterValue) X(PerfIncrementULongCounterValue)                  \
-            X(PerfDecrementULongCounterValue) X(PerfSetCounterRefValue)
+    X(PerfStopProvider)                                                                                                \
+    X(PerfSetCounterSetInfo)                                                                                           \
+    X(PerfCreateInstance) X(PerfDeleteInstance) X(PerfQueryInstance) X(PerfSetULongCounterValue)                       \
+        X(PerfSetULongLongCounterValue) X(PerfIncrementULongCounterValue) X(PerfDecrementULongCounterValue)            \
+            X(PerfSetCounterRefValue)
 #define MEMBER(name) __typeof__(&name) name##_;
 static struct {
     FUNCTIONS(MEMBER)
@@ -64,9 +67,8 @@ static HANDLE start_provider(void)
     info.counters[2] = (PERF_COUNTER_INFO){
         .CounterId = 3, .Type = PERF_COUNTER_LARGE_RAWCOUNT, .Attrib = 1, .Size = 8, .DetailLevel = 100};
     if (perf.PerfStartProvider_((GUID *)&provider_guid, NULL, &p) ||
-        perf.PerfSetCounterSetInfo_(p, &info.set, sizeof info)) {
+        perf.PerfSetCounterSetInfo_(p, &info.set, sizeof info))
         return NULL;
-    }
     return p;
 }
 
@@ -77,9 +79,8 @@ static int provide(void)
     HANDLE p = start_provider();
     PERF_COUNTERSET_INSTANCE *i = p ? perf.PerfCreateInstance_(p, &set_guid, L"worker", 7) : NULL;
     if (!i || perf.PerfSetULongCounterValue_(p, i, 1, 11) || perf.PerfSetULongLongCounterValue_(p, i, 2, 22ull << 32) ||
-        perf.PerfSetCounterRefValue_(p, i, 3, (void *)(uintptr_t)&own)) {
+        perf.PerfSetCounterRefValue_(p, i, 3, (void *)(uintptr_t)&own))
         return 1;
-    }
     for (int n = 0; n < 1000; n++) {
         Sleep(100);
         own++;
@@ -102,9 +103,8 @@ static bool wait_for(PDH_HQUERY query, PDH_HCOUNTER counter, double least)
     for (uint64_t end = clock_monotonic_ms() + 30000; clock_monotonic_ms() < end; Sleep(50)) {
         api.PdhCollectQueryData(query);
         bool has = value_of(counter, &value);
-        if (least < 0 ? !has : has && value >= least) {
+        if (least < 0 ? !has : has && value >= least)
             return true;
-        }
     }
     return false;
 }
@@ -135,9 +135,8 @@ static void another_process_is_read_until_it_ends(void **state)
     register_names();
     assert_int_equal(process_start(program, arguments, 1, &child), S_OK);
     assert_int_equal(api.PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
-    for (uint64_t end = clock_monotonic_ms() + 30000; !jobs && clock_monotonic_ms() < end; Sleep(50)) {
+    for (uint64_t end = clock_monotonic_ms() + 30000; !jobs && clock_monotonic_ms() < end; Sleep(50))
         api.PdhAddCounterW(query, u"\\Test Workers(worker)\\Jobs", 0, &jobs);
-    }
     assert_non_null(jobs);
     assert_int_equal(api.PdhAddCounterW(query, u"\\Test Workers(*)\\Bytes", 0, &bytes), ERROR_SUCCESS);
     assert_int_equal(api.PdhAddCounterW(query, u"\\Test Workers(worker)\\Counter 3", 0, &own), ERROR_SUCCESS);
@@ -193,12 +192,10 @@ static void wrong_calls_are_told(void **state)
 
 int main(int argc, char **argv)
 {
-    if (!load()) {
+    if (!load())
         return 99;
-    }
-    if (argc == 2 && !strcmp(argv[1], "provide")) {
+    if (argc == 2 && !strcmp(argv[1], "provide"))
         return provide();
-    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_calls_are_told),
         cmocka_unit_test(another_process_is_read_until_it_ends),

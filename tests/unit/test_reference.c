@@ -4,15 +4,14 @@
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
 #include <cmocka.h>
 #include <libxml/parser.h>
 #include <libxml/xmlschemas.h>
+#include <string.h>
 
 static const char *tree(void)
 {

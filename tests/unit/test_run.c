@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs of committed sets in host processes: start, stop, status, names, and what happens when things are in the way. */
-#include "run_fixture.h"
-#include "scratch_folder.h"
-
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+#include "run_fixture.h"
+#include "scratch_folder.h"
 
 #include <stdlib.h>
 #include <string.h>

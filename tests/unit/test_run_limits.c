@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What ends a run or a segment: limits, completion, full disks; and that a host ends without a leak. */
-#include "run_fixture.h"
-#include "scratch_folder.h"
-
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+#include "run_fixture.h"
+#include "scratch_folder.h"
 
 #include <string.h>
 #ifndef _WIN32

@@ -9,8 +9,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 
 /* Every step in every phase, one letter each: the phase after it, or '=' nothing, 'U' in use, 'N' not running,
    '!' never. */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What is asked of a run while it runs: a new definition, a flush, a stop at any moment; what it checks before it
    begins; what it leaves to be known. */
-#include "run_fixture.h"
-#include "scratch_folder.h"
-
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/run_state.h"
 #include "engine/run/sets.h"
+#include "run_fixture.h"
+#include "scratch_folder.h"
 
 #include <string.h>
 

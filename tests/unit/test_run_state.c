@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* State and start report between processes: what a reader sees is one publication, whatever happens to the writer. */
-#include "engine/run/run_state.h"
-
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/run/diagnostics.h"
+#include "engine/run/run_state.h"
 #include "engine/run/start_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
+#include <string.h>
 #ifdef _WIN32
 #include <windows.h>
 #else

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Limits of time: a provider that blocks, a host that hangs, a data manager that takes long. Without them a client
    waits for ever, and the set can never be started again. */
-#include "run_fixture.h"
-#include "scratch_folder.h"
-
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/os/thread.h"
+#include "run_fixture.h"
+#include "scratch_folder.h"
 
 #include <string.h>
 

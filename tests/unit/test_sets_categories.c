@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The five namespaces: which names a class takes, what a set of each must be, and what can be done with it.
    MS-PLA 3.2.1, 2.2.2.11; pla-behaviour 1, 4, 6. */
-#include "run_fixture.h"
-#include "scratch_folder.h"
-
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/sets.h"
+#include "run_fixture.h"
+#include "scratch_folder.h"
 
 #include <string.h>
 

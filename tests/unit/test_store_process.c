@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The store under several processes at once, and under processes that are killed while they write. */
-#include "save_run.h"
-#include "tests/unit/child_process.h"
 #include "engine/os/clock.h"
 #include "engine/store/store.h"
+#include "save_run.h"
+#include "tests/unit/child_process.h"
 
 #define XML_BYTES 20000
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets in the store: a mistake here loses a user's definition or shows a set that is not there. */
+#include "engine/store/store.h"
 #include "save_run.h"
 #include "tests/unit/scratch_folder.h"
-#include "engine/store/store.h"
 
 #define XML_A "<?xml version=\"1.0\"?>\n<DataCollectorSet><Name>a</Name></DataCollectorSet>"
 #define XML_B "<DataCollectorSet>\r\n  <Description>b</Description>\r\n</DataCollectorSet>\r\n\r\n"
@@ -360,10 +360,9 @@ static void delete_leaves_nothing(void **state)
     assert_true(file_exists(lock_path));
     assert_int_equal(store_delete("Service", "gone"), S_OK);
     assert_int_equal(folder_list(place, false, &files), S_OK);
-    for (size_t i = 0; i < files.count; i++) {
+    for (size_t i = 0; i < files.count; i++)
         if (strcmp(files.items[i], "store.lock") != 0 && strcmp(files.items[i], "notes.txt") != 0)
             fail_msg("%s", files.items[i]);
-    }
     texts_free(&files);
     /* a run that is still going keeps its lock, so that it runs once all the same */
     save("Gone", STORE_CREATE, XML_A, S_OK);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The supervisor: scheduled starts, hosts that die, runs that were cut off, expiry. The wall clock it sees is the
    test's: linked with --wrap=clock_utc. */
-#include "run_fixture.h"
-#include "scratch_folder.h"
-
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/run/supervisor.h"
+#include "run_fixture.h"
+#include "scratch_folder.h"
 
 #include <stdatomic.h>
 #include <string.h>

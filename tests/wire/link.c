@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Joins proxy, channel, stub and server. */
 #include "tests/wire/link.h"
+
+#include "com/proxy_stub.h"
+#include "idl/proxy_clsid.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "com/proxy_stub.h"
-#include "idl/proxy_clsid.h"
 
 int wire_link_open_apartment(void **state)
 {

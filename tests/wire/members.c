@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the signatures of tests/com/idl_members.inc. */
 #include "tests/wire/members.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -100,19 +101,17 @@ const IID *interface_id(const char *name)
         return &IID_IDispatch;
     if (!strcmp(name, "IUnknown"))
         return &IID_IUnknown;
-    for (size_t i = 0; i < MEMBERS; i++) {
+    for (size_t i = 0; i < MEMBERS; i++)
         if (!strcmp(members[i].interface_name, name))
             return members[i].iid;
-    }
     return NULL;
 }
 
 unsigned interface_slots(const char *name)
 {
     unsigned slots = 0;
-    for (size_t i = 0; i < MEMBERS; i++) {
+    for (size_t i = 0; i < MEMBERS; i++)
         if (!strcmp(members[i].interface_name, name))
             slots = members[i].opnum + 1;
-    }
     return slots;
 }

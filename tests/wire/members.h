@@ -3,10 +3,11 @@
 #ifndef OPENPLA_WIRE_MEMBERS_H
 #define OPENPLA_WIRE_MEMBERS_H
 
+#include "mspla.h"
+
 #include <stdbool.h>
 #include <windows.h>
 #include <ole2.h>
-#include "mspla.h"
 
 enum wire_type {
     WIRE_ULONG, /* also LONG */

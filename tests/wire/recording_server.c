@@ -2,6 +2,7 @@
 /* A vtable of 72 methods, each of which knows its slot. All arguments of our interfaces are of register size on x86-64
    and none has more than four, so one C signature serves; what a method does not have is not looked at. */
 #include "tests/wire/recording_server.h"
+
 #include <string.h>
 
 static struct recording_server *from_object(void *object)
@@ -79,10 +80,9 @@ void recording_server_init(struct recording_server *server)
 
 void recording_server_expect(struct recording_server *server, const struct member *member)
 {
-    for (unsigned i = 0; server->member && i < server->member->count; i++) {
+    for (unsigned i = 0; server->member && i < server->member->count; i++)
         if (server->member->parameters[i].in)
             value_free(server->member->parameters[i].type, &server->taken[i]);
-    }
     server->member = member;
     server->calls = 0;
     server->slot = 0;

@@ -2,25 +2,25 @@
 /* Requests that no proxy makes, and servers that fail: each must end as an error of that call. A stub that runs on
    takes the server, and every running data collector set's parent with it, or stores what was beside the request in
    memory. */
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "tests/wire/link.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include <cmocka.h>
 #include <rpc.h>
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "tests/wire/link.h"
+#include <string.h>
 
 #define WIN32_HRESULT(error) ((HRESULT)(0x80070000u | (error)))
 
 static const struct member *find(const char *interface_name, const char *name)
 {
-    for (size_t i = 0; i < MEMBERS; i++) {
+    for (size_t i = 0; i < MEMBERS; i++)
         if (!strcmp(members[i].interface_name, interface_name) && !strcmp(members[i].name, name))
             return &members[i];
-    }
     fail_msg("%s::%s", interface_name, name);
     return NULL;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The factory, proxies and stubs as COM objects: a wrong count either unloads openpla.dll under a live proxy or keeps
    it and its objects for ever. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 #include "com/proxy_stub.h"
 #include "engine/os/memory.h"
 #include "idl/proxy_clsid.h"
 #include "tests/wire/link.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
 
 static const CLSID proxy_class = OPENPLA_PROXY_CLSID;
 
@@ -180,10 +181,9 @@ static void calls_between_apartments_use_our_proxies(void **state)
     DWORD registration;
     CLSID class_id;
     recording_server_init(&server);
-    for (size_t i = 0; i < MEMBERS; i++) {
+    for (size_t i = 0; i < MEMBERS; i++)
         if (members[i].iid == &IID_IDataCollectorSet && !strcmp(members[i].name, "GET Status"))
             recording_server_expect(&server, &members[i]);
-    }
     server.give[0].enumeration = plaCompiling;
     assert_int_equal(wire_link_register(&registration), S_OK);
     assert_int_equal(CoGetPSClsid(&IID_IDataCollectorSet, &class_id), S_OK);

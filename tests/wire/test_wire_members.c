@@ -5,15 +5,16 @@
    non-null pointer only its OBJREF's signature and interface are looked at. Of the texts in a BSTR array Wine leaves
    out the referents; they are only seen to come through from end to end. The alignment of what a BSTR, VARIANT or
    SAFEARRAY pointer points to is Wine's own under Wine (tests/wire/values.c). */
+#include "com/proxy_stub.h"
+#include "tests/wire/link.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <cmocka.h>
-#include "com/proxy_stub.h"
-#include "tests/wire/link.h"
+#include <string.h>
 
 static struct recording_server other; /* the object that interface pointers point to */
 static DWORD registration;
@@ -65,10 +66,9 @@ static bool same(const struct wire *is, const struct wire *want)
 /* The OBJREF of an interface pointer among the bytes: its signature MEOW and, behind its flags, the interface. */
 static bool has_objref(const struct wire *wire, const IID *iid)
 {
-    for (size_t i = 0; i + 24 <= wire->size; i += 4) {
+    for (size_t i = 0; i + 24 <= wire->size; i += 4)
         if (!memcmp(wire->bytes + i, "MEOW", 4))
             return !memcmp(wire->bytes + i + 8, iid, sizeof *iid);
-    }
     return false;
 }
 
@@ -85,10 +85,9 @@ static bool begins_with(const struct wire *is, const struct wire *want, const st
 
 static const struct parameter *pointer_parameter(const struct member *member, bool in)
 {
-    for (unsigned i = 0; i < member->count; i++) {
+    for (unsigned i = 0; i < member->count; i++)
         if (member->parameters[i].in == in && member->parameters[i].type == WIRE_INTERFACE)
             return &member->parameters[i];
-    }
     return NULL;
 }
 
@@ -107,10 +106,9 @@ static bool request_is_right(struct wire_link *link, const struct member *member
     bool known = wire_put_parameters(&want, member, true, values, 2);
     union value arguments[MAX_PARAMETERS] = {{0}};
     (void)set;
-    for (unsigned i = 0; i < member->count; i++) {
+    for (unsigned i = 0; i < member->count; i++)
         if (member->parameters[i].in)
             arguments[i] = values[i];
-    }
     HRESULT hr = wire_link_call(link, member, arguments);
     bool right = hr == S_OK && link->channel.opnum == member->opnum && link->channel.request.size % 4 == 0;
     if (!known)
@@ -127,10 +125,9 @@ static bool stub_reads_a_request(struct wire_link *link, const struct member *me
         return set != VALUES_LEAST; /* with the least values every request is known */
     HRESULT hr = wire_channel_invoke(&link->channel, member->opnum, request.bytes, request.size);
     bool right = hr == S_OK && link->server.calls == 1 && link->server.slot == member->opnum;
-    for (unsigned i = 0; i < member->count; i++) {
+    for (unsigned i = 0; i < member->count; i++)
         if (member->parameters[i].in)
             right = value_equal(member->parameters[i].type, &link->server.taken[i], &values[i]) && right;
-    }
     if (!right)
         print_error("hr %#lx, %u calls\n", hr, link->server.calls);
     return right;
@@ -140,10 +137,9 @@ static bool reply_is_right(struct wire_link *link, const struct member *member, 
 {
     struct wire request = {.size = 0}, want = {.size = 0};
     union value least[MAX_PARAMETERS] = {{0}};
-    for (unsigned i = 0; i < member->count; i++) {
+    for (unsigned i = 0; i < member->count; i++)
         if (!member->parameters[i].in)
             value_give(member->parameters[i].type, &values[i], &link->server.give[i]);
-    }
     /* A result that is not S_OK must come through as it is: PLA_S_PROPERTY_IGNORED. */
     link->server.result = set ? S_OK : 0x00300100;
     wire_put_parameters(&request, member, true, least, 2);
@@ -156,10 +152,9 @@ static bool reply_is_right(struct wire_link *link, const struct member *member, 
         right = same(&link->channel.reply, &want) && right;
     else
         right = begins_with(&link->channel.reply, &want, pointer_parameter(member, false)) && right;
-    for (unsigned i = 0; i < member->count; i++) {
+    for (unsigned i = 0; i < member->count; i++)
         if (!member->parameters[i].in)
             value_free(member->parameters[i].type, &link->server.give[i]);
-    }
     return right;
 }
 
@@ -186,12 +181,11 @@ static bool proxy_reads_a_reply(struct wire_link *link, const struct member *mem
 static bool call_goes_through(struct wire_link *link, const struct member *member, union value *values, unsigned set)
 {
     union value arguments[MAX_PARAMETERS] = {{0}};
-    for (unsigned i = 0; i < member->count; i++) {
+    for (unsigned i = 0; i < member->count; i++)
         if (member->parameters[i].in)
             arguments[i] = values[i];
         else
             value_give(member->parameters[i].type, &values[i], &link->server.give[i]);
-    }
     link->server.result = set ? S_OK : 0x00300100;
     HRESULT hr = wire_link_call(link, member, arguments);
     bool right = hr == link->server.result && link->server.calls == 1 && link->server.slot == member->opnum;
@@ -277,10 +271,9 @@ static void peers_with_enumerations_of_4_bytes(void **state)
             struct wire request = {.size = 0};
             assert_true(wire_put_parameters(&request, member, true, values, 4));
             assert_int_equal(wire_channel_invoke(&link.channel, member->opnum, request.bytes, request.size), S_OK);
-            for (unsigned i = 0; i < member->count; i++) {
+            for (unsigned i = 0; i < member->count; i++)
                 if (member->parameters[i].in)
                     assert_true(value_equal(member->parameters[i].type, &link.server.taken[i], &values[i]));
-            }
             /* Our request, as that peer reads it. */
             struct wire four = {.size = 0};
             union value arguments[MAX_PARAMETERS];

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Sample values and the independent NDR encoder. */
 #include "tests/wire/values.h"
-#include <string.h>
+
 #include "engine/os/host.h"
+
+#include <string.h>
 
 static const GUID sample_guid = {0x9e814aad, 0x3204, 0x11d2, {0x9a, 0x82, 0x00, 0x60, 0x08, 0xa8, 0x69, 0x39}};
 

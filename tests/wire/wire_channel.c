@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* IRpcChannelBuffer of the wire tests. */
 #include "tests/wire/wire_channel.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The clocks of a POSIX system in FILETIME units. */
 #include "engine/os/clock.h"
+
 #include "engine/os/text.h"
 
 #include <time.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A POSIX system's one drive: the root. */
 #include "engine/os/drives.h"
+
 #include "engine/os/kernel_file.h"
 
 size_t drives_list(struct drive drives[DRIVES_MOST])

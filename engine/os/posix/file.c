@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Open files, whole files and lock files on POSIX systems. Writers hold flock, so that two never write one file. */
 #include "engine/os/file.h"
+
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
 
+#include <stdio.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>

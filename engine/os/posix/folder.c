@@ -4,9 +4,9 @@
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
 
+#include <stdlib.h>
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -92,11 +92,10 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
     if (!directory)
         return errno == ENOENT ? error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "\"%s\": folder not found", path)
                                : posix_failed(errno, path);
-    while (SUCCEEDED(hr) && (errno = 0, entry = readdir(directory)) != NULL) {
+    while (SUCCEEDED(hr) && (errno = 0, entry = readdir(directory)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             is_folder(directory, entry) == folders)
             hr = texts_add(&found, entry->d_name);
-    }
     if (SUCCEEDED(hr) && errno)
         hr = posix_failed(errno, path);
     closedir(directory);

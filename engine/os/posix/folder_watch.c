@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Watching a folder on Linux: inotify, and an eventfd that wakes the waiter. */
 #include "engine/os/folder_watch.h"
+
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"

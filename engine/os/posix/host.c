@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* This host and this process on POSIX systems. */
 #include "engine/os/host.h"
+
 #include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/posix/posix_call.h"
 
-#include <pthread.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <errno.h>
+#include <pthread.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernel files through descriptors that are kept: a read at offset 0 gives fresh figures. */
 #include "engine/os/kernel_file.h"
+
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
 
@@ -102,7 +103,7 @@ HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const c
 
     if (!directory)
         return posix_failed(errno, path);
-    while (SUCCEEDED(hr) && (entry = readdir(directory)) != NULL)
+    while (SUCCEEDED(hr) && (entry = readdir(directory)))
         hr = each(user, entry->d_name);
     closedir(directory);
     return hr;

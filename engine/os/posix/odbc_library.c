@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* unixODBC's driver manager. */
 #include "engine/os/odbc_library.h"
+
 #include "engine/os/error.h"
 
 #include <dlfcn.h>

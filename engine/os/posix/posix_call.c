@@ -56,9 +56,8 @@ HRESULT posix_report(int error, const char *what)
 
 int posix_flock(int fd, int operation)
 {
-    while (flock(fd, operation | LOCK_NB)) {
+    while (flock(fd, operation | LOCK_NB))
         if (errno != EINTR)
             return errno;
-    }
     return 0;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes on Linux: started apart from us, watched through /proc. */
 #include "engine/os/process.h"
+
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
 
+#include <stdio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

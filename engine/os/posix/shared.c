@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Named memory and events on Linux. A name lives in /dev/shm as long as one process holds a shared flock on it: whoever
    gets the exclusive lock is alone, and what it finds there was left by the dead. */
-#include "engine/os/process.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
+#include "engine/os/process.h"
 
+#include <stdatomic.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -29,10 +29,9 @@ struct section {
 /* Waits for the shared lock: the exclusive one is held for moments only. */
 static int lock_shared(int fd)
 {
-    while (flock(fd, LOCK_SH)) {
+    while (flock(fd, LOCK_SH))
         if (errno != EINTR)
             return errno;
-    }
     return 0;
 }
 

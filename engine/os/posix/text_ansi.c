@@ -14,14 +14,11 @@ static const WCHAR windows_1252[32] = {
 
 static char to_windows_1252(WCHAR unit)
 {
-    if (unit < 0x80 || (unit >= 0xA0 && unit < 0x100)) {
+    if (unit < 0x80 || (unit >= 0xA0 && unit < 0x100))
         return (char)unit;
-    }
-    for (unsigned i = 0; i < 32; i++) {
-        if (windows_1252[i] == unit) {
+    for (unsigned i = 0; i < 32; i++)
+        if (windows_1252[i] == unit)
             return (char)(0x80 + i);
-        }
-    }
     return '?';
 }
 
@@ -30,23 +27,20 @@ HRESULT text_to_ansi(const char *text, char **out, size_t *size)
     WCHAR *wide;
     size_t units;
     HRESULT hr = text_to_utf16(text, &wide, &units);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     char *ansi = memory_alloc(units + 1);
-    if (ansi == NULL) {
+    if (!ansi) {
         memory_free(wide);
         return error_set(E_OUTOFMEMORY, "out of memory for a text of %zu characters", units);
     }
-    for (size_t i = 0; i < units; i++) {
+    for (size_t i = 0; i < units; i++)
         ansi[i] = to_windows_1252(wide[i]);
-    }
     ansi[units] = '\0';
     memory_free(wide);
     *out = ansi;
-    if (size != NULL) {
+    if (size)
         *size = units;
-    }
     return S_OK;
 }
 
@@ -54,9 +48,8 @@ HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out)
 {
     WCHAR *wide = memory_alloc((size + 1) * sizeof *wide);
     *out = NULL;
-    if (!wide) {
+    if (!wide)
         return error_set(E_OUTOFMEMORY, "out of memory for a text of %zu characters", size);
-    }
     for (size_t i = 0; i < size; i++) {
         unsigned char byte = (unsigned char)text[i];
         wide[i] = byte >= 0x80 && byte < 0xA0 ? windows_1252[byte - 0x80] : byte;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads and wake-ups of POSIX. */
 #include "engine/os/thread.h"
+
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
 

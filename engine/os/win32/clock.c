@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows' clocks and time zone. */
-#include <windows.h>
 #include "engine/os/clock.h"
+
 #include "engine/os/host.h"
 #include "engine/os/text.h"
+
+#include <windows.h>
 
 int64_t clock_utc(void)
 {

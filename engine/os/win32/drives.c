@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The drives of Windows. */
 #include "engine/os/drives.h"
+
 #include "engine/os/win32/win32_call.h"
+
 #include <windows.h>
 
 static void root_of(char letter, WCHAR root[4])

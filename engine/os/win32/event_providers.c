@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Event providers on Windows: TDH where it works, the registry where it does not (Wine); security in the registry. */
 #include "engine/os/event_providers.h"
+
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/win32_call.h"
@@ -8,9 +9,8 @@
 #include <initguid.h>
 #include <evntcons.h>
 #include <sddl.h>
-#include <tdh.h>
-
 #include <string.h>
+#include <tdh.h>
 
 #define PUBLISHERS       L"SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WINEVT\\Publishers"
 /* Descriptors by GUID without braces; that of the default GUID is for all that have none (DefaultTraceSecurityGuid). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Open files, stored files and lock files on Windows. */
 #include "engine/os/file.h"
+
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/win32_call.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Watching a folder on Windows: a change notification, and an event that wakes the waiter. */
 #include "engine/os/folder_watch.h"
+
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include "engine/os/win32/win32_call.h"

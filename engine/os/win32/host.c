@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* This host and this process on Windows and under Wine. */
 #include "engine/os/host.h"
+
 #include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The PDH of this host: the system's on Windows, our openpdh.dll under Wine, whose own is empty. */
-#include <windows.h>
-#include "engine/os/host.h"
 #include "engine/os/file.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/win32/win32_call.h"
+
+#include <windows.h>
 
 /* Chosen once, for the life of the process; the module stays loaded. */
 static struct host_lock lock = HOST_LOCK_INIT;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The Linux kernel's files from inside Wine. A kept handle and NtReadFile at offset 0 cost a few microseconds more than
    pread itself; opening afresh costs ten times as much, and so does ReadFile with an OVERLAPPED. */
-#include <windows.h>
-#include <winternl.h>
 #include "engine/os/kernel_file.h"
+
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/win32_call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <windows.h>
+#include <winternl.h>
 #include <string.h>
 
 #define FILE_NAMES_INFORMATION_CLASS 12 /* FileNamesInformation */
@@ -40,10 +41,9 @@ static HRESULT unix_name(const char *path, WCHAR **out)
     if (!host_is_wine() || strlen(path) > sizeof(name) - 16)
         return win32_failed(ERROR_FILE_NOT_FOUND, path);
     snprintf(name, sizeof(name), "\\\\?\\unix%s", path);
-    for (char *c = name; *c; c++) {
+    for (char *c = name; *c; c++)
         if (*c == '/')
             *c = '\\';
-    }
     return text_to_utf16(name, out, NULL);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* odbc32.dll of the system folder; Wine's passes every call on to the host's unixODBC. */
-#include <windows.h>
 #include "engine/os/odbc_library.h"
+
 #include "engine/os/win32/win32_call.h"
+
+#include <windows.h>
 
 #define LIBRARY "odbc32.dll"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes on Windows. */
 #include "engine/os/process.h"
+
 #include "engine/os/memory.h"
 #include "engine/os/win32/process_handle.h"
 #include "engine/os/win32/win32_call.h"
@@ -28,10 +29,9 @@ static void add_argument(struct text_buffer *line, const char *argument)
         if (*c == '\\') {
             backslashes++;
         } else {
-            if (*c == '"') {
+            if (*c == '"')
                 for (size_t i = 0; i <= backslashes; i++)
                     text_buffer_add(line, "\\");
-            }
             backslashes = 0;
         }
         text_buffer_add_n(line, c, 1);

@@ -3,8 +3,10 @@
    the kernel cuts it) that started within a second or two. Programs of another prefix may be there under the same name,
    started at almost the same moment: then the size of the address space, which Wine tells exactly, must decide. */
 #include "engine/os/win32/process_match.h"
+
 #include "engine/os/memory.h"
 #include "engine/os/process_lists.h"
+
 #include <string.h>
 
 #define SECOND      10000000
@@ -31,9 +33,8 @@ static bool same_name(const char *name, const char *kernel)
     size_t length = strlen(name), all = length + 4;
     char whole[KERNEL_NAME + 1] = {0};
     memcpy(whole, name, length < KERNEL_NAME ? length : KERNEL_NAME);
-    for (size_t i = length; i < all && i < KERNEL_NAME; i++) {
+    for (size_t i = length; i < all && i < KERNEL_NAME; i++)
         whole[i] = ".exe"[i - length];
-    }
     return text_equal_nocase(whole, kernel);
 }
 
@@ -49,9 +50,8 @@ static const struct process_entry *find(const struct process_entry *e, const str
     int64_t second = INT64_MAX;
     unsigned sizes = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!same_name(e->name, host[i].name) || distance(e, &host[i]) > TOLERANCE) {
+        if (!same_name(e->name, host[i].name) || distance(e, &host[i]) > TOLERANCE)
             continue;
-        }
         if (!nearest || distance(e, &host[i]) < distance(e, nearest)) {
             second = nearest ? distance(e, nearest) : second;
             nearest = &host[i];
@@ -63,9 +63,8 @@ static const struct process_entry *find(const struct process_entry *e, const str
             sizes++;
         }
     }
-    if (!nearest || second == INT64_MAX || second - distance(e, nearest) > CLEARLY) {
+    if (!nearest || second == INT64_MAX || second - distance(e, nearest) > CLEARLY)
         return nearest;
-    }
     return sizes == 1 ? same_size : NULL;
 }
 
@@ -87,9 +86,8 @@ HRESULT process_match_find(struct process_match **match, const char *root, const
     }
     hr = process_lister_host.read((*match)->list, PROCESS_USE, &host, &host_count);
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
-        if (files[i].id) {
+        if (files[i].id)
             continue;
-        }
         const struct process_entry *found = find(&entries[i], host, host_count);
         files[i].id = found ? found->id : 0;
         all &= found != NULL;

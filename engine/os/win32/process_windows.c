@@ -3,12 +3,13 @@
    Wine it knows no page faults, private bytes or transfers: those come from the files of the Linux process behind. It
    knows no handles either, and its table of all handles must not be asked for: Wine 8's server crashes, and with it
    every program of the prefix, when a process begins or ends at that moment. */
-#include "engine/os/process_lists.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process_files.h"
+#include "engine/os/process_lists.h"
 #include "engine/os/text.h"
 #include "engine/os/win32/process_match.h"
+
 #include <windows.h>
 #include <winternl.h>
 #include <string.h>
@@ -75,9 +76,8 @@ static HRESULT open_list(const char *root, void **out)
     size_t length = strlen(root);
     struct windows_list *list = memory_zero(1, sizeof *list + length + 1);
     *out = list;
-    if (!list) {
+    if (!list)
         return E_OUTOFMEMORY;
-    }
     memcpy(list->root, root, length + 1);
     list->is_wine = host_is_wine();
     list->kept.most = kernel_file_share();
@@ -115,18 +115,15 @@ static HRESULT query(struct buffer *b, SYSTEM_INFORMATION_CLASS kind)
     for (;;) {
         ULONG need = 0;
         NTSTATUS status = NtQuerySystemInformation(kind, b->bytes, b->size, &need);
-        if (status == 0) {
+        if (status == 0)
             return S_OK;
-        }
-        if (status != (NTSTATUS)0xC0000004 /* STATUS_INFO_LENGTH_MISMATCH */ || need > 64 * 1024 * 1024) {
+        if (status != (NTSTATUS)0xC0000004 /* STATUS_INFO_LENGTH_MISMATCH */ || need > 64 * 1024 * 1024)
             return error_set(E_FAIL, "the list of processes: status 0x%08X", (unsigned)status);
-        }
         /* More may come before the next try. */
         ULONG size = (need > b->size ? need : b->size) + 16 * 1024;
         BYTE *bytes = memory_resize(b->bytes, size);
-        if (!bytes) {
+        if (!bytes)
             return E_OUTOFMEMORY;
-        }
         b->bytes = bytes;
         b->size = size;
     }
@@ -136,17 +133,14 @@ static HRESULT query(struct buffer *b, SYSTEM_INFORMATION_CLASS kind)
 static HRESULT base_name(const UNICODE_STRING *name, char **out)
 {
     size_t from = 0, units = name->Buffer ? name->Length / sizeof(WCHAR) : 0;
-    for (size_t i = 0; i < units; i++) {
-        if (name->Buffer[i] == L'\\') {
+    for (size_t i = 0; i < units; i++)
+        if (name->Buffer[i] == L'\\')
             from = i + 1;
-        }
-    }
     static const WCHAR empty[1];
     HRESULT hr = text_from_utf16(units ? name->Buffer + from : empty, units - from, true, out);
     size_t length = SUCCEEDED(hr) ? strlen(*out) : 0;
-    if (length > 4 && text_equal_nocase(*out + length - 4, ".exe")) {
+    if (length > 4 && text_equal_nocase(*out + length - 4, ".exe"))
         (*out)[length - 4] = 0;
-    }
     return hr;
 }
 
@@ -158,9 +152,8 @@ static const struct process_record *next_record(const struct process_record *r)
 /* Id 0 is the idle process: no program. */
 static const struct process_record *next_process(const struct process_record *r)
 {
-    while (r && !r->id) {
+    while (r && !r->id)
         r = next_record(r);
-    }
     return r;
 }
 
@@ -168,9 +161,8 @@ static const struct process_record *next_process(const struct process_record *r)
 static int64_t base_priority(LONG priority, bool is_wine)
 {
     static const int64_t of_class[] = {PROCESS_ABSENT, 4, 8, 13, 24, 6, 10};
-    if (!is_wine) {
+    if (!is_wine)
         return priority;
-    }
     return priority > 0 && priority < (LONG)(sizeof of_class / sizeof *of_class) ? of_class[priority] : PROCESS_ABSENT;
 }
 
@@ -204,11 +196,9 @@ static bool is_same(const struct windows_list *list)
 {
     const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
     size_t i = 0;
-    for (; r && i < list->count; i++, r = next_process(next_record(r))) {
-        if (list->entries[i].id != (uint32_t)(ULONG_PTR)r->id || list->entries[i].start != r->start.QuadPart) {
+    for (; r && i < list->count; i++, r = next_process(next_record(r)))
+        if (list->entries[i].id != (uint32_t)(ULONG_PTR)r->id || list->entries[i].start != r->start.QuadPart)
             return false;
-        }
-    }
     return !r && i == list->count && list->generation;
 }
 
@@ -221,13 +211,11 @@ static HRESULT make_entries(struct windows_list *list)
     for (; r; r = next_process(next_record(r))) {
         char *name = NULL;
         if (!memory_grow((void **)&list->entries, &list->capacity, list->count + 1, sizeof *list->entries) ||
-            !memory_grow((void **)&list->files, &list->file_capacity, list->count + 1, sizeof *list->files)) {
+            !memory_grow((void **)&list->files, &list->file_capacity, list->count + 1, sizeof *list->files))
             return E_OUTOFMEMORY;
-        }
         HRESULT hr = base_name(&r->name, &name);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             return hr;
-        }
         list->files[list->count] = (struct process_files){0};
         list->entries[list->count++] = (struct process_entry){.name = name};
     }
@@ -238,12 +226,10 @@ static HRESULT list_threads(struct windows_list *list)
 {
     const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
     size_t count = 0;
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         count += list->entries[i].threads;
-    }
-    if (!memory_grow((void **)&list->threads, &list->thread_capacity, count, sizeof *list->threads)) {
+    if (!memory_grow((void **)&list->threads, &list->thread_capacity, count, sizeof *list->threads))
         return E_OUTOFMEMORY;
-    }
     struct thread_entry *to = list->threads;
     for (size_t i = 0; i < list->count; i++, r = next_process(next_record(r))) {
         const struct thread_record *from = (const struct thread_record *)(r + 1);
@@ -271,16 +257,14 @@ static HRESULT read_files(struct windows_list *list, uint32_t figures)
     for (size_t i = 0; i < list->count && hr != E_OUTOFMEMORY; i++) {
         struct process_files *f = &list->files[i];
         struct process_stat stat;
-        if (!f->id) {
+        if (!f->id)
             continue;
-        }
         if (figures & PROCESS_FAULTS) {
             hr = process_files_stat(f, list->root, &list->kept, &stat);
             list->entries[i].page_faults = SUCCEEDED(hr) ? (int64_t)stat.faults : PROCESS_ABSENT;
         }
-        if (hr != E_OUTOFMEMORY) {
+        if (hr != E_OUTOFMEMORY)
             hr = process_files_figures(f, list->root, &list->kept, figures & ~PROCESS_HANDLES, &list->entries[i]);
-        }
     }
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
@@ -291,23 +275,18 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     HRESULT hr = query(&list->processes, SystemProcessInformation);
     if (SUCCEEDED(hr) && !is_same(list)) {
         hr = make_entries(list);
-        if (FAILED(hr)) {
+        if (FAILED(hr))
             forget_entries(list);
-        }
     }
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
-    for (size_t i = 0; i < list->count; i++, r = next_process(next_record(r))) {
+    for (size_t i = 0; i < list->count; i++, r = next_process(next_record(r)))
         set_figures(list, &list->entries[i], r);
-    }
-    if (figures & PROCESS_THREADS) {
+    if (figures & PROCESS_THREADS)
         hr = list_threads(list);
-    }
-    if (SUCCEEDED(hr) && list->is_wine && (figures & (PROCESS_MEMORY | PROCESS_IO | PROCESS_FAULTS))) {
+    if (SUCCEEDED(hr) && list->is_wine && (figures & (PROCESS_MEMORY | PROCESS_IO | PROCESS_FAULTS)))
         hr = read_files(list, figures);
-    }
     *entries = list->entries;
     *count = list->count;
     return hr;
@@ -319,9 +298,8 @@ bool process_list_wants_host(void)
 {
     WCHAR value[16];
     DWORD size = sizeof value, units = GetEnvironmentVariableW(L"OPENPLA_PROCESSES", value, 16);
-    if (units > 0) {
+    if (units > 0)
         return units < 16 && !_wcsicmp(value, L"host");
-    }
     return !RegGetValueW(HKEY_LOCAL_MACHINE, L"Software\\OpenPLA", L"Processes", RRF_RT_REG_SZ, NULL, value, &size) &&
            !_wcsicmp(value, L"host");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Named memory and events on Windows: for the whole machine where this account may, else for its logon. */
-#include "engine/os/process.h"
 #include "engine/os/memory.h"
+#include "engine/os/process.h"
 #include "engine/os/win32/process_handle.h"
 #include "engine/os/win32/win32_call.h"
 

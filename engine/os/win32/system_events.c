@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Events into Windows' event log through the provider that Windows' own manifest describes. Under Wine the calls reach
    nobody. */
-#include <windows.h>
 #include "engine/os/system_events.h"
+
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include "engine/os/win32/win32_call.h"
 
+#include <windows.h>
 #include <evntprov.h>
 
 static const GUID provider = {0xE4D53F84, 0x7DE3, 0x11D8, {0x94, 0x35, 0x50, 0x50, 0x54, 0x50, 0x30, 0x30}};

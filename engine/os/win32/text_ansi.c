@@ -2,18 +2,17 @@
 /* The system's ANSI code page. */
 #include "engine/os/text_ansi.h"
 
-#include <windows.h>
-
 #include "engine/os/memory.h"
+
+#include <windows.h>
 
 HRESULT text_to_ansi(const char *text, char **out, size_t *size)
 {
     WCHAR *wide;
     size_t units;
     HRESULT hr = text_to_utf16(text, &wide, &units);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         return hr;
-    }
     if (units > INT_MAX / 4) {
         memory_free(wide);
         return error_set(E_OUTOFMEMORY, "a text of %zu characters is too long for the ANSI code page", units);
@@ -23,23 +22,20 @@ HRESULT text_to_ansi(const char *text, char **out, size_t *size)
     DWORD flags = utf8 ? 0 : WC_NO_BEST_FIT_CHARS;
     const char *replacement = utf8 ? NULL : "?";
     int length = 0;
-    if (units > 0) {
+    if (units > 0)
         length = WideCharToMultiByte(CP_ACP, flags, wide, (int)units, NULL, 0, replacement, NULL);
-    }
     char *ansi = memory_alloc((size_t)length + 1);
-    if (ansi == NULL) {
+    if (!ansi) {
         memory_free(wide);
         return error_set(E_OUTOFMEMORY, "out of memory for a text of %zu characters", units);
     }
-    if (length > 0) {
+    if (length > 0)
         length = WideCharToMultiByte(CP_ACP, flags, wide, (int)units, ansi, length, replacement, NULL);
-    }
     ansi[length] = '\0';
     memory_free(wide);
     *out = ansi;
-    if (size != NULL) {
+    if (size)
         *size = (size_t)length;
-    }
     return S_OK;
 }
 
@@ -52,13 +48,11 @@ HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out)
     }
     const DWORD flags = replace ? 0 : MB_ERR_INVALID_CHARS;
     int units = size > INT_MAX ? 0 : MultiByteToWideChar(CP_ACP, flags, text, (int)size, NULL, 0);
-    if (units <= 0) {
+    if (units <= 0)
         return error_set(E_INVALIDARG, "a text of %zu bytes is none of the ANSI code page", size);
-    }
     WCHAR *wide = memory_alloc((size_t)units * sizeof *wide);
-    if (!wide) {
+    if (!wide)
         return error_set(E_OUTOFMEMORY, "out of memory for a text of %zu characters", size);
-    }
     MultiByteToWideChar(CP_ACP, flags, text, (int)size, wide, units);
     HRESULT hr = text_from_utf16(wide, (size_t)units, replace, out);
     memory_free(wide);

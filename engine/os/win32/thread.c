@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads and wake-ups of Windows. */
-#include <windows.h>
 #include "engine/os/thread.h"
+
 #include "engine/os/memory.h"
 #include "engine/os/win32/win32_call.h"
+
+#include <windows.h>
 
 struct thread {
     HANDLE handle;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* System codes and long paths on Windows. */
 #include "engine/os/win32/win32_call.h"
+
 #include "engine/os/memory.h"
 
 #include <string.h>

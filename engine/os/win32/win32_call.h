@@ -3,8 +3,9 @@
 #ifndef OPENPLA_WIN32_CALL_H
 #define OPENPLA_WIN32_CALL_H
 
-#include <windows.h>
 #include "engine/os/text.h"
+
+#include <windows.h>
 
 /* HRESULT_FROM_WIN32(code) with an error text that names `what`. */
 HRESULT win32_report(DWORD code, const char *what);
