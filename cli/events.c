@@ -3,7 +3,7 @@
 #include "cli/inputs.h"
 #include "cli/json.h"
 #include "cli/verbs.h"
-#include "engine/log/event_file.h"
+#include "engine/log/journal.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/folder_watch.h"
@@ -18,15 +18,15 @@ struct choice {
     const char *set, *level;
     uint32_t id, last, max;
     bool follow, json;
-    enum event_level worst; /* shown: this level and what is worse */
+    enum journal_level worst; /* shown: this level and what is worse */
 };
 
 static const struct {
     const char *name;
-    enum event_level level;
-} levels[] = {{"error", EVENT_ERROR}, {"warning", EVENT_WARNING}, {"information", EVENT_INFORMATION}};
+    enum journal_level level;
+} levels[] = {{"error", JOURNAL_ERROR}, {"warning", JOURNAL_WARNING}, {"information", JOURNAL_INFORMATION}};
 
-static const char *level_name(enum event_level level)
+static const char *level_name(enum journal_level level)
 {
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
         if (levels[i].level == level)
@@ -35,7 +35,7 @@ static const char *level_name(enum event_level level)
 }
 
 /* Of which set the event tells: its first field, but for those that tell of none. */
-static const char *set_of(const struct event_record *e)
+static const char *set_of(const struct journal_entry *e)
 {
     for (size_t i = 0; i < e->count; i++)
         if (text_equal_nocase(e->fields[i].name, "DataCollecotrSet"))
@@ -46,12 +46,12 @@ static const char *set_of(const struct event_record *e)
     return "";
 }
 
-static bool is_chosen(const struct choice *c, const struct event_record *e)
+static bool is_chosen(const struct choice *c, const struct journal_entry *e)
 {
     return (c->id == 0 || e->id == c->id) && e->level <= c->worst && (!c->set || text_matches(c->set, set_of(e)));
 }
 
-static void print_json(const struct event_record *e)
+static void print_json(const struct journal_entry *e)
 {
     struct json j = {.out = stdout, .compact = true};
     char *time = format_iso_time(e->utc);
@@ -68,7 +68,7 @@ static void print_json(const struct event_record *e)
     memory_free(time);
 }
 
-static void print_text(const struct event_record *e)
+static void print_text(const struct journal_entry *e)
 {
     struct calendar_time t = clock_calendar(clock_utc_to_local(e->utc));
     printf("%04d-%02d-%02d %02d:%02d:%02d.%03d  %u %s  %s:", t.year, t.month, t.day, t.hour, t.minute, t.second,
@@ -80,12 +80,12 @@ static void print_text(const struct event_record *e)
 }
 
 /* Shows what there is, but for the first `skipped` that are chosen. *seen: how many were chosen. */
-static HRESULT show(struct event_reader *r, const struct choice *c, uint64_t skipped, uint64_t *shown, uint64_t *seen)
+static HRESULT show(struct journal_reader *r, const struct choice *c, uint64_t skipped, uint64_t *shown, uint64_t *seen)
 {
-    struct event_record e;
+    struct journal_entry e;
     HRESULT hr = S_OK;
     *seen = 0;
-    while ((c->max == 0 || *shown < c->max) && (hr = event_reader_next(r, &e)) == S_OK) {
+    while ((c->max == 0 || *shown < c->max) && (hr = journal_reader_next(r, &e)) == S_OK) {
         if (!is_chosen(c, &e) || (*seen)++ < skipped)
             continue;
         if (c->json)
@@ -99,19 +99,19 @@ static HRESULT show(struct event_reader *r, const struct choice *c, uint64_t ski
 
 static HRESULT count(const char *folder, const struct choice *c, uint64_t *all)
 {
-    struct event_reader *r;
-    struct event_record e;
-    HRESULT hr = event_reader_open(folder, &r);
+    struct journal_reader *r;
+    struct journal_entry e;
+    HRESULT hr = journal_reader_open(folder, &r);
     *all = 0;
     if (FAILED(hr))
         return hr;
-    while ((hr = event_reader_next(r, &e)) == S_OK)
+    while ((hr = journal_reader_next(r, &e)) == S_OK)
         *all += is_chosen(c, &e);
-    event_reader_close(r);
+    journal_reader_close(r);
     return hr;
 }
 
-static HRESULT follow(struct event_reader *r, const char *folder, const struct choice *c, uint64_t *shown)
+static HRESULT follow(struct journal_reader *r, const char *folder, const struct choice *c, uint64_t *shown)
 {
     struct folder_watch *watch = NULL;
     uint64_t seen;
@@ -131,26 +131,26 @@ static HRESULT follow(struct event_reader *r, const char *folder, const struct c
 
 static HRESULT show_events(const struct choice *c)
 {
-    struct event_reader *r = NULL;
+    struct journal_reader *r = NULL;
     uint64_t all = 0, shown = 0, seen;
-    char *folder = event_folder();
+    char *folder = journal_folder();
     HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && c->last > 0)
         hr = count(folder, c, &all);
     if (SUCCEEDED(hr))
-        hr = event_reader_open(folder, &r);
+        hr = journal_reader_open(folder, &r);
     if (SUCCEEDED(hr))
         hr = show(r, c, c->last > 0 && all > c->last ? all - c->last : 0, &shown, &seen);
     if (SUCCEEDED(hr) && c->follow)
         hr = follow(r, folder, c, &shown);
-    event_reader_close(r);
+    journal_reader_close(r);
     memory_free(folder);
     return hr;
 }
 
 static int run(int argc, char **argv)
 {
-    struct choice c = {.worst = EVENT_INFORMATION};
+    struct choice c = {.worst = JOURNAL_INFORMATION};
     const struct option options[] = {
         {"set", OPTION_TEXT, &c.set},    {"id", OPTION_COUNT, &c.id},   {"level", OPTION_TEXT, &c.level},
         {"last", OPTION_COUNT, &c.last}, {"max", OPTION_COUNT, &c.max}, {"follow", OPTION_FLAG, &c.follow},

@@ -29,13 +29,13 @@ HRESULT section_open(const char *name, size_t size, bool create, struct section 
 void *section_memory(struct section *s);
 void section_close(struct section *s); /* NULL is allowed */
 
-struct event; /* auto-reset, named */
-HRESULT event_open(const char *name, bool create, struct event **out);
-HRESULT event_set(struct event *e);
+struct signal; /* auto-reset, named */
+HRESULT signal_open(const char *name, bool create, struct signal **out);
+HRESULT signal_set(struct signal *e);
 /* S_OK: it was set; S_FALSE: timeout. */
-HRESULT event_wait(struct event *e, uint32_t timeout_ms);
+HRESULT signal_wait(struct signal *e, uint32_t timeout_ms);
 /* S_OK: event was set; S_FALSE: timeout; E_ABORT: the process ended first. */
-HRESULT event_wait_or_process(struct event *e, struct process *p, uint32_t timeout_ms);
-void event_close(struct event *e);
+HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms);
+void signal_close(struct signal *e);
 
 #endif

@@ -94,7 +94,7 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
         return PDH_INVALID_ARGUMENT;
     PDH_STATUS status = look(form, source, machine, &name, &q);
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
-        struct object *o;
+        struct counter_object *o;
         const struct provider *p = q->catalogue->providers[i];
         if ((detail & 0xFFFF) < PERF_DETAIL_NOVICE || !catalogue_is_of(p, name))
             continue;
@@ -112,12 +112,12 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
 }
 
 /* Names of the counters, and of the instances without their "#1". */
-static HRESULT list_items(const struct object *o, DWORD detail, struct texts *counters, struct texts *instances)
+static HRESULT list_items(const struct counter_object *o, DWORD detail, struct texts *counters, struct texts *instances)
 {
     HRESULT hr = S_OK;
     for (uint32_t i = 0; i < o->provider->counter_count && SUCCEEDED(hr); i++) {
         const struct counter_schema *c = &o->provider->counters[i];
-        if (object_has_counter(o, i) && c->detail <= (detail & 0xFFFF))
+        if (counter_object_has_counter(o, i) && c->detail <= (detail & 0xFFFF))
             hr = texts_add(counters, c->name);
     }
     for (size_t i = 0; o->instances && i < o->instances->count && SUCCEEDED(hr); i++) {
@@ -130,7 +130,7 @@ static HRESULT list_items(const struct object *o, DWORD detail, struct texts *co
 }
 
 /* The object called `name` among those of the machine. */
-static PDH_STATUS find_object(struct query *q, const char *machine, const char *name, struct object **out)
+static PDH_STATUS find_object(struct query *q, const char *machine, const char *name, struct counter_object **out)
 {
     size_t at = catalogue_find(q->catalogue, machine, name);
     return at == q->catalogue->count ? (PDH_STATUS)PDH_CSTATUS_NO_OBJECT : query_object(q, at, out);
@@ -145,7 +145,7 @@ PDH_STATUS api_enum_object_items(enum api_form form, struct api_source source, c
         return PDH_INVALID_ARGUMENT;
     char *name = NULL, *machine_name = NULL;
     struct query *q = NULL;
-    struct object *o;
+    struct counter_object *o;
     struct texts counter_names = {0}, instance_names = {0};
     PDH_STATUS status = api_text_in(form, object, PDH_MAX_COUNTER_PATH, PDH_CSTATUS_NO_OBJECT, &name);
     if (status == ERROR_SUCCESS)
@@ -194,7 +194,7 @@ PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source,
                                    const void *object, void *name, LPDWORD units)
 {
     struct query *q = NULL;
-    struct object *o;
+    struct counter_object *o;
     char *machine_name = NULL, *object_name;
     if (!object || !units || (!name && *units))
         return PDH_INVALID_ARGUMENT;
@@ -205,7 +205,7 @@ PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source,
         status = find_object(q, machine_name, object_name, &o);
     if (status == ERROR_SUCCESS) {
         uint32_t i = 0;
-        while (i < o->provider->counter_count && !object_has_counter(o, i))
+        while (i < o->provider->counter_count && !counter_object_has_counter(o, i))
             i++;
         status = i < o->provider->counter_count ? api_text_out(form, o->provider->counters[i].name, name, units)
                                                 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;

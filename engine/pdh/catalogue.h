@@ -4,7 +4,7 @@
 #ifndef OPENPLA_PDH_CATALOGUE_H
 #define OPENPLA_PDH_CATALOGUE_H
 
-#include "engine/pdh/object.h"
+#include "engine/pdh/counter_object.h"
 
 struct catalogue;
 struct catalogue_functions {

@@ -108,7 +108,7 @@ static uint64_t hash_names(const struct counterset_sample *s, size_t count)
     return h;
 }
 
-static HRESULT name_instances(struct object *o, const struct counterset_sample *s, size_t count)
+static HRESULT name_instances(struct counter_object *o, const struct counterset_sample *s, size_t count)
 {
     char **names = memory_zero(count, sizeof *names);
     uint64_t *keys = memory_zero(count, sizeof *keys);
@@ -122,7 +122,7 @@ static HRESULT name_instances(struct object *o, const struct counterset_sample *
     }
     struct instance_list *list = ok ? instance_list_create(count, (const char *const *)names, keys) : NULL;
     if (list)
-        object_set_instances(o, list);
+        counter_object_set_instances(o, list);
     for (size_t i = 0; names && i < count; i++)
         memory_free(names[i]);
     memory_free(names);
@@ -130,7 +130,7 @@ static HRESULT name_instances(struct object *o, const struct counterset_sample *
     return list ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT sample(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)source;
     (void)wanted;
@@ -144,9 +144,9 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
     if (SUCCEEDED(hr) && !co->provider.has_instances && count > 1)
         count = 1;
     if (SUCCEEDED(hr))
-        hr = object_set_rows(o, count);
+        hr = counter_object_set_rows(o, count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        int64_t *row = object_row(o, i);
+        int64_t *row = counter_object_row(o, i);
         for (uint32_t n = 0; n < co->provider.value_count; n++)
             row[n] = value_at(s->instances[i], co->places[n]);
     }
@@ -158,7 +158,7 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
     return hr;
 }
 
-static void close_sample(struct object *o)
+static void close_sample(struct counter_object *o)
 {
     memory_free(((struct counterset_sample *)o->state)->instances);
 }

@@ -16,7 +16,7 @@
 struct extension_host {
     char *service, *name;
     struct section *section;
-    struct event *ask, *answer;
+    struct signal *ask, *answer;
     struct extension_channel *channel;
     struct process *process;
     uint64_t process_start;
@@ -67,9 +67,9 @@ static void close_channel(struct extension_host *h)
 {
     section_close(h->section);
     if (h->ask)
-        event_close(h->ask);
+        signal_close(h->ask);
     if (h->answer)
-        event_close(h->answer);
+        signal_close(h->answer);
     memory_free(h->name);
     h->section = NULL;
     h->channel = NULL;
@@ -86,9 +86,9 @@ static HRESULT open_channel(struct extension_host *h)
     char *answer = h->name ? extension_reply_event(h->name) : NULL;
     HRESULT hr = ask && answer ? section_open(h->name, sizeof *h->channel, true, &h->section) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = event_open(ask, true, &h->ask);
+        hr = signal_open(ask, true, &h->ask);
     if (SUCCEEDED(hr))
-        hr = event_open(answer, true, &h->answer);
+        hr = signal_open(answer, true, &h->answer);
     memory_free(ask);
     memory_free(answer);
     if (SUCCEEDED(hr)) {
@@ -149,7 +149,7 @@ void extension_host_request(struct extension_host *h)
     if (h->process) {
         h->asked = now;
         set(&h->channel->request, get(&h->channel->request) + 1);
-        event_set(h->ask);
+        signal_set(h->ask);
     }
 }
 
@@ -160,7 +160,7 @@ HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, stru
         uint64_t now = clock_monotonic_ms(), end = h->asked + timeout_ms;
         if (now >= end)
             return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "%s: its extension DLL does not answer", h->service);
-        HRESULT hr = event_wait_or_process(h->answer, h->process, (uint32_t)(end - now));
+        HRESULT hr = signal_wait_or_process(h->answer, h->process, (uint32_t)(end - now));
         if (hr == E_ABORT && !answered(h))
             drop_process(h, now);
         else if (FAILED(hr) && hr != E_ABORT)
@@ -185,7 +185,7 @@ void extension_host_close(struct extension_host *h)
     if (h->process) {
         bool busy = h->asked && !answered(h);
         set(&h->channel->end, 1);
-        event_set(h->ask);
+        signal_set(h->ask);
         if (busy)
             process_terminate(process_id(h->process), h->process_start);
         process_close(h->process);

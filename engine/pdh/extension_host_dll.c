@@ -115,30 +115,30 @@ static void collect(const struct extension *e, struct extension_channel *c)
     c->objects = error ? 0 : objects;
 }
 
-static void serve(const struct extension *e, struct extension_channel *c, struct event *ask, struct event *answer)
+static void serve(const struct extension *e, struct extension_channel *c, struct signal *ask, struct signal *answer)
 {
     while (!atomic_load((_Atomic uint32_t *)&c->end)) {
         uint32_t request = atomic_load((_Atomic uint32_t *)&c->request);
         if (request == atomic_load((_Atomic uint32_t *)&c->reply)) {
-            if (event_wait(ask, 1000) == S_FALSE && !process_alive(c->owner, c->owner_start))
+            if (signal_wait(ask, 1000) == S_FALSE && !process_alive(c->owner, c->owner_start))
                 return;
             continue;
         }
         collect(e, c);
         set(&c->reply, request);
-        event_set(answer);
+        signal_set(answer);
     }
 }
 
-static HRESULT open_channel(const char *name, struct section **section, struct event **ask, struct event **answer)
+static HRESULT open_channel(const char *name, struct section **section, struct signal **ask, struct signal **answer)
 {
     char *ask_name = extension_request_event(name), *answer_name = extension_reply_event(name);
     HRESULT hr =
         ask_name && answer_name ? section_open(name, sizeof(struct extension_channel), false, section) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = event_open(ask_name, false, ask);
+        hr = signal_open(ask_name, false, ask);
     if (SUCCEEDED(hr))
-        hr = event_open(answer_name, false, answer);
+        hr = signal_open(answer_name, false, answer);
     memory_free(ask_name);
     memory_free(answer_name);
     return hr;
@@ -153,7 +153,7 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
     WCHAR *service = line ? wcschr(line, ' ') : NULL;
     char channel[64];
     struct section *section = NULL;
-    struct event *ask = NULL, *answer = NULL;
+    struct signal *ask = NULL, *answer = NULL;
     struct extension e = {0};
     SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
     SetUnhandledExceptionFilter(on_crash);
@@ -176,10 +176,10 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
     c->error = error;
     set(&c->state, error ? EXTENSION_FAILED : EXTENSION_READY);
     if (error) {
-        event_set(answer);
+        signal_set(answer);
         /* Kept until the owner has read it. */
         while (!atomic_load((_Atomic uint32_t *)&c->end) && process_alive(c->owner, c->owner_start))
-            event_wait(ask, 1000);
+            signal_wait(ask, 1000);
     } else {
         serve(&e, c, ask, answer);
         e.close();

@@ -191,8 +191,8 @@ static uint64_t hash_instance(uint64_t h, const struct perf_instance *instance)
 }
 
 /* The instances under their names. */
-static HRESULT name_instances(struct object *o, const struct extension_reply *reply, const struct perf_object *data,
-                              size_t rows)
+static HRESULT name_instances(struct counter_object *o, const struct extension_reply *reply,
+                              const struct perf_object *data, size_t rows)
 {
     char **names = memory_zero(rows, sizeof *names);
     uint64_t *keys = memory_zero(rows, sizeof *keys);
@@ -222,7 +222,7 @@ static HRESULT name_instances(struct object *o, const struct extension_reply *re
         hr = list ? S_OK : E_OUTOFMEMORY;
     }
     if (list)
-        object_set_instances(o, list);
+        counter_object_set_instances(o, list);
     for (size_t i = 0; names && i < rows; i++)
         memory_free(names[i]);
     memory_free(names);
@@ -282,7 +282,7 @@ static bool look_over(const struct perf_object *data, size_t *rows, uint64_t *ha
     return true;
 }
 
-static HRESULT read_rows(struct object *o, const struct extension_reply *reply, const struct perf_object *data)
+static HRESULT read_rows(struct counter_object *o, const struct extension_reply *reply, const struct perf_object *data)
 {
     const struct extension_object *eo = (const struct extension_object *)o->provider;
     struct extension_sample *s = o->state;
@@ -314,7 +314,7 @@ static HRESULT read_rows(struct object *o, const struct extension_reply *reply, 
     return S_OK;
 }
 
-static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT sample(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)source;
     (void)wanted;
@@ -331,7 +331,7 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
     return find_title(&reply, eo->provider.index, &data) ? read_rows(o, &reply, &data) : damaged(eo);
 }
 
-static void raw_value(const struct object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
+static void raw_value(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
 {
     const struct extension_sample *s = o->state;
     const struct log_raw *raw = &s->raw[row * o->provider->counter_count + counter];
@@ -341,12 +341,12 @@ static void raw_value(const struct object *o, size_t row, uint32_t counter, PDH_
     out->MultiCount = raw->multi_count;
 }
 
-static int64_t time_base(const struct object *o, uint32_t counter)
+static int64_t time_base(const struct counter_object *o, uint32_t counter)
 {
     return ((const struct extension_object *)o->provider)->time_bases[counter];
 }
 
-static void close_sample(struct object *o)
+static void close_sample(struct counter_object *o)
 {
     struct extension_sample *s = o->state;
     memory_free(s->raw);

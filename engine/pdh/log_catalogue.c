@@ -173,7 +173,7 @@ static void fill_raw(struct log_sample *s, const struct log_object *lo, const st
 }
 
 /* Are the instances still those of the last sample? */
-static bool same_instances(const struct object *o, const struct log_sample *s, size_t rows)
+static bool same_instances(const struct counter_object *o, const struct log_sample *s, size_t rows)
 {
     if (!o->instances || o->instances->count != rows)
         return false;
@@ -185,7 +185,7 @@ static bool same_instances(const struct object *o, const struct log_sample *s, s
     return true;
 }
 
-static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT sample(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)source;
     (void)wanted;
@@ -211,7 +211,7 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
         struct instance_list *list = instance_list_create_ready(rows, s->names, s->keys);
         if (!list)
             return E_OUTOFMEMORY;
-        object_set_instances(o, list);
+        counter_object_set_instances(o, list);
     }
     memset(s->raw, 0, cells * sizeof *s->raw);
     fill_raw(s, lo, places, file, rows);
@@ -219,7 +219,7 @@ static HRESULT sample(struct object *o, struct source *source, uint64_t wanted)
     return S_OK;
 }
 
-static void raw_value(const struct object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
+static void raw_value(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
 {
     const struct log_sample *s = o->state;
     const struct log_file *file = current((const struct log_object *)o->provider);
@@ -234,12 +234,12 @@ static void raw_value(const struct object *o, size_t row, uint32_t counter, PDH_
     }
 }
 
-static int64_t time_base(const struct object *o, uint32_t counter)
+static int64_t time_base(const struct counter_object *o, uint32_t counter)
 {
     return ((const struct log_object *)o->provider)->time_bases[counter];
 }
 
-static void close_sample(struct object *o)
+static void close_sample(struct counter_object *o)
 {
     struct log_sample *s = o->state;
     memory_free(s->raw);
@@ -294,7 +294,7 @@ static struct log_object *add_object(struct log_catalogue *lc, const struct log_
     return lo;
 }
 
-static struct log_object *object_for(struct log_catalogue *lc, const struct log_counter *from)
+static struct log_object *counter_object_for(struct log_catalogue *lc, const struct log_counter *from)
 {
     const char *machine = from->machine ? from->machine + strspn(from->machine, "\\") : NULL;
     for (size_t i = lc->object_count; i-- > 0;) { /* files list object after object: the last is the likely one */
@@ -331,7 +331,7 @@ static uint32_t counter_for(struct log_object *lo, const struct log_counter *fro
 
 static bool add_place(struct log_catalogue *lc, size_t file, size_t cell, const struct log_counter *from)
 {
-    struct log_object *lo = object_for(lc, from);
+    struct log_object *lo = counter_object_for(lc, from);
     if (!lo)
         return false;
     struct places *places = &lo->places[file];

@@ -183,7 +183,7 @@ static void find_device(struct letter *letter, const char *root, const char *mou
 }
 
 /* Brings the disks, and the letters when they are wanted, up to what the kernel's files say. */
-static HRESULT follow(struct object *o, struct source *source, const char *text, size_t size)
+static HRESULT follow(struct counter_object *o, struct source *source, const char *text, size_t size)
 {
     struct disk_state *s = o->state;
     const char *mounts;
@@ -252,13 +252,13 @@ static void name_disk(const struct disk_state *s, const struct disk *disk, char 
     }
 }
 
-static HRESULT read_disks(struct object *o, struct source *source, const char **text, size_t *size)
+static HRESULT read_disks(struct counter_object *o, struct source *source, const char **text, size_t *size)
 {
     HRESULT hr = source_text(source, &o->hold, SOURCE_DISKSTATS, text, size, &o->time);
     return SUCCEEDED(hr) ? follow(o, source, *text, *size) : hr;
 }
 
-static HRESULT gather_physical(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT gather_physical(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)wanted;
     struct disk_state *s = o->state;
@@ -306,7 +306,7 @@ static void set_space(struct disk_state *s, size_t letter, int64_t *cells)
     }
 }
 
-static HRESULT gather_logical(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT gather_logical(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct disk_state *s = o->state;
     const char *text;

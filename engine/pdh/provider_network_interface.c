@@ -163,7 +163,7 @@ static HRESULT add_speeds(struct interface_state *s, const char *root)
     return hr;
 }
 
-static HRESULT gather(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct interface_state *s = o->state;
     const char *text;

@@ -17,7 +17,7 @@ static const struct counter_schema paging[] = {
 enum { SWAP_SIZE, SWAP_USED, COLUMNS };
 static const char *const columns[] = {"size", "used"};
 
-static HRESULT gather(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)wanted;
     const char *text;

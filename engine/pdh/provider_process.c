@@ -191,7 +191,7 @@ static uint64_t key_of(int64_t start, uint32_t id)
     return (uint64_t)start ^ (uint64_t)id << 32 ^ id;
 }
 
-static HRESULT gather_processes(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT gather_processes(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct table_state *t = o->state;
     const struct process_entry *entries;
@@ -277,7 +277,7 @@ static const struct counter_schema thread[] = {
      .source = "id"},
 };
 
-static HRESULT gather_threads(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT gather_threads(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)wanted;
     struct table_state *t = o->state;

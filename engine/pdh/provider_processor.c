@@ -133,7 +133,8 @@ static uint64_t hash_of(const struct kernel_cpus *cpus)
     return h;
 }
 
-static HRESULT read_counts(struct object *o, struct source *source, enum source_part part, struct kernel_counts *counts)
+static HRESULT read_counts(struct counter_object *o, struct source *source, enum source_part part,
+                           struct kernel_counts *counts)
 {
     const char *text;
     size_t size;
@@ -157,7 +158,7 @@ static const struct kernel_count *count_of(const struct kernel_counts *counts, s
 }
 
 /* What every reading asks for: stat, and of the tables of interrupts those that are wanted. */
-static HRESULT read_all(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT read_all(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct processor_state *s = o->state;
     const char *text;
@@ -193,7 +194,7 @@ static void fill(const struct processor_state *s, size_t at, uint64_t wanted, in
     }
 }
 
-static HRESULT gather_processors(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT gather_processors(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct processor_state *s = o->state;
     HRESULT hr = read_all(o, source, wanted);
@@ -271,7 +272,8 @@ static HRESULT open_frequencies(struct processor_state *s, const char *root)
 }
 
 /* From cpufreq, else from cpuinfo. */
-static HRESULT read_frequencies(struct object *o, struct source *source, struct processor_state *s, int64_t *mhz)
+static HRESULT read_frequencies(struct counter_object *o, struct source *source, struct processor_state *s,
+                                int64_t *mhz)
 {
     const char *text;
     size_t size;
@@ -320,7 +322,7 @@ static HRESULT add_node(struct processor_state *s, uint32_t node, uint64_t wante
     return number == 0 || table_add(&s->table, ROW_SUBTOTAL, NULL, name, (size_t)length, key) ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT gather_information(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT gather_information(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct processor_state *s = o->state;
     int64_t *mhz = NULL;

@@ -78,7 +78,7 @@ static int64_t boot_time(struct system_state *s)
     return s->boot;
 }
 
-static HRESULT count_processes(struct object *o, struct source *source, int64_t *cells)
+static HRESULT count_processes(struct counter_object *o, struct source *source, int64_t *cells)
 {
     const struct process_entry *entries;
     size_t count;
@@ -97,7 +97,7 @@ static HRESULT count_processes(struct object *o, struct source *source, int64_t 
 
 /* procs_running counts the running with the waiting (we, who read it, among the running). While threads wait, no
    processor is left idle: what exceeds the number of processors waits. */
-static HRESULT count_waiting(struct object *o, struct source *source, int64_t *cells)
+static HRESULT count_waiting(struct counter_object *o, struct source *source, int64_t *cells)
 {
     struct system_state *s = o->state;
     const char *text;
@@ -118,7 +118,7 @@ static HRESULT count_waiting(struct object *o, struct source *source, int64_t *c
 }
 
 /* A source that is not there leaves its counters absent; only a lack of memory is a failure. */
-static HRESULT gather(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct system_state *s = o->state;
     int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, "", 0, 0);

@@ -136,7 +136,7 @@ static void close_tcp(void *state)
 }
 
 /* Reads the figures, S_FALSE where the kernel does not tell them all. */
-static HRESULT read_figures(struct object *o, struct source *source, uint64_t figures[FIGURES])
+static HRESULT read_figures(struct counter_object *o, struct source *source, uint64_t figures[FIGURES])
 {
     static const char *const names[] = {"Tcp.ActiveOpens", "Tcp.PassiveOpens", "Tcp.CurrEstab"};
     struct tcp_state *s = o->state;
@@ -160,7 +160,8 @@ static HRESULT read_figures(struct object *o, struct source *source, uint64_t fi
 }
 
 /* S_FALSE: a table is missing. A connection to an IPv4 address may belong to a socket of the other table. */
-static HRESULT read_tables(struct object *o, struct source *source, bool want_ipv6, struct kernel_connections *c)
+static HRESULT read_tables(struct counter_object *o, struct source *source, bool want_ipv6,
+                           struct kernel_connections *c)
 {
     static const enum source_part parts[] = {SOURCE_TCP, SOURCE_TCP6};
     bool all = true;
@@ -181,7 +182,7 @@ static HRESULT read_tables(struct object *o, struct source *source, bool want_ip
 /* A connection becomes an established one by one of the two ways of opening, which count when they begin, and ceases to
    be one with a change of the number of all; newer kernels count those in CLOSE_WAIT among them, older ones do not. So
    with none under way and no figure changed it is the same connections. The figures are read before the tables. */
-static HRESULT count_connections(struct object *o, struct source *source, bool want_ipv6, int64_t *count)
+static HRESULT count_connections(struct counter_object *o, struct source *source, bool want_ipv6, int64_t *count)
 {
     struct tcp_state *s = o->state;
     uint64_t figures[FIGURES];
@@ -202,7 +203,7 @@ static HRESULT count_connections(struct object *o, struct source *source, bool w
     return S_OK;
 }
 
-static HRESULT gather(struct object *o, struct source *source, uint64_t wanted, bool want_ipv6)
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted, bool want_ipv6)
 {
     int64_t *cells = table_add(o->state, ROW_PLAIN, NULL, "", 0, 0);
     HRESULT hr = cells ? S_OK : E_OUTOFMEMORY;
@@ -211,12 +212,12 @@ static HRESULT gather(struct object *o, struct source *source, uint64_t wanted, 
     return hr;
 }
 
-static HRESULT gather_ipv4(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT gather_ipv4(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     return gather(o, source, wanted, false);
 }
 
-static HRESULT gather_ipv6(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT gather_ipv6(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     return gather(o, source, wanted, true);
 }

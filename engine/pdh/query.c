@@ -67,7 +67,7 @@ void query_destroy(struct query *q)
         counter_free(c);
     }
     for (size_t i = 0; i < q->object_count; i++) {
-        object_close(q->objects[i].object);
+        counter_object_close(q->objects[i].object);
         memory_free(q->objects[i].uses);
     }
     source_close(&q->source);
@@ -77,7 +77,7 @@ void query_destroy(struct query *q)
     memory_free(q);
 }
 
-PDH_STATUS query_object(struct query *q, size_t position, struct object **out)
+PDH_STATUS query_object(struct query *q, size_t position, struct counter_object **out)
 {
     HRESULT hr = S_OK;
     void *items = q->objects;
@@ -91,7 +91,7 @@ PDH_STATUS query_object(struct query *q, size_t position, struct object **out)
         q->objects[q->object_count++] = (struct query_object){0};
     struct query_object *slot = &q->objects[position];
     if (!slot->object)
-        hr = object_open(q->catalogue->providers[position], &q->source, &slot->object);
+        hr = counter_object_open(q->catalogue->providers[position], &q->source, &slot->object);
     *out = slot->object;
     return pdh_status_of(hr, PDH_CSTATUS_NO_OBJECT);
 }
@@ -108,12 +108,12 @@ static PDH_STATUS resolve(struct query *q, struct counter *c)
     status = query_object(q, c->position, &c->object);
     if (status != ERROR_SUCCESS)
         return status;
-    c->schema = object_find_counter(c->object, c->path.counter);
+    c->schema = counter_object_find_counter(c->object, c->path.counter);
     if (c->schema == c->object->provider->counter_count)
         return PDH_CSTATUS_NO_COUNTER;
     if (c->object->provider->has_instances != (c->path.instance != NULL))
         return PDH_CSTATUS_NO_INSTANCE;
-    c->time_base = object_time_base(c->object, c->schema);
+    c->time_base = counter_object_time_base(c->object, c->schema);
     if (c->path.instance) {
         c->instance = counter_path_instance(&c->path);
         if (!c->instance)
@@ -201,10 +201,10 @@ void query_remove(struct counter *c)
 
 static void sample_single(struct counter *c)
 {
-    const struct object *o = c->object;
+    const struct counter_object *o = c->object;
     c->older = c->newer;
     if (!c->instance) {
-        object_raw(o, 0, c->schema, &c->newer);
+        counter_object_raw(o, 0, c->schema, &c->newer);
         return;
     }
     if (c->generation != o->generation) {
@@ -215,11 +215,11 @@ static void sample_single(struct counter *c)
             c->older.CStatus = PDH_CSTATUS_INVALID_DATA; /* a rate between two different things means nothing */
         c->key = key;
     }
-    object_raw(o, c->row, c->schema, &c->newer);
+    counter_object_raw(o, c->row, c->schema, &c->newer);
 }
 
 /* Finds the instances that match; the list is the same object's of now. */
-static bool match_items(struct counter_items *items, const struct object *o, const char *pattern)
+static bool match_items(struct counter_items *items, const struct counter_object *o, const char *pattern)
 {
     size_t most = o->instances ? o->instances->count : 0;
     void *positions = items->positions, *raw = items->raw;
@@ -245,7 +245,7 @@ static bool match_items(struct counter_items *items, const struct object *o, con
 
 static void sample_wildcard(struct counter *c)
 {
-    const struct object *o = c->object;
+    const struct counter_object *o = c->object;
     struct counter_items reuse = c->older_items;
     c->older_items = c->newer_items;
     c->newer_items = reuse;
@@ -263,7 +263,7 @@ static void sample_wildcard(struct counter *c)
         return;
     }
     for (size_t i = 0; i < items->count; i++)
-        object_raw(o, items->positions[i], c->schema, &items->raw[i]);
+        counter_object_raw(o, items->positions[i], c->schema, &items->raw[i]);
     c->newer.CStatus = items->count ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_NO_INSTANCE;
 }
 
@@ -275,8 +275,8 @@ static void sample_objects(struct query *q, int64_t *earliest)
     size_t count = 0;
     for (size_t i = 0; i < q->object_count; i++)
         if (q->objects[i].wanted)
-            q->uses[count++] = (struct object_use){q->objects[i].object, q->objects[i].wanted};
-    objects_sample(q->uses, count, &q->source);
+            q->uses[count++] = (struct counter_object_use){q->objects[i].object, q->objects[i].wanted};
+    counter_objects_sample(q->uses, count, &q->source);
     for (size_t i = 0; i < count; i++) {
         int64_t utc = q->uses[i].object->time.utc;
         *earliest = utc < *earliest ? utc : *earliest;

@@ -28,8 +28,8 @@ struct counter {
     uint32_t schema; /* position among the object's counters */
     struct query *query;
     struct counter *next, *previous;
-    struct object *object; /* the query's */
-    size_t position;       /* of the object in the query */
+    struct counter_object *object; /* the query's */
+    size_t position;               /* of the object in the query */
     struct counter_path path;
     char *instance; /* as in a path, NULL for an object without instances */
     bool is_wildcard;
@@ -47,8 +47,8 @@ struct counter {
 
 /* An object of the query's catalogue, and who needs it. */
 struct query_object {
-    struct object *object; /* NULL until it is asked for */
-    uint32_t *uses;        /* per counter: how many of the query's counters need it */
+    struct counter_object *object; /* NULL until it is asked for */
+    uint32_t *uses;                /* per counter: how many of the query's counters need it */
     size_t use_count, use_capacity;
     uint64_t wanted; /* OBJECT_BIT of those */
 };
@@ -61,7 +61,7 @@ struct query {
     struct catalogue *catalogue;
     struct query_object *objects; /* as many as the catalogue had at the last look */
     size_t object_count, object_capacity;
-    struct object_use *uses; /* room for a sample's */
+    struct counter_object_use *uses; /* room for a sample's */
     size_t use_capacity;
     struct counter *first, *last;
     uint64_t serial;    /* of the last counter that was added */
@@ -98,6 +98,6 @@ size_t counter_item_find(const struct counter *c, const char *name);
 const PDH_RAW_COUNTER *counter_item_older(const struct counter *c, size_t i);
 /* The object at `position` in the catalogue of a query, opened if it was not; PDH_CSTATUS_NO_OBJECT when its source is
  * not there. */
-PDH_STATUS query_object(struct query *q, size_t position, struct object **out);
+PDH_STATUS query_object(struct query *q, size_t position, struct counter_object **out);
 
 #endif

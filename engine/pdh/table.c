@@ -187,7 +187,7 @@ int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *
 }
 
 /* The columns of the one row that come from kernel files. *read counts the files that could be read. */
-static HRESULT gather_keys(struct object *o, struct source *source, uint64_t columns, unsigned *read)
+static HRESULT gather_keys(struct counter_object *o, struct source *source, uint64_t columns, unsigned *read)
 {
     struct table_state *t = o->state;
     HRESULT first = S_OK;
@@ -214,7 +214,7 @@ static HRESULT gather_keys(struct object *o, struct source *source, uint64_t col
     return first;
 }
 
-static HRESULT gather(struct object *o, struct source *source, uint64_t columns)
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t columns)
 {
     const struct table *table = o->provider->table;
     struct table_state *t = o->state;
@@ -237,7 +237,7 @@ static HRESULT gather(struct object *o, struct source *source, uint64_t columns)
 }
 
 /* Makes the rows the instances, unless they are already. */
-static HRESULT name_instances(struct object *o, const struct table_state *t)
+static HRESULT name_instances(struct counter_object *o, const struct table_state *t)
 {
     const struct instance_list *now = o->instances;
     bool same = now && now->count == t->row_count;
@@ -259,7 +259,7 @@ static HRESULT name_instances(struct object *o, const struct table_state *t)
     memory_free(keys);
     if (!list)
         return E_OUTOFMEMORY;
-    object_set_instances(o, list);
+    counter_object_set_instances(o, list);
     return S_OK;
 }
 
@@ -298,7 +298,7 @@ static size_t find_key(const struct instance_list *list, const uint32_t *slots, 
 }
 
 /* Where each row was in the sample before, SIZE_MAX for those that are new. */
-static HRESULT find_places(const struct object *o, struct table_state *t)
+static HRESULT find_places(const struct counter_object *o, struct table_state *t)
 {
     const struct instance_list *before = o->last->instances;
     bool none = !before || o->last->rows != before->count, same = before == o->instances;
@@ -322,14 +322,15 @@ static HRESULT find_places(const struct object *o, struct table_state *t)
     return S_OK;
 }
 
-static int64_t value_before(const struct object *o, const struct table_state *t, size_t row, uint32_t value)
+static int64_t value_before(const struct counter_object *o, const struct table_state *t, size_t row, uint32_t value)
 {
     size_t place = t->places[row];
     return place == SIZE_MAX ? VALUE_ABSENT : o->last->values[place * o->provider->value_count + value];
 }
 
 /* The total of one value over the plain rows from `from` to `to`, for the row `to`. */
-static int64_t total_of(const struct object *o, const struct table_state *t, size_t from, size_t to, uint32_t value)
+static int64_t total_of(const struct counter_object *o, const struct table_state *t, size_t from, size_t to,
+                        uint32_t value)
 {
     const struct counter_schema *c = &o->provider->counters[value];
     uint64_t sum = 0, count = 0;
@@ -352,19 +353,19 @@ static int64_t total_of(const struct object *o, const struct table_state *t, siz
     return (int64_t)(sum + (before == VALUE_ABSENT ? 0 : (uint64_t)before));
 }
 
-static HRESULT fill(struct object *o, uint64_t wanted)
+static HRESULT fill(struct counter_object *o, uint64_t wanted)
 {
     struct table_state *t = o->state;
     const struct provider *p = o->provider;
     size_t from = 0;
-    HRESULT hr = object_set_rows(o, t->row_count);
+    HRESULT hr = counter_object_set_rows(o, t->row_count);
     bool totals = false;
     for (size_t i = 0; SUCCEEDED(hr) && i < t->row_count; i++)
         totals |= t->rows[i].kind == ROW_TOTAL;
     if (SUCCEEDED(hr) && totals)
         hr = find_places(o, t);
     for (size_t i = 0; SUCCEEDED(hr) && i < t->row_count; i++) {
-        int64_t *row = object_row(o, i);
+        int64_t *row = counter_object_row(o, i);
         const int64_t *cells = t->cells + i * (t->column_count ? t->column_count : 1);
         for (uint32_t v = 0; v < p->value_count; v++) {
             if (!(wanted & OBJECT_BIT(v)))
@@ -381,7 +382,7 @@ static HRESULT fill(struct object *o, uint64_t wanted)
 }
 
 /* Of the counters asked for, those that some row has; all while there are no rows to tell. */
-static uint64_t present_in(const struct object *o, uint64_t wanted)
+static uint64_t present_in(const struct counter_object *o, uint64_t wanted)
 {
     uint64_t present = o->rows ? o->present & ~wanted : o->present | wanted;
     for (uint32_t v = 0; v < o->provider->counter_count; v++) {
@@ -392,7 +393,7 @@ static uint64_t present_in(const struct object *o, uint64_t wanted)
     return present;
 }
 
-HRESULT table_sample(struct object *o, struct source *source, uint64_t wanted)
+HRESULT table_sample(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct table_state *t = o->state;
     const struct provider *p = o->provider;
@@ -415,7 +416,7 @@ HRESULT table_sample(struct object *o, struct source *source, uint64_t wanted)
     return hr;
 }
 
-void table_close(struct object *o)
+void table_close(struct counter_object *o)
 {
     struct table_state *t = o->state;
     if (o->provider->table->close)

@@ -11,8 +11,8 @@
 #ifndef OPENPLA_PDH_TABLE_H
 #define OPENPLA_PDH_TABLE_H
 
+#include "engine/pdh/counter_object.h"
 #include "engine/pdh/kernel_text.h"
-#include "engine/pdh/object.h"
 
 #define TABLE_TERMS   4
 #define TABLE_COLUMNS 63 /* with the keys of kernel files */
@@ -50,13 +50,13 @@ struct table {
     uint32_t column_count;
     /* Adds the rows with the columns whose bits are in `columns`; others may stay absent. Sets o->time. NULL: one row,
        from kernel files alone. */
-    HRESULT (*gather)(struct object *o, struct source *source, uint64_t columns);
+    HRESULT (*gather)(struct counter_object *o, struct source *source, uint64_t columns);
     void (*close)(void *state); /* frees what the object's state owns besides the table's; may be NULL */
 };
 
 /* sample and close of a provider that is a table. */
-HRESULT table_sample(struct object *o, struct source *source, uint64_t wanted);
-void table_close(struct object *o);
+HRESULT table_sample(struct counter_object *o, struct source *source, uint64_t wanted);
+void table_close(struct counter_object *o);
 
 /* For gatherers. Adds a row whose cells are all VALUE_ABSENT and gives them; NULL when out of memory. `parent` NULL:
    none. Names are copied, `length` bytes of them. `key` says, with the name, what the thing is. The cells are valid

@@ -27,7 +27,7 @@ static PDH_STATUS add_path(struct texts *paths, const struct counter_path *like,
 }
 
 /* One counter in all the instances that match. `pattern` NULL: the path names none and gets none. */
-static PDH_STATUS expand_instances(const struct object *o, const struct counter_path *like, const char *pattern,
+static PDH_STATUS expand_instances(const struct counter_object *o, const struct counter_path *like, const char *pattern,
                                    const char *counter, DWORD flags, struct texts *paths)
 {
     if (!pattern || ((flags & PDH_NOEXPANDINSTANCES) && has_wildcard(pattern)))
@@ -41,7 +41,7 @@ static PDH_STATUS expand_instances(const struct object *o, const struct counter_
     return status;
 }
 
-static PDH_STATUS expand_object(const struct object *o, const struct counter_path *path, DWORD flags,
+static PDH_STATUS expand_object(const struct counter_object *o, const struct counter_path *path, DWORD flags,
                                 struct texts *paths)
 {
     char *pattern = counter_path_instance(path);
@@ -56,7 +56,7 @@ static PDH_STATUS expand_object(const struct object *o, const struct counter_pat
     } else {
         for (uint32_t i = 0; i < o->provider->counter_count && status == ERROR_SUCCESS; i++) {
             const char *name = o->provider->counters[i].name;
-            if (object_has_counter(o, i) && text_matches(path->counter, name)) {
+            if (counter_object_has_counter(o, i) && text_matches(path->counter, name)) {
                 any_counter = true;
                 status = fits ? expand_instances(o, path, pattern, name, flags, paths) : ERROR_SUCCESS;
             }
@@ -74,7 +74,7 @@ static PDH_STATUS expand(struct query *q, const struct counter_path *path, DWORD
     if (status == ERROR_SUCCESS)
         catalogue_find(q->catalogue, path->machine, path->object); /* which may have come since */
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
-        struct object *o;
+        struct counter_object *o;
         const struct provider *p = q->catalogue->providers[i];
         if (!text_matches(path->object, p->name) || !catalogue_is_of(p, path->machine))
             continue;

@@ -52,14 +52,14 @@ void run_move(struct run *r, enum run_step step)
     run_publish(r);
 }
 
-void run_tell(const struct run *r, enum event_id id, const struct event_facts *more)
+void run_tell(const struct run *r, enum journal_id id, const struct journal_facts *more)
 {
-    struct event_facts facts = *more;
+    struct journal_facts facts = *more;
     facts.space = r->set.space;
     facts.name = r->set.name;
     if (!facts.file)
         facts.file = r->segment.location;
-    event_write(id, &facts);
+    journal_write(id, &facts);
 }
 
 HRESULT run_write_record(struct run *r, bool running)
@@ -85,7 +85,7 @@ static bool record_says_running(const struct run *r)
 static void tell_unwritten(const struct run *r, HRESULT hr, const char *what_follows)
 {
     char *reason = text_format("%s; %s", error_text(hr), what_follows);
-    run_tell(r, EVENT_RECORD_NOT_WRITTEN, &(struct event_facts){.error = hr, .reason = reason});
+    run_tell(r, JOURNAL_RECORD_NOT_WRITTEN, &(struct journal_facts){.error = hr, .reason = reason});
     memory_free(reason);
 }
 
@@ -130,7 +130,7 @@ static void began(void *user)
     char *account = host_user_name();
     b->run->set.report = NULL;
     start_report_send(b->report, S_OK);
-    run_tell(b->run, EVENT_STARTED, &(struct event_facts){.key = b->run->run_key, .user = account});
+    run_tell(b->run, JOURNAL_STARTED, &(struct journal_facts){.key = b->run->run_key, .user = account});
     memory_free(account);
 }
 
@@ -140,8 +140,8 @@ static void failed_start(struct run *r, HRESULT hr)
     char *text = text_copy(error_text(hr)), *account = host_user_name();
     if (r->set.set && text)
         write_last_record(r, hr, text);
-    run_tell(r, EVENT_START_FAILED,
-             &(struct event_facts){.key = r->run_key, .user = account, .error = hr, .reason = text});
+    run_tell(r, JOURNAL_START_FAILED,
+             &(struct journal_facts){.key = r->run_key, .user = account, .error = hr, .reason = text});
     if (r->section)
         run_move(r, STEP_FAILED);
     if (text)
@@ -163,15 +163,15 @@ static HRESULT begin(struct run *r, struct start_report **report)
     hr = run_set_load(r->set.space, r->set.name, &r->set);
     if (SUCCEEDED(hr)) {
         r->set.report = *report;
-        r->schedules = memory_zero(r->set.count + 1, sizeof *r->schedules);
-        hr = r->schedules ? segment_open(&r->set, false, NULL, &r->segment) : E_OUTOFMEMORY;
+        r->grids = memory_zero(r->set.count + 1, sizeof *r->grids);
+        hr = r->grids ? segment_open(&r->set, false, NULL, &r->segment) : E_OUTOFMEMORY;
     }
     if (FAILED(hr))
         return hr;
     run_show_segment(r);
-    r->started = r->segment_started = schedule_clock();
+    r->started = r->segment_started = tick_clock();
     for (size_t i = 0; i < r->set.count; i++)
-        r->schedules[i] = schedule_from(r->started, collector_interval_ms(r->segment.collectors[i]));
+        r->grids[i] = tick_grid_from(r->started, collector_interval_ms(r->segment.collectors[i]));
     run_move(r, STEP_BEGUN);
     return S_OK;
 }
@@ -182,16 +182,16 @@ static void tell_end(struct run *r, const char *location)
 {
     const struct diagnostics *d = &r->set.diagnostics;
     if (d->lost_late + d->lost_failed)
-        run_tell(r, EVENT_SAMPLES_LOST,
-                 &(struct event_facts){.count = d->lost_late + d->lost_failed,
-                                       .file = location,
-                                       .error = d->loss,
-                                       .reason = d->loss_text ? d->loss_text : "in all, in this run"});
+        run_tell(r, JOURNAL_SAMPLES_LOST,
+                 &(struct journal_facts){.count = d->lost_late + d->lost_failed,
+                                         .file = location,
+                                         .error = d->loss,
+                                         .reason = d->loss_text ? d->loss_text : "in all, in this run"});
     if (FAILED(r->result))
-        run_tell(r, EVENT_STOPPED_BY_ERROR,
-                 &(struct event_facts){.file = location, .error = r->result, .reason = error_text(r->result)});
+        run_tell(r, JOURNAL_STOPPED_BY_ERROR,
+                 &(struct journal_facts){.file = location, .error = r->result, .reason = error_text(r->result)});
     else
-        run_tell(r, EVENT_STOPPED, &(struct event_facts){.file = location, .reason = r->why});
+        run_tell(r, JOURNAL_STOPPED, &(struct journal_facts){.file = location, .reason = r->why});
 }
 
 static void compile_data(struct run *r, const char *location, run_compile compile)
@@ -199,7 +199,7 @@ static void compile_data(struct run *r, const char *location, run_compile compil
     if (!compile || !((struct data_manager *)r->set.set->DataManager)->Enabled)
         return;
     run_move(r, STEP_COMPILE);
-    run_tell(r, EVENT_COMPILING, &(struct event_facts){.file = location});
+    run_tell(r, JOURNAL_COMPILING, &(struct journal_facts){.file = location});
     HRESULT hr = compile(&r->set, location);
     if (FAILED(hr)) {
         diagnostics_note(&r->set.diagnostics, hr, error_text(hr));
@@ -241,7 +241,7 @@ static HRESULT run_locked(const char *space, const char *name, const char *run_k
         failed_start(&r, hr);
     }
     run_section_close(r.section);
-    memory_free(r.schedules);
+    memory_free(r.grids);
     run_set_free(&r.set);
     return hr;
 }

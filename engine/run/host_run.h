@@ -5,17 +5,17 @@
 
 #include "engine/run/phase.h"
 #include "engine/run/run_state.h"
-#include "engine/run/schedule.h"
 #include "engine/run/segment.h"
+#include "engine/run/tick_grid.h"
 
 struct run {
     struct run_set set;
     const char *run_key; /* borrowed */
     struct segment segment;
-    struct schedule *schedules; /* one per collector */
+    struct tick_grid *grids; /* one per collector */
     struct run_section *section;
     struct run_state state;
-    int64_t started; /* schedule_clock */
+    int64_t started; /* tick_clock */
     int64_t segment_started;
     bool roll;       /* a limit is reached: the next sample goes into a new segment */
     bool first_over; /* the first segment has reached its limit */
@@ -29,7 +29,7 @@ void run_move(struct run *r, enum run_step step);
 /* Publishes the figures. */
 void run_publish(struct run *r);
 /* An event about the run's set and its present folder. */
-void run_tell(const struct run *r, enum event_id id, const struct event_facts *more);
+void run_tell(const struct run *r, enum journal_id id, const struct journal_facts *more);
 /* Writes what is known about the run into its record. A record that cannot be written must not end the run: it may be
    the same full disk that it tells of; who must know gets the reason. */
 HRESULT run_write_record(struct run *r, bool running);

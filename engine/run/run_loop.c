@@ -34,7 +34,7 @@ static bool next_segment(struct run *r, int64_t tick)
     }
     run_show_segment(r);
     run_move(r, STEP_BEGUN);
-    run_tell(r, EVENT_SEGMENTED, &(struct event_facts){0});
+    run_tell(r, JOURNAL_SEGMENTED, &(struct journal_facts){0});
     return true;
 }
 
@@ -77,11 +77,11 @@ static HRESULT take_sample(struct run *r, size_t index, bool *written)
     r->state.samples += *written;
     if (FAILED(hr) && diagnostics_lost(&r->set.diagnostics, hr)) {
         run_write_record(r, true);
-        run_tell(r, EVENT_SAMPLES_LOST,
-                 &(struct event_facts){.collector = collector_name(r, index),
-                                       .file = r->segment.files.items[index],
-                                       .count = r->set.diagnostics.lost_failed,
-                                       .error = hr});
+        run_tell(r, JOURNAL_SAMPLES_LOST,
+                 &(struct journal_facts){.collector = collector_name(r, index),
+                                         .file = r->segment.files.items[index],
+                                         .count = r->set.diagnostics.lost_failed,
+                                         .error = hr});
     }
     if (segment_note_remark(&r->set, c))
         run_write_record(r, true);
@@ -111,43 +111,43 @@ static void sample_what_is_due(struct run *r, int64_t now)
 {
     for (size_t i = 0; i < r->set.count && !r->end; i++) {
         uint64_t missed;
-        if (!schedule_take(&r->schedules[i], now, &missed))
+        if (!tick_grid_take(&r->grids[i], now, &missed))
             continue;
         if (missed && !r->set.diagnostics.lost_late)
-            run_tell(r, EVENT_SAMPLES_LOST,
-                     &(struct event_facts){.collector = collector_name(r, i),
-                                           .file = r->segment.files.items[i],
-                                           .count = missed,
-                                           .reason = "their time passed while an earlier one was taken"});
+            run_tell(r, JOURNAL_SAMPLES_LOST,
+                     &(struct journal_facts){.collector = collector_name(r, i),
+                                             .file = r->segment.files.items[i],
+                                             .count = missed,
+                                             .reason = "their time passed while an earlier one was taken"});
         r->set.diagnostics.lost_late += missed;
-        int64_t tick = schedule_last(&r->schedules[i]);
+        int64_t tick = tick_grid_last(&r->grids[i]);
         if (!r->roll || next_segment(r, tick))
             sample(r, i, tick);
     }
 }
 
-/* Seconds after `from`; SCHEDULE_NEVER for 0. */
+/* Seconds after `from`; TICK_NEVER for 0. */
 static int64_t limit_at(int64_t from, uint32_t seconds)
 {
-    return seconds ? from + (int64_t)seconds * 1000 : SCHEDULE_NEVER;
+    return seconds ? from + (int64_t)seconds * 1000 : TICK_NEVER;
 }
 
 static int64_t next_tick(const struct run *r)
 {
-    int64_t next = SCHEDULE_NEVER;
+    int64_t next = TICK_NEVER;
     for (size_t i = 0; i < r->set.count; i++)
-        if (schedule_next(&r->schedules[i]) < next)
-            next = schedule_next(&r->schedules[i]);
+        if (tick_grid_next(&r->grids[i]) < next)
+            next = tick_grid_next(&r->grids[i]);
     return next;
 }
 
 /* When the next segment is opened for the next sample: a little ahead, so that opening it does not delay the sample;
-   SCHEDULE_NEVER when none is due, or the run ends first. */
+   TICK_NEVER when none is due, or the run ends first. */
 static int64_t segment_opens_at(const struct run *r)
 {
     int64_t tick = next_tick(r);
-    bool ends = tick == SCHEDULE_NEVER || tick >= limit_at(r->started, set_of(r)->Duration);
-    return r->roll && !ends ? tick - OPEN_AHEAD_MS : SCHEDULE_NEVER;
+    bool ends = tick == TICK_NEVER || tick >= limit_at(r->started, set_of(r)->Duration);
+    return r->roll && !ends ? tick - OPEN_AHEAD_MS : TICK_NEVER;
 }
 
 /* Until the next sample or limit, or a request. */
@@ -161,7 +161,7 @@ static void rest(struct run *r)
         until = next_tick(r);
     if (segment_opens_at(r) < until)
         until = segment_opens_at(r);
-    int64_t ms = until - schedule_clock();
+    int64_t ms = until - tick_clock();
     if (ms > LONGEST_WAIT_MS)
         ms = LONGEST_WAIT_MS;
     HRESULT hr = run_section_wait(r->section, ms > 0 ? (uint32_t)ms : 0);
@@ -181,7 +181,7 @@ static bool is_over(struct run *r, int64_t now, int64_t limit)
 
 static void check_limits(struct run *r)
 {
-    int64_t now = schedule_clock();
+    int64_t now = tick_clock();
     if (is_over(r, now, limit_at(r->started, set_of(r)->Duration))) {
         r->end = true;
         r->why = "Duration is over";
@@ -221,7 +221,7 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
     for (bool first = true; !r->end; first = false) {
         check_limits(r);
         if (!r->end)
-            sample_what_is_due(r, schedule_clock());
+            sample_what_is_due(r, tick_clock());
         run_publish(r);
         if (first)
             began(user);

@@ -28,7 +28,7 @@ struct shared_run {
 
 struct run_section {
     struct section *section;
-    struct event *event;
+    struct signal *event;
     struct shared_run *shared;
     uint32_t host_id; /* of the host that was there when the section was opened, 0: none */
     uint64_t host_start;
@@ -66,7 +66,7 @@ void run_section_close(struct run_section *s)
     if (!s)
         return;
     if (s->event)
-        event_close(s->event);
+        signal_close(s->event);
     section_close(s->section);
     memory_free(s);
 }
@@ -83,7 +83,7 @@ static HRESULT open_section(const char *space, const char *name, bool create, st
     char *names[2] = {text_format("openpla-run-%s", key), text_format("openpla-stop-%s", key)};
     hr = names[0] && names[1] ? section_open(names[0], sizeof *s->shared, create, &s->section) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = event_open(names[1], create, &s->event);
+        hr = signal_open(names[1], create, &s->event);
     memory_free(names[0]);
     memory_free(names[1]);
     if (FAILED(hr)) {
@@ -150,7 +150,7 @@ HRESULT run_section_request_stop(struct run_section *s)
 {
     uint64_t none = 0, now = clock_monotonic_ms();
     atomic_compare_exchange_strong(&s->shared->stop_requested, &none, now ? now : 1);
-    return event_set(s->event);
+    return signal_set(s->event);
 }
 
 bool run_section_stop_requested(struct run_section *s)
@@ -160,7 +160,7 @@ bool run_section_stop_requested(struct run_section *s)
 
 HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms)
 {
-    return event_wait(s->event, timeout_ms);
+    return signal_wait(s->event, timeout_ms);
 }
 
 HRESULT run_section_end_host(struct run_section *s)
@@ -171,7 +171,7 @@ HRESULT run_section_end_host(struct run_section *s)
 HRESULT run_section_ask(struct run_section *s, enum run_request request, uint64_t *number)
 {
     *number = atomic_fetch_add(&s->shared->requests[request].asked, 1) + 1;
-    return event_set(s->event);
+    return signal_set(s->event);
 }
 
 bool run_section_answered(struct run_section *s, enum run_request request, uint64_t number, HRESULT *hr)

@@ -93,35 +93,35 @@ static HRESULT change_segment(struct run *r, struct run_set *fresh)
 }
 
 /* The grids of collectors that stay as they were go on; the others begin now. */
-static void carry_schedules(const struct run *r, const struct run_set *old, struct schedule *schedules)
+static void carry_grids(const struct run *r, const struct run_set *old, struct tick_grid *grids)
 {
-    int64_t now = schedule_clock();
+    int64_t now = tick_clock();
     for (size_t i = 0; i < r->set.count; i++) {
         uint64_t interval = collector_interval_ms(r->segment.collectors[i]);
-        schedules[i] = schedule_from(now, interval);
+        grids[i] = tick_grid_from(now, interval);
         for (size_t k = 0; k < old->count; k++)
-            if (r->schedules[k].interval == interval &&
+            if (r->grids[k].interval == interval &&
                 !strcmp(collector_of(old->models[k])->Name, collector_of(r->set.models[i])->Name))
-                schedules[i] = r->schedules[k];
+                grids[i] = r->grids[k];
     }
 }
 
 static HRESULT begin_anew(struct run *r, struct run_set *fresh)
 {
-    struct schedule *schedules = memory_zero(fresh->count + 1, sizeof *schedules);
-    if (!schedules)
+    struct tick_grid *grids = memory_zero(fresh->count + 1, sizeof *grids);
+    if (!grids)
         return E_OUTOFMEMORY;
     run_move(r, STEP_UPDATE);
     HRESULT hr = change_segment(r, fresh);
     if (FAILED(hr)) {
-        memory_free(schedules);
+        memory_free(grids);
         run_move(r, r->end ? STEP_FAILED : STEP_BEGUN);
         return hr;
     }
-    carry_schedules(r, fresh, schedules);
-    memory_free(r->schedules);
-    r->schedules = schedules;
-    r->segment_started = schedule_clock();
+    carry_grids(r, fresh, grids);
+    memory_free(r->grids);
+    r->grids = grids;
+    r->segment_started = tick_clock();
     r->roll = false;
     run_show_segment(r);
     run_move(r, STEP_BEGUN);
@@ -142,6 +142,6 @@ HRESULT run_take_definition(struct run *r)
         hr = begin_anew(r, &fresh);
     run_set_free(&fresh);
     if (SUCCEEDED(hr))
-        run_tell(r, EVENT_UPDATED, &(struct event_facts){0});
+        run_tell(r, JOURNAL_UPDATED, &(struct journal_facts){0});
     return hr;
 }

@@ -155,13 +155,13 @@ static void note(void *user, HRESULT reason, const char *subject, const char *te
 {
     const struct noted *n = user;
     if (diagnostics_note(&n->set->diagnostics, reason, text))
-        event_write(EVENT_COUNTER_DROPPED, &(struct event_facts){.space = n->set->space,
-                                                                 .name = n->set->name,
-                                                                 .counter = subject,
-                                                                 .collector = n->collector,
-                                                                 .file = n->file,
-                                                                 .error = reason,
-                                                                 .reason = text});
+        journal_write(JOURNAL_COUNTER_DROPPED, &(struct journal_facts){.space = n->set->space,
+                                                                       .name = n->set->name,
+                                                                       .counter = subject,
+                                                                       .collector = n->collector,
+                                                                       .file = n->file,
+                                                                       .error = reason,
+                                                                       .reason = text});
 }
 
 /* MS-PLA 3.2.4.2: what the data manager wants to have before a set starts (pla-behaviour 14). */

@@ -6,7 +6,7 @@
 #include "engine/collect/collect.h"
 #include "engine/model/model.h"
 #include "engine/run/diagnostics.h"
-#include "engine/run/events.h"
+#include "engine/run/run_journal.h"
 #include "engine/run/start_report.h"
 #include "engine/store/store.h"
 

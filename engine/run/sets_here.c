@@ -5,8 +5,8 @@
 #include "engine/os/memory.h"
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
-#include "engine/run/events.h"
 #include "engine/run/run.h"
+#include "engine/run/run_journal.h"
 #include "engine/run/sets.h"
 #include "engine/run/unsupported.h"
 #include "engine/store/store.h"
@@ -161,10 +161,10 @@ static HRESULT check_present(struct object *o, const struct category *c, const c
     return hr;
 }
 
-static void tell_change(enum event_id id, const char *space, const char *name)
+static void tell_change(enum journal_id id, const char *space, const char *name)
 {
     char *account = host_user_name();
-    event_write(id, &(struct event_facts){.space = space, .name = name, .user = account});
+    journal_write(id, &(struct journal_facts){.space = space, .name = name, .user = account});
     memory_free(account);
 }
 
@@ -207,7 +207,7 @@ static HRESULT save(struct object *o, const struct category *c, const char *name
             hr = store_update_run(c->space, name, change);
     }
     if (SUCCEEDED(hr))
-        tell_change(created ? EVENT_SET_CREATED : EVENT_SET_CHANGED, c->space, name);
+        tell_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, c->space, name);
     memory_free(before);
     memory_free(xml);
     return hr;
@@ -291,7 +291,7 @@ static HRESULT delete_here(struct object *o, const char *space, const char *name
     if (SUCCEEDED(hr))
         hr = store_delete(space, name);
     if (SUCCEEDED(hr))
-        tell_change(EVENT_SET_DELETED, space, name);
+        tell_change(JOURNAL_SET_DELETED, space, name);
     return hr;
 }
 

@@ -20,7 +20,7 @@ struct shared_report {
 
 struct start_report {
     struct section *section;
-    struct event *event;
+    struct signal *event;
     struct shared_report *shared;
 };
 
@@ -41,7 +41,7 @@ static HRESULT open_report(const char *run_key, bool create, struct start_report
     if (SUCCEEDED(hr))
         hr = section_open(section_name, sizeof *r->shared, create, &r->section);
     if (SUCCEEDED(hr))
-        hr = event_open(event_name, create, &r->event);
+        hr = signal_open(event_name, create, &r->event);
     memory_free(section_name);
     memory_free(event_name);
     if (FAILED(hr)) {
@@ -68,7 +68,7 @@ void start_report_close(struct start_report *r)
     if (!r)
         return;
     if (r->event)
-        event_close(r->event);
+        signal_close(r->event);
     section_close(r->section);
     memory_free(r);
 }
@@ -85,7 +85,7 @@ void start_report_accept(struct start_report **report)
     if (!*report)
         return;
     atomic_store(&(*report)->shared->accepted, 1);
-    event_set((*report)->event);
+    signal_set((*report)->event);
 }
 
 void start_report_opening(struct start_report *r, const char *collector)
@@ -102,7 +102,7 @@ void start_report_send(struct start_report **report, HRESULT hr)
     put_text(r->shared->text, FAILED(hr) ? error_text(hr) : "");
     r->shared->result = hr;
     atomic_store(&r->shared->sent, 1);
-    event_set(r->event);
+    signal_set(r->event);
     start_report_close(r);
     *report = NULL;
 }
@@ -124,7 +124,7 @@ HRESULT start_report_wait(struct start_report *r, struct process *host, bool acc
     uint64_t limit = clock_monotonic_ms() + timeout_ms, now;
     for (;;) {
         now = clock_monotonic_ms();
-        HRESULT hr = event_wait_or_process(r->event, host, now < limit ? (uint32_t)(limit - now) : 0);
+        HRESULT hr = signal_wait_or_process(r->event, host, now < limit ? (uint32_t)(limit - now) : 0);
         if (atomic_load(&r->shared->sent)) { /* also if the host ended right behind its report */
             hr = r->shared->result;
             r->shared->text[REPORT_TEXT - 1] = 0;

@@ -115,9 +115,9 @@ static void note_failed_start(const char *space, const char *name, const char *r
         run_set_record_no_run(&set, hr, text);
         run_set_free(&set);
     }
-    event_write(EVENT_START_FAILED,
-                &(struct event_facts){
-                    .space = space, .name = name, .key = run_key, .user = account, .error = hr, .reason = text});
+    journal_write(JOURNAL_START_FAILED,
+                  &(struct journal_facts){
+                      .space = space, .name = name, .key = run_key, .user = account, .error = hr, .reason = text});
     if (text)
         error_set(hr, "%s", text);
     memory_free(account);
@@ -158,20 +158,20 @@ HRESULT run_start(const char *space, const char *name, bool synchronous)
 /* ---- waiting for a host: by looking, as there is no handle of a process that another one started ---- */
 
 /* An event that nobody sets is only a way to rest. */
-static HRESULT pause_open(struct event **out)
+static HRESULT pause_open(struct signal **out)
 {
     char *key = new_run_key();
-    HRESULT hr = key ? event_open(key, true, out) : E_OUTOFMEMORY;
+    HRESULT hr = key ? signal_open(key, true, out) : E_OUTOFMEMORY;
     memory_free(key);
     return hr;
 }
 
-static HRESULT end_late_host(struct run_section *section, struct event *pause, const char *space, const char *name,
+static HRESULT end_late_host(struct run_section *section, struct signal *pause, const char *space, const char *name,
                              uint32_t waited_ms)
 {
     run_section_end_host(section);
     for (uint32_t waited = 0; run_section_alive(section) && waited < ENDED_MS; waited += STEP_MS)
-        event_wait(pause, STEP_MS);
+        signal_wait(pause, STEP_MS);
     return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
                      "the set \"%s\\%s\" did not stop within %u s; its host process was ended, its logs end with their "
                      "last whole sample",
@@ -180,7 +180,7 @@ static HRESULT end_late_host(struct run_section *section, struct event *pause, c
 
 static HRESULT wait_for_end(struct run_section *section, const char *space, const char *name)
 {
-    struct event *pause;
+    struct signal *pause;
     HRESULT hr = pause_open(&pause);
     if (FAILED(hr))
         return hr;
@@ -198,9 +198,9 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
         else if (state.phase != PHASE_COMPILING && clock_passed_ms(since, now) >= stop_ms)
             hr = end_late_host(section, pause, space, name, stop_ms);
         else
-            hr = event_wait(pause, STEP_MS);
+            hr = signal_wait(pause, STEP_MS);
     }
-    event_close(pause);
+    signal_close(pause);
     return FAILED(hr) ? hr : S_OK;
 }
 
@@ -252,7 +252,7 @@ HRESULT run_end_host(const char *space, const char *name, const struct run_state
 static HRESULT wait_for_answer(struct run_section *section, enum run_request request, uint64_t number,
                                const char *space, const char *name)
 {
-    struct event *pause;
+    struct signal *pause;
     struct run_state state;
     HRESULT hr = pause_open(&pause), answer = S_FALSE;
     if (FAILED(hr))
@@ -270,9 +270,9 @@ static HRESULT wait_for_answer(struct run_section *section, enum run_request req
                                request == REQUEST_UPDATE ? "take up the new definition" : "flush", limit_ms / 1000);
         if (ends || FAILED(answer))
             break;
-        event_wait(pause, STEP_MS);
+        signal_wait(pause, STEP_MS);
     }
-    event_close(pause);
+    signal_close(pause);
     return answer;
 }
 

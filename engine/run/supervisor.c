@@ -10,9 +10,9 @@
 #include "engine/os/thread.h"
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
-#include "engine/run/events.h"
 #include "engine/run/phase.h"
 #include "engine/run/run.h"
+#include "engine/run/run_journal.h"
 #include "engine/run/supervised_set.h"
 #include "engine/store/store.h"
 
@@ -60,9 +60,9 @@ static char *moment_text(int64_t utc)
     return text_format("%04d-%02d-%02d %02d:%02d:%02d", t.year, t.month, t.day, t.hour, t.minute, t.second);
 }
 
-static void tell(const struct supervised_set *s, enum event_id id, HRESULT error, const char *reason)
+static void tell(const struct supervised_set *s, enum journal_id id, HRESULT error, const char *reason)
 {
-    event_write(id, &(struct event_facts){.space = s->space, .name = s->name, .error = error, .reason = reason});
+    journal_write(id, &(struct journal_facts){.space = s->space, .name = s->name, .error = error, .reason = reason});
 }
 
 /* ---- starts, each on a thread of its own: one that takes long delays no other ---- */
@@ -83,7 +83,8 @@ static void make_start(void *user)
         supervised_set_note_start(start->space, start->name, start->due);
     /* A set that runs goes on running. What the host or run_start itself could tell is told. */
     if (hr == PLA_E_DCS_NOT_FOUND)
-        event_write(EVENT_START_FAILED, &(struct event_facts){.space = start->space, .name = start->name, .error = hr});
+        journal_write(JOURNAL_START_FAILED,
+                      &(struct journal_facts){.space = start->space, .name = start->name, .error = hr});
     atomic_fetch_sub(&start->supervisor->starting, 1);
     memory_free(start->name);
     memory_free(start);
@@ -101,7 +102,7 @@ static void begin_start(struct supervisor *v, const struct supervised_set *s, in
         hr = thread_start(make_start, start, &thread);
     if (FAILED(hr)) {
         atomic_fetch_sub(&v->starting, 1);
-        tell(s, EVENT_START_FAILED, hr, NULL);
+        tell(s, JOURNAL_START_FAILED, hr, NULL);
         if (start)
             memory_free(start->name);
         memory_free(start);
@@ -138,7 +139,7 @@ static void plan(struct supervised_set *s, int64_t now)
     if (supervised_set_plan(s, now, &host_zone, &missed) != S_FALSE)
         return;
     char *moment = moment_text(missed), *reason = moment ? text_format("it was due at %s", moment) : NULL;
-    tell(s, EVENT_START_MISSED, S_OK, reason);
+    tell(s, JOURNAL_START_MISSED, S_OK, reason);
     memory_free(reason);
     memory_free(moment);
 }
@@ -201,7 +202,7 @@ static void look_at_host(struct supervised_set *s)
         s->running = s->cut_off = false;
         if (noted == S_FALSE)
             return; /* it has just ended in order */
-        tell(s, EVENT_STOPPED_BY_ERROR, OPENPLA_E_HOST_DIED, "its host process ended before it could close the logs");
+        tell(s, JOURNAL_STOPPED_BY_ERROR, OPENPLA_E_HOST_DIED, "its host process ended before it could close the logs");
         if (s->settings.restart == RESTART_ALWAYS || (s->settings.restart == RESTART_BOOT && cut_off))
             plan_again(s, now);
         if (cut_off && s->again_at)
@@ -211,12 +212,12 @@ static void look_at_host(struct supervised_set *s)
     s->cut_off = false;
     uint32_t start_ms = run_wait_ms(RUN_START_WAIT_MS) + GRACE_MS, stop_ms = run_wait_ms(RUN_STOP_WAIT_MS) + GRACE_MS;
     if (phase_is_overdue(&state, now, start_ms, stop_ms) && run_end_host(s->space, s->name, &state) == S_OK)
-        tell(s, EVENT_STOPPED_BY_ERROR, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+        tell(s, JOURNAL_STOPPED_BY_ERROR, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
              "its host process did not answer and was ended");
     int64_t utc = clock_utc();
     if (s->expiry <= utc && state.started_utc < s->expiry && s->told_expiry != s->expiry) {
         s->told_expiry = s->expiry;
-        tell(s, EVENT_EXPIRED, S_OK, NULL);
+        tell(s, JOURNAL_EXPIRED, S_OK, NULL);
         run_stop(s->space, s->name, false);
     }
 }
@@ -253,7 +254,7 @@ static void do_what_is_due(struct supervisor *v)
             look_at_host(s);
         if (s->again_at && s->again_at <= clock_monotonic_ms()) {
             s->again_at = 0;
-            tell(s, EVENT_STARTED_AGAIN, S_OK, "its run was cut off, and " SETTING_RESTART " asks for it");
+            tell(s, JOURNAL_STARTED_AGAIN, S_OK, "its run was cut off, and " SETTING_RESTART " asks for it");
             begin_start(v, s, 0);
         }
     }

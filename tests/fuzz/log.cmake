@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-openpla_fuzz(fuzz_event_file ${CMAKE_CURRENT_LIST_DIR}/fuzz_event_file.c LINK openpla_log)
+openpla_fuzz(fuzz_journal ${CMAKE_CURRENT_LIST_DIR}/fuzz_journal.c LINK openpla_log)
 openpla_fuzz(fuzz_blg_append ${CMAKE_CURRENT_LIST_DIR}/fuzz_blg_append.c LINK openpla_log)
 openpla_fuzz(fuzz_counter_path ${CMAKE_CURRENT_LIST_DIR}/fuzz_counter_path.c LINK openpla_log)
 openpla_fuzz(fuzz_text_reader ${CMAKE_CURRENT_LIST_DIR}/fuzz_text_reader.c LINK openpla_log)

@@ -2,7 +2,7 @@
 /* The run tests' fixture. */
 #include "run_fixture.h"
 
-#include "engine/log/event_file.h"
+#include "engine/log/journal.h"
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
 #include "scratch_folder.h"
@@ -72,12 +72,12 @@ void fixture_commit(const char *name, const char *root, const char *set_xml, con
 
 void fixture_sleep(uint32_t ms)
 {
-    struct event *e;
+    struct signal *e;
     char *name = text_format("openpla-test-sleep-%u", (unsigned)process_own_id());
-    assert_int_equal(event_open(name, true, &e), S_OK);
+    assert_int_equal(signal_open(name, true, &e), S_OK);
     memory_free(name);
-    event_wait(e, ms);
-    event_close(e);
+    signal_wait(e, ms);
+    signal_close(e);
 }
 
 struct run_state fixture_await(const char *name, enum run_status status, uint32_t ms)
@@ -174,12 +174,12 @@ char fixture_reason[1024];
 
 size_t fixture_events(uint32_t id, const char *name)
 {
-    struct event_reader *r;
-    struct event_record e;
-    char *folder = event_folder();
+    struct journal_reader *r;
+    struct journal_entry e;
+    char *folder = journal_folder();
     size_t count = 0;
-    assert_int_equal(event_reader_open(folder, &r), S_OK);
-    while (event_reader_next(r, &e) == S_OK) {
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
+    while (journal_reader_next(r, &e) == S_OK) {
         if (e.id != id || !e.count || strcmp(e.fields[0].value, name) != 0)
             continue;
         count++;
@@ -188,7 +188,7 @@ size_t fixture_events(uint32_t id, const char *name)
             if (!strcmp(e.fields[i].name, "Reason"))
                 snprintf(fixture_reason, sizeof fixture_reason, "%s", e.fields[i].value);
     }
-    event_reader_close(r);
+    journal_reader_close(r);
     memory_free(folder);
     return count;
 }

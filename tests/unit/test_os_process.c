@@ -50,9 +50,9 @@ static int role_arguments(const char *path, int argc, char **argv)
 /* Says that it is ready by the event `name`, then stays for ever. */
 static int stay(const char *name)
 {
-    struct event *ready;
+    struct signal *ready;
 
-    if (FAILED(event_open(name, false, &ready)) || FAILED(event_set(ready)))
+    if (FAILED(signal_open(name, false, &ready)) || FAILED(signal_set(ready)))
         return 7;
     for (;;)
         child_sleep(1000);
@@ -68,16 +68,16 @@ static int role_lock(const char *path, const char *name)
 static int role_count(const char *name)
 {
     struct section *s;
-    struct event *ready;
+    struct signal *ready;
     char *ready_name = text_format("%s-ready", name);
 
-    if (FAILED(section_open(name, 4096, false, &s)) || FAILED(event_open(ready_name, false, &ready)))
+    if (FAILED(section_open(name, 4096, false, &s)) || FAILED(signal_open(ready_name, false, &ready)))
         return 5;
     memory_free(ready_name);
-    event_set(ready);
+    signal_set(ready);
     for (int i = 0; i < 200000; i++)
         __atomic_add_fetch((int *)section_memory(s), 1, __ATOMIC_SEQ_CST);
-    event_close(ready);
+    signal_close(ready);
     section_close(s);
     return 0;
 }
@@ -96,17 +96,17 @@ static int role_make_section(const char *name, const char *ready)
 static int role_echo(const char *name)
 {
     char *ping_name = text_format("%s-ping", name), *pong_name = text_format("%s-pong", name);
-    struct event *ping, *pong;
+    struct signal *ping, *pong;
 
-    if (FAILED(event_open(ping_name, false, &ping)) || FAILED(event_open(pong_name, false, &pong)))
+    if (FAILED(signal_open(ping_name, false, &ping)) || FAILED(signal_open(pong_name, false, &pong)))
         return 4;
     memory_free(ping_name);
     memory_free(pong_name);
     for (int i = 0; i < 10; i++)
-        if (event_wait(ping, CHILD_PATIENCE) != S_OK || FAILED(event_set(pong)))
+        if (signal_wait(ping, CHILD_PATIENCE) != S_OK || FAILED(signal_set(pong)))
             return 3;
-    event_close(ping);
-    event_close(pong);
+    signal_close(ping);
+    signal_close(pong);
     return 0;
 }
 
@@ -157,11 +157,11 @@ static char *named(const char *what)
     return text_format("%s-%s", token, what);
 }
 
-static struct event *make_event(const char *name)
+static struct signal *make_event(const char *name)
 {
-    struct event *e;
+    struct signal *e;
 
-    assert_int_equal(event_open(name, true, &e), S_OK);
+    assert_int_equal(signal_open(name, true, &e), S_OK);
     return e;
 }
 
@@ -231,7 +231,7 @@ static void child_outlives_its_starter(void **state)
 static void child_holds_no_pipe_of_ours(void **state)
 {
     char *name = named("pipe");
-    struct event *ready = make_event(name);
+    struct signal *ready = make_event(name);
     struct process *p;
 #ifdef _WIN32
     SECURITY_ATTRIBUTES inheritable = {.nLength = sizeof(inheritable), .bInheritHandle = TRUE};
@@ -241,7 +241,7 @@ static void child_holds_no_pipe_of_ours(void **state)
 
     assert_true(CreatePipe(&read_end, &write_end, &inheritable, 0));
     p = child_start("stay", name, "");
-    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     CloseHandle(write_end);
     assert_false(ReadFile(read_end, &byte, 1, &n, NULL)); /* waits for ever if the child holds the other end */
     assert_int_equal(GetLastError(), ERROR_BROKEN_PIPE);
@@ -252,7 +252,7 @@ static void child_holds_no_pipe_of_ours(void **state)
 
     assert_int_equal(pipe(ends), 0);
     p = child_start("stay", name, "");
-    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     close(ends[1]);
     end.fd = ends[0];
     assert_int_equal(poll(&end, 1, 2000), 1);
@@ -263,7 +263,7 @@ static void child_holds_no_pipe_of_ours(void **state)
     child_kill(p, name);
     assert_int_equal(process_wait(p, KILL_PATIENCE, NULL), S_OK);
     process_close(p);
-    event_close(ready);
+    signal_close(ready);
     memory_free(name);
 }
 
@@ -271,13 +271,13 @@ static void child_holds_no_pipe_of_ours(void **state)
 static void death_is_noticed(void **state)
 {
     char *name = named("death");
-    struct event *ready = make_event(name), *never;
+    struct signal *ready = make_event(name), *never;
     struct process *p = child_start("stay", name, "");
     uint64_t started = process_start_time(process_id(p)), killed;
     uint32_t id = process_id(p);
 
     (void)state;
-    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_true(started != 0);
     assert_true(process_start_time(id) == started);
     assert_true(process_alive(id, started));
@@ -293,7 +293,7 @@ static void death_is_noticed(void **state)
     memory_free(name);
     name = named("never");
     never = make_event(name);
-    assert_int_equal(event_wait_or_process(never, p, KILL_PATIENCE), E_ABORT);
+    assert_int_equal(signal_wait_or_process(never, p, KILL_PATIENCE), E_ABORT);
     assert_int_equal(process_wait(p, KILL_PATIENCE, NULL), S_OK);
     process_close(p);
     process_close(NULL);
@@ -301,8 +301,8 @@ static void death_is_noticed(void **state)
     assert_int_equal(process_start_time(0xFFFFFFF0u), 0);
     assert_false(process_alive(0xFFFFFFF0u, 0));
     assert_true(process_alive(process_own_id(), process_start_time(process_own_id())));
-    event_close(never);
-    event_close(ready);
+    signal_close(never);
+    signal_close(ready);
     memory_free(name);
 }
 
@@ -310,12 +310,12 @@ static void death_is_noticed(void **state)
 static void lock_between_processes(void **state)
 {
     char *path = path_join(folder, "run.lock"), *name = named("lock");
-    struct event *ready = make_event(name);
+    struct signal *ready = make_event(name);
     struct process *p = child_start("lock", path, name);
     struct file_lock *lock;
 
     (void)state;
-    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_int_equal(file_lock_take(path, 0, &lock), HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION));
     assert_int_equal(file_lock_take(path, 100, &lock), HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION));
     child_kill(p, name);
@@ -323,7 +323,7 @@ static void lock_between_processes(void **state)
     file_lock_release(lock);
     process_wait(p, KILL_PATIENCE, NULL);
     process_close(p);
-    event_close(ready);
+    signal_close(ready);
     memory_free(name);
     memory_free(path);
 }
@@ -332,7 +332,7 @@ static void lock_between_processes(void **state)
 static void section_is_shared(void **state)
 {
     char *name = named("count"), *ready_name = named("count-ready");
-    struct event *ready = make_event(ready_name);
+    struct signal *ready = make_event(ready_name);
     struct section *s, *second;
     struct process *p;
     uint32_t code = 1;
@@ -344,7 +344,7 @@ static void section_is_shared(void **state)
     for (int i = 0; i < 4096; i++)
         assert_int_equal(((char *)section_memory(s))[i], 0);
     p = child_start("count", name, "");
-    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     for (int i = 0; i < 200000; i++)
         __atomic_add_fetch((int *)section_memory(s), 1, __ATOMIC_SEQ_CST);
     assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
@@ -360,7 +360,7 @@ static void section_is_shared(void **state)
     section_close(second);
     assert_int_equal(section_open(name, 4096, false, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     section_close(NULL);
-    event_close(ready);
+    signal_close(ready);
     memory_free(ready_name);
     memory_free(name);
 }
@@ -369,12 +369,12 @@ static void section_is_shared(void **state)
 static void section_of_the_dead_is_gone(void **state)
 {
     char *name = named("dead"), *ready_name = named("dead-ready");
-    struct event *ready = make_event(ready_name);
+    struct signal *ready = make_event(ready_name);
     struct process *p = child_start("make-section", name, ready_name);
     struct section *s;
 
     (void)state;
-    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_int_equal(section_open(name, 4096, false, &s), S_OK);
     assert_int_equal(*(int *)section_memory(s), 42);
     section_close(s);
@@ -385,7 +385,7 @@ static void section_of_the_dead_is_gone(void **state)
     assert_int_equal(section_open(name, 4096, true, &s), S_OK);
     assert_int_equal(*(int *)section_memory(s), 0);
     section_close(s);
-    event_close(ready);
+    signal_close(ready);
     memory_free(ready_name);
     memory_free(name);
 }
@@ -393,37 +393,37 @@ static void section_of_the_dead_is_gone(void **state)
 static void events(void **state)
 {
     char *ping_name = named("echo-ping"), *pong_name = named("echo-pong"), *name = named("echo");
-    struct event *ping, *pong, *none;
+    struct signal *ping, *pong, *none;
     struct process *p;
     uint64_t start;
     uint32_t code = 1;
 
     (void)state;
-    assert_int_equal(event_open(ping_name, false, &none), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(signal_open(ping_name, false, &none), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_null(none);
     ping = make_event(ping_name);
     pong = make_event(pong_name);
-    assert_int_equal(event_wait(ping, 0), S_FALSE);
-    event_set(ping);
-    event_set(ping);
-    assert_int_equal(event_wait(ping, 0), S_OK); /* set twice is set once */
+    assert_int_equal(signal_wait(ping, 0), S_FALSE);
+    signal_set(ping);
+    signal_set(ping);
+    assert_int_equal(signal_wait(ping, 0), S_OK); /* set twice is set once */
     start = clock_monotonic_ms();
-    assert_int_equal(event_wait(ping, 100), S_FALSE);
+    assert_int_equal(signal_wait(ping, 100), S_FALSE);
     assert_in_range(clock_monotonic_ms() - start, 90, 5000);
     p = child_start("echo", name, "");
     for (int i = 0; i < 10; i++) {
-        assert_int_equal(event_set(ping), S_OK);
-        assert_int_equal(event_wait_or_process(pong, p, CHILD_PATIENCE), S_OK);
+        assert_int_equal(signal_set(ping), S_OK);
+        assert_int_equal(signal_wait_or_process(pong, p, CHILD_PATIENCE), S_OK);
     }
     assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
     assert_int_equal(code, 0);
-    event_set(pong); /* an answer counts even when the process has ended since */
-    assert_int_equal(event_wait_or_process(pong, p, 0), S_OK);
-    assert_int_equal(event_wait_or_process(pong, p, 0), E_ABORT);
+    signal_set(pong); /* an answer counts even when the process has ended since */
+    assert_int_equal(signal_wait_or_process(pong, p, 0), S_OK);
+    assert_int_equal(signal_wait_or_process(pong, p, 0), E_ABORT);
     process_close(p);
-    event_close(ping);
-    event_close(pong);
-    event_close(NULL);
+    signal_close(ping);
+    signal_close(pong);
+    signal_close(NULL);
     memory_free(ping_name);
     memory_free(pong_name);
     memory_free(name);
@@ -439,14 +439,14 @@ static void events(void **state)
 static void kernel_file_of_the_dead(void **state)
 {
     char *name = named("kernel"), path[64];
-    struct event *ready = make_event(name);
+    struct signal *ready = make_event(name);
     struct process *p = child_start("stay", name, "");
     struct kernel_file *f = NULL;
     const char *text;
     size_t size;
 
     (void)state;
-    assert_int_equal(event_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     if (child_is_linux) {
         snprintf(path, sizeof(path), "/proc/%u/stat", (unsigned)child_kernel_id(name));
         assert_int_equal(kernel_file_open(path, &f), S_OK);
@@ -467,7 +467,7 @@ static void kernel_file_of_the_dead(void **state)
         assert_true(FAILED(hr));
     }
     kernel_file_close(f);
-    event_close(ready);
+    signal_close(ready);
     memory_free(name);
 }
 

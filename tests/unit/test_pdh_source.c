@@ -3,7 +3,7 @@
    vanish, things that come and go, and sources that take too long. */
 #include "engine/os/clock.h"
 #include "engine/os/thread.h"
-#include "engine/pdh/object.h"
+#include "engine/pdh/counter_object.h"
 #include "engine/pdh/pdh.h"
 #include "tests/unit/kernel_root.h"
 #ifndef _WIN32
@@ -310,22 +310,22 @@ static struct wakeup *go;
 static atomic_bool waits;
 static atomic_size_t closed;
 
-static HRESULT sample_test(struct object *o, struct source *source, uint64_t wanted)
+static HRESULT sample_test(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)source;
     (void)wanted;
     if (o->provider->index == 1 && waits)
         wakeup_wait(go, 60000);
-    HRESULT hr = object_set_rows(o, 1);
+    HRESULT hr = counter_object_set_rows(o, 1);
     if (SUCCEEDED(hr)) {
-        *object_row(o, 0) = ++*(int64_t *)o->state;
+        *counter_object_row(o, 0) = ++*(int64_t *)o->state;
         o->time = (struct source_time){clock_utc(), clock_ticks()};
         o->present = UINT64_MAX;
     }
     return hr;
 }
 
-static void close_test(struct object *o)
+static void close_test(struct counter_object *o)
 {
     (void)o;
     closed++;
@@ -349,10 +349,10 @@ static const struct provider quick = {.name = "Quick",
                                       .state_size = sizeof(int64_t),
                                       .close = close_test};
 
-static void expect(const struct object *o, DWORD status, int64_t value)
+static void expect(const struct counter_object *o, DWORD status, int64_t value)
 {
     PDH_RAW_COUNTER raw;
-    object_raw(o, 0, 0, &raw);
+    counter_object_raw(o, 0, 0, &raw);
     assert_int_equal(raw.CStatus, status);
     assert_int_equal(raw.FirstValue, value);
 }
@@ -362,7 +362,7 @@ static void an_object_that_hangs(void **state)
 {
     (void)state;
     struct source source = {0};
-    struct object *a, *b;
+    struct counter_object *a, *b;
     struct wakeup *pause;
     assert_int_equal(wakeup_create(&go), S_OK);
     assert_int_equal(wakeup_create(&pause), S_OK);
@@ -370,14 +370,14 @@ static void an_object_that_hangs(void **state)
     waits = false;
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "1500");
     source_begin(&source);
-    assert_int_equal(object_open(&slow, &source, &a), S_OK);
-    assert_int_equal(object_open(&quick, &source, &b), S_OK);
-    const struct object_use uses[] = {{a, 1}, {b, 1}};
+    assert_int_equal(counter_object_open(&slow, &source, &a), S_OK);
+    assert_int_equal(counter_object_open(&quick, &source, &b), S_OK);
+    const struct counter_object_use uses[] = {{a, 1}, {b, 1}};
     expect(a, PDH_CSTATUS_VALID_DATA, 1);
     waits = true;
     for (int64_t i = 2; i < 5; i++) {
         source_begin(&source);
-        objects_sample(uses, 2, &source);
+        counter_objects_sample(uses, 2, &source);
         expect(a, PDH_CSTATUS_INVALID_DATA, 0);
         expect(b, PDH_CSTATUS_VALID_DATA, i);
     }
@@ -385,14 +385,14 @@ static void an_object_that_hangs(void **state)
     wakeup_set(go);
     for (int i = 0; i < 1000 && FAILED(a->result); i++) {
         wakeup_wait(pause, 10);
-        objects_sample(uses, 2, &source);
+        counter_objects_sample(uses, 2, &source);
     }
     expect(a, PDH_CSTATUS_VALID_DATA, 3); /* the late one was 2 */
     waits = true;
-    objects_sample(uses, 2, &source);
+    counter_objects_sample(uses, 2, &source);
     expect(a, PDH_CSTATUS_INVALID_DATA, 0);
-    object_close(a);
-    object_close(b);
+    counter_object_close(a);
+    counter_object_close(b);
     source_close(&source);
     assert_int_equal(closed, 1);
     wakeup_set(go);

@@ -2,8 +2,8 @@
 /* The states of a set: a step that does the wrong thing starts a second host, or refuses a stop that is due. */
 #include "engine/model/model.h"
 #include "engine/run/completion.h"
-#include "engine/run/events.h"
 #include "engine/run/phase.h"
+#include "engine/run/run_journal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,10 +120,10 @@ static void events_have_the_fields_of_the_provider(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_non_null(event_field_names((enum event_id)rows[i].id));
-        assert_string_equal(event_field_names((enum event_id)rows[i].id), rows[i].fields);
+        assert_non_null(journal_field_names((enum journal_id)rows[i].id));
+        assert_string_equal(journal_field_names((enum journal_id)rows[i].id), rows[i].fields);
     }
-    assert_null(event_field_names((enum event_id)1));
+    assert_null(journal_field_names((enum journal_id)1));
 }
 
 /* A host would be ended while it stops in order: what it or a client wrote may be later than the clock that the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The grid of samples: a late sample must not shift or bunch those after it. */
-#include "engine/run/schedule.h"
+#include "engine/run/tick_grid.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,53 +11,53 @@
 static void ticks_stay_on_the_grid(void **state)
 {
     (void)state;
-    struct schedule s = schedule_from(1000, 250);
+    struct tick_grid s = tick_grid_from(1000, 250);
     uint64_t missed = 9;
-    assert_false(schedule_take(&s, 999, &missed));
+    assert_false(tick_grid_take(&s, 999, &missed));
     assert_int_equal(missed, 0);
-    assert_true(schedule_take(&s, 1000, &missed));
-    assert_int_equal(schedule_next(&s), 1250);
-    assert_true(schedule_take(&s, 1300, &missed)); /* 50 ms late */
+    assert_true(tick_grid_take(&s, 1000, &missed));
+    assert_int_equal(tick_grid_next(&s), 1250);
+    assert_true(tick_grid_take(&s, 1300, &missed)); /* 50 ms late */
     assert_int_equal(missed, 0);
-    assert_int_equal(schedule_last(&s), 1250);
-    assert_int_equal(schedule_next(&s), 1500);
-    assert_false(schedule_take(&s, 1499, &missed));
+    assert_int_equal(tick_grid_last(&s), 1250);
+    assert_int_equal(tick_grid_next(&s), 1500);
+    assert_false(tick_grid_take(&s, 1499, &missed));
 }
 
 /* After a sleep of the computer a log would be filled with hundreds of samples of the same moment. */
 static void missed_ticks_are_counted_and_skipped(void **state)
 {
     (void)state;
-    struct schedule s = schedule_from(0, 1000);
+    struct tick_grid s = tick_grid_from(0, 1000);
     uint64_t missed;
-    assert_true(schedule_take(&s, 0, &missed));
-    assert_true(schedule_take(&s, 5400, &missed));
+    assert_true(tick_grid_take(&s, 0, &missed));
+    assert_true(tick_grid_take(&s, 5400, &missed));
     assert_int_equal(missed, 4); /* 1000 to 4000; the one of 5000 is taken now */
-    assert_false(schedule_take(&s, 5400, &missed));
-    assert_int_equal(schedule_next(&s), 6000);
+    assert_false(tick_grid_take(&s, 5400, &missed));
+    assert_int_equal(tick_grid_next(&s), 6000);
 }
 
 /* A collector that takes no samples, or one in 136 years, would keep its host busy or crash it. */
 static void ends_of_the_range(void **state)
 {
     (void)state;
-    struct schedule s = schedule_from(5, 0);
+    struct tick_grid s = tick_grid_from(5, 0);
     uint64_t missed;
-    assert_int_equal(schedule_next(&s), SCHEDULE_NEVER);
-    assert_false(schedule_take(&s, INT64_MAX - 1, &missed));
-    s = schedule_from(5, UINT64_C(4294967295) * 1000);
-    assert_true(schedule_take(&s, 5, &missed));
-    assert_int_equal(schedule_next(&s), 5 + INT64_C(4294967295) * 1000);
-    s = schedule_from(INT64_MAX - 10, 20);
-    assert_true(schedule_take(&s, INT64_MAX - 10, &missed));
-    assert_int_equal(schedule_next(&s), SCHEDULE_NEVER);
+    assert_int_equal(tick_grid_next(&s), TICK_NEVER);
+    assert_false(tick_grid_take(&s, INT64_MAX - 1, &missed));
+    s = tick_grid_from(5, UINT64_C(4294967295) * 1000);
+    assert_true(tick_grid_take(&s, 5, &missed));
+    assert_int_equal(tick_grid_next(&s), 5 + INT64_C(4294967295) * 1000);
+    s = tick_grid_from(INT64_MAX - 10, 20);
+    assert_true(tick_grid_take(&s, INT64_MAX - 10, &missed));
+    assert_int_equal(tick_grid_next(&s), TICK_NEVER);
 }
 
 /* Samples would be taken at other times than their interval says. */
 static void clock_counts_milliseconds(void **state)
 {
     (void)state;
-    int64_t a = schedule_clock(), b = schedule_clock();
+    int64_t a = tick_clock(), b = tick_clock();
     assert_true(b >= a && b - a < 10000);
 }
 

@@ -113,14 +113,14 @@ void section_close(struct section *s)
 }
 
 /* An event is a section with one word: 1 = set. */
-struct event {
+struct signal {
     struct section *section;
     _Atomic uint32_t *word;
 };
 
-HRESULT event_open(const char *name, bool create, struct event **out)
+HRESULT signal_open(const char *name, bool create, struct signal **out)
 {
-    struct event *e = memory_alloc(sizeof(*e));
+    struct signal *e = memory_alloc(sizeof(*e));
     char *own = text_format("%s.event", name);
     HRESULT hr = E_OUTOFMEMORY;
 
@@ -137,7 +137,7 @@ HRESULT event_open(const char *name, bool create, struct event **out)
     return S_OK;
 }
 
-HRESULT event_set(struct event *e)
+HRESULT signal_set(struct signal *e)
 {
     atomic_store(e->word, 1);
     /* All waiters: one that is woken alone could be killed before it takes the event. */
@@ -145,7 +145,7 @@ HRESULT event_set(struct event *e)
     return S_OK;
 }
 
-HRESULT event_wait_or_process(struct event *e, struct process *p, uint32_t timeout_ms)
+HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms)
 {
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
 
@@ -171,12 +171,12 @@ HRESULT event_wait_or_process(struct event *e, struct process *p, uint32_t timeo
     }
 }
 
-HRESULT event_wait(struct event *e, uint32_t timeout_ms)
+HRESULT signal_wait(struct signal *e, uint32_t timeout_ms)
 {
-    return event_wait_or_process(e, NULL, timeout_ms);
+    return signal_wait_or_process(e, NULL, timeout_ms);
 }
 
-void event_close(struct event *e)
+void signal_close(struct signal *e)
 {
     if (!e)
         return;

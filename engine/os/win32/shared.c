@@ -83,7 +83,7 @@ void section_close(struct section *s)
     memory_free(s);
 }
 
-struct event {
+struct signal {
     HANDLE handle;
 };
 
@@ -102,9 +102,9 @@ static HANDLE open_event(const char *name, bool create, bool global, DWORD *code
     return handle;
 }
 
-HRESULT event_open(const char *name, bool create, struct event **out)
+HRESULT signal_open(const char *name, bool create, struct signal **out)
 {
-    struct event *e = memory_alloc(sizeof(*e));
+    struct signal *e = memory_alloc(sizeof(*e));
     DWORD code;
 
     *out = NULL;
@@ -121,12 +121,12 @@ HRESULT event_open(const char *name, bool create, struct event **out)
     return S_OK;
 }
 
-HRESULT event_set(struct event *e)
+HRESULT signal_set(struct signal *e)
 {
     return SetEvent(e->handle) ? S_OK : win32_failed(GetLastError(), "event");
 }
 
-HRESULT event_wait_or_process(struct event *e, struct process *p, uint32_t timeout_ms)
+HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms)
 {
     HANDLE handles[2] = {e->handle, p ? process_handle(p) : NULL};
 
@@ -142,12 +142,12 @@ HRESULT event_wait_or_process(struct event *e, struct process *p, uint32_t timeo
     }
 }
 
-HRESULT event_wait(struct event *e, uint32_t timeout_ms)
+HRESULT signal_wait(struct signal *e, uint32_t timeout_ms)
 {
-    return event_wait_or_process(e, NULL, timeout_ms);
+    return signal_wait_or_process(e, NULL, timeout_ms);
 }
 
-void event_close(struct event *e)
+void signal_close(struct signal *e)
 {
     if (!e)
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Events into Windows' event log through the provider that Windows' own manifest describes. Under Wine the calls reach
    nobody. */
-#include "engine/os/system_events.h"
+#include "engine/os/event_log.h"
 
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
@@ -14,7 +14,7 @@ static const GUID provider = {0xE4D53F84, 0x7DE3, 0x11D8, {0x94, 0x35, 0x50, 0x5
 #define CHANNEL_FIRST      16 /* manifests number their channels from here: Operational is this provider's only one */
 #define KEYWORD_OF_CHANNEL 0x8000000000000000u
 
-static HRESULT describe(const struct system_event_field *field, EVENT_DATA_DESCRIPTOR *out, WCHAR **wide)
+static HRESULT describe(const struct event_log_field *field, EVENT_DATA_DESCRIPTOR *out, WCHAR **wide)
 {
     size_t units = 0;
     HRESULT hr = field->text ? text_to_utf16(field->text, wide, &units) : S_OK;
@@ -28,14 +28,14 @@ static HRESULT describe(const struct system_event_field *field, EVENT_DATA_DESCR
     return S_OK;
 }
 
-HRESULT system_event_write(uint32_t id, uint8_t level, const struct system_event_field *fields, size_t count)
+HRESULT event_log_write(uint32_t id, uint8_t level, const struct event_log_field *fields, size_t count)
 {
     EVENT_DESCRIPTOR event = {
         .Id = (USHORT)id, .Channel = CHANNEL_FIRST, .Level = level, .Keyword = KEYWORD_OF_CHANNEL};
-    EVENT_DATA_DESCRIPTOR data[SYSTEM_EVENT_FIELDS_MAX];
-    WCHAR *texts[SYSTEM_EVENT_FIELDS_MAX] = {NULL};
+    EVENT_DATA_DESCRIPTOR data[EVENT_LOG_FIELDS_MAX];
+    WCHAR *texts[EVENT_LOG_FIELDS_MAX] = {NULL};
     REGHANDLE handle = 0;
-    HRESULT hr = count <= SYSTEM_EVENT_FIELDS_MAX ? S_OK : E_INVALIDARG;
+    HRESULT hr = count <= EVENT_LOG_FIELDS_MAX ? S_OK : E_INVALIDARG;
     ULONG code;
 
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
@@ -48,7 +48,7 @@ HRESULT system_event_write(uint32_t id, uint8_t level, const struct system_event
         }
         hr = code ? win32_failed(code, "event log") : S_OK;
     }
-    for (size_t i = 0; i < SYSTEM_EVENT_FIELDS_MAX; i++)
+    for (size_t i = 0; i < EVENT_LOG_FIELDS_MAX; i++)
         memory_free(texts[i]);
     return hr;
 }

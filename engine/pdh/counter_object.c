@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of performance objects and their instance lists. */
-#include "engine/pdh/object.h"
+#include "engine/pdh/counter_object.h"
 
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
@@ -162,14 +162,14 @@ size_t instance_list_find(const struct instance_list *list, const char *name)
     return SIZE_MAX;
 }
 
-void object_set_instances(struct object *o, struct instance_list *list)
+void counter_object_set_instances(struct counter_object *o, struct instance_list *list)
 {
     instance_list_release(o->instances);
     o->instances = list;
     o->generation++;
 }
 
-HRESULT object_set_rows(struct object *o, size_t rows)
+HRESULT counter_object_set_rows(struct counter_object *o, size_t rows)
 {
     size_t need = rows * o->provider->value_count;
     o->rows = 0;
@@ -181,30 +181,30 @@ HRESULT object_set_rows(struct object *o, size_t rows)
     return S_OK;
 }
 
-int64_t *object_row(struct object *o, size_t row)
+int64_t *counter_object_row(struct counter_object *o, size_t row)
 {
     return o->values + row * o->provider->value_count;
 }
 
 /* The provider's side; outlives the query's while it runs. The query's side is written by the query's thread alone,
    and what a provider reads of it only while the work does not run. */
-struct object_work {
+struct counter_object_work {
     struct timed_work work;
-    struct object side, last;
+    struct counter_object side, last;
     struct source source;
     uint64_t wanted;
 };
 
 static void run(struct timed_work *work)
 {
-    struct object_work *w = (struct object_work *)work;
-    struct object *side = &w->side;
+    struct counter_object_work *w = (struct counter_object_work *)work;
+    struct counter_object *side = &w->side;
     source_hold_begin(&w->source, &side->hold);
     side->result = side->provider->sample(side, &w->source, w->wanted);
     source_hold_end(&w->source, &side->hold);
 }
 
-static void work_free(struct object_work *w)
+static void work_free(struct counter_object_work *w)
 {
     if (w->side.state && w->side.provider->close)
         w->side.provider->close(&w->side);
@@ -219,14 +219,14 @@ static void work_free(struct object_work *w)
 
 static void abandoned(struct timed_work *work)
 {
-    work_free((struct object_work *)work);
+    work_free((struct counter_object_work *)work);
 }
 
 /* Makes what the provider found the last sample, and its old values the next one's room. */
-static void publish(struct object *o)
+static void publish(struct counter_object *o)
 {
-    struct object *side = &o->work->side, *last = &o->work->last;
-    struct object old = *last;
+    struct counter_object *side = &o->work->side, *last = &o->work->last;
+    struct counter_object old = *last;
     *last = *side;
     last->work = o->work;
     side->values = old.values;
@@ -241,7 +241,7 @@ static void publish(struct object *o)
 }
 
 /* Takes over what the sample gave, or notes that it has not ended. */
-static void settle(struct object *o, struct source *source)
+static void settle(struct counter_object *o, struct source *source)
 {
     if (timed_work_running(&o->work->work)) {
         o->result = HRESULT_FROM_WIN32(ERROR_TIMEOUT);
@@ -260,12 +260,12 @@ static void settle(struct object *o, struct source *source)
 /* Of at most this many objects at a time a slow one does not hold up the others. */
 #define MOST_AT_ONCE 64
 
-static void sample_some(const struct object_use *uses, size_t count, struct source *source)
+static void sample_some(const struct counter_object_use *uses, size_t count, struct source *source)
 {
     struct timed_work *work[MOST_AT_ONCE];
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
-        struct object_work *w = uses[i].object->work;
+        struct counter_object_work *w = uses[i].object->work;
         if (!timed_work_running(&w->work))
             w->wanted = uses[i].wanted;
         if (uses[i].object->provider->at_once)
@@ -279,15 +279,15 @@ static void sample_some(const struct object_use *uses, size_t count, struct sour
         settle(uses[i].object, source);
 }
 
-void objects_sample(const struct object_use *uses, size_t count, struct source *source)
+void counter_objects_sample(const struct counter_object_use *uses, size_t count, struct source *source)
 {
     for (size_t i = 0; i < count; i += MOST_AT_ONCE)
         sample_some(uses + i, count - i < MOST_AT_ONCE ? count - i : MOST_AT_ONCE, source);
 }
 
-static struct object_work *work_create(const struct provider *provider, struct source *source)
+static struct counter_object_work *work_create(const struct provider *provider, struct source *source)
 {
-    struct object_work *w = memory_zero(1, sizeof *w);
+    struct counter_object_work *w = memory_zero(1, sizeof *w);
     if (!w)
         return NULL;
     w->work.run = run;
@@ -302,10 +302,10 @@ static struct object_work *work_create(const struct provider *provider, struct s
     return w;
 }
 
-HRESULT object_open(const struct provider *provider, struct source *source, struct object **out)
+HRESULT counter_object_open(const struct provider *provider, struct source *source, struct counter_object **out)
 {
-    struct object *o = memory_zero(1, sizeof *o);
-    struct object_work *w = o ? work_create(provider, source) : NULL;
+    struct counter_object *o = memory_zero(1, sizeof *o);
+    struct counter_object_work *w = o ? work_create(provider, source) : NULL;
     *out = NULL;
     if (!w) {
         memory_free(o);
@@ -315,19 +315,19 @@ HRESULT object_open(const struct provider *provider, struct source *source, stru
     o->state = w->side.state;
     o->work = w;
     timed_work_enter();
-    objects_sample(&(struct object_use){o, UINT64_MAX}, 1, source);
+    counter_objects_sample(&(struct counter_object_use){o, UINT64_MAX}, 1, source);
     if (o->result == HRESULT_FROM_WIN32(ERROR_TIMEOUT)) {
         o->present = UINT64_MAX;
     } else if (FAILED(o->result)) {
         HRESULT hr = o->result;
-        object_close(o);
+        counter_object_close(o);
         return hr;
     }
     *out = o;
     return S_OK;
 }
 
-void object_close(struct object *o)
+void counter_object_close(struct counter_object *o)
 {
     if (!o)
         return;
@@ -337,23 +337,23 @@ void object_close(struct object *o)
     memory_free(o);
 }
 
-uint32_t object_find_counter(const struct object *o, const char *name)
+uint32_t counter_object_find_counter(const struct counter_object *o, const char *name)
 {
     const struct provider *p = o->provider;
     for (uint32_t i = 0; i < p->counter_count; i++)
-        if (object_has_counter(o, i) && text_equal_nocase(p->counters[i].name, name))
+        if (counter_object_has_counter(o, i) && text_equal_nocase(p->counters[i].name, name))
             return i;
     return p->counter_count;
 }
 
-int64_t object_time_base(const struct object *o, uint32_t counter)
+int64_t counter_object_time_base(const struct counter_object *o, uint32_t counter)
 {
     return o->provider->time_base ? o->provider->time_base(o, counter)
                                   : formula_time_base(o->provider->counters[counter].type);
 }
 
 /* PDH's SecondValue: what the formula divides by or counts from. */
-static int64_t second_value(const struct object *o, const int64_t *row, const struct counter_schema *c)
+static int64_t second_value(const struct counter_object *o, const int64_t *row, const struct counter_schema *c)
 {
     if (!(c->type & PERF_TYPE_COUNTER))
         return 0;
@@ -362,7 +362,7 @@ static int64_t second_value(const struct object *o, const int64_t *row, const st
     return c->type & (PERF_TIMER_100NS | PERF_OBJECT_TIMER) ? o->time.utc : o->time.ticks;
 }
 
-void object_raw(const struct object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
+void counter_object_raw(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
 {
     *out = (PDH_RAW_COUNTER){.CStatus = PDH_CSTATUS_INVALID_DATA, .TimeStamp = o->local_time, .MultiCount = 1};
     if (FAILED(o->result)) {

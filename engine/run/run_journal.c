@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of events, and how one is put into words. */
-#include "engine/run/events.h"
+#include "engine/run/run_journal.h"
 
-#include "engine/log/event_file.h"
+#include "engine/log/journal.h"
 #include "engine/os/clock.h"
+#include "engine/os/event_log.h"
 #include "engine/os/memory.h"
-#include "engine/os/system_events.h"
 
 #include <stdio.h>
 #include <inttypes.h>
@@ -39,92 +39,95 @@ static const char *const fact_names[FACTS] = {
 };
 
 #define FIELDS_MAX 5
-static const struct event_row {
-    enum event_id id;
-    enum event_level level;
+static const struct journal_row {
+    enum journal_id id;
+    enum journal_level level;
     const char *message;
     struct {
         enum fact fact;
         const char *name; /* NULL: that of the fact */
     } fields[FIELDS_MAX + 1];
 } rows[] = {
-    {EVENT_SET_CREATED, EVENT_INFORMATION, "The set was created", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
-    {EVENT_SET_CHANGED, EVENT_INFORMATION, "The set was changed", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
-    {EVENT_SET_DELETED, EVENT_INFORMATION, "The set was deleted", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
-    {EVENT_STARTED, EVENT_INFORMATION, "The set was started", {{FACT_NAME, NULL}, {FACT_KEY, NULL}, {FACT_USER, NULL}}},
-    {EVENT_START_FAILED,
-     EVENT_ERROR,
+    {JOURNAL_SET_CREATED, JOURNAL_INFORMATION, "The set was created", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
+    {JOURNAL_SET_CHANGED, JOURNAL_INFORMATION, "The set was changed", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
+    {JOURNAL_SET_DELETED, JOURNAL_INFORMATION, "The set was deleted", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
+    {JOURNAL_STARTED,
+     JOURNAL_INFORMATION,
+     "The set was started",
+     {{FACT_NAME, NULL}, {FACT_KEY, NULL}, {FACT_USER, NULL}}},
+    {JOURNAL_START_FAILED,
+     JOURNAL_ERROR,
      "The set could not be started",
      {{FACT_NAME, NULL}, {FACT_KEY, NULL}, {FACT_USER, NULL}, {FACT_ERROR, NULL}}},
-    {EVENT_STOPPED, EVENT_INFORMATION, "The set has stopped", {{FACT_NAME, NULL}}},
-    {EVENT_STOPPED_BY_ERROR, EVENT_ERROR, "An error ended the set", {{FACT_NAME, NULL}, {FACT_ERROR, NULL}}},
-    {EVENT_TASK_STARTED, EVENT_INFORMATION, "The set's task was started", {{FACT_NAME, NULL}, {FACT_TASK, NULL}}},
-    {EVENT_TASK_FAILED,
-     EVENT_ERROR,
+    {JOURNAL_STOPPED, JOURNAL_INFORMATION, "The set has stopped", {{FACT_NAME, NULL}}},
+    {JOURNAL_STOPPED_BY_ERROR, JOURNAL_ERROR, "An error ended the set", {{FACT_NAME, NULL}, {FACT_ERROR, NULL}}},
+    {JOURNAL_TASK_STARTED, JOURNAL_INFORMATION, "The set's task was started", {{FACT_NAME, NULL}, {FACT_TASK, NULL}}},
+    {JOURNAL_TASK_FAILED,
+     JOURNAL_ERROR,
      "The set's task could not be started",
      {{FACT_NAME, NULL}, {FACT_TASK, NULL}, {FACT_ERROR, NULL}}},
-    {EVENT_COUNTER_DROPPED,
-     EVENT_ERROR,
+    {JOURNAL_COUNTER_DROPPED,
+     JOURNAL_ERROR,
      "A counter is not collected",
      {{FACT_NAME, NULL}, {FACT_COUNTER, NULL}, {FACT_ERROR, NULL}}},
     /* The provider's own spelling of its field. */
-    {EVENT_CONFIGURATION_DONE,
-     EVENT_INFORMATION,
+    {JOURNAL_CONFIGURATION_DONE,
+     JOURNAL_INFORMATION,
      "A configuration collector is complete",
      {{FACT_NAME, "DataCollecotrSet"}, {FACT_COLLECTOR, "Name"}}},
-    {EVENT_COMPILING, EVENT_INFORMATION, "The set's data is compiled", {{FACT_NAME, NULL}}},
-    {EVENT_SEGMENTED, EVENT_INFORMATION, "The set has begun a new segment", {{FACT_NAME, NULL}}},
-    {EVENT_ALERT_TASK_FAILED,
-     EVENT_ERROR,
+    {JOURNAL_COMPILING, JOURNAL_INFORMATION, "The set's data is compiled", {{FACT_NAME, NULL}}},
+    {JOURNAL_SEGMENTED, JOURNAL_INFORMATION, "The set has begun a new segment", {{FACT_NAME, NULL}}},
+    {JOURNAL_ALERT_TASK_FAILED,
+     JOURNAL_ERROR,
      "An alert could not start its task",
      {{FACT_NAME, "DataCollecotrSet"}, {FACT_COLLECTOR, "Name"}, {FACT_ERROR, NULL}}},
-    {EVENT_ALERT_TRIGGER_FAILED,
-     EVENT_ERROR,
+    {JOURNAL_ALERT_TRIGGER_FAILED,
+     JOURNAL_ERROR,
      "An alert could not start its set",
      {{FACT_NAME, "DataCollecotrSet"}, {FACT_COLLECTOR, "Name"}, {FACT_ERROR, NULL}}},
-    {EVENT_ALERT_EVENT_FAILED,
-     EVENT_ERROR,
+    {JOURNAL_ALERT_EVENT_FAILED,
+     JOURNAL_ERROR,
      "An alert could not write its event",
      {{FACT_NAME, "DataCollecotrSet"}, {FACT_COLLECTOR, "Name"}, {FACT_ERROR, NULL}}},
-    {EVENT_CABINET_NOT_SENT,
-     EVENT_ERROR,
+    {JOURNAL_CABINET_NOT_SENT,
+     JOURNAL_ERROR,
      "A cabinet was not sent",
      {{FACT_SERVER, NULL}, {FACT_FILE, "CabName"}, {FACT_ERROR, NULL}}},
-    {EVENT_ALERT,
-     EVENT_INFORMATION,
+    {JOURNAL_ALERT,
+     JOURNAL_INFORMATION,
      "A threshold was crossed",
      {{FACT_COUNTER, "Counter"},
       {FACT_VALUE, NULL},
       {FACT_OPERATOR, NULL},
       {FACT_THRESHOLD, NULL},
       {FACT_REASON, "Message"}}},
-    {EVENT_REPORT_NOTE,
-     EVENT_INFORMATION,
+    {JOURNAL_REPORT_NOTE,
+     JOURNAL_INFORMATION,
      "The rules of a report have a note",
      {{FACT_FILE, "ReportFileName"}, {FACT_REASON, "Description"}}},
-    {EVENT_REPORT_WARNING,
-     EVENT_WARNING,
+    {JOURNAL_REPORT_WARNING,
+     JOURNAL_WARNING,
      "The rules of a report have a warning",
      {{FACT_FILE, "ReportFileName"}, {FACT_REASON, "Description"}}},
-    {EVENT_REPORT_ERROR,
-     EVENT_ERROR,
+    {JOURNAL_REPORT_ERROR,
+     JOURNAL_ERROR,
      "The rules of a report have an error",
      {{FACT_FILE, "ReportFileName"}, {FACT_REASON, "Description"}}},
-    {EVENT_SAMPLES_LOST,
-     EVENT_WARNING,
+    {JOURNAL_SAMPLES_LOST,
+     JOURNAL_WARNING,
      "Samples were lost",
      {{FACT_NAME, NULL}, {FACT_COLLECTOR, NULL}, {FACT_COUNT, NULL}, {FACT_ERROR, NULL}}},
-    {EVENT_START_MISSED, EVENT_WARNING, "A scheduled start was missed", {{FACT_NAME, NULL}}},
-    {EVENT_STARTED_AGAIN, EVENT_INFORMATION, "The set is started again", {{FACT_NAME, NULL}}},
-    {EVENT_EXPIRED, EVENT_INFORMATION, "The set is stopped as its schedules have expired", {{FACT_NAME, NULL}}},
-    {EVENT_UPDATED, EVENT_INFORMATION, "The running set has taken up its new definition", {{FACT_NAME, NULL}}},
-    {EVENT_RECORD_NOT_WRITTEN,
-     EVENT_WARNING,
+    {JOURNAL_START_MISSED, JOURNAL_WARNING, "A scheduled start was missed", {{FACT_NAME, NULL}}},
+    {JOURNAL_STARTED_AGAIN, JOURNAL_INFORMATION, "The set is started again", {{FACT_NAME, NULL}}},
+    {JOURNAL_EXPIRED, JOURNAL_INFORMATION, "The set is stopped as its schedules have expired", {{FACT_NAME, NULL}}},
+    {JOURNAL_UPDATED, JOURNAL_INFORMATION, "The running set has taken up its new definition", {{FACT_NAME, NULL}}},
+    {JOURNAL_RECORD_NOT_WRITTEN,
+     JOURNAL_WARNING,
      "The end of a run cannot be noted in its record",
      {{FACT_NAME, NULL}, {FACT_ERROR, NULL}}},
 };
 
-static const struct event_row *row_of(enum event_id id)
+static const struct journal_row *row_of(enum journal_id id)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].id == id)
@@ -132,15 +135,15 @@ static const struct event_row *row_of(enum event_id id)
     return NULL;
 }
 
-static const char *field_name(const struct event_row *row, size_t i)
+static const char *field_name(const struct journal_row *row, size_t i)
 {
     return row->fields[i].name ? row->fields[i].name : fact_names[row->fields[i].fact];
 }
 
-const char *event_field_names(enum event_id id)
+const char *journal_field_names(enum journal_id id)
 {
     static _Thread_local char names[128];
-    const struct event_row *row = row_of(id);
+    const struct journal_row *row = row_of(id);
     size_t length = 0;
     names[0] = 0;
     for (size_t i = 0; row && row->fields[i].fact && length < sizeof names; i++)
@@ -154,7 +157,7 @@ static bool is_number(enum fact fact)
 }
 
 /* What the set is called in events: the namespace only where it is not the usual one. From memory_alloc. */
-static char *set_name(const struct event_facts *f)
+static char *set_name(const struct journal_facts *f)
 {
     if (!f->name || !f->space || text_equal_nocase(f->space, "Service"))
         return f->name ? text_copy(f->name) : NULL;
@@ -165,7 +168,7 @@ struct words {
     char *name, *error, *count;
 };
 
-static const char *word_of(const struct event_facts *f, const struct words *w, enum fact fact)
+static const char *word_of(const struct journal_facts *f, const struct words *w, enum fact fact)
 {
     const char *const words[FACTS] = {
         [FACT_NAME] = w->name,
@@ -186,7 +189,7 @@ static const char *word_of(const struct event_facts *f, const struct words *w, e
     return words[fact];
 }
 
-static bool is_official(const struct event_row *row, enum fact fact)
+static bool is_official(const struct journal_row *row, enum fact fact)
 {
     for (size_t i = 0; row->fields[i].fact; i++)
         if (row->fields[i].fact == fact)
@@ -194,40 +197,40 @@ static bool is_official(const struct event_row *row, enum fact fact)
     return false;
 }
 
-static void to_file(const struct event_row *row, const struct event_facts *f, const struct words *w)
+static void to_file(const struct journal_row *row, const struct journal_facts *f, const struct words *w)
 {
-    struct event_record record = {.utc = clock_utc(), .id = row->id, .level = row->level, .message = row->message};
+    struct journal_entry record = {.utc = clock_utc(), .id = row->id, .level = row->level, .message = row->message};
     for (size_t i = 0; row->fields[i].fact; i++) {
         const char *word = word_of(f, w, row->fields[i].fact);
-        record.fields[record.count++] = (struct event_field){field_name(row, i), word ? word : ""};
+        record.fields[record.count++] = (struct journal_field){field_name(row, i), word ? word : ""};
     }
-    for (enum fact fact = FACT_NAME; fact < FACTS && record.count < EVENT_FIELDS_MAX; fact++) {
+    for (enum fact fact = FACT_NAME; fact < FACTS && record.count < JOURNAL_FIELDS_MAX; fact++) {
         const char *word = is_official(row, fact) ? NULL : word_of(f, w, fact);
         if (word && word[0])
-            record.fields[record.count++] = (struct event_field){fact_names[fact], word};
+            record.fields[record.count++] = (struct journal_field){fact_names[fact], word};
     }
-    char *folder = event_folder();
+    char *folder = journal_folder();
     if (folder)
-        event_file_append(folder, &record);
+        journal_append(folder, &record);
     memory_free(folder);
 }
 
-static void to_system(const struct event_row *row, const struct event_facts *f, const struct words *w)
+static void to_system(const struct journal_row *row, const struct journal_facts *f, const struct words *w)
 {
-    struct system_event_field fields[FIELDS_MAX];
+    struct event_log_field fields[FIELDS_MAX];
     size_t count = 0;
     for (; row->fields[count].fact; count++) {
         enum fact fact = row->fields[count].fact;
         const char *word = word_of(f, w, fact);
-        fields[count] = is_number(fact) ? (struct system_event_field){NULL, (uint32_t)f->error}
-                                        : (struct system_event_field){word ? word : "", 0};
+        fields[count] = is_number(fact) ? (struct event_log_field){NULL, (uint32_t)f->error}
+                                        : (struct event_log_field){word ? word : "", 0};
     }
-    system_event_write(row->id, (uint8_t)row->level, fields, count);
+    event_log_write(row->id, (uint8_t)row->level, fields, count);
 }
 
-void event_write(enum event_id id, const struct event_facts *f)
+void journal_write(enum journal_id id, const struct journal_facts *f)
 {
-    const struct event_row *row = row_of(id);
+    const struct journal_row *row = row_of(id);
     if (!row)
         return;
     bool failed = FAILED(f->error);
@@ -235,11 +238,11 @@ void event_write(enum event_id id, const struct event_facts *f)
     struct words w = {set_name(f),
                       failed || is_official(row, FACT_ERROR) ? text_format("0x%08X", (unsigned)f->error) : NULL,
                       f->count ? text_format("%" PRIu64, f->count) : NULL};
-    struct event_facts all = *f;
+    struct journal_facts all = *f;
     if (failed && !all.reason)
         all.reason = text;
     to_file(row, &all, &w);
-    if (id < EVENT_SAMPLES_LOST)
+    if (id < JOURNAL_SAMPLES_LOST)
         to_system(row, &all, &w);
     memory_free(w.name);
     memory_free(w.error);

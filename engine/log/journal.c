@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events as lines: time, id, level, message, then name=value, with tabs between them. Controls and '%' are %XX. */
-#include "engine/log/event_file.h"
+#include "engine/log/journal.h"
 
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
@@ -19,14 +19,14 @@
 #define READ_BYTES   65536
 #define LINE_BYTES   (256u << 10) /* a longer one is no event */
 
-char *event_folder(void)
+char *journal_folder(void)
 {
     char *data = host_data_folder(), *folder = data ? path_join(data, "events") : NULL;
     memory_free(data);
     return folder;
 }
 
-static char *format_line(const struct event_record *e)
+static char *format_line(const struct journal_entry *e)
 {
     struct calendar_time t = clock_calendar(e->utc);
     struct text_buffer b = {0};
@@ -181,7 +181,7 @@ static HRESULT append_line(const char *folder, const char *line)
     return hr == S_FALSE ? append_to_newest(folder, line) : hr;
 }
 
-HRESULT event_file_append(const char *folder, const struct event_record *e)
+HRESULT journal_append(const char *folder, const struct journal_entry *e)
 {
     char *line = format_line(e);
     HRESULT hr = line ? append_line(folder, line) : E_OUTOFMEMORY;
@@ -196,7 +196,7 @@ HRESULT event_file_append(const char *folder, const struct event_record *e)
 
 /* ---- reading ---- */
 
-struct event_reader {
+struct journal_reader {
     char *folder;
     struct file *file; /* NULL: none is there yet */
     unsigned number;
@@ -206,9 +206,9 @@ struct event_reader {
     bool skip; /* the rest of a line that is too long */
 };
 
-HRESULT event_reader_open(const char *folder, struct event_reader **out)
+HRESULT journal_reader_open(const char *folder, struct journal_reader **out)
 {
-    struct event_reader *r = memory_zero(1, sizeof *r);
+    struct journal_reader *r = memory_zero(1, sizeof *r);
     *out = NULL;
     if (r)
         r->folder = text_copy(folder);
@@ -220,7 +220,7 @@ HRESULT event_reader_open(const char *folder, struct event_reader **out)
     return S_OK;
 }
 
-void event_reader_close(struct event_reader *r)
+void journal_reader_close(struct journal_reader *r)
 {
     if (!r)
         return;
@@ -231,7 +231,7 @@ void event_reader_close(struct event_reader *r)
 }
 
 /* Reads on in the present file. S_FALSE: it has no more. */
-static HRESULT read_more(struct event_reader *r)
+static HRESULT read_more(struct journal_reader *r)
 {
     size_t got = 0;
     if (!r->file)
@@ -258,7 +258,7 @@ static HRESULT read_more(struct event_reader *r)
 }
 
 /* Goes on to the next file. S_FALSE: there is none. */
-static HRESULT next_file(struct event_reader *r)
+static HRESULT next_file(struct journal_reader *r)
 {
     unsigned next, newest;
     struct file *file;
@@ -287,7 +287,7 @@ static HRESULT next_file(struct event_reader *r)
 }
 
 /* The next whole line without its end, cut out of the buffer. */
-static HRESULT next_line(struct event_reader *r, char **line)
+static HRESULT next_line(struct journal_reader *r, char **line)
 {
     for (;;) {
         char *end = r->end > r->at ? memchr(r->text + r->at, '\n', r->end - r->at) : NULL;
@@ -339,30 +339,30 @@ static bool take_text(char *text)
     return text_unescape(text) && text_is_utf8(text, strlen(text));
 }
 
-static bool parse_line(char *line, struct event_record *e)
+static bool parse_line(char *line, struct journal_entry *e)
 {
     memset(e, 0, sizeof *e);
     char *time = cut(&line), *id = cut(&line), *level = cut(&line), *message = cut(&line);
     uint64_t number, grade;
     if (!message || !parse_time(time, &e->utc) || !text_to_u64(id, &number) || number > UINT32_MAX ||
-        !text_to_u64(level, &grade) || grade < EVENT_ERROR || grade > EVENT_INFORMATION || !take_text(message))
+        !text_to_u64(level, &grade) || grade < JOURNAL_ERROR || grade > JOURNAL_INFORMATION || !take_text(message))
         return false;
     e->id = (uint32_t)number;
-    e->level = (enum event_level)grade;
+    e->level = (enum journal_level)grade;
     e->message = message;
     while (line) {
         char *name = cut(&line), *value = strchr(name, '=');
-        if (!value || e->count == EVENT_FIELDS_MAX)
+        if (!value || e->count == JOURNAL_FIELDS_MAX)
             return false;
         *value++ = 0;
         if (!take_text(value))
             return false;
-        e->fields[e->count++] = (struct event_field){name, value};
+        e->fields[e->count++] = (struct journal_field){name, value};
     }
     return true;
 }
 
-HRESULT event_reader_next(struct event_reader *r, struct event_record *out)
+HRESULT journal_reader_next(struct journal_reader *r, struct journal_entry *out)
 {
     char *line = NULL;
     HRESULT hr;

@@ -2,8 +2,8 @@
 /* Performance objects: what one is called and made of, and one sample of all its instances. An object has two sides, of
    one type: the one that a provider fills, on a thread with a limit of time, and the one that the query reads, which is
    the last sample that ended. */
-#ifndef OPENPLA_PDH_OBJECT_H
-#define OPENPLA_PDH_OBJECT_H
+#ifndef OPENPLA_COUNTER_OBJECT_H
+#define OPENPLA_COUNTER_OBJECT_H
 
 #include "engine/os/pdh_types.h"
 #include "engine/pdh/source.h"
@@ -47,7 +47,7 @@ struct instance_list {
     size_t mask;       /* number of buckets - 1, a power of two less one */
 };
 
-struct object;
+struct counter_object;
 struct table;
 struct provider {
     const char *name, *help;
@@ -60,67 +60,68 @@ struct provider {
     /* Never waits: it is sampled by the caller itself, without a limit of time. A provider that is not a constant must
        be so, since a sampling may outlive all else. */
     bool at_once;
-    /* Takes one sample of the values whose bits are in `wanted`: calls object_row for each instance and sets o->time,
-       o->present and, when they changed, the instances. Others may be left VALUE_ABSENT. Not on two threads at a time.
-       The sample before is *o->last. */
-    HRESULT (*sample)(struct object *o, struct source *source, uint64_t wanted);
-    /* Where the defaults of object_raw and object_time_base do not fit; NULL for most. Only for a row that is there. */
-    void (*raw)(const struct object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out);
-    int64_t (*time_base)(const struct object *o, uint32_t counter);
-    size_t state_size;               /* of what the object keeps between samples; zero at first */
-    void (*close)(struct object *o); /* frees what o->state owns; may be NULL */
-    const struct table *table;       /* of objects that are tables (table.h) */
+    /* Takes one sample of the values whose bits are in `wanted`: calls counter_object_row for each instance and sets
+       o->time, o->present and, when they changed, the instances. Others may be left VALUE_ABSENT. Not on two threads at
+       a time. The sample before is *o->last. */
+    HRESULT (*sample)(struct counter_object *o, struct source *source, uint64_t wanted);
+    /* Where the defaults of counter_object_raw and counter_object_time_base do not fit; NULL for most. Only for a row
+     * that is there. */
+    void (*raw)(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out);
+    int64_t (*time_base)(const struct counter_object *o, uint32_t counter);
+    size_t state_size;                       /* of what the object keeps between samples; zero at first */
+    void (*close)(struct counter_object *o); /* frees what o->state owns; may be NULL */
+    const struct table *table;               /* of objects that are tables (table.h) */
 };
 
 extern const struct provider *const pdh_providers[];
 extern const size_t pdh_provider_count;
 
-struct object {
+struct counter_object {
     const struct provider *provider; /* borrowed, constant */
     void *state;                     /* the provider's, state_size bytes */
     struct instance_list *instances; /* NULL for an object without instances */
     uint64_t generation;             /* changes with `instances` */
-    int64_t *values;                 /* row after row; see object_row */
+    int64_t *values;                 /* row after row; see counter_object_row */
     size_t capacity, rows;
     uint64_t present; /* counters that have a source on this host */
     struct source_time time;
-    FILETIME local_time;       /* of the sample, as PDH stamps it: local */
-    HRESULT result;            /* of the last sample; HRESULT_FROM_WIN32(ERROR_TIMEOUT) when it has not ended in time */
-    struct object_work *work;  /* the query's side: who fills the other one */
-    const struct object *last; /* the provider's side: the query's as it was before this sample */
-    struct source_hold hold;   /* the provider's side: what it reads now */
+    FILETIME local_time; /* of the sample, as PDH stamps it: local */
+    HRESULT result;      /* of the last sample; HRESULT_FROM_WIN32(ERROR_TIMEOUT) when it has not ended in time */
+    struct counter_object_work *work;  /* the query's side: who fills the other one */
+    const struct counter_object *last; /* the provider's side: the query's as it was before this sample */
+    struct source_hold hold;           /* the provider's side: what it reads now */
 };
 
 /* Opens the object with a first sample; fails when its source is not there. One whose source does not answer in time
    is open with all counters of its provider and a `result` that says so. */
-HRESULT object_open(const struct provider *provider, struct source *source, struct object **out);
-struct object_use {
-    struct object *object;
+HRESULT counter_object_open(const struct provider *provider, struct source *source, struct counter_object **out);
+struct counter_object_use {
+    struct counter_object *object;
     uint64_t wanted; /* OBJECT_BIT of the counters to sample */
 };
 /* Takes a sample of each object. All have the same limit of time, and one that does not keep it does not hold up the
    others: its sample is missing, those after it too until it has ended. What failed stands in the objects' `result`. */
-void objects_sample(const struct object_use *uses, size_t count, struct source *source);
-void object_close(struct object *o); /* NULL is allowed */
+void counter_objects_sample(const struct counter_object_use *uses, size_t count, struct source *source);
+void counter_object_close(struct counter_object *o); /* NULL is allowed */
 
 /* The raw value of a counter in a row of the last sample; when that failed, its status. */
-void object_raw(const struct object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out);
+void counter_object_raw(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out);
 /* Ticks per second of a counter's clock. */
-int64_t object_time_base(const struct object *o, uint32_t counter);
+int64_t counter_object_time_base(const struct counter_object *o, uint32_t counter);
 /* Does the counter have a source on this host? */
-static inline bool object_has_counter(const struct object *o, uint32_t counter)
+static inline bool counter_object_has_counter(const struct counter_object *o, uint32_t counter)
 {
     return (o->present & OBJECT_BIT(counter)) != 0;
 }
 /* Position of the counter called `name` (without case) that has a source here; counter_count when there is none. */
-uint32_t object_find_counter(const struct object *o, const char *name);
+uint32_t counter_object_find_counter(const struct counter_object *o, const char *name);
 /* Position of the instance called `name` as in a path, without case; SIZE_MAX when it is not there. */
 size_t instance_list_find(const struct instance_list *list, const char *name);
 void instance_list_release(struct instance_list *list); /* NULL is allowed */
 
 /* For providers. Starts a new set of rows, all absent. */
-HRESULT object_set_rows(struct object *o, size_t rows);
-int64_t *object_row(struct object *o, size_t row);
+HRESULT counter_object_set_rows(struct counter_object *o, size_t rows);
+int64_t *counter_object_row(struct counter_object *o, size_t row);
 /* Makes a list of `count` instances; names are copied, doubles get "#1", "#2" in their order; characters that a path
    gives a meaning become others: ( ) [ ], / \ # _. NULL when out of memory. */
 struct instance_list *instance_list_create(size_t count, const char *const *names, const uint64_t *keys);
@@ -129,7 +130,7 @@ struct instance_list *instance_list_create_ready(size_t count, const char *const
 /* Replaces the characters that a path gives a meaning: ( ) [ ], / \ # _. */
 void instance_name_make_safe(char *name);
 /* Takes over `list` as the object's instances. */
-void object_set_instances(struct object *o, struct instance_list *list);
+void counter_object_set_instances(struct counter_object *o, struct instance_list *list);
 
 /* The PDH status that stands for a failed sample or a missing source. */
 PDH_STATUS pdh_status_of(HRESULT hr, DWORD otherwise);

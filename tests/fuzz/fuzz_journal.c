@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as an event file: what is read of them comes back the same when it is written. */
-#include "engine/log/event_file.h"
+#include "engine/log/journal.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 
@@ -11,20 +11,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_written(const char *folder, const struct event_record *e)
+static void check_written(const char *folder, const struct journal_entry *e)
 {
-    struct event_reader *r;
-    struct event_record back;
-    if (FAILED(event_file_append(folder, e)) || FAILED(event_reader_open(folder, &r)))
+    struct journal_reader *r;
+    struct journal_entry back;
+    if (FAILED(journal_append(folder, e)) || FAILED(journal_reader_open(folder, &r)))
         abort();
-    if (event_reader_next(r, &back) != S_OK || back.id != e->id || back.utc != e->utc || back.level != e->level ||
+    if (journal_reader_next(r, &back) != S_OK || back.id != e->id || back.utc != e->utc || back.level != e->level ||
         back.count != e->count || strcmp(back.message, e->message) != 0)
         abort();
     for (size_t i = 0; i < e->count; i++)
         if (strcmp(back.fields[i].name, e->fields[i].name) != 0 ||
             strcmp(back.fields[i].value, e->fields[i].value) != 0)
             abort();
-    event_reader_close(r);
+    journal_reader_close(r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -38,19 +38,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (FAILED(folder_create(read)))
             abort();
     }
-    struct event_reader *r;
-    struct event_record e;
+    struct journal_reader *r;
+    struct journal_entry e;
     struct file *f;
     if (FAILED(file_open(first, FILE_REPLACE, &f)) || FAILED(file_write(f, data, size)))
         abort();
     file_close(f);
-    if (FAILED(event_reader_open(read, &r)))
+    if (FAILED(journal_reader_open(read, &r)))
         abort();
-    while (event_reader_next(r, &e) == S_OK) {
+    while (journal_reader_next(r, &e) == S_OK) {
         check_written(written, &e);
         file_delete(again);
     }
-    event_reader_close(r);
+    journal_reader_close(r);
     file_delete(first);
     return 0;
 }

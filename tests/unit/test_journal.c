@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The event file: a mistake here loses what an administrator must learn, or fills the disk. And the watch on a folder,
    by which its readers follow it. */
-#include "engine/log/event_file.h"
+#include "engine/log/journal.h"
 #include "engine/os/clock.h"
 #include "engine/os/folder_watch.h"
 #include "engine/os/thread.h"
@@ -24,10 +24,10 @@ static int remove_folder(void **state)
     return 0;
 }
 
-static struct event_record event(uint32_t id, const char *name)
+static struct journal_entry event(uint32_t id, const char *name)
 {
-    struct event_record e = {.utc = clock_utc(), .id = id, .level = EVENT_WARNING, .message = "what happened"};
-    e.fields[e.count++] = (struct event_field){"Name", name};
+    struct journal_entry e = {.utc = clock_utc(), .id = id, .level = JOURNAL_WARNING, .message = "what happened"};
+    e.fields[e.count++] = (struct journal_field){"Name", name};
     return e;
 }
 
@@ -35,28 +35,28 @@ static struct event_record event(uint32_t id, const char *name)
 static void events_come_back(void **state)
 {
     static const char odd[] = "100% \xC3\xBC\ta=b\r\n\x01 \\x%41";
-    struct event_reader *r;
-    struct event_record e = event(1004, odd), back;
+    struct journal_reader *r;
+    struct journal_entry e = event(1004, odd), back;
     (void)state;
-    e.fields[e.count++] = (struct event_field){"Reason", ""};
-    assert_int_equal(event_reader_open(folder, &r), S_OK);
-    assert_int_equal(event_reader_next(r, &back), S_FALSE);
-    assert_int_equal(event_file_append(folder, &e), S_OK);
-    assert_int_equal(event_reader_next(r, &back), S_OK);
+    e.fields[e.count++] = (struct journal_field){"Reason", ""};
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
+    assert_int_equal(journal_reader_next(r, &back), S_FALSE);
+    assert_int_equal(journal_append(folder, &e), S_OK);
+    assert_int_equal(journal_reader_next(r, &back), S_OK);
     assert_int_equal(back.id, 1004);
-    assert_int_equal(back.level, EVENT_WARNING);
+    assert_int_equal(back.level, JOURNAL_WARNING);
     assert_true(e.utc - back.utc >= 0 && e.utc - back.utc < 10000); /* to the millisecond */
     assert_string_equal(back.message, "what happened");
     assert_int_equal(back.count, 2);
     assert_string_equal(back.fields[0].name, "Name");
     assert_string_equal(back.fields[0].value, odd);
     assert_string_equal(back.fields[1].value, "");
-    assert_int_equal(event_reader_next(r, &back), S_FALSE);
+    assert_int_equal(journal_reader_next(r, &back), S_FALSE);
     e.id = 1005;
-    assert_int_equal(event_file_append(folder, &e), S_OK);
-    assert_int_equal(event_reader_next(r, &back), S_OK);
+    assert_int_equal(journal_append(folder, &e), S_OK);
+    assert_int_equal(journal_reader_next(r, &back), S_OK);
     assert_int_equal(back.id, 1005);
-    event_reader_close(r);
+    journal_reader_close(r);
 }
 
 /* Lines that a killed writer, a later version or a hand has left must not hide the others. */
@@ -66,57 +66,57 @@ static void lines_that_are_no_events(void **state)
         "torn\n\n2026-11-21T16:00:00.000Z\t5\t4\tok\tName=a\n2026-11-21T16:00:00.000Z\tx\t4\tm\n"
         "2026-13-21T16:00:00.000Z\t5\t4\tm\n2026-11-21T16:00:00.000Z\t5\t9\tm\n2026-11-21T16:00:00.000Z\t5\t4\tm\tno\n"
         "2026-11-21T16:00:00.000Z\t5\t4\t%0\n\xFF\xFE\n2026-11-21T16:00:00.000Z\t6\t4\tok\n2026-11-21T16:00:00.0";
-    struct event_reader *r;
-    struct event_record back, e = event(7, "b");
+    struct journal_reader *r;
+    struct journal_entry back, e = event(7, "b");
     char *path = path_join(folder, "events-0000000001.log");
     (void)state;
     assert_int_equal(file_store(path, lines, strlen(lines)), S_OK);
-    assert_int_equal(event_reader_open(folder, &r), S_OK);
-    assert_int_equal(event_reader_next(r, &back), S_OK);
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
+    assert_int_equal(journal_reader_next(r, &back), S_OK);
     assert_int_equal(back.id, 5);
-    assert_int_equal(event_reader_next(r, &back), S_OK);
+    assert_int_equal(journal_reader_next(r, &back), S_OK);
     assert_int_equal(back.id, 6);
-    assert_int_equal(event_reader_next(r, &back), S_FALSE);
-    assert_int_equal(event_file_append(folder, &e), S_OK); /* not behind the torn line */
-    assert_int_equal(event_reader_next(r, &back), S_OK);
+    assert_int_equal(journal_reader_next(r, &back), S_FALSE);
+    assert_int_equal(journal_append(folder, &e), S_OK); /* not behind the torn line */
+    assert_int_equal(journal_reader_next(r, &back), S_OK);
     assert_int_equal(back.id, 7);
-    event_reader_close(r);
+    journal_reader_close(r);
     memory_free(path);
 }
 
 /* Years of events would fill the disk; a reader would lose its place when the files change. */
 static void the_file_stays_small_and_readers_follow(void **state)
 {
-    struct event_reader *r;
-    struct event_record back, e = event(1, "x");
+    struct journal_reader *r;
+    struct journal_entry back, e = event(1, "x");
     struct texts names = {0};
     char reason[2001];
     uint32_t read = 0;
     (void)state;
     memset(reason, 'r', sizeof reason - 1);
     reason[sizeof reason - 1] = 0;
-    e.fields[e.count++] = (struct event_field){"Reason", reason};
-    assert_int_equal(event_reader_open(folder, &r), S_OK);
+    e.fields[e.count++] = (struct journal_field){"Reason", reason};
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
     for (e.id = 1; e.id <= 2200; e.id++) { /* 4.5 MB */
-        assert_int_equal(event_file_append(folder, &e), S_OK);
+        assert_int_equal(journal_append(folder, &e), S_OK);
         if (e.id % 100 == 0)
-            while (event_reader_next(r, &back) == S_OK)
+            while (journal_reader_next(r, &back) == S_OK)
                 assert_int_equal(back.id, ++read);
     }
     assert_int_equal(read, 2200);
-    event_reader_close(r);
+    journal_reader_close(r);
     assert_int_equal(folder_list(folder, false, &names), S_OK);
     assert_int_equal(names.count, 2);
     texts_free(&names);
     /* The newest are kept. */
-    assert_int_equal(event_reader_open(folder, &r), S_OK);
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
     read = 0;
-    while (event_reader_next(r, &back) == S_OK) {
+    while (journal_reader_next(r, &back) == S_OK) {
         assert_true(!read || back.id == read + 1);
         read = back.id;
     }
     assert_int_equal(read, 2200);
-    event_reader_close(r);
+    journal_reader_close(r);
 }
 
 static void store_events(const char *file, const char *text, size_t size)
@@ -128,37 +128,37 @@ static void store_events(const char *file, const char *text, size_t size)
 
 static void expect_events(const uint32_t *ids)
 {
-    struct event_reader *r;
-    struct event_record back;
-    assert_int_equal(event_reader_open(folder, &r), S_OK);
+    struct journal_reader *r;
+    struct journal_entry back;
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
     for (; *ids; ids++) {
-        assert_int_equal(event_reader_next(r, &back), S_OK);
+        assert_int_equal(journal_reader_next(r, &back), S_OK);
         assert_int_equal(back.id, *ids);
     }
-    assert_int_equal(event_reader_next(r, &back), S_FALSE);
-    event_reader_close(r);
+    assert_int_equal(journal_reader_next(r, &back), S_FALSE);
+    journal_reader_close(r);
 }
 
 /* Who wrote long ago must not write into the past, where the next turn of the files deletes it. */
 static void other_writers_have_gone_on(void **state)
 {
     static const char line[] = "2026-11-21T16:00:00.000Z\t50\t4\tok\n";
-    struct event_record e = event(1, "x");
+    struct journal_entry e = event(1, "x");
     size_t size = 1u << 20;
     char *full = memory_alloc(size), *first = path_join(folder, "events-0000000001.log");
     (void)state;
-    assert_int_equal(event_file_append(folder, &e), S_OK);
+    assert_int_equal(journal_append(folder, &e), S_OK);
     expect_events((const uint32_t[]){1, 0});
     assert_int_equal(file_delete(first), S_OK); /* as others filled it and the next */
     store_events("events-0000000003.log", line, sizeof line - 1);
     e.id = 2;
-    assert_int_equal(event_file_append(folder, &e), S_OK);
+    assert_int_equal(journal_append(folder, &e), S_OK);
     expect_events((const uint32_t[]){50, 2, 0});
     memset(full, '\n', size); /* it could not be deleted, the next could */
     store_events("events-0000000003.log", full, size);
     store_events("events-0000000005.log", line, sizeof line - 1);
     e.id = 3;
-    assert_int_equal(event_file_append(folder, &e), S_OK);
+    assert_int_equal(journal_append(folder, &e), S_OK);
     expect_events((const uint32_t[]){50, 3, 0});
     memory_free(first);
     memory_free(full);
@@ -166,9 +166,9 @@ static void other_writers_have_gone_on(void **state)
 
 static void append_many(void *id)
 {
-    struct event_record e = event(*(uint32_t *)id, "thread");
+    struct journal_entry e = event(*(uint32_t *)id, "thread");
     for (int i = 0; i < 100; i++)
-        if (FAILED(event_file_append(folder, &e)))
+        if (FAILED(journal_append(folder, &e)))
             abort();
 }
 
@@ -178,8 +178,8 @@ static void writers_take_turns(void **state)
     uint32_t ids[4] = {1, 2, 3, 4};
     size_t counts[5] = {0};
     struct thread *threads[4];
-    struct event_reader *r;
-    struct event_record back;
+    struct journal_reader *r;
+    struct journal_entry back;
     (void)state;
     for (int i = 0; i < 4; i++)
         assert_int_equal(thread_start(append_many, &ids[i], &threads[i]), S_OK);
@@ -187,10 +187,10 @@ static void writers_take_turns(void **state)
         assert_true(thread_wait(threads[i], 60000));
         thread_close(threads[i]);
     }
-    assert_int_equal(event_reader_open(folder, &r), S_OK);
-    while (event_reader_next(r, &back) == S_OK)
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
+    while (journal_reader_next(r, &back) == S_OK)
         counts[back.id]++;
-    event_reader_close(r);
+    journal_reader_close(r);
     for (int i = 0; i < 4; i++)
         assert_int_equal(counts[ids[i]], 100);
 }

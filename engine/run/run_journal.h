@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run tells the world: events with the ids and fields of Windows' PLA, and some of our own. */
+#ifndef OPENPLA_RUN_JOURNAL_H
+#define OPENPLA_RUN_JOURNAL_H
+
+#include "engine/os/text.h"
+
+/* Below 9000: provider Microsoft-Windows-Diagnosis-PLA (pla-behaviour 19). */
+enum journal_id {
+    JOURNAL_SET_CREATED = 1000,
+    JOURNAL_SET_CHANGED = 1001,
+    JOURNAL_SET_DELETED = 1002,
+    JOURNAL_STARTED = 1003,
+    JOURNAL_START_FAILED = 1004,
+    JOURNAL_STOPPED = 1005,
+    JOURNAL_STOPPED_BY_ERROR = 1006,
+    JOURNAL_TASK_STARTED = 1007,
+    JOURNAL_TASK_FAILED = 1008,
+    JOURNAL_COUNTER_DROPPED = 1010,
+    JOURNAL_CONFIGURATION_DONE = 1011,
+    JOURNAL_COMPILING = 1012,
+    JOURNAL_SEGMENTED = 1013,
+    JOURNAL_ALERT_TASK_FAILED = 1014,
+    JOURNAL_ALERT_TRIGGER_FAILED = 1015,
+    JOURNAL_ALERT_EVENT_FAILED = 1016,
+    JOURNAL_CABINET_NOT_SENT = 1017,
+    JOURNAL_ALERT = 2031,
+    JOURNAL_REPORT_NOTE = 3000,
+    JOURNAL_REPORT_WARNING = 3001,
+    JOURNAL_REPORT_ERROR = 3002,
+    JOURNAL_SAMPLES_LOST = 9001,
+    JOURNAL_START_MISSED = 9002,
+    JOURNAL_STARTED_AGAIN = 9003,
+    JOURNAL_EXPIRED = 9004,
+    JOURNAL_UPDATED = 9005,
+    JOURNAL_RECORD_NOT_WRITTEN = 9006
+};
+
+/* What an event may say; NULL and 0 where there is nothing. Texts are borrowed. */
+struct journal_facts {
+    const char *space, *name; /* of the set */
+    const char *key, *user, *task;
+    const char *counter, *collector, *file, *reason;
+    const char *value, *operator, * threshold; /* of an alert */
+    const char *server;
+    uint64_t count; /* of samples */
+    HRESULT error;
+};
+/* Into the event file, and into the system's event log if the id is one of its provider's. Nothing that happens here
+   is told: no run may end because an event could not be written. The thread's error text survives. */
+void journal_write(enum journal_id id, const struct journal_facts *facts);
+
+/* For tests: the names of the event's official fields, with a comma after each; NULL for no event. */
+const char *journal_field_names(enum journal_id id);
+
+#endif
