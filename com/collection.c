@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The members that all six collections share. pla-behaviour 16. */
+/* The members that all six collections share. behaviour 16. */
 #include "com/collection.h"
 
 #include "com/convert.h"

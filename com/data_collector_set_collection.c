@@ -8,7 +8,7 @@
 COLLECTION_READ_THUNKS(IDataCollectorSetCollection, IDataCollectorSet, LONG)
 COLLECTION_ADD_THUNK(IDataCollectorSetCollection, IDataCollectorSet)
 
-/* Windows deletes the set from its store too (pla-behaviour 16), so scripts clean up this way. */
+/* Windows deletes the set from its store too (behaviour 16), so scripts clean up this way. */
 static HRESULT STDMETHODCALLTYPE sets_remove(IDataCollectorSetCollection *This, VARIANT which)
 {
     struct object *collection = model_of(This), *set;

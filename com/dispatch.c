@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IDispatch of every object: ITypeInfo::Invoke, and what real scripts need that it lacks (ARCHITECTURE 6). */
+/* IDispatch of every object: ITypeInfo::Invoke, and what real scripts need that it lacks (behaviour 20). */
 #include "com/convert.h"
 #include "com/skin.h"
 #include "engine/os/memory.h"
