@@ -190,7 +190,7 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     cc->max_records = model->SegmentMaxRecords;
     /* MS-PLA 2.2.2.11: LogCircular, LogOverwrite and LogAppend mean nothing to an SQL log. */
     cc->circular = model->LogCircular && context->segment_max_mb && !context->segmented && cc->format != LOG_SQL;
-    /* Text logs have no LogAppend on Windows either: pla-behaviour 7. */
+    /* Text logs have no LogAppend on Windows either: behaviour 7. */
     cc->options.append = model->LogAppend && cc->format == LOG_BINARY;
     cc->options.max_bytes = (uint64_t)context->segment_max_mb << 20;
     cc->options.circular = cc->circular && cc->format == LOG_BINARY;
