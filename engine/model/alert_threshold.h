@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An alert's threshold: <counter path><operator><number>. MS-PLA 3.2.4.8; pla-behaviour 12. */
+/* An alert's threshold: <counter path><operator><number>. MS-PLA 3.2.4.8; behaviour 12. */
 #ifndef OPENPLA_ALERT_THRESHOLD_H
 #define OPENPLA_ALERT_THRESHOLD_H
 

@@ -106,7 +106,7 @@ static HRESULT set_get_output_location(struct object *o, const struct property *
 }
 
 /* The text that a reference @binary,#id stands for; the reference itself where this host has it not: a template of
-   another machine must not fail for that (pla-behaviour 5). */
+   another machine must not fail for that (behaviour 5). */
 static HRESULT set_get_resolved(struct object *o, const struct property *p, struct value *out)
 {
     HRESULT hr = object_get_field(o, p, out);
@@ -130,7 +130,7 @@ static HRESULT set_get_display_name(struct object *o, const struct property *p, 
     return object_get_field(o, &o->class->properties[IDataCollectorSet_DisplayName], out);
 }
 
-/* In XML the unresolved form wins when it names a resource (pla-behaviour 5). */
+/* In XML the unresolved form wins when it names a resource (behaviour 5). */
 static HRESULT read_unresolved(struct object *o, int index, const char *text)
 {
     return text[0] == '@' ? object_put_text(o, &o->class->properties[index], text) : S_OK;
@@ -183,7 +183,7 @@ static HRESULT set_check_keywords(struct object *o, const struct property *p, co
 }
 
 /* An account in SDDL: two letters or S-1-..., as many of the characters as belong to it; 0: it is none. It need not
-   resolve here (pla-behaviour 5). MS-DTYP 2.5.1.1. */
+   resolve here (behaviour 5). MS-DTYP 2.5.1.1. */
 static size_t account_length(const char *s)
 {
     size_t n = 0;

@@ -105,7 +105,7 @@ void objects_release(struct object **list, size_t count); /* releases each and f
 
 /* ---- the classes ---- */
 
-/* Owner BA, group DU; full access for SY and BA, read and execute for Performance Log Users (pla-behaviour 5). */
+/* Owner BA, group DU; full access for SY and BA, read and execute for Performance Log Users (behaviour 5). */
 #define SET_DEFAULT_SECURITY "O:BAG:DUD:(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;S-1-5-32-559)"
 
 struct user_value { /* SetValue's pairs */
@@ -347,7 +347,7 @@ enum {
 #undef PROPERTY
     IValueMapItem_count
 };
-/* The map's value from its enabled items, and enabling items from a value (MS-PLA 2.2.2.11; pla-behaviour 17). */
+/* The map's value from its enabled items, and enabling items from a value (MS-PLA 2.2.2.11; behaviour 17). */
 HRESULT value_map_get_value(struct object *map, struct variant *out);
 HRESULT value_map_put_value(struct object *map, const struct variant *in);
 /* Takes the names and descriptions of `from`'s items and keeps this map's value (MS-PLA 3.2.4.11.16). */
@@ -389,7 +389,7 @@ HRESULT collector_output_file(struct object *collector, const char *folder, cons
 HRESULT name_context_now(uint32_t serial_number, struct name_context *out);
 void name_context_free(struct name_context *context);
 
-/* ---- XML: parse, fill defaults, validate, format; pla-behaviour 18 ---- */
+/* ---- XML: parse, fill defaults, validate, format; behaviour 18 ---- */
 /* Reads set XML into `set`: elements that are there replace what the set has; bad values become the default and an
    issue, unknown elements an issue. OPENPLA_E_MALFORMED_XML with line and reason leaves the set as it was. */
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);

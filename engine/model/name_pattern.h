@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of output folders and files: AutoPathFormat bits and patterns (MS-PLA 2.2.2.1, 2.2.3.1; pla-behaviour 7). */
+/* Names of output folders and files: AutoPathFormat bits and patterns (MS-PLA 2.2.2.1, 2.2.3.1; behaviour 7). */
 #ifndef OPENPLA_NAME_PATTERN_H
 #define OPENPLA_NAME_PATTERN_H
 

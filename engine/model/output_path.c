@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a run writes: the folder of a set and the file of a collector. pla-behaviour 7. */
+/* Where a run writes: the folder of a set and the file of a collector. behaviour 7. */
 #include "engine/model/data_collector.h"
 #include "engine/model/name_pattern.h"
 #include "engine/os/file.h"
@@ -41,7 +41,7 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = error_prefix(hr, "SubdirectoryFormatPattern");
     if (SUCCEEDED(hr)) {
-        /* Without a subdirectory the root ends with a separator, as Windows shows it (pla-behaviour 7). */
+        /* Without a subdirectory the root ends with a separator, as Windows shows it (behaviour 7). */
         *out = *folder ? path_join(expanded, folder) : path_with_separator(expanded);
         hr = *out ? S_OK : E_OUTOFMEMORY;
     }

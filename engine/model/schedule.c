@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Schedules and the collection of them; their dates as texts. MS-PLA 3.2.4.12, 3.2.4.14; pla-behaviour 15. */
+/* Schedules and the collection of them; their dates as texts. MS-PLA 3.2.4.12, 3.2.4.14; behaviour 15. */
 #include "engine/model/model.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"

@@ -79,7 +79,7 @@ static const struct known_value kernel_flags[] = {
 };
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-/* The kernel's providers, which no manifest registers (pla-behaviour 10). */
+/* The kernel's providers, which no manifest registers (behaviour 10). */
 static const struct event_provider kernels[] = {
     {{0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}}, (char *)"Windows Kernel Trace"},
     {{0x54DEA73A, 0xED1F, 0x42A4, {0xAF, 0x71, 0x3E, 0x63, 0xD0, 0x56, 0xF1, 0x74}},

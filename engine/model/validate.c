@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The validate step: what Commit reports of a set's properties. MS-PLA 2.2.2.11; pla-behaviour 6. */
+/* The validate step: what Commit reports of a set's properties. MS-PLA 2.2.2.11; behaviour 6. */
 #include "engine/model/data_collector.h"
 #include "engine/model/name_pattern.h"
 #include "engine/os/file.h"
@@ -268,7 +268,7 @@ HRESULT set_validate(struct object *o, struct object *issues)
     TRY(hr);
     hr = collection_snapshot(((struct data_collector_set *)o)->DataCollectors, &list, &count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        /* The index counts from one within the collector's kind (pla-behaviour 6). */
+        /* The index counts from one within the collector's kind (behaviour 6). */
         unsigned n = 1;
         for (size_t k = 0; k < i; k++)
             n += list[k]->class == list[i]->class;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From XML to objects: the first of the four steps parse, defaults, validate, format. pla-behaviour 18. */
+/* From XML to objects: the first of the four steps parse, defaults, validate, format. behaviour 18. */
 #include "engine/model/model.h"
 #include "engine/model/xml_document.h"
 #include "engine/os/memory.h"
@@ -189,7 +189,7 @@ static HRESULT read_property(struct reading *r, size_t row, xmlNodePtr node)
     memory_free(text);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
-    /* What cannot be taken becomes the default, and an issue (pla-behaviour 18). */
+    /* What cannot be taken becomes the default, and an issue (behaviour 18). */
     hr = issue_of(r, hr, (const char *)node->name);
     return SUCCEEDED(hr) && p->xml_use != XML_SHOWN ? object_put_default(r->object, p) : hr;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From objects to XML: the format step. Element order is row order; empty elements are <X/>. pla-behaviour 18. */
+/* From objects to XML: the format step. Element order is row order; empty elements are <X/>. behaviour 18. */
 #include "engine/model/data_collector.h"
 #include "engine/model/xml_document.h"
 #include "engine/os/memory.h"
