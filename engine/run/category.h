@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the five namespaces allow and what their sets must be: MS-PLA 3.2.1; pla-behaviour 4. */
+/* What the five namespaces allow and what their sets must be: MS-PLA 3.2.1; behaviour 4. */
 #ifndef OPENPLA_CATEGORY_H
 #define OPENPLA_CATEGORY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a schedule starts its set next: MS-PLA 3.2.4.12, pla-behaviour 15. Pure functions of rule, moment and zone. */
+/* When a schedule starts its set next: MS-PLA 3.2.4.12, behaviour 15. Pure functions of rule, moment and zone. */
 #ifndef OPENPLA_NEXT_START_H
 #define OPENPLA_NEXT_START_H
 

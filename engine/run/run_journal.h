@@ -5,7 +5,7 @@
 
 #include "engine/os/text.h"
 
-/* Below 9000: provider Microsoft-Windows-Diagnosis-PLA (pla-behaviour 19). */
+/* Below 9000: provider Microsoft-Windows-Diagnosis-PLA (behaviour 19). */
 enum journal_id {
     JOURNAL_SET_CREATED = 1000,
     JOURNAL_SET_CHANGED = 1001,

@@ -164,7 +164,7 @@ static void note(void *user, HRESULT reason, const char *subject, const char *te
                                                                        .reason = text});
 }
 
-/* MS-PLA 3.2.4.2: what the data manager wants to have before a set starts (pla-behaviour 14). */
+/* MS-PLA 3.2.4.2: what the data manager wants to have before a set starts (behaviour 14). */
 static HRESULT check_resources(const struct run_set *r)
 {
     const struct data_manager *m = (const struct data_manager *)r->set->DataManager;

@@ -36,7 +36,7 @@ struct segment {
 };
 /* Takes the next serial number, makes the folder, opens the collectors and records all that before anything is sampled.
    On failure no file, folder or serial number is used up. `follows`: it continues a run, so a file in its way that the
-   set's names cannot avoid gets the serial number added (pla-behaviour 5).
+   set's names cannot avoid gets the serial number added (behaviour 5).
    HRESULT of ERROR_PATH_NOT_FOUND (RootPath), ERROR_ALREADY_EXISTS (file), E_ACCESSDENIED, what collector_open says;
    for the first segment PLA_E_NO_MIN_DISK and PLA_E_TOO_MANY_FOLDERS of a data manager that checks before running.
    previous: the segment before with the same definition, completed, so that rates go on; may be NULL. It is to be

@@ -22,7 +22,7 @@ enum sets_commit_mode { /* CommitMode, MS-PLA 2.2.2.3 */
                         SETS_FLUSH_TRACE = 0x0020,
                         SETS_VALIDATE_ONLY = 0x1000
 };
-/* MS-PLA 3.2.4.1.54. mode: CommitMode bits; 0 is taken as create or modify (pla-behaviour 5). `issues` (a plaValidation
+/* MS-PLA 3.2.4.1.54. mode: CommitMode bits; 0 is taken as create or modify (behaviour 5). `issues` (a plaValidation
    map) receives what validation finds. On success but with plaValidateOnly the set is bound to namespace and server.
    E_INVALIDARG (name, mode, server of 1024 characters or more), PLA_E_DCS_NOT_FOUND, PLA_E_DCS_ALREADY_EXISTS,
    E_NOINTERFACE (another namespace than before or than the class's; Legacy, as there is nothing that keeps it),
