@@ -5,7 +5,7 @@
 
 #include "engine/os/text.h"
 
-/* Splits "[Namespace\]Name" (MS-PLA; pla-behaviour 4). No namespace: "Service". Checks the name by DECISIONS 15:
+/* Splits "[Namespace\]Name" (MS-PLA; behaviour 4). No namespace: "Service". Checks the name by DECISIONS 15:
    E_INVALIDARG with a text that shows the name for an empty name, / : * ? " < > | controls, a further backslash;
    E_NOINTERFACE for an unknown namespace. *space is one of the known names in its own spelling, static; *name from
    memory_alloc in the caller's spelling. */
@@ -48,7 +48,7 @@ void stored_sets_free(struct stored_sets *sets);
 /* Known namespaces, a NULL-terminated static list. */
 const char *const *store_namespaces(void);
 
-/* What runs leave behind; kept apart from the definition (ARCHITECTURE 7). */
+/* What runs leave behind; kept apart from the definition (DECISIONS 47). */
 struct run_record {
     bool known;                /* false: the set has never run */
     uint32_t serial_number;    /* of the next run */
