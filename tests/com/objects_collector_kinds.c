@@ -165,7 +165,7 @@ struct remark {
     const WCHAR *property;
     HRESULT value;
 };
-/* MS-PLA's tables of each kind, as pla-behaviour 6 has them; "Property=value;..." is put first. */
+/* MS-PLA's tables of each kind, as behaviour 6 has them; "Property=value;..." is put first. */
 static const struct remarks {
     LONG type;
     const WCHAR *puts;
@@ -263,7 +263,7 @@ static void *added(IDataCollectorSet *set, LONG type, const WCHAR *name)
     return collector;
 }
 
-/* A function that is to be logged and not to be logged: Commit itself fails, without a map (pla-behaviour 3). */
+/* A function that is to be logged and not to be logged: Commit itself fails, without a map (behaviour 3). */
 static void contradicting_lists_fail_the_commit(void **state)
 {
     const WCHAR *in[] = {L"kernel32!Sleep", L"kernel32!Beep"}, *out[] = {L"KERNEL32!beep"};
@@ -357,7 +357,7 @@ static void the_data_manager_says_what_it_cannot_do(void **state)
     release(set);
 }
 
-/* The policy of Windows' own sets (pla-behaviour 14), made through objects, survives Commit and Query. */
+/* The policy of Windows' own sets (behaviour 14), made through objects, survives Commit and Query. */
 static void policies_and_schedules_are_stored(void **state)
 {
     static const LONG policy[][2] = {{1, 3}, {56, 8}, {168, 26}};

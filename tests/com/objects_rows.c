@@ -62,7 +62,7 @@
 #define ROWS(access, kind, Name, xml, default_, hooks, doc) ROWS_##access(kind, Name, default_)
 
 /* clang-format off */
-/* pla-behaviour: owner administrators, full access for them and the system, reading for Performance Log Users. */
+/* behaviour 5: owner administrators, full access for them and the system, reading for Performance Log Users. */
 #define SET_DEFAULT_SECURITY "O:BAG:DUD:(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;S-1-5-32-559)"
 
 #define PROPERTY CALLS

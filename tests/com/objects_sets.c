@@ -324,7 +324,7 @@ static void sets_are_listed_by_filter(void **state)
     assert_int_equal(listed(sets, L"Legacy\\*", S_OK), 0);
     assert_int_equal(listed(sets, L"Service\\test-com-list-a", S_OK), 1);
     assert_int_equal(listed(sets, L"Nowhere\\*", E_INVALIDARG), 1); /* as it was */
-    /* pla-behaviour 16: Remove takes the set out of the store too. */
+    /* behaviour 16: Remove takes the set out of the store too. */
     assert_ok(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(0)}, 1));
     assert_int_equal(number_of(sets, L"Count"), 0);
     assert_int_equal(listed(sets, L"Service\\test-com-list-*", S_OK), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the six collections have in common, asked of each by name as scripts do (pla-behaviour 16). */
+/* What the six collections have in common, asked of each by name as scripts do (behaviour 16). */
 #include "tests/com/client.h"
 
 #include <stdio.h>

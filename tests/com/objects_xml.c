@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SetXml, Xml and CreateDataCollectorFromXml: templates in, templates out (pla-behaviour 18). */
+/* SetXml, Xml and CreateDataCollectorFromXml: templates in, templates out (behaviour 18). */
 #include "tests/com/client.h"
 
 #include <stdio.h>

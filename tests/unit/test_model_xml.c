@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as XML: what people import stays what it was, what is wrong is told and never half taken. pla-behaviour 18. */
+/* Sets as XML: what people import stays what it was, what is wrong is told and never half taken. behaviour 18. */
 #include "engine/model/model.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"

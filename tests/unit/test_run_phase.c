@@ -89,7 +89,7 @@ static void completion_by_kind_of_collector(void **state)
     assert_int_equal(completion_with(0, "SegmentMaxRecords", 1), COMPLETE_AT_LIMIT);
 }
 
-/* pla-behaviour 19: who reads Windows' events by position would read other fields. */
+/* behaviour 19: who reads Windows' events by position would read other fields. */
 static void events_have_the_fields_of_the_provider(void **state)
 {
     static const struct {

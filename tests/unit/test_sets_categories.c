@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The five namespaces: which names a class takes, what a set of each must be, and what can be done with it.
-   MS-PLA 3.2.1, 2.2.2.11; pla-behaviour 1, 4, 6. */
+   MS-PLA 3.2.1, 2.2.2.11; behaviour 1, 4, 6. */
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
@@ -166,7 +166,7 @@ static void a_trace_is_exactly_one_trace_collector(void **state)
 }
 
 /* XML with two collectors for what is one trace: the second is told at once, not at some later Commit. And a session's
-   XML has no element for what only stored sets have (pla-behaviour 18). */
+   XML has no element for what only stored sets have (behaviour 18). */
 static void xml_of_a_session_is_one_trace(void **state)
 {
     (void)state;

@@ -273,7 +273,7 @@ static void what_was_cut_off_begins_again(void **state)
     memory_free(root);
 }
 
-/* pla-behaviour 23.9: expiry does not stop a run, and users wonder. It does if it is asked to. */
+/* behaviour 15: expiry does not stop a run, and users wonder. It does if it is asked to. */
 static void expiry_stops_a_run_if_asked(void **state)
 {
     (void)state;
