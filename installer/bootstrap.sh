@@ -10,7 +10,7 @@ logs=$root/build/bootstrap
 bin=$root/build/mingw/bin
 installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openpla.exe"
 build_packages="gcc-mingw-w64-x86-64-win32 mingw-w64-tools wine wine64 cmake ninja-build dpkg-dev python3"
-test_packages="clang libclang-rt-14-dev libxml2-dev libxslt1-dev libcmocka-dev
+test_packages="clang clang-format-14 libclang-rt-14-dev libxml2-dev libxslt1-dev libcmocka-dev
   unixodbc libsqliteodbc odbc-postgresql sqlite3 postgresql postgresql-client"
 force=no
 

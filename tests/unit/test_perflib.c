@@ -26,8 +26,10 @@ static const GUID set_guid = {0xBBBBBBBB, 0x1111, 0x2222, {0x33, 0x33, 0x44, 0x4
     X(PerfSetCounterSetInfo)                                                                                           \
     X(PerfCreateInstance)                                                                                              \
     X(PerfDeleteInstance)                                                                                              \
-    X(PerfQueryInstance) X(PerfSetULongCounterValue) X(PerfSetULongLongCounterValue) X(PerfIncrementULongCounterValue) \
-        X(PerfDecrementULongCounterValue) X(PerfSetCounterRefValue)
+    X(PerfQueryInstance)                                                                                               \
+    X(PerfSetULongCounterValue)                                                                                        \
+    X(PerfSetULongLongCounterValue)                                                                                    \
+    X(PerfIncrementULongCounterValue) X(PerfDecrementULongCounterValue) X(PerfSetCounterRefValue)
 #define MEMBER(name) __typeof__(&name) name##_;
 static struct {
     FUNCTIONS(MEMBER)

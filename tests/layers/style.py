@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""style.py format TREE | nulls TREE | --self-test: the C files of the tree are as clang-format 14 writes them by
+.clang-format (Debian 12's; other versions write other things, so without that one the check is skipped, exit code 77),
+and no test for NULL is spelled out where the pointer itself says it: `!p` and `p` in place of `p == NULL` and, in
+conditions of if and while, `p != NULL`. A pointer that becomes a bool value (`return p != NULL;`) is compared."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+VERSION = "14"
+SKIPPED = 77
+SKIPPED_FOLDERS = {".git", "build", "third_party", "__pycache__"}
+BATCH = 64
+
+COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+EQUALS_NULL = re.compile(r"==\s*NULL\b|\bNULL\s*==(?!=)")
+UNEQUAL_NULL = re.compile(r"!=\s*NULL\b|\bNULL\s*!=")
+CONDITION = re.compile(r"\b(?:if|while)\s*\(")
+COMPARISON = re.compile(r"\s*[!=]=")
+
+
+def c_files(top, endings):
+    for folder, folders, names in os.walk(top):
+        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS and not f.endswith(".scratch"))
+        for name in sorted(names):
+            if name.endswith(endings):
+                yield os.path.relpath(os.path.join(folder, name), top).replace(os.sep, "/")
+
+
+def formatter():
+    """The command of that version of clang-format, or None."""
+    for name in (f"clang-format-{VERSION}", "clang-format"):
+        command = shutil.which(name)
+        if command:
+            said = subprocess.run([command, "--version"], capture_output=True, text=True).stdout
+            if re.search(rf"\bversion {VERSION}\.", said):
+                return command
+    return None
+
+
+def badly_formatted(command, top, paths):
+    """One complaint for each file that the tool would write otherwise, naming the first place."""
+    complaints, seen = [], set()
+    for at in range(0, len(paths), BATCH):
+        run = subprocess.run([command, "--dry-run", "-Werror", *paths[at:at + BATCH]], cwd=top, capture_output=True,
+                             text=True)
+        for match in re.finditer(r"^(\S[^:\n]*):(\d+):\d+: error: (.*)", run.stderr, re.M):
+            path, line, _ = match.groups()
+            if path not in seen:
+                seen.add(path)
+                complaints.append(f"{path}:{line}: not as {os.path.basename(command)} writes it")
+        if run.returncode and not run.stderr.strip():
+            complaints.append(f"{command}: exit code {run.returncode}")
+        elif run.returncode and not seen:
+            complaints.append(run.stderr.strip().splitlines()[0])
+    return complaints
+
+
+def blank(text):
+    """The text without comments and literals, every character in its place."""
+    return COMMENT_OR_TEXT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+
+
+def closing(text, opening):
+    """The place of the parenthesis that closes the one at `opening`; the text's end if none does."""
+    depth = 0
+    for at in range(opening, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return at
+    return len(text)
+
+
+def is_value(text, begin, end, at):
+    """Whether the comparison at `at`, within the condition [begin, end), gives a bool value to something: an argument,
+    an array's index, one side of another comparison; or compares what an assignment took."""
+    stack = []
+    for i in range(begin, at):
+        if text[i] in "([":
+            stack.append(i)
+        elif text[i] in ")]":
+            stack.pop()
+    for opening in stack[1:]:
+        before = text[:opening].rstrip()
+        if text[opening] == "[" or re.search(r"\w$", before):
+            return True
+        after = closing(text, opening) + 1
+        if re.search(r"[!=]=$", before) or COMPARISON.match(text, after, end):
+            return True
+    before = text[begin:at].rstrip()
+    if before.endswith(")"):
+        depth = 0
+        for i in range(len(before) - 1, -1, -1):
+            depth += {")": 1, "(": -1}.get(before[i], 0)
+            if depth == 0:
+                return bool(re.search(r"(?<![!=<>])=(?!=)", before[i:]))
+    return False
+
+
+def null_tests(text):
+    """(line, complaint) of each test for NULL that is spelled out."""
+    text = blank(text)
+    for match in EQUALS_NULL.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, "write !p in place of p == NULL"
+    for condition in CONDITION.finditer(text):
+        begin = condition.end() - 1
+        end = closing(text, begin)
+        for match in UNEQUAL_NULL.finditer(text, begin, end):
+            if not is_value(text, begin, end, match.start()):
+                yield text.count("\n", 0, match.start()) + 1, "write p in place of p != NULL in a condition"
+
+
+def check_nulls(top):
+    complaints, paths = [], list(c_files(top, (".c", ".h", ".inc", ".def")))
+    for path in paths:
+        with open(os.path.join(top, path), encoding="utf-8", errors="replace") as f:
+            complaints += [f"{path}:{line}: {what}" for line, what in null_tests(f.read())]
+    return complaints, len(paths)
+
+
+def self_test():
+    wrong = []
+    good = [
+        "if (!p)", "if (p && *p)", "return p != NULL;", "bool ok = p != NULL;", "if (f(p != NULL))",
+        "if (wants != (p != NULL))", "if ((p != NULL) == (q != NULL))", "while ((p = next(p)) != NULL)",
+        "while (p < end && (p = find(p, end)) != NULL)", 'if (is("p == NULL"))', "/* p == NULL */", "if (a[p != NULL])",
+        "x = '\"'; /* a quotation mark */ y = '\"';",
+    ]
+    bad = [
+        "if (p == NULL)", "return NULL == p;", "if (p != NULL)", "while (NULL != p)", "if (ok && p != NULL)",
+        "if ((p != NULL && *p) || q)", "if (f(p) && q != NULL)", "if (ok &&\n    p != NULL)", "x = p == NULL ? 1 : 2;",
+    ]
+    wrong += [f"complains of: {text}" for text in good if list(null_tests(text))]
+    wrong += [f"does not complain of: {text}" for text in bad if not list(null_tests(text))]
+    command = formatter()
+    if command:
+        with tempfile.TemporaryDirectory() as top:
+            with open(os.path.join(top, ".clang-format"), "w", encoding="utf-8") as f:
+                f.write("BasedOnStyle: LLVM\n")
+            for name, text in (("kept.c", "int x;\n"), ("broken.c", "int  x ;\n")):
+                with open(os.path.join(top, name), "w", encoding="utf-8") as f:
+                    f.write(text)
+            found = badly_formatted(command, top, list(c_files(top, (".c",))))
+            if len(found) != 1 or not found[0].startswith("broken.c:1:"):
+                wrong.append(f"format finds {found}")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        sys.exit(self_test())
+    what, top = sys.argv[1:]
+    if what == "nulls":
+        complaints, checked = check_nulls(top)
+    else:
+        command = formatter()
+        if not command:
+            print(f"clang-format {VERSION} is not installed (Debian 12: apt-get install clang-format-{VERSION}): "
+                  "the format of the C files is not checked.")
+            sys.exit(SKIPPED)
+        paths = list(c_files(top, (".c", ".h")))
+        complaints, checked = badly_formatted(command, top, paths), len(paths)
+    print("\n".join(complaints))
+    print(f"{checked} files, {len(complaints)} complaints")
+    sys.exit(1 if complaints or checked < 30 else 0)
+
+
+main()
