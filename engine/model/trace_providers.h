@@ -20,8 +20,8 @@ HRESULT trace_providers_list(struct object *collection);
 HRESULT trace_providers_list_of_process(struct object *collection, uint32_t process_id);
 /* What needs to know the processes that registered a provider: ERROR_NOT_SUPPORTED's HRESULT. */
 HRESULT trace_providers_no_processes(const char *method);
-/* MS-PLA 3.2.4.11.17 and 18; `parts`: SECURITY_INFORMATION bits. *sddl from memory_alloc. E_INVALIDARG without a Guid,
-   for none of the bits 1 to 8 and for what is no SDDL. */
+/* MS-PLA 3.2.4.11.17, 3.2.4.11.18; `parts`: SECURITY_INFORMATION bits. *sddl from memory_alloc. E_INVALIDARG without a
+   Guid, for none of the bits 1 to 8 and for what is no SDDL. */
 HRESULT trace_provider_get_security(struct object *provider, uint32_t parts, char **sddl);
 HRESULT trace_provider_set_security(struct object *provider, const char *sddl);
 

@@ -39,7 +39,7 @@ HRESULT set_query(struct object *set, const char *name, const char *server);
 HRESULT set_delete(struct object *set);
 HRESULT set_start(struct object *set, bool synchronous);
 HRESULT set_stop(struct object *set, bool synchronous);
-/* MS-PLA 3.2.4.1.61, and two keys more, unless the set has a value of that name: what the latest start or run of a
+/* MS-PLA 3.2.4.1.60, and two keys more, unless the set has a value of that name: what the latest start or run of a
    committed set has to say, a line for each counter that was left out and for samples that were lost ("": nothing), and
    its HRESULT as 0x%08X. Scripts have no other way to learn which counters a set does not collect. */
 #define SETS_LAST_RUN_MESSAGE "OpenPLA.LastRunMessage"
