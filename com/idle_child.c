@@ -17,7 +17,9 @@ HRESULT idle_child_start(struct process **child)
 
     *child = NULL;
     if (program && parent)
-        hr = process_start(program, (const char *[]){"/idle", parent}, 2, child);
+        hr = process_start(
+            &(struct program){.path = program, .arguments = (const char *[]){"/idle", parent}, .argument_count = 2},
+            child);
     memory_free(parent);
     memory_free(program);
     memory_free(folder);

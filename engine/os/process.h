@@ -5,10 +5,23 @@
 
 #include "engine/os/text.h"
 
+/* An account that a process may run under. */
+struct account {
+    const char *name;
+    void *token; /* a primary token of it, borrowed; NULL: there is none */
+};
+struct program {
+    const char *path;
+    const char *const *arguments; /* each passed as one argument, quoted as needed */
+    size_t argument_count;
+    const char *security;          /* SDDL: who may do what to the process; NULL: the default of who starts it */
+    const struct account *account; /* NULL: that of who starts it */
+};
 struct process;
-/* Starts `program` with the arguments (each passed as one argument, quoted as needed), detached: no window, no
-   inherited standard streams, not ended with its starter. */
-HRESULT process_start(const char *program, const char *const *arguments, size_t count, struct process **out);
+/* Starts the program detached: no window, no inherited standard streams, not ended with its starter. E_INVALIDARG for
+   what is no security descriptor; PLA_E_CREDENTIALS_REQUIRED for another account without a token. Natively there are no
+   tokens, and `security` has no effect. */
+HRESULT process_start(const struct program *program, struct process **out);
 uint32_t process_id(const struct process *p);
 /* S_OK: it has ended (*exit_code set, may be NULL); S_FALSE: still running after timeout_ms. */
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code);
@@ -22,15 +35,23 @@ bool process_alive(uint32_t id, uint64_t start_time);
 /* Ends the process `id` that started at `start_time`, as it stands. S_FALSE: it does not live. */
 HRESULT process_terminate(uint32_t id, uint64_t start_time);
 
+/* A name that processes share, and how it is opened. */
+struct shared {
+    const char *name;
+    bool create; /* made if it is not there; else it must be: HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) */
+    /* SDDL with a DACL: who may open what is made; of what is there already it changes nothing. NULL: the default of
+       who makes it. Natively without effect: only the own account may. */
+    const char *security;
+};
 struct section;
-/* Creates or opens the named memory of `size` bytes, zero when new. `create` false: must exist
-   (HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)). It exists as long as one process holds it. */
-HRESULT section_open(const char *name, size_t size, bool create, struct section **out);
+/* The named memory of `size` bytes, zero when new. It exists as long as one process holds it. E_INVALIDARG for what is
+   no security descriptor. */
+HRESULT section_open(const struct shared *what, size_t size, struct section **out);
 void *section_memory(struct section *s);
 void section_close(struct section *s); /* NULL is allowed */
 
 struct signal; /* auto-reset, named */
-HRESULT signal_open(const char *name, bool create, struct signal **out);
+HRESULT signal_open(const struct shared *what, struct signal **out);
 HRESULT signal_set(struct signal *e);
 /* S_OK: it was set; S_FALSE: timeout. */
 HRESULT signal_wait(struct signal *e, uint32_t timeout_ms);

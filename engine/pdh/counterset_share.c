@@ -74,10 +74,12 @@ HRESULT counterset_provider_open(struct counterset_provider **out)
     uint32_t serial = atomic_fetch_add(&next_serial, 1), process = process_own_id();
     char *name = section_name(process, serial);
     *out = NULL;
-    HRESULT hr = p && name ? section_open(name, SECTION_BYTES, true, &p->section) : E_OUTOFMEMORY;
+    HRESULT hr = p && name ? section_open(&(struct shared){.name = name, .create = true}, SECTION_BYTES, &p->section)
+                           : E_OUTOFMEMORY;
     memory_free(name);
     if (SUCCEEDED(hr))
-        hr = section_open(DIRECTORY, COUNTERSET_PROVIDERS * sizeof(struct slot), true, &p->directory);
+        hr = section_open(&(struct shared){.name = DIRECTORY, .create = true},
+                          COUNTERSET_PROVIDERS * sizeof(struct slot), &p->directory);
     if (SUCCEEDED(hr)) {
         p->head = section_memory(p->section);
         p->head->version = VERSION;
@@ -196,7 +198,7 @@ static HRESULT add_view(struct counterset_views *v, const struct slot *s)
     if (!name)
         return E_OUTOFMEMORY;
     /* It may have ended since. */
-    if (SUCCEEDED(section_open(name, SECTION_BYTES, false, &view.section)))
+    if (SUCCEEDED(section_open(&(struct shared){.name = name}, SECTION_BYTES, &view.section)))
         v->items[v->count++] = view;
     memory_free(name);
     return S_OK;
@@ -218,7 +220,8 @@ static void drop_ended(struct counterset_views *v, const struct slot *slots)
 HRESULT counterset_views_update(struct counterset_views *v)
 {
     struct section *directory;
-    HRESULT hr = section_open(DIRECTORY, COUNTERSET_PROVIDERS * sizeof(struct slot), false, &directory);
+    HRESULT hr =
+        section_open(&(struct shared){.name = DIRECTORY}, COUNTERSET_PROVIDERS * sizeof(struct slot), &directory);
     const struct slot *slots = SUCCEEDED(hr) ? section_memory(directory) : NULL;
     drop_ended(v, slots);
     if (FAILED(hr))

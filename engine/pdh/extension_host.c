@@ -84,11 +84,13 @@ static HRESULT open_channel(struct extension_host *h)
     h->name = text_format("openpdh_extension_%u_%u", (unsigned)process_own_id(), number);
     char *ask = h->name ? extension_request_event(h->name) : NULL;
     char *answer = h->name ? extension_reply_event(h->name) : NULL;
-    HRESULT hr = ask && answer ? section_open(h->name, sizeof *h->channel, true, &h->section) : E_OUTOFMEMORY;
+    HRESULT hr = ask && answer
+                     ? section_open(&(struct shared){.name = h->name, .create = true}, sizeof *h->channel, &h->section)
+                     : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = signal_open(ask, true, &h->ask);
+        hr = signal_open(&(struct shared){.name = ask, .create = true}, &h->ask);
     if (SUCCEEDED(hr))
-        hr = signal_open(answer, true, &h->answer);
+        hr = signal_open(&(struct shared){.name = answer, .create = true}, &h->answer);
     memory_free(ask);
     memory_free(answer);
     if (SUCCEEDED(hr)) {

@@ -133,12 +133,13 @@ static void serve(const struct extension *e, struct extension_channel *c, struct
 static HRESULT open_channel(const char *name, struct section **section, struct signal **ask, struct signal **answer)
 {
     char *ask_name = extension_request_event(name), *answer_name = extension_reply_event(name);
-    HRESULT hr =
-        ask_name && answer_name ? section_open(name, sizeof(struct extension_channel), false, section) : E_OUTOFMEMORY;
+    HRESULT hr = ask_name && answer_name
+                     ? section_open(&(struct shared){.name = name}, sizeof(struct extension_channel), section)
+                     : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = signal_open(ask_name, false, ask);
+        hr = signal_open(&(struct shared){.name = ask_name}, ask);
     if (SUCCEEDED(hr))
-        hr = signal_open(answer_name, false, answer);
+        hr = signal_open(&(struct shared){.name = answer_name}, answer);
     memory_free(ask_name);
     memory_free(answer_name);
     return hr;

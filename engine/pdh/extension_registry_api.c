@@ -127,7 +127,9 @@ HRESULT extension_start(const char *channel, const char *service, struct process
     char *entry = module ? text_format("%s,PdhExtensionHost", module) : NULL;
     if (SUCCEEDED(hr)) {
         const char *arguments[] = {entry, channel, service};
-        hr = program && entry ? process_start(program, arguments, 3, out) : E_OUTOFMEMORY;
+        hr = program && entry
+                 ? process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3}, out)
+                 : E_OUTOFMEMORY;
     }
     memory_free(module);
     memory_free(folder);

@@ -81,9 +81,11 @@ static HRESULT open_section(const char *space, const char *name, bool create, st
     if (!s)
         return E_OUTOFMEMORY;
     char *names[2] = {text_format("openpla-run-%s", key), text_format("openpla-stop-%s", key)};
-    hr = names[0] && names[1] ? section_open(names[0], sizeof *s->shared, create, &s->section) : E_OUTOFMEMORY;
+    hr = names[0] && names[1]
+             ? section_open(&(struct shared){.name = names[0], .create = create}, sizeof *s->shared, &s->section)
+             : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = signal_open(names[1], create, &s->event);
+        hr = signal_open(&(struct shared){.name = names[1], .create = create}, &s->event);
     memory_free(names[0]);
     memory_free(names[1]);
     if (FAILED(hr)) {

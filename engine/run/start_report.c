@@ -39,9 +39,9 @@ static HRESULT open_report(const char *run_key, bool create, struct start_report
     char *event_name = text_format("openpla-started-%s", run_key);
     HRESULT hr = r && section_name && event_name ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = section_open(section_name, sizeof *r->shared, create, &r->section);
+        hr = section_open(&(struct shared){.name = section_name, .create = create}, sizeof *r->shared, &r->section);
     if (SUCCEEDED(hr))
-        hr = signal_open(event_name, create, &r->event);
+        hr = signal_open(&(struct shared){.name = event_name, .create = create}, &r->event);
     memory_free(section_name);
     memory_free(event_name);
     if (FAILED(hr)) {

@@ -137,7 +137,7 @@ HRESULT run_start(const char *space, const char *name, bool synchronous)
         hr = start_report_create(run_key, &report);
     if (SUCCEEDED(hr)) {
         const char *arguments[] = {space, name, run_key};
-        hr = process_start(program, arguments, 3, &host);
+        hr = process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3}, &host);
     }
     bool silent = FAILED(hr) && run_key;
     if (SUCCEEDED(hr))
@@ -161,7 +161,7 @@ HRESULT run_start(const char *space, const char *name, bool synchronous)
 static HRESULT pause_open(struct signal **out)
 {
     char *key = new_run_key();
-    HRESULT hr = key ? signal_open(key, true, out) : E_OUTOFMEMORY;
+    HRESULT hr = key ? signal_open(&(struct shared){.name = key, .create = true}, out) : E_OUTOFMEMORY;
     memory_free(key);
     return hr;
 }

@@ -138,7 +138,8 @@ static void peer(const char *program, const char *folder, const char *what, doub
     uint32_t rc = 1;
     char *text, *at;
     size_t size;
-    must(process_start(program, arguments, 2, &p), "start of the peer");
+    must(process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 2}, &p),
+         "start of the peer");
     while (process_wait(p, 1000, &rc) == S_FALSE)
         ;
     process_close(p);

@@ -34,7 +34,8 @@ static inline struct process *child_start(const char *mode, const char *a, const
     const char *arguments[] = {mode, a, b};
     struct process *p;
 
-    assert_int_equal(process_start(child_program, arguments, 3, &p), S_OK);
+    assert_int_equal(
+        process_start(&(struct program){.path = child_program, .arguments = arguments, .argument_count = 3}, &p), S_OK);
     return p;
 }
 

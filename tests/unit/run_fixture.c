@@ -74,7 +74,7 @@ void fixture_sleep(uint32_t ms)
 {
     struct signal *e;
     char *name = text_format("openpla-test-sleep-%u", (unsigned)process_own_id());
-    assert_int_equal(signal_open(name, true, &e), S_OK);
+    assert_int_equal(signal_open(&(struct shared){.name = name, .create = true}, &e), S_OK);
     memory_free(name);
     signal_wait(e, ms);
     signal_close(e);

@@ -52,7 +52,7 @@ static int stay(const char *name)
 {
     struct signal *ready;
 
-    if (FAILED(signal_open(name, false, &ready)) || FAILED(signal_set(ready)))
+    if (FAILED(signal_open(&(struct shared){.name = name}, &ready)) || FAILED(signal_set(ready)))
         return 7;
     for (;;)
         child_sleep(1000);
@@ -71,7 +71,8 @@ static int role_count(const char *name)
     struct signal *ready;
     char *ready_name = text_format("%s-ready", name);
 
-    if (FAILED(section_open(name, 4096, false, &s)) || FAILED(signal_open(ready_name, false, &ready)))
+    if (FAILED(section_open(&(struct shared){.name = name}, 4096, &s)) ||
+        FAILED(signal_open(&(struct shared){.name = ready_name}, &ready)))
         return 5;
     memory_free(ready_name);
     signal_set(ready);
@@ -86,7 +87,7 @@ static int role_make_section(const char *name, const char *ready)
 {
     struct section *s;
 
-    if (FAILED(section_open(name, 4096, true, &s)))
+    if (FAILED(section_open(&(struct shared){.name = name, .create = true}, 4096, &s)))
         return 5;
     *(int *)section_memory(s) = 42;
     return stay(ready);
@@ -98,7 +99,8 @@ static int role_echo(const char *name)
     char *ping_name = text_format("%s-ping", name), *pong_name = text_format("%s-pong", name);
     struct signal *ping, *pong;
 
-    if (FAILED(signal_open(ping_name, false, &ping)) || FAILED(signal_open(pong_name, false, &pong)))
+    if (FAILED(signal_open(&(struct shared){.name = ping_name}, &ping)) ||
+        FAILED(signal_open(&(struct shared){.name = pong_name}, &pong)))
         return 4;
     memory_free(ping_name);
     memory_free(pong_name);
@@ -115,7 +117,8 @@ static int role_start_and_leave(const char *path)
     const char *arguments[] = {"write-later", path};
     struct process *p;
 
-    if (FAILED(process_start(child_program, arguments, 2, &p)))
+    if (FAILED(
+            process_start(&(struct program){.path = child_program, .arguments = arguments, .argument_count = 2}, &p)))
         return 2;
     process_close(p);
     return 0;
@@ -161,7 +164,7 @@ static struct signal *make_event(const char *name)
 {
     struct signal *e;
 
-    assert_int_equal(signal_open(name, true, &e), S_OK);
+    assert_int_equal(signal_open(&(struct shared){.name = name, .create = true}, &e), S_OK);
     return e;
 }
 
@@ -186,7 +189,9 @@ static void arguments_arrive(void **state)
     (void)state;
     memcpy(arguments, given, sizeof(given));
     arguments[1] = path;
-    assert_int_equal(process_start(child_program, arguments, 10, &p), S_OK);
+    assert_int_equal(
+        process_start(&(struct program){.path = child_program, .arguments = arguments, .argument_count = 10}, &p),
+        S_OK);
     assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
     assert_int_equal(code, 42);
     process_close(p);
@@ -200,7 +205,7 @@ static void arguments_arrive(void **state)
 static void start_fails_for_no_program(void **state)
 {
     struct process *p;
-    HRESULT hr = process_start("no-such-program.exe", NULL, 0, &p);
+    HRESULT hr = process_start(&(struct program){.path = "no-such-program.exe"}, &p);
 
     (void)state;
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
@@ -338,9 +343,9 @@ static void section_is_shared(void **state)
     uint32_t code = 1;
 
     (void)state;
-    assert_int_equal(section_open(name, 4096, false, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(section_open(&(struct shared){.name = name}, 4096, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_null(s);
-    assert_int_equal(section_open(name, 4096, true, &s), S_OK);
+    assert_int_equal(section_open(&(struct shared){.name = name, .create = true}, 4096, &s), S_OK);
     for (int i = 0; i < 4096; i++)
         assert_int_equal(((char *)section_memory(s))[i], 0);
     p = child_start("count", name, "");
@@ -351,14 +356,15 @@ static void section_is_shared(void **state)
     assert_int_equal(code, 0);
     process_close(p);
     assert_int_equal(*(int *)section_memory(s), 400000);
-    assert_int_equal(section_open(name, 4096, true, &second), S_OK); /* opens what is there */
+    assert_int_equal(section_open(&(struct shared){.name = name, .create = true}, 4096, &second),
+                     S_OK); /* opens what is there */
     assert_int_equal(*(int *)section_memory(second), 400000);
     section_close(s);
-    assert_int_equal(section_open(name, 4096, false, &s), S_OK);
+    assert_int_equal(section_open(&(struct shared){.name = name}, 4096, &s), S_OK);
     assert_int_equal(*(int *)section_memory(s), 400000);
     section_close(s);
     section_close(second);
-    assert_int_equal(section_open(name, 4096, false, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(section_open(&(struct shared){.name = name}, 4096, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     section_close(NULL);
     signal_close(ready);
     memory_free(ready_name);
@@ -375,14 +381,14 @@ static void section_of_the_dead_is_gone(void **state)
 
     (void)state;
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
-    assert_int_equal(section_open(name, 4096, false, &s), S_OK);
+    assert_int_equal(section_open(&(struct shared){.name = name}, 4096, &s), S_OK);
     assert_int_equal(*(int *)section_memory(s), 42);
     section_close(s);
     child_kill(p, ready_name);
     assert_int_equal(process_wait(p, KILL_PATIENCE, NULL), S_OK);
     process_close(p);
-    assert_int_equal(section_open(name, 4096, false, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
-    assert_int_equal(section_open(name, 4096, true, &s), S_OK);
+    assert_int_equal(section_open(&(struct shared){.name = name}, 4096, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(section_open(&(struct shared){.name = name, .create = true}, 4096, &s), S_OK);
     assert_int_equal(*(int *)section_memory(s), 0);
     section_close(s);
     signal_close(ready);
@@ -399,7 +405,7 @@ static void events(void **state)
     uint32_t code = 1;
 
     (void)state;
-    assert_int_equal(signal_open(ping_name, false, &none), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(signal_open(&(struct shared){.name = ping_name}, &none), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_null(none);
     ping = make_event(ping_name);
     pong = make_event(pong_name);

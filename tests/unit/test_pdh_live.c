@@ -243,7 +243,8 @@ static void a_program_comes_and_goes(void **state)
     PDH_HCOUNTER id = add(query, u"\\Process(_Total)\\ID Process");
     PDH_FMT_COUNTERVALUE v;
     assert_true(wait_for_instance(query, second, false));
-    assert_int_equal(process_start(program, arguments, 1, &child), S_OK);
+    assert_int_equal(
+        process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 1}, &child), S_OK);
     assert_true(wait_for_instance(query, second, true));
     burn(600);
     PdhCollectQueryData(query); /* knows what the child has used; it still runs or has just ended */
@@ -276,13 +277,13 @@ static void samples_carry_local_time(void **state)
     PdhCloseQuery(query);
 }
 
-struct shared {
+struct shared_query {
     PDH_HQUERY query;
     int failures;
 };
 
 /* Collects, reads, adds and removes on a query that the other threads use too. */
-static void use_query(struct shared *s)
+static void use_query(struct shared_query *s)
 {
     PDH_HCOUNTER counter;
     for (int i = 0; i < 100; i++) {
@@ -315,7 +316,7 @@ static void *thread_main(void *p)
 static void threads_share_a_query(void **state)
 {
     (void)state;
-    struct shared s[3] = {{0}};
+    struct shared_query s[3] = {{0}};
     PDH_HQUERY query;
     assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
 #ifdef _WIN32

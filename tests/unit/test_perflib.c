@@ -136,7 +136,8 @@ static void another_process_is_read_until_it_ends(void **state)
     PDH_HCOUNTER jobs = NULL, bytes, own;
     double value;
     register_names();
-    assert_int_equal(process_start(program, arguments, 1, &child), S_OK);
+    assert_int_equal(
+        process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 1}, &child), S_OK);
     assert_int_equal(api.PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
     for (uint64_t end = clock_monotonic_ms() + 30000; !jobs && clock_monotonic_ms() < end; Sleep(50))
         api.PdhAddCounterW(query, u"\\Test Workers(worker)\\Jobs", 0, &jobs);

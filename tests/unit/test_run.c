@@ -371,7 +371,9 @@ static void two_starters_at_once(void **state)
     struct process *starters[3];
     uint32_t codes[3], started = 0, in_use = 0;
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(process_start(program, arguments, 3, &starters[i]), S_OK);
+        assert_int_equal(process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3},
+                                       &starters[i]),
+                         S_OK);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(process_wait(starters[i], 100000, &codes[i]), S_OK);
         process_close(starters[i]);

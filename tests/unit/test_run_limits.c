@@ -115,11 +115,15 @@ static void new_instances_begin_a_new_segment(void **state)
     struct process *processes[2];
     assert_int_equal(symlink("/bin/sleep", program), 0);
     fixture_commit("instances", root, "<Value name=\"OpenPLA.NewInstancesFile\">1</Value>", xml);
-    assert_int_equal(process_start(program, seconds, 1, &processes[0]), S_OK);
+    assert_int_equal(
+        process_start(&(struct program){.path = program, .arguments = seconds, .argument_count = 1}, &processes[0]),
+        S_OK);
     assert_int_equal(run_start(SPACE, "instances", true), S_OK);
     struct run_state s = fixture_progress("instances", 1, 3);
     assert_int_equal(s.serial_number, 1);
-    assert_int_equal(process_start(program, seconds, 1, &processes[1]), S_OK);
+    assert_int_equal(
+        process_start(&(struct program){.path = program, .arguments = seconds, .argument_count = 1}, &processes[1]),
+        S_OK);
     s = fixture_progress("instances", 2, s.samples + 2);
     assert_int_equal(s.serial_number, 2);
     assert_int_equal(run_stop(SPACE, "instances", true), S_OK);

@@ -62,27 +62,33 @@ static int spawn(const char *program, char **arguments, pid_t *id)
     return error;
 }
 
-HRESULT process_start(const char *program, const char *const *arguments, size_t count, struct process **out)
+HRESULT process_start(const struct program *program, struct process **out)
 {
-    struct process *p = memory_zero(1, sizeof(*p));
-    char **list = memory_zero(count + 2, sizeof(char *));
+    size_t count = program->argument_count;
+    struct process *p;
+    char **list;
     int error;
 
     *out = NULL;
+    if (program->account)
+        return error_set(PLA_E_CREDENTIALS_REQUIRED, "\"%s\": cannot run as '%s', this host starts processes as itself",
+                         program->path, program->account->name);
+    p = memory_zero(1, sizeof(*p));
+    list = memory_zero(count + 2, sizeof(char *));
     if (!p || !list) {
         memory_free(p);
         memory_free(list);
         return E_OUTOFMEMORY;
     }
     /* posix_spawn wants char *, and does not write to them */
-    memcpy(list, &program, sizeof(program));
+    memcpy(list, &program->path, sizeof(program->path));
     if (count)
-        memcpy(list + 1, arguments, count * sizeof(*arguments));
-    error = spawn(program, list, &p->id);
+        memcpy(list + 1, program->arguments, count * sizeof(*program->arguments));
+    error = spawn(program->path, list, &p->id);
     memory_free(list);
     if (error) {
         memory_free(p);
-        return posix_failed(error, program);
+        return posix_failed(error, program->path);
     }
     *out = p;
     return S_OK;

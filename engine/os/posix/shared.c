@@ -66,9 +66,9 @@ static int open_once(const char *name, size_t size, bool create, int *out)
     return error;
 }
 
-HRESULT section_open(const char *name, size_t size, bool create, struct section **out)
+HRESULT section_open(const struct shared *what, size_t size, struct section **out)
 {
-    size_t length = strlen(name);
+    size_t length = strlen(what->name);
     struct section *s = memory_alloc(sizeof(*s) + length + 2);
     int error;
 
@@ -76,10 +76,10 @@ HRESULT section_open(const char *name, size_t size, bool create, struct section 
     if (!s)
         return E_OUTOFMEMORY;
     s->name[0] = '/';
-    memcpy(s->name + 1, name, length + 1);
+    memcpy(s->name + 1, what->name, length + 1);
     s->size = size ? size : 1;
     do
-        error = open_once(s->name, s->size, create, &s->fd);
+        error = open_once(s->name, s->size, what->create, &s->fd);
     while (error == EAGAIN);
     if (!error) {
         s->memory = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
@@ -90,7 +90,7 @@ HRESULT section_open(const char *name, size_t size, bool create, struct section 
     }
     if (error) {
         memory_free(s);
-        return posix_failed(error, name);
+        return posix_failed(error, what->name);
     }
     *out = s;
     return S_OK;
@@ -118,15 +118,15 @@ struct signal {
     _Atomic uint32_t *word;
 };
 
-HRESULT signal_open(const char *name, bool create, struct signal **out)
+HRESULT signal_open(const struct shared *what, struct signal **out)
 {
     struct signal *e = memory_alloc(sizeof(*e));
-    char *own = text_format("%s.event", name);
+    char *own = text_format("%s.event", what->name);
     HRESULT hr = E_OUTOFMEMORY;
 
     *out = NULL;
     if (e && own)
-        hr = section_open(own, sizeof(uint32_t), create, &e->section);
+        hr = section_open(&(struct shared){.name = own, .create = what->create}, sizeof(uint32_t), &e->section);
     memory_free(own);
     if (FAILED(hr)) {
         memory_free(e);

@@ -4,6 +4,7 @@
 
 #include "engine/os/memory.h"
 #include "engine/os/win32/process_handle.h"
+#include "engine/os/win32/security.h"
 #include "engine/os/win32/win32_call.h"
 
 #include <string.h>
@@ -41,15 +42,15 @@ static void add_argument(struct text_buffer *line, const char *argument)
     text_buffer_add(line, "\"");
 }
 
-static HRESULT command_line(const char *program, const char *const *arguments, size_t count, WCHAR **out)
+static HRESULT command_line(const struct program *program, WCHAR **out)
 {
     struct text_buffer line = {0};
     char *text;
     HRESULT hr;
 
-    add_argument(&line, program);
-    for (size_t i = 0; i < count; i++)
-        add_argument(&line, arguments[i]);
+    add_argument(&line, program->path);
+    for (size_t i = 0; i < program->argument_count; i++)
+        add_argument(&line, program->arguments[i]);
     *out = NULL;
     text = text_buffer_take(&line);
     if (!text)
@@ -63,46 +64,70 @@ static HRESULT command_line(const char *program, const char *const *arguments, s
 #define DIES_AT_BIRTH ERROR_INTERNAL_ERROR
 #define BIRTHS        5
 
-static BOOL create(const WCHAR *path, WCHAR *line, PROCESS_INFORMATION *started)
+/* What a process is started with but for its flags. */
+struct start {
+    WCHAR *path, *line;
+    HANDLE token; /* NULL: ours */
+    SECURITY_ATTRIBUTES security;
+};
+
+static BOOL create(struct start *s, DWORD flags, PROCESS_INFORMATION *started)
+{
+    STARTUPINFOW startup = {.cb = sizeof(startup)};
+
+    if (s->token)
+        return CreateProcessAsUserW(s->token, s->path, s->line, &s->security, NULL, FALSE, flags, NULL, NULL, &startup,
+                                    started);
+    return CreateProcessW(s->path, s->line, &s->security, NULL, FALSE, flags, NULL, NULL, &startup, started);
+}
+
+static BOOL create_alive(struct start *s, PROCESS_INFORMATION *started)
 {
     /* A group of its own: under Wine that also gives it no Unix standard input and output of ours. */
-    DWORD flags = DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP | CREATE_BREAKAWAY_FROM_JOB;
-    STARTUPINFOW startup = {.cb = sizeof(startup)};
+    DWORD flags = DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP;
     BOOL ok = FALSE;
 
     for (int births = 0; !ok && births < BIRTHS; births++) {
-        ok = CreateProcessW(path, line, NULL, NULL, FALSE, flags, NULL, NULL, &startup, started);
+        ok = create(s, flags | CREATE_BREAKAWAY_FROM_JOB, started);
         if (!ok && GetLastError() == ERROR_ACCESS_DENIED) /* a job that lets nobody out */
-            ok = CreateProcessW(path, line, NULL, NULL, FALSE, flags & ~(DWORD)CREATE_BREAKAWAY_FROM_JOB, NULL, NULL,
-                                &startup, started);
+            ok = create(s, flags, started);
         if (!ok && GetLastError() != DIES_AT_BIRTH)
             break;
     }
     return ok;
 }
 
-HRESULT process_start(const char *program, const char *const *arguments, size_t count, struct process **out)
+HRESULT process_start(const struct program *program, struct process **out)
 {
+    const struct account *account = program->account;
     PROCESS_INFORMATION started;
-    WCHAR *path = NULL, *line = NULL;
+    struct start s = {.token = account ? account->token : NULL};
     struct process *p = memory_alloc(sizeof(*p));
-    HRESULT hr = p ? win32_path(program, &path) : E_OUTOFMEMORY;
+    HRESULT hr = p ? S_OK : E_OUTOFMEMORY;
 
     *out = NULL;
+    if (SUCCEEDED(hr) && account && !account->token)
+        hr = error_set(PLA_E_CREDENTIALS_REQUIRED, "\"%s\": cannot run as '%s' without a token of that account",
+                       program->path, account->name);
     if (SUCCEEDED(hr))
-        hr = command_line(program, arguments, count, &line);
+        hr = win32_path(program->path, &s.path);
+    if (SUCCEEDED(hr))
+        hr = command_line(program, &s.line);
+    if (SUCCEEDED(hr))
+        hr = win32_security(program->security, &s.security);
     if (SUCCEEDED(hr)) {
-        if (create(path, line, &started)) {
+        if (create_alive(&s, &started)) {
             CloseHandle(started.hThread);
             p->handle = started.hProcess;
             p->id = started.dwProcessId;
             *out = p;
         } else {
-            hr = win32_failed(GetLastError(), program);
+            hr = win32_failed(GetLastError(), program->path);
         }
     }
-    memory_free(path);
-    memory_free(line);
+    LocalFree(s.security.lpSecurityDescriptor);
+    memory_free(s.path);
+    memory_free(s.line);
     if (FAILED(hr))
         memory_free(p);
     return hr;

@@ -3,6 +3,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/os/win32/process_handle.h"
+#include "engine/os/win32/security.h"
 #include "engine/os/win32/win32_call.h"
 
 #include <wchar.h>
@@ -27,46 +28,57 @@ struct section {
     void *memory;
 };
 
-static HANDLE open_mapping(const char *name, size_t size, bool create, bool global, DWORD *code)
-{
-    WCHAR wide[NAME_MAX_UNITS];
-    HANDLE handle;
+/* A handle of what has the name, made if need be. */
+typedef HANDLE (*open_or_make)(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size);
 
-    if (!object_name(name, global, L"", wide)) {
-        *code = ERROR_INVALID_NAME;
-        return NULL;
+static HRESULT open_shared(const struct shared *what, const WCHAR *kind, open_or_make open, uint64_t size, HANDLE *out)
+{
+    SECURITY_ATTRIBUTES attributes;
+    WCHAR name[NAME_MAX_UNITS];
+    DWORD code = ERROR_INVALID_NAME;
+    HRESULT hr = win32_security(what->security, &attributes);
+
+    *out = NULL;
+    if (FAILED(hr))
+        return hr;
+    for (int i = 0; !*out && i < 2 && object_name(what->name, !i, kind, name); i++) {
+        *out = open(name, what->create ? &attributes : NULL, size);
+        code = GetLastError();
     }
-    handle = create ? CreateFileMappingW(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, (DWORD)((uint64_t)size >> 32),
-                                         (DWORD)size, wide)
-                    : OpenFileMappingW(FILE_MAP_READ | FILE_MAP_WRITE, FALSE, wide);
-    *code = GetLastError();
-    return handle;
+    LocalFree(attributes.lpSecurityDescriptor);
+    return *out ? S_OK : win32_failed(code, what->name);
 }
 
-HRESULT section_open(const char *name, size_t size, bool create, struct section **out)
+static HANDLE open_mapping(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size)
+{
+    if (!made_with)
+        return OpenFileMappingW(FILE_MAP_READ | FILE_MAP_WRITE, FALSE, name);
+    return CreateFileMappingW(INVALID_HANDLE_VALUE, (SECURITY_ATTRIBUTES *)made_with, PAGE_READWRITE,
+                              (DWORD)(size >> 32), (DWORD)size, name);
+}
+
+HRESULT section_open(const struct shared *what, size_t size, struct section **out)
 {
     struct section *s = memory_alloc(sizeof(*s));
-    DWORD code;
+    HRESULT hr;
 
     *out = NULL;
     if (!s)
         return E_OUTOFMEMORY;
     if (!size)
         size = 1;
-    s->handle = open_mapping(name, size, create, true, &code);
-    if (!s->handle)
-        s->handle = open_mapping(name, size, create, false, &code);
-    if (s->handle) {
+    hr = open_shared(what, L"", open_mapping, size, &s->handle);
+    if (SUCCEEDED(hr)) {
         s->memory = MapViewOfFile(s->handle, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, size);
         if (s->memory) {
             *out = s;
             return S_OK;
         }
-        code = GetLastError();
+        hr = win32_failed(GetLastError(), what->name);
         CloseHandle(s->handle);
     }
     memory_free(s);
-    return win32_failed(code, name);
+    return hr;
 }
 
 void *section_memory(struct section *s)
@@ -87,35 +99,22 @@ struct signal {
     HANDLE handle;
 };
 
-static HANDLE open_event(const char *name, bool create, bool global, DWORD *code)
+static HANDLE open_event(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size)
 {
-    WCHAR wide[NAME_MAX_UNITS];
-    HANDLE handle;
-
-    if (!object_name(name, global, L".event", wide)) {
-        *code = ERROR_INVALID_NAME;
-        return NULL;
-    }
-    handle =
-        create ? CreateEventW(NULL, FALSE, FALSE, wide) : OpenEventW(EVENT_MODIFY_STATE | SYNCHRONIZE, FALSE, wide);
-    *code = GetLastError();
-    return handle;
+    (void)size;
+    return made_with ? CreateEventW((SECURITY_ATTRIBUTES *)made_with, FALSE, FALSE, name)
+                     : OpenEventW(EVENT_MODIFY_STATE | SYNCHRONIZE, FALSE, name);
 }
 
-HRESULT signal_open(const char *name, bool create, struct signal **out)
+HRESULT signal_open(const struct shared *what, struct signal **out)
 {
     struct signal *e = memory_alloc(sizeof(*e));
-    DWORD code;
+    HRESULT hr = e ? open_shared(what, L".event", open_event, 0, &e->handle) : E_OUTOFMEMORY;
 
     *out = NULL;
-    if (!e)
-        return E_OUTOFMEMORY;
-    e->handle = open_event(name, create, true, &code);
-    if (!e->handle)
-        e->handle = open_event(name, create, false, &code);
-    if (!e->handle) {
+    if (FAILED(hr)) {
         memory_free(e);
-        return win32_failed(code, name);
+        return hr;
     }
     *out = e;
     return S_OK;

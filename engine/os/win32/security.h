@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Security descriptors from their texts. */
+#ifndef OPENPLA_SECURITY_H
+#define OPENPLA_SECURITY_H
+
+#include "engine/os/text.h"
+
+#include <windows.h>
+
+/* E_INVALIDARG, naming the text, for what is no SDDL. *out from LocalAlloc. */
+HRESULT win32_descriptor(const char *sddl, PSECURITY_DESCRIPTOR *out);
+/* What something is made with. E_INVALIDARG also for a descriptor without a DACL, which would let everybody do
+   everything. sddl NULL: without a descriptor, so that it has the creator's default. The descriptor is for LocalFree.
+ */
+HRESULT win32_security(const char *sddl, SECURITY_ATTRIBUTES *out);
+
+#endif
