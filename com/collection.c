@@ -191,10 +191,9 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
         hr = collection_add(collection, items[added]);
     /* All or nothing. */
     if (FAILED(hr) && added) {
-        char *why = text_copy(error_text(hr));
+        struct error_kept why = error_keep(hr);
         take_back(collection, items, added - 1);
-        error_set(hr, "%s", why ? why : "");
-        memory_free(why);
+        error_restore(&why);
     }
     objects_release(items, count);
     object_release(from);

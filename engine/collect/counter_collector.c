@@ -208,13 +208,9 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     if (SUCCEEDED(hr) && !take_over_log(cc, (struct counter_collector *)context->previous))
         hr = create_log(cc);
     if (FAILED(hr)) {
-        /* The log's text must outlive the closing. */
-        char *text = text_copy(error_text(hr));
+        struct error_kept why = error_keep(hr);
         counter_collector_close(&cc->collector);
-        if (text)
-            error_set(hr, "%s", text);
-        memory_free(text);
-        return hr;
+        return error_restore(&why);
     }
     *out = &cc->collector;
     return S_OK;

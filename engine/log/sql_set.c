@@ -153,15 +153,14 @@ static HRESULT ensure_set(struct sql_set *s)
     if (hr == S_FALSE) {
         hr = insert_set(s);
         if (FAILED(hr)) { /* another run of the same name may have been quicker */
-            char *text = text_copy(error_text(hr));
+            struct error_kept why = error_keep(hr);
             HRESULT found = find_set(s);
             if (found == S_OK) {
                 sql_guid_text(&s->guid, s->guid_text);
                 hr = S_OK;
-            } else if (text) {
-                error_set(hr, "%s", text);
+            } else {
+                error_restore(&why);
             }
-            memory_free(text);
         }
     }
     return hr;

@@ -92,20 +92,17 @@ static HRESULT ensure(struct odbc *c, const struct sql_dialect *dialect, bool cr
         return hr;
     if (!create)
         return error_prefix(hr, "table %s", tables[table].name);
-    char *missing = text_copy(error_text(hr));
+    struct error_kept missing = error_keep(hr);
     hr = create_table(c, dialect, table);
     if (FAILED(hr) && hr != E_OUTOFMEMORY) {
-        char *reason = text_copy(error_text(hr));
+        struct error_kept why = error_keep(hr);
         /* Another log may have made it a moment ago. */
-        if (SUCCEEDED(probe(c, table))) {
+        if (SUCCEEDED(probe(c, table)))
             hr = S_OK;
-        } else if (missing && reason) {
-            error_set(hr, "the table %s can neither be used (%s) nor be made (%s)", tables[table].name, missing,
-                      reason);
-        }
-        memory_free(reason);
+        else
+            error_set(hr, "the table %s can neither be used (%s) nor be made (%s)", tables[table].name, missing.text,
+                      why.text);
     }
-    memory_free(missing);
     return hr;
 }
 

@@ -93,10 +93,7 @@ static HRESULT read_again(struct object *set)
     memory_free(xml);
     if (hr != OPENPLA_E_MALFORMED_XML)
         return hr;
-    char *why = text_copy(error_text(hr));
-    hr = why ? error_set(E_INVALIDARG, "the set cannot be stored: %s", why) : E_OUTOFMEMORY;
-    memory_free(why);
-    return hr;
+    return error_set(E_INVALIDARG, "the set cannot be stored: %s", error_text(hr));
 }
 
 HRESULT set_check_limits(struct object *set)

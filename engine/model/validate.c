@@ -62,10 +62,8 @@ static HRESULT pattern(const struct validation *v, uint32_t format, const char *
     memory_free(out);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
-    char *why = text_copy(error_text(hr));
-    hr = why ? tell(v, hr, property, why) : E_OUTOFMEMORY;
-    memory_free(why);
-    return hr;
+    struct error_kept why = error_keep(hr);
+    return tell(v, hr, property, why.text);
 }
 
 /* Characters that XML cannot hold are stored as U+FFFD (DECISIONS 3). `o` is ours alone. */

@@ -51,10 +51,8 @@ static HRESULT issue(const struct reading *r, HRESULT found, const char *element
 /* The same with the text that goes with `found`. */
 static HRESULT issue_of(const struct reading *r, HRESULT found, const char *element)
 {
-    char *why = text_copy(error_text(found));
-    HRESULT hr = why ? issue(r, found, element, why) : E_OUTOFMEMORY;
-    memory_free(why);
-    return hr;
+    struct error_kept why = error_keep(found);
+    return issue(r, found, element, why.text);
 }
 
 static bool text_to_bool(const char *text, bool *out)

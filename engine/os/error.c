@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ERROR_TEXT_BYTES 1024
-
 struct error_state {
     HRESULT hr;
     char text[ERROR_TEXT_BYTES];
@@ -182,6 +180,18 @@ void error_clear(void)
 {
     state.hr = S_OK;
     state.text[0] = 0;
+}
+
+struct error_kept error_keep(HRESULT hr)
+{
+    struct error_kept kept = {.hr = hr};
+    snprintf(kept.text, sizeof kept.text, "%s", error_text(hr));
+    return kept;
+}
+
+HRESULT error_restore(const struct error_kept *kept)
+{
+    return error_set(kept->hr, "%s", kept->text);
 }
 
 HRESULT pdh_error(LONG status, const char *subject)

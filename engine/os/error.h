@@ -15,6 +15,8 @@
 #define PRINTF_LIKE(f, a)
 #endif
 
+#define ERROR_TEXT_BYTES 1024
+
 /* Remembers a UTF-8 text for this thread's current failure and returns hr, so that a caller writes
    `return error_set(E_INVALIDARG, "SampleInterval: %u is below 1", n);`. Cut at 1023 bytes. The text names the
    property or file and the value. */
@@ -24,6 +26,15 @@ HRESULT error_prefix(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The text set last by this thread for exactly this hr; else a standard text for hr; never NULL. Borrowed until the
    thread's next error_ call. */
 const char *error_text(HRESULT hr);
+/* A failure and its text, put aside while other calls, which may fail with texts of their own, tidy up or look for
+   more: `struct error_kept why = error_keep(hr); ...; return error_restore(&why);`. Needs no memory and cannot fail. */
+struct error_kept {
+    HRESULT hr;
+    char text[ERROR_TEXT_BYTES]; /* as error_text gives it */
+};
+struct error_kept error_keep(HRESULT hr);
+/* Makes it the thread's failure again; returns its hr. */
+HRESULT error_restore(const struct error_kept *kept);
 /* Sets "subject: what it means" for a failing PDH_STATUS and returns it as an HRESULT. Some of PDH's functions answer
    with a plain system error code. */
 HRESULT pdh_error(LONG status, const char *subject);

@@ -137,17 +137,16 @@ static void began(void *user)
 /* Before the starter hears of it, so that it finds the reason in the record. The thread's error text survives. */
 static void failed_start(struct run *r, HRESULT hr)
 {
-    char *text = text_copy(error_text(hr)), *account = host_user_name();
-    if (r->set.set && text)
-        write_last_record(r, hr, text);
+    struct error_kept why = error_keep(hr);
+    char *account = host_user_name();
+    if (r->set.set)
+        write_last_record(r, hr, why.text);
     run_tell(r, JOURNAL_START_FAILED,
-             &(struct journal_facts){.key = r->run_key, .user = account, .error = hr, .reason = text});
+             &(struct journal_facts){.key = r->run_key, .user = account, .error = hr, .reason = why.text});
     if (r->section)
         run_move(r, STEP_FAILED);
-    if (text)
-        error_set(hr, "%s", text);
     memory_free(account);
-    memory_free(text);
+    error_restore(&why);
 }
 
 static HRESULT begin(struct run *r, struct start_report **report)

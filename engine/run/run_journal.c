@@ -234,20 +234,19 @@ void journal_write(enum journal_id id, const struct journal_facts *f)
     if (!row)
         return;
     bool failed = FAILED(f->error);
-    char *text = failed ? text_copy(error_text(f->error)) : NULL;
+    struct error_kept why = error_keep(f->error);
     struct words w = {set_name(f),
                       failed || is_official(row, FACT_ERROR) ? text_format("0x%08X", (unsigned)f->error) : NULL,
                       f->count ? text_format("%" PRIu64, f->count) : NULL};
     struct journal_facts all = *f;
     if (failed && !all.reason)
-        all.reason = text;
+        all.reason = why.text;
     to_file(row, &all, &w);
     if (id < JOURNAL_SAMPLES_LOST)
         to_system(row, &all, &w);
     memory_free(w.name);
     memory_free(w.error);
     memory_free(w.count);
-    if (text)
-        error_set(f->error, "%s", text);
-    memory_free(text);
+    if (failed)
+        error_restore(&why);
 }

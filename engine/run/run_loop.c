@@ -21,13 +21,11 @@ static bool next_segment(struct run *r, int64_t tick)
     struct segment previous = r->segment;
     segment_complete(&r->set, &previous);
     HRESULT hr = segment_open(&r->set, true, &previous, &r->segment);
-    char *text = FAILED(hr) ? text_copy(error_text(hr)) : NULL;
+    struct error_kept why = error_keep(hr);
     segment_close(&r->set, &previous);
-    if (text)
-        error_set(hr, "%s", text);
-    memory_free(text);
     r->segment_started = tick;
     if (FAILED(hr)) {
+        error_restore(&why);
         run_move(r, STEP_FAILED);
         run_end(r, hr);
         return false;

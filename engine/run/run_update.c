@@ -80,16 +80,13 @@ static HRESULT change_segment(struct run *r, struct run_set *fresh)
     exchange(&r->set, fresh);
     if (!close_first)
         return hr;
-    char *text = text_copy(error_text(hr));
+    struct error_kept why = error_keep(hr);
     HRESULT again = segment_open(&r->set, true, NULL, &r->segment);
     if (FAILED(again))
         run_end(r, again);
     else
         run_show_segment(r);
-    if (text)
-        error_set(hr, "%s", text);
-    memory_free(text);
-    return hr;
+    return error_restore(&why);
 }
 
 /* The grids of collectors that stay as they were go on; the others begin now. */

@@ -234,7 +234,7 @@ static void segment_free(struct segment *s)
 /* Takes back what a start that failed has made. The thread's error text survives. */
 static void undo(struct run_set *r, struct segment *s, const bool *created, bool folder_created, HRESULT hr)
 {
-    char *text = text_copy(error_text(hr));
+    struct error_kept why = error_keep(hr);
     for (size_t i = 0; created && s->collectors && i < r->count; i++) {
         collector_close(s->collectors[i]);
         if (created[i])
@@ -243,9 +243,7 @@ static void undo(struct run_set *r, struct segment *s, const bool *created, bool
     if (folder_created)
         folder_delete(s->location);
     segment_free(s);
-    if (text)
-        error_set(hr, "%s", text);
-    memory_free(text);
+    error_restore(&why);
 }
 
 struct serial {

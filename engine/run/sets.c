@@ -150,10 +150,8 @@ static HRESULT bad_counter_path(const char *text, const char *key, struct object
                            "PerformanceCounters: '%s' is no counter path (\\Object(Instance)\\Counter)", text);
     if (!looks_like_path(text))
         return hr;
-    char *why = text_copy(error_text(hr));
-    hr = why ? issues_add(issues, hr, key, why) : E_OUTOFMEMORY;
-    memory_free(why);
-    return hr;
+    struct error_kept why = error_keep(hr);
+    return issues_add(issues, hr, key, why.text);
 }
 
 /* Nearly all are right: only the others are copied. */

@@ -171,13 +171,10 @@ static void tell_change(enum journal_id id, const char *space, const char *name)
 /* Puts back what was stored before a running set refused its new definition. The thread's error text survives. */
 static HRESULT take_back(const char *space, const char *name, const char *xml, size_t size, HRESULT hr)
 {
-    char *text = text_copy(error_text(hr));
+    struct error_kept why = error_keep(hr);
     if (xml)
         store_save(space, name, STORE_MODIFY, xml, size, NULL, NULL);
-    if (text)
-        error_set(hr, "%s", text);
-    memory_free(text);
-    return hr;
+    return error_restore(&why);
 }
 
 /* Stores the set. What was put of the run record, SerialNumber or a LatestOutputLocation, stands for the next run

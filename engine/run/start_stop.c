@@ -97,31 +97,27 @@ static HRESULT check_startable(const char *space, const char *name)
 /* A host that does not come to an end of its start would hold the set for ever. The thread's error text survives. */
 static HRESULT give_up(struct process *host, HRESULT hr)
 {
-    char *text = text_copy(error_text(hr));
+    struct error_kept why = error_keep(hr);
     process_terminate(process_id(host), process_start_time(process_id(host)));
     process_wait(host, ENDED_MS, NULL);
-    if (text)
-        error_set(hr, "%s", text);
-    memory_free(text);
-    return hr;
+    return error_restore(&why);
 }
 
 /* Of a host that could not tell of it itself. The thread's error text survives. */
 static void note_failed_start(const char *space, const char *name, const char *run_key, HRESULT hr)
 {
-    char *text = text_copy(error_text(hr)), *account = host_user_name();
+    struct error_kept why = error_keep(hr);
+    char *account = host_user_name();
     struct run_set set;
-    if (text && SUCCEEDED(run_set_load(space, name, &set))) {
-        run_set_record_no_run(&set, hr, text);
+    if (SUCCEEDED(run_set_load(space, name, &set))) {
+        run_set_record_no_run(&set, hr, why.text);
         run_set_free(&set);
     }
     journal_write(JOURNAL_START_FAILED,
                   &(struct journal_facts){
-                      .space = space, .name = name, .key = run_key, .user = account, .error = hr, .reason = text});
-    if (text)
-        error_set(hr, "%s", text);
+                      .space = space, .name = name, .key = run_key, .user = account, .error = hr, .reason = why.text});
     memory_free(account);
-    memory_free(text);
+    error_restore(&why);
 }
 
 HRESULT run_start(const char *space, const char *name, bool synchronous)

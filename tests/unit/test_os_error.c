@@ -78,11 +78,30 @@ static void the_other_codes_of_the_methods_have_texts(void **state)
     assert_string_equal(error_standard_text((HRESULT)0x8030FFFF), "error 0x8030FFFF");
 }
 
+/* What a user reads is why a call failed, not what went wrong while it was tidied up. */
+static void a_kept_failure_survives_others(void **state)
+{
+    (void)state;
+    error_set(E_INVALIDARG, "SampleInterval: %d is below 1", 0);
+    struct error_kept why = error_keep(E_INVALIDARG);
+    error_set(E_INVALIDARG, "something else");
+    error_clear();
+    assert_int_equal(error_restore(&why), E_INVALIDARG);
+    assert_string_equal(error_text(E_INVALIDARG), "SampleInterval: 0 is below 1");
+    /* One without a text of its own has its standard text, not that of another failure. */
+    why = error_keep(E_ACCESSDENIED);
+    assert_string_equal(why.text, error_standard_text(E_ACCESSDENIED));
+    error_restore(&why);
+    assert_string_equal(error_text(E_ACCESSDENIED), error_standard_text(E_ACCESSDENIED));
+    assert_string_equal(error_text(E_INVALIDARG), error_standard_text(E_INVALIDARG));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pla_code_has_a_text),
         cmocka_unit_test(the_other_codes_of_the_methods_have_texts),
+        cmocka_unit_test(a_kept_failure_survives_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

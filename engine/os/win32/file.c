@@ -257,11 +257,9 @@ HRESULT file_store(const char *path, const void *data, size_t size)
         if (hr == S_FALSE) /* somebody has it open, or this host cannot do it so */
             hr = file_rename(temporary, path);
         if (FAILED(hr)) {
-            char *text = text_copy(error_text(hr)); /* of the first failure, not of this tidying */
+            struct error_kept why = error_keep(hr);
             file_delete(temporary);
-            if (text)
-                error_set(hr, "%s", text);
-            memory_free(text);
+            error_restore(&why);
         }
     }
     memory_free(temporary);
