@@ -44,15 +44,10 @@ static HRESULT no_memory(void)
     return error_set(E_OUTOFMEMORY, "out of memory for the columns of a log");
 }
 
-static bool lists_instances(const struct columns *c)
-{
-    return c->format != LOG_BINARY;
-}
-
-/* Raw values of one column must be of one kind; in text the names alone make it. */
+/* Where no raw values are kept, the names alone make the column. */
 static bool same_kind(const struct columns *c, const struct log_counter *a, const struct log_counter *b)
 {
-    return c->format == LOG_CSV || c->format == LOG_TSV || (a->type == b->type && a->time_base == b->time_base);
+    return !c->raw || (a->type == b->type && a->time_base == b->time_base);
 }
 
 static bool same_names(const struct log_counter *a, const struct log_counter *b)
@@ -193,7 +188,7 @@ static HRESULT source_of(struct columns *c, const struct inputs *in, size_t inpu
     const struct log_counter *names = &log_reader_counters(in->items[input].reader, &count)[counter];
     c->rank = (uint64_t)input << 32 | counter;
     HRESULT hr = filter_matches(c->filter, names, NULL, &s->matches);
-    if (SUCCEEDED(hr) && s->matches && !(names->wildcard && lists_instances(c)))
+    if (SUCCEEDED(hr) && s->matches && !(names->wildcard && c->values))
         hr = find_column(c, names, input, true, &s->column);
     *out = s;
     return hr;
@@ -254,7 +249,7 @@ static HRESULT place_of_item(struct columns *c, struct source *s, const struct l
     if (SUCCEEDED(hr))
         hr = filter_matches(c->filter, names, twins > 0 ? numbered : item, &matches);
     if (SUCCEEDED(hr) && matches) {
-        if (lists_instances(c))
+        if (c->values)
             hr = find_item(c, names, twins > 0 ? numbered : item, add, column);
         else
             *column = 0;
@@ -321,7 +316,7 @@ static void move_columns(struct columns *c, const struct ranked *order, size_t *
     for (size_t i = 0; i < c->source_count; i++) {
         struct source *s = &c->sources[i];
         s->column = s->column != NO_COLUMN ? places[s->column] : NO_COLUMN;
-        for (size_t k = 0; lists_instances(c) && k < s->place_count; k++)
+        for (size_t k = 0; c->values && k < s->place_count; k++)
             s->places[k].column = s->places[k].column != NO_COLUMN ? places[s->places[k].column] : NO_COLUMN;
     }
     fill_buckets(c);
@@ -366,7 +361,7 @@ static void set_cell(struct columns *c, size_t column, size_t source, const stru
     const bool alone = !to->has_older || to->source != source || to->older.status > PDH_CSTATUS_NEW_DATA;
     if (ready && value == 0 && alone && formula_needs_two(names->type))
         cell->has_value = false; /* databases have a 0 where a rate had no value yet */
-    if (!ready && c->format != LOG_BINARY) {
+    if (!ready && c->values) {
         const PDH_RAW_COUNTER newer = pdh_raw(raw), older = pdh_raw(&to->older);
         PDH_FMT_COUNTERVALUE shown;
         const DWORD status = formula_format(names->type, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, names->time_base, 0, &newer,
@@ -456,7 +451,7 @@ HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input)
             continue;
         if (!counters[i].wildcard)
             set_cell(c, s->column, place, &counters[i], &cell->raw, ready, cell->has_value, cell->value);
-        else if (lists_instances(c))
+        else if (c->values)
             hr = list_items(c, s, place, &counters[i], cell, ready);
         else
             hr = keep_items(c, s, &counters[i], cell);

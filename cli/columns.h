@@ -6,10 +6,11 @@
 #include "cli/filter.h"
 #include "cli/inputs.h"
 
-/* Zero-initialise, then set filter and format. */
+/* Zero-initialise, then set filter, values and raw. */
 struct columns {
-    struct filter *filter;  /* borrowed */
-    enum log_format format; /* of the output: binary logs keep wildcard counters, the others list their instances */
+    struct filter *filter; /* borrowed */
+    bool values; /* computed ones, for which instances are columns; else wildcard counters stay what they are */
+    bool raw;    /* raw values are kept: those of one column are of one kind */
     struct log_counters counters;
     struct log_cell *cells; /* one per counter: the present sample */
     struct column *columns; /* beside them */

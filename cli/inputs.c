@@ -153,10 +153,9 @@ char *format_path(const char *path)
     return shown;
 }
 
-const char *format_name(enum log_format format)
+const char *format_name(const struct log_reader *reader)
 {
-    static const char *const names[] = {"CSV", "TSV", "SQL", "Binary"};
-    return names[format];
+    return log_format_traits(log_reader_info(reader)->format)->name;
 }
 
 char *format_time(int64_t utc, const struct log_zone *zone)

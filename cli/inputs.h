@@ -37,8 +37,8 @@ void inputs_close(struct inputs *in);
 
 /* The name of a log for people: without the password of a database. From memory_alloc, NULL when out of memory. */
 char *format_path(const char *path);
-/* "CSV", "TSV", "SQL", "Binary". */
-const char *format_name(enum log_format format);
+/* What the log is: "CSV", "Binary". */
+const char *format_name(const struct log_reader *reader);
 /* "3/4/2021 9:51:39" as Windows' tools say times; `utc` in the zone. */
 char *format_time(int64_t utc, const struct log_zone *zone);
 /* "2021-03-04T09:51:39.073Z" */

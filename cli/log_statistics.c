@@ -134,7 +134,7 @@ HRESULT log_statistics_read(struct log_reader *log, struct cli_progress *progres
         if (count > out->counter_count) /* there was no sample */
             hr = count_cells(out, log, NULL);
     }
-    if (log_reader_info(log)->format != LOG_SQL)
+    if (log_format_traits(log_reader_info(log)->format)->is_file)
         log_reader_progress(log, &done, &out->bytes);
     if (SUCCEEDED(hr) && (back || longest > 2 * out->interval))
         hr = find_gaps(log, progress, out);

@@ -47,7 +47,7 @@ static void print_text(const char *path, struct log_reader *log, const struct lo
     const struct texts *remarks = log_reader_remarks(log);
     size_t count;
     const struct log_counter *counters = log_reader_counters(log, &count);
-    printf("%-12s%s\n%-12s%s\n", "File:", path, "Format:", format_name(info->format));
+    printf("%-12s%s\n%-12s%s\n", "File:", path, "Format:", format_name(log));
     if (s->bytes > 0)
         printf("%-12s%llu bytes\n", "Size:", (unsigned long long)s->bytes);
     printf("%-12s%s\n", "Computer:", info->machine ? info->machine : "not told");
@@ -119,7 +119,7 @@ static void print_json(struct json *j, const char *path, struct log_reader *log,
     const struct log_counter *counters = log_reader_counters(log, &count);
     json_begin(j, NULL, '{');
     json_text(j, "file", path);
-    json_text(j, "format", format_name(info->format));
+    json_text(j, "format", format_name(log));
     json_integer(j, "bytes", (int64_t)s->bytes);
     json_text(j, "computer", info->machine);
     json_text(j, "comment", info->comment);

@@ -22,7 +22,7 @@ struct relog {
     uint32_t every;
     bool append, yes, query, as_json;
 
-    enum log_format format;
+    const struct log_format_traits *format;
     struct filter filter;
     struct inputs inputs;
     struct columns columns;
@@ -43,27 +43,15 @@ static int failed(struct relog *r, HRESULT hr)
 
 static int choose_format(struct relog *r)
 {
-    static const struct {
-        const char *name;
-        enum log_format format;
-    } formats[] = {{"bin", LOG_BINARY}, {"csv", LOG_CSV}, {"tsv", LOG_TSV}, {"sql", LOG_SQL}};
-    r->format = LOG_BINARY;
-    if (!r->format_text)
-        return CLI_DONE;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (text_equal_nocase(r->format_text, formats[i].name)) {
-            r->format = formats[i].format;
-            return CLI_DONE;
-        }
-    }
-    return cli_usage(VERB, "-f: \"%s\" is none of CSV, TSV, BIN, SQL", r->format_text);
+    r->format = log_format_by_word(r->format_text ? r->format_text : "BIN");
+    return r->format ? CLI_DONE : cli_usage(VERB, "-f: \"%s\" is none of CSV, TSV, BIN, SQL", r->format_text);
 }
 
 /* "SQL:DSN!set", where people write "DSN!set" too. */
 static HRESULT choose_path(struct relog *r)
 {
     if (r->output) {
-        const bool prefix = r->format == LOG_SQL && !sql_source_is(r->output);
+        const bool prefix = !r->format->is_file && !sql_source_is(r->output);
         r->path = prefix ? text_format("SQL:%s", r->output) : text_copy(r->output);
         r->shown = r->path ? format_path(r->path) : NULL;
         return r->shown ? S_OK : E_OUTOFMEMORY;
@@ -116,10 +104,11 @@ static HRESULT look_through(struct relog *r)
     return FAILED(hr) ? hr : S_OK;
 }
 
+/* A log without values may have wildcards, whose instances come with the samples. */
 static bool names_appear_late(const struct relog *r)
 {
     for (size_t i = 0; i < r->inputs.count; i++)
-        if (log_reader_info(r->inputs.items[i].reader)->format == LOG_BINARY)
+        if (!log_reader_info(r->inputs.items[i].reader)->has_values)
             return true;
     return false;
 }
@@ -135,7 +124,7 @@ static bool ask(const char *path)
 /* A file in the way waits beside until the new one is whole. */
 static HRESULT make_room(struct relog *r)
 {
-    if (r->format == LOG_SQL || !file_exists(r->path))
+    if (!r->format->is_file || !file_exists(r->path))
         return S_OK;
     for (size_t i = 0; i < r->inputs.count; i++)
         if (text_equal_nocase(r->inputs.items[i].path, r->path))
@@ -207,8 +196,8 @@ static HRESULT write_log(struct relog *r)
     if (FAILED(hr))
         return hr;
     inputs_range(&r->inputs, &samples, &first, &last);
-    hr = log_writer_create(r->format, r->path, r->columns.counters.items, r->columns.counters.count, first, &options,
-                           &r->writer);
+    hr = log_writer_create(r->format->format, r->path, r->columns.counters.items, r->columns.counters.count, first,
+                           &options, &r->writer);
     if (FAILED(hr))
         return hr;
     hr = write_samples(r);
@@ -222,7 +211,7 @@ static int copy_logs(struct relog *r)
     HRESULT hr = make_room(r);
     if (FAILED(hr))
         return failed(r, hr);
-    const bool made = r->format != LOG_SQL && !file_exists(r->path);
+    const bool made = r->format->is_file && !file_exists(r->path);
     hr = write_log(r);
     if (FAILED(hr)) {
         int result = failed(r, hr);
@@ -253,10 +242,8 @@ static void print_inputs(const struct relog *r)
     int64_t first, last;
     inputs_range(&r->inputs, &samples, &first, &last);
     printf("Input\n----------------\nFile(s):\n");
-    for (size_t i = 0; i < r->inputs.count; i++) {
-        printf("     %s (%s)\n", r->inputs.items[i].shown,
-               format_name(log_reader_info(r->inputs.items[i].reader)->format));
-    }
+    for (size_t i = 0; i < r->inputs.count; i++)
+        printf("     %s (%s)\n", r->inputs.items[i].shown, format_name(r->inputs.items[i].reader));
     print_range(samples, first, last, &r->zone);
 }
 
@@ -283,7 +270,7 @@ static void print_json(const struct relog *r)
         const struct texts *remarks = log_reader_remarks(r->inputs.items[i].reader);
         json_begin(&j, NULL, '{');
         json_text(&j, "file", r->inputs.items[i].shown);
-        json_text(&j, "format", format_name(log_reader_info(r->inputs.items[i].reader)->format));
+        json_text(&j, "format", format_name(r->inputs.items[i].reader));
         json_begin(&j, "remarks", '[');
         for (size_t k = 0; k < remarks->count; k++)
             json_text(&j, NULL, remarks->items[k]);
@@ -296,7 +283,7 @@ static void print_json(const struct relog *r)
     if (!r->query) {
         json_begin(&j, "output", '{');
         json_text(&j, "file", r->shown);
-        json_text(&j, "format", format_name(r->format));
+        json_text(&j, "format", r->format->name);
         json_range(&j, r->written, r->first, r->last);
         json_end(&j, '}');
     }
@@ -387,7 +374,8 @@ static int relog(struct relog *r)
     if (result != CLI_DONE)
         return result;
     r->columns.filter = &r->filter;
-    r->columns.format = r->query ? LOG_BINARY : r->format; /* wildcards are listed as they are */
+    r->columns.values = !r->query && r->format->values; /* else wildcards are listed as they are */
+    r->columns.raw = r->query || r->format->raw;
     hr = columns_begin(&r->columns, &r->inputs);
     if (SUCCEEDED(hr) && (r->query || names_appear_late(r))) {
         hr = look_through(r);

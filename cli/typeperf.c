@@ -39,7 +39,7 @@ struct settings {
     bool yes, list, list_instances, json;
     struct texts counters;
     uint64_t interval_ms;
-    DWORD type; /* PDH_LOG_TYPE_* */
+    const struct log_format_traits *log;
 };
 
 /* "[[hh:]mm:]ss[.fff]" in milliseconds; false: it is no such time, or none. */
@@ -73,25 +73,14 @@ static bool parse_interval(const char *text, uint64_t *ms)
 
 static int check_format(struct settings *s)
 {
-    static const struct {
-        const char *name;
-        DWORD type;
-    } formats[] = {{"CSV", PDH_LOG_TYPE_CSV},
-                   {"TSV", PDH_LOG_TYPE_TSV},
-                   {"BIN", PDH_LOG_TYPE_BINARY},
-                   {"BLG", PDH_LOG_TYPE_BINARY},
-                   {"SQL", PDH_LOG_TYPE_SQL}};
     bool is_sql = s->output && !strncmp(s->output, "SQL:", 4);
     const char *name = s->format ? s->format : is_sql ? "SQL" : "CSV";
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (text_equal_nocase(formats[i].name, name))
-            s->type = formats[i].type;
-    if (!s->type)
+    s->log = log_format_by_word(text_equal_nocase(name, "BLG") ? "BIN" : name);
+    if (!s->log)
         return cli_usage(verb_name, "-f: \"%s\" is none of CSV, TSV, BIN, SQL", name);
-    bool shown = s->type == PDH_LOG_TYPE_CSV || s->type == PDH_LOG_TYPE_TSV;
-    if (!s->output && !shown)
+    if (!s->output && !s->log->separator)
         return cli_usage(verb_name, "-f %s needs -o", name);
-    if (s->output && is_sql != (s->type == PDH_LOG_TYPE_SQL))
+    if (s->output && is_sql == s->log->is_file)
         return cli_usage(verb_name, "-o: \"%s\" is no place for -f %s", s->output, name);
     if (s->json && s->output)
         return cli_usage(verb_name, "--json belongs to what is shown, not to -o");
@@ -153,11 +142,11 @@ static int list(const struct settings *s)
     return FAILED(hr) ? cli_error(verb_name, hr) : CLI_DONE;
 }
 
-static void put_header(const struct live_counters *l, char separator)
+static void put_header(const struct live_counters *l, const struct log_format_traits *format)
 {
-    printf("\r\n\"(PDH-%s 4.0)\"", separator == ',' ? "CSV" : "TSV");
+    printf("\r\n\"(PDH-%s 4.0)\"", format->name);
     for (size_t i = 0; i < l->count; i++)
-        printf("%c\"%s\"", separator, l->items[i].path);
+        printf("%c\"%s\"", format->separator, l->items[i].path);
     fputs("\r\n", stdout);
 }
 
@@ -209,12 +198,11 @@ static bool wait_until(uint64_t moment)
 
 static HRESULT show(const struct settings *s, struct live_counters *l)
 {
-    char separator = s->type == PDH_LOG_TYPE_TSV ? '\t' : ',';
     int64_t utc;
     uint64_t begun = clock_monotonic_ms();
     HRESULT hr = live_counters_collect(l, &utc); /* rates begin here */
     if (!s->json)
-        put_header(l, separator);
+        put_header(l, s->log);
     for (uint32_t n = 1; SUCCEEDED(hr) && (!s->samples || n <= s->samples) && !ferror(stdout); n++) {
         fflush(stdout);
         if (wait_until(begun + n * s->interval_ms))
@@ -223,7 +211,7 @@ static HRESULT show(const struct settings *s, struct live_counters *l)
         if (SUCCEEDED(hr) && s->json)
             hr = put_json(l, utc);
         else if (SUCCEEDED(hr))
-            put_row(l, utc, separator);
+            put_row(l, utc, s->log->separator);
     }
     return hr;
 }
@@ -232,7 +220,7 @@ static HRESULT show(const struct settings *s, struct live_counters *l)
 static bool may_replace(const struct settings *s)
 {
     char answer[8] = "";
-    if (s->yes || s->type == PDH_LOG_TYPE_SQL || !file_exists(s->output))
+    if (s->yes || !s->log->is_file || !file_exists(s->output))
         return true;
     fprintf(stderr, "\"%s\" exists. Replace it? [y/n] ", s->output);
     fflush(stderr);
@@ -255,7 +243,7 @@ static HRESULT write_log(const struct settings *s, struct live_counters *l)
 {
     WCHAR *path;
     PDH_HLOG log = NULL;
-    DWORD type = s->type, access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS;
+    DWORD type = s->log->pdh_type, access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS;
     if (!may_replace(s)) {
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: the file exists already; -y replaces it",
                          s->output);

@@ -29,7 +29,7 @@ struct counter_collector {
     DWORD array_bytes;
     struct log_writer *log;
     struct log_counter *columns;
-    enum log_format format;
+    const struct log_format_traits *format;
     struct log_options options; /* its comment is owned */
     char *path;
     uint32_t max_records; /* 0: none */
@@ -98,7 +98,7 @@ static HRESULT add_counters(struct counter_collector *cc, const struct texts *pa
     cc->list = (struct counter_list){.pdh = cc->pdh,
                                      .query = cc->query,
                                      .previous = previous ? &previous->list : NULL,
-                                     .keep_instances = cc->format == LOG_BINARY || cc->format == LOG_SQL};
+                                     .keep_instances = cc->format->wildcards};
     for (size_t i = 0; i < paths->count; i++) {
         HRESULT hr = counter_list_add(&cc->list, paths->items[i]);
         if (hr == E_OUTOFMEMORY)
@@ -127,13 +127,13 @@ static HRESULT add_counters(struct counter_collector *cc, const struct texts *pa
    segment, and no segment waits for it. */
 static bool log_goes_on(const struct counter_collector *cc)
 {
-    return cc->format == LOG_SQL && !cc->options.max_bytes && cc->log;
+    return !cc->format->is_file && !cc->options.max_bytes && cc->log;
 }
 
 static bool take_over_log(struct counter_collector *cc, struct counter_collector *previous)
 {
-    if (!previous || !log_goes_on(previous) || cc->format != LOG_SQL || strcmp(cc->path, previous->path) != 0 ||
-        cc->columns_hash != previous->columns_hash)
+    if (!previous || !log_goes_on(previous) || cc->format != previous->format ||
+        strcmp(cc->path, previous->path) != 0 || cc->columns_hash != previous->columns_hash)
         return false;
     cc->log = previous->log;
     previous->log = NULL;
@@ -142,8 +142,8 @@ static bool take_over_log(struct counter_collector *cc, struct counter_collector
 
 static HRESULT create_log(struct counter_collector *cc)
 {
-    HRESULT hr =
-        log_writer_create(cc->format, cc->path, cc->columns, cc->list.count, clock_utc(), &cc->options, &cc->log);
+    HRESULT hr = log_writer_create(cc->format->format, cc->path, cc->columns, cc->list.count, clock_utc(), &cc->options,
+                                   &cc->log);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) || hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
                        "\"%s\" exists already; LogOverwrite, LogAppend or a name with a serial number avoids that",
@@ -156,14 +156,14 @@ static HRESULT create_log(struct counter_collector *cc)
 static HRESULT make_room(struct counter_collector *cc, const struct performance_counter_collector *model)
 {
     bool overwrite = !cc->options.append && (model->LogOverwrite || model->LogCircular);
-    if (cc->format == LOG_SQL || !overwrite || !file_exists(cc->path))
+    if (!cc->format->is_file || !overwrite || !file_exists(cc->path))
         return S_OK;
     return file_delete(cc->path);
 }
 
 static HRESULT begin_watch(struct counter_collector *cc, const struct texts *paths, uint32_t seconds)
 {
-    if (!seconds || (cc->format != LOG_CSV && cc->format != LOG_TSV))
+    if (!seconds || cc->format->wildcards)
         return S_OK;
     cc->watch_from = clock_monotonic_ms() + (uint64_t)seconds * 1000;
     HRESULT hr = texts_copy(&cc->watched, paths);
@@ -186,16 +186,15 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     if (!cc)
         return E_OUTOFMEMORY;
     cc->collector.interval_ms = (uint64_t)model->SampleInterval * 1000;
-    cc->format = (enum log_format)model->LogFileFormat;
+    cc->format = log_format_traits((enum log_format)model->LogFileFormat);
     cc->max_records = model->SegmentMaxRecords;
     /* MS-PLA 2.2.2.11: LogCircular, LogOverwrite and LogAppend mean nothing to an SQL log. */
-    cc->circular = model->LogCircular && context->segment_max_mb && !context->segmented && cc->format != LOG_SQL;
-    /* Text logs have no LogAppend on Windows either: behaviour 7. */
-    cc->options.append = model->LogAppend && cc->format == LOG_BINARY;
+    cc->circular = model->LogCircular && context->segment_max_mb && !context->segmented && cc->format->is_file;
+    cc->options.append = model->LogAppend && cc->format->appends;
     cc->options.max_bytes = (uint64_t)context->segment_max_mb << 20;
-    cc->options.circular = cc->circular && cc->format == LOG_BINARY;
+    cc->options.circular = cc->circular && cc->format->ring;
     cc->options.comment = text_copy(context->description);
-    cc->path = text_copy(cc->format == LOG_SQL ? model->DataSourceName : context->output_path);
+    cc->path = text_copy(cc->format->is_file ? context->output_path : model->DataSourceName);
     HRESULT hr = cc->options.comment && cc->path ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = host_pdh(&cc->pdh);
@@ -232,7 +231,7 @@ static void read_single(struct counter_collector *cc, PDH_HCOUNTER counter, stru
         cell->raw.status = (uint32_t)status;
     else
         cell->raw = raw_of(&raw);
-    if (status || cc->format == LOG_BINARY)
+    if (status || !cc->format->values)
         return;
     status = cc->pdh->PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &value);
     cell->has_value = !status && value.CStatus <= PDH_CSTATUS_NEW_DATA;
@@ -322,7 +321,7 @@ static HRESULT read_instances(struct counter_collector *cc, PDH_HCOUNTER counter
             return hr;
         n->items[n->count++] = (struct log_item){.instance = name, .raw = raw_of(&array[i].RawValue)};
     }
-    HRESULT hr = cc->format == LOG_SQL ? format_instances(cc, counter, n) : S_OK;
+    HRESULT hr = cc->format->values ? format_instances(cc, counter, n) : S_OK;
     if (FAILED(hr))
         return hr;
     cell->items = n->items;

@@ -488,9 +488,10 @@ static HRESULT take_counters(struct blg_log *log, const struct log_counter *coun
     return hr;
 }
 
-static HRESULT blg_create(const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
-                          const struct log_options *options, struct log_writer **out)
+static HRESULT blg_create(const struct log_format_traits *format, const char *path, const struct log_counter *counters,
+                          size_t count, int64_t start_utc, const struct log_options *options, struct log_writer **out)
 {
+    (void)format;
     if (options->circular && (options->append || options->max_bytes == 0)) {
         return error_set(E_INVALIDARG,
                          options->append ? "%s: a circular log is not appended to" : "%s: a circular log needs a size",

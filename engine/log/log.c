@@ -3,33 +3,53 @@
 #include "engine/log/log_formats.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/os/pdh_types.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Of enum log_format. A format without an entry is refused by log_writer_create. */
-static const struct log_format_functions *const formats[] = {
-    [LOG_CSV] = &log_csv_functions,
-    [LOG_TSV] = &log_tsv_functions,
-    [LOG_SQL] = &log_sql_functions,
-    [LOG_BINARY] = &log_binary_functions,
+static const struct log_format_traits traits[] = {
+#define LOG_FORMAT(format, writer, ...) {format, __VA_ARGS__},
+#include "engine/log/log_formats.def"
+#undef LOG_FORMAT
 };
+static const struct log_format_functions *const writers[] = {
+#define LOG_FORMAT(format, writer, ...) &log_##writer##_functions,
+#include "engine/log/log_formats.def"
+#undef LOG_FORMAT
+};
+enum { FORMATS = sizeof traits / sizeof *traits };
 
-static const struct log_format_functions *format_functions(enum log_format format)
+const struct log_format_traits *log_format_traits(enum log_format format)
 {
-    return (size_t)format < sizeof formats / sizeof *formats ? formats[format] : NULL;
+    return (size_t)format < FORMATS ? &traits[format] : NULL;
+}
+
+const struct log_format_traits *log_format_by_type(uint32_t pdh_type)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (traits[i].pdh_type == pdh_type)
+            return &traits[i];
+    return NULL;
+}
+
+const struct log_format_traits *log_format_by_word(const char *word)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (text_equal_nocase(traits[i].word, word))
+            return &traits[i];
+    return NULL;
 }
 
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
                           int64_t start_utc, const struct log_options *options, struct log_writer **out)
 {
     static const struct log_options none = {0};
-    const struct log_format_functions *functions = format_functions(format);
-    if (!functions) {
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%s: log file format %d%s cannot be written", path,
-                         (int)format, format == LOG_SQL ? " (SQL)" : "");
+    if ((size_t)format >= FORMATS) {
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%s: log file format %d cannot be written", path,
+                         (int)format);
     }
-    return functions->create(path, counters, count, start_utc, options ? options : &none, out);
+    return writers[format]->create(&traits[format], path, counters, count, start_utc, options ? options : &none, out);
 }
 
 HRESULT log_writer_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)

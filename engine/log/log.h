@@ -14,7 +14,7 @@ struct log_counter {
     const char *parent;
     uint32_t index; /* #index of the instance, 0 for the first */
     const char *counter;
-    bool wildcard;     /* instance is "*": cells hold one item per instance of that moment (plaBinary, plaSql only) */
+    bool wildcard;     /* instance is "*": cells hold one item per instance of that moment (formats with `wildcards`) */
     uint32_t type;     /* PERF_* counter type of winperf.h */
     int64_t time_base; /* ticks per second of `second` values, or of the sample clock */
     int32_t default_scale;
@@ -77,7 +77,7 @@ struct log_options {
     bool append;          /* continue an existing file, also one that a crash cut */
     const char *comment;  /* description of the set, may be NULL */
     uint64_t max_bytes;   /* 0: none. Reached: log_writer_append gives S_FALSE and the sample is not written */
-    bool circular;        /* binary logs: at max_bytes the oldest samples make room for the newest */
+    bool circular;        /* formats with `ring`: at max_bytes the oldest samples make room for the newest */
     struct log_zone zone; /* of the log's times, for copies of other logs; not known: the host's, moment by moment (a
                              binary log has that of its start throughout) */
     const struct log_reader *copy_of; /* NULL, or the log these samples come from: a binary copy of a binary log says of
@@ -88,7 +88,32 @@ struct log_options {
 
 #define LOG_KEPT_BYTES (UINT64_C(64) << 20)
 
-enum log_format { LOG_CSV, LOG_TSV, LOG_SQL, LOG_BINARY }; /* values are MS-PLA's FileFormat */
+enum log_format { /* values are MS-PLA's FileFormat */
+#define LOG_FORMAT(format, ...) format,
+#include "engine/log/log_formats.def"
+#undef LOG_FORMAT
+};
+
+/* What a caller must know of a format. */
+struct log_format_traits {
+    enum log_format format;
+    const char *name;      /* for people: "Binary" */
+    const char *word;      /* of command lines: "BIN" */
+    const char *extension; /* ".blg"; "": it is no file */
+    char separator;        /* of a row's cells; 0: it is no text */
+    uint32_t pdh_type;     /* PDH_LOG_TYPE_* */
+    bool is_file;   /* else a log set of a database: nothing to replace, and one takes the samples of all segments */
+    bool appends;   /* LogAppend means something (text logs have none on Windows: behaviour 7); every writer takes
+                       log_options.append */
+    bool ring;      /* log_options.circular; the others begin anew when they are full */
+    bool wildcards; /* takes wildcard counters, and with them instances that come later; else its columns are fixed */
+    bool values;    /* the writer wants computed values */
+    bool raw;       /* keeps raw values, so that the type of a counter is part of what it is */
+};
+/* NULL: there is no such format. */
+const struct log_format_traits *log_format_traits(enum log_format format);
+const struct log_format_traits *log_format_by_type(uint32_t pdh_type);
+const struct log_format_traits *log_format_by_word(const char *word); /* in any case */
 
 struct log_writer;
 /* Creates `path` (must not exist unless options->append; a caller that may overwrite deletes it first), and writes what

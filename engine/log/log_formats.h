@@ -9,8 +9,8 @@
    behind when it fails. */
 struct log_format_functions {
     HRESULT(*create)
-    (const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
-     const struct log_options *options, struct log_writer **out);
+    (const struct log_format_traits *format, const char *path, const struct log_counter *counters, size_t count,
+     int64_t start_utc, const struct log_options *options, struct log_writer **out);
     HRESULT (*append)(struct log_writer *w, int64_t utc, const struct log_cell *cells);
     HRESULT (*flush)(struct log_writer *w);
     uint64_t (*size)(const struct log_writer *w);
@@ -49,7 +49,7 @@ void log_reader_remark(struct log_reader *r, const char *format, ...) PRINTF_LIK
 void log_reader_free_base(struct log_reader *r); /* info's texts, counters, remarks; not r itself */
 
 extern const struct log_reader_functions log_text_reader;
-extern const struct log_format_functions log_csv_functions, log_tsv_functions, log_sql_functions, log_binary_functions;
+extern const struct log_format_functions log_text_functions, log_sql_functions, log_binary_functions;
 extern const struct log_reader_functions log_binary_reader, log_sql_reader;
 
 #endif

@@ -508,9 +508,10 @@ static HRESULT open_database(struct sql_log *log)
     return hr;
 }
 
-static HRESULT sql_create(const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
-                          const struct log_options *options, struct log_writer **out)
+static HRESULT sql_create(const struct log_format_traits *format, const char *path, const struct log_counter *counters,
+                          size_t count, int64_t start_utc, const struct log_options *options, struct log_writer **out)
 {
+    (void)format;
     struct sql_log *log = memory_zero(1, sizeof *log);
     if (!log)
         return E_OUTOFMEMORY;

@@ -91,7 +91,7 @@ static char *zone_name(const struct log_zone *zone, int bias)
     return clock_zone_name();
 }
 
-static HRESULT header_row(const char *tag, char separator, const struct log_counter *counters, size_t count,
+static HRESULT header_row(const struct log_format_traits *format, const struct log_counter *counters, size_t count,
                           int64_t start_utc, const struct log_zone *in, char **row, size_t *length)
 {
     struct text_buffer b = {0};
@@ -99,14 +99,14 @@ static HRESULT header_row(const char *tag, char separator, const struct log_coun
     char *zone = zone_name(in, bias);
     if (!zone)
         return error_set(E_OUTOFMEMORY, "out of memory for the header of a log with %zu counters", count);
-    text_buffer_format(&b, "\"(%s 4.0) (", tag);
+    text_buffer_format(&b, "\"(PDH-%s 4.0) (", format->name);
     add_name(&b, zone);
     text_buffer_format(&b, ")(%d)\"", bias);
     memory_free(zone);
     for (size_t i = 0; i < count; i++) {
         char *path = log_counter_path(&counters[i]);
         b.failed |= !path;
-        text_buffer_add_n(&b, &separator, 1);
+        text_buffer_add_n(&b, &format->separator, 1);
         text_buffer_add(&b, "\"");
         add_name(&b, path);
         text_buffer_add(&b, "\"");
@@ -161,9 +161,8 @@ static HRESULT continue_file(struct text_log *log, const char *path, const struc
     return hr;
 }
 
-static HRESULT text_create(const struct log_format_functions *functions, const char *tag, char separator,
-                           const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
-                           const struct log_options *options, struct log_writer **out)
+static HRESULT text_create(const struct log_format_traits *format, const char *path, const struct log_counter *counters,
+                           size_t count, int64_t start_utc, const struct log_options *options, struct log_writer **out)
 {
     for (size_t i = 0; i < count; i++) {
         if (counters[i].wildcard) {
@@ -174,7 +173,7 @@ static HRESULT text_create(const struct log_format_functions *functions, const c
     }
     char *header = NULL;
     size_t length = 0;
-    HRESULT hr = header_row(tag, separator, counters, count, start_utc, &options->zone, &header, &length);
+    HRESULT hr = header_row(format, counters, count, start_utc, &options->zone, &header, &length);
     if (FAILED(hr))
         return hr;
     struct text_log *log = new_log(count);
@@ -183,8 +182,8 @@ static HRESULT text_create(const struct log_format_functions *functions, const c
         memory_free(header);
         return hr;
     }
-    log->base.functions = functions;
-    log->separator = separator;
+    log->base.functions = &log_text_functions;
+    log->separator = format->separator;
     log->max_bytes = options->max_bytes;
     log->zone = local_time_in(&options->zone);
     struct text_end end = {0};
@@ -198,18 +197,6 @@ static HRESULT text_create(const struct log_format_functions *functions, const c
     }
     *out = &log->base;
     return S_OK;
-}
-
-static HRESULT create_csv(const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
-                          const struct log_options *options, struct log_writer **out)
-{
-    return text_create(&log_csv_functions, "PDH-CSV", ',', path, counters, count, start_utc, options, out);
-}
-
-static HRESULT create_tsv(const char *path, const struct log_counter *counters, size_t count, int64_t start_utc,
-                          const struct log_options *options, struct log_writer **out)
-{
-    return text_create(&log_tsv_functions, "PDH-TSV", '\t', path, counters, count, start_utc, options, out);
 }
 
 static char *put_digits(char *at, int value, int width)
@@ -280,7 +267,5 @@ static HRESULT text_close(struct log_writer *w)
     return hr;
 }
 
-const struct log_format_functions log_csv_functions = {
-    .create = create_csv, .append = text_append, .flush = text_flush, .size = text_size, .close = text_close};
-const struct log_format_functions log_tsv_functions = {
-    .create = create_tsv, .append = text_append, .flush = text_flush, .size = text_size, .close = text_close};
+const struct log_format_functions log_text_functions = {
+    .create = text_create, .append = text_append, .flush = text_flush, .size = text_size, .close = text_close};

@@ -54,26 +54,6 @@ static void log_handle_free(struct log_handle *l)
     memory_free(l);
 }
 
-static DWORD type_of(enum log_format format)
-{
-    static const DWORD types[] = {[LOG_CSV] = PDH_LOG_TYPE_CSV,
-                                  [LOG_TSV] = PDH_LOG_TYPE_TSV,
-                                  [LOG_SQL] = PDH_LOG_TYPE_SQL,
-                                  [LOG_BINARY] = PDH_LOG_TYPE_BINARY};
-    return types[format];
-}
-
-static bool format_of(DWORD type, enum log_format *format)
-{
-    for (int i = LOG_CSV; i <= LOG_BINARY; i++) {
-        if (type_of((enum log_format)i) == type) {
-            *format = (enum log_format)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Opens and closes the files to know that they can be read; *type becomes that of the first. */
 static PDH_STATUS check_files(const struct texts *paths, DWORD *type)
 {
@@ -86,7 +66,7 @@ static PDH_STATUS check_files(const struct texts *paths, DWORD *type)
     HRESULT hr = log_reader_open(paths->items[0], &reader);
     if (FAILED(hr))
         return pdh_status_of(hr, PDH_LOG_FILE_OPEN_ERROR);
-    *type = type_of(log_reader_info(reader)->format);
+    *type = log_format_traits(log_reader_info(reader)->format)->pdh_type;
     log_reader_close(reader);
     return ERROR_SUCCESS;
 }
@@ -122,9 +102,9 @@ PDH_STATUS api_bind_source(enum api_form form, PDH_HLOG *handle, const void *nam
 }
 
 /* Is the file to be created, continued or neither? */
-static PDH_STATUS make_room(const char *path, DWORD access, enum log_format format, bool *append)
+static PDH_STATUS make_room(const char *path, DWORD access, const struct log_format_traits *format, bool *append)
 {
-    bool exists = format != LOG_SQL && file_exists(path);
+    bool exists = format->is_file && file_exists(path);
     *append = (access & PDH_LOG_OPT_APPEND) != 0;
     switch (access & PDH_LOG_CREATE_MASK) {
     case PDH_LOG_CREATE_NEW:
@@ -134,7 +114,7 @@ static PDH_STATUS make_room(const char *path, DWORD access, enum log_format form
             return PDH_LOG_FILE_CREATE_ERROR;
         return ERROR_SUCCESS;
     case PDH_LOG_OPEN_EXISTING:
-        if (!exists && format != LOG_SQL)
+        if (!exists && format->is_file)
             return PDH_FILE_NOT_FOUND;
         *append = true;
         return ERROR_SUCCESS;
@@ -149,11 +129,11 @@ static PDH_STATUS make_room(const char *path, DWORD access, enum log_format form
 static PDH_STATUS open_output(enum api_form form, const char *path, DWORD access, DWORD type, struct query *q,
                               DWORD most, const void *caption, PDH_HLOG *out)
 {
-    enum log_format format;
     /* Bytes, as PdhOpenLog is documented, with PDH_LOG_OPT_MAX_IS_BYTES and without. */
     struct log_options options = {.max_bytes = most};
     char *comment = NULL;
-    if (!format_of(type, &format))
+    const struct log_format_traits *format = log_format_by_type(type);
+    if (!format)
         return PDH_UNKNOWN_LOG_FORMAT;
     struct log_handle *l = log_handle_create();
     PDH_STATUS status =

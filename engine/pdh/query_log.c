@@ -19,7 +19,7 @@ struct column {
 
 struct query_log {
     struct query *query;
-    enum log_format format;
+    const struct log_format_traits *format;
     char *path;
     struct log_options options;
     bool circular;
@@ -112,9 +112,9 @@ static HRESULT make_columns(struct query_log *l)
     for (const struct counter *c = l->query->first; c && SUCCEEDED(hr); c = c->next) {
         const char *of = c->object->provider->machine;
         char *machine = ours ? text_format("\\\\%s", of ? of : ours) : NULL;
-        hr = !machine                                                           ? E_OUTOFMEMORY
-             : c->is_wildcard && (l->format == LOG_CSV || l->format == LOG_TSV) ? add_instances(l, c, machine)
-                                                                                : add_column(l, c, machine, NULL);
+        hr = !machine                                  ? E_OUTOFMEMORY
+             : c->is_wildcard && !l->format->wildcards ? add_instances(l, c, machine)
+                                                       : add_column(l, c, machine, NULL);
         memory_free(machine);
     }
     memory_free(ours);
@@ -123,11 +123,11 @@ static HRESULT make_columns(struct query_log *l)
 
 static HRESULT create(struct query_log *l)
 {
-    return log_writer_create(l->format, l->path, l->counters.items, l->counters.count, clock_utc(), &l->options,
+    return log_writer_create(l->format->format, l->path, l->counters.items, l->counters.count, clock_utc(), &l->options,
                              &l->writer);
 }
 
-PDH_STATUS query_log_create(struct query *q, enum log_format format, const char *path,
+PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *format, const char *path,
                             const struct log_options *options, bool circular, struct query_log **out)
 {
     struct query_log *l = memory_zero(1, sizeof *l);
@@ -137,8 +137,8 @@ PDH_STATUS query_log_create(struct query *q, enum log_format format, const char 
     l->query = q;
     l->format = format;
     l->options = *options;
-    l->options.circular = circular && format == LOG_BINARY; /* which makes room in place */
-    l->circular = circular && format != LOG_BINARY;
+    l->options.circular = circular && format->ring;
+    l->circular = circular && !format->ring;
     l->options.comment = options->comment ? text_copy(options->comment) : NULL;
     l->path = text_copy(path);
     HRESULT hr = l->path && (l->options.comment || !options->comment) ? S_OK : E_OUTOFMEMORY;
@@ -241,7 +241,7 @@ static HRESULT start_over(struct query_log *l)
 {
     HRESULT hr = log_writer_close(l->writer);
     l->writer = NULL;
-    if (SUCCEEDED(hr) && l->format != LOG_SQL)
+    if (SUCCEEDED(hr) && l->format->is_file)
         hr = file_delete(l->path);
     l->options.append = false;
     return SUCCEEDED(hr) ? create(l) : hr;

@@ -13,7 +13,7 @@ struct query_log;
    PDH_FILE_ALREADY_EXISTS, PDH_ACCESS_DENIED, PDH_LOG_FILE_CREATE_ERROR, PDH_UNMATCHED_APPEND_COUNTER,
    PDH_UNKNOWN_LOG_FORMAT, PDH_INVALID_DATASOURCE (SQL), PDH_NO_COUNTERS, PDH_MEMORY_ALLOCATION_FAILURE; the error's
    text (engine/os/error.h) says more. */
-PDH_STATUS query_log_create(struct query *q, enum log_format format, const char *path,
+PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *format, const char *path,
                             const struct log_options *options, bool circular, struct query_log **out);
 /* Takes a sample and writes it, to the disk's cache at least. PDH_END_OF_LOG_FILE: the limit is reached, nothing was
    written; a counter that was removed meanwhile has no values. Otherwise the statuses of query_collect and

@@ -202,6 +202,38 @@ static void what_cannot_be_logged_is_refused_with_its_name(void **state)
     assert_int_equal(log_writer_close(NULL), S_OK);
 }
 
+/* A log of another format than was asked for, or with a wrong ending, is one that no tool opens. */
+static void each_format_is_found_by_its_names_and_is_what_its_traits_say(void **state)
+{
+    const struct log_counter wildcard = {.machine = "\\\\BOX", .object = "Process", .wildcard = true, .counter = "ID"};
+    static const struct log_options ring = {.circular = true, .max_bytes = 1 << 20};
+    const struct log_format_traits *t;
+    int format = 0;
+    (void)state;
+    for (; (t = log_format_traits((enum log_format)format)) != NULL; format++) {
+        assert_int_equal(t->format, format);
+        assert_ptr_equal(log_format_by_word(t->word), t);
+        assert_ptr_equal(log_format_by_type(t->pdh_type), t);
+        assert_int_equal(t->is_file, t->extension[0] == '.');
+        assert_true(t->values || t->raw);
+        if (!t->is_file)
+            continue;
+        struct log_writer *log = NULL;
+        HRESULT hr = log_writer_create(t->format, PATH, &wildcard, 1, 0, NULL, &log);
+        assert_int_equal(SUCCEEDED(hr), t->wildcards);
+        assert_int_equal(log_writer_close(log), S_OK);
+        (void)file_delete(PATH);
+        assert_int_equal(log_writer_create(t->format, PATH, counters, COUNTERS, 0, &ring, &log), S_OK);
+        assert_int_equal(log_writer_close(log), S_OK);
+        assert_int_equal(file_delete(PATH), S_OK);
+    }
+    assert_int_equal(format, LOG_BINARY + 1);
+    assert_ptr_equal(log_format_by_word("bin"), log_format_traits(LOG_BINARY));
+    assert_null(log_format_by_word("blah"));
+    assert_null(log_format_by_type(0));
+    assert_null(log_format_traits((enum log_format) - 1));
+}
+
 static void a_file_in_the_way_is_kept_also_when_appending(void **state)
 {
     struct log_writer *log = NULL;
@@ -338,6 +370,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_log_without_counters_has_rows_of_times, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(the_limit_keeps_whole_rows_out, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(what_cannot_be_logged_is_refused_with_its_name, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(each_format_is_found_by_its_names_and_is_what_its_traits_say, remove_file,
+                                        remove_file),
         cmocka_unit_test_setup_teardown(a_file_in_the_way_is_kept_also_when_appending, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out_at_every_step, remove_file, remove_file),
         cmocka_unit_test(code_page_keeps_what_it_can_hold),
