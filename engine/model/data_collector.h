@@ -24,6 +24,12 @@ HRESULT collector_created(struct object *o);
 HRESULT collector_read_live(struct object *o, unsigned parts, struct set_live *out);
 HRESULT collector_get_display_texts(struct object *o, const struct texts *shown, const struct texts *list,
                                     struct value *out);
+/* What the format of a counter collector's log is to the model: columns of engine/log/log_formats.def. */
+struct counter_log_rules {
+    const char *extension;
+    bool is_file, appends;
+};
+const struct counter_log_rules *counter_log_rules(const struct object *o); /* under the lock, or of a copy */
 /* What lists have in common: E_INVALIDARG with the index; PLA_E_NO_DUPLICATES with the text. */
 HRESULT check_no_empty_item(const struct property *p, const struct texts *list);
 HRESULT check_no_duplicates(const struct property *p, const struct texts *list);

@@ -43,10 +43,22 @@ static const struct property properties[] = {
 #undef PROPERTY_STRUCT
 };
 
+/* Of FileFormat. */
+static const struct counter_log_rules log_rules[] = {
+#define LOG_FORMAT(format, writer, name, word, extension, separator, type, is_file, appends, ...)                      \
+    {extension, is_file, appends},
+#include "engine/log/log_formats.def"
+#undef LOG_FORMAT
+};
+
+const struct counter_log_rules *counter_log_rules(const struct object *o)
+{
+    return &log_rules[((const struct performance_counter_collector *)o)->LogFileFormat];
+}
+
 static const char *extension(const struct object *o)
 {
-    static const char *const by_format[] = {".csv", ".tsv", "", ".blg"}; /* FileFormat; an SQL log is no file */
-    return by_format[((const struct performance_counter_collector *)o)->LogFileFormat];
+    return counter_log_rules(o)->extension;
 }
 
 const struct class performance_counter_collector_class = {

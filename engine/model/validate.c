@@ -127,8 +127,9 @@ static HRESULT validate_counters(const struct validation *v, struct object *o, u
 {
     static const char *const unused[] = {"LogCircular", "LogOverwrite", "LogAppend", NULL};
     const struct performance_counter_collector *c = (const struct performance_counter_collector *)o;
-    if (c->LogFileFormat != 2 /* plaSql */)
-        return validate_log(v, collector_of(o), segment_max_size, c->LogFileFormat == 3 /* plaBinary */);
+    const struct counter_log_rules *log = counter_log_rules(o);
+    if (log->is_file)
+        return validate_log(v, collector_of(o), segment_max_size, log->appends);
     TRY(ignored_all(v, unused, "an SQL log is no file"));
     return conflict(v, !c->DataSourceName[0], "DataSourceName", "an SQL log needs a data source");
 }
