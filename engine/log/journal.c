@@ -151,10 +151,11 @@ static unsigned recall(const char *folder)
 
 static void remember(const char *folder, unsigned number)
 {
-    if (strlen(folder) >= sizeof latest.folder)
+    size_t size = strlen(folder) + 1;
+    if (size > sizeof latest.folder)
         return;
     host_lock_enter(&latest.lock);
-    strcpy(latest.folder, folder);
+    memcpy(latest.folder, folder, size);
     latest.number = number;
     host_lock_leave(&latest.lock);
 }

@@ -39,7 +39,7 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
     };
     size_t length = strlen(path);
     struct file *f = memory_alloc(sizeof(*f) + length + 1);
-    struct stat st;
+    struct stat st = {0};
     int error = 0;
 
     *out = NULL;
