@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pages.py TREE | --self-test: what the pages say of the tree is so. Each link leads to a file and a heading that are there,
+each path and each name of the code that architecture.md and CONTRIBUTING.md give exists, each command shown is run by a test as
+tests/layers/commands.txt says or is marked there as not tested, and README is short enough to be read."""
+import glob
+import os
+import re
+import sys
+import tempfile
+
+COMMANDS = "tests/layers/commands.txt"
+SKIPPED_FOLDERS = {".git", "build", "third_party", "__pycache__"}
+README_LINES = 100
+GENERATED = "docs/reference/"
+# Pages that speak of the code by name.
+NAMING = ("docs/architecture.md", "CONTRIBUTING.md")
+SOURCES = (".c", ".h", ".def", ".inc", ".cmake", ".py", ".sh", "CMakeLists.txt", "CMakePresets.json")
+# Beside what tests/ registers, these are run whenever everything is checked.
+CHECKS = (".ci/run", "installer/bootstrap.sh")
+
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+LINK = re.compile(r"(?<!!)\[[^\]\n]*(?:\n[^\]\n]*)?\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.*?)\s*$", re.M)
+# What a shell could run, if arguments follow. A block that says what its language is, is none of `text`, is commands.
+RUNS = re.compile(r"(openpla|openplasrv\.exe|sh|python3|cmake|ctest|cscript|wine|git|[\w/]+\.(?:py|sh)) +[^ ]")
+PATH = re.compile(r"(?:\.ci|cli|cmake|com|docs|engine|examples|idl|installer|reg|tests)/[\w./*-]*$")
+NAME = re.compile(r"[a-z]\w*_\w+(?:\(\))?$")
+
+
+def tree_files(top, endings):
+    for folder, folders, names in os.walk(top):
+        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS and not f.endswith(".scratch"))
+        for name in sorted(names):
+            if name.endswith(endings):
+                yield os.path.relpath(os.path.join(folder, name), top).replace(os.sep, "/")
+
+
+def read(top, path):
+    with open(os.path.join(top, path), encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def anchors(text):
+    """The anchors that a page's headings make, as the web pages of repositories show them."""
+    found, count = set(), {}
+    for heading in HEADING.findall(FENCE.sub("", text)):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        found.add(f"{anchor}-{count[anchor]}" if anchor in count else anchor)
+        count[anchor] = count.get(anchor, 0) + 1
+    return found | set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
+
+
+def check_links(top, path, text):
+    for match in LINK.finditer(FENCE.sub(lambda m: "\n" * m.group().count("\n"), text)):
+        target = match.group(1)
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        there = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
+        if not os.path.exists(os.path.join(top, there)):
+            yield f"{path}: no file for the link to {target}"
+        elif anchor and anchor not in anchors(read(top, there)):
+            yield f"{path}: no heading for the link to {target}"
+
+
+def check_names(top, path, text, words):
+    """Paths in any page; names of the code in those that are about the code."""
+    for span in SPAN.findall(FENCE.sub("", text)):
+        if PATH.match(span) and not glob.glob(os.path.join(top, span)):
+            yield f"{path}: there is no {span}"
+        elif path in NAMING and NAME.match(span) and span.removesuffix("()") not in words:
+            yield f"{path}: nothing in the code is called {span}"
+
+
+def commands_of(text):
+    """What a page shows to be typed: the lines of its blocks, and spans that are a program with arguments."""
+    shown = []
+    for language, body in FENCE.findall(text):
+        if language in ("text", "c"):
+            continue
+        for line in body.splitlines():
+            if line.startswith(" ") and shown:
+                shown[-1] += " " + line.strip()
+            elif line.strip() and not line.startswith(("#", "'")):
+                shown.append(line.strip())
+    return shown + [span for span in SPAN.findall(FENCE.sub("", text)) if RUNS.match(span)]
+
+
+class Commands:
+    def __init__(self, top):
+        self.top, self.lines, self.used = top, [], set()
+        for line in read(top, COMMANDS).splitlines():
+            if line and not line.startswith("#"):
+                beginning, _, how = (part.strip() for part in line.partition("=>"))
+                self.lines.append((beginning, how))
+        self.registered = "\n".join(read(top, path) for path in tree_files(top, ("CMakeLists.txt", ".cmake")))
+
+    def check(self, path, command):
+        matches = [line for line in self.lines if command.startswith(line[0])]
+        if not matches:
+            yield f"{path}: {COMMANDS} does not say what runs: {command}"
+            return
+        beginning, how = max(matches, key=lambda line: len(line[0]))
+        self.used.add(beginning)
+        file, _, words = (part.strip() for part in how.partition(":"))
+        if file == "not tested":
+            if not words:
+                yield f"{COMMANDS}: no reason why it is not tested: {beginning}"
+            return
+        if not os.path.exists(os.path.join(self.top, file)):
+            yield f"{COMMANDS}: there is no {file}"
+            return
+        stem = os.path.splitext(os.path.basename(file))[0]
+        if file not in CHECKS and not re.search(rf"(?<!\w){re.escape(stem)}(?!\w)", self.registered):
+            yield f"{COMMANDS}: no CMake file makes a test of {file}"
+        text = read(self.top, file)
+        wanted = [w.strip() for w in words.split(",")] if words else beginning.split()[1:]
+        wanted += re.findall(r"(?<=\s)--?[a-z][\w-]*", command) if not words else []
+        for word in wanted:
+            if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text):
+                yield f"{path}: {file} does not run {word} of: {command}"
+
+
+def check_tree(top):
+    commands, complaints = Commands(top), []
+    words = set()
+    for path in tree_files(top, SOURCES):
+        words.update(re.findall(r"\w+", read(top, path)))
+    pages = list(tree_files(top, (".md",)))
+    for path in pages:
+        text = read(top, path)
+        complaints += check_links(top, path, text)
+        if not path.startswith(GENERATED):
+            complaints += check_names(top, path, text, words)
+            for command in commands_of(text):
+                complaints += commands.check(path, command)
+    complaints += [f"{COMMANDS}: no page shows: {beginning}" for beginning, _ in commands.lines
+                   if beginning not in commands.used]
+    if "README.md" in pages and len(read(top, "README.md").splitlines()) > README_LINES:
+        complaints.append(f"README.md: more than {README_LINES} lines")
+    return complaints, len(pages)
+
+
+def self_test():
+    good = {
+        "README.md": "# A b, c\n\n[x](docs/a.md#two-words) [y](#a-b-c) `tests/run.py` `tests/*.py` `openpla show -x`\n\n"
+                     "```sh\nopenpla show -x \\\n    -y\nsh build.sh\n```\n\n```text\nopenpla none\n```\n",
+        "docs/a.md": "## Two `words`\n\n[up](../README.md)\n",
+        "CONTRIBUTING.md": "`run_it` `run_it()`\n",
+        "engine/a.c": "int run_it;\n",
+        "tests/run.py": 'run("show", "-x", "-y")\n',
+        "tests/CMakeLists.txt": "add_test(NAME run COMMAND run.py)\n",
+        COMMANDS: "openpla show => tests/run.py\nsh build.sh => not tested: takes a day\n",
+    }
+    bad = {
+        "no file for the link to gone.md": ("docs/a.md", "[x](gone.md)"),
+        "no heading for the link to a.md#three": ("docs/a.md", "## Two words\n[x](a.md#three)"),
+        "there is no engine/gone.c": ("docs/a.md", "## Two words\n`engine/gone.c`"),
+        "nothing in the code is called run_that": ("CONTRIBUTING.md", "`run_that()`"),
+        "does not say what runs: openpla hide": ("CONTRIBUTING.md", "`openpla hide`"),
+        "does not run -z of": ("CONTRIBUTING.md", "`openpla show -z`"),
+        "no CMake file makes a test of tests/run.py": ("tests/CMakeLists.txt", "\n"),
+        "no page shows: openpla old": (COMMANDS, good[COMMANDS] + "openpla old => tests/run.py\n"),
+        "no reason why": (COMMANDS, "openpla show => tests/run.py\nsh build.sh => not tested:\n"),
+        "more than 100 lines": ("README.md", good["README.md"] + "x\n" * 100),
+    }
+    wrong = []
+    for expected, change in [(None, None), *bad.items()]:
+        with tempfile.TemporaryDirectory() as top:
+            for path, text in {**good, **dict([change] if change else [])}.items():
+                os.makedirs(os.path.join(top, os.path.dirname(path)), exist_ok=True)
+                with open(os.path.join(top, path), "w", encoding="utf-8") as f:
+                    f.write(text)
+            found, _ = check_tree(top)
+        if (expected is None and found) or (expected and not any(expected in what for what in found)):
+            wrong.append(f"expected {expected}, found {found}")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        sys.exit(self_test())
+    complaints, pages = check_tree(sys.argv[1])
+    print("\n".join(complaints))
+    print(f"{pages} pages, {len(complaints)} complaints")
+    sys.exit(1 if complaints or pages < 10 else 0)
+
+
+main()
