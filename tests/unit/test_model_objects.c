@@ -36,7 +36,7 @@ static void rows_start_with_their_defaults(void **state)
             case PROPERTY_U32:
             case PROPERTY_ENUM:
             case PROPERTY_FLAGS:
-                if (strcmp(p->name, "DataCollectorType") && strcmp(p->name, "ValueMapType"))
+                if (strcmp(p->name, "DataCollectorType") != 0 && strcmp(p->name, "ValueMapType") != 0)
                     assert_int_equal(v.u32, p->number);
                 break;
             case PROPERTY_TEXT:
