@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The performance counter collector: PDH's values of one set of counters, sample by sample into one log. */
-#include "engine/collect/counter_list.h"
 #include "engine/collect/kind.h"
+#include "engine/counters/counter_query.h"
 #include "engine/model/model.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
@@ -10,117 +10,44 @@
 
 #include <string.h>
 
-#define ARRAY_RETRIES 5 /* instances may come between asking the size of their list and fetching it */
-
-/* The instances a wildcard counter had in the present sample. */
-struct instances {
-    struct log_item *items;
-    size_t count, capacity;
-};
-
 struct counter_collector {
     struct collector collector;
-    const struct pdh_api *pdh;
-    struct counter_list list;
-    PDH_HQUERY query;
-    struct log_cell *cells;
-    struct instances *instances;
-    void *array; /* what PdhGetRawCounterArray fills */
-    DWORD array_bytes;
+    struct counter_query *query;
     struct log_writer *log;
-    struct log_counter *columns;
     const struct log_format_traits *format;
     struct log_options options; /* its comment is owned */
     char *path;
     uint32_t max_records; /* 0: none */
     bool circular;
-    struct texts watched;       /* paths whose new instances ask for a new segment */
-    struct expansion then, now; /* what they stood for when the file was begun, and after the present sample */
-    uint64_t watch_from;        /* clock_monotonic_ms */
-    size_t column_count;        /* stays when the next segment takes over the list */
-    uint64_t columns_hash;      /* of all their names */
+    bool watches;        /* new instances ask for a new segment */
+    uint64_t watch_from; /* clock_monotonic_ms */
 };
-
-static void instances_clear(struct instances *n)
-{
-    for (size_t i = 0; i < n->count; i++)
-        memory_free((void *)n->items[i].instance);
-    n->count = 0;
-}
 
 static HRESULT counter_collector_close(struct collector *c)
 {
     struct counter_collector *cc = (struct counter_collector *)c;
     HRESULT hr = log_writer_close(cc->log);
-    if (cc->query)
-        cc->pdh->PdhCloseQuery(cc->query);
-    for (size_t i = 0; i < cc->column_count; i++) {
-        instances_clear(&cc->instances[i]);
-        memory_free(cc->instances[i].items);
-    }
-    memory_free(cc->instances);
-    memory_free(cc->cells);
-    memory_free(cc->columns);
-    memory_free(cc->array);
-    counter_list_free(&cc->list);
-    texts_free(&cc->watched);
-    expansion_free(&cc->then);
-    expansion_free(&cc->now);
+    counter_query_close(cc->query);
     memory_free((void *)cc->options.comment);
     memory_free(cc->path);
     memory_free(cc);
     return hr;
 }
 
-/* The query of the segment before goes on, with what its counters last said. */
-static HRESULT open_query(struct counter_collector *cc, struct counter_collector *previous)
-{
-    if (previous) {
-        cc->query = previous->query;
-        previous->query = NULL;
-        return S_OK;
-    }
-    PDH_STATUS status = cc->pdh->PdhOpenQueryW(NULL, 0, &cc->query);
-    if (status)
-        cc->query = NULL;
-    return status ? pdh_error(status, "PdhOpenQuery") : S_OK;
-}
-
 /* The counters that can be added; what cannot is reported and the others are collected (DECISIONS 16). If none can, the
    log is made all the same and shows when the set ran. */
-static HRESULT add_counters(struct counter_collector *cc, const struct texts *paths,
-                            const struct collect_context *context)
+static HRESULT open_query(struct counter_collector *cc, const struct texts *paths,
+                          const struct collect_context *context)
 {
-    struct counter_collector *previous = (struct counter_collector *)context->previous;
-    HRESULT opened = open_query(cc, previous);
-    if (FAILED(opened))
-        return opened;
-    cc->list = (struct counter_list){.pdh = cc->pdh,
-                                     .query = cc->query,
-                                     .previous = previous ? &previous->list : NULL,
-                                     .keep_instances = cc->format->wildcards};
-    for (size_t i = 0; i < paths->count; i++) {
-        HRESULT hr = counter_list_add(&cc->list, paths->items[i]);
-        if (hr == E_OUTOFMEMORY)
-            return hr;
-        if (FAILED(hr) && context->report)
-            context->report(context->user, hr, paths->items[i], error_text(hr));
-    }
-    cc->list.previous = NULL;
-    if (previous)
-        counter_list_drop(&previous->list);
-    size_t count = cc->list.count;
-    cc->columns = memory_zero(count + 1, sizeof *cc->columns);
-    cc->cells = memory_zero(count + 1, sizeof *cc->cells);
-    cc->instances = memory_zero(count + 1, sizeof *cc->instances);
-    if (!cc->columns || !cc->cells || !cc->instances)
-        return E_OUTOFMEMORY;
-    cc->column_count = count;
-    for (size_t i = 0; i < count; i++) {
-        cc->columns[i] = cc->list.counters[i].names;
-        cc->columns_hash = cc->columns_hash * 31 + cc->list.counters[i].hash;
-    }
-    return S_OK;
+    const struct counter_collector *previous = (const struct counter_collector *)context->previous;
+    struct counter_query_request request = {.paths = paths,
+                                            .keep_instances = cc->format->wildcards,
+                                            .values = cc->format->values,
+                                            .previous = previous ? previous->query : NULL,
+                                            .refused = context->report,
+                                            .user = context->user};
+    HRESULT hr = host_pdh(&request.pdh);
+    return SUCCEEDED(hr) ? counter_query_open(&request, &cc->query) : hr;
 }
 
 /* A database takes the samples of all segments in one log: what waits for a database that is away is not lost with the
@@ -133,7 +60,7 @@ static bool log_goes_on(const struct counter_collector *cc)
 static bool take_over_log(struct counter_collector *cc, struct counter_collector *previous)
 {
     if (!previous || !log_goes_on(previous) || cc->format != previous->format ||
-        strcmp(cc->path, previous->path) != 0 || cc->columns_hash != previous->columns_hash)
+        strcmp(cc->path, previous->path) != 0 || !counter_query_same_columns(cc->query, previous->query))
         return false;
     cc->log = previous->log;
     previous->log = NULL;
@@ -142,8 +69,9 @@ static bool take_over_log(struct counter_collector *cc, struct counter_collector
 
 static HRESULT create_log(struct counter_collector *cc)
 {
-    HRESULT hr = log_writer_create(cc->format->format, cc->path, cc->columns, cc->list.count, clock_utc(), &cc->options,
-                                   &cc->log);
+    size_t count;
+    const struct log_counter *columns = counter_query_columns(cc->query, &count);
+    HRESULT hr = log_writer_create(cc->format->format, cc->path, columns, count, clock_utc(), &cc->options, &cc->log);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) || hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
                        "\"%s\" exists already; LogOverwrite, LogAppend or a name with a serial number avoids that",
@@ -166,16 +94,15 @@ static HRESULT begin_watch(struct counter_collector *cc, const struct texts *pat
     if (!seconds || cc->format->wildcards)
         return S_OK;
     cc->watch_from = clock_monotonic_ms() + (uint64_t)seconds * 1000;
-    HRESULT hr = texts_copy(&cc->watched, paths);
-    return SUCCEEDED(hr) ? counter_list_expand(&cc->list, paths, &cc->then) : hr;
+    cc->watches = true;
+    return counter_query_watch(cc->query, paths);
 }
 
-/* After a sample. That memory is out costs the question, which is asked again, and not the sample. */
+/* After a sample. */
 static void watch(struct counter_collector *cc)
 {
-    if (cc->watched.count && !cc->collector.asks_for_segment && clock_monotonic_ms() >= cc->watch_from &&
-        SUCCEEDED(counter_list_expand(&cc->list, &cc->watched, &cc->now)))
-        cc->collector.asks_for_segment = expansion_has_more(&cc->then, &cc->now);
+    if (cc->watches && !cc->collector.asks_for_segment && clock_monotonic_ms() >= cc->watch_from)
+        cc->collector.asks_for_segment = counter_query_has_new(cc->query);
 }
 
 static HRESULT counter_collector_open(struct object *object, const struct collect_context *context,
@@ -197,9 +124,7 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     cc->path = text_copy(cc->format->is_file ? context->output_path : model->DataSourceName);
     HRESULT hr = cc->options.comment && cc->path ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = host_pdh(&cc->pdh);
-    if (SUCCEEDED(hr))
-        hr = add_counters(cc, &model->PerformanceCounters, context);
+        hr = open_query(cc, &model->PerformanceCounters, context);
     if (SUCCEEDED(hr))
         hr = begin_watch(cc, &model->PerformanceCounters, context->new_instances_seconds);
     if (SUCCEEDED(hr))
@@ -213,133 +138,6 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     }
     *out = &cc->collector;
     return S_OK;
-}
-
-static struct log_raw raw_of(const PDH_RAW_COUNTER *raw)
-{
-    return (struct log_raw){
-        .status = raw->CStatus, .first = raw->FirstValue, .second = raw->SecondValue, .multi_count = raw->MultiCount};
-}
-
-static void read_single(struct counter_collector *cc, PDH_HCOUNTER counter, struct log_cell *cell)
-{
-    PDH_RAW_COUNTER raw;
-    PDH_FMT_COUNTERVALUE value;
-    memset(cell, 0, sizeof *cell);
-    PDH_STATUS status = cc->pdh->PdhGetRawCounterValue(counter, NULL, &raw);
-    if (status)
-        cell->raw.status = (uint32_t)status;
-    else
-        cell->raw = raw_of(&raw);
-    if (status || !cc->format->values)
-        return;
-    status = cc->pdh->PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &value);
-    cell->has_value = !status && value.CStatus <= PDH_CSTATUS_NEW_DATA;
-    if (cell->has_value)
-        cell->value = value.doubleValue;
-}
-
-/* The instances of this moment, as raw or as formatted values, in cc->array. */
-static PDH_STATUS fetch_array(struct counter_collector *cc, PDH_HCOUNTER counter, bool formatted, DWORD *count)
-{
-    PDH_STATUS status = (PDH_STATUS)PDH_MORE_DATA;
-    for (int i = 0; i < ARRAY_RETRIES; i++) {
-        DWORD bytes = cc->array_bytes;
-        status = formatted ? cc->pdh->PdhGetFormattedCounterArrayW(counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, &bytes,
-                                                                   count, cc->array)
-                           : cc->pdh->PdhGetRawCounterArrayW(counter, &bytes, count, cc->array);
-        if ((DWORD)status != PDH_MORE_DATA)
-            return status;
-        if (bytes <= cc->array_bytes)
-            bytes = cc->array_bytes * 2 + 256;
-        void *larger = memory_resize(cc->array, bytes);
-        if (!larger)
-            return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-        cc->array = larger;
-        cc->array_bytes = bytes;
-    }
-    return status;
-}
-
-static HRESULT instance_name(LPCWSTR wide, char **out)
-{
-    size_t units = 0;
-    while (wide[units])
-        units++;
-    return text_from_utf16(wide, units, true, out);
-}
-
-/* Gives the instances their formatted values. PDH lists them in the order of the raw ones; those that had no sample
-   before may be missing or without a value. */
-static HRESULT format_instances(struct counter_collector *cc, PDH_HCOUNTER counter, struct instances *n)
-{
-    DWORD count = 0;
-    PDH_STATUS status = fetch_array(cc, counter, true, &count);
-    if ((DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE)
-        return E_OUTOFMEMORY;
-    const PDH_FMT_COUNTERVALUE_ITEM_W *array = cc->array;
-    for (size_t i = 0, at = 0; !status && i < count; i++) {
-        char *name;
-        HRESULT hr = instance_name(array[i].szName, &name);
-        if (FAILED(hr))
-            return hr;
-        size_t found = at;
-        while (found < n->count && strcmp(n->items[found].instance, name) != 0)
-            found++;
-        memory_free(name);
-        if (found == n->count)
-            continue;
-        n->items[found].has_value = array[i].FmtValue.CStatus <= PDH_CSTATUS_NEW_DATA;
-        if (n->items[found].has_value)
-            n->items[found].value = array[i].FmtValue.doubleValue;
-        at = found + 1;
-    }
-    return S_OK;
-}
-
-static HRESULT read_instances(struct counter_collector *cc, PDH_HCOUNTER counter, struct instances *n,
-                              struct log_cell *cell)
-{
-    DWORD count = 0;
-    memset(cell, 0, sizeof *cell);
-    instances_clear(n);
-    PDH_STATUS status = fetch_array(cc, counter, false, &count);
-    if ((DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE)
-        return E_OUTOFMEMORY;
-    cell->raw.status = (uint32_t)status;
-    if (status)
-        return S_OK; /* an object without instances at this moment: the cell says so */
-    void *items = n->items;
-    if (!memory_grow(&items, &n->capacity, count, sizeof *n->items))
-        return E_OUTOFMEMORY;
-    n->items = items;
-    const PDH_RAW_COUNTER_ITEM_W *array = cc->array;
-    for (DWORD i = 0; i < count; i++) {
-        char *name;
-        HRESULT hr = instance_name(array[i].szName, &name);
-        if (FAILED(hr))
-            return hr;
-        n->items[n->count++] = (struct log_item){.instance = name, .raw = raw_of(&array[i].RawValue)};
-    }
-    HRESULT hr = cc->format->values ? format_instances(cc, counter, n) : S_OK;
-    if (FAILED(hr))
-        return hr;
-    cell->items = n->items;
-    cell->item_count = n->count;
-    return S_OK;
-}
-
-static HRESULT read_cells(struct counter_collector *cc)
-{
-    HRESULT hr = S_OK;
-    for (size_t i = 0; i < cc->list.count && SUCCEEDED(hr); i++) {
-        const struct listed_counter *counter = &cc->list.counters[i];
-        if (counter->names.wildcard)
-            hr = read_instances(cc, counter->handle, &cc->instances[i], &cc->cells[i]);
-        else
-            read_single(cc, counter->handle, &cc->cells[i]);
-    }
-    return hr;
 }
 
 /* A circular log of a format that cannot overwrite its oldest samples starts over when it is full: it never grows above
@@ -357,22 +155,19 @@ static HRESULT start_over(struct counter_collector *cc)
 static HRESULT counter_collector_sample(struct collector *c)
 {
     struct counter_collector *cc = (struct counter_collector *)c;
-    int64_t utc = clock_utc();
-    PDH_STATUS status = cc->list.count ? cc->pdh->PdhCollectQueryData(cc->query) : 0;
-    /* PDH_NO_DATA: no counter has a value now. That is worth a row: the log shows when the instances were gone. */
-    if (status && (DWORD)status != PDH_NO_DATA)
-        return pdh_error(status, "PdhCollectQueryData");
-    HRESULT hr = read_cells(cc);
+    int64_t utc;
+    const struct log_cell *cells;
+    HRESULT hr = counter_query_sample(cc->query, &utc, &cells);
     if (FAILED(hr))
         return hr;
     if (!cc->log) /* starting over failed at an earlier sample */
         hr = create_log(cc);
     if (SUCCEEDED(hr))
-        hr = log_writer_append(cc->log, utc, cc->cells);
+        hr = log_writer_append(cc->log, utc, cells);
     if (hr == S_FALSE && cc->circular && !cc->options.circular) {
         hr = start_over(cc);
         if (SUCCEEDED(hr))
-            hr = log_writer_append(cc->log, utc, cc->cells);
+            hr = log_writer_append(cc->log, utc, cells);
     }
     if (hr != S_OK)
         return hr;

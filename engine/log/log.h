@@ -31,6 +31,7 @@ char *log_counter_path(const struct log_counter *counter);
 /* Of all names and the index. NULL and "" are not the same. */
 uint64_t log_counter_hash(const struct log_counter *counter);
 bool log_counter_same(const struct log_counter *a, const struct log_counter *b);
+void log_counter_free(struct log_counter *counter); /* of one that owns its texts: frees and clears them */
 
 /* A growing list of counters that owns their texts. Zero-initialise. */
 struct log_counters {

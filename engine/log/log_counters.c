@@ -43,7 +43,7 @@ bool log_counter_same(const struct log_counter *a, const struct log_counter *b)
            same_text(a->parent, b->parent) && same_text(a->instance, b->instance) && same_text(a->counter, b->counter);
 }
 
-static void free_names(struct log_counter *c)
+void log_counter_free(struct log_counter *c)
 {
     memory_free((void *)c->machine);
     memory_free((void *)c->object);
@@ -51,6 +51,7 @@ static void free_names(struct log_counter *c)
     memory_free((void *)c->parent);
     memory_free((void *)c->counter);
     memory_free((void *)c->path);
+    *c = (struct log_counter){0};
 }
 
 /* NULL stays NULL. False: out of memory. */
@@ -80,7 +81,7 @@ HRESULT log_counters_add(struct log_counters *list, const struct log_counter *co
     while (copied < count)
         *names[copied++] = NULL; /* not ours */
     if (grown)
-        free_names(&copy);
+        log_counter_free(&copy);
     return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu counters", list->count + 1);
 }
 
@@ -116,7 +117,7 @@ HRESULT log_counters_add_path(struct log_counters *list, const char *text)
 void log_counters_free(struct log_counters *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        free_names(&list->items[i]);
+        log_counter_free(&list->items[i]);
     memory_free(list->items);
     *list = (struct log_counters){0};
 }

@@ -7,13 +7,14 @@ import re
 import sys
 import tempfile
 
-# What each folder may include, itself always among it. Order: com > run > {collect, report} > {pdh, etw} > log > os.
-# pdh and etw become DLLs that carry no XML library, so model is not for them nor for log, which they link.
+# What each folder may include, itself always among it. Order: com > run > {collect, report} > {counters, pdh, etw} > log > os.
+# pdh and etw become DLLs, cli a program, that carry no XML library: model is not for them nor for what they link.
 OS, LOG = ["engine/os"], ["engine/log", "engine/os"]
 MODEL = ["engine/model"] + OS
 STORE = ["engine/store"] + MODEL
 CORES = ["engine/pdh", "engine/etw"] + LOG
-COLLECT = ["engine/collect", "engine/model"] + CORES
+COUNTERS = ["engine/counters"] + LOG
+COLLECT = ["engine/collect", "engine/model", "engine/counters"] + CORES
 REPORT = ["engine/report", "engine/model"] + CORES
 RUN = ["engine/run", "engine/collect", "engine/report", "engine/store", "engine/model"] + CORES
 ALLOWED = {
@@ -21,6 +22,7 @@ ALLOWED = {
     "engine/log": LOG,
     "engine/model": MODEL,
     "engine/store": STORE,
+    "engine/counters": COUNTERS,
     "engine/pdh": ["engine/pdh"] + LOG,
     "engine/etw": ["engine/etw"] + LOG,
     "engine/collect": COLLECT,
@@ -29,7 +31,7 @@ ALLOWED = {
     "com": ["com", "reg", "idl"] + RUN,
     "reg": ["reg", "idl"] + OS,
     "idl": ["idl"],
-    "cli": ["cli", "engine/pdh"] + LOG,
+    "cli": ["cli", "engine/pdh"] + COUNTERS,
 }
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.
 ROWS_BESIDE = {("engine/model", "engine/log/log_formats.def")}

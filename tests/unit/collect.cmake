@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Natively the tests put their own PDH in the place of ours; a Windows program finds its PDH by LoadLibrary.
 if(NOT WIN32)
-  openpla_test(test_counter_collector ${CMAKE_CURRENT_LIST_DIR}/test_counter_collector.c
-    ${CMAKE_CURRENT_LIST_DIR}/fake_pdh.c LINK openpla_collect)
+  foreach(thing query collector)
+    openpla_test(test_counter_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_counter_${thing}.c
+      ${CMAKE_CURRENT_LIST_DIR}/fake_pdh.c LINK openpla_collect)
+  endforeach()
 endif()

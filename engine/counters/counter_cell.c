@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Raw and formatted values, of one counter and of all instances of a wildcard. */
+#include "engine/counters/counter_cell.h"
+
+#include "engine/os/memory.h"
+
+#define VALUE_FORMAT (PDH_FMT_DOUBLE | PDH_FMT_NOCAP100)
+
+static struct log_raw raw_of(const PDH_RAW_COUNTER *raw)
+{
+    return (struct log_raw){
+        .status = raw->CStatus, .first = raw->FirstValue, .second = raw->SecondValue, .multi_count = raw->MultiCount};
+}
+
+void counter_cell_read(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values, struct log_cell *cell)
+{
+    PDH_RAW_COUNTER raw;
+    PDH_FMT_COUNTERVALUE value;
+    *cell = (struct log_cell){0};
+    PDH_STATUS status = pdh->PdhGetRawCounterValue(counter, NULL, &raw);
+    if (status)
+        cell->raw.status = (uint32_t)status;
+    else
+        cell->raw = raw_of(&raw);
+    if (status || !values)
+        return;
+    status = pdh->PdhGetFormattedCounterValue(counter, VALUE_FORMAT, NULL, &value);
+    cell->has_value = !status && value.CStatus <= PDH_CSTATUS_NEW_DATA;
+    if (cell->has_value)
+        cell->value = value.doubleValue;
+}
+
+static bool same_name(LPCWSTR a, LPCWSTR b)
+{
+    for (; *a == *b; a++, b++)
+        if (!*a)
+            return true;
+    return false;
+}
+
+static void drop_names(struct counter_instances *n, size_t from)
+{
+    while (n->named > from)
+        memory_free((void *)n->items[--n->named].instance);
+}
+
+void counter_instances_free(struct counter_instances *n)
+{
+    drop_names(n, 0);
+    memory_free(n->items);
+    memory_free(n->last.data);
+    memory_free(n->next.data);
+}
+
+/* Makes items of the `count` instances of n->last; n->next still holds the list before, whose names are converted. */
+static HRESULT take_items(struct counter_instances *n, size_t count)
+{
+    const PDH_RAW_COUNTER_ITEM_W *now = n->last.data, *before = n->next.data;
+    for (size_t i = 0; i < count; i++) {
+        char *name = i < n->named ? (char *)n->items[i].instance : NULL;
+        if (!name || !same_name(before[i].szName, now[i].szName)) {
+            HRESULT hr = pdh_text(now[i].szName, &name);
+            if (FAILED(hr)) {
+                drop_names(n, i);
+                return hr;
+            }
+            if (i < n->named)
+                memory_free((void *)n->items[i].instance);
+            else
+                n->named = i + 1;
+        }
+        n->items[i] = (struct log_item){.instance = name, .raw = raw_of(&now[i].RawValue)};
+    }
+    drop_names(n, count);
+    return S_OK;
+}
+
+/* Gives the items their formatted values. PDH lists them in the order of the raw ones; those that had no sample before
+   may be missing or without a value. */
+static HRESULT format_items(const struct pdh_api *pdh, PDH_HCOUNTER counter, struct counter_instances *n,
+                            struct pdh_list *formatted)
+{
+    DWORD count = 0;
+    while (pdh_list_ask(formatted, 1))
+        formatted->status =
+            pdh->PdhGetFormattedCounterArrayW(counter, VALUE_FORMAT, &formatted->size, &count, formatted->data);
+    if ((DWORD)formatted->status == PDH_MEMORY_ALLOCATION_FAILURE)
+        return E_OUTOFMEMORY;
+    const PDH_FMT_COUNTERVALUE_ITEM_W *values = formatted->data;
+    const PDH_RAW_COUNTER_ITEM_W *raw = n->last.data;
+    for (size_t i = 0, at = 0; !formatted->status && i < count; i++) {
+        size_t found = at;
+        while (found < n->named && !same_name(raw[found].szName, values[i].szName))
+            found++;
+        if (found == n->named)
+            continue;
+        n->items[found].has_value = values[i].FmtValue.CStatus <= PDH_CSTATUS_NEW_DATA;
+        if (n->items[found].has_value)
+            n->items[found].value = values[i].FmtValue.doubleValue;
+        at = found + 1;
+    }
+    return S_OK;
+}
+
+HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values,
+                                    struct counter_instances *n, struct pdh_list *formatted, struct log_cell *cell)
+{
+    DWORD count = 0;
+    *cell = (struct log_cell){0};
+    while (pdh_list_ask(&n->next, 1))
+        n->next.status = pdh->PdhGetRawCounterArrayW(counter, &n->next.size, &count, n->next.data);
+    if ((DWORD)n->next.status == PDH_MEMORY_ALLOCATION_FAILURE)
+        return E_OUTOFMEMORY;
+    cell->raw.status = (uint32_t)n->next.status;
+    if (n->next.status)
+        return S_OK; /* an object without instances at this moment: the cell says so */
+    void *items = n->items;
+    if (!memory_grow(&items, &n->capacity, count, sizeof *n->items))
+        return E_OUTOFMEMORY;
+    n->items = items;
+    struct pdh_list before = n->last;
+    n->last = n->next;
+    n->next = before;
+    HRESULT hr = take_items(n, count);
+    if (SUCCEEDED(hr) && values)
+        hr = format_items(pdh, counter, n, formatted);
+    if (SUCCEEDED(hr)) {
+        cell->items = n->items;
+        cell->item_count = count;
+    }
+    return hr;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Which counters there are now, as PDH lists them. */
+#ifndef OPENPLA_COUNTER_PATHS_H
+#define OPENPLA_COUNTER_PATHS_H
+
+#include "engine/os/pdh_types.h"
+#include "engine/os/text.h"
+
+/* The paths that `path`, in the system's language, stands for: one behind the other, an empty one at the end, from
+   memory_alloc. `flags` are PdhExpandWildCardPath's. Fails with its status, PDH_CSTATUS_NO_INSTANCE where it lists
+   none; *out is then NULL. */
+PDH_STATUS counter_paths_expand(const struct pdh_api *pdh, const WCHAR *path, DWORD flags, WCHAR **out);
+
+#endif

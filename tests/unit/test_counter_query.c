@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* A query's cells from sample to sample: instances that come, go and change places, and what a sample costs. */
+#include "engine/counters/counter_query.h"
+#include "engine/counters/pdh_list.h"
+#include "engine/os/memory.h"
+#include "fake_pdh.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <string.h>
+
+static struct counter_query *open_query(bool values)
+{
+    static char *paths[] = {(char *)"\\Prozess(*)\\Zahl", (char *)"\\Process(*)\\Time", (char *)"\\Speicher\\Frei"};
+    const struct texts list = {.count = 3, .items = paths};
+    const struct counter_query_request request = {
+        .pdh = &openpdh_api, .paths = &list, .keep_instances = true, .values = values};
+    struct counter_query *q;
+    size_t count;
+    assert_int_equal(counter_query_open(&request, &q), S_OK);
+    counter_query_columns(q, &count);
+    assert_int_equal(count, 3);
+    return q;
+}
+
+static void set_instances(const char *a, const char *b, const char *c)
+{
+    fake_instances[0] = a;
+    fake_instances[1] = b;
+    fake_instances[2] = c;
+    fake_instances[3] = NULL;
+}
+
+/* The cells name the instances of now, each with its figure, in both wildcard columns. */
+static void check_instances(const struct log_cell *cells, bool values)
+{
+    size_t count = 0;
+    while (fake_instances[count])
+        count++;
+    for (size_t column = 0; column < 2; column++) {
+        assert_int_equal(cells[column].item_count, count);
+        for (size_t i = 0; i < count; i++) {
+            const struct log_item *item = &cells[column].items[i];
+            assert_string_equal(item->instance, fake_instances[i]);
+            assert_int_equal(item->has_value, values);
+            if (column == 0)
+                assert_int_equal(item->raw.first, i);
+            if (values)
+                assert_true(item->value == (double)item->raw.first + 0.25);
+        }
+    }
+}
+
+/* A collector of all processes would convert thousands of names each second for nothing. */
+static void a_steady_sample_needs_no_memory(void **state)
+{
+    (void)state;
+    for (int values = 0; values < 2; values++) {
+        const struct log_cell *cells;
+        int64_t utc;
+        set_instances("alpha", "b\xC3\xA9ta", "gamma");
+        struct counter_query *q = open_query(values);
+        /* The list of one sample has its names, the next needs room beside it. */
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
+        const char *name = cells[0].items[1].instance;
+        memory_fail_at(0);
+        for (int i = 0; i < 100; i++)
+            assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
+        assert_int_equal(memory_count(), 0);
+        assert_ptr_equal(cells[0].items[1].instance, name);
+        counter_query_close(q);
+    }
+    assert_int_equal(fake_open_queries, 0);
+}
+
+/* The figures of one process would stand under the name of another that had its place before. */
+static void names_follow_their_instances(void **state)
+{
+    static const char *const lists[][3] = {
+        {"alpha", "beta", NULL}, {"beta", "gamma", NULL},  {"beta", "gamma", "alpha"},
+        {"beta", NULL, NULL},    {"betabeta", NULL, NULL}, {NULL, NULL, NULL},
+        {"betabeta", "x", NULL}, {"bet", "x", "y"},        {"a name that is", "x", ""}};
+    (void)state;
+    for (int values = 0; values < 2; values++) {
+        const struct log_cell *cells;
+        int64_t utc;
+        set_instances("alpha", NULL, NULL);
+        struct counter_query *q = open_query(values);
+        assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
+        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+            set_instances(lists[i][0], lists[i][1], lists[i][2]);
+            assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
+            check_instances(cells, values);
+        }
+        counter_query_close(q);
+    }
+}
+
+/* One sample is lost then; the next must have the right names. */
+static void memory_that_runs_out(void **state)
+{
+    (void)state;
+    bool whole = false;
+    int lost = 0;
+    for (uint64_t n = 1; !whole && n < 1000; n++) {
+        const struct log_cell *cells;
+        int64_t utc;
+        set_instances("alpha", "beta", NULL);
+        struct counter_query *q = open_query(true);
+        assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
+        set_instances("beta", "gamma", "delta");
+        memory_fail_at(n);
+        HRESULT hr = counter_query_sample(q, &utc, &cells);
+        whole = memory_count() < n;
+        memory_fail_at(0);
+        if (hr == S_OK)
+            check_instances(cells, true);
+        else
+            assert_int_equal(hr, E_OUTOFMEMORY);
+        lost += hr != S_OK;
+        set_instances("beta", "alpha", "delta");
+        assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
+        check_instances(cells, true);
+        counter_query_close(q);
+    }
+    assert_true(whole && lost > 5);
+}
+
+/* What grows faster than it can be fetched must end, what grew once must be had. */
+static void lists_that_grow(void **state)
+{
+    struct pdh_list l = {0};
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        DWORD calls = 0;
+        for (DWORD need = 100; pdh_list_ask(&l, sizeof(WCHAR)); need += 50, calls++) {
+            l.status = l.size < need && calls < 2 ? (PDH_STATUS)PDH_MORE_DATA : 0;
+            l.size = need;
+        }
+        assert_int_equal(l.status, 0);
+        assert_int_equal(calls, round ? 1 : 3);
+    }
+    DWORD calls = 0;
+    for (; calls < 1000 && pdh_list_ask(&l, 1); calls++)
+        l.status = (PDH_STATUS)PDH_MORE_DATA;
+    assert_true(calls < 1000);
+    assert_int_equal((DWORD)l.status, PDH_MORE_DATA);
+    memory_free(l.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_steady_sample_needs_no_memory),
+        cmocka_unit_test(names_follow_their_instances),
+        cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(lists_that_grow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
