@@ -11,37 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order of /proc/diskstats, which has more. */
-static const char *const columns[] = {"major",     "minor",   "reads",         "reads_merged",    "read_sectors",
-                                      "read_ms",   "writes",  "writes_merged", "written_sectors", "write_ms",
-                                      "in_flight", "busy_ms", "queue_ms",      "size_mb",         "free_mb"};
-enum { FILE_COLUMNS = 13, SIZE_MB = FILE_COLUMNS, FREE_MB, COLUMNS };
-
-#define DISK_BASES 20
-#define DISK_MORE_COUNTERS
-static const struct counter_schema physical[] = {
-#include "engine/pdh/disk_counters.def"
-};
-#undef DISK_BASES
-#undef DISK_MORE_COUNTERS
-
-#define DISK_BASES 22
-#define DISK_MORE_COUNTERS                                                                                             \
-    {.name = "% Free Space",                                                                                           \
-     .help = "Share of the drive that is free for this user.",                                                         \
-     .type = PERF_RAW_FRACTION,                                                                                        \
-     .base = 25,                                                                                                       \
-     .index = 408,                                                                                                     \
-     .source = "free_mb"},                                                                                             \
-        {.name = "Free Megabytes",                                                                                     \
-         .help = "Space that is free for this user, in 1,048,576 bytes.",                                              \
-         .type = PERF_COUNTER_RAWCOUNT,                                                                                \
-         .index = 410,                                                                                                 \
-         .source = "free_mb"},
-static const struct counter_schema logical[] = {
-#include "engine/pdh/disk_counters.def"
-    {.type = PERF_RAW_BASE, .source = "size_mb"},
-};
+#define OBJECT disk
+#define ROWS   "engine/pdh/disk_counters.def"
+#include "engine/pdh/counter_rows.inc"
 
 /* A block device. */
 struct disk {
@@ -225,7 +197,7 @@ static HRESULT follow(struct counter_object *o, struct source *source, const cha
 
 static void set_cells(int64_t *cells, const struct kernel_row *row)
 {
-    for (size_t i = 0; i < row->count && i < FILE_COLUMNS; i++)
+    for (size_t i = 0; i < row->count && i < SIZE_MB; i++)
         cells[i] = (int64_t)row->values[i];
 }
 
@@ -278,7 +250,7 @@ static HRESULT gather_physical(struct counter_object *o, struct source *source, 
             return E_OUTOFMEMORY;
         set_cells(cells, &row);
     }
-    return table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, s->disks_known) ? S_OK : E_OUTOFMEMORY;
+    return table_add_total(&s->table, false, s->disks_known);
 }
 
 /* The first letter that stands for the same device: itself, or one whose figures are its own too, so that the total has
@@ -328,27 +300,21 @@ static HRESULT gather_logical(struct counter_object *o, struct source *source, u
         if (wanted & (1ull << SIZE_MB | 1ull << FREE_MB))
             set_space(s, i, cells);
     }
-    if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, s->mounts_known))
-        return E_OUTOFMEMORY;
-    return hr;
+    return SUCCEEDED(hr) ? table_add_total(&s->table, false, s->mounts_known) : hr;
 }
 
 #define ORIGIN "/proc/diskstats, the line of the device; sectors have 512 bytes"
-static const struct table physical_table = {ORIGIN, columns, COLUMNS, gather_physical, close_state};
-static const struct table logical_table = {
-    ORIGIN
-    "; the device is the one whose mounted file system has the drive's size and free space; size_mb and free_mb: "
-    "GetDiskFreeSpaceEx, in 1,048,576 bytes",
-    columns, COLUMNS, gather_logical, close_state};
-
-const struct provider pdh_physical_disk = {.name = "PhysicalDisk",
-                                           .help = "The disks of this computer: their number and the drives on them.",
-                                           .index = 234,
-                                           .has_instances = true,
-                                           TABLE_PROVIDER(physical, 20, physical_table, struct disk_state)};
+const struct provider pdh_physical_disk = {
+    .name = "PhysicalDisk",
+    .index = 234,
+    .help = "The disks of this computer: their number and the drives on them.",
+    .has_instances = true,
+    TABLE_PROVIDER(disk, SHARED_OF, struct disk_state, gather_physical, close_state, ORIGIN)};
 const struct provider pdh_logical_disk = {
     .name = "LogicalDisk",
-    .help = "The drives of this computer: their space, and the transfers of the device that holds them.",
     .index = 236,
+    .help = "The drives of this computer: their space, and the transfers of the device that holds them.",
     .has_instances = true,
-    TABLE_PROVIDER(logical, 22, logical_table, struct disk_state)};
+    TABLE_PROVIDER(disk, ALL_OF, struct disk_state, gather_logical, close_state,
+                   ORIGIN "; the device is the one whose mounted file system has the drive's size and free space; "
+                          "size_mb and free_mb: GetDiskFreeSpaceEx, in 1,048,576 bytes")};

@@ -8,75 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order of /proc/net/dev. */
-static const char *const columns[] = {"rx_bytes",      "rx_packets",    "rx_errs",      "rx_drop",  "rx_fifo",
-                                      "rx_frame",      "rx_compressed", "rx_multicast", "tx_bytes", "tx_packets",
-                                      "tx_errs",       "tx_drop",       "tx_fifo",      "tx_colls", "tx_carrier",
-                                      "tx_compressed", "speed"};
-enum { FILE_COLUMNS = 16, SPEED = FILE_COLUMNS, COLUMNS };
+#define OBJECT network_interface
+#define ROWS   "engine/pdh/network_interface_counters.def"
+#include "engine/pdh/counter_rows.inc"
 #define BIT(column) (1ull << (column))
-
-static const struct counter_schema counters[] = {
-    {.name = "Bytes Total/sec",
-     .help = "Bytes received and sent, with their frames.",
-     .type = PERF_COUNTER_BULK_COUNT,
-     .scale = -4,
-     .index = 388,
-     .source = "rx_bytes + tx_bytes"},
-    {.name = "Packets/sec",
-     .help = "Packets received and sent.",
-     .type = PERF_COUNTER_COUNTER,
-     .index = 400,
-     .source = "rx_packets + tx_packets"},
-    {.name = "Packets Received/sec",
-     .help = "Packets received.",
-     .type = PERF_COUNTER_COUNTER,
-     .index = 266,
-     .source = "rx_packets"},
-    {.name = "Packets Sent/sec",
-     .help = "Packets sent.",
-     .type = PERF_COUNTER_COUNTER,
-     .index = 452,
-     .source = "tx_packets"},
-    {.name = "Current Bandwidth",
-     .help = "Speed of the interface in bits per second, where its driver tells it.",
-     .type = PERF_COUNTER_LARGE_RAWCOUNT,
-     .scale = -6,
-     .index = 520,
-     .source = "speed * 1000000"},
-    {.name = "Bytes Received/sec",
-     .help = "Bytes received, with their frames.",
-     .type = PERF_COUNTER_BULK_COUNT,
-     .scale = -4,
-     .index = 264,
-     .source = "rx_bytes"},
-    {.name = "Packets Received Discarded",
-     .help = "Packets without a fault that were dropped on receipt, so far.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .index = 526,
-     .source = "rx_drop"},
-    {.name = "Packets Received Errors",
-     .help = "Packets received with an error, so far.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .index = 528,
-     .source = "rx_errs"},
-    {.name = "Bytes Sent/sec",
-     .help = "Bytes sent, with their frames.",
-     .type = PERF_COUNTER_BULK_COUNT,
-     .scale = -4,
-     .index = 506,
-     .source = "tx_bytes"},
-    {.name = "Packets Outbound Discarded",
-     .help = "Packets without a fault that were dropped in place of being sent, so far.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .index = 536,
-     .source = "tx_drop"},
-    {.name = "Packets Outbound Errors",
-     .help = "Packets that could not be sent for an error, so far.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .index = 538,
-     .source = "tx_errs"},
-};
 
 /* The files with the interfaces' speeds, beside the instances of the sample that asked for them last. */
 struct interface_state {
@@ -178,18 +113,16 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
         int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, row.name, row.length, 0);
         if (!cells)
             return E_OUTOFMEMORY;
-        for (size_t i = 0; i < row.count && i < FILE_COLUMNS; i++)
+        for (size_t i = 0; i < row.count && i < SPEED; i++)
             cells[i] = (int64_t)row.values[i];
     }
     return wanted & BIT(SPEED) ? add_speeds(s, source_root(source)) : S_OK;
 }
 
-static const struct table layout = {"/proc/net/dev, its 16 columns; speed: /sys/class/net/NAME/speed, in Mbit/s",
-                                    columns, COLUMNS, gather, close_state};
-
 const struct provider pdh_network_interface = {
     .name = "Network Interface",
-    .help = "The network interfaces of this computer, under their Linux names.",
     .index = 510,
+    .help = "The network interfaces of this computer, under their Linux names.",
     .has_instances = true,
-    TABLE_PROVIDER(counters, sizeof counters / sizeof *counters, layout, struct interface_state)};
+    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, gather, close_state,
+                   "/proc/net/dev, its 16 columns; speed: /sys/class/net/NAME/speed, in Mbit/s")};

@@ -4,18 +4,12 @@
 
 #include <string.h>
 
-static const struct counter_schema paging[] = {
-    {.name = "% Usage",
-     .help = "Share of the paging space that is in use.",
-     .type = PERF_RAW_FRACTION,
-     .base = 1,
-     .index = 702,
-     .source = "used"},
-    {.type = PERF_RAW_BASE, .source = "size"},
-};
-
-enum { SWAP_SIZE, SWAP_USED, COLUMNS };
-static const char *const columns[] = {"size", "used"};
+#define OBJECT paging
+#define ROWS   "engine/pdh/paging_file_counters.def"
+#include "engine/pdh/counter_rows.inc"
+#define OBJECT cache
+#define ROWS   "engine/pdh/cache_counters.def"
+#include "engine/pdh/counter_rows.inc"
 
 static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
@@ -36,30 +30,14 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
         cells[SWAP_SIZE] = (int64_t)row.values[0];
         cells[SWAP_USED] = (int64_t)row.values[1];
     }
-    return table_add(o->state, ROW_TOTAL, NULL, "_Total", 6, 0) ? S_OK : E_OUTOFMEMORY;
+    return table_add_total(o->state, false, 0);
 }
 
-static const struct counter_schema cache[] = {
-    {.name = "Dirty Pages",
-     .help = "Pages of files in memory that have been changed and not yet written.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .source = "vmstat.nr_dirty"},
-    {.name = "Dirty Page Threshold",
-     .help = "Number of dirty pages from which on programs that write have to wait until pages have been "
-             "written.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .source = "vmstat.nr_dirty_threshold"},
-};
-
-static const struct table layout = {"/proc/swaps, in 1,024 bytes", columns, COLUMNS, gather, NULL};
-static const struct table plain = {0};
-const struct provider pdh_paging_file = {.name = "Paging File",
-                                         .help = "The paging space of this computer: swap files and partitions.",
-                                         .index = 700,
-                                         .has_instances = true,
-                                         TABLE_PROVIDER(paging, 1, layout, struct table_state)};
-
-const struct provider pdh_cache = {.name = "Cache",
-                                   .help = "The cache of files in main memory.",
-                                   .index = 86,
-                                   TABLE_PROVIDER(cache, sizeof cache / sizeof *cache, plain, struct table_state)};
+const struct provider pdh_paging_file = {
+    .name = "Paging File",
+    .index = 700,
+    .help = "The paging space of this computer: swap files and partitions.",
+    .has_instances = true,
+    TABLE_PROVIDER(paging, ALL_OF, struct table_state, gather, NULL, "/proc/swaps, in 1,024 bytes")};
+const struct provider pdh_cache = {
+    .name = "Cache", .index = 86, .help = "The cache of files in main memory.", KEYS_PROVIDER(cache)};

@@ -8,85 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, INTERRUPTS, CLOCK_INTERRUPTS, SOFTIRQS, MHZ, MAX_MHZ, COLUMNS };
+#define OBJECT processor
+#define ROWS   "engine/pdh/processor_counters.def"
+#include "engine/pdh/counter_rows.inc"
 _Static_assert((int)SOFTIRQ == (int)CPU_SOFTIRQ, "the first columns are the times of a processor");
-static const char *const columns[] = {"user",    "nice",       "system",           "idle",     "iowait", "irq",
-                                      "softirq", "interrupts", "clock_interrupts", "softirqs", "mhz",    "max_mhz"};
-
 #define BIT(column) (1ull << (column))
-
-/* Times are in 10 ms. */
-#define PROCESSOR_COUNTERS                                                                                             \
-    {.name = "% Processor Time",                                                                                       \
-     .help = "Share of the time in which the processor was not idle. Waiting for a disk counts as idle; time that a "  \
-             "hypervisor took away counts as busy.",                                                                   \
-     .type = PERF_100NSEC_TIMER_INV,                                                                                   \
-     .index = 6,                                                                                                       \
-     .total = TOTAL_MEAN,                                                                                              \
-     .source = "idle * 100000 + iowait * 100000"},                                                                     \
-        {.name = "% User Time",                                                                                        \
-         .help = "Share of the time that programs spent in their own code.",                                           \
-         .type = PERF_100NSEC_TIMER,                                                                                   \
-         .index = 142,                                                                                                 \
-         .total = TOTAL_MEAN,                                                                                          \
-         .source = "user * 100000 + nice * 100000"},                                                                   \
-        {.name = "% Privileged Time",                                                                                  \
-         .help = "Share of the time spent in the kernel, its interrupt handlers included.",                            \
-         .type = PERF_100NSEC_TIMER,                                                                                   \
-         .index = 144,                                                                                                 \
-         .total = TOTAL_MEAN,                                                                                          \
-         .source = "system * 100000 + irq * 100000 + softirq * 100000"},                                               \
-        {.name = "Interrupts/sec",                                                                                     \
-         .help = "Interrupts that the processor took: from devices, the clock and other processors.",                  \
-         .type = PERF_COUNTER_COUNTER,                                                                                 \
-         .scale = -2,                                                                                                  \
-         .index = 148,                                                                                                 \
-         .source = "interrupts"},                                                                                      \
-        {.name = "% DPC Time",                                                                                         \
-         .help = "Share of the time spent on work that interrupt handlers put off (soft interrupts).",                 \
-         .type = PERF_100NSEC_TIMER,                                                                                   \
-         .index = 696,                                                                                                 \
-         .total = TOTAL_MEAN,                                                                                          \
-         .source = "softirq * 100000"},                                                                                \
-        {.name = "% Interrupt Time",                                                                                   \
-         .help = "Share of the time spent in interrupt handlers. A kernel without exact accounting of their times "    \
-                 "shows little of it.",                                                                                \
-         .type = PERF_100NSEC_TIMER,                                                                                   \
-         .index = 698,                                                                                                 \
-         .total = TOTAL_MEAN,                                                                                          \
-         .source = "irq * 100000"},                                                                                    \
-        {.name = "DPCs Queued/sec",                                                                                    \
-         .help = "Soft interrupts that ran: work that interrupt handlers put off.",                                    \
-         .type = PERF_COUNTER_COUNTER,                                                                                 \
-         .source = "softirqs"},                                                                                        \
-    {                                                                                                                  \
-        .name = "% Idle Time",                                                                                         \
-        .help = "Share of the time in which the processor was idle, waiting for a disk "                               \
-                "included.",                                                                                           \
-        .type = PERF_100NSEC_TIMER, .index = 1746, .total = TOTAL_MEAN, .source = "idle * 100000 + iowait * 100000"    \
-    }
-
-static const struct counter_schema processor[] = {PROCESSOR_COUNTERS};
-static const struct counter_schema information[] = {
-    PROCESSOR_COUNTERS,
-    {.name = "Clock Interrupts/sec",
-     .help = "Interrupts of the processor's own clock.",
-     .type = PERF_COUNTER_COUNTER,
-     .scale = -2,
-     .source = "clock_interrupts"},
-    {.name = "Processor Frequency",
-     .help = "Clock of the processor as the kernel tells it now, in MHz.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .total = TOTAL_MEAN,
-     .source = "mhz"},
-    {.name = "% of Maximum Frequency",
-     .help = "Clock of the processor as a share of the highest that it can have.",
-     .type = PERF_RAW_FRACTION,
-     .total = TOTAL_MEAN,
-     .base = 11,
-     .source = "mhz"},
-    {.type = PERF_RAW_BASE, .total = TOTAL_MEAN, .source = "max_mhz"},
-};
 
 /* What cpufreq tells of one processor; the files are there on few virtual machines. */
 struct frequency {
@@ -206,9 +132,7 @@ static HRESULT gather_processors(struct counter_object *o, struct source *source
             return E_OUTOFMEMORY;
         fill(s, i, wanted, cells);
     }
-    if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, hash_of(&s->cpus)))
-        return E_OUTOFMEMORY;
-    return hr;
+    return SUCCEEDED(hr) ? table_add_total(&s->table, false, hash_of(&s->cpus)) : hr;
 }
 
 /* Reads a file once. *text is from memory_alloc. */
@@ -343,27 +267,22 @@ static HRESULT gather_information(struct counter_object *o, struct source *sourc
     for (uint32_t node = 0; SUCCEEDED(hr) && node <= last; node++)
         hr = add_node(s, node, wanted, mhz);
     memory_free(mhz);
-    if (SUCCEEDED(hr) && !table_add(&s->table, ROW_TOTAL, NULL, "_Total", 6, hash_of(&s->cpus)))
-        return E_OUTOFMEMORY;
-    return hr;
+    return SUCCEEDED(hr) ? table_add_total(&s->table, false, hash_of(&s->cpus)) : hr;
 }
 
 #define ORIGIN                                                                                                         \
     "user to softirq: /proc/stat, per processor, in 10 ms; interrupts and clock_interrupts: /proc/interrupts, the "    \
     "processor's column and its LOC line; softirqs: /proc/softirqs, the processor's column"
-static const struct table processor_table = {ORIGIN, columns, COLUMNS, gather_processors, close_state};
-static const struct table information_table = {
-    ORIGIN "; mhz and max_mhz: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and cpuinfo_max_freq, mhz else "
-           "\"cpu MHz\" of /proc/cpuinfo",
-    columns, COLUMNS, gather_information, close_state};
-
-const struct provider pdh_processor = {.name = "Processor",
-                                       .help = "How the processors of this computer spend their time.",
-                                       .index = 238,
-                                       .has_instances = true,
-                                       TABLE_PROVIDER(processor, 8, processor_table, struct processor_state)};
+const struct provider pdh_processor = {
+    .name = "Processor",
+    .index = 238,
+    .help = "How the processors of this computer spend their time.",
+    .has_instances = true,
+    TABLE_PROVIDER(processor, SHARED_OF, struct processor_state, gather_processors, close_state, ORIGIN)};
 const struct provider pdh_processor_information = {
     .name = "Processor Information",
     .help = "The processors of this computer by NUMA node: \"node,number in the node\", and totals.",
     .has_instances = true,
-    TABLE_PROVIDER(information, 11, information_table, struct processor_state)};
+    TABLE_PROVIDER(processor, ALL_OF, struct processor_state, gather_information, close_state,
+                   ORIGIN "; mhz and max_mhz: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and "
+                          "cpuinfo_max_freq, mhz else \"cpu MHz\" of /proc/cpuinfo")};

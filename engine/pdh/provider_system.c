@@ -4,53 +4,10 @@
 #include "engine/os/clock.h"
 #include "engine/pdh/providers.h"
 
-enum { BOOT, PROCESSES, THREADS, WAITING, COLUMNS };
-static const char *const columns[] = {"boot", "processes", "threads", "waiting"};
+#define OBJECT system
+#define ROWS   "engine/pdh/system_counters.def"
+#include "engine/pdh/counter_rows.inc"
 #define BIT(column) (1ull << (column))
-
-static const struct counter_schema system_counters[] = {
-    {.name = "Context Switches/sec",
-     .help = "Switches from one thread to another, over all processors.",
-     .type = PERF_COUNTER_COUNTER,
-     .scale = -2,
-     .index = 146,
-     .source = "stat.ctxt"},
-    {.name = "System Up Time",
-     .help = "Seconds since this computer was started.",
-     .type = PERF_ELAPSED_TIME,
-     .scale = -5,
-     .index = 674,
-     .source = "boot"},
-    {.name = "Processor Queue Length",
-     .help = "Threads that are ready to run and wait for a processor. Those that run are not counted.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .scale = 1,
-     .index = 44,
-     .source = "waiting"},
-    {.name = "Processes",
-     .help = "Number of the processes that the object Process lists.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .index = 248,
-     .source = "processes"},
-    {.name = "Threads",
-     .help = "Number of threads of the processes that the object Process lists.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .index = 250,
-     .source = "threads"},
-};
-
-static const struct counter_schema object_counters[] = {
-    {.name = "Processes",
-     .help = "Number of the processes that the object Process lists.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .index = 248,
-     .source = "processes"},
-    {.name = "Threads",
-     .help = "Number of threads of the processes that the object Process lists.",
-     .type = PERF_COUNTER_RAWCOUNT,
-     .index = 250,
-     .source = "threads"},
-};
 
 struct system_state {
     struct table_state table;
@@ -135,13 +92,11 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
 #define ORIGIN                                                                                                         \
     "processes and threads: the processes that the object Process lists; boot: the kernel's time since its start; "    \
     "waiting: procs_running of /proc/stat less the number of processors"
-static const struct table system_table = {ORIGIN, columns, COLUMNS, gather, close_state};
-
 const struct provider pdh_system = {.name = "System",
-                                    .help = "This computer as a whole.",
                                     .index = 2,
-                                    TABLE_PROVIDER(system_counters, 5, system_table, struct system_state)};
+                                    .help = "This computer as a whole.",
+                                    TABLE_PROVIDER(system, ALL_OF, struct system_state, gather, close_state, ORIGIN)};
 const struct provider pdh_objects = {.name = "Objects",
-                                     .help = "How many things of each kind the system has.",
                                      .index = 260,
-                                     TABLE_PROVIDER(object_counters, 2, system_table, struct system_state)};
+                                     .help = "How many things of each kind the system has.",
+                                     TABLE_PROVIDER(system, MORE_OF, struct system_state, gather, close_state, ORIGIN)};

@@ -186,6 +186,11 @@ int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *
     return cells;
 }
 
+HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key)
+{
+    return table_add(t, ROW_TOTAL, with_parent ? "_Total" : NULL, "_Total", 6, key) ? S_OK : E_OUTOFMEMORY;
+}
+
 /* The columns of the one row that come from kernel files. *read counts the files that could be read. */
 static HRESULT gather_keys(struct counter_object *o, struct source *source, uint64_t columns, unsigned *read)
 {

@@ -64,9 +64,31 @@ void table_close(struct counter_object *o);
 int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *parent, const char *name, size_t length,
                    uint64_t key);
 
-/* Initialisers of a provider that is a table, behind .name, .help and .index. */
-#define TABLE_PROVIDER(rows, shown, layout, state_type)                                                                \
-    .counters = (rows), .counter_count = (shown), .value_count = (uint32_t)(sizeof(rows) / sizeof *(rows)),            \
-    .sample = table_sample, .close = table_close, .state_size = sizeof(state_type), .table = &(layout)
+/* The row of all plain ones, "_Total", of the parent "_Total" where the others have one. */
+HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key);
+
+/* Names of what the rows of an object's counters make (counter_rows.inc). */
+#define TABLE_NAME_OF(object, what) object##_##what
+#define TABLE_NAME(object, what)    TABLE_NAME_OF(object, what)
+
+/* Which of the counters of the rows an object has: all, those without MORE, or those of MORE alone, which then have no
+   bases. */
+#define SOME_OF(rows, first, shown, values)                                                                            \
+    .counters = rows##_counters + (first), .counter_count = (shown), .value_count = (values) - (first)
+#define ALL_OF(rows)    SOME_OF(rows, 0, rows##_all, rows##_values)
+#define SHARED_OF(rows) SOME_OF(rows, 0, rows##_shared, rows##_values)
+#define MORE_OF(rows)   SOME_OF(rows, rows##_shared, rows##_all - rows##_shared, rows##_all)
+
+/* Initialisers of a provider that is a table, behind .name, .index, .help and .has_instances: the rows and which of
+   them, the type of the object's state, and the members of struct table. */
+#define TABLE_PROVIDER(rows, which, state_type, gatherer, closer, columns_origin)                                      \
+    which(rows), .sample = table_sample, .close = table_close, .state_size = sizeof(state_type),                       \
+                 .table = &(const struct table)                                                                        \
+    {                                                                                                                  \
+        .origin = (columns_origin), .columns = rows##_columns, .column_count = rows##_width, .gather = (gatherer),     \
+        .close = (closer)                                                                                              \
+    }
+/* The same for one without instances and columns: all is from kernel files. */
+#define KEYS_PROVIDER(rows) TABLE_PROVIDER(rows, ALL_OF, struct table_state, NULL, NULL, NULL)
 
 #endif
