@@ -316,7 +316,7 @@ HRESULT property_put(void *interface_pointer, size_t row, const void *in)
     struct value v;
     HRESULT hr = from_com(p, in, &v);
     if (SUCCEEDED(hr))
-        hr = object_put(o, p, &v);
+        hr = object_give(o, p, &v);
     value_free(&v);
     return SUCCEEDED(hr) ? hr : com_result(interface_pointer, hr);
 }

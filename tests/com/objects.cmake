@@ -32,3 +32,6 @@ openpla_test_properties(test_threads.in_process)
 add_test(NAME test_threads.facade COMMAND test_threads facade)
 openpla_test_properties(test_threads.facade ";server")
 set_tests_properties(test_threads.in_process test_threads.facade PROPERTIES RESOURCE_LOCK sets_of_test_threads)
+
+# The skin's own code, linked in, so that its allocations can be counted.
+openpla_test(test_convert ${CMAKE_CURRENT_LIST_DIR}/test_convert.c LINK openpla_com)
