@@ -3,8 +3,8 @@
 #include "com/class_table.h"
 
 struct com_class com_classes[] = {
-#define COM_CLASS(model, I, base) {&model##_class, &IID_##I, base, &I##_vtable, NULL},
-#include "com/class_table.def"
-#undef COM_CLASS
+#define CLASS(model, I, base) {&model##_class, &IID_##I, base, &I##_vtable, NULL},
+#include "engine/model/classes.def"
+#undef CLASS
 };
 const size_t com_classes_count = sizeof com_classes / sizeof com_classes[0];

@@ -5,10 +5,10 @@
 
 #include "com/skin.h"
 
-#define COM_CLASS(model, I, base)                                                                                      \
+#define CLASS(model, I, base)                                                                                          \
     extern const I##Vtbl I##_vtable;                                                                                   \
     typedef I *COM_OBJECT_##model;
-#include "com/class_table.def"
-#undef COM_CLASS
+#include "engine/model/classes.def"
+#undef CLASS
 
 #endif

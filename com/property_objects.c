@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects that are their properties and nothing else. */
+#include "com/class_table.h"
 
 /* MS-PLA 3.2.4.3. */
 #define INTERFACE IFolderAction

@@ -90,7 +90,7 @@ static void add_values(struct text_buffer *b, const struct property *p)
 
 static void add_item_elements(struct text_buffer *b, const struct object *o, const struct property *p)
 {
-    const struct class *const *c = row_child_class(o, p)->item_classes;
+    const struct class *const *c = object_child(o, p)->class->item_classes;
     text_buffer_add(b, "an element for each item: ");
     for (size_t i = 0; c[i]; i++)
         text_buffer_format(b, "%s`<%s>`", i ? ", " : "", c[i]->name);

@@ -14,23 +14,9 @@
 /* ---- interfaces and their rows ---- */
 
 static const struct class *const classes[] = {
-    &data_collector_set_class,
-    &data_manager_class,
-    &folder_action_class,
-    &folder_action_collection_class,
-    &performance_counter_collector_class,
-    &trace_data_collector_class,
-    &configuration_collector_class,
-    &alert_collector_class,
-    &api_tracing_collector_class,
-    &trace_data_provider_class,
-    &set_schedule_class,
-    &trace_data_provider_collection_class,
-    &set_schedule_collection_class,
-    &data_collector_collection_class,
-    &data_collector_set_collection_class,
-    &value_map_item_class,
-    &value_map_class,
+#define CLASS(model, I, base) &model##_class,
+#include "engine/model/classes.def"
+#undef CLASS
 };
 
 /* The rows that every collector begins with. */
@@ -140,11 +126,6 @@ void specimen_release(struct specimen *s)
     object_release(s->object);
     object_release(s->set);
     memset(s, 0, sizeof *s);
-}
-
-const struct class *row_child_class(const struct object *o, const struct property *p)
-{
-    return (*(struct object *const *)((const char *)o + p->offset))->class;
 }
 
 /* ---- codes ---- */

@@ -64,8 +64,6 @@ struct specimen {
 };
 HRESULT specimen_create(const struct class *class, struct specimen *out);
 void specimen_release(struct specimen *s);
-/* The class of the object that a row holds. */
-const struct class *row_child_class(const struct object *o, const struct property *p);
 
 /* Text for XML and for Markdown outside of code: & < > escaped. */
 void add_escaped(struct text_buffer *b, const char *text);

@@ -189,7 +189,7 @@ static void add_element(struct schema *s, const struct object *o, const struct p
 {
     const char *type = type_name(p);
     if (p->kind == PROPERTY_OBJECT) {
-        const struct class *child = row_child_class(o, p);
+        const struct class *child = object_child(o, p)->class;
         want_type(s, child);
         type = child->name;
     }
@@ -233,7 +233,7 @@ static HRESULT add_class(struct schema *s, const struct class *class)
     for (size_t i = 0; i < class->property_count; i++) {
         const struct property *p = &class->properties[i];
         if (p->xml_use == XML_ITEMS) {
-            add_items(s, row_child_class(specimen.object, p));
+            add_items(s, object_child(specimen.object, p)->class);
             continue;
         }
         if (p->xml_use == XML_HIDDEN)

@@ -59,13 +59,10 @@ static HRESULT alert_get_display_names(struct object *o, const struct property *
     return collector_get_display_texts(o, &c->AlertDisplayNames, &c->AlertThresholds, out);
 }
 
-static const struct property properties[] = {
-#define PROPERTY_STRUCT alert_collector
-#define PROPERTY        PROPERTY_ROW
-#include "engine/model/alert_collector.def"
-#undef PROPERTY
-#undef PROPERTY_STRUCT
-};
+#define CLASS     alert_collector
+#define INTERFACE IAlertDataCollector
+#define ROWS      "engine/model/alert_collector.def"
+#include "engine/model/class_rows.inc"
 
 static const char *extension(const struct object *o)
 {
@@ -73,12 +70,22 @@ static const char *extension(const struct object *o)
     return ""; /* an alert writes no file */
 }
 
+static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+{
+    static const char *const unused[] = {
+        "FileName", "FileNameFormat", "FileNameFormatPattern", "LogAppend", "LogCircular", "LogOverwrite", NULL};
+    (void)o;
+    HRESULT hr = validation_unused(v, unused, "an alert writes no file");
+    return FAILED(hr) || ((const struct alert_collector *)copy)->Task[0]
+               ? hr
+               : validation_tell(v, PLA_S_PROPERTY_IGNORED, "TaskArguments", "there is no Task");
+}
+
 const struct class alert_collector_class = {
     .name = "AlertDataCollector",
-    .size = sizeof(struct alert_collector),
-    .properties = properties,
-    .property_count = IAlertDataCollector_count,
+    CLASS_ROWS(alert_collector, IAlertDataCollector),
     .created = collector_created,
     .read_live = collector_read_live,
     .extension = extension,
+    .validate = validate,
 };

@@ -15,13 +15,10 @@ static HRESULT configuration_check_keys(struct object *o, const struct property 
     return FAILED(hr) ? hr : check_no_duplicates(p, &in->texts);
 }
 
-static const struct property properties[] = {
-#define PROPERTY_STRUCT configuration_collector
-#define PROPERTY        PROPERTY_ROW
-#include "engine/model/configuration_collector.def"
-#undef PROPERTY
-#undef PROPERTY_STRUCT
-};
+#define CLASS     configuration_collector
+#define INTERFACE IConfigurationDataCollector
+#define ROWS      "engine/model/configuration_collector.def"
+#include "engine/model/class_rows.inc"
 
 static const char *extension(const struct object *o)
 {
@@ -29,12 +26,19 @@ static const char *extension(const struct object *o)
     return ".xml";
 }
 
+static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+{
+    static const char *const unused[] = {"LogCircular", "LogAppend", NULL};
+    (void)o;
+    HRESULT hr = collector_validate_name(v, (const struct data_collector *)copy);
+    return FAILED(hr) ? hr : validation_unused(v, unused, "a configuration is written once");
+}
+
 const struct class configuration_collector_class = {
     .name = "ConfigurationDataCollector",
-    .size = sizeof(struct configuration_collector),
-    .properties = properties,
-    .property_count = IConfigurationDataCollector_count,
+    CLASS_ROWS(configuration_collector, IConfigurationDataCollector),
     .created = collector_created,
     .read_live = collector_read_live,
     .extension = extension,
+    .validate = validate,
 };

@@ -14,6 +14,16 @@ struct data_collector *collector_of(struct object *collector)
     return (struct data_collector *)collector;
 }
 
+#define BEGINS_AS_ALL_DO(kind, I)                                                                                      \
+    _Static_assert(offsetof(struct kind, Index) == offsetof(struct data_collector, Index) &&                           \
+                       (int)I##_Index == (int)IPerformanceCounterDataCollector_Index,                                  \
+                   "its rows do not begin with those of data_collector.def")
+BEGINS_AS_ALL_DO(performance_counter_collector, IPerformanceCounterDataCollector);
+BEGINS_AS_ALL_DO(trace_data_collector, ITraceDataCollector);
+BEGINS_AS_ALL_DO(configuration_collector, IConfigurationDataCollector);
+BEGINS_AS_ALL_DO(alert_collector, IAlertDataCollector);
+BEGINS_AS_ALL_DO(api_tracing_collector, IApiTracingDataCollector);
+
 /* By DataCollectorType. */
 static const struct class *const classes[] = {&performance_counter_collector_class, &trace_data_collector_class,
                                               &configuration_collector_class,       &alert_collector_class,
@@ -313,6 +323,33 @@ HRESULT texts_common(const struct texts *a, const struct texts *b, const char **
     }
     memory_free(met);
     return met ? S_OK : E_OUTOFMEMORY;
+}
+
+/* ---- what Commit tells ---- */
+
+HRESULT collector_validate_name(const struct validation *v, const struct data_collector *c)
+{
+    bool missing = (c->FileNameFormat & FORMAT_PATTERN) && !c->FileNameFormatPattern[0];
+    return missing ? validation_tell(v, PLA_E_PROPERTY_CONFLICT, "FileNameFormatPattern",
+                                     "FileNameFormat asks for a pattern and there is none")
+                   : S_OK;
+}
+
+HRESULT collector_validate_log(const struct validation *v, const struct data_collector *c, bool appends)
+{
+    bool limited = v->set->SegmentMaxSize != 0, anew = c->LogOverwrite || c->LogCircular;
+    const struct finding findings[] = {
+        {!c->LogCircular && !limited, PLA_S_PROPERTY_IGNORED, "LogCircular",
+         "without SegmentMaxSize no file is circular"},
+        {c->LogCircular && !limited, PLA_E_PROPERTY_CONFLICT, "LogCircular", "a circular file needs SegmentMaxSize"},
+        {!appends, PLA_S_PROPERTY_IGNORED, "LogAppend", "this log format does not append"},
+        {anew && !c->LogAppend, PLA_S_PROPERTY_IGNORED, "LogAppend",
+         "a file that is overwritten or circular is not appended to"},
+        {anew && c->LogAppend, PLA_E_PROPERTY_CONFLICT, "LogAppend",
+         "a file cannot be appended to and overwritten or circular"},
+    };
+    HRESULT hr = collector_validate_name(v, c);
+    return FAILED(hr) ? hr : validation_tell_all(v, findings, sizeof findings / sizeof findings[0]);
 }
 
 /* ---- the collection ---- */

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_DATA_COLLECTOR_H
 #define OPENPLA_DATA_COLLECTOR_H
 
-#include "engine/model/model.h"
+#include "engine/model/validate.h"
 
 HRESULT collector_check_name(struct object *o, const struct property *p, const struct value *in);
 /* One of a set that was given none gets one. */
@@ -24,17 +24,16 @@ HRESULT collector_created(struct object *o);
 HRESULT collector_read_live(struct object *o, unsigned parts, struct set_live *out);
 HRESULT collector_get_display_texts(struct object *o, const struct texts *shown, const struct texts *list,
                                     struct value *out);
-/* What the format of a counter collector's log is to the model: columns of engine/log/log_formats.def. */
-struct counter_log_rules {
-    const char *extension;
-    bool is_file, appends;
-};
-const struct counter_log_rules *counter_log_rules(const struct object *o); /* under the lock, or of a copy */
 /* What lists have in common: E_INVALIDARG with the index; PLA_E_NO_DUPLICATES with the text. */
 HRESULT check_no_empty_item(const struct property *p, const struct texts *list);
 HRESULT check_no_duplicates(const struct property *p, const struct texts *list);
 /* The first text of `a` that `b` has too, in any case; NULL: there is none. */
 HRESULT texts_common(const struct texts *a, const struct texts *b, const char **common);
+
+/* Of a collector whose file's name may have a pattern, and of one that writes a log file of its own, in a format that
+   `appends` to one or does not. */
+HRESULT collector_validate_name(const struct validation *v, const struct data_collector *c);
+HRESULT collector_validate_log(const struct validation *v, const struct data_collector *c, bool appends);
 
 /* Whether a trace collector's providers differ: a GUID may be put after the provider was added. PLA_E_NO_DUPLICATES,
    naming it (MS-PLA 2.2.1). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The data collector set: what its rows leave to code. MS-PLA 3.2.4.1. */
-#include "engine/model/model.h"
 #include "engine/model/name_pattern.h"
+#include "engine/model/validate.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
@@ -252,13 +252,10 @@ static HRESULT set_check_security(struct object *o, const struct property *p, co
 
 /* ---- the class ---- */
 
-static const struct property set_properties[] = {
-#define PROPERTY_STRUCT data_collector_set
-#define PROPERTY        PROPERTY_ROW
-#include "engine/model/data_collector_set.def"
-#undef PROPERTY
-#undef PROPERTY_STRUCT
-};
+#define CLASS     data_collector_set
+#define INTERFACE IDataCollectorSet
+#define ROWS      "engine/model/data_collector_set.def"
+#include "engine/model/class_rows.inc"
 
 static HRESULT set_created(struct object *o)
 {
@@ -326,13 +323,42 @@ static void set_exchanged(struct object *a_, struct object *b_)
     b->latest_put = latest_put;
 }
 
+/* Tells of user values that are not stored as they are (DECISIONS 3). */
+static HRESULT validate_values(const struct validation *v, const struct data_collector_set *set)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < set->value_count; i++) {
+        if (xml_holds(set->values[i].key) && xml_holds(set->values[i].value))
+            continue;
+        char *key = text_format("Value[%s]", set->values[i].key);
+        hr = key ? issues_add(v->issues, E_INVALIDARG, key,
+                              "it holds characters that XML cannot, which are stored as U+FFFD")
+                 : E_OUTOFMEMORY;
+        memory_free(key);
+    }
+    return hr;
+}
+
+static HRESULT set_rules(const struct validation *v, struct object *o, const struct object *copy)
+{
+    const struct data_collector_set *set = (const struct data_collector_set *)copy;
+    const struct finding findings[] = {
+        {!set->Task[0], PLA_S_PROPERTY_IGNORED, "TaskArguments", "there is no Task"},
+        {!(set->SubdirectoryFormat & FORMAT_PATTERN), PLA_S_PROPERTY_IGNORED, "SubdirectoryFormatPattern",
+         "SubdirectoryFormat does not ask for a pattern"},
+        {set->has_credentials, PLA_S_PROPERTY_IGNORED, "UserAccount", "the set runs under the server's account"},
+    };
+    (void)o;
+    HRESULT hr = validation_tell_all(v, findings, sizeof findings / sizeof findings[0]);
+    return FAILED(hr) ? hr : validate_values(v, set);
+}
+
 const struct class data_collector_set_class = {
     .name = "DataCollectorSet",
-    .size = sizeof(struct data_collector_set),
-    .properties = set_properties,
-    .property_count = IDataCollectorSet_count,
+    CLASS_ROWS(data_collector_set, IDataCollectorSet),
     .created = set_created,
     .read_live = read_live,
+    .validate = set_rules,
     .destroyed = set_destroyed,
     .copied = set_copied,
     .exchanged = set_exchanged,
@@ -429,41 +455,5 @@ HRESULT set_get_value(struct object *o, const char *key, char **value)
         hr = error_set(E_INVALIDARG, "GetValue: no value has the key '%s'", key);
     }
     object_unlock(o);
-    return hr;
-}
-
-/* The key of the first value from *at on that XML cannot hold, NULL if there is none. *at goes behind it. */
-static HRESULT next_unholdable(struct data_collector_set *set, size_t *at, char **key)
-{
-    HRESULT hr = S_OK;
-    *key = NULL;
-    object_lock(&set->object);
-    for (; !*key && SUCCEEDED(hr) && *at < set->value_count; ++*at) {
-        const struct user_value *v = &set->values[*at];
-        if (xml_holds(v->key) && xml_holds(v->value))
-            continue;
-        *key = text_copy(v->key);
-        hr = *key ? S_OK : E_OUTOFMEMORY;
-    }
-    object_unlock(&set->object);
-    return hr;
-}
-
-HRESULT values_validate(struct object *set, struct object *issues)
-{
-    size_t at = 0;
-    char *key;
-    HRESULT hr = next_unholdable(set_of(set), &at, &key);
-    while (SUCCEEDED(hr) && key) {
-        char *path = text_format("Value[%s]", key);
-        hr = path ? issues_add(issues, E_INVALIDARG, path,
-                               "it holds characters that XML cannot, which are stored as U+FFFD")
-                  : E_OUTOFMEMORY;
-        memory_free(path);
-        memory_free(key);
-        key = NULL;
-        if (SUCCEEDED(hr))
-            hr = next_unholdable(set_of(set), &at, &key);
-    }
     return hr;
 }

@@ -5,18 +5,13 @@
 
 #include <string.h>
 
-static const struct property action_properties[] = {
-#define PROPERTY_STRUCT folder_action
-#define PROPERTY        PROPERTY_ROW
-#include "engine/model/folder_action.def"
-#undef PROPERTY
-#undef PROPERTY_STRUCT
-};
+#define CLASS     folder_action
+#define INTERFACE IFolderAction
+#define ROWS      "engine/model/folder_action.def"
+#include "engine/model/class_rows.inc"
 const struct class folder_action_class = {
     .name = "FolderAction",
-    .size = sizeof(struct folder_action),
-    .properties = action_properties,
-    .property_count = IFolderAction_count,
+    CLASS_ROWS(folder_action, IFolderAction),
 };
 
 static const struct class *const action_items[] = {&folder_action_class, NULL};
@@ -51,13 +46,10 @@ static HRESULT manager_check_xml(struct object *o, const struct property *p, con
     return FAILED(hr) ? error_prefix(hr, "%s", p->name) : hr;
 }
 
-static const struct property manager_properties[] = {
-#define PROPERTY_STRUCT data_manager
-#define PROPERTY        PROPERTY_ROW
-#include "engine/model/data_manager.def"
-#undef PROPERTY
-#undef PROPERTY_STRUCT
-};
+#define CLASS     data_manager
+#define INTERFACE IDataManager
+#define ROWS      "engine/model/data_manager.def"
+#include "engine/model/class_rows.inc"
 
 static HRESULT created(struct object *o)
 {
@@ -66,8 +58,6 @@ static HRESULT created(struct object *o)
 
 const struct class data_manager_class = {
     .name = "DataManager",
-    .size = sizeof(struct data_manager),
-    .properties = manager_properties,
-    .property_count = IDataManager_count,
+    CLASS_ROWS(data_manager, IDataManager),
     .created = created,
 };

@@ -7,6 +7,8 @@
 
 #include <stdatomic.h>
 
+struct validation;
+
 /* What all objects of one kind share. */
 struct class
 {
@@ -24,6 +26,9 @@ struct class
        it is in none. May be NULL. */
     HRESULT (*read_live)(struct object *o, unsigned parts, struct set_live *out);
     const char *(*extension)(const struct object *o); /* of a collector's file, with its dot; under the lock */
+    /* What Commit has to tell of the object (engine/model/validate.h); without the lock. `copy` is one consistent state
+       of its rows, ours alone; fails only for what makes Commit itself fail. May be NULL. */
+    HRESULT (*validate)(const struct validation *v, struct object *o, const struct object *copy);
     /* What is not in rows; each may be NULL. */
     void (*destroyed)(struct object *o);
     HRESULT (*copied)(const struct object *from, struct object *to);
@@ -74,6 +79,8 @@ bool object_field_stands(struct object *o, const struct property *p);
 HRESULT object_put(struct object *o, const struct property *p, const struct value *in);
 /* The same, and takes over what *in holds, which is empty then; on failure that stays the caller's. */
 HRESULT object_give(struct object *o, const struct property *p, struct value *in);
+/* What a row of the kind PROPERTY_OBJECT holds, which stays the same for the object's life; else NULL. Borrowed. */
+struct object *object_child(const struct object *o, const struct property *p);
 /* The field itself, past the row's getter. */
 HRESULT object_get_field(struct object *o, const struct property *p, struct value *out);
 HRESULT object_put_default(struct object *o, const struct property *p);
@@ -149,43 +156,41 @@ struct set_verbs {
     void (*destroyed)(struct object *set); /* frees `peer`; NULL: there is none */
 };
 
-struct data_collector_set {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/data_collector_set.def"
-#undef PROPERTY
-    struct user_value *values;
-    size_t value_count, value_capacity;
-    const char *space;    /* namespace when bound by Commit or Query, else NULL; static text */
-    const char *category; /* namespace that the object's class fixes, else NULL; static text */
-    bool one_collector;   /* Add refuses a second one: of namespaces whose sets are one trace */
-    bool serial_put;      /* SerialNumber was put, or came in XML, since the last Query (DECISIONS 13) */
-    bool latest_put;      /* the same for LatestOutputLocation */
-    bool has_credentials;
-    const struct set_verbs *verbs; /* NULL: the fields are all there is */
-    void *peer;                    /* the verbs' own, under the lock */
-};
+#define CLASS(model, I, base) extern const struct class model##_class;
+#include "engine/model/classes.def"
+#undef CLASS
+
+/* What a set has besides its rows:
+   space          namespace when bound by Commit or Query, else NULL; static text
+   category       namespace that the object's class fixes, else NULL; static text
+   one_collector  Add refuses a second one: of namespaces whose sets are one trace
+   serial_put     SerialNumber was put, or came in XML, since the last Query (DECISIONS 13)
+   latest_put     the same for LatestOutputLocation
+   verbs          NULL: the fields are all there is
+   peer           the verbs' own, under the lock */
+#define MEMBERS                                                                                                        \
+    struct user_value *values;                                                                                         \
+    size_t value_count, value_capacity;                                                                                \
+    const char *space, *category;                                                                                      \
+    bool one_collector, serial_put, latest_put, has_credentials;                                                       \
+    const struct set_verbs *verbs;                                                                                     \
+    void *peer;
+#define CLASS     data_collector_set
+#define INTERFACE IDataCollectorSet
+#define ROWS      "engine/model/data_collector_set.def"
+#include "engine/model/class.inc"
 void set_live_free(struct set_live *live);
-extern const struct class data_collector_set_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) IDataCollectorSet_##Name,
-#include "engine/model/data_collector_set.def"
-#undef PROPERTY
-    IDataCollectorSet_count
-};
 
 struct collection {
     struct object object;
     struct items items;
 };
-extern const struct class data_collector_collection_class;
 struct data_collector_set_collection {
     struct object object;
     struct items items;
     const char *category; /* as that of a set */
     const struct set_verbs *verbs;
 };
-extern const struct class data_collector_set_collection_class;
 
 /* The fields that every collector begins with; collector_of() gives them for any collector. */
 struct data_collector {
@@ -194,159 +199,69 @@ struct data_collector {
 #include "engine/model/data_collector.def"
 #undef PROPERTY
 };
-struct performance_counter_collector {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/performance_counter_collector.def"
-#undef PROPERTY
-};
-extern const struct class performance_counter_collector_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) IPerformanceCounterDataCollector_##Name,
-#include "engine/model/performance_counter_collector.def"
-#undef PROPERTY
-    IPerformanceCounterDataCollector_count
-};
-struct trace_data_collector {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/trace_data_collector.def"
-#undef PROPERTY
-};
-extern const struct class trace_data_collector_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) ITraceDataCollector_##Name,
-#include "engine/model/trace_data_collector.def"
-#undef PROPERTY
-    ITraceDataCollector_count
-};
-struct configuration_collector {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/configuration_collector.def"
-#undef PROPERTY
-};
-extern const struct class configuration_collector_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) IConfigurationDataCollector_##Name,
-#include "engine/model/configuration_collector.def"
-#undef PROPERTY
-    IConfigurationDataCollector_count
-};
-struct alert_collector {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/alert_collector.def"
-#undef PROPERTY
-};
-extern const struct class alert_collector_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) IAlertDataCollector_##Name,
-#include "engine/model/alert_collector.def"
-#undef PROPERTY
-    IAlertDataCollector_count
-};
-struct api_tracing_collector {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/api_tracing_collector.def"
-#undef PROPERTY
-};
-extern const struct class api_tracing_collector_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) IApiTracingDataCollector_##Name,
-#include "engine/model/api_tracing_collector.def"
-#undef PROPERTY
-    IApiTracingDataCollector_count
-};
-struct trace_data_provider {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/trace_data_provider.def"
-#undef PROPERTY
-};
-extern const struct class trace_data_provider_class;
-extern const struct class trace_data_provider_collection_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) ITraceDataProvider_##Name,
-#include "engine/model/trace_data_provider.def"
-#undef PROPERTY
-    ITraceDataProvider_count
-};
-struct set_schedule {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/schedule.def"
-#undef PROPERTY
-};
-extern const struct class set_schedule_class;
-extern const struct class set_schedule_collection_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) ISchedule_##Name,
-#include "engine/model/schedule.def"
-#undef PROPERTY
-    ISchedule_count
-};
-struct folder_action {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/folder_action.def"
-#undef PROPERTY
-};
-extern const struct class folder_action_class;
-extern const struct class folder_action_collection_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) IFolderAction_##Name,
-#include "engine/model/folder_action.def"
-#undef PROPERTY
-    IFolderAction_count
-};
-struct data_manager {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/data_manager.def"
-#undef PROPERTY
-};
-extern const struct class data_manager_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) IDataManager_##Name,
-#include "engine/model/data_manager.def"
-#undef PROPERTY
-    IDataManager_count
-};
+
+#define CLASS     performance_counter_collector
+#define INTERFACE IPerformanceCounterDataCollector
+#define ROWS      "engine/model/performance_counter_collector.def"
+#include "engine/model/class.inc"
+
+#define CLASS     trace_data_collector
+#define INTERFACE ITraceDataCollector
+#define ROWS      "engine/model/trace_data_collector.def"
+#include "engine/model/class.inc"
+
+#define CLASS     configuration_collector
+#define INTERFACE IConfigurationDataCollector
+#define ROWS      "engine/model/configuration_collector.def"
+#include "engine/model/class.inc"
+
+#define CLASS     alert_collector
+#define INTERFACE IAlertDataCollector
+#define ROWS      "engine/model/alert_collector.def"
+#include "engine/model/class.inc"
+
+#define CLASS     api_tracing_collector
+#define INTERFACE IApiTracingDataCollector
+#define ROWS      "engine/model/api_tracing_collector.def"
+#include "engine/model/class.inc"
+
+#define CLASS     trace_data_provider
+#define INTERFACE ITraceDataProvider
+#define ROWS      "engine/model/trace_data_provider.def"
+#include "engine/model/class.inc"
+
+#define CLASS     set_schedule
+#define INTERFACE ISchedule
+#define ROWS      "engine/model/schedule.def"
+#include "engine/model/class.inc"
+
+#define CLASS     folder_action
+#define INTERFACE IFolderAction
+#define ROWS      "engine/model/folder_action.def"
+#include "engine/model/class.inc"
+
+#define CLASS     data_manager
+#define INTERFACE IDataManager
+#define ROWS      "engine/model/data_manager.def"
+#include "engine/model/class.inc"
+
+#define CLASS     value_map
+#define INTERFACE IValueMap
+#define ROWS      "engine/model/value_map.def"
+#define MEMBERS   struct items items;
+#include "engine/model/class.inc"
+
+#define CLASS     value_map_item
+#define INTERFACE IValueMapItem
+#define ROWS      "engine/model/value_map_item.def"
+#include "engine/model/class.inc"
+
 /* The class of a DataCollectorType; NULL where there is none. */
 const struct class *collector_class(uint32_t data_collector_type);
 struct data_collector *collector_of(struct object *collector);
 /* The set a collector belongs to, a reference; PLA_E_DCS_NOT_FOUND when it is in none. */
 HRESULT collector_set(struct object *collector, struct object **set);
 
-struct value_map {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/value_map.def"
-#undef PROPERTY
-    struct items items;
-};
-extern const struct class value_map_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) IValueMap_##Name,
-#include "engine/model/value_map.def"
-#undef PROPERTY
-    IValueMap_count
-};
-struct value_map_item {
-    struct object object;
-#define PROPERTY PROPERTY_FIELD
-#include "engine/model/value_map_item.def"
-#undef PROPERTY
-};
-extern const struct class value_map_item_class;
-enum {
-#define PROPERTY(access, kind, Name, ...) IValueMapItem_##Name,
-#include "engine/model/value_map_item.def"
-#undef PROPERTY
-    IValueMapItem_count
-};
 /* The map's value from its enabled items, and enabling items from a value (MS-PLA 2.2.2.11; behaviour 17). */
 HRESULT value_map_get_value(struct object *map, struct variant *out);
 HRESULT value_map_put_value(struct object *map, const struct variant *in);
@@ -370,10 +285,6 @@ HRESULT set_get_value(struct object *set, const char *key, char **value);
 /* Copies what validation finds into `issues` (a plaValidation map): MS-PLA 2.2.2.11. Fails only for what makes Commit
    itself fail. */
 HRESULT set_validate(struct object *set, struct object *issues);
-/* Tells of user values that are not stored as they are (DECISIONS 3). */
-HRESULT values_validate(struct object *set, struct object *issues);
-/* Tells of schedules that never start the set: any date is legal for a put (MS-PLA 3.2.4.12). */
-HRESULT schedules_validate(struct object *set, struct object *issues);
 /* Collectors of a kind, schedules and the like in one collection, and values: Windows' sets have tens. XML with more is
    not read. */
 #define SET_ITEMS_MAX 1024

@@ -41,6 +41,11 @@ static void *field(const struct object *o, const struct property *p)
     return (char *)o + p->offset;
 }
 
+struct object *object_child(const struct object *o, const struct property *p)
+{
+    return p->kind == PROPERTY_OBJECT ? *(struct object **)field(o, p) : NULL;
+}
+
 static struct items *items_of(const struct object *o)
 {
     return o->class->items ? (struct items *)((char *)o + o->class->items) : NULL;
@@ -182,8 +187,7 @@ static void destroy(struct object *o)
     for (size_t i = 0; items && i < items->count; i++)
         disown(o, items->list[i]);
     for (size_t i = 0; i < o->class->property_count; i++) {
-        const struct property *p = &o->class->properties[i];
-        struct object *child = p->kind == PROPERTY_OBJECT ? *(struct object **)field(o, p) : NULL;
+        struct object *child = object_child(o, &o->class->properties[i]);
         if (child)
             child->parent = NULL;
     }
@@ -300,6 +304,18 @@ static HRESULT check(struct object *o, const struct property *p, const struct va
     return p->check ? p->check(o, p, in) : S_OK;
 }
 
+/* Puts *v into the field, past all checks; what was there is freed. */
+static void replace_field(struct object *o, const struct property *p, struct value *v, void (*changed)(struct object *))
+{
+    object_lock(o);
+    exchange_field(o, p, v);
+    mark_put(o, p);
+    if (changed)
+        changed(o);
+    object_unlock(o);
+    value_free(v);
+}
+
 HRESULT object_give(struct object *o, const struct property *p, struct value *v)
 {
     if (v->kind != p->kind || p->kind == PROPERTY_OBJECT)
@@ -314,13 +330,7 @@ HRESULT object_give(struct object *o, const struct property *p, struct value *v)
         v->variant.real = trunc(v->variant.real);
     if (p->kind == PROPERTY_TIME)
         v->variant.real = fabs(v->variant.real - trunc(v->variant.real));
-    object_lock(o);
-    exchange_field(o, p, v);
-    mark_put(o, p);
-    if (p->changed)
-        p->changed(o);
-    object_unlock(o);
-    value_free(v);
+    replace_field(o, p, v, p->changed);
     return S_OK;
 }
 
@@ -338,14 +348,9 @@ HRESULT object_put_default(struct object *o, const struct property *p)
 {
     struct value v;
     HRESULT hr = default_value(p, &v);
-    if (FAILED(hr))
-        return hr;
-    object_lock(o);
-    exchange_field(o, p, &v);
-    mark_put(o, p);
-    object_unlock(o);
-    value_free(&v);
-    return S_OK;
+    if (SUCCEEDED(hr))
+        replace_field(o, p, &v, NULL);
+    return hr;
 }
 
 HRESULT object_put_text(struct object *o, const struct property *p, const char *text)
@@ -353,11 +358,7 @@ HRESULT object_put_text(struct object *o, const struct property *p, const char *
     struct value v = {.kind = PROPERTY_TEXT, .text = text_copy(text)};
     if (!v.text)
         return E_OUTOFMEMORY;
-    object_lock(o);
-    exchange_field(o, p, &v);
-    mark_put(o, p);
-    object_unlock(o);
-    value_free(&v);
+    replace_field(o, p, &v, NULL);
     return S_OK;
 }
 
@@ -378,7 +379,7 @@ static HRESULT copy_values(const struct object *from, struct object *to)
         struct value v;
         if (p->kind == PROPERTY_OBJECT) {
             if (p->xml_use == XML_STORED)
-                hr = copy_values(*(struct object **)field(from, p), *(struct object **)field(to, p));
+                hr = copy_values(object_child(from, p), object_child(to, p));
             continue;
         }
         hr = read_field(from, p, &v);
@@ -428,7 +429,7 @@ static void take(struct object *o, struct object *from, bool all)
         const struct property *p = &o->class->properties[i];
         struct value v = {.kind = p->kind};
         if (p->kind == PROPERTY_OBJECT) {
-            take(*(struct object **)field(o, p), *(struct object **)field(from, p), all);
+            take(object_child(o, p), object_child(from, p), all);
             continue;
         }
         if (!all && !(from->rows_put >> i & 1))
@@ -488,8 +489,7 @@ static void change_lock(struct object *o, unsigned lock)
         if (items->list[i]->parent == o)
             change_lock(items->list[i], lock);
     for (size_t i = 0; i < o->class->property_count; i++) {
-        const struct property *p = &o->class->properties[i];
-        struct object *child = p->kind == PROPERTY_OBJECT ? *(struct object **)field(o, p) : NULL;
+        struct object *child = object_child(o, &o->class->properties[i]);
         if (child)
             change_lock(child, lock);
     }

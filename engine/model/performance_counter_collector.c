@@ -35,38 +35,50 @@ static HRESULT counters_get_display_names(struct object *o, const struct propert
     return collector_get_display_texts(o, &c->CounterDisplayNames, &c->PerformanceCounters, out);
 }
 
-static const struct property properties[] = {
-#define PROPERTY_STRUCT performance_counter_collector
-#define PROPERTY        PROPERTY_ROW
-#include "engine/model/performance_counter_collector.def"
-#undef PROPERTY
-#undef PROPERTY_STRUCT
-};
+#define CLASS     performance_counter_collector
+#define INTERFACE IPerformanceCounterDataCollector
+#define ROWS      "engine/model/performance_counter_collector.def"
+#include "engine/model/class_rows.inc"
 
-/* Of FileFormat. */
-static const struct counter_log_rules log_rules[] = {
+/* What the log's format asks of the collector's rows, by FileFormat. */
+static const struct log_rules {
+    const char *extension;
+    bool is_file, appends;
+} log_rules[] = {
 #define LOG_FORMAT(format, writer, name, word, extension, separator, type, is_file, appends, ...)                      \
     {extension, is_file, appends},
 #include "engine/log/log_formats.def"
 #undef LOG_FORMAT
 };
 
-const struct counter_log_rules *counter_log_rules(const struct object *o)
+static const struct log_rules *rules_of(const struct object *o)
 {
     return &log_rules[((const struct performance_counter_collector *)o)->LogFileFormat];
 }
 
 static const char *extension(const struct object *o)
 {
-    return counter_log_rules(o)->extension;
+    return rules_of(o)->extension;
+}
+
+static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+{
+    static const char *const unused[] = {"LogCircular", "LogOverwrite", "LogAppend", NULL};
+    const struct performance_counter_collector *c = (const struct performance_counter_collector *)copy;
+    (void)o;
+    if (rules_of(copy)->is_file)
+        return collector_validate_log(v, (const struct data_collector *)c, rules_of(copy)->appends);
+    HRESULT hr = validation_unused(v, unused, "an SQL log is no file");
+    return FAILED(hr) || c->DataSourceName[0]
+               ? hr
+               : validation_tell(v, PLA_E_PROPERTY_CONFLICT, "DataSourceName", "an SQL log needs a data source");
 }
 
 const struct class performance_counter_collector_class = {
     .name = "PerformanceCounterDataCollector",
-    .size = sizeof(struct performance_counter_collector),
-    .properties = properties,
-    .property_count = IPerformanceCounterDataCollector_count,
+    CLASS_ROWS(performance_counter_collector, IPerformanceCounterDataCollector),
     .created = collector_created,
     .read_live = collector_read_live,
     .extension = extension,
+    .validate = validate,
 };

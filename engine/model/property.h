@@ -197,14 +197,18 @@ struct property {
 #define NOT_IN_SESSIONS                         .not_in_sessions = true,
 #define LENIENT                                 .lenient = true,
 #define PLAIN
-/* The row of a property of the struct that PROPERTY_STRUCT names; the offset names the field, so a row without a field
-   does not compile. Use it as `#define PROPERTY PROPERTY_ROW`. */
+#define CLASS_JOIN_(a, b) a##b
+#define CLASS_JOIN(a, b)  CLASS_JOIN_(a, b)
+/* What struct class says of the rows that class_rows.inc has made. */
+#define CLASS_ROWS(Class, Interface)                                                                                   \
+    .size = sizeof(struct Class), .properties = Class##_rows, .property_count = Interface##_count
+/* The row of a property of struct CLASS. */
 #define PROPERTY_ROW(access_, kind_, Name, xml_, default_, hooks, doc_)                                                \
     {.name = #Name,                                                                                                    \
      KIND_##kind_,                                                                                                     \
      .access = ACCESS_##access_,                                                                                       \
      xml_,                                                                                                             \
-     .offset = offsetof(struct PROPERTY_STRUCT, Name),                                                                 \
+     .offset = offsetof(struct CLASS, Name),                                                                           \
      default_,                                                                                                         \
      hooks.doc = doc_},
 

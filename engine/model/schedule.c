@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Schedules and the collection of them; their dates as texts. MS-PLA 3.2.4.12, 3.2.4.14; behaviour 15. */
-#include "engine/model/model.h"
+#include "engine/model/validate.h"
 #include "engine/os/clock.h"
-#include "engine/os/memory.h"
 
 #include <stdio.h>
 #include <ctype.h>
@@ -82,18 +81,30 @@ char *time_to_text(double time)
                        hour < 12 ? "AM" : "PM");
 }
 
-static const struct property properties[] = {
-#define PROPERTY_STRUCT set_schedule
-#define PROPERTY        PROPERTY_ROW
-#include "engine/model/schedule.def"
-#undef PROPERTY
-#undef PROPERTY_STRUCT
-};
+#define CLASS     set_schedule
+#define INTERFACE ISchedule
+#define ROWS      "engine/model/schedule.def"
+#include "engine/model/class_rows.inc"
+
+/* Tells of one that never starts the set: any date is legal for a put (MS-PLA 3.2.4.12). */
+static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+{
+    const struct set_schedule *s = (const struct set_schedule *)copy;
+    bool begins = s->StartDate.type == VARIANT_DATE;
+    const struct finding findings[] = {
+        {!s->Days && !begins, PLA_E_PROPERTY_CONFLICT, "StartDate",
+         "without days of the week and without a first day the schedule never starts"},
+        {begins && s->EndDate.type == VARIANT_DATE && s->EndDate.real < s->StartDate.real, PLA_E_PROPERTY_CONFLICT,
+         "EndDate", "it lies before StartDate: the schedule never starts"},
+    };
+    (void)o;
+    return validation_tell_all(v, findings, sizeof findings / sizeof findings[0]);
+}
+
 const struct class set_schedule_class = {
     .name = "Schedule",
-    .size = sizeof(struct set_schedule),
-    .properties = properties,
-    .property_count = ISchedule_count,
+    CLASS_ROWS(set_schedule, ISchedule),
+    .validate = validate,
 };
 
 static const struct class *const schedule_items[] = {&set_schedule_class, NULL};
@@ -103,35 +114,3 @@ const struct class set_schedule_collection_class = {
     .items = offsetof(struct collection, items),
     .item_classes = schedule_items,
 };
-
-/* Why the schedule never starts the set, and the property that makes it so; NULL: it may. */
-static const char *never_starts(const struct set_schedule *s, const char **property)
-{
-    bool begins = s->StartDate.type == VARIANT_DATE;
-    *property = begins ? "EndDate" : "StartDate";
-    if (!s->Days && !begins)
-        return "without days of the week and without a first day the schedule never starts";
-    return begins && s->EndDate.type == VARIANT_DATE && s->EndDate.real < s->StartDate.real
-               ? "it lies before StartDate: the schedule never starts"
-               : NULL;
-}
-
-HRESULT schedules_validate(struct object *set, struct object *issues)
-{
-    struct object **list;
-    size_t count;
-    HRESULT hr = collection_snapshot(((struct data_collector_set *)set)->Schedules, &list, &count);
-    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        const char *property;
-        object_lock(list[i]);
-        const char *why = never_starts((const struct set_schedule *)list[i], &property);
-        object_unlock(list[i]);
-        if (!why)
-            continue;
-        char *key = text_format("Schedule[%u]/%s", (unsigned)i + 1, property);
-        hr = key ? issues_add(issues, PLA_E_PROPERTY_CONFLICT, key, why) : E_OUTOFMEMORY;
-        memory_free(key);
-    }
-    objects_release(list, count);
-    return hr;
-}

@@ -63,9 +63,9 @@ static HRESULT measure(struct object *o, size_t *size)
         hr = measure(items[i], size);
     objects_release(items, count);
     for (size_t i = 0; SUCCEEDED(hr) && i < o->class->property_count; i++) {
-        const struct property *p = &o->class->properties[i];
-        if (p->kind == PROPERTY_OBJECT)
-            hr = measure(*(struct object **)((char *)o + p->offset), size);
+        struct object *child = object_child(o, &o->class->properties[i]);
+        if (child)
+            hr = measure(child, size);
     }
     return hr;
 }

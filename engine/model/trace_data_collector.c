@@ -77,13 +77,10 @@ HRESULT trace_check_providers(struct object *o)
     return hr;
 }
 
-static const struct property properties[] = {
-#define PROPERTY_STRUCT trace_data_collector
-#define PROPERTY        PROPERTY_ROW
-#include "engine/model/trace_data_collector.def"
-#undef PROPERTY
-#undef PROPERTY_STRUCT
-};
+#define CLASS     trace_data_collector
+#define INTERFACE ITraceDataCollector
+#define ROWS      "engine/model/trace_data_collector.def"
+#include "engine/model/class_rows.inc"
 
 static HRESULT created(struct object *o)
 {
@@ -99,12 +96,36 @@ static const char *extension(const struct object *o)
     return ".etl";
 }
 
+static HRESULT validate_providers(const struct validation *v, struct object *o)
+{
+    const char *kernel;
+    HRESULT hr = kernel_session(o, &kernel);
+    if (SUCCEEDED(hr) && kernel && collection_count(((struct trace_data_collector *)o)->TraceDataProviders) > 1)
+        hr = validation_tell(v, PLA_E_PROPERTY_CONFLICT, "TraceDataProviders",
+                             "the kernel's trace has no other provider");
+    if (SUCCEEDED(hr))
+        hr = trace_check_providers(o);
+    /* A GUID that was put after the provider was added: only one of the two would be stored. */
+    return hr == PLA_E_NO_DUPLICATES ? validation_tell(v, hr, "TraceDataProviders", "two providers have the same GUID")
+                                     : hr;
+}
+
+static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+{
+    static const char *const unused[] = {
+        "FileName", "LogAppend", "LogCircular", "LogOverwrite", "FileNameFormat", "FileNameFormatPattern", NULL};
+    const struct trace_data_collector *c = (const struct trace_data_collector *)copy;
+    HRESULT hr = c->StreamMode != 1 /* plaFile */
+                     ? validation_unused(v, unused, "StreamMode does not ask for a file alone")
+                     : collector_validate_log(v, (const struct data_collector *)c, true);
+    return FAILED(hr) ? hr : validate_providers(v, o);
+}
+
 const struct class trace_data_collector_class = {
     .name = "TraceDataCollector",
-    .size = sizeof(struct trace_data_collector),
-    .properties = properties,
-    .property_count = ITraceDataCollector_count,
+    CLASS_ROWS(trace_data_collector, ITraceDataCollector),
     .created = created,
     .read_live = collector_read_live,
     .extension = extension,
+    .validate = validate,
 };

@@ -3,13 +3,10 @@
 #include "engine/model/model.h"
 #include "engine/os/memory.h"
 
-static const struct property properties[] = {
-#define PROPERTY_STRUCT trace_data_provider
-#define PROPERTY        PROPERTY_ROW
-#include "engine/model/trace_data_provider.def"
-#undef PROPERTY
-#undef PROPERTY_STRUCT
-};
+#define CLASS     trace_data_provider
+#define INTERFACE ITraceDataProvider
+#define ROWS      "engine/model/trace_data_provider.def"
+#include "engine/model/class_rows.inc"
 
 static HRESULT create_map(struct object *o, uint32_t type, const char *description, struct object **field)
 {
@@ -35,9 +32,7 @@ static HRESULT created(struct object *o)
 
 const struct class trace_data_provider_class = {
     .name = "TraceDataProvider",
-    .size = sizeof(struct trace_data_provider),
-    .properties = properties,
-    .property_count = ITraceDataProvider_count,
+    CLASS_ROWS(trace_data_provider, ITraceDataProvider),
     .created = created,
 };
 

@@ -11,18 +11,13 @@ static HRESULT item_check_key(struct object *o, const struct property *p, const 
     return in->text[0] ? S_OK : error_set(E_INVALIDARG, "%s: an item's key must not be empty", p->name);
 }
 
-static const struct property item_properties[] = {
-#define PROPERTY_STRUCT value_map_item
-#define PROPERTY        PROPERTY_ROW
-#include "engine/model/value_map_item.def"
-#undef PROPERTY
-#undef PROPERTY_STRUCT
-};
+#define CLASS     value_map_item
+#define INTERFACE IValueMapItem
+#define ROWS      "engine/model/value_map_item.def"
+#include "engine/model/class_rows.inc"
 const struct class value_map_item_class = {
     .name = "ValueMapItem",
-    .size = sizeof(struct value_map_item),
-    .properties = item_properties,
-    .property_count = IValueMapItem_count,
+    CLASS_ROWS(value_map_item, IValueMapItem),
 };
 
 /* The value among a map's elements; writing it is the formatter's, reading it makes an item where none is given. */
@@ -46,13 +41,10 @@ static HRESULT map_take_value(struct object *map, const struct property *p, cons
     return value_map_put_value(map, &v);
 }
 
-static const struct property map_properties[] = {
-#define PROPERTY_STRUCT value_map
-#define PROPERTY        PROPERTY_ROW
-#include "engine/model/value_map.def"
-#undef PROPERTY
-#undef PROPERTY_STRUCT
-};
+#define CLASS     value_map
+#define INTERFACE IValueMap
+#define ROWS      "engine/model/value_map.def"
+#include "engine/model/class_rows.inc"
 static const struct class *const map_items[] = {&value_map_item_class, NULL};
 
 /* The values of ValueMapType (MS-PLA 2.2.2.11). */
@@ -68,9 +60,7 @@ static HRESULT map_admit(struct object *map, struct object *item)
 
 const struct class value_map_class = {
     .name = "ValueMap",
-    .size = sizeof(struct value_map),
-    .properties = map_properties,
-    .property_count = IValueMap_count,
+    CLASS_ROWS(value_map, IValueMap),
     .items = offsetof(struct value_map, items),
     .item_classes = map_items,
     .admit = map_admit,
@@ -79,21 +69,21 @@ const struct class value_map_class = {
 static uint32_t map_type(struct object *map)
 {
     struct value v;
-    object_get(map, &map_properties[IValueMap_ValueMapType], &v); /* a number: cannot fail */
+    object_get(map, &value_map_rows[IValueMap_ValueMapType], &v); /* a number: cannot fail */
     return v.u32;
 }
 
 static bool item_enabled(struct object *item)
 {
     struct value v;
-    object_get(item, &item_properties[IValueMapItem_Enabled], &v);
+    object_get(item, &value_map_item_rows[IValueMapItem_Enabled], &v);
     return v.boolean;
 }
 
 static void item_enable(struct object *item, bool enabled)
 {
     struct value v = {.kind = PROPERTY_BOOL, .boolean = enabled};
-    object_put(item, &item_properties[IValueMapItem_Enabled], &v);
+    object_put(item, &value_map_item_rows[IValueMapItem_Enabled], &v);
 }
 
 /* A flag array holds ULONGs (MS-PLA 2.2.2.11), of which scripts write those from 0x80000000 on as negative numbers. */
@@ -106,7 +96,7 @@ static int64_t as_flag(uint32_t type, int64_t number)
 static HRESULT item_integer(struct object *item, uint32_t type, int64_t *out)
 {
     struct value v;
-    HRESULT hr = object_get(item, &item_properties[IValueMapItem_Value], &v);
+    HRESULT hr = object_get(item, &value_map_item_rows[IValueMapItem_Value], &v);
     if (FAILED(hr))
         return hr;
     hr = v.variant.type == VARIANT_EMPTY || FAILED(variant_to_i64(&v.variant, out)) ? S_FALSE : S_OK;
@@ -123,8 +113,8 @@ static HRESULT item_create(struct object *map, int64_t number, struct object **o
         return hr;
     struct value v = {.kind = PROPERTY_VARIANT, .variant = {.type = VARIANT_UI8, .integer = number}};
     struct value type = {.kind = PROPERTY_ENUM, .u32 = map_type(map)};
-    object_put(*out, &item_properties[IValueMapItem_Value], &v);
-    object_put(*out, &item_properties[IValueMapItem_ValueMapType], &type);
+    object_put(*out, &value_map_item_rows[IValueMapItem_Value], &v);
+    object_put(*out, &value_map_item_rows[IValueMapItem_ValueMapType], &type);
     item_enable(*out, true);
     return S_OK;
 }
@@ -176,7 +166,7 @@ static HRESULT find_key(struct object *map, const char *key, struct object **out
     HRESULT hr = collection_snapshot(map, &items, &count);
     for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
         struct value v;
-        hr = object_get(items[i], &item_properties[IValueMapItem_Key], &v);
+        hr = object_get(items[i], &value_map_item_rows[IValueMapItem_Key], &v);
         if (SUCCEEDED(hr) && text_equal_nocase(v.text, key))
             *out = object_reference(items[i]);
         value_free(&v);
@@ -343,7 +333,7 @@ HRESULT issues_create(struct object *beside, struct object **map)
     HRESULT hr = object_create(&value_map_class, beside, map);
     struct value type = {.kind = PROPERTY_ENUM, .u32 = TYPE_VALIDATION};
     if (SUCCEEDED(hr))
-        object_put(*map, &map_properties[IValueMap_ValueMapType], &type);
+        object_put(*map, &value_map_rows[IValueMap_ValueMapType], &type);
     return hr;
 }
 
@@ -355,12 +345,12 @@ HRESULT issues_add(struct object *map, HRESULT hr_found, const char *key, const 
         return hr;
     struct value v = {.kind = PROPERTY_VARIANT, .variant = {.type = VARIANT_UI4, .integer = (uint32_t)hr_found}};
     struct value type = {.kind = PROPERTY_ENUM, .u32 = TYPE_VALIDATION};
-    object_put(item, &item_properties[IValueMapItem_Value], &v);
-    object_put(item, &item_properties[IValueMapItem_ValueMapType], &type);
+    object_put(item, &value_map_item_rows[IValueMapItem_Value], &v);
+    object_put(item, &value_map_item_rows[IValueMapItem_ValueMapType], &type);
     item_enable(item, true);
-    hr = object_put_text(item, &item_properties[IValueMapItem_Key], key);
+    hr = object_put_text(item, &value_map_item_rows[IValueMapItem_Key], key);
     if (SUCCEEDED(hr))
-        hr = object_put_text(item, &item_properties[IValueMapItem_Description], text);
+        hr = object_put_text(item, &value_map_item_rows[IValueMapItem_Description], text);
     if (SUCCEEDED(hr))
         hr = collection_add(map, item);
     object_release(item);

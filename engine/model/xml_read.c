@@ -321,11 +321,6 @@ static HRESULT read_user_value(const struct reading *r, xmlNodePtr node)
     return hr;
 }
 
-static struct object *child_of(struct object *o, const struct property *p)
-{
-    return *(struct object **)((char *)o + p->offset);
-}
-
 /* Items of the object, and of its collections that have no element of their own. */
 static bool find_item(struct object *o, const char *name, struct element *e)
 {
@@ -334,7 +329,7 @@ static bool find_item(struct object *o, const char *name, struct element *e)
     for (size_t i = 0; !e->class && i < o->class->property_count; i++) {
         const struct property *p = &o->class->properties[i];
         if (p->xml_use == XML_ITEMS) {
-            e->collection = child_of(o, p);
+            e->collection = object_child(o, p);
             e->class = item_class(e->collection->class, name);
         }
     }
@@ -387,7 +382,7 @@ static HRESULT read_element(struct reading *r, struct element *e, xmlNodePtr nod
     if (p->kind == PROPERTY_OBJECT) {
         char path[256];
         snprintf(path, sizeof path, "%s%s/", r->path, p->xml);
-        return read_object(r->document, child_of(r->object, p), node, path, r->issues);
+        return read_object(r->document, object_child(r->object, p), node, path, r->issues);
     }
     return read_property(r, e->row, node);
 }

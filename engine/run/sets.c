@@ -222,10 +222,6 @@ HRESULT set_commit(struct object *o, const char *name, const char *server, uint3
         hr = category_validate(c, mode & SETS_UPDATE_RUNNING, issues);
     if (SUCCEEDED(hr))
         hr = set_validate(o, issues);
-    if (SUCCEEDED(hr))
-        hr = values_validate(o, issues);
-    if (SUCCEEDED(hr) && !c->one_trace)
-        hr = schedules_validate(o, issues);
     if (SUCCEEDED(hr) && c->source == DEFINITION_STORED) {
         hr = set_check_limits(o);
         if (SUCCEEDED(hr))

@@ -706,14 +706,18 @@ static void schedules_that_never_start_are_told(void **state)
     add_schedule(set, 41868, 0, 0);
     add_schedule(set, 41868, 41867, 0);
     assert_int_equal(issues_create(NULL, &issues), S_OK);
-    assert_int_equal(schedules_validate(set, issues), S_OK);
-    assert_int_equal(collection_count(issues), 3);
-    for (size_t i = 0; i < 3; i++) {
+    assert_int_equal(set_validate(set, issues), S_OK);
+    size_t told = 0;
+    for (size_t i = 0; i < collection_count(issues); i++) {
         assert_int_equal(collection_item(issues, i, &item), S_OK);
-        assert_string_equal(((struct value_map_item *)item)->Key, keys[i]);
-        assert_int_equal((HRESULT)((struct value_map_item *)item)->Value.integer, PLA_E_PROPERTY_CONFLICT);
+        if (text_matches("Schedule[*", ((struct value_map_item *)item)->Key)) {
+            assert_true(told < 3);
+            assert_string_equal(((struct value_map_item *)item)->Key, keys[told++]);
+            assert_int_equal((HRESULT)((struct value_map_item *)item)->Value.integer, PLA_E_PROPERTY_CONFLICT);
+        }
         object_release(item);
     }
+    assert_int_equal(told, 3);
     object_release(issues);
     object_release(set);
 }

@@ -308,6 +308,8 @@ static void what_xml_cannot_hold_is_replaced_everywhere(void **state)
     assert_int_equal(texts_add(&keywords.texts, "k\xEF\xBF\xBF"), S_OK);
     assert_int_equal(object_put(set, &set->class->properties[IDataCollectorSet_Keywords], &keywords), S_OK);
     assert_int_equal(object_put_text(set, &set->class->properties[IDataCollectorSet_RootPath], "r\xEF\xBF\xBE"), S_OK);
+    struct object *manager = ((struct data_collector_set *)set)->DataManager;
+    assert_int_equal(object_put_text(manager, class_property(manager->class, "EventsFileName"), "e\xEF\xBF\xBF"), S_OK);
     assert_int_equal(set_put_value(set, "a\"<\t\r\n>", "v\xEF\xBF\xBF\"&]]>"), S_OK);
     char *xml = xml_of(set), *value = NULL;
     assert_int_equal(set_xml(again, xml), S_OK);
@@ -319,6 +321,7 @@ static void what_xml_cannot_hold_is_replaced_everywhere(void **state)
     char *found = listed(issues);
     assert_non_null(strstr(found, "Keywords 0x80070057"));
     assert_non_null(strstr(found, "RootPath 0x80070057"));
+    assert_non_null(strstr(found, "DataManager/EventsFileName 0x80070057"));
     memory_free(found);
     memory_free(value);
     memory_free(xml);
