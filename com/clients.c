@@ -2,10 +2,10 @@
 /* Which processes the server's objects were made for. */
 #include "com/clients.h"
 
+#include "com/caller.h"
 #include "engine/os/memory.h"
 
 #include <windows.h>
-#include <rpc.h>
 
 struct client {
     DWORD id;
@@ -35,11 +35,10 @@ static bool note(DWORD id)
 
 void clients_note_caller(void)
 {
-    ULONG id = 0; /* a NULL binding is that of the call which this thread serves */
-    RPC_STATUS status = I_RpcBindingInqLocalClientPID(NULL, &id);
+    DWORD id = com_caller().process;
 
     AcquireSRWLockExclusive(&lock);
-    if (status != RPC_S_OK || !note(id))
+    if (!id || !note(id))
         unknown = true;
     ReleaseSRWLockExclusive(&lock);
 }

@@ -2,6 +2,7 @@
 /* Values between the model's types and COM's, by the kind of the property. */
 #include "com/convert.h"
 
+#include "com/caller.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -324,12 +325,13 @@ HRESULT property_put(void *interface_pointer, size_t row, const void *in)
 HRESULT call_with_texts(void *interface_pointer, texts_method method, BSTR first, const char *first_argument,
                         BSTR second, const char *second_argument)
 {
+    const struct caller caller = com_caller();
     char *first_text = NULL, *second_text = NULL;
     HRESULT hr = text_from_bstr(first, first_argument, &first_text);
     if (SUCCEEDED(hr))
         hr = text_from_bstr(second, second_argument, &second_text);
     if (SUCCEEDED(hr))
-        hr = method(model_of(interface_pointer), first_text, second_text);
+        hr = method(model_of(interface_pointer), &caller, first_text, second_text);
     memory_free_secret(first_text);
     memory_free_secret(second_text); /* SetCredentials' password */
     return com_result(interface_pointer, hr);

@@ -4,13 +4,15 @@
 #define OPENPLA_CONVERT_H
 
 #include "com/skin.h"
+#include "engine/os/caller.h"
 
 /* The getter and the putter of every property: row number in the class's table, pointer to the COM value. */
 HRESULT property_get(void *interface_pointer, size_t row, void *out);
 HRESULT property_put(void *interface_pointer, size_t row, const void *in);
 
-/* Calls `method` with two BSTR arguments, as text_from_bstr gives them; what they held is overwritten. */
-typedef HRESULT (*texts_method)(struct object *o, const char *first, const char *second);
+/* Calls `method` with who calls the object and two BSTR arguments, as text_from_bstr gives them; what they held is
+   overwritten. */
+typedef HRESULT (*texts_method)(struct object *o, const struct caller *caller, const char *first, const char *second);
 HRESULT call_with_texts(void *interface_pointer, texts_method method, BSTR first, const char *first_argument,
                         BSTR second, const char *second_argument);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IDataCollectorSet: its members that are more than a property. MS-PLA 3.2.4.1. */
+#include "com/caller.h"
 #include "com/convert.h"
 #include "engine/os/memory.h"
 #include "engine/run/sets.h"
@@ -22,6 +23,7 @@ static HRESULT STDMETHODCALLTYPE set_query_(IDataCollectorSet *This, BSTR name, 
 static HRESULT STDMETHODCALLTYPE set_commit_(IDataCollectorSet *This, BSTR name, BSTR server, CommitMode mode,
                                              IValueMap **validation)
 {
+    const struct caller caller = com_caller();
     char *name_text = NULL, *server_text = NULL;
     struct object *issues = NULL;
     if (validation) /* without one the issues are not wanted (DECISIONS 12) */
@@ -32,7 +34,7 @@ static HRESULT STDMETHODCALLTYPE set_commit_(IDataCollectorSet *This, BSTR name,
     if (SUCCEEDED(hr))
         hr = issues_create(NULL, &issues);
     if (SUCCEEDED(hr))
-        hr = set_commit(model_of(This), name_text, server_text, (uint32_t)mode, issues);
+        hr = set_commit(model_of(This), &caller, name_text, server_text, (uint32_t)mode, issues);
     memory_free(name_text);
     memory_free(server_text);
     return com_result(This, skin_give(hr, issues, (void **)validation));
@@ -40,17 +42,20 @@ static HRESULT STDMETHODCALLTYPE set_commit_(IDataCollectorSet *This, BSTR name,
 
 static HRESULT STDMETHODCALLTYPE set_delete_(IDataCollectorSet *This)
 {
-    return com_result(This, set_delete(model_of(This)));
+    const struct caller caller = com_caller();
+    return com_result(This, set_delete(model_of(This), &caller));
 }
 
 static HRESULT STDMETHODCALLTYPE set_start_(IDataCollectorSet *This, VARIANT_BOOL synchronous)
 {
-    return com_result(This, set_start(model_of(This), synchronous != VARIANT_FALSE));
+    const struct caller caller = com_caller();
+    return com_result(This, set_start(model_of(This), &caller, synchronous != VARIANT_FALSE));
 }
 
 static HRESULT STDMETHODCALLTYPE set_stop_(IDataCollectorSet *This, VARIANT_BOOL synchronous)
 {
-    return com_result(This, set_stop(model_of(This), synchronous != VARIANT_FALSE));
+    const struct caller caller = com_caller();
+    return com_result(This, set_stop(model_of(This), &caller, synchronous != VARIANT_FALSE));
 }
 
 static HRESULT STDMETHODCALLTYPE set_set_xml(IDataCollectorSet *This, BSTR xml, IValueMap **validation)
@@ -73,13 +78,14 @@ static HRESULT STDMETHODCALLTYPE set_set_value(IDataCollectorSet *This, BSTR key
 
 static HRESULT STDMETHODCALLTYPE set_get_value_(IDataCollectorSet *This, BSTR key, BSTR *out)
 {
+    const struct caller caller = com_caller();
     char *key_text = NULL, *value = NULL;
     if (!out)
         return com_no_pointer(This, "value");
     *out = NULL;
     HRESULT hr = text_from_bstr(key, "key", &key_text);
     if (SUCCEEDED(hr))
-        hr = sets_get_value(model_of(This), key_text, &value);
+        hr = sets_get_value(model_of(This), &caller, key_text, &value);
     if (SUCCEEDED(hr))
         hr = bstr_from_text(value, out);
     memory_free(key_text);

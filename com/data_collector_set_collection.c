@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IDataCollectorSetCollection. MS-PLA 3.2.4.16. */
+#include "com/caller.h"
 #include "com/collection.h"
 #include "com/convert.h"
 #include "engine/os/memory.h"
@@ -11,11 +12,12 @@ COLLECTION_ADD_THUNK(IDataCollectorSetCollection, IDataCollectorSet)
 /* Windows deletes the set from its store too (behaviour 16), so scripts clean up this way. */
 static HRESULT STDMETHODCALLTYPE sets_remove(IDataCollectorSetCollection *This, VARIANT which)
 {
+    const struct caller caller = com_caller();
     struct object *collection = model_of(This), *set;
     HRESULT hr = collection_find(collection, &which, &set);
     if (FAILED(hr))
         return com_result(This, hr);
-    hr = set_delete(set);
+    hr = set_delete(set, &caller);
     if (SUCCEEDED(hr) || hr == PLA_E_DCS_NOT_FOUND)
         hr = collection_remove_object(collection, set);
     object_release(set);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs of sets in a client's process: each goes to an object of the server that is bound to the same name. */
+/* The verbs of sets in a client's process: each goes to an object of the server that is bound to the same name. Who
+   asks the server sees for itself. */
 #include "com/facade.h"
 
 #include "com/convert.h"
@@ -66,8 +67,10 @@ static void keep_credentials(struct object *o, char *user, char *password)
     memory_free_secret(old_password);
 }
 
-static HRESULT facade_set_credentials(struct object *o, const char *user, const char *password)
+static HRESULT facade_set_credentials(struct object *o, const struct caller *caller, const char *user,
+                                      const char *password)
 {
+    (void)caller;
     char *own_user = text_copy(user), *own_password = text_copy(password);
     if (own_user && own_password) {
         keep_credentials(o, own_user, own_password);
@@ -168,9 +171,10 @@ static void keep_folder(struct object *o, char *folder)
     memory_free(old);
 }
 
-static HRESULT facade_commit(struct object *o, const char *space, const char *name, const char *server, uint32_t mode,
-                             struct object *issues)
+static HRESULT facade_commit(struct object *o, const struct caller *caller, const char *space, const char *name,
+                             const char *server, uint32_t mode, struct object *issues)
 {
+    (void)caller;
     char *own_name = text_copy(name), *own_server = text_copy(server), *folder = peer_folder_key(o), *xml = NULL,
          *machine = NULL;
     IDispatch *set = NULL;
@@ -223,8 +227,10 @@ static HRESULT fill(struct object *o, IDispatch *set, const char *space, const c
     return hr;
 }
 
-static HRESULT facade_query(struct object *o, const char *space, const char *name, const char *server)
+static HRESULT facade_query(struct object *o, const struct caller *caller, const char *space, const char *name,
+                            const char *server)
 {
+    (void)caller;
     IDispatch *set = NULL;
     char *machine;
     HRESULT hr = peer_machine(server, &machine);
@@ -238,8 +244,9 @@ static HRESULT facade_query(struct object *o, const char *space, const char *nam
     return hr;
 }
 
-static HRESULT facade_delete(struct object *o, const char *space, const char *name)
+static HRESULT facade_delete(struct object *o, const struct caller *caller, const char *space, const char *name)
 {
+    (void)caller;
     return peer_verb(o, space, name, L"Delete", DISPATCH_METHOD, NULL, 0, NULL);
 }
 
@@ -251,13 +258,17 @@ static HRESULT start_or_stop(struct object *o, const char *space, const char *na
     return peer_verb(o, space, name, member, DISPATCH_METHOD, &argument, 1, NULL);
 }
 
-static HRESULT facade_start(struct object *o, const char *space, const char *name, bool synchronous)
+static HRESULT facade_start(struct object *o, const struct caller *caller, const char *space, const char *name,
+                            bool synchronous)
 {
+    (void)caller;
     return start_or_stop(o, space, name, L"Start", synchronous);
 }
 
-static HRESULT facade_stop(struct object *o, const char *space, const char *name, bool synchronous)
+static HRESULT facade_stop(struct object *o, const struct caller *caller, const char *space, const char *name,
+                           bool synchronous)
 {
+    (void)caller;
     return start_or_stop(o, space, name, L"Stop", synchronous);
 }
 
@@ -340,9 +351,10 @@ static HRESULT facade_read_live(struct object *o, const char *space, const char 
     return hr;
 }
 
-static HRESULT facade_get_run_value(struct object *o, const char *space, const char *name, const char *key,
-                                    char **value)
+static HRESULT facade_get_run_value(struct object *o, const struct caller *caller, const char *space, const char *name,
+                                    const char *key, char **value)
 {
+    (void)caller;
     VARIANT argument = {.vt = VT_BSTR}, v;
     HRESULT hr = bstr_from_text(key, &V_BSTR(&argument));
     if (FAILED(hr))
@@ -377,8 +389,10 @@ static HRESULT add_set(IDispatch *set, void *user)
     return hr;
 }
 
-static HRESULT facade_list(struct object *collection, const char *space, const char *pattern, const char *server)
+static HRESULT facade_list(struct object *collection, const struct caller *caller, const char *space,
+                           const char *pattern, const char *server)
 {
+    (void)caller;
     struct listing l = {collection, space, pattern, server};
     IDispatch *sets = NULL;
     char *machine;

@@ -15,7 +15,7 @@ bool server_set_is_running(void)
         struct texts names = {0};
         struct run_state state;
 
-        if (FAILED(definition_list(*space, &names)))
+        if (FAILED(definition_list(&caller_self, *space, &names)))
             continue;
         for (i = 0; i < names.count && !running; i++)
             running = SUCCEEDED(run_query(*space, names.items[i], &state)) && state.status != RUN_STOPPED;

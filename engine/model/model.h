@@ -134,25 +134,34 @@ enum set_live_part {
     SET_LIVE_NEXT_FOLDER = 16
 };
 
+struct caller;
 /* Where the verbs of a set go, given by who creates it: to the engine in this process (engine/run/sets_here.c), or to a
-   server (com/facade.c). `space` (static text) and `name` say what the set is bound to, or is to be. Called without the
-   lock; each leaves the set as it was on failure, and binds or fills it on success. */
+   server (com/facade.c). `space` (static text) and `name` say what the set is bound to, or is to be; `caller` is who
+   asks for it. Called without the lock; each leaves the set as it was on failure, and binds or fills it on success. */
 struct set_verbs {
     /* Refuses the name of a machine that the verbs do not reach. */
     HRESULT (*check_server)(const char *server);
     HRESULT(*commit)
-    (struct object *set, const char *space, const char *name, const char *server, uint32_t mode, struct object *issues);
-    HRESULT (*query)(struct object *set, const char *space, const char *name, const char *server);
-    HRESULT (*delete)(struct object *set, const char *space, const char *name);
-    HRESULT (*start)(struct object *set, const char *space, const char *name, bool synchronous);
-    HRESULT (*stop)(struct object *set, const char *space, const char *name, bool synchronous);
+    (struct object *set, const struct caller *caller, const char *space, const char *name, const char *server,
+     uint32_t mode, struct object *issues);
+    HRESULT(*query)
+    (struct object *set, const struct caller *caller, const char *space, const char *name, const char *server);
+    HRESULT (*delete)(struct object *set, const struct caller *caller, const char *space, const char *name);
+    HRESULT(*start)
+    (struct object *set, const struct caller *caller, const char *space, const char *name, bool synchronous);
+    HRESULT(*stop)
+    (struct object *set, const struct caller *caller, const char *space, const char *name, bool synchronous);
     /* At least the parts (bits of enum set_live_part) that are asked for. */
     HRESULT (*read_live)(struct object *set, const char *space, const char *name, unsigned parts, struct set_live *out);
     /* A value that is not the set's own: of its latest run. */
-    HRESULT (*get_run_value)(struct object *set, const char *space, const char *name, const char *key, char **value);
-    HRESULT (*set_credentials)(struct object *set, const char *user, const char *password);
+    HRESULT(*get_run_value)
+    (struct object *set, const struct caller *caller, const char *space, const char *name, const char *key,
+     char **value);
+    HRESULT (*set_credentials)(struct object *set, const struct caller *caller, const char *user, const char *password);
     /* Adds the sets of the namespace that match the pattern to a collection. */
-    HRESULT (*list)(struct object *collection, const char *space, const char *pattern, const char *server);
+    HRESULT(*list)
+    (struct object *collection, const struct caller *caller, const char *space, const char *pattern,
+     const char *server);
     void (*destroyed)(struct object *set); /* frees `peer`; NULL: there is none */
 };
 

@@ -22,7 +22,7 @@ static HRESULT load_shipped(const char *name, char **xml, size_t *size)
     return error_set(PLA_E_DCS_NOT_FOUND, "\"System\\%.300s\": no such set came with the program", name);
 }
 
-HRESULT definition_load(const char *space, const char *name, char **xml, size_t *size)
+HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size)
 {
     const struct category *c = category_of(space);
     *xml = NULL;
@@ -31,18 +31,19 @@ HRESULT definition_load(const char *space, const char *name, char **xml, size_t 
         return load_shipped(name, xml, size);
     if (c && c->source == DEFINITION_NONE)
         return error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": %s", space, name, c->none);
-    return store_load(space, name, xml, size);
+    return store_load(caller, space, name, xml, size);
 }
 
-HRESULT definition_load_matching(const char *space, const char *pattern, struct stored_sets *out)
+HRESULT definition_load_matching(const struct caller *caller, const char *space, const char *pattern,
+                                 struct stored_sets *out)
 {
     const struct category *c = category_of(space);
     struct texts names = {0};
     HRESULT hr = S_OK;
     if (!c || c->source == DEFINITION_STORED)
-        return store_load_matching(space, pattern, out);
+        return store_load_matching(caller, space, pattern, out);
     *out = (struct stored_sets){0};
-    hr = definition_list(space, &names);
+    hr = definition_list(caller, space, &names);
     for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++) {
         struct stored_set set = {0};
         void *items = out->items;
@@ -50,7 +51,7 @@ HRESULT definition_load_matching(const char *space, const char *pattern, struct 
             continue;
         set.name = text_copy(names.items[i]);
         hr = set.name && memory_grow(&items, &out->capacity, out->count + 1, sizeof set)
-                 ? definition_load(space, set.name, &set.xml, &set.size)
+                 ? definition_load(caller, space, set.name, &set.xml, &set.size)
                  : E_OUTOFMEMORY;
         out->items = items;
         if (SUCCEEDED(hr))
@@ -64,13 +65,13 @@ HRESULT definition_load_matching(const char *space, const char *pattern, struct 
     return hr;
 }
 
-HRESULT definition_list(const char *space, struct texts *names)
+HRESULT definition_list(const struct caller *caller, const char *space, struct texts *names)
 {
     const struct category *c = category_of(space);
     struct texts found = {0};
     HRESULT hr = S_OK;
     if (!c || c->source == DEFINITION_STORED)
-        return store_list(space, names);
+        return store_list(caller, space, names);
     for (const struct system_set *set = system_sets; c->source == DEFINITION_SHIPPED && SUCCEEDED(hr) && set->name;
          set++)
         hr = texts_add(&found, set->name);

@@ -12,11 +12,12 @@ struct system_set {
 extern const struct system_set system_sets[];
 
 /* The definition's XML, from memory_alloc. PLA_E_DCS_NOT_FOUND; the store's errors. */
-HRESULT definition_load(const char *space, const char *name, char **xml, size_t *size);
+HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
 /* The definitions whose names match the pattern. stored_sets_free. */
-HRESULT definition_load_matching(const char *space, const char *pattern, struct stored_sets *out);
+HRESULT definition_load_matching(const struct caller *caller, const char *space, const char *pattern,
+                                 struct stored_sets *out);
 /* Replaces *names by those of the namespace's sets; unchanged on failure. */
-HRESULT definition_list(const char *space, struct texts *names);
+HRESULT definition_list(const struct caller *caller, const char *space, struct texts *names);
 
 struct object;
 /* What the set's value of SETS_NEW_INSTANCES says; 0 when there is none. E_INVALIDARG. */

@@ -19,7 +19,7 @@ HRESULT run_set_load(const char *space, const char *name, struct run_set *out)
     memset(out, 0, sizeof *out);
     out->space = space;
     out->name = name;
-    HRESULT hr = definition_load(space, name, &xml, &size);
+    HRESULT hr = definition_load(&caller_self, space, name, &xml, &size);
     if (SUCCEEDED(hr))
         hr = set_create(&set);
     if (SUCCEEDED(hr))

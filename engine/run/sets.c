@@ -198,7 +198,8 @@ void sets_forget_latest(struct object *o)
     object_unlock(o);
 }
 
-HRESULT set_commit(struct object *o, const char *name, const char *server, uint32_t mode, struct object *issues)
+HRESULT set_commit(struct object *o, const struct caller *caller, const char *name, const char *server, uint32_t mode,
+                   struct object *issues)
 {
     const char *space;
     char *bare;
@@ -228,7 +229,7 @@ HRESULT set_commit(struct object *o, const char *name, const char *server, uint3
             hr = settings_validate(o, issues);
     }
     if (SUCCEEDED(hr))
-        hr = set_of(o)->verbs->commit(o, space, bare, server, mode, issues);
+        hr = set_of(o)->verbs->commit(o, caller, space, bare, server, mode, issues);
     memory_free(bare);
     return hr;
 }
@@ -264,7 +265,7 @@ HRESULT sets_fill(struct object *o, const char *xml, size_t size, const char *ac
     return hr;
 }
 
-HRESULT set_query(struct object *o, const char *name, const char *server)
+HRESULT set_query(struct object *o, const struct caller *caller, const char *name, const char *server)
 {
     const char *space;
     char *bare;
@@ -273,7 +274,7 @@ HRESULT set_query(struct object *o, const char *name, const char *server)
         hr = resolve(o, name, &space, &bare);
     if (FAILED(hr))
         return hr;
-    hr = set_of(o)->verbs->query(o, space, bare, server);
+    hr = set_of(o)->verbs->query(o, caller, space, bare, server);
     memory_free(bare);
     return hr;
 }
@@ -293,7 +294,7 @@ static HRESULT bound(struct object *o, const char **space, char **name, HRESULT 
     return hr;
 }
 
-HRESULT set_delete(struct object *o)
+HRESULT set_delete(struct object *o, const struct caller *caller)
 {
     const char *space;
     char *name;
@@ -305,7 +306,7 @@ HRESULT set_delete(struct object *o)
     if (SUCCEEDED(hr) && c->source == DEFINITION_NONE)
         hr = error_set(PLA_E_DCS_NOT_FOUND, "Delete: \"%s\\%.300s\": %s", space, name, c->none);
     if (SUCCEEDED(hr))
-        hr = set_of(o)->verbs->delete (o, space, name);
+        hr = set_of(o)->verbs->delete (o, caller, space, name);
     memory_free(name);
     return hr;
 }
@@ -319,7 +320,7 @@ static HRESULT refused(struct object *o, bool start)
     return !c ? S_OK : start ? category_refuses(&c->start, "Start") : category_refuses(&c->stop, "Stop");
 }
 
-HRESULT set_start(struct object *o, bool synchronous)
+HRESULT set_start(struct object *o, const struct caller *caller, bool synchronous)
 {
     const char *space;
     char *name;
@@ -328,7 +329,7 @@ HRESULT set_start(struct object *o, bool synchronous)
         hr = bound(o, &space, &name, E_INVALIDARG, "Start");
     if (FAILED(hr))
         return hr;
-    hr = set_of(o)->verbs->start(o, space, name, synchronous);
+    hr = set_of(o)->verbs->start(o, caller, space, name, synchronous);
     if (SUCCEEDED(hr)) {
         /* From now on the run's own count and location stand. */
         object_lock(o);
@@ -340,7 +341,7 @@ HRESULT set_start(struct object *o, bool synchronous)
     return hr;
 }
 
-HRESULT set_stop(struct object *o, bool synchronous)
+HRESULT set_stop(struct object *o, const struct caller *caller, bool synchronous)
 {
     const char *space;
     char *name;
@@ -349,14 +350,14 @@ HRESULT set_stop(struct object *o, bool synchronous)
         hr = bound(o, &space, &name, PLA_E_DCS_NOT_RUNNING, "Stop");
     if (FAILED(hr))
         return hr;
-    hr = set_of(o)->verbs->stop(o, space, name, synchronous);
+    hr = set_of(o)->verbs->stop(o, caller, space, name, synchronous);
     memory_free(name);
     return hr;
 }
 
 /* ---- values ---- */
 
-HRESULT sets_get_value(struct object *o, const char *key, char **value)
+HRESULT sets_get_value(struct object *o, const struct caller *caller, const char *key, char **value)
 {
     const char *space;
     char *name;
@@ -367,15 +368,15 @@ HRESULT sets_get_value(struct object *o, const char *key, char **value)
     hr = bound(o, &space, &name, PLA_E_DCS_NOT_FOUND, "GetValue");
     if (FAILED(hr))
         return hr;
-    hr = set_of(o)->verbs->get_run_value(o, space, name, key, value);
+    hr = set_of(o)->verbs->get_run_value(o, caller, space, name, key, value);
     memory_free(name);
     return hr;
 }
 
-HRESULT sets_set_credentials(struct object *o, const char *user, const char *password)
+HRESULT sets_set_credentials(struct object *o, const struct caller *caller, const char *user, const char *password)
 {
     const struct property *p = &o->class->properties[IDataCollectorSet_UserAccount];
-    HRESULT hr = set_of(o)->verbs->set_credentials(o, user, password);
+    HRESULT hr = set_of(o)->verbs->set_credentials(o, caller, user, password);
     if (SUCCEEDED(hr))
         hr = object_put_text(o, p, user[0] ? user : p->text);
     if (FAILED(hr))
@@ -397,7 +398,7 @@ static bool names_space(const char *filter, size_t length, const char *space)
     return text_equal_nocase(name, space);
 }
 
-HRESULT sets_find(struct object *collection, const char *server, const char *filter)
+HRESULT sets_find(struct object *collection, const struct caller *caller, const char *server, const char *filter)
 {
     const struct set_verbs *verbs = collection_of(collection)->verbs;
     const char *category = collection_of(collection)->category;
@@ -413,12 +414,12 @@ HRESULT sets_find(struct object *collection, const char *server, const char *fil
     const char *mark = filter ? strchr(filter, '\\') : NULL;
     bool known = category != NULL;
     if (category)
-        hr = verbs->list(found, category, "*", server);
+        hr = verbs->list(found, caller, category, "*", server);
     for (const char *const *space = store_namespaces(); !category && SUCCEEDED(hr) && *space; space++) {
         if (mark && !names_space(filter, (size_t)(mark - filter), *space))
             continue;
         known = true;
-        hr = verbs->list(found, *space, mark ? mark + 1 : filter && filter[0] ? filter : "*", server);
+        hr = verbs->list(found, caller, *space, mark ? mark + 1 : filter && filter[0] ? filter : "*", server);
     }
     if (SUCCEEDED(hr) && !known)
         hr = error_set(E_INVALIDARG, "filter: '%s' names no namespace (Service, System, Session, Autosession, Legacy)",

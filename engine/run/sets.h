@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as clients handle them: committed to the store, queried from it, started, stopped, deleted, listed. */
+/* Sets as clients handle them: committed to the store, queried from it, started, stopped, deleted, listed. Each verb is
+   told who asks for it. */
 #ifndef OPENPLA_SETS_H
 #define OPENPLA_SETS_H
 
 #include "engine/model/model.h"
+#include "engine/os/caller.h"
 
 /* A set object that is bound to nothing yet and reads its live properties from the store and its host. `category` is
    the namespace that its class fixes (static text, as store_namespaces() spells it): names without one mean that, names
@@ -30,15 +32,16 @@ enum sets_commit_mode { /* CommitMode, MS-PLA 2.2.2.3 */
    collector), PLA_E_DCS_IN_USE (running, without plaUpdateRunningInstance), PDH_CSTATUS_BAD_COUNTERNAME for text that
    was never meant as a counter path (a path that no counter can have is an issue). The object is as it was on failure.
  */
-HRESULT set_commit(struct object *set, const char *name, const char *server, uint32_t mode, struct object *issues);
+HRESULT set_commit(struct object *set, const struct caller *caller, const char *name, const char *server, uint32_t mode,
+                   struct object *issues);
 /* MS-PLA 3.2.4.1.53: replaces what the set holds. PLA_E_DCS_NOT_FOUND, E_NOINTERFACE. */
-HRESULT set_query(struct object *set, const char *name, const char *server);
+HRESULT set_query(struct object *set, const struct caller *caller, const char *name, const char *server);
 /* MS-PLA 3.2.4.1.55-57. PLA_E_DCS_NOT_FOUND when never committed (Start: E_INVALIDARG). System sets are not deleted
    (E_ACCESSDENIED); Session is not started (ERROR_NOT_SUPPORTED: no trace sessions yet); Autosession is neither started
    nor stopped (E_NOTIMPL: MS-PLA 3.2.1). */
-HRESULT set_delete(struct object *set);
-HRESULT set_start(struct object *set, bool synchronous);
-HRESULT set_stop(struct object *set, bool synchronous);
+HRESULT set_delete(struct object *set, const struct caller *caller);
+HRESULT set_start(struct object *set, const struct caller *caller, bool synchronous);
+HRESULT set_stop(struct object *set, const struct caller *caller, bool synchronous);
 /* MS-PLA 3.2.4.1.60, and two keys more, unless the set has a value of that name: what the latest start or run of a
    committed set has to say, a line for each counter that was left out and for samples that were lost ("": nothing), and
    its HRESULT as 0x%08X. Scripts have no other way to learn which counters a set does not collect. */
@@ -48,14 +51,14 @@ HRESULT set_stop(struct object *set, bool synchronous);
    by a new segment, which has columns for them; at most one in that time. Without it, or with 0, columns stay those of
    the log's beginning. set_commit: E_INVALIDARG for another text. */
 #define SETS_NEW_INSTANCES    "OpenPLA.NewInstancesFile"
-HRESULT sets_get_value(struct object *set, const char *key, char **value);
+HRESULT sets_get_value(struct object *set, const struct caller *caller, const char *key, char **value);
 /* MS-PLA 3.2.4.1.52: UserAccount is `user`, or SYSTEM again for "", until the next Query (3.2.4.1.45). */
-HRESULT sets_set_credentials(struct object *set, const char *user, const char *password);
+HRESULT sets_set_credentials(struct object *set, const struct caller *caller, const char *user, const char *password);
 /* MS-PLA 3.2.4.16.8: fills the collection with the committed sets that the filter names: NULL or "" all, "ns\*" a
    namespace, "ns\name" one. A collection with a category uses neither server nor filter: all of its namespace.
    A set whose stored XML is damaged is passed over unless the filter names it; Query says what is wrong with it.
    Replaces what it held; unchanged on failure. */
-HRESULT sets_find(struct object *collection, const char *server, const char *filter);
+HRESULT sets_find(struct object *collection, const struct caller *caller, const char *server, const char *filter);
 
 /* ---- for verbs ---- */
 

@@ -161,26 +161,27 @@ static HRESULT check_present(struct object *o, const struct category *c, const c
     return hr;
 }
 
-static void tell_change(enum journal_id id, const char *space, const char *name)
+static void tell_change(enum journal_id id, const struct caller *caller, const char *space, const char *name)
 {
-    char *account = host_user_name();
+    char *account = caller_account(caller);
     journal_write(id, &(struct journal_facts){.space = space, .name = name, .user = account});
     memory_free(account);
 }
 
 /* Puts back what was stored before a running set refused its new definition. The thread's error text survives. */
-static HRESULT take_back(const char *space, const char *name, const char *xml, size_t size, HRESULT hr)
+static HRESULT take_back(const struct caller *caller, const char *space, const char *name, const char *xml, size_t size,
+                         HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
     if (xml)
-        store_save(space, name, STORE_MODIFY, xml, size, NULL, NULL);
+        store_save(caller, space, name, STORE_MODIFY, xml, size, NULL, NULL);
     return error_restore(&why);
 }
 
 /* Stores the set. What was put of the run record, SerialNumber or a LatestOutputLocation, stands for the next run
    (DECISIONS 13). `update`: the running instance takes the new definition up, or the old one stays. */
-static HRESULT save(struct object *o, const struct category *c, const char *name, enum store_mode mode, bool update,
-                    bool serial_put, bool latest_put)
+static HRESULT save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                    enum store_mode mode, bool update, bool serial_put, bool latest_put)
 {
     const struct put_state put = {o, serial_put, latest_put};
     const struct run_change put_change = {put_state, &put};
@@ -192,26 +193,26 @@ static HRESULT save(struct object *o, const struct category *c, const char *name
         return S_OK;
     update = update && c->runs;
     HRESULT hr = set_to_stored_xml(o, &xml, &size);
-    if (SUCCEEDED(hr) && update && store_load(c->space, name, &before, &before_size) == E_OUTOFMEMORY)
+    if (SUCCEEDED(hr) && update && store_load(caller, c->space, name, &before, &before_size) == E_OUTOFMEMORY)
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = store_save(c->space, name, mode, xml, size, update ? NULL : change, &created);
+        hr = store_save(caller, c->space, name, mode, xml, size, update ? NULL : change, &created);
     if (SUCCEEDED(hr) && update) {
         hr = run_update(c->space, name);
         if (FAILED(hr))
-            hr = take_back(c->space, name, before, before_size, hr);
+            hr = take_back(caller, c->space, name, before, before_size, hr);
         else if (change)
             hr = store_update_run(c->space, name, change);
     }
     if (SUCCEEDED(hr))
-        tell_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, c->space, name);
+        tell_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, caller, c->space, name);
     memory_free(before);
     memory_free(xml);
     return hr;
 }
 
-static HRESULT bind_and_save(struct object *o, const struct category *c, const char *name, const char *server,
-                             enum store_mode mode, bool update)
+static HRESULT bind_and_save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                             const char *server, enum store_mode mode, bool update)
 {
     const char *old_space = set_of(o)->space;
     bool serial_put = set_of(o)->serial_put, latest_put = set_of(o)->latest_put;
@@ -219,7 +220,7 @@ static HRESULT bind_and_save(struct object *o, const struct category *c, const c
     HRESULT hr = own_name && own_server ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         sets_bind(o, c->space, &own_name, &own_server);
-        hr = save(o, c, name, mode, update, serial_put, latest_put);
+        hr = save(o, caller, c, name, mode, update, serial_put, latest_put);
         if (SUCCEEDED(hr)) {
             sets_forget_latest(o);
         } else {
@@ -234,31 +235,31 @@ static HRESULT bind_and_save(struct object *o, const struct category *c, const c
 }
 
 /* plaFlushTrace by itself: nothing is stored. */
-static HRESULT flush_only(const struct category *c, const char *name)
+static HRESULT flush_only(const struct caller *caller, const struct category *c, const char *name)
 {
     char *xml;
     size_t size;
-    HRESULT hr = definition_load(c->space, name, &xml, &size);
+    HRESULT hr = definition_load(caller, c->space, name, &xml, &size);
     if (SUCCEEDED(hr))
         hr = run_flush(c->space, name);
     memory_free(xml);
     return FAILED(hr) ? hr : S_OK;
 }
 
-static HRESULT commit_here(struct object *o, const char *space, const char *name, const char *server, uint32_t mode,
-                           struct object *issues)
+static HRESULT commit_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                           const char *server, uint32_t mode, struct object *issues)
 {
     const struct category *c = category_of(space);
     enum store_mode store_mode = store_mode_of(mode);
     if (mode == SETS_FLUSH_TRACE)
-        return flush_only(c, name);
+        return flush_only(caller, c, name);
     /* set_commit has told of what holds for every server */
     HRESULT hr = c->runs ? unsupported_validate(o, issues) : S_OK;
     if (FAILED(hr) || mode & SETS_VALIDATE_ONLY)
         return hr;
     hr = check_present(o, c, name, store_mode, mode);
     if (SUCCEEDED(hr))
-        hr = bind_and_save(o, c, name, server, store_mode, mode & SETS_UPDATE_RUNNING);
+        hr = bind_and_save(o, caller, c, name, server, store_mode, mode & SETS_UPDATE_RUNNING);
     if (SUCCEEDED(hr) && c->runs && mode & SETS_FLUSH_TRACE)
         hr = run_flush(c->space, name);
     return FAILED(hr) ? hr : S_OK;
@@ -267,18 +268,19 @@ static HRESULT commit_here(struct object *o, const char *space, const char *name
 /* ---- Query, Delete, Start, Stop ---- */
 
 /* Fills `o` with what is kept under the name; binds it. */
-static HRESULT query_here(struct object *o, const char *space, const char *name, const char *server)
+static HRESULT query_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          const char *server)
 {
     char *xml;
     size_t size;
-    HRESULT hr = definition_load(space, name, &xml, &size);
+    HRESULT hr = definition_load(caller, space, name, &xml, &size);
     if (SUCCEEDED(hr))
         hr = sets_fill(o, xml, size, NULL, space, name, server);
     memory_free(xml);
     return hr;
 }
 
-static HRESULT delete_here(struct object *o, const char *space, const char *name)
+static HRESULT delete_here(struct object *o, const struct caller *caller, const char *space, const char *name)
 {
     struct run_state state;
     HRESULT hr = run_query(space, name, &state);
@@ -286,21 +288,23 @@ static HRESULT delete_here(struct object *o, const char *space, const char *name
     if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED)
         hr = error_set(PLA_E_DCS_IN_USE, "Delete: the set '%s' is running", name);
     if (SUCCEEDED(hr))
-        hr = store_delete(space, name);
+        hr = store_delete(caller, space, name);
     if (SUCCEEDED(hr))
-        tell_change(JOURNAL_SET_DELETED, space, name);
+        tell_change(JOURNAL_SET_DELETED, caller, space, name);
     return hr;
 }
 
-static HRESULT start_here(struct object *o, const char *space, const char *name, bool synchronous)
+static HRESULT start_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          bool synchronous)
 {
-    (void)o;
+    (void)o, (void)caller;
     return run_start(space, name, synchronous);
 }
 
-static HRESULT stop_here(struct object *o, const char *space, const char *name, bool synchronous)
+static HRESULT stop_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                         bool synchronous)
 {
-    (void)o;
+    (void)o, (void)caller;
     return run_stop(space, name, synchronous);
 }
 
@@ -329,11 +333,12 @@ static HRESULT load_run(const char *space, const char *name, struct run_record *
 }
 
 /* What the latest run left to be known. */
-static HRESULT get_run_value(struct object *o, const char *space, const char *name, const char *key, char **value)
+static HRESULT get_run_value(struct object *o, const struct caller *caller, const char *space, const char *name,
+                             const char *key, char **value)
 {
     struct run_record record;
     HRESULT hr = load_run(space, name, &record);
-    (void)o;
+    (void)o, (void)caller;
     if (FAILED(hr))
         return hr;
     *value = text_equal_nocase(key, SETS_LAST_RUN_MESSAGE) ? text_copy(record.last_message)
@@ -342,33 +347,35 @@ static HRESULT get_run_value(struct object *o, const char *space, const char *na
     return *value ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT set_credentials_here(struct object *o, const char *user, const char *password)
+static HRESULT set_credentials_here(struct object *o, const struct caller *caller, const char *user,
+                                    const char *password)
 {
-    (void)o, (void)user, (void)password; /* nothing here could use the password, so it is not kept */
+    (void)o, (void)caller, (void)user, (void)password; /* nothing here could use the password, so it is not kept */
     return S_OK;
 }
 
-static HRESULT add_set(struct object *collection, const char *space, const struct stored_set *stored,
-                       const char *server)
+static HRESULT add_set(struct object *collection, const struct caller *caller, const char *space,
+                       const struct stored_set *stored, const char *server)
 {
     struct object *set;
     HRESULT hr = sets_create(((struct data_collector_set_collection *)collection)->category, &set);
     if (FAILED(hr))
         return hr;
     hr = stored->xml ? sets_fill(set, stored->xml, stored->size, NULL, space, stored->name, server)
-                     : query_here(set, space, stored->name, server); /* says why it cannot be read */
+                     : query_here(set, caller, space, stored->name, server); /* says why it cannot be read */
     /* A set that another process deleted meanwhile is simply not there. */
     hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : SUCCEEDED(hr) ? collection_add(collection, set) : hr;
     object_release(set);
     return hr;
 }
 
-static HRESULT list_here(struct object *collection, const char *space, const char *pattern, const char *server)
+static HRESULT list_here(struct object *collection, const struct caller *caller, const char *space, const char *pattern,
+                         const char *server)
 {
     struct stored_sets stored;
-    HRESULT hr = definition_load_matching(space, pattern, &stored);
+    HRESULT hr = definition_load_matching(caller, space, pattern, &stored);
     for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++) {
-        hr = add_set(collection, space, &stored.items[i], server);
+        hr = add_set(collection, caller, space, &stored.items[i], server);
         if (hr == OPENPLA_E_MALFORMED_XML && strpbrk(pattern, "*?")) /* a damaged set must not hide the others */
             hr = S_OK;
     }

@@ -80,7 +80,7 @@ static HRESULT check_startable(const char *space, const char *name)
     struct run_state state;
     char *xml;
     size_t size;
-    HRESULT hr = definition_load(space, name, &xml, &size);
+    HRESULT hr = definition_load(&caller_self, space, name, &xml, &size);
     if (FAILED(hr))
         return hr;
     memory_free(xml);

@@ -64,7 +64,7 @@ HRESULT supervised_set_read(struct supervised_set *s, int64_t now)
     struct run_record record;
     char *xml;
     size_t size;
-    HRESULT hr = definition_load(s->space, s->name, &xml, &size);
+    HRESULT hr = definition_load(&caller_self, s->space, s->name, &xml, &size);
     if (FAILED(hr))
         return hr;
     uint64_t hash = store_hash(STORE_HASH_START, xml);

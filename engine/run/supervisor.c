@@ -152,7 +152,7 @@ static void scan(struct supervisor *v)
         v->sets[i].listed = false;
     for (const char *const *space = store_namespaces(); *space; space++) {
         struct texts names = {0};
-        if (!category_of(*space)->runs || FAILED(definition_list(*space, &names)))
+        if (!category_of(*space)->runs || FAILED(definition_list(&caller_self, *space, &names)))
             continue;
         for (size_t i = 0; i < names.count; i++) {
             struct supervised_set *s = find(v, *space, names.items[i]);

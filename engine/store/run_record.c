@@ -134,7 +134,7 @@ static HRESULT load(const struct set_file *at, struct run_record *out)
 HRESULT store_load_run(const char *space, const char *name, struct run_record *out)
 {
     struct set_file at;
-    HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
+    HRESULT hr = set_file_open(&caller_self, space, name, SET_FILE_READ, &at);
 
     *out = (struct run_record){0};
     if (hr == S_OK)
@@ -159,7 +159,7 @@ HRESULT set_file_change_run(const struct set_file *at, const struct run_change *
 HRESULT store_update_run(const char *space, const char *name, const struct run_change *change)
 {
     struct set_file at;
-    HRESULT hr = set_file_open(space, name, SET_FILE_CREATE, &at);
+    HRESULT hr = set_file_open(&caller_self, space, name, SET_FILE_CREATE, &at);
 
     if (SUCCEEDED(hr))
         hr = set_file_change_run(&at, change);

@@ -85,10 +85,12 @@ static HRESULT lock(struct set_file *at, enum set_file_use use)
     return use != SET_FILE_CREATE && set_file_is_missing(hr) ? S_FALSE : hr;
 }
 
-HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out)
+HRESULT set_file_open(const struct caller *caller, const char *space, const char *name, enum set_file_use use,
+                      struct set_file *out)
 {
     HRESULT hr = set_file_locate(space, name, out);
 
+    (void)caller;
     if (SUCCEEDED(hr))
         hr = lock(out, use);
     if (FAILED(hr))

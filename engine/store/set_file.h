@@ -3,6 +3,7 @@
 #ifndef OPENPLA_STORE_SET_FILE_H
 #define OPENPLA_STORE_SET_FILE_H
 
+#include "engine/os/caller.h"
 #include "engine/os/file.h"
 
 struct set_file {
@@ -22,9 +23,10 @@ enum set_file_use {
     SET_FILE_CHANGE, /* what is there already */
     SET_FILE_CREATE, /* makes the folder of the namespace */
 };
-/* Locates and locks: all readers and writers of a namespace follow one another. S_FALSE, and no lock, when its folder
-   is not there. Zero on failure. */
-HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out);
+/* Locates and locks: all readers and writers of a namespace follow one another. Here, under the lock, is the place to
+   refuse the caller; nobody is refused yet. S_FALSE, and no lock, when the folder is not there. Zero on failure. */
+HRESULT set_file_open(const struct caller *caller, const char *space, const char *name, enum set_file_use use,
+                      struct set_file *out);
 /* Unlocks, and frees what either gave. */
 void set_file_close(struct set_file *at);
 /* Whether `hr` says that there is no such file or folder. */

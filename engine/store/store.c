@@ -47,12 +47,12 @@ static HRESULT remove_if_there(const char *path)
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? S_OK : hr;
 }
 
-HRESULT store_save(const char *space, const char *name, enum store_mode mode, const char *xml, size_t size,
-                   const struct run_change *change, bool *created)
+HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
+                   const char *xml, size_t size, const struct run_change *change, bool *created)
 {
     struct set_file at;
     struct text_buffer content = {0};
-    HRESULT hr = set_file_open(space, name, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &at);
+    HRESULT hr = set_file_open(caller, space, name, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &at);
 
     text_buffer_add_n(&content, xml, size);
     text_buffer_add(&content, NAME_BEGIN);
@@ -79,10 +79,10 @@ HRESULT store_save(const char *space, const char *name, enum store_mode mode, co
     return hr;
 }
 
-HRESULT store_load(const char *space, const char *name, char **xml, size_t *size)
+HRESULT store_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size)
 {
     struct set_file at;
-    HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
+    HRESULT hr = set_file_open(caller, space, name, SET_FILE_READ, &at);
 
     *xml = NULL;
     *size = 0;
@@ -113,11 +113,11 @@ static void remove_torn_files(const char *folder)
     texts_free(&files);
 }
 
-HRESULT store_delete(const char *space, const char *name)
+HRESULT store_delete(const struct caller *caller, const char *space, const char *name)
 {
     struct set_file at;
     struct file_lock *running = NULL;
-    HRESULT hr = set_file_open(space, name, SET_FILE_CHANGE, &at);
+    HRESULT hr = set_file_open(caller, space, name, SET_FILE_CHANGE, &at);
 
     if (hr == S_OK)
         hr = file_delete(at.definition);
@@ -196,10 +196,11 @@ static HRESULT read_folder(const char *folder, const char *pattern, struct store
     return hr;
 }
 
-HRESULT store_load_matching(const char *space, const char *pattern, struct stored_sets *out)
+HRESULT store_load_matching(const struct caller *caller, const char *space, const char *pattern,
+                            struct stored_sets *out)
 {
     struct set_file at;
-    HRESULT hr = set_file_open(space, NULL, SET_FILE_READ, &at);
+    HRESULT hr = set_file_open(caller, space, NULL, SET_FILE_READ, &at);
 
     *out = (struct stored_sets){0};
     if (hr == S_OK)
@@ -210,11 +211,11 @@ HRESULT store_load_matching(const char *space, const char *pattern, struct store
     return FAILED(hr) ? hr : S_OK;
 }
 
-HRESULT store_list(const char *space, struct texts *names)
+HRESULT store_list(const struct caller *caller, const char *space, struct texts *names)
 {
     struct stored_sets sets;
     struct texts found = {0};
-    HRESULT hr = store_load_matching(space, "*", &sets);
+    HRESULT hr = store_load_matching(caller, space, "*", &sets);
 
     for (size_t i = 0; SUCCEEDED(hr) && i < sets.count; i++)
         hr = texts_add(&found, sets.items[i].name);

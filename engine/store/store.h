@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Where sets are kept: <data folder>/sets/<namespace>/<name>.xml, one file a set, with its run state beside it. */
+/* Where sets are kept: <data folder>/sets/<namespace>/<name>.xml, one file a set, with its run state beside it.
+   Definitions are opened for a caller; the run record is the program's own. */
 #ifndef OPENPLA_STORE_H
 #define OPENPLA_STORE_H
 
-#include "engine/os/text.h"
+#include "engine/os/caller.h"
 
 /* Splits "[Namespace\]Name" (MS-PLA; behaviour 4). No namespace: "Service". Checks the name by DECISIONS 15:
    E_INVALIDARG with a text that shows the name for an empty name, / : * ? " < > | controls, a further backslash;
@@ -25,14 +26,14 @@ struct run_change {
 /* Writes the set's XML (UTF-8), and then changes the run record; `change` may be NULL. PLA_E_DCS_ALREADY_EXISTS /
    PLA_E_DCS_NOT_FOUND by mode. Each file is replaced whole; writers of several processes follow one another. *created:
    whether it is a new set; may be NULL. */
-HRESULT store_save(const char *space, const char *name, enum store_mode mode, const char *xml, size_t size,
-                   const struct run_change *change, bool *created);
+HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
+                   const char *xml, size_t size, const struct run_change *change, bool *created);
 /* PLA_E_DCS_NOT_FOUND when there is none. *xml from memory_alloc. */
-HRESULT store_load(const char *space, const char *name, char **xml, size_t *size);
+HRESULT store_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
 /* Removes definition and run state. PLA_E_DCS_NOT_FOUND. */
-HRESULT store_delete(const char *space, const char *name);
+HRESULT store_delete(const struct caller *caller, const char *space, const char *name);
 /* Names (as they were committed) of the sets of a namespace. */
-HRESULT store_list(const char *space, struct texts *names);
+HRESULT store_list(const struct caller *caller, const char *space, struct texts *names);
 /* A set of a list: its name and its XML, NULL when it could not be read; both from memory_alloc. */
 struct stored_set {
     char *name, *xml;
@@ -43,7 +44,8 @@ struct stored_sets {
     size_t count, capacity;
 };
 /* The sets whose names match the pattern (text_matches), in one pass over the namespace. *out is empty on failure. */
-HRESULT store_load_matching(const char *space, const char *pattern, struct stored_sets *out);
+HRESULT store_load_matching(const struct caller *caller, const char *space, const char *pattern,
+                            struct stored_sets *out);
 void stored_sets_free(struct stored_sets *sets);
 /* Known namespaces, a NULL-terminated static list. */
 const char *const *store_namespaces(void);

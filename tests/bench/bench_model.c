@@ -180,7 +180,7 @@ static void commit(struct object *set, const char *name)
 {
     struct object *issues;
     must(issues_create(NULL, &issues), "issues");
-    must(set_commit(set, name, "", 3 /* plaCreateOrModify */, issues), "Commit");
+    must(set_commit(set, &caller_self, name, "", 3 /* plaCreateOrModify */, issues), "Commit");
     object_release(issues);
 }
 
@@ -195,7 +195,7 @@ static void our_once(const char *xml, size_t size, double *seconds)
     double read = now();
     commit(set, "bench");
     double committed = now();
-    must(set_query(set, "bench", ""), "Query");
+    must(set_query(set, &caller_self, "bench", ""), "Query");
     double queried = now();
     must(object_to_xml(set, &text, NULL), "Xml");
     keep(&seconds[XML], now() - queried);
@@ -212,7 +212,7 @@ static double list_all(void)
     struct object *collection;
     must(sets_collection_create(NULL, &collection), "collection");
     double begin = now();
-    must(sets_find(collection, "", "Service\\set *"), "GetDataCollectorSets");
+    must(sets_find(collection, &caller_self, "", "Service\\set *"), "GetDataCollectorSets");
     double seconds = now() - begin;
     if (collection_count(collection) != SETS)
         printf("listed %u sets, not %d\n", (unsigned)collection_count(collection), SETS);

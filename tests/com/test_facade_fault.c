@@ -50,7 +50,7 @@ static HRESULT commit(struct object *set, uint32_t mode)
     HRESULT hr = issues_create(NULL, &issues);
 
     if (SUCCEEDED(hr))
-        hr = set_commit(set, NAME, "", mode, issues);
+        hr = set_commit(set, &caller_self, NAME, "", mode, issues);
     if (SUCCEEDED(hr))
         assert_true(collection_count(issues) > 0);
     object_release(issues);
@@ -64,8 +64,8 @@ static int forget(void **state)
     (void)state;
     memory_fail_at(0);
     assert_int_equal(facade_set_create(NULL, &set), S_OK);
-    if (SUCCEEDED(set_query(set, NAME, "")))
-        set_delete(set);
+    if (SUCCEEDED(set_query(set, &caller_self, NAME, "")))
+        set_delete(set, &caller_self);
     object_release(set);
     return 0;
 }
@@ -89,9 +89,9 @@ static void commit_is_whole_or_nothing(void **state)
         assert_int_equal(set_of(set)->space != NULL, hr == S_OK);
         assert_string_equal(set_of(set)->Name, hr == S_OK ? NAME : "");
         assert_int_equal(facade_set_create(NULL, &other), S_OK);
-        assert_int_equal(set_query(other, NAME, ""), hr == S_OK ? S_OK : PLA_E_DCS_NOT_FOUND);
+        assert_int_equal(set_query(other, &caller_self, NAME, ""), hr == S_OK ? S_OK : PLA_E_DCS_NOT_FOUND);
         if (hr == S_OK)
-            assert_int_equal(set_delete(set), S_OK);
+            assert_int_equal(set_delete(set, &caller_self), S_OK);
         object_release(other);
         object_release(set);
     }
@@ -114,7 +114,7 @@ static void query_leaves_the_object_as_it_was(void **state)
         HRESULT hr;
 
         memory_fail_at(n);
-        hr = set_query(set, NAME, "");
+        hr = set_query(set, &caller_self, NAME, "");
         reached = memory_count() >= n;
         memory_fail_at(0);
         assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
@@ -172,11 +172,11 @@ static void live_properties_and_lists_fail_in_order(void **state)
     assert_false(reached);
     assert_true(failures > 10);
     assert_int_equal(facade_collection_create(NULL, &sets), S_OK);
-    assert_int_equal(sets_find(sets, "", "Service\\" NAME), S_OK);
+    assert_int_equal(sets_find(sets, &caller_self, "", "Service\\" NAME), S_OK);
     reached = true;
     for (unsigned n = 1; reached && n < MOST; n = next(n)) {
         memory_fail_at(n);
-        HRESULT hr = sets_find(sets, "", "Service\\" NAME);
+        HRESULT hr = sets_find(sets, &caller_self, "", "Service\\" NAME);
         reached = memory_count() >= n;
         memory_fail_at(0);
         assert_true(hr == S_OK || hr == E_OUTOFMEMORY);

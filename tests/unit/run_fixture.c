@@ -66,7 +66,7 @@ void fixture_commit(const char *name, const char *root, const char *set_xml, con
                     collector_xml ? "<PerformanceCounterDataCollector><Name>c</Name>" : "",
                     collector_xml ? collector_xml : "", collector_xml ? "</PerformanceCounterDataCollector>" : "");
     assert_non_null(xml);
-    assert_int_equal(store_save(SPACE, name, STORE_CREATE_OR_MODIFY, xml, strlen(xml), NULL, NULL), S_OK);
+    assert_int_equal(store_save(&caller_self, SPACE, name, STORE_CREATE_OR_MODIFY, xml, strlen(xml), NULL, NULL), S_OK);
     memory_free(xml);
 }
 
@@ -170,7 +170,7 @@ void fixture_kill(uint32_t process_id)
 #endif
 }
 
-char fixture_reason[1024];
+char fixture_reason[1024], fixture_user[512];
 
 size_t fixture_events(uint32_t id, const char *name)
 {
@@ -183,10 +183,12 @@ size_t fixture_events(uint32_t id, const char *name)
         if (e.id != id || !e.count || strcmp(e.fields[0].value, name) != 0)
             continue;
         count++;
-        fixture_reason[0] = 0;
+        fixture_reason[0] = fixture_user[0] = 0;
         for (size_t i = 0; i < e.count; i++)
             if (!strcmp(e.fields[i].name, "Reason"))
                 snprintf(fixture_reason, sizeof fixture_reason, "%s", e.fields[i].value);
+            else if (!strcmp(e.fields[i].name, "User"))
+                snprintf(fixture_user, sizeof fixture_user, "%s", e.fields[i].value);
     }
     journal_reader_close(r);
     memory_free(folder);

@@ -37,9 +37,10 @@ struct run_state fixture_progress(const char *name, uint32_t serial_number, uint
 size_t fixture_late(const char *name);
 /* Whether the message of a run tells of nothing but those. */
 bool fixture_only_late(const char *message);
-/* How often the event file has the id with the set's name; the Reason of the latest one is in fixture_reason. */
+/* How often the event file has the id with the set's name; Reason and User of the latest one are in
+   fixture_reason and fixture_user. */
 size_t fixture_events(uint32_t id, const char *name);
-extern char fixture_reason[1024];
+extern char fixture_reason[1024], fixture_user[512];
 /* Until it has it, at most a minute; once, or the test fails. */
 void fixture_await_event(uint32_t id, const char *name);
 /* kill -9. */

@@ -248,7 +248,7 @@ static void an_unwritable_folder_is_named(void **state)
         scratch_environment("OPENPLA_HOST", host);
         static const char xml[] =
             "<DataCollectorSet><RootPath>/usr</RootPath><Subdirectory>s</Subdirectory></DataCollectorSet>";
-        if (FAILED(store_save(SPACE, "x", STORE_CREATE, xml, strlen(xml), NULL, NULL)))
+        if (FAILED(store_save(&caller_self, SPACE, "x", STORE_CREATE, xml, strlen(xml), NULL, NULL)))
             _exit(12);
         HRESULT hr = run_start(SPACE, "x", true);
         bool named = strstr(error_text(hr), "/usr/s") != NULL;

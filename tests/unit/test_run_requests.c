@@ -17,7 +17,7 @@ static struct object *queried(const char *name)
 {
     struct object *set;
     assert_int_equal(sets_create(NULL, &set), S_OK);
-    assert_int_equal(set_query(set, name, NULL), S_OK);
+    assert_int_equal(set_query(set, &caller_self, name, NULL), S_OK);
     return set;
 }
 
@@ -25,7 +25,7 @@ static HRESULT commit(struct object *set, const char *name, uint32_t mode)
 {
     struct object *issues;
     assert_int_equal(issues_create(NULL, &issues), S_OK);
-    HRESULT hr = set_commit(set, name, NULL, mode, issues);
+    HRESULT hr = set_commit(set, &caller_self, name, NULL, mode, issues);
     object_release(issues);
     return hr;
 }
@@ -50,7 +50,7 @@ static void put_counters(struct object *set, const char *counter)
 static char *value_of(struct object *set, const char *key)
 {
     char *value;
-    assert_int_equal(sets_get_value(set, key, &value), S_OK);
+    assert_int_equal(sets_get_value(set, &caller_self, key, &value), S_OK);
     return value;
 }
 
@@ -174,20 +174,20 @@ static void modes_for_sets_that_do_not_run(void **state)
     assert_int_equal(object_put_text(set, class_property(set->class, "RootPath"), root), S_OK);
     assert_int_equal(commit(set, "modes", SETS_FLUSH_TRACE), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(commit(set, "modes", SETS_VALIDATE_ONLY | SETS_CREATE_NEW), S_OK);
-    assert_int_equal(set_start(set, true), E_INVALIDARG); /* bound to nothing */
+    assert_int_equal(set_start(set, &caller_self, true), E_INVALIDARG); /* bound to nothing */
     assert_int_equal(commit(set, "modes", SETS_CREATE_NEW | SETS_UPDATE_RUNNING | SETS_FLUSH_TRACE), S_OK);
     assert_int_equal(commit(set, "modes", SETS_FLUSH_TRACE), S_OK);
     assert_int_equal(run_update(SPACE, "modes"), S_FALSE);
     assert_int_equal(run_flush(SPACE, "modes"), S_FALSE);
-    assert_int_equal(set_start(set, true), S_OK);
+    assert_int_equal(set_start(set, &caller_self, true), S_OK);
     put_u32(set, "Duration", 7);
     assert_int_equal(commit(set, "modes", SETS_VALIDATE_ONLY | SETS_MODIFY), S_OK); /* also while it runs */
     assert_int_equal(commit(set, "modes", SETS_FLUSH_TRACE), S_OK);
     struct object *stored = queried("modes");
     assert_int_equal(((struct data_collector_set *)stored)->Duration, 0); /* neither has stored anything */
     object_release(stored);
-    assert_int_equal(set_stop(set, true), S_OK);
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_stop(set, &caller_self, true), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     assert_int_equal(fixture_events(1000, "modes"), 1);
     assert_int_equal(fixture_events(1002, "modes"), 1);
     object_release(set);
@@ -245,7 +245,7 @@ static void why_an_asynchronous_start_failed(void **state)
     assert_int_equal(run_start(SPACE, "why", true), S_OK);
     assert_int_equal(run_stop(SPACE, "why", true), S_OK);
     struct object *set = queried("why");
-    HRESULT hr = set_start(set, false); /* the file is in the way */
+    HRESULT hr = set_start(set, &caller_self, false); /* the file is in the way */
     assert_true(hr == S_OK || hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     for (int i = 0; i < 3000; i++) {
         value = value_of(set, SETS_LAST_RUN_RESULT);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets as clients handle them: Commit, Query, Delete and listing against a real store and real runs. */
 #include "engine/os/file.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
+#include "engine/os/process.h"
 #include "engine/run/sets.h"
 #include "engine/store/store.h"
 #include "tests/unit/run_fixture.h"
@@ -31,7 +33,7 @@ static HRESULT commit(struct object *set, const char *name, uint32_t mode)
 {
     struct object *issues = NULL;
     assert_int_equal(issues_create(NULL, &issues), S_OK);
-    HRESULT hr = set_commit(set, name, "", mode, issues);
+    HRESULT hr = set_commit(set, &caller_self, name, "", mode, issues);
     object_release(issues);
     return hr;
 }
@@ -78,9 +80,9 @@ static struct object *set_for_runs(const char *folder)
 
 static void run_once(struct object *set)
 {
-    assert_int_equal(set_start(set, true), S_OK);
+    assert_int_equal(set_start(set, &caller_self, true), S_OK);
     assert_int_equal(number_of(set, "Status"), 1);
-    assert_int_equal(set_stop(set, true), S_OK);
+    assert_int_equal(set_stop(set, &caller_self, true), S_OK);
     assert_int_equal(number_of(set, "Status"), 0);
 }
 
@@ -101,7 +103,7 @@ static void the_latest_log_is_shown_after_every_run(void **state)
         assert_int_equal(number_of(set, "SerialNumber"), run + 1);
         assert_int_equal(commit(set, "latest", MODE_MODIFY), S_OK);
         struct object *other = new_set();
-        assert_int_equal(set_query(other, "latest", ""), S_OK);
+        assert_int_equal(set_query(other, &caller_self, "latest", ""), S_OK);
         struct object *same = first_collector(other);
         char *again = text_of(same, "LatestOutputLocation");
         assert_string_equal(again, shown);
@@ -122,7 +124,7 @@ static void the_latest_log_is_shown_after_every_run(void **state)
     assert_string_equal(path_name(put), "c_000004.csv");
     memory_free(put);
     object_release(collector);
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
     memory_free(folder);
 }
@@ -135,7 +137,7 @@ static void serial_numbers_go_on(void **state)
     char *folder = fixture_folder("serial");
     struct object *set = set_for_runs(folder), *stale = new_set();
     assert_int_equal(commit(set, "serial", MODE_CREATE_NEW), S_OK);
-    assert_int_equal(set_query(stale, "serial", ""), S_OK);
+    assert_int_equal(set_query(stale, &caller_self, "serial", ""), S_OK);
     run_once(set);
     run_once(set);
     assert_int_equal(number_of(stale, "SerialNumber"), 3); /* live, without a new Query */
@@ -148,7 +150,7 @@ static void serial_numbers_go_on(void **state)
     assert_int_equal(number_of(stale, "SerialNumber"), 40);
     run_once(stale);
     assert_int_equal(number_of(set, "SerialNumber"), 41);
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(stale);
     object_release(set);
     memory_free(folder);
@@ -161,7 +163,7 @@ static void commit_follows_its_mode(void **state)
     struct object *set = new_set(), *other = new_set();
     assert_int_equal(commit(set, "modes", MODE_MODIFY), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(commit(set, "modes", MODE_VALIDATE_ONLY | MODE_CREATE_NEW), S_OK);
-    assert_int_equal(set_query(other, "modes", ""), PLA_E_DCS_NOT_FOUND); /* validated, not stored */
+    assert_int_equal(set_query(other, &caller_self, "modes", ""), PLA_E_DCS_NOT_FOUND); /* validated, not stored */
     char *name = text_of(set, "Name");
     assert_string_equal(name, "");
     memory_free(name);
@@ -171,10 +173,10 @@ static void commit_follows_its_mode(void **state)
     assert_int_equal(commit(other, "modes", 0x4000 | MODE_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS); /* 2.2: ignored */
     assert_int_equal(commit(set, "modes", 0x40 | MODE_MODIFY), S_OK);
     assert_int_equal(commit(set, "System\\modes", MODE_CREATE_NEW), E_NOINTERFACE);
-    assert_int_equal(set_delete(set), S_OK);
-    assert_int_equal(set_delete(set), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(commit(set, "modes", MODE_CREATE_NEW), S_OK); /* usable after Delete */
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(other);
     object_release(set);
 }
@@ -186,7 +188,7 @@ static void committed_with(const char *xml, uint32_t mode, const char *expected)
     size_t count;
     xml_into(set, xml);
     assert_int_equal(issues_create(NULL, &issues), S_OK);
-    assert_int_equal(set_commit(set, "unsupported", "", mode, issues), S_OK);
+    assert_int_equal(set_commit(set, &caller_self, "unsupported", "", mode, issues), S_OK);
     assert_int_equal(collection_snapshot(issues, &items, &count), S_OK);
     for (size_t i = 0; i < count; i++) {
         const struct value_map_item *item = (const struct value_map_item *)items[i];
@@ -199,7 +201,7 @@ static void committed_with(const char *xml, uint32_t mode, const char *expected)
     objects_release(items, count);
     object_release(issues);
     if (!(mode & MODE_VALIDATE_ONLY))
-        assert_int_equal(set_delete(set), S_OK);
+        assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
 }
 
@@ -235,20 +237,20 @@ static void a_schedule_keeps_its_end(void **state)
     xml_into(set, "<DataCollectorSet><Schedule><EndDate>12/1/2025</EndDate><StartDate>6/1/2026</StartDate>"
                   "<Days>127</Days></Schedule></DataCollectorSet>");
     assert_int_equal(issues_create(NULL, &issues), S_OK);
-    assert_int_equal(set_commit(set, "ends", "", MODE_CREATE_NEW, issues), S_OK);
+    assert_int_equal(set_commit(set, &caller_self, "ends", "", MODE_CREATE_NEW, issues), S_OK);
     struct object *item;
     assert_int_equal(collection_item(issues, collection_count(issues) - 1, &item), S_OK);
     assert_string_equal(((struct value_map_item *)item)->Key, "Schedule[1]/EndDate");
     object_release(item);
     object_release(issues);
-    assert_int_equal(set_query(other, "ends", ""), S_OK);
+    assert_int_equal(set_query(other, &caller_self, "ends", ""), S_OK);
     assert_int_equal(collection_item(((struct data_collector_set *)other)->Schedules, 0, &schedule), S_OK);
     char *end = date_to_text(((struct set_schedule *)schedule)->EndDate.real);
     assert_int_equal(((struct set_schedule *)schedule)->EndDate.type, VARIANT_DATE);
     assert_string_equal(end, "12/1/2025");
     memory_free(end);
     object_release(schedule);
-    assert_int_equal(set_delete(other), S_OK);
+    assert_int_equal(set_delete(other, &caller_self), S_OK);
     object_release(other);
     object_release(set);
 }
@@ -262,14 +264,15 @@ static void servers_are_this_machine(void **state)
     memset(longest, 's', sizeof longest);
     longest[1024] = 0;
     assert_int_equal(issues_create(NULL, &issues), S_OK);
-    assert_int_equal(set_commit(set, "server", longest, MODE_CREATE_NEW, issues), E_INVALIDARG);
-    assert_int_equal(set_commit(set, "server", "no-such-machine", MODE_CREATE_NEW, issues), HRESULT_FROM_WIN32(53));
+    assert_int_equal(set_commit(set, &caller_self, "server", longest, MODE_CREATE_NEW, issues), E_INVALIDARG);
+    assert_int_equal(set_commit(set, &caller_self, "server", "no-such-machine", MODE_CREATE_NEW, issues),
+                     HRESULT_FROM_WIN32(53));
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(53)), "no-such-machine"));
-    assert_int_equal(set_commit(set, "server", "LocalHost", MODE_CREATE_NEW, issues), S_OK);
+    assert_int_equal(set_commit(set, &caller_self, "server", "LocalHost", MODE_CREATE_NEW, issues), S_OK);
     char *server = text_of(set, "Server");
     assert_string_equal(server, "LocalHost");
     memory_free(server);
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(issues);
     object_release(set);
 }
@@ -282,7 +285,7 @@ static void odd_counter_paths_are_told(void **state)
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     xml_into(set, "<DataCollectorSet><PerformanceCounterDataCollector><Counter>\\A Store\\Inbound\\*</Counter><Counter>"
                   "\\System\\Threads</Counter></PerformanceCounterDataCollector></DataCollectorSet>");
-    assert_int_equal(set_commit(set, "paths", "", MODE_CREATE_NEW, issues), S_OK);
+    assert_int_equal(set_commit(set, &caller_self, "paths", "", MODE_CREATE_NEW, issues), S_OK);
     bool told = false;
     for (size_t i = 0; i < collection_count(issues); i++) {
         struct object *item;
@@ -295,8 +298,9 @@ static void odd_counter_paths_are_told(void **state)
     assert_true(told);
     xml_into(set, "<DataCollectorSet><PerformanceCounterDataCollector><Counter>Processor Time</Counter>"
                   "</PerformanceCounterDataCollector></DataCollectorSet>");
-    assert_int_equal(set_commit(set, "paths", "", MODE_MODIFY, issues), (HRESULT)PDH_CSTATUS_BAD_COUNTERNAME);
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_commit(set, &caller_self, "paths", "", MODE_MODIFY, issues),
+                     (HRESULT)PDH_CSTATUS_BAD_COUNTERNAME);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(issues);
     object_release(set);
 }
@@ -308,11 +312,11 @@ static void seconds_for_new_instances_are_checked(void **state)
     struct object *set = new_set(), *issues = NULL;
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(set_put_value(set, SETS_NEW_INSTANCES, "every minute"), S_OK);
-    assert_int_equal(set_commit(set, "instances", "", MODE_CREATE_NEW, issues), E_INVALIDARG);
+    assert_int_equal(set_commit(set, &caller_self, "instances", "", MODE_CREATE_NEW, issues), E_INVALIDARG);
     assert_non_null(strstr(error_text(E_INVALIDARG), "\"every minute\""));
     assert_int_equal(set_put_value(set, "openpla.newinstancesfile", "60"), S_OK);
-    assert_int_equal(set_commit(set, "instances", "", MODE_CREATE_NEW, issues), S_OK);
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_commit(set, &caller_self, "instances", "", MODE_CREATE_NEW, issues), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(issues);
     object_release(set);
 }
@@ -321,7 +325,7 @@ static size_t found(const char *filter)
 {
     struct object *sets = NULL;
     assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
-    assert_int_equal(sets_find(sets, NULL, filter), S_OK);
+    assert_int_equal(sets_find(sets, &caller_self, NULL, filter), S_OK);
     size_t n = collection_count(sets);
     object_release(sets);
     return n;
@@ -343,12 +347,12 @@ static void sets_are_found_by_filter(void **state)
     assert_int_equal(found("Service\\other"), 1);
     assert_int_equal(found("Service\\nobody"), 0);
     assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
-    assert_int_equal(sets_find(sets, NULL, "service\\other"), S_OK);
-    assert_int_equal(sets_find(sets, NULL, "nowhere\\*"), E_INVALIDARG);
+    assert_int_equal(sets_find(sets, &caller_self, NULL, "service\\other"), S_OK);
+    assert_int_equal(sets_find(sets, &caller_self, NULL, "nowhere\\*"), E_INVALIDARG);
     assert_int_equal(collection_count(sets), 1); /* as it was */
     object_release(sets);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(set_delete(set[i]), S_OK);
+        assert_int_equal(set_delete(set[i], &caller_self), S_OK);
         object_release(set[i]);
     }
 }
@@ -377,12 +381,12 @@ static void what_cannot_be_read_again_is_not_stored(void **state)
     for (int i = 0; i < 1024; i++)
         add_collector(set, &alert_collector_class);
     assert_int_equal(commit(set, "limits", MODE_CREATE_NEW), S_OK);
-    assert_int_equal(set_query(again, "limits", ""), S_OK);
+    assert_int_equal(set_query(again, &caller_self, "limits", ""), S_OK);
     assert_int_equal(collection_count(((struct data_collector_set *)again)->DataCollectors), 1024);
     add_collector(set, &alert_collector_class);
     assert_int_equal(commit(set, "limits", MODE_MODIFY), E_INVALIDARG);
     assert_non_null(strstr(error_text(E_INVALIDARG), "1025 of the element AlertDataCollector"));
-    assert_int_equal(set_query(set, "limits", ""), S_OK);
+    assert_int_equal(set_query(set, &caller_self, "limits", ""), S_OK);
     for (int i = 0; i < 1025; i++) {
         char *key = text_format("k%d", i);
         assert_int_equal(set_put_value(set, key, "v"), S_OK);
@@ -390,17 +394,17 @@ static void what_cannot_be_read_again_is_not_stored(void **state)
     }
     assert_int_equal(commit(set, "limits", MODE_MODIFY), E_INVALIDARG);
     assert_non_null(strstr(error_text(E_INVALIDARG), "element Value"));
-    assert_int_equal(set_query(set, "limits", ""), S_OK);
+    assert_int_equal(set_query(set, &caller_self, "limits", ""), S_OK);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char *huge = memory_zero(1, sizes[i] + 1);
         memset(huge, 'x', sizes[i]);
         assert_int_equal(put_text(set, i == 1 ? "RootPath" : "Description", huge), S_OK);
         assert_int_equal(commit(set, "limits", MODE_MODIFY), E_INVALIDARG);
         assert_non_null(strstr(error_text(E_INVALIDARG), "cannot be stored"));
-        assert_int_equal(set_query(set, "limits", ""), S_OK);
+        assert_int_equal(set_query(set, &caller_self, "limits", ""), S_OK);
         memory_free(huge);
     }
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(again);
     object_release(set);
 }
@@ -418,11 +422,11 @@ static void an_emptied_list_stays_empty(void **state)
     assert_int_equal(object_put(c, p, &nothing), S_OK);
     object_release(c);
     assert_int_equal(commit(set, "emptied", MODE_CREATE_NEW), S_OK);
-    assert_int_equal(set_query(set, "emptied", ""), S_OK);
+    assert_int_equal(set_query(set, &caller_self, "emptied", ""), S_OK);
     c = first_collector(set);
     assert_int_equal(((struct api_tracing_collector *)c)->IncludeModules.count, 0);
     object_release(c);
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
 }
 
@@ -448,16 +452,16 @@ static void values_that_xml_cannot_hold_are_told(void **state)
     assert_int_equal(set_put_value(set, "bad", "a\001b"), S_OK);
     assert_int_equal(set_put_value(set, "worse\002", "b"), S_OK);
     assert_int_equal(issues_create(NULL, &issues), S_OK);
-    assert_int_equal(set_commit(set, "characters", "", MODE_CREATE_NEW, issues), S_OK);
+    assert_int_equal(set_commit(set, &caller_self, "characters", "", MODE_CREATE_NEW, issues), S_OK);
     assert_false(is_told(issues, "Value[good]"));
     assert_true(is_told(issues, "Value[bad]"));
     assert_true(is_told(issues, "Value[worse\002]"));
-    assert_int_equal(set_query(set, "characters", ""), S_OK);
+    assert_int_equal(set_query(set, &caller_self, "characters", ""), S_OK);
     assert_int_equal(set_get_value(set, "bad", &back), S_OK);
     assert_string_equal(back, "a\xEF\xBF\xBD"
                               "b");
     memory_free(back);
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(issues);
     object_release(set);
 }
@@ -468,19 +472,19 @@ static void credentials_last_until_query(void **state)
     (void)state;
     struct object *set = new_set();
     assert_int_equal(commit(set, "account", MODE_CREATE_NEW), S_OK);
-    assert_int_equal(sets_set_credentials(set, "domain\\user", "secret"), S_OK);
+    assert_int_equal(sets_set_credentials(set, &caller_self, "domain\\user", "secret"), S_OK);
     for (int queried = 0; queried < 2; queried++) {
         struct object *issues = NULL;
         char *account = text_of(set, "UserAccount");
         assert_string_equal(account, queried ? "SYSTEM" : "domain\\user");
         memory_free(account);
         assert_int_equal(issues_create(NULL, &issues), S_OK);
-        assert_int_equal(set_commit(set, "account", "", MODE_MODIFY, issues), S_OK);
+        assert_int_equal(set_commit(set, &caller_self, "account", "", MODE_MODIFY, issues), S_OK);
         assert_int_equal(is_told(issues, "UserAccount"), !queried);
         object_release(issues);
-        assert_int_equal(set_query(set, "account", ""), S_OK);
+        assert_int_equal(set_query(set, &caller_self, "account", ""), S_OK);
     }
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
 }
 
@@ -491,18 +495,19 @@ static void a_damaged_set_does_not_hide_the_others(void **state)
     static const char damaged[] = "<DataCollectorSet><Duration>";
     struct object *set = new_set();
     assert_int_equal(commit(set, "whole", MODE_CREATE_NEW), S_OK);
-    assert_int_equal(store_save("Service", "damaged", STORE_CREATE, damaged, strlen(damaged), NULL, NULL), S_OK);
+    assert_int_equal(store_save(&caller_self, "Service", "damaged", STORE_CREATE, damaged, strlen(damaged), NULL, NULL),
+                     S_OK);
     assert_int_equal(found("Service\\*"), 1);
     assert_int_equal(found("Service\\?amaged"), 0);
     struct object *sets = NULL;
     assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
-    assert_int_equal(sets_find(sets, NULL, "Service\\damaged"), OPENPLA_E_MALFORMED_XML);
+    assert_int_equal(sets_find(sets, &caller_self, NULL, "Service\\damaged"), OPENPLA_E_MALFORMED_XML);
     assert_non_null(strstr(error_text(OPENPLA_E_MALFORMED_XML), "the stored set 'damaged'"));
     object_release(sets);
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     /* and it can be written anew, and be deleted */
     assert_int_equal(commit(set, "damaged", MODE_CREATE_OR_MODIFY), S_OK);
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
 }
 
@@ -518,7 +523,8 @@ static void memory_may_run_out(void **state)
         for (uint64_t n = 1;; n++) {
             assert_int_equal(issues_create(NULL, &issues), S_OK);
             memory_fail_at(n);
-            HRESULT hr = query ? set_query(set, "memory", "") : set_commit(set, "memory", "", MODE_MODIFY, issues);
+            HRESULT hr = query ? set_query(set, &caller_self, "memory", "")
+                               : set_commit(set, &caller_self, "memory", "", MODE_MODIFY, issues);
             memory_fail_at(0);
             object_release(issues);
             char *name = text_of(set, "Name"), *description = text_of(set, "Description");
@@ -531,13 +537,39 @@ static void memory_may_run_out(void **state)
             assert_int_equal(hr, E_OUTOFMEMORY);
             assert_true(n < 3000);
         }
-    assert_int_equal(set_delete(set), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
+}
+
+/* An administrator reads in the events who made a set and who deleted it, not that the server did. */
+static void events_name_who_asked(void **state)
+{
+    const struct caller unknown = {0}, process = {.process = process_own_id()};
+    struct object *set = new_set(), *issues = NULL;
+    char *own = host_user_name();
+    (void)state;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(commit(set, "asked", MODE_CREATE_NEW), S_OK);
+    assert_int_equal(fixture_events(1000, "asked"), 1);
+    assert_string_equal(fixture_user, own);
+    assert_true(strlen(own) > 2);
+    assert_int_equal(set_commit(set, &process, "asked", "", MODE_MODIFY, issues), S_OK);
+    assert_int_equal(fixture_events(1001, "asked"), 1);
+#ifdef _WIN32
+    assert_string_equal(fixture_user, own);
+#endif
+    assert_int_equal(set_delete(set, &unknown), S_OK);
+    assert_int_equal(fixture_events(1002, "asked"), 1);
+    assert_string_equal(fixture_user, "");
+    object_release(issues);
+    object_release(set);
+    memory_free(own);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_name_who_asked),
         cmocka_unit_test(the_latest_log_is_shown_after_every_run),
         cmocka_unit_test(serial_numbers_go_on),
         cmocka_unit_test(commit_follows_its_mode),

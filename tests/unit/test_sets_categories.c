@@ -45,7 +45,7 @@ static HRESULT commit(struct object *set, const char *name, uint32_t mode)
 {
     struct object *issues;
     assert_int_equal(issues_create(NULL, &issues), S_OK);
-    HRESULT hr = set_commit(set, name, "", mode, issues);
+    HRESULT hr = set_commit(set, &caller_self, name, "", mode, issues);
     object_release(issues);
     return hr;
 }
@@ -54,7 +54,7 @@ static HRESULT commit(struct object *set, const char *name, uint32_t mode)
 static HRESULT query(const char *category, const char *name)
 {
     struct object *set = new_set(category);
-    HRESULT hr = set_query(set, name, "");
+    HRESULT hr = set_query(set, &caller_self, name, "");
     object_release(set);
     return hr;
 }
@@ -79,7 +79,7 @@ static size_t listed(const char *category, const char *filter)
 {
     struct object *sets;
     assert_int_equal(sets_collection_create(category, &sets), S_OK);
-    assert_int_equal(sets_find(sets, category ? "another-machine" : "", filter), S_OK);
+    assert_int_equal(sets_find(sets, &caller_self, category ? "another-machine" : "", filter), S_OK);
     size_t count = collection_count(sets);
     object_release(sets);
     return count;
@@ -107,9 +107,9 @@ static void a_class_has_its_own_namespace(void **state)
     assert_said(commit(server, "System\\x", CREATE), E_NOINTERFACE, "System");
     assert_int_equal(query("Service", "same name"), S_OK);
     assert_int_equal(query(NULL, "Autosession\\same name"), S_OK);
-    assert_int_equal(set_delete(user), S_OK);
+    assert_int_equal(set_delete(user, &caller_self), S_OK);
     assert_int_equal(query("Autosession", "same name"), S_OK);
-    assert_int_equal(set_delete(trace), S_OK);
+    assert_int_equal(set_delete(trace, &caller_self), S_OK);
     object_release(server);
     object_release(user);
     object_release(trace);
@@ -120,10 +120,10 @@ static void a_bound_object_stays_in_its_namespace(void **state)
 {
     (void)state;
     struct object *set = new_set(NULL);
-    assert_int_equal(set_query(set, "System\\System Performance", ""), S_OK);
-    assert_said(set_query(set, "Service\\x", ""), E_NOINTERFACE, "System");
-    assert_said(set_query(set, "x", ""), E_NOINTERFACE, "bound");
-    assert_int_equal(set_query(set, "System\\System Diagnostics", ""), S_OK);
+    assert_int_equal(set_query(set, &caller_self, "System\\System Performance", ""), S_OK);
+    assert_said(set_query(set, &caller_self, "Service\\x", ""), E_NOINTERFACE, "System");
+    assert_said(set_query(set, &caller_self, "x", ""), E_NOINTERFACE, "bound");
+    assert_int_equal(set_query(set, &caller_self, "System\\System Diagnostics", ""), S_OK);
     object_release(set);
     set = new_trace(NULL);
     assert_int_equal(commit(set, "Session\\t", CREATE), S_OK);
@@ -151,7 +151,7 @@ static void a_trace_is_exactly_one_trace_collector(void **state)
         assert_int_equal(commit(facade, name, CREATE), S_OK);
         assert_int_equal(add_collector(facade, &trace_data_collector_class), PLA_E_DCS_SINGLETON_REQUIRED);
         if (i)
-            assert_int_equal(set_delete(facade), S_OK);
+            assert_int_equal(set_delete(facade, &caller_self), S_OK);
         memory_free(name);
         object_release(facade);
         object_release(set);
@@ -261,7 +261,7 @@ static void what_a_trace_ignores_is_reported(void **state)
         assert_int_equal(object_put(collector, class_property(collector->class, "FileNameFormat"), &format), S_OK);
         assert_int_equal(object_put_text(set, class_property(set->class, "SubdirectoryFormatPattern"), "q"), S_OK);
         assert_int_equal(object_put(set, class_property(set->class, "SubdirectoryFormat"), &format), S_OK);
-        assert_int_equal(set_commit(set, "t", "", cases[i].mode | VALIDATE_ONLY, issues), S_OK);
+        assert_int_equal(set_commit(set, &caller_self, "t", "", cases[i].mode | VALIDATE_ONLY, issues), S_OK);
         for (size_t k = 0; k < sizeof never / sizeof never[0]; k++)
             if (times_ignored(issues, never[k]) != 1)
                 fail_msg("case %u: %s is there %u times", (unsigned)i, never[k], times_ignored(issues, never[k]));
@@ -280,7 +280,7 @@ static void a_session_is_bound_but_not_stored(void **state)
     (void)state;
     struct object *set = new_trace("Session"), *other = new_trace("Session");
     assert_int_equal(query("Session", "live"), PLA_E_DCS_NOT_FOUND);
-    assert_int_equal(set_start(other, true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+    assert_int_equal(set_start(other, &caller_self, true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
     assert_int_equal(commit(other, "live", MODIFY), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(commit(set, "live", CREATE), S_OK);
     assert_text(set, IDataCollectorSet_Name, "live");
@@ -290,11 +290,11 @@ static void a_session_is_bound_but_not_stored(void **state)
     assert_int_equal(query(NULL, "Session\\live"), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(listed("Session", NULL), 0);
     assert_int_equal(listed(NULL, "Session\\*"), 0);
-    assert_said(set_start(set, true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "no trace sessions yet");
-    assert_int_equal(set_stop(set, true), PLA_E_DCS_NOT_RUNNING);
-    assert_int_equal(set_delete(set), PLA_E_DCS_NOT_FOUND);
+    assert_said(set_start(set, &caller_self, true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "no trace sessions yet");
+    assert_int_equal(set_stop(set, &caller_self, true), PLA_E_DCS_NOT_RUNNING);
+    assert_int_equal(set_delete(set, &caller_self), PLA_E_DCS_NOT_FOUND);
     struct texts stored = {0};
-    assert_int_equal(store_list("Session", &stored), S_OK);
+    assert_int_equal(store_list(&caller_self, "Session", &stored), S_OK);
     assert_int_equal(stored.count, 0);
     object_release(other);
     object_release(set);
@@ -305,20 +305,20 @@ static void an_autosession_is_stored_and_cannot_be_started(void **state)
 {
     (void)state;
     struct object *set = new_trace("Autosession"), *other = new_set(NULL);
-    assert_int_equal(set_start(set, true), E_NOTIMPL);
+    assert_int_equal(set_start(set, &caller_self, true), E_NOTIMPL);
     assert_int_equal(object_put_text(set, class_property(set->class, "DisplayName"), "At boot"), S_OK);
     assert_int_equal(commit(set, "boot", CREATE), S_OK);
     assert_int_equal(commit(set, "boot", CREATE), PLA_E_DCS_ALREADY_EXISTS);
-    assert_int_equal(set_query(other, "Autosession\\boot", ""), S_OK);
+    assert_int_equal(set_query(other, &caller_self, "Autosession\\boot", ""), S_OK);
     assert_text(other, IDataCollectorSet_DisplayName, "At boot");
     assert_int_equal(collection_count(collectors_of(other)), 1);
     assert_int_equal(number_of(set, IDataCollectorSet_Status), 4);
     assert_int_equal(number_of(other, IDataCollectorSet_Status), 4);
-    assert_said(set_start(other, false), E_NOTIMPL, "Autosession");
-    assert_said(set_stop(other, true), E_NOTIMPL, "Autosession");
+    assert_said(set_start(other, &caller_self, false), E_NOTIMPL, "Autosession");
+    assert_said(set_stop(other, &caller_self, true), E_NOTIMPL, "Autosession");
     assert_int_equal(listed("Autosession", NULL), 1);
     assert_int_equal(listed(NULL, "autosession\\b*"), 1);
-    assert_int_equal(set_delete(other), S_OK);
+    assert_int_equal(set_delete(other, &caller_self), S_OK);
     assert_int_equal(listed("Autosession", NULL), 0);
     object_release(other);
     object_release(set);
@@ -331,7 +331,7 @@ static void system_sets_are_there_and_read_only(void **state)
     struct object *sets, *set = new_set("System"), *issues;
     assert_int_equal(listed("System", "no such filter"), 2); /* MS-PLA 3.2.4.16.8: not used */
     assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
-    assert_int_equal(sets_find(sets, "", "system\\system*"), S_OK);
+    assert_int_equal(sets_find(sets, &caller_self, "", "system\\system*"), S_OK);
     assert_int_equal(collection_count(sets), 2);
     for (size_t i = 0; i < 2; i++) {
         struct object *item;
@@ -344,16 +344,16 @@ static void system_sets_are_there_and_read_only(void **state)
         /* Nothing in our own definitions is unknown or out of range. */
         assert_int_equal(object_to_xml(item, &xml, &size), S_OK);
         memory_free(xml);
-        assert_said(set_delete(item), E_ACCESSDENIED, "read-only");
+        assert_said(set_delete(item, &caller_self), E_ACCESSDENIED, "read-only");
         object_release(item);
     }
     object_release(sets);
-    assert_int_equal(set_query(set, "SYSTEM DIAGNOSTICS", ""), S_OK);
+    assert_int_equal(set_query(set, &caller_self, "SYSTEM DIAGNOSTICS", ""), S_OK);
     assert_text(set, IDataCollectorSet_DisplayName, "System Diagnostics");
     assert_int_equal(query("System", "no such set"), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(issues_create(NULL, &issues), S_OK);
-    assert_said(set_commit(set, "System Diagnostics", "", MODIFY, issues), E_NOTIMPL, "read-only");
-    assert_int_equal(set_commit(set, "System\\mine", "", CREATE | VALIDATE_ONLY, issues), E_NOTIMPL);
+    assert_said(set_commit(set, &caller_self, "System Diagnostics", "", MODIFY, issues), E_NOTIMPL, "read-only");
+    assert_int_equal(set_commit(set, &caller_self, "System\\mine", "", CREATE | VALIDATE_ONLY, issues), E_NOTIMPL);
     assert_int_equal(collection_count(issues), 0);
     object_release(issues);
     object_release(set);
@@ -372,16 +372,16 @@ static void a_system_set_runs(void **state)
     memory_free(drive);
 #endif
     char *below = host_expand_environment("%systemdrive%\\PerfLogs\\Admin\\System\\Performance");
-    assert_int_equal(set_query(set, "System\\System Performance", ""), S_OK);
-    HRESULT hr = set_start(set, true);
+    assert_int_equal(set_query(set, &caller_self, "System\\System Performance", ""), S_OK);
+    HRESULT hr = set_start(set, &caller_self, true);
     if (FAILED(hr))
         fail_msg("%s", error_text(hr));
     assert_int_equal(number_of(set, IDataCollectorSet_Status), 1);
     assert_int_equal(run_query("System", "system performance", &running), S_OK);
     assert_int_equal(running.status, RUN_RUNNING);
-    assert_int_equal(set_start(set, true), PLA_E_DCS_IN_USE);
+    assert_int_equal(set_start(set, &caller_self, true), PLA_E_DCS_IN_USE);
     fixture_sleep(1500);
-    assert_int_equal(set_stop(set, true), S_OK);
+    assert_int_equal(set_stop(set, &caller_self, true), S_OK);
     assert_int_equal(number_of(set, IDataCollectorSet_Status), 0);
     assert_int_equal(number_of(set, IDataCollectorSet_SerialNumber), 2);
     assert_int_equal(store_load_run("System", "System Performance", &record), S_OK);
@@ -404,7 +404,7 @@ static void legacy_has_no_target(void **state)
     assert_said(commit(set, "old", CREATE), E_NOINTERFACE, "Legacy");
     assert_said(commit(facade, "Legacy\\old", CREATE), E_NOINTERFACE, "Legacy");
     assert_int_equal(commit(facade, "new", CREATE), S_OK); /* it is bound to nothing by what failed */
-    assert_int_equal(set_delete(facade), S_OK);
+    assert_int_equal(set_delete(facade, &caller_self), S_OK);
     assert_said(query("Legacy", "old"), PLA_E_DCS_NOT_FOUND, "old");
     assert_int_equal(query(NULL, "Legacy\\old"), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(listed("Legacy", NULL), 0);
@@ -428,14 +428,14 @@ static void collections_list_their_own_namespace(void **state)
     assert_int_equal(listed(NULL, "listed*"), 2);
     /* What is in the list is as if its own class had made it. */
     assert_int_equal(sets_collection_create("Autosession", &sets), S_OK);
-    assert_int_equal(sets_find(sets, NULL, NULL), S_OK);
+    assert_int_equal(sets_find(sets, &caller_self, NULL, NULL), S_OK);
     assert_int_equal(collection_item(sets, 0, &item), S_OK);
-    assert_int_equal(set_query(item, "listed trace", ""), S_OK);
+    assert_int_equal(set_query(item, &caller_self, "listed trace", ""), S_OK);
     assert_int_equal(add_collector(item, &trace_data_collector_class), PLA_E_DCS_SINGLETON_REQUIRED);
     object_release(item);
     object_release(sets);
-    assert_int_equal(set_delete(user), S_OK);
-    assert_int_equal(set_delete(trace), S_OK);
+    assert_int_equal(set_delete(user, &caller_self), S_OK);
+    assert_int_equal(set_delete(trace, &caller_self), S_OK);
     object_release(trace);
     object_release(user);
 }

@@ -33,10 +33,11 @@ static int role_commit(const char *letter, int commits)
         HRESULT hr;
 
         fill(xml, letter[0]);
-        hr = store_save("Service", i % 2 ? "Shared" : "SHARED", STORE_CREATE_OR_MODIFY, xml, XML_BYTES, NULL, NULL);
+        hr = store_save(&caller_self, "Service", i % 2 ? "Shared" : "SHARED", STORE_CREATE_OR_MODIFY, xml, XML_BYTES,
+                        NULL, NULL);
         if (FAILED(hr))
             return 10;
-        hr = store_load("Service", "shared", &stored, &size);
+        hr = store_load(&caller_self, "Service", "shared", &stored, &size);
         if (FAILED(hr))
             return 11;
         if (!is_whole(stored, size))
@@ -67,14 +68,14 @@ static void concurrent_writers(void **state)
         struct texts names = {0};
         char *stored;
         size_t size;
-        HRESULT hr = store_load("Service", "shared", &stored, &size);
+        HRESULT hr = store_load(&caller_self, "Service", "shared", &stored, &size);
 
         if (hr == PLA_E_DCS_NOT_FOUND)
             continue; /* before the first commit */
         assert_int_equal(hr, S_OK);
         assert_true(is_whole(stored, size));
         memory_free(stored);
-        assert_int_equal(store_list("Service", &names), S_OK);
+        assert_int_equal(store_list(&caller_self, "Service", &names), S_OK);
         assert_int_equal(names.count, 1);
         assert_true(text_equal_nocase(names.items[0], "shared"));
         texts_free(&names);
@@ -87,7 +88,7 @@ static void concurrent_writers(void **state)
     assert_true(seen > 0);
     process_close(a);
     process_close(b);
-    assert_int_equal(store_delete("Service", "shared"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "shared"), S_OK);
 }
 
 /* Only one of those who create a set of one name gets it. */
@@ -99,7 +100,7 @@ static int role_create(const char *letter)
     fill(xml, letter[0]);
     for (int i = 0; i < 50; i++) {
         char *name = text_format("New %d", i);
-        HRESULT hr = store_save("Service", name, STORE_CREATE, xml, XML_BYTES, NULL, NULL);
+        HRESULT hr = store_save(&caller_self, "Service", name, STORE_CREATE, xml, XML_BYTES, NULL, NULL);
 
         memory_free(name);
         if (SUCCEEDED(hr))
@@ -122,10 +123,10 @@ static void concurrent_creators(void **state)
     assert_int_equal(code_a + code_b, 50);
     process_close(a);
     process_close(b);
-    assert_int_equal(store_list("Service", &names), S_OK);
+    assert_int_equal(store_list(&caller_self, "Service", &names), S_OK);
     assert_int_equal(names.count, 50);
     for (size_t i = 0; i < names.count; i++)
-        assert_int_equal(store_delete("Service", names.items[i]), S_OK);
+        assert_int_equal(store_delete(&caller_self, "Service", names.items[i]), S_OK);
     texts_free(&names);
 }
 
@@ -136,7 +137,7 @@ static void killed_writer(void **state)
 
     (void)state;
     fill(xml, 'a');
-    assert_int_equal(store_save("Service", "shared", STORE_CREATE, xml, XML_BYTES, NULL, NULL), S_OK);
+    assert_int_equal(store_save(&caller_self, "Service", "shared", STORE_CREATE, xml, XML_BYTES, NULL, NULL), S_OK);
     for (unsigned round = 0; round < 8; round++) {
         char token[64];
         struct process *p;
@@ -150,22 +151,22 @@ static void killed_writer(void **state)
         p = child_start("commit", token, "1000000");
         do { /* it is up when its own letter shows */
             assert_int_equal(process_wait(p, 1, NULL), S_FALSE);
-            assert_int_equal(store_load("Service", "shared", &stored, &size), S_OK);
+            assert_int_equal(store_load(&caller_self, "Service", "shared", &stored, &size), S_OK);
             up = stored[0] == 'b';
             memory_free(stored);
         } while (!up);
         child_sleep(round * 3);
         child_kill(p, token);
         start = clock_monotonic_ms();
-        assert_int_equal(store_load("Service", "shared", &stored, &size), S_OK);
+        assert_int_equal(store_load(&caller_self, "Service", "shared", &stored, &size), S_OK);
         assert_true(clock_monotonic_ms() - start < 4000);
         assert_true(is_whole(stored, size));
         memory_free(stored);
         assert_int_equal(process_wait(p, 4000, NULL), S_OK);
         process_close(p);
-        assert_int_equal(store_save("Service", "shared", STORE_MODIFY, xml, XML_BYTES, NULL, NULL), S_OK);
+        assert_int_equal(store_save(&caller_self, "Service", "shared", STORE_MODIFY, xml, XML_BYTES, NULL, NULL), S_OK);
     }
-    assert_int_equal(store_delete("Service", "shared"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "shared"), S_OK);
 }
 
 static int make_folder(void **state)

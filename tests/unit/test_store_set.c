@@ -13,8 +13,8 @@ static void save(const char *name, enum store_mode mode, const char *xml, HRESUL
 {
     char *before = NULL;
     size_t size;
-    bool there = SUCCEEDED(store_load("Service", name, &before, &size)), created = there;
-    HRESULT hr = store_save("Service", name, mode, xml, strlen(xml), NULL, &created);
+    bool there = SUCCEEDED(store_load(&caller_self, "Service", name, &before, &size)), created = there;
+    HRESULT hr = store_save(&caller_self, "Service", name, mode, xml, strlen(xml), NULL, &created);
 
     memory_free(before);
     if (SUCCEEDED(hr) && created == there)
@@ -29,7 +29,7 @@ static void assert_stored(const char *name, const char *expected)
     char *xml;
     size_t size;
 
-    assert_int_equal(store_load("Service", name, &xml, &size), S_OK);
+    assert_int_equal(store_load(&caller_self, "Service", name, &xml, &size), S_OK);
     assert_int_equal(size, strlen(expected));
     assert_string_equal(xml, expected);
     memory_free(xml);
@@ -42,7 +42,7 @@ static void assert_listed(const char *space, const char *expected)
     struct text_buffer b = {0};
     char *joined;
 
-    assert_int_equal(store_list(space, &names), S_OK);
+    assert_int_equal(store_list(&caller_self, space, &names), S_OK);
     for (size_t i = 0; i < names.count; i++) {
         text_buffer_add(&b, i ? "|" : "");
         text_buffer_add(&b, names.items[i]);
@@ -62,15 +62,15 @@ static void empty_store(void **state)
 
     (void)state;
     assert_listed("Service", "");
-    assert_int_equal(store_load("Service", "a", &xml, &size), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(store_load(&caller_self, "Service", "a", &xml, &size), PLA_E_DCS_NOT_FOUND);
     assert_null(xml);
     assert_non_null(strstr(error_text(PLA_E_DCS_NOT_FOUND), "Service\\a"));
-    assert_int_equal(store_delete("Service", "a"), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(store_delete(&caller_self, "Service", "a"), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(store_load_run("Service", "a", &record), S_OK);
     assert_false(record.known);
     assert_false(folder_exists(folder));
-    assert_int_equal(store_load("Nowhere", "a", &xml, &size), E_NOINTERFACE);
-    assert_int_equal(store_save("Nowhere", "a", STORE_CREATE, "", 0, NULL, NULL), E_NOINTERFACE);
+    assert_int_equal(store_load(&caller_self, "Nowhere", "a", &xml, &size), E_NOINTERFACE);
+    assert_int_equal(store_save(&caller_self, "Nowhere", "a", STORE_CREATE, "", 0, NULL, NULL), E_NOINTERFACE);
 }
 
 static void create_modify_delete(void **state)
@@ -88,11 +88,11 @@ static void create_modify_delete(void **state)
     save("Disk", STORE_CREATE_OR_MODIFY, XML_A, S_OK);
     assert_listed("service", "Disk");
     assert_listed("Session", "");
-    assert_int_equal(store_save("SESSION", "Disk", STORE_CREATE, XML_B, strlen(XML_B), NULL, NULL), S_OK);
+    assert_int_equal(store_save(&caller_self, "SESSION", "Disk", STORE_CREATE, XML_B, strlen(XML_B), NULL, NULL), S_OK);
     assert_stored("Disk", XML_A);
-    assert_int_equal(store_delete("Session", "disk"), S_OK);
-    assert_int_equal(store_delete("Service", "disk"), S_OK);
-    assert_int_equal(store_delete("Service", "disk"), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(store_delete(&caller_self, "Session", "disk"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "disk"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "disk"), PLA_E_DCS_NOT_FOUND);
     assert_listed("Service", "");
     save("Disk", STORE_MODIFY, XML_A, PLA_E_DCS_NOT_FOUND);
 }
@@ -109,7 +109,7 @@ static void xml_is_kept_exactly(void **state)
         assert_stored("Exact", texts[i]);
         assert_listed("Service", "exact");
     }
-    assert_int_equal(store_delete("Service", "exact"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "exact"), S_OK);
 }
 
 /* Every name that Windows takes is kept, whatever the file system below thinks of it. */
@@ -146,7 +146,7 @@ static void unusual_names(void **state)
     assert_stored(longest, XML_B);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         assert_stored(names[i], names[i]);
-    assert_int_equal(store_list("Service", &listed), S_OK);
+    assert_int_equal(store_list(&caller_self, "Service", &listed), S_OK);
     assert_int_equal(listed.count, sizeof(names) / sizeof(*names) + 2);
     for (size_t i = 0; i < listed.count; i++) {
         bool known = strlen(listed.items[i]) > 500;
@@ -154,7 +154,7 @@ static void unusual_names(void **state)
         for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
             known |= !strcmp(names[n], listed.items[i]);
         assert_true(known);
-        assert_int_equal(store_delete("Service", listed.items[i]), S_OK);
+        assert_int_equal(store_delete(&caller_self, "Service", listed.items[i]), S_OK);
     }
     texts_free(&listed);
     assert_listed("Service", "");
@@ -168,7 +168,7 @@ static void case_of_names(void **state)
     save("\xC3\x9C\xD0\xAF", STORE_CREATE, XML_B, PLA_E_DCS_ALREADY_EXISTS);
     save("\xC3\x9C\xD1\x8F", STORE_MODIFY, XML_B, S_OK);
     assert_listed("Service", "\xC3\x9C\xD1\x8F");
-    assert_int_equal(store_delete("Service", "\xC3\xBC\xD0\xAF"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "\xC3\xBC\xD0\xAF"), S_OK);
 }
 
 /* A definition copied into the folder by hand is a set of its own, under its file's name. */
@@ -187,8 +187,8 @@ static void files_put_there_by_hand(void **state)
     assert_int_equal(file_store(copy, XML_B, strlen(XML_B)), S_OK);
     assert_listed("Service", "copy.|Mine");
     assert_stored("COPY.", XML_B);
-    assert_int_equal(store_delete("Service", "copy."), S_OK);
-    assert_int_equal(store_delete("Service", "mine"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "copy."), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "mine"), S_OK);
     memory_free(text);
     memory_free(other);
     memory_free(copy);
@@ -246,11 +246,11 @@ static void run_records(void **state)
     assert_same_text(back.last_message, "");
     assert_same_text(back.latest_location, "");
     run_record_free(&back);
-    assert_int_equal(store_delete("Service", "run"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "run"), S_OK);
     save("Run", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(store_load_run("Service", "run", &back), S_OK);
     assert_false(back.known); /* a new set of an old name begins anew */
-    assert_int_equal(store_delete("Service", "run"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "run"), S_OK);
 }
 
 static HRESULT count_on(struct run_record *record, const void *by)
@@ -283,7 +283,7 @@ static void run_records_are_updated(void **state)
     assert_int_equal(back.serial_number, 6);
     run_record_free(&back);
     save("Updated", STORE_CREATE, XML_A, S_OK);
-    assert_int_equal(store_delete("Service", "Updated"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "Updated"), S_OK);
 }
 
 /* A damaged record is told of, with its path, and never taken for figures; what a later version adds is no damage. */
@@ -337,7 +337,7 @@ static void run_record_files(void **state)
     save("damaged", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(store_load_run("Service", "damaged", &record), S_OK);
     assert_false(record.known);
-    assert_int_equal(store_delete("Service", "damaged"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "damaged"), S_OK);
     memory_free(path);
     memory_free(place);
 }
@@ -358,7 +358,7 @@ static void delete_leaves_nothing(void **state)
     assert_int_equal(file_lock_take(lock_path, 0, &lock), S_OK);
     file_lock_release(lock);
     assert_true(file_exists(lock_path));
-    assert_int_equal(store_delete("Service", "gone"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "gone"), S_OK);
     assert_int_equal(folder_list(place, false, &files), S_OK);
     for (size_t i = 0; i < files.count; i++)
         if (strcmp(files.items[i], "store.lock") != 0 && strcmp(files.items[i], "notes.txt") != 0)
@@ -367,7 +367,7 @@ static void delete_leaves_nothing(void **state)
     /* a run that is still going keeps its lock, so that it runs once all the same */
     save("Gone", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(file_lock_take(lock_path, 0, &lock), S_OK);
-    assert_int_equal(store_delete("Service", "gone"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "gone"), S_OK);
     assert_true(file_exists(lock_path));
     file_lock_release(lock);
     memory_free(lock_path);
@@ -384,7 +384,7 @@ static void failed_save_leaves_the_old_set(void **state)
 
     (void)state;
     assert_int_equal(folder_create(inside), S_OK); /* a folder where the file belongs */
-    assert_true(FAILED(store_save("Service", "Blocked", STORE_CREATE, XML_A, 5, NULL, NULL)));
+    assert_true(FAILED(store_save(&caller_self, "Service", "Blocked", STORE_CREATE, XML_A, 5, NULL, NULL)));
     assert_int_equal(folder_list(place, false, &names), S_OK);
     for (size_t i = 0; i < names.count; i++)
         assert_false(text_matches("*.tmp", names.items[i]));
@@ -401,14 +401,14 @@ typedef HRESULT step_function(void);
 
 static HRESULT step_save(void)
 {
-    return store_save("Service", "Memory", STORE_MODIFY, XML_B, strlen(XML_B), NULL, NULL);
+    return store_save(&caller_self, "Service", "Memory", STORE_MODIFY, XML_B, strlen(XML_B), NULL, NULL);
 }
 
 static HRESULT step_load(void)
 {
     char *xml;
     size_t size;
-    HRESULT hr = store_load("Service", "Memory", &xml, &size);
+    HRESULT hr = store_load(&caller_self, "Service", "Memory", &xml, &size);
 
     memory_free(xml);
     return hr;
@@ -417,7 +417,7 @@ static HRESULT step_load(void)
 static HRESULT step_list(void)
 {
     struct texts names = {0};
-    HRESULT hr = store_list("Service", &names);
+    HRESULT hr = store_list(&caller_self, "Service", &names);
 
     if (SUCCEEDED(hr) && (names.count != 2 || strcmp(names.items[0], "Memory") != 0))
         hr = E_UNEXPECTED;
@@ -459,7 +459,7 @@ static HRESULT step_key(void)
 
 static HRESULT step_delete(void)
 {
-    return store_delete("Service", "Memory");
+    return store_delete(&caller_self, "Service", "Memory");
 }
 
 /* Lets every allocation of a step fail in turn. A step may do without one, but then its work must be right: it checks
@@ -508,7 +508,7 @@ static void check_still_there(HRESULT hr)
 
 static HRESULT step_create(void)
 {
-    HRESULT hr = store_save("Service", "memory", STORE_CREATE, XML_B, strlen(XML_B), NULL, NULL);
+    HRESULT hr = store_save(&caller_self, "Service", "memory", STORE_CREATE, XML_B, strlen(XML_B), NULL, NULL);
 
     return hr == PLA_E_DCS_ALREADY_EXISTS ? S_OK : SUCCEEDED(hr) ? E_UNEXPECTED : hr;
 }
@@ -529,9 +529,9 @@ static void out_of_memory(void **state)
     assert_int_equal(record.serial_number, 3); /* no commit that failed took the run with it */
     run_record_free(&record);
     assert_int_equal(fail_each(step_delete, check_still_there), S_OK);
-    assert_int_equal(store_delete("Service", "Memory"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "Memory"), S_OK);
     assert_listed("Service", "Second");
-    assert_int_equal(store_delete("Service", "Second"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "Second"), S_OK);
 }
 
 static int make_folder(void **state)

@@ -49,11 +49,11 @@ static int end_test(void **state)
     struct texts names = {0};
     (void)state;
     stop_supervising();
-    if (FAILED(store_list(SPACE, &names)))
+    if (FAILED(store_list(&caller_self, SPACE, &names)))
         return -1;
     for (size_t i = 0; i < names.count; i++) {
         run_stop(SPACE, names.items[i], true);
-        store_delete(SPACE, names.items[i]);
+        store_delete(&caller_self, SPACE, names.items[i]);
     }
     texts_free(&names);
     return 0;
@@ -180,7 +180,7 @@ static void the_clock_is_set(void **state)
     atomic_store(&ahead, 3605 * SECOND);
     fixture_sleep(2500);
     assert_int_equal(fixture_events(1003, "soon"), 1);
-    assert_int_equal(store_delete(SPACE, "soon"), S_OK);
+    assert_int_equal(store_delete(&caller_self, SPACE, "soon"), S_OK);
     await_work(0);
     commit("later", root, later);
     await_work(1);                                /* it is known before the clock is set */

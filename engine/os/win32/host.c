@@ -5,6 +5,7 @@
 #include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/os/win32/account.h"
 #include "engine/os/win32/win32_call.h"
 
 #include <ntsecapi.h>
@@ -145,45 +146,21 @@ char *host_module_folder(void)
     return folder;
 }
 
-/* The account of the process's token, as UTF-16 "DOMAIN" and "user". */
-static bool token_account(WCHAR domain[256], WCHAR user[257])
-{
-    union {
-        TOKEN_USER user;
-        BYTE room[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
-    } owner;
-    DWORD length, user_room = 257, domain_room = 256;
-    SID_NAME_USE use;
-    HANDLE token;
-    BOOL ok;
-
-    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
-        return false;
-    ok = GetTokenInformation(token, TokenUser, &owner, sizeof(owner), &length);
-    CloseHandle(token);
-    return ok && LookupAccountSidW(NULL, owner.user.User.Sid, user, &user_room, domain, &domain_room, &use);
-}
-
 /* A process keeps its account, so it is asked for once: that is several requests to another process. */
 char *host_user_name(void)
 {
     static struct host_lock lock = HOST_LOCK_INIT;
-    static WCHAR user[257], domain[256];
+    static struct account_name own;
     static bool known;
-    char *user_text = NULL, *domain_text = NULL, *name = NULL;
-    bool got;
+    HANDLE token;
 
     host_lock_enter(&lock);
-    got = known = known || token_account(domain, user);
+    if (!known && OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) {
+        known = win32_account(token, &own);
+        CloseHandle(token);
+    }
     host_lock_leave(&lock);
-    if (!got)
-        return text_copy("");
-    if (SUCCEEDED(text_from_utf16(user, wcslen(user), true, &user_text)) &&
-        SUCCEEDED(text_from_utf16(domain, wcslen(domain), true, &domain_text)))
-        name = text_format("%s\\%s", domain_text, user_text);
-    memory_free(user_text);
-    memory_free(domain_text);
-    return name;
+    return known ? win32_account_text(&own) : text_copy("");
 }
 
 HRESULT host_new_guid(GUID *out)

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Natively the engine is called in its own process alone. */
+#include "engine/os/caller.h"
+
+#include "engine/os/host.h"
+
+const struct caller caller_self = {.in_process = true};
+
+char *caller_account(const struct caller *caller)
+{
+    return caller->in_process ? host_user_name() : text_copy("");
+}
