@@ -20,7 +20,7 @@ SOURCES = (".c", ".h", ".def", ".inc", ".cmake", ".py", ".sh", "CMakeLists.txt",
 CHECKS = (".ci/run", "installer/bootstrap.sh")
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
-SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+SPAN = re.compile(r"(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")
 LINK = re.compile(r"(?<!!)\[[^\]\n]*(?:\n[^\]\n]*)?\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*?)\s*$", re.M)
 # What a shell could run, if arguments follow. A block that says what its language is, is none of `text`, is commands.
@@ -53,6 +53,10 @@ def anchors(text):
     return found | set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
 
 
+def spans(text):
+    return [re.sub(r"\s+", " ", span) for span in SPAN.findall(FENCE.sub("", text))]
+
+
 def check_links(top, path, text):
     for match in LINK.finditer(FENCE.sub(lambda m: "\n" * m.group().count("\n"), text)):
         target = match.group(1)
@@ -68,7 +72,7 @@ def check_links(top, path, text):
 
 def check_names(top, path, text, words):
     """Paths in any page; names of the code in those that are about the code."""
-    for span in SPAN.findall(FENCE.sub("", text)):
+    for span in spans(text):
         if PATH.match(span) and not glob.glob(os.path.join(top, span)):
             yield f"{path}: there is no {span}"
         elif path in NAMING and NAME.match(span) and span.removesuffix("()") not in words:
@@ -86,7 +90,7 @@ def commands_of(text):
                 shown[-1] += " " + line.strip()
             elif line.strip() and not line.startswith(("#", "'")):
                 shown.append(line.strip())
-    return shown + [span for span in SPAN.findall(FENCE.sub("", text)) if RUNS.match(span)]
+    return shown + [span for span in spans(text) if RUNS.match(span)]
 
 
 class Commands:
@@ -161,7 +165,7 @@ def self_test():
         "there is no engine/gone.c": ("docs/a.md", "## Two words\n`engine/gone.c`"),
         "nothing in the code is called run_that": ("CONTRIBUTING.md", "`run_that()`"),
         "does not say what runs: openpla hide": ("CONTRIBUTING.md", "`openpla hide`"),
-        "does not run -z of": ("CONTRIBUTING.md", "`openpla show -z`"),
+        "does not run -z of": ("CONTRIBUTING.md", "`openpla show\n-z`"),
         "no CMake file makes a test of tests/run.py": ("tests/CMakeLists.txt", "\n"),
         "no page shows: openpla old": (COMMANDS, good[COMMANDS] + "openpla old => tests/run.py\n"),
         "no reason why": (COMMANDS, "openpla show => tests/run.py\nsh build.sh => not tested:\n"),
