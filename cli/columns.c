@@ -5,6 +5,7 @@
    the n intervals and nothing that happened in between is lost. */
 #include "cli/columns.h"
 
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/pdh/formula.h"
@@ -62,17 +63,12 @@ static bool same_names(const struct log_counter *a, const struct log_counter *b)
     return a->index == b->index && a->wildcard == b->wildcard;
 }
 
-/* Of the names' ASCII letters without case: equal names have equal hashes. */
 static size_t names_hash(const struct log_counter *a)
 {
     const char *const texts[] = {a->machine, a->object, a->parent, a->instance, a->counter};
-    uint64_t hash = UINT64_C(0xCBF29CE484222325) ^ a->index; /* FNV-1a */
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        for (const char *p = texts[i] ? texts[i] : ""; *p; p++)
-            if ((unsigned char)*p < 0x80)
-                hash = (hash ^ ((unsigned char)*p & 0xDF)) * UINT64_C(0x100000001B3);
-        hash = (hash ^ i) * UINT64_C(0x100000001B3);
-    }
+    uint64_t hash = HASH_START ^ a->index;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        hash = hash_number(hash, text_hash_nocase(texts[i] ? texts[i] : ""));
     return (size_t)(hash ^ hash >> 32);
 }
 
@@ -217,9 +213,7 @@ HRESULT columns_begin(struct columns *c, const struct inputs *in)
 
 static size_t item_hash(const char *text)
 {
-    uint64_t hash = UINT64_C(0xCBF29CE484222325); /* FNV-1a */
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
+    const uint64_t hash = hash_text(HASH_START, text);
     return (size_t)(hash ^ hash >> 32);
 }
 

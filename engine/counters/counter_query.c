@@ -6,6 +6,7 @@
 #include "engine/counters/counter_paths.h"
 #include "engine/log/counter_path.h"
 #include "engine/os/clock.h"
+#include "engine/os/hash.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
@@ -417,9 +418,9 @@ void counter_query_close(struct counter_query *q)
 static HRESULT add_hashes(const WCHAR *paths, struct expansion *out)
 {
     for (const WCHAR *p = paths; *p; p++) {
-        uint64_t hash = UINT64_C(0xCBF29CE484222325); /* FNV-1a */
+        uint64_t hash = HASH_START;
         for (; *p; p++)
-            hash = (hash ^ *p) * UINT64_C(0x100000001B3);
+            hash = hash_number(hash, *p);
         void *hashes = out->hashes;
         if (!memory_grow(&hashes, &out->capacity, out->count + 1, sizeof *out->hashes))
             return E_OUTOFMEMORY;

@@ -27,6 +27,7 @@
 #include "engine/log/log_formats.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 
@@ -313,13 +314,6 @@ static HRESULT blg_close(struct log_writer *w)
     return hr;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (uint8_t)bytes[i]) * 0x100000001b3u; /* FNV-1a */
-    return hash;
-}
-
 /* A GUID no other log has: nothing secret, so the moment, the process and the path are enough to make it from. */
 static HRESULT make_instance(uint8_t instance[16], const char *path, uint32_t process)
 {
@@ -327,10 +321,10 @@ static HRESULT make_instance(uint8_t instance[16], const char *path, uint32_t pr
                              (void *)instance, path);
     if (!seed)
         return error_set(E_OUTOFMEMORY, "%s: out of memory for its GUID", path);
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = HASH_START;
     for (int half = 0; half < 2; half++) {
-        hash = hash_bytes(hash, seed, strlen(seed));
-        put_u64(instance + 8 * half, hash ^ hash >> 32); /* FNV's upper bits are the well mixed ones */
+        hash = hash_text(hash, seed);
+        put_u64(instance + 8 * half, hash ^ hash >> 32);
     }
     memory_free(seed);
     instance[7] = (uint8_t)((instance[7] & 0x0F) | 0x40); /* version 4, variant 1 of RFC 4122 */

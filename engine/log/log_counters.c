@@ -2,6 +2,7 @@
 /* The names of counters: their paths as texts, and lists that own them. */
 #include "engine/log/counter_path.h"
 #include "engine/log/log.h"
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -25,10 +26,9 @@ char *log_counter_path(const struct log_counter *c)
 uint64_t log_counter_hash(const struct log_counter *c)
 {
     const char *const texts[] = {c->machine, c->object, c->parent, c->instance, c->counter};
-    uint64_t hash = UINT64_C(0xCBF29CE484222325) ^ c->index; /* FNV-1a */
+    uint64_t hash = HASH_START ^ c->index;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        for (const char *p = texts[i] ? texts[i] : "\1"; p; p = *p ? p + 1 : NULL)
-            hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001B3);
+        hash = hash_number(hash_text(hash, texts[i] ? texts[i] : "\1"), 0);
     return hash;
 }
 

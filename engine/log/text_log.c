@@ -10,7 +10,6 @@
    - log_options.append continues a file with the same columns, in the zone of its header, wherever a crash cut it
      (text_append.h). Sets do not ask for it: MS-PLA ignores LogAppend for text. The comment has no place in the file.
    A row goes to the file in one write when it is appended, so flush has nothing to do. */
-#include "engine/log/local_time.h"
 #include "engine/log/log_formats.h"
 #include "engine/log/number_text.h"
 #include "engine/log/text_append.h"
@@ -31,7 +30,7 @@ struct text_log {
     uint64_t size; /* bytes of whole rows; the file may be longer only while `torn` */
     uint64_t max_bytes;
     size_t counters;
-    struct local_time zone;
+    struct clock_zone zone;
     bool torn; /* a row that failed could not be cut off yet */
     char separator;
 };
@@ -149,12 +148,19 @@ static HRESULT start_file(struct text_log *log, const char *path, bool replace, 
     return hr;
 }
 
+/* What log_options.zone asks for. */
+static struct clock_zone zone_of(const struct log_zone *zone)
+{
+    return (struct clock_zone){.fixed = zone->known,
+                               .offset = zone->known ? zone->bias_minutes * -(60 * INT64_C(10000000)) : 0};
+}
+
 static HRESULT continue_file(struct text_log *log, const char *path, const struct text_end *end)
 {
     log->size = end->whole;
     log->torn = end->cut;
     if (end->zone.known)
-        log->zone = local_time_in(&end->zone);
+        log->zone = zone_of(&end->zone);
     HRESULT hr = file_open(path, FILE_APPEND, &log->file);
     if (SUCCEEDED(hr))
         hr = write_row(log, end->missing, strlen(end->missing)); /* also cuts off the torn row */
@@ -185,7 +191,7 @@ static HRESULT text_create(const struct log_format_traits *format, const char *p
     log->base.functions = &log_text_functions;
     log->separator = format->separator;
     log->max_bytes = options->max_bytes;
-    log->zone = local_time_in(&options->zone);
+    log->zone = zone_of(&options->zone);
     struct text_end end = {0};
     hr = options->append ? text_append_find_end(path, header, length, count, &end) : S_OK;
     if (SUCCEEDED(hr))
@@ -231,7 +237,7 @@ static char *put_time_cell(char *at, int64_t local)
 static HRESULT text_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)
 {
     struct text_log *log = (struct text_log *)w;
-    char *at = put_time_cell(log->row, local_time(&log->zone, utc));
+    char *at = put_time_cell(log->row, clock_local(&log->zone, utc));
     for (size_t i = 0; i < log->counters; i++) {
         *at++ = log->separator;
         *at++ = '"';

@@ -20,6 +20,17 @@ static bool is_leap(int year)
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
+int64_t clock_local(struct clock_zone *zone, int64_t utc)
+{
+    const int64_t quarter = utc / (15 * 60000 * TICKS_PER_MILLISECOND);
+    if (!zone->fixed && (!zone->known || quarter != zone->quarter)) {
+        zone->offset = clock_utc_to_local(utc) - utc;
+        zone->quarter = quarter;
+        zone->known = true;
+    }
+    return utc + zone->offset;
+}
+
 struct calendar_time clock_calendar(int64_t filetime)
 {
     struct calendar_time t = {0};

@@ -17,17 +17,9 @@ PDH_STATUS pdh_status_of(HRESULT hr, DWORD otherwise)
     return hr == E_OUTOFMEMORY ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : (PDH_STATUS)otherwise;
 }
 
-/* FNV-1a over ASCII letters in one case; others count alike, since only text_compare_nocase knows their case. */
-static uint32_t name_hash(const char *name, size_t length)
+static uint32_t name_hash(const char *name)
 {
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)name[i];
-        c = c >= 'A' && c <= 'Z' ? (unsigned char)(c + 32) : c;
-        if (c < 0x80)
-            h = (h ^ c) * 16777619u;
-    }
-    return h;
+    return (uint32_t)(text_hash_nocase(name) >> 32); /* the well mixed bits */
 }
 
 void instance_list_release(struct instance_list *list)
@@ -101,7 +93,7 @@ static bool set_instance(struct instance_list *list, struct doubles *d, size_t a
     if (!ready)
         instance_name_make_safe(base);
     size_t length = strlen(base);
-    uint32_t hash = name_hash(base, length);
+    uint32_t hash = name_hash(base);
     *item = (struct instance){base, length, hash, hash, key, 0};
     list->count = at + 1;
     enter_bucket(&d->last[hash & list->mask], &d->before[at], at);
@@ -110,7 +102,7 @@ static bool set_instance(struct instance_list *list, struct doubles *d, size_t a
         item->name = text_format("%s#%u", base, (unsigned)doubles);
         memory_free(base);
         list->count = item->name ? at + 1 : at;
-        item->hash = item->name ? name_hash(item->name, strlen(item->name)) : 0;
+        item->hash = item->name ? name_hash(item->name) : 0;
     }
     return item->name != NULL;
 }
@@ -155,7 +147,7 @@ struct instance_list *instance_list_create_ready(size_t count, const char *const
 
 size_t instance_list_find(const struct instance_list *list, const char *name)
 {
-    uint32_t hash = name_hash(name, strlen(name));
+    uint32_t hash = name_hash(name);
     for (uint32_t i = list ? list->buckets[hash & list->mask] : 0; i; i = list->items[i - 1].next)
         if (list->items[i - 1].hash == hash && text_equal_nocase(list->items[i - 1].name, name))
             return i - 1;
@@ -252,7 +244,7 @@ static void settle(struct counter_object *o, struct source *source)
         o->result = o->work->side.result;
         o->time = o->work->side.time;
     }
-    uint64_t local = (uint64_t)source_local(source, o->time.utc);
+    uint64_t local = (uint64_t)clock_local(&source->zone, o->time.utc);
     o->local_time.dwLowDateTime = (DWORD)local;
     o->local_time.dwHighDateTime = (DWORD)(local >> 32);
 }

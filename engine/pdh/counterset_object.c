@@ -3,6 +3,7 @@
 #include "engine/pdh/counterset_object.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include "engine/pdh/counterset_share.h"
@@ -99,11 +100,11 @@ static HRESULT find_instances(const struct counterset_object *co, struct counter
 
 static uint64_t hash_names(const struct counterset_sample *s, size_t count)
 {
-    uint64_t h = 0xCBF29CE484222325u;
+    uint64_t h = HASH_START;
     for (size_t i = 0; i < count; i++) {
         for (size_t n = 0; n < COUNTERSET_INSTANCE_BYTES && s->instances[i]->name[n]; n++)
-            h = (h ^ (uint8_t)s->instances[i]->name[n]) * 0x100000001B3u;
-        h = (h ^ s->instances[i]->id ^ 0x100) * 0x100000001B3u;
+            h = hash_number(h, (uint8_t)s->instances[i]->name[n]);
+        h = hash_number(h, s->instances[i]->id ^ 0x100);
     }
     return h;
 }

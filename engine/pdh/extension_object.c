@@ -3,6 +3,7 @@
 #include "engine/pdh/extension_object.h"
 
 #include "engine/log/perf_data.h"
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 
@@ -175,19 +176,13 @@ static char *name_of_parent(const struct extension_reply *reply, const struct pe
     return NULL;
 }
 
-static uint64_t add_hash(uint64_t h, uint64_t number)
-{
-    return (h ^ number) * 0x100000001B3u;
-}
-
 static uint64_t hash_instance(uint64_t h, const struct perf_instance *instance)
 {
-    h = add_hash(h, instance->parent_title);
-    h = add_hash(h, instance->parent_index);
-    h = add_hash(h, (uint32_t)instance->unique_id);
-    for (size_t i = 0; i < instance->name_units * 2; i++)
-        h = add_hash(h, instance->name[i]);
-    return add_hash(h, instance->name_units);
+    h = hash_number(h, instance->parent_title);
+    h = hash_number(h, instance->parent_index);
+    h = hash_number(h, (uint32_t)instance->unique_id);
+    h = hash_bytes(h, instance->name, instance->name_units * 2);
+    return hash_number(h, instance->name_units);
 }
 
 /* The instances under their names. */
@@ -272,7 +267,7 @@ static bool look_over(const struct perf_object *data, size_t *rows, uint64_t *ha
 {
     struct perf_instance instance = {0};
     size_t offset = data->values;
-    *hash = 0xCBF29CE484222325u;
+    *hash = HASH_START;
     *rows = data->instances < 0 ? 1 : (size_t)data->instances;
     for (int32_t i = 0; i < data->instances; i++) {
         if (!perf_object_instance(data, &offset, &instance))

@@ -4,6 +4,7 @@
    number, counted in the kernel's order, and the letters of the drives on it: "0 C: Z:". */
 #include "engine/os/clock.h"
 #include "engine/os/drives.h"
+#include "engine/os/hash.h"
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/providers.h"
@@ -55,20 +56,13 @@ static void close_state(void *state)
     memory_free(s->disks);
 }
 
-static uint64_t hash(uint64_t h, const char *p, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)p[i]) * 1099511628211u;
-    return h;
-}
-
 /* Never 0. */
 static uint64_t hash_of_disks(const char *text, size_t size)
 {
-    uint64_t h = 14695981039346656037u;
+    uint64_t h = HASH_START;
     struct kernel_row row;
     for (const char *at = text; kernel_disk_next(&at, text + size, &row);)
-        h = hash(h, row.name, row.length + 1);
+        h = hash_bytes(h, row.name, row.length + 1);
     return h | 1;
 }
 
@@ -183,7 +177,7 @@ static HRESULT follow(struct counter_object *o, struct source *source, const cha
     size_t count = drives_list(drives);
     s->looked_for = disks;
     s->looked = now;
-    uint64_t known = hash(hash(disks, mounts, mounts_size), (const char *)drives, count * sizeof *drives) | 1;
+    uint64_t known = hash_bytes(hash_bytes(disks, mounts, mounts_size), drives, count * sizeof *drives) | 1;
     if (known != s->mounts_known) {
         for (size_t i = 0; i < count; i++) {
             s->letters[i] = (struct letter){.drive = drives[i]};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects Processor and Processor Information: the online processors, from /proc/stat, interrupts and softirqs, and
    what cpuinfo and cpufreq tell of their clocks. */
+#include "engine/os/hash.h"
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/providers.h"
@@ -53,9 +54,9 @@ static void close_state(void *state)
 /* Their mean over other processors is another figure: the totals' key. */
 static uint64_t hash_of(const struct kernel_cpus *cpus)
 {
-    uint64_t h = 14695981039346656037u;
+    uint64_t h = HASH_START;
     for (size_t i = 0; i < cpus->count; i++)
-        h = (h ^ (cpus->cpus[i].id + 1)) * 1099511628211u;
+        h = hash_number(h, cpus->cpus[i].id + 1);
     return h;
 }
 
@@ -227,7 +228,7 @@ static HRESULT add_node(struct processor_state *s, uint32_t node, uint64_t wante
 {
     char name[24];
     unsigned number = 0;
-    uint64_t key = 14695981039346656037u;
+    uint64_t key = HASH_START;
     for (size_t i = 0; i < s->cpus.count; i++) {
         if (s->node_of[i] != node)
             continue;
@@ -240,7 +241,7 @@ static HRESULT add_node(struct processor_state *s, uint32_t node, uint64_t wante
             cells[MHZ] = mhz[i];
             cells[MAX_MHZ] = s->frequencies[i].max;
         }
-        key = (key ^ s->cpus.cpus[i].id) * 1099511628211u;
+        key = hash_number(key, s->cpus.cpus[i].id);
     }
     int length = snprintf(name, sizeof name, "%u,_Total", (unsigned)node);
     return number == 0 || table_add(&s->table, ROW_SUBTOTAL, NULL, name, (size_t)length, key) ? S_OK : E_OUTOFMEMORY;

@@ -302,7 +302,7 @@ static PDH_STATUS collect(struct query *q, int64_t *time)
         else
             sample_single(c);
     if (time)
-        *time = functions->advance ? local : source_local(&q->source, earliest);
+        *time = functions->advance ? local : clock_local(&q->source.zone, earliest);
     return ERROR_SUCCESS;
 }
 

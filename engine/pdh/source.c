@@ -141,16 +141,6 @@ static void stamp(struct source_time *time)
     time->ticks = clock_ticks();
 }
 
-int64_t source_local(struct source *s, int64_t utc)
-{
-    int64_t minute = utc / 600000000 + 1; /* never 0, which stands for none yet */
-    if (s->local_minute != minute) {
-        s->local_minute = minute;
-        s->local_offset = clock_utc_to_local(utc) - utc;
-    }
-    return utc + s->local_offset;
-}
-
 void source_hold_begin(struct source *s, struct source_hold *hold)
 {
     struct source_files *f = s->files;

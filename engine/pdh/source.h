@@ -5,6 +5,7 @@
 #ifndef OPENPLA_PDH_SOURCE_H
 #define OPENPLA_PDH_SOURCE_H
 
+#include "engine/os/clock.h"
 #include "engine/os/process_list.h"
 #include "engine/os/text.h"
 
@@ -44,15 +45,13 @@ struct source_hold {
 /* One user's hold on the shared files. Zero-initialise. */
 struct source {
     struct source_files *files;
-    int64_t local_minute, local_offset; /* see source_local */
+    struct clock_zone zone;
 };
 /* Starts a sample: the next use of each part reads it afresh. */
 void source_begin(struct source *s);
 /* Makes *other a second user of the same files. E_OUTOFMEMORY. */
 HRESULT source_share(struct source *s, struct source *other);
 void source_close(struct source *s);
-/* Local time of a UTC time, both FILETIME. The offset is asked for once a minute: rules change it at full minutes. */
-int64_t source_local(struct source *s, int64_t utc);
 /* For tests: what is put before the files' paths of the sources that begin from now on; borrowed. */
 void source_set_root(const char *root);
 const char *source_root(const struct source *s);

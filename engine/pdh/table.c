@@ -3,6 +3,7 @@
 #include "engine/pdh/table.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include "engine/pdh/formula.h"
@@ -144,13 +145,6 @@ static HRESULT compile(const struct provider *provider, struct table_state *t)
     return S_OK;
 }
 
-static uint64_t hash(uint64_t h, const char *p, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)p[i]) * 1099511628211u;
-    return h;
-}
-
 /* Appends the bytes to the names with characters that a path gives no meaning. */
 static void append_name(struct table_state *t, const char *name, size_t length)
 {
@@ -178,8 +172,7 @@ int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *
     }
     append_name(t, name, length);
     t->name_length++;
-    row->key =
-        hash(14695981039346656037u, t->names + row->name, t->name_length - row->name) ^ key * 0x9E3779B97F4A7C15u;
+    row->key = hash_bytes(HASH_START, t->names + row->name, t->name_length - row->name) ^ key * 0x9E3779B97F4A7C15u;
     int64_t *cells = t->cells + t->row_count++ * columns;
     for (size_t i = 0; i < columns; i++)
         cells[i] = VALUE_ABSENT;

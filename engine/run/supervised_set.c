@@ -2,13 +2,13 @@
 /* Reads a set for the supervisor and plans its starts. */
 #include "engine/run/supervised_set.h"
 
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
 #include "engine/run/run.h"
 #include "engine/run/segment.h"
 #include "engine/store/store.h"
-#include "engine/store/store_name.h"
 
 #include <string.h>
 
@@ -67,7 +67,7 @@ HRESULT supervised_set_read(struct supervised_set *s, int64_t now)
     HRESULT hr = definition_load(&caller_self, s->space, s->name, &xml, &size);
     if (FAILED(hr))
         return hr;
-    uint64_t hash = store_hash(STORE_HASH_START, xml);
+    uint64_t hash = hash_text(HASH_START, xml);
     bool first = !s->hash, same = hash == s->hash;
     if (!same)
         hr = read_definition(s, xml, size);

@@ -3,6 +3,7 @@
    the file's own name has lost its case. */
 #include "engine/store/store.h"
 
+#include "engine/os/hash.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/store/set_file.h"
@@ -247,7 +248,7 @@ HRESULT store_key(const char *space, const char *name, char key[17])
     const char *known;
     char *data = NULL, *folder = NULL, *folded = NULL;
     HRESULT hr = store_find_namespace(space, &known);
-    uint64_t hash = STORE_HASH_START;
+    uint64_t hash = HASH_START;
 
     if (FAILED(hr))
         return hr;
@@ -256,11 +257,11 @@ HRESULT store_key(const char *space, const char *name, char key[17])
     folder = data ? text_fold(data) : NULL;
     folded = folder ? text_fold(name) : NULL;
     if (folded) {
-        hash = store_hash(hash, folder);
-        hash = store_hash(hash, "\n");
-        hash = store_hash(hash, known);
-        hash = store_hash(hash, "\n");
-        hash = store_hash(hash, folded);
+        hash = hash_text(hash, folder);
+        hash = hash_text(hash, "\n");
+        hash = hash_text(hash, known);
+        hash = hash_text(hash, "\n");
+        hash = hash_text(hash, folded);
         snprintf(key, 17, "%016llx", (unsigned long long)hash);
     }
     hr = folded ? S_OK : E_OUTOFMEMORY;

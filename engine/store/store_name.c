@@ -2,6 +2,7 @@
 /* Names of sets: taking a full name apart, and file names that every file system takes. */
 #include "engine/store/store_name.h"
 
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/store/store.h"
 
@@ -98,13 +99,6 @@ static bool is_safe(const char *name, size_t i, size_t length)
     return !strchr("%\"*/:<>?\\|~", c);
 }
 
-uint64_t store_hash(uint64_t hash, const char *text)
-{
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001B3u;
-    return hash;
-}
-
 char *store_file_name(const char *name)
 {
     char *folded = text_fold(name);
@@ -126,12 +120,12 @@ char *store_file_name(const char *name)
         }
     }
     if (file.length > FILE_NAME_MAX && !file.failed) {
-        uint64_t hash = store_hash(STORE_HASH_START, folded);
+        uint64_t hash = hash_text(HASH_START, folded);
 
         file.length = FILE_NAME_KEPT;
         /* Twice with another start: as long as chance alone could not do. */
         text_buffer_format(&file, "%s%016llx%016llx", SHORTENED, (unsigned long long)hash,
-                           (unsigned long long)store_hash(~hash, folded));
+                           (unsigned long long)hash_text(~hash, folded));
     }
     memory_free(folded);
     return text_buffer_take(&file);

@@ -10,8 +10,5 @@ HRESULT store_find_namespace(const char *space, const char **known);
 /* The folded name that store_file_name made `file` of; a name that had to be shortened comes back as its file name.
    From memory_alloc, NULL when out of memory. */
 char *store_name_of_file(const char *file);
-/* FNV-1a, 64 bits, carried on from `hash`; begin with STORE_HASH_START. */
-#define STORE_HASH_START 0xCBF29CE484222325u
-uint64_t store_hash(uint64_t hash, const char *text);
 
 #endif
