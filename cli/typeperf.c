@@ -4,10 +4,12 @@
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/lines.h"
-#include "cli/live_counters.h"
 #include "cli/verbs.h"
+#include "engine/counters/counter_paths.h"
+#include "engine/counters/counter_query.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 
 #include <stdio.h>
@@ -124,10 +126,9 @@ static int list(const struct settings *s)
     const struct pdh_api *pdh;
     struct texts paths = {0};
     HRESULT hr = host_pdh(&pdh);
-    if (SUCCEEDED(hr)) {
-        hr = live_counters_list(pdh, s->machine, s->counters.count ? s->counters.items[0] : NULL, s->list_instances,
+    if (SUCCEEDED(hr))
+        hr = counter_paths_list(pdh, s->machine, s->counters.count ? s->counters.items[0] : NULL, s->list_instances,
                                 &paths);
-    }
     struct json json = {.out = stdout};
     if (SUCCEEDED(hr) && s->json)
         json_begin(&json, NULL, '[');
@@ -142,29 +143,35 @@ static int list(const struct settings *s)
     return FAILED(hr) ? cli_error(verb_name, hr) : CLI_DONE;
 }
 
-static void put_header(const struct live_counters *l, const struct log_format_traits *format)
+/* What is shown: the counters' names, and where a sample comes from. */
+struct live {
+    const struct pdh_api *pdh;
+    struct counter_query *query;
+    struct texts names;
+    size_t left_out;
+};
+
+static void put_header(const struct live *l, const struct log_format_traits *format)
 {
     printf("\r\n\"(PDH-%s 4.0)\"", format->name);
-    for (size_t i = 0; i < l->count; i++)
-        printf("%c\"%s\"", format->separator, l->items[i].path);
+    for (size_t i = 0; i < l->names.count; i++)
+        printf("%c\"%s\"", format->separator, l->names.items[i]);
     fputs("\r\n", stdout);
 }
 
-static void put_row(const struct live_counters *l, int64_t utc, char separator)
+static void put_row(const struct live *l, int64_t utc, const struct log_cell *cells, char separator)
 {
     struct calendar_time t = clock_calendar(clock_utc_to_local(utc));
     printf("\"%02d/%02d/%04d %02d:%02d:%02d.%03d\"", t.month, t.day, t.year, t.hour, t.minute, t.second, t.millisecond);
-    for (size_t i = 0; i < l->count; i++) {
-        double value;
-        if (live_counter_value(l, i, &value))
-            printf("%c\"%.6f\"", separator, value);
+    for (size_t i = 0; i < l->names.count; i++)
+        if (cells[i].has_value)
+            printf("%c\"%.6f\"", separator, cells[i].value);
         else
             printf("%c\" \"", separator);
-    }
     fputs("\r\n", stdout);
 }
 
-static HRESULT put_json(const struct live_counters *l, int64_t utc)
+static HRESULT put_json(const struct live *l, int64_t utc, const struct log_cell *cells)
 {
     struct json json = {.out = stdout, .compact = true};
     char *time = format_iso_time(utc);
@@ -173,12 +180,11 @@ static HRESULT put_json(const struct live_counters *l, int64_t utc)
     json_begin(&json, NULL, '{');
     json_text(&json, "time", time);
     json_begin(&json, "values", '[');
-    for (size_t i = 0; i < l->count; i++) {
-        double value;
+    for (size_t i = 0; i < l->names.count; i++) {
         json_begin(&json, NULL, '{');
-        json_text(&json, "counter", l->items[i].path);
-        if (live_counter_value(l, i, &value))
-            json_number(&json, "value", value);
+        json_text(&json, "counter", l->names.items[i]);
+        if (cells[i].has_value)
+            json_number(&json, "value", cells[i].value);
         else
             json_text(&json, "value", NULL);
         json_end(&json, '}');
@@ -196,22 +202,23 @@ static bool wait_until(uint64_t moment)
     return interrupt_wait(moment > now ? (uint32_t)(moment - now) : 0);
 }
 
-static HRESULT show(const struct settings *s, struct live_counters *l)
+static HRESULT show(const struct settings *s, const struct live *l)
 {
     int64_t utc;
+    const struct log_cell *cells;
     uint64_t begun = clock_monotonic_ms();
-    HRESULT hr = live_counters_collect(l, &utc); /* rates begin here */
+    HRESULT hr = counter_query_sample(l->query, &utc, &cells); /* rates begin here */
     if (!s->json)
         put_header(l, s->log);
     for (uint32_t n = 1; SUCCEEDED(hr) && (!s->samples || n <= s->samples) && !ferror(stdout); n++) {
         fflush(stdout);
         if (wait_until(begun + n * s->interval_ms))
             break;
-        hr = live_counters_collect(l, &utc);
+        hr = counter_query_sample(l->query, &utc, &cells);
         if (SUCCEEDED(hr) && s->json)
-            hr = put_json(l, utc);
+            hr = put_json(l, utc, cells);
         else if (SUCCEEDED(hr))
-            put_row(l, utc, s->log->separator);
+            put_row(l, utc, cells, s->log->separator);
     }
     return hr;
 }
@@ -227,7 +234,7 @@ static bool may_replace(const struct settings *s)
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
-static HRESULT write_samples(const struct settings *s, const struct live_counters *l, PDH_HLOG log)
+static HRESULT write_samples(const struct settings *s, const struct live *l, PDH_HLOG log)
 {
     uint64_t begun = clock_monotonic_ms();
     PDH_STATUS status = 0;
@@ -239,7 +246,7 @@ static HRESULT write_samples(const struct settings *s, const struct live_counter
     return status ? pdh_error(status, s->output) : S_OK;
 }
 
-static HRESULT write_log(const struct settings *s, struct live_counters *l)
+static HRESULT write_log(const struct settings *s, const struct live *l)
 {
     WCHAR *path;
     PDH_HLOG log = NULL;
@@ -251,7 +258,7 @@ static HRESULT write_log(const struct settings *s, struct live_counters *l)
     HRESULT hr = text_to_utf16(s->output, &path, NULL);
     if (FAILED(hr))
         return hr;
-    PDH_STATUS status = l->pdh->PdhOpenLogW(path, access, &type, l->query, 0, NULL, &log);
+    PDH_STATUS status = l->pdh->PdhOpenLogW(path, access, &type, counter_query_handle(l->query), 0, NULL, &log);
     memory_free(path);
     if (status)
         return pdh_error(status, s->output);
@@ -260,32 +267,68 @@ static HRESULT write_log(const struct settings *s, struct live_counters *l)
     return SUCCEEDED(hr) && status ? pdh_error(status, s->output) : hr;
 }
 
+/* The path with a computer's name: its own, else that of -s, else this one's. NULL: out of memory. */
+static char *full_path(const char *path, const char *machine)
+{
+    if (strncmp(path, "\\\\", 2) == 0)
+        return text_copy(path);
+    char *ours = machine ? NULL : host_computer_name();
+    const char *name = machine ? machine + strspn(machine, "\\") : ours;
+    char *full = name ? text_format("\\\\%s%s%s", name, *path == '\\' ? "" : "\\", path) : NULL;
+    memory_free(ours);
+    return full;
+}
+
+static void leave_out(void *user, HRESULT reason, const char *path, const char *text)
+{
+    struct live *l = user;
+    (void)path;
+    (void)text;
+    cli_error(verb_name, reason);
+    l->left_out++;
+}
+
+static HRESULT open_counters(const struct settings *s, struct live *l)
+{
+    struct texts paths = {0};
+    HRESULT hr = host_pdh(&l->pdh);
+    for (size_t i = 0; i < s->counters.count && SUCCEEDED(hr); i++) {
+        char *path = full_path(s->counters.items[i], s->machine);
+        hr = path ? texts_give(&paths, path) : E_OUTOFMEMORY;
+    }
+    const struct counter_query_request request = {
+        .pdh = l->pdh, .paths = &paths, .values = true, .present = true, .refused = leave_out, .user = l};
+    if (SUCCEEDED(hr))
+        hr = counter_query_open(&request, &l->query);
+    size_t count = 0;
+    const struct log_counter *columns = SUCCEEDED(hr) ? counter_query_columns(l->query, &count) : NULL;
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
+        char *name = log_counter_path(&columns[i]);
+        hr = name ? texts_give(&l->names, name) : E_OUTOFMEMORY;
+    }
+    texts_free(&paths);
+    return hr;
+}
+
 static int collect(const struct settings *s)
 {
-    struct live_counters l = {0};
-    size_t left_out = 0;
-    HRESULT hr = live_counters_open(&l);
-    for (size_t i = 0; SUCCEEDED(hr) && i < s->counters.count; i++) {
-        HRESULT one = live_counters_add(&l, s->counters.items[i], s->machine);
-        if (FAILED(one)) {
-            cli_error(verb_name, one);
-            left_out++;
-        }
-    }
+    struct live l = {0};
     int result = CLI_DONE;
+    HRESULT hr = open_counters(s, &l);
     if (FAILED(hr)) {
         result = cli_error(verb_name, hr);
-    } else if (!l.count) {
+    } else if (!l.names.count) {
         fprintf(stderr, "openpla %s: no counter could be added\n", verb_name);
         result = CLI_FAILED;
     } else if (!interrupt_begin()) {
         result = cli_error(verb_name, E_FAIL);
     } else {
         hr = s->output ? write_log(s, &l) : show(s, &l);
-        result = FAILED(hr) ? cli_error(verb_name, hr) : left_out ? CLI_REMARKS : CLI_DONE;
+        result = FAILED(hr) ? cli_error(verb_name, hr) : l.left_out ? CLI_REMARKS : CLI_DONE;
         interrupt_end();
     }
-    live_counters_close(&l);
+    counter_query_close(l.query);
+    texts_free(&l.names);
     return result;
 }
 

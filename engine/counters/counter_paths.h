@@ -10,5 +10,10 @@
    memory_alloc. `flags` are PdhExpandWildCardPath's. Fails with its status, PDH_CSTATUS_NO_INSTANCE where it lists
    none; *out is then NULL. */
 PDH_STATUS counter_paths_expand(const struct pdh_api *pdh, const WCHAR *path, DWORD flags, WCHAR **out);
+/* Adds to `out` the paths of all objects' counters, or of one object's: with "(*)" where there are instances, or with
+   `instances` one for each. `machine` (with or without backslashes) is asked and named in them; NULL: this one, which
+   is not named. Fails with PDH's status and a text that names the object. */
+HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const char *object, bool instances,
+                           struct texts *out);
 
 #endif

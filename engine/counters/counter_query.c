@@ -29,7 +29,7 @@ struct counter_query {
     const struct pdh_api *pdh;
     PDH_HQUERY handle;              /* NULL: a later query has taken it over */
     struct counter_query *previous; /* while counters are added */
-    bool keep_instances, values;
+    bool keep_instances, values, present;
     struct log_counters columns;
     struct query_counter *counters; /* beside the columns */
     size_t capacity;
@@ -280,7 +280,7 @@ static HRESULT add_parsed(struct counter_query *q, const char *text, const struc
     HRESULT hr = wide_path(text, path, every, &wide);
     if (FAILED(hr))
         return hr;
-    if (!counters && (keep || !instances)) {
+    if (!counters && (keep || !instances) && !q->present) {
         hr = add_one(q, wide, text, keep && instances);
     } else {
         hr = pdh_result(expand(q, wide, keep ? PDH_NOEXPANDINSTANCES : 0, &paths), text);
@@ -321,7 +321,7 @@ static HRESULT add_paths(struct counter_query *q, const struct counter_query_req
 {
     for (size_t i = 0; i < request->paths->count; i++) {
         const char *path = request->paths->items[i];
-        HRESULT hr = add_path(q, path, true);
+        HRESULT hr = add_path(q, path, !q->present);
         if (hr == E_OUTOFMEMORY)
             return hr;
         if (FAILED(hr) && request->refused)
@@ -348,6 +348,7 @@ HRESULT counter_query_open(const struct counter_query_request *request, struct c
     q->pdh = request->pdh;
     q->keep_instances = request->keep_instances;
     q->values = request->values;
+    q->present = request->present;
     q->previous = request->previous;
     HRESULT hr = open_handle(q);
     if (SUCCEEDED(hr))
@@ -363,6 +364,11 @@ HRESULT counter_query_open(const struct counter_query_request *request, struct c
     }
     *out = q;
     return S_OK;
+}
+
+PDH_HQUERY counter_query_handle(const struct counter_query *q)
+{
+    return q->handle;
 }
 
 const struct log_counter *counter_query_columns(const struct counter_query *q, size_t *count)

@@ -15,6 +15,8 @@ struct counter_query_request {
     bool keep_instances; /* "*" as an instance becomes one counter with the instances of each sample, in place of one
                             counter for each instance of this moment */
     bool values;         /* cells have formatted values, not only raw ones */
+    bool present;        /* a path gives what it names now: no counter that awaits its instance, and none of an object's
+                            instances where it names none */
     /* A query that this one goes on with: the counters it shares keep their last values, the others are removed.
        It takes no more samples. NULL: none. */
     struct counter_query *previous;
@@ -28,6 +30,8 @@ struct counter_query_request {
    then in English. A query of no counters is one all the same. Fails where PDH opens none or memory is out; `previous`
    can then not be gone on with either. */
 HRESULT counter_query_open(const struct counter_query_request *request, struct counter_query **out);
+/* For PdhOpenLog; borrowed. */
+PDH_HQUERY counter_query_handle(const struct counter_query *q);
 /* Borrowed from the query. */
 const struct log_counter *counter_query_columns(const struct counter_query *q, size_t *count);
 bool counter_query_same_columns(const struct counter_query *a, const struct counter_query *b);

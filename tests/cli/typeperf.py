@@ -69,6 +69,8 @@ def wildcards_and_files():
     rows = rows_of(typeperf(0, "-cf", "counters.txt", "-sc", "1", "-si", "0.1")[0])
     check(len(rows[0]) >= 4 and rows[0][-1].endswith(IDLE), "columns", rows)
     check(all(value != " " for value in rows[1]), "a value is missing", rows)
+    rows = rows_of(typeperf(0, IDLE, IDLE.lower(), r"\Processor(_T*)\% Idle Time", "-sc", "1", "-si", "0.1")[0])
+    check(len(rows[0]) == 2, "a counter that is named twice has two columns", rows)
 
 
 def says_what_is_wrong():
@@ -76,6 +78,8 @@ def says_what_is_wrong():
     check("No Such Object" in err and len(rows_of(out)[1]) == 2, "the others are taken", out, err)
     out, err = typeperf(1, r"\Memory\Nothing", "-sc", "1")
     check("the object has no such counter" in err, "no reason", err)
+    for path in (r"\Process(no such program)\Thread Count", r"\Process\Thread Count"):
+        check("no such instance" in typeperf(1, path, "-sc", "1")[1], f"{path} is awaited")
     typeperf(1, r"\\not-this-one\Memory\Commit Limit", "-sc", "1")
     typeperf(1, "-cf", "no such file")
     for wrong in ([], [LIMIT, "-si", "0"], [LIMIT, "-si", "1:2:3:4"], [LIMIT, "-si", "x"], [LIMIT, "-f", "XLS"],
