@@ -47,6 +47,7 @@ static HRESULT gather_processes(struct counter_object *o, struct source *source,
     }
     return SUCCEEDED(hr) ? table_add_total(t, false, 0) : hr;
 }
+/* NOLINTNEXTLINE(misc-redundant-expression): two names of one number, today */
 _Static_assert(PROCESS_ABSENT == VALUE_ABSENT, "absent figures are absent values");
 
 static HRESULT gather_threads(struct counter_object *o, struct source *source, uint64_t wanted)
