@@ -6,8 +6,8 @@
 #define OPENPLA_PDH_SOURCE_H
 
 #include "engine/os/clock.h"
-#include "engine/os/process_list.h"
 #include "engine/os/text.h"
+#include "engine/pdh/process_list.h"
 
 /* The moment at which something was read. */
 struct source_time {

@@ -6,9 +6,9 @@
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
-#include "engine/os/process_list.h"
 #include "engine/os/text.h"
 #include "engine/pdh/pdh.h"
+#include "engine/pdh/process_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

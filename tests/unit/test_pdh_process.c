@@ -2,8 +2,8 @@
 /* The object Process over a process list that is told what to say: programs that start, end and take each other's
    place. This file stands in for the os layer's process list. */
 #include "engine/os/clock.h"
-#include "engine/os/process_list.h"
 #include "engine/pdh/pdh.h"
+#include "engine/pdh/process_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

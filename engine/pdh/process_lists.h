@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The kinds of process lists; process_list.c chooses. */
-#ifndef OPENPLA_PROCESS_LISTS_H
-#define OPENPLA_PROCESS_LISTS_H
+#ifndef OPENPLA_PDH_PROCESS_LISTS_H
+#define OPENPLA_PDH_PROCESS_LISTS_H
 
-#include "engine/os/process_list.h"
+#include "engine/pdh/process_list.h"
 
 struct process_lister {
     HRESULT (*open)(const char *root, void **list);

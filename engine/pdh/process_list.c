@@ -3,7 +3,7 @@
 #include "engine/os/environment.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
-#include "engine/os/process_lists.h"
+#include "engine/pdh/process_lists.h"
 
 struct process_list {
     const struct process_lister *lister;

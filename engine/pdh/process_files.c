@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading /proc/<id>/stat, status, io, fd and task. */
-#include "engine/os/process_files.h"
+#include "engine/pdh/process_files.h"
 
 #include "engine/os/memory.h"
 

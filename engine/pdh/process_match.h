@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Which Linux process is a Windows process of Wine? Wine does not say. */
-#ifndef OPENPLA_WIN32_PROCESS_MATCH_H
-#define OPENPLA_WIN32_PROCESS_MATCH_H
+#ifndef OPENPLA_PDH_PROCESS_MATCH_H
+#define OPENPLA_PDH_PROCESS_MATCH_H
 
-#include "engine/os/process_files.h"
+#include "engine/pdh/process_files.h"
 
 struct process_match;
 /* Sets those files[i].id that are 0 to the Linux process behind entries[i], by name, start time and address space;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of one Linux process in /proc/<id>, through handles that are kept from one reading to the next. */
-#ifndef OPENPLA_PROCESS_FILES_H
-#define OPENPLA_PROCESS_FILES_H
+#ifndef OPENPLA_PDH_PROCESS_FILES_H
+#define OPENPLA_PDH_PROCESS_FILES_H
 
 #include "engine/os/kernel_file.h"
-#include "engine/os/process_list.h"
-#include "engine/os/process_text.h"
+#include "engine/pdh/process_list.h"
+#include "engine/pdh/process_text.h"
 
 struct process_files {
     uint32_t id;

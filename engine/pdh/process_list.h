@@ -3,8 +3,8 @@
    processes as /proc shows them to us, kernel threads included; under Wine the Windows processes of this prefix under
    their Windows names, or, when the environment's OPENPLA_PROCESSES or the string value "Processes" of
    HKLM\Software\OpenPLA says "host", the host's processes as natively. */
-#ifndef OPENPLA_PROCESS_LIST_H
-#define OPENPLA_PROCESS_LIST_H
+#ifndef OPENPLA_PDH_PROCESS_LIST_H
+#define OPENPLA_PDH_PROCESS_LIST_H
 
 #include "engine/os/error.h"
 

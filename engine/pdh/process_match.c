@@ -2,10 +2,10 @@
 /* The search for the Linux processes behind Wine's: a process of the same name (Wine gives it the name of its .exe, as
    the kernel cuts it) that started within a second or two. Programs of another prefix may be there under the same name,
    started at almost the same moment: then the size of the address space, which Wine tells exactly, must decide. */
-#include "engine/os/win32/process_match.h"
+#include "engine/pdh/process_match.h"
 
 #include "engine/os/memory.h"
-#include "engine/os/process_lists.h"
+#include "engine/pdh/process_lists.h"
 
 #include <string.h>
 

@@ -5,10 +5,10 @@
    every program of the prefix, when a process begins or ends at that moment. */
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
-#include "engine/os/process_files.h"
-#include "engine/os/process_lists.h"
 #include "engine/os/text.h"
-#include "engine/os/win32/process_match.h"
+#include "engine/pdh/process_files.h"
+#include "engine/pdh/process_lists.h"
+#include "engine/pdh/process_match.h"
 
 #include <windows.h>
 #include <winternl.h>
