@@ -289,16 +289,12 @@ static HRESULT get_text(struct object *o, const char *space, const char *name, c
 /* The files of the latest run, out of the server's XML: one call, whatever the number of collectors. */
 static HRESULT read_files(struct object *o, const char *space, const char *name, struct texts *out)
 {
-    struct object *there = NULL, *issues = NULL, **collectors;
+    struct object *there = NULL, **collectors;
     size_t count;
     char *xml = NULL;
     HRESULT hr = get_text(o, space, name, L"Xml", &xml);
     if (SUCCEEDED(hr))
-        hr = set_create(&there);
-    if (SUCCEEDED(hr))
-        hr = issues_create(NULL, &issues);
-    if (SUCCEEDED(hr))
-        hr = set_from_xml(there, xml, strlen(xml), issues);
+        hr = set_create_from_xml(xml, strlen(xml), &there);
     if (SUCCEEDED(hr))
         hr = collection_snapshot(set_of(there)->DataCollectors, &collectors, &count);
     if (SUCCEEDED(hr)) {
@@ -306,7 +302,6 @@ static HRESULT read_files(struct object *o, const char *space, const char *name,
             hr = texts_add(out, collector_of(collectors[i])->LatestOutputLocation);
         objects_release(collectors, count);
     }
-    object_release(issues);
     object_release(there);
     memory_free(xml);
     return hr;

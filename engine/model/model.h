@@ -282,7 +282,7 @@ HRESULT value_map_add_value(struct object *map, const struct variant *in);
 /* ---- issues: what Commit and SetXml report ---- */
 /* A new plaValidation map. */
 HRESULT issues_create(struct object *beside, struct object **map);
-/* Adds an item: key path, HRESULT as VT_UI4, text. */
+/* Adds an item: key path, HRESULT as VT_UI4, text. A NULL map: nobody wants to know. */
 HRESULT issues_add(struct object *map, HRESULT hr, const char *key, const char *text);
 
 /* ---- sets ---- */
@@ -313,6 +313,8 @@ void name_context_free(struct name_context *context);
 /* Reads set XML into `set`: elements that are there replace what the set has; bad values become the default and an
    issue, unknown elements an issue. OPENPLA_E_MALFORMED_XML with line and reason leaves the set as it was. */
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
+/* A new set with what the XML says, its issues dropped. *out is NULL on failure. */
+HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out);
 HRESULT collector_from_xml(struct object *collector, const char *xml, size_t size, struct object *issues);
 /* A new collector of the kind that the root element names. */
 HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t size, struct object *issues,

@@ -340,6 +340,8 @@ HRESULT issues_create(struct object *beside, struct object **map)
 HRESULT issues_add(struct object *map, HRESULT hr_found, const char *key, const char *text)
 {
     struct object *item;
+    if (!map)
+        return S_OK;
     HRESULT hr = object_create(&value_map_item_class, map, &item);
     if (FAILED(hr))
         return hr;

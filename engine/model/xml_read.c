@@ -457,6 +457,19 @@ HRESULT set_from_xml(struct object *o, const char *xml, size_t size, struct obje
     return hr;
 }
 
+HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out)
+{
+    *out = NULL;
+    HRESULT hr = set_create(out);
+    if (SUCCEEDED(hr))
+        hr = set_from_xml(*out, xml, size, NULL);
+    if (FAILED(hr)) {
+        object_release(*out);
+        *out = NULL;
+    }
+    return hr;
+}
+
 static HRESULT read_collector(struct object *collector, const struct xml_document *document, struct object *issues)
 {
     char path[128];

@@ -240,12 +240,10 @@ HRESULT sets_fill(struct object *o, const char *xml, size_t size, const char *ac
                   const char *name, const char *server)
 {
     char *own_name = text_copy(name), *own_server = text_copy(server);
-    struct object *fresh = NULL, *issues = NULL;
+    struct object *fresh = NULL;
     HRESULT hr = own_name && own_server ? object_create(&data_collector_set_class, o, &fresh) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = issues_create(NULL, &issues);
-    if (SUCCEEDED(hr))
-        hr = set_from_xml(fresh, xml, size, issues);
+        hr = set_from_xml(fresh, xml, size, NULL);
     if (SUCCEEDED(hr) && account)
         hr = object_put_text(fresh, &fresh->class->properties[IDataCollectorSet_UserAccount], account);
     if (SUCCEEDED(hr)) {
@@ -258,7 +256,6 @@ HRESULT sets_fill(struct object *o, const char *xml, size_t size, const char *ac
     } else if (hr == OPENPLA_E_MALFORMED_XML) {
         hr = error_prefix(hr, "the stored set '%s'", name);
     }
-    object_release(issues);
     object_release(fresh);
     memory_free(own_name);
     memory_free(own_server);

@@ -33,20 +33,15 @@ static HRESULT read_rules(struct object *set, struct start_rule **rules, size_t 
 
 static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t size)
 {
-    struct object *set = NULL, *issues = NULL;
+    struct object *set;
     struct start_rule *rules = NULL;
     size_t count = 0;
     struct set_settings settings = {0};
-    HRESULT hr = set_create(&set);
-    if (SUCCEEDED(hr))
-        hr = issues_create(NULL, &issues);
-    if (SUCCEEDED(hr))
-        hr = set_from_xml(set, xml, size, issues);
+    HRESULT hr = set_create_from_xml(xml, size, &set);
     if (SUCCEEDED(hr))
         hr = read_rules(set, &rules, &count);
     if (SUCCEEDED(hr))
         hr = settings_read(set, &settings);
-    object_release(issues);
     object_release(set);
     if (FAILED(hr)) {
         memory_free(rules);
