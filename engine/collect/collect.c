@@ -3,23 +3,30 @@
 #include "engine/collect/kind.h"
 #include "engine/model/model.h"
 
-/* By DataCollectorType, MS-PLA 2.2.2.3. */
-static const struct collector_kind *const kinds[] = {
-    &counter_collector_kind, /* plaPerformanceCounter */
-};
+static const struct collector_kind *kind_of(struct object *collector)
+{
+    uint32_t type = collector_of(collector)->DataCollectorType;
+    return type < collector_kind_count ? collector_kinds[type] : NULL;
+}
+
+enum collector_output collector_output(struct object *collector)
+{
+    const struct collector_kind *kind = kind_of(collector);
+    return kind ? kind->output : WRITES_NOTHING;
+}
 
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out)
 {
+    const struct collector_kind *kind = kind_of(collector);
     const struct data_collector *model = collector_of(collector);
-    uint32_t type = model->DataCollectorType;
-    if (type >= sizeof kinds / sizeof kinds[0])
+    if (!kind)
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "collector \"%s\": collectors of type %u do not run",
-                         model->Name, (unsigned)type);
+                         model->Name, (unsigned)model->DataCollectorType);
     struct collector *c;
-    HRESULT hr = kinds[type]->open(collector, context, &c);
+    HRESULT hr = kind->open(collector, context, &c);
     if (FAILED(hr))
         return hr;
-    c->kind = kinds[type];
+    c->kind = kind;
     *out = c;
     return S_OK;
 }
@@ -29,9 +36,10 @@ uint64_t collector_interval_ms(const struct collector *c)
     return c->interval_ms;
 }
 
-uint64_t collector_records(const struct collector *c)
+enum collector_end collector_end(const struct collector *c, bool limited)
 {
-    return c->records;
+    bool at_once = c->kind->end == ENDS_AT_LIMIT && !limited && !c->limited;
+    return at_once ? ENDS_WITH_RUN : c->kind->end;
 }
 
 HRESULT collector_sample(struct collector *c)
@@ -39,30 +47,27 @@ HRESULT collector_sample(struct collector *c)
     return c->kind->sample(c);
 }
 
+enum collector_standing collector_poll(struct collector *c, HRESULT *reason)
+{
+    *reason = S_OK;
+    return c->kind->poll ? c->kind->poll(c, reason) : COLLECTOR_GOES_ON;
+}
+
+void collector_figures(struct collector *c, struct collector_figures *out)
+{
+    if (c->kind->figures)
+        c->kind->figures(c);
+    *out = c->figures;
+}
+
 HRESULT collector_flush(struct collector *c)
 {
-    return c->kind->flush(c);
-}
-
-bool collector_done(const struct collector *c)
-{
-    return c->done;
-}
-
-bool collector_asks_for_segment(const struct collector *c)
-{
-    return c->asks_for_segment;
+    return c->kind->flush ? c->kind->flush(c) : S_OK;
 }
 
 HRESULT collector_complete(struct collector *c)
 {
     return c && c->kind->complete ? c->kind->complete(c) : S_OK;
-}
-
-HRESULT collector_remark(struct collector *c, char **text)
-{
-    *text = NULL;
-    return c->kind->remark ? c->kind->remark(c, text) : S_FALSE;
 }
 
 HRESULT collector_close(struct collector *c)

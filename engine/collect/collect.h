@@ -1,21 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Collectors at work: one file per kind. The run layer opens them, asks for samples, and closes them. */
+/* Collectors at work: one file per kind. The run layer opens them, asks those that sample for samples, looks how they
+   stand when they call for it, and closes them. */
 #ifndef OPENPLA_COLLECT_H
 #define OPENPLA_COLLECT_H
 
 #include "engine/log/log.h"
 
 struct object; /* engine/model: a collector */
+struct collector;
 
-/* What a run tells its collectors. */
+/* A value beyond its threshold, at one sample (MS-PLA 3.2.4.8). */
+struct crossing {
+    const char *counter; /* path, with the instance that crossed */
+    double value, threshold;
+    char comparison; /* '>' or '<' */
+};
+
+/* What a run tells a collector, and what it wants to hear from it: until it is closed. */
 struct collect_context {
-    const char *output_path; /* full path of the file to write */
+    const char *output_path; /* full path of the file to write, or of the first of several; "" for a kind without */
     const char *description; /* of the set, "" if none */
     uint32_t segment_max_mb; /* SegmentMaxSize, 0 = none */
     bool segmented;          /* the set's Segment: a full log ends its segment even if it is circular */
-    /* Called for everything a user must learn: a dropped counter, a lost sample. `subject` is the counter or file. */
-    void (*report)(void *user, HRESULT reason, const char *subject, const char *text);
     void *user;
+    /* What a user must learn: a counter that is left out, a database that was away. `reason` is a failure if something
+       is not collected, `subject` then what (a counter, a provider, a file), else NULL. On the run's thread only. */
+    void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
+    /* A threshold was crossed. On the run's thread only. */
+    void (*alert)(void *user, const struct crossing *crossing);
+    /* From any thread: how the collector stands may have changed, so that it is to be polled. */
+    void (*wake)(void *user);
     /* This collector in the segment before, completed: the new one takes over its counters, so that rates go on from
        its last sample. It is closed afterwards. NULL: there is none. */
     struct collector *previous;
@@ -24,30 +38,54 @@ struct collect_context {
     uint32_t new_instances_seconds;
 };
 
-struct collector;
-/* Opens a collector of the set for one run: adds its counters, creates its file. The model object is only read here.
-   A counter that cannot be added is reported and left out; a file in the way is ERROR_ALREADY_EXISTS's HRESULT unless
-   LogOverwrite or LogAppend is set. */
+/* What the collectors of a kind write. */
+enum collector_output { WRITES_NOTHING, WRITES_FILE, WRITES_FILES };
+/* When a collector counts as complete: MS-PLA 3.2.4.1, StopOnCompletion. */
+enum collector_end {
+    ENDS_WITH_RUN, /* it is complete at once: alert, API */
+    ENDS_AT_LIMIT, /* when its first segment is over, at once without a limit of one: counters, traces */
+    ENDS_BY_ITSELF /* when all is collected: configuration */
+};
+/* How a collector stands, the most urgent of what holds. */
+enum collector_standing {
+    COLLECTOR_GOES_ON,
+    COLLECTOR_WANTS_SEGMENT, /* the next data should go into a new segment (new_instances_seconds) */
+    COLLECTOR_AT_LIMIT,      /* a limit of its own is reached, with what it has written */
+    COLLECTOR_DONE,          /* all is collected */
+    COLLECTOR_FAILED         /* it cannot go on */
+};
+/* What a collector has done since it was opened; each kind counts what it has, the rest is 0. */
+struct collector_figures {
+    uint64_t samples;      /* written */
+    uint64_t events_lost;  /* MS-PLA 3.2.4.9, as the four after it */
+    uint64_t buffers_lost; /* BuffersLost */
+    uint64_t real_time_buffers_lost;
+    uint64_t buffers_written;
+    uint64_t free_buffers;
+    uint64_t files_copied;
+};
+
+/* Of the model's kind, before it is opened. */
+enum collector_output collector_output(struct object *collector);
+/* Opens the collector of a set for one segment: adds its counters, creates its file. The model object is only read
+   here. A counter that cannot be added is noted and left out; a file in the way is ERROR_ALREADY_EXISTS's HRESULT
+   unless LogOverwrite or LogAppend is set. ERROR_NOT_SUPPORTED's: no collector of its kind runs. */
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
-/* Milliseconds between samples; 0: the kind takes none. 64 bits: SampleInterval has no maximum below 2^32 s. */
+/* Milliseconds between samples; 0: it takes none. 64 bits: SampleInterval has no maximum below 2^32 s. */
 uint64_t collector_interval_ms(const struct collector *c);
-/* Samples written since the collector was opened. */
-uint64_t collector_records(const struct collector *c);
-/* Takes and writes one sample, and flushes. S_FALSE: a limit of the collector is reached; collector_records tells
-   whether this sample still went into the file. A failure (full disk) leaves the log whole; the caller reports it and
-   goes on. */
+/* When it is complete; `limited`: the set has a limit of its segments. ENDS_AT_LIMIT only with a limit. */
+enum collector_end collector_end(const struct collector *c, bool limited);
+/* Takes and writes one sample, and flushes. S_FALSE: the file has no room for it; it belongs into the next segment.
+   A failure (full disk) leaves the log whole; the caller reports it and goes on. */
 HRESULT collector_sample(struct collector *c);
+/* After a sample, and when it has called for it. *reason, with its text: why it has failed, else S_OK. */
+enum collector_standing collector_poll(struct collector *c, HRESULT *reason);
+void collector_figures(struct collector *c, struct collector_figures *out);
 /* Writes what it has to the disk. */
 HRESULT collector_flush(struct collector *c);
-/* Of a kind that comes to an end by itself: everything is collected. */
-bool collector_done(const struct collector *c);
-/* After a sample: the next one should go into a new segment (collect_context.new_instances_seconds). */
-bool collector_asks_for_segment(const struct collector *c);
 /* Completes the file, unless it is a database's, which a next segment goes on with; after that it can only be a
    `previous`, and be closed. */
 HRESULT collector_complete(struct collector *c);
-/* What befell the collector's log although no sample failed, as log_writer_remark tells it. */
-HRESULT collector_remark(struct collector *c, char **text);
 HRESULT collector_close(struct collector *c); /* completes the file; frees in any case; NULL is allowed */
 
 #endif

@@ -18,14 +18,28 @@ struct counter_collector {
     struct log_options options; /* its comment is owned */
     char *path;
     uint32_t max_records; /* 0: none */
+    void *user;           /* collect_context's */
+    void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
     bool circular;
     bool watches;        /* new instances ask for a new segment */
+    bool has_new;        /* there are such */
     uint64_t watch_from; /* clock_monotonic_ms */
 };
+
+/* What befell the log although no sample failed. */
+static void tell_remark(struct counter_collector *cc)
+{
+    char *text;
+    if (!cc->log || log_writer_remark(cc->log, &text) != S_OK)
+        return;
+    cc->note(cc->user, S_OK, NULL, text);
+    memory_free(text);
+}
 
 static HRESULT counter_collector_close(struct collector *c)
 {
     struct counter_collector *cc = (struct counter_collector *)c;
+    tell_remark(cc);
     HRESULT hr = log_writer_close(cc->log);
     counter_query_close(cc->query);
     memory_free((void *)cc->options.comment);
@@ -44,7 +58,7 @@ static HRESULT open_query(struct counter_collector *cc, const struct texts *path
                                             .keep_instances = cc->format->wildcards,
                                             .values = cc->format->values,
                                             .previous = previous ? previous->query : NULL,
-                                            .refused = context->report,
+                                            .refused = context->note,
                                             .user = context->user};
     HRESULT hr = host_pdh(&request.pdh);
     return SUCCEEDED(hr) ? counter_query_open(&request, &cc->query) : hr;
@@ -101,8 +115,8 @@ static HRESULT begin_watch(struct counter_collector *cc, const struct texts *pat
 /* After a sample. */
 static void watch(struct counter_collector *cc)
 {
-    if (cc->watches && !cc->collector.asks_for_segment && clock_monotonic_ms() >= cc->watch_from)
-        cc->collector.asks_for_segment = counter_query_has_new(cc->query);
+    if (cc->watches && !cc->has_new && clock_monotonic_ms() >= cc->watch_from)
+        cc->has_new = counter_query_has_new(cc->query);
 }
 
 static HRESULT counter_collector_open(struct object *object, const struct collect_context *context,
@@ -115,6 +129,9 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     cc->collector.interval_ms = (uint64_t)model->SampleInterval * 1000;
     cc->format = log_format_traits((enum log_format)model->LogFileFormat);
     cc->max_records = model->SegmentMaxRecords;
+    cc->collector.limited = cc->max_records != 0;
+    cc->user = context->user;
+    cc->note = context->note;
     /* MS-PLA 2.2.2.11: LogCircular, LogOverwrite and LogAppend mean nothing to an SQL log. */
     cc->circular = model->LogCircular && context->segment_max_mb && !context->segmented && cc->format->is_file;
     cc->options.append = model->LogAppend && cc->format->appends;
@@ -152,9 +169,8 @@ static HRESULT start_over(struct counter_collector *cc)
     return SUCCEEDED(hr) ? create_log(cc) : hr;
 }
 
-static HRESULT counter_collector_sample(struct collector *c)
+static HRESULT take_sample(struct counter_collector *cc)
 {
-    struct counter_collector *cc = (struct counter_collector *)c;
     int64_t utc;
     const struct log_cell *cells;
     HRESULT hr = counter_query_sample(cc->query, &utc, &cells);
@@ -174,9 +190,25 @@ static HRESULT counter_collector_sample(struct collector *c)
     hr = log_writer_flush(cc->log);
     if (FAILED(hr))
         return hr;
-    c->records++;
+    cc->collector.figures.samples++;
     watch(cc);
-    return cc->max_records && c->records >= cc->max_records ? S_FALSE : S_OK;
+    return S_OK;
+}
+
+static HRESULT counter_collector_sample(struct collector *c)
+{
+    HRESULT hr = take_sample((struct counter_collector *)c);
+    tell_remark((struct counter_collector *)c);
+    return hr;
+}
+
+static enum collector_standing counter_collector_poll(struct collector *c, HRESULT *reason)
+{
+    (void)reason;
+    const struct counter_collector *cc = (const struct counter_collector *)c;
+    if (cc->max_records && c->figures.samples >= cc->max_records)
+        return COLLECTOR_AT_LIMIT;
+    return cc->has_new ? COLLECTOR_WANTS_SEGMENT : COLLECTOR_GOES_ON;
 }
 
 static HRESULT counter_collector_flush(struct collector *c)
@@ -188,6 +220,7 @@ static HRESULT counter_collector_flush(struct collector *c)
 static HRESULT counter_collector_complete(struct collector *c)
 {
     struct counter_collector *cc = (struct counter_collector *)c;
+    tell_remark(cc);
     if (log_goes_on(cc))
         return S_OK;
     HRESULT hr = log_writer_close(cc->log);
@@ -195,17 +228,13 @@ static HRESULT counter_collector_complete(struct collector *c)
     return hr;
 }
 
-static HRESULT counter_collector_remark(struct collector *c, char **text)
-{
-    struct counter_collector *cc = (struct counter_collector *)c;
-    return cc->log ? log_writer_remark(cc->log, text) : S_FALSE;
-}
-
 const struct collector_kind counter_collector_kind = {
+    .output = WRITES_FILE,
+    .end = ENDS_AT_LIMIT,
     .open = counter_collector_open,
     .sample = counter_collector_sample,
+    .poll = counter_collector_poll,
     .flush = counter_collector_flush,
     .complete = counter_collector_complete,
-    .remark = counter_collector_remark,
     .close = counter_collector_close,
 };

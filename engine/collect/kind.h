@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kind of collector gives to the collect layer; each kind is one file and one row of collect.c's table. */
+/* What a kind of collector gives to the collect layer; each kind is one file and one row of kinds.c's table. */
 #ifndef OPENPLA_COLLECT_KIND_H
 #define OPENPLA_COLLECT_KIND_H
 
 #include "engine/collect/collect.h"
 
 struct collector_kind {
+    enum collector_output output;
+    enum collector_end end;
     HRESULT (*open)(struct object *model, const struct collect_context *context, struct collector **out);
-    HRESULT (*sample)(struct collector *c);
-    HRESULT (*flush)(struct collector *c);
-    HRESULT (*complete)(struct collector *c);            /* NULL: the kind has nothing to hand on, close does it all */
-    HRESULT (*remark)(struct collector *c, char **text); /* NULL: there is never one */
+    HRESULT (*sample)(struct collector *c);                                /* NULL: the kind takes none */
+    enum collector_standing (*poll)(struct collector *c, HRESULT *reason); /* NULL: it always goes on */
+    void (*figures)(struct collector *c);     /* brings them up to date; NULL: they always are */
+    HRESULT (*flush)(struct collector *c);    /* NULL: nothing waits to be written */
+    HRESULT (*complete)(struct collector *c); /* NULL: nothing to hand on, close does it all */
     HRESULT (*close)(struct collector *c);
 };
 
-/* The beginning of every kind's own struct. */
+/* The beginning of every kind's own struct; zero, but for what open puts there. */
 struct collector {
     const struct collector_kind *kind;
-    uint64_t interval_ms; /* 0: takes no samples */
-    uint64_t records;     /* written since it was opened */
-    bool done;            /* nothing is left to collect */
-    bool asks_for_segment;
+    uint64_t interval_ms;             /* 0: takes no samples */
+    bool limited;                     /* it has a limit of its own, as SegmentMaxRecords */
+    struct collector_figures figures; /* kept by the kind, on the run's thread */
 };
+
+/* By DataCollectorType, MS-PLA 2.2.2.3; NULL for a kind that does not run. */
+extern const struct collector_kind *const collector_kinds[];
+extern const size_t collector_kind_count;
 
 extern const struct collector_kind counter_collector_kind;
 

@@ -7,7 +7,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/run/host_run.h"
-#include "engine/run/start_report.h"
+#include "engine/run/run_loop.h"
 
 #include <string.h>
 
@@ -18,58 +18,6 @@
    which the disk has no room just now. Less than a client waits for a stop (RUN_STOP_WAIT_MS). */
 #define RECORD_PATIENCE_MS 30000
 #define RECORD_STEP_MS     200
-
-static void copy_location(struct run_state *state, const char *location)
-{
-    size_t length = strlen(location);
-    if (length >= sizeof state->location) {
-        length = sizeof state->location - 1;
-        while (length && ((unsigned char)location[length] & 0xC0) == 0x80)
-            length--;
-    }
-    memset(state->location, 0, sizeof state->location);
-    memcpy(state->location, location, length);
-}
-
-void run_show_segment(struct run *r)
-{
-    r->state.serial_number = r->segment.serial_number;
-    copy_location(&r->state, r->segment.location);
-}
-
-void run_publish(struct run *r)
-{
-    r->state.samples_lost = r->set.diagnostics.lost_late + r->set.diagnostics.lost_failed;
-    run_section_publish(r->section, &r->state);
-}
-
-void run_move(struct run *r, enum run_step step)
-{
-    if (phase_after(r->state.phase, step, &r->state.phase) != S_OK)
-        return;
-    r->state.status = phase_status(r->state.phase);
-    r->state.phase_since = clock_monotonic_ms();
-    run_publish(r);
-}
-
-void run_tell(const struct run *r, enum journal_id id, const struct journal_facts *more)
-{
-    struct journal_facts facts = *more;
-    facts.space = r->set.space;
-    facts.name = r->set.name;
-    if (!facts.file)
-        facts.file = r->segment.location;
-    journal_write(id, &facts);
-}
-
-HRESULT run_write_record(struct run *r, bool running)
-{
-    char *message = diagnostics_text(&r->set.diagnostics);
-    HRESULT result = FAILED(r->result) ? r->result : r->set.diagnostics.loss;
-    HRESULT hr = message ? run_set_record(&r->set, result, message, running) : E_OUTOFMEMORY;
-    memory_free(message);
-    return hr;
-}
 
 /* Whether the record calls this run one that goes on: once the host is gone, one that was cut off. */
 static bool record_says_running(const struct run *r)
@@ -105,15 +53,6 @@ static void write_last_record(struct run *r, HRESULT start, const char *message)
         if (!told)
             tell_unwritten(r, hr, "it is tried again for half a minute");
         run_section_wait(r->section, RECORD_STEP_MS); /* also ended by a request, which changes nothing */
-    }
-}
-
-void run_end(struct run *r, HRESULT hr)
-{
-    r->end = true;
-    if (FAILED(hr)) {
-        r->result = hr;
-        diagnostics_note(&r->set.diagnostics, hr, error_text(hr));
     }
 }
 
@@ -158,19 +97,18 @@ static HRESULT begin(struct run *r, struct start_report **report)
     r->state.started_utc = clock_utc();
     run_move(r, STEP_START);
     start_report_accept(report);
-    r->set.report = *report;
     hr = run_set_load(r->set.space, r->set.name, &r->set);
     if (SUCCEEDED(hr)) {
         r->set.report = *report;
-        r->grids = memory_zero(r->set.count + 1, sizeof *r->grids);
-        hr = r->grids ? segment_open(&r->set, false, NULL, &r->segment) : E_OUTOFMEMORY;
+        r->set.section = r->section;
+        hr = segment_open(&r->set, false, NULL, &r->segment);
     }
     if (FAILED(hr))
         return hr;
     run_show_segment(r);
     r->started = r->segment_started = tick_clock();
-    for (size_t i = 0; i < r->set.count; i++)
-        r->grids[i] = tick_grid_from(r->started, collector_interval_ms(r->segment.collectors[i]));
+    for (size_t i = 0; i < r->segment.count; i++)
+        r->segment.members[i].grid = tick_grid_from(r->started, collector_interval_ms(r->segment.members[i].collector));
     run_move(r, STEP_BEGUN);
     return S_OK;
 }
@@ -193,30 +131,21 @@ static void tell_end(struct run *r, const char *location)
         run_tell(r, JOURNAL_STOPPED, &(struct journal_facts){.file = location, .reason = r->why});
 }
 
-static void compile_data(struct run *r, const char *location, run_compile compile)
-{
-    if (!compile || !((struct data_manager *)r->set.set->DataManager)->Enabled)
-        return;
-    run_move(r, STEP_COMPILE);
-    run_tell(r, JOURNAL_COMPILING, &(struct journal_facts){.file = location});
-    HRESULT hr = compile(&r->set, location);
-    if (FAILED(hr)) {
-        diagnostics_note(&r->set.diagnostics, hr, error_text(hr));
-        if (SUCCEEDED(r->result))
-            r->result = hr;
-        write_last_record(r, S_OK, NULL);
-    }
-}
-
-static void finish(struct run *r, run_compile compile)
+static void finish(struct run *r)
 {
     char *location = text_copy(r->segment.location);
     run_move(r, STEP_STOP);
-    HRESULT closed = segment_close(&r->set, &r->segment);
+    HRESULT closed = run_end_segment(r, &r->set, &r->segment);
+    segment_free(&r->segment);
     if (FAILED(closed) && SUCCEEDED(r->result))
         r->result = closed;
     write_last_record(r, S_OK, NULL);
-    compile_data(r, location ? location : "", compile);
+    if (r->ended) {
+        run_move(r, STEP_COMPILE);
+        ended_segments_wait(r->ended);
+        if (run_take_ended(r))
+            write_last_record(r, S_OK, NULL);
+    }
     tell_end(r, location);
     run_move(r, STEP_DONE);
     memory_free(location);
@@ -230,17 +159,18 @@ static HRESULT run_locked(const char *space, const char *name, const char *run_k
     r.set.space = space;
     r.set.name = name;
     r.run_key = run_key;
+    r.compile = compile;
     HRESULT hr = begin(&r, report);
     if (SUCCEEDED(hr)) {
         struct beginning b = {&r, report};
         run_loop(&r, began, &b);
-        finish(&r, compile);
+        finish(&r);
         hr = r.result;
     } else {
         failed_start(&r, hr);
     }
+    ended_segments_close(r.ended);
     run_section_close(r.section);
-    memory_free(r.grids);
     run_set_free(&r.set);
     return hr;
 }

@@ -3,16 +3,16 @@
 #ifndef OPENPLA_HOST_RUN_H
 #define OPENPLA_HOST_RUN_H
 
+#include "engine/run/ended_segments.h"
 #include "engine/run/phase.h"
-#include "engine/run/run_state.h"
-#include "engine/run/segment.h"
-#include "engine/run/tick_grid.h"
+#include "engine/run/run_journal.h"
 
 struct run {
     struct run_set set;
     const char *run_key; /* borrowed */
+    run_compile compile; /* NULL: nothing comes after a segment */
     struct segment segment;
-    struct tick_grid *grids; /* one per collector */
+    struct ended_segments *ended; /* NULL until one has ended that is to be compiled */
     struct run_section *section;
     struct run_state state;
     int64_t started; /* tick_clock */
@@ -26,20 +26,23 @@ struct run {
 
 /* Takes the step of the machine and publishes the phase after it. */
 void run_move(struct run *r, enum run_step step);
-/* Publishes the figures. */
+/* Publishes the state of the run. */
 void run_publish(struct run *r);
+/* Publishes the figures of a member. */
+void run_show_figures(struct run *r, size_t index);
+/* Puts number, folder and members of the segment that has begun into what is shown. */
+void run_show_segment(struct run *r);
 /* An event about the run's set and its present folder. */
 void run_tell(const struct run *r, enum journal_id id, const struct journal_facts *more);
 /* Writes what is known about the run into its record. A record that cannot be written must not end the run: it may be
    the same full disk that it tells of; who must know gets the reason. */
 HRESULT run_write_record(struct run *r, bool running);
 void run_end(struct run *r, HRESULT hr);
-/* Puts number and folder of the segment that has begun into the state. */
-void run_show_segment(struct run *r);
 
-/* Samples until the run is over; `began` is called once, when the first samples are taken. */
-void run_loop(struct run *r, void (*began)(void *user), void *user);
-/* Takes up the definition that is stored now. On failure the run goes on with what it has. */
-HRESULT run_take_definition(struct run *r);
+/* Closes a segment of the run, which ran by `set`, and puts it in line for the data manager if that has work. It is to
+   be freed. */
+HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment *s);
+/* Takes up what the data manager says of the segments it is done with. True: something failed. */
+bool run_take_ended(struct run *r);
 
 #endif

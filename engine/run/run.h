@@ -3,7 +3,7 @@
 #ifndef OPENPLA_RUN_H
 #define OPENPLA_RUN_H
 
-#include "engine/os/text.h"
+#include "engine/collect/collect.h"
 
 enum run_status { RUN_STOPPED = 0, RUN_RUNNING = 1, RUN_COMPILING = 2 }; /* MS-PLA 2.2.2.4 */
 enum run_phase {                                                         /* phase.h */
@@ -54,6 +54,10 @@ HRESULT run_update(const char *space, const char *name);
 HRESULT run_flush(const char *space, const char *name);
 /* Live state; a dead host reads as stopped. Never blocks. */
 HRESULT run_query(const char *space, const char *name, struct run_state *state);
+/* Live figures of a collector of the running set, by its name in any case; S_FALSE, and zeros, when it does not run. Of
+   a set with more than RUN_FIGURES_MAX collectors the others have none. Never blocks. */
+HRESULT run_query_figures(const char *space, const char *name, const char *collector, struct collector_figures *out);
+#define RUN_FIGURES_MAX 1024
 /* Ends the host of the set as it stands, if it is the one of that state. For hosts that do not answer. S_FALSE: it has
    none, or another one by now. */
 HRESULT run_end_host(const char *space, const char *name, const struct run_state *seen);
@@ -63,9 +67,10 @@ struct run_record;
    its message. E_OUTOFMEMORY. */
 HRESULT run_record_put_death(struct run_record *record);
 
-struct run_set;
-/* What a host does when the collectors are closed: the data manager's work. NULL: nothing. */
-typedef HRESULT (*run_compile)(const struct run_set *set, const char *location);
+struct ended_segment;
+/* What a host does with each segment that has ended: the data manager's work, on a thread of its own, segment after
+   segment. NULL: nothing. */
+typedef HRESULT (*run_compile)(const struct ended_segment *segment);
 /* The host's main program: openplahost.exe <namespace> <name> <run key>. Exit code: 0, or the failing HRESULT. */
 int run_host_main(const char *space, const char *name, const char *run_key, run_compile compile);
 

@@ -171,20 +171,13 @@ struct words {
 static const char *word_of(const struct journal_facts *f, const struct words *w, enum fact fact)
 {
     const char *const words[FACTS] = {
-        [FACT_NAME] = w->name,
-        [FACT_KEY] = f->key,
-        [FACT_USER] = f->user,
-        [FACT_ERROR] = w->error,
-        [FACT_TASK] = f->task,
-        [FACT_COUNTER] = f->counter,
-        [FACT_COLLECTOR] = f->collector,
-        [FACT_FILE] = f->file,
-        [FACT_REASON] = f->reason,
-        [FACT_VALUE] = f->value,
-        [FACT_OPERATOR] = f->operator,
-        [FACT_THRESHOLD] = f->threshold,
-        [FACT_SERVER] = f->server,
-        [FACT_COUNT] = w->count,
+        [FACT_NAME] = w->name,           [FACT_KEY] = f->key,
+        [FACT_USER] = f->user,           [FACT_ERROR] = w->error,
+        [FACT_TASK] = f->task,           [FACT_COUNTER] = f->counter,
+        [FACT_COLLECTOR] = f->collector, [FACT_FILE] = f->file,
+        [FACT_REASON] = f->reason,       [FACT_VALUE] = f->value,
+        [FACT_OPERATOR] = f->comparison, [FACT_THRESHOLD] = f->threshold,
+        [FACT_SERVER] = f->server,       [FACT_COUNT] = w->count,
     };
     return words[fact];
 }

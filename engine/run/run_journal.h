@@ -41,7 +41,7 @@ struct journal_facts {
     const char *space, *name; /* of the set */
     const char *key, *user, *task;
     const char *counter, *collector, *file, *reason;
-    const char *value, *operator, * threshold; /* of an alert */
+    const char *value, *comparison, *threshold; /* of an alert */
     const char *server;
     uint64_t count; /* of samples */
     HRESULT error;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The work of a host: samples on the grid, segments, limits, requests. */
+#include "engine/run/run_loop.h"
+
 #include "engine/os/memory.h"
-#include "engine/run/completion.h"
-#include "engine/run/host_run.h"
+#include "engine/run/run_update.h"
 
 #define LONGEST_WAIT_MS 60000
 #define OPEN_AHEAD_MS   500
@@ -19,10 +20,11 @@ static bool next_segment(struct run *r, int64_t tick)
     r->roll = false;
     run_move(r, STEP_LIMIT);
     struct segment previous = r->segment;
-    segment_complete(&r->set, &previous);
+    segment_complete(&previous);
     HRESULT hr = segment_open(&r->set, true, &previous, &r->segment);
     struct error_kept why = error_keep(hr);
-    segment_close(&r->set, &previous);
+    run_end_segment(r, &r->set, &previous);
+    segment_free(&previous);
     r->segment_started = tick;
     if (FAILED(hr)) {
         error_restore(&why);
@@ -39,13 +41,14 @@ static bool next_segment(struct run *r, int64_t tick)
 /* With StopOnCompletion: whether all collectors are complete. */
 static bool is_complete(const struct run *r)
 {
-    for (size_t i = 0; i < r->set.count; i++) {
-        enum completion when = collector_completion(set_of(r), r->set.models[i]);
-        if ((when == COMPLETE_AT_LIMIT && !r->first_over) ||
-            (when == COMPLETE_WHEN_DONE && !collector_done(r->segment.collectors[i])))
+    bool limited = set_of(r)->SegmentMaxDuration || set_of(r)->SegmentMaxSize;
+    for (size_t i = 0; i < r->segment.count; i++) {
+        const struct member *m = &r->segment.members[i];
+        enum collector_end end = collector_end(m->collector, limited);
+        if ((end == ENDS_AT_LIMIT && !r->first_over) || (end == ENDS_BY_ITSELF && !m->done && !m->failed))
             return false;
     }
-    return r->set.count != 0;
+    return r->segment.count != 0;
 }
 
 /* A limit of a segment is reached: `what` says which. */
@@ -61,67 +64,110 @@ static void limit_reached(struct run *r, const char *what)
     }
 }
 
-static const char *collector_name(const struct run *r, size_t index)
+static const char log_limit[] = "the run ended because a log reached SegmentMaxRecords or SegmentMaxSize";
+
+/* The others go on without it. */
+static void member_failed(struct run *r, struct member *m, HRESULT reason)
 {
-    return collector_of(r->set.models[index])->Name;
+    bool all = true;
+    m->failed = true;
+    m->grid = tick_grid_from(tick_clock(), 0);
+    member_note(m, reason);
+    for (size_t i = 0; i < r->segment.count; i++)
+        all = all && r->segment.members[i].failed;
+    if (all)
+        run_end(r, reason);
 }
 
-static HRESULT take_sample(struct run *r, size_t index, bool *written)
+/* How a member stands: after a sample, and when it has called. */
+static void look_at(struct run *r, size_t index)
 {
-    struct collector *c = r->segment.collectors[index];
-    uint64_t before = collector_records(c);
-    HRESULT hr = collector_sample(c);
-    *written = collector_records(c) > before;
-    r->state.samples += *written;
+    struct member *m = &r->segment.members[index];
+    HRESULT reason;
+    switch (collector_poll(m->collector, &reason)) {
+    case COLLECTOR_GOES_ON:
+        break;
+    case COLLECTOR_WANTS_SEGMENT:
+        r->roll = true;
+        break;
+    case COLLECTOR_AT_LIMIT:
+        limit_reached(r, log_limit);
+        break;
+    case COLLECTOR_DONE:
+        m->done = true;
+        break;
+    case COLLECTOR_FAILED:
+        member_failed(r, m, reason);
+        break;
+    }
+    run_show_figures(r, index);
+}
+
+static HRESULT take_sample(struct run *r, size_t index)
+{
+    struct member *m = &r->segment.members[index];
+    HRESULT hr = collector_sample(m->collector);
+    r->state.samples += hr == S_OK;
     if (FAILED(hr) && diagnostics_lost(&r->set.diagnostics, hr)) {
         run_write_record(r, true);
-        run_tell(r, JOURNAL_SAMPLES_LOST,
-                 &(struct journal_facts){.collector = collector_name(r, index),
-                                         .file = r->segment.files.items[index],
-                                         .count = r->set.diagnostics.lost_failed,
-                                         .error = hr});
+        run_tell(
+            r, JOURNAL_SAMPLES_LOST,
+            &(struct journal_facts){
+                .collector = member_name(m), .file = m->file, .count = r->set.diagnostics.lost_failed, .error = hr});
     }
-    if (segment_note_remark(&r->set, c))
-        run_write_record(r, true);
     return hr;
 }
 
 static void sample(struct run *r, size_t index, int64_t tick)
 {
-    bool written;
-    if (take_sample(r, index, &written) != S_FALSE) {
-        r->roll |= collector_asks_for_segment(r->segment.collectors[index]);
-        return;
+    HRESULT hr = take_sample(r, index);
+    if (hr == S_FALSE) {
+        limit_reached(r, log_limit);
+        /* The file had no room left for this sample: it is the first of the next segment. */
+        if (!r->roll || !next_segment(r, tick))
+            return;
+        hr = take_sample(r, index);
     }
-    static const char what[] = "the run ended because a log reached SegmentMaxRecords or SegmentMaxSize";
-    limit_reached(r, what);
-    /* The file had no room left for this sample: it is the first of the next segment. */
-    if (!written && r->roll && next_segment(r, tick) && take_sample(r, index, &written) == S_FALSE) {
-        if (written)
-            limit_reached(r, what);
-        else
-            run_end(r, error_set(E_INVALIDARG, "SegmentMaxSize: %u MB hold not one sample of \"%s\"",
-                                 (unsigned)set_of(r)->SegmentMaxSize, collector_name(r, index)));
-    }
+    if (hr == S_FALSE)
+        run_end(r, error_set(E_INVALIDARG, "SegmentMaxSize: %u MB hold not one sample of \"%s\"",
+                             (unsigned)set_of(r)->SegmentMaxSize, member_name(&r->segment.members[index])));
+    else
+        look_at(r, index);
 }
 
 static void sample_what_is_due(struct run *r, int64_t now)
 {
-    for (size_t i = 0; i < r->set.count && !r->end; i++) {
+    for (size_t i = 0; i < r->segment.count && !r->end; i++) {
+        struct member *m = &r->segment.members[i];
         uint64_t missed;
-        if (!tick_grid_take(&r->grids[i], now, &missed))
+        if (!tick_grid_take(&m->grid, now, &missed))
             continue;
         if (missed && !r->set.diagnostics.lost_late)
             run_tell(r, JOURNAL_SAMPLES_LOST,
-                     &(struct journal_facts){.collector = collector_name(r, i),
-                                             .file = r->segment.files.items[i],
+                     &(struct journal_facts){.collector = member_name(m),
+                                             .file = m->file,
                                              .count = missed,
                                              .reason = "their time passed while an earlier one was taken"});
         r->set.diagnostics.lost_late += missed;
-        int64_t tick = tick_grid_last(&r->grids[i]);
+        int64_t tick = tick_grid_last(&m->grid);
         if (!r->roll || next_segment(r, tick))
             sample(r, i, tick);
     }
+}
+
+/* Those that have called. */
+static void look_at_woken(struct run *r)
+{
+    bool at_once = false; /* what takes no samples does not wait for the next one of others */
+    for (size_t i = 0; i < r->segment.count && !r->end; i++) {
+        struct member *m = &r->segment.members[i];
+        if (m->failed || !atomic_exchange(&m->woken, false))
+            continue;
+        look_at(r, i);
+        at_once |= r->roll && !collector_interval_ms(m->collector);
+    }
+    if (at_once && !r->end)
+        next_segment(r, tick_clock());
 }
 
 /* Seconds after `from`; TICK_NEVER for 0. */
@@ -133,9 +179,9 @@ static int64_t limit_at(int64_t from, uint32_t seconds)
 static int64_t next_tick(const struct run *r)
 {
     int64_t next = TICK_NEVER;
-    for (size_t i = 0; i < r->set.count; i++)
-        if (tick_grid_next(&r->grids[i]) < next)
-            next = tick_grid_next(&r->grids[i]);
+    for (size_t i = 0; i < r->segment.count; i++)
+        if (tick_grid_next(&r->segment.members[i].grid) < next)
+            next = tick_grid_next(&r->segment.members[i].grid);
     return next;
 }
 
@@ -190,15 +236,15 @@ static void check_limits(struct run *r)
     if (!r->end && now < next_tick(r) && now >= segment_opens_at(r))
         next_segment(r, next_tick(r));
     /* Nothing will ever come that a new segment could wait for. */
-    if (!r->end && r->roll && !r->set.count)
+    if (!r->end && r->roll && !r->segment.count)
         next_segment(r, now);
 }
 
 static HRESULT flush(struct run *r)
 {
     HRESULT hr = S_OK;
-    for (size_t i = 0; i < r->set.count; i++) {
-        HRESULT one = collector_flush(r->segment.collectors[i]);
+    for (size_t i = 0; i < r->segment.count; i++) {
+        HRESULT one = collector_flush(r->segment.members[i].collector);
         if (FAILED(one))
             hr = one;
     }
@@ -220,6 +266,9 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
         check_limits(r);
         if (!r->end)
             sample_what_is_due(r, tick_clock());
+        look_at_woken(r);
+        if (run_take_ended(r) || r->set.noted)
+            run_write_record(r, true);
         run_publish(r);
         if (first)
             began(user);

@@ -19,11 +19,22 @@ struct shared_request {
     atomic_int_least32_t result;           /* of the latest answer */
     char text[ANSWER_TEXT];
 };
+struct named_figures {
+    uint64_t name; /* hash of the collector's */
+    struct collector_figures figures;
+};
+#define FIGURES_WORDS ((sizeof(struct named_figures) + 7) / 8)
+struct figures_cell {
+    struct publications count;
+    atomic_uint_least64_t words[2][FIGURES_WORDS];
+};
 struct shared_run {
     atomic_uint_least64_t process_id, start_time;
     atomic_uint_least64_t stop_requested; /* when, or 0 */
     struct shared_request requests[RUN_REQUESTS];
     struct state_cell state;
+    atomic_uint_least64_t figures_count;
+    struct figures_cell figures[RUN_FIGURES_MAX]; /* pages that nobody has touched cost nothing */
 };
 
 struct run_section {
@@ -34,31 +45,48 @@ struct run_section {
     uint64_t host_start;
 };
 
+/* `size` bytes of `data` into the place that is not valid now; the places are `length` words each. */
+static void publish(struct publications *count, atomic_uint_least64_t *places, size_t length, const void *data,
+                    size_t size)
+{
+    /* From `done`: a writer that died in the middle left `begun` ahead. */
+    uint64_t number = atomic_load_explicit(&count->done, memory_order_relaxed) + 1;
+    atomic_uint_least64_t *words = places + number % 2 * length;
+    atomic_store_explicit(&count->begun, number, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    for (size_t i = 0; i < length; i++) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)data + i * sizeof word, size - i * sizeof word < 8 ? size - i * sizeof word : 8);
+        atomic_store_explicit(&words[i], word, memory_order_relaxed);
+    }
+    atomic_store_explicit(&count->done, number, memory_order_release);
+}
+
+static void read_published(struct publications *count, const atomic_uint_least64_t *places, size_t length, void *data,
+                           size_t size)
+{
+    uint64_t done, begun;
+    do {
+        done = atomic_load_explicit(&count->done, memory_order_acquire);
+        const atomic_uint_least64_t *words = places + done % 2 * length;
+        for (size_t i = 0; i < length; i++) {
+            uint64_t word = atomic_load_explicit(&words[i], memory_order_relaxed);
+            memcpy((char *)data + i * sizeof word, &word, size - i * sizeof word < 8 ? size - i * sizeof word : 8);
+        }
+        atomic_thread_fence(memory_order_acquire);
+        begun = atomic_load_explicit(&count->begun, memory_order_relaxed);
+        /* begun == done + 1: the writer is at the other place. Further ahead, it may have come back to ours. */
+    } while (begun > done + 1);
+}
+
 void state_publish(struct state_cell *cell, const struct run_state *state)
 {
-    uint64_t words[RUN_STATE_WORDS] = {0};
-    memcpy(words, state, sizeof *state);
-    /* From `done`: a writer that died in the middle left `begun` ahead. */
-    uint64_t number = atomic_load_explicit(&cell->done, memory_order_relaxed) + 1;
-    atomic_store_explicit(&cell->begun, number, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    for (size_t i = 0; i < RUN_STATE_WORDS; i++)
-        atomic_store_explicit(&cell->words[number % 2][i], words[i], memory_order_relaxed);
-    atomic_store_explicit(&cell->done, number, memory_order_release);
+    publish(&cell->count, &cell->words[0][0], RUN_STATE_WORDS, state, sizeof *state);
 }
 
 void state_read(struct state_cell *cell, struct run_state *state)
 {
-    uint64_t words[RUN_STATE_WORDS] = {0}, done, begun;
-    do {
-        done = atomic_load_explicit(&cell->done, memory_order_acquire);
-        for (size_t i = 0; i < RUN_STATE_WORDS; i++)
-            words[i] = atomic_load_explicit(&cell->words[done % 2][i], memory_order_relaxed);
-        atomic_thread_fence(memory_order_acquire);
-        begun = atomic_load_explicit(&cell->begun, memory_order_relaxed);
-        /* begun == done + 1: the writer is at the other place. Further ahead, it may have come back to ours. */
-    } while (begun > done + 1);
-    memcpy(state, words, sizeof *state);
+    read_published(&cell->count, &cell->words[0][0], RUN_STATE_WORDS, state, sizeof *state);
 }
 
 void run_section_close(struct run_section *s)
@@ -110,6 +138,7 @@ HRESULT run_section_create(const char *space, const char *name, struct run_secti
     for (size_t i = 0; i < RUN_REQUESTS; i++)
         atomic_store(&shared->requests[i].answered, atomic_load(&shared->requests[i].asked));
     state_publish(&shared->state, &nothing);
+    atomic_store(&shared->figures_count, 0);
     uint32_t id = process_own_id();
     atomic_store(&shared->start_time, process_start_time(id));
     atomic_store(&shared->process_id, id);
@@ -134,6 +163,34 @@ HRESULT run_section_open(const char *space, const char *name, struct run_section
 void run_section_publish(struct run_section *s, const struct run_state *state)
 {
     state_publish(&s->shared->state, state);
+}
+
+void run_section_publish_figures(struct run_section *s, size_t place, const char *collector,
+                                 const struct collector_figures *figures)
+{
+    const struct named_figures named = {text_hash_nocase(collector), *figures};
+    struct figures_cell *cell = &s->shared->figures[place];
+    publish(&cell->count, &cell->words[0][0], FIGURES_WORDS, &named, sizeof named);
+}
+
+void run_section_publish_count(struct run_section *s, size_t count)
+{
+    atomic_store(&s->shared->figures_count, count);
+}
+
+static bool read_figures(struct run_section *s, const char *collector, struct collector_figures *out)
+{
+    uint64_t count = atomic_load(&s->shared->figures_count), name = text_hash_nocase(collector);
+    for (uint64_t i = 0; i < count && i < RUN_FIGURES_MAX; i++) {
+        struct named_figures named;
+        struct figures_cell *cell = &s->shared->figures[i];
+        read_published(&cell->count, &cell->words[0][0], FIGURES_WORDS, &named, sizeof named);
+        if (named.name == name) {
+            *out = named.figures;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool run_section_alive(struct run_section *s)
@@ -163,6 +220,12 @@ bool run_section_stop_requested(struct run_section *s)
 HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms)
 {
     return signal_wait(s->event, timeout_ms);
+}
+
+void run_section_wake(struct run_section *s)
+{
+    if (s)
+        signal_set(s->event);
 }
 
 HRESULT run_section_end_host(struct run_section *s)
@@ -204,4 +267,37 @@ void run_section_answer(struct run_section *s, enum run_request request, uint64_
     r->text[length] = 0;
     atomic_store(&r->result, hr);
     atomic_store(&r->answered, number);
+}
+
+/* ---- what others read ---- */
+
+HRESULT run_query(const char *space, const char *name, struct run_state *state)
+{
+    struct run_section *section;
+    memset(state, 0, sizeof *state);
+    HRESULT hr = run_section_open(space, name, &section);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        return S_OK;
+    if (FAILED(hr))
+        return hr;
+    if (!run_section_read(section, state) || (unsigned)state->phase >= RUN_PHASES || state->phase == PHASE_STOPPED)
+        memset(state, 0, sizeof *state);
+    run_section_close(section);
+    return S_OK;
+}
+
+HRESULT run_query_figures(const char *space, const char *name, const char *collector, struct collector_figures *out)
+{
+    struct run_section *section;
+    struct run_state state;
+    memset(out, 0, sizeof *out);
+    HRESULT hr = run_section_open(space, name, &section);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        return S_FALSE;
+    if (FAILED(hr))
+        return hr;
+    bool found =
+        run_section_read(section, &state) && state.phase != PHASE_STOPPED && read_figures(section, collector, out);
+    run_section_close(section);
+    return found ? S_OK : S_FALSE;
 }

@@ -7,12 +7,15 @@
 
 #include <stdatomic.h>
 
+struct publications {
+    atomic_uint_least64_t begun, done;
+};
 /* A state, copied in and out in words that are atomic each. Two places and two counters: the writer fills the place
    that is not valid at that moment, so a reader needs no patience with a writer that was stopped in the middle or
    killed. */
 #define RUN_STATE_WORDS ((sizeof(struct run_state) + 7) / 8)
 struct state_cell {
-    atomic_uint_least64_t begun, done; /* publications */
+    struct publications count;
     atomic_uint_least64_t words[2][RUN_STATE_WORDS];
 };
 /* One writer at a time. */
@@ -30,6 +33,11 @@ HRESULT run_section_open(const char *space, const char *name, struct run_section
 void run_section_close(struct run_section *s); /* NULL is allowed */
 
 void run_section_publish(struct run_section *s, const struct run_state *state);
+/* The figures of the collector in that place, below RUN_FIGURES_MAX, of the present segment. */
+void run_section_publish_figures(struct run_section *s, size_t place, const char *collector,
+                                 const struct collector_figures *figures);
+/* How many collectors have figures. */
+void run_section_publish_count(struct run_section *s, size_t count);
 /* False: the host is not there any more. */
 bool run_section_read(struct run_section *s, struct run_state *state);
 bool run_section_alive(struct run_section *s);
@@ -38,6 +46,8 @@ HRESULT run_section_request_stop(struct run_section *s);
 bool run_section_stop_requested(struct run_section *s);
 /* The host's rest between samples: until a request comes or timeout_ms are over. */
 HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms);
+/* Ends that rest. From any thread of the host; no request comes with it. NULL: nobody rests. */
+void run_section_wake(struct run_section *s);
 /* Ends the host process; S_FALSE: it does not live. */
 HRESULT run_section_end_host(struct run_section *s);
 

@@ -1,250 +1,161 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments of a run: where they write, what they leave in the run record, and how they undo a start that fails. */
+/* Segments of a run: what they leave in the run record, and how they undo a start that fails. */
 #include "engine/run/segment.h"
 
 #include "engine/model/name_pattern.h"
 #include "engine/os/file.h"
-#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/definition.h"
-#include "engine/run/run.h"
+#include "engine/run/output.h"
+#include "engine/run/run_journal.h"
 
 #include <string.h>
 
-HRESULT run_set_load(const char *space, const char *name, struct run_set *out)
+const char *member_name(const struct member *m)
 {
-    struct object *set = NULL, *issues = NULL;
-    char *xml = NULL;
-    size_t size = 0;
-    memset(out, 0, sizeof *out);
-    out->space = space;
-    out->name = name;
-    HRESULT hr = definition_load(&caller_self, space, name, &xml, &size);
-    if (SUCCEEDED(hr))
-        hr = set_create(&set);
-    if (SUCCEEDED(hr))
-        hr = issues_create(set, &issues);
-    if (SUCCEEDED(hr))
-        hr = set_from_xml(set, xml, size, issues);
-    if (SUCCEEDED(hr))
-        hr = object_put_text(set, class_property(&data_collector_set_class, "Name"), name);
-    memory_free(xml);
-    object_release(issues);
-    if (SUCCEEDED(hr)) {
-        out->set = (struct data_collector_set *)set;
-        hr = collection_snapshot(out->set->DataCollectors, &out->models, &out->count);
-    }
-    if (FAILED(hr)) {
-        out->set = NULL;
-        object_release(set);
-    }
-    return hr;
+    return collector_of(m->model)->Name;
 }
 
-void run_set_free(struct run_set *r)
+void member_note(struct member *m, HRESULT hr)
 {
-    if (r->models)
-        objects_release(r->models, r->count);
-    if (r->set)
-        object_release(&r->set->object);
-    diagnostics_free(&r->diagnostics);
-    memset(r, 0, sizeof *r);
+    m->set->noted |= diagnostics_note(&m->set->diagnostics, hr, error_text(hr));
 }
 
-/* A set that has never run has no record; its own serial number is the next one then. */
-static void know_record(const struct run_set *r, struct run_record *record)
-{
-    if (!record->known) {
-        record->known = true;
-        record->serial_number = r->set->SerialNumber;
-    }
-}
+/* ---- what a collector has to say ---- */
 
-struct outcome {
-    const struct run_set *set;
-    HRESULT result;
-    const char *message;
-    bool running;
-};
-
-static HRESULT put_outcome(struct run_record *record, const void *user)
-{
-    const struct outcome *o = user;
-    know_record(o->set, record);
-    record->last_result = o->result;
-    record->running = o->running;
-    return run_record_set_text(&record->last_message, o->message);
-}
-
-HRESULT run_set_record(const struct run_set *r, HRESULT result, const char *message, bool running)
-{
-    const struct outcome o = {r, result, message, running};
-    return store_update_run(r->space, r->name, &(struct run_change){put_outcome, &o});
-}
-
-static HRESULT put_outcome_of_none(struct run_record *record, const void *user)
-{
-    const struct outcome *o = user;
-    struct run_state state;
-    /* Under the lock of the record: a run that begins shows itself before it writes that it runs. */
-    HRESULT hr = run_query(o->set->space, o->set->name, &state);
-    return FAILED(hr) ? hr : state.phase != PHASE_STOPPED ? S_FALSE : put_outcome(record, user);
-}
-
-HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const char *message)
-{
-    const struct outcome o = {r, result, message, false};
-    return store_update_run(r->space, r->name, &(struct run_change){put_outcome_of_none, &o});
-}
-
-/* Whether `path` is `folder` or lies below it. */
-static bool is_below(const char *path, const char *folder)
-{
-    char *head = text_copy_n(path, strnlen(path, strlen(folder)));
-    bool below = head && text_equal_nocase(head, folder) && (strchr("\\/", path[strlen(folder)]) != NULL);
-    memory_free(head);
-    return below;
-}
-
-/* RootPath is made for the user only when it is the default or below that, as Windows' own wizard puts it; elsewhere a
-   mistyped path must not make folders. */
-static HRESULT check_root(const struct run_set *r)
-{
-    const struct property *row = class_property(&data_collector_set_class, "RootPath");
-    char *root = host_expand_environment(r->set->RootPath), *standard = host_expand_environment(row->text);
-    HRESULT hr = root && standard ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && !folder_exists(root)) {
-        if (is_below(root, standard))
-            hr = folder_create(root);
-        else
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "RootPath: there is no folder \"%s\"", root);
-    }
-    memory_free(root);
-    memory_free(standard);
-    return hr;
-}
-
-/* path with "_<serial>" before its extension. */
-static char *with_serial(const char *path, uint32_t serial_number)
-{
-    const char *extension = path_extension(path);
-    return text_format("%.*s_%06u%s", (int)(strlen(path) - strlen(extension)), path, (unsigned)serial_number,
-                       extension);
-}
-
-static HRESULT name_file(struct object *model, const struct segment *s, const struct name_context *context,
-                         bool follows, char **out)
-{
-    HRESULT hr = collector_output_file(model, s->location, context, out);
-    const struct data_collector *c = collector_of(model);
-    if (FAILED(hr) || !follows || c->LogOverwrite || c->LogAppend || c->LogCircular || !file_exists(*out))
-        return hr;
-    char *other = with_serial(*out, s->serial_number);
-    memory_free(*out);
-    *out = other;
-    return other ? S_OK : E_OUTOFMEMORY;
-}
-
-struct noted {
-    struct run_set *set;
-    const char *collector, *file;
-};
-
-/* A counter that is not collected: told once in a run, not at each segment. */
+/* What is not collected is told once in a run, not at each segment. */
 static void note(void *user, HRESULT reason, const char *subject, const char *text)
 {
-    const struct noted *n = user;
-    if (diagnostics_note(&n->set->diagnostics, reason, text))
-        journal_write(JOURNAL_COUNTER_DROPPED, &(struct journal_facts){.space = n->set->space,
-                                                                       .name = n->set->name,
+    struct member *m = user;
+    if (!diagnostics_note(&m->set->diagnostics, reason, text))
+        return;
+    m->set->noted = true;
+    if (FAILED(reason))
+        journal_write(JOURNAL_COUNTER_DROPPED, &(struct journal_facts){.space = m->set->space,
+                                                                       .name = m->set->name,
                                                                        .counter = subject,
-                                                                       .collector = n->collector,
-                                                                       .file = n->file,
+                                                                       .collector = member_name(m),
+                                                                       .file = m->file,
                                                                        .error = reason,
                                                                        .reason = text});
 }
 
-/* MS-PLA 3.2.4.2: what the data manager wants to have before a set starts (behaviour 14). */
-static HRESULT check_resources(const struct run_set *r)
+static void alert(void *user, const struct crossing *crossing)
 {
-    const struct data_manager *m = (const struct data_manager *)r->set->DataManager;
-    if (!m->Enabled || !m->CheckBeforeRunning)
-        return S_OK;
-    char *root = host_expand_environment(r->set->RootPath);
-    struct texts folders = {0};
-    uint64_t bytes = 0;
-    HRESULT hr = root ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && m->MinFreeDisk)
-        hr = folder_free_bytes(root, &bytes);
-    if (SUCCEEDED(hr) && m->MinFreeDisk && bytes >> 20 < m->MinFreeDisk)
-        hr = error_set(PLA_E_NO_MIN_DISK, "MinFreeDisk: \"%s\" has %u MB left, the set asks for %u", root,
-                       (unsigned)(bytes >> 20), (unsigned)m->MinFreeDisk);
-    if (SUCCEEDED(hr) && m->MaxFolderCount)
-        hr = folder_list(root, true, &folders);
-    if (SUCCEEDED(hr) && m->MaxFolderCount && folders.count >= m->MaxFolderCount)
-        hr = error_set(PLA_E_TOO_MANY_FOLDERS, "MaxFolderCount: \"%s\" has %u folders, the set allows %u", root,
-                       (unsigned)folders.count, (unsigned)m->MaxFolderCount);
-    texts_free(&folders);
-    memory_free(root);
-    return hr;
+    const struct member *m = user;
+    if (!((const struct alert_collector *)m->model)->EventLog)
+        return;
+    char *value = text_format("%g", crossing->value), *threshold = text_format("%g", crossing->threshold);
+    const char comparison[] = {crossing->comparison, 0};
+    journal_write(JOURNAL_ALERT, &(struct journal_facts){.space = m->set->space,
+                                                         .name = m->set->name,
+                                                         .collector = member_name(m),
+                                                         .counter = crossing->counter,
+                                                         .value = value,
+                                                         .comparison = comparison,
+                                                         .threshold = threshold});
+    memory_free(value);
+    memory_free(threshold);
 }
 
-static HRESULT open_collector(struct run_set *r, struct segment *s, size_t index, const struct name_context *context,
-                              bool follows, struct segment *previous, bool *created)
+static void wake(void *user)
 {
-    char *path = NULL;
+    struct member *m = user;
+    atomic_store(&m->woken, true);
+    run_section_wake(m->set->section);
+}
+
+/* ---- opening ---- */
+
+static HRESULT choose_file(struct member *m, const struct segment *s, const struct name_context *context, bool follows)
+{
+    if (collector_output(m->model) != WRITES_NOTHING)
+        return output_file(m->model, s->location, context, follows, &m->file);
+    m->file = text_copy("");
+    return m->file ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT open_member(struct member *m, const struct segment *s, const struct name_context *context, bool follows,
+                           struct member *previous)
+{
+    const struct data_collector_set *set = m->set->set;
     struct value description = {.kind = PROPERTY_TEXT};
-    HRESULT hr = name_file(r->models[index], s, context, follows, &path);
-    if (SUCCEEDED(hr))
-        hr = texts_add(&s->files, path);
-    if (SUCCEEDED(hr)) /* with a reference to a string resource resolved, as people are to read it */
-        hr = object_get(&r->set->object, class_property(&data_collector_set_class, "Description"), &description);
     uint32_t new_instances_seconds = 0;
+    HRESULT hr = choose_file(m, s, context, follows);
+    if (SUCCEEDED(hr)) /* with a reference to a string resource resolved, as people are to read it */
+        hr = object_get(&m->set->set->object, class_property(&data_collector_set_class, "Description"), &description);
     if (SUCCEEDED(hr))
-        hr = definition_new_instances(&r->set->object, &new_instances_seconds);
+        hr = definition_new_instances(&m->set->set->object, &new_instances_seconds);
     if (SUCCEEDED(hr)) {
-        struct noted noted = {r, collector_of(r->models[index])->Name, path};
-        struct collect_context collect = {.output_path = path,
+        struct collect_context collect = {.output_path = m->file,
                                           .description = description.text,
-                                          .segment_max_mb = r->set->SegmentMaxSize,
-                                          .segmented = r->set->Segment,
-                                          .report = note,
-                                          .user = &noted,
-                                          .previous = previous ? previous->collectors[index] : NULL,
+                                          .segment_max_mb = set->SegmentMaxSize,
+                                          .segmented = set->Segment,
+                                          .user = m,
+                                          .note = note,
+                                          .alert = alert,
+                                          .wake = wake,
+                                          .previous = previous ? previous->collector : NULL,
                                           .new_instances_seconds = new_instances_seconds};
-        bool existed = file_exists(path);
-        start_report_opening(r->report, noted.collector);
-        hr = collector_open(r->models[index], &collect, &s->collectors[index]);
-        start_report_opening(r->report, "");
-        *created = SUCCEEDED(hr) && !existed;
+        bool existed = collector_output(m->model) != WRITES_FILE || file_exists(m->file);
+        start_report_opening(m->set->report, member_name(m));
+        hr = collector_open(m->model, &collect, &m->collector);
+        start_report_opening(m->set->report, "");
+        m->created = SUCCEEDED(hr) && !existed;
     }
+    if (SUCCEEDED(hr) && previous)
+        m->grid = previous->grid;
     value_free(&description);
-    memory_free(path);
     return hr;
 }
 
-static void segment_free(struct segment *s)
+static HRESULT make_members(struct run_set *r, struct segment *s)
 {
-    memory_free(s->collectors);
+    struct object **models;
+    HRESULT hr = collection_snapshot(r->set->DataCollectors, &models, &s->count);
+    if (FAILED(hr)) {
+        s->count = 0;
+        return hr;
+    }
+    s->members = memory_zero(s->count + 1, sizeof *s->members);
+    if (!s->members) {
+        objects_release(models, s->count);
+        s->count = 0;
+        return E_OUTOFMEMORY;
+    }
+    for (size_t i = 0; i < s->count; i++)
+        s->members[i] = (struct member){.model = models[i], .set = r};
+    memory_free(models);
+    return S_OK;
+}
+
+void segment_free(struct segment *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        object_release(s->members[i].model);
+        memory_free(s->members[i].file);
+    }
+    memory_free(s->members);
     memory_free(s->location);
-    texts_free(&s->files);
     memset(s, 0, sizeof *s);
 }
 
 /* Takes back what a start that failed has made. The thread's error text survives. */
-static void undo(struct run_set *r, struct segment *s, const bool *created, bool folder_created, HRESULT hr)
+static void undo(struct segment *s, bool folder_created, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
-    for (size_t i = 0; created && s->collectors && i < r->count; i++) {
-        collector_close(s->collectors[i]);
-        if (created[i])
-            file_delete(s->files.items[i]);
+    for (size_t i = 0; i < s->count; i++) {
+        collector_close(s->members[i].collector);
+        if (s->members[i].created)
+            file_delete(s->members[i].file);
     }
     if (folder_created)
         folder_delete(s->location);
     segment_free(s);
     error_restore(&why);
 }
+
+/* ---- the run record ---- */
 
 struct serial {
     const struct run_set *set;
@@ -257,7 +168,7 @@ struct serial {
 static HRESULT put_serial(struct run_record *record, const void *user)
 {
     const struct serial *s = user;
-    know_record(s->set, record);
+    run_set_know_record(s->set, record);
     if (record->serial_number == s->from)
         record->serial_number = s->to;
     record->running = s->running;
@@ -270,6 +181,18 @@ static HRESULT take_serial(const struct run_set *r, uint32_t from, uint32_t to, 
     return store_update_run(r->space, r->name, &(struct run_change){put_serial, &s});
 }
 
+static HRESULT next_serial(const struct run_set *r, uint32_t *serial_number)
+{
+    struct run_record record;
+    HRESULT hr = store_load_run(r->space, r->name, &record);
+    if (FAILED(hr))
+        return hr;
+    run_set_know_record(r, &record);
+    *serial_number = record.serial_number;
+    run_record_free(&record);
+    return S_OK;
+}
+
 struct opened {
     const struct run_set *set;
     const struct segment *segment;
@@ -280,8 +203,10 @@ static HRESULT put_segment(struct run_record *record, const void *user)
 {
     const struct opened *o = user;
     struct texts files = {0};
-    know_record(o->set, record);
-    HRESULT hr = texts_copy(&files, &o->segment->files);
+    HRESULT hr = S_OK;
+    run_set_know_record(o->set, record);
+    for (size_t i = 0; SUCCEEDED(hr) && i < o->segment->count; i++)
+        hr = texts_add(&files, o->segment->members[i].file);
     if (SUCCEEDED(hr))
         hr = run_record_set_text(&record->latest_location, o->segment->location);
     if (SUCCEEDED(hr))
@@ -296,22 +221,22 @@ static HRESULT put_segment(struct run_record *record, const void *user)
     return S_OK;
 }
 
-static HRESULT record_segment(const struct run_set *r, const struct segment *s)
+static HRESULT record_segment(struct run_set *r, const struct segment *s)
 {
     char *message = diagnostics_text(&r->diagnostics);
     const struct opened o = {r, s, message};
     HRESULT hr = message ? store_update_run(r->space, r->name, &(struct run_change){put_segment, &o}) : E_OUTOFMEMORY;
+    r->noted = r->noted && FAILED(hr);
     memory_free(message);
     return hr;
 }
 
+/* ---- the segment ---- */
+
 static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *previous,
                               const struct name_context *context, struct segment *s)
 {
-    bool *created = memory_zero(r->count + 1, sizeof *created);
-    s->collectors = memory_zero(r->count + 1, sizeof *s->collectors);
-    s->count = r->count;
-    HRESULT hr = created && s->collectors ? S_OK : E_OUTOFMEMORY;
+    HRESULT hr = make_members(r, s);
     bool folder_created = SUCCEEDED(hr) && !folder_exists(s->location);
     if (folder_created)
         hr = folder_create(s->location);
@@ -319,30 +244,17 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
     if (SUCCEEDED(hr))
         hr = take_serial(r, s->serial_number, s->serial_number + 1, true);
     bool taken = SUCCEEDED(hr);
-    for (size_t i = 0; SUCCEEDED(hr) && i < r->count; i++)
-        hr = open_collector(r, s, i, context, follows, previous, &created[i]);
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++)
+        hr = open_member(&s->members[i], s, context, follows, previous ? &previous->members[i] : NULL);
     if (SUCCEEDED(hr))
         hr = record_segment(r, s);
     if (FAILED(hr)) {
         uint32_t serial_number = s->serial_number;
-        undo(r, s, created, folder_created, hr);
+        undo(s, folder_created, hr);
         if (taken)
             take_serial(r, serial_number + 1, serial_number, follows);
     }
-    memory_free(created);
     return hr;
-}
-
-static HRESULT next_serial(const struct run_set *r, uint32_t *serial_number)
-{
-    struct run_record record;
-    HRESULT hr = store_load_run(r->space, r->name, &record);
-    if (FAILED(hr))
-        return hr;
-    know_record(r, &record);
-    *serial_number = record.serial_number;
-    run_record_free(&record);
-    return S_OK;
 }
 
 HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, struct segment *out)
@@ -352,9 +264,9 @@ HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, 
     memset(out, 0, sizeof *out);
     HRESULT hr = next_serial(r, &serial_number);
     if (SUCCEEDED(hr))
-        hr = check_root(r);
+        hr = output_check_root(r);
     if (SUCCEEDED(hr) && !follows)
-        hr = check_resources(r);
+        hr = output_check_resources(r);
     if (SUCCEEDED(hr))
         hr = name_context_now(serial_number, &context);
     if (FAILED(hr))
@@ -367,38 +279,28 @@ HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, 
     return hr;
 }
 
-bool segment_note_remark(struct run_set *r, struct collector *c)
-{
-    char *remark;
-    if (!c || collector_remark(c, &remark) != S_OK)
-        return false;
-    diagnostics_note(&r->diagnostics, S_OK, remark);
-    memory_free(remark);
-    return true;
-}
-
-static HRESULT each_collector(struct run_set *r, struct segment *s, HRESULT (*end)(struct collector *c))
+static HRESULT each_member(struct segment *s, HRESULT (*end)(struct collector *c))
 {
     HRESULT hr = S_OK;
-    for (size_t i = 0; s->collectors && i < s->count; i++) {
-        segment_note_remark(r, s->collectors[i]);
-        HRESULT one = end(s->collectors[i]);
+    for (size_t i = 0; i < s->count; i++) {
+        HRESULT one = end(s->members[i].collector);
         if (FAILED(one)) {
-            diagnostics_note(&r->diagnostics, one, error_text(one));
+            member_note(&s->members[i], one);
             hr = one;
         }
     }
     return hr;
 }
 
-void segment_complete(struct run_set *r, struct segment *s)
+void segment_complete(struct segment *s)
 {
-    each_collector(r, s, collector_complete);
+    each_member(s, collector_complete);
 }
 
-HRESULT segment_close(struct run_set *r, struct segment *s)
+HRESULT segment_close(struct segment *s)
 {
-    HRESULT hr = each_collector(r, s, collector_close);
-    segment_free(s);
+    HRESULT hr = each_member(s, collector_close);
+    for (size_t i = 0; i < s->count; i++)
+        s->members[i].collector = NULL;
     return hr;
 }

@@ -1,52 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* One segment of a run: its serial number, folder, files and open collectors. A run without limits has one. */
+/* One segment of a run: its serial number, folder, and its members: the set's collectors at work. A run without limits
+   has one. */
 #ifndef OPENPLA_SEGMENT_H
 #define OPENPLA_SEGMENT_H
 
 #include "engine/collect/collect.h"
-#include "engine/model/model.h"
-#include "engine/run/diagnostics.h"
-#include "engine/run/run_journal.h"
-#include "engine/run/start_report.h"
-#include "engine/store/store.h"
+#include "engine/run/run_set.h"
+#include "engine/run/tick_grid.h"
 
-/* What a host runs. */
-struct run_set {
-    const char *space, *name;       /* borrowed */
-    struct data_collector_set *set; /* a reference */
-    struct object **models;         /* its collectors, references */
-    size_t count;
-    struct diagnostics diagnostics;
-    struct start_report *report; /* borrowed; NULL when nobody waits for the start (any more) */
+#include <stdatomic.h>
+
+/* A collector of the set in one segment. */
+struct member {
+    struct object *model;        /* a reference */
+    struct run_set *set;         /* borrowed */
+    struct collector *collector; /* NULL: not open */
+    char *file;                  /* full path of what it writes, "" for a kind that writes none */
+    bool created;                /* that file was not there before */
+    atomic_bool woken;           /* it has called */
+    bool done, failed;           /* what poll has said */
+    struct tick_grid grid;       /* of its samples */
 };
-/* Loads the committed set. PLA_E_DCS_NOT_FOUND, OPENPLA_E_MALFORMED_XML. */
-HRESULT run_set_load(const char *space, const char *name, struct run_set *out);
-void run_set_free(struct run_set *r);
-/* Puts the result and message of the run, and whether it goes on, into its record; the rest of the record stays. */
-HRESULT run_set_record(const struct run_set *r, HRESULT result, const char *message, bool running);
-/* The same about a start whose host is gone, unless another host of the set runs by now: then S_FALSE. */
-HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const char *message);
+const char *member_name(const struct member *m);
+/* Puts a failure of the collector, error_text(hr), into the run's diagnostics. */
+void member_note(struct member *m, HRESULT hr);
 
 struct segment {
     uint32_t serial_number;
     char *location;
-    struct texts files;
-    struct collector **collectors;
+    struct member *members;
     size_t count; /* as many as the set had when it was opened */
 };
 /* Takes the next serial number, makes the folder, opens the collectors and records all that before anything is sampled.
-   On failure no file, folder or serial number is used up. `follows`: it continues a run, so a file in its way that the
-   set's names cannot avoid gets the serial number added (behaviour 5).
-   HRESULT of ERROR_PATH_NOT_FOUND (RootPath), ERROR_ALREADY_EXISTS (file), E_ACCESSDENIED, what collector_open says;
-   for the first segment PLA_E_NO_MIN_DISK and PLA_E_TOO_MANY_FOLDERS of a data manager that checks before running.
-   previous: the segment before with the same definition, completed, so that rates go on; may be NULL. It is to be
-   closed, whatever the result. */
+   On failure no file, folder or serial number is used up. `follows`: it continues a run.
+   What output.h says, HRESULT of ERROR_ALREADY_EXISTS (file), E_ACCESSDENIED, what collector_open says.
+   previous: the segment before with the same definition, completed, so that rates and grids go on; may be NULL. It is
+   to be closed, whatever the result. Without one the grids are zero: nothing is due. */
 HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, struct segment *out);
-/* Completes the files; what the collectors know stays for the next segment. */
-void segment_complete(struct run_set *r, struct segment *s);
-/* Puts what a collector of the set has to remark into the diagnostics. False: nothing. */
-bool segment_note_remark(struct run_set *r, struct collector *c);
-/* Completes the files; a failure is also noted in the run's diagnostics. `r` may hold another definition by now. */
-HRESULT segment_close(struct run_set *r, struct segment *s);
+/* Completes the files; what the collectors know stays for the next segment. A failure is noted in the diagnostics. */
+void segment_complete(struct segment *s);
+/* Completes the files and closes the collectors; a failure is also noted in the run's diagnostics. The set may have
+   another definition by now. */
+HRESULT segment_close(struct segment *s);
+void segment_free(struct segment *s); /* what is left of a closed one, or of one that was never opened */
 
 #endif

@@ -9,10 +9,8 @@
 #include "engine/run/definition.h"
 #include "engine/run/phase.h"
 #include "engine/run/run.h"
-#include "engine/run/run_state.h"
-#include "engine/run/segment.h"
-#include "engine/run/start_report.h"
-#include "engine/store/store.h"
+#include "engine/run/run_journal.h"
+#include "engine/run/run_set.h"
 
 #include <stdatomic.h>
 #include <inttypes.h>
@@ -58,21 +56,6 @@ static char *new_run_key(void)
     static atomic_uint starts;
     return text_format("%08x%016" PRIx64 "%08x", (unsigned)process_own_id(), (uint64_t)clock_utc(),
                        (unsigned)atomic_fetch_add(&starts, 1));
-}
-
-HRESULT run_query(const char *space, const char *name, struct run_state *state)
-{
-    struct run_section *section;
-    memset(state, 0, sizeof *state);
-    HRESULT hr = run_section_open(space, name, &section);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
-        return S_OK;
-    if (FAILED(hr))
-        return hr;
-    if (!run_section_read(section, state) || (unsigned)state->phase >= RUN_PHASES || state->phase == PHASE_STOPPED)
-        memset(state, 0, sizeof *state);
-    run_section_close(section);
-    return S_OK;
 }
 
 static HRESULT check_startable(const char *space, const char *name)

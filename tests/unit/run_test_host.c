@@ -7,8 +7,9 @@
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include "engine/os/thread.h"
-#include "engine/run/run.h"
+#include "engine/run/ended_segments.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef _WIN32
@@ -60,6 +61,13 @@ HRESULT __wrap_collector_open(struct object *collector, const struct collect_con
 HRESULT __real_collector_sample(struct collector *c);
 HRESULT __wrap_collector_sample(struct collector *c);
 
+static uint64_t samples_of(struct collector *c)
+{
+    struct collector_figures figures;
+    collector_figures(c, &figures);
+    return figures.samples;
+}
+
 HRESULT __wrap_collector_open(struct object *collector, const struct collect_context *context, struct collector **out)
 {
     while (number_of("%TEST_OPEN_BLOCKS%"))
@@ -70,10 +78,10 @@ HRESULT __wrap_collector_open(struct object *collector, const struct collect_con
 HRESULT __wrap_collector_sample(struct collector *c)
 {
     uint64_t room = number_of("%TEST_FILE_ROOM%"); /* samples, as SegmentMaxSize makes it by bytes */
-    if (room && collector_records(c) >= room)
+    if (room && samples_of(c) >= room)
         return S_FALSE;
     uint64_t after = number_of("%TEST_SAMPLE_BLOCKS%"); /* samples */
-    while (after && collector_records(c) >= after) {
+    while (after && samples_of(c) >= after) {
         char *path = file_named("%TEST_BLOCKED%"); /* for the test to see */
         file_store(path, "", 0);
         memory_free(path);
@@ -83,13 +91,18 @@ HRESULT __wrap_collector_sample(struct collector *c)
 }
 
 /* The data manager's place: works until a file is there, then does as told. */
-static HRESULT compile(const struct run_set *set, const char *location)
+static HRESULT compile(const struct ended_segment *segment)
 {
-    char *path = file_named("%TEST_COMPILE_UNTIL%");
-    (void)set, (void)location;
+    char *path = file_named("%TEST_COMPILE_UNTIL%"), *list = file_named("%TEST_COMPILE_LIST%");
     while (!file_exists(path))
         SLEEP_MS(20);
+    FILE *f = list[0] && list[0] != '%' ? fopen(list, "ab") : NULL;
+    if (f) {
+        fprintf(f, "%u %s\n", (unsigned)segment->serial_number, path_name(segment->files.items[0]));
+        fclose(f);
+    }
     memory_free(path);
+    memory_free(list);
     return number_of("%TEST_COMPILE_FAILS%") ? error_set(E_FAIL, "the test's data manager fails") : S_OK;
 }
 

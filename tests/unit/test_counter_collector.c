@@ -25,7 +25,7 @@ struct test {
 static void note(void *user, HRESULT reason, const char *subject, const char *text)
 {
     struct test *t = user;
-    char *line = text_format("%08X %s", (unsigned)reason, subject);
+    char *line = text_format("%08X %s", (unsigned)reason, subject ? subject : "");
     if (line)
         texts_add(&t->reports, line);
     assert_true(*text);
@@ -48,7 +48,7 @@ static int setup(void **state)
     t->model = (struct performance_counter_collector *)t->object;
     t->model->LogFileFormat = LOG_CSV;
     t->path = text_format("/tmp/openpla-collect-%u.log", (unsigned)process_own_id());
-    t->context = (struct collect_context){.output_path = t->path, .description = "", .report = note, .user = t};
+    t->context = (struct collect_context){.output_path = t->path, .description = "", .note = note, .user = t};
     set_instances("alpha", "beta", NULL);
     fake_collect_status = 0;
     *state = t;
@@ -71,6 +71,21 @@ static void add(struct test *t, const char *path)
     assert_int_equal(texts_add(&t->model->PerformanceCounters, path), S_OK);
 }
 
+static uint64_t samples_of(struct collector *c)
+{
+    struct collector_figures figures;
+    collector_figures(c, &figures);
+    return figures.samples;
+}
+
+static enum collector_standing standing(struct collector *c)
+{
+    HRESULT reason;
+    enum collector_standing s = collector_poll(c, &reason);
+    assert_int_equal(reason, S_OK);
+    return s;
+}
+
 /* Opens, takes `samples` samples, closes; gives the log. */
 static char *run(struct test *t, int samples, size_t *size)
 {
@@ -81,7 +96,7 @@ static char *run(struct test *t, int samples, size_t *size)
         fail_msg("%s", error_text(hr));
     for (int i = 0; i < samples; i++)
         assert_int_equal(collector_sample(c), S_OK);
-    assert_int_equal(collector_records(c), samples);
+    assert_int_equal(samples_of(c), samples);
     assert_int_equal(collector_close(c), S_OK);
     assert_int_equal(file_load(t->path, 1 << 24, &text, size), S_OK);
     return text;
@@ -292,13 +307,13 @@ static void new_instances_ask_for_a_segment(void **state)
         assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
         for (uint64_t until = clock_monotonic_ms() + 1200; clock_monotonic_ms() < until;)
             assert_int_equal(collector_sample(c), S_OK);
-        assert_false(collector_asks_for_segment(c));
+        assert_int_equal(standing(c), COLLECTOR_GOES_ON);
         set_instances("beta", NULL, NULL); /* what goes is no reason */
         assert_int_equal(collector_sample(c), S_OK);
-        assert_false(collector_asks_for_segment(c));
+        assert_int_equal(standing(c), COLLECTOR_GOES_ON);
         set_instances("beta", "gamma", NULL);
         assert_int_equal(collector_sample(c), S_OK);
-        assert_true(collector_asks_for_segment(c));
+        assert_int_equal(standing(c), COLLECTOR_WANTS_SEGMENT);
         assert_int_equal(collector_close(c), S_OK);
         texts_free(&t->model->PerformanceCounters);
         memset(&t->model->PerformanceCounters, 0, sizeof t->model->PerformanceCounters);
@@ -315,7 +330,7 @@ static void a_failing_collection_is_a_lost_sample(void **state)
     assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
     fake_collect_status = (PDH_STATUS)PDH_QUERY_PERF_DATA_TIMEOUT;
     assert_int_equal(collector_sample(c), (HRESULT)PDH_QUERY_PERF_DATA_TIMEOUT);
-    assert_int_equal(collector_records(c), 0);
+    assert_int_equal(samples_of(c), 0);
     fake_collect_status = 0;
     assert_int_equal(collector_sample(c), S_OK);
     assert_int_equal(collector_close(c), S_OK);
@@ -332,9 +347,12 @@ static void limits(void **state)
     t->model->SegmentMaxRecords = 2;
     assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
     assert_int_equal(collector_interval_ms(c), 15000);
+    assert_int_equal(collector_end(c, false), ENDS_AT_LIMIT); /* SegmentMaxRecords is one */
     assert_int_equal(collector_sample(c), S_OK);
-    assert_int_equal(collector_sample(c), S_FALSE);
-    assert_int_equal(collector_records(c), 2);
+    assert_int_equal(standing(c), COLLECTOR_GOES_ON);
+    assert_int_equal(collector_sample(c), S_OK);
+    assert_int_equal(standing(c), COLLECTOR_AT_LIMIT);
+    assert_int_equal(samples_of(c), 2);
     assert_int_equal(collector_close(c), S_OK);
 
     static char wide[40000]; /* a description does not reach a text log, long names do */
@@ -345,11 +363,13 @@ static void limits(void **state)
     t->model->LogOverwrite = true;
     t->context.segment_max_mb = 1;
     assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
+    assert_int_equal(collector_end(c, false), ENDS_WITH_RUN);
+    assert_int_equal(collector_end(c, true), ENDS_AT_LIMIT);
     HRESULT hr = S_OK;
     for (int i = 0; i < 100 && hr == S_OK; i++)
         hr = collector_sample(c);
     assert_int_equal(hr, S_FALSE);
-    uint64_t full = collector_records(c);
+    uint64_t full = samples_of(c);
     assert_int_equal(collector_close(c), S_OK);
     assert_int_equal(file_load(t->path, 1 << 24, &data, &size), S_OK);
     assert_true(full > 1 && size <= 1 << 20);
@@ -366,7 +386,7 @@ static void limits(void **state)
 
     t->context.segmented = true; /* MS-PLA: with Segment the full file ends its segment */
     assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
-    for (hr = S_OK; hr == S_OK && collector_records(c) < 2 * full;)
+    for (hr = S_OK; hr == S_OK && samples_of(c) < 2 * full;)
         hr = collector_sample(c);
     assert_int_equal(hr, S_FALSE);
     assert_int_equal(collector_close(c), S_OK);
@@ -411,7 +431,7 @@ static void a_database_gets_every_instance(void **state)
         assert_int_equal(collector_sample(c), S_OK);
         set_instances("beta", NULL, NULL);
         assert_int_equal(collector_sample(c), S_OK);
-        assert_int_equal(collector_remark(c, &text), S_FALSE);
+        assert_int_equal(t->reports.count, 0); /* nothing befell the database */
         assert_int_equal(collector_close(c), S_OK);
     }
     assert_int_equal(odbc_connect(connection, 5, &odbc), S_OK);
@@ -470,7 +490,7 @@ static void a_database_takes_the_samples_of_all_segments(void **state)
     if (FAILED(hr))
         fail_msg("%s", error_text(hr));
     assert_int_equal(collector_close(first), S_OK);
-    assert_int_equal(collector_records(second), 0);
+    assert_int_equal(samples_of(second), 0);
     assert_int_equal(collector_sample(second), S_OK);
     assert_int_equal(odbc_run(odbc, "COMMIT"), S_OK);
     assert_int_equal(collector_close(second), S_OK);

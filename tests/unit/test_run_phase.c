@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The states of a set: a step that does the wrong thing starts a second host, or refuses a stop that is due. */
 #include "engine/model/model.h"
-#include "engine/run/completion.h"
 #include "engine/run/phase.h"
 #include "engine/run/run_journal.h"
 
@@ -56,37 +55,6 @@ static void status_of_every_phase(void **state)
     assert_int_equal(phase_status(PHASE_SEGMENTING), 1);
     assert_int_equal(phase_status(PHASE_STOPPING), 1);
     assert_int_equal(phase_status(PHASE_COMPILING), 2);
-}
-
-static enum completion completion_with(uint32_t type, const char *property, uint32_t value)
-{
-    struct object *set, *collector;
-    enum completion when;
-    assert_int_equal(set_create(&set), S_OK);
-    assert_int_equal(object_create(collector_class(type), set, &collector), S_OK);
-    if (property) {
-        struct object *o = class_property(set->class, property) ? set : collector;
-        struct value v = {.kind = PROPERTY_U32, .u32 = value};
-        assert_int_equal(object_put(o, class_property(o->class, property), &v), S_OK);
-    }
-    when = collector_completion((struct data_collector_set *)set, collector);
-    object_release(collector);
-    object_release(set);
-    return when;
-}
-
-/* MS-PLA 3.2.4.1, StopOnCompletion: a set would end too early, or never. */
-static void completion_by_kind_of_collector(void **state)
-{
-    static const char *const limits[] = {"SegmentMaxSize", "SegmentMaxDuration"};
-    (void)state;
-    for (uint32_t type = 0; type < 5; type++) {
-        enum completion plain = type == 2 ? COMPLETE_WHEN_DONE : COMPLETE_AT_ONCE;
-        assert_int_equal(completion_with(type, NULL, 0), plain);
-        for (int i = 0; i < 2; i++)
-            assert_int_equal(completion_with(type, limits[i], 1), type <= 1 ? COMPLETE_AT_LIMIT : plain);
-    }
-    assert_int_equal(completion_with(0, "SegmentMaxRecords", 1), COMPLETE_AT_LIMIT);
 }
 
 /* behaviour 19: who reads Windows' events by position would read other fields. */
@@ -155,7 +123,6 @@ int main(void)
         cmocka_unit_test(every_step_in_every_phase),
         cmocka_unit_test(status_of_every_phase),
         cmocka_unit_test(a_host_is_overdue_only_after_its_time),
-        cmocka_unit_test(completion_by_kind_of_collector),
         cmocka_unit_test(events_have_the_fields_of_the_provider),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,8 +108,8 @@ static void a_writer_that_died_leaves_the_publication_before(void **state)
     memset(&cell, 0, sizeof cell);
     struct run_state seven = numbered(7), eight = numbered(8), s;
     state_publish(&cell, &seven);
-    uint64_t done = atomic_load(&cell.done);
-    atomic_store(&cell.begun, done + 1); /* begins the next one, writes half of it */
+    uint64_t done = atomic_load(&cell.count.done);
+    atomic_store(&cell.count.begun, done + 1); /* begins the next one, writes half of it */
     for (size_t i = 0; i < RUN_STATE_WORDS / 2; i++)
         atomic_store(&cell.words[(done + 1) % 2][i], 0x5555);
     state_read(&cell, &s);

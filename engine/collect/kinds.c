@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* The kinds of collectors that run. */
+#include "engine/collect/kind.h"
+
+const struct collector_kind *const collector_kinds[] = {
+    &counter_collector_kind, /* plaPerformanceCounter */
+};
+const size_t collector_kind_count = sizeof collector_kinds / sizeof collector_kinds[0];

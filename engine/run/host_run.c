@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* The run of a host: what it shows to others and writes down, and how its segments end. */
+#include "engine/run/host_run.h"
+
+#include "engine/os/clock.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+void run_show_figures(struct run *r, size_t index)
+{
+    struct member *m = &r->segment.members[index];
+    struct collector_figures figures;
+    if (index >= RUN_FIGURES_MAX)
+        return;
+    collector_figures(m->collector, &figures);
+    run_section_publish_figures(r->section, index, member_name(m), &figures);
+}
+
+static void copy_location(struct run_state *state, const char *location)
+{
+    size_t length = strlen(location);
+    if (length >= sizeof state->location) {
+        length = sizeof state->location - 1;
+        while (length && ((unsigned char)location[length] & 0xC0) == 0x80)
+            length--;
+    }
+    memset(state->location, 0, sizeof state->location);
+    memcpy(state->location, location, length);
+}
+
+void run_show_segment(struct run *r)
+{
+    r->state.serial_number = r->segment.serial_number;
+    copy_location(&r->state, r->segment.location);
+    for (size_t i = 0; i < r->segment.count; i++)
+        run_show_figures(r, i);
+    run_section_publish_count(r->section, r->segment.count);
+}
+
+void run_publish(struct run *r)
+{
+    r->state.samples_lost = r->set.diagnostics.lost_late + r->set.diagnostics.lost_failed;
+    run_section_publish(r->section, &r->state);
+}
+
+void run_move(struct run *r, enum run_step step)
+{
+    if (phase_after(r->state.phase, step, &r->state.phase) != S_OK)
+        return;
+    r->state.status = phase_status(r->state.phase);
+    r->state.phase_since = clock_monotonic_ms();
+    run_publish(r);
+}
+
+void run_tell(const struct run *r, enum journal_id id, const struct journal_facts *more)
+{
+    struct journal_facts facts = *more;
+    facts.space = r->set.space;
+    facts.name = r->set.name;
+    if (!facts.file)
+        facts.file = r->segment.location;
+    journal_write(id, &facts);
+}
+
+HRESULT run_write_record(struct run *r, bool running)
+{
+    char *message = diagnostics_text(&r->set.diagnostics);
+    r->set.noted = false;
+    HRESULT result = FAILED(r->result) ? r->result : r->set.diagnostics.loss;
+    HRESULT hr = message ? run_set_record(&r->set, result, message, running) : E_OUTOFMEMORY;
+    memory_free(message);
+    return hr;
+}
+
+void run_end(struct run *r, HRESULT hr)
+{
+    r->end = true;
+    if (FAILED(hr)) {
+        r->result = hr;
+        diagnostics_note(&r->set.diagnostics, hr, error_text(hr));
+    }
+}
+
+/* ---- ended segments ---- */
+
+static HRESULT put_in_line(struct run *r, struct ended_segment *e)
+{
+    HRESULT hr = r->ended ? S_OK : ended_segments_create(r->compile, r->section, &r->ended);
+    if (SUCCEEDED(hr))
+        run_tell(r, JOURNAL_COMPILING, &(struct journal_facts){.file = e->location});
+    if (SUCCEEDED(hr))
+        hr = ended_segments_add(r->ended, e);
+    return hr;
+}
+
+HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment *s)
+{
+    struct ended_segment *ended = NULL;
+    bool managed = r->compile && ((const struct data_manager *)set->set->DataManager)->Enabled;
+    HRESULT compiled = managed ? ended_segment_create(set, s, &ended) : S_OK;
+    HRESULT closed = segment_close(s);
+    if (ended)
+        compiled = put_in_line(r, ended);
+    if (FAILED(compiled)) {
+        diagnostics_note(&r->set.diagnostics, compiled, error_text(compiled));
+        ended_segment_free(ended);
+    }
+    return FAILED(closed) ? closed : compiled;
+}
+
+bool run_take_ended(struct run *r)
+{
+    bool failed = false;
+    for (struct ended_segment *e; r->ended && (e = ended_segments_take(r->ended));) {
+        if (FAILED(e->result)) {
+            diagnostics_note(&r->set.diagnostics, e->result, e->text ? e->text : "out of memory");
+            r->result = FAILED(r->result) ? r->result : e->result;
+            failed = true;
+        }
+        ended_segment_free(e);
+    }
+    return failed;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The output of a run. */
+#include "engine/run/output.h"
+
+#include "engine/model/name_pattern.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+/* Whether `path` is `folder` or lies below it. */
+static bool is_below(const char *path, const char *folder)
+{
+    char *head = text_copy_n(path, strnlen(path, strlen(folder)));
+    bool below = head && text_equal_nocase(head, folder) && (strchr("\\/", path[strlen(folder)]) != NULL);
+    memory_free(head);
+    return below;
+}
+
+HRESULT output_check_root(const struct run_set *r)
+{
+    const struct property *row = class_property(&data_collector_set_class, "RootPath");
+    char *root = host_expand_environment(r->set->RootPath), *standard = host_expand_environment(row->text);
+    HRESULT hr = root && standard ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !folder_exists(root)) {
+        if (is_below(root, standard))
+            hr = folder_create(root);
+        else
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "RootPath: there is no folder \"%s\"", root);
+    }
+    memory_free(root);
+    memory_free(standard);
+    return hr;
+}
+
+/* path with "_<serial>" before its extension. */
+static char *with_serial(const char *path, uint32_t serial_number)
+{
+    const char *extension = path_extension(path);
+    return text_format("%.*s_%06u%s", (int)(strlen(path) - strlen(extension)), path, (unsigned)serial_number,
+                       extension);
+}
+
+HRESULT output_file(struct object *collector, const char *folder, const struct name_context *context, bool follows,
+                    char **out)
+{
+    HRESULT hr = collector_output_file(collector, folder, context, out);
+    const struct data_collector *c = collector_of(collector);
+    if (FAILED(hr) || !follows || c->LogOverwrite || c->LogAppend || c->LogCircular || !file_exists(*out))
+        return hr;
+    char *other = with_serial(*out, context->serial_number);
+    memory_free(*out);
+    *out = other;
+    return other ? S_OK : E_OUTOFMEMORY;
+}
+
+HRESULT output_check_resources(const struct run_set *r)
+{
+    const struct data_manager *m = (const struct data_manager *)r->set->DataManager;
+    if (!m->Enabled || !m->CheckBeforeRunning)
+        return S_OK;
+    char *root = host_expand_environment(r->set->RootPath);
+    struct texts folders = {0};
+    uint64_t bytes = 0;
+    HRESULT hr = root ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && m->MinFreeDisk)
+        hr = folder_free_bytes(root, &bytes);
+    if (SUCCEEDED(hr) && m->MinFreeDisk && bytes >> 20 < m->MinFreeDisk)
+        hr = error_set(PLA_E_NO_MIN_DISK, "MinFreeDisk: \"%s\" has %u MB left, the set asks for %u", root,
+                       (unsigned)(bytes >> 20), (unsigned)m->MinFreeDisk);
+    if (SUCCEEDED(hr) && m->MaxFolderCount)
+        hr = folder_list(root, true, &folders);
+    if (SUCCEEDED(hr) && m->MaxFolderCount && folders.count >= m->MaxFolderCount)
+        hr = error_set(PLA_E_TOO_MANY_FOLDERS, "MaxFolderCount: \"%s\" has %u folders, the set allows %u", root,
+                       (unsigned)folders.count, (unsigned)m->MaxFolderCount);
+    texts_free(&folders);
+    memory_free(root);
+    return hr;
+}

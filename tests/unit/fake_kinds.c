@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Kinds of collectors for the run's tests, in the place of engine/collect/kinds.c: the real counter collector, and one
+   that does what its Name says 300 ms after it was opened, from a thread of its own, as sessions and copying do:
+   segment, limit, done, fail; "cross" takes samples of which each crosses a threshold. */
+#include "engine/collect/kind.h"
+#include "engine/model/model.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/os/thread.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+struct fake {
+    struct collector collector;
+    struct collect_context context;
+    struct thread *thread;
+    struct wakeup *closing;
+    enum collector_standing later;
+    atomic_int standing;
+};
+
+static void act_later(void *user)
+{
+    struct fake *f = user;
+    if (wakeup_wait(f->closing, 300))
+        return;
+    atomic_store(&f->standing, (int)f->later);
+    f->context.wake(f->context.user);
+}
+
+static HRESULT fake_close(struct collector *c)
+{
+    struct fake *f = (struct fake *)c;
+    wakeup_set(f->closing);
+    if (f->thread) {
+        thread_wait(f->thread, UINT32_MAX);
+        thread_close(f->thread);
+    }
+    wakeup_free(f->closing);
+    memory_free(f);
+    return S_OK;
+}
+
+static HRESULT fake_open(struct object *model, const struct collect_context *context, struct collector **out)
+{
+    static const char *const names[] = {"", "segment", "limit", "done", "fail"};
+    const char *name = collector_of(model)->Name;
+    struct fake *f = memory_zero(1, sizeof *f);
+    if (!f || FAILED(wakeup_create(&f->closing)))
+        return E_OUTOFMEMORY;
+    f->context = *context;
+    for (int i = COLLECTOR_WANTS_SEGMENT; i <= COLLECTOR_FAILED; i++)
+        if (!strcmp(name, names[i]))
+            f->later = (enum collector_standing)i;
+    if (!strcmp(name, "cross"))
+        f->collector.interval_ms = 1000;
+    context->note(context->user, S_OK, NULL, "a kind of the tests");
+    HRESULT hr = context->output_path[0] ? file_store(context->output_path, "fake", 4) : S_OK;
+    if (SUCCEEDED(hr) && f->later)
+        hr = thread_start(act_later, f, &f->thread);
+    if (FAILED(hr)) {
+        fake_close(&f->collector);
+        return hr;
+    }
+    *out = &f->collector;
+    return S_OK;
+}
+
+static HRESULT fake_sample(struct collector *c)
+{
+    const struct fake *f = (const struct fake *)c;
+    const struct crossing crossing = {"\\Memory\\Available MBytes", 12.5, 100, '<'};
+    f->context.alert(f->context.user, &crossing);
+    c->figures.samples++;
+    return S_OK;
+}
+
+static enum collector_standing fake_poll(struct collector *c, HRESULT *reason)
+{
+    struct fake *f = (struct fake *)c;
+    enum collector_standing standing = (enum collector_standing)atomic_load(&f->standing);
+    if (standing == COLLECTOR_FAILED)
+        *reason = error_set(E_ACCESSDENIED, "the session of the tests was ended");
+    return standing;
+}
+
+static void fake_figures(struct collector *c)
+{
+    c->figures.events_lost = 7;
+    c->figures.buffers_written++;
+}
+
+static const struct collector_kind trace = {.output = WRITES_FILE,
+                                            .end = ENDS_AT_LIMIT,
+                                            .open = fake_open,
+                                            .poll = fake_poll,
+                                            .figures = fake_figures,
+                                            .close = fake_close};
+static const struct collector_kind configuration = {
+    .output = WRITES_FILES, .end = ENDS_BY_ITSELF, .open = fake_open, .poll = fake_poll, .close = fake_close};
+static const struct collector_kind alert = {
+    .output = WRITES_NOTHING, .end = ENDS_WITH_RUN, .open = fake_open, .sample = fake_sample, .close = fake_close};
+
+const struct collector_kind *const collector_kinds[] = {&counter_collector_kind, &trace, &configuration, &alert};
+const size_t collector_kind_count = sizeof collector_kinds / sizeof collector_kinds[0];
