@@ -5,6 +5,7 @@
    the n intervals and nothing that happened in between is lost. */
 #include "cli/columns.h"
 
+#include "engine/log/raw_counter.h"
 #include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
@@ -339,12 +340,6 @@ HRESULT columns_arrange(struct columns *c)
     return hr;
 }
 
-static PDH_RAW_COUNTER pdh_raw(const struct log_raw *raw)
-{
-    return (PDH_RAW_COUNTER){
-        .CStatus = raw->status, .FirstValue = raw->first, .SecondValue = raw->second, .MultiCount = raw->multi_count};
-}
-
 /* Sets a column's cell from a raw value, or a value that the log itself has. */
 static void set_cell(struct columns *c, size_t column, size_t source, const struct log_counter *names,
                      const struct log_raw *raw, bool ready, bool has_value, double value)
@@ -356,7 +351,9 @@ static void set_cell(struct columns *c, size_t column, size_t source, const stru
     if (ready && value == 0 && alone && formula_needs_two(names->type))
         cell->has_value = false; /* databases have a 0 where a rate had no value yet */
     if (!ready && c->values) {
-        const PDH_RAW_COUNTER newer = pdh_raw(raw), older = pdh_raw(&to->older);
+        PDH_RAW_COUNTER newer = {0}, older = {0};
+        log_raw_to_pdh(raw, &newer);
+        log_raw_to_pdh(&to->older, &older);
         PDH_FMT_COUNTERVALUE shown;
         const DWORD status = formula_format(names->type, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, names->time_base, 0, &newer,
                                             to->has_older && to->source == source ? &older : NULL, &shown);

@@ -2,15 +2,10 @@
 /* Raw and formatted values, of one counter and of all instances of a wildcard. */
 #include "engine/counters/counter_cell.h"
 
+#include "engine/log/raw_counter.h"
 #include "engine/os/memory.h"
 
 #define VALUE_FORMAT (PDH_FMT_DOUBLE | PDH_FMT_NOCAP100)
-
-static struct log_raw raw_of(const PDH_RAW_COUNTER *raw)
-{
-    return (struct log_raw){
-        .status = raw->CStatus, .first = raw->FirstValue, .second = raw->SecondValue, .multi_count = raw->MultiCount};
-}
 
 void counter_cell_read(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values, struct log_cell *cell)
 {
@@ -21,7 +16,7 @@ void counter_cell_read(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool val
     if (status)
         cell->raw.status = (uint32_t)status;
     else
-        cell->raw = raw_of(&raw);
+        cell->raw = log_raw_of(&raw);
     if (status || !values)
         return;
     status = pdh->PdhGetFormattedCounterValue(counter, VALUE_FORMAT, NULL, &value);
@@ -69,7 +64,7 @@ static HRESULT take_items(struct counter_instances *n, size_t count)
             else
                 n->named = i + 1;
         }
-        n->items[i] = (struct log_item){.instance = name, .raw = raw_of(&now[i].RawValue)};
+        n->items[i] = (struct log_item){.instance = name, .raw = log_raw_of(&now[i].RawValue)};
     }
     drop_names(n, count);
     return S_OK;

@@ -100,6 +100,17 @@ static const char *value_name(const struct counter *c, size_t i)
     return c->instance ? c->instance : "";
 }
 
+/* Begins an array call; a wildcard without instances gives its status in place of an array. */
+static PDH_STATUS begin_array(struct api_block *block, enum api_form form, const struct counter *c, void *items,
+                              LPDWORD bytes, size_t size)
+{
+    PDH_STATUS status = api_block_begin(block, form, items, bytes, size);
+    if (status != ERROR_SUCCESS || size)
+        return status;
+    return c->newer.CStatus == PDH_CSTATUS_NO_INSTANCE ? (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE
+                                                       : status_of_value(c->newer.CStatus);
+}
+
 /* Makes the end of an array call: *bytes and *count. */
 static PDH_STATUS end_array(const struct api_block *block, size_t n, LPDWORD bytes, LPDWORD count)
 {
@@ -114,11 +125,7 @@ static PDH_STATUS raw_array(enum api_form form, const struct counter *c, LPDWORD
 {
     size_t n = value_count(c);
     struct api_block block;
-    PDH_STATUS status = api_block_begin(&block, form, items, bytes, n * sizeof *items);
-    if (status == ERROR_SUCCESS && c->is_wildcard && n == 0) {
-        return c->newer.CStatus == PDH_CSTATUS_NO_INSTANCE ? (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE
-                                                           : status_of_value(c->newer.CStatus);
-    }
+    PDH_STATUS status = begin_array(&block, form, c, items, bytes, n * sizeof *items);
     bool room = items && block.size >= block.used;
     for (size_t i = 0; i < n && status == ERROR_SUCCESS; i++) {
         void *name = api_block_add(&block, value_name(c, i));
@@ -147,11 +154,7 @@ static PDH_STATUS formatted_array(enum api_form form, const struct counter *c, D
 {
     size_t n = value_count(c);
     struct api_block block;
-    PDH_STATUS status = api_block_begin(&block, form, items, bytes, n * sizeof *items);
-    if (status == ERROR_SUCCESS && c->is_wildcard && n == 0) {
-        return c->newer.CStatus == PDH_CSTATUS_NO_INSTANCE ? (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE
-                                                           : status_of_value(c->newer.CStatus);
-    }
+    PDH_STATUS status = begin_array(&block, form, c, items, bytes, n * sizeof *items);
     bool room = items && block.size >= block.used;
     DWORD best = PDH_CSTATUS_INVALID_DATA;
     for (size_t i = 0; i < n && status == ERROR_SUCCESS; i++) {

@@ -3,6 +3,7 @@
 #include "engine/pdh/extension_object.h"
 
 #include "engine/log/perf_data.h"
+#include "engine/log/raw_counter.h"
 #include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
@@ -329,11 +330,7 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
 static void raw_value(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
 {
     const struct extension_sample *s = o->state;
-    const struct log_raw *raw = &s->raw[row * o->provider->counter_count + counter];
-    out->CStatus = raw->status;
-    out->FirstValue = raw->first;
-    out->SecondValue = raw->second;
-    out->MultiCount = raw->multi_count;
+    log_raw_to_pdh(&s->raw[row * o->provider->counter_count + counter], out);
 }
 
 static int64_t time_base(const struct counter_object *o, uint32_t counter)

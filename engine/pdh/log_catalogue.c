@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Log files as a query's source: their counters grouped into objects, one sample after the other as raw values. */
 #include "engine/log/counter_path.h"
-#include "engine/log/log.h"
+#include "engine/log/raw_counter.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
@@ -226,12 +226,8 @@ static void raw_value(const struct counter_object *o, size_t row, uint32_t count
     const struct log_raw *raw = s->raw[row * o->provider->counter_count + counter];
     uint64_t local = (uint64_t)local_of(file->reader, file->utc);
     out->TimeStamp = (FILETIME){(DWORD)local, (DWORD)(local >> 32)};
-    if (raw) {
-        out->CStatus = raw->status;
-        out->FirstValue = raw->first;
-        out->SecondValue = raw->second;
-        out->MultiCount = raw->multi_count;
-    }
+    if (raw)
+        log_raw_to_pdh(raw, out);
 }
 
 static int64_t time_base(const struct counter_object *o, uint32_t counter)

@@ -154,7 +154,6 @@ static HRESULT follow(struct counter_object *o, struct source *source, const cha
     struct disk_state *s = o->state;
     const char *mounts;
     size_t mounts_size;
-    struct source_time time;
     HRESULT hr = S_OK;
     uint64_t disks = hash_of_disks(text, size);
     if (disks != s->disks_known) {
@@ -166,7 +165,7 @@ static HRESULT follow(struct counter_object *o, struct source *source, const cha
     uint64_t now = clock_monotonic_ms();
     if (disks == s->looked_for && clock_passed_ms(s->looked, now) < LOOK_AGAIN_MS)
         return S_OK;
-    hr = source_text(source, &o->hold, SOURCE_MOUNTS, &mounts, &mounts_size, &time);
+    hr = source_text(source, &o->hold, SOURCE_MOUNTS, &mounts, &mounts_size, NULL);
     if (hr == E_OUTOFMEMORY)
         return hr;
     if (FAILED(hr)) {

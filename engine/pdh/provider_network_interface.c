@@ -55,29 +55,17 @@ static struct kernel_file *take_file(struct interface_state *s, const char *root
 static HRESULT follow(struct interface_state *s, const char *root)
 {
     const struct table_state *t = &s->table;
-    bool same = s->names && s->names->count == t->row_count;
-    for (size_t i = 0; same && i < t->row_count; i++)
-        same = s->names->items[i].key == t->rows[i].key;
-    if (same)
-        return S_OK;
-    const char **names = memory_alloc(t->row_count * sizeof *names);
-    uint64_t *keys = memory_alloc(t->row_count * sizeof *keys);
+    struct instance_list *list;
+    HRESULT hr = table_instances(t, s->names, &list);
+    if (hr != S_OK)
+        return hr;
     struct kernel_file **speeds = memory_zero(t->row_count, sizeof *speeds);
-    struct instance_list *list = NULL;
-    for (size_t i = 0; names && keys && i < t->row_count; i++) {
-        names[i] = t->names + t->rows[i].name;
-        keys[i] = t->rows[i].key;
-    }
-    if (names && keys && speeds)
-        list = instance_list_create_ready(t->row_count, names, keys);
-    for (size_t i = 0; list && i < t->row_count; i++)
-        speeds[i] = take_file(s, root, names[i]);
-    memory_free(names);
-    memory_free(keys);
-    if (!list) {
-        memory_free(speeds);
+    if (!speeds) {
+        instance_list_release(list);
         return E_OUTOFMEMORY;
     }
+    for (size_t i = 0; i < t->row_count; i++)
+        speeds[i] = take_file(s, root, t->names + t->rows[i].name);
     forget(s);
     s->names = list;
     s->speeds = speeds;

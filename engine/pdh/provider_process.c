@@ -34,8 +34,7 @@ static HRESULT gather_processes(struct counter_object *o, struct source *source,
     struct table_state *t = o->state;
     const struct process_entry *entries;
     size_t count;
-    uint64_t generation;
-    HRESULT hr = source_processes(source, &o->hold, figures_for(wanted), &entries, &count, &generation, &o->time);
+    HRESULT hr = source_processes(source, &o->hold, figures_for(wanted), &entries, &count, &o->time);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         const struct process_entry *e = &entries[i];
         int64_t *cells = table_add(t, ROW_PLAIN, NULL, e->name, strlen(e->name), key_of(e->start, e->id));
@@ -56,8 +55,7 @@ static HRESULT gather_threads(struct counter_object *o, struct source *source, u
     struct table_state *t = o->state;
     const struct process_entry *entries;
     size_t count;
-    uint64_t generation;
-    HRESULT hr = source_processes(source, &o->hold, PROCESS_THREADS, &entries, &count, &generation, &o->time);
+    HRESULT hr = source_processes(source, &o->hold, PROCESS_THREADS, &entries, &count, &o->time);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         const struct process_entry *e = &entries[i];
         for (uint32_t n = 0; n < e->listed_threads; n++) {

@@ -65,8 +65,7 @@ static HRESULT read_counts(struct counter_object *o, struct source *source, enum
 {
     const char *text;
     size_t size;
-    struct source_time time;
-    HRESULT hr = source_text(source, &o->hold, part, &text, &size, &time);
+    HRESULT hr = source_text(source, &o->hold, part, &text, &size, NULL);
     if (SUCCEEDED(hr))
         hr = kernel_counts_parse(text, size, counts);
     if (FAILED(hr))
@@ -203,7 +202,6 @@ static HRESULT read_frequencies(struct counter_object *o, struct source *source,
     const char *text;
     size_t size;
     uint64_t khz;
-    struct source_time time;
     bool all = true;
     for (size_t i = 0; i < s->cpus.count; i++) {
         struct kernel_file *f = s->frequencies[i].now;
@@ -211,7 +209,7 @@ static HRESULT read_frequencies(struct counter_object *o, struct source *source,
         mhz[i] = ok ? (int64_t)(khz / 1000) : VALUE_ABSENT;
         all &= ok;
     }
-    HRESULT hr = all ? S_FALSE : source_text(source, &o->hold, SOURCE_CPUINFO, &text, &size, &time);
+    HRESULT hr = all ? S_FALSE : source_text(source, &o->hold, SOURCE_CPUINFO, &text, &size, NULL);
     if (hr != S_OK)
         return hr == E_OUTOFMEMORY ? hr : S_OK;
     struct kernel_row row;

@@ -39,10 +39,8 @@ static HRESULT count_processes(struct counter_object *o, struct source *source, 
 {
     const struct process_entry *entries;
     size_t count;
-    uint64_t generation;
-    struct source_time time;
     int64_t threads = 0;
-    HRESULT hr = source_processes(source, &o->hold, 0, &entries, &count, &generation, &time);
+    HRESULT hr = source_processes(source, &o->hold, 0, &entries, &count, NULL);
     if (FAILED(hr))
         return hr;
     for (size_t i = 0; i < count; i++)
@@ -59,8 +57,7 @@ static HRESULT count_waiting(struct counter_object *o, struct source *source, in
     struct system_state *s = o->state;
     const char *text;
     size_t size, slot;
-    struct source_time time;
-    HRESULT hr = source_text(source, &o->hold, SOURCE_STAT, &text, &size, &time);
+    HRESULT hr = source_text(source, &o->hold, SOURCE_STAT, &text, &size, NULL);
     if (SUCCEEDED(hr))
         hr = kernel_keys_add(&s->running, "procs_running", 13, &slot);
     if (SUCCEEDED(hr))

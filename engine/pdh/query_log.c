@@ -2,6 +2,7 @@
 /* A query's samples on their way into a log file. */
 #include "engine/pdh/query_log.h"
 
+#include "engine/log/raw_counter.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -163,12 +164,6 @@ PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *for
     return ERROR_SUCCESS;
 }
 
-static struct log_raw raw_of(const PDH_RAW_COUNTER *raw)
-{
-    return (struct log_raw){
-        .status = raw->CStatus, .first = raw->FirstValue, .second = raw->SecondValue, .multi_count = raw->MultiCount};
-}
-
 /* What a text log shows of the two samples; false: nothing. */
 static bool displayed(const struct counter *c, const PDH_RAW_COUNTER *newer, const PDH_RAW_COUNTER *older,
                       double *value)
@@ -183,7 +178,7 @@ static bool displayed(const struct counter *c, const PDH_RAW_COUNTER *newer, con
 static void fill_value(const struct counter *c, const PDH_RAW_COUNTER *newer, const PDH_RAW_COUNTER *older,
                        struct log_cell *cell)
 {
-    cell->raw = raw_of(newer);
+    cell->raw = log_raw_of(newer);
     cell->has_value = displayed(c, newer, older, &cell->value);
 }
 
@@ -197,10 +192,10 @@ static HRESULT fill_items(struct column *column, const struct counter *c, struct
     column->items = grown;
     for (size_t i = 0; i < items->count; i++) {
         struct log_item *item = &column->items[i];
-        *item = (struct log_item){.instance = counter_item_name(items, i), .raw = raw_of(&items->raw[i])};
+        *item = (struct log_item){.instance = counter_item_name(items, i), .raw = log_raw_of(&items->raw[i])};
         item->has_value = displayed(c, &items->raw[i], counter_item_older(c, i), &item->value);
     }
-    cell->raw = raw_of(&c->newer);
+    cell->raw = log_raw_of(&c->newer);
     cell->items = column->items;
     cell->item_count = items->count;
     return S_OK;

@@ -226,7 +226,8 @@ static HRESULT need(struct source_files *f, struct source_hold *hold, enum sourc
         thread_condition_wake(&f->changed);
     }
     HRESULT hr = p->result;
-    *time = p->time;
+    if (time)
+        *time = p->time;
     if (SUCCEEDED(hr) && !(hold->parts >> part & 1)) {
         p->users++;
         hold->parts |= 1u << part;
@@ -248,15 +249,13 @@ HRESULT source_text(struct source *s, struct source_hold *hold, enum source_part
 }
 
 HRESULT source_processes(struct source *s, struct source_hold *hold, uint32_t figures,
-                         const struct process_entry **entries, size_t *count, uint64_t *generation,
-                         struct source_time *time)
+                         const struct process_entry **entries, size_t *count, struct source_time *time)
 {
     struct source_files *f = s->files;
     HRESULT hr = need(f, hold, SOURCE_PROCESSES, figures, time);
     if (SUCCEEDED(hr)) {
         *entries = f->processes;
         *count = f->process_count;
-        *generation = process_list_generation(f->list);
     }
     return hr;
 }

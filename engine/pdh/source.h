@@ -64,16 +64,14 @@ uint32_t source_limit(void);
 void source_hold_begin(struct source *s, struct source_hold *hold);
 /* Lets go of all that the object holds. */
 void source_hold_end(struct source *s, struct source_hold *hold);
-/* The text of a file as of this sample, borrowed until source_hold_end, and the moment of its reading. A part that
-   cannot be read fails every time in this sample without another try, unless only memory was lacking; the next sample
-   opens it anew. */
+/* The text of a file as of this sample, borrowed until source_hold_end, and the moment of its reading (or NULL). A part
+   that cannot be read fails every time in this sample without another try, unless only memory was lacking; the next
+   sample opens it anew. */
 HRESULT source_text(struct source *s, struct source_hold *hold, enum source_part part, const char **text, size_t *size,
                     struct source_time *time);
-/* The processes as of this sample, likewise. `figures` (process_list.h) are what the caller needs of each; with
-   `generation` it gets process_list_generation. */
+/* The processes as of this sample, likewise. `figures` (process_list.h) are what the caller needs of each. */
 HRESULT source_processes(struct source *s, struct source_hold *hold, uint32_t figures,
-                         const struct process_entry **entries, size_t *count, uint64_t *generation,
-                         struct source_time *time);
+                         const struct process_entry **entries, size_t *count, struct source_time *time);
 /* The part whose short name is the `length` bytes at `name`; SOURCE_PARTS when there is none. */
 enum source_part source_find(const char *name, size_t length);
 const char *source_path(enum source_part part);

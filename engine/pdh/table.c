@@ -234,31 +234,26 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     return hr;
 }
 
-/* Makes the rows the instances, unless they are already. */
-static HRESULT name_instances(struct counter_object *o, const struct table_state *t)
+HRESULT table_instances(const struct table_state *t, const struct instance_list *now, struct instance_list **out)
 {
-    const struct instance_list *now = o->instances;
     bool same = now && now->count == t->row_count;
     for (size_t i = 0; same && i < t->row_count; i++)
         same = now->items[i].key == t->rows[i].key;
     if (same)
-        return S_OK;
+        return S_FALSE;
     const char **names = memory_alloc(t->row_count * sizeof *names);
     uint64_t *keys = memory_alloc(t->row_count * sizeof *keys);
-    struct instance_list *list = NULL;
+    *out = NULL;
     if (names && keys) {
         for (size_t i = 0; i < t->row_count; i++) {
             names[i] = t->names + t->rows[i].name;
             keys[i] = t->rows[i].key;
         }
-        list = instance_list_create_ready(t->row_count, names, keys);
+        *out = instance_list_create_ready(t->row_count, names, keys);
     }
     memory_free(names);
     memory_free(keys);
-    if (!list)
-        return E_OUTOFMEMORY;
-    counter_object_set_instances(o, list);
-    return S_OK;
+    return *out ? S_OK : E_OUTOFMEMORY;
 }
 
 static int64_t evaluate(const struct table_program *p, const int64_t *cells, int64_t time)
@@ -405,8 +400,12 @@ HRESULT table_sample(struct counter_object *o, struct source *source, uint64_t w
     for (uint32_t i = 0; i < p->value_count; i++)
         columns |= wanted & OBJECT_BIT(i) ? t->program[i].columns : 0;
     hr = gather(o, source, columns);
-    if (SUCCEEDED(hr) && p->has_instances)
-        hr = name_instances(o, t);
+    if (SUCCEEDED(hr) && p->has_instances) {
+        struct instance_list *list;
+        hr = table_instances(t, o->instances, &list);
+        if (hr == S_OK)
+            counter_object_set_instances(o, list);
+    }
     if (SUCCEEDED(hr))
         hr = fill(o, wanted);
     if (SUCCEEDED(hr))

@@ -67,6 +67,10 @@ int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *
 /* The row of all plain ones, "_Total", of the parent "_Total" where the others have one. */
 HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key);
 
+/* The rows as a list of instances, to be released; S_FALSE when `now`, NULL or an older list, is the same.
+ * E_OUTOFMEMORY. */
+HRESULT table_instances(const struct table_state *t, const struct instance_list *now, struct instance_list **out);
+
 /* Names of what the rows of an object's counters make (counter_rows.inc). */
 #define TABLE_NAME_OF(object, what) object##_##what
 #define TABLE_NAME(object, what)    TABLE_NAME_OF(object, what)
