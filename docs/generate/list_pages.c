@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The pages that are lists: the index with all members, the error codes, the enumerations. */
 #include "docs/generate/reference.h"
+#include "engine/run/settings.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -80,16 +81,18 @@ void index_page(const struct sources *s, struct text_buffer *b)
         written += add_member_lines(&s->idl.interfaces[i], &lines);
     }
     text_buffer_format(b, "<!-- %s -->\n# Reference\n\n", REFERENCE_ORIGIN);
-    text_buffer_add(b, "Every member of the interfaces of Performance Logs and Alerts, as this implementation has it. "
-                       "Types are those of the IDL;\na script sees a `VARIANT_BOOL` as True or False and a "
-                       "`SAFEARRAY` as an array. Sections are those of MS-PLA v20130722.\n\n"
-                       "- [errors.md](errors.md): the results and what they mean\n"
-                       "- [enumerations.md](enumerations.md): the names of numbers\n"
-                       "- [counters.md](counters.md): the performance counters of this computer and their sources\n"
-                       "- [set.xsd](set.xsd): the XML of a set or of a collector as an XML Schema. What is written "
-                       "follows the order of\n  the properties here; any order is read. A number may be decimal or "
-                       "hexadecimal (`0x1F`), a truth value a\n  number (0 is False) or `true` or `false`; an empty "
-                       "element stands for the default.\n\n## Interfaces\n\n");
+    text_buffer_add(b,
+                    "Every member of the interfaces of Performance Logs and Alerts, as this implementation has it. "
+                    "Types are those of the IDL;\na script sees a `VARIANT_BOOL` as True or False and a "
+                    "`SAFEARRAY` as an array. Sections are those of MS-PLA v20130722.\n\n"
+                    "- [errors.md](errors.md): the results and what they mean\n"
+                    "- [enumerations.md](enumerations.md): the names of numbers\n"
+                    "- [settings.md](settings.md): the keys of SetValue and GetValue that this implementation reads\n"
+                    "- [counters.md](counters.md): the performance counters of this computer and their sources\n"
+                    "- [set.xsd](set.xsd): the XML of a set or of a collector as an XML Schema. What is written "
+                    "follows the order of\n  the properties here; any order is read. A number may be decimal or "
+                    "hexadecimal (`0x1F`), a truth value a\n  number (0 is False) or `true` or `false`; an empty "
+                    "element stands for the default.\n\n## Interfaces\n\n");
     add_interfaces(&s->idl, b);
     text_buffer_format(b,
                        "## Members\n\n%u of %u members are described on these pages. A property row is a value that "
@@ -157,5 +160,38 @@ void enumerations_page(struct text_buffer *b)
         for (size_t k = 0; k < e->count; k++)
             text_buffer_format(b, "| `%s` | %u | 0x%X |\n", e->items[k].name, (unsigned)e->items[k].value,
                                (unsigned)e->items[k].value);
+    }
+}
+
+/* ---- our settings ---- */
+
+static void add_setting_values(const struct setting *s, struct text_buffer *b)
+{
+    if (s->of_run)
+        text_buffer_add(b, "read only");
+    else if (s->unit)
+        text_buffer_format(b, "0 to 4294967295 %s", s->unit);
+    for (size_t i = 0; s->words && s->words[i]; i++)
+        text_buffer_format(b, "%s`%s`", i ? ", " : "", s->words[i]);
+    if (!s->of_run)
+        text_buffer_format(b, " | `%s` | ", s->words ? s->words[0] : "0");
+    else
+        text_buffer_add(b, " | | ");
+}
+
+void settings_page(struct text_buffer *b)
+{
+    text_buffer_format(b, "<!-- %s -->\n# Settings\n\n", REFERENCE_ORIGIN);
+    text_buffer_add(b,
+                    "Keys of `SetValue` and `GetValue` ([IDataCollectorSet](IDataCollectorSet.md)) that this "
+                    "implementation reads. The set's XML\nhas them as `<Value name=\"OpenPLA.Restart\">boot</Value>`, "
+                    "which Windows keeps and does nothing with. `Commit` tells of a\nword that is none of those here, "
+                    "and the default counts; what is no number it refuses. Case does not matter. Those\nthat are read "
+                    "only are what runs left.\n\n| key | values | default | what it is for |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        text_buffer_format(b, "| `%s` | ", settings[i].key);
+        add_setting_values(&settings[i], b);
+        add_escaped(b, settings[i].doc);
+        text_buffer_add(b, " |\n");
     }
 }

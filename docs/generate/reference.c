@@ -246,6 +246,10 @@ static HRESULT make_files(const struct sources *s, struct reference *r)
         return hr;
     enumerations_page(&b);
     hr = add_file(r, "enumerations.md", &b);
+    if (FAILED(hr))
+        return hr;
+    settings_page(&b);
+    hr = add_file(r, "settings.md", &b);
     if (SUCCEEDED(hr))
         hr = counters_page(REFERENCE_ORIGIN, &b);
     if (SUCCEEDED(hr))

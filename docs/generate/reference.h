@@ -78,6 +78,7 @@ HRESULT object_page(const struct sources *s, const struct idl_interface *i, stru
 void index_page(const struct sources *s, struct text_buffer *b);
 void errors_page(const struct sources *s, struct text_buffer *b);
 void enumerations_page(struct text_buffer *b);
+void settings_page(struct text_buffer *b);
 HRESULT schema_text(struct text_buffer *b);
 
 #endif

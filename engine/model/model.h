@@ -153,7 +153,7 @@ struct set_verbs {
     (struct object *set, const struct caller *caller, const char *space, const char *name, bool synchronous);
     /* At least the parts (bits of enum set_live_part) that are asked for. */
     HRESULT (*read_live)(struct object *set, const char *space, const char *name, unsigned parts, struct set_live *out);
-    /* A value that is not the set's own: of its latest run. */
+    /* A value that is not the set's own: of its latest run (engine/run/settings.def). */
     HRESULT(*get_run_value)
     (struct object *set, const struct caller *caller, const char *space, const char *name, const char *key,
      char **value);

@@ -5,7 +5,6 @@
 #include "engine/model/model.h"
 #include "engine/os/memory.h"
 #include "engine/run/category.h"
-#include "engine/run/sets.h"
 #include "engine/store/store.h"
 
 #include <string.h>
@@ -82,23 +81,4 @@ HRESULT definition_list(const struct caller *caller, const char *space, struct t
     texts_free(names);
     *names = found;
     return S_OK;
-}
-
-HRESULT definition_new_instances(struct object *set, uint32_t *seconds)
-{
-    char *text;
-    uint64_t number;
-    *seconds = 0;
-    HRESULT hr = set_get_value(set, SETS_NEW_INSTANCES, &text);
-    if (hr == E_OUTOFMEMORY)
-        return hr;
-    error_clear();
-    if (FAILED(hr))
-        return S_OK; /* it has none */
-    if (text_to_u64(text, &number) && number <= UINT32_MAX)
-        *seconds = (uint32_t)number;
-    else
-        hr = error_set(E_INVALIDARG, SETS_NEW_INSTANCES ": \"%s\" is no number of seconds", text);
-    memory_free(text);
-    return hr;
 }

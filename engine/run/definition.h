@@ -19,8 +19,4 @@ HRESULT definition_load_matching(const struct caller *caller, const char *space,
 /* Replaces *names by those of the namespace's sets; unchanged on failure. */
 HRESULT definition_list(const struct caller *caller, const char *space, struct texts *names);
 
-struct object;
-/* What the set's value of SETS_NEW_INSTANCES says; 0 when there is none. E_INVALIDARG. */
-HRESULT definition_new_instances(struct object *set, uint32_t *seconds);
-
 #endif

@@ -8,6 +8,7 @@
 #include "engine/run/definition.h"
 #include "engine/run/output.h"
 #include "engine/run/run_journal.h"
+#include "engine/run/settings.h"
 
 #include <string.h>
 
@@ -85,7 +86,7 @@ static HRESULT open_member(struct member *m, const struct segment *s, const stru
     if (SUCCEEDED(hr)) /* with a reference to a string resource resolved, as people are to read it */
         hr = object_get(&m->set->set->object, class_property(&data_collector_set_class, "Description"), &description);
     if (SUCCEEDED(hr))
-        hr = definition_new_instances(&m->set->set->object, &new_instances_seconds);
+        hr = setting_read(&m->set->set->object, SETTING_NewInstancesFile, &new_instances_seconds);
     if (SUCCEEDED(hr)) {
         struct collect_context collect = {.output_path = m->file,
                                           .description = description.text,

@@ -216,9 +216,6 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
         hr = category_check_collectors(c, o);
     if (SUCCEEDED(hr))
         hr = check_counter_paths(o, issues);
-    uint32_t seconds;
-    if (SUCCEEDED(hr))
-        hr = definition_new_instances(o, &seconds);
     if (SUCCEEDED(hr))
         hr = category_validate(c, mode & SETS_UPDATE_RUNNING, issues);
     if (SUCCEEDED(hr))
@@ -359,8 +356,8 @@ HRESULT sets_get_value(struct object *o, const struct caller *caller, const char
     const char *space;
     char *name;
     HRESULT hr = set_get_value(o, key, value);
-    if (hr != E_INVALIDARG || !key ||
-        (!text_equal_nocase(key, SETS_LAST_RUN_MESSAGE) && !text_equal_nocase(key, SETS_LAST_RUN_RESULT)))
+    const struct setting *setting = hr == E_INVALIDARG && key ? setting_find(key) : NULL;
+    if (!setting || !setting->of_run)
         return hr;
     hr = bound(o, &space, &name, PLA_E_DCS_NOT_FOUND, "GetValue");
     if (FAILED(hr))

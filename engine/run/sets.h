@@ -42,15 +42,8 @@ HRESULT set_query(struct object *set, const struct caller *caller, const char *n
 HRESULT set_delete(struct object *set, const struct caller *caller);
 HRESULT set_start(struct object *set, const struct caller *caller, bool synchronous);
 HRESULT set_stop(struct object *set, const struct caller *caller, bool synchronous);
-/* MS-PLA 3.2.4.1.60, and two keys more, unless the set has a value of that name: what the latest start or run of a
-   committed set has to say, a line for each counter that was left out and for samples that were lost ("": nothing), and
-   its HRESULT as 0x%08X. Scripts have no other way to learn which counters a set does not collect. */
-#define SETS_LAST_RUN_MESSAGE "OpenPLA.LastRunMessage"
-#define SETS_LAST_RUN_RESULT  "OpenPLA.LastRunResult"
-/* And one that scripts may put, with a number of seconds: a text log whose wildcards have gained instances is followed
-   by a new segment, which has columns for them; at most one in that time. Without it, or with 0, columns stay those of
-   the log's beginning. set_commit: E_INVALIDARG for another text. */
-#define SETS_NEW_INSTANCES    "OpenPLA.NewInstancesFile"
+/* MS-PLA 3.2.4.1.60, and of a committed set the keys that settings.def has of its latest start or run, unless the set
+   has a value of that name: scripts have no other way to learn which counters a set does not collect. */
 HRESULT sets_get_value(struct object *set, const struct caller *caller, const char *key, char **value);
 /* MS-PLA 3.2.4.1.52: UserAccount is `user`, or SYSTEM again for "", until the next Query (3.2.4.1.45). */
 HRESULT sets_set_credentials(struct object *set, const struct caller *caller, const char *user, const char *password);

@@ -8,6 +8,7 @@
 #include "engine/run/run.h"
 #include "engine/run/run_journal.h"
 #include "engine/run/sets.h"
+#include "engine/run/settings.h"
 #include "engine/run/unsupported.h"
 #include "engine/store/store.h"
 
@@ -341,8 +342,7 @@ static HRESULT get_run_value(struct object *o, const struct caller *caller, cons
     (void)o, (void)caller;
     if (FAILED(hr))
         return hr;
-    *value = text_equal_nocase(key, SETS_LAST_RUN_MESSAGE) ? text_copy(record.last_message)
-                                                           : text_format("0x%08X", (unsigned)record.last_result);
+    *value = setting_find(key)->of_run(&record);
     run_record_free(&record);
     return *value ? S_OK : E_OUTOFMEMORY;
 }

@@ -1,27 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Our own settings of a set: values of SetValue, which stand in its XML as <Value name="...">, where Windows keeps what
-   it does not know. */
+/* Our own settings of a set: rows of settings.def, of which each becomes a key, its rule and its page in the reference.
+ */
 #ifndef OPENPLA_SETTINGS_H
 #define OPENPLA_SETTINGS_H
 
 #include "engine/model/model.h"
 
-/* never (also when there is no such value): a run that was cut off stays ended. boot: it begins again when the service
-   starts and finds it cut off, as after a crash of the machine. always: also when its host dies while the service runs.
- */
-#define SETTING_RESTART "OpenPLA.Restart"
-enum restart { RESTART_NEVER, RESTART_BOOT, RESTART_ALWAYS };
-/* yes or no (also when there is no such value): whether a set that runs is stopped when the EndDates of all its
-   schedules are over. */
-#define SETTING_STOP_AT_EXPIRY "OpenPLA.StopAtExpiry"
+#define SETTING_KEY(Name) "OpenPLA." #Name
 
-struct set_settings {
-    enum restart restart;
-    bool stop_at_expiry;
+enum setting_number {
+#define SETTING(Name, ...) SETTING_##Name,
+#include "engine/run/settings.def"
+#undef SETTING
+    SETTING_COUNT
 };
-/* A value that is none of those allowed counts as none. E_OUTOFMEMORY. */
-HRESULT settings_read(struct object *set, struct set_settings *out);
-/* Adds to `issues` (a plaValidation map) each value that is none of those allowed. */
+/* Of SETTING_Restart and SETTING_StopAtExpiry: the places of their words. */
+enum { RESTART_NEVER, RESTART_BOOT, RESTART_ALWAYS };
+enum { STOP_AT_EXPIRY_NO, STOP_AT_EXPIRY_YES };
+
+struct run_record;
+/* One of `words`, `unit` and `of_run` is there: what the setting is. */
+struct setting {
+    const char *key;
+    const char *const *words; /* NULL at the end */
+    const char *unit;
+    char *(*of_run)(const struct run_record *record); /* from memory_alloc; NULL when memory is out */
+    const char *doc;
+};
+extern const struct setting settings[SETTING_COUNT];
+
+/* The setting of that key in any case; NULL: there is none. */
+const struct setting *setting_find(const char *key);
+/* What the set asks for: the number, or which of the words; 0 when it has no such value. E_INVALIDARG, with a text that
+   says what is allowed, for another value; *out is 0 then. E_OUTOFMEMORY. Not for those of a run. */
+HRESULT setting_read(struct object *set, enum setting_number which, uint32_t *out);
+/* Adds to `issues` (a plaValidation map) each word that is not allowed; E_INVALIDARG for what is no number. */
 HRESULT settings_validate(struct object *set, struct object *issues);
 
 #endif

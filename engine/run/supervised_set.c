@@ -8,6 +8,7 @@
 #include "engine/run/definition.h"
 #include "engine/run/run.h"
 #include "engine/run/segment.h"
+#include "engine/run/settings.h"
 #include "engine/store/store.h"
 
 #include <string.h>
@@ -36,12 +37,14 @@ static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t
     struct object *set;
     struct start_rule *rules = NULL;
     size_t count = 0;
-    struct set_settings settings = {0};
+    uint32_t restart = RESTART_NEVER, stop = STOP_AT_EXPIRY_NO;
     HRESULT hr = set_create_from_xml(xml, size, &set);
     if (SUCCEEDED(hr))
         hr = read_rules(set, &rules, &count);
-    if (SUCCEEDED(hr))
-        hr = settings_read(set, &settings);
+    /* What is not allowed counts as the default, which Commit has told. */
+    if (SUCCEEDED(hr) && (setting_read(set, SETTING_Restart, &restart) == E_OUTOFMEMORY ||
+                          setting_read(set, SETTING_StopAtExpiry, &stop) == E_OUTOFMEMORY))
+        hr = E_OUTOFMEMORY;
     object_release(set);
     if (FAILED(hr)) {
         memory_free(rules);
@@ -50,7 +53,8 @@ static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t
     memory_free(s->rules);
     s->rules = rules;
     s->rule_count = count;
-    s->settings = settings;
+    s->restart = restart;
+    s->stop_at_expiry = stop != STOP_AT_EXPIRY_NO;
     return S_OK;
 }
 
@@ -96,7 +100,7 @@ HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct 
 {
     HRESULT hr = S_OK;
     s->due = first_start(s, start_base(now, s->done, s->known), zone);
-    s->expiry = s->settings.stop_at_expiry && s->rule_count ? INT64_MIN : NEXT_START_NEVER;
+    s->expiry = s->stop_at_expiry && s->rule_count ? INT64_MIN : NEXT_START_NEVER;
     for (size_t i = 0; s->expiry != NEXT_START_NEVER && i < s->rule_count; i++) {
         int64_t end = start_rule_end(&s->rules[i], zone);
         if (end > s->expiry)

@@ -4,7 +4,6 @@
 #define OPENPLA_SUPERVISED_SET_H
 
 #include "engine/run/next_start.h"
-#include "engine/run/settings.h"
 
 struct supervised_set {
     const char *space; /* static */
@@ -13,7 +12,8 @@ struct supervised_set {
     bool listed;   /* seen in the present scan */
     struct start_rule *rules;
     size_t rule_count; /* 0 when SchedulesEnabled is off */
-    struct set_settings settings;
+    uint32_t restart;  /* SETTING_Restart */
+    bool stop_at_expiry;
     bool running;        /* by its record: a run has begun and not ended in order */
     bool cut_off;        /* that was so when the service came up, and no host was seen since */
     int64_t done;        /* FILETIME: the latest start that a schedule asked for */

@@ -13,6 +13,7 @@
 #include "engine/run/phase.h"
 #include "engine/run/run.h"
 #include "engine/run/run_journal.h"
+#include "engine/run/settings.h"
 #include "engine/run/supervised_set.h"
 #include "engine/store/store.h"
 
@@ -203,7 +204,7 @@ static void look_at_host(struct supervised_set *s)
         if (noted == S_FALSE)
             return; /* it has just ended in order */
         tell(s, JOURNAL_STOPPED_BY_ERROR, OPENPLA_E_HOST_DIED, "its host process ended before it could close the logs");
-        if (s->settings.restart == RESTART_ALWAYS || (s->settings.restart == RESTART_BOOT && cut_off))
+        if (s->restart == RESTART_ALWAYS || (s->restart == RESTART_BOOT && cut_off))
             plan_again(s, now);
         if (cut_off && s->again_at)
             s->again_at = now; /* the service has just come up: at once */
@@ -254,7 +255,7 @@ static void do_what_is_due(struct supervisor *v)
             look_at_host(s);
         if (s->again_at && s->again_at <= clock_monotonic_ms()) {
             s->again_at = 0;
-            tell(s, JOURNAL_STARTED_AGAIN, S_OK, "its run was cut off, and " SETTING_RESTART " asks for it");
+            tell(s, JOURNAL_STARTED_AGAIN, S_OK, "its run was cut off, and " SETTING_KEY(Restart) " asks for it");
             begin_start(v, s, 0);
         }
     }

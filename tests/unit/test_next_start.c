@@ -333,7 +333,7 @@ static void several_schedules_over_years(void **state)
         {moment(2030, 3, 10, 0, 0) / DAY, INT64_MAX, 3 * 3600, 0},         /* once, where the gap ends */
         {moment(2028, 2, 29, 0, 0) / DAY, last_day, 1 * 3600 + 1799, 0x41} /* weekends, for some years */
     };
-    struct supervised_set set = {.rules = rules, .rule_count = 4, .known = begin, .settings.stop_at_expiry = true};
+    struct supervised_set set = {.rules = rules, .rule_count = 4, .known = begin, .stop_at_expiry = true};
     size_t made = 0;
     (void)state;
     srand(2);

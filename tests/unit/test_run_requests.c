@@ -7,6 +7,7 @@
 #include "engine/os/memory.h"
 #include "engine/run/run_state.h"
 #include "engine/run/sets.h"
+#include "engine/run/settings.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 
@@ -248,7 +249,7 @@ static void why_an_asynchronous_start_failed(void **state)
     HRESULT hr = set_start(set, &caller_self, false); /* the file is in the way */
     assert_true(hr == S_OK || hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     for (int i = 0; i < 3000; i++) {
-        value = value_of(set, SETS_LAST_RUN_RESULT);
+        value = value_of(set, SETTING_KEY(LastRunResult));
         if (!strcmp(value, "0x800700B7"))
             break;
         memory_free(value);
@@ -257,7 +258,7 @@ static void why_an_asynchronous_start_failed(void **state)
     }
     assert_non_null(value);
     memory_free(value);
-    value = value_of(set, SETS_LAST_RUN_MESSAGE);
+    value = value_of(set, SETTING_KEY(LastRunMessage));
     assert_non_null(strstr(value, "c.csv"));
     memory_free(value);
     fixture_await_event(1004, "why");
@@ -275,15 +276,15 @@ static void a_host_that_died_is_told_of(void **state)
     assert_int_equal(run_start(SPACE, "died", true), S_OK);
     struct run_state s = fixture_await("died", RUN_RUNNING, 100);
     struct object *set = queried("died");
-    value = value_of(set, SETS_LAST_RUN_RESULT);
+    value = value_of(set, SETTING_KEY(LastRunResult));
     assert_string_equal(value, "0x00000000");
     memory_free(value);
     fixture_kill(s.process_id);
     fixture_await("died", RUN_STOPPED, 60000);
-    value = value_of(set, SETS_LAST_RUN_RESULT);
+    value = value_of(set, SETTING_KEY(LastRunResult));
     assert_string_equal(value, "0xA0300003");
     memory_free(value);
-    value = value_of(set, SETS_LAST_RUN_MESSAGE);
+    value = value_of(set, SETTING_KEY(LastRunMessage));
     assert_non_null(strstr(value, "host ended"));
     memory_free(value);
     struct run_record record = fixture_record("died");

@@ -6,6 +6,7 @@
 #include "engine/os/pdh_types.h"
 #include "engine/os/process.h"
 #include "engine/run/sets.h"
+#include "engine/run/settings.h"
 #include "engine/store/store.h"
 #include "tests/unit/run_fixture.h"
 
@@ -311,7 +312,7 @@ static void seconds_for_new_instances_are_checked(void **state)
     (void)state;
     struct object *set = new_set(), *issues = NULL;
     assert_int_equal(issues_create(NULL, &issues), S_OK);
-    assert_int_equal(set_put_value(set, SETS_NEW_INSTANCES, "every minute"), S_OK);
+    assert_int_equal(set_put_value(set, SETTING_KEY(NewInstancesFile), "every minute"), S_OK);
     assert_int_equal(set_commit(set, &caller_self, "instances", "", MODE_CREATE_NEW, issues), E_INVALIDARG);
     assert_non_null(strstr(error_text(E_INVALIDARG), "\"every minute\""));
     assert_int_equal(set_put_value(set, "openpla.newinstancesfile", "60"), S_OK);

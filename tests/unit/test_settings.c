@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Our own settings of a set: what a script's typing error becomes, and that the rows say what they must. */
+#include "engine/os/memory.h"
+#include "engine/run/settings.h"
+#include "engine/store/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+static struct object *set_with(const char *key, const char *value)
+{
+    struct object *set;
+    assert_int_equal(set_create(&set), S_OK);
+    if (value)
+        assert_int_equal(set_put_value(set, key, value), S_OK);
+    return set;
+}
+
+static void read_as(enum setting_number which, const char *value, HRESULT wanted, uint32_t number)
+{
+    struct object *set = set_with(settings[which].key, value);
+    uint32_t out = 77;
+    assert_int_equal(setting_read(set, which, &out), wanted);
+    assert_int_equal(out, number);
+    object_release(set);
+}
+
+static void values_are_words_or_numbers_and_else_the_default(void **state)
+{
+    (void)state;
+    read_as(SETTING_Restart, NULL, S_OK, RESTART_NEVER);
+    read_as(SETTING_Restart, "boot", S_OK, RESTART_BOOT);
+    read_as(SETTING_Restart, "ALWAYS", S_OK, RESTART_ALWAYS);
+    read_as(SETTING_Restart, "sometimes", E_INVALIDARG, RESTART_NEVER);
+    assert_string_equal(error_text(E_INVALIDARG), "'sometimes' is none of never, boot, always; it counts as never");
+    read_as(SETTING_StopAtExpiry, "Yes", S_OK, STOP_AT_EXPIRY_YES);
+    read_as(SETTING_StopAtExpiry, "1", E_INVALIDARG, STOP_AT_EXPIRY_NO);
+    read_as(SETTING_NewInstancesFile, NULL, S_OK, 0);
+    read_as(SETTING_NewInstancesFile, "4294967295", S_OK, UINT32_MAX);
+    read_as(SETTING_NewInstancesFile, "4294967296", E_INVALIDARG, 0);
+    read_as(SETTING_NewInstancesFile, "-1", E_INVALIDARG, 0);
+    assert_string_equal(error_text(E_INVALIDARG), "OpenPLA.NewInstancesFile: \"-1\" is no number of seconds");
+}
+
+static size_t told(const char *key, const char *value, HRESULT wanted)
+{
+    struct object *set = set_with(key, value), *issues;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(settings_validate(set, issues), wanted);
+    size_t count = collection_count(issues);
+    object_release(issues);
+    object_release(set);
+    return count;
+}
+
+/* A word that is none is told, and the set is kept; what is no number refuses Commit. What a run leaves is no rule. */
+static void commit_hears_of_what_is_not_allowed(void **state)
+{
+    (void)state;
+    assert_int_equal(told("openpla.RESTART", "boot", S_OK), 0);
+    assert_int_equal(told("openpla.RESTART", "booot", S_OK), 1);
+    assert_int_equal(told("OpenPLA.NewInstancesFile", "60", S_OK), 0);
+    assert_int_equal(told("OpenPLA.NewInstancesFile", "60 s", E_INVALIDARG), 0);
+    assert_int_equal(told("OpenPLA.LastRunResult", "anything", S_OK), 0);
+    assert_int_equal(told("OpenPLA.Other", "anything", S_OK), 0);
+}
+
+/* The record of a run in the words of GetValue. */
+static void what_a_run_leaves_is_read_by_its_key(void **state)
+{
+    struct run_record record = {.last_message = (char[]){"one counter"}, .last_result = E_ACCESSDENIED};
+    (void)state;
+    assert_null(setting_find("OpenPLA.LastRun"));
+    assert_null(setting_find("Restart"));
+    char *text = setting_find("openpla.lastrunresult")->of_run(&record);
+    assert_string_equal(text, "0x80070005");
+    memory_free(text);
+    text = setting_find("OpenPLA.LastRunMessage")->of_run(&record);
+    assert_string_equal(text, "one counter");
+    memory_free(text);
+}
+
+/* A row that is two things at once, or none, would be read as the wrong one. */
+static void every_row_is_one_thing_and_says_what_for(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        const struct setting *s = &settings[i];
+        assert_int_equal((s->words != NULL) + (s->unit != NULL) + (s->of_run != NULL), 1);
+        assert_ptr_equal(setting_find(s->key), s);
+        assert_true(strlen(s->doc) > 20);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_words_or_numbers_and_else_the_default),
+        cmocka_unit_test(commit_hears_of_what_is_not_allowed),
+        cmocka_unit_test(what_a_run_leaves_is_read_by_its_key),
+        cmocka_unit_test(every_row_is_one_thing_and_says_what_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
