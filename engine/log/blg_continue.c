@@ -67,20 +67,16 @@ static HRESULT compare_catalog(const char *path, struct etl_reader *reader, cons
     return hr;
 }
 
-static bool all_zero(const uint8_t *at, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (at[i] != 0)
-            return false;
-    return true;
-}
-
 /* Is this how the first buffer of a log begins? */
 static bool begins_like_ours(const uint8_t *bytes, size_t size)
 {
-    static const uint8_t buffer_size[4] = {0, 0, 1, 0};
-    return memcmp(bytes, buffer_size, size < sizeof buffer_size ? size : sizeof buffer_size) == 0 &&
-           (size < ETL_BUFFER_HEAD || get_u16(bytes + ETL_BUFFER_TYPE_AT) == ETL_TYPE_FILE_HEADER) &&
+    uint8_t ours[ETL_BUFFER_HEAD];
+    struct etl_buffer_header head = {.size = BLG_BUFFER_SIZE};
+    etl_buffer_header_write(&head, ours);
+    if (size >= ETL_BUFFER_HEAD)
+        etl_buffer_header_read(bytes, &head);
+    return memcmp(bytes, ours, size < sizeof head.size ? size : sizeof head.size) == 0 &&
+           (size < ETL_BUFFER_HEAD || head.type == ETL_TYPE_FILE_HEADER) &&
            (size < ETL_BUFFER_HEAD + 4 ||
             (bytes[ETL_BUFFER_HEAD + 2] == ETL_HEADER_SYSTEM_64 && bytes[ETL_BUFFER_HEAD + 3] == ETL_MARKS));
 }
@@ -88,7 +84,7 @@ static bool begins_like_ours(const uint8_t *bytes, size_t size)
 /* Does the buffer hold all that it says? */
 static bool is_whole(const uint8_t *buffer)
 {
-    const uint32_t used = etl_buffer_used(buffer);
+    const uint32_t used = etl_buffer_used(buffer, BLG_BUFFER_SIZE);
     uint32_t offset = ETL_BUFFER_HEAD, length;
     const uint8_t *event;
     while (etl_buffer_event(buffer, used, &offset, &event, &length)) {
@@ -100,19 +96,19 @@ static bool is_whole(const uint8_t *buffer)
    a readable header), at most one more, and zeros. */
 static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
 {
-    uint8_t *buffer = memory_alloc(ETL_BUFFER_SIZE);
+    uint8_t *buffer = memory_alloc(BLG_BUFFER_SIZE);
     struct file *file = NULL;
-    size_t got = ETL_BUFFER_SIZE;
+    size_t got = BLG_BUFFER_SIZE;
     if (!buffer)
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a buffer to read", path);
     HRESULT hr = file_open(path, FILE_READ, &file);
     *begun = true;
-    for (uint64_t i = 0; SUCCEEDED(hr) && *begun && got == ETL_BUFFER_SIZE; i++) {
-        hr = file_read_at(file, i * ETL_BUFFER_SIZE, buffer, ETL_BUFFER_SIZE, &got);
+    for (uint64_t i = 0; SUCCEEDED(hr) && *begun && got == BLG_BUFFER_SIZE; i++) {
+        hr = file_read_at(file, i * BLG_BUFFER_SIZE, buffer, BLG_BUFFER_SIZE, &got);
         if (SUCCEEDED(hr) && i == 0)
-            *begun = begins_like_ours(buffer, got) && (has_header || got < ETL_BUFFER_SIZE);
+            *begun = begins_like_ours(buffer, got) && (has_header || got < BLG_BUFFER_SIZE);
         else if (SUCCEEDED(hr))
-            *begun = all_zero(buffer, got) || (i == 1 && (got < ETL_BUFFER_SIZE || is_whole(buffer)));
+            *begun = etl_all_zero(buffer, got) || (i == 1 && (got < BLG_BUFFER_SIZE || is_whole(buffer)));
     }
     file_close(file);
     memory_free(buffer);
@@ -128,6 +124,10 @@ static HRESULT look_at(const char *path, const struct blg_bytes *catalog, size_t
     if (SUCCEEDED(hr)) {
         const struct etl_log *log = etl_reader_log(reader);
         hr = compare_catalog(path, reader, catalog, counters, out->instance);
+        if (hr == S_OK && log->buffer_size != BLG_BUFFER_SIZE) {
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: is no binary log with buffers of %u bytes",
+                           path, (unsigned)BLG_BUFFER_SIZE);
+        }
         if (hr == S_OK && (log->mode & ETL_MODE_CIRCULAR) != 0)
             hr = error_set(E_INVALIDARG, "%s: is a circular log; samples cannot be appended to it", path);
         out->zone = log->zone;

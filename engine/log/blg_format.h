@@ -29,6 +29,8 @@ enum { BLG_CATALOG_HEAD = 8, BLG_ENTRY_HEAD = 0x34, BLG_ENTRY_WILDCARD = 0x01, B
 /* An event of a record: the instance GUID, part number and part count behind the event's header, then the part. */
 enum { BLG_EVENT_HEAD = 0x30, BLG_PART_HEAD = BLG_EVENT_HEAD + 24, BLG_MAX_PART = 8000 };
 enum { BLG_MAX_RECORD = 0x40000000 };
+/* Of the container, as PDH has it. */
+enum { BLG_BUFFER_SIZE = 0x10000 };
 
 /* {933f3bb3-943e-490d-9ced-3cbb14c14479}, the class of all of them, as it lies in the file. */
 extern const uint8_t blg_class[16];

@@ -276,7 +276,7 @@ static HRESULT blg_append(struct log_writer *w, int64_t utc, const struct log_ce
         if (SUCCEEDED(hr)) {
             hr = etl_file_restamp(log->file, log->head.items, log->head.count);
             if (FAILED(hr))
-                etl_file_count_lost(log->file, 1);
+                etl_file_count_lost(log->file, 1, 0);
         }
     }
     if (SUCCEEDED(hr)) {
@@ -289,7 +289,7 @@ static HRESULT blg_append(struct log_writer *w, int64_t utc, const struct log_ce
         return S_FALSE;
     hr = etl_file_add(log->file, utc, log->events.items, log->events.count);
     if (FAILED(hr)) {
-        etl_file_count_lost(log->file, log->events.count);
+        etl_file_count_lost(log->file, log->events.count, 0);
         return hr;
     }
     log->sampled = true;
@@ -342,43 +342,43 @@ static HRESULT put_instance_name(const struct blg_log *log, const char *path, ch
 
 /* What the header of a log says that begins now on this host. */
 static HRESULT describe_host(struct blg_log *log, const char *path, int64_t start_utc, const struct log_zone *zone,
-                             struct etl_header *header)
+                             struct etl_log *header)
 {
-    *header = (struct etl_header){
+    *header = (struct etl_log){
         .process = log->process,
         .start_utc = start_utc,
         .start_stamp = start_utc,
         .boot_utc = clock_boot_utc(),
         .frequency = clock_frequency(),
-        .bias_minutes = zone->known ? zone->bias_minutes : clock_bias_minutes(start_utc),
-        .zone_name = zone->known ? text_copy(zone->name) : clock_zone_name(),
+        .zone.bias = zone->known ? zone->bias_minutes : clock_bias_minutes(start_utc),
+        .standard_name = zone->known ? text_copy(zone->name) : clock_zone_name(),
     };
-    return header->zone_name ? make_instance(log->instance, path, log->process)
-                             : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
+    return header->standard_name ? make_instance(log->instance, path, log->process)
+                                 : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
 }
 
 /* What the header of a copy says: the same as that of the log it is made of. */
 static HRESULT describe_original(struct blg_log *log, const char *path, const struct blg_origin *origin,
-                                 struct etl_header *header)
+                                 struct etl_log *header)
 {
     const struct etl_log *old = origin->log;
     log->process = origin->process;
     memcpy(log->instance, origin->instance, sizeof log->instance);
-    *header = (struct etl_header){
+    *header = (struct etl_log){
         .process = origin->process,
         .thread = old->thread,
         .start_utc = old->start_utc,
         .start_stamp = old->start_stamp,
         .boot_utc = old->boot_utc,
         .frequency = old->frequency,
-        .bias_minutes = origin->bias_minutes,
-        .zone_name = text_copy(old->standard_name),
+        .zone.bias = origin->bias_minutes,
+        .standard_name = text_copy(old->standard_name),
     };
-    return header->zone_name ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
+    return header->standard_name ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
 }
 
 static HRESULT create_file(struct blg_log *log, const char *path, const struct log_options *options, bool replace,
-                           struct etl_header *header)
+                           struct etl_log *header)
 {
     char *name;
     HRESULT hr = put_instance_name(log, path, &name);
@@ -386,7 +386,9 @@ static HRESULT create_file(struct blg_log *log, const char *path, const struct l
         return hr;
     header->logger_name = name;
     header->file_name = path;
-    header->log_file_mode = options->circular ? PDH_CIRCULAR_MODE : PDH_LOG_FILE_MODE;
+    header->daylight_name = header->standard_name; /* one bias, so one name */
+    header->buffer_size = BLG_BUFFER_SIZE;
+    header->mode = options->circular ? PDH_CIRCULAR_MODE : PDH_LOG_FILE_MODE;
     header->maximum_file_mb = options->circular ? (uint32_t)(options->max_bytes >> 20) : 0;
     header->processors = 1;
     header->clock = ETL_CLOCK_SYSTEM;
@@ -394,7 +396,7 @@ static HRESULT create_file(struct blg_log *log, const char *path, const struct l
     header->version_minor = 2;
     header->build = 9200;
     header->private_logger = true;
-    log->zone = (struct zone_rules){.bias = header->bias_minutes};
+    log->zone = header->zone;
     hr = etl_file_create(path, replace, header, &log->file);
     memory_free(name);
     if (FAILED(hr))
@@ -406,7 +408,7 @@ static HRESULT create_file(struct blg_log *log, const char *path, const struct l
     if (SUCCEEDED(hr))
         hr = etl_file_flush(log->file);
     if (SUCCEEDED(hr) && options->circular) {
-        hr = etl_file_make_ring(log->file, options->max_bytes / ETL_BUFFER_SIZE);
+        hr = etl_file_make_ring(log->file, options->max_bytes / BLG_BUFFER_SIZE);
         hr = FAILED(hr) ? error_prefix(hr, "%s", path) : hr;
     }
     if (FAILED(hr)) {
@@ -419,14 +421,14 @@ static HRESULT create_file(struct blg_log *log, const char *path, const struct l
 static HRESULT start_file(struct blg_log *log, const char *path, int64_t start_utc, const struct log_options *options,
                           bool replace)
 {
-    struct etl_header header;
+    struct etl_log header;
     struct blg_origin origin;
     HRESULT hr = options->copy_of && blg_reader_origin(options->copy_of, &origin)
                      ? describe_original(log, path, &origin, &header)
                      : describe_host(log, path, start_utc, &options->zone, &header);
     if (SUCCEEDED(hr))
         hr = create_file(log, path, options, replace, &header);
-    memory_free((void *)header.zone_name);
+    memory_free((void *)header.standard_name);
     return hr;
 }
 

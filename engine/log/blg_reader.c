@@ -494,11 +494,12 @@ static void blg_close(struct log_reader *base)
 static bool blg_recognises(const char *path, const uint8_t *head, size_t size)
 {
     (void)path;
-    return head && size >= ETL_BUFFER_HEAD && get_u16(head + ETL_BUFFER_TYPE_AT) == ETL_TYPE_FILE_HEADER &&
-           get_u32(head + ETL_BUFFER_SIZE_AT) >= ETL_BUFFER_HEAD &&
-           get_u32(head + ETL_BUFFER_SIZE_AT) <= ETL_LARGEST_BUFFER &&
-           get_u32(head + ETL_BUFFER_USED_AT) >= ETL_BUFFER_HEAD &&
-           get_u32(head + ETL_BUFFER_USED_AT) <= ETL_LARGEST_BUFFER;
+    struct etl_buffer_header h;
+    if (!head || size < ETL_BUFFER_HEAD)
+        return false;
+    etl_buffer_header_read(head, &h);
+    return h.type == ETL_TYPE_FILE_HEADER && h.size >= ETL_BUFFER_HEAD && h.size <= ETL_LARGEST_BUFFER &&
+           h.used >= ETL_BUFFER_HEAD && h.used <= ETL_LARGEST_BUFFER;
 }
 
 static HRESULT fill_info(struct blg_reader *r, int64_t first_local)

@@ -1,268 +1,207 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes .etl containers.
 
-   The file is a whole log after every write call: a new buffer is first written empty (that is where a full disk
-   shows), then filled in place, its events before the header that counts them, and the log file header's number of
-   buffers last. So a reader, or a crash, between any two calls finds whole buffers with whole events in them.
-   Layouts are those of Windows 8 and later, 64-bit; BuffersWritten, EndTime and EventsLost are kept true at each
-   flush. The time zone in the header is one bias, without rules of change: a reader that converts the local stamps of
-   performance logs needs exactly that.
-   A ring (a circular log) goes back to its first buffer when the file may not grow; sequence numbers tell readers the
-   order. */
+   The file is a whole log after every write call: the events of a buffer before the header that counts them, and the
+   log file header's number of buffers last. So a reader, or a crash, between any two calls finds whole buffers with
+   whole events in them.
+   Layouts are those of Windows 8 and later, 64-bit; BuffersWritten, EndTime and the losses are
+   kept true at each flush. A ring (a circular log) goes back to its first buffer when the file may not grow; sequence
+   numbers tell readers the order. */
 #include "engine/log/etl_file.h"
 
-#include "engine/log/little_endian.h"
+#include "engine/log/etl_container.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
 
-/* The log file header event: SYSTEM_TRACE_HEADER, TRACE_LOGFILE_HEADER, two texts. */
-enum { SYSTEM_HEADER = 0x20, LOGFILE_AT = ETL_BUFFER_HEAD + SYSTEM_HEADER, NAMES_AT = LOGFILE_AT + 0x118 };
-enum { STAMP_AT = 0x10, STAMP_SIZE = 8 };
-/* The part of TRACE_LOGFILE_HEADER that changes while the log grows: EndTime to EventsLost. */
-enum { PATCH_AT = LOGFILE_AT + 0x10, PATCH_SIZE = 0x24, PATCH_END = 0, PATCH_BUFFERS = 0x14, PATCH_LOST = 0x20 };
-
-struct etl_file {
-    struct file *file;
-    uint8_t *buffer;               /* the last buffer of the file as it shall be */
-    uint8_t *spare;                /* the one before it while events are being added across buffers */
-    uint32_t used;                 /* bytes of buffer in use */
-    uint32_t written;              /* of these, how many the file has; 0: its copy is not to be trusted at all */
-    uint64_t buffers;              /* whole buffers in the file, the header's included */
-    uint64_t place;                /* of buffer among them */
-    uint64_t ring_first, ring_end; /* places of the ring; 0: none */
-    bool full;                     /* nothing more goes into buffer, whatever its room */
-    uint64_t sequence;             /* of buffer */
-    int64_t utc;                   /* of the newest event */
-    bool changed;                  /* since the last flush */
-    bool torn;                     /* a failed growth left bytes behind the last buffer */
-    uint8_t patch[PATCH_SIZE];
-};
-
-static uint32_t event_space(const struct etl_event *event)
-{
-    return (event->head_size + event->data_size + 7) & ~(uint32_t)7;
-}
-
 static void free_file(struct etl_file *e)
 {
+    if (!e)
+        return;
+    etl_log_free(&e->log);
     file_close(e->file);
     memory_free(e->buffer);
     memory_free(e->spare);
     memory_free(e);
 }
 
-static void put_buffer_head(uint8_t *buffer, uint32_t used, uint64_t sequence, int64_t utc, uint16_t flags)
+void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uint8_t *buffer,
+                                struct etl_buffer_header *head)
 {
-    memset(buffer, 0, ETL_BUFFER_HEAD);
-    put_u32(buffer + ETL_BUFFER_SIZE_AT, ETL_BUFFER_SIZE);
-    put_u32(buffer + ETL_BUFFER_SAVED_AT, used);
-    put_u32(buffer + ETL_BUFFER_CURRENT_AT, used);
-    put_u64(buffer + ETL_BUFFER_TIME_AT, (uint64_t)utc);
-    put_u64(buffer + ETL_BUFFER_SEQUENCE_AT, sequence);
-    put_u32(buffer + ETL_BUFFER_STATE_AT, ETL_STATE_FLUSHED);
-    put_u32(buffer + ETL_BUFFER_USED_AT, used);
-    put_u16(buffer + ETL_BUFFER_FLAGS_AT, flags);
-}
-
-static void begin_buffer(uint8_t *buffer, uint64_t sequence, int64_t utc)
-{
-    memset(buffer, 0xFF, ETL_BUFFER_SIZE);
-    put_buffer_head(buffer, ETL_BUFFER_HEAD, sequence, utc, ETL_FLAG_PROCESSOR_INDEX);
-}
-
-static HRESULT put_name(uint8_t *buffer, uint32_t *at, const char *name)
-{
-    WCHAR *wide;
-    size_t units;
-    HRESULT hr = text_to_utf16(name ? name : "", &wide, &units);
-    if (FAILED(hr))
-        return hr;
-    /* An event's size is 16 bits, so the header event must stay below the buffer's size. */
-    if (units >= (ETL_BUFFER_SIZE - 8 - *at) / 2)
-        hr = error_set(E_INVALIDARG, "log name %s: %zu characters do not fit into a log file header", name, units);
-    else
-        for (size_t i = 0; i <= units; i++, *at += 2)
-            put_u16(buffer + *at, wide[i]);
-    memory_free(wide);
-    return hr;
-}
-
-static HRESULT put_time_zone(uint8_t *at, const struct etl_header *h)
-{
-    enum { NAME_UNITS = 32, STANDARD_NAME = 4, DAYLIGHT_NAME = 88 };
-    WCHAR *wide;
-    size_t units;
-    HRESULT hr = text_to_utf16(h->zone_name ? h->zone_name : "", &wide, &units);
-    if (FAILED(hr))
-        return hr;
-    put_u32(at, (uint32_t)h->bias_minutes);
-    for (size_t i = 0; i < units && i < NAME_UNITS - 1; i++) {
-        put_u16(at + STANDARD_NAME + 2 * i, wide[i]);
-        put_u16(at + DAYLIGHT_NAME + 2 * i, wide[i]);
-    }
-    memory_free(wide);
-    return S_OK;
+    *head = (struct etl_buffer_header){
+        .size = e->size,
+        .saved = ETL_BUFFER_HEAD,
+        .current = ETL_BUFFER_HEAD,
+        .time = etl_log_stamp(&e->log, e->log.end_utc),
+        .sequence = sequence,
+        .state = ETL_STATE_FLUSHED,
+        .used = ETL_BUFFER_HEAD,
+        .flags = ETL_FLAG_PROCESSOR_INDEX,
+    };
+    memset(buffer, 0xFF, e->size);
+    etl_buffer_header_write(head, buffer);
 }
 
 /* Fills the first buffer of the file. */
-static HRESULT put_header(uint8_t *buffer, const struct etl_header *h, uint64_t buffers)
+static HRESULT put_header(const struct etl_log *log, uint8_t *buffer)
 {
-    memset(buffer, 0xFF, ETL_BUFFER_SIZE);
-    memset(buffer + ETL_BUFFER_HEAD, 0, NAMES_AT - ETL_BUFFER_HEAD);
-    uint8_t *event = buffer + ETL_BUFFER_HEAD, *log = buffer + LOGFILE_AT;
-    put_u16(event, h->private_logger ? 0 : 2);
-    event[2] = ETL_HEADER_SYSTEM_64;
-    event[3] = ETL_MARKS;
-    put_u32(event + 0x08, h->thread);
-    put_u32(event + 0x0C, h->process);
-    put_u64(event + 0x10, (uint64_t)h->start_stamp);
-
-    put_u32(log + 0x00, ETL_BUFFER_SIZE);
-    log[4] = h->version_major;
-    log[5] = h->version_minor;
-    log[6] = 1; /* version 1.5 of the format */
-    log[7] = 5;
-    put_u32(log + 0x08, h->build);
-    put_u32(log + 0x0C, h->processors);
-    put_u64(log + 0x10, (uint64_t)h->start_utc);
-    put_u32(log + 0x18, 156250); /* TimerResolution, 100 ns */
-    put_u32(log + 0x1C, h->maximum_file_mb);
-    put_u32(log + 0x20, h->log_file_mode);
-    put_u32(log + 0x24, (uint32_t)buffers);
-    put_u32(log + 0x28, 1); /* StartBuffers */
-    put_u32(log + 0x2C, 8); /* PointerSize */
-    put_u64(log + 0xF8, (uint64_t)h->boot_utc);
-    put_u64(log + 0x100, (uint64_t)h->frequency);
-    put_u64(log + 0x108, (uint64_t)h->start_utc);
-    put_u32(log + 0x110, h->clock);
-    HRESULT hr = put_time_zone(log + 0x48, h);
-    uint32_t end = NAMES_AT;
-    if (SUCCEEDED(hr))
-        hr = put_name(buffer, &end, h->logger_name);
-    if (SUCCEEDED(hr))
-        hr = put_name(buffer, &end, h->file_name);
+    uint32_t length;
+    memset(buffer, 0xFF, log->buffer_size);
+    HRESULT hr = etl_log_write(log, buffer + ETL_BUFFER_HEAD, etl_buffer_max_event(log->buffer_size), &length);
     if (FAILED(hr))
         return hr;
-    put_u16(event + 4, (uint16_t)(end - ETL_BUFFER_HEAD));
-    for (; (end & 7) != 0; end++)
-        buffer[end] = 0;
-    put_buffer_head(buffer, end, 0, 0, h->private_logger ? ETL_FLAG_LAST : ETL_FLAG_LAST | ETL_FLAG_PROCESSOR_INDEX);
-    put_u16(buffer + ETL_BUFFER_TYPE_AT, ETL_TYPE_FILE_HEADER);
-    if (h->private_logger) {
-        put_u32(buffer + ETL_BUFFER_CURRENT_AT, 0);
-        put_u32(buffer + ETL_BUFFER_STATE_AT, 0);
-    }
+    const uint32_t used = ETL_BUFFER_HEAD + ((length + 7) & ~(uint32_t)7);
+    memset(buffer + ETL_BUFFER_HEAD + length, 0, used - ETL_BUFFER_HEAD - length);
+    const struct etl_buffer_header head = {
+        .size = log->buffer_size,
+        .saved = used,
+        .current = log->private_logger ? 0 : used,
+        .state = log->private_logger ? 0 : ETL_STATE_FLUSHED,
+        .used = used,
+        .flags = log->private_logger ? ETL_FLAG_LAST : ETL_FLAG_LAST | ETL_FLAG_PROCESSOR_INDEX,
+        .type = ETL_TYPE_FILE_HEADER,
+    };
+    etl_buffer_header_write(&head, buffer);
     return S_OK;
 }
 
-static struct etl_file *new_file(void)
+static HRESULT new_file(const char *path, uint32_t size, struct etl_file **out)
 {
     struct etl_file *e = memory_zero(1, sizeof *e);
-    if (!e)
-        return NULL;
-    e->buffer = memory_alloc(ETL_BUFFER_SIZE);
-    e->spare = memory_alloc(ETL_BUFFER_SIZE);
-    if (!e->buffer || !e->spare) {
-        free_file(e);
-        return NULL;
-    }
-    return e;
-}
-
-HRESULT etl_file_create(const char *path, bool replace, const struct etl_header *header, struct etl_file **out)
-{
-    struct etl_file *e = new_file();
-    if (!e)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a log file's buffers", path);
-    e->buffers = 2;
-    e->place = 1;
-    e->sequence = 1;
-    e->utc = header->start_utc;
-    e->used = e->written = ETL_BUFFER_HEAD;
-    HRESULT hr = put_header(e->spare, header, e->buffers);
-    if (SUCCEEDED(hr)) {
-        memcpy(e->patch, e->spare + PATCH_AT, PATCH_SIZE);
-        begin_buffer(e->buffer, e->sequence, e->utc);
-        hr = file_open(path, replace ? FILE_REPLACE : FILE_CREATE_NEW, &e->file);
-    }
-    if (FAILED(hr)) {
-        free_file(e);
-        return hr;
-    }
-    hr = file_write_at(e->file, 0, e->spare, ETL_BUFFER_SIZE);
-    if (SUCCEEDED(hr))
-        hr = file_write_at(e->file, ETL_BUFFER_SIZE, e->buffer, ETL_BUFFER_SIZE);
-    if (FAILED(hr)) {
-        free_file(e);
-        (void)file_delete(path);
-        return hr;
-    }
     *out = e;
-    return S_OK;
+    if (e) {
+        e->size = size;
+        e->buffer = memory_alloc(size);
+        e->spare = memory_alloc(size);
+    }
+    if (e && e->buffer && e->spare)
+        return S_OK;
+    return error_set(E_OUTOFMEMORY, "%s: out of memory for a log file's buffers of %u bytes", path, (unsigned)size);
 }
 
-static HRESULT damaged(const char *path, uint64_t buffer)
+static bool is_size(uint32_t size)
+{
+    return size >= ETL_SMALLEST_BUFFER && size <= ETL_LARGEST_BUFFER && size % ETL_BUFFER_UNIT == 0;
+}
+
+/* Version 2.0 of the format is for what readers of 1.5 do not know. */
+static void complete(struct etl_log *log)
+{
+    enum { LARGEST_1_5 = 1024 * 1024, MOST_PROCESSORS_1_5 = 256 };
+    const bool large = log->buffer_size > LARGEST_1_5 || log->processors > MOST_PROCESSORS_1_5;
+    log->sub_version = large ? 2 : 1;
+    log->sub_minor = large ? 0 : 5;
+    log->end_utc = log->start_utc;
+    log->timer_resolution = 156250;
+    log->buffers_written = 2;
+    log->events_lost = log->buffers_lost = 0;
+    log->pointer_size = 8;
+}
+
+static HRESULT create(struct etl_file *e, const char *path, bool replace, const struct etl_log *log)
+{
+    e->buffers = 2;
+    e->place = e->sequence = 1;
+    e->written = ETL_BUFFER_HEAD;
+    e->log = *log;
+    complete(&e->log);
+    HRESULT hr = put_header(&e->log, e->spare);
+    e->log.standard_name = e->log.daylight_name = e->log.logger_name = e->log.file_name = NULL;
+    if (FAILED(hr))
+        return hr;
+    memcpy(e->event, e->spare + ETL_BUFFER_HEAD, sizeof e->event);
+    etl_container_begin_buffer(e, e->sequence, e->buffer, &e->head);
+    hr = file_open(path, replace ? FILE_REPLACE : FILE_CREATE_NEW, &e->file);
+    if (FAILED(hr))
+        return hr;
+    hr = file_write_at(e->file, 0, e->spare, e->size);
+    if (SUCCEEDED(hr))
+        hr = file_write_at(e->file, e->size, e->buffer, e->size);
+    if (FAILED(hr)) {
+        file_close(e->file);
+        e->file = NULL;
+        (void)file_delete(path);
+    }
+    return hr;
+}
+
+HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out)
+{
+    if (!is_size(log->buffer_size)) {
+        return error_set(E_INVALIDARG, "%s: a buffer size of %u bytes is none of the whole KB from %u to %u", path,
+                         (unsigned)log->buffer_size, ETL_SMALLEST_BUFFER / ETL_BUFFER_UNIT,
+                         ETL_LARGEST_BUFFER / ETL_BUFFER_UNIT);
+    }
+    struct etl_file *e;
+    HRESULT hr = new_file(path, log->buffer_size, &e);
+    if (SUCCEEDED(hr))
+        hr = create(e, path, replace, log);
+    if (FAILED(hr))
+        free_file(e);
+    else
+        *out = e;
+    return hr;
+}
+
+static HRESULT damaged(const struct etl_file *e, const char *path, uint64_t buffer)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: buffer %llu, at byte %llu, is damaged", path,
-                     (unsigned long long)buffer, (unsigned long long)buffer * ETL_BUFFER_SIZE);
+                     (unsigned long long)buffer, (unsigned long long)buffer * e->size);
 }
 
-/* The file's first buffer, into e->spare. */
+static HRESULT no_container(const char *path)
+{
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: is no log file that events can be added to", path);
+}
+
+/* The file's first buffer, by way of e->spare. */
 static HRESULT load_header(struct etl_file *e, struct file *file, const char *path)
 {
     size_t got;
-    HRESULT hr = file_read_at(file, 0, e->spare, ETL_BUFFER_SIZE, &got);
+    HRESULT hr = file_read_at(file, 0, e->spare, e->size, &got);
     if (FAILED(hr))
         return hr;
     uint32_t offset = ETL_BUFFER_HEAD, length = 0;
     const uint8_t *event = NULL;
-    uint32_t used = got == ETL_BUFFER_SIZE ? etl_buffer_used(e->spare) : 0;
-    if (used == 0 || get_u16(e->spare + ETL_BUFFER_TYPE_AT) != ETL_TYPE_FILE_HEADER ||
-        !etl_buffer_event(e->spare, used, &offset, &event, &length) || event[2] != ETL_HEADER_SYSTEM_64 ||
-        length < NAMES_AT - ETL_BUFFER_HEAD || get_u32(e->spare + LOGFILE_AT) != ETL_BUFFER_SIZE) {
-        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: is not a binary log with buffers of %u bytes",
-                         path, (unsigned)ETL_BUFFER_SIZE);
-    }
-    memcpy(e->patch, e->spare + PATCH_AT, PATCH_SIZE);
-    return S_OK;
+    const uint32_t used = got == e->size ? etl_buffer_used(e->spare, e->size) : 0;
+    if (!etl_buffer_event(e->spare, used, &offset, &event, &length) || length < ETL_LOG_HEAD)
+        return no_container(path);
+    hr = etl_log_read(path, event, length, &e->log);
+    if (FAILED(hr))
+        return hr;
+    memcpy(e->event, event, sizeof e->event);
+    return e->log.buffer_size == e->size && e->log.pointer_size == 8 ? S_OK : no_container(path);
 }
 
-static bool all_zero(const uint8_t *at, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (at[i] != 0)
-            return false;
-    return true;
-}
-
-/* Looks for the end of the last record in buffer `place`, into e->used. 0: there is none. */
+/* Looks for the end of the last record in buffer `place`, into e->head.used. 0: there is none. */
 static HRESULT load_buffer(struct etl_file *e, struct file *file, const char *path, uint64_t place,
                            etl_ends_record *ends)
 {
     size_t got;
-    e->used = 0;
-    HRESULT hr = file_read_at(file, place * ETL_BUFFER_SIZE, e->buffer, ETL_BUFFER_SIZE, &got);
-    if (FAILED(hr) || got < ETL_BUFFER_HEAD || all_zero(e->buffer, ETL_BUFFER_HEAD))
+    HRESULT hr = file_read_at(file, place * e->size, e->buffer, e->size, &got);
+    e->head.used = 0;
+    if (FAILED(hr) || got < ETL_BUFFER_HEAD || etl_all_zero(e->buffer, ETL_BUFFER_HEAD))
         return hr;
-    const bool cut = got < ETL_BUFFER_SIZE;
-    const uint32_t used = etl_buffer_used(e->buffer);
-    if (used == 0 || get_u16(e->buffer + ETL_BUFFER_TYPE_AT) != 0)
-        return cut ? S_OK : damaged(path, place);
+    const bool cut = got < e->size;
+    const uint32_t used = etl_buffer_used(e->buffer, e->size);
+    etl_buffer_header_read(e->buffer, &e->head);
+    e->head.used = 0;
+    if (used == 0 || e->head.type != ETL_TYPE_EVENTS)
+        return cut ? S_OK : damaged(e, path, place);
     uint32_t offset = ETL_BUFFER_HEAD, length;
     const uint8_t *event;
     const uint32_t there = used < got ? used : (uint32_t)got;
     while (etl_buffer_event(e->buffer, there, &offset, &event, &length)) {
-        if (ends(event, length)) {
-            e->used = (offset + 7) & ~(uint32_t)7; /* the padding may be cut */
-            memset(e->buffer + (event - e->buffer) + length, 0, e->used - (uint32_t)(event - e->buffer) - length);
+        if (!ends || ends(event, length)) {
+            e->head.used = (offset + 7) & ~(uint32_t)7; /* the padding may be cut */
+            memset(e->buffer + (event - e->buffer) + length, 0, e->head.used - (uint32_t)(event - e->buffer) - length);
         }
     }
-    return cut || offset == used ? S_OK : damaged(path, place);
+    return cut || offset == used ? S_OK : damaged(e, path, place);
 }
 
-/* Reads what is needed to go on: the header's changing part, and the buffer that the last record ends in. */
+/* Reads what is needed to go on: the header, and the buffer that the last record ends in. */
 static HRESULT load_end(struct etl_file *e, struct file *file, const char *path, etl_ends_record *ends)
 {
     uint64_t size;
@@ -271,10 +210,10 @@ static HRESULT load_end(struct etl_file *e, struct file *file, const char *path,
         hr = load_header(e, file, path);
     if (FAILED(hr))
         return hr;
-    uint64_t place = (size + ETL_BUFFER_SIZE - 1) / ETL_BUFFER_SIZE;
-    while (SUCCEEDED(hr) && e->used == 0 && --place > 0)
+    uint64_t place = (size + e->size - 1) / e->size;
+    while (SUCCEEDED(hr) && e->head.used == 0 && --place > 0)
         hr = load_buffer(e, file, path, place, ends);
-    if (SUCCEEDED(hr) && e->used == 0) {
+    if (SUCCEEDED(hr) && e->head.used == 0) {
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: %llu bytes hold no record to append to", path,
                        (unsigned long long)size);
     }
@@ -282,97 +221,112 @@ static HRESULT load_end(struct etl_file *e, struct file *file, const char *path,
         return hr;
     e->place = place;
     e->buffers = place + 1;
-    e->torn = size != e->buffers * ETL_BUFFER_SIZE;
-    e->changed = e->torn || e->used != etl_buffer_used(e->buffer);
-    memset(e->buffer + e->used, 0xFF, ETL_BUFFER_SIZE - e->used);
-    e->sequence = get_u64(e->buffer + ETL_BUFFER_SEQUENCE_AT);
-    e->utc = (int64_t)get_u64(e->patch + PATCH_END);
+    e->torn = size != e->buffers * e->size;
+    e->changed = e->torn || e->head.used != etl_buffer_used(e->buffer, e->size);
+    e->head.flags |= ETL_FLAG_PROCESSOR_INDEX;
+    memset(e->buffer + e->head.used, 0xFF, e->size - e->head.used);
+    e->sequence = e->head.sequence > place ? e->head.sequence : place;
     e->written = 0;
     return S_OK;
 }
 
+/* Of an existing file: its size of buffers, and what load_end reads. */
+static HRESULT load(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out)
+{
+    uint8_t bytes[ETL_BUFFER_HEAD];
+    struct etl_buffer_header head;
+    size_t got;
+    HRESULT hr = file_read_at(file, 0, bytes, sizeof bytes, &got);
+    if (FAILED(hr))
+        return hr;
+    etl_buffer_header_read(bytes, &head);
+    if (got < sizeof bytes || !is_size(head.size) || head.type != ETL_TYPE_FILE_HEADER)
+        return no_container(path);
+    hr = new_file(path, head.size, out);
+    return SUCCEEDED(hr) ? load_end(*out, file, path, ends) : hr;
+}
+
 HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file **out)
 {
-    struct etl_file *e = new_file();
-    if (!e)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a log file's buffers", path);
+    struct etl_file *e = NULL;
     struct file *old;
     HRESULT hr = file_open(path, FILE_READ, &old);
     if (SUCCEEDED(hr)) {
-        hr = load_end(e, old, path, ends);
+        hr = load(old, path, ends, &e);
         file_close(old);
     }
     if (SUCCEEDED(hr))
         hr = file_open(path, FILE_APPEND, &e->file);
-    if (FAILED(hr)) {
+    if (FAILED(hr))
         free_file(e);
-        return hr;
-    }
-    *out = e;
-    return S_OK;
+    else
+        *out = e;
+    return hr;
+}
+
+/* A buffer without events: one that comes whole may have its place. */
+static bool is_empty(const struct etl_file *e)
+{
+    return e->head.used == ETL_BUFFER_HEAD && !e->given;
 }
 
 HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers)
 {
-    if (max_buffers < e->buffers + 2) {
+    const uint64_t first = is_empty(e) ? e->place : e->buffers;
+    if (max_buffers < first + 2) {
         return error_set(
-            E_INVALIDARG,
-            "a circular log of %llu bytes is too small; its catalog needs %llu, and its samples %u at least",
-            (unsigned long long)max_buffers * ETL_BUFFER_SIZE, (unsigned long long)e->buffers * ETL_BUFFER_SIZE,
-            2 * (unsigned)ETL_BUFFER_SIZE);
+            E_INVALIDARG, "a circular log of %llu bytes is too small; what stays needs %llu, and its ring %u at least",
+            (unsigned long long)max_buffers * e->size, (unsigned long long)first * e->size, 2 * (unsigned)e->size);
     }
-    e->ring_first = e->buffers;
+    e->ring_first = first;
     e->ring_end = max_buffers;
-    e->full = true;
+    e->full = first != e->place;
     return S_OK;
 }
 
 static uint64_t buffer_offset(const struct etl_file *e)
 {
-    return e->place * ETL_BUFFER_SIZE;
+    return e->place * e->size;
 }
 
-/* The place behind `place`. */
-static uint64_t next_place(const struct etl_file *e, uint64_t place)
+uint64_t etl_container_next_place(const struct etl_file *e, uint64_t place)
 {
     return e->ring_end != 0 && place + 1 == e->ring_end ? e->ring_first : place + 1;
 }
 
-/* Bytes that the present buffer still takes. */
-static uint32_t room(const struct etl_file *e)
+HRESULT etl_container_write_buffer(struct etl_file *e, bool last)
 {
-    return e->full ? 0 : ETL_BUFFER_SIZE - e->used;
-}
-
-/* Brings the last buffer of the file up to date: its new events, then its header. */
-static HRESULT write_buffer(struct etl_file *e, uint16_t flags)
-{
-    put_buffer_head(e->buffer, e->used, e->sequence, e->utc, flags);
+    e->head.saved = e->head.current = e->head.used;
+    e->head.flags = (uint16_t)((e->head.flags & ~ETL_FLAG_LAST) | (last ? ETL_FLAG_LAST : 0));
+    if (!e->given)
+        e->head.time = etl_log_stamp(&e->log, e->log.end_utc);
+    etl_buffer_header_write(&e->head, e->buffer);
     HRESULT hr = S_OK;
     if (e->written == 0) {
-        hr = file_write_at(e->file, buffer_offset(e), e->buffer, ETL_BUFFER_SIZE);
+        hr = file_write_at(e->file, buffer_offset(e), e->buffer, e->size);
     } else {
-        if (e->used > e->written)
-            hr = file_write_at(e->file, buffer_offset(e) + e->written, e->buffer + e->written, e->used - e->written);
+        if (e->head.used > e->written)
+            hr = file_write_at(e->file, buffer_offset(e) + e->written, e->buffer + e->written,
+                               e->head.used - e->written);
         if (SUCCEEDED(hr))
             hr = file_write_at(e->file, buffer_offset(e), e->buffer, ETL_BUFFER_HEAD);
     }
     if (SUCCEEDED(hr))
-        e->written = e->used;
+        e->written = e->head.used;
     return hr;
 }
 
-static HRESULT write_patch(struct etl_file *e)
+HRESULT etl_container_write_counts(struct etl_file *e)
 {
-    put_u64(e->patch + PATCH_END, (uint64_t)e->utc);
-    put_u32(e->patch + PATCH_BUFFERS, (uint32_t)e->buffers);
-    return file_write_at(e->file, PATCH_AT, e->patch, PATCH_SIZE);
+    e->log.buffers_written = (uint32_t)e->buffers;
+    etl_log_write_counts(&e->log, e->event);
+    return file_write_at(e->file, ETL_BUFFER_HEAD, e->event, sizeof e->event);
 }
 
-static HRESULT cut_torn_end(struct etl_file *e)
+HRESULT etl_container_cut_torn_end(struct etl_file *e)
 {
     if (e->torn) {
-        HRESULT hr = file_set_size(e->file, e->buffers * ETL_BUFFER_SIZE);
+        HRESULT hr = file_set_size(e->file, e->buffers * e->size);
         if (FAILED(hr))
             return hr;
         e->torn = false;
@@ -380,162 +334,90 @@ static HRESULT cut_torn_end(struct etl_file *e)
     return S_OK;
 }
 
-/* Takes the place of `count` more buffers by writing them empty. e->spare serves. */
-static HRESULT reserve(struct etl_file *e, uint64_t count)
-{
-    HRESULT hr = cut_torn_end(e);
-    uint64_t place = e->place;
-    for (uint64_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        place = next_place(e, place);
-        begin_buffer(e->spare, e->sequence + 1 + i, e->utc);
-        hr = file_write_at(e->file, place * ETL_BUFFER_SIZE, e->spare, ETL_BUFFER_SIZE);
-        e->torn = e->torn || place >= e->buffers; /* until the buffers count */
-    }
-    return hr;
-}
-
-/* Copies events into the buffer until one does not fit; returns the index of that one. */
-static size_t fill(struct etl_file *e, const struct etl_event *events, size_t count, size_t i)
-{
-    for (; i < count && event_space(&events[i]) <= room(e); i++) {
-        const struct etl_event *event = &events[i];
-        uint8_t *at = e->buffer + e->used;
-        uint32_t space = event_space(event);
-        memcpy(at, event->head, event->head_size);
-        if (event->data_size != 0)
-            memcpy(at + event->head_size, event->data, event->data_size);
-        memset(at + event->head_size + event->data_size, 0, space - event->head_size - event->data_size);
-        e->used += space;
-    }
-    return i;
-}
-
-static void swap_buffers(struct etl_file *e)
+void etl_container_swap(struct etl_file *e)
 {
     uint8_t *other = e->spare;
     e->spare = e->buffer;
     e->buffer = other;
 }
 
-static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count,
-                          uint64_t new_buffers)
+/* Puts the whole buffer in e->spare at `place`. Where there is one already it is emptied first and its header comes
+   last, so that no header ever counts events of another buffer. */
+static HRESULT place_buffer(struct etl_file *e, uint64_t place, const struct etl_buffer_header *head)
 {
-    const uint64_t old_buffers = e->buffers, old_place = e->place, old_sequence = e->sequence;
-    const bool old_full = e->full;
-    const int64_t old_utc = e->utc;
-    const uint32_t old_used = e->used;
-    e->utc = utc;
-    HRESULT hr = reserve(e, new_buffers);
-    if (FAILED(hr)) {
-        e->utc = old_utc;
-        (void)cut_torn_end(e); /* if it fails: tried again with the next growth and flush */
+    const uint64_t at = place * e->size;
+    if (place == e->buffers) {
+        HRESULT hr = file_write_at(e->file, at, e->spare, e->size);
+        e->torn = FAILED(hr);
         return hr;
     }
-    size_t i = fill(e, events, count, 0);
-    hr = write_buffer(e, ETL_FLAG_PROCESSOR_INDEX);
-    swap_buffers(e); /* the first one is kept for a way back */
-    while (SUCCEEDED(hr) && i < count) {
-        e->place = next_place(e, e->place);
-        e->buffers += e->place == e->buffers;
-        e->sequence++;
-        e->full = false;
-        begin_buffer(e->buffer, e->sequence, utc);
-        e->used = e->written = ETL_BUFFER_HEAD;
-        i = fill(e, events, count, i);
-        hr = write_buffer(e, i == count ? ETL_FLAG_PROCESSOR_INDEX | ETL_FLAG_LAST : ETL_FLAG_PROCESSOR_INDEX);
-    }
+    uint8_t bytes[ETL_BUFFER_HEAD];
+    struct etl_buffer_header empty = *head;
+    empty.saved = empty.current = empty.used = ETL_BUFFER_HEAD;
+    etl_buffer_header_write(&empty, bytes);
+    HRESULT hr = file_write_at(e->file, at, bytes, sizeof bytes);
     if (SUCCEEDED(hr))
-        hr = write_patch(e);
-    if (SUCCEEDED(hr)) {
-        e->torn = false;
-        e->changed = false;
-        return S_OK;
-    }
-    swap_buffers(e);
-    e->buffers = old_buffers;
-    e->place = old_place;
-    e->full = old_full;
-    e->sequence = old_sequence;
-    e->utc = old_utc;
-    e->used = old_used;
-    memset(e->buffer + old_used, 0xFF, ETL_BUFFER_SIZE - old_used);
-    e->written = 0;
-    e->changed = true;
-    e->torn = true;
-    (void)etl_file_flush(e); /* what cannot be mended now is mended by the next flush */
-    return hr;
+        hr = file_write_at(e->file, at + ETL_BUFFER_HEAD, e->spare + ETL_BUFFER_HEAD, e->size - ETL_BUFFER_HEAD);
+    return SUCCEEDED(hr) ? file_write_at(e->file, at, e->spare, ETL_BUFFER_HEAD) : hr;
 }
 
-static uint64_t buffers_needed(uint32_t free, const struct etl_event *events, size_t count)
+HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
-    uint64_t needed = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t space = event_space(&events[i]);
-        if (space > free) {
-            needed++;
-            free = ETL_MAX_EVENT;
-        }
-        free -= space;
+    if (head->used < ETL_BUFFER_HEAD || head->used > e->size || (head->used & 7) != 0) {
+        return error_set(E_INVALIDARG, "%u bytes in use are none of a buffer of %u bytes", (unsigned)head->used,
+                         (unsigned)e->size);
     }
-    return needed;
-}
-
-HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (events[i].data_size > ETL_MAX_EVENT || event_space(&events[i]) > ETL_MAX_EVENT) {
-            return error_set(E_INVALIDARG, "an event of %u bytes does not fit into a buffer of %u",
-                             (unsigned)(events[i].head_size + events[i].data_size), (unsigned)ETL_BUFFER_SIZE);
-        }
-    }
-    if (utc < e->utc)
-        utc = e->utc; /* the clock was set back; buffers' times may not fall */
-    uint64_t new_buffers = buffers_needed(room(e), events, count);
-    if (new_buffers != 0)
-        return add_across(e, utc, events, count, new_buffers);
-    (void)fill(e, events, count, 0);
-    e->utc = utc;
+    const bool replaces = is_empty(e);
+    const uint64_t place = replaces ? e->place : etl_container_next_place(e, e->place);
+    struct etl_buffer_header whole = *head;
+    whole.size = e->size;
+    whole.saved = whole.current = whole.used;
+    whole.state = ETL_STATE_FLUSHED;
+    whole.flags = (uint16_t)((whole.flags & ~ETL_FLAG_LAST) | ETL_FLAG_PROCESSOR_INDEX);
+    etl_buffer_header_write(&whole, e->spare);
+    memcpy(e->spare + ETL_BUFFER_HEAD, bytes + ETL_BUFFER_HEAD, whole.used - ETL_BUFFER_HEAD);
+    memset(e->spare + whole.used, 0xFF, e->size - whole.used);
+    HRESULT hr = etl_container_cut_torn_end(e);
+    if (SUCCEEDED(hr) && !replaces && (e->written != e->head.used || (e->head.flags & ETL_FLAG_LAST) != 0))
+        hr = etl_container_write_buffer(e, false);
+    if (SUCCEEDED(hr))
+        hr = place_buffer(e, place, &whole);
     e->changed = true;
+    if (FAILED(hr)) {
+        e->written = replaces ? 0 : e->written;
+        (void)etl_container_cut_torn_end(e); /* if it fails: tried again with the next growth and flush */
+        return hr;
+    }
+    etl_container_swap(e);
+    e->head = whole;
+    e->written = whole.used;
+    e->buffers += place == e->buffers;
+    e->place = place;
+    e->sequence = whole.sequence > e->sequence ? whole.sequence : e->sequence;
+    e->log.end_utc = utc > e->log.end_utc ? utc : e->log.end_utc;
+    e->full = e->given = true;
     return S_OK;
 }
 
-HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, size_t count)
+static void count(uint32_t *to, size_t more)
 {
-    uint64_t buffer = 1;
-    uint32_t used = ETL_BUFFER_HEAD;
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *stamp = events[i].head + STAMP_AT;
-        uint32_t space = event_space(&events[i]);
-        if (space > ETL_BUFFER_SIZE - used) {
-            buffer++;
-            used = ETL_BUFFER_HEAD;
-        }
-        if (buffer == e->place)
-            memcpy(e->buffer + used + STAMP_AT, stamp, STAMP_SIZE);
-        if (buffer < e->place || used < e->written) {
-            HRESULT hr = file_write_at(e->file, buffer * ETL_BUFFER_SIZE + used + STAMP_AT, stamp, STAMP_SIZE);
-            if (FAILED(hr))
-                return hr;
-        }
-        used += space;
-    }
-    return S_OK;
+    *to = more < UINT32_MAX - *to ? *to + (uint32_t)more : UINT32_MAX;
 }
 
-void etl_file_count_lost(struct etl_file *e, size_t events)
+void etl_file_count_lost(struct etl_file *e, size_t events, size_t buffers)
 {
-    uint32_t lost = get_u32(e->patch + PATCH_LOST);
-    put_u32(e->patch + PATCH_LOST, events < UINT32_MAX - lost ? lost + (uint32_t)events : UINT32_MAX);
+    count(&e->log.events_lost, events);
+    count(&e->log.buffers_lost, buffers);
     e->changed = true;
 }
 
 HRESULT etl_file_flush(struct etl_file *e)
 {
-    HRESULT cut = cut_torn_end(e), hr = S_OK;
+    HRESULT cut = etl_container_cut_torn_end(e), hr = S_OK;
     if (e->changed) {
-        hr = write_buffer(e, ETL_FLAG_PROCESSOR_INDEX | ETL_FLAG_LAST);
+        hr = etl_container_write_buffer(e, true);
         if (SUCCEEDED(hr))
-            hr = write_patch(e);
+            hr = etl_container_write_counts(e);
         e->changed = FAILED(hr);
     }
     return FAILED(hr) ? hr : cut;
@@ -543,20 +425,7 @@ HRESULT etl_file_flush(struct etl_file *e)
 
 uint64_t etl_file_size(const struct etl_file *e)
 {
-    return e->buffers * ETL_BUFFER_SIZE;
-}
-
-uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count)
-{
-    const uint64_t needed = buffers_needed(room(e), events, count);
-    if (e->ring_end == 0)
-        return (e->buffers + needed) * ETL_BUFFER_SIZE;
-    /* The present buffer may not be overwritten by the events that begin in it. */
-    const bool outside = e->place < e->ring_first;
-    if (needed > e->ring_end - e->ring_first - (outside ? 0 : 1))
-        return UINT64_MAX;
-    const uint64_t buffers = e->buffers + needed;
-    return (buffers < e->ring_end ? buffers : e->ring_end) * ETL_BUFFER_SIZE;
+    return e->buffers * e->size;
 }
 
 HRESULT etl_file_close(struct etl_file *e)
@@ -566,12 +435,4 @@ HRESULT etl_file_close(struct etl_file *e)
     HRESULT hr = etl_file_flush(e);
     free_file(e);
     return hr;
-}
-
-uint32_t etl_buffer_used(const uint8_t *buffer)
-{
-    uint32_t used = get_u32(buffer + ETL_BUFFER_USED_AT);
-    bool ours = get_u32(buffer + ETL_BUFFER_SIZE_AT) == ETL_BUFFER_SIZE && used >= ETL_BUFFER_HEAD &&
-                used <= ETL_BUFFER_SIZE && (used & 7) == 0;
-    return ours ? used : 0;
 }

@@ -1,13 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the log file header of either pointer size, and converts its clock. */
+/* Reads and writes the log file header of either pointer size, and converts its clock. */
 #include "engine/log/etl_header.h"
 
 #include "engine/log/etl_record.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/error.h"
 #include "engine/os/memory.h"
+#include "engine/os/text.h"
+
+#include <string.h>
 
 enum { SYSTEM_HEAD = 0x20, NAMES_AT_32 = 0x110, NAMES_AT_64 = 0x118, ZONE_NAME_UNITS = 32 };
+/* Fields of TRACE_LOGFILE_HEADER. Behind the two name slots everything of the 32-bit form lies SHIFT_32 bytes earlier.
+ */
+enum {
+    SIZE_AT = 0x00,
+    VERSION_AT = 0x04,
+    BUILD_AT = 0x08,
+    PROCESSORS_AT = 0x0C,
+    END_AT = 0x10,
+    RESOLUTION_AT = 0x18,
+    MAXIMUM_FILE_AT = 0x1C,
+    MODE_AT = 0x20,
+    BUFFERS_AT = 0x24,
+    START_BUFFERS_AT = 0x28,
+    POINTER_AT = 0x2C,
+    EVENTS_LOST_AT = 0x30,
+    CPU_MHZ_AT = 0x34,
+    ZONE_AT = 0x48,
+    BOOT_AT = 0xF8,
+    FREQUENCY_AT = 0x100,
+    START_AT = 0x108,
+    CLOCK_AT = 0x110,
+    BUFFERS_LOST_AT = 0x114,
+    SHIFT_32 = 8,
+};
+/* Fields of its TIME_ZONE_INFORMATION. */
+enum {
+    STANDARD_NAME_AT = 0x04,
+    TO_STANDARD_AT = 0x44,
+    STANDARD_BIAS_AT = 0x54,
+    DAYLIGHT_NAME_AT = 0x58,
+    TO_DAYLIGHT_AT = 0x98,
+    DAYLIGHT_BIAS_AT = 0xA8,
+};
+/* Of SYSTEM_TRACE_HEADER. */
+enum { LENGTH_AT = 0x04, HOOK_AT = 0x06, THREAD_AT = 0x08, PROCESS_AT = 0x0C, STAMP_AT = 0x10 };
 #define TICKS_PER_SECOND INT64_C(10000000)
 
 static struct zone_change read_change(const uint8_t *at)
@@ -18,7 +56,7 @@ static struct zone_change read_change(const uint8_t *at)
 }
 
 /* A name in a field of fixed size, or up to the end of the event when it has no NUL. */
-static bool read_name(const uint8_t *at, size_t room, char **out, size_t *bytes)
+static bool read_name(const uint8_t *at, size_t room, const char **out, size_t *bytes)
 {
     size_t units;
     if (!etl_text_length(at, room, &units))
@@ -32,52 +70,52 @@ static bool read_zone(const uint8_t *at, struct etl_log *out)
 {
     size_t bytes;
     out->zone.bias = (int32_t)get_u32(at);
-    out->zone.to_standard = read_change(at + 0x44);
-    out->zone.standard_bias = (int32_t)get_u32(at + 0x54);
-    out->zone.to_daylight = read_change(at + 0x98);
-    out->zone.daylight_bias = (int32_t)get_u32(at + 0xA8);
-    return read_name(at + 0x04, ZONE_NAME_UNITS * sizeof(uint16_t), &out->standard_name, &bytes) &&
-           read_name(at + 0x58, ZONE_NAME_UNITS * sizeof(uint16_t), &out->daylight_name, &bytes);
+    out->zone.to_standard = read_change(at + TO_STANDARD_AT);
+    out->zone.standard_bias = (int32_t)get_u32(at + STANDARD_BIAS_AT);
+    out->zone.to_daylight = read_change(at + TO_DAYLIGHT_AT);
+    out->zone.daylight_bias = (int32_t)get_u32(at + DAYLIGHT_BIAS_AT);
+    return read_name(at + STANDARD_NAME_AT, ZONE_NAME_UNITS * sizeof(uint16_t), &out->standard_name, &bytes) &&
+           read_name(at + DAYLIGHT_NAME_AT, ZONE_NAME_UNITS * sizeof(uint16_t), &out->daylight_name, &bytes);
 }
 
 HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, struct etl_log *out)
 {
     const uint8_t *log = event + SYSTEM_HEAD;
-    const uint32_t pointer = size < SYSTEM_HEAD + 0x30 ? 0 : get_u32(log + 0x2C);
+    const uint32_t pointer = size < SYSTEM_HEAD + EVENTS_LOST_AT ? 0 : get_u32(log + POINTER_AT);
     const uint32_t names_at = pointer == 4 ? NAMES_AT_32 : NAMES_AT_64;
-    if ((event[2] != ETL_HEADER_SYSTEM_32 && event[2] != ETL_HEADER_SYSTEM_64) || get_u16(event + 6) != 0 ||
+    if ((event[2] != ETL_HEADER_SYSTEM_32 && event[2] != ETL_HEADER_SYSTEM_64) || get_u16(event + HOOK_AT) != 0 ||
         (pointer != 4 && pointer != 8) || size < SYSTEM_HEAD + names_at)
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: its first event is no log file header", path);
-    /* Behind the two name slots everything of the 32-bit form lies 8 bytes earlier. */
-    const uint8_t *rest = pointer == 4 ? log - 8 : log;
+    const uint8_t *rest = pointer == 4 ? log - SHIFT_32 : log;
     size_t used;
     *out = (struct etl_log){
-        .buffer_size = get_u32(log),
-        .version_major = log[4],
-        .version_minor = log[5],
-        .sub_version = log[6],
-        .sub_minor = log[7],
-        .build = get_u32(log + 0x08),
-        .processors = get_u32(log + 0x0C),
-        .end_utc = (int64_t)get_u64(log + 0x10),
-        .timer_resolution = get_u32(log + 0x18),
-        .maximum_file_mb = get_u32(log + 0x1C),
-        .mode = get_u32(log + 0x20),
-        .buffers_written = get_u32(log + 0x24),
-        .events_lost = get_u32(log + 0x30),
-        .buffers_lost = get_u32(rest + 0x114),
+        .private_logger = get_u16(event) == 0,
+        .buffer_size = get_u32(log + SIZE_AT),
+        .version_major = log[VERSION_AT],
+        .version_minor = log[VERSION_AT + 1],
+        .sub_version = log[VERSION_AT + 2],
+        .sub_minor = log[VERSION_AT + 3],
+        .build = get_u32(log + BUILD_AT),
+        .processors = get_u32(log + PROCESSORS_AT),
+        .end_utc = (int64_t)get_u64(log + END_AT),
+        .timer_resolution = get_u32(log + RESOLUTION_AT),
+        .maximum_file_mb = get_u32(log + MAXIMUM_FILE_AT),
+        .mode = get_u32(log + MODE_AT),
+        .buffers_written = get_u32(log + BUFFERS_AT),
+        .events_lost = get_u32(log + EVENTS_LOST_AT),
+        .buffers_lost = get_u32(rest + BUFFERS_LOST_AT),
         .pointer_size = pointer,
-        .cpu_mhz = get_u32(log + 0x34),
-        .boot_utc = (int64_t)get_u64(rest + 0xF8),
-        .start_utc = (int64_t)get_u64(rest + 0x108),
-        .frequency = (int64_t)get_u64(rest + 0x100),
-        .clock = get_u32(rest + 0x110),
-        .start_stamp = (int64_t)get_u64(event + 0x10),
-        .process = get_u32(event + 0x0C),
-        .thread = get_u32(event + 0x08),
+        .cpu_mhz = get_u32(log + CPU_MHZ_AT),
+        .boot_utc = (int64_t)get_u64(rest + BOOT_AT),
+        .start_utc = (int64_t)get_u64(rest + START_AT),
+        .frequency = (int64_t)get_u64(rest + FREQUENCY_AT),
+        .clock = get_u32(rest + CLOCK_AT),
+        .start_stamp = (int64_t)get_u64(event + STAMP_AT),
+        .process = get_u32(event + PROCESS_AT),
+        .thread = get_u32(event + THREAD_AT),
     };
     const uint8_t *names = log + names_at, *end = event + size;
-    bool ok = read_zone(rest + 0x48, out) && read_name(names, (size_t)(end - names), &out->logger_name, &used);
+    bool ok = read_zone(rest + ZONE_AT, out) && read_name(names, (size_t)(end - names), &out->logger_name, &used);
     if (ok) {
         names += used;
         ok = read_name(names, (size_t)(end - names), &out->file_name, &used);
@@ -91,11 +129,110 @@ HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, stru
 
 void etl_log_free(struct etl_log *log)
 {
-    memory_free(log->standard_name);
-    memory_free(log->daylight_name);
-    memory_free(log->logger_name);
-    memory_free(log->file_name);
+    memory_free((void *)log->standard_name);
+    memory_free((void *)log->daylight_name);
+    memory_free((void *)log->logger_name);
+    memory_free((void *)log->file_name);
     *log = (struct etl_log){0};
+}
+
+static void write_change(uint8_t *at, const struct zone_change *c)
+{
+    const uint16_t fields[] = {c->year, c->month, c->weekday, c->day, c->hour, c->minute, c->second, c->millisecond};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        put_u16(at + 2 * i, fields[i]);
+}
+
+/* The text's first units and a NUL; S_FALSE: it has more than `room` bytes take. */
+static HRESULT write_name(uint8_t *at, size_t room, const char *name, size_t *bytes)
+{
+    WCHAR *wide;
+    size_t units;
+    HRESULT hr = text_to_utf16(name ? name : "", &wide, &units);
+    if (FAILED(hr))
+        return hr;
+    size_t taken = 0;
+    for (; taken < units && 2 * taken + 4 <= room; taken++)
+        put_u16(at + 2 * taken, wide[taken]);
+    memory_free(wide);
+    put_u16(at + 2 * taken, 0);
+    *bytes = 2 * taken + 2;
+    return taken == units ? S_OK : S_FALSE;
+}
+
+/* A zone's name is cut where it does not fit. */
+static HRESULT write_zone(uint8_t *at, const struct etl_log *log)
+{
+    enum { ROOM = ZONE_NAME_UNITS * sizeof(uint16_t) };
+    size_t bytes;
+    put_u32(at, (uint32_t)log->zone.bias);
+    write_change(at + TO_STANDARD_AT, &log->zone.to_standard);
+    put_u32(at + STANDARD_BIAS_AT, (uint32_t)log->zone.standard_bias);
+    write_change(at + TO_DAYLIGHT_AT, &log->zone.to_daylight);
+    put_u32(at + DAYLIGHT_BIAS_AT, (uint32_t)log->zone.daylight_bias);
+    HRESULT hr = write_name(at + STANDARD_NAME_AT, ROOM, log->standard_name, &bytes);
+    return SUCCEEDED(hr) ? write_name(at + DAYLIGHT_NAME_AT, ROOM, log->daylight_name, &bytes) : hr;
+}
+
+static void write_counts(const struct etl_log *log, uint8_t *at, uint8_t *rest)
+{
+    put_u64(at + END_AT, (uint64_t)log->end_utc);
+    put_u32(at + BUFFERS_AT, log->buffers_written);
+    put_u32(at + EVENTS_LOST_AT, log->events_lost);
+    put_u32(rest + BUFFERS_LOST_AT, log->buffers_lost);
+}
+
+void etl_log_write_counts(const struct etl_log *log, uint8_t *event)
+{
+    write_counts(log, event + SYSTEM_HEAD, event + SYSTEM_HEAD);
+}
+
+HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, uint32_t *size)
+{
+    const bool narrow = log->pointer_size == 4;
+    const char *const names[] = {log->logger_name, log->file_name};
+    uint8_t *at = event + SYSTEM_HEAD, *rest = narrow ? at - SHIFT_32 : at;
+    uint32_t end = SYSTEM_HEAD + (narrow ? NAMES_AT_32 : NAMES_AT_64);
+    memset(event, 0, end);
+    put_u16(event, log->private_logger ? 0 : 2);
+    event[2] = narrow ? ETL_HEADER_SYSTEM_32 : ETL_HEADER_SYSTEM_64;
+    event[3] = ETL_MARKS;
+    put_u32(event + THREAD_AT, log->thread);
+    put_u32(event + PROCESS_AT, log->process);
+    put_u64(event + STAMP_AT, (uint64_t)log->start_stamp);
+
+    put_u32(at + SIZE_AT, log->buffer_size);
+    at[VERSION_AT] = log->version_major;
+    at[VERSION_AT + 1] = log->version_minor;
+    at[VERSION_AT + 2] = log->sub_version;
+    at[VERSION_AT + 3] = log->sub_minor;
+    put_u32(at + BUILD_AT, log->build);
+    put_u32(at + PROCESSORS_AT, log->processors);
+    put_u32(at + RESOLUTION_AT, log->timer_resolution);
+    put_u32(at + MAXIMUM_FILE_AT, log->maximum_file_mb);
+    put_u32(at + MODE_AT, log->mode);
+    put_u32(at + START_BUFFERS_AT, 1);
+    put_u32(at + POINTER_AT, log->pointer_size);
+    put_u32(at + CPU_MHZ_AT, log->cpu_mhz);
+    put_u64(rest + BOOT_AT, (uint64_t)log->boot_utc);
+    put_u64(rest + FREQUENCY_AT, (uint64_t)log->frequency);
+    put_u64(rest + START_AT, (uint64_t)log->start_utc);
+    put_u32(rest + CLOCK_AT, log->clock);
+    write_counts(log, at, rest);
+    HRESULT hr = write_zone(rest + ZONE_AT, log);
+    for (size_t i = 0; SUCCEEDED(hr) && i < sizeof names / sizeof *names; i++) {
+        size_t bytes = 0;
+        hr = room - end < 2 ? S_FALSE : write_name(event + end, room - end, names[i], &bytes);
+        if (hr == S_FALSE)
+            hr = error_set(E_INVALIDARG, "log name %s: is too long for a log file header of %u bytes", names[i],
+                           (unsigned)room);
+        end += (uint32_t)bytes;
+    }
+    if (FAILED(hr))
+        return hr;
+    put_u16(event + LENGTH_AT, (uint16_t)end);
+    *size = end;
+    return S_OK;
 }
 
 /* ticks * to / from, without running over where the result does not. */

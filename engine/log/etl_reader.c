@@ -4,7 +4,6 @@
    stream with the oldest event from a heap. */
 #include "engine/log/etl_reader.h"
 
-#include "engine/log/little_endian.h"
 #include "engine/log/xpress.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -69,24 +68,14 @@ static void remark(const struct etl_reader *r, uint64_t at, const char *format, 
     r->remark(r->remark_context, text);
 }
 
-static bool all_zero(const uint8_t *at, size_t size)
+static bool head_is_sane(const struct etl_reader *r, const struct etl_buffer_header *head, uint64_t offset)
 {
-    for (size_t i = 0; i < size; i++)
-        if (at[i] != 0)
-            return false;
-    return true;
-}
-
-static bool head_is_sane(const struct etl_reader *r, const uint8_t *head, uint64_t offset)
-{
-    const uint32_t size = get_u32(head + ETL_BUFFER_SIZE_AT), used = get_u32(head + ETL_BUFFER_USED_AT);
-    const uint32_t flags = get_u16(head + ETL_BUFFER_FLAGS_AT);
-    if (get_u16(head + ETL_BUFFER_TYPE_AT) > 15 || size < ETL_BUFFER_HEAD || size > ETL_LARGEST_BUFFER ||
-        used < ETL_BUFFER_HEAD || used > ETL_LARGEST_BUFFER)
+    if (head->type > 15 || head->size < ETL_BUFFER_HEAD || head->size > ETL_LARGEST_BUFFER ||
+        head->used < ETL_BUFFER_HEAD || head->used > ETL_LARGEST_BUFFER)
         return false;
-    if ((flags & ETL_FLAG_COMPRESSED) != 0)
-        return r->packed && used <= r->log.buffer_size;
-    return used <= size && (r->packed || offset == 0 || size == r->step);
+    if ((head->flags & ETL_FLAG_COMPRESSED) != 0)
+        return r->packed && head->used <= r->log.buffer_size;
+    return head->used <= head->size && (r->packed || offset == 0 || head->size == r->step);
 }
 
 /* Finds the header behind a damaged one in a file whose buffers have different sizes. *offset: where, or the end. */
@@ -103,10 +92,10 @@ static HRESULT find_next_head(struct etl_reader *r, uint64_t *offset)
         hr = file_read_at(r->file, at, window, SCAN_WINDOW, &got);
         size_t i = 0;
         for (; SUCCEEDED(hr) && !found && i + ETL_BUFFER_HEAD <= got; i++) {
-            const uint8_t *head = window + i;
-            const uint32_t flags = get_u16(head + ETL_BUFFER_FLAGS_AT);
-            found = (flags & ETL_FLAG_COMPRESSED) != 0 && flags < 0x80 && head_is_sane(r, head, at + i) &&
-                    get_u32(head + ETL_BUFFER_SAVED_AT) == get_u32(head + ETL_BUFFER_USED_AT);
+            struct etl_buffer_header head;
+            etl_buffer_header_read(window + i, &head);
+            found = (head.flags & ETL_FLAG_COMPRESSED) != 0 && head.flags < 0x80 && head_is_sane(r, &head, at + i) &&
+                    head.saved == head.used;
         }
         at += found ? i - 1 : i;
     }
@@ -115,22 +104,19 @@ static HRESULT find_next_head(struct etl_reader *r, uint64_t *offset)
     return hr;
 }
 
-static HRESULT add_place(struct etl_reader *r, const uint8_t *head, uint64_t offset, uint32_t size)
+static HRESULT add_place(struct etl_reader *r, const struct etl_buffer_header *head, uint64_t offset)
 {
     void *places = r->places;
     if (!memory_grow(&places, &r->place_capacity, r->place_count + 1, sizeof *r->places))
         return error_set(E_OUTOFMEMORY, "%s: out of memory for an index of %zu buffers", r->path, r->place_count);
     r->places = places;
-    const uint16_t flags = get_u16(head + ETL_BUFFER_FLAGS_AT);
-    const uint16_t processor = (flags & ETL_FLAG_PROCESSOR_INDEX) != 0 ? get_u16(head + ETL_BUFFER_PROCESSOR_AT)
-                                                                       : head[ETL_BUFFER_PROCESSOR_AT];
     r->places[r->place_count++] = (struct place){
         .offset = offset,
-        .sequence = get_u64(head + ETL_BUFFER_SEQUENCE_AT),
-        .size = size,
-        .stream = (r->log.mode & ETL_MODE_ONE_STREAM) != 0 ? 0 : processor,
-        .flags = flags,
-        .time = (int64_t)get_u64(head + ETL_BUFFER_TIME_AT),
+        .sequence = head->sequence,
+        .size = head->size,
+        .stream = (r->log.mode & ETL_MODE_ONE_STREAM) != 0 ? 0 : head->processor,
+        .flags = head->flags,
+        .time = head->time,
     };
     return S_OK;
 }
@@ -138,20 +124,21 @@ static HRESULT add_place(struct etl_reader *r, const uint8_t *head, uint64_t off
 /* Adds the buffer at *offset to the index, if it is one, and moves *offset behind it. */
 static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t number)
 {
-    uint8_t head[ETL_BUFFER_HEAD];
+    uint8_t bytes[ETL_BUFFER_HEAD];
+    struct etl_buffer_header head;
     size_t got;
-    HRESULT hr = file_read_at(r->file, *offset, head, sizeof head, &got);
+    HRESULT hr = file_read_at(r->file, *offset, bytes, sizeof bytes, &got);
     if (FAILED(hr))
         return hr;
-    if (got < sizeof head) {
+    if (got < sizeof bytes) {
         remark(r, *offset + got, "the file ends inside the header of buffer %llu", (unsigned long long)number);
         *offset = r->size;
         return S_OK;
     }
-    if (head_is_sane(r, head, *offset)) {
-        const uint32_t size = get_u32(head);
-        hr = add_place(r, head, *offset, size);
-        *offset += size;
+    etl_buffer_header_read(bytes, &head);
+    if (head_is_sane(r, &head, *offset)) {
+        hr = add_place(r, &head, *offset);
+        *offset += head.size;
         return hr;
     }
     const uint64_t at = *offset;
@@ -159,7 +146,7 @@ static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t num
         *offset += r->step;
     else
         hr = find_next_head(r, offset);
-    if (FAILED(hr) || all_zero(head, sizeof head)) /* room taken before it was needed */
+    if (FAILED(hr) || etl_all_zero(bytes, sizeof bytes)) /* room taken before it was needed */
         return hr;
     remark(r, at, "the header of buffer %llu is damaged; its events, up to byte %llu, are left out",
            (unsigned long long)number, (unsigned long long)(*offset < r->size ? *offset : r->size));
@@ -210,30 +197,31 @@ static HRESULT make_streams(struct etl_reader *r)
 /* The first buffer: the log file header, and how the rest of the file is stored. */
 static HRESULT read_header(struct etl_reader *r)
 {
-    uint8_t head[ETL_BUFFER_HEAD];
+    uint8_t bytes[ETL_BUFFER_HEAD];
+    struct etl_buffer_header head;
     const HRESULT bad = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     size_t got;
-    HRESULT hr = file_read_at(r->file, 0, head, sizeof head, &got);
+    HRESULT hr = file_read_at(r->file, 0, bytes, sizeof bytes, &got);
     if (FAILED(hr))
         return hr;
-    if (got < sizeof head) {
+    if (got < sizeof bytes) {
         return error_set(bad, "%s: is no binary log: %llu bytes are too few for a log file header", r->path,
                          (unsigned long long)got);
     }
-    const uint32_t used = get_u32(head + ETL_BUFFER_USED_AT);
-    r->step = get_u32(head + ETL_BUFFER_SIZE_AT);
-    if (!head_is_sane(r, head, 0) || get_u16(head + ETL_BUFFER_TYPE_AT) != ETL_TYPE_FILE_HEADER)
+    etl_buffer_header_read(bytes, &head);
+    r->step = head.size;
+    if (!head_is_sane(r, &head, 0) || head.type != ETL_TYPE_FILE_HEADER)
         return error_set(bad, "%s: is no binary log: it does not begin with a log file header", r->path);
-    uint8_t *buffer = memory_alloc(used);
+    uint8_t *buffer = memory_alloc(head.used);
     if (!buffer)
         return error_set(E_OUTOFMEMORY, "%s: out of memory for its header", r->path);
     uint32_t offset = ETL_BUFFER_HEAD, size;
     const uint8_t *event;
-    hr = file_read_at(r->file, 0, buffer, used, &got);
+    hr = file_read_at(r->file, 0, buffer, head.used, &got);
     if (SUCCEEDED(hr)) {
         if (etl_buffer_event(buffer, (uint32_t)got, &offset, &event, &size))
             hr = etl_log_read(r->path, event, size, &r->log);
-        else if (got < used)
+        else if (got < head.used)
             hr = error_set(bad, "%s: ends at byte %llu, inside its log file header", r->path, (unsigned long long)got);
         else
             hr = error_set(bad, "%s: its log file header is damaged", r->path);
@@ -242,7 +230,7 @@ static HRESULT read_header(struct etl_reader *r)
     if (FAILED(hr))
         return hr;
     r->packed = (r->log.mode & ETL_MODE_COMPRESSED) != 0;
-    const uint32_t algorithm = get_u32(head + ETL_BUFFER_STATE_AT) & 0xFFFF;
+    const uint32_t algorithm = head.state & 0xFFFF;
     if (r->packed && algorithm != COMPRESSION_XPRESS) {
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%s: is compressed with algorithm %u, not XPRESS (3)",
                          r->path, (unsigned)algorithm);
@@ -300,9 +288,8 @@ static HRESULT make_room(struct etl_reader *r, uint8_t **bytes, size_t *capacity
 }
 
 /* Unpacks the buffer in r->stored into the stream's. */
-static HRESULT unpack(struct etl_reader *r, struct stream *s, const struct place *place, size_t got)
+static HRESULT unpack(struct etl_reader *r, struct stream *s, const struct place *place, uint32_t used, size_t got)
 {
-    const uint32_t used = get_u32(r->stored + ETL_BUFFER_USED_AT);
     HRESULT hr = make_room(r, &s->buffer, &s->capacity, used);
     if (FAILED(hr))
         return hr;
@@ -338,14 +325,16 @@ static HRESULT load(struct etl_reader *r, struct stream *s, const struct place *
     if (FAILED(hr))
         return hr;
     r->done += place->size;
-    if (got < ETL_BUFFER_HEAD || !head_is_sane(r, *bytes, place->offset) ||
-        get_u64(*bytes + ETL_BUFFER_SEQUENCE_AT) != place->sequence) {
+    struct etl_buffer_header head = {0};
+    if (got >= ETL_BUFFER_HEAD)
+        etl_buffer_header_read(*bytes, &head);
+    if (!head_is_sane(r, &head, place->offset) || head.sequence != place->sequence) {
         remark(r, place->offset, "the buffer was replaced while the log was read");
         return S_OK;
     }
     if (packed)
-        return unpack(r, s, place, got);
-    s->used = get_u32(*bytes + ETL_BUFFER_USED_AT);
+        return unpack(r, s, place, head.used, got);
+    s->used = head.used;
     if (got >= s->used)
         return S_OK;
     s->cut = true;

@@ -1,31 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies in the buffers of .etl and .blg files: where their fields are, one event after the other, and each event's
-   header taken apart. */
+/* What lies in the buffers of .etl and .blg files: one event after the other, and each event's header taken apart. */
 #ifndef OPENPLA_ETL_RECORD_H
 #define OPENPLA_ETL_RECORD_H
 
-#include "engine/os/wintypes.h"
+#include "engine/log/etl_buffer.h"
 
-enum {
-    ETL_BUFFER_HEAD = 0x48,               /* bytes before the first event of a buffer */
-    ETL_LARGEST_BUFFER = 16 * 1024 * 1024 /* since Windows 8 */
-};
-
-/* Offsets in a buffer's header. */
-enum {
-    ETL_BUFFER_SIZE_AT = 0x00,
-    ETL_BUFFER_SAVED_AT = 0x04,
-    ETL_BUFFER_CURRENT_AT = 0x08,
-    ETL_BUFFER_TIME_AT = 0x10,
-    ETL_BUFFER_SEQUENCE_AT = 0x18,
-    ETL_BUFFER_PROCESSOR_AT = 0x28,
-    ETL_BUFFER_STATE_AT = 0x2C,
-    ETL_BUFFER_USED_AT = 0x30,
-    ETL_BUFFER_FLAGS_AT = 0x34,
-    ETL_BUFFER_TYPE_AT = 0x36,
-};
-enum { ETL_STATE_FLUSHED = 3, ETL_TYPE_FILE_HEADER = 4 };
-enum { ETL_FLAG_LAST = 0x01, ETL_FLAG_PROCESSOR_INDEX = 0x20, ETL_FLAG_COMPRESSED = 0x40 };
 /* Header types of events, their byte 2, and marks, their byte 3. */
 enum {
     ETL_HEADER_SYSTEM_32 = 0x01,

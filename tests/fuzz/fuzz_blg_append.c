@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A damaged binary log that somebody wants to append to: it is refused, or it takes the sample and is whole; never a
    crash, never a read behind a buffer. */
+#include "engine/log/blg_format.h"
 #include "engine/log/etl_file.h"
 #include "engine/log/log.h"
 #include "engine/os/file.h"
@@ -32,8 +33,8 @@ static bool append_one(const char *path)
 
 static void walk(const uint8_t *log, size_t size)
 {
-    for (size_t at = 0; at + ETL_BUFFER_SIZE <= size; at += ETL_BUFFER_SIZE) {
-        uint32_t used = etl_buffer_used(log + at), offset = ETL_BUFFER_HEAD, length;
+    for (size_t at = 0; at + BLG_BUFFER_SIZE <= size; at += BLG_BUFFER_SIZE) {
+        uint32_t used = etl_buffer_used(log + at, BLG_BUFFER_SIZE), offset = ETL_BUFFER_HEAD, length;
         const uint8_t *event;
         while (etl_buffer_event(log + at, used, &offset, &event, &length))
             if (event < log + at + ETL_BUFFER_HEAD || event + length > log + at + used || offset > used)
@@ -45,8 +46,8 @@ static void walk(const uint8_t *log, size_t size)
    One or two bytes left over cut the end of the file off. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const uint32_t places[] = {0, ETL_BUFFER_HEAD, ETL_BUFFER_SIZE, ETL_BUFFER_SIZE + ETL_BUFFER_HEAD};
-    static char base[2 * ETL_BUFFER_SIZE]; /* a log with a catalog and one sample */
+    static const uint32_t places[] = {0, ETL_BUFFER_HEAD, BLG_BUFFER_SIZE, BLG_BUFFER_SIZE + ETL_BUFFER_HEAD};
+    static char base[2 * BLG_BUFFER_SIZE]; /* a log with a catalog and one sample */
     static char log[sizeof base];
     static bool made;
     char path[64];
@@ -78,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (append_one(path)) {
         char *after;
         size_t after_size;
-        if (FAILED(file_load(path, 1u << 20, &after, &after_size)) || after_size % ETL_BUFFER_SIZE != 0)
+        if (FAILED(file_load(path, 1u << 20, &after, &after_size)) || after_size % BLG_BUFFER_SIZE != 0)
             abort();
         walk((const uint8_t *)after, after_size);
         memory_free(after);

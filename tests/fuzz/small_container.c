@@ -2,6 +2,7 @@
 /* Makes and damages small .etl containers. */
 #include "tests/fuzz/small_container.h"
 
+#include "engine/log/etl_header.h"
 #include "engine/log/etl_record.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/file.h"
@@ -9,49 +10,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SYSTEM_HEAD = 0x20, NAMES = 0x118, XPRESS = 3 };
+enum { XPRESS = 3 };
 
-static void put_head(uint8_t *at, uint32_t size, uint32_t used, uint64_t sequence, uint16_t processor, uint16_t flags)
+static void put_head(uint8_t *at, uint32_t size, uint32_t used, uint64_t sequence, uint16_t processor, uint16_t flags,
+                     uint16_t type)
 {
-    memset(at, 0, ETL_BUFFER_HEAD);
-    put_u32(at + ETL_BUFFER_SIZE_AT, size);
-    put_u32(at + ETL_BUFFER_SAVED_AT, used);
-    put_u32(at + ETL_BUFFER_USED_AT, used);
-    put_u64(at + ETL_BUFFER_SEQUENCE_AT, sequence);
-    put_u16(at + ETL_BUFFER_PROCESSOR_AT, processor);
-    put_u32(at + ETL_BUFFER_STATE_AT, XPRESS);
-    put_u16(at + ETL_BUFFER_FLAGS_AT, flags);
+    const struct etl_buffer_header head = {.size = size,
+                                           .saved = used,
+                                           .sequence = sequence,
+                                           .processor = processor,
+                                           .state = XPRESS,
+                                           .used = used,
+                                           .flags = flags,
+                                           .type = type};
+    etl_buffer_header_write(&head, at);
 }
 
 void small_begin(struct small_container *c, uint32_t mode, uint32_t pointer, uint32_t clock)
 {
-    uint8_t *event = c->bytes + ETL_BUFFER_HEAD, *log = event + SYSTEM_HEAD;
-    const uint32_t names = pointer == 4 ? NAMES - 8 : NAMES;
-    const uint32_t size = SYSTEM_HEAD + names + 4;
+    const struct etl_log log = {
+        .buffer_size = SMALL_BUFFER,
+        .processors = 2,
+        .mode = mode,
+        .pointer_size = pointer,
+        .zone = {.bias = 480,
+                 .to_standard = {.month = 11, .day = 1, .hour = 2}, /* the first Sunday of November, 02:00 */
+                 .to_daylight = {.month = 3, .day = 2, .hour = 2},
+                 .daylight_bias = -60},
+        .frequency = 10000000,
+        .start_utc = INT64_C(132590000000000000),
+        .clock = clock,
+        .start_stamp = 100,
+    };
+    uint32_t size;
     memset(c->bytes, 0xFF, sizeof c->bytes);
-    memset(event, 0, size);
-    put_head(c->bytes, SMALL_BUFFER, ETL_BUFFER_HEAD + size, 0, 0, ETL_FLAG_PROCESSOR_INDEX);
-    put_u16(c->bytes + ETL_BUFFER_TYPE_AT, ETL_TYPE_FILE_HEADER);
-    event[2] = pointer == 4 ? ETL_HEADER_SYSTEM_32 : ETL_HEADER_SYSTEM_64;
-    event[3] = ETL_MARKS;
-    put_u16(event + 4, (uint16_t)size);
-    put_u64(event + 0x10, 100);
-    put_u32(log, SMALL_BUFFER);
-    put_u32(log + 0x0C, 2);
-    put_u32(log + 0x20, mode);
-    put_u32(log + 0x2C, pointer);
-    const size_t rest = pointer == 4 ? 8 : 0;
-    put_u32(log + 0x48 - rest, 480);
-    put_u16(log + 0x48 - rest + 0x46, 11); /* standard time from the first Sunday of November, 02:00 */
-    put_u16(log + 0x48 - rest + 0x4A, 1);
-    put_u16(log + 0x48 - rest + 0x4C, 2);
-    put_u16(log + 0x48 - rest + 0x9A, 3); /* daylight time from the second Sunday of March */
-    put_u16(log + 0x48 - rest + 0x9E, 2);
-    put_u16(log + 0x48 - rest + 0xA0, 2);
-    put_u32(log + 0x48 - rest + 0xA8, (uint32_t)-60);
-    put_u64(log + 0x100 - rest, 10000000);
-    put_u64(log + 0x108 - rest, UINT64_C(132590000000000000));
-    put_u32(log + 0x110 - rest, clock);
+    if (etl_log_write(&log, c->bytes + ETL_BUFFER_HEAD, etl_buffer_max_event(SMALL_BUFFER), &size) != S_OK)
+        abort();
+    put_head(c->bytes, SMALL_BUFFER, ETL_BUFFER_HEAD + size, 0, 0, ETL_FLAG_PROCESSOR_INDEX, ETL_TYPE_FILE_HEADER);
     c->size = SMALL_BUFFER;
 }
 
@@ -75,7 +70,7 @@ void small_add(struct small_container *c, uint16_t processor, const uint8_t *eve
         stored = (uint32_t)(to - at);
     }
     put_head(at, stored, (uint32_t)(ETL_BUFFER_HEAD + size), c->size / ETL_BUFFER_HEAD, processor,
-             ETL_FLAG_PROCESSOR_INDEX | (packed ? ETL_FLAG_COMPRESSED : 0));
+             ETL_FLAG_PROCESSOR_INDEX | (packed ? ETL_FLAG_COMPRESSED : 0), ETL_TYPE_EVENTS);
     c->size += stored;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 openpla_test(test_journal ${CMAKE_CURRENT_LIST_DIR}/test_journal.c LINK openpla_log)
-foreach(thing path number text text_reader binary blg blg_records zone fault)
+foreach(thing path number text text_reader etl binary blg blg_records zone fault)
   openpla_test(test_log_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_log_${thing}.c LINK openpla_log)
 endforeach()
 target_link_options(test_log_fault PRIVATE -Wl,--wrap=file_write_at,--wrap=file_set_size)

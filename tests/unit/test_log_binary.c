@@ -11,6 +11,7 @@
 #include "tests/unit/full_disk.h"
 #endif
 
+#include "engine/log/blg_format.h"
 #include "engine/log/etl_file.h"
 #include "engine/log/log.h"
 #include "engine/os/file.h"
@@ -21,12 +22,7 @@
 #define START   INT64_C(132590000000000000)
 #define DAMAGED HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
 
-enum {
-    LOGFILE_HEADER = 0x68,
-    END_TIME = LOGFILE_HEADER + 0x10,
-    BUFFERS_WRITTEN = LOGFILE_HEADER + 0x24,
-    EVENTS_LOST = LOGFILE_HEADER + 0x30
-};
+enum { LOGFILE_HEADER = 0x68 };
 
 static const struct log_counter counters[] = {
     {.machine = "\\\\BOX", .object = "Memory", .counter = "Available MBytes", .type = 0x10000},
@@ -51,9 +47,17 @@ static uint8_t *load(size_t *size)
     return (uint8_t *)data;
 }
 
-static uint32_t word(const uint8_t *at)
+/* Its numbers; the texts are gone. */
+static struct etl_log header_of(const uint8_t *data)
 {
-    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    uint32_t offset = ETL_BUFFER_HEAD, size;
+    const uint8_t *event;
+    struct etl_log log;
+    assert_true(etl_buffer_event(data, etl_buffer_used(data, BLG_BUFFER_SIZE), &offset, &event, &size));
+    assert_int_equal(etl_log_read(PATH, event, size, &log), S_OK);
+    struct etl_log numbers = log;
+    etl_log_free(&log);
+    return numbers;
 }
 
 /* Events of all buffers but the header's; the file must be whole. */
@@ -62,16 +66,16 @@ static unsigned count_events(void)
     size_t size;
     uint8_t *data = load(&size);
     unsigned count = 0;
-    assert_int_equal(size % ETL_BUFFER_SIZE, 0);
-    assert_int_equal(word(data + BUFFERS_WRITTEN), size / ETL_BUFFER_SIZE);
-    for (size_t at = ETL_BUFFER_SIZE; at < size; at += ETL_BUFFER_SIZE) {
-        uint32_t used = etl_buffer_used(data + at), offset = ETL_BUFFER_HEAD, length;
+    assert_int_equal(size % BLG_BUFFER_SIZE, 0);
+    assert_int_equal(header_of(data).buffers_written, size / BLG_BUFFER_SIZE);
+    for (size_t at = BLG_BUFFER_SIZE; at < size; at += BLG_BUFFER_SIZE) {
+        uint32_t used = etl_buffer_used(data + at, BLG_BUFFER_SIZE), offset = ETL_BUFFER_HEAD, length;
         const uint8_t *event;
         assert_true(used != 0);
         while (etl_buffer_event(data + at, used, &offset, &event, &length))
             count++;
         assert_int_equal(offset, used);
-        for (; offset < ETL_BUFFER_SIZE; offset++)
+        for (; offset < BLG_BUFFER_SIZE; offset++)
             assert_int_equal(data[at + offset], 0xFF);
     }
     memory_free(data);
@@ -106,7 +110,7 @@ static void samples_are_readable_after_each_flush(void **state)
             assert_int_equal(count_events(), 1 + n);
         }
     }
-    assert_int_equal(log_writer_size(log), 4 * ETL_BUFFER_SIZE);
+    assert_int_equal(log_writer_size(log), 4 * BLG_BUFFER_SIZE);
     assert_int_equal(log_writer_close(log), S_OK);
     assert_int_equal(count_events(), 700);
 }
@@ -144,7 +148,7 @@ static void a_torn_end_is_mended(void **state)
     struct log_writer *log = open_log(NULL);
     assert_int_equal(log_writer_append(log, START, cells), S_OK);
     assert_int_equal(log_writer_close(log), S_OK);
-    overwrite(2 * ETL_BUFFER_SIZE, "torn", 4);
+    overwrite(2 * BLG_BUFFER_SIZE, "torn", 4);
     log = open_log(&append_to_it);
     assert_int_equal(log_writer_append(log, START + SECOND, cells), S_OK);
     assert_int_equal(log_writer_close(log), S_OK);
@@ -190,11 +194,11 @@ static void damaged_files_are_left_alone(void **state)
         0x36,                                     /* ... its type */
         ETL_BUFFER_HEAD,                          /* ... its event */
         LOGFILE_HEADER,                           /* ... the buffer size in it */
-        ETL_BUFFER_SIZE,                          /* first buffer: its size */
-        ETL_BUFFER_SIZE + 0x30,                   /* ... its bytes in use */
-        ETL_BUFFER_SIZE + ETL_BUFFER_HEAD,        /* ... the catalog's event */
-        ETL_BUFFER_SIZE + ETL_BUFFER_HEAD + 0x18, /* ... its class */
-        ETL_BUFFER_SIZE + ETL_BUFFER_HEAD + 0x40, /* ... its part number */
+        BLG_BUFFER_SIZE,                          /* first buffer: its size */
+        BLG_BUFFER_SIZE + 0x30,                   /* ... its bytes in use */
+        BLG_BUFFER_SIZE + ETL_BUFFER_HEAD,        /* ... the catalog's event */
+        BLG_BUFFER_SIZE + ETL_BUFFER_HEAD + 0x18, /* ... its class */
+        BLG_BUFFER_SIZE + ETL_BUFFER_HEAD + 0x40, /* ... its part number */
     };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         (void)file_delete(PATH);
@@ -208,7 +212,7 @@ static void damaged_files_are_left_alone(void **state)
 
 static void the_limit_is_in_whole_buffers(void **state)
 {
-    const struct log_options limited = {.max_bytes = 2 * ETL_BUFFER_SIZE};
+    const struct log_options limited = {.max_bytes = 2 * BLG_BUFFER_SIZE};
     unsigned samples = 0;
     HRESULT hr;
     (void)state;
@@ -279,25 +283,27 @@ static void memory_may_run_out_in_a_sample(void **state)
 
 static void an_event_that_no_buffer_holds_is_refused(void **state)
 {
-    static uint8_t data[ETL_MAX_EVENT];
-    struct etl_event event = {.head_size = 8, .data = data, .data_size = ETL_MAX_EVENT - 8};
-    const struct etl_header header = {.start_utc = START, .clock = ETL_CLOCK_SYSTEM, .processors = 1};
+    static uint8_t data[BLG_BUFFER_SIZE];
+    struct etl_event event = {.head_size = 8, .data = data, .data_size = BLG_BUFFER_SIZE - ETL_BUFFER_HEAD - 8};
+    const struct etl_log header = {
+        .buffer_size = BLG_BUFFER_SIZE, .start_utc = START, .clock = ETL_CLOCK_SYSTEM, .processors = 1};
     struct etl_file *file;
     (void)state;
     assert_int_equal(etl_file_create(PATH, false, &header, &file), S_OK);
     event.data_size++;
     assert_int_equal(etl_file_add(file, START, &event, 1), E_INVALIDARG);
-    assert_int_equal(etl_file_size(file), 2 * ETL_BUFFER_SIZE);
+    assert_int_equal(etl_file_size(file), 2 * BLG_BUFFER_SIZE);
     event.data_size--;
     assert_int_equal(etl_file_add(file, START, &event, 1), S_OK);
-    assert_int_equal(etl_file_size_with(file, &event, 1), 3 * ETL_BUFFER_SIZE);
+    assert_int_equal(etl_file_size_with(file, &event, 1), 3 * BLG_BUFFER_SIZE);
     assert_int_equal(etl_file_close(file), S_OK);
 }
 
 static void a_path_too_long_for_the_header_is_refused(void **state)
 {
-    const struct etl_header header = {.start_utc = START, .clock = ETL_CLOCK_SYSTEM, .processors = 1};
-    struct etl_header changed = header;
+    const struct etl_log header = {
+        .buffer_size = BLG_BUFFER_SIZE, .start_utc = START, .clock = ETL_CLOCK_SYSTEM, .processors = 1};
+    struct etl_log changed = header;
     struct etl_file *file;
     char *path = memory_alloc(40000);
     (void)state;
@@ -311,7 +317,7 @@ static void a_path_too_long_for_the_header_is_refused(void **state)
 
 static void readers_stop_at_what_is_no_event(void **state)
 {
-    static uint8_t buffer[ETL_BUFFER_SIZE];
+    static uint8_t buffer[BLG_BUFFER_SIZE];
     static const struct {
         uint8_t head[8];
         uint32_t size; /* 0: not an event */
@@ -344,7 +350,7 @@ static void a_full_disk_shows_in_append_and_never_in_flush(void **state)
     struct log_writer *log = open_log(NULL);
     unsigned samples = 0;
     size_t size;
-    full_disk_at(2 * ETL_BUFFER_SIZE + 5000);
+    full_disk_at(2 * BLG_BUFFER_SIZE + 5000);
     HRESULT hr;
     while (SUCCEEDED(hr = log_writer_append(log, START + samples * SECOND, cells))) {
         assert_int_equal(log_writer_flush(log), S_OK);
@@ -354,7 +360,7 @@ static void a_full_disk_shows_in_append_and_never_in_flush(void **state)
     assert_int_equal(log_writer_flush(log), S_OK);
     assert_int_equal(count_events(), 1 + samples);
     uint8_t *data = load(&size);
-    assert_int_equal(word(data + EVENTS_LOST), 1);
+    assert_int_equal(header_of(data).events_lost, 1);
     memory_free(data);
     assert_int_equal(log_writer_append(log, START + samples * SECOND, cells), hr);
     full_disk_at(UINT64_MAX);
@@ -362,14 +368,14 @@ static void a_full_disk_shows_in_append_and_never_in_flush(void **state)
     assert_int_equal(log_writer_close(log), S_OK);
     assert_int_equal(count_events(), 2 + samples);
     data = load(&size);
-    assert_int_equal(word(data + EVENTS_LOST), 2);
+    assert_int_equal(header_of(data).events_lost, 2);
     memory_free(data);
 }
 
 static void a_log_that_cannot_be_begun_leaves_nothing(void **state)
 {
     (void)state;
-    for (uint64_t room = 0; room < 2 * ETL_BUFFER_SIZE; room += 9999) {
+    for (uint64_t room = 0; room < 2 * BLG_BUFFER_SIZE; room += 9999) {
         struct log_writer *log = NULL;
         full_disk_at(room);
         HRESULT hr = log_writer_create(LOG_BINARY, PATH, counters, 2, START, NULL, &log);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Binary logs read back: everything that was written, from files that were cut or damaged too, and as a source to go on
    from: appending, copying, circular logs. */
+#include "engine/log/blg_format.h"
 #include "engine/log/etl_file.h"
 #include "engine/log/log.h"
 #include "engine/os/file.h"
@@ -224,7 +225,7 @@ static void everything_written_is_read(void **state)
     uint64_t done, total;
     log_reader_progress(reader, &done, &total);
     assert_int_equal(done, total);
-    assert_int_equal(total, 2 * ETL_BUFFER_SIZE);
+    assert_int_equal(total, 2 * BLG_BUFFER_SIZE);
     assert_int_equal(log_reader_remarks(reader)->count, 0);
     log_reader_close(reader);
 }
@@ -284,8 +285,8 @@ struct layout {
 static void find_layout(const uint8_t *data, size_t size, struct layout *l)
 {
     l->count = 0;
-    for (size_t at = ETL_BUFFER_SIZE; at < size; at += ETL_BUFFER_SIZE) {
-        uint32_t used = etl_buffer_used(data + at), offset = ETL_BUFFER_HEAD, length;
+    for (size_t at = BLG_BUFFER_SIZE; at < size; at += BLG_BUFFER_SIZE) {
+        uint32_t used = etl_buffer_used(data + at, BLG_BUFFER_SIZE), offset = ETL_BUFFER_HEAD, length;
         const uint8_t *event;
         while (etl_buffer_event(data + at, used, &offset, &event, &length)) {
             assert_true(l->count < sizeof l->events / sizeof *l->events);
@@ -311,8 +312,8 @@ static int samples_within(const struct layout *l, uint64_t size)
 /* Is there anything but filling at the place? */
 static bool is_used(const uint8_t *data, uint64_t place)
 {
-    const uint8_t *buffer = data + place / ETL_BUFFER_SIZE * ETL_BUFFER_SIZE;
-    return place % ETL_BUFFER_SIZE <= word(buffer + 0x30);
+    const uint8_t *buffer = data + place / BLG_BUFFER_SIZE * BLG_BUFFER_SIZE;
+    return place % BLG_BUFFER_SIZE <= etl_buffer_used(buffer, BLG_BUFFER_SIZE);
 }
 
 static void assert_cut_file(const struct layout *l, uint64_t cut, uint64_t whole, size_t (*instances)(unsigned))
@@ -374,11 +375,11 @@ static void samples_of_many_parts_are_read_from_a_cut_file(void **state)
     (void)state;
     write_log(7, many_instances);
     uint8_t *data = load(&size);
-    assert_true(size >= 4 * ETL_BUFFER_SIZE);
+    assert_true(size >= 4 * BLG_BUFFER_SIZE);
     find_layout(data, size, &l);
     struct file *file;
     assert_int_equal(file_open(PATH, FILE_APPEND, &file), S_OK);
-    for (uint64_t cut = size - 1; cut > ETL_BUFFER_SIZE; cut -= 1511) {
+    for (uint64_t cut = size - 1; cut > BLG_BUFFER_SIZE; cut -= 1511) {
         assert_int_equal(file_set_size(file, cut), S_OK);
         assert_cut_file(&l, cut, size, many_instances);
     }
@@ -416,12 +417,12 @@ static void a_cut_file_is_appended_to(void **state)
         assert_goes_on(&l, cut, many_instances);
     }
     /* a file that the system made longer, but whose last blocks were never written */
-    data = memory_resize(data, size + 2 * ETL_BUFFER_SIZE);
-    memset(data + size, 0, 2 * ETL_BUFFER_SIZE);
+    data = memory_resize(data, size + 2 * BLG_BUFFER_SIZE);
+    memset(data + size, 0, 2 * BLG_BUFFER_SIZE);
     for (uint64_t lost = 0; lost < 5; lost++) {
-        const uint64_t from = size - lost * ETL_BUFFER_SIZE / 2;
+        const uint64_t from = size - lost * BLG_BUFFER_SIZE / 2;
         memset(data + from, 0, size - from);
-        store(data, size + 2 * ETL_BUFFER_SIZE - 777);
+        store(data, size + 2 * BLG_BUFFER_SIZE - 777);
         if (lost % 2 == 0)
             assert_goes_on(&l, from, many_instances);
     }
@@ -494,8 +495,8 @@ static void a_damaged_buffer_is_passed_over_and_named(void **state)
     write_log(30, many_instances);
     uint8_t *data = load(&size);
     find_layout(data, size, &l);
-    overwrite(3 * ETL_BUFFER_SIZE, "\x55\x55\x55\x55", 4);
-    const uint64_t from = 3 * ETL_BUFFER_SIZE, to = 4 * ETL_BUFFER_SIZE;
+    overwrite(3 * BLG_BUFFER_SIZE, "\x55\x55\x55\x55", 4);
+    const uint64_t from = 3 * BLG_BUFFER_SIZE, to = 4 * BLG_BUFFER_SIZE;
     struct log_reader *reader = open_log();
     while (log_reader_next(reader, &utc, &read) == S_OK) {
         const unsigned n = (unsigned)((utc - START) / SECOND);
@@ -517,7 +518,7 @@ static void a_damaged_buffer_is_passed_over_and_named(void **state)
 static void a_circular_log_keeps_the_newest(void **state)
 {
     enum { BUFFERS = 8, SAMPLES = 300 };
-    const struct log_options circular = {.circular = true, .max_bytes = BUFFERS * ETL_BUFFER_SIZE};
+    const struct log_options circular = {.circular = true, .max_bytes = BUFFERS * BLG_BUFFER_SIZE};
     (void)state;
     for (unsigned samples = 1; samples < SAMPLES; samples = samples * 2 + 3) {
         (void)file_delete(PATH);
@@ -547,10 +548,10 @@ static void a_circular_log_needs_room(void **state)
     struct log_writer *log = NULL;
     (void)state;
     assert_int_equal(log_writer_create(LOG_BINARY, PATH, counters, COUNTERS, START, &circular, &log), E_INVALIDARG);
-    circular.max_bytes = 3 * ETL_BUFFER_SIZE;
+    circular.max_bytes = 3 * BLG_BUFFER_SIZE;
     assert_int_equal(log_writer_create(LOG_BINARY, PATH, counters, COUNTERS, START, &circular, &log), E_INVALIDARG);
     assert_false(file_exists(PATH));
-    circular.max_bytes = 4 * ETL_BUFFER_SIZE;
+    circular.max_bytes = 4 * BLG_BUFFER_SIZE;
     log = create(&circular);
     write_samples(log, 1, 2, many_instances);
     make_cells(0, MAX_INSTANCES); /* more than the ring has */
@@ -563,7 +564,7 @@ static void a_circular_log_needs_room(void **state)
    there. */
 static void a_circular_log_is_whole_at_every_flush(void **state)
 {
-    const struct log_options circular = {.circular = true, .max_bytes = 6 * ETL_BUFFER_SIZE};
+    const struct log_options circular = {.circular = true, .max_bytes = 6 * BLG_BUFFER_SIZE};
     (void)state;
     struct log_writer *log = create(&circular);
     for (unsigned n = 0; n < 60; n++) {
@@ -609,7 +610,8 @@ static void memory_may_run_out_while_reading(void **state)
 
 static void other_containers_are_refused(void **state)
 {
-    static const struct etl_header header = {.start_utc = START, .clock = ETL_CLOCK_SYSTEM, .processors = 1};
+    static const struct etl_log header = {
+        .buffer_size = BLG_BUFFER_SIZE, .start_utc = START, .clock = ETL_CLOCK_SYSTEM, .processors = 1};
     struct etl_event event = {.head = {0x38, 0, 0x14, 0xC0}, .head_size = 0x38};
     struct etl_file *file;
     struct log_reader *reader;

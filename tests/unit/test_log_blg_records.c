@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Binary logs as other writers make them: whole objects with a table of names and a summary, of a 32-bit system; a
    second catalog behind the first; items of the wrong kind. The records are put together here byte by byte. */
+#include "engine/log/blg_format.h"
 #include "engine/log/etl_file.h"
 #include "engine/log/little_endian.h"
 #include "engine/log/log.h"
@@ -65,8 +66,11 @@ static uint8_t log_id;
 
 static void begin_file(void)
 {
-    static const struct etl_header header = {
-        .start_utc = START, .clock = ETL_CLOCK_SYSTEM, .processors = 1, .bias_minutes = 60};
+    static const struct etl_log header = {.buffer_size = BLG_BUFFER_SIZE,
+                                          .start_utc = START,
+                                          .clock = ETL_CLOCK_SYSTEM,
+                                          .processors = 1,
+                                          .zone.bias = 60};
     assert_int_equal(etl_file_create(PATH, true, &header, &file), S_OK);
     log_id = 1;
 }
@@ -321,7 +325,7 @@ static void an_object_that_is_damaged_is_missing(void **state)
     size_t size;
     assert_int_equal(file_load(PATH, 1 << 20, &data, &size), S_OK);
     unsigned found = 0;
-    for (size_t i = ETL_BUFFER_SIZE; i + 8 < size; i++)
+    for (size_t i = BLG_BUFFER_SIZE; i + 8 < size; i++)
         if (memcmp(data + i, "P\0E\0R\0F\0", 8) == 0 && ++found == 3)
             data[i + 0x58 + 8 + 7] = 0x7F;
     assert_int_equal(file_store(PATH, data, size), S_OK);

@@ -2,7 +2,9 @@
 /* Logs when writes fail: each write call of a run in turn is cut short and refused, once (a bad moment of the disk)
    also without a way to cut the file back at first, or for good (the process was killed in it). What was flushed must
    be there, and nothing half. */
+#include "engine/log/blg_format.h"
 #include "engine/log/etl_file.h"
+#include "engine/log/etl_reader.h"
 #include "engine/log/log.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -22,6 +24,7 @@
 
 enum fault { ONCE, ONCE_AND_NO_CUT, FOR_GOOD };
 enum { SAMPLES = 33, INSTANCES = 5000, ROOM = 1 << 24 };
+enum { RING_PLACES = 6, RING_BUFFERS = 20, RING_EVENTS = 10, RING_EVENT = 0x30 };
 
 static unsigned calls, failing;
 static bool cut_refused;
@@ -168,25 +171,29 @@ static void check_binary(const struct run *run, const uint8_t *data, size_t size
     const bool whole = run->closed;
     memset(&r, 0, sizeof r);
     r.run = run;
-    assert_true(!whole || size % ETL_BUFFER_SIZE == 0);
-    for (size_t at = ETL_BUFFER_SIZE; at + ETL_BUFFER_SIZE <= size; at += ETL_BUFFER_SIZE) {
-        uint32_t used = etl_buffer_used(data + at), offset = ETL_BUFFER_HEAD, length;
+    assert_true(!whole || size % BLG_BUFFER_SIZE == 0);
+    for (size_t at = BLG_BUFFER_SIZE; at + BLG_BUFFER_SIZE <= size; at += BLG_BUFFER_SIZE) {
+        uint32_t used = etl_buffer_used(data + at, BLG_BUFFER_SIZE), offset = ETL_BUFFER_HEAD, length;
         const uint8_t *event;
-        uint64_t sequence;
-        memcpy(&sequence, data + at + 0x18, 8);
-        assert_int_equal(sequence, at / ETL_BUFFER_SIZE);
+        struct etl_buffer_header head;
+        etl_buffer_header_read(data + at, &head);
+        assert_int_equal(head.sequence, at / BLG_BUFFER_SIZE);
         assert_true(used != 0);
         while (etl_buffer_event(data + at, used, &offset, &event, &length))
             read_event(&r, event, length);
         assert_int_equal(offset, used);
-        for (; whole && offset < ETL_BUFFER_SIZE; offset++)
+        for (; whole && offset < BLG_BUFFER_SIZE; offset++)
             assert_int_equal(data[at + offset], 0xFF);
     }
     assert_true(r.samples >= run->flushed);
     if (whole) {
-        uint32_t buffers;
-        memcpy(&buffers, data + 0x8C, 4);
-        assert_int_equal(buffers, size / ETL_BUFFER_SIZE);
+        uint32_t offset = ETL_BUFFER_HEAD, length;
+        const uint8_t *event;
+        struct etl_log log;
+        assert_true(etl_buffer_event(data, etl_buffer_used(data, BLG_BUFFER_SIZE), &offset, &event, &length));
+        assert_int_equal(etl_log_read(PATH, event, length, &log), S_OK);
+        assert_int_equal(log.buffers_written, size / BLG_BUFFER_SIZE);
+        etl_log_free(&log);
         assert_int_equal(r.samples, run->count);
         assert_int_equal(r.parts, 0);
     }
@@ -313,6 +320,80 @@ static void a_text_log_survives_being_killed_in_any_write(void **state)
     fail_every_write(LOG_CSV, FOR_GOOD, check_text);
 }
 
+/* Adds buffers of a session to a ring until the disk dies; returns how many the file took, their numbers in `taken`. */
+static unsigned run_ring(unsigned taken[RING_BUFFERS])
+{
+    static uint8_t bytes[ETL_SMALLEST_BUFFER];
+    const struct etl_log log = {.buffer_size = sizeof bytes, .clock = ETL_CLOCK_SYSTEM, .mode = ETL_MODE_CIRCULAR};
+    struct etl_file *file;
+    unsigned count = 0;
+    calls = 0;
+    cut_refused = false;
+    if (FAILED(etl_file_create(PATH, true, &log, &file)))
+        return 0;
+    assert_int_equal(etl_file_make_ring(file, RING_PLACES), S_OK);
+    for (unsigned n = 0; n < RING_BUFFERS && !dead(); n++) {
+        const struct etl_buffer_header head = {.sequence = n + 1,
+                                               .processor = n % 3 == 0,
+                                               .time = (int64_t)(n + 1) * RING_EVENTS,
+                                               .used = ETL_BUFFER_HEAD + RING_EVENTS * RING_EVENT,
+                                               .flags = ETL_FLAG_PROCESSOR_INDEX};
+        for (unsigned i = 0; i < RING_EVENTS; i++) {
+            uint8_t *event = bytes + ETL_BUFFER_HEAD + i * RING_EVENT;
+            const int64_t stamp = (int64_t)n * RING_EVENTS + i;
+            memcpy(event, "\x30\0\x14\xC0", 4);
+            memcpy(event + 0x10, &stamp, sizeof stamp);
+        }
+        if (SUCCEEDED(etl_file_add_buffer(file, 0, &head, bytes)))
+            taken[count++] = n;
+        if (n % 4 == 3)
+            (void)etl_file_flush(file);
+    }
+    (void)etl_file_close(file);
+    return count;
+}
+
+/* No event twice and none in front of an older one; the newest buffers that were taken are there whole. */
+static void check_ring(const unsigned *taken, unsigned count)
+{
+    unsigned events[RING_BUFFERS] = {0};
+    struct etl_reader *reader;
+    struct etl_record record;
+    int64_t before = -1;
+    assert_int_equal(etl_reader_open(PATH, NULL, NULL, &reader), S_OK);
+    while (etl_reader_next(reader, &record) == S_OK) {
+        if (record.kind == ETL_RECORD_SYSTEM)
+            continue;
+        assert_true(record.stamp > before && record.stamp < RING_BUFFERS * RING_EVENTS);
+        before = record.stamp;
+        events[record.stamp / RING_EVENTS]++;
+    }
+    etl_reader_close(reader);
+    /* The header and the place that was being written to are no place of theirs. */
+    for (unsigned i = count > RING_PLACES - 2 ? count - (RING_PLACES - 2) : 0; i < count; i++)
+        assert_int_equal(events[taken[i]], RING_EVENTS);
+}
+
+static void a_ring_of_buffers_survives_any_failed_write(void **state)
+{
+    static const enum fault faults[] = {ONCE, ONCE_AND_NO_CUT, FOR_GOOD};
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        fault = faults[i];
+        calls = 0;
+        for (failing = 1; failing <= calls + 1; failing++) {
+            unsigned taken[RING_BUFFERS];
+            const unsigned count = run_ring(taken);
+            assert_true(fault == FOR_GOOD || failing <= 2 || count >= RING_BUFFERS - 1);
+            if (failing > 2) /* else there is no file */
+                check_ring(taken, count);
+        }
+        assert_true(failing > RING_BUFFERS);
+    }
+    (void)file_delete(PATH);
+    failing = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +401,7 @@ int main(void)
         cmocka_unit_test(a_binary_log_survives_a_failed_write_that_cannot_be_taken_back),
         cmocka_unit_test(a_text_log_survives_a_failed_write_that_cannot_be_taken_back),
         cmocka_unit_test(a_binary_log_survives_being_killed_in_any_write),
+        cmocka_unit_test(a_ring_of_buffers_survives_any_failed_write),
         cmocka_unit_test(a_text_log_survives_any_failed_write),
         cmocka_unit_test(a_text_log_survives_being_killed_in_any_write),
     };
