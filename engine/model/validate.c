@@ -131,7 +131,7 @@ static HRESULT validate_held(const struct validation *v, struct object *held, co
         return hr;
     if (p->xml_use == XML_ITEMS)
         return validate_items(v, held);
-    strcat(inner.path, "/");
+    snprintf(inner.path, sizeof inner.path, "%s%s/", v->path, p->name);
     return validate_child(&inner, held);
 }
 
