@@ -29,6 +29,35 @@ static HRESULT service_error(const char *doing)
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s service OpenPLA: %s", doing, error_standard_text(hr));
 }
 
+struct connection {
+    WCHAR *command;
+    SC_HANDLE manager, service; /* NULL: there is none */
+};
+
+/* For service_close in any case. S_FALSE: there is no such service. */
+static HRESULT service_open(const char *server, DWORD manager_access, DWORD access, struct connection *out)
+{
+    *out = (struct connection){.command = service_command(server)};
+    if (!out->command)
+        return E_OUTOFMEMORY;
+    out->manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_CONNECT | manager_access);
+    if (!out->manager)
+        return service_error("connecting to the service control manager for");
+    out->service = OpenServiceW(out->manager, OPENPLA_SERVICE_NAME, access);
+    if (out->service)
+        return S_OK;
+    return GetLastError() == ERROR_SERVICE_DOES_NOT_EXIST ? S_FALSE : service_error("opening");
+}
+
+static void service_close(struct connection *c)
+{
+    if (c->service)
+        CloseServiceHandle(c->service);
+    if (c->manager)
+        CloseServiceHandle(c->manager);
+    memory_free(c->command);
+}
+
 /* The present configuration, from memory_alloc; NULL with the last error set. */
 static QUERY_SERVICE_CONFIGW *query_config(SC_HANDLE service)
 {
@@ -75,40 +104,29 @@ static HRESULT service_update(SC_HANDLE service, const WCHAR *command)
     return hr;
 }
 
+static HRESULT service_create(struct connection *c)
+{
+    c->service = CreateServiceW(c->manager, OPENPLA_SERVICE_NAME, OPENPLA_SERVICE_DISPLAY_NAME,
+                                SERVICE_CHANGE_CONFIG | DELETE, SERVICE_WIN32_OWN_PROCESS, SERVICE_AUTO_START,
+                                SERVICE_ERROR_NORMAL, c->command, NULL, NULL, NULL, ACCOUNT, NULL);
+    if (!c->service)
+        return service_error("creating");
+    if (describe(c->service))
+        return S_OK;
+    HRESULT hr = service_error("describing");
+    DeleteService(c->service);
+    return hr;
+}
+
 HRESULT service_install(const char *server)
 {
-    WCHAR *command = service_command(server);
-    SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_CONNECT | SC_MANAGER_CREATE_SERVICE);
-    SC_HANDLE service = NULL;
-    HRESULT hr = S_OK;
-
-    if (!command) {
-        hr = E_OUTOFMEMORY;
-    } else if (!manager) {
-        hr = service_error("connecting to the service control manager for");
-    } else {
-        service = OpenServiceW(manager, OPENPLA_SERVICE_NAME, SERVICE_QUERY_CONFIG | SERVICE_CHANGE_CONFIG);
-        if (service) {
-            hr = service_update(service, command);
-        } else if (GetLastError() != ERROR_SERVICE_DOES_NOT_EXIST) {
-            hr = service_error("opening");
-        } else {
-            service = CreateServiceW(manager, OPENPLA_SERVICE_NAME, OPENPLA_SERVICE_DISPLAY_NAME,
-                                     SERVICE_CHANGE_CONFIG | DELETE, SERVICE_WIN32_OWN_PROCESS, SERVICE_AUTO_START,
-                                     SERVICE_ERROR_NORMAL, command, NULL, NULL, NULL, ACCOUNT, NULL);
-            if (!service) {
-                hr = service_error("creating");
-            } else if (!describe(service)) {
-                hr = service_error("describing");
-                DeleteService(service);
-            }
-        }
-    }
-    if (service)
-        CloseServiceHandle(service);
-    if (manager)
-        CloseServiceHandle(manager);
-    memory_free(command);
+    struct connection c;
+    HRESULT hr = service_open(server, SC_MANAGER_CREATE_SERVICE, SERVICE_QUERY_CONFIG | SERVICE_CHANGE_CONFIG, &c);
+    if (hr == S_OK)
+        hr = service_update(c.service, c.command);
+    else if (hr == S_FALSE)
+        hr = service_create(&c);
+    service_close(&c);
     return hr;
 }
 
@@ -129,41 +147,29 @@ static void service_stop(SC_HANDLE service)
         CloseHandle(process);
 }
 
-HRESULT service_remove(const char *server)
+static HRESULT service_delete(SC_HANDLE service, const WCHAR *command)
 {
-    WCHAR *command = service_command(server);
-    SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_CONNECT);
-    SC_HANDLE service = NULL;
-    QUERY_SERVICE_CONFIGW *config = NULL;
+    QUERY_SERVICE_CONFIGW *config = query_config(service);
     HRESULT hr = S_OK;
-
-    if (!command) {
-        hr = E_OUTOFMEMORY;
-    } else if (!manager) {
-        hr = service_error("connecting to the service control manager for");
+    if (!config)
+        return service_error("reading");
+    if (_wcsicmp(config->lpBinaryPathName, command)) {
+        hr = S_FALSE;
     } else {
-        service = OpenServiceW(manager, OPENPLA_SERVICE_NAME,
-                               SERVICE_QUERY_CONFIG | SERVICE_QUERY_STATUS | SERVICE_STOP | DELETE);
-        if (!service) {
-            hr = GetLastError() == ERROR_SERVICE_DOES_NOT_EXIST ? S_FALSE : service_error("opening");
-        } else {
-            config = query_config(service);
-            if (!config) {
-                hr = service_error("reading");
-            } else if (_wcsicmp(config->lpBinaryPathName, command)) {
-                hr = S_FALSE;
-            } else {
-                service_stop(service);
-                if (!DeleteService(service) && GetLastError() != ERROR_SERVICE_MARKED_FOR_DELETE)
-                    hr = service_error("deleting");
-            }
-        }
+        service_stop(service);
+        if (!DeleteService(service) && GetLastError() != ERROR_SERVICE_MARKED_FOR_DELETE)
+            hr = service_error("deleting");
     }
     memory_free(config);
-    if (service)
-        CloseServiceHandle(service);
-    if (manager)
-        CloseServiceHandle(manager);
-    memory_free(command);
+    return hr;
+}
+
+HRESULT service_remove(const char *server)
+{
+    struct connection c;
+    HRESULT hr = service_open(server, 0, SERVICE_QUERY_CONFIG | SERVICE_QUERY_STATUS | SERVICE_STOP | DELETE, &c);
+    if (hr == S_OK)
+        hr = service_delete(c.service, c.command);
+    service_close(&c);
     return hr;
 }

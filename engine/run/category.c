@@ -2,6 +2,8 @@
 /* The namespaces' table and their rules. */
 #include "engine/run/category.h"
 
+#include "engine/model/validate.h"
+
 #include <string.h>
 
 #define STATUS_UNDEFINED 4 /* plaUndefined, MS-PLA 2.2.2.4 */
@@ -64,14 +66,6 @@ HRESULT category_check_collectors(const struct category *c, struct object *set)
     return hr;
 }
 
-static HRESULT ignored(struct object *issues, const char *const *keys, const char *why)
-{
-    HRESULT hr = S_OK;
-    for (; SUCCEEDED(hr) && *keys; keys++)
-        hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, *keys, why);
-    return hr;
-}
-
 HRESULT category_validate(const struct category *c, bool updates, struct object *issues)
 {
     static const char *const never[] = {"RootPath",
@@ -100,9 +94,10 @@ HRESULT category_validate(const struct category *c, bool updates, struct object 
                                           NULL};
     if (!c->one_trace)
         return S_OK;
-    HRESULT hr = ignored(issues, never, "a trace session has no use for it");
+    const struct validation v = {.issues = issues};
+    HRESULT hr = validation_unused(&v, never, "a trace session has no use for it");
     /* What is stored for the next boot can change in all of these. */
     if (SUCCEEDED(hr) && updates && c->source == DEFINITION_NONE)
-        hr = ignored(issues, running, "it cannot be changed in a running trace session");
+        hr = validation_unused(&v, running, "it cannot be changed in a running trace session");
     return hr;
 }
