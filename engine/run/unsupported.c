@@ -2,6 +2,8 @@
 /* The data manager behind a run and the tasks, which do not run yet. */
 #include "engine/run/unsupported.h"
 
+#include "engine/model/validate.h"
+
 HRESULT unsupported_validate(struct object *o, struct object *issues)
 {
     static const char tasks[] = "this version runs no tasks";
@@ -12,25 +14,18 @@ HRESULT unsupported_validate(struct object *o, struct object *issues)
     object_lock(o);
     /* What is looked at before a run is obeyed. */
     bool on = m->Enabled, after = on && !m->CheckBeforeRunning;
-    const struct {
-        const char *key, *why;
-        bool asked;
-    } all[] = {
-        {"Task", tasks, set->Task[0] != 0},
-        {"DataManager/MinFreeDisk", manager, after && m->MinFreeDisk},
-        {"DataManager/MaxSize", manager, on && m->MaxSize},
-        {"DataManager/MaxFolderCount", manager, after && m->MaxFolderCount},
-        {"DataManager/ReportFileName", manager, on},
-        {"DataManager/RuleTargetFileName", manager, on},
-        {"DataManager/EventsFileName", manager, on && m->EventsFileName[0]},
-        {"DataManager/FolderActions", manager, on && actions},
-        {"DataManager/ReportSchema", manager, on && m->ReportSchema[0]},
-        {"DataManager/Rules", manager, on && m->Rules[0]},
+    const struct finding all[] = {
+        {set->Task[0] != 0, PLA_S_PROPERTY_IGNORED, "Task", tasks},
+        {after && m->MinFreeDisk, PLA_S_PROPERTY_IGNORED, "DataManager/MinFreeDisk", manager},
+        {on && m->MaxSize, PLA_S_PROPERTY_IGNORED, "DataManager/MaxSize", manager},
+        {after && m->MaxFolderCount, PLA_S_PROPERTY_IGNORED, "DataManager/MaxFolderCount", manager},
+        {on, PLA_S_PROPERTY_IGNORED, "DataManager/ReportFileName", manager},
+        {on, PLA_S_PROPERTY_IGNORED, "DataManager/RuleTargetFileName", manager},
+        {on && m->EventsFileName[0], PLA_S_PROPERTY_IGNORED, "DataManager/EventsFileName", manager},
+        {on && actions, PLA_S_PROPERTY_IGNORED, "DataManager/FolderActions", manager},
+        {on && m->ReportSchema[0], PLA_S_PROPERTY_IGNORED, "DataManager/ReportSchema", manager},
+        {on && m->Rules[0], PLA_S_PROPERTY_IGNORED, "DataManager/Rules", manager},
     };
     object_unlock(o);
-    HRESULT hr = S_OK;
-    for (size_t i = 0; SUCCEEDED(hr) && i < sizeof all / sizeof all[0]; i++)
-        if (all[i].asked)
-            hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, all[i].key, all[i].why);
-    return hr;
+    return validation_tell_all(&(struct validation){.issues = issues}, all, sizeof all / sizeof all[0]);
 }
