@@ -2,7 +2,7 @@
 /* ITraceDataProvider. MS-PLA 3.2.4.11. */
 #include "com/convert.h"
 #include "com/foreign_object.h"
-#include "engine/model/trace_providers.h"
+#include "engine/collect/trace_providers.h"
 #include "engine/os/memory.h"
 
 static HRESULT STDMETHODCALLTYPE provider_query(ITraceDataProvider *This, BSTR name, BSTR server)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ITraceDataProviderCollection. MS-PLA 3.2.4.13. */
 #include "com/collection.h"
-#include "engine/model/trace_providers.h"
+#include "engine/collect/trace_providers.h"
 
 COLLECTION_READ_THUNKS(ITraceDataProviderCollection, ITraceDataProvider, LONG)
 COLLECTION_ADD_THUNK(ITraceDataProviderCollection, ITraceDataProvider)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace data collector: what its rows leave to code. MS-PLA 3.2.4.9. */
 #include "engine/model/data_collector.h"
-#include "engine/model/trace_providers.h"
+#include "engine/model/kernel_provider.h"
 
 #include <string.h>
 
@@ -15,7 +15,8 @@ static HRESULT kernel_session(struct object *o, const char **name)
     for (size_t i = 0; SUCCEEDED(hr) && !*name && i < count; i++) {
         struct value guid; /* no memory is needed: it cannot fail */
         object_get_field(providers[i], &trace_data_provider_class.properties[ITraceDataProvider_Guid], &guid);
-        *name = trace_provider_kernel_session(&guid.guid);
+        const struct kernel_provider *kernel = kernel_provider_find(&guid.guid);
+        *name = kernel ? kernel->session : NULL;
     }
     objects_release(providers, count);
     return hr;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* No event providers are registered natively. */
-#include "engine/os/event_providers.h"
+/* Natively ETW is ours, and no provider is registered. */
+#include "engine/etw/openetw.h"
 
-HRESULT event_providers_list(struct event_providers *out)
+const struct etw_api *host_etw(void)
 {
-    *out = (struct event_providers){0};
-    return S_OK;
+    return &openetw_api;
 }
 
-HRESULT event_provider_fields(const GUID *guid, bool keywords, struct event_fields *out)
+HRESULT registered_providers(struct event_providers *out)
 {
-    (void)guid, (void)keywords;
-    *out = (struct event_fields){0};
-    return S_FALSE;
+    (void)out;
+    return S_OK;
 }
 
 HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sddl)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace providers of this host: the kernel, with the flags of MS-PLA note 2, and those that are registered. */
-#include "engine/model/trace_providers.h"
+#include "engine/collect/trace_providers.h"
 
-#include "engine/os/event_providers.h"
+#include "engine/etw/event_providers.h"
+#include "engine/model/kernel_provider.h"
 #include "engine/os/memory.h"
 
 #define ERROR_GUID_NOT_KNOWN 4200 /* ERROR_WMI_GUID_NOT_FOUND */
@@ -79,27 +80,6 @@ static const struct known_value kernel_flags[] = {
 };
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-/* The kernel's providers, which no manifest registers (behaviour 10). */
-static const struct event_provider kernels[] = {
-    {{0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}}, (char *)"Windows Kernel Trace"},
-    {{0x54DEA73A, 0xED1F, 0x42A4, {0xAF, 0x71, 0x3E, 0x63, 0xD0, 0x56, 0xF1, 0x74}},
-     (char *)"Circular Kernel Context Logger"},
-};
-
-const char *trace_provider_kernel_session(const GUID *guid)
-{
-    static const char *const sessions[COUNT(kernels)] = {"NT Kernel Logger", "Circular Kernel Context Logger"};
-    for (size_t i = 0; i < COUNT(kernels); i++)
-        if (guid_equal(guid, &kernels[i].guid))
-            return sessions[i];
-    return NULL;
-}
-
-bool trace_provider_is_kernel(const GUID *guid)
-{
-    return trace_provider_kernel_session(guid);
-}
-
 static HRESULT add_value(struct object *map, const char *key, const char *description, uint64_t value)
 {
     struct object *item;
@@ -131,7 +111,7 @@ static HRESULT add_values(struct object *map, uint32_t type, const struct known_
 static HRESULT add_fields(struct object *map, const GUID *guid, bool of_keywords)
 {
     struct event_fields fields;
-    HRESULT known = event_provider_fields(guid, of_keywords, &fields), hr = known;
+    HRESULT known = event_provider_fields(host_etw(), guid, of_keywords, &fields), hr = known;
     for (size_t i = 0; SUCCEEDED(hr) && i < fields.count; i++)
         hr = add_value(map, fields.items[i].name, fields.items[i].description, fields.items[i].value);
     event_fields_free(&fields);
@@ -150,28 +130,29 @@ static HRESULT fill_keywords(struct object *map, const GUID *guid)
     return SUCCEEDED(hr) ? add_values(map, 2, keywords, COUNT(keywords)) : hr;
 }
 
-static HRESULT fill(struct object *o, const struct event_provider *k)
+static HRESULT fill(struct object *o, const GUID *guid, const char *name)
 {
     struct trace_data_provider *p = (struct trace_data_provider *)o;
-    p->Guid = k->guid;
-    HRESULT hr = object_put_text(o, &o->class->properties[ITraceDataProvider_DisplayName], k->name);
+    p->Guid = *guid;
+    HRESULT hr = object_put_text(o, &o->class->properties[ITraceDataProvider_DisplayName], name);
     if (SUCCEEDED(hr))
-        hr = fill_levels(p->Level, &k->guid);
-    if (SUCCEEDED(hr) && trace_provider_is_kernel(&k->guid)) {
+        hr = fill_levels(p->Level, guid);
+    if (SUCCEEDED(hr) && kernel_provider_find(guid)) {
         hr = add_values(p->KeywordsAny, 3, kernel_flags, COUNT(kernel_flags));
     } else if (SUCCEEDED(hr)) {
-        hr = fill_keywords(p->KeywordsAny, &k->guid);
+        hr = fill_keywords(p->KeywordsAny, guid);
         if (SUCCEEDED(hr))
-            hr = fill_keywords(p->KeywordsAll, &k->guid);
+            hr = fill_keywords(p->KeywordsAll, guid);
     }
     if (SUCCEEDED(hr))
         hr = add_values(p->Properties, 2, properties, COUNT(properties));
     return hr;
 }
 
-static bool is_meant(const struct event_provider *k, const GUID *guid, const char *name)
+/* Whether the provider is the one of the GUID, or if that is NULL of the name. */
+static bool is_meant(const GUID *guid, const char *name, const GUID *its_guid, const char *its_name)
 {
-    return guid ? guid_equal(guid, &k->guid) : text_equal_nocase(name, k->name);
+    return guid ? guid_equal(guid, its_guid) : text_equal_nocase(name, its_name);
 }
 
 /* Query sets what is known of a provider; what is passed to it stays as it was put (MS-PLA 3.2.4.11.15). */
@@ -191,7 +172,7 @@ static HRESULT keep_filter(struct object *provider, struct object *fresh)
     return hr;
 }
 
-static HRESULT take(struct object *provider, const struct event_provider *from)
+static HRESULT take(struct object *provider, const GUID *guid, const char *name)
 {
     struct object *fresh;
     HRESULT hr = object_create(&trace_data_provider_class, provider, &fresh);
@@ -199,7 +180,7 @@ static HRESULT take(struct object *provider, const struct event_provider *from)
         return hr;
     hr = keep_filter(provider, fresh);
     if (SUCCEEDED(hr))
-        hr = fill(fresh, from);
+        hr = fill(fresh, guid, name);
     if (SUCCEEDED(hr))
         object_take(provider, fresh, true);
     object_release(fresh);
@@ -211,14 +192,16 @@ HRESULT trace_provider_query(struct object *provider, const char *name)
     GUID number, *guid = text_to_guid(name, &number) ? &number : NULL;
     struct event_providers registered;
     const struct event_provider *found = NULL;
-    for (size_t i = 0; i < COUNT(kernels); i++)
-        if (is_meant(&kernels[i], guid, name))
-            return take(provider, &kernels[i]);
-    HRESULT hr = event_providers_list(&registered);
+    for (size_t i = 0; i < KERNEL_PROVIDERS; i++) {
+        const struct kernel_provider *k = &kernel_providers[i];
+        if (is_meant(guid, name, &k->guid, k->name))
+            return take(provider, &k->guid, k->name);
+    }
+    HRESULT hr = event_providers_list(host_etw(), &registered);
     for (size_t i = 0; SUCCEEDED(hr) && !found && i < registered.count; i++)
-        found = is_meant(&registered.items[i], guid, name) ? &registered.items[i] : NULL;
+        found = is_meant(guid, name, &registered.items[i].guid, registered.items[i].name) ? &registered.items[i] : NULL;
     if (SUCCEEDED(hr))
-        hr = found ? take(provider, found)
+        hr = found ? take(provider, &found->guid, found->name)
                    : error_set(HRESULT_FROM_WIN32(ERROR_GUID_NOT_KNOWN), "Query: no trace provider '%s' is known here",
                                name);
     event_providers_free(&registered);
@@ -263,13 +246,13 @@ HRESULT trace_provider_resolve(struct object *provider, struct object *from)
     return hr;
 }
 
-static HRESULT add_filled(struct object *collection, const struct event_provider *k)
+static HRESULT add_filled(struct object *collection, const GUID *guid, const char *name)
 {
     struct object *provider;
     HRESULT hr = object_create(&trace_data_provider_class, collection, &provider);
     if (FAILED(hr))
         return hr;
-    hr = fill(provider, k);
+    hr = fill(provider, guid, name);
     if (SUCCEEDED(hr))
         hr = collection_add(collection, provider);
     object_release(provider);
@@ -280,13 +263,13 @@ HRESULT trace_providers_list(struct object *collection)
 {
     struct object *found = NULL;
     struct event_providers registered;
-    HRESULT hr = event_providers_list(&registered);
+    HRESULT hr = event_providers_list(host_etw(), &registered);
     if (SUCCEEDED(hr))
         hr = object_create(&trace_data_provider_collection_class, collection, &found);
-    for (size_t i = 0; SUCCEEDED(hr) && i < COUNT(kernels); i++)
-        hr = add_filled(found, &kernels[i]);
+    for (size_t i = 0; SUCCEEDED(hr) && i < KERNEL_PROVIDERS; i++)
+        hr = add_filled(found, &kernel_providers[i].guid, kernel_providers[i].name);
     for (size_t i = 0; SUCCEEDED(hr) && i < registered.count; i++)
-        hr = add_filled(found, &registered.items[i]);
+        hr = add_filled(found, &registered.items[i].guid, registered.items[i].name);
     if (SUCCEEDED(hr))
         collection_exchange(collection, found);
     object_release(found);

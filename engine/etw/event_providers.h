@@ -13,10 +13,15 @@ struct event_providers {
     struct event_provider *items;
     size_t count, capacity;
 };
-/* All of them: on Windows those that the system's TDH names; else those of the registry's
-   SOFTWARE\Microsoft\Windows\CurrentVersion\WINEVT\Publishers, where manifests are registered; natively none. *out is
-   empty on failure. */
-HRESULT event_providers_list(struct event_providers *out);
+struct etw_api;
+/* The ETW functions of this host: the system's on Windows, our own under Wine, whose are empty, and natively. Chosen
+   once. */
+const struct etw_api *host_etw(void);
+
+/* All that the host's ETW names. *out is empty on failure. */
+HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out);
+/* Takes the name over; NULL counts as out of memory. */
+HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char *name);
 void event_providers_free(struct event_providers *providers);
 
 /* A level or keyword that a provider defines. */
@@ -29,7 +34,7 @@ struct event_fields {
     size_t count, capacity;
 };
 /* The levels or the keywords of a provider; S_FALSE with *out empty: nothing on this host knows them. */
-HRESULT event_provider_fields(const GUID *guid, bool keywords, struct event_fields *out);
+HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool keywords, struct event_fields *out);
 void event_fields_free(struct event_fields *fields);
 
 /* The provider's security descriptor as SDDL: what is registered for it, else the host's default for providers, else

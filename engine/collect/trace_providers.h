@@ -5,10 +5,6 @@
 
 #include "engine/model/model.h"
 
-/* Whether it is the kernel that writes the provider's events. */
-bool trace_provider_is_kernel(const GUID *guid);
-/* The one session that can have the kernel's provider; NULL where it is none of the kernel's. */
-const char *trace_provider_kernel_session(const GUID *guid);
 /* Fills a provider from what is known under the name or GUID text; what it held is lost but for its filter. HRESULT of
    ERROR_WMI_GUID_NOT_FOUND, naming it, when nothing is. */
 HRESULT trace_provider_query(struct object *provider, const char *name);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The ETW of this host: the system's on Windows; ours under Wine, whose functions are there, and end the process. */
+#include "engine/etw/openetw.h"
+#include "engine/os/host.h"
+
+/* Chosen once, for the life of the process; the module stays loaded. */
+static struct host_lock lock = HOST_LOCK_INIT;
+static struct etw_api system_api;
+static const struct etw_api *chosen;
+
+static bool load_system(struct etw_api *api)
+{
+    HMODULE module = LoadLibraryExW(L"tdh.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    bool whole = module != NULL;
+
+#define LOAD_ENTRY(name, parameters)                                                                                   \
+    api->name = whole ? (ULONG(WINAPI *) parameters)(void *)GetProcAddress(module, #name) : NULL;                      \
+    whole = whole && api->name;
+    ETW_API_LIST(LOAD_ENTRY)
+#undef LOAD_ENTRY
+    return whole;
+}
+
+const struct etw_api *host_etw(void)
+{
+    host_lock_enter(&lock);
+    if (!chosen)
+        chosen = !host_is_wine() && load_system(&system_api) ? &system_api : &openetw_api;
+    host_lock_leave(&lock);
+    return chosen;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Our own ETW. It knows the providers that are registered, and nothing of what they define yet. */
+#include "engine/etw/openetw.h"
+
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+ULONG openetw_pack_providers(const struct event_providers *list, PROVIDER_ENUMERATION_INFO *buffer, ULONG *size)
+{
+    size_t at = offsetof(PROVIDER_ENUMERATION_INFO, TraceProviderInfoArray) + list->count * sizeof(TRACE_PROVIDER_INFO);
+    size_t need = at;
+    for (size_t i = 0; i < list->count; i++)
+        need += (text_utf16_length(list->items[i].name) + 1) * sizeof(WCHAR);
+    if (need > UINT32_MAX)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (!buffer || *size < need) {
+        *size = (ULONG)need;
+        return ERROR_INSUFFICIENT_BUFFER;
+    }
+    memset(buffer, 0, at);
+    buffer->NumberOfProviders = (ULONG)list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        size_t units;
+        WCHAR *name;
+        if (FAILED(text_to_utf16(list->items[i].name, &name, &units)))
+            return ERROR_NOT_ENOUGH_MEMORY;
+        buffer->TraceProviderInfoArray[i].ProviderGuid = list->items[i].guid;
+        buffer->TraceProviderInfoArray[i].ProviderNameOffset = (ULONG)at;
+        memcpy((char *)buffer + at, name, (units + 1) * sizeof(WCHAR));
+        at += (units + 1) * sizeof(WCHAR);
+        memory_free(name);
+    }
+    return ERROR_SUCCESS;
+}
+
+static ULONG WINAPI enumerate_providers(PROVIDER_ENUMERATION_INFO *buffer, ULONG *size)
+{
+    struct event_providers list = {0};
+    HRESULT hr = registered_providers(&list);
+    ULONG status = hr == E_OUTOFMEMORY ? ERROR_NOT_ENOUGH_MEMORY
+                   : FAILED(hr)        ? (ULONG)hr & 0xFFFF
+                                       : openetw_pack_providers(&list, buffer, size);
+    event_providers_free(&list);
+    return status;
+}
+
+static ULONG WINAPI enumerate_fields(GUID *guid, EVENT_FIELD_TYPE type, PROVIDER_FIELD_INFOARRAY *buffer, ULONG *size)
+{
+    (void)guid, (void)type, (void)buffer, (void)size;
+    return ERROR_NOT_FOUND;
+}
+
+const struct etw_api openetw_api = {
+    .TdhEnumerateProviders = enumerate_providers,
+    .TdhEnumerateProviderFieldInformation = enumerate_fields,
+};

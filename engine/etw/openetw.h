@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Our own ETW, for hosts whose own is empty. */
+#ifndef OPENPLA_OPENETW_H
+#define OPENPLA_OPENETW_H
+
+#include "engine/etw/event_providers.h"
+#include "engine/os/etw_types.h"
+
+extern const struct etw_api openetw_api;
+
+/* As TdhEnumerateProviders gives a list: ERROR_INSUFFICIENT_BUFFER with the *size that is needed;
+   ERROR_NOT_ENOUGH_MEMORY. */
+ULONG openetw_pack_providers(const struct event_providers *list, PROVIDER_ENUMERATION_INFO *buffer, ULONG *size);
+
+/* Those that are registered: under Wine those of the registry's SOFTWARE\Microsoft\Windows\CurrentVersion\WINEVT\
+   Publishers, where manifests are; natively none. Added to *out. */
+HRESULT registered_providers(struct event_providers *out);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The event providers that scripts list: what TDH's functions give comes out as it is, ours and the system's alike. */
+#include "engine/etw/openetw.h"
+#include "engine/os/memory.h"
+#include "tests/unit/scratch_folder.h"
+
+#include <string.h>
+
+#define PROVIDERS 3
+
+static const GUID guids[PROVIDERS] = {
+    {0x11111111, 1, 2, {1, 2, 3, 4, 5, 6, 7, 8}}, {0x22222222, 3, 4, {8}}, {0x33333333, 5, 6, {9}}};
+static const char *const names[PROVIDERS] = {"Microsoft-Windows-First", "\xC3\x9Cn\xC3\xAF \xF0\x9F\x98\x80", ""};
+static size_t present; /* one more comes with each call */
+static ULONG status = ERROR_SUCCESS;
+
+static ULONG WINAPI some_providers(PROVIDER_ENUMERATION_INFO *buffer, ULONG *size)
+{
+    struct event_providers list = {0};
+    ULONG packed = status;
+    if (present < PROVIDERS)
+        present++;
+    for (size_t i = 0; i < present; i++)
+        assert_int_equal(event_providers_add(&list, &guids[i], text_copy(names[i])), S_OK);
+    if (!packed)
+        packed = openetw_pack_providers(&list, buffer, size);
+    event_providers_free(&list);
+    return packed;
+}
+
+/* Two levels, the second without a description. */
+static ULONG WINAPI some_fields(GUID *guid, EVENT_FIELD_TYPE type, PROVIDER_FIELD_INFOARRAY *buffer, ULONG *size)
+{
+    static const WCHAR high[] = u"high", low[] = u"low", most[] = u"the most";
+    const ULONG head = offsetof(PROVIDER_FIELD_INFOARRAY, FieldInfoArray) + 2 * sizeof(PROVIDER_FIELD_INFO);
+    const ULONG need = head + sizeof high + sizeof low + sizeof most;
+    if (!guid_equal(guid, &guids[0]) || type != EventLevelInformation)
+        return ERROR_NOT_FOUND;
+    if (*size < need) {
+        *size = need;
+        return ERROR_INSUFFICIENT_BUFFER;
+    }
+    memset(buffer, 0, head);
+    buffer->NumberOfElements = 2;
+    buffer->FieldInfoArray[0] = (PROVIDER_FIELD_INFO){head, head + sizeof high, 1};
+    buffer->FieldInfoArray[1] = (PROVIDER_FIELD_INFO){head + sizeof high + sizeof most, 0, 1ull << 40};
+    memcpy((char *)buffer + head, high, sizeof high);
+    memcpy((char *)buffer + head + sizeof high, most, sizeof most);
+    memcpy((char *)buffer + head + sizeof high + sizeof most, low, sizeof low);
+    return ERROR_SUCCESS;
+}
+
+static const struct etw_api some = {some_providers, some_fields};
+
+/* None is lost that is registered while the list is read. */
+static void all_providers_are_listed(void **state)
+{
+    struct event_providers list;
+    (void)state;
+    present = 0;
+    assert_int_equal(event_providers_list(&some, &list), S_OK);
+    assert_int_equal(list.count, PROVIDERS);
+    for (size_t i = 0; i < PROVIDERS; i++) {
+        assert_true(guid_equal(&list.items[i].guid, &guids[i]));
+        assert_string_equal(list.items[i].name, names[i]);
+    }
+    event_providers_free(&list);
+}
+
+static void a_failure_is_told(void **state)
+{
+    struct event_providers list;
+    (void)state;
+    status = ERROR_ACCESS_DENIED;
+    assert_int_equal(event_providers_list(&some, &list), E_ACCESSDENIED);
+    assert_int_equal(list.count, 0);
+    status = ERROR_NOT_ENOUGH_MEMORY;
+    assert_int_equal(event_providers_list(&some, &list), E_OUTOFMEMORY);
+    status = ERROR_SUCCESS;
+}
+
+static void levels_are_the_providers_own(void **state)
+{
+    struct event_fields fields;
+    (void)state;
+    assert_int_equal(event_provider_fields(&some, &guids[0], false, &fields), S_OK);
+    assert_int_equal(fields.count, 2);
+    assert_string_equal(fields.items[0].name, "high");
+    assert_string_equal(fields.items[0].description, "the most");
+    assert_true(fields.items[0].value == 1);
+    assert_string_equal(fields.items[1].name, "low");
+    assert_string_equal(fields.items[1].description, "");
+    assert_true(fields.items[1].value == 1ull << 40);
+    event_fields_free(&fields);
+    assert_int_equal(event_provider_fields(&some, &guids[0], true, &fields), S_FALSE);
+    assert_int_equal(event_provider_fields(&some, &guids[1], false, &fields), S_FALSE);
+    assert_int_equal(fields.count, 0);
+}
+
+/* What this host has answers in any case: an empty list is one. */
+static void the_host_answers(void **state)
+{
+    struct event_providers list;
+    struct event_fields fields;
+    (void)state;
+    assert_int_equal(event_providers_list(host_etw(), &list), S_OK);
+    event_providers_free(&list);
+    assert_true(SUCCEEDED(event_provider_fields(host_etw(), &guids[0], true, &fields)));
+    event_fields_free(&fields);
+    assert_ptr_equal(host_etw(), host_etw());
+}
+
+static void memory_may_run_out(void **state)
+{
+    struct event_fields fields;
+    HRESULT hr = E_OUTOFMEMORY;
+    (void)state;
+    for (unsigned n = 1; hr == E_OUTOFMEMORY && n < 100; n++) {
+        memory_fail_at(n);
+        hr = event_provider_fields(&some, &guids[0], false, &fields);
+        memory_fail_at(0);
+        event_fields_free(&fields);
+    }
+    assert_int_equal(hr, S_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_providers_are_listed),     cmocka_unit_test(a_failure_is_told),
+        cmocka_unit_test(levels_are_the_providers_own), cmocka_unit_test(the_host_answers),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
