@@ -13,6 +13,16 @@ char *text_copy(const char *text)
     return text_copy_n(text, text ? strlen(text) : 0);
 }
 
+void text_fit(char *out, size_t size, const char *text)
+{
+    size_t length = strnlen(text, size);
+    if (length == size)
+        for (length--; length && ((unsigned char)text[length] & 0xC0) == 0x80;)
+            length--;
+    memset(out, 0, size);
+    memcpy(out, text, length);
+}
+
 char *text_copy_n(const char *text, size_t bytes)
 {
     char *copy = bytes < SIZE_MAX ? memory_alloc(bytes + 1) : NULL;

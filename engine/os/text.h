@@ -7,6 +7,8 @@
 
 /* Copies; NULL stands for "" on input; result from memory_alloc, NULL when out of memory. */
 char *text_copy(const char *text);
+/* Copies as many whole characters as fit into `size` bytes with the NUL; the rest of them becomes zero. */
+void text_fit(char *out, size_t size, const char *text);
 char *text_copy_n(const char *text, size_t bytes);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2);
 

@@ -17,22 +17,10 @@ void run_show_figures(struct run *r, size_t index)
     run_section_publish_figures(r->section, index, member_name(m), &figures);
 }
 
-static void copy_location(struct run_state *state, const char *location)
-{
-    size_t length = strlen(location);
-    if (length >= sizeof state->location) {
-        length = sizeof state->location - 1;
-        while (length && ((unsigned char)location[length] & 0xC0) == 0x80)
-            length--;
-    }
-    memset(state->location, 0, sizeof state->location);
-    memcpy(state->location, location, length);
-}
-
 void run_show_segment(struct run *r)
 {
     r->state.serial_number = r->segment.serial_number;
-    copy_location(&r->state, r->segment.location);
+    text_fit(r->state.location, sizeof r->state.location, r->segment.location);
     for (size_t i = 0; i < r->segment.count; i++)
         run_show_figures(r, i);
     run_section_publish_count(r->section, r->segment.count);

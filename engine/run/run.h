@@ -58,6 +58,9 @@ HRESULT run_query(const char *space, const char *name, struct run_state *state);
    a set with more than RUN_FIGURES_MAX collectors the others have none. Never blocks. */
 HRESULT run_query_figures(const char *space, const char *name, const char *collector, struct collector_figures *out);
 #define RUN_FIGURES_MAX 1024
+/* The same of all of them for people, a line each; "" when the set does not run. From memory_alloc; NULL when memory is
+   out. */
+char *run_figures_text(const char *space, const char *name);
 /* Ends the host of the set as it stands, if it is the one of that state. For hosts that do not answer. S_FALSE: it has
    none, or another one by now. */
 HRESULT run_end_host(const char *space, const char *name, const struct run_state *seen);

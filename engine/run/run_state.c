@@ -7,6 +7,7 @@
 #include "engine/os/process.h"
 #include "engine/store/store.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit words must be lock-free to be shared between processes");
@@ -20,7 +21,8 @@ struct shared_request {
     char text[ANSWER_TEXT];
 };
 struct named_figures {
-    uint64_t name; /* hash of the collector's */
+    uint64_t hash;  /* of the collector's name */
+    char name[120]; /* its first bytes, for people */
     struct collector_figures figures;
 };
 #define FIGURES_WORDS ((sizeof(struct named_figures) + 7) / 8)
@@ -168,7 +170,8 @@ void run_section_publish(struct run_section *s, const struct run_state *state)
 void run_section_publish_figures(struct run_section *s, size_t place, const char *collector,
                                  const struct collector_figures *figures)
 {
-    const struct named_figures named = {text_hash_nocase(collector), *figures};
+    struct named_figures named = {.hash = text_hash_nocase(collector), .figures = *figures};
+    text_fit(named.name, sizeof named.name, collector);
     struct figures_cell *cell = &s->shared->figures[place];
     publish(&cell->count, &cell->words[0][0], FIGURES_WORDS, &named, sizeof named);
 }
@@ -178,19 +181,17 @@ void run_section_publish_count(struct run_section *s, size_t count)
     atomic_store(&s->shared->figures_count, count);
 }
 
-static bool read_figures(struct run_section *s, const char *collector, struct collector_figures *out)
+static size_t figures_count(struct run_section *s)
 {
-    uint64_t count = atomic_load(&s->shared->figures_count), name = text_hash_nocase(collector);
-    for (uint64_t i = 0; i < count && i < RUN_FIGURES_MAX; i++) {
-        struct named_figures named;
-        struct figures_cell *cell = &s->shared->figures[i];
-        read_published(&cell->count, &cell->words[0][0], FIGURES_WORDS, &named, sizeof named);
-        if (named.name == name) {
-            *out = named.figures;
-            return true;
-        }
-    }
-    return false;
+    uint64_t count = atomic_load(&s->shared->figures_count);
+    return count < RUN_FIGURES_MAX ? (size_t)count : RUN_FIGURES_MAX;
+}
+
+static void read_figures(struct run_section *s, size_t place, struct named_figures *out)
+{
+    struct figures_cell *cell = &s->shared->figures[place];
+    read_published(&cell->count, &cell->words[0][0], FIGURES_WORDS, out, sizeof *out);
+    out->name[sizeof out->name - 1] = 0;
 }
 
 bool run_section_alive(struct run_section *s)
@@ -261,10 +262,7 @@ bool run_section_asked(struct run_section *s, enum run_request request, uint64_t
 void run_section_answer(struct run_section *s, enum run_request request, uint64_t number, HRESULT hr)
 {
     struct shared_request *r = &s->shared->requests[request];
-    const char *text = FAILED(hr) ? error_text(hr) : "";
-    size_t length = strnlen(text, ANSWER_TEXT - 1);
-    memcpy(r->text, text, length);
-    r->text[length] = 0;
+    text_fit(r->text, sizeof r->text, FAILED(hr) ? error_text(hr) : "");
     atomic_store(&r->result, hr);
     atomic_store(&r->answered, number);
 }
@@ -286,18 +284,75 @@ HRESULT run_query(const char *space, const char *name, struct run_state *state)
     return S_OK;
 }
 
+/* The section of a set that runs; S_FALSE and NULL: it does not. */
+static HRESULT open_figures(const char *space, const char *name, struct run_section **out)
+{
+    struct run_state state;
+    HRESULT hr = run_section_open(space, name, out);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
+        *out = NULL;
+        return S_FALSE;
+    }
+    if (FAILED(hr) || (run_section_read(*out, &state) && state.phase != PHASE_STOPPED))
+        return hr;
+    run_section_close(*out);
+    *out = NULL;
+    return S_FALSE;
+}
+
 HRESULT run_query_figures(const char *space, const char *name, const char *collector, struct collector_figures *out)
 {
     struct run_section *section;
-    struct run_state state;
+    struct named_figures named;
+    uint64_t hash = text_hash_nocase(collector);
+    bool found = false;
     memset(out, 0, sizeof *out);
-    HRESULT hr = run_section_open(space, name, &section);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
-        return S_FALSE;
-    if (FAILED(hr))
+    HRESULT hr = open_figures(space, name, &section);
+    if (hr != S_OK)
         return hr;
-    bool found =
-        run_section_read(section, &state) && state.phase != PHASE_STOPPED && read_figures(section, collector, out);
+    for (size_t i = 0; !found && i < figures_count(section); i++) {
+        read_figures(section, i, &named);
+        found = named.hash == hash;
+    }
+    if (found)
+        *out = named.figures;
     run_section_close(section);
     return found ? S_OK : S_FALSE;
+}
+
+static void add_figures(struct text_buffer *b, const struct named_figures *named)
+{
+    const struct collector_figures *f = &named->figures;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } others[] = {
+        {"EventsLost", f->events_lost},
+        {"BuffersLost", f->buffers_lost},
+        {"RealTimeBuffersLost", f->real_time_buffers_lost},
+        {"BuffersWritten", f->buffers_written},
+        {"FreeBuffers", f->free_buffers},
+        {"FilesCopied", f->files_copied},
+    };
+    text_buffer_format(b, "%s: Samples %" PRIu64, named->name, f->samples);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i].value)
+            text_buffer_format(b, ", %s %" PRIu64, others[i].name, others[i].value);
+    text_buffer_add(b, "\n");
+}
+
+char *run_figures_text(const char *space, const char *name)
+{
+    struct run_section *section;
+    struct text_buffer b = {0};
+    text_buffer_add(&b, "");
+    if (open_figures(space, name, &section) != S_OK)
+        return text_buffer_take(&b);
+    for (size_t i = 0; i < figures_count(section); i++) {
+        struct named_figures named;
+        read_figures(section, i, &named);
+        add_figures(&b, &named);
+    }
+    run_section_close(section);
+    return text_buffer_take(&b);
 }

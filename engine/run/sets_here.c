@@ -342,7 +342,7 @@ static HRESULT get_run_value(struct object *o, const struct caller *caller, cons
     (void)o, (void)caller;
     if (FAILED(hr))
         return hr;
-    *value = setting_find(key)->of_run(&record);
+    *value = setting_find(key)->of_run(&(struct latest_run){space, name, &record});
     run_record_free(&record);
     return *value ? S_OK : E_OUTOFMEMORY;
 }

@@ -3,16 +3,22 @@
 #include "engine/run/settings.h"
 
 #include "engine/os/memory.h"
+#include "engine/run/run.h"
 #include "engine/store/store.h"
 
-static char *last_message(const struct run_record *record)
+static char *last_message(const struct latest_run *run)
 {
-    return text_copy(record->last_message);
+    return text_copy(run->record->last_message);
 }
 
-static char *last_result(const struct run_record *record)
+static char *last_result(const struct latest_run *run)
 {
-    return text_format("0x%08X", (unsigned)record->last_result);
+    return text_format("0x%08X", (unsigned)run->record->last_result);
+}
+
+static char *figures(const struct latest_run *run)
+{
+    return run_figures_text(run->space, run->name);
 }
 
 #define CHOICE(...)                                                                                                    \

@@ -19,12 +19,17 @@ enum { RESTART_NEVER, RESTART_BOOT, RESTART_ALWAYS };
 enum { STOP_AT_EXPIRY_NO, STOP_AT_EXPIRY_YES };
 
 struct run_record;
+/* What the settings that are only read are made of. */
+struct latest_run {
+    const char *space, *name; /* of the set */
+    const struct run_record *record;
+};
 /* One of `words`, `unit` and `of_run` is there: what the setting is. */
 struct setting {
     const char *key;
     const char *const *words; /* NULL at the end */
     const char *unit;
-    char *(*of_run)(const struct run_record *record); /* from memory_alloc; NULL when memory is out */
+    char *(*of_run)(const struct latest_run *run); /* from memory_alloc; NULL when memory is out */
     const char *doc;
 };
 extern const struct setting settings[SETTING_COUNT];

@@ -73,13 +73,6 @@ void start_report_close(struct start_report *r)
     memory_free(r);
 }
 
-static void put_text(char out[REPORT_TEXT], const char *text)
-{
-    size_t length = strnlen(text, REPORT_TEXT - 1);
-    memcpy(out, text, length);
-    out[length] = 0;
-}
-
 void start_report_accept(struct start_report **report)
 {
     if (!*report)
@@ -91,7 +84,7 @@ void start_report_accept(struct start_report **report)
 void start_report_opening(struct start_report *r, const char *collector)
 {
     if (r)
-        put_text(r->shared->opening, collector);
+        text_fit(r->shared->opening, REPORT_TEXT, collector);
 }
 
 void start_report_send(struct start_report **report, HRESULT hr)
@@ -99,7 +92,7 @@ void start_report_send(struct start_report **report, HRESULT hr)
     struct start_report *r = *report;
     if (!r)
         return;
-    put_text(r->shared->text, FAILED(hr) ? error_text(hr) : "");
+    text_fit(r->shared->text, REPORT_TEXT, FAILED(hr) ? error_text(hr) : "");
     r->shared->result = hr;
     atomic_store(&r->shared->sent, 1);
     signal_set(r->event);

@@ -303,7 +303,13 @@ static void status_is_live_for_everybody(void **state)
     assert_ok(get(collector, L"LatestOutputLocation", &v));
     assert_non_null(wcsstr(V_BSTR(&v), L"\\C.csv"));
     VariantClear(&v);
+    assert_ok(get_value(watcher, L"OpenPLA.Figures", &v));
+    assert_non_null(wcsstr(V_BSTR(&v), L"C: Samples "));
+    VariantClear(&v);
     assert_ok(run(theirs, L"Stop"));
+    assert_ok(get_value(watcher, L"OpenPLA.Figures", &v));
+    assert_true(bstr_is(V_BSTR(&v), L""));
+    VariantClear(&v);
     assert_int_equal(number_of(starter, L"Status"), plaStopped);
     assert_int_equal(number_of(watcher, L"SerialNumber"), 2);
     assert_int_equal(number_of(starter, L"SerialNumber"), 2);

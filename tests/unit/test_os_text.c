@@ -353,6 +353,23 @@ static void lists_from_rows(void **state)
     texts_free(&t);
 }
 
+/* A folder's name that is cut for a field of a fixed size is still text, and nothing of an earlier one shines through.
+ */
+static void texts_are_cut_between_characters(void **state)
+{
+    char room[6];
+    (void)state;
+    memset(room, 'x', sizeof room);
+    text_fit(room, sizeof room, "ab");
+    assert_memory_equal(room, "ab\0\0\0", 6);
+    text_fit(room, sizeof room, "abcde");
+    assert_string_equal(room, "abcde");
+    text_fit(room, sizeof room, "abc\xE2\x82\xAC");
+    assert_memory_equal(room, "abc\0\0", 6);
+    text_fit(room, 1, "\xC3\xBC");
+    assert_string_equal(room, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +384,7 @@ int main(void)
         cmocka_unit_test(buffer),
         cmocka_unit_test(lists),
         cmocka_unit_test(lists_from_rows),
+        cmocka_unit_test(texts_are_cut_between_characters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,10 @@ static void a_collector_wakes_the_run(void **state)
     assert_int_equal(run_query_figures(SPACE, "woken", "c", &figures), S_OK);
     assert_int_equal(figures.events_lost, 0);
     assert_int_equal(run_query_figures(SPACE, "woken", "nobody", &figures), S_FALSE);
+    char *text = run_figures_text(SPACE, "woken");
+    assert_int_equal(strncmp(text, "segment: Samples 0, EventsLost 7, BuffersWritten ", 49), 0);
+    assert_non_null(strstr(text, "\nc: Samples 0\n"));
+    memory_free(text);
     assert_int_equal(run_stop(SPACE, "woken", true), S_OK);
     assert_int_equal(run_query_figures(SPACE, "woken", "segment", &figures), S_FALSE);
     char *first = path_join(root, "segment_000001.etl"), *third = path_join(root, "segment_000003.etl");

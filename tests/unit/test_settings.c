@@ -73,14 +73,18 @@ static void commit_hears_of_what_is_not_allowed(void **state)
 static void what_a_run_leaves_is_read_by_its_key(void **state)
 {
     struct run_record record = {.last_message = (char[]){"one counter"}, .last_result = E_ACCESSDENIED};
+    const struct latest_run run = {"Service", "a set that never ran", &record};
     (void)state;
     assert_null(setting_find("OpenPLA.LastRun"));
     assert_null(setting_find("Restart"));
-    char *text = setting_find("openpla.lastrunresult")->of_run(&record);
+    char *text = setting_find("openpla.lastrunresult")->of_run(&run);
     assert_string_equal(text, "0x80070005");
     memory_free(text);
-    text = setting_find("OpenPLA.LastRunMessage")->of_run(&record);
+    text = setting_find("OpenPLA.LastRunMessage")->of_run(&run);
     assert_string_equal(text, "one counter");
+    memory_free(text);
+    text = setting_find("OpenPLA.Figures")->of_run(&run);
+    assert_string_equal(text, "");
     memory_free(text);
 }
 
