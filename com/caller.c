@@ -12,7 +12,6 @@
 static HRESULT client_token(void **out)
 {
     HRESULT hr = CoImpersonateClient();
-
     *out = NULL;
     if (FAILED(hr))
         return hr;
@@ -26,7 +25,6 @@ struct caller com_caller(void)
 {
     ULONG id = 0; /* a NULL binding is that of the call which this thread serves */
     RPC_STATUS status = I_RpcBindingInqLocalClientPID(NULL, &id);
-
     if (status == RPC_S_NO_CALL_ACTIVE || (status == RPC_S_OK && id == GetCurrentProcessId()))
         return caller_self;
     /* Wine would give the server's own token (DECISIONS 22): there the process's is asked for. */

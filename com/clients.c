@@ -18,15 +18,12 @@ static bool unknown; /* one could not be told or noted */
 
 static bool note(DWORD id)
 {
-    HANDLE process;
-    size_t i;
-
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (clients[i].id == id)
             return true;
     if (!memory_grow((void **)&clients, &capacity, count + 1, sizeof(*clients)))
         return false;
-    process = OpenProcess(SYNCHRONIZE, FALSE, id);
+    HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, id);
     if (!process)
         return false;
     clients[count++] = (struct client){id, process};
@@ -36,7 +33,6 @@ static bool note(DWORD id)
 void clients_note_caller(void)
 {
     DWORD id = com_caller().process;
-
     AcquireSRWLockExclusive(&lock);
     if (!id || !note(id))
         unknown = true;
@@ -46,8 +42,6 @@ void clients_note_caller(void)
 bool clients_alive(void)
 {
     size_t i = 0;
-    bool alive;
-
     AcquireSRWLockExclusive(&lock);
     while (i < count) {
         if (WaitForSingleObject(clients[i].process, 0) == WAIT_TIMEOUT) {
@@ -57,7 +51,7 @@ bool clients_alive(void)
         CloseHandle(clients[i].process);
         clients[i] = clients[--count];
     }
-    alive = unknown || count;
+    bool alive = unknown || count;
     ReleaseSRWLockExclusive(&lock);
     return alive;
 }

@@ -14,7 +14,6 @@ HRESULT idle_child_start(struct process **child)
     char *folder = host_module_folder(), *program = folder ? path_join(folder, "openplasrv.exe") : NULL,
          *parent = text_format("%lu", GetCurrentProcessId());
     HRESULT hr = E_OUTOFMEMORY;
-
     *child = NULL;
     if (program && parent)
         hr = process_start(
@@ -37,7 +36,6 @@ void idle_child_end(struct process *child)
 int idle_child_main(const WCHAR *parent)
 {
     HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, wcstoul(parent, NULL, 10));
-
     if (!process)
         return 1;
     WaitForSingleObject(process, INFINITE);

@@ -14,7 +14,6 @@ bool server_set_is_running(void)
     for (space = store_namespaces(); *space && !running; space++) {
         struct texts names = {0};
         struct run_state state;
-
         if (FAILED(definition_list(&caller_self, *space, &names)))
             continue;
         for (i = 0; i < names.count && !running; i++)

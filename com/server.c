@@ -73,7 +73,6 @@ static void work_changed(void *user, bool any)
 static HRESULT last_error(const char *doing)
 {
     HRESULT hr = HRESULT_FROM_WIN32(GetLastError());
-
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
 }
 
@@ -114,7 +113,6 @@ static HRESULT secure(void)
     PACL acl;
     BOOL present, defaulted;
     HRESULT hr = callers(&relative);
-
     if (FAILED(hr))
         return hr;
     if (!InitializeSecurityDescriptor(&absolute, SECURITY_DESCRIPTOR_REVISION) ||
@@ -148,11 +146,9 @@ static void revoke_classes(void)
 static HRESULT register_classes(void)
 {
     HRESULT hr = S_OK;
-
     while (SUCCEEDED(hr) && classes_registered < COM_CLASS_COUNT) {
         CLSID clsid;
         IUnknown *factory = com_class_factory(classes_registered, false, &clsid);
-
         hr = CoRegisterClassObject(&clsid, factory, CLSCTX_LOCAL_SERVER, REGCLS_MULTIPLEUSE | REGCLS_SUSPENDED,
                                    &class_cookies[classes_registered]);
         if (SUCCEEDED(hr))
@@ -168,12 +164,10 @@ static HRESULT register_classes(void)
 
 static HRESULT open_server(void)
 {
-    HRESULT hr;
-
     use_changed = CreateEventW(NULL, FALSE, FALSE, NULL);
     if (!use_changed)
         return last_error("event of the server");
-    hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
     if (SUCCEEDED(hr))
         hr = secure();
     if (SUCCEEDED(hr) && host_is_wine())
@@ -220,10 +214,8 @@ static void wait_until_unused(DWORD grace)
 static int serve_for_com(void)
 {
     DWORD grace = FIRST_CLIENT_MS;
-    HRESULT hr;
-
     note_clients = host_is_wine();
-    hr = open_server();
+    HRESULT hr = open_server();
 
     while (SUCCEEDED(hr)) {
         wait_until_unused(grace);
@@ -248,7 +240,6 @@ static HANDLE service_end;
 static void report(DWORD state, DWORD wait_ms, HRESULT hr)
 {
     SERVICE_STATUS status = {.dwServiceType = SERVICE_WIN32_OWN_PROCESS, .dwCurrentState = state};
-
     status.dwControlsAccepted = state == SERVICE_RUNNING ? SERVICE_ACCEPT_STOP | SERVICE_ACCEPT_SHUTDOWN : 0;
     status.dwWaitHint = wait_ms;
     status.dwCheckPoint = wait_ms ? 1 : 0;
@@ -281,7 +272,6 @@ static void serve_until_end(void)
     HANDLE events[] = {service_end, use_changed};
     struct process *child = NULL;
     bool wine = host_is_wine();
-
     do {
         if (wine && has_work() && !child) {
             idle_child_start(&child); /* without it Wine may end the service */
@@ -295,14 +285,12 @@ static void serve_until_end(void)
 
 static void WINAPI service_main(DWORD argc, WCHAR **argv)
 {
-    HRESULT hr;
-
     (void)argc, (void)argv;
     service_handle = RegisterServiceCtrlHandlerExW(OPENPLA_SERVICE_NAME, service_control, NULL);
     if (!service_handle)
         return;
     report(SERVICE_START_PENDING, 10000, S_OK);
-    hr = open_server();
+    HRESULT hr = open_server();
     if (SUCCEEDED(hr)) {
         report(SERVICE_RUNNING, 0, S_OK);
         serve_until_end();
@@ -315,7 +303,6 @@ static void WINAPI service_main(DWORD argc, WCHAR **argv)
 static int serve_as_service(void)
 {
     static const SERVICE_TABLE_ENTRYW services[] = {{(WCHAR *)OPENPLA_SERVICE_NAME, service_main}, {NULL, NULL}};
-
     service_end = CreateEventW(NULL, TRUE, FALSE, NULL);
     if (service_end && StartServiceCtrlDispatcherW(services))
         return 0;
@@ -330,7 +317,6 @@ static int change_registration(bool remove, bool service, bool dropin)
     struct registration what = {.service = service};
     char *folder = host_module_folder();
     HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
-
     what.folder = folder;
     what.replace = dropin || host_is_wine();
     if (SUCCEEDED(hr))
@@ -361,8 +347,6 @@ static int usage(void)
 int OpenPlaServer(int argc, WCHAR **argv)
 {
     bool service = true, dropin = false;
-    int i;
-
     /* COM appends the argument to the command line of LocalServer32, which has it already. */
     if (argc >= 2 && is_option(argv[1], L"Embedding"))
         return serve_for_com();
@@ -374,7 +358,7 @@ int OpenPlaServer(int argc, WCHAR **argv)
         return change_registration(true, true, false);
     if (argc < 2 || !is_option(argv[1], L"regserver"))
         return usage();
-    for (i = 2; i < argc; i++)
+    for (int i = 2; i < argc; i++)
         if (is_option(argv[i], L"noservice"))
             service = false;
         else if (is_option(argv[i], L"dropin"))

@@ -13,7 +13,6 @@ BOOL failed(HRESULT hr, const char *step)
 {
     IErrorInfo *info = NULL;
     BSTR words = NULL;
-
     if (SUCCEEDED(hr))
         return FALSE;
     if (GetErrorInfo(0, &info) == S_OK) {
@@ -32,7 +31,6 @@ HRESULT create_set(const WCHAR *machine, IDataCollectorSet **set)
     BOOL remote = machine && machine[0];
     HRESULT hr = CoCreateInstanceEx(&CLSID_DataCollectorSet, NULL, remote ? CLSCTX_REMOTE_SERVER : CLSCTX_LOCAL_SERVER,
                                     remote ? &server : NULL, 1, &query);
-
     *set = SUCCEEDED(hr) ? (IDataCollectorSet *)query.pItf : NULL;
     return hr;
 }
@@ -43,14 +41,12 @@ HRESULT commit_set(IDataCollectorSet *set, const WCHAR *name)
     IValueMap *map = NULL;
     HRESULT hr = IDataCollectorSet_Commit(set, text, NULL, plaCreateOrModify, &map);
     LONG count = 0;
-
     SysFreeString(text);
     if (SUCCEEDED(hr) && map) {
         IValueMap_get_Count(map, &count);
         for (VARIANT i = {.vt = VT_I4}; V_I4(&i) < count; V_I4(&i)++) {
             IValueMapItem *item;
             BSTR key = NULL, words = NULL;
-
             if (FAILED(IValueMap_get_Item(map, i, &item)))
                 continue;
             IValueMapItem_get_Key(item, &key);
@@ -73,7 +69,6 @@ HRESULT start_set(IDataCollectorSet *set)
     EXCEPINFO exception = {0};
     DISPID id;
     HRESULT hr = IDataCollectorSet_GetIDsOfNames(set, &IID_NULL, &names, 1, LOCALE_USER_DEFAULT, &id);
-
     if (SUCCEEDED(hr))
         hr = IDataCollectorSet_Invoke(set, id, &IID_NULL, LOCALE_USER_DEFAULT, DISPATCH_METHOD, &arguments, NULL,
                                       &exception, NULL);

@@ -16,11 +16,9 @@ enum { FILTER_TYPE = 1, LEVEL = 5, KEYWORDS_ANY = 1, KEYWORDS_ALL = 1 };
 static BOOL put_map(HRESULT hr, IValueMap *map, LONG number, const char *step)
 {
     VARIANT value = {.vt = VT_I4, .lVal = number};
-    BOOL ok;
-
     if (failed(hr, step))
         return FALSE;
-    ok = !failed(IValueMap_put_Value(map, value), step);
+    BOOL ok = !failed(IValueMap_put_Value(map, value), step);
     IValueMap_Release(map);
     return ok;
 }
@@ -30,15 +28,14 @@ static BOOL put_filter(ITraceDataProvider *provider)
     SAFEARRAY *bytes = SafeArrayCreateVector(VT_UI1, 0, sizeof(filter_data) - 1);
     void *data;
     HRESULT hr = bytes ? SafeArrayAccessData(bytes, &data) : E_OUTOFMEMORY;
-    BOOL ok;
-
     if (SUCCEEDED(hr)) {
         memcpy(data, filter_data, sizeof(filter_data) - 1);
         SafeArrayUnaccessData(bytes);
         hr = ITraceDataProvider_put_FilterData(provider, bytes);
     }
-    ok = !failed(hr, "FilterData") && !failed(ITraceDataProvider_put_FilterType(provider, FILTER_TYPE), "FilterType") &&
-         !failed(ITraceDataProvider_put_FilterEnabled(provider, VARIANT_TRUE), "FilterEnabled");
+    BOOL ok = !failed(hr, "FilterData") &&
+              !failed(ITraceDataProvider_put_FilterType(provider, FILTER_TYPE), "FilterType") &&
+              !failed(ITraceDataProvider_put_FilterEnabled(provider, VARIANT_TRUE), "FilterEnabled");
     if (bytes)
         SafeArrayDestroy(bytes);
     return ok;
@@ -48,7 +45,6 @@ static BOOL describe(ITraceDataProvider *provider)
 {
     IValueMap *all = NULL, *any = NULL, *level = NULL;
     HRESULT hr = ITraceDataProvider_put_Guid(provider, network_provider);
-
     if (failed(hr, "Guid"))
         return FALSE;
     hr = ITraceDataProvider_get_KeywordsAll(provider, &all);
@@ -69,7 +65,6 @@ static BOOL add_provider(ITraceDataCollector *collector)
               !failed(ITraceDataProviderCollection_CreateTraceDataProvider(providers, &provider),
                       "CreateTraceDataProvider") &&
               describe(provider) && !failed(ITraceDataProviderCollection_Add(providers, provider), "Add provider");
-
     if (provider)
         ITraceDataProvider_Release(provider);
     if (providers)
@@ -90,7 +85,6 @@ static BOOL add_collector(IDataCollectorSet *set)
                 "ITraceDataCollector") &&
         add_provider(collector) && !failed(IDataCollectorCollection_Add(collectors, plain), "Add collector") &&
         !failed(ITraceDataCollector_get_Xml(collector, &xml), "Xml");
-
     if (ok)
         printf("The collector: %ls\n", xml);
     SysFreeString(xml);
@@ -106,11 +100,9 @@ static BOOL add_collector(IDataCollectorSet *set)
 static BOOL control(const WCHAR *name, const WCHAR *machine)
 {
     IDataCollectorSet *set;
-    BOOL ok;
-
     if (failed(create_set(machine, &set), "CoCreateInstanceEx"))
         return FALSE;
-    ok = add_collector(set) && !failed(commit_set(set, name), "Commit");
+    BOOL ok = add_collector(set) && !failed(commit_set(set, name), "Commit");
     if (ok) {
         printf("Committed: %ls\n", name);
         ok = SUCCEEDED(start_set(set));
@@ -129,15 +121,13 @@ int wmain(int argc, WCHAR **argv);
 
 int wmain(int argc, WCHAR **argv)
 {
-    BOOL ok;
-
     if (argc > 3) {
         puts("usage: control_provider [set name] [machine]");
         return 2;
     }
     if (failed(CoInitializeEx(NULL, COINIT_MULTITHREADED), "CoInitializeEx"))
         return 1;
-    ok = control(argc > 1 ? argv[1] : L"ProviderSample", argc > 2 ? argv[2] : NULL);
+    BOOL ok = control(argc > 1 ? argv[1] : L"ProviderSample", argc > 2 ? argv[2] : NULL);
     CoUninitialize();
     if (ok)
         puts("Done.");

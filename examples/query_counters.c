@@ -19,7 +19,6 @@ static HRESULT put_text(void *collector, HRESULT(STDMETHODCALLTYPE *put)(IPerfor
 {
     BSTR copy = SysAllocString(text);
     HRESULT hr = put(collector, copy);
-
     SysFreeString(copy);
     return hr;
 }
@@ -30,7 +29,6 @@ static HRESULT put_counter(IPerformanceCounterDataCollector *collector, const WC
     BSTR text = SysAllocString(path);
     LONG first = 0;
     HRESULT hr = array && text ? SafeArrayPutElement(array, &first, text) : E_OUTOFMEMORY;
-
     if (SUCCEEDED(hr))
         hr = IPerformanceCounterDataCollector_put_PerformanceCounters(collector, array);
     SysFreeString(text);
@@ -43,7 +41,6 @@ static HRESULT put_counter(IPerformanceCounterDataCollector *collector, const WC
 static BOOL describe(IPerformanceCounterDataCollector *collector, const struct wish *w)
 {
     const IPerformanceCounterDataCollectorVtbl *v = collector->lpVtbl;
-
     return !failed(v->put_SampleInterval(collector, w->interval), "SampleInterval") &&
            !failed(v->put_SegmentMaxRecords(collector, w->samples), "SegmentMaxRecords") &&
            !failed(put_counter(collector, w->counter), "PerformanceCounters") &&
@@ -63,7 +60,6 @@ static BOOL add_collector(IDataCollectorSet *set, const struct wish *w)
               !failed(IDataCollector_QueryInterface(plain, &IID_IPerformanceCounterDataCollector, (void **)&collector),
                       "IPerformanceCounterDataCollector") &&
               describe(collector, w) && !failed(IDataCollectorCollection_Add(collectors, plain), "Add");
-
     if (collector)
         IPerformanceCounterDataCollector_Release(collector);
     if (plain)
@@ -77,7 +73,6 @@ static BOOL add_collector(IDataCollectorSet *set, const struct wish *w)
 static BOOL wait_for_end(IDataCollectorSet *set, const struct wish *w)
 {
     DataCollectorSetStatus status = plaRunning;
-
     for (ULONG waited = 0; status != plaStopped && waited < 2 * w->interval * w->samples + 10; waited++) {
         if (waited)
             Sleep(1000);
@@ -93,7 +88,6 @@ static BOOL show_file(const WCHAR *path)
     FILE *log = _wfopen(path, L"r");
     BOOL at_start = TRUE;
     ULONG lines = 0;
-
     if (!log) {
         printf("FAILED: %ls cannot be read\n", path);
         return FALSE;
@@ -123,7 +117,6 @@ static BOOL show_log(IDataCollectorSet *set, const struct wish *w)
               !failed(IDataCollectorSet_get_DataCollectors(set, &collectors), "DataCollectors") &&
               !failed(IDataCollectorCollection_get_Item(collectors, first, &collector), "Item") &&
               !failed(IDataCollector_get_LatestOutputLocation(collector, &path), "LatestOutputLocation");
-
     if (ok) {
         printf("Log: %ls\n", path);
         ok = w->machine[0] || show_file(path); /* another machine's file is not here */
@@ -140,11 +133,9 @@ static BOOL show_log(IDataCollectorSet *set, const struct wish *w)
 static BOOL collect(const struct wish *w)
 {
     IDataCollectorSet *set;
-    BOOL ok;
-
     if (failed(create_set(w->machine, &set), "CoCreateInstanceEx"))
         return FALSE;
-    ok = add_collector(set, w) && !failed(commit_set(set, w->name), "Commit");
+    BOOL ok = add_collector(set, w) && !failed(commit_set(set, w->name), "Commit");
     if (ok) {
         printf("Committed: %ls\n", w->name);
         ok = SUCCEEDED(start_set(set));
@@ -167,7 +158,6 @@ int wmain(int argc, WCHAR **argv)
                      .machine = argc > 4 ? argv[4] : L"",
                      .interval = 1};
     BOOL ok;
-
     if (argc > 5 || !w.samples || w.samples > 1000) {
         puts("usage: query_counters [set name] [samples, 1 to 1000] [counter] [machine]");
         return 2;

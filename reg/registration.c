@@ -82,16 +82,13 @@ static HRESULT fill_in(const char *text, const char *folder, const struct subjec
 {
     struct text_buffer buffer = {0};
     char *value = NULL;
-    size_t length;
-    HRESULT hr;
-
     while (*text) {
-        length = *text == '{' ? strspn(text + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
+        size_t length = *text == '{' ? strspn(text + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
         if (!length || text[1 + length] != '}') {
             text_buffer_add_n(&buffer, text++, 1);
             continue;
         }
-        hr = placeholder(text + 1, length, folder, subject, &value);
+        HRESULT hr = placeholder(text + 1, length, folder, subject, &value);
         if (SUCCEEDED(hr) && !value)
             hr = E_OUTOFMEMORY;
         if (FAILED(hr)) {
@@ -119,7 +116,6 @@ static HRESULT fill_row(const struct table_row *from, const char *folder, const 
 {
     char *key, *data = NULL;
     HRESULT hr = fill_in(from->key, folder, subject, &key);
-
     if (FAILED(hr))
         return hr;
     row->key_only = from->kind == ROW_KEY;
@@ -143,12 +139,9 @@ HRESULT registration_expand(const char *folder, struct registration_rows *out)
 {
     struct registration_rows rows = {0};
     HRESULT hr = S_OK;
-    size_t i, j;
-
-    for (i = 0; i < sizeof(table) / sizeof(table[0]) && SUCCEEDED(hr); i++) {
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]) && SUCCEEDED(hr); i++) {
         const struct subject *subjects = &nothing;
         size_t count = 1;
-
         if (table[i].when == EACH_CLASS || table[i].when == SERVER_CLASS || table[i].when == CLIENT_CLASS) {
             subjects = classes;
             count = sizeof(classes) / sizeof(classes[0]);
@@ -156,9 +149,8 @@ HRESULT registration_expand(const char *folder, struct registration_rows *out)
             subjects = interfaces;
             count = sizeof(interfaces) / sizeof(interfaces[0]);
         }
-        for (j = 0; j < count && SUCCEEDED(hr); j++) {
+        for (size_t j = 0; j < count && SUCCEEDED(hr); j++) {
             struct registration_row row = {0};
-
             if (table[i].when == (subjects[j].facade ? SERVER_CLASS : CLIENT_CLASS))
                 continue;
             hr = fill_row(&table[i], folder, &subjects[j], &row);
@@ -180,9 +172,7 @@ HRESULT registration_expand(const char *folder, struct registration_rows *out)
 
 void registration_rows_free(struct registration_rows *rows)
 {
-    size_t i;
-
-    for (i = 0; i < rows->count; i++)
+    for (size_t i = 0; i < rows->count; i++)
         row_free(&rows->items[i]);
     memory_free(rows->items);
     memset(rows, 0, sizeof(*rows));
@@ -212,7 +202,6 @@ static HRESULT find_owner(const char *folder, enum owner *owner, char **module)
         char *key = text_format("Software\\Classes\\CLSID\\%s\\%s", classes[0].guid, servers[i].key);
         char *ours = text_format("%s%s\\%s%s", servers[i].before, folder, servers[i].program, servers[i].after);
         char *anywhere = text_format("*\\%s%s", servers[i].program, servers[i].after);
-
         hr = key && ours && anywhere ? registry_get(key, NULL, &value) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr) && value.exists) {
             for (units = value.size / sizeof(WCHAR); units && !((WCHAR *)value.data)[units - 1]; units--)
@@ -239,7 +228,6 @@ static HRESULT keep_row(struct registry_changes *changes, const struct registrat
     char *key = text_format("%s\\%s", REPLACED, row->key);
     bool exists = false;
     HRESULT hr = key ? registry_key_exists(row->key, &exists) : E_OUTOFMEMORY;
-
     if (SUCCEEDED(hr) && exists)
         hr = registry_make_key(changes, key);
     if (SUCCEEDED(hr) && exists && !row->key_only)
@@ -261,7 +249,6 @@ static HRESULT remove_value(const struct registration_row *row, const char *kept
     struct registry_changes changes = {0};
     struct registry_value present = {0}, kept = {0};
     HRESULT hr = registry_get(row->key, row->name, &present);
-
     if (SUCCEEDED(hr))
         hr = registry_get(kept_key, row->name, &kept);
     if (SUCCEEDED(hr) && registry_value_equal(&present, &row->value))
@@ -278,7 +265,6 @@ static HRESULT remove_row(const struct registration_row *row)
     char *kept_key = text_format("%s\\%s", REPLACED, row->key);
     bool kept = false;
     HRESULT hr = kept_key ? registry_key_exists(kept_key, &kept) : E_OUTOFMEMORY;
-
     if (SUCCEEDED(hr) && !row->key_only)
         hr = remove_value(row, kept_key);
     if (SUCCEEDED(hr) && !kept)
@@ -293,12 +279,10 @@ static HRESULT write_rows(const struct registration_rows *rows, const struct reg
     static const struct registry_value absent = {0};
     HRESULT hr = S_OK;
     size_t i;
-
     for (i = 0; keep && i < rows->count && SUCCEEDED(hr); i++)
         hr = keep_row(changes, &rows->items[i]);
     for (i = 0; i < rows->count && SUCCEEDED(hr); i++) {
         const struct registration_row *row = &rows->items[i];
-
         if (row->key_only)
             hr = registry_make_key(changes, row->key);
         else
@@ -314,7 +298,6 @@ HRESULT registration_write(const struct registration *what)
     char *server = server_path(what->folder), *module = NULL;
     enum owner owner = OWNER_NOBODY;
     HRESULT hr = server ? find_owner(what->folder, &owner, &module) : E_OUTOFMEMORY;
-
     if (SUCCEEDED(hr) && owner == OWNER_FOREIGN && !what->replace)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
                        "class %s belongs to %s; /dropin takes its place and /unregserver puts it back", classes[0].guid,
@@ -339,17 +322,15 @@ HRESULT registration_remove(const struct registration *what)
     struct registration_rows rows = {0};
     char *server = server_path(what->folder), *module = NULL;
     enum owner owner = OWNER_NOBODY;
-    HRESULT hr = server ? find_owner(what->folder, &owner, &module) : E_OUTOFMEMORY, hr2;
-    size_t i;
-
+    HRESULT hr = server ? find_owner(what->folder, &owner, &module) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && owner != OWNER_THIS) {
         hr = S_FALSE;
     } else if (SUCCEEDED(hr)) {
         hr = registration_expand(what->folder, &rows);
         if (SUCCEEDED(hr)) {
-            hr2 = service_remove(server);
+            HRESULT hr2 = service_remove(server);
             /* The class's row that find_owner looks at is among the first: last, so that a second attempt finds it. */
-            for (i = rows.count; i-- > 0;) {
+            for (size_t i = rows.count; i-- > 0;) {
                 hr = remove_row(&rows.items[i]);
                 hr2 = FAILED(hr2) ? hr2 : hr;
             }

@@ -38,7 +38,6 @@ HRESULT registry_text(const char *text, struct registry_value *out)
     WCHAR *wide;
     size_t units;
     HRESULT hr = text_to_utf16(text, &wide, &units);
-
     if (FAILED(hr))
         return hr;
     *out = (struct registry_value){true, REG_SZ, (DWORD)((units + 1) * sizeof(WCHAR)), (BYTE *)wide};
@@ -48,7 +47,6 @@ HRESULT registry_text(const char *text, struct registry_value *out)
 static HRESULT registry_error(LSTATUS status, const char *what, const char *key)
 {
     HRESULT hr = HRESULT_FROM_WIN32((DWORD)status);
-
     return error_set(hr, "%s HKLM\\%s: %s", what, key, error_standard_text(hr));
 }
 
@@ -60,10 +58,8 @@ static bool is_missing(LSTATUS status)
 /* Both texts in UTF-16; name may be NULL. */
 static HRESULT widen(const char *key, const char *name, WCHAR **wide_key, WCHAR **wide_name)
 {
-    HRESULT hr;
-
     *wide_name = NULL;
-    hr = text_to_utf16(key, wide_key, NULL);
+    HRESULT hr = text_to_utf16(key, wide_key, NULL);
     if (SUCCEEDED(hr) && name) {
         hr = text_to_utf16(name, wide_name, NULL);
         if (FAILED(hr))
@@ -76,7 +72,6 @@ static LSTATUS read_value(const WCHAR *key, const WCHAR *name, struct registry_v
 {
     HKEY handle;
     LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, key, 0, KEY_QUERY_VALUE, &handle);
-
     memset(out, 0, sizeof(*out));
     if (status)
         return is_missing(status) ? ERROR_SUCCESS : status;
@@ -100,14 +95,11 @@ static LSTATUS read_value(const WCHAR *key, const WCHAR *name, struct registry_v
 HRESULT registry_get(const char *key, const char *name, struct registry_value *out)
 {
     WCHAR *wide_key, *wide_name;
-    LSTATUS status;
-    HRESULT hr;
-
     memset(out, 0, sizeof(*out));
-    hr = widen(key, name, &wide_key, &wide_name);
+    HRESULT hr = widen(key, name, &wide_key, &wide_name);
     if (FAILED(hr))
         return hr;
-    status = read_value(wide_key, wide_name, out);
+    LSTATUS status = read_value(wide_key, wide_name, out);
     memory_free(wide_key);
     memory_free(wide_name);
     return status ? registry_error(status, "reading", key) : S_OK;
@@ -117,12 +109,10 @@ HRESULT registry_key_exists(const char *key, bool *exists)
 {
     WCHAR *wide;
     HKEY handle;
-    LSTATUS status;
     HRESULT hr = text_to_utf16(key, &wide, NULL);
-
     if (FAILED(hr))
         return hr;
-    status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, wide, 0, KEY_QUERY_VALUE, &handle);
+    LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, wide, 0, KEY_QUERY_VALUE, &handle);
     if (!status)
         RegCloseKey(handle);
     memory_free(wide);
@@ -135,7 +125,6 @@ static LSTATUS write_value(const WCHAR *key, const WCHAR *name, const struct reg
 {
     HKEY handle;
     LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, key, 0, KEY_SET_VALUE, &handle);
-
     if (status)
         return status;
     if (value->exists)
@@ -159,9 +148,7 @@ static HRESULT make_one_key(struct registry_changes *changes, const WCHAR *key, 
     struct registry_change change = {.made_key = true};
     HKEY handle;
     DWORD disposition = 0;
-    LSTATUS status;
     HRESULT hr = reserve_change(changes);
-
     if (FAILED(hr))
         return hr;
     change.key = memory_zero(units + 1, sizeof(WCHAR));
@@ -169,7 +156,7 @@ static HRESULT make_one_key(struct registry_changes *changes, const WCHAR *key, 
         return E_OUTOFMEMORY;
     memcpy(change.key, key, units * sizeof(WCHAR));
     /* The parents' keys of the system may be readable only. */
-    status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, change.key, 0, KEY_QUERY_VALUE, &handle);
+    LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, change.key, 0, KEY_QUERY_VALUE, &handle);
     if (is_missing(status))
         status =
             RegCreateKeyExW(HKEY_LOCAL_MACHINE, change.key, 0, NULL, 0, KEY_QUERY_VALUE, NULL, &handle, &disposition);
@@ -184,12 +171,11 @@ static HRESULT make_one_key(struct registry_changes *changes, const WCHAR *key, 
 
 HRESULT registry_make_key(struct registry_changes *changes, const char *key)
 {
-    WCHAR *wide, *end;
+    WCHAR *wide;
     HRESULT hr = text_to_utf16(key, &wide, NULL);
-
     if (FAILED(hr))
         return hr;
-    for (end = wide; SUCCEEDED(hr) && end; end = *end ? end + 1 : NULL) {
+    for (WCHAR *end = wide; SUCCEEDED(hr) && end; end = *end ? end + 1 : NULL) {
         while (*end && *end != L'\\')
             end++;
         hr = make_one_key(changes, wide, (size_t)(end - wide), key);
@@ -202,9 +188,7 @@ HRESULT registry_put(struct registry_changes *changes, const char *key, const ch
                      const struct registry_value *value)
 {
     struct registry_change change = {0};
-    LSTATUS status;
     HRESULT hr;
-
     if (value->exists) {
         hr = registry_make_key(changes, key);
         if (FAILED(hr))
@@ -216,7 +200,7 @@ HRESULT registry_put(struct registry_changes *changes, const char *key, const ch
     hr = widen(key, name, &change.key, &change.name);
     if (FAILED(hr))
         return hr;
-    status = read_value(change.key, change.name, &change.earlier);
+    LSTATUS status = read_value(change.key, change.name, &change.earlier);
     if (!status && !registry_value_equal(&change.earlier, value)) {
         status = write_value(change.key, change.name, value);
         if (!status) {
@@ -234,7 +218,6 @@ static LSTATUS delete_empty_key(const WCHAR *key)
     HKEY handle;
     DWORD keys = 0, values = 0;
     LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, key, 0, KEY_QUERY_VALUE, &handle);
-
     if (status)
         return is_missing(status) ? ERROR_SUCCESS : status;
     status = RegQueryInfoKeyW(handle, NULL, NULL, NULL, &keys, NULL, NULL, &values, NULL, NULL, NULL, NULL);
@@ -250,7 +233,6 @@ HRESULT registry_prune(const char *root, const char *key)
     WCHAR *wide;
     LSTATUS status = ERROR_SUCCESS;
     HRESULT hr = text_to_utf16(key, &wide, &units);
-
     if (FAILED(hr))
         return hr;
     while (!status && units > root_units) {
@@ -266,12 +248,10 @@ HRESULT registry_prune(const char *root, const char *key)
 HRESULT registry_delete_tree(const char *root, const char *key)
 {
     WCHAR *wide;
-    LSTATUS status;
     HRESULT hr = text_to_utf16(key, &wide, NULL);
-
     if (FAILED(hr))
         return hr;
-    status = RegDeleteTreeW(HKEY_LOCAL_MACHINE, wide);
+    LSTATUS status = RegDeleteTreeW(HKEY_LOCAL_MACHINE, wide);
     memory_free(wide);
     if (status && !is_missing(status))
         return registry_error(status, "deleting", key);
@@ -282,7 +262,6 @@ void registry_changes_undo(struct registry_changes *changes)
 {
     while (changes->count) {
         struct registry_change *change = &changes->items[--changes->count];
-
         if (change->made_key)
             delete_empty_key(change->key);
         else
@@ -294,9 +273,7 @@ void registry_changes_undo(struct registry_changes *changes)
 
 void registry_changes_free(struct registry_changes *changes)
 {
-    size_t i;
-
-    for (i = 0; i < changes->count; i++)
+    for (size_t i = 0; i < changes->count; i++)
         change_free(&changes->items[i]);
     memory_free(changes->items);
     memset(changes, 0, sizeof(*changes));

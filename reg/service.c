@@ -15,7 +15,6 @@ static WCHAR *service_command(const char *server)
 {
     char *text = text_format("\"%s\" /service", server);
     WCHAR *wide = NULL;
-
     if (text && FAILED(text_to_utf16(text, &wide, NULL)))
         wide = NULL;
     memory_free(text);
@@ -25,7 +24,6 @@ static WCHAR *service_command(const char *server)
 static HRESULT service_error(const char *doing)
 {
     HRESULT hr = HRESULT_FROM_WIN32(GetLastError());
-
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s service OpenPLA: %s", doing, error_standard_text(hr));
 }
 
@@ -63,7 +61,6 @@ static QUERY_SERVICE_CONFIGW *query_config(SC_HANDLE service)
 {
     QUERY_SERVICE_CONFIGW *config = NULL;
     DWORD size = 0;
-
     QueryServiceConfigW(service, NULL, 0, &size);
     if (GetLastError() != ERROR_INSUFFICIENT_BUFFER)
         return NULL;
@@ -80,7 +77,6 @@ static QUERY_SERVICE_CONFIGW *query_config(SC_HANDLE service)
 static BOOL describe(SC_HANDLE service)
 {
     SERVICE_DESCRIPTIONW description = {(WCHAR *)OPENPLA_SERVICE_DESCRIPTION};
-
     return ChangeServiceConfig2W(service, SERVICE_CONFIG_DESCRIPTION, &description);
 }
 
@@ -88,7 +84,6 @@ static HRESULT service_update(SC_HANDLE service, const WCHAR *command)
 {
     QUERY_SERVICE_CONFIGW *earlier = query_config(service);
     HRESULT hr = S_OK;
-
     if (!earlier)
         return service_error("reading");
     if (!ChangeServiceConfigW(service, SERVICE_WIN32_OWN_PROCESS, SERVICE_AUTO_START, SERVICE_ERROR_NORMAL, command,
@@ -134,12 +129,10 @@ static void service_stop(SC_HANDLE service)
 {
     SERVICE_STATUS_PROCESS status = {0};
     DWORD size;
-    HANDLE process;
-
     if (!QueryServiceStatusEx(service, SC_STATUS_PROCESS_INFO, (BYTE *)&status, sizeof(status), &size) ||
         status.dwCurrentState == SERVICE_STOPPED)
         return;
-    process = OpenProcess(SYNCHRONIZE, FALSE, status.dwProcessId);
+    HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, status.dwProcessId);
     /* The control fails when the process died; Wine's manager shows it as running all the same. */
     if (process && ControlService(service, SERVICE_CONTROL_STOP, (SERVICE_STATUS *)&status))
         WaitForSingleObject(process, STOP_WAIT_MS);

@@ -12,7 +12,6 @@ static bool load_system(struct etw_api *api)
 {
     HMODULE module = LoadLibraryExW(L"tdh.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
     bool whole = module != NULL;
-
 #define LOAD_ENTRY(name, parameters)                                                                                   \
     api->name = whole ? (ULONG(WINAPI *) parameters)(void *)GetProcAddress(module, #name) : NULL;                      \
     whole = whole && api->name;

@@ -27,12 +27,10 @@ static HRESULT add_publisher(struct event_providers *list, HKEY publishers, cons
     DWORD bytes = sizeof name;
     GUID guid;
     char *text;
-    bool is_guid;
     HRESULT hr = text_from_utf16(key, wcslen(key), true, &text);
-
     if (FAILED(hr))
         return hr;
-    is_guid = text_to_guid(text, &guid);
+    bool is_guid = text_to_guid(text, &guid);
     memory_free(text);
     if (!is_guid || RegGetValueW(publishers, key, NULL, RRF_RT_REG_SZ, NULL, name, &bytes))
         return S_OK; /* none that could be asked for by name */
@@ -45,7 +43,6 @@ HRESULT registered_providers(struct event_providers *list)
     HKEY publishers;
     LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, PUBLISHERS, 0, KEY_READ | KEY_WOW64_64KEY, &publishers);
     HRESULT hr = S_OK;
-
     if (status == ERROR_FILE_NOT_FOUND)
         return S_OK;
     if (status)
@@ -53,7 +50,6 @@ HRESULT registered_providers(struct event_providers *list)
     for (DWORD i = 0; SUCCEEDED(hr); i++) {
         WCHAR key[KEY_NAME_UNITS];
         DWORD units = KEY_NAME_UNITS;
-
         status = RegEnumKeyExW(publishers, i, key, &units, NULL, NULL, NULL, NULL);
         if (status)
             break;
@@ -70,7 +66,6 @@ static HRESULT load_descriptor(const WCHAR *name, PSECURITY_DESCRIPTOR *out)
 {
     DWORD bytes = 0;
     LSTATUS status = RegGetValueW(HKEY_LOCAL_MACHINE, SECURITY_KEY, name, RRF_RT_REG_BINARY, NULL, NULL, &bytes);
-
     *out = NULL;
     if (status == ERROR_FILE_NOT_FOUND)
         return S_FALSE;
@@ -90,7 +85,6 @@ static HRESULT load_descriptor(const WCHAR *name, PSECURITY_DESCRIPTOR *out)
 static void value_name(const GUID *guid, WCHAR name[37])
 {
     char braced[39];
-
     text_from_guid(guid, braced);
     for (int i = 0; i < 36; i++)
         name[i] = (WCHAR)(unsigned char)(braced[i + 1] | (braced[i + 1] >= 'A' && braced[i + 1] <= 'Z' ? 0x20 : 0));
@@ -101,11 +95,9 @@ static HRESULT to_text(PSECURITY_DESCRIPTOR descriptor, uint32_t parts, char **s
 {
     WCHAR *text;
     ULONG units;
-    HRESULT hr;
-
     if (!ConvertSecurityDescriptorToStringSecurityDescriptorW(descriptor, SDDL_REVISION_1, parts, &text, &units))
         return win32_failed(GetLastError(), "security descriptor");
-    hr = text_from_utf16(text, wcslen(text), true, sddl);
+    HRESULT hr = text_from_utf16(text, wcslen(text), true, sddl);
     LocalFree(text);
     return hr;
 }
@@ -114,11 +106,9 @@ HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sdd
 {
     WCHAR name[37];
     PSECURITY_DESCRIPTOR descriptor, made;
-    HRESULT hr;
-
     *sddl = NULL;
     value_name(guid, name);
-    hr = load_descriptor(name, &descriptor);
+    HRESULT hr = load_descriptor(name, &descriptor);
     if (hr == S_FALSE)
         hr = load_descriptor(SECURITY_DEFAULT, &descriptor);
     if (hr == S_FALSE) {
@@ -137,14 +127,12 @@ HRESULT event_provider_set_security(const GUID *guid, const char *sddl)
 {
     WCHAR name[37];
     PSECURITY_DESCRIPTOR descriptor;
-    LSTATUS status;
     HKEY key;
     HRESULT hr = win32_descriptor(sddl, &descriptor);
-
     if (FAILED(hr))
         return hr;
     value_name(guid, name);
-    status = RegCreateKeyExW(HKEY_LOCAL_MACHINE, SECURITY_KEY, 0, NULL, 0, KEY_SET_VALUE, NULL, &key, NULL);
+    LSTATUS status = RegCreateKeyExW(HKEY_LOCAL_MACHINE, SECURITY_KEY, 0, NULL, 0, KEY_SET_VALUE, NULL, &key, NULL);
     if (!status) {
         status = RegSetValueExW(key, name, 0, REG_BINARY, descriptor, GetSecurityDescriptorLength(descriptor));
         RegCloseKey(key);

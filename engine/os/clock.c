@@ -10,7 +10,6 @@
 static int64_t days_to_march(int64_t year)
 {
     int64_t y = year - 1600, era = (y >= 0 ? y : y - 399) / 400, in_era = y - era * 400;
-
     /* 1600-03-01 is 306 days before 1601-01-01 */
     return era * DAYS_PER_400_YEARS + in_era * 365 + in_era / 4 - in_era / 100 - 306;
 }
@@ -35,9 +34,6 @@ struct calendar_time clock_calendar(int64_t filetime)
 {
     struct calendar_time t = {0};
     int64_t days = filetime / TICKS_PER_DAY, rest = filetime % TICKS_PER_DAY;
-    int64_t era, day_of_era, year_of_era;
-    int day_of_year, month;
-
     if (rest < 0) {
         rest += TICKS_PER_DAY;
         days--;
@@ -45,11 +41,11 @@ struct calendar_time clock_calendar(int64_t filetime)
     /* 1601-01-01 was a Monday */
     t.weekday = (int)(((days + 1) % 7 + 7) % 7);
     days += 306;
-    era = (days >= 0 ? days : days - (DAYS_PER_400_YEARS - 1)) / DAYS_PER_400_YEARS;
-    day_of_era = days - era * DAYS_PER_400_YEARS;
-    year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    day_of_year = (int)(day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100)); /* from March on */
-    month = (5 * day_of_year + 2) / 153;
+    int64_t era = (days >= 0 ? days : days - (DAYS_PER_400_YEARS - 1)) / DAYS_PER_400_YEARS;
+    int64_t day_of_era = days - era * DAYS_PER_400_YEARS;
+    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int day_of_year = (int)(day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100)); /* from March on */
+    int month = (5 * day_of_year + 2) / 153;
     t.day = day_of_year - (153 * month + 2) / 5 + 1;
     t.month = month < 10 ? month + 3 : month - 9;
     t.year = (int)(1600 + era * 400 + year_of_era + (t.month <= 2));
@@ -68,7 +64,6 @@ int64_t clock_from_calendar(const struct calendar_time *t)
     int64_t month = t->month <= 2 ? t->month + 9 : t->month - 3;
     int64_t days = days_to_march(year) + (153 * month + 2) / 5 + t->day - 1;
     int64_t ms = ((t->hour * 60LL + t->minute) * 60 + t->second) * 1000 + t->millisecond;
-
     return days * TICKS_PER_DAY + ms * TICKS_PER_MILLISECOND;
 }
 

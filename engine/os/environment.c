@@ -10,12 +10,10 @@
 char *host_expand_environment(const char *t)
 {
     struct text_buffer b = {0};
-
     while (*t) {
         const char *percent = strchr(t, '%'), *end = percent ? strchr(percent + 1, '%') : NULL;
         char *name, *value = NULL;
         HRESULT hr;
-
         if (!end) {
             text_buffer_add(&b, t);
             break;

@@ -125,15 +125,13 @@ const char *error_standard_text(HRESULT hr)
 static void drop_split_character(char *text)
 {
     size_t n = strlen(text), start = n;
-    unsigned char lead;
-
     if (n < ERROR_TEXT_BYTES - 1)
         return;
     while (start && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
         start--;
     if (!start)
         return;
-    lead = (unsigned char)text[start - 1];
+    unsigned char lead = (unsigned char)text[start - 1];
     if (lead >= 0xC0 && n - start + 1 < (size_t)(lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2))
         text[start - 1] = 0;
 }
@@ -141,7 +139,6 @@ static void drop_split_character(char *text)
 static PRINTF_LIKE(2, 0) HRESULT error_set_list(HRESULT hr, const char *format, va_list list)
 {
     char text[ERROR_TEXT_BYTES]; /* the arguments may point into the present text */
-
     vsnprintf(text, sizeof(text), format, list);
     drop_split_character(text);
     memcpy(state.text, text, strlen(text) + 1);
@@ -152,7 +149,6 @@ static PRINTF_LIKE(2, 0) HRESULT error_set_list(HRESULT hr, const char *format, 
 HRESULT error_set(HRESULT hr, const char *format, ...)
 {
     va_list list;
-
     va_start(list, format);
     error_set_list(hr, format, list);
     va_end(list);
@@ -163,7 +159,6 @@ HRESULT error_prefix(HRESULT hr, const char *format, ...)
 {
     char prefix[ERROR_TEXT_BYTES];
     va_list list;
-
     va_start(list, format);
     vsnprintf(prefix, sizeof(prefix), format, list);
     va_end(list);

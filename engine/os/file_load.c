@@ -16,21 +16,18 @@ static HRESULT too_large(const char *path, size_t limit)
 static HRESULT load_open_file(struct file *f, const char *path, size_t limit, char **out, size_t *size)
 {
     uint64_t expected;
-    size_t capacity, length = 0, got;
-    char *data;
+    size_t length = 0, got;
     HRESULT hr = file_size(f, &expected);
-
     if (FAILED(hr))
         return hr;
     if (expected > limit)
         return too_large(path, limit);
-    capacity = (size_t)expected + 1;
-    data = memory_alloc(capacity + 1);
+    size_t capacity = (size_t)expected + 1;
+    char *data = memory_alloc(capacity + 1);
     if (!data)
         return E_OUTOFMEMORY;
     for (;;) {
         char *grown;
-
         hr = file_read_at(f, length, data + length, capacity - length, &got);
         length += got;
         if (SUCCEEDED(hr) && length > limit)
@@ -58,13 +55,11 @@ static HRESULT load_open_file(struct file *f, const char *path, size_t limit, ch
 HRESULT file_load(const char *path, size_t limit, char **out, size_t *size)
 {
     struct file *f;
-    HRESULT hr;
-
     *out = NULL;
     *size = 0;
     if (limit > SIZE_MAX / 4)
         limit = SIZE_MAX / 4;
-    hr = file_open(path, FILE_READ, &f);
+    HRESULT hr = file_open(path, FILE_READ, &f);
     if (FAILED(hr))
         return hr;
     hr = load_open_file(f, path, limit, out, size);

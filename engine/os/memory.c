@@ -56,7 +56,6 @@ void memory_free_secret(char *text)
 void *memory_copy(const void *p, size_t size)
 {
     void *copy = memory_alloc(size);
-
     if (copy && size)
         memcpy(copy, p, size);
     return copy;
@@ -65,8 +64,6 @@ void *memory_copy(const void *p, size_t size)
 int memory_grow(void **items, size_t *capacity, size_t need, size_t size)
 {
     size_t wanted = *capacity;
-    void *grown;
-
     if (need <= *capacity)
         return 1;
     while (wanted < need) {
@@ -78,7 +75,7 @@ int memory_grow(void **items, size_t *capacity, size_t need, size_t size)
     }
     if (size && wanted > SIZE_MAX / size)
         return 0;
-    grown = memory_resize(*items, wanted * size);
+    void *grown = memory_resize(*items, wanted * size);
     if (!grown)
         return 0;
     *items = grown;

@@ -43,7 +43,6 @@ static HRESULT odbc_library(const struct odbc_api **out)
     static bool ready;
     struct odbc_api api = {0};
     HRESULT hr = S_OK;
-
     host_lock_enter(&lock);
     if (!ready) {
         hr = odbc_library_load(&api);
@@ -67,14 +66,12 @@ static HRESULT failed(struct odbc *c, DWORD code, SQLSMALLINT kind, SQLHANDLE ha
 {
     struct text_buffer b = {0};
     HRESULT hr = (HRESULT)code;
-
     c->state[0] = 0;
     for (SQLSMALLINT record = 1; record < 8; record++) {
         SQLWCHAR state[STATE_UNITS] = {0}, text[DIAGNOSTIC_UNITS];
         SQLINTEGER native = 0;
         SQLSMALLINT units = 0;
         char *message;
-
         if (!handle ||
             !succeeded(c->api->SQLGetDiagRecW(kind, handle, record, state, &native, text, DIAGNOSTIC_UNITS, &units)))
             break;
@@ -107,7 +104,6 @@ static HRESULT ask_product(struct odbc *c)
     SQLWCHAR name[NAME_UNITS] = {0};
     SQLSMALLINT bytes = 0;
     size_t units = 0;
-
     if (!succeeded(c->api->SQLGetInfoW(c->connection, SQL_DBMS_NAME, name, sizeof name, &bytes)))
         return failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection, "asking for the database's name");
     while (units < NAME_UNITS && name[units])
@@ -129,8 +125,6 @@ static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login
 {
     WCHAR *wide;
     size_t units;
-    HRESULT hr;
-
     if (!succeeded(c->api->SQLAllocHandle(SQL_HANDLE_ENV, NULL, &c->environment)) ||
         !succeeded(c->api->SQLSetEnvAttr(c->environment, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0)))
         return failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_ENV, c->environment, "starting ODBC");
@@ -138,7 +132,7 @@ static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login
         return failed(c, PDH_SQL_ALLOCCON_FAILED, SQL_HANDLE_ENV, c->environment, "starting ODBC");
     /* A driver without it connects all the same. */
     set_number(c, SQL_ATTR_LOGIN_TIMEOUT, login_seconds);
-    hr = text_to_utf16(connection, &wide, &units);
+    HRESULT hr = text_to_utf16(connection, &wide, &units);
     if (FAILED(hr))
         return hr;
     if (units > INT16_MAX)
@@ -155,12 +149,10 @@ static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login
 HRESULT odbc_connect(const char *connection, uint32_t login_seconds, struct odbc **out)
 {
     struct odbc *c = memory_zero(1, sizeof *c);
-    HRESULT hr;
-
     *out = NULL;
     if (!c)
         return E_OUTOFMEMORY;
-    hr = odbc_library(&c->api);
+    HRESULT hr = odbc_library(&c->api);
     if (SUCCEEDED(hr))
         hr = connect_to(c, connection, login_seconds);
     if (FAILED(hr)) {
@@ -208,7 +200,6 @@ static HRESULT set_autocommit(struct odbc *c, bool on)
 HRESULT odbc_begin(struct odbc *c)
 {
     HRESULT hr = set_autocommit(c, false);
-
     c->in_transaction = SUCCEEDED(hr);
     return hr;
 }
@@ -216,7 +207,6 @@ HRESULT odbc_begin(struct odbc *c)
 HRESULT odbc_end(struct odbc *c, bool commit)
 {
     SQLRETURN result = c->api->SQLEndTran(SQL_HANDLE_DBC, c->connection, commit ? SQL_COMMIT : SQL_ROLLBACK);
-
     c->in_transaction = false;
     if (!succeeded(result))
         return failed(c, PDH_SQL_EXEC_DIRECT_FAILED, SQL_HANDLE_DBC, c->connection,
@@ -228,7 +218,6 @@ HRESULT odbc_end(struct odbc *c, bool commit)
 static struct odbc_statement *new_statement(struct odbc *c, const char *sql, HRESULT *hr)
 {
     struct odbc_statement *s = memory_zero(1, sizeof *s);
-
     *hr = s ? S_OK : E_OUTOFMEMORY;
     if (!s)
         return NULL;
@@ -260,7 +249,6 @@ HRESULT odbc_run(struct odbc *c, const char *sql)
     size_t units = 0;
     HRESULT hr;
     struct odbc_statement *s = new_statement(c, sql, &hr);
-
     if (!s)
         return hr;
     hr = text_to_utf16(sql, &wide, &units);
@@ -273,16 +261,14 @@ HRESULT odbc_run(struct odbc *c, const char *sql)
 
 void odbc_set_text(struct odbc_value *v, const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text, *end;
+    const unsigned char *p = (const unsigned char *)text;
     size_t at = 0;
-
     if (!text) {
         v->length = ODBC_NULL;
         return;
     }
-    for (end = p + strlen(text); p < end;) {
+    for (const unsigned char *end = p + strlen(text); p < end;) {
         uint32_t c = unicode_next(&p, end, NULL);
-
         if (at + (c > 0xFFFF ? 2 : 1) >= v->units)
             break;
         if (c > 0xFFFF) {
@@ -298,7 +284,6 @@ void odbc_set_text(struct odbc_value *v, const char *text)
 HRESULT odbc_get_text(const struct odbc_value *v, char **out)
 {
     size_t units = v->length > 0 ? (size_t)v->length / sizeof *v->text : 0;
-
     if (units >= v->units)
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "a text of %zu characters in the database is too long",
                          units);
@@ -332,17 +317,14 @@ static HRESULT bind(struct odbc_statement *s, struct odbc_value *parameters, siz
                     struct odbc_value *columns, size_t column_count)
 {
     const struct odbc_api *api = s->connection->api;
-
     for (size_t i = 0; i < parameter_count; i++) {
         struct binding b = binding_of(&parameters[i]);
-
         if (!succeeded(api->SQLBindParameter(s->handle, (SQLUSMALLINT)(i + 1), SQL_PARAM_INPUT, b.c_type, b.sql_type,
                                              b.size, 0, b.at, b.room, (SQLLEN *)&parameters[i].length)))
             return statement_failed(s, PDH_SQL_BIND_FAILED);
     }
     for (size_t i = 0; i < column_count; i++) {
         struct binding b = binding_of(&columns[i]);
-
         if (!succeeded(api->SQLBindCol(s->handle, (SQLUSMALLINT)(i + 1), b.c_type, b.at, b.room,
                                        (SQLLEN *)&columns[i].length)))
             return statement_failed(s, PDH_SQL_BIND_FAILED);
@@ -357,7 +339,6 @@ HRESULT odbc_prepare(struct odbc *c, const char *sql, struct odbc_value *paramet
     size_t units;
     HRESULT hr;
     struct odbc_statement *s = new_statement(c, sql, &hr);
-
     *out = NULL;
     if (!s)
         return hr;
@@ -380,7 +361,6 @@ HRESULT odbc_prepare(struct odbc *c, const char *sql, struct odbc_value *paramet
 HRESULT odbc_execute(struct odbc_statement *s)
 {
     const struct odbc_api *api = s->connection->api;
-
     if (s->executed)
         api->SQLFreeStmt(s->handle, SQL_CLOSE);
     return check_execution(s, api->SQLExecute(s->handle));
@@ -389,7 +369,6 @@ HRESULT odbc_execute(struct odbc_statement *s)
 HRESULT odbc_fetch(struct odbc_statement *s)
 {
     SQLRETURN result = s->connection->api->SQLFetch(s->handle);
-
     if (result == SQL_NO_DATA)
         return S_FALSE;
     return succeeded(result) ? S_OK : statement_failed(s, PDH_SQL_FETCH_FAILED);

@@ -21,7 +21,6 @@ static bool is_separator(char c)
 char *path_join(const char *folder, const char *name)
 {
     size_t n = strlen(folder);
-
     if (!n || !*name)
         return text_copy(n ? folder : name);
     while (n && is_separator(folder[n - 1]))
@@ -34,7 +33,6 @@ char *path_join(const char *folder, const char *name)
 char *path_with_separator(const char *folder)
 {
     size_t n = strlen(folder);
-
     if (!n)
         return text_copy("");
     while (n && is_separator(folder[n - 1]))
@@ -45,7 +43,6 @@ char *path_with_separator(const char *folder)
 const char *path_name(const char *path)
 {
     const char *name = path;
-
 #ifdef _WIN32
     if (path[0] && path[1] == ':')
         name = path + 2;
@@ -59,7 +56,6 @@ const char *path_name(const char *path)
 char *path_folder(const char *path)
 {
     size_t n = (size_t)(path_name(path) - path), whole = n;
-
     while (n && is_separator(path[n - 1]))
         n--;
     if (whole > n && (!n || path[n - 1] == ':'))
@@ -70,6 +66,5 @@ char *path_folder(const char *path)
 const char *path_extension(const char *path)
 {
     const char *name = path_name(path), *dot = strrchr(name, '.');
-
     return dot && dot != name ? dot : name + strlen(name);
 }

@@ -26,7 +26,6 @@ void text_fit(char *out, size_t size, const char *text)
 char *text_copy_n(const char *text, size_t bytes)
 {
     char *copy = bytes < SIZE_MAX ? memory_alloc(bytes + 1) : NULL;
-
     if (!copy)
         return NULL;
     if (bytes)
@@ -38,13 +37,10 @@ char *text_copy_n(const char *text, size_t bytes)
 char *text_format(const char *format, ...)
 {
     va_list list;
-    char *text;
-    int length;
-
     va_start(list, format);
-    length = vsnprintf(NULL, 0, format, list);
+    int length = vsnprintf(NULL, 0, format, list);
     va_end(list);
-    text = length < 0 ? NULL : memory_alloc((size_t)length + 1);
+    char *text = length < 0 ? NULL : memory_alloc((size_t)length + 1);
     if (!text)
         return NULL;
     va_start(list, format);
@@ -56,7 +52,6 @@ char *text_format(const char *format, ...)
 char *text_buffer_reserve(struct text_buffer *b, size_t bytes)
 {
     void *text = b->text;
-
     if (b->failed)
         return NULL;
     if (bytes >= SIZE_MAX - b->length || !memory_grow(&text, &b->capacity, b->length + bytes + 1, 1)) {
@@ -85,10 +80,8 @@ void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes)
 void text_buffer_format(struct text_buffer *b, const char *format, ...)
 {
     va_list list;
-    int length;
-
     va_start(list, format);
-    length = vsnprintf(NULL, 0, format, list);
+    int length = vsnprintf(NULL, 0, format, list);
     va_end(list);
     if (length < 0) {
         b->failed = true;
@@ -105,7 +98,6 @@ void text_buffer_format(struct text_buffer *b, const char *format, ...)
 char *text_buffer_take(struct text_buffer *b)
 {
     char *text = NULL;
-
     if (text_buffer_reserve(b, 0)) {
         text = b->text;
         text[b->length] = 0;
@@ -131,10 +123,8 @@ static bool in_one_block(const struct texts *t)
 static HRESULT take_apart(struct texts *t)
 {
     struct texts apart = {0};
-
     for (size_t i = 0; i < t->count; i++) {
         HRESULT hr = texts_add(&apart, t->items[i]);
-
         if (FAILED(hr)) {
             texts_free(&apart);
             return hr;
@@ -149,7 +139,6 @@ HRESULT texts_give(struct texts *t, char *text)
 {
     HRESULT hr = in_one_block(t) ? take_apart(t) : S_OK;
     void *items = t->items;
-
     if (FAILED(hr) || !memory_grow(&items, &t->capacity, t->count + 1, sizeof(char *))) {
         memory_free(text);
         return E_OUTOFMEMORY;
@@ -162,7 +151,6 @@ HRESULT texts_give(struct texts *t, char *text)
 HRESULT texts_add(struct texts *t, const char *text)
 {
     char *copy = text_copy(text);
-
     return copy ? texts_give(t, copy) : E_OUTOFMEMORY;
 }
 
@@ -185,11 +173,9 @@ HRESULT texts_copy(struct texts *to, const struct texts *from)
     struct texts copy;
     size_t bytes = 0;
     char *at;
-    HRESULT hr;
-
     for (size_t i = 0; i < from->count; i++)
         bytes += strlen(from->items[i]) + 1;
-    hr = new_block(from->count, bytes, &copy, &at);
+    HRESULT hr = new_block(from->count, bytes, &copy, &at);
     if (FAILED(hr))
         return hr;
     for (size_t i = 0; i < from->count; i++) {
@@ -207,7 +193,6 @@ HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t c
     struct texts copy;
     char *at;
     HRESULT hr = new_block(count, bytes, &copy, &at);
-
     if (FAILED(hr))
         return hr;
     if (count)

@@ -34,10 +34,8 @@ int text_compare_nocase(const char *a, const char *b)
 {
     const unsigned char *p = (const unsigned char *)(a ? a : ""), *q = (const unsigned char *)(b ? b : "");
     const unsigned char *p_end = p + strlen((const char *)p), *q_end = q + strlen((const char *)q);
-
     while (p < p_end && q < q_end) {
         uint32_t c, d;
-
         if (*p == *q && *p < 0x80) { /* nearly all of nearly all names */
             p++;
             q++;
@@ -76,7 +74,6 @@ uint64_t text_hash_nocase(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
     uint64_t hash = 0, eight;
-
     while (at < end) {
         if (end - at >= (ptrdiff_t)sizeof(eight)) {
             memcpy(&eight, at, sizeof(eight));
@@ -97,10 +94,8 @@ char *text_fold(const char *text)
     const unsigned char *end = at + strlen((const char *)at);
     struct text_buffer folded = {0};
     char utf8[4];
-
     while (at < end) {
         size_t n = unicode_put(upper(unicode_next(&at, end, NULL)), utf8);
-
         text_buffer_add_n(&folded, utf8, n);
     }
     return text_buffer_take(&folded);
@@ -111,10 +106,8 @@ bool text_matches(const char *pattern, const char *text)
     const unsigned char *p = (const unsigned char *)pattern, *t = (const unsigned char *)text;
     const unsigned char *p_end = p + strlen(pattern), *t_end = t + strlen(text);
     const unsigned char *star = NULL, *star_text = NULL; /* behind the last '*', and where it begins to match */
-
     for (;;) {
         const unsigned char *p_next = p, *t_next = t;
-
         if (p < p_end && *p == '*') {
             star = ++p;
             star_text = t;
@@ -124,7 +117,6 @@ bool text_matches(const char *pattern, const char *text)
             return p == p_end;
         if (p < p_end) {
             uint32_t c = unicode_next(&p_next, p_end, NULL), d = unicode_next(&t_next, t_end, NULL);
-
             if (c == '?' || upper(c) == upper(d)) {
                 p = p_next;
                 t = t_next;

@@ -19,11 +19,9 @@ static int hex_digit(char c)
 bool text_unescape(char *text)
 {
     char *to = text;
-
     for (const char *from = text; *from; from++) {
         if (*from == '%') {
             int high = hex_digit(from[1]), low = high >= 0 ? hex_digit(from[2]) : -1;
-
             if (low < 0 || !(high | low))
                 return false;
             *to++ = (char)(high << 4 | low);

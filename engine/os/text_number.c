@@ -27,7 +27,6 @@ static bool parse_number(const char *text, bool *negative, uint64_t *out)
     uint64_t value = 0;
     unsigned base = 10;
     bool any = false;
-
     if (!text)
         return false;
     while (is_blank(*text))
@@ -41,7 +40,6 @@ static bool parse_number(const char *text, bool *negative, uint64_t *out)
     }
     for (;; text++) {
         unsigned digit = (unsigned)digit_value(*text);
-
         if (digit >= base)
             break;
         if (value > (UINT64_MAX - digit) / base)
@@ -59,7 +57,6 @@ bool text_to_i64(const char *text, int64_t *out)
 {
     uint64_t value;
     bool negative;
-
     if (!parse_number(text, &negative, &value) || value > (uint64_t)INT64_MAX + negative)
         return false;
     *out = negative ? (int64_t)(0 - value) : (int64_t)value;
@@ -70,7 +67,6 @@ bool text_to_u64(const char *text, uint64_t *out)
 {
     uint64_t value;
     bool negative;
-
     if (!parse_number(text, &negative, &value) || (negative && value))
         return false;
     *out = value;
@@ -82,14 +78,12 @@ bool text_to_guid(const char *text, GUID *out)
     static const char form[] = "00000000-0000-0000-0000-000000000000";
     unsigned char bytes[16];
     size_t length = text ? strlen(text) : 0, n = 0;
-
     if (length == sizeof(form) + 1 && text[0] == '{' && text[length - 1] == '}')
         text++;
     else if (length != sizeof(form) - 1)
         return false;
     for (size_t i = 0; i < sizeof(form) - 1; i++) {
         int digit = digit_value(text[i]);
-
         if (form[i] == '-') {
             if (text[i] != '-')
                 return false;
@@ -113,7 +107,6 @@ bool text_to_guid(const char *text, GUID *out)
 void text_from_guid(const GUID *guid, char out[39])
 {
     const unsigned char *d = guid->Data4;
-
     snprintf(out, 39, "{%08X-%04X-%04X-%02X%02X-%02X%02X%02X%02X%02X%02X}", (unsigned)guid->Data1,
              (unsigned)guid->Data2, (unsigned)guid->Data3, d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]);
 }

@@ -11,7 +11,6 @@ uint32_t unicode_next(const unsigned char **at, const unsigned char *end, bool *
     const unsigned char *p = *at;
     uint32_t c = *p++, lowest;
     int more;
-
     if (c < 0x80) {
         *at = p;
         return c;
@@ -64,17 +63,14 @@ size_t unicode_put(uint32_t c, char out[4])
 HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **out)
 {
     size_t length = 0;
-    char *utf8;
-
     *out = NULL;
     if (units > (SIZE_MAX - 1) / 3)
         return error_set(E_OUTOFMEMORY, "a text of %llu UTF-16 units does not fit", (unsigned long long)units);
-    utf8 = memory_alloc(units * 3 + 1); /* a unit makes at most 3 bytes, a pair 4 */
+    char *utf8 = memory_alloc(units * 3 + 1); /* a unit makes at most 3 bytes, a pair 4 */
     if (!utf8)
         return E_OUTOFMEMORY;
     for (size_t i = 0; i < units; i++) {
         uint32_t c = text[i];
-
         if (c >= 0xD800 && c < 0xDC00 && i + 1 < units && (text[i + 1] & 0xFC00) == 0xDC00) {
             c = 0x10000 + ((c - 0xD800) << 10) + (text[++i] - 0xDC00u);
         } else if (!c || (c >= 0xD800 && c < 0xE000)) {
@@ -99,17 +95,14 @@ HRESULT text_to_utf16(const char *text, WCHAR **out, size_t *units)
     const unsigned char *at = (const unsigned char *)(text ? text : "");
     const unsigned char *end = at + strlen((const char *)at);
     size_t bytes = (size_t)(end - at), length = 0;
-    WCHAR *utf16;
-
     *out = NULL;
     if (units)
         *units = 0;
-    utf16 = bytes < SIZE_MAX / sizeof(WCHAR) ? memory_alloc((bytes + 1) * sizeof(WCHAR)) : NULL;
+    WCHAR *utf16 = bytes < SIZE_MAX / sizeof(WCHAR) ? memory_alloc((bytes + 1) * sizeof(WCHAR)) : NULL;
     if (!utf16)
         return E_OUTOFMEMORY;
     while (at < end) {
         uint32_t c = unicode_next(&at, end, NULL);
-
         if (c >= 0x10000) {
             utf16[length++] = (WCHAR)(0xD800 + ((c - 0x10000) >> 10));
             utf16[length++] = (WCHAR)(0xDC00 + ((c - 0x10000) & 0x3FF));
@@ -129,7 +122,6 @@ size_t text_utf16_length(const char *text)
     const unsigned char *at = (const unsigned char *)(text ? text : "");
     const unsigned char *end = at + strlen((const char *)at);
     size_t units = 0;
-
     while (at < end)
         units += unicode_next(&at, end, NULL) >= 0x10000 ? 2 : 1;
     return units;
@@ -139,7 +131,6 @@ bool text_is_utf8(const char *text, size_t bytes)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + bytes;
     bool malformed = false;
-
     while (at < end && !malformed)
         unicode_next(&at, end, &malformed);
     return !malformed;

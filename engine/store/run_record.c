@@ -22,8 +22,6 @@ static void add_value(struct text_buffer *b, const char *key, const char *value)
 static HRESULT save(const struct set_file *at, const struct run_record *record)
 {
     struct text_buffer b = {0};
-    HRESULT hr;
-
     text_buffer_add(&b, FIRST_LINE "\n");
     text_buffer_format(&b, "serial-number %lu\n", (unsigned long)record->serial_number);
     text_buffer_format(&b, "last-result 0x%08lX\n", (unsigned long)(uint32_t)record->last_result);
@@ -33,7 +31,7 @@ static HRESULT save(const struct set_file *at, const struct run_record *record)
     add_value(&b, "latest-location", record->latest_location);
     for (size_t i = 0; i < record->latest_files.count; i++)
         add_value(&b, "latest-file", record->latest_files.items[i]);
-    hr = b.failed ? E_OUTOFMEMORY : file_store(at->run, b.text, b.length);
+    HRESULT hr = b.failed ? E_OUTOFMEMORY : file_store(at->run, b.text, b.length);
     text_buffer_free(&b);
     return hr;
 }
@@ -41,7 +39,6 @@ static HRESULT save(const struct set_file *at, const struct run_record *record)
 HRESULT run_record_set_text(char **field, const char *value)
 {
     char *copy = text_copy(value);
-
     if (!copy)
         return E_OUTOFMEMORY;
     memory_free(*field);
@@ -53,7 +50,6 @@ HRESULT run_record_set_text(char **field, const char *value)
 static HRESULT take_line(char *key, char *value, struct run_record *record)
 {
     uint64_t number;
-
     if (!text_unescape(value))
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     if (!strcmp(key, "latest-location"))
@@ -81,14 +77,12 @@ static HRESULT parse(char *text, size_t size, struct run_record *record)
 {
     char *line = text;
     HRESULT hr = S_OK;
-
     /* A line that does not end is a file that was cut. */
     if (strlen(text) != size || !size || text[size - 1] != '\n' ||
         strncmp(text, FIRST_LINE "\n", sizeof(FIRST_LINE)) != 0)
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     for (line += sizeof(FIRST_LINE); SUCCEEDED(hr) && *line;) {
         char *end = strchr(line, '\n'), *blank;
-
         *end = 0;
         blank = strchr(line, ' ');
         if (blank) {
@@ -107,7 +101,6 @@ static HRESULT load(const struct set_file *at, struct run_record *out)
     char *text = NULL;
     size_t size = 0;
     HRESULT hr = file_load(at->run, RECORD_MAX, &text, &size);
-
     *out = record;
     if (set_file_is_missing(hr))
         return S_OK;
@@ -135,7 +128,6 @@ HRESULT store_load_run(const char *space, const char *name, struct run_record *o
 {
     struct set_file at;
     HRESULT hr = set_file_open(&caller_self, space, name, SET_FILE_READ, &at);
-
     *out = (struct run_record){0};
     if (hr == S_OK)
         hr = load(&at, out);
@@ -147,7 +139,6 @@ HRESULT set_file_change_run(const struct set_file *at, const struct run_change *
 {
     struct run_record record;
     HRESULT hr = load(at, &record);
-
     if (SUCCEEDED(hr))
         hr = change->change(&record, change->user);
     if (hr == S_OK)
@@ -160,7 +151,6 @@ HRESULT store_update_run(const char *space, const char *name, const struct run_c
 {
     struct set_file at;
     HRESULT hr = set_file_open(&caller_self, space, name, SET_FILE_CREATE, &at);
-
     if (SUCCEEDED(hr))
         hr = set_file_change_run(&at, change);
     set_file_close(&at);

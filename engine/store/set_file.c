@@ -14,7 +14,6 @@ char *store_folder(const char *space)
 {
     char *data = host_data_folder(), *sets = data ? path_join(data, "sets") : NULL;
     char *folder = sets ? path_join(sets, space) : NULL;
-
     memory_free(sets);
     memory_free(data);
     return folder;
@@ -23,7 +22,6 @@ char *store_folder(const char *space)
 static char *with_suffix(const char *folder, const char *file, const char *suffix)
 {
     char *name = text_format("%s%s", file, suffix), *path = name ? path_join(folder, name) : NULL;
-
     memory_free(name);
     return path;
 }
@@ -33,7 +31,6 @@ HRESULT set_file_locate(const char *space, const char *name, struct set_file *ou
     struct set_file at = {0};
     char *file = NULL;
     HRESULT hr = store_find_namespace(space, &at.space);
-
     *out = (struct set_file){0};
     if (FAILED(hr))
         return hr;
@@ -73,7 +70,6 @@ static HRESULT lock(struct set_file *at, enum set_file_use use)
 {
     char *path = path_join(at->folder, LOCK_FILE);
     HRESULT hr = path ? file_lock_take(path, LOCK_PATIENCE, &at->lock) : E_OUTOFMEMORY;
-
     if (use == SET_FILE_CREATE && set_file_is_missing(hr)) {
         hr = folder_create(at->folder);
         if (SUCCEEDED(hr))
@@ -89,7 +85,6 @@ HRESULT set_file_open(const struct caller *caller, const char *space, const char
                       struct set_file *out)
 {
     HRESULT hr = set_file_locate(space, name, out);
-
     (void)caller;
     if (SUCCEEDED(hr))
         hr = lock(out, use);

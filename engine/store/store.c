@@ -25,7 +25,6 @@ static HRESULT set_error(HRESULT hr, const char *space, const char *name)
 static char *cut_name(char *xml, size_t *size)
 {
     const size_t begin = sizeof(NAME_BEGIN) - 1, end = sizeof(NAME_END) - 1;
-
     if (*size < begin + end || memcmp(xml + *size - end, NAME_END, end) != 0)
         return NULL;
     for (size_t at = *size - end - begin + 1; at--;) {
@@ -44,7 +43,6 @@ static char *cut_name(char *xml, size_t *size)
 static HRESULT remove_if_there(const char *path)
 {
     HRESULT hr = file_delete(path);
-
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? S_OK : hr;
 }
 
@@ -54,7 +52,6 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
     struct set_file at;
     struct text_buffer content = {0};
     HRESULT hr = set_file_open(caller, space, name, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &at);
-
     text_buffer_add_n(&content, xml, size);
     text_buffer_add(&content, NAME_BEGIN);
     text_buffer_add(&content, name);
@@ -84,7 +81,6 @@ HRESULT store_load(const struct caller *caller, const char *space, const char *n
 {
     struct set_file at;
     HRESULT hr = set_file_open(caller, space, name, SET_FILE_READ, &at);
-
     *xml = NULL;
     *size = 0;
     if (hr == S_OK)
@@ -101,12 +97,10 @@ HRESULT store_load(const struct caller *caller, const char *space, const char *n
 static void remove_torn_files(const char *folder)
 {
     struct texts files = {0};
-
     if (FAILED(folder_list(folder, false, &files)))
         return;
     for (size_t i = 0; i < files.count; i++) {
         char *path = text_matches("~*.tmp", files.items[i]) ? path_join(folder, files.items[i]) : NULL;
-
         if (path)
             file_delete(path);
         memory_free(path);
@@ -119,7 +113,6 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
     struct set_file at;
     struct file_lock *running = NULL;
     HRESULT hr = set_file_open(caller, space, name, SET_FILE_CHANGE, &at);
-
     if (hr == S_OK)
         hr = file_delete(at.definition);
     if (hr == S_FALSE || hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
@@ -143,7 +136,6 @@ static HRESULT read_set(const char *folder, const char *file, struct stored_set 
     char *path = path_join(folder, file), *base = text_copy_n(file, strlen(file) - strlen(".xml"));
     char *inside = NULL, *expected = NULL;
     HRESULT hr = path && base ? file_load(path, DEFINITION_MAX, &out->xml, &out->size) : E_OUTOFMEMORY;
-
     if (SUCCEEDED(hr) && (inside = cut_name(out->xml, &out->size))) {
         expected = store_file_name(inside);
         if (!expected)
@@ -177,11 +169,9 @@ static HRESULT read_folder(const char *folder, const char *pattern, struct store
 {
     struct texts files = {0};
     HRESULT hr = folder_list(folder, false, &files);
-
     for (size_t i = 0; SUCCEEDED(hr) && i < files.count; i++) {
         struct stored_set set = {0};
         void *items = found->items;
-
         if (!text_equal_nocase(path_extension(files.items[i]), ".xml"))
             continue;
         hr = read_set(folder, files.items[i], &set);
@@ -202,7 +192,6 @@ HRESULT store_load_matching(const struct caller *caller, const char *space, cons
 {
     struct set_file at;
     HRESULT hr = set_file_open(caller, space, NULL, SET_FILE_READ, &at);
-
     *out = (struct stored_sets){0};
     if (hr == S_OK)
         hr = read_folder(at.folder, pattern, out);
@@ -217,7 +206,6 @@ HRESULT store_list(const struct caller *caller, const char *space, struct texts 
     struct stored_sets sets;
     struct texts found = {0};
     HRESULT hr = store_load_matching(caller, space, "*", &sets);
-
     for (size_t i = 0; SUCCEEDED(hr) && i < sets.count; i++)
         hr = texts_add(&found, sets.items[i].name);
     stored_sets_free(&sets);
@@ -233,11 +221,9 @@ HRESULT store_list(const struct caller *caller, const char *space, struct texts 
 char *store_run_lock_path(const char *space, const char *name)
 {
     struct set_file at;
-    char *path;
-
     if (FAILED(set_file_locate(space, name, &at)))
         return NULL;
-    path = at.run_lock;
+    char *path = at.run_lock;
     at.run_lock = NULL;
     set_file_close(&at);
     return path;
@@ -249,7 +235,6 @@ HRESULT store_key(const char *space, const char *name, char key[17])
     char *data = NULL, *folder = NULL, *folded = NULL;
     HRESULT hr = store_find_namespace(space, &known);
     uint64_t hash = HASH_START;
-
     if (FAILED(hr))
         return hr;
     data = host_data_folder();

@@ -54,12 +54,10 @@ HRESULT store_split_name(const char *full, const char **space, char **name)
     const char *given = full ? full : "", *backslash = strchr(given, '\\');
     const char *bare = backslash ? backslash + 1 : given, *known = namespaces[0];
     HRESULT hr = check_name(bare, given);
-
     *space = NULL;
     *name = NULL;
     if (SUCCEEDED(hr) && backslash) {
         char *before = text_copy_n(given, (size_t)(backslash - given));
-
         hr = before ? store_find_namespace(before, &known) : E_OUTOFMEMORY;
         memory_free(before);
     }
@@ -91,7 +89,6 @@ static bool is_device_name(const char *name)
 static bool is_safe(const char *name, size_t i, size_t length)
 {
     unsigned char c = (unsigned char)name[i];
-
     if (c <= 0x20 || c >= 0x7F)
         return c == ' ' && i && i + 1 < length;
     if (c == '.')
@@ -105,12 +102,10 @@ char *store_file_name(const char *name)
     struct text_buffer file = {0};
     size_t length = folded ? strlen(folded) : 0;
     bool device = folded && is_device_name(folded);
-
     if (!folded)
         return NULL;
     for (size_t i = 0; i < length; i++) {
         char c = folded[i];
-
         if (!is_safe(folded, i, length) || (!i && device)) {
             text_buffer_format(&file, "%%%02X", (unsigned)(unsigned char)c);
         } else {
@@ -121,7 +116,6 @@ char *store_file_name(const char *name)
     }
     if (file.length > FILE_NAME_MAX && !file.failed) {
         uint64_t hash = hash_text(HASH_START, folded);
-
         file.length = FILE_NAME_KEPT;
         /* Twice with another start: as long as chance alone could not do. */
         text_buffer_format(&file, "%s%016llx%016llx", SHORTENED, (unsigned long long)hash,
@@ -142,12 +136,10 @@ static int hex_value(char c)
 char *store_name_of_file(const char *file)
 {
     struct text_buffer name = {0};
-
     for (const char *c = file; *c; c++) {
         int high = *c == '%' ? hex_value(c[1]) : -1, low = high >= 0 ? hex_value(c[2]) : -1;
         bool escaped = low >= 0 && (high | low);
         char byte = escaped ? (char)(high << 4 | low) : *c;
-
         text_buffer_add_n(&name, &byte, 1);
         if (escaped)
             c += 2;

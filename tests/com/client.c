@@ -29,7 +29,6 @@ static bool begin_in_process(void)
                         .dwFlags = ACTCTX_FLAG_RESOURCE_NAME_VALID,
                         .lpSource = program,
                         .lpResourceName = MAKEINTRESOURCEW(MANIFEST_RESOURCE)};
-
     GetModuleFileNameW(NULL, program, MAX_PATH);
     context = CreateActCtxW(&manifest);
     if (context == INVALID_HANDLE_VALUE || !ActivateActCtx(context, &cookie))
@@ -82,10 +81,8 @@ void remove_tree(const WCHAR *folder)
 {
     WCHAR path[MAX_PATH];
     WIN32_FIND_DATAW found;
-    HANDLE find;
-
     _snwprintf(path, MAX_PATH, L"%ls\\*", folder);
-    find = FindFirstFileW(path, &found);
+    HANDLE find = FindFirstFileW(path, &found);
     if (find == INVALID_HANDLE_VALUE)
         return;
     do {
@@ -104,7 +101,6 @@ void remove_tree(const WCHAR *folder)
 bool client_end(void)
 {
     bool ok = true;
-
     SetErrorInfo(0, NULL);
     if (in_process)
         ok = module_is_unused();
@@ -143,9 +139,7 @@ void client_thread_end(void)
 void *create(REFCLSID class_id, REFIID iid)
 {
     void *object = NULL;
-
     DWORD where = !in_process ? CLSCTX_LOCAL_SERVER : own_store ? CLSCTX_INPROC_SERVER : CLSCTX_ALL;
-
     assert_ok(CoCreateInstance(class_id, NULL, where, iid, &object));
     assert_non_null(object);
     return object;
@@ -159,7 +153,6 @@ IDataCollectorSet *new_set(void)
 IDataCollectorCollection *collectors_of(IDataCollectorSet *set)
 {
     IDataCollectorCollection *collectors = NULL;
-
     assert_ok(IDataCollectorSet_get_DataCollectors(set, &collectors));
     return collectors;
 }
@@ -188,7 +181,6 @@ IPerformanceCounterDataCollector *added_collector(IDataCollectorSet *set, const 
 {
     IPerformanceCounterDataCollector *collector = new_collector(set, name);
     IDataCollectorCollection *collectors = collectors_of(set);
-
     assert_ok(IDataCollectorCollection_Add(collectors, (IDataCollector *)collector));
     release(collectors);
     return collector;
@@ -199,7 +191,6 @@ IValueMap *new_map(void)
     IDataCollectorSet *set = new_set();
     BSTR xml = SysAllocString(L"<DataCollectorSet/>");
     IValueMap *map = NULL;
-
     assert_ok(IDataCollectorSet_SetXml(set, xml, &map));
     SysFreeString(xml);
     release(set);
@@ -210,7 +201,6 @@ IValueMapItem *new_item(IValueMap *map, const WCHAR *key, const VARIANT *value)
 {
     IValueMapItem *item = NULL;
     BSTR text = SysAllocString(key);
-
     assert_ok(IValueMap_CreateValueMapItem(map, &item));
     assert_ok(IValueMapItem_put_Key(item, text));
     assert_ok(IValueMapItem_put_Value(item, *value));
@@ -228,7 +218,6 @@ HRESULT commit(IDataCollectorSet *set, const WCHAR *name, LONG mode, IValueMap *
     IValueMap *map = NULL;
     HRESULT hr = heard(IDataCollectorSet_Commit(set, text, NULL, (CommitMode)mode, &map));
     unsigned i;
-
     SysFreeString(text);
     for (i = 0; i < committed_count && wcscmp(committed[i], name) != 0; i++)
         ;
@@ -246,10 +235,8 @@ void delete_test_sets(void)
     while (committed_count) {
         IDataCollectorSet *set = new_set();
         BSTR name = SysAllocString(committed[--committed_count]);
-
         if (SUCCEEDED(IDataCollectorSet_Query(set, name, NULL))) {
             DataCollectorSetStatus status = plaStopped;
-
             if (SUCCEEDED(IDataCollectorSet_get_Status(set, &status)) && status != plaStopped)
                 IDataCollectorSet_Stop(set, VARIANT_TRUE);
             IDataCollectorSet_Delete(set);
@@ -280,7 +267,6 @@ HRESULT heard(HRESULT hr)
 {
     IErrorInfo *info = NULL;
     BSTR text = NULL;
-
     if (GetErrorInfo(0, &info) == S_OK) {
         IErrorInfo_GetDescription(info, &text);
         IErrorInfo_Release(info);
@@ -316,7 +302,6 @@ HRESULT invoke_id(void *object, DISPID id, WORD flags, VARIANT *result, const VA
     EXCEPINFO exception = {0};
     UINT bad = 0, i;
     HRESULT hr;
-
     for (i = 0; i < count; i++)
         reversed[count - 1 - i] = arguments[i];
     if (flags & (DISPATCH_PROPERTYPUT | DISPATCH_PROPERTYPUTREF)) {
@@ -340,7 +325,6 @@ HRESULT invoke(void *object, const WCHAR *name, WORD flags, VARIANT *result, con
     WCHAR *names[] = {(WCHAR *)name};
     DISPID id;
     HRESULT hr = IDispatch_GetIDsOfNames((IDispatch *)object, &IID_NULL, names, 1, LOCALE_USER_DEFAULT, &id);
-
     if (result)
         VariantInit(result);
     return FAILED(hr) ? hr : invoke_id(object, id, flags, result, arguments, count);
@@ -354,7 +338,6 @@ HRESULT get(void *object, const WCHAR *name, VARIANT *result)
 HRESULT put(void *object, const WCHAR *name, VARIANT value)
 {
     HRESULT hr = invoke(object, name, DISPATCH_PROPERTYPUT, NULL, &value, 1);
-
     VariantClear(&value);
     return hr;
 }
@@ -367,7 +350,6 @@ HRESULT call(void *object, const WCHAR *method)
 bool text_is(void *object, const WCHAR *name, const WCHAR *expected)
 {
     VARIANT v;
-
     assert_ok(get(object, name, &v));
     assert_int_equal(V_VT(&v), VT_BSTR);
     return bstr_is(V_BSTR(&v), expected);
@@ -376,7 +358,6 @@ bool text_is(void *object, const WCHAR *name, const WCHAR *expected)
 ULONG number_of(void *object, const WCHAR *name)
 {
     VARIANT v;
-
     assert_ok(get(object, name, &v));
     assert_true(V_VT(&v) == VT_I4 || V_VT(&v) == VT_UI4 || V_VT(&v) == VT_UI8 || V_VT(&v) == VT_BOOL);
     return V_VT(&v) == VT_BOOL ? V_BOOL(&v) != 0 : V_UI4(&v);
@@ -385,7 +366,6 @@ ULONG number_of(void *object, const WCHAR *name)
 void *member(void *object, const WCHAR *name)
 {
     VARIANT v;
-
     assert_ok(invoke(object, name, DISPATCH_PROPERTYGET | DISPATCH_METHOD, &v, NULL, 0));
     assert_int_equal(V_VT(&v), VT_DISPATCH);
     assert_non_null(V_DISPATCH(&v));
@@ -395,7 +375,6 @@ void *member(void *object, const WCHAR *name)
 void *item_at(void *collection, LONG index)
 {
     VARIANT at = of_long(index), v;
-
     assert_ok(invoke(collection, L"Item", DISPATCH_PROPERTYGET, &v, &at, 1));
     assert_int_equal(V_VT(&v), VT_DISPATCH);
     return V_DISPATCH(&v);
@@ -422,12 +401,10 @@ void *named_collector(IDataCollectorSet *set, LONG type, const WCHAR *name)
 static bool walk_map(void *map, const WCHAR *key, HRESULT value)
 {
     bool found = false;
-
     for (LONG i = 0; i < (LONG)number_of(map, L"Count"); i++) {
         IDispatch *item = item_at(map, i);
         HRESULT says = (HRESULT)number_of(item, L"Value");
         VARIANT v;
-
         assert_ok(get(item, L"Key", &v));
         if (!key)
             print_error("%ls 0x%08lX\n", V_BSTR(&v), (unsigned long)says);
@@ -454,7 +431,6 @@ void print_map(void *map)
 VARIANT of_long(LONG n)
 {
     VARIANT v;
-
     V_VT(&v) = VT_I4;
     V_I4(&v) = n;
     return v;
@@ -463,7 +439,6 @@ VARIANT of_long(LONG n)
 VARIANT of_text(const WCHAR *text)
 {
     VARIANT v;
-
     V_VT(&v) = VT_BSTR;
     V_BSTR(&v) = SysAllocString(text);
     return v;
@@ -472,7 +447,6 @@ VARIANT of_text(const WCHAR *text)
 VARIANT of_object(void *object)
 {
     VARIANT v;
-
     V_VT(&v) = VT_DISPATCH;
     V_DISPATCH(&v) = object;
     IDispatch_AddRef((IDispatch *)object);
@@ -482,11 +456,8 @@ VARIANT of_object(void *object)
 SAFEARRAY *text_array(VARTYPE type, const WCHAR *const *texts, UINT count)
 {
     SAFEARRAY *array = SafeArrayCreateVector(type, 0, count);
-    LONG i;
-
-    for (i = 0; i < (LONG)count; i++) {
+    for (LONG i = 0; i < (LONG)count; i++) {
         VARIANT v = of_text(texts[i]);
-
         SafeArrayPutElement(array, &i, type == VT_VARIANT ? (void *)&v : (void *)V_BSTR(&v));
         VariantClear(&v);
     }
@@ -496,7 +467,6 @@ SAFEARRAY *text_array(VARTYPE type, const WCHAR *const *texts, UINT count)
 VARIANT of_array(VARTYPE type, const WCHAR *const *texts, UINT count)
 {
     VARIANT v;
-
     V_VT(&v) = VT_ARRAY | type;
     V_ARRAY(&v) = text_array(type, texts, count);
     return v;
@@ -505,17 +475,14 @@ VARIANT of_array(VARTYPE type, const WCHAR *const *texts, UINT count)
 bool array_is(SAFEARRAY *array, const WCHAR *const *texts, UINT count)
 {
     VARTYPE type = VT_EMPTY;
-    LONG low = 0, high = -1, i;
-    bool same;
-
+    LONG low = 0, high = -1;
     if (!array || FAILED(SafeArrayGetVartype(array, &type)) || type != VT_BSTR ||
         FAILED(SafeArrayGetLBound(array, 1, &low)) || FAILED(SafeArrayGetUBound(array, 1, &high)))
         return false;
-    same = high - low + 1 == (LONG)count;
-    for (i = 0; same && i < (LONG)count; i++) {
+    bool same = high - low + 1 == (LONG)count;
+    for (LONG i = 0; same && i < (LONG)count; i++) {
         LONG at = low + i;
         BSTR text = NULL;
-
         same = SUCCEEDED(SafeArrayGetElement(array, &at, &text)) && bstr_is(text, texts[i]);
     }
     return same;
@@ -524,7 +491,6 @@ bool array_is(SAFEARRAY *array, const WCHAR *const *texts, UINT count)
 bool bstr_has(BSTR text, const WCHAR *part)
 {
     bool has = text && wcsstr(text, part);
-
     SysFreeString(text);
     return has;
 }
@@ -532,7 +498,6 @@ bool bstr_has(BSTR text, const WCHAR *part)
 bool bstr_is(BSTR text, const WCHAR *expected)
 {
     bool same = text && SysStringLen(text) == wcslen(expected) && !wcscmp(text, expected);
-
     if (!same)
         print_error("'%ls' is not '%ls'\n", text ? text : L"(NULL)", expected);
     SysFreeString(text);
@@ -542,7 +507,6 @@ bool bstr_is(BSTR text, const WCHAR *expected)
 BSTR xml_of(IDataCollectorSet *set)
 {
     BSTR xml = NULL;
-
     assert_ok(IDataCollectorSet_get_Xml(set, &xml));
     assert_non_null(xml);
     return xml;

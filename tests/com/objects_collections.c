@@ -8,7 +8,6 @@
 static LONG count_of(void *collection)
 {
     VARIANT v;
-
     assert_ok(get(collection, L"Count", &v));
     assert_int_equal(V_VT(&v), VT_I4);
     return V_I4(&v);
@@ -19,7 +18,6 @@ static BSTR item_name(void *collection, VARIANT index)
 {
     VARIANT item, name;
     HRESULT hr = invoke(collection, L"Item", DISPATCH_PROPERTYGET, &item, &index, 1);
-
     if (V_VT(&index) == VT_BSTR)
         VariantClear(&index);
     if (FAILED(hr))
@@ -34,7 +32,6 @@ static BSTR item_name(void *collection, VARIANT index)
 static IDataCollectorSet *set_of_three(void)
 {
     IDataCollectorSet *set = new_set();
-
     release(added_collector(set, L"A"));
     release(added_collector(set, L"B"));
     release(added_collector(set, L"C"));
@@ -44,7 +41,6 @@ static IDataCollectorSet *set_of_three(void)
 static VARIANT of_real(double n)
 {
     VARIANT v;
-
     V_VT(&v) = VT_R8;
     V_R8(&v) = n;
     return v;
@@ -53,7 +49,6 @@ static VARIANT of_real(double n)
 static VARIANT of_short(SHORT n)
 {
     VARIANT v;
-
     V_VT(&v) = VT_I2;
     V_I2(&v) = n;
     return v;
@@ -65,7 +60,6 @@ static void items_are_found_by_any_index(void **state)
     IDataCollectorSet *set = set_of_three();
     IDataCollectorCollection *collectors = collectors_of(set);
     VARIANT index, inner = of_long(1);
-
     (void)state;
     assert_int_equal(count_of(collectors), 3);
     assert_true(bstr_is(item_name(collectors, of_long(0)), L"A"));
@@ -95,7 +89,6 @@ static IEnumVARIANT *enumerator(void *collection, WORD flags)
 {
     IEnumVARIANT *e;
     VARIANT v;
-
     assert_ok(invoke_id(collection, DISPID_NEWENUM, flags, &v, NULL, 0));
     assert_true(V_VT(&v) == VT_UNKNOWN || V_VT(&v) == VT_DISPATCH);
     assert_ok(IUnknown_QueryInterface(V_UNKNOWN(&v), &IID_IEnumVARIANT, (void **)&e));
@@ -108,10 +101,8 @@ static BSTR next_name(IEnumVARIANT *e)
 {
     VARIANT v, name;
     ULONG fetched = 9;
-    HRESULT hr;
-
     VariantInit(&v);
-    hr = IEnumVARIANT_Next(e, 1, &v, &fetched);
+    HRESULT hr = IEnumVARIANT_Next(e, 1, &v, &fetched);
     if (hr == S_FALSE) {
         assert_int_equal(fetched, 0);
         return SysAllocString(L"-");
@@ -131,11 +122,9 @@ static void for_each_walks_a_snapshot(void **state)
     static const WORD ways[] = {DISPATCH_PROPERTYGET, DISPATCH_METHOD, DISPATCH_METHOD | DISPATCH_PROPERTYGET};
     IDataCollectorSet *set = set_of_three();
     IDataCollectorCollection *collectors = collectors_of(set);
-
     (void)state;
     for (int i = 0; i < 3; i++) {
         IEnumVARIANT *e = enumerator(collectors, ways[i]);
-
         assert_true(bstr_is(next_name(e), L"A"));
         if (!i)
             assert_ok(IDataCollectorCollection_Clear(collectors));
@@ -163,7 +152,6 @@ static void enumerators_move_as_com_says(void **state)
     IEnumVARIANT *e = enumerator(collectors, DISPATCH_PROPERTYGET), *clone;
     VARIANT items[5];
     ULONG fetched = 0;
-
     (void)state;
     assert_true(bstr_is(next_name(e), L"A"));
     assert_ok(IEnumVARIANT_Clone(e, &clone));
@@ -199,7 +187,6 @@ static void an_enumerator_outlives_its_collection(void **state)
     IDataCollectorSet *set = set_of_three();
     IDataCollectorCollection *collectors = collectors_of(set);
     IEnumVARIANT *e = enumerator(collectors, DISPATCH_PROPERTYGET);
-
     (void)state;
     release(collectors);
     release(set);
@@ -214,12 +201,10 @@ static void items_are_removed_by_index_and_object(void **state)
     IDataCollectorSet *set = set_of_three(), *above = NULL;
     IDataCollectorCollection *collectors = collectors_of(set);
     IDataCollector *c, *b;
-    VARIANT v;
-
     (void)state;
     assert_ok(IDataCollectorCollection_get_Item(collectors, of_long(2), &c));
     assert_ok(IDataCollectorCollection_get_Item(collectors, of_long(1), &b));
-    v = of_object(c);
+    VARIANT v = of_object(c);
     assert_ok(IDataCollectorCollection_Remove(collectors, v));
     assert_hr(heard(IDataCollectorCollection_Remove(collectors, v)), E_INVALIDARG);
     VariantClear(&v);
@@ -253,7 +238,6 @@ static void names_in_a_set_are_unique(void **state)
     IDataCollectorCollection *collectors = collectors_of(set);
     IPerformanceCounterDataCollector *same = new_collector(set, L"b"), *other = new_collector(set, L"D");
     IPerformanceCounterDataCollector *nameless = new_collector(set, L"");
-
     (void)state;
     assert_hr(heard(IDataCollectorCollection_Add(collectors, (IDataCollector *)same)), PLA_E_DC_ALREADY_EXISTS);
     assert_vtable_said("'b'");
@@ -277,7 +261,6 @@ static void a_collector_belongs_to_one_set(void **state)
     IDataCollectorSet *one = new_set(), *two = new_set();
     IDataCollectorCollection *first = collectors_of(one), *second = collectors_of(two);
     IPerformanceCounterDataCollector *collector = added_collector(one, L"A");
-
     (void)state;
     assert_hr(heard(IDataCollectorCollection_Add(second, (IDataCollector *)collector)), E_INVALIDARG);
     assert_int_equal(count_of(second), 0);
@@ -304,7 +287,6 @@ static void ranges_are_added_whole(void **state)
     IDataCollectorSetCollection *from = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
     IDataCollectorSetCollection *to = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
     IDataCollectorSet *a = new_set(), *b = new_set();
-
     (void)state;
     assert_ok(IDataCollectorSetCollection_Add(from, a));
     assert_ok(IDataCollectorSetCollection_Add(from, b));
@@ -326,7 +308,6 @@ static void collectors_of_every_type(void **state)
     IDataCollectorSet *set = new_set();
     IDataCollectorCollection *collectors = collectors_of(set);
     VARIANT v, type;
-
     (void)state;
     assert_hr(invoke(collectors, L"CreateDataCollector", DISPATCH_METHOD, &v, (VARIANT[]){of_long(99)}, 1),
               E_INVALIDARG);

@@ -65,10 +65,8 @@ static void write_xml(const struct collector_kind *k, WCHAR *out, size_t room)
 static ULONG set_xml(void *object, const WCHAR *xml)
 {
     VARIANT text = of_text(xml), map;
-    ULONG issues;
-
     assert_ok(invoke(object, L"SetXml", DISPATCH_METHOD, &map, &text, 1));
-    issues = number_of(V_DISPATCH(&map), L"Count");
+    ULONG issues = number_of(V_DISPATCH(&map), L"Count");
     if (issues)
         print_map(V_DISPATCH(&map));
     VariantClear(&map);
@@ -81,12 +79,10 @@ static void every_kind_survives_the_round_trip(void **state)
 {
     IDataCollectorSet *set = new_set();
     WCHAR xml[4096];
-
     (void)state;
     for (LONG type = 0; type < (LONG)ARRAYSIZE(kinds); type++) {
         void *first = named_collector(set, type, L"first"), *second = named_collector(set, type, L"second");
         VARIANT out;
-
         write_xml(&kinds[type], xml, ARRAYSIZE(xml));
         assert_int_equal(set_xml(first, xml), 0);
         assert_true(text_is(first, L"Xml", xml));
@@ -106,12 +102,9 @@ static void every_kind_comes_from_xml(void **state)
     IDataCollectorSet *set = new_set(), *copy = new_set();
     IDataCollectorCollection *collectors = collectors_of(set), *copies = collectors_of(copy);
     WCHAR xml[4096];
-    BSTR whole;
-
     (void)state;
     for (LONG type = 0; type < (LONG)ARRAYSIZE(kinds); type++) {
         VARIANT collector, map, arguments[2] = {{.vt = VT_BSTR}, {.vt = VT_VARIANT | VT_BYREF, .pvarVal = &map}};
-
         write_xml(&kinds[type], xml, ARRAYSIZE(xml));
         V_BSTR(&arguments[0]) = SysAllocString(xml);
         VariantInit(&map);
@@ -126,13 +119,12 @@ static void every_kind_comes_from_xml(void **state)
         VariantClear(&map);
         VariantClear(&arguments[0]);
     }
-    whole = xml_of(set);
+    BSTR whole = xml_of(set);
     assert_int_equal(set_xml(copy, whole), 0);
     assert_int_equal(number_of(copies, L"Count"), 5);
     for (LONG type = 0; type < (LONG)ARRAYSIZE(kinds); type++) {
         void *one = item_at(collectors, type), *other = item_at(copies, type);
         VARIANT text;
-
         assert_ok(get(one, L"Xml", &text));
         assert_true(text_is(other, L"Xml", V_BSTR(&text)));
         assert_int_equal(number_of(other, L"Index"), type);
@@ -198,11 +190,9 @@ static const struct remarks {
 static void put_all(void *object, const WCHAR *puts)
 {
     WCHAR text[128], *pair, *next = text;
-
     wcscpy(text, puts);
     while ((pair = next) && *pair) {
         WCHAR *value = wcschr(pair, L'=');
-
         next = wcschr(pair, L';');
         if (next)
             *next++ = 0;
@@ -223,7 +213,6 @@ static void commit_tells_what_each_kind_ignores(void **state)
         VARIANT v = of_object(collector);
         IValueMap *map;
         ULONG n = 0;
-
         put_all(collector, r->puts);
         assert_ok(put(set, L"Task", of_text(L"T"))); /* else the set's TaskArguments are ignored */
         assert_ok(put(set, L"SubdirectoryFormat", of_long(plaPattern)));
@@ -232,7 +221,6 @@ static void commit_tells_what_each_kind_ignores(void **state)
         assert_ok(commit(set, NAME, plaCreateOrModify | plaValidateOnly, &map));
         for (; n < 8 && r->said[n].property; n++) {
             WCHAR key[128];
-
             _snwprintf(key, 128, L"%ls[1]/%ls", kinds[r->type].element, r->said[n].property);
             if (!map_says(map, key, r->said[n].value)) {
                 print_map(map);
@@ -256,7 +244,6 @@ static void *added(IDataCollectorSet *set, LONG type, const WCHAR *name)
     IDataCollectorCollection *collectors = collectors_of(set);
     void *collector = named_collector(set, type, name);
     VARIANT v = of_object(collector);
-
     assert_ok(invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &v, 1));
     VariantClear(&v);
     release(collectors);
@@ -270,7 +257,6 @@ static void contradicting_lists_fail_the_commit(void **state)
     IDataCollectorSet *set = new_set();
     void *collector = added(set, plaApiTrace, L"A");
     IValueMap *map = (IValueMap *)set;
-
     (void)state;
     assert_ok(put(collector, L"IncludeApis", of_array(VT_BSTR, in, 2)));
     assert_ok(put(collector, L"ExcludeApis", of_array(VT_VARIANT, out, 1)));
@@ -303,7 +289,6 @@ static void a_kind_that_cannot_run_yet_says_so(void **state)
         IDataCollectorSet *set = new_set();
         WCHAR root[MAX_PATH], name[32];
         VARIANT wait = {.vt = VT_BOOL, .boolVal = VARIANT_TRUE};
-
         GetTempPathW(MAX_PATH - 64, root);
         _snwprintf(root + wcslen(root), 64, L"openpla-test-kinds-%lu-%ld", GetCurrentProcessId(), type);
         assert_true(CreateDirectoryW(root, NULL));
@@ -316,7 +301,6 @@ static void a_kind_that_cannot_run_yet_says_so(void **state)
         assert_ok(commit(set, NAME, plaCreateOrModify, NULL));
         for (int again = 0; again < 2; again++) {
             char quoted[40];
-
             snprintf(quoted, sizeof(quoted), "\"%ls\"", name);
             assert_hr(invoke(set, L"Start", DISPATCH_METHOD, NULL, &wait, 1), NOT_SUPPORTED);
             assert_said(quoted);
@@ -340,7 +324,6 @@ static void the_data_manager_says_what_it_cannot_do(void **state)
     void *manager = member(set, L"DataManager");
     VARIANT run[2] = {of_long(plaCreateReport | plaFolderActions), of_text(L"")}, result;
     VARIANT extract[2] = {of_text(L"\\\\server\\share\\a.cab"), of_text(L"C:\\")};
-
     (void)state;
     assert_hr(invoke(manager, L"Run", DISPATCH_METHOD, &result, run, 2), NOT_SUPPORTED);
     assert_said("Run");
@@ -365,13 +348,11 @@ static void policies_and_schedules_are_stored(void **state)
     void *manager = member(set, L"DataManager"), *actions = member(manager, L"FolderActions");
     void *schedules = member(set, L"Schedules"), *schedule = member(schedules, L"CreateSchedule"), *found;
     VARIANT v, arguments[2] = {of_text(NAME), {.vt = VT_NULL}};
-
     (void)state;
     assert_ok(put(manager, L"Enabled", of_long(-1)));
     assert_ok(put(manager, L"Rules", of_text(L"<Rules><Logging level=\"15\" file=\"rules.log\"/></Rules>")));
     for (size_t i = 0; i < ARRAYSIZE(policy); i++) {
         void *action = member(actions, L"CreateFolderAction");
-
         assert_ok(put(action, L"Age", of_long(policy[i][0])));
         assert_ok(put(action, L"Actions", of_long(policy[i][1])));
         v = of_object(action);

@@ -13,7 +13,6 @@ static void for_every_row(row_test test)
 {
     for (size_t k = 0; k < kinds_of_object_count; k++) {
         void *object = kinds_of_object[k].make();
-
         for (size_t i = 0; i < kinds_of_object[k].count; i++)
             test(object, &kinds_of_object[k].rows[i]);
         release(object);
@@ -26,7 +25,6 @@ static void for_every_row_anew(row_test test)
     for (size_t k = 0; k < kinds_of_object_count; k++) {
         for (size_t i = 0; i < kinds_of_object[k].count; i++) {
             void *object = kinds_of_object[k].make();
-
             test(object, &kinds_of_object[k].rows[i]);
             release(object);
         }
@@ -46,7 +44,6 @@ static const struct enumerator_row {
 static const WCHAR *wide_name(const struct row *row)
 {
     static WCHAR name[64];
-
     _snwprintf(name, 64, L"%hs", row->name);
     return name;
 }
@@ -87,7 +84,6 @@ static void assert_number(void *object, const struct row *row, int64_t expected)
 {
     ULONG value = 0xABADCAFE;
     VARIANT late;
-
     assert_ok(row->get(object, &value));
     assert_ok(get(object, wide_name(row), &late));
     if ((row->kind == U32_ ? (int64_t)value : (LONG)value) != expected || V_UI4(&late) != value)
@@ -101,7 +97,6 @@ static void assert_text(void *object, const struct row *row, const WCHAR *expect
 {
     BSTR text = NULL;
     VARIANT late;
-
     assert_ok(row->get(object, &text));
     assert_true(bstr_is(text, expected));
     assert_ok(get(object, wide_name(row), &late));
@@ -113,7 +108,6 @@ static void assert_bool(void *object, const struct row *row, VARIANT_BOOL expect
 {
     VARIANT_BOOL value = 5;
     VARIANT late;
-
     assert_ok(row->get(object, &value));
     assert_int_equal(value, expected);
     assert_ok(get(object, wide_name(row), &late));
@@ -126,7 +120,6 @@ static void assert_bool(void *object, const struct row *row, VARIANT_BOOL expect
 static bool is_collectors_latest(void *object, const struct row *row)
 {
     IUnknown *collector = NULL;
-
     if (strcmp(row->name, "LatestOutputLocation") != 0)
         return false;
     IUnknown_QueryInterface((IUnknown *)object, &IID_IDataCollector, (void **)&collector);
@@ -139,7 +132,6 @@ static void has_its_default(void *object, const struct row *row)
     SAFEARRAY *array = NULL;
     WCHAR text[256];
     VARIANT v;
-
     switch (row->kind) {
     case BOOL_:
         assert_bool(object, row, row->number ? VARIANT_TRUE : VARIANT_FALSE);
@@ -159,14 +151,12 @@ static void has_its_default(void *object, const struct row *row)
         break;
     case U64_: {
         ULONG64 n = 1;
-
         assert_ok(row->get(object, &n));
         assert_true(n == 0);
         break;
     }
     case GUID_: {
         GUID guid = IID_IUnknown;
-
         assert_ok(row->get(object, &guid));
         assert_true(IsEqualGUID(&guid, &GUID_NULL));
         break;
@@ -190,7 +180,6 @@ static void has_its_default(void *object, const struct row *row)
         break;
     case OBJECT_: {
         IUnknown *child = NULL;
-
         assert_ok(row->get(object, &child));
         assert_non_null(child);
         release(child);
@@ -217,7 +206,6 @@ static void documented_defaults_are_so(void **state)
     IDataCollectorSet *set = new_set();
     void *collector = new_collector(set, L"C");
     VARIANT v;
-
     (void)state;
     assert_ok(get(set, L"SerialNumber", &v));
     assert_int_equal(V_UI4(&v), 1);
@@ -242,7 +230,6 @@ static void puts_number(void *object, const struct row *row, int64_t number, int
 {
     ULONG raw = (ULONG)number;
     VARIANT v;
-
     assert_ok(row->put(object, &raw));
     assert_number(object, row, expected);
     V_VT(&v) = row->kind == U32_ ? VT_UI4 : VT_I4;
@@ -254,7 +241,6 @@ static void puts_number(void *object, const struct row *row, int64_t number, int
 static void keeps_numbers(void *object, const struct row *row)
 {
     LONG mask = 0;
-
     if (row->kind == U32_ || row->kind == I32_) {
         puts_number(object, row, row->min, row->min);
         puts_number(object, row, row->max, row->max);
@@ -282,7 +268,6 @@ static void keeps_texts(void *object, const struct row *row)
     const WCHAR *others[] = {registry ? words[0] : alert ? L"\\A(b>c)\\d<e>7" : L"\\Memory\\Available MBytes"};
     SAFEARRAY *array = text_array(VT_BSTR, words, 2), *back = NULL;
     VARIANT late;
-
     assert_ok(row->put(object, &array));
     SafeArrayDestroy(array);
     assert_ok(row->get(object, &back));
@@ -303,7 +288,6 @@ static void keeps_texts(void *object, const struct row *row)
 static void keeps_text(void *object, const struct row *row)
 {
     BSTR text = SysAllocString(sample_text(row)), none = NULL;
-
     assert_ok(row->put(object, &text));
     assert_text(object, row, text);
     SysFreeString(text);
@@ -319,7 +303,6 @@ static void keeps_bool(void *object, const struct row *row)
 {
     const VARIANT_BOOL in[] = {VARIANT_TRUE, VARIANT_FALSE, 1};
     VARIANT v;
-
     for (int i = 0; i < 3; i++) {
         assert_ok(row->put(object, &in[i]));
         assert_bool(object, row, in[i] ? VARIANT_TRUE : VARIANT_FALSE);
@@ -338,7 +321,6 @@ static void keeps_guid(void *object, const struct row *row)
     static const WCHAR text[] = L"{9E814AAD-3204-11D2-9A82-006008A86939}";
     GUID guid, back = {0};
     VARIANT late;
-
     CLSIDFromString(text, &guid);
     assert_ok(row->put(object, &guid));
     assert_ok(row->get(object, &back));
@@ -356,7 +338,6 @@ static void keeps_guid(void *object, const struct row *row)
 static SAFEARRAY *byte_array(ULONG count)
 {
     SAFEARRAY *array = SafeArrayCreateVector(VT_UI1, 0, count);
-
     for (ULONG i = 0; i < count; i++)
         ((BYTE *)array->pvData)[i] = (BYTE)(i * 7);
     return array;
@@ -366,7 +347,6 @@ static void keeps_bytes(void *object, const struct row *row)
 {
     SAFEARRAY *array = byte_array((ULONG)row->max), *back = NULL;
     VARIANT late;
-
     assert_ok(row->put(object, &array));
     assert_ok(row->get(object, &back));
     assert_int_equal(back->rgsabound[0].cElements, row->max);
@@ -389,7 +369,6 @@ static void keeps_bytes(void *object, const struct row *row)
 static void keeps_date(void *object, const struct row *row)
 {
     VARIANT v, back;
-
     V_VT(&v) = VT_DATE;
     V_DATE(&v) = 45000.25;
     assert_ok(row->put(object, &v));
@@ -441,7 +420,6 @@ static void refuses(void *object, const struct row *row, int64_t number)
     ULONG raw = (ULONG)number, before = 0, after = 1;
     char shown[24];
     VARIANT v;
-
     snprintf(shown, sizeof(shown), "%lld", (long long)number);
     assert_ok(row->get(object, &before));
     assert_hr(heard(row->put(object, &raw)), E_INVALIDARG);
@@ -480,7 +458,6 @@ static void values_out_of_range_are_refused(void **state)
 static void answers_without_a_place(void *object, const struct row *row)
 {
     HRESULT hr = heard(row->get(object, NULL));
-
     if (in_process) {
         assert_hr(hr, E_POINTER);
         assert_said(row->name);
@@ -513,7 +490,6 @@ static void is_found_in_any_case(void *object, const struct row *row)
 {
     WCHAR *name = (WCHAR *)wide_name(row);
     DISPID id[3];
-
     assert_ok(IDispatch_GetIDsOfNames((IDispatch *)object, &IID_NULL, &name, 1, 0x409, &id[0]));
     _wcsupr(name);
     assert_ok(IDispatch_GetIDsOfNames((IDispatch *)object, &IID_NULL, &name, 1, 0x409, &id[1]));

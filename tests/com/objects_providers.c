@@ -19,7 +19,6 @@ static void *new_trace(void)
 {
     IDataCollectorSet *set = new_set();
     void *collector = named_collector(set, plaTrace, L"Trace");
-
     release(set);
     return collector;
 }
@@ -28,7 +27,6 @@ static void *new_provider(void)
 {
     void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders");
     void *provider = member(providers, L"CreateTraceDataProvider");
-
     release(providers);
     release(collector);
     return provider;
@@ -38,7 +36,6 @@ static HRESULT query(void *provider, const WCHAR *name)
 {
     VARIANT arguments[2] = {of_text(name), {.vt = VT_NULL}};
     HRESULT hr = invoke(provider, L"Query", DISPATCH_METHOD, NULL, arguments, 2);
-
     VariantClear(&arguments[0]);
     return hr;
 }
@@ -47,7 +44,6 @@ static HRESULT with_object(void *object, const WCHAR *method, void *argument)
 {
     VARIANT v = of_object(argument);
     HRESULT hr = invoke(object, method, DISPATCH_METHOD, NULL, &v, 1);
-
     VariantClear(&v);
     return hr;
 }
@@ -56,7 +52,6 @@ static ULONG map_value(void *provider, const WCHAR *name)
 {
     void *map = member(provider, name);
     ULONG value = number_of(map, L"Value");
-
     release(map);
     return value;
 }
@@ -65,7 +60,6 @@ static ULONG map_count(void *provider, const WCHAR *name)
 {
     void *map = member(provider, name);
     ULONG count = number_of(map, L"Count");
-
     release(map);
     return count;
 }
@@ -73,22 +67,19 @@ static ULONG map_count(void *provider, const WCHAR *name)
 static void put_map(void *provider, const WCHAR *name, LONG value)
 {
     void *map = member(provider, name);
-
     assert_ok(put(map, L"Value", of_long(value)));
     release(map);
 }
 
 static void has_the_kernels_flags(void *provider)
 {
-    void *map;
-
     assert_int_equal(map_count(provider, L"Level"), 16);
     assert_int_equal(map_count(provider, L"KeywordsAny"), 34); /* MS-PLA note 2: 21 public and 13 more */
     assert_int_equal(map_count(provider, L"KeywordsAll"), 0);
     assert_int_equal(map_count(provider, L"Properties"), 3);
     assert_int_equal(map_value(provider, L"Level"), 0); /* known, but none is enabled */
     assert_int_equal(map_value(provider, L"KeywordsAny"), 0);
-    map = member(provider, L"KeywordsAny");
+    void *map = member(provider, L"KeywordsAny");
     assert_int_equal(number_of(map, L"ValueMapType"), plaFlagArray);
     release(map);
 }
@@ -109,7 +100,6 @@ static void the_kernels_context_logger_is_known(void **state)
     for (size_t i = 0; i < ARRAYSIZE(names); i++) {
         void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders");
         void *provider = new_provider();
-
         assert_ok(query(provider, names[i]));
         assert_true(text_is(provider, L"DisplayName", L"Circular Kernel Context Logger"));
         has_the_kernels_flags(provider);
@@ -130,7 +120,6 @@ static void the_kernel_is_known(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(names); i++) {
         void *provider = new_provider();
-
         put_map(provider, L"Level", 4);
         put_map(provider, L"KeywordsAll", 7);
         assert_ok(put(provider, L"DisplayName", of_text(L"Old")));
@@ -147,7 +136,6 @@ static void query_keeps_the_filter(void **state)
     void *provider = new_provider();
     VARIANT data = {.vt = VT_ARRAY | VT_UI1}, back;
     BYTE *items;
-
     (void)state;
     V_ARRAY(&data) = SafeArrayCreateVector(VT_UI1, 0, sizeof bytes);
     assert_ok(SafeArrayAccessData(V_ARRAY(&data), (void **)&items));
@@ -174,7 +162,6 @@ static void query_keeps_the_filter(void **state)
 static void unknown_providers_are_named(void **state)
 {
     void *provider = new_provider();
-
     (void)state;
     assert_ok(query(provider, KERNEL_NAME));
     assert_hr(query(provider, L"No such provider"), HRESULT_FROM_WIN32(4200));
@@ -188,15 +175,14 @@ static void unknown_providers_are_named(void **state)
 /* The list of providers replaces what was in the collection. */
 static void known_providers_are_listed(void **state)
 {
-    void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders"), *provider;
+    void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders");
     VARIANT server = {.vt = VT_NULL};
-
     (void)state;
     for (int i = 0; i < 2; i++) {
         assert_ok(invoke(providers, L"GetTraceDataProviders", DISPATCH_METHOD, NULL, &server, 1));
         assert_int_equal(number_of(providers, L"Count"), 2);
     }
-    provider = item_at(providers, 0);
+    void *provider = item_at(providers, 0);
     is_the_kernel(provider);
     release(provider);
     release(providers);
@@ -206,7 +192,6 @@ static void known_providers_are_listed(void **state)
 static void *provider_with(const WCHAR *guid)
 {
     void *provider = new_provider();
-
     assert_ok(put(provider, L"Guid", of_text(guid)));
     return provider;
 }
@@ -214,8 +199,7 @@ static void *provider_with(const WCHAR *guid)
 /* Templates carry values without names; Resolve brings the names and keeps the values. */
 static void resolve_brings_names_and_keeps_values(void **state)
 {
-    void *mine = provider_with(KERNEL_GUID), *theirs = new_provider(), *map, *item;
-
+    void *mine = provider_with(KERNEL_GUID), *theirs = new_provider();
     (void)state;
     put_map(mine, L"Level", 5);
     put_map(mine, L"KeywordsAny", 0x10303);
@@ -228,8 +212,8 @@ static void resolve_brings_names_and_keeps_values(void **state)
     assert_int_equal(map_value(mine, L"KeywordsAny"), 0x10303);
     assert_int_equal(map_count(mine, L"KeywordsAny"), 34);
     assert_int_equal(map_value(mine, L"KeywordsAll"), 0x100);
-    map = member(mine, L"Level");
-    item = item_at(map, 5);
+    void *map = member(mine, L"Level");
+    void *item = item_at(map, 5);
     assert_true(text_is(item, L"Key", L"win:Verbose"));
     assert_int_equal(number_of(item, L"Enabled"), 1);
     release(item);
@@ -246,7 +230,6 @@ static void resolve_finds_its_provider_in_a_collection(void **state)
 {
     void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders");
     void *mine = provider_with(NETWORK_GUID), *first = new_provider(), *second = provider_with(NETWORK_GUID);
-
     (void)state;
     assert_ok(put(mine, L"DisplayName", of_text(L"Mine")));
     assert_ok(put(second, L"DisplayName", of_text(L"Second")));
@@ -274,8 +257,6 @@ static void a_provider_is_in_a_collection_once(void **state)
     void *collector = new_trace(), *other = new_trace(), *nameless[2] = {new_provider(), new_provider()};
     void *providers = member(collector, L"TraceDataProviders"), *more = member(other, L"TraceDataProviders");
     void *first = provider_with(NETWORK_GUID), *second = provider_with(NETWORK_GUID), *kernel = new_provider();
-    void *item;
-
     (void)state;
     assert_ok(with_object(providers, L"Add", first));
     assert_hr(with_object(providers, L"Add", second), PLA_E_NO_DUPLICATES);
@@ -300,7 +281,7 @@ static void a_provider_is_in_a_collection_once(void **state)
     assert_ok(with_object(more, L"Add", second));
     assert_hr(with_object(providers, L"AddRange", more), PLA_E_NO_DUPLICATES);
     assert_int_equal(number_of(providers, L"Count"), 3);
-    item = item_at(providers, 1);
+    void *item = item_at(providers, 1);
     assert_true(text_is(item, L"DisplayName", L"Nameless"));
     release(item);
     release(kernel);
@@ -370,7 +351,6 @@ static void publish(const WCHAR *guid, const WCHAR *name)
 {
     static const WCHAR publishers[] = L"SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WINEVT\\Publishers\\";
     WCHAR key[256];
-
     swprintf(key, 256, L"%ls%ls", publishers, guid);
     if (name)
         assert_int_equal(
@@ -396,7 +376,6 @@ static void registered_providers_are_found(void **state)
     void *providers = member(collector, L"TraceDataProviders");
     VARIANT server = {.vt = VT_NULL};
     bool listed = false;
-
     (void)state;
     publish(PUBLISHED_GUID, PUBLISHED_NAME);
     assert_ok(query(provider, L"openpla-test-PROVIDER"));
@@ -410,7 +389,6 @@ static void registered_providers_are_found(void **state)
     assert_ok(invoke(providers, L"GetTraceDataProviders", DISPATCH_METHOD, NULL, &server, 1));
     for (ULONG i = 0; i < number_of(providers, L"Count"); i++) {
         void *item = item_at(providers, (LONG)i);
-
         listed = listed || text_is(item, L"DisplayName", PUBLISHED_NAME);
         release(item);
     }
@@ -434,7 +412,6 @@ static void security_of_providers_is_the_hosts(void **state)
 {
     void *provider = new_provider(), *again = new_provider();
     VARIANT sddl = of_text(L"O:BAG:BAD:(A;;0x800;;;SY)"), wrong = of_text(L"nonsense"), text;
-
     (void)state;
     assert_hr(security_of(provider, 7, &text), E_INVALIDARG);
     assert_said("Guid");
@@ -474,7 +451,6 @@ static void which_processes_are_registered_is_not_known(void **state)
     void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders"), *provider = new_provider();
     VARIANT processes, by_reference = {.vt = VT_VARIANT | VT_BYREF, .pvarVal = &processes};
     VARIANT by_process[2] = {{.vt = VT_NULL}, of_long(4)};
-
     (void)state;
     VariantInit(&processes);
     assert_hr(invoke(provider, L"GetRegisteredProcesses", DISPATCH_METHOD, NULL, &by_reference, 1), NOT_SUPPORTED);
@@ -487,7 +463,6 @@ static void which_processes_are_registered_is_not_known(void **state)
     assert_int_equal(number_of(providers, L"Count"), 1);
     if (in_process) {
         BSTR text = (BSTR)1;
-
         assert_hr(heard(ITraceDataProvider_GetSecurity((ITraceDataProvider *)provider, 4, &text)), E_INVALIDARG);
         assert_null(text);
         assert_hr(heard(ITraceDataProvider_GetSecurity((ITraceDataProvider *)provider, 4, NULL)), E_POINTER);

@@ -175,7 +175,6 @@ static void *collector_of_type(LONG type, REFIID iid)
     IDataCollectorCollection *collectors = collectors_of(set);
     IDataCollector *plain;
     void *collector;
-
     assert_ok(IDataCollectorCollection_CreateDataCollector(collectors, (DataCollectorType)type, &plain));
     assert_ok(IDataCollector_QueryInterface(plain, iid, &collector));
     release(plain);
@@ -214,7 +213,6 @@ static void *fresh_provider(void)
     ITraceDataCollector *collector = fresh_trace();
     ITraceDataProviderCollection *providers;
     ITraceDataProvider *provider;
-
     assert_ok(ITraceDataCollector_get_TraceDataProviders(collector, &providers));
     assert_ok(ITraceDataProviderCollection_CreateTraceDataProvider(providers, &provider));
     release(providers);
@@ -226,7 +224,6 @@ static void *fresh_manager(void)
 {
     IDataCollectorSet *set = new_set();
     IDataManager *manager;
-
     assert_ok(IDataCollectorSet_get_DataManager(set, &manager));
     release(set);
     return manager;
@@ -237,7 +234,6 @@ static void *fresh_action(void)
     IDataManager *manager = fresh_manager();
     IFolderActionCollection *actions;
     IFolderAction *action;
-
     assert_ok(IDataManager_get_FolderActions(manager, &actions));
     assert_ok(IFolderActionCollection_CreateFolderAction(actions, &action));
     release(actions);
@@ -250,7 +246,6 @@ static void *fresh_schedule(void)
     IDataCollectorSet *set = new_set();
     IScheduleCollection *schedules;
     ISchedule *schedule;
-
     assert_ok(IDataCollectorSet_get_Schedules(set, &schedules));
     assert_ok(IScheduleCollection_CreateSchedule(schedules, &schedule));
     release(schedules);
@@ -273,7 +268,6 @@ static void *fresh_item(void)
 {
     IValueMap *map = new_map();
     IValueMapItem *item;
-
     assert_ok(IValueMap_CreateValueMapItem(map, &item));
     release(map);
     return item;

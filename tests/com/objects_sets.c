@@ -13,7 +13,6 @@ static HRESULT query(IDataCollectorSet *set, const WCHAR *name, const WCHAR *ser
 {
     VARIANT arguments[2] = {of_text(name), of_text(server)};
     HRESULT hr = invoke(set, L"Query", DISPATCH_METHOD, NULL, arguments, 2);
-
     VariantClear(&arguments[0]);
     VariantClear(&arguments[1]);
     return hr;
@@ -30,9 +29,7 @@ static int forget(void **state)
 static void what_is_committed_can_be_queried(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
-    IDataCollectorCollection *collectors;
     VARIANT pair[2] = {of_text(L"k"), of_text(L"v")}, v;
-
     (void)state;
     assert_true(text_is(set, L"Name", L""));
     assert_ok(put(set, L"Description", of_text(L"T\x00e4glich <&> \x4e2d")));
@@ -48,7 +45,7 @@ static void what_is_committed_can_be_queried(void **state)
     assert_int_equal(number_of(other, L"Duration"), 77);
     assert_ok(invoke(other, L"GetValue", DISPATCH_METHOD, &v, pair, 1));
     assert_true(bstr_is(V_BSTR(&v), L"v"));
-    collectors = collectors_of(other);
+    IDataCollectorCollection *collectors = collectors_of(other);
     assert_int_equal(number_of(collectors, L"Count"), 1);
     release(collectors);
     /* A change is nobody else's until it is committed; Query takes it back. */
@@ -67,7 +64,6 @@ static void what_is_committed_can_be_queried(void **state)
 static void commit_modes_mean_what_they_say(void **state)
 {
     IDataCollectorSet *set = new_set(), *second = new_set();
-
     (void)state;
     assert_hr(commit(set, NAME, plaModify, NULL), PLA_E_DCS_NOT_FOUND);
     assert_true(text_is(set, L"Name", L""));
@@ -98,7 +94,6 @@ static void validate_only_leaves_nothing(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
     IValueMap *map = NULL;
-
     (void)state;
     assert_ok(commit(set, NAME, plaCreateNew | plaValidateOnly, &map));
     assert_true(number_of(map, L"Count") > 0); /* TaskArguments without a Task at least */
@@ -117,7 +112,6 @@ static void commit_reports_what_will_not_work(void **state)
     IDataCollectorSet *set = new_set();
     IPerformanceCounterDataCollector *collector = added_collector(set, L"C");
     IValueMap *map = NULL;
-
     (void)state;
     assert_ok(put(collector, L"LogFileFormat", of_long(plaSql)));
     assert_ok(put(collector, L"LogCircular", of_long(-1)));
@@ -143,7 +137,6 @@ static void refuses_name(const WCHAR *name, HRESULT expected, const char *why)
 {
     IDataCollectorSet *set = new_set();
     VARIANT arguments[3] = {of_text(name), of_text(L""), of_long(plaCreateOrModify)}, map;
-
     assert_hr(invoke(set, L"Commit", DISPATCH_METHOD, &map, arguments, 3), expected);
     assert_said(why);
     assert_hr(query(set, name, L""), expected == E_NOTIMPL ? PLA_E_DCS_NOT_FOUND : expected);
@@ -176,7 +169,6 @@ static void names_that_files_cannot_have_are_kept(void **state)
     for (size_t i = 0; i <= ARRAYSIZE(names); i++) {
         IDataCollectorSet *set = new_set(), *other = new_set();
         const WCHAR *name = i < ARRAYSIZE(names) ? names[i] : longest;
-
         wmemset(longest, L'\x00fc', 200);
         longest[200] = 0;
         assert_ok(commit(set, name, plaCreateNew, NULL));
@@ -194,7 +186,6 @@ static void counter_paths_are_checked_at_commit(void **state)
     IDataCollectorSet *set = new_set();
     IPerformanceCounterDataCollector *collector = added_collector(set, L"C");
     const WCHAR *bad[] = {L"\\System\\Threads", L"Processor Time"}, *unknown[] = {L"\\No Object\\No Counter"};
-
     (void)state;
     assert_ok(put(collector, L"PerformanceCounters", of_array(VT_BSTR, bad, 2)));
     assert_hr(commit(set, NAME, plaCreateNew, NULL), (HRESULT)0xC0000BC0 /* PDH_CSTATUS_BAD_COUNTERNAME */);
@@ -210,7 +201,6 @@ static void a_set_is_bound_to_where_it_is(void **state)
 {
     IDataCollectorSet *set = new_set();
     WCHAR longest[1025];
-
     (void)state;
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_hr(query(set, L"Session\\x", L""), E_NOINTERFACE);
@@ -229,7 +219,6 @@ static void a_set_is_bound_to_where_it_is(void **state)
 static void query_of_nothing_changes_nothing(void **state)
 {
     IDataCollectorSet *set = new_set();
-
     (void)state;
     assert_ok(put(set, L"Duration", of_long(5)));
     assert_hr(query(set, L"test-com-nothing", L""), PLA_E_DCS_NOT_FOUND);
@@ -245,7 +234,6 @@ static void query_of_nothing_changes_nothing(void **state)
 static void what_is_deleted_is_gone_and_can_come_back(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
-
     (void)state;
     assert_hr(call(set, L"Delete"), PLA_E_DCS_NOT_FOUND);
     assert_ok(put(set, L"Duration", of_long(6)));
@@ -265,7 +253,6 @@ static void what_is_deleted_is_gone_and_can_come_back(void **state)
 static void serial_numbers_do_not_go_back(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
-
     (void)state;
     assert_ok(put(set, L"SerialNumber", of_long(40)));
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
@@ -284,7 +271,6 @@ static void serial_numbers_do_not_go_back(void **state)
 static LONG listed(IDataCollectorSetCollection *sets, const WCHAR *filter, HRESULT expected)
 {
     VARIANT arguments[2] = {{.vt = VT_NULL}, of_text(filter)};
-
     assert_hr(invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, arguments, 2), expected);
     if (FAILED(expected))
         assert_said("Nowhere");
@@ -298,16 +284,14 @@ static void sets_are_listed_by_filter(void **state)
     IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
     IDataCollectorSet *a = new_set(), *b = new_set();
     VARIANT item, name = of_text(L"test-com-list-b");
-    LONG before, shipped, now;
-
     (void)state;
-    before = listed(sets, L"service\\*", S_OK);
-    shipped = listed(sets, L"System\\*", S_OK);
+    LONG before = listed(sets, L"service\\*", S_OK);
+    LONG shipped = listed(sets, L"System\\*", S_OK);
     assert_true(shipped > 0);
     assert_ok(put(b, L"Duration", of_long(12)));
     assert_ok(commit(a, L"test-com-list-a", plaCreateNew, NULL));
     assert_ok(commit(b, L"test-com-list-b", plaCreateNew, NULL));
-    now = listed(sets, L"service\\*", S_OK);
+    LONG now = listed(sets, L"service\\*", S_OK);
     if (own_store) { /* others' sets come and go in the shared store */
         assert_int_equal(now, before + 2);
         assert_int_equal(listed(sets, L"", S_OK), before + 2 + shipped);
@@ -340,7 +324,6 @@ static void a_set_of_another_list_is_not_deleted(void **state)
     IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
     IDataCollectorSet *set = new_set(), *other = new_set();
     VARIANT v = of_object(set);
-
     (void)state;
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_hr(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, &v, 1), E_INVALIDARG);
@@ -357,7 +340,6 @@ static void credentials_are_not_readable(void **state)
 {
     IDataCollectorSet *set = new_set();
     VARIANT who[2] = {of_text(L"DOMAIN\\user"), of_text(L"hunter2secret")};
-
     (void)state;
     assert_ok(invoke(set, L"SetCredentials", DISPATCH_METHOD, NULL, who, 2));
     assert_true(text_is(set, L"UserAccount", L"DOMAIN\\user"));

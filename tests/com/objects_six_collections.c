@@ -18,7 +18,6 @@ static void *make_collectors(void)
 {
     IDataCollectorSet *set = new_set();
     void *collectors = collectors_of(set);
-
     release(set); /* the collection stands alone, as a script may keep it */
     return collectors;
 }
@@ -32,7 +31,6 @@ static void *make_providers(void)
 {
     IDataCollectorSet *set = new_set();
     void *collector = named_collector(set, plaTrace, L"T"), *providers = member(collector, L"TraceDataProviders");
-
     release(collector);
     release(set);
     return providers;
@@ -42,7 +40,6 @@ static void *make_schedules(void)
 {
     IDataCollectorSet *set = new_set();
     void *schedules = member(set, L"Schedules");
-
     release(set);
     return schedules;
 }
@@ -51,7 +48,6 @@ static void *make_actions(void)
 {
     IDataCollectorSet *set = new_set();
     void *manager = member(set, L"DataManager"), *actions = member(manager, L"FolderActions");
-
     release(manager);
     release(set);
     return actions;
@@ -61,7 +57,6 @@ static void *make_map(void)
 {
     void *providers = make_providers(), *provider = member(providers, L"CreateTraceDataProvider");
     void *map = member(provider, L"KeywordsAny");
-
     release(provider);
     release(providers);
     return map;
@@ -70,7 +65,6 @@ static void *make_map(void)
 static void *make_collector(void *collectors)
 {
     VARIANT type = of_long(plaPerformanceCounter), v;
-
     assert_ok(invoke(collectors, L"CreateDataCollector", DISPATCH_METHOD, &v, &type, 1));
     return V_DISPATCH(&v);
 }
@@ -114,7 +108,6 @@ static HRESULT with_object(void *collection, const WCHAR *method, void *object)
 {
     VARIANT v = of_object(object);
     HRESULT hr = invoke(collection, method, DISPATCH_METHOD, NULL, &v, 1);
-
     VariantClear(&v);
     return hr;
 }
@@ -122,14 +115,12 @@ static HRESULT with_object(void *collection, const WCHAR *method, void *object)
 static HRESULT remove_at(void *collection, LONG index)
 {
     VARIANT v = of_long(index);
-
     return invoke(collection, L"Remove", DISPATCH_METHOD, NULL, &v, 1);
 }
 
 static void *marked(const struct collection_kind *k, void *collection, LONG mark)
 {
     void *item = k->make_item(collection);
-
     assert_ok(put(item, k->mark, of_long(mark)));
     return item;
 }
@@ -138,10 +129,8 @@ static void *marked(const struct collection_kind *k, void *collection, LONG mark
 static void *filled(const struct collection_kind *k, LONG count)
 {
     void *collection = k->make();
-
     for (LONG i = 1; i <= count; i++) {
         void *item = marked(k, collection, i);
-
         assert_ok(with_object(collection, L"Add", item));
         release(item);
     }
@@ -152,10 +141,8 @@ static void *filled(const struct collection_kind *k, LONG count)
 static ULONG marks(const struct collection_kind *k, void *collection)
 {
     ULONG all = 0;
-
     for (LONG i = 0; i < (LONG)number_of(collection, L"Count"); i++) {
         void *item = item_at(collection, i);
-
         all = all * 10 + number_of(item, k->mark);
         release(item);
     }
@@ -173,14 +160,13 @@ static void for_every_kind(void (*test)(const struct collection_kind *k))
 /* What is added is there, in order, and is the object itself: a change through either handle is the other's. */
 static void keeps_items(const struct collection_kind *k)
 {
-    void *collection = k->make(), *second, *item;
+    void *collection = k->make();
     VARIANT v, at = of_long(1);
-
     assert_int_equal(number_of(collection, L"Count"), 0);
     release(collection);
     collection = filled(k, 3);
     assert_int_equal(marks(k, collection), 123);
-    second = item_at(collection, 1);
+    void *second = item_at(collection, 1);
     assert_ok(put(second, k->mark, of_long(7)));
     assert_int_equal(marks(k, collection), 173);
     assert_ok(invoke_id(collection, DISPID_VALUE, DISPATCH_PROPERTYGET | DISPATCH_METHOD, &v, &at, 1)); /* c(1) */
@@ -196,7 +182,7 @@ static void keeps_items(const struct collection_kind *k)
     assert_said("'nobody'");
     VariantClear(&at);
     /* Made, but not added: it is in no collection. */
-    item = marked(k, collection, 9);
+    void *item = marked(k, collection, 9);
     assert_int_equal(number_of(collection, L"Count"), 3);
     release(item);
     release(second);
@@ -219,7 +205,6 @@ static void walks_snapshot(const struct collection_kind *k)
         IEnumVARIANT *e;
         VARIANT v, items[4];
         ULONG fetched = 9;
-
         assert_ok(invoke_id(collection, DISPID_NEWENUM, ways[i], &v, NULL, 0));
         assert_ok(IUnknown_QueryInterface(V_UNKNOWN(&v), &IID_IEnumVARIANT, (void **)&e));
         VariantClear(&v);
@@ -249,7 +234,6 @@ static void removes_items(const struct collection_kind *k)
 {
     void *collection = filled(k, 4), *third = item_at(collection, 2), *never = marked(k, collection, 9);
     VARIANT by_reference;
-
     assert_ok(remove_at(collection, 0));
     assert_int_equal(marks(k, collection), 234);
     V_VT(&by_reference) = VT_DISPATCH | VT_BYREF; /* as Visual Basic passes a variable */
@@ -284,10 +268,8 @@ static void refuses_strangers(const struct collection_kind *k)
 {
     void *collection = filled(k, 1);
     VARIANT nothing = {.vt = VT_DISPATCH, .pdispVal = NULL};
-
     for (size_t i = 0; i < ARRAYSIZE(kinds); i++) {
         void *theirs = kinds[i].make(), *item = kinds[i].make_item(theirs);
-
         /* A typed argument is refused by the type library already, a VARIANT by the collection. */
         if (&kinds[i] != k)
             assert_true(FAILED(with_object(collection, L"Add", item)));
@@ -314,7 +296,6 @@ static void collections_take_their_own_kind_only(void **state)
 static void adds_range(const struct collection_kind *k)
 {
     void *to = filled(k, 2), *from = k->make(), *item;
-
     for (LONG i = 3; i <= 4; i++) {
         item = marked(k, from, i);
         assert_ok(with_object(from, L"Add", item));
@@ -365,7 +346,6 @@ static void refuses_what_is_no_index(const struct collection_kind *k)
     V_I4(&wrong[8]) = -5;
     for (size_t i = 0; i < ARRAYSIZE(wrong); i++) {
         VARIANT v;
-
         assert_hr(invoke(collection, L"Item", DISPATCH_PROPERTYGET, &v, &wrong[i], 1), results[i]);
         assert_said(k->make == make_map ? "ValueMap: " : "Collection: ");
         assert_said(words[i]);
@@ -395,7 +375,6 @@ static void items_are_found_by_name_where_they_have_one(void **state)
         const struct collection_kind *k = &kinds[named[i].kind];
         void *collection = filled(k, 3), *item = item_at(collection, 1);
         VARIANT name = of_text(L"ZW\x00c4I"), v;
-
         assert_ok(put(item, named[i].property, of_text(L"Zw\x00e4i")));
         assert_ok(invoke(collection, L"Item", DISPATCH_PROPERTYGET, &v, &name, 1));
         assert_int_equal(number_of(V_DISPATCH(&v), k->mark), 2);
@@ -415,7 +394,6 @@ static void counts_have_the_types_of_the_specification(void **state)
     for (size_t i = 0; i < ARRAYSIZE(kinds); i++) {
         void *collection = filled(&kinds[i], 2);
         VARIANT v;
-
         assert_ok(get(collection, L"Count", &v));
         assert_int_equal(V_VT(&v), kinds[i].make == make_actions ? VT_UI4 : VT_I4);
         assert_int_equal(V_I4(&v), 2);

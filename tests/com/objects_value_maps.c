@@ -7,7 +7,6 @@
 static VARIANT of_uint64(ULONGLONG n)
 {
     VARIANT v;
-
     V_VT(&v) = VT_UI8;
     V_UI8(&v) = n;
     return v;
@@ -16,7 +15,6 @@ static VARIANT of_uint64(ULONGLONG n)
 static IValueMap *map_of_type(LONG type)
 {
     IValueMap *map = new_map();
-
     assert_ok(put(map, L"ValueMapType", of_long(type)));
     return map;
 }
@@ -25,7 +23,6 @@ static void add_item(IValueMap *map, const WCHAR *key, ULONGLONG value, bool ena
 {
     VARIANT v = of_uint64(value);
     IValueMapItem *item = new_item(map, key, &v);
-
     assert_ok(IValueMapItem_put_Enabled(item, enabled ? VARIANT_TRUE : VARIANT_FALSE));
     V_VT(&v) = VT_DISPATCH;
     V_DISPATCH(&v) = (IDispatch *)item;
@@ -36,7 +33,6 @@ static void add_item(IValueMap *map, const WCHAR *key, ULONGLONG value, bool ena
 static ULONGLONG value_of(IValueMap *map)
 {
     VARIANT v;
-
     VariantInit(&v);
     assert_ok(IValueMap_get_Value(map, &v));
     assert_int_equal(V_VT(&v), VT_UI8);
@@ -46,7 +42,6 @@ static ULONGLONG value_of(IValueMap *map)
 static LONG count_of(IValueMap *map)
 {
     LONG n = -1;
-
     assert_ok(IValueMap_get_Count(map, &n));
     return n;
 }
@@ -55,11 +50,9 @@ static LONG count_of(IValueMap *map)
 static unsigned enabled_in(IValueMap *map)
 {
     unsigned bits = 0;
-
     for (LONG i = 0; i < count_of(map); i++) {
         IValueMapItem *item;
         VARIANT_BOOL enabled = 0;
-
         assert_ok(IValueMap_get_Item(map, of_long(i), &item));
         assert_ok(IValueMapItem_get_Enabled(item, &enabled));
         bits |= enabled ? 1u << i : 0;
@@ -71,7 +64,6 @@ static unsigned enabled_in(IValueMap *map)
 static IValueMap *levels(LONG type)
 {
     IValueMap *map = map_of_type(type);
-
     add_item(map, L"Critical", 1, false);
     add_item(map, L"Error", 2, true);
     add_item(map, L"Warning", 4, true);
@@ -82,7 +74,6 @@ static IValueMap *levels(LONG type)
 static void the_items_make_the_value(void **state)
 {
     IValueMap *map = levels(plaIndex);
-
     (void)state;
     assert_int_equal(value_of(map), 2);
     assert_ok(put(map, L"ValueMapType", of_long(plaFlag)));
@@ -96,7 +87,6 @@ static void the_items_make_the_value(void **state)
 static void a_value_enables_its_items(void **state)
 {
     IValueMap *map = levels(plaIndex);
-
     (void)state;
     assert_ok(put(map, L"Value", of_long(4)));
     assert_int_equal(enabled_in(map), 4);
@@ -127,7 +117,6 @@ static void a_value_enables_its_items(void **state)
 static HRESULT add(IValueMap *map, VARIANT value)
 {
     HRESULT hr = invoke(map, L"Add", DISPATCH_METHOD, NULL, &value, 1);
-
     VariantClear(&value);
     return hr;
 }
@@ -137,7 +126,6 @@ static void add_takes_items_numbers_and_keys(void **state)
 {
     IValueMap *map = levels(plaFlag);
     VARIANT v;
-
     (void)state;
     assert_ok(put(map, L"Value", of_long(0)));
     assert_ok(add(map, of_long(0x10)));
@@ -218,7 +206,6 @@ static void a_map_is_a_collection(void **state)
     IValueMap *map = levels(plaFlag), *other = new_map();
     IValueMapItem *item;
     VARIANT v = of_text(L"error"), key;
-
     (void)state;
     assert_ok(IValueMap_get_Item(map, v, &item));
     VariantClear(&v);
@@ -250,7 +237,6 @@ static void validation_maps_hold_results(void **state)
     IValueMap *map;
     IValueMapItem *item;
     VARIANT v;
-
     (void)state;
     assert_ok(IDataCollectorSet_SetXml(set, xml, &map));
     SysFreeString(xml);

@@ -12,7 +12,6 @@ static void *fresh_collector(void)
     IDataCollectorSet *set = new_set();
     IDataCollectorCollection *collectors = collectors_of(set);
     IDataCollector *collector;
-
     assert_ok(IDataCollectorCollection_CreateDataCollector(collectors, plaPerformanceCounter, &collector));
     release(collectors);
     release(set);
@@ -35,7 +34,6 @@ static void texts_that_cannot_be_are_refused(void **state)
     const WCHAR *long_word[] = {longest};
     BSTR embedded = SysAllocStringLen(L"a\0b", 3), lone = SysAllocString(L"a\xd800");
     VARIANT v;
-
     (void)state;
     refuses_text(collector, L"FileName", L"a\\b", E_INVALIDARG, "FileName: 'a\\b'");
     refuses_text(collector, L"Name", L"a\tb", E_INVALIDARG, "Name:");
@@ -70,7 +68,6 @@ static void properties_that_follow_others(void **state)
     IDataCollectorSet *set = new_set();
     void *collector = fresh_collector();
     VARIANT v;
-
     (void)state;
     assert_ok(put(collector, L"Name", of_text(L"First")));
     assert_ok(get(collector, L"FileName", &v));
@@ -191,7 +188,6 @@ static void arrays_of_every_script_language(void **state)
     VARIANT array, reference, back;
     SAFEARRAY *wide;
     SAFEARRAYBOUND two[2] = {{1, 0}, {1, 0}};
-
     (void)state;
     for (int i = 0; i < 6; i++) {
         VARTYPE type = i % 2 ? VT_VARIANT : VT_BSTR;
@@ -258,7 +254,6 @@ static void arrays_that_cannot_be_are_refused(void **state)
     assert_ok(put(collector, name, of_array(VT_VARIANT, script_items, 1)));
     for (size_t i = 0; i < ARRAYSIZE(cases); i++) {
         struct script_array script = {{&script_vtable}, 1, cases[i].length};
-
         assert_hr(put(collector, name, of_object(&script)), E_INVALIDARG);
         assert_said(cases[i].why);
         CoDisconnectObject((IUnknown *)&script.iface, 0);
@@ -277,7 +272,6 @@ static void arguments_may_be_named(void **state)
     IDataCollectorSet *set = new_set();
     VARIANT arguments[3], map, back;
     DISPID ids[4];
-
     (void)state;
     assert_ok(IDataCollectorSet_GetIDsOfNames(set, &IID_NULL, names, 4, LOCALE_NEUTRAL, ids));
     arguments[0] = of_long(plaValidateOnly);
@@ -309,7 +303,6 @@ static void values_are_converted(void **state)
 {
     void *collector = fresh_collector();
     VARIANT v, real;
-
     (void)state;
     assert_ok(put(collector, L"SampleInterval", of_text(L"30")));
     assert_ok(get(collector, L"SampleInterval", &v));
@@ -334,8 +327,7 @@ static void numbers_of_every_type_are_taken(void **state)
     void *collector = fresh_collector();
     LONG number = 21;
     DECIMAL decimal = {0};
-    VARIANT v[9], inner, back;
-
+    VARIANT v[9], back;
     (void)state;
     V_VT(&v[0]) = VT_I8;
     V_I8(&v[0]) = 21;
@@ -348,7 +340,7 @@ static void numbers_of_every_type_are_taken(void **state)
     V_VT(&v[3]) = VT_DECIMAL;
     V_VT(&v[4]) = VT_I4 | VT_BYREF;
     V_I4REF(&v[4]) = &number;
-    inner = of_text(L"21");
+    VARIANT inner = of_text(L"21");
     V_VT(&v[5]) = VT_VARIANT | VT_BYREF;
     V_VARIANTREF(&v[5]) = &inner;
     V_VT(&v[6]) = VT_UI1;
@@ -374,18 +366,15 @@ static void arrays_may_begin_anywhere(void **state)
     IDataCollectorSet *set = new_set();
     SAFEARRAYBOUND from_one = {2, 1}, below_zero = {2, -3}, none = {0, 7};
     const SAFEARRAYBOUND *bounds[] = {&from_one, &below_zero, &none};
-
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(bounds); i++)
         for (int variants = 0; variants < 2; variants++) {
             VARIANT array, back;
-
             V_VT(&array) = (VARTYPE)(VT_ARRAY | (variants ? VT_VARIANT : VT_BSTR));
             V_ARRAY(&array) = SafeArrayCreate(variants ? VT_VARIANT : VT_BSTR, 1, (SAFEARRAYBOUND *)bounds[i]);
             for (LONG k = 0; k < (LONG)bounds[i]->cElements; k++) {
                 VARIANT word = of_text(script_items[k]);
                 LONG at = bounds[i]->lLbound + k;
-
                 assert_ok(SafeArrayPutElement(V_ARRAY(&array), &at, variants ? (void *)&word : (void *)V_BSTR(&word)));
                 VariantClear(&word);
             }
@@ -407,7 +396,6 @@ static ISchedule *fresh_schedule(void)
     void *schedules = member(set, L"Schedules");
     IDispatch *plain = member(schedules, L"CreateSchedule");
     ISchedule *schedule;
-
     assert_ok(IDispatch_QueryInterface(plain, &IID_ISchedule, (void **)&schedule));
     release(plain);
     release(schedules);
@@ -421,7 +409,6 @@ static void dates_that_cannot_be_are_refused(void **state)
     ISchedule *schedule = fresh_schedule();
     VARIANT v = {.vt = VT_DATE}, back;
     const WCHAR *words[] = {L"1/1/2024"};
-
     (void)state;
     V_DATE(&v) = 45000.5;
     assert_ok(put(schedule, L"StartDate", v));
@@ -461,7 +448,6 @@ static void dates_may_be_texts(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(cases); i++) {
         VARIANT text = of_text(cases[i].text), reference, back;
-
         V_VT(&reference) = VT_VARIANT | VT_BYREF;
         V_VARIANTREF(&reference) = &text;
         if (cases[i].date < 0) {
@@ -486,11 +472,9 @@ static void dates_may_be_texts(void **state)
 static void a_resource(WCHAR reference[64], WCHAR text[256])
 {
     WCHAR path[MAX_PATH];
-    HMODULE module;
     UINT id = 1;
-
     GetSystemDirectoryW(path, MAX_PATH);
-    module = LoadLibraryExW(wcscat(path, L"\\comdlg32.dll"), NULL, LOAD_LIBRARY_AS_DATAFILE);
+    HMODULE module = LoadLibraryExW(wcscat(path, L"\\comdlg32.dll"), NULL, LOAD_LIBRARY_AS_DATAFILE);
     assert_non_null(module);
     while (!LoadStringW(module, id, text, 256))
         assert_true(++id < 0x10000);
@@ -505,7 +489,6 @@ static void names_may_be_resources(void **state)
     IDataCollectorSet *set = new_set(), *copy = new_set(), *stored = new_set();
     WCHAR reference[64], text[256];
     VARIANT xml, name[2] = {of_text(L"test-com-resource"), {.vt = VT_NULL}};
-
     (void)state;
     a_resource(reference, text);
     assert_ok(put(set, L"DisplayName", of_text(reference)));
@@ -517,7 +500,6 @@ static void names_may_be_resources(void **state)
     assert_ok(invoke(stored, L"Query", DISPATCH_METHOD, NULL, name, 2));
     for (int i = 0; i < 3; i++) {
         void *each = i == 0 ? set : i == 1 ? copy : stored;
-
         assert_true(text_is(each, L"DisplayName", text));
         assert_true(text_is(each, L"DisplayNameUnresolved", reference));
         assert_true(text_is(each, L"Description", missing));
@@ -541,14 +523,12 @@ static void variants_of_every_type_are_survived(void **state)
     VARIANT one = of_long(1);
     IValueMapItem *item = new_item(map, L"K", &one);
     static const VARTYPE ways[] = {0, VT_BYREF, VT_ARRAY, VT_ARRAY | VT_BYREF, VT_VECTOR, VT_RESERVED};
-
     (void)state;
     for (unsigned vt = 0; in_process && vt < 0x60; vt++)
         for (size_t i = 0; i < ARRAYSIZE(ways); i++) {
             LONGLONG nothing[8] = {0};
             VARIANT v = {.vt = (VARTYPE)(vt | ways[i])}, out;
             IDataCollector *found = (IDataCollector *)collector;
-
             if (v.vt & VT_BYREF)
                 V_BYREF(&v) = nothing;
             if (FAILED(IDataCollectorCollection_get_Item(collectors, v, &found)))
@@ -575,7 +555,6 @@ static void variants_of_every_type_are_survived(void **state)
             for (size_t k = 0; k < ARRAYSIZE(names); k++) {
                 LONGLONG nothing[8] = {0};
                 VARIANT v = {.vt = (VARTYPE)(vt | ways[i])};
-
                 if (v.vt & VT_BYREF)
                     V_BYREF(&v) = nothing;
                 invoke(collector, names[k], DISPATCH_PROPERTYPUT, NULL, &v, 1);
@@ -584,7 +563,6 @@ static void variants_of_every_type_are_survived(void **state)
     for (size_t i = 0; in_process && i < ARRAYSIZE(references); i++)
         for (size_t k = 0; k < 2; k++) {
             VARIANT v = {.vt = references[i]};
-
             assert_true(FAILED(invoke(collector, names[k], DISPATCH_PROPERTYPUT, NULL, &v, 1)));
         }
     SetErrorInfo(0, NULL);

@@ -11,7 +11,6 @@ static HRESULT set_xml(void *object, const WCHAR *xml, LONG *issues, WCHAR *keys
 {
     VARIANT text = of_text(xml), map;
     HRESULT hr = invoke(object, L"SetXml", DISPATCH_METHOD, &map, &text, 1);
-
     VariantClear(&text);
     keys[0] = 0;
     *issues = -1;
@@ -22,7 +21,6 @@ static HRESULT set_xml(void *object, const WCHAR *xml, LONG *issues, WCHAR *keys
     *issues = V_I4(&text);
     for (LONG i = 0; i < *issues; i++) {
         VARIANT at = of_long(i), item, key;
-
         assert_ok(invoke(V_DISPATCH(&map), L"Item", DISPATCH_PROPERTYGET, &item, &at, 1));
         assert_ok(get(V_DISPATCH(&item), L"Key", &key));
         if (wcslen(keys) + SysStringLen(V_BSTR(&key)) < 510) {
@@ -40,7 +38,6 @@ static void takes_xml(IDataCollectorSet *set, const WCHAR *xml)
 {
     WCHAR keys[512] = L"";
     LONG issues;
-
     assert_hr(set_xml(set, xml, &issues, keys), S_OK);
     if (issues)
         print_error("issues with %ls: %ls\n", xml, keys);
@@ -69,10 +66,7 @@ static const WCHAR full_set[] =
 static void a_template_survives_the_round_trip(void **state)
 {
     IDataCollectorSet *set = new_set(), *copy = new_set();
-    IDataCollectorCollection *collectors;
     VARIANT v, first;
-    BSTR one, two;
-
     (void)state;
     takes_xml(set, full_set);
     assert_int_equal(number_of(set, L"Duration"), 3600);
@@ -89,7 +83,7 @@ static void a_template_survives_the_round_trip(void **state)
     assert_ok(invoke(set, L"GetValue", DISPATCH_METHOD, &first, &v, 1));
     assert_true(bstr_is(V_BSTR(&first), L"v < w"));
     VariantClear(&v);
-    collectors = collectors_of(set);
+    IDataCollectorCollection *collectors = collectors_of(set);
     assert_int_equal(number_of(collectors, L"Count"), 2);
     assert_ok(invoke(collectors, L"Item", DISPATCH_PROPERTYGET, &first, (VARIANT[]){of_long(0)}, 1));
     assert_true(text_is(V_DISPATCH(&first), L"Name", L"First"));
@@ -99,9 +93,9 @@ static void a_template_survives_the_round_trip(void **state)
         array_is(V_ARRAY(&v), (const WCHAR *const[]){L"\\System\\Threads", L"\\Process(a&b)\\% Processor Time"}, 2));
     VariantClear(&v);
     VariantClear(&first);
-    one = xml_of(set);
+    BSTR one = xml_of(set);
     takes_xml(copy, one);
-    two = xml_of(copy);
+    BSTR two = xml_of(copy);
     assert_true(bstr_is(two, one));
     SysFreeString(one);
     release(collectors);
@@ -114,7 +108,6 @@ static void partial_xml_changes_what_it_names(void **state)
 {
     IDataCollectorSet *set = new_set();
     IDataCollectorCollection *collectors = collectors_of(set);
-
     (void)state;
     assert_ok(put(set, L"RootPath", of_text(L"D:\\Mine")));
     release(added_collector(set, L"Mine"));
@@ -138,7 +131,6 @@ static void what_cannot_be_taken_is_reported(void **state)
     IDataCollectorSet *set = new_set();
     WCHAR keys[512] = L"";
     LONG issues;
-
     (void)state;
     assert_hr(set_xml(set,
                       L"<DataCollectorSet><Duration>5</Duration><Brightness>7</Brightness>"
@@ -196,7 +188,6 @@ static void malformed_xml_is_refused_with_its_line(void **state)
     }
     if (in_process) {
         BSTR xml = SysAllocString(L"<DataCollectorSet/>");
-
         assert_hr(heard(IDataCollectorSet_SetXml(set, xml, NULL)), E_POINTER);
         SysFreeString(xml);
     }
@@ -221,7 +212,6 @@ static void xml_is_taken_as_it_is_pasted(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(good); i++) {
         IDataCollectorSet *set = new_set();
-
         takes_xml(set, good[i]);
         if (number_of(set, L"Duration") != 5)
             print_error("%ls\n", good[i]);
@@ -240,7 +230,6 @@ static void a_collector_comes_from_xml(void **state)
     IDataCollector *typed = NULL;
     BSTR xml = SysAllocString(L"<PerformanceCounterDataCollector><Name>P</Name><SampleInterval>x</SampleInterval>"
                               L"</PerformanceCounterDataCollector>");
-
     (void)state;
     assert_ok(IDataCollectorCollection_CreateDataCollectorFromXml(collectors, xml, &typed_map, &typed));
     assert_true(text_is(typed, L"Name", L"P"));
@@ -285,7 +274,6 @@ static void a_collector_takes_its_own_element(void **state)
     WCHAR keys[512] = L"";
     VARIANT xml;
     LONG issues;
-
     (void)state;
     assert_ok(set_xml(first,
                       L"<PerformanceCounterDataCollector><SampleInterval>3</SampleInterval><X/>"
@@ -311,7 +299,6 @@ static void values_of_the_users_own(void **state)
     IDataCollectorSet *set = new_set();
     VARIANT pair[2] = {of_text(L"Owner"), of_text(L"Anna & Bo")}, v, other = of_text(L"owner");
     BSTR key = SysAllocString(L"Owner"), none = SysAllocString(L"");
-
     (void)state;
     assert_ok(invoke(set, L"SetValue", DISPATCH_METHOD, NULL, pair, 2));
     assert_ok(invoke(set, L"GetValue", DISPATCH_METHOD, &v, &other, 1));

@@ -18,7 +18,6 @@ static void add_taken(struct texts *lines, char *line)
 static char *narrow(const WCHAR *text, size_t units)
 {
     char *out;
-
     if (FAILED(text_from_utf16(text, units, true, &out)))
         abort();
     return out;
@@ -27,9 +26,7 @@ static char *narrow(const WCHAR *text, size_t units)
 /* Keys and names are the same in any case, and the spelling of those that are there already differs by host. */
 static char *lower(char *text)
 {
-    char *c;
-
-    for (c = text; c && *c; c++)
+    for (char *c = text; c && *c; c++)
         if (*c >= 'A' && *c <= 'Z')
             *c = (char)(*c - 'A' + 'a');
     return text;
@@ -38,12 +35,10 @@ static char *lower(char *text)
 char *snapshot_line(const char *key, const char *name, DWORD type, const void *data, size_t size)
 {
     struct text_buffer line = {0};
-    size_t i;
-
     text_buffer_format(&line, "%s|%s", key, name);
     lower(line.text);
     text_buffer_format(&line, "|%lu|", (unsigned long)type);
-    for (i = 0; i < size; i++)
+    for (size_t i = 0; i < size; i++)
         text_buffer_format(&line, "%02x", ((const BYTE *)data)[i]);
     return text_buffer_take(&line);
 }
@@ -58,10 +53,8 @@ static void add_values(struct texts *lines, HKEY handle, const char *key)
     static WCHAR name[16384];
     static BYTE data[1 << 20];
     DWORD i, units, type, size;
-
     for (i = 0;; i++) {
         char *text;
-
         units = ARRAYSIZE(name);
         size = sizeof(data);
         if (RegEnumValueW(handle, i, name, &units, NULL, &type, data, &size))
@@ -75,13 +68,11 @@ static void add_values(struct texts *lines, HKEY handle, const char *key)
 static void add_key(struct texts *lines, HKEY handle, const char *key)
 {
     WCHAR name[256];
-    DWORD i, units;
-
+    DWORD units;
     add_values(lines, handle, key);
-    for (i = 0;; i++) {
+    for (DWORD i = 0;; i++) {
         char *text, *path;
         HKEY child;
-
         units = ARRAYSIZE(name);
         if (RegEnumKeyExW(handle, i, name, &units, NULL, NULL, NULL, NULL))
             return;
@@ -103,7 +94,6 @@ void snapshot_add(struct texts *lines, const char *key)
 {
     WCHAR *wide;
     HKEY handle;
-
     if (FAILED(text_to_utf16(key, &wide, NULL)))
         abort();
     if (!RegOpenKeyExW(HKEY_LOCAL_MACHINE, wide, 0, KEY_READ, &handle)) {
@@ -128,9 +118,7 @@ void snapshot_sort(struct texts *lines)
 struct texts snapshot_without(const struct texts *a, const struct texts *b)
 {
     struct texts rest = {0};
-    size_t i;
-
-    for (i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++)
         if ((!b->count || !bsearch(&a->items[i], b->items, b->count, sizeof(b->items[0]), compare)) &&
             FAILED(texts_add(&rest, a->items[i])))
             abort();

@@ -11,7 +11,6 @@ static HRESULT query(IDataCollectorSet *set, const WCHAR *name)
 {
     VARIANT arguments[2] = {of_text(name), {.vt = VT_NULL}};
     HRESULT hr = invoke(set, L"Query", DISPATCH_METHOD, NULL, arguments, 2);
-
     VariantClear(&arguments[0]);
     return hr;
 }
@@ -35,12 +34,9 @@ static HRESULT add_trace(IDataCollectorSet *set)
 {
     IDataCollectorCollection *collectors = collectors_of(set);
     IDataCollector *collector;
-    VARIANT argument;
-    HRESULT hr;
-
     assert_ok(IDataCollectorCollection_CreateDataCollector(collectors, plaTrace, &collector));
-    argument = of_object(collector);
-    hr = invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &argument, 1);
+    VARIANT argument = of_object(collector);
+    HRESULT hr = invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &argument, 1);
     VariantClear(&argument);
     release(collector);
     release(collectors);
@@ -88,7 +84,6 @@ static void every_class_can_be_made(void **state)
         IUnknown *object = create(classes[i].id, classes[i].interface_id);
         IDispatch *late;
         CLSID found;
-
         assert_ok(IUnknown_QueryInterface(object, &IID_IDispatch, (void **)&late));
         assert_ok(CLSIDFromProgID(classes[i].program, &found));
         /* A manifest gives names class ids of its own making. */
@@ -122,7 +117,6 @@ static void a_class_takes_its_own_names(void **state)
     assert_ok(query(server, L"test-com-cat"));
     for (size_t i = 0; i < ARRAYSIZE(cases); i++) {
         IDataCollectorSet *set = new_of(cases[i].id);
-
         assert_hr(query(set, cases[i].foreign), cases[i].said ? E_NOINTERFACE : PLA_E_DCS_NOT_FOUND);
         if (cases[i].said)
             assert_said(cases[i].said);
@@ -139,7 +133,6 @@ static void system_sets_can_be_used_and_not_changed(void **state)
         create(&CLSID_SystemDataCollectorSetCollection, &IID_IDataCollectorSetCollection);
     IDataCollectorSet *set = new_of(&CLSID_SystemDataCollectorSet);
     VARIANT nothing[2] = {{.vt = VT_NULL}, {.vt = VT_NULL}}, name = of_text(L"system diagnostics"), item;
-
     (void)state;
     assert_ok(invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, nothing, 2));
     assert_int_equal(number_of(sets, L"Count"), 2);
@@ -169,10 +162,8 @@ static void system_sets_can_be_used_and_not_changed(void **state)
 static unsigned times_in(IValueMap *map, const WCHAR *key)
 {
     unsigned times = 0;
-
     for (ULONG i = 0; i < number_of(map, L"Count"); i++) {
         VARIANT index = of_long((LONG)i), item, text;
-
         assert_ok(invoke(map, L"Item", DISPATCH_PROPERTYGET, &item, &index, 1));
         assert_ok(get(V_DISPATCH(&item), L"Key", &text));
         times += !wcscmp(V_BSTR(&text), key);
@@ -186,16 +177,13 @@ static unsigned times_in(IValueMap *map, const WCHAR *key)
 static void a_trace_session_says_what_it_cannot(void **state)
 {
     IDataCollectorSet *set = new_of(&CLSID_TraceSession);
-    IPerformanceCounterDataCollector *counters;
-    IDataCollectorCollection *collectors;
     IValueMap *map;
-
     (void)state;
     assert_hr(commit(set, L"Session\\test-com-trace", plaCreateNew, NULL), PLA_E_DCS_SINGLETON_REQUIRED);
-    counters = added_collector(set, L"C");
+    IPerformanceCounterDataCollector *counters = added_collector(set, L"C");
     assert_hr(commit(set, L"test-com-trace", plaCreateNew, NULL), PLA_E_DCS_SINGLETON_REQUIRED);
     assert_vtable_said("PerformanceCounterDataCollector");
-    collectors = collectors_of(set);
+    IDataCollectorCollection *collectors = collectors_of(set);
     assert_ok(invoke(collectors, L"Remove", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(0)}, 1));
     assert_ok(add_trace(set));
     assert_hr(add_trace(set), PLA_E_DCS_SINGLETON_REQUIRED);
@@ -220,7 +208,6 @@ static void a_boot_trace_is_stored(void **state)
     IDataCollectorSet *set = new_of(&CLSID_BootTraceSession), *other = new_set();
     IDataCollectorSetCollection *sets = create(&CLSID_BootTraceSessionCollection, &IID_IDataCollectorSetCollection);
     VARIANT nothing[2] = {{.vt = VT_NULL}, {.vt = VT_NULL}}, name = of_text(L"test-com-boot"), item;
-
     (void)state;
     assert_ok(add_trace(set));
     assert_ok(commit(set, L"Autosession\\test-com-boot", plaCreateNew, NULL));
@@ -256,7 +243,6 @@ static void legacy_sets_have_no_place(void **state)
     assert_int_equal(number_of(sets, L"Count"), 0);
     for (size_t i = 0; i < ARRAYSIZE(classes); i++) {
         IDataCollectorSet *set = new_of(classes[i]);
-
         assert_hr(commit(set, L"test-com-old", plaCreateNew, NULL), E_NOINTERFACE);
         assert_vtable_said("Legacy");
         assert_hr(query(set, L"test-com-old"), PLA_E_DCS_NOT_FOUND);
@@ -272,7 +258,6 @@ static void providers_are_made_without_a_set(void **state)
     ITraceDataProviderCollection *providers =
         create(&CLSID_TraceDataProviderCollection, &IID_ITraceDataProviderCollection);
     VARIANT argument = of_object(provider);
-
     (void)state;
     assert_ok(put(provider, L"DisplayName", of_text(L"Mine")));
     assert_ok(put(provider, L"Guid", of_text(L"{E4D53F84-7DE3-11D8-9435-505054503030}")));

@@ -18,7 +18,6 @@ static WCHAR folder[MAX_PATH];
 static void *at_server(REFCLSID class_id, REFIID iid)
 {
     void *object = NULL;
-
     assert_ok(CoCreateInstance(class_id, NULL, CLSCTX_LOCAL_SERVER, iid, &object));
     return object;
 }
@@ -32,7 +31,6 @@ static HRESULT query(IDataCollectorSet *set, const WCHAR *name)
 {
     VARIANT arguments[2] = {of_text(name), {.vt = VT_NULL}};
     HRESULT hr = invoke(set, L"Query", DISPATCH_METHOD, NULL, arguments, 2);
-
     VariantClear(&arguments[0]);
     return hr;
 }
@@ -46,7 +44,6 @@ static HRESULT put_value(IDataCollectorSet *set, const WCHAR *key, const WCHAR *
 {
     VARIANT pair[2] = {of_text(key), value ? of_text(value) : (VARIANT){.vt = VT_NULL}};
     HRESULT hr = invoke(set, L"SetValue", DISPATCH_METHOD, NULL, pair, 2);
-
     VariantClear(&pair[0]);
     VariantClear(&pair[1]);
     return hr;
@@ -56,7 +53,6 @@ static HRESULT get_value(IDataCollectorSet *set, const WCHAR *key, VARIANT *valu
 {
     VARIANT name = of_text(key);
     HRESULT hr = invoke(set, L"GetValue", DISPATCH_METHOD, value, &name, 1);
-
     VariantClear(&name);
     return hr;
 }
@@ -66,7 +62,6 @@ static IDataCollectorSet *runnable(void)
 {
     IDataCollectorSet *set = new_set();
     IPerformanceCounterDataCollector *collector = added_collector(set, L"C");
-
     assert_ok(put(collector, L"LogFileFormat", of_long(plaCommaSeparated)));
     assert_ok(put(collector, L"LogOverwrite", of_long(-1))); /* the runs of another test */
     release(collector);
@@ -79,7 +74,6 @@ static IDataCollectorSet *runnable(void)
 static int forget_earlier(void **state)
 {
     IDataCollectorSet *set = new_set();
-
     (void)state;
     if (SUCCEEDED(query(set, NAME))) {
         run(set, L"Stop");
@@ -99,7 +93,6 @@ static int forget(void **state)
 static bool is_proxy(void *object)
 {
     IUnknown *proxy;
-
     if (FAILED(IUnknown_QueryInterface((IUnknown *)object, &IID_IMultiQI, (void **)&proxy)))
         return false;
     release(proxy);
@@ -125,7 +118,6 @@ static void scripts_get_their_objects_in_process(void **state)
     for (size_t i = 0; i < ARRAYSIZE(classes); i++) {
         IDispatch *object;
         CLSID id;
-
         assert_ok(CLSIDFromProgID(classes[i].program, &id));
         assert_ok(CoCreateInstance(&id, NULL, CLSCTX_ALL, &IID_IDispatch, (void **)&object));
         if (is_proxy(object) != classes[i].proxy)
@@ -140,7 +132,6 @@ static void scripts_get_their_objects_in_process(void **state)
 static void assert_equal_sets(IDataCollectorSet *a, IDataCollectorSet *b)
 {
     BSTR x = xml_of(a), y = xml_of(b);
-
     if (wcscmp(x, y) != 0)
         fail_msg("%ls\n---\n%ls", x, y);
     SysFreeString(x);
@@ -216,8 +207,6 @@ static void commit_tells_the_same_issues(void **state)
 {
     IDataCollectorSet *sets[2] = {new_set(), set_at_server()};
     IValueMap *maps[2];
-    ULONG count;
-
     (void)state;
     for (int i = 0; i < 2; i++) {
         release(added_collector(sets[i], L"C"));
@@ -226,14 +215,13 @@ static void commit_tells_the_same_issues(void **state)
         assert_ok(put(sets[i], L"Description", of_text(L"a\x0001 b"))); /* what XML cannot hold */
         assert_ok(commit(sets[i], NAME, plaCreateOrModify, &maps[i]));
     }
-    count = number_of(maps[0], L"Count");
+    ULONG count = number_of(maps[0], L"Count");
     assert_true(count >= 3);
     assert_int_equal(number_of(maps[1], L"Count"), count);
     for (ULONG k = 0; k < count; k++)
         for (int text = 0; text < 2; text++) {
             IDispatch *items[2] = {item_at(maps[0], (LONG)k), item_at(maps[1], (LONG)k)};
             VARIANT said_by[2];
-
             for (int i = 0; i < 2; i++)
                 assert_ok(get(items[i], text ? L"Description" : L"Key", &said_by[i]));
             assert_int_equal(wcscmp(V_BSTR(&said_by[0]), V_BSTR(&said_by[1])), 0);
@@ -255,7 +243,6 @@ static void the_servers_reasons_arrive(void **state)
     IDataCollectorSet *set = runnable(), *second = new_set();
     BSTR text = NULL;
     IErrorInfo *info;
-
     (void)state;
     assert_hr(query(set, L"test-com-facade-none"), PLA_E_DCS_NOT_FOUND);
     assert_said("\"Service\\test-com-facade-none\"");
@@ -279,10 +266,7 @@ static void the_servers_reasons_arrive(void **state)
 static void status_is_live_for_everybody(void **state)
 {
     IDataCollectorSet *starter = runnable(), *watcher = new_set(), *theirs = set_at_server();
-    IDataCollectorCollection *collectors;
-    IDispatch *collector;
     VARIANT v;
-
     (void)state;
     assert_ok(commit(starter, NAME, plaCreateNew, NULL));
     assert_ok(query(watcher, NAME));
@@ -298,8 +282,8 @@ static void status_is_live_for_everybody(void **state)
     assert_true(V_BSTR(&v) && !_wcsnicmp(V_BSTR(&v), folder, wcslen(folder)));
     assert_true(text_is(theirs, L"LatestOutputLocation", V_BSTR(&v)));
     VariantClear(&v);
-    collectors = collectors_of(watcher);
-    collector = item_at(collectors, 0);
+    IDataCollectorCollection *collectors = collectors_of(watcher);
+    IDispatch *collector = item_at(collectors, 0);
     assert_ok(get(collector, L"LatestOutputLocation", &v));
     assert_non_null(wcsstr(V_BSTR(&v), L"\\C.csv"));
     VariantClear(&v);
@@ -329,7 +313,6 @@ static void the_next_folder_is_the_servers(void **state)
     IDataCollectorSet *mine = new_set(), *theirs = set_at_server(), *later = new_set();
     IPerformanceCounterDataCollector *collector = added_collector(mine, L"C");
     VARIANT v;
-
     (void)state;
     SetEnvironmentVariableW(L"OPENPLA_TEST_WHERE", L"D:\\client");
     assert_ok(put(mine, L"RootPath", of_text(L"%OPENPLA_TEST_WHERE%\\%SystemDrive%")));
@@ -360,7 +343,6 @@ static void the_next_folder_is_the_servers(void **state)
 static void a_commit_keeps_the_count_of_runs(void **state)
 {
     IDataCollectorSet *set = runnable(), *old = new_set();
-
     (void)state;
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_ok(query(old, NAME));
@@ -388,7 +370,6 @@ static void the_account_stands_until_the_next_query(void **state)
             none[2] = {{.vt = VT_NULL}, {.vt = VT_NULL}};
     IDataCollectorSet *set = new_set();
     IValueMap *map;
-
     (void)state;
     assert_true(text_is(set, L"UserAccount", L"SYSTEM"));
     assert_ok(invoke(set, L"SetCredentials", DISPATCH_METHOD, NULL, account, 2));
@@ -414,15 +395,14 @@ static void a_server_is_named_or_refused(void **state)
     IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
     WCHAR own[MAX_COMPUTERNAME_LENGTH + 3] = L"\\\\", many[1025];
     DWORD size = MAX_COMPUTERNAME_LENGTH + 1;
-    BSTR name = SysAllocString(NAME), unknown = SysAllocString(L"no-such-machine"), mine, too_long;
+    BSTR name = SysAllocString(NAME), unknown = SysAllocString(L"no-such-machine");
     IValueMap *map;
-
     (void)state;
     assert_true(GetComputerNameW(own + 2, &size));
-    mine = SysAllocString(own);
+    BSTR mine = SysAllocString(own);
     wmemset(many, L'a', 1024);
     many[1024] = 0;
-    too_long = SysAllocString(many);
+    BSTR too_long = SysAllocString(many);
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_ok(IDataCollectorSet_Commit(set, name, mine, plaModify, &map));
     release(map);
@@ -456,7 +436,6 @@ static void a_server_is_named_or_refused(void **state)
 static void namespaces_keep_their_rules(void **state)
 {
     IDataCollectorSet *set = new_set(), *boot = new_set(), *session = new_set();
-
     (void)state;
     assert_ok(query(set, L"System\\System Performance"));
     assert_hr(commit(set, L"System\\System Performance", plaModify, NULL), E_NOTIMPL);
@@ -471,7 +450,6 @@ static void namespaces_keep_their_rules(void **state)
         IDataCollectorCollection *collectors = collectors_of(owner);
         IDispatch *trace = named_collector(owner, plaTrace, L"T");
         VARIANT v = of_object(trace);
-
         assert_ok(invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &v, 1));
         VariantClear(&v);
         release(trace);
@@ -492,18 +470,14 @@ static void namespaces_keep_their_rules(void **state)
 /* The trace collector of a session that is the server's. */
 static IDispatch *providers_at_server(IDataCollectorSet **session)
 {
-    IDataCollectorCollection *collectors;
-    IDispatch *trace, *providers;
-    VARIANT v;
-
     *session = create(&CLSID_TraceSession, &IID_IDataCollectorSet);
     assert_true(is_proxy(*session));
-    collectors = collectors_of(*session);
-    trace = named_collector(*session, plaTrace, L"T");
-    v = of_object(trace);
+    IDataCollectorCollection *collectors = collectors_of(*session);
+    IDispatch *trace = named_collector(*session, plaTrace, L"T");
+    VARIANT v = of_object(trace);
     assert_ok(invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &v, 1));
     VariantClear(&v);
-    providers = member(trace, L"TraceDataProviders");
+    IDispatch *providers = member(trace, L"TraceDataProviders");
     release(trace);
     release(collectors);
     return providers;
@@ -519,7 +493,6 @@ static void providers_cross_to_the_server(void **state)
               *all = create(&CLSID_TraceDataProviderCollection, &IID_IDispatch);
     IDataCollectorCollection *collectors = collectors_of(mine);
     VARIANT v, bytes = {.vt = VT_ARRAY | VT_UI1}, server = {.vt = VT_NULL}, value;
-
     (void)state;
     assert_false(is_proxy(provider));
     V_ARRAY(&bytes) = SafeArrayCreateVector(VT_UI1, 0, 3);
@@ -588,7 +561,6 @@ static DWORD start_self(const WCHAR *mode)
     STARTUPINFOW startup = {.cb = sizeof(startup)};
     PROCESS_INFORMATION process;
     DWORD code = 1;
-
     GetModuleFileNameW(NULL, program, MAX_PATH);
     _snwprintf(line, ARRAYSIZE(line), L"\"%ls\" %ls " NAME L" \"%ls\"", program, mode, folder);
     BOOL started = FALSE;
@@ -614,7 +586,6 @@ static void what_a_script_started_runs_on_when_it_dies(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         IDataCollectorSet *set = new_set();
-
         assert_int_equal(start_self(ways[i]), 9);
         assert_ok(query(set, NAME));
         assert_int_equal(number_of(set, L"Status"), plaRunning);
@@ -631,7 +602,6 @@ static void what_a_script_started_runs_on_when_it_dies(void **state)
 static int start_and_leave(const WCHAR *name, bool quit)
 {
     IDataCollectorSet *set = runnable();
-
     if (FAILED(commit(set, name, plaCreateNew, NULL)) || FAILED(run(set, L"Start")))
         return 1;
     if (quit)
@@ -643,7 +613,6 @@ static int start_and_leave(const WCHAR *name, bool quit)
 static void mark(const WCHAR *name)
 {
     WCHAR path[MAX_PATH];
-
     _snwprintf(path, MAX_PATH, L"%ls\\%ls", folder, name);
     CloseHandle(CreateFileW(path, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL));
 }
@@ -651,7 +620,6 @@ static void mark(const WCHAR *name)
 static void wait_for(const WCHAR *name)
 {
     WCHAR path[MAX_PATH];
-
     _snwprintf(path, MAX_PATH, L"%ls\\%ls", folder, name);
     for (int i = 0; i < 600 && GetFileAttributesW(path) == INVALID_FILE_ATTRIBUTES; i++)
         Sleep(100);
@@ -668,7 +636,6 @@ static int survive(const WCHAR *name)
 {
     IDataCollectorSet *set = runnable();
     VARIANT v;
-
     say("Commit", commit(set, name, plaCreateOrModify, NULL));
     say("Start", run(set, L"Start"));
     mark(L"started");
@@ -689,7 +656,6 @@ static int survive(const WCHAR *name)
 static int client(const char *mode, const char *name, const char *where)
 {
     WCHAR wide[64] = {0};
-
     MultiByteToWideChar(CP_ACP, 0, name, -1, wide, 63);
     MultiByteToWideChar(CP_ACP, 0, where, -1, folder, MAX_PATH - 1);
     if (!strcmp(mode, "survive"))

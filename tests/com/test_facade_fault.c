@@ -36,7 +36,6 @@ static struct object *new_set(void)
         "<Name>C</Name><LogCircular>-1</LogCircular><Counter>\\System\\Threads</Counter>"
         "</PerformanceCounterDataCollector><Value name=\"n\">v</Value></DataCollectorSet>";
     struct object *set, *issues;
-
     assert_int_equal(facade_set_create(NULL, &set), S_OK);
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(set_from_xml(set, xml, strlen(xml), issues), S_OK);
@@ -48,7 +47,6 @@ static HRESULT commit(struct object *set, uint32_t mode)
 {
     struct object *issues;
     HRESULT hr = issues_create(NULL, &issues);
-
     if (SUCCEEDED(hr))
         hr = set_commit(set, &caller_self, NAME, "", mode, issues);
     if (SUCCEEDED(hr))
@@ -60,7 +58,6 @@ static HRESULT commit(struct object *set, uint32_t mode)
 static int forget(void **state)
 {
     struct object *set;
-
     (void)state;
     memory_fail_at(0);
     assert_int_equal(facade_set_create(NULL, &set), S_OK);
@@ -74,12 +71,10 @@ static void commit_is_whole_or_nothing(void **state)
 {
     unsigned failures = 0;
     bool reached = true;
-
     (void)state;
     for (unsigned n = 1; reached && n < MOST; n = next(n)) {
         struct object *set = new_set(), *other;
         HRESULT hr;
-
         memory_fail_at(n);
         hr = commit(set, SETS_CREATE_NEW);
         reached = memory_count() >= n;
@@ -104,7 +99,6 @@ static void query_leaves_the_object_as_it_was(void **state)
     struct object *stored = new_set();
     unsigned failures = 0;
     bool reached = true;
-
     (void)state;
     assert_int_equal(object_put_text(stored, &stored->class->properties[IDataCollectorSet_Description], "stored"),
                      S_OK);
@@ -112,7 +106,6 @@ static void query_leaves_the_object_as_it_was(void **state)
     for (unsigned n = 1; reached && n < MOST; n = next(n)) {
         struct object *set = new_set();
         HRESULT hr;
-
         memory_fail_at(n);
         hr = set_query(set, &caller_self, NAME, "");
         reached = memory_count() >= n;
@@ -136,7 +129,6 @@ static HRESULT read_properties(struct object *set)
     struct object *collector;
     struct value v;
     HRESULT hr = S_OK;
-
     for (size_t i = 0; SUCCEEDED(hr) && i < 3; i++) {
         hr = object_get(set, &set->class->properties[rows[i]], &v);
         if (SUCCEEDED(hr))
@@ -158,7 +150,6 @@ static void live_properties_and_lists_fail_in_order(void **state)
     struct object *set = new_set(), *sets;
     unsigned failures = 0;
     bool reached = true;
-
     (void)state;
     assert_int_equal(commit(set, SETS_CREATE_NEW), S_OK);
     for (unsigned n = 1; reached && n < MOST; n = next(n)) {
@@ -195,7 +186,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(live_properties_and_lists_fail_in_order, forget, forget),
     };
     int failed;
-
     if (FAILED(CoInitializeEx(NULL, COINIT_MULTITHREADED)))
         return 1;
     failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,6 @@ static void every_interface_has_an_object(void **state)
     make_samples(samples);
     for (size_t i = 0; i < ARRAYSIZE(interfaces); i++) {
         bool found = false;
-
         for (int k = 0; k < KINDS; k++)
             found = found || samples[k].own->Data1 == interfaces[i].first ||
                     (samples[k].base && samples[k].base->Data1 == interfaces[i].first);
@@ -85,7 +84,6 @@ static void every_interface_has_an_object(void **state)
 static void *query(void *object, REFIID iid)
 {
     void *out = NULL;
-
     assert_ok(IUnknown_QueryInterface((IUnknown *)object, iid, &out));
     return out;
 }
@@ -94,16 +92,13 @@ static void *query(void *object, REFIID iid)
 static void one_object_has_one_identity(void **state)
 {
     struct sample_of_kind samples[KINDS];
-
     (void)state;
     make_samples(samples);
     for (int i = 0; i < KINDS; i++) {
         void *identity = query(samples[i].object, &IID_IUnknown);
         const IID *ids[] = {samples[i].own, &IID_IDispatch, samples[i].base};
-
         for (int k = 0; k < 3; k++) {
             void *as, *again;
-
             if (!ids[k])
                 continue;
             as = query(samples[i].object, ids[k]);
@@ -128,7 +123,6 @@ static void a_child_is_the_same_while_it_is_held(void **state)
     IPerformanceCounterDataCollector *collector = added_collector(set, L"C");
     IDataCollector *item;
     void *a = query(first, &IID_IUnknown), *b = query(second, &IID_IUnknown);
-
     (void)state;
     assert_ptr_equal(a, b);
     release(a);
@@ -158,25 +152,21 @@ static void asking_for_interfaces_keeps_the_rules(void **state)
 {
     static const IID nobodys = {0x9e0fb9b0, 0x0d18, 0x4d3b, {0x90, 0x01, 0x35, 0x1c, 0x2b, 0x78, 0x44, 0x10}};
     struct sample_of_kind samples[KINDS];
-
     (void)state;
     make_samples(samples);
     for (int i = 0; i < KINDS; i++) {
         const IID *others[KINDS + 2] = {&nobodys, &IID_IStream, &IID_IClassFactory};
         int count = 3;
-
         for (int k = 0; k < KINDS; k++)
             if (k != i)
                 others[count++] = samples[k].own;
         for (int k = 0; k < count; k++) {
             void *out = samples;
-
             assert_int_equal(IUnknown_QueryInterface(samples[i].object, others[k], &out), E_NOINTERFACE);
             assert_null(out);
         }
         if (!samples[i].base) {
             void *out = samples;
-
             assert_int_equal(IUnknown_QueryInterface(samples[i].object, &IID_IDataCollector, &out), E_NOINTERFACE);
             assert_null(out);
         }
@@ -184,7 +174,6 @@ static void asking_for_interfaces_keeps_the_rules(void **state)
             release(query(samples[i].object, samples[i].base));
         if (in_process) {
             ISupportErrorInfo *errors = query(samples[i].object, &IID_ISupportErrorInfo);
-
             assert_int_equal(ISupportErrorInfo_InterfaceSupportsErrorInfo(errors, samples[i].own), S_OK);
             assert_int_equal(ISupportErrorInfo_InterfaceSupportsErrorInfo(errors, &IID_IStream), S_FALSE);
             release(errors);
@@ -213,7 +202,6 @@ static void aggregation_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(classes); i++) {
         void *out = set;
-
         assert_int_equal(CoCreateInstance(classes[i], (IUnknown *)set, where, &IID_IUnknown, &out),
                          CLASS_E_NOAGGREGATION);
         assert_null(out);
@@ -235,7 +223,6 @@ static void every_class_can_be_made(void **state)
 static void every_object_has_its_type_information(void **state)
 {
     struct sample_of_kind samples[KINDS];
-
     (void)state;
     make_samples(samples);
     for (int i = 0; i < KINDS; i++) {
@@ -243,7 +230,6 @@ static void every_object_has_its_type_information(void **state)
         ITypeInfo *info = NULL;
         TYPEATTR *attributes;
         UINT count = 0;
-
         assert_ok(IDispatch_GetTypeInfoCount(object, &count));
         assert_int_equal(count, 1);
         assert_ok(IDispatch_GetTypeInfo(object, 0, LOCALE_NEUTRAL, &info));
@@ -266,7 +252,6 @@ static void names_are_found_in_any_case(void **state)
     WCHAR spellings[][10] = {L"RootPath", L"ROOTPATH", L"rootpath", L"rOOTpATH"}, unknown[] = L"RootPathh";
     WCHAR *name;
     DISPID first = 0, id = 0;
-
     (void)state;
     for (int i = 0; i < 4; i++) {
         name = spellings[i];
@@ -290,7 +275,6 @@ static void children_outlive_their_parents(void **state)
     IDataCollectorCollection *collectors = collectors_of(set);
     VARIANT name;
     LONG count = -1;
-
     (void)state;
     release(set);
     assert_ok(IDataCollectorCollection_get_Count(collectors, &count));
@@ -313,7 +297,6 @@ static void vtable_errors_carry_their_text(void **state)
     IErrorInfo *info = NULL;
     GUID source;
     BSTR text;
-
     (void)state;
     assert_int_equal(IDataCollectorSet_Start(set, VARIANT_TRUE), E_INVALIDARG);
     if (in_process) {
@@ -336,7 +319,6 @@ static DWORD WINAPI use_from_another_apartment(void *argument)
     IDataCollectorSet *set = NULL;
     DWORD result = 1;
     BSTR path = SysAllocString(L"D:\\From elsewhere"), back = NULL;
-
     client_thread_begin(COINIT_APARTMENTTHREADED);
     if (SUCCEEDED(CoGetInterfaceAndReleaseStream(argument, &IID_IDataCollectorSet, (void **)&set))) {
         if (IDataCollectorSet_put_RootPath(set, path) == S_OK && IDataCollectorSet_get_RootPath(set, &back) == S_OK &&
@@ -358,7 +340,6 @@ static void another_apartment_can_use_the_object(void **state)
     CLSID proxies;
     HANDLE thread;
     DWORD result = 2;
-
     (void)state;
     assert_ok(CoGetPSClsid(&IID_IDataCollectorSet, &proxies));
     assert_true(IsEqualCLSID(&proxies, &ours));
@@ -392,14 +373,13 @@ int identity_tests(void)
 
 int main(int argc, char **argv)
 {
-    int way = client_way_of(argc, argv), failed;
-
+    int way = client_way_of(argc, argv);
     if (way < 0)
         return 2;
     if (!client_begin((enum client_way)way))
         return 1;
-    failed = identity_tests() + property_tests() + value_tests() + collection_tests() + value_map_tests() +
-             xml_tests() + set_tests() + six_collection_tests() + provider_tests() + collector_kind_tests();
+    int failed = identity_tests() + property_tests() + value_tests() + collection_tests() + value_map_tests() +
+                 xml_tests() + set_tests() + six_collection_tests() + provider_tests() + collector_kind_tests();
     delete_test_sets();
     /* A failed test leaves its objects behind; only a good run can say that none is lost. */
     if (!client_end() && !failed)

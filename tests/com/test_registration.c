@@ -35,7 +35,6 @@ static struct texts before; /* with nothing of ours registered: where every test
 static struct texts snapshot(void)
 {
     struct texts lines = {0};
-
     snapshot_add(&lines, "Software\\Classes");
     snapshot_add(&lines, "Software\\OpenPLA");
     snapshot_add(&lines, "System\\CurrentControlSet\\Services");
@@ -48,10 +47,8 @@ static struct texts table_snapshot(void)
 {
     struct registration_rows rows;
     struct texts lines = {0};
-    size_t i;
-
     assert_int_equal(registration_expand(FOLDER, &rows), S_OK);
-    for (i = 0; i < rows.count; i++)
+    for (size_t i = 0; i < rows.count; i++)
         snapshot_add(&lines, rows.items[i].key);
     registration_rows_free(&rows);
     snapshot_add(&lines, "Software\\OpenPLA");
@@ -63,11 +60,9 @@ static struct texts table_snapshot(void)
 static void assert_same(const struct texts *a, const struct texts *b)
 {
     struct texts gone = snapshot_without(a, b), come = snapshot_without(b, a);
-    size_t i;
-
-    for (i = 0; i < gone.count; i++)
+    for (size_t i = 0; i < gone.count; i++)
         print_error("gone: %s\n", gone.items[i]);
-    for (i = 0; i < come.count; i++)
+    for (size_t i = 0; i < come.count; i++)
         print_error("come: %s\n", come.items[i]);
     assert_int_equal(gone.count + come.count, 0);
     texts_free(&gone);
@@ -77,7 +72,6 @@ static void assert_same(const struct texts *a, const struct texts *b)
 static void assert_as_before(void)
 {
     struct texts now = snapshot();
-
     assert_same(&before, &now);
     texts_free(&now);
 }
@@ -86,7 +80,6 @@ static void put(const char *key, const char *name, const char *text)
 {
     struct registry_changes changes = {0};
     struct registry_value value = {0};
-
     if (text)
         assert_int_equal(registry_text(text, &value), S_OK);
     assert_int_equal(registry_put(&changes, key, name, &value), S_OK);
@@ -99,7 +92,6 @@ static char *get(const char *key, const char *name)
 {
     struct registry_value value;
     char *text = NULL;
-
     assert_int_equal(registry_get(key, name, &value), S_OK);
     if (value.exists)
         assert_int_equal(text_from_utf16((WCHAR *)value.data, value.size / sizeof(WCHAR) - 1, false, &text), S_OK);
@@ -110,7 +102,6 @@ static char *get(const char *key, const char *name)
 static void assert_value(const char *key, const char *name, const char *expected)
 {
     char *text = get(key, name);
-
     if (!text)
         print_error("%s %s is absent\n", key, name ? name : "");
     assert_non_null(text);
@@ -132,7 +123,6 @@ static int wipe(void)
     for (i = 0; i < rows.count; i++) {
         const char *below = rows.items[i].key + strlen(rows.items[i].root) + 1;
         WCHAR key[200];
-
         swprintf(key, ARRAYSIZE(key), L"%hs\\%.*hs", rows.items[i].root, (int)strcspn(below, "\\"), below);
         RegDeleteTreeW(HKEY_LOCAL_MACHINE, key);
     }
@@ -140,7 +130,6 @@ static int wipe(void)
     registration_rows_free(&rows);
     for (i = 0; i < ARRAYSIZE(services); i++) {
         SC_HANDLE service = OpenServiceW(manager, services[i], DELETE);
-
         if (service) {
             DeleteService(service);
             CloseServiceHandle(service);
@@ -156,7 +145,6 @@ static int remove_earlier(void **state)
     char *folder = host_module_folder();
     struct registration earlier = {folder, true, false};
     HRESULT hr = folder ? registration_remove(&earlier) : E_OUTOFMEMORY;
-
     (void)state;
     memory_free(folder);
     if (FAILED(hr) || wipe())
@@ -182,12 +170,9 @@ static int clean_up(void **state)
 /* Adds the lines of `key` and of its parents below `root`. */
 static void expect_keys(struct texts *lines, const char *root, const char *key)
 {
-    size_t length;
-
-    for (length = strlen(root) + 1; length <= strlen(key); length++) {
+    for (size_t length = strlen(root) + 1; length <= strlen(key); length++) {
         if (key[length] == '\\' || !key[length]) {
             char *path = text_copy_n(key, length), *line = snapshot_key_line(path);
-
             assert_int_equal(texts_add(lines, line), S_OK);
             memory_free(line);
             memory_free(path);
@@ -199,13 +184,10 @@ static struct texts table_lines(const struct registration *what)
 {
     struct registration_rows rows;
     struct texts lines = {0}, unique = {0};
-    size_t i;
-
     assert_int_equal(registration_expand(what->folder, &rows), S_OK);
-    for (i = 0; i < rows.count; i++) {
+    for (size_t i = 0; i < rows.count; i++) {
         const struct registration_row *row = &rows.items[i];
         char *line;
-
         if ((row->service && !what->service) || (!row->key_only && !row->value.exists))
             continue;
         expect_keys(&lines, row->root, row->key);
@@ -216,7 +198,7 @@ static struct texts table_lines(const struct registration *what)
         memory_free(line);
     }
     snapshot_sort(&lines);
-    for (i = 0; i < lines.count; i++)
+    for (size_t i = 0; i < lines.count; i++)
         if (!i || strcmp(lines.items[i], lines.items[i - 1]))
             assert_int_equal(texts_add(&unique, lines.items[i]), S_OK);
     texts_free(&lines);
@@ -227,16 +209,15 @@ static struct texts table_lines(const struct registration *what)
 /* A user whose system holds entries that nobody listed cannot get rid of them; one missing entry is a broken client. */
 static void writes_the_table_and_removes_it(void **state)
 {
-    struct texts after, added, expected = table_lines(&with_service), service = {0}, rest;
-
+    struct texts expected = table_lines(&with_service), service = {0};
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK);
-    after = snapshot();
-    added = snapshot_without(&after, &before);
+    struct texts after = snapshot();
+    struct texts added = snapshot_without(&after, &before);
     snapshot_add(&service, SERVICE_KEY);
     snapshot_sort(&service);
     assert_true(service.count > 5);
-    rest = snapshot_without(&added, &service);
+    struct texts rest = snapshot_without(&added, &service);
     assert_same(&expected, &rest);
     assert_int_equal(after.count, before.count + expected.count + service.count);
     assert_int_equal(registration_remove(&with_service), S_OK);
@@ -347,7 +328,6 @@ static void interfaces_have_our_proxy(void **state)
     for (i = 0; i < 18; i++) {
         char guid[39], key[100], numbers[120];
         CLSID proxy;
-
         assert_int_equal(CoGetPSClsid(interfaces[i].iid, &proxy), S_OK);
         assert_memory_equal(&proxy, &ours, sizeof(proxy));
         text_from_guid(interfaces[i].iid, guid);
@@ -376,7 +356,6 @@ static SC_HANDLE open_service(SC_HANDLE *manager)
 static void assert_no_service(void)
 {
     SC_HANDLE manager, service = open_service(&manager);
-
     assert_null(service);
     assert_int_equal(GetLastError(), ERROR_SERVICE_DOES_NOT_EXIST);
     CloseServiceHandle(manager);
@@ -419,15 +398,14 @@ static void service_starts_our_program(void **state)
 /* Where no service can be had COM must start the program itself: with LocalService in the AppID it would not. */
 static void registers_without_a_service(void **state)
 {
-    struct texts after, added, expected = table_lines(&no_service);
-
+    struct texts expected = table_lines(&no_service);
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK);
     assert_int_equal(registration_write(&no_service), S_OK);
     assert_no_service();
     assert_null(get(APPID_KEY, "LocalService"));
-    after = snapshot();
-    added = snapshot_without(&after, &before);
+    struct texts after = snapshot();
+    struct texts added = snapshot_without(&after, &before);
     assert_same(&expected, &added);
     texts_free(&expected);
     texts_free(&added);
@@ -439,13 +417,11 @@ static void registers_without_a_service(void **state)
 /* An installer's repair runs it again. */
 static void writing_twice_changes_nothing(void **state)
 {
-    struct texts once, twice;
-
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK);
-    once = snapshot();
+    struct texts once = snapshot();
     assert_int_equal(registration_write(&with_service), S_OK);
-    twice = snapshot();
+    struct texts twice = snapshot();
     assert_same(&once, &twice);
     texts_free(&once);
     texts_free(&twice);
@@ -460,19 +436,16 @@ static void writing_twice_changes_nothing(void **state)
 static void refused_key_leaves_nothing(void **state)
 {
     HKEY key;
-    struct texts start, now;
-    HRESULT hr;
-
     (void)state;
     assert_int_equal(RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"Software\\Classes\\TypeLib\\" LIBRARY, 0, NULL,
                                      REG_OPTION_VOLATILE, KEY_ALL_ACCESS, NULL, &key, NULL),
                      ERROR_SUCCESS);
     RegCloseKey(key);
-    start = table_snapshot();
-    hr = registration_write(&with_service);
+    struct texts start = table_snapshot();
+    HRESULT hr = registration_write(&with_service);
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_CHILD_MUST_BE_VOLATILE));
     assert_non_null(strstr(error_text(hr), "Software\\Classes\\TypeLib\\" LIBRARY));
-    now = table_snapshot();
+    struct texts now = table_snapshot();
     assert_same(&start, &now);
     texts_free(&now);
     texts_free(&start);
@@ -488,7 +461,6 @@ static void refused_service_leaves_nothing(void **state)
                        SERVICE_DEMAND_START, SERVICE_ERROR_NORMAL, L"C:\\other.exe", NULL, NULL, NULL, NULL, NULL);
     struct texts start, now;
     HRESULT hr;
-
     (void)state;
     assert_non_null(other);
     start = table_snapshot();
@@ -508,13 +480,10 @@ static void refused_service_leaves_nothing(void **state)
 static void fail_at_many_places(const struct registration *what, const struct texts *expected)
 {
     uint64_t n, step = 1;
-    HRESULT hr;
-
     for (n = 1;; n += step, step += 23) {
         struct texts now;
-
         memory_fail_at(n);
-        hr = registration_write(what);
+        HRESULT hr = registration_write(what);
         memory_fail_at(0);
         if (hr == S_OK)
             break;
@@ -531,7 +500,6 @@ static void out_of_memory_takes_everything_back(void **state)
 {
     static const struct registration moved = {"D:\\Other", true, false};
     struct texts nothing = table_snapshot(), working;
-
     (void)state;
     assert_int_equal(nothing.count, 0);
     fail_at_many_places(&with_service, &nothing);
@@ -551,7 +519,6 @@ static void another_module_comes_back(void **state)
     static const char in_process[] = CLSIDS SET_CLSID "\\InprocServer32";
     struct texts foreign, now;
     HRESULT hr;
-
     (void)state;
     put(CLSIDS SET_CLSID, NULL, "Another's set");
     put(in_process, NULL, "C:\\windows\\system32\\pla.dll");
@@ -581,7 +548,6 @@ static void removes_only_what_is_ours(void **state)
 {
     static const struct registration elsewhere = {"D:\\Other", true, false};
     struct texts registered, now, left;
-
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK);
     registered = snapshot();

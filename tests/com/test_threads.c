@@ -31,7 +31,6 @@ static bool all_one_letter(const WCHAR *text, size_t length)
 static void put_and_get_text(LONG number, LONG round)
 {
     BSTR text = SysAllocStringLen(NULL, TEXT_UNITS), back = NULL;
-
     wmemset(text, (WCHAR)(L'a' + number), TEXT_UNITS);
     EXPECT(IDataCollectorSet_put_Subdirectory(shared, text) == S_OK);
     EXPECT(IDataCollectorSet_get_Subdirectory(shared, &back) == S_OK);
@@ -65,7 +64,6 @@ static void put_and_get_list(LONG number, LONG round)
 static void put_and_get_number(LONG number, LONG round)
 {
     ULONG n = 0;
-
     EXPECT(IDataCollectorSet_put_Duration(shared, (ULONG)(number + 1) * 0x01010101u) == S_OK);
     EXPECT(IDataCollectorSet_get_Duration(shared, &n) == S_OK);
     EXPECT(n && n % 0x01010101u == 0 && n / 0x01010101u <= THREADS);
@@ -78,12 +76,10 @@ static void add_and_remove(LONG number, LONG round)
     IDataCollector *collector = NULL, *found = NULL;
     WCHAR name[32];
     VARIANT by_name, object;
-    BSTR text;
-
     EXPECT(IDataCollectorSet_get_DataCollectors(shared, &collectors) == S_OK);
     EXPECT(IDataCollectorCollection_CreateDataCollector(collectors, plaPerformanceCounter, &collector) == S_OK);
     _snwprintf(name, 32, L"collector %d", (int)number);
-    text = SysAllocString(name);
+    BSTR text = SysAllocString(name);
     EXPECT(IDataCollector_put_Name(collector, text) == S_OK);
     EXPECT(IDataCollectorCollection_Add(collectors, collector) == S_OK);
     V_VT(&by_name) = VT_BSTR;
@@ -106,14 +102,12 @@ static void walk(LONG number, LONG round)
     IUnknown *unknown = NULL;
     IEnumVARIANT *e = NULL;
     VARIANT item;
-
     EXPECT(IDataCollectorSet_get_DataCollectors(shared, &collectors) == S_OK);
     EXPECT(IDataCollectorCollection_get__NewEnum(collectors, &unknown) == S_OK);
     EXPECT(IUnknown_QueryInterface(unknown, &IID_IEnumVARIANT, (void **)&e) == S_OK);
     VariantInit(&item);
     while (IEnumVARIANT_Next(e, 1, &item, NULL) == S_OK) {
         BSTR name = NULL;
-
         EXPECT(IDataCollector_get_Name((IDataCollector *)V_DISPATCH(&item), &name) == S_OK);
         EXPECT(name && !wcsncmp(name, L"collector ", 10));
         SysFreeString(name);
@@ -130,7 +124,6 @@ static void read_xml(LONG number, LONG round)
     IDataCollectorSet *copy = NULL;
     IValueMap *map = NULL;
     BSTR xml = NULL, text = NULL;
-
     EXPECT(IDataCollectorSet_get_Xml(shared, &xml) == S_OK);
     EXPECT(CoCreateInstance(&CLSID_DataCollectorSet, NULL, CLSCTX_INPROC_SERVER, &IID_IDataCollectorSet,
                             (void **)&copy) == S_OK);
@@ -147,7 +140,6 @@ static void write_xml(LONG number, LONG round)
 {
     BSTR xml = SysAllocString(L"<DataCollectorSet><Description>x</Description></DataCollectorSet>");
     IValueMap *map = NULL;
-
     EXPECT(IDataCollectorSet_SetXml(shared, xml, &map) == S_OK);
     SysFreeString(xml);
     release(map);
@@ -161,7 +153,6 @@ static void validate(LONG number, LONG round)
 {
     BSTR name = SysAllocString(L"test-com-threads");
     IValueMap *map = NULL;
-
     AcquireSRWLockExclusive(&verbs);
     EXPECT(IDataCollectorSet_Commit(shared, name, NULL, (CommitMode)(plaCreateOrModify | plaValidateOnly), &map) ==
            S_OK);
@@ -173,7 +164,6 @@ static void validate(LONG number, LONG round)
 static DWORD WINAPI work(void *argument)
 {
     LONG number = *(const LONG *)argument;
-
     client_thread_begin(COINIT_MULTITHREADED);
     for (LONG round = 0; round < ROUNDS; round++) {
         put_and_get_text(number, round);
@@ -196,9 +186,7 @@ static void eight_threads_share_one_set(void **state)
 {
     HANDLE threads[THREADS];
     LONG numbers[THREADS];
-    IDataCollectorCollection *collectors;
     LONG count = -1;
-
     (void)state;
     shared = new_set();
     put_and_get_text(0, -1);
@@ -210,7 +198,7 @@ static void eight_threads_share_one_set(void **state)
     assert_int_equal(WaitForMultipleObjects(THREADS, threads, TRUE, 100000), WAIT_OBJECT_0);
     for (LONG i = 0; i < THREADS; i++)
         CloseHandle(threads[i]);
-    collectors = collectors_of(shared);
+    IDataCollectorCollection *collectors = collectors_of(shared);
     assert_ok(IDataCollectorCollection_get_Count(collectors, &count));
     assert_int_equal(count, 0);
     release(collectors);
@@ -222,7 +210,6 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(eight_threads_share_one_set)};
     int way = client_way_of(argc, argv), failed;
-
     if (way < 0)
         return 2;
     if (!client_begin((enum client_way)way))

@@ -17,11 +17,10 @@ static void expect(bool holds)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *full = text_copy_n((const char *)data, size), *name, *file, *fold, *other, *back;
+    char *full = text_copy_n((const char *)data, size), *name;
     const char *space;
     HRESULT hr = store_split_name(full, &space, &name);
-
-    back = store_name_of_file(full);
+    char *back = store_name_of_file(full);
     expect(text_is_utf8(back, strlen(back)) || !strcmp(back, full));
     memory_free(back);
     if (FAILED(hr)) {
@@ -30,12 +29,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     expect(*name && !strpbrk(name, "/\\:*?\"<>|"));
-    file = store_file_name(name);
+    char *file = store_file_name(name);
     expect(strlen(file) && strlen(file) <= 120 && file[0] != '.' && file[strlen(file) - 1] != '.');
     for (const char *c = file; *c; c++)
         expect(*c >= ' ' && *c < 0x7F && !strchr("/\\:*?\"<>|", *c));
-    fold = text_fold(name);
-    other = store_file_name(fold);
+    char *fold = text_fold(name);
+    char *other = store_file_name(fold);
     expect(!strcmp(file, other));
     back = store_name_of_file(file);
     if (!strstr(file, "%~"))

@@ -19,7 +19,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct sql_source s;
     char *text = text_copy_n((const char *)data, size);
     HRESULT hr = sql_source_parse(text, &s);
-
     expect(hr == S_OK || hr == E_INVALIDARG);
     if (hr == S_OK) {
         size_t tail = strlen(s.log_set);

@@ -17,10 +17,9 @@ static void expect(bool holds)
 static void units_both_ways(const WCHAR *units, size_t count)
 {
     size_t replaced_count, strict_count;
-    char *strict, *replaced, *fold, *again;
+    char *strict, *replaced;
     WCHAR *back;
     HRESULT hr = text_from_utf16(units, count, false, &strict);
-
     expect(text_from_utf16(units, count, true, &replaced) == S_OK);
     expect(text_is_utf8(replaced, strlen(replaced)));
     expect(text_to_utf16(replaced, &back, &replaced_count) == S_OK);
@@ -30,8 +29,8 @@ static void units_both_ways(const WCHAR *units, size_t count)
     else
         expect(hr == E_INVALIDARG && !strict && (count && memcmp(back, units, count * sizeof(WCHAR)) != 0));
     memory_free(back);
-    fold = text_fold(replaced);
-    again = text_fold(fold);
+    char *fold = text_fold(replaced);
+    char *again = text_fold(fold);
     expect(!strcmp(fold, again) && text_equal_nocase(fold, replaced) && text_equal_nocase(again, replaced));
     expect(text_to_utf16(fold, &back, &strict_count) == S_OK && strict_count == count);
     memory_free(back);
@@ -50,7 +49,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int64_t i;
     GUID guid;
     char text[39];
-
     units_both_ways(units, half);
     if (text_to_i64(a, &i) && i >= 0)
         expect(text_to_u64(a, &u) && u == (uint64_t)i);

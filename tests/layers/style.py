@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""style.py format TREE | nulls TREE | --self-test: the C files of the tree are as clang-format 14 writes them by
+"""style.py format TREE | dialect TREE | --self-test: the C files of the tree are as clang-format 14 writes them by
 .clang-format (Debian 12's; other versions write other things, so without that one the check is skipped, exit code 77),
 and no test for NULL is spelled out where the pointer itself says it: `!p` and `p` in place of `p == NULL` and, in
-conditions of if and while, `p != NULL`. A pointer that becomes a bool value (`return p != NULL;`) is compared."""
+conditions of if and while, `p != NULL`. A pointer that becomes a bool value (`return p != NULL;`) is compared. And no
+block of declarations is set apart from the statements: variables are declared where they get their first value."""
 import os
 import re
 import shutil
@@ -21,6 +22,14 @@ EQUALS_NULL = re.compile(r"==\s*NULL\b|\bNULL\s*==(?!=)")
 UNEQUAL_NULL = re.compile(r"!=\s*NULL\b|\bNULL\s*!=")
 CONDITION = re.compile(r"\b(?:if|while)\s*\(")
 COMPARISON = re.compile(r"\s*[!=]=")
+
+
+# The declarations that a function or block begins with, and a blank line behind them.
+SET_APART = re.compile(
+    r"\{\n((?:[ ]+(?:static |const )*(?:(?:struct|enum|union|unsigned|signed) )?[A-Za-z_]\w*(?: const)?[ *]+\w+"
+    r"(?:\[[^\n]*\])?(?:,[^;{}\n]*)?(?: =[^;]*)?;[^\n]*\n)+)\n")
+NO_DECLARATION = ("return", "goto", "else", "typedef")
+NO_BLOCK = re.compile(r"\s*(?:static |const |typedef )*(?:struct|union|enum)\b|[^\n]*=")
 
 
 def c_files(top, endings):
@@ -114,11 +123,21 @@ def null_tests(text):
                 yield text.count("\n", 0, match.start()) + 1, "write p in place of p != NULL in a condition"
 
 
-def check_nulls(top):
+def set_apart(text):
+    """(line, complaint) of each block of declarations that a blank line sets apart."""
+    text = blank(text)
+    for match in SET_APART.finditer(text):
+        head = text[text.rfind("\n", 0, match.start()) + 1:match.start() + 1]
+        if match.group(1).split()[0] not in NO_DECLARATION and not NO_BLOCK.match(head):
+            yield text.count("\n", 0, match.end()), "declare variables where they get their first value"
+
+
+def check_dialect(top):
     complaints, paths = [], list(c_files(top, (".c", ".h", ".inc", ".def")))
     for path in paths:
         with open(os.path.join(top, path), encoding="utf-8", errors="replace") as f:
-            complaints += [f"{path}:{line}: {what}" for line, what in null_tests(f.read())]
+            text = f.read()
+        complaints += [f"{path}:{line}: {what}" for line, what in (*null_tests(text), *set_apart(text))]
     return complaints, len(paths)
 
 
@@ -136,6 +155,12 @@ def self_test():
     ]
     wrong += [f"complains of: {text}" for text in good if list(null_tests(text))]
     wrong += [f"does not complain of: {text}" for text in bad if not list(null_tests(text))]
+    good = ["{\n    int a = 1;\n    f(a);\n\n}", "struct s {\n    int a;\n\n    int b;\n};", "{\n    f();\n\n    g();\n}",
+            "{\n    return x;\n\n}", "x = {\n    int a;\n\n};"]
+    bad = ["void f(void)\n{\n    HRESULT hr;\n\n    hr = g();\n}", "    if (x) {\n        struct s *p = q, *r;\n\n        f(p);\n    }",
+           "{\n    char t[] = \"a\\nb\";\n    int a;\n\n    f();\n}"]
+    wrong += [f"complains of: {text}" for text in good if list(set_apart(text))]
+    wrong += [f"does not complain of: {text}" for text in bad if not list(set_apart(text))]
     command = formatter()
     if command:
         with tempfile.TemporaryDirectory() as top:
@@ -155,8 +180,8 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         sys.exit(self_test())
     what, top = sys.argv[1:]
-    if what == "nulls":
-        complaints, checked = check_nulls(top)
+    if what == "dialect":
+        complaints, checked = check_dialect(top)
     else:
         command = formatter()
         if not command:

@@ -32,7 +32,6 @@ static IDataCollectorSet *query(const WCHAR *name)
     HRESULT hr = noted(CoCreateInstance(&CLSID_ServerDataCollectorSet, NULL, CLSCTX_LOCAL_SERVER,
                                         &IID_IDataCollectorSet, (void **)&set),
                        "CoCreateInstance", name);
-
     if (SUCCEEDED(hr) && FAILED(noted(IDataCollectorSet_Query(set, text, NULL), "Query", name))) {
         IDataCollectorSet_Release(set);
         set = NULL;
@@ -44,7 +43,6 @@ static IDataCollectorSet *query(const WCHAR *name)
 static IDataCollectorSet *numbered(const WCHAR *prefix, unsigned i)
 {
     WCHAR name[64];
-
     _snwprintf(name, ARRAYSIZE(name), L"%ls%u", prefix, i);
     return query(name);
 }
@@ -53,7 +51,6 @@ static void all(const WCHAR *prefix, unsigned count, BOOL start)
 {
     for (unsigned i = 0; i < count; i++) {
         IDataCollectorSet *set = numbered(prefix, i);
-
         if (!set)
             continue;
         if (start)
@@ -68,14 +65,11 @@ static void poll(const WCHAR *prefix, unsigned count, unsigned seconds)
 {
     IDataCollectorSet **sets = calloc(count, sizeof(*sets));
     unsigned calls = 0, running = 0;
-    ULONGLONG end;
-
     for (unsigned i = 0; sets && i < count; i++)
         sets[i] = numbered(prefix, i);
-    end = GetTickCount64() + seconds * 1000ULL;
+    ULONGLONG end = GetTickCount64() + seconds * 1000ULL;
     for (unsigned i = 0; sets && GetTickCount64() < end; i = (i + 1) % count) {
         DataCollectorSetStatus status = plaStopped;
-
         if (sets[i] && SUCCEEDED(noted(IDataCollectorSet_get_Status(sets[i], &status), "Status", prefix))) {
             calls++;
             running += status == plaRunning;
@@ -93,10 +87,8 @@ static void cycle(const WCHAR *name, unsigned times)
 {
     IDataCollectorSet *set = query(name);
     ULONGLONG starts = 0, stops = 0, worst = 0;
-
     for (unsigned i = 0; set && i < times; i++) {
         ULONGLONG before = GetTickCount64(), started, stopped;
-
         noted(IDataCollectorSet_Start(set, VARIANT_TRUE), "Start", name);
         started = GetTickCount64();
         noted(IDataCollectorSet_Stop(set, VARIANT_TRUE), "Stop", name);
@@ -119,10 +111,8 @@ static void runs(const WCHAR *prefix, unsigned count)
         IDataCollectorSet *set = numbered(prefix, i);
         BSTR values[2] = {NULL, NULL};
         ULONG serial = 0;
-
         for (unsigned k = 0; set && k < 2; k++) {
             BSTR key = SysAllocString(keys[k]);
-
             noted(IDataCollectorSet_GetValue(set, key, &values[k]), "GetValue", prefix);
             SysFreeString(key);
         }
@@ -145,7 +135,6 @@ int wmain(int argc, WCHAR **argv);
 int wmain(int argc, WCHAR **argv)
 {
     unsigned count = argc > 3 ? wcstoul(argv[3], NULL, 10) : 0;
-
     if (!count || FAILED(CoInitializeEx(NULL, COINIT_MULTITHREADED)))
         return 2;
     if (!wcscmp(argv[1], L"start") || !wcscmp(argv[1], L"stop"))

@@ -33,7 +33,6 @@ static inline struct process *child_start(const char *mode, const char *a, const
 {
     const char *arguments[] = {mode, a, b};
     struct process *p;
-
     assert_int_equal(
         process_start(&(struct program){.path = child_program, .arguments = arguments, .argument_count = 3}, &p), S_OK);
     return p;
@@ -44,14 +43,12 @@ static inline uint32_t child_kernel_id(const char *token)
 {
     uint32_t *ids, found = 0;
     size_t count;
-
     assert_int_equal(kernel_process_ids(&ids, &count), S_OK);
     for (size_t i = 0; i < count; i++) {
         struct kernel_file *f;
         char path[64];
         const char *text;
         size_t size;
-
         snprintf(path, sizeof(path), "/proc/%u/cmdline", (unsigned)ids[i]);
         if (FAILED(kernel_file_open(path, &f)))
             continue;
@@ -75,7 +72,6 @@ static inline void child_kill(struct process *p, const char *token)
         PROCESS_INFORMATION started;
         uint32_t id = child_kernel_id(token);
         WCHAR line[64];
-
         assert_int_not_equal(id, 0);
         _snwprintf(line, 64, L"kill -9 %u", (unsigned)id);
         assert_true(CreateProcessW(L"Z:\\bin\\kill", line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &started));
@@ -83,7 +79,6 @@ static inline void child_kill(struct process *p, const char *token)
         CloseHandle(started.hProcess);
     } else {
         HANDLE handle = OpenProcess(PROCESS_TERMINATE, FALSE, process_id(p));
-
         assert_true(TerminateProcess(handle, 137));
         CloseHandle(handle);
     }

@@ -19,13 +19,11 @@
 static inline void scratch_remove(const char *path)
 {
     struct texts names = {0};
-
     for (int folders = 0; folders < 2; folders++) {
         if (FAILED(folder_list(path, folders, &names)))
             continue;
         for (size_t i = 0; i < names.count; i++) {
             char *entry = path_join(path, names.items[i]);
-
             if (folders)
                 scratch_remove(entry);
             else
@@ -41,7 +39,6 @@ static inline void scratch_remove(const char *path)
 static inline char *scratch_create(const char *test)
 {
     char *path = text_format("%s.%u.scratch", test, (unsigned)process_own_id());
-
     assert_non_null(path);
     scratch_remove(path);
     assert_int_equal(folder_create(path), S_OK);
@@ -65,7 +62,6 @@ static inline char *scratch_read(const char *path)
 {
     char *text;
     size_t size;
-
     assert_int_equal(file_load(path, 1 << 20, &text, &size), S_OK);
     return text;
 }

@@ -10,7 +10,6 @@ static char *folder;
 static bool open_one(struct database *d)
 {
     HRESULT hr = d->connection ? odbc_connect(d->connection, 10, &d->odbc) : E_OUTOFMEMORY;
-
     if (FAILED(hr))
         fprintf(stderr, "%s: %s\n", d->product, error_text(hr));
     return SUCCEEDED(hr);
@@ -20,7 +19,6 @@ bool databases_open(const char *test)
 {
     char *server = NULL, *socket;
     size_t size;
-
     folder = scratch_create(test);
     sqlite.connection = text_format("Driver={SQLite3};Database=%s/test.db;Timeout=200", folder);
     if (environment_get("OPENPLA_TEST_POSTGRES", &server) != S_OK || FAILED(file_load(server, 4096, &socket, &size))) {
@@ -52,7 +50,6 @@ int database_empty(void **state)
 
     for (size_t i = 0; i < 3; i++) {
         char *sql = text_format("DROP TABLE IF EXISTS %s", tables[i]);
-
         sql_run(d, sql);
         memory_free(sql);
     }
@@ -62,7 +59,6 @@ int database_empty(void **state)
 void sql_run(const struct database *d, const char *sql)
 {
     HRESULT hr = odbc_run(d->odbc, sql);
-
     if (FAILED(hr))
         fail_msg("%s: %s", sql, error_text(hr));
 }
@@ -73,7 +69,6 @@ char *sql_rows(const struct database *d, size_t columns, const char *sql)
     struct odbc_value row[16];
     struct odbc_statement *select;
     struct text_buffer b = {0};
-
     assert_true(columns <= 16);
     for (size_t i = 0; i < columns; i++)
         row[i] = (struct odbc_value){.kind = ODBC_TEXT, .text = room[i], .units = 1100};
@@ -86,7 +81,6 @@ char *sql_rows(const struct database *d, size_t columns, const char *sql)
     while ((hr = odbc_fetch(select)) == S_OK) {
         for (size_t i = 0; i < columns; i++) {
             char *text;
-
             assert_int_equal(odbc_get_text(&row[i], &text), S_OK);
             for (size_t n = strlen(text); n && text[n - 1] == ' '; n--)
                 text[n - 1] = 0;
@@ -102,7 +96,6 @@ char *sql_rows(const struct database *d, size_t columns, const char *sql)
 void expect_rows(const struct database *d, size_t columns, const char *sql, const char *rows)
 {
     char *found = sql_rows(d, columns, sql);
-
     if (strcmp(found, rows) != 0)
         fail_msg("%s: %s\nexpected:\n%sfound:\n%s", d->product, sql, rows, found);
     memory_free(found);

@@ -416,7 +416,6 @@ static void a_database_gets_every_instance(void **state)
     struct odbc *odbc;
     char *name = text_format("SQL:Driver={SQLite3};Database=%s!s", t->path);
     char *connection = text_format("Driver={SQLite3};Database=%s", t->path), *text;
-
     t->model->LogFileFormat = LOG_SQL;
     t->model->LogCircular = t->model->LogOverwrite = true;
     t->context.segment_max_mb = 1;
@@ -473,7 +472,6 @@ static void a_database_takes_the_samples_of_all_segments(void **state)
     struct odbc *odbc;
     char *connection = text_format("Driver={SQLite3};Database=%s;Timeout=100", t->path);
     char *name = text_format("SQL:%s!s", connection);
-
     t->model->LogFileFormat = LOG_SQL;
     assert_int_equal(object_put_text(t->object, class_property(t->object->class, "DataSourceName"), name), S_OK);
     add(t, "\\Prozess(*)\\Zahl");

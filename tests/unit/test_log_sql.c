@@ -46,7 +46,6 @@ static struct log_writer *create(const char *name, const struct log_counter *cou
 {
     struct log_writer *log;
     HRESULT hr = log_writer_create(LOG_SQL, name, counters, count, START, o, &log);
-
     if (FAILED(hr))
         fail_msg("%s: %s", name, error_text(hr));
     return log;
@@ -55,7 +54,6 @@ static struct log_writer *create(const char *name, const struct log_counter *cou
 static void append(struct log_writer *log, int second, const struct log_cell *cells)
 {
     HRESULT hr = log_writer_append(log, START + second * SECOND, cells);
-
     if (hr != S_OK)
         fail_msg("second %d: 0x%08X %s", second, (unsigned)hr, error_text(hr));
 }
@@ -63,7 +61,6 @@ static void append(struct log_writer *log, int second, const struct log_cell *ce
 static void close_log(struct log_writer *log)
 {
     HRESULT hr = log_writer_close(log);
-
     if (hr != S_OK)
         fail_msg("0x%08X %s", (unsigned)hr, error_text(hr));
 }
@@ -73,7 +70,6 @@ static void run_of(const struct database *d, const char *set, const struct log_c
 {
     char *name = sql_name(d, "", set);
     struct log_writer *log = create(name, counter, 1, &options);
-
     for (int i = from; i < to; i++) {
         struct log_cell c = cell(i, i, i);
         append(log, i, &c);
@@ -89,7 +85,6 @@ static void samples_are_rows_of_three_tables(void **state)
     char *name = sql_name(d, "", "Night run!\xE4\xB8\xAD");
     struct log_writer *log = create(name, counters, 2, &options);
     struct log_cell cells[2];
-
     cells[0] = cell(INT64_C(0x1122334455667788), -2, 0);
     cells[0].has_value = false; /* the first sample of a rate */
     cells[1] = cell(-1, 0, 12.5);
@@ -144,7 +139,6 @@ static void instances_come_and_go(void **state)
     struct log_writer *log = create(name, counters, 2, &options);
     struct log_item items[4] = {{.instance = "System/0"}, {.instance = "a"}, {.instance = "a"}, {.instance = "a#4"}};
     struct log_cell cells[2] = {{.items = items, .item_count = 4}, {.raw.status = PDH_CSTATUS_NO_INSTANCE}};
-
     for (int i = 0; i < 4; i++) {
         items[i].raw = (struct log_raw){.first = i};
         items[i].has_value = true;
@@ -171,7 +165,6 @@ static void runs_and_machines_share_a_database(void **state)
 {
     const struct database *d = *state;
     struct log_counter other = cpu;
-
     other.machine = "\\\\OTHER";
     run_of(d, "a", &cpu, 0, 3);
     run_of(d, "b", &cpu, 3, 5);
@@ -192,7 +185,6 @@ static void counters_are_told_apart_by_all_they_are(void **state)
 {
     const struct database *d = *state;
     struct log_counter counters[4] = {cpu, cpu, cpu, cpu};
-
     counters[1].type = PERF_100NSEC_TIMER;
     counters[2].time_base = 3579545;
     counters[3].parent = "p";
@@ -206,7 +198,6 @@ static void a_table_of_another_form_stays_as_it_is(void **state)
     const struct database *d = *state;
     char *name = sql_name(d, "PWD=cret", "a");
     struct log_writer *log;
-
     sql_run(d, "CREATE TABLE CounterDetails (CounterID int, Mine int)");
     sql_run(d, "INSERT INTO CounterDetails VALUES (1, 2)");
     HRESULT hr = log_writer_create(LOG_SQL, name, &cpu, 1, START, &options, &log);
@@ -221,10 +212,8 @@ static void a_table_of_another_form_stays_as_it_is(void **state)
 static void what_cannot_be_opened_says_why(void **state)
 {
     struct log_writer *log;
-    HRESULT hr;
-
     (void)state;
-    hr = log_writer_create(LOG_SQL, "SQL:OpenPLA has no such source!a", &cpu, 1, START, &options, &log);
+    HRESULT hr = log_writer_create(LOG_SQL, "SQL:OpenPLA has no such source!a", &cpu, 1, START, &options, &log);
     assert_int_equal(hr, (HRESULT)PDH_SQL_CONNECT_FAILED);
     assert_non_null(strstr(error_text(hr), "SQL:OpenPLA has no such source!a: "));
     assert_non_null(strstr(error_text(hr), "IM002"));
@@ -243,7 +232,6 @@ static void a_limit_ends_the_log(void **state)
     struct log_options limited = {.max_bytes = 2 * 76 + 75, .zone = zone};
     struct log_writer *log = create(name, &cpu, 1, &limited);
     struct log_cell c = cell(1, 1, 1);
-
     append(log, 0, &c);
     append(log, 1, &c);
     assert_int_equal(log_writer_append(log, START + 2 * SECOND, &c), S_FALSE);
@@ -307,10 +295,8 @@ static void let_go(const struct database *d)
 static void append_while_held(struct log_writer *log, int from, int kept, int lost)
 {
     struct log_cell c = cell(1, 1, 1);
-
     for (int i = from; i < from + kept + lost; i++) {
         uint64_t before = clock_monotonic_ms();
-
         if (i < from + kept) {
             append(log, i, &c);
         } else {
@@ -327,7 +313,6 @@ static void wait_for(const struct database *d, const char *sql, const char *rows
     for (int i = 0;; i++) {
         char *found = sql_rows(d, 1, sql);
         bool there = strcmp(found, rows) == 0;
-
         if (!there && i == 200)
             fail_msg("%s: %s gives %s", d->product, sql, found);
         memory_free(found);
@@ -371,7 +356,6 @@ static void an_outage_is_told(void **state)
     char *name = sql_name(d, "", "told"), *text = NULL;
     struct log_options small = {.kept_bytes = 2 * 80, .zone = zone};
     struct log_writer *log = create(name, &cpu, 1, &small);
-
     hold(d);
     append_while_held(log, 0, 2, 3);
     let_go(d);
@@ -394,7 +378,6 @@ static void a_database_that_hangs_does_not_hang_the_end(void **state)
     char *name = sql_name(d, "", "hangs");
     struct log_writer *log = create(name, &cpu, 1, &options);
     struct log_cell c = cell(1, 1, 1);
-
     hold(d);
     append(log, 0, &c);
     append(log, 1, &c);
@@ -427,7 +410,6 @@ static void a_new_connection_continues(void **state)
     struct log_writer *log = create(name, counters, 1, &options);
     struct log_item items[] = {{.instance = "a"}, {.instance = "b"}};
     struct log_cell c = {.items = items, .item_count = 2};
-
     append(log, 0, &c);
     wait_for(d, "SELECT count(*) FROM CounterData", "2\n");
     end_connections();
@@ -457,7 +439,6 @@ static volatile int lose_after, lose_before;
 HRESULT __wrap_odbc_end(struct odbc *c, bool commit)
 {
     HRESULT hr = S_OK;
-
     if (lose_before && commit) {
         lose_before--;
         return error_set((HRESULT)PDH_SQL_EXEC_DIRECT_FAILED, "lost on its way there");
@@ -476,7 +457,6 @@ static void a_commit_of_unknown_end_is_looked_up(void **state)
     char *name = sql_name(d, "", "doubt");
     struct log_writer *log = create(name, &cpu, 1, &options);
     struct log_cell c = cell(1, 1, 1);
-
     lose_after = 1;
     append(log, 0, &c);
     wait_for(d, "SELECT count(*) FROM CounterData", "1\n");
@@ -501,7 +481,6 @@ static void two_logs_of_one_name_do_not_collide(void **state)
     const struct database *d = *state;
     char *name = sql_name(d, "", "twins");
     struct log_writer *a = create(name, &cpu, 1, &options), *b = create(name, &cpu, 1, &options);
-
     for (int i = 0; i < 6; i++) {
         struct log_cell c = cell(i, 1, 1);
         append(i % 2 ? a : b, i, &c);
@@ -522,7 +501,6 @@ static void no_memory_is_an_ordinary_failure(void **state)
     struct log_cell cells[] = {cell(1, 1, 1), {.items = items, .item_count = 2}};
     HRESULT hr = E_OUTOFMEMORY;
     struct log_writer *log;
-
     for (uint64_t n = 1; FAILED(hr); n++) {
         memory_fail_at(n);
         hr = log_writer_create(LOG_SQL, name, counters, 2, START, &options, &log);
@@ -571,7 +549,6 @@ int main(void)
         ON_BOTH(no_memory_is_an_ordinary_failure),
     };
     int failed = !databases_open("log_sql");
-
     if (!failed)
         failed = cmocka_run_group_tests(tests, NULL, NULL);
     databases_close();

@@ -33,7 +33,6 @@ static struct log_reader *open_log(const char *name)
 {
     struct log_reader *r;
     HRESULT hr = log_reader_open(name, &r);
-
     if (FAILED(hr))
         fail_msg("%s: 0x%08X %s", name, (unsigned)hr, error_text(hr));
     return r;
@@ -42,7 +41,6 @@ static struct log_reader *open_log(const char *name)
 static HRESULT next(struct log_reader *r, int64_t *utc, const struct log_cell **cells)
 {
     HRESULT hr = log_reader_next(r, utc, cells);
-
     if (FAILED(hr))
         fail_msg("0x%08X %s", (unsigned)hr, error_text(hr));
     return hr;
@@ -56,7 +54,6 @@ static void write_log(const char *name)
         cell(1, -1, 1.0 / 3), cell(INT64_MIN, INT64_MAX, 1e300), {.items = items, .item_count = 1}};
     struct log_writer *log;
     HRESULT hr = log_writer_create(LOG_SQL, name, counters, 3, START, &options, &log);
-
     if (FAILED(hr))
         fail_msg("%s: %s", name, error_text(hr));
     assert_int_equal(log_writer_append(log, START, cells), S_OK);
@@ -76,7 +73,6 @@ static void what_was_written_comes_back(void **state)
     uint64_t done, total;
     int64_t utc;
     size_t count;
-
     write_log(name);
     struct log_reader *r = open_log(name);
     const struct log_info *info = log_reader_info(r);
@@ -234,7 +230,6 @@ static void writing_what_was_read_gives_the_same_rows(void **state)
     struct log_writer *log;
     int64_t utc;
     size_t count;
-
     write_log(name);
     struct log_reader *r = open_log(name);
     const struct log_counter *c = log_reader_counters(r, &count);
@@ -264,7 +259,6 @@ static void expect_failure(const char *name, HRESULT expected, const char *why)
 {
     struct log_reader *r = NULL;
     HRESULT hr = log_reader_open(name, &r);
-
     assert_int_equal(hr, expected);
     if (!strstr(error_text(hr), why))
         fail_msg("%s: \"%s\"", name, error_text(hr));
@@ -274,7 +268,6 @@ static void what_is_not_there_is_not_made(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "PWD=cret", "nothing"), *made = sql_name(d, "", "made");
-
     expect_failure(name, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED, "table CounterData");
     assert_null(strstr(error_text((HRESULT)PDH_SQL_EXEC_DIRECT_FAILED), "cret"));
     expect_failure(name, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED, "table CounterData"); /* nor was it made */
@@ -295,7 +288,6 @@ static void no_memory_is_an_ordinary_failure(void **state)
     struct log_reader *r = NULL;
     int64_t utc;
     HRESULT hr = E_OUTOFMEMORY;
-
     write_log(name);
     for (uint64_t n = 1; FAILED(hr); n++) {
         memory_fail_at(n);
@@ -334,7 +326,6 @@ int main(void)
         ON_BOTH(what_is_not_there_is_not_made), ON_BOTH(no_memory_is_an_ordinary_failure),
     };
     int failed = !databases_open("log_sql_reader");
-
     if (!failed)
         failed = cmocka_run_group_tests(tests, NULL, NULL);
     databases_close();

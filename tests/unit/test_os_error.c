@@ -16,7 +16,6 @@ static void assert_has_text(const char *name, HRESULT hr)
     static HRESULT seen_results[128];
     static size_t count;
     const char *text = error_standard_text(hr);
-
     if (!strncmp(text, "error 0x", 8) || strlen(text) < 6 || text[strlen(text) - 1] == '.')
         fail_msg("%s (0x%08X): '%s'", name, (unsigned)hr, text);
     for (size_t i = 0; i < count; i++)
@@ -30,16 +29,14 @@ static void assert_has_text(const char *name, HRESULT hr)
 /* Every PLA code that a header line of wintypes.h names: a new one without a text is found here. */
 static void every_pla_code_has_a_text(void **state)
 {
-    char path[1024], *header, *line;
+    char path[1024], *header;
     size_t size, codes = 0;
-
     (void)state;
     snprintf(path, sizeof path, "%s/engine/os/wintypes.h", getenv("OPENPLA_SOURCE_DIR"));
     assert_int_equal(file_load(path, 1 << 20, &header, &size), S_OK);
-    for (line = header; line; line = strchr(line, '\n')) {
+    for (char *line = header; line; line = strchr(line, '\n')) {
         char name[64];
         unsigned code;
-
         line += line != header;
         if (sscanf(line, "#define %63s ((HRESULT)0x%8x", name, &code) != 2 ||
             (strncmp(name, "PLA_", 4) != 0 && strncmp(name, "OPENPLA_E_", 10) != 0))

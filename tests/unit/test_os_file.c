@@ -15,7 +15,6 @@ static char *folder;
 static char *in_folder(const char *name)
 {
     char *path = path_join(folder, name);
-
     assert_non_null(path);
     return path;
 }
@@ -26,7 +25,6 @@ static void open_modes(void **state)
     struct file *f;
     uint64_t size;
     size_t got;
-
     (void)state;
     assert_int_equal(file_open(path, FILE_READ, &f), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_null(f);
@@ -71,7 +69,6 @@ static void growing_log_is_shared(void **state)
     char *path = in_folder("growing.csv"), *moved = in_folder("moved.csv"), data[16];
     struct file *writer, *reader, *second;
     size_t got;
-
     (void)state;
     assert_int_equal(file_open(path, FILE_APPEND, &writer), S_OK);
     assert_int_equal(file_write(writer, "one", 3), S_OK);
@@ -159,19 +156,17 @@ static void full_disk(void **state)
 
 static void store_replaces_whole(void **state)
 {
-    char *path = in_folder("stored.xml"), *text;
+    char *path = in_folder("stored.xml");
     struct texts names = {0};
-
     (void)state;
     assert_int_equal(file_store(path, "first", 5), S_OK);
     assert_int_equal(file_store(path, "2nd", 3), S_OK);
-    text = scratch_read(path);
+    char *text = scratch_read(path);
     assert_string_equal(text, "2nd");
     memory_free(text);
     for (uint64_t n = 1;; n++) {
         HRESULT hr;
         bool done;
-
         memory_fail_at(n);
         hr = file_store(path, "third", 5);
         done = memory_count() < n;
@@ -202,19 +197,16 @@ static void store_replaces_whole(void **state)
 /* A reader who comes at the wrong moment costs the writer a wait, not the commit. */
 static void store_while_read(void **state)
 {
-    char *path = in_folder("read.xml"), *text;
+    char *path = in_folder("read.xml");
     struct file *reader;
-    uint64_t start;
-    HRESULT hr;
-
     (void)state;
     assert_int_equal(file_store(path, "old", 3), S_OK);
     assert_int_equal(file_open(path, FILE_READ, &reader), S_OK);
-    start = clock_monotonic_ms();
-    hr = file_store(path, "new", 3);
+    uint64_t start = clock_monotonic_ms();
+    HRESULT hr = file_store(path, "new", 3);
     assert_true(clock_monotonic_ms() - start < 5000);
     file_close(reader);
-    text = scratch_read(path);
+    char *text = scratch_read(path);
     /* Under Wine nobody may have a replaced file open: after the wait the file is as it was. */
     assert_string_equal(text, SUCCEEDED(hr) ? "new" : "old");
 #ifdef _WIN32
@@ -232,7 +224,6 @@ static void load_has_a_limit(void **state)
 {
     char *path = in_folder("load.bin"), *text = NULL;
     size_t size = 1;
-
     (void)state;
     assert_int_equal(file_store(path, "0123456789", 10), S_OK);
     assert_int_equal(file_load(path, 10, &text, &size), S_OK);
@@ -245,7 +236,6 @@ static void load_has_a_limit(void **state)
     for (uint64_t n = 1;; n++) {
         HRESULT hr;
         bool done;
-
         memory_fail_at(n);
         hr = file_load(path, 100, &text, &size);
         done = memory_count() < n;
@@ -273,7 +263,6 @@ static void folders(void **state)
     char *deep = in_folder("a/b/c"), *a = in_folder("a"), *file = in_folder("a/file"), *below = in_folder("a/file/x");
     struct texts names = {0};
     uint64_t bytes = 0;
-
     (void)state;
     assert_int_equal(folder_create(deep), S_OK);
     assert_int_equal(folder_create(deep), S_OK);
@@ -315,18 +304,16 @@ static void folders(void **state)
 static void long_and_foreign_paths(void **state)
 {
     struct text_buffer b = {0};
-    char *deep, *file, *text;
     struct texts names = {0};
-
     (void)state;
     text_buffer_add(&b, folder);
     for (int i = 0; i < 8; i++)
         text_buffer_add(&b, "/long folder name of forty characters ... x");
-    deep = text_buffer_take(&b);
+    char *deep = text_buffer_take(&b);
     assert_int_equal(folder_create(deep), S_OK);
-    file = path_join(deep, "log.csv");
+    char *file = path_join(deep, "log.csv");
     assert_int_equal(file_store(file, "long", 4), S_OK);
-    text = scratch_read(file);
+    char *text = scratch_read(file);
     assert_string_equal(text, "long");
     assert_int_equal(folder_list(deep, false, &names), S_OK);
     assert_int_equal(names.count, 1);
@@ -346,13 +333,11 @@ static void lock_excludes_within_a_process(void **state)
 {
     char *path = in_folder("x.lock"), *bad = in_folder("none/x.lock");
     struct file_lock *lock, *second;
-    uint64_t start;
-
     (void)state;
     assert_int_equal(file_lock_take(path, 0, &lock), S_OK);
     assert_int_equal(file_lock_take(path, 0, &second), HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION));
     assert_null(second);
-    start = clock_monotonic_ms();
+    uint64_t start = clock_monotonic_ms();
     assert_int_equal(file_lock_take(path, 150, &second), HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION));
     assert_in_range(clock_monotonic_ms() - start, 140, 3000);
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION)), "x.lock"));
@@ -375,7 +360,6 @@ static void lock_excludes_within_a_process(void **state)
 static void assert_folder(const char *path, const char *expected_folder, const char *expected_name)
 {
     char *text = path_folder(path);
-
     assert_string_equal(text, expected_folder);
     assert_string_equal(path_name(path), expected_name);
     memory_free(text);
@@ -384,7 +368,6 @@ static void assert_folder(const char *path, const char *expected_folder, const c
 static void assert_join(const char *a, const char *b, const char *expected)
 {
     char *text = path_join(a, b);
-
     assert_string_equal(text, expected);
     memory_free(text);
 }
@@ -450,6 +433,5 @@ int main(void)
         cmocka_unit_test(lock_excludes_within_a_process),
         cmocka_unit_test(paths),
     };
-
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

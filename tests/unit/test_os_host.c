@@ -12,7 +12,6 @@ static int64_t at(int year, int month, int day, int hour, int minute, int second
 {
     struct calendar_time t = {
         .year = year, .month = month, .day = day, .hour = hour, .minute = minute, .second = second};
-
     return clock_from_calendar(&t);
 }
 
@@ -22,7 +21,6 @@ static void calendar(void **state)
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     struct calendar_time t = clock_calendar(0);
     int year = 1601, month = 1, day = 1, weekday = 1, day_of_year = 1;
-
     (void)state;
     assert_true(at(1601, 1, 1, 0, 0, 0) == 0);
     assert_true(at(1970, 1, 1, 0, 0, 0) == 116444736000000000);
@@ -34,7 +32,6 @@ static void calendar(void **state)
     assert_int_equal(t.weekday, 4);
     for (int64_t days = 0; year < 2401; days++) {
         int64_t value = days * 864000000000 + 12345678 * 10000LL;
-
         t = clock_calendar(value);
         if (t.year != year || t.month != month || t.day != day || t.weekday != weekday ||
             t.day_of_year != day_of_year || t.hour != 3 || t.minute != 25 || t.second != 45 || t.millisecond != 678 ||
@@ -59,7 +56,6 @@ static void time_zone(void **state)
 {
     int64_t to_daylight = at(2024, 3, 10, 10, 0, 0), to_standard = at(2024, 11, 3, 9, 0, 0), second = 10000000;
     char *name = clock_zone_name();
-
     (void)state;
     assert_non_null(name);
     assert_true(*name);
@@ -100,14 +96,12 @@ static void clocks_run(void **state)
 {
     int64_t utc = clock_utc(), ticks = clock_ticks(), frequency = clock_frequency();
     uint64_t ms = clock_monotonic_ms();
-    double by_utc, by_ticks;
-
     (void)state;
     assert_true(utc > at(2024, 1, 1, 0, 0, 0) && utc < at(2200, 1, 1, 0, 0, 0));
     assert_true(frequency >= 1000);
     child_sleep(100);
-    by_utc = (double)(clock_utc() - utc) / 1e7;
-    by_ticks = (double)(clock_ticks() - ticks) / (double)frequency;
+    double by_utc = (double)(clock_utc() - utc) / 1e7;
+    double by_ticks = (double)(clock_ticks() - ticks) / (double)frequency;
     assert_true(by_utc > 0.09 && by_utc < 10);
     assert_true(by_ticks > by_utc - 0.05 && by_ticks < by_utc + 0.05);
     assert_in_range(clock_monotonic_ms() - ms, 90, 10000);
@@ -120,7 +114,6 @@ static void boot_time_is_the_hosts(void **state)
     struct kernel_file *f;
     const char *text;
     size_t size;
-
     (void)state;
     assert_true(up > 0);
     if (FAILED(kernel_file_open("/proc/uptime", &f)))
@@ -133,7 +126,6 @@ static void boot_time_is_the_hosts(void **state)
 static void assert_expands(const char *text, const char *expected)
 {
     char *expanded = host_expand_environment(text);
-
     assert_string_equal(expanded, expected);
     memory_free(expanded);
 }
@@ -153,11 +145,10 @@ static void environment(void **state)
 /* All processes find the same sets, whatever folder they were started in. */
 static void data_folder(void **state)
 {
-    char *folder, *module = host_module_folder(), *program;
-
+    char *module = host_module_folder(), *program;
     (void)state;
     scratch_environment("OPENPLA_DATA", "relative");
-    folder = host_data_folder();
+    char *folder = host_data_folder();
 #ifdef _WIN32
     assert_int_equal(folder[1], ':');
 #else
@@ -192,7 +183,6 @@ static void data_folder(void **state)
 static void names(void **state)
 {
     char *computer = host_computer_name(), *user = host_user_name(), *upper = text_fold(computer);
-
     (void)state;
     assert_in_range(text_utf16_length(computer), 1, 15);
     assert_string_equal(computer, upper);
@@ -219,7 +209,6 @@ static void kernel_files_are_fresh(void **state)
     const char *text;
     char first[64];
     size_t size;
-
     (void)state;
     assert_int_equal(kernel_file_open("/proc/no/such", &f), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_null(f);
@@ -251,7 +240,6 @@ static void process_ids(void **state)
     uint32_t *ids = NULL;
     size_t count = 0;
     bool one = false, self = false;
-
     (void)state;
     if (!has_kernel_files()) {
         assert_true(FAILED(kernel_process_ids(&ids, &count)));
@@ -282,7 +270,6 @@ static void pdh_of_the_host(void **state)
 {
     const struct pdh_api *api = NULL, *again = NULL;
     HRESULT hr = host_pdh(&api);
-
     (void)state;
     assert_int_equal(host_pdh(&again), hr);
     assert_ptr_equal(api, again);
@@ -300,7 +287,6 @@ static void pdh_of_the_host(void **state)
 static void error_texts(void **state)
 {
     char longest[1500];
-
     (void)state;
     assert_int_equal(error_set(E_INVALIDARG, "SampleInterval: %u is below 1", 0u), E_INVALIDARG);
     assert_string_equal(error_text(E_INVALIDARG), "SampleInterval: 0 is below 1");
@@ -327,16 +313,15 @@ static void error_texts(void **state)
 
 static void allocator(void **state)
 {
-    void *items = NULL, *p;
+    void *items = NULL;
     size_t capacity = 0;
-
     (void)state;
     assert_null(memory_zero(SIZE_MAX / 2, 3));
     assert_int_equal(memory_grow(&items, &capacity, SIZE_MAX / 4, 8), 0);
     assert_null(items);
     assert_int_equal(memory_grow(&items, &capacity, 3, 8), 1);
     assert_true(capacity >= 3);
-    p = items;
+    void *p = items;
     memory_fail_at(1);
     assert_int_equal(memory_grow(&items, &capacity, 1000, 8), 0);
     assert_ptr_equal(items, p);
@@ -415,7 +400,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(error_texts), cmocka_unit_test(allocator),
         cmocka_unit_test(threads),
     };
-
     (void)argc;
     child_program = argv[0];
     return cmocka_run_group_tests(tests, NULL, NULL);

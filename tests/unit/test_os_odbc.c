@@ -10,7 +10,6 @@ static char *folder;
 static char *database(const char *name)
 {
     char *path = text_format("Driver={SQLite3};Database=%s/%s", folder, name);
-
     assert_non_null(path);
     return path;
 }
@@ -20,7 +19,6 @@ static struct odbc *open_database(const char *name)
     struct odbc *c;
     char *connection = database(name);
     HRESULT hr = odbc_connect(connection, 5, &c);
-
     if (FAILED(hr))
         fail_msg("%s: %s", connection, error_text(hr));
     memory_free(connection);
@@ -30,7 +28,6 @@ static struct odbc *open_database(const char *name)
 static void run(struct odbc *c, const char *sql)
 {
     HRESULT hr = odbc_run(c, sql);
-
     if (FAILED(hr))
         fail_msg("%s: %s", sql, error_text(hr));
 }
@@ -39,7 +36,6 @@ static int count(struct odbc *c)
 {
     struct odbc_value n = {.kind = ODBC_INTEGER};
     struct odbc_statement *s;
-
     assert_int_equal(odbc_prepare(c, "SELECT count(*) FROM t", NULL, 0, &n, 1, &s), S_OK);
     assert_int_equal(odbc_execute(s), S_OK);
     assert_int_equal(odbc_fetch(s), S_OK);
@@ -55,7 +51,6 @@ static void values_come_back_as_they_were(void **state)
     struct odbc_value out[] = {{.kind = ODBC_INTEGER}, {.kind = ODBC_REAL}, {.kind = ODBC_TEXT}};
     struct odbc_statement *s;
     char *text;
-
     (void)state;
     in[2].text = in_text;
     out[2].text = out_text;
@@ -95,7 +90,6 @@ static void a_text_is_cut_between_characters(void **state)
 {
     WCHAR room[4];
     struct odbc_value v = {.kind = ODBC_TEXT, .text = room, .units = 4};
-
     (void)state;
     odbc_set_text(&v, "abcd");
     assert_int_equal(v.length, 6);
@@ -109,7 +103,6 @@ static void a_text_is_cut_between_characters(void **state)
 static void what_is_not_committed_is_not_there(void **state)
 {
     struct odbc *c = open_database("transaction");
-
     (void)state;
     run(c, "CREATE TABLE t (i int)");
     assert_int_equal(odbc_begin(c), S_OK);
@@ -130,7 +123,6 @@ static void a_failure_tells_what_the_driver_says(void **state)
 {
     struct odbc *c = open_database("failure");
     HRESULT hr = odbc_run(c, "SELECT * FROM nowhere (1)");
-
     (void)state;
     assert_int_equal(hr, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED);
     assert_non_null(strstr(error_text(hr), "SELECT * FROM nowhere"));
@@ -153,7 +145,6 @@ struct partner {
 static void partner_main(void *user)
 {
     struct partner *p = user;
-
     while (p->turns < 1000) {
         assert_true(wakeup_wait(p->to, 20000));
         p->turns++;
@@ -165,7 +156,6 @@ static void threads_wake_each_other(void **state)
 {
     struct partner p = {0};
     struct thread *t;
-
     (void)state;
     assert_int_equal(wakeup_create(&p.to), S_OK);
     assert_int_equal(wakeup_create(&p.from), S_OK);

@@ -31,7 +31,6 @@ static int role_arguments(const char *path, int argc, char **argv)
         return 9; /* the C runtime takes the line apart in another way */
     for (int i = 3; i < count; i++) {
         char *argument;
-
         text_from_utf16(wide[i], wcslen(wide[i]), true, &argument);
         text_buffer_format(&b, "[%s]\n", argument);
         memory_free(argument);
@@ -51,7 +50,6 @@ static int role_arguments(const char *path, int argc, char **argv)
 static int stay(const char *name)
 {
     struct signal *ready;
-
     if (FAILED(signal_open(&(struct shared){.name = name}, &ready)) || FAILED(signal_set(ready)))
         return 7;
     for (;;)
@@ -61,7 +59,6 @@ static int stay(const char *name)
 static int role_lock(const char *path, const char *name)
 {
     struct file_lock *lock;
-
     return FAILED(file_lock_take(path, 0, &lock)) ? 6 : stay(name);
 }
 
@@ -70,7 +67,6 @@ static int role_count(const char *name)
     struct section *s;
     struct signal *ready;
     char *ready_name = text_format("%s-ready", name);
-
     if (FAILED(section_open(&(struct shared){.name = name}, 4096, &s)) ||
         FAILED(signal_open(&(struct shared){.name = ready_name}, &ready)))
         return 5;
@@ -86,7 +82,6 @@ static int role_count(const char *name)
 static int role_make_section(const char *name, const char *ready)
 {
     struct section *s;
-
     if (FAILED(section_open(&(struct shared){.name = name, .create = true}, 4096, &s)))
         return 5;
     *(int *)section_memory(s) = 42;
@@ -98,7 +93,6 @@ static int role_echo(const char *name)
 {
     char *ping_name = text_format("%s-ping", name), *pong_name = text_format("%s-pong", name);
     struct signal *ping, *pong;
-
     if (FAILED(signal_open(&(struct shared){.name = ping_name}, &ping)) ||
         FAILED(signal_open(&(struct shared){.name = pong_name}, &pong)))
         return 4;
@@ -116,7 +110,6 @@ static int role_start_and_leave(const char *path)
 {
     const char *arguments[] = {"write-later", path};
     struct process *p;
-
     if (FAILED(
             process_start(&(struct program){.path = child_program, .arguments = arguments, .argument_count = 2}, &p)))
         return 2;
@@ -133,7 +126,6 @@ static int role_write_later(const char *path)
 static int role(int argc, char **argv)
 {
     const char *a = argc > 2 ? argv[2] : "", *b = argc > 3 ? argv[3] : "";
-
     if (!strcmp(argv[1], "arguments"))
         return role_arguments(a, argc, argv);
     if (!strcmp(argv[1], "stay"))
@@ -163,7 +155,6 @@ static char *named(const char *what)
 static struct signal *make_event(const char *name)
 {
     struct signal *e;
-
     assert_int_equal(signal_open(&(struct shared){.name = name, .create = true}, &e), S_OK);
     return e;
 }
@@ -206,7 +197,6 @@ static void start_fails_for_no_program(void **state)
 {
     struct process *p;
     HRESULT hr = process_start(&(struct program){.path = "no-such-program.exe"}, &p);
-
     (void)state;
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_null(p);
@@ -216,17 +206,16 @@ static void start_fails_for_no_program(void **state)
 /* A run goes on when the server that started it ends. */
 static void child_outlives_its_starter(void **state)
 {
-    char *path = path_join(folder, "later.txt"), *text;
+    char *path = path_join(folder, "later.txt");
     struct process *p = child_start("start-and-leave", path, "");
     uint32_t code = 1;
-
     (void)state;
     assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
     assert_int_equal(code, 0);
     process_close(p);
     for (int i = 0; i < CHILD_PATIENCE / 50 && !file_exists(path); i++)
         child_sleep(50);
-    text = scratch_read(path);
+    char *text = scratch_read(path);
     assert_string_equal(text, "later");
     memory_free(text);
     memory_free(path);
@@ -276,11 +265,10 @@ static void child_holds_no_pipe_of_ours(void **state)
 static void death_is_noticed(void **state)
 {
     char *name = named("death");
-    struct signal *ready = make_event(name), *never;
+    struct signal *ready = make_event(name);
     struct process *p = child_start("stay", name, "");
-    uint64_t started = process_start_time(process_id(p)), killed;
+    uint64_t started = process_start_time(process_id(p));
     uint32_t id = process_id(p);
-
     (void)state;
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_true(started != 0);
@@ -290,14 +278,14 @@ static void death_is_noticed(void **state)
     assert_int_equal(process_wait(p, 0, NULL), S_FALSE);
     assert_int_equal(process_wait(p, 50, NULL), S_FALSE);
     child_kill(p, name);
-    killed = clock_monotonic_ms();
+    uint64_t killed = clock_monotonic_ms();
     while (process_alive(id, started)) {
         assert_true(clock_monotonic_ms() - killed < KILL_PATIENCE);
         child_sleep(10);
     }
     memory_free(name);
     name = named("never");
-    never = make_event(name);
+    struct signal *never = make_event(name);
     assert_int_equal(signal_wait_or_process(never, p, KILL_PATIENCE), E_ABORT);
     assert_int_equal(process_wait(p, KILL_PATIENCE, NULL), S_OK);
     process_close(p);
@@ -318,7 +306,6 @@ static void lock_between_processes(void **state)
     struct signal *ready = make_event(name);
     struct process *p = child_start("lock", path, name);
     struct file_lock *lock;
-
     (void)state;
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_int_equal(file_lock_take(path, 0, &lock), HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION));
@@ -339,16 +326,14 @@ static void section_is_shared(void **state)
     char *name = named("count"), *ready_name = named("count-ready");
     struct signal *ready = make_event(ready_name);
     struct section *s, *second;
-    struct process *p;
     uint32_t code = 1;
-
     (void)state;
     assert_int_equal(section_open(&(struct shared){.name = name}, 4096, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_null(s);
     assert_int_equal(section_open(&(struct shared){.name = name, .create = true}, 4096, &s), S_OK);
     for (int i = 0; i < 4096; i++)
         assert_int_equal(((char *)section_memory(s))[i], 0);
-    p = child_start("count", name, "");
+    struct process *p = child_start("count", name, "");
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     for (int i = 0; i < 200000; i++)
         __atomic_add_fetch((int *)section_memory(s), 1, __ATOMIC_SEQ_CST);
@@ -378,7 +363,6 @@ static void section_of_the_dead_is_gone(void **state)
     struct signal *ready = make_event(ready_name);
     struct process *p = child_start("make-section", name, ready_name);
     struct section *s;
-
     (void)state;
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_int_equal(section_open(&(struct shared){.name = name}, 4096, &s), S_OK);
@@ -399,24 +383,21 @@ static void section_of_the_dead_is_gone(void **state)
 static void events(void **state)
 {
     char *ping_name = named("echo-ping"), *pong_name = named("echo-pong"), *name = named("echo");
-    struct signal *ping, *pong, *none;
-    struct process *p;
-    uint64_t start;
+    struct signal *none;
     uint32_t code = 1;
-
     (void)state;
     assert_int_equal(signal_open(&(struct shared){.name = ping_name}, &none), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_null(none);
-    ping = make_event(ping_name);
-    pong = make_event(pong_name);
+    struct signal *ping = make_event(ping_name);
+    struct signal *pong = make_event(pong_name);
     assert_int_equal(signal_wait(ping, 0), S_FALSE);
     signal_set(ping);
     signal_set(ping);
     assert_int_equal(signal_wait(ping, 0), S_OK); /* set twice is set once */
-    start = clock_monotonic_ms();
+    uint64_t start = clock_monotonic_ms();
     assert_int_equal(signal_wait(ping, 100), S_FALSE);
     assert_in_range(clock_monotonic_ms() - start, 90, 5000);
-    p = child_start("echo", name, "");
+    struct process *p = child_start("echo", name, "");
     for (int i = 0; i < 10; i++) {
         assert_int_equal(signal_set(ping), S_OK);
         assert_int_equal(signal_wait_or_process(pong, p, CHILD_PATIENCE), S_OK);
@@ -450,7 +431,6 @@ static void kernel_file_of_the_dead(void **state)
     struct kernel_file *f = NULL;
     const char *text;
     size_t size;
-
     (void)state;
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     if (child_is_linux) {
@@ -464,7 +444,6 @@ static void kernel_file_of_the_dead(void **state)
     process_close(p);
     if (f) {
         HRESULT hr = S_OK;
-
         /* under Wine its parent reaps it some time later */
         for (int i = 0; i < 100 && SUCCEEDED(hr); i++) {
             hr = kernel_file_read(f, &text, &size);
@@ -507,7 +486,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(events),
         cmocka_unit_test(kernel_file_of_the_dead),
     };
-
     child_program = argv[0];
     if (argc > 1)
         return role(argc, argv);

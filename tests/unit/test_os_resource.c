@@ -10,7 +10,6 @@
 static void assert_text(const char *reference, const char *expected)
 {
     char *text = host_resource_text(reference);
-
     assert_non_null(text);
     assert_string_equal(text, expected);
     memory_free(text);
@@ -53,7 +52,6 @@ static char *system_text(HMODULE module, unsigned id)
     WCHAR units[4096];
     int length = LoadStringW(module, id, units, 4096);
     char *text = NULL;
-
     if (length > 0)
         assert_int_equal(text_from_utf16(units, (size_t)length, true, &text), S_OK);
     return text;
@@ -63,12 +61,10 @@ static char *system_text(HMODULE module, unsigned id)
 static void strings_are_those_of_the_system(void **state)
 {
     size_t found = 0;
-
     (void)state;
     for (int d = 0; d < DLLS; d++) {
         WCHAR path[MAX_PATH];
         HMODULE module, code = GetModuleHandleW(dlls[d]);
-
         GetSystemDirectoryW(path, MAX_PATH);
         wcscat(wcscat(path, L"\\"), dlls[d]);
         module = LoadLibraryExW(path, NULL, LOAD_LIBRARY_AS_DATAFILE);
@@ -76,7 +72,6 @@ static void strings_are_those_of_the_system(void **state)
         for (unsigned id = 0; id < HIGHEST_ID; id += id < 0x400 ? 1 : 7) {
             char *reference = text_format("@%%SystemRoot%%\\system32\\%ls,#%u", dlls[d], id);
             char *expected = system_text(module, id);
-
             assert_text(reference, expected ? expected : reference);
             found += expected != NULL;
             memory_free(expected);
@@ -107,7 +102,6 @@ static void only_files_on_drives_are_opened(void **state)
     assert_text(good, text);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         char *bad = text_format("@%s%s", ways[i], good + 1);
-
         assert_text(bad, bad);
         memory_free(bad);
     }
@@ -132,25 +126,22 @@ static void damage(char *file, size_t size, const char *block, size_t block_size
 static void a_damaged_table_is_no_text(void **state)
 {
     WCHAR system[MAX_PATH];
-    char full[MAX_PATH], *file, *path, *reference, *text, *block;
+    char full[MAX_PATH], *file, *path, *text;
     unsigned id = 1;
-    size_t size, block_size;
-    HMODULE module;
-    HRSRC found;
-
+    size_t size;
     (void)state;
     GetSystemDirectoryW(system, MAX_PATH);
-    module = LoadLibraryExW(wcscat(system, L"\\comdlg32.dll"), NULL, LOAD_LIBRARY_AS_DATAFILE);
+    HMODULE module = LoadLibraryExW(wcscat(system, L"\\comdlg32.dll"), NULL, LOAD_LIBRARY_AS_DATAFILE);
     while (!(text = system_text(module, id)))
         id++;
-    found = FindResourceW(module, MAKEINTRESOURCEW(id / 16 + 1), (LPCWSTR)RT_STRING);
-    block_size = SizeofResource(module, found);
-    block = memory_copy(LockResource(LoadResource(module, found)), block_size);
+    HRSRC found = FindResourceW(module, MAKEINTRESOURCEW(id / 16 + 1), (LPCWSTR)RT_STRING);
+    size_t block_size = SizeofResource(module, found);
+    char *block = memory_copy(LockResource(LoadResource(module, found)), block_size);
     FreeLibrary(module);
     assert_int_equal(text_from_utf16(system, wcslen(system), false, &path), S_OK);
     assert_int_equal(file_load(path, 64 << 20, &file, &size), S_OK);
     assert_true(GetFullPathNameA("damaged.dll", MAX_PATH, full, NULL) > 0);
-    reference = text_format("@%s,#%u", full, id);
+    char *reference = text_format("@%s,#%u", full, id);
     assert_int_equal(file_store(full, file, size), S_OK);
     assert_text(reference, text); /* not damaged yet */
     for (int i = 0; i < 2; i++) {

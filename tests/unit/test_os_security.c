@@ -19,11 +19,10 @@ static char *shared_name(const char *what)
 
 static char *dacl_text(PSECURITY_DESCRIPTOR descriptor)
 {
-    char *text, *copy;
-
+    char *text;
     assert_true(ConvertSecurityDescriptorToStringSecurityDescriptorA(descriptor, SDDL_REVISION_1,
                                                                      DACL_SECURITY_INFORMATION, &text, NULL));
-    copy = text_copy(text + strcspn(text, "(")); /* some hosts lose the flag P */
+    char *copy = text_copy(text + strcspn(text, "(")); /* some hosts lose the flag P */
     LocalFree(text);
     return copy;
 }
@@ -32,14 +31,13 @@ static char *dacl_text(PSECURITY_DESCRIPTOR descriptor)
 static void assert_dacl(HANDLE handle, const char *sddl)
 {
     PSECURITY_DESCRIPTOR asked;
-    char room[4096], *expected, *got;
+    char room[4096];
     DWORD size;
-
     assert_non_null(handle);
     assert_true(GetKernelObjectSecurity(handle, DACL_SECURITY_INFORMATION, room, sizeof room, &size));
     assert_true(ConvertStringSecurityDescriptorToSecurityDescriptorA(sddl, SDDL_REVISION_1, &asked, NULL));
-    expected = dacl_text(asked);
-    got = dacl_text(room);
+    char *expected = dacl_text(asked);
+    char *got = dacl_text(room);
     assert_string_equal(got, expected);
     LocalFree(asked);
     memory_free(expected);
@@ -51,7 +49,6 @@ static HANDLE open_name(bool event, const char *name)
     for (int i = 0; i < 2; i++) {
         char *path = text_format("%s\\%s%s", i ? "Local" : "Global", name, event ? ".event" : "");
         HANDLE handle = event ? OpenEventA(READ_CONTROL, FALSE, path) : OpenFileMappingA(READ_CONTROL, FALSE, path);
-
         memory_free(path);
         if (handle)
             return handle;
@@ -64,11 +61,9 @@ static void section_has_its_descriptor(void **state)
 {
     char *name = shared_name("described-section");
     struct section *s;
-    HANDLE handle;
-
     (void)state;
     assert_int_equal(section_open(&(struct shared){name, true, SECTION_SDDL}, 4096, &s), S_OK);
-    handle = open_name(false, name);
+    HANDLE handle = open_name(false, name);
     assert_dacl(handle, SECTION_SDDL);
     CloseHandle(handle);
     section_close(s);
@@ -79,11 +74,9 @@ static void signal_has_its_descriptor(void **state)
 {
     char *name = shared_name("described-signal");
     struct signal *e;
-    HANDLE handle;
-
     (void)state;
     assert_int_equal(signal_open(&(struct shared){name, true, EVENT_SDDL}, &e), S_OK);
-    handle = open_name(true, name);
+    HANDLE handle = open_name(true, name);
     assert_dacl(handle, EVENT_SDDL);
     CloseHandle(handle);
     signal_close(e);
@@ -143,7 +136,6 @@ static void no_token_no_process(void **state)
 {
     const struct account other = {.name = "domain\\other"};
     struct process *p;
-
     (void)state;
     assert_int_equal(process_start(&(struct program){.path = child_program, .account = &other}, &p),
                      PLA_E_CREDENTIALS_REQUIRED);
@@ -160,7 +152,6 @@ int main(int argc, char **argv)
 #endif
         cmocka_unit_test(no_token_no_process),
     };
-
     child_program = argv[0];
     if (argc > 1)
         return 42;

@@ -7,7 +7,6 @@
 static void expect_split(const char *name, const char *connection, const char *log_set, const char *shown)
 {
     struct sql_source s;
-
     assert_int_equal(sql_source_parse(name, &s), S_OK);
     assert_string_equal(s.connection, connection);
     assert_string_equal(s.log_set, log_set);
@@ -44,7 +43,6 @@ static void passwords_are_not_shown(void **state)
 static void expect_refused(const char *name, const char *why)
 {
     struct sql_source s;
-
     assert_int_equal(sql_source_parse(name, &s), E_INVALIDARG);
     assert_null(s.connection);
     assert_null(s.log_set);
@@ -55,7 +53,6 @@ static void expect_refused(const char *name, const char *why)
 static void other_forms_are_refused_with_the_reason(void **state)
 {
     char longest[4 + 2 + 1026] = "SQL:p!";
-
     (void)state;
     expect_refused("", "'' is not of the form");
     expect_refused("C:\\log.csv", "is not of the form");

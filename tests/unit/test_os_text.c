@@ -11,7 +11,6 @@ WCHAR NTAPI RtlUpcaseUnicodeChar(WCHAR);
 static void assert_from_utf16(const WCHAR *units, size_t count, const char *expected)
 {
     char *text;
-
     assert_int_equal(text_from_utf16(units, count, false, &text), S_OK);
     assert_string_equal(text, expected);
     memory_free(text);
@@ -25,7 +24,6 @@ static void utf16_round_trip(void **state)
     static const WCHAR ends[] = {0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0xD800, 0xDC00, 0xDBFF, 0xDFFF};
     WCHAR *back;
     size_t count;
-
     (void)state;
     assert_from_utf16(units, 6, text);
     assert_int_equal(text_to_utf16(text, &back, &count), S_OK);
@@ -98,8 +96,6 @@ static void utf8_malformed(void **state)
 /* Counter and set names match whatever their case, in the scripts that Windows users write them in. */
 static void compare_without_case(void **state)
 {
-    char *fold;
-
     (void)state;
     assert_true(text_equal_nocase("Processor", "pROCESSOR"));
     assert_true(
@@ -125,7 +121,7 @@ static void compare_without_case(void **state)
     assert_true(text_compare_nocase("ab", "a") > 0);
     assert_true(text_compare_nocase("a_", "AB") > 0); /* '_' stands behind the capitals */
     assert_int_equal(text_compare_nocase(NULL, ""), 0);
-    fold = text_fold("\xC3\xBCx\xE2\x82\xAC");
+    char *fold = text_fold("\xC3\xBCx\xE2\x82\xAC");
     assert_string_equal(fold, "\xC3\x9CX\xE2\x82\xAC");
     memory_free(fold);
 }
@@ -135,13 +131,11 @@ static void fold_agrees_with_the_system(void **state)
 {
     static const unsigned ranges[][2] = {{0x20, 0x17F}, {0x386, 0x3CE}, {0x400, 0x52F}};
     unsigned letters = 0;
-
     (void)state;
     for (size_t r = 0; r < 3; r++) {
         for (unsigned c = ranges[r][0]; c <= ranges[r][1]; c++) {
             WCHAR unit = (WCHAR)c, *folded;
             char *text, *fold, *again;
-
             assert_int_equal(text_from_utf16(&unit, 1, false, &text), S_OK);
             fold = text_fold(text);
             again = text_fold(fold);
@@ -273,14 +267,12 @@ static void guids(void **state)
 static void buffer(void **state)
 {
     struct text_buffer b = {0};
-    char *text;
-
     (void)state;
     text_buffer_add(&b, "a");
     text_buffer_add(&b, NULL);
     text_buffer_format(&b, "%d-%s", 42, "\xE2\x82\xAC");
     text_buffer_add_n(&b, "xyz", 2);
-    text = text_buffer_take(&b);
+    char *text = text_buffer_take(&b);
     assert_string_equal(text, "a42-\xE2\x82\xACxy");
     assert_null(b.text);
     memory_free(text);
@@ -299,11 +291,9 @@ static void buffer(void **state)
 static void lists(void **state)
 {
     struct texts a = {0}, b = {0};
-
     (void)state;
     for (int i = 0; i < 20; i++) {
         char *text = text_format("%d", i);
-
         assert_int_equal(texts_add(&a, text), S_OK);
         memory_free(text);
     }
@@ -337,7 +327,6 @@ static void lists_from_rows(void **state)
 {
     static const char row[] = "one\0\0three";
     struct texts t = {0};
-
     (void)state;
     assert_int_equal(texts_from_row(&t, row, sizeof(row), 3), S_OK);
     assert_int_equal(t.count, 3);
@@ -386,6 +375,5 @@ int main(void)
         cmocka_unit_test(lists_from_rows),
         cmocka_unit_test(texts_are_cut_between_characters),
     };
-
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,6 @@ static void assert_split(const char *full, const char *expected_space, const cha
 {
     const char *space;
     char *name;
-
     assert_int_equal(store_split_name(full, &space, &name), S_OK);
     assert_string_equal(space, expected_space);
     assert_string_equal(name, expected_name);
@@ -19,7 +18,6 @@ static void assert_refused(const char *full, HRESULT expected, const char *shown
 {
     const char *space = "";
     char *name = (char *)1;
-
     if (store_split_name(full, &space, &name) != expected)
         fail_msg("\"%s\"", full);
     assert_null(space);
@@ -44,7 +42,6 @@ static void split_refuses(void **state)
 {
     static const char bad[] = "/:*?\"<>|\n\t\x1F\x7F";
     char name[8] = "a?b";
-
     (void)state;
     for (const char *c = bad; *c; c++) {
         name[1] = *c;
@@ -63,7 +60,6 @@ static void split_refuses(void **state)
 static void assert_file(const char *name, const char *expected)
 {
     char *file = store_file_name(name);
-
     assert_string_equal(file, expected);
     memory_free(file);
 }
@@ -106,7 +102,6 @@ static void file_names_are_reversible(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         char *file = store_file_name(names[i]), *name = store_name_of_file(file);
-
         assert_true(text_equal_nocase(name, names[i]));
         memory_free(name);
         memory_free(file);
@@ -124,19 +119,18 @@ static void file_names_are_reversible(void **state)
 /* Long names keep apart from one another and fit every file system. */
 static void long_names(void **state)
 {
-    char a[1001], b[1001], *file, *other, *upper;
-
+    char a[1001], b[1001];
     (void)state;
     memset(a, 'n', 1000);
     a[1000] = 0;
     memcpy(b, a, 1001);
     b[999] = 'o';
-    file = store_file_name(a);
-    other = store_file_name(b);
+    char *file = store_file_name(a);
+    char *other = store_file_name(b);
     assert_string_not_equal(file, other);
     assert_in_range(strlen(file), 100, 120);
     memory_free(other);
-    upper = text_fold(a);
+    char *upper = text_fold(a);
     other = store_file_name(upper);
     assert_string_equal(file, other);
     memory_free(upper);
@@ -149,7 +143,6 @@ static void long_names(void **state)
 static void keys(void **state)
 {
     char key[17], other[17];
-
     (void)state;
     scratch_environment("OPENPLA_DATA", "key-a");
     assert_int_equal(store_key("Service", "Disk", key), S_OK);
@@ -174,7 +167,6 @@ static void out_of_memory(void **state)
         const char *space;
         char *name, *file;
         HRESULT hr;
-
         memory_fail_at(n);
         hr = store_split_name("System\\a.", &space, &name);
         file = SUCCEEDED(hr) ? store_file_name(name) : NULL;
@@ -197,6 +189,5 @@ int main(void)
         cmocka_unit_test(long_names),    cmocka_unit_test(keys),
         cmocka_unit_test(out_of_memory),
     };
-
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,13 +25,11 @@ static bool is_whole(const char *xml, size_t size)
 static int role_commit(const char *letter, int commits)
 {
     static char xml[XML_BYTES + 1];
-
     for (int i = 0; i < commits; i++) {
         struct run_record record = {0};
         char *stored;
         size_t size;
         HRESULT hr;
-
         fill(xml, letter[0]);
         hr = store_save(&caller_self, "Service", i % 2 ? "Shared" : "SHARED", STORE_CREATE_OR_MODIFY, xml, XML_BYTES,
                         NULL, NULL);
@@ -62,14 +60,12 @@ static void concurrent_writers(void **state)
     struct process *a = child_start("commit", "a", "200"), *b = child_start("commit", "b", "200");
     uint32_t code_a = 99, code_b = 99;
     unsigned seen = 0;
-
     (void)state;
     while (process_wait(a, 5, &code_a) == S_FALSE || process_wait(b, 5, &code_b) == S_FALSE) {
         struct texts names = {0};
         char *stored;
         size_t size;
         HRESULT hr = store_load(&caller_self, "Service", "shared", &stored, &size);
-
         if (hr == PLA_E_DCS_NOT_FOUND)
             continue; /* before the first commit */
         assert_int_equal(hr, S_OK);
@@ -96,12 +92,10 @@ static int role_create(const char *letter)
 {
     static char xml[XML_BYTES + 1];
     int made = 0;
-
     fill(xml, letter[0]);
     for (int i = 0; i < 50; i++) {
         char *name = text_format("New %d", i);
         HRESULT hr = store_save(&caller_self, "Service", name, STORE_CREATE, xml, XML_BYTES, NULL, NULL);
-
         memory_free(name);
         if (SUCCEEDED(hr))
             made++;
@@ -116,7 +110,6 @@ static void concurrent_creators(void **state)
     struct process *a = child_start("create", "a", ""), *b = child_start("create", "b", "");
     uint32_t code_a = 200, code_b = 200;
     struct texts names = {0};
-
     (void)state;
     assert_int_equal(process_wait(a, 60000, &code_a), S_OK);
     assert_int_equal(process_wait(b, 60000, &code_b), S_OK);
@@ -134,7 +127,6 @@ static void concurrent_creators(void **state)
 static void killed_writer(void **state)
 {
     static char xml[XML_BYTES + 1];
-
     (void)state;
     fill(xml, 'a');
     assert_int_equal(store_save(&caller_self, "Service", "shared", STORE_CREATE, xml, XML_BYTES, NULL, NULL), S_OK);
@@ -145,7 +137,6 @@ static void killed_writer(void **state)
         char *stored;
         size_t size;
         bool up;
-
         snprintf(token, sizeof(token), "b-%u-%u-%llx", (unsigned)process_own_id(), round,
                  (unsigned long long)clock_utc());
         p = child_start("commit", token, "1000000");
@@ -192,7 +183,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(concurrent_creators),
         cmocka_unit_test(killed_writer),
     };
-
     child_program = argv[0];
     if (argc == 4 && !strcmp(argv[1], "commit"))
         return role_commit(argv[2], atoi(argv[3]));

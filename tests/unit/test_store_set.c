@@ -15,7 +15,6 @@ static void save(const char *name, enum store_mode mode, const char *xml, HRESUL
     size_t size;
     bool there = SUCCEEDED(store_load(&caller_self, "Service", name, &before, &size)), created = there;
     HRESULT hr = store_save(&caller_self, "Service", name, mode, xml, strlen(xml), NULL, &created);
-
     memory_free(before);
     if (SUCCEEDED(hr) && created == there)
         fail_msg("\"%s\": it was %sthere", name, there ? "" : "not ");
@@ -28,7 +27,6 @@ static void assert_stored(const char *name, const char *expected)
 {
     char *xml;
     size_t size;
-
     assert_int_equal(store_load(&caller_self, "Service", name, &xml, &size), S_OK);
     assert_int_equal(size, strlen(expected));
     assert_string_equal(xml, expected);
@@ -40,14 +38,12 @@ static void assert_listed(const char *space, const char *expected)
 {
     struct texts names = {0};
     struct text_buffer b = {0};
-    char *joined;
-
     assert_int_equal(store_list(&caller_self, space, &names), S_OK);
     for (size_t i = 0; i < names.count; i++) {
         text_buffer_add(&b, i ? "|" : "");
         text_buffer_add(&b, names.items[i]);
     }
-    joined = text_buffer_take(&b);
+    char *joined = text_buffer_take(&b);
     assert_string_equal(joined, expected);
     memory_free(joined);
     texts_free(&names);
@@ -59,7 +55,6 @@ static void empty_store(void **state)
     char *xml;
     size_t size;
     struct run_record record;
-
     (void)state;
     assert_listed("Service", "");
     assert_int_equal(store_load(&caller_self, "Service", "a", &xml, &size), PLA_E_DCS_NOT_FOUND);
@@ -150,7 +145,6 @@ static void unusual_names(void **state)
     assert_int_equal(listed.count, sizeof(names) / sizeof(*names) + 2);
     for (size_t i = 0; i < listed.count; i++) {
         bool known = strlen(listed.items[i]) > 500;
-
         for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
             known |= !strcmp(names[n], listed.items[i]);
         assert_true(known);
@@ -175,11 +169,10 @@ static void case_of_names(void **state)
 static void files_put_there_by_hand(void **state)
 {
     char *place = path_join(folder, "sets/Service"), *mine = path_join(place, "mine.xml");
-    char *copy = path_join(place, "copy%2E.xml"), *other = path_join(place, "notes.txt"), *text;
-
+    char *copy = path_join(place, "copy%2E.xml"), *other = path_join(place, "notes.txt");
     (void)state;
     save("Mine", STORE_CREATE, XML_A, S_OK);
-    text = scratch_read(mine);
+    char *text = scratch_read(mine);
     assert_int_equal(file_store(copy, text, strlen(text)), S_OK);
     assert_int_equal(file_store(other, "x", 1), S_OK);
     assert_listed("Service", "copy.|Mine");
@@ -208,7 +201,6 @@ static void run_records(void **state)
     struct run_record record = {.known = true, .serial_number = 4294967295u, .last_result = PLA_E_NO_MIN_DISK}, back;
     char location[] = "C:\\PerfLogs\\Admin\\100% \xC3\xBC\n\r\\x";
     char message[] = "\tdropped: \\Processor(_Total)\\% Idle Time\n2 lost ";
-
     (void)state;
     record.latest_location = location;
     record.last_message = message;
@@ -272,7 +264,6 @@ static void run_records_are_updated(void **state)
     struct run_record back;
     uint32_t by = 3;
     HRESULT nothing = S_FALSE, fails = E_OUTOFMEMORY;
-
     (void)state;
     assert_int_equal(store_update_run("Service", "Updated", &(struct run_change){count_on, &by}), S_OK);
     assert_int_equal(store_update_run("Service", "updated", &(struct run_change){count_on, &by}), S_OK);
@@ -317,7 +308,6 @@ static void run_record_files(void **state)
     assert_int_equal(folder_create(place), S_OK);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         HRESULT hr;
-
         assert_int_equal(file_store(path, cases[i].text, strlen(cases[i].text)), S_OK);
         hr = store_load_run("Service", "damaged", &record);
         if (hr != (cases[i].ok ? S_OK : invalid))
@@ -350,7 +340,6 @@ static void delete_leaves_nothing(void **state)
     struct run_record record = {.serial_number = 1};
     struct texts files = {0};
     struct file_lock *lock;
-
     (void)state;
     save("Gone", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(save_run("Service", "Gone", &record), S_OK);
@@ -381,7 +370,6 @@ static void failed_save_leaves_the_old_set(void **state)
     char *place = path_join(folder, "sets/Service"), *path = path_join(place, "blocked.xml");
     char *inside = path_join(path, "x");
     struct texts names = {0};
-
     (void)state;
     assert_int_equal(folder_create(inside), S_OK); /* a folder where the file belongs */
     assert_true(FAILED(store_save(&caller_self, "Service", "Blocked", STORE_CREATE, XML_A, 5, NULL, NULL)));
@@ -409,7 +397,6 @@ static HRESULT step_load(void)
     char *xml;
     size_t size;
     HRESULT hr = store_load(&caller_self, "Service", "Memory", &xml, &size);
-
     memory_free(xml);
     return hr;
 }
@@ -418,7 +405,6 @@ static HRESULT step_list(void)
 {
     struct texts names = {0};
     HRESULT hr = store_list(&caller_self, "Service", &names);
-
     if (SUCCEEDED(hr) && (names.count != 2 || strcmp(names.items[0], "Memory") != 0))
         hr = E_UNEXPECTED;
     texts_free(&names);
@@ -430,7 +416,6 @@ static HRESULT step_save_run(void)
     static char location[] = "C:\\x%";
     static char *files[] = {location, location};
     struct run_record record = {.serial_number = 3, .latest_location = location};
-
     record.latest_files.items = files;
     record.latest_files.count = 2;
     return save_run("Service", "Memory", &record);
@@ -440,7 +425,6 @@ static HRESULT step_load_run(void)
 {
     struct run_record record;
     HRESULT hr = store_load_run("Service", "Memory", &record);
-
     if (SUCCEEDED(hr) && (!record.known || record.serial_number != 3 || record.latest_files.count != 2))
         hr = E_UNEXPECTED;
     run_record_free(&record);
@@ -452,7 +436,6 @@ static HRESULT step_key(void)
     char key[17];
     char *path = store_run_lock_path("Service", "Memory");
     HRESULT hr = path ? store_key("Service", "Memory", key) : E_OUTOFMEMORY;
-
     memory_free(path);
     return hr;
 }
@@ -469,7 +452,6 @@ static HRESULT fail_each(step_function *step, void (*check)(HRESULT))
     for (uint64_t n = 1;; n++) {
         HRESULT hr;
         bool failed;
-
         memory_fail_at(n);
         hr = step();
         failed = memory_count() >= n;
@@ -494,7 +476,6 @@ static void check_saved(HRESULT hr)
 static void check_still_there(HRESULT hr)
 {
     struct run_record record;
-
     if (SUCCEEDED(hr)) { /* made anew for the next turn */
         save("Memory", STORE_CREATE, XML_A, S_OK);
         assert_int_equal(step_save_run(), S_OK);
@@ -509,7 +490,6 @@ static void check_still_there(HRESULT hr)
 static HRESULT step_create(void)
 {
     HRESULT hr = store_save(&caller_self, "Service", "memory", STORE_CREATE, XML_B, strlen(XML_B), NULL, NULL);
-
     return hr == PLA_E_DCS_ALREADY_EXISTS ? S_OK : SUCCEEDED(hr) ? E_UNEXPECTED : hr;
 }
 
@@ -567,6 +547,5 @@ int main(void)
         cmocka_unit_test(failed_save_leaves_the_old_set),
         cmocka_unit_test(out_of_memory),
     };
-
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

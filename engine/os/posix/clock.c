@@ -11,7 +11,6 @@
 static int64_t clock_100ns(clockid_t id)
 {
     struct timespec t;
-
     clock_gettime(id, &t);
     return (int64_t)t.tv_sec * 10000000 + t.tv_nsec / 100;
 }
@@ -46,9 +45,7 @@ int clock_bias_minutes(int64_t utc)
 {
     int64_t seconds = utc - EPOCH_1970;
     struct tm local;
-    time_t t;
-
-    t = (time_t)(seconds / 10000000 - (seconds % 10000000 < 0));
+    time_t t = (time_t)(seconds / 10000000 - (seconds % 10000000 < 0));
     tzset(); /* localtime_r need not */
     return localtime_r(&t, &local) ? (int)(-local.tm_gmtoff / 60) : 0;
 }

@@ -25,7 +25,6 @@ struct file {
 static int claim(int fd, bool cut)
 {
     int error = posix_flock(fd, LOCK_EX);
-
     return !error && cut && ftruncate(fd, 0) ? errno : error;
 }
 
@@ -41,7 +40,6 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
     struct file *f = memory_alloc(sizeof(*f) + length + 1);
     struct stat st = {0};
     int error = 0;
-
     *out = NULL;
     if (!f)
         return E_OUTOFMEMORY;
@@ -71,7 +69,6 @@ HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_m
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
     unsigned wait_us = 200;
     HRESULT hr;
-
     while ((hr = file_open(path, mode, out)) == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) &&
            clock_monotonic_ms() < limit) {
         usleep(wait_us);
@@ -84,13 +81,11 @@ HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_m
 HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size)
 {
     size_t done = 0;
-
     if (offset > INT64_MAX - (uint64_t)size)
         return posix_failed(EFBIG, f->path);
     while (done < size) {
         ssize_t n = pwrite(f->fd, (const char *)data + done, size - done, (off_t)(offset + done));
         int error = n < 0 ? errno : ENOSPC;
-
         if (n > 0) {
             done += (size_t)n;
         } else if (error != EINTR) {
@@ -115,7 +110,6 @@ HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, s
     *got = 0;
     while (*got < size && offset + *got <= INT64_MAX) {
         ssize_t n = pread(f->fd, (char *)data + *got, size - *got, (off_t)(offset + *got));
-
         if (!n)
             break;
         if (n > 0)
@@ -129,7 +123,6 @@ HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, s
 HRESULT file_size(struct file *f, uint64_t *size)
 {
     struct stat st;
-
     if (fstat(f->fd, &st))
         return posix_failed(errno, f->path);
     *size = (uint64_t)st.st_size;
@@ -163,7 +156,6 @@ void file_close(struct file *f)
 static void flush_folder(const char *folder)
 {
     int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
     if (fd < 0)
         return;
     fsync(fd);
@@ -175,8 +167,6 @@ HRESULT file_store(const char *path, const void *data, size_t size)
     char *folder = path_folder(path), *temporary = NULL;
     char name[64];
     struct file *f;
-    HRESULT hr;
-
     /* A name of its own length: one made of path's own could be longer than a name may be. */
     snprintf(name, sizeof(name), "~%ld-%ld.tmp", (long)getpid(), (long)syscall(SYS_gettid));
     if (folder)
@@ -185,7 +175,7 @@ HRESULT file_store(const char *path, const void *data, size_t size)
         memory_free(folder);
         return E_OUTOFMEMORY;
     }
-    hr = file_open(temporary, FILE_REPLACE, &f);
+    HRESULT hr = file_open(temporary, FILE_REPLACE, &f);
     if (SUCCEEDED(hr)) {
         hr = file_write(f, data, size);
         if (SUCCEEDED(hr))
@@ -216,11 +206,10 @@ struct file_lock {
 static int lock_once(const char *path, int *out)
 {
     struct stat ours, now;
-    int error, fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
-
+    int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0)
         return errno;
-    error = posix_flock(fd, LOCK_EX);
+    int error = posix_flock(fd, LOCK_EX);
     if (!error && (fstat(fd, &ours) || stat(path, &now) || ours.st_ino != now.st_ino || ours.st_dev != now.st_dev))
         error = EAGAIN;
     if (error)
@@ -236,7 +225,6 @@ HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock *
     struct file_lock *lock = memory_alloc(sizeof(*lock));
     unsigned wait_us = 200;
     int error;
-
     *out = NULL;
     if (!lock)
         return E_OUTOFMEMORY;

@@ -15,7 +15,6 @@
 HRESULT file_find(const char *path)
 {
     struct stat st;
-
     if (!stat(path, &st))
         return S_OK;
     return errno == ENOENT || errno == ENOTDIR ? S_FALSE : posix_failed(errno, path);
@@ -24,34 +23,29 @@ HRESULT file_find(const char *path)
 bool file_exists(const char *path)
 {
     struct stat st;
-
     return !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
 bool folder_exists(const char *path)
 {
     struct stat st;
-
     return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
 HRESULT folder_create(const char *path)
 {
     size_t length = strlen(path);
-    char *part;
-    int error;
     HRESULT hr = S_OK;
-
     if (folder_exists(path))
         return S_OK;
-    part = text_copy(path);
+    char *part = text_copy(path);
     if (!part)
         return E_OUTOFMEMORY;
     for (size_t i = 1; i <= length && SUCCEEDED(hr); i++) {
         if (part[i] && part[i] != '/')
             continue;
         part[i] = 0;
-        error = mkdir(part, 0777) ? errno : 0;
+        int error = mkdir(part, 0777) ? errno : 0;
         if (error && !folder_exists(part))
             hr = error == EEXIST || error == ENOTDIR
                      ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\": a file is in the way", part)
@@ -76,7 +70,6 @@ static int by_bytes(const void *a, const void *b)
 static bool is_folder(DIR *directory, const struct dirent *entry)
 {
     struct stat st;
-
     if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK)
         return entry->d_type == DT_DIR;
     return !fstatat(dirfd(directory), entry->d_name, &st, 0) && S_ISDIR(st.st_mode);
@@ -88,7 +81,6 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
     struct dirent *entry;
     HRESULT hr = S_OK;
     DIR *directory = opendir(path);
-
     if (!directory)
         return errno == ENOENT ? error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "\"%s\": folder not found", path)
                                : posix_failed(errno, path);
@@ -113,7 +105,6 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes)
 {
     struct statvfs st;
-
     if (statvfs(path, &st))
         return posix_failed(errno, path);
     *bytes = (uint64_t)st.f_bavail * st.f_frsize;

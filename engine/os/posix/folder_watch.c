@@ -24,7 +24,6 @@ HRESULT folder_watch_open(const char *path, struct folder_watch **out)
 {
     struct folder_watch *w = memory_zero(1, sizeof(*w));
     HRESULT hr = S_OK;
-
     *out = NULL;
     if (!w)
         return E_OUTOFMEMORY;
@@ -62,7 +61,6 @@ static bool take_changes(int fd)
     while ((n = read(fd, room, sizeof(room))) > 0) {
         for (char *at = room; at < room + n;) {
             const struct inotify_event *e = (const struct inotify_event *)(const void *)at;
-
             there = there && !(e->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT));
             at += sizeof(*e) + e->len;
         }
@@ -73,11 +71,10 @@ static bool take_changes(int fd)
 HRESULT folder_watch_wait(struct folder_watch *w, uint32_t timeout_ms)
 {
     struct pollfd both[2] = {{.fd = w->inotify, .events = POLLIN}, {.fd = w->wake, .events = POLLIN}};
-    uint64_t limit = clock_monotonic_ms() + timeout_ms, now, woken;
+    uint64_t limit = clock_monotonic_ms() + timeout_ms, woken;
     int n;
-
     do {
-        now = clock_monotonic_ms();
+        uint64_t now = clock_monotonic_ms();
         n = poll(both, 2, now >= limit ? 0 : limit - now > INT32_MAX ? INT32_MAX : (int)(limit - now));
     } while ((n < 0 && errno == EINTR) || (!n && clock_monotonic_ms() < limit));
     if (n < 0)
@@ -94,7 +91,6 @@ HRESULT folder_watch_wait(struct folder_watch *w, uint32_t timeout_ms)
 void folder_watch_wake(struct folder_watch *w)
 {
     uint64_t one = 1;
-
     while (write(w->wake, &one, sizeof(one)) < 0 && errno == EINTR)
         ; /* EAGAIN: it is set already */
 }

@@ -27,10 +27,8 @@ bool host_is_wine(void)
 char *host_computer_name(void)
 {
     char name[256] = "";
-    size_t n;
-
     gethostname(name, sizeof(name) - 1);
-    n = strcspn(name, ".");
+    size_t n = strcspn(name, ".");
     if (n > NETBIOS_NAME_MAX)
         n = NETBIOS_NAME_MAX;
     name[n] = 0;
@@ -40,7 +38,6 @@ char *host_computer_name(void)
 HRESULT environment_get(const char *name, char **value)
 {
     const char *set = getenv(name);
-
     *value = NULL;
     if (!set || !*set)
         return S_FALSE;
@@ -52,7 +49,6 @@ HRESULT environment_get(const char *name, char **value)
 static char *absolute(const char *path)
 {
     char here[4096];
-
     if (path[0] == '/' || !getcwd(here, sizeof(here)))
         return text_copy(path);
     return path_join(here, path);
@@ -61,7 +57,6 @@ static char *absolute(const char *path)
 char *host_data_folder(void)
 {
     const char *set = getenv("OPENPLA_DATA"), *home = getenv("HOME");
-
     if (set && *set)
         return absolute(set);
     return path_join(home && *home ? home : "/tmp", ".openpla");
@@ -71,7 +66,6 @@ char *host_module_folder(void)
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
     path[n > 0 ? n : 0] = 0;
     return path_folder(path);
 }
@@ -81,7 +75,6 @@ char *host_user_name(void)
     char space[4096], number[16];
     struct passwd entry, *found = NULL;
     char *computer = host_computer_name(), *name = NULL;
-
     snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
     if (getpwuid_r(geteuid(), &entry, space, sizeof(space), &found))
         found = NULL; /* the number will do */

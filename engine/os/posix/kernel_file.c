@@ -24,15 +24,13 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out)
 {
     size_t length = strlen(path);
     struct kernel_file *f = memory_zero(1, sizeof(*f) + length + 1);
-    int error;
-
     *out = NULL;
     if (!f)
         return E_OUTOFMEMORY;
     memcpy(f->path, path, length + 1);
     f->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (f->fd < 0) {
-        error = errno;
+        int error = errno;
         memory_free(f);
         return posix_failed(error, path);
     }
@@ -43,11 +41,9 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out)
 static HRESULT read_all(struct kernel_file *f, bool piece, const char **text, size_t *size)
 {
     size_t length = 0;
-
     for (;;) {
         void *grown = f->text;
         ssize_t n;
-
         if (f->capacity < length + 512 && !memory_grow(&grown, &f->capacity, length + 2048, 1))
             return E_OUTOFMEMORY;
         f->text = grown;
@@ -89,7 +85,6 @@ void kernel_file_close(struct kernel_file *f)
 size_t kernel_file_share(void)
 {
     struct rlimit limit;
-
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < 128)
         return 64;
     return limit.rlim_cur < 40000 ? (size_t)limit.rlim_cur / 2 : 20000;
@@ -100,7 +95,6 @@ HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const c
     DIR *directory = opendir(path);
     struct dirent *entry;
     HRESULT hr = S_OK;
-
     if (!directory)
         return posix_failed(errno, path);
     while (SUCCEEDED(hr) && (entry = readdir(directory)))
@@ -112,7 +106,6 @@ HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const c
 HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)
 {
     struct statvfs s;
-
     if (statvfs(path, &s))
         return posix_failed(errno, path);
     *size = (uint64_t)s.f_blocks * s.f_frsize;

@@ -11,7 +11,6 @@
 HRESULT odbc_library_load(struct odbc_api *out)
 {
     void *module = dlopen(LIBRARY, RTLD_NOW);
-
     if (!module)
         return error_set(HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND), "unixODBC: %s", dlerror());
 #define FILL_ENTRY(name, parameters)                                                                                   \

@@ -50,7 +50,6 @@ HRESULT posix_result(int error)
 HRESULT posix_report(int error, const char *what)
 {
     HRESULT hr = posix_result(error);
-
     return error_set(hr, "\"%s\": %s (errno %d)", what, error_standard_text(hr), error);
 }
 

@@ -13,7 +13,6 @@ HRESULT posix_report(int error, const char *what);
 static inline HRESULT posix_failed(int error, const char *what)
 {
     HRESULT hr = posix_report(error, what);
-
     return FAILED(hr) ? hr : E_FAIL;
 }
 /* flock without waiting, again when a signal comes; 0 or errno. */

@@ -31,8 +31,6 @@ static int spawn(const char *program, char **arguments, pid_t *id)
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, all;
-    int error;
-
     if (posix_spawn_file_actions_init(&actions))
         return ENOMEM;
     if (posix_spawnattr_init(&attributes)) {
@@ -41,7 +39,7 @@ static int spawn(const char *program, char **arguments, pid_t *id)
     }
     sigemptyset(&none);
     sigfillset(&all);
-    error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    int error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     if (!error)
         error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     if (!error)
@@ -65,16 +63,12 @@ static int spawn(const char *program, char **arguments, pid_t *id)
 HRESULT process_start(const struct program *program, struct process **out)
 {
     size_t count = program->argument_count;
-    struct process *p;
-    char **list;
-    int error;
-
     *out = NULL;
     if (program->account)
         return error_set(PLA_E_CREDENTIALS_REQUIRED, "\"%s\": cannot run as '%s', this host starts processes as itself",
                          program->path, program->account->name);
-    p = memory_zero(1, sizeof(*p));
-    list = memory_zero(count + 2, sizeof(char *));
+    struct process *p = memory_zero(1, sizeof(*p));
+    char **list = memory_zero(count + 2, sizeof(char *));
     if (!p || !list) {
         memory_free(p);
         memory_free(list);
@@ -84,7 +78,7 @@ HRESULT process_start(const struct program *program, struct process **out)
     memcpy(list, &program->path, sizeof(program->path));
     if (count)
         memcpy(list + 1, program->arguments, count * sizeof(*program->arguments));
-    error = spawn(program->path, list, &p->id);
+    int error = spawn(program->path, list, &p->id);
     memory_free(list);
     if (error) {
         memory_free(p);
@@ -102,7 +96,6 @@ uint32_t process_id(const struct process *p)
 static bool reap(struct process *p)
 {
     int status;
-
     if (!p->ended && waitpid(p->id, &status, WNOHANG) == p->id) {
         p->ended = true;
         p->exit_code = WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) : 128u + (uint32_t)WTERMSIG(status);
@@ -113,14 +106,11 @@ static bool reap(struct process *p)
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code)
 {
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
-    int fd;
-
     if (!reap(p) && timeout_ms) {
-        fd = (int)syscall(SYS_pidfd_open, p->id, 0);
+        int fd = (int)syscall(SYS_pidfd_open, p->id, 0);
         for (uint64_t now; !reap(p) && (now = clock_monotonic_ms()) < limit;) {
             uint64_t rest = limit - now;
             struct pollfd wait = {.fd = fd, .events = POLLIN};
-
             if (fd < 0 && rest > 2)
                 rest = 2; /* no such call in an old kernel */
             poll(&wait, fd < 0 ? 0 : 1, rest > 60000 ? 60000 : (int)rest);
@@ -151,21 +141,18 @@ uint32_t process_own_id(void)
 /* State letter and start time (field 22, ticks since boot) of /proc/<id>/stat. */
 static bool read_stat(uint32_t id, char *status, uint64_t *start)
 {
-    char path[32], text[1024], *after;
+    char path[32], text[1024];
     unsigned long long ticks;
-    ssize_t n;
-    int fd;
-
     snprintf(path, sizeof(path), "/proc/%u/stat", (unsigned)id);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    n = read(fd, text, sizeof(text) - 1);
+    ssize_t n = read(fd, text, sizeof(text) - 1);
     close(fd);
     if (n <= 0)
         return false;
     text[n] = 0;
-    after = strrchr(text, ')'); /* the name before it may hold anything */
+    char *after = strrchr(text, ')'); /* the name before it may hold anything */
     if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
                          status, &ticks) != 2)
         return false;
@@ -177,7 +164,6 @@ uint64_t process_start_time(uint32_t id)
 {
     uint64_t start;
     char status;
-
     return read_stat(id, &status, &start) ? start : 0;
 }
 
@@ -185,7 +171,6 @@ bool process_alive(uint32_t id, uint64_t start_time)
 {
     uint64_t start;
     char status;
-
     return read_stat(id, &status, &start) && start == start_time && status != 'Z' && status != 'X';
 }
 

@@ -40,7 +40,6 @@ static int open_once(const char *name, size_t size, bool create, int *out)
 {
     int fd = shm_open(name, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600), error = 0;
     struct stat st;
-
     if (fd < 0)
         return errno;
     if (!posix_flock(fd, LOCK_EX)) {
@@ -71,7 +70,6 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
     size_t length = strlen(what->name);
     struct section *s = memory_alloc(sizeof(*s) + length + 2);
     int error;
-
     *out = NULL;
     if (!s)
         return E_OUTOFMEMORY;
@@ -123,7 +121,6 @@ HRESULT signal_open(const struct shared *what, struct signal **out)
     struct signal *e = memory_alloc(sizeof(*e));
     char *own = text_format("%s.event", what->name);
     HRESULT hr = E_OUTOFMEMORY;
-
     *out = NULL;
     if (e && own)
         hr = section_open(&(struct shared){.name = own, .create = what->create}, sizeof(uint32_t), &e->section);
@@ -148,12 +145,10 @@ HRESULT signal_set(struct signal *e)
 HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms)
 {
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
-
     for (;;) {
         uint32_t set = 1;
         uint64_t now, rest;
         struct timespec wait;
-
         if (atomic_compare_exchange_strong(e->word, &set, 0))
             return S_OK;
         if (p && process_wait(p, 0, NULL) == S_OK)

@@ -28,7 +28,6 @@ struct wakeup {
 static struct timespec after(uint32_t ms)
 {
     struct timespec t;
-
     clock_gettime(CLOCK_MONOTONIC, &t);
     t.tv_sec += ms / 1000;
     t.tv_nsec += (long)(ms % 1000) * 1000000;
@@ -42,7 +41,6 @@ static struct timespec after(uint32_t ms)
 static void *run(void *user)
 {
     struct body body = *(struct body *)user;
-
     memory_free(user);
     body.call(body.user);
     return NULL;
@@ -52,8 +50,6 @@ HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out)
 {
     struct thread *t = memory_zero(1, sizeof *t);
     struct body *b = memory_alloc(sizeof *b);
-    int error;
-
     *out = NULL;
     if (!t || !b) {
         memory_free(t);
@@ -61,7 +57,7 @@ HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out)
         return E_OUTOFMEMORY;
     }
     *b = (struct body){body, user};
-    error = pthread_create(&t->id, NULL, run, b);
+    int error = pthread_create(&t->id, NULL, run, b);
     if (error) {
         memory_free(t);
         memory_free(b);
@@ -74,7 +70,6 @@ HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out)
 bool thread_wait(struct thread *t, uint32_t timeout_ms)
 {
     struct timespec until = after(timeout_ms);
-
     if (!t->ended)
         t->ended = !pthread_clockjoin_np(t->id, NULL, CLOCK_MONOTONIC, &until);
     return t->ended;
@@ -91,7 +86,6 @@ HRESULT wakeup_create(struct wakeup **out)
 {
     struct wakeup *w = memory_zero(1, sizeof *w);
     pthread_condattr_t clock;
-
     *out = w;
     if (!w)
         return E_OUTOFMEMORY;
@@ -114,12 +108,10 @@ void wakeup_set(struct wakeup *w)
 bool wakeup_wait(struct wakeup *w, uint32_t timeout_ms)
 {
     struct timespec until = after(timeout_ms);
-    bool set;
-
     pthread_mutex_lock(&w->lock);
     while (!w->set && pthread_cond_timedwait(&w->changed, &w->lock, &until) != ETIMEDOUT)
         ;
-    set = w->set;
+    bool set = w->set;
     w->set = false;
     pthread_mutex_unlock(&w->lock);
     return set;
@@ -142,7 +134,6 @@ bool thread_condition_wait(struct thread_condition *c, struct host_lock *lock, u
     pthread_cond_t *condition = (pthread_cond_t *)(void *)c->opaque;
     pthread_mutex_t *mutex = (pthread_mutex_t *)(void *)lock->opaque;
     struct timespec until = after(timeout_ms);
-
     if (timeout_ms == UINT32_MAX)
         return pthread_cond_wait(condition, mutex) == 0;
     return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &until) == 0;

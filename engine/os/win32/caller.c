@@ -37,7 +37,6 @@ bool win32_account(HANDLE token, struct account_name *out)
 char *win32_account_text(const struct account_name *name)
 {
     char *user = NULL, *domain = NULL, *text = NULL;
-
     if (SUCCEEDED(text_from_utf16(name->user, wcslen(name->user), true, &user)) &&
         SUCCEEDED(text_from_utf16(name->domain, wcslen(name->domain), true, &domain)))
         text = text_format("%s%s%s", domain, *domain ? "\\" : "", user);
@@ -48,11 +47,10 @@ char *win32_account_text(const struct account_name *name)
 
 static HANDLE token_of(const struct caller *caller)
 {
-    HANDLE token = NULL, process;
-
+    HANDLE token = NULL;
     if (caller->token)
         return SUCCEEDED(caller->token(&token)) ? token : NULL;
-    process = caller->process ? OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, caller->process) : NULL;
+    HANDLE process = caller->process ? OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, caller->process) : NULL;
     if (process && !OpenProcessToken(process, TOKEN_QUERY, &token))
         token = NULL;
     if (process)
@@ -63,13 +61,10 @@ static HANDLE token_of(const struct caller *caller)
 char *caller_account(const struct caller *caller)
 {
     struct account_name name;
-    HANDLE token;
-    bool known;
-
     if (caller->in_process)
         return host_user_name();
-    token = token_of(caller);
-    known = token && win32_account(token, &name);
+    HANDLE token = token_of(caller);
+    bool known = token && win32_account(token, &name);
     if (token)
         CloseHandle(token);
     return known ? win32_account_text(&name) : text_copy("");

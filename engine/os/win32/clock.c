@@ -10,7 +10,6 @@
 int64_t clock_utc(void)
 {
     FILETIME now;
-
     GetSystemTimePreciseAsFileTime(&now);
     return (int64_t)((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
 }
@@ -18,7 +17,6 @@ int64_t clock_utc(void)
 int64_t clock_ticks(void)
 {
     LARGE_INTEGER now;
-
     QueryPerformanceCounter(&now);
     return now.QuadPart;
 }
@@ -26,7 +24,6 @@ int64_t clock_ticks(void)
 int64_t clock_frequency(void)
 {
     LARGE_INTEGER frequency;
-
     QueryPerformanceFrequency(&frequency);
     return frequency.QuadPart;
 }
@@ -34,7 +31,6 @@ int64_t clock_frequency(void)
 uint64_t clock_monotonic_ms(void)
 {
     int64_t ticks = clock_ticks(), frequency = clock_frequency();
-
     return (uint64_t)(ticks / frequency * 1000 + ticks % frequency * 1000 / frequency);
 }
 
@@ -53,7 +49,6 @@ static int64_t from_system_time(const SYSTEMTIME *s)
                               .minute = s->wMinute,
                               .second = s->wSecond,
                               .millisecond = s->wMilliseconds};
-
     return clock_from_calendar(&t);
 }
 
@@ -92,7 +87,6 @@ int clock_bias_minutes(int64_t utc)
                             .wSecond = (WORD)t.second};
     SYSTEMTIME local;
     TIME_ZONE_INFORMATION zone;
-
     if (t.year < 1601 || t.year > 30827 || !zone_of_year(t.year, &zone) ||
         !SystemTimeToTzSpecificLocalTime(&zone, &universal, &local))
         return 0;
@@ -103,7 +97,6 @@ char *clock_zone_name(void)
 {
     TIME_ZONE_INFORMATION zone;
     char *name;
-
     if (GetTimeZoneInformation(&zone) == TIME_ZONE_ID_INVALID)
         return text_copy("");
     zone.StandardName[31] = 0;

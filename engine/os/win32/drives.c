@@ -18,11 +18,9 @@ size_t drives_list(struct drive drives[DRIVES_MOST])
 {
     DWORD letters = GetLogicalDrives();
     size_t count = 0;
-
     for (unsigned i = 0; i < DRIVES_MOST; i++) {
         WCHAR root[4];
         UINT type;
-
         if (!(letters >> i & 1))
             continue;
         root_of((char)('A' + i), root);
@@ -37,7 +35,6 @@ HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free)
 {
     ULARGE_INTEGER available, total;
     WCHAR root[4];
-
     root_of(drive->name[0], root);
     if (!GetDiskFreeSpaceExW(root, &available, &total, NULL))
         return win32_failed(GetLastError(), drive->name);

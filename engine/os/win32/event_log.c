@@ -18,7 +18,6 @@ static HRESULT describe(const struct event_log_field *field, EVENT_DATA_DESCRIPT
 {
     size_t units = 0;
     HRESULT hr = field->text ? text_to_utf16(field->text, wide, &units) : S_OK;
-
     if (FAILED(hr))
         return hr;
     if (field->text)
@@ -37,7 +36,6 @@ HRESULT event_log_write(uint32_t id, uint8_t level, const struct event_log_field
     REGHANDLE handle = 0;
     HRESULT hr = count <= EVENT_LOG_FIELDS_MAX ? S_OK : E_INVALIDARG;
     ULONG code;
-
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         hr = describe(&fields[i], &data[i], &texts[i]);
     if (SUCCEEDED(hr)) {

@@ -22,7 +22,6 @@ struct file {
 static HRESULT seek(struct file *f, uint64_t offset)
 {
     LARGE_INTEGER to = {.QuadPart = (LONGLONG)offset};
-
     if (f->at == offset)
         return S_OK;
     if (offset > INT64_MAX)
@@ -52,7 +51,6 @@ static HRESULT open_as(const char *path, enum file_mode mode, DWORD more, struct
     WCHAR *wide;
     DWORD code;
     HRESULT hr;
-
     *out = NULL;
     if (!f)
         return E_OUTOFMEMORY;
@@ -86,7 +84,6 @@ HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_m
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
     DWORD wait = 0;
     HRESULT hr;
-
     while ((hr = file_open(path, mode, out)) == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) &&
            clock_monotonic_ms() < limit) {
         Sleep(wait);
@@ -110,12 +107,10 @@ static HRESULT write_failed(struct file *f, DWORD code)
 HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size)
 {
     HRESULT hr = seek(f, offset);
-
     for (size_t done = 0; SUCCEEDED(hr) && done < size;) {
         DWORD ask = size - done > CHUNK_MAX ? CHUNK_MAX : (DWORD)(size - done), n = 0;
         BOOL ok = WriteFile(f->handle, (const char *)data + done, ask, &n, NULL);
         DWORD code = ok ? ERROR_DISK_FULL : GetLastError();
-
         f->at += n;
         done += n;
         if (!ok || !n)
@@ -134,11 +129,9 @@ HRESULT file_write(struct file *f, const void *data, size_t size)
 HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, size_t *got)
 {
     HRESULT hr = seek(f, offset);
-
     *got = 0;
     while (SUCCEEDED(hr) && *got < size) {
         DWORD ask = size - *got > CHUNK_MAX ? CHUNK_MAX : (DWORD)(size - *got), n = 0;
-
         if (!ReadFile(f->handle, (char *)data + *got, ask, &n, NULL))
             return win32_failed(GetLastError(), f->path);
         if (!n)
@@ -152,7 +145,6 @@ HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, s
 HRESULT file_size(struct file *f, uint64_t *size)
 {
     LARGE_INTEGER now;
-
     if (!GetFileSizeEx(f->handle, &now))
         return win32_failed(GetLastError(), f->path);
     *size = (uint64_t)now.QuadPart;
@@ -162,7 +154,6 @@ HRESULT file_size(struct file *f, uint64_t *size)
 HRESULT file_set_size(struct file *f, uint64_t size)
 {
     HRESULT hr = seek(f, size);
-
     if (FAILED(hr))
         return hr;
     if (!SetEndOfFile(f->handle))
@@ -189,12 +180,10 @@ HRESULT file_rename(const char *old_path, const char *path)
     uint64_t limit = clock_monotonic_ms() + STORE_PATIENCE;
     WCHAR *from = NULL, *to = NULL;
     HRESULT hr = win32_path(old_path, &from);
-
     if (SUCCEEDED(hr))
         hr = win32_path(path, &to);
     while (SUCCEEDED(hr) && !MoveFileExW(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) {
         DWORD code = GetLastError();
-
         if ((code != ERROR_SHARING_VIOLATION && code != ERROR_ACCESS_DENIED) || clock_monotonic_ms() >= limit)
             hr = win32_failed(code, path);
         else
@@ -208,15 +197,12 @@ HRESULT file_rename(const char *old_path, const char *path)
 /* By its handle, which is far cheaper under Wine than by its name. S_FALSE: the system would not. */
 static HRESULT rename_open(struct file *f, const char *path)
 {
-    FILE_RENAME_INFO *info;
-    size_t bytes;
     WCHAR *to;
     HRESULT hr = win32_path(path, &to);
-
     if (FAILED(hr))
         return hr;
-    bytes = wcslen(to) * sizeof(WCHAR);
-    info = memory_zero(1, sizeof(*info) + bytes);
+    size_t bytes = wcslen(to) * sizeof(WCHAR);
+    FILE_RENAME_INFO *info = memory_zero(1, sizeof(*info) + bytes);
     if (info) {
         info->ReplaceIfExists = TRUE;
         info->FileNameLength = (DWORD)bytes;
@@ -236,8 +222,6 @@ HRESULT file_store(const char *path, const void *data, size_t size)
     char *folder = path_folder(path), *temporary = NULL;
     char name[64];
     struct file *f;
-    HRESULT hr;
-
     /* A name of its own length: one made of path's own could be longer than a name may be. */
     snprintf(name, sizeof(name), "~%lu-%lu.tmp", GetCurrentProcessId(), GetCurrentThreadId());
     if (folder)
@@ -246,7 +230,7 @@ HRESULT file_store(const char *path, const void *data, size_t size)
     if (!temporary)
         return E_OUTOFMEMORY;
     /* Through to the disk, as file_rename does it: the rename is one of this handle. */
-    hr = open_as(temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, &f);
+    HRESULT hr = open_as(temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, &f);
     if (SUCCEEDED(hr)) {
         hr = file_write(f, data, size);
         if (SUCCEEDED(hr))
@@ -270,7 +254,6 @@ HRESULT file_delete(const char *path)
 {
     WCHAR *wide;
     HRESULT hr = win32_path(path, &wide);
-
     if (SUCCEEDED(hr) && !DeleteFileW(wide))
         hr = win32_failed(GetLastError(), path);
     memory_free(wide);
@@ -289,7 +272,6 @@ HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock *
     DWORD code = 0, wait = 0;
     WCHAR *wide = NULL;
     HRESULT hr = lock ? win32_path(path, &wide) : E_OUTOFMEMORY;
-
     *out = NULL;
     while (SUCCEEDED(hr)) {
         lock->handle =

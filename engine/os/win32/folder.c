@@ -11,12 +11,10 @@ static HRESULT find(const char *path, DWORD *attributes)
 {
     WCHAR *wide;
     HRESULT hr = win32_path(path, &wide);
-    DWORD code;
-
     if (FAILED(hr))
         return hr;
     *attributes = GetFileAttributesW(wide);
-    code = GetLastError();
+    DWORD code = GetLastError();
     memory_free(wide);
     if (*attributes != INVALID_FILE_ATTRIBUTES)
         return S_OK;
@@ -26,21 +24,18 @@ static HRESULT find(const char *path, DWORD *attributes)
 HRESULT file_find(const char *path)
 {
     DWORD attributes;
-
     return find(path, &attributes);
 }
 
 bool file_exists(const char *path)
 {
     DWORD attributes;
-
     return find(path, &attributes) == S_OK && !(attributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
 bool folder_exists(const char *path)
 {
     DWORD attributes;
-
     return find(path, &attributes) == S_OK && (attributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
@@ -48,7 +43,6 @@ static HRESULT create_one(const char *path)
 {
     WCHAR *wide;
     HRESULT hr = win32_path(path, &wide);
-
     if (SUCCEEDED(hr) && !CreateDirectoryW(wide, NULL))
         hr = win32_failed(GetLastError(), path);
     memory_free(wide);
@@ -58,23 +52,19 @@ static HRESULT create_one(const char *path)
 HRESULT folder_create(const char *path)
 {
     size_t length = strlen(path);
-    char *parent;
-    HRESULT hr;
-
     if (folder_exists(path))
         return S_OK;
     while (length && (path[length - 1] == '\\' || path[length - 1] == '/'))
         length--;
-    parent = text_copy_n(path, length);
+    char *parent = text_copy_n(path, length);
     if (parent) {
         char *up = path_folder(parent);
-
         memory_free(parent);
         parent = up;
     }
     if (!parent)
         return E_OUTOFMEMORY;
-    hr = *parent && strlen(parent) < length ? folder_create(parent) : S_OK;
+    HRESULT hr = *parent && strlen(parent) < length ? folder_create(parent) : S_OK;
     memory_free(parent);
     if (SUCCEEDED(hr))
         hr = create_one(path);
@@ -89,7 +79,6 @@ HRESULT folder_delete(const char *path)
 {
     WCHAR *wide;
     HRESULT hr = win32_path(path, &wide);
-
     if (SUCCEEDED(hr) && !RemoveDirectoryW(wide))
         hr = win32_failed(GetLastError(), path);
     memory_free(wide);
@@ -105,11 +94,9 @@ static HRESULT add_entry(const WIN32_FIND_DATAW *entry, bool folders, struct tex
 {
     bool is_folder = (entry->dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
     char *name;
-    HRESULT hr;
-
     if (is_folder != folders || !wcscmp(entry->cFileName, L".") || !wcscmp(entry->cFileName, L".."))
         return S_OK;
-    hr = text_from_utf16(entry->cFileName, wcslen(entry->cFileName), true, &name);
+    HRESULT hr = text_from_utf16(entry->cFileName, wcslen(entry->cFileName), true, &name);
     if (SUCCEEDED(hr))
         hr = texts_add(names, name);
     memory_free(name);
@@ -121,7 +108,6 @@ static HRESULT search_pattern(const char *path, WCHAR **out)
 {
     char *pattern = path_join(*path ? path : ".", "*");
     HRESULT hr = E_OUTOFMEMORY;
-
     *out = NULL;
     if (pattern)
         hr = win32_path(pattern, out);
@@ -134,14 +120,11 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
     struct texts found = {0};
     WIN32_FIND_DATAW entry;
     WCHAR *pattern;
-    HANDLE search;
-    DWORD code;
     HRESULT hr = search_pattern(path, &pattern);
-
     if (FAILED(hr))
         return hr;
-    search = FindFirstFileExW(pattern, FindExInfoBasic, &entry, FindExSearchNameMatch, NULL, 0);
-    code = GetLastError();
+    HANDLE search = FindFirstFileExW(pattern, FindExInfoBasic, &entry, FindExSearchNameMatch, NULL, 0);
+    DWORD code = GetLastError();
     memory_free(pattern);
     if (search == INVALID_HANDLE_VALUE && code == ERROR_FILE_NOT_FOUND && folder_exists(path))
         code = ERROR_NO_MORE_FILES; /* the root of an empty disk */
@@ -172,7 +155,6 @@ HRESULT folder_free_bytes(const char *path, uint64_t *bytes)
     ULARGE_INTEGER available;
     WCHAR *wide;
     HRESULT hr = win32_path(path, &wide);
-
     if (SUCCEEDED(hr) && !GetDiskFreeSpaceExW(wide, &available, NULL, NULL))
         hr = win32_failed(GetLastError(), path);
     if (SUCCEEDED(hr))

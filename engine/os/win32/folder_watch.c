@@ -14,13 +14,11 @@ struct folder_watch {
 HRESULT folder_watch_open(const char *path, struct folder_watch **out)
 {
     struct folder_watch *w = memory_zero(1, sizeof(*w));
-    HRESULT hr;
-
     *out = NULL;
     if (!w)
         return E_OUTOFMEMORY;
     w->handles[0] = CreateEventW(NULL, FALSE, FALSE, NULL);
-    hr = w->handles[0] ? S_OK : win32_failed(GetLastError(), "watch of a folder");
+    HRESULT hr = w->handles[0] ? S_OK : win32_failed(GetLastError(), "watch of a folder");
     if (SUCCEEDED(hr)) {
         w->count = 1;
         hr = folder_watch_add(w, path);
@@ -40,7 +38,6 @@ HRESULT folder_watch_add(struct folder_watch *w, const char *path)
     HRESULT hr = w->count <= FOLDERS_WATCHED
                      ? win32_path(path, &wide)
                      : error_set(E_INVALIDARG, "%s: %d folders are watched already", path, FOLDERS_WATCHED);
-
     if (SUCCEEDED(hr))
         change = FindFirstChangeNotificationW(
             wide, FALSE, FILE_NOTIFY_CHANGE_FILE_NAME | FILE_NOTIFY_CHANGE_SIZE | FILE_NOTIFY_CHANGE_LAST_WRITE);
@@ -55,7 +52,6 @@ HRESULT folder_watch_add(struct folder_watch *w, const char *path)
 HRESULT folder_watch_wait(struct folder_watch *w, uint32_t timeout_ms)
 {
     DWORD which = WaitForMultipleObjects(w->count, w->handles, FALSE, timeout_ms);
-
     if (which == WAIT_OBJECT_0)
         return S_OK;
     if (which == WAIT_TIMEOUT)

@@ -14,7 +14,6 @@
 bool host_is_wine(void)
 {
     HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
-
     return ntdll && GetProcAddress(ntdll, "wine_get_version");
 }
 
@@ -25,7 +24,6 @@ char *host_computer_name(void)
     static WCHAR name[MAX_COMPUTERNAME_LENGTH + 1];
     static DWORD length;
     char *text, *upper;
-
     host_lock_enter(&lock);
     if (!length) {
         length = MAX_COMPUTERNAME_LENGTH + 1;
@@ -45,7 +43,6 @@ HRESULT environment_get(const char *name, char **value)
     WCHAR *wide, *set = NULL;
     DWORD room = 0, length;
     HRESULT hr = text_to_utf16(name, &wide, NULL);
-
     *value = NULL;
     if (FAILED(hr))
         return hr;
@@ -69,12 +66,11 @@ HRESULT environment_get(const char *name, char **value)
 static char *absolute(const char *path)
 {
     WCHAR *given, *full = NULL;
-    DWORD room, length = 0;
+    DWORD length = 0;
     char *text = NULL;
-
     if (FAILED(text_to_utf16(path, &given, NULL)))
         return NULL;
-    room = GetFullPathNameW(given, 0, NULL, NULL);
+    DWORD room = GetFullPathNameW(given, 0, NULL, NULL);
     if (room)
         full = memory_alloc(room * sizeof(WCHAR));
     if (full)
@@ -95,7 +91,6 @@ static HRESULT program_data(char **out)
     static WCHAR value[MAX_PATH]; /* asked for once: it stands as long as the system runs */
     DWORD size = sizeof(value);
     bool got;
-
     host_lock_enter(&lock);
     /* RRF_RT_REG_SZ takes a REG_EXPAND_SZ as well, expanded. */
     if (!value[0] && RegGetValueW(HKEY_LOCAL_MACHINE, profiles, L"ProgramData", RRF_RT_REG_SZ, NULL, value, &size))
@@ -111,7 +106,6 @@ char *host_data_folder(void)
 {
     char *set, *folder;
     HRESULT hr = environment_get("OPENPLA_DATA", &set);
-
     if (hr == S_OK) {
         folder = absolute(set);
     } else {
@@ -130,7 +124,6 @@ char *host_module_folder(void)
     WCHAR *path = NULL;
     DWORD room = MAX_PATH, length = 0;
     char *text = NULL, *folder = NULL;
-
     GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, &here,
                        &module);
     do {
@@ -153,7 +146,6 @@ char *host_user_name(void)
     static struct account_name own;
     static bool known;
     HANDLE token;
-
     host_lock_enter(&lock);
     if (!known && OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) {
         known = win32_account(token, &own);
@@ -179,7 +171,6 @@ void host_lock_enter(struct host_lock *lock)
 {
     volatile LONG *state = (volatile LONG *)(void *)lock->opaque;
     LONG waited_for = LOCK_WAITED_FOR;
-
     if (InterlockedCompareExchange(state, LOCK_HELD, LOCK_FREE) == LOCK_FREE)
         return;
     while (InterlockedExchange(state, LOCK_WAITED_FOR) != LOCK_FREE)
@@ -189,7 +180,6 @@ void host_lock_enter(struct host_lock *lock)
 void host_lock_leave(struct host_lock *lock)
 {
     volatile LONG *state = (volatile LONG *)(void *)lock->opaque;
-
     if (InterlockedExchange(state, LOCK_FREE) == LOCK_WAITED_FOR)
         WakeByAddressSingle((void *)lock->opaque);
 }

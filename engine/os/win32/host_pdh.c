@@ -17,7 +17,6 @@ static HRESULT load_module(const char *path, HMODULE *module)
 {
     WCHAR *wide;
     HRESULT hr = text_to_utf16(path, &wide, NULL);
-
     if (FAILED(hr))
         return hr;
     *module = LoadLibraryExW(wide, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
@@ -32,13 +31,11 @@ static char *module_path(void)
 {
     WCHAR system[MAX_PATH];
     char *folder, *path;
-    UINT n;
-
     if (host_is_wine()) {
         folder = host_module_folder();
         path = folder ? path_join(folder, "openpdh.dll") : NULL;
     } else {
-        n = GetSystemDirectoryW(system, MAX_PATH);
+        UINT n = GetSystemDirectoryW(system, MAX_PATH);
         path = n && n < MAX_PATH && SUCCEEDED(text_from_utf16(system, n, true, &folder)) ? path_join(folder, "pdh.dll")
                                                                                          : NULL;
         if (!n || n >= MAX_PATH)
@@ -53,7 +50,6 @@ static HRESULT fill(struct pdh_api *api)
     char *path = module_path();
     HMODULE module;
     HRESULT hr = path ? load_module(path, &module) : E_OUTOFMEMORY;
-
 #define FILL_ENTRY(name, parameters)                                                                                   \
     if (SUCCEEDED(hr)) {                                                                                               \
         FARPROC entry = GetProcAddress(module, #name);                                                                 \
@@ -71,7 +67,6 @@ HRESULT host_pdh(const struct pdh_api **out)
 {
     struct pdh_api api = {0};
     HRESULT hr = S_OK;
-
     *out = NULL;
     host_lock_enter(&lock);
     if (!ready) {

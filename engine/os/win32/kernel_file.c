@@ -37,7 +37,6 @@ struct kernel_file {
 static HRESULT unix_name(const char *path, WCHAR **out)
 {
     char name[512];
-
     if (!host_is_wine() || strlen(path) > sizeof(name) - 16)
         return win32_failed(ERROR_FILE_NOT_FOUND, path);
     snprintf(name, sizeof(name), "\\\\?\\unix%s", path);
@@ -51,7 +50,6 @@ static HRESULT open_unix(const char *path, DWORD flags, HANDLE *out)
 {
     WCHAR *wide;
     HRESULT hr = unix_name(path, &wide);
-
     if (FAILED(hr))
         return hr;
     *out = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
@@ -66,13 +64,11 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out)
 {
     size_t length = strlen(path);
     struct kernel_file *f = memory_zero(1, sizeof(*f) + length + 1);
-    HRESULT hr;
-
     *out = NULL;
     if (!f)
         return E_OUTOFMEMORY;
     memcpy(f->path, path, length + 1);
-    hr = open_unix(path, 0, &f->handle);
+    HRESULT hr = open_unix(path, 0, &f->handle);
     if (FAILED(hr)) {
         memory_free(f);
         return hr;
@@ -85,13 +81,11 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out)
 static HRESULT read_all(struct kernel_file *f, bool piece, const char **text, size_t *size)
 {
     LARGE_INTEGER offset = {0};
-
     for (;;) {
         IO_STATUS_BLOCK io = {0};
         void *grown = f->text;
         size_t room;
         NTSTATUS status;
-
         /* Most are short, and many are kept. */
         if (f->capacity < (size_t)offset.QuadPart + 512 &&
             !memory_grow(&grown, &f->capacity, (size_t)offset.QuadPart + 2048, 1))
@@ -140,7 +134,6 @@ size_t kernel_file_share(void)
     const char *text = "", *line = NULL;
     size_t size;
     unsigned long limit = 0;
-
     if (FAILED(kernel_file_open("/proc/self/limits", &f)))
         return 64;
     if (SUCCEEDED(kernel_file_read(f, &text, &size)))
@@ -164,8 +157,6 @@ static HRESULT hand_on(const struct name_entry *entry, HRESULT (*each)(void *use
 {
     size_t units = entry->length / sizeof(WCHAR), i = 0;
     char small[64], *text;
-    HRESULT hr;
-
     while (i < units && i < sizeof(small) - 1 && entry->name[i] < 0x80) {
         small[i] = (char)entry->name[i];
         i++;
@@ -174,7 +165,7 @@ static HRESULT hand_on(const struct name_entry *entry, HRESULT (*each)(void *use
         small[i] = 0;
         return each(user, small);
     }
-    hr = text_from_utf16(entry->name, units, true, &text);
+    HRESULT hr = text_from_utf16(entry->name, units, true, &text);
     if (SUCCEEDED(hr)) {
         hr = each(user, text);
         memory_free(text);
@@ -218,7 +209,6 @@ HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)
     ULARGE_INTEGER available, total;
     WCHAR *wide;
     HRESULT hr = unix_name(path, &wide);
-
     if (FAILED(hr))
         return hr;
     if (GetDiskFreeSpaceExW(wide, &available, &total, NULL)) {

@@ -11,7 +11,6 @@
 HRESULT odbc_library_load(struct odbc_api *out)
 {
     HMODULE module = LoadLibraryExW(L"odbc32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
-
     if (!module)
         return win32_failed(GetLastError(), LIBRARY);
 #define FILL_ENTRY(name, parameters)                                                                                   \

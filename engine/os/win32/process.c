@@ -19,7 +19,6 @@ struct process {
 static void add_argument(struct text_buffer *line, const char *argument)
 {
     size_t backslashes = 0;
-
     text_buffer_add(line, line->length ? " " : "");
     if (*argument && !strpbrk(argument, " \t\"")) {
         text_buffer_add(line, argument);
@@ -45,17 +44,14 @@ static void add_argument(struct text_buffer *line, const char *argument)
 static HRESULT command_line(const struct program *program, WCHAR **out)
 {
     struct text_buffer line = {0};
-    char *text;
-    HRESULT hr;
-
     add_argument(&line, program->path);
     for (size_t i = 0; i < program->argument_count; i++)
         add_argument(&line, program->arguments[i]);
     *out = NULL;
-    text = text_buffer_take(&line);
+    char *text = text_buffer_take(&line);
     if (!text)
         return E_OUTOFMEMORY;
-    hr = text_to_utf16(text, out, NULL);
+    HRESULT hr = text_to_utf16(text, out, NULL);
     memory_free(text);
     return hr;
 }
@@ -74,7 +70,6 @@ struct start {
 static BOOL create(struct start *s, DWORD flags, PROCESS_INFORMATION *started)
 {
     STARTUPINFOW startup = {.cb = sizeof(startup)};
-
     if (s->token)
         return CreateProcessAsUserW(s->token, s->path, s->line, &s->security, NULL, FALSE, flags, NULL, NULL, &startup,
                                     started);
@@ -104,7 +99,6 @@ HRESULT process_start(const struct program *program, struct process **out)
     struct start s = {.token = account ? account->token : NULL};
     struct process *p = memory_alloc(sizeof(*p));
     HRESULT hr = p ? S_OK : E_OUTOFMEMORY;
-
     *out = NULL;
     if (SUCCEEDED(hr) && account && !account->token)
         hr = error_set(PLA_E_CREDENTIALS_REQUIRED, "\"%s\": cannot run as '%s' without a token of that account",
@@ -146,7 +140,6 @@ HANDLE process_handle(const struct process *p)
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code)
 {
     DWORD code = 0;
-
     switch (WaitForSingleObject(p->handle, timeout_ms)) {
     case WAIT_OBJECT_0:
         if (!GetExitCodeProcess(p->handle, &code))
@@ -177,7 +170,6 @@ uint32_t process_own_id(void)
 static uint64_t creation_time(HANDLE process)
 {
     FILETIME created, other[3];
-
     if (!GetProcessTimes(process, &created, &other[0], &other[1], &other[2]))
         return 0;
     return (uint64_t)created.dwHighDateTime << 32 | created.dwLowDateTime;
@@ -186,11 +178,9 @@ static uint64_t creation_time(HANDLE process)
 uint64_t process_start_time(uint32_t id)
 {
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, id);
-    uint64_t created;
-
     if (!process)
         return 0;
-    created = creation_time(process);
+    uint64_t created = creation_time(process);
     CloseHandle(process);
     return created;
 }
@@ -198,11 +188,9 @@ uint64_t process_start_time(uint32_t id)
 bool process_alive(uint32_t id, uint64_t start_time)
 {
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
-    bool alive;
-
     if (!process)
         return GetLastError() == ERROR_ACCESS_DENIED; /* it lives, under an account that we may not look at */
-    alive = creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
+    bool alive = creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
     CloseHandle(process);
     return alive;
 }
@@ -211,7 +199,6 @@ HRESULT process_terminate(uint32_t id, uint64_t start_time)
 {
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_TERMINATE | SYNCHRONIZE, FALSE, id);
     HRESULT hr = S_OK;
-
     if (!process)
         return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE : win32_failed(GetLastError(), "end of a process");
     if (creation_time(process) != start_time || WaitForSingleObject(process, 0) != WAIT_TIMEOUT)

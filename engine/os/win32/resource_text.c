@@ -13,7 +13,6 @@
 static bool is_local_path(const char *path)
 {
     char drive = (char)(path[0] | 0x20);
-
     return drive >= 'a' && drive <= 'z' && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
 }
 
@@ -21,15 +20,13 @@ static bool is_local_path(const char *path)
 static HRESULT parse(const char *reference, char **path, unsigned *id)
 {
     const char *comma = strrchr(reference, ',');
-    char *binary;
     int64_t number;
-
     *path = NULL;
     if (reference[0] != '@' || !comma || comma[1] != '#' || !text_to_i64(comma + 2, &number) || number < 0 ||
         number > UINT16_MAX)
         return S_FALSE;
     *id = (unsigned)number;
-    binary = text_copy_n(reference + 1, (size_t)(comma - reference - 1));
+    char *binary = text_copy_n(reference + 1, (size_t)(comma - reference - 1));
     if (binary)
         *path = host_expand_environment(binary);
     memory_free(binary);
@@ -46,7 +43,6 @@ static HRESULT read_string(HMODULE module, unsigned id, char **text)
     HGLOBAL block = found ? LoadResource(module, found) : NULL;
     const WCHAR *units = block ? LockResource(block) : NULL;
     size_t left = units ? SizeofResource(module, found) / sizeof(WCHAR) : 0, length = 0;
-
     for (unsigned i = 0; i <= id % STRINGS_PER_BLOCK; i++) {
         units += length;
         left -= length;
@@ -64,13 +60,11 @@ static HRESULT load(const char *path, unsigned id, char **text)
 {
     WCHAR *wide;
     DWORD mode = 0;
-    HMODULE module;
     HRESULT hr = win32_path(path, &wide);
-
     if (FAILED(hr))
         return hr;
     SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mode); /* an empty drive is no reason to ask somebody */
-    module = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_AS_DATAFILE | LOAD_LIBRARY_AS_IMAGE_RESOURCE);
+    HMODULE module = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_AS_DATAFILE | LOAD_LIBRARY_AS_IMAGE_RESOURCE);
     SetThreadErrorMode(mode, NULL);
     memory_free(wide);
     if (!module)
@@ -85,7 +79,6 @@ char *host_resource_text(const char *reference)
     char *path = NULL, *text = NULL;
     unsigned id = 0;
     HRESULT hr = parse(reference, &path, &id);
-
     if (hr == S_OK)
         hr = load(path, id, &text);
     memory_free(path);

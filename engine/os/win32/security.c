@@ -10,7 +10,6 @@ HRESULT win32_descriptor(const char *sddl, PSECURITY_DESCRIPTOR *out)
 {
     WCHAR *text;
     HRESULT hr = text_to_utf16(sddl, &text, NULL);
-
     *out = NULL;
     if (FAILED(hr))
         return hr;
@@ -24,12 +23,10 @@ HRESULT win32_security(const char *sddl, SECURITY_ATTRIBUTES *out)
 {
     BOOL present = FALSE, defaulted;
     ACL *dacl = NULL;
-    HRESULT hr;
-
     *out = (SECURITY_ATTRIBUTES){.nLength = sizeof(*out)};
     if (!sddl)
         return S_OK;
-    hr = win32_descriptor(sddl, &out->lpSecurityDescriptor);
+    HRESULT hr = win32_descriptor(sddl, &out->lpSecurityDescriptor);
     if (FAILED(hr))
         return hr;
     if (GetSecurityDescriptorDacl(out->lpSecurityDescriptor, &present, &dacl, &defaulted) && present && dacl)

@@ -14,11 +14,9 @@
 static bool object_name(const char *name, bool global, const WCHAR *kind, WCHAR out[NAME_MAX_UNITS])
 {
     WCHAR *wide;
-    int n;
-
     if (FAILED(text_to_utf16(name, &wide, NULL)))
         return false;
-    n = _snwprintf(out, NAME_MAX_UNITS, L"%ls\\%ls%ls", global ? L"Global" : L"Local", wide, kind);
+    int n = _snwprintf(out, NAME_MAX_UNITS, L"%ls\\%ls%ls", global ? L"Global" : L"Local", wide, kind);
     memory_free(wide);
     return n > 0 && n < NAME_MAX_UNITS;
 }
@@ -37,7 +35,6 @@ static HRESULT open_shared(const struct shared *what, const WCHAR *kind, open_or
     WCHAR name[NAME_MAX_UNITS];
     DWORD code = ERROR_INVALID_NAME;
     HRESULT hr = win32_security(what->security, &attributes);
-
     *out = NULL;
     if (FAILED(hr))
         return hr;
@@ -60,14 +57,12 @@ static HANDLE open_mapping(const WCHAR *name, const SECURITY_ATTRIBUTES *made_wi
 HRESULT section_open(const struct shared *what, size_t size, struct section **out)
 {
     struct section *s = memory_alloc(sizeof(*s));
-    HRESULT hr;
-
     *out = NULL;
     if (!s)
         return E_OUTOFMEMORY;
     if (!size)
         size = 1;
-    hr = open_shared(what, L"", open_mapping, size, &s->handle);
+    HRESULT hr = open_shared(what, L"", open_mapping, size, &s->handle);
     if (SUCCEEDED(hr)) {
         s->memory = MapViewOfFile(s->handle, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, size);
         if (s->memory) {
@@ -110,7 +105,6 @@ HRESULT signal_open(const struct shared *what, struct signal **out)
 {
     struct signal *e = memory_alloc(sizeof(*e));
     HRESULT hr = e ? open_shared(what, L".event", open_event, 0, &e->handle) : E_OUTOFMEMORY;
-
     *out = NULL;
     if (FAILED(hr)) {
         memory_free(e);
@@ -128,7 +122,6 @@ HRESULT signal_set(struct signal *e)
 HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms)
 {
     HANDLE handles[2] = {e->handle, p ? process_handle(p) : NULL};
-
     switch (WaitForMultipleObjects(p ? 2 : 1, handles, FALSE, timeout_ms)) {
     case WAIT_OBJECT_0:
         return S_OK;

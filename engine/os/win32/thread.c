@@ -24,7 +24,6 @@ struct wakeup {
 static DWORD WINAPI run(void *user)
 {
     struct body body = *(struct body *)user;
-
     memory_free(user);
     body.call(body.user);
     FreeLibraryAndExitThread(body.module, 0);
@@ -35,7 +34,6 @@ HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out)
     struct thread *t = memory_zero(1, sizeof *t);
     struct body *b = memory_alloc(sizeof *b);
     HRESULT hr = S_OK;
-
     *out = NULL;
     if (!t || !b)
         hr = E_OUTOFMEMORY;
@@ -72,7 +70,6 @@ void thread_close(struct thread *t)
 HRESULT wakeup_create(struct wakeup **out)
 {
     struct wakeup *w = memory_zero(1, sizeof *w);
-
     *out = NULL;
     if (!w)
         return E_OUTOFMEMORY;
@@ -107,10 +104,8 @@ bool thread_condition_wait(struct thread_condition *c, struct host_lock *lock, u
 {
     volatile LONG *count = (volatile LONG *)(void *)c->opaque;
     LONG seen = *count;
-    bool woken;
-
     host_lock_leave(lock);
-    woken = WaitOnAddress(count, &seen, sizeof(seen), timeout_ms);
+    bool woken = WaitOnAddress(count, &seen, sizeof(seen), timeout_ms);
     host_lock_enter(lock);
     return woken;
 }

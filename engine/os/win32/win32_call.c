@@ -12,20 +12,16 @@
 HRESULT win32_report(DWORD code, const char *what)
 {
     HRESULT hr = HRESULT_FROM_WIN32(code);
-
     return error_set(hr, "\"%s\": %s (system error %lu)", what, error_standard_text(hr), code);
 }
 
 static HRESULT long_path(const char *path, const WCHAR *given, WCHAR **out)
 {
-    DWORD room = GetFullPathNameW(given, 0, NULL, NULL), length;
-    WCHAR *full, *prefixed;
-    bool unc;
-
-    full = room ? memory_alloc(((size_t)room + 1) * sizeof(WCHAR)) : NULL;
+    DWORD room = GetFullPathNameW(given, 0, NULL, NULL);
+    WCHAR *full = room ? memory_alloc(((size_t)room + 1) * sizeof(WCHAR)) : NULL;
     if (!full)
         return room ? E_OUTOFMEMORY : win32_failed(GetLastError(), path);
-    length = GetFullPathNameW(given, room, full, NULL);
+    DWORD length = GetFullPathNameW(given, room, full, NULL);
     if (!length || length >= room) {
         memory_free(full);
         return win32_failed(length ? ERROR_FILENAME_EXCED_RANGE : GetLastError(), path);
@@ -34,8 +30,8 @@ static HRESULT long_path(const char *path, const WCHAR *given, WCHAR **out)
         *out = full;
         return S_OK;
     }
-    unc = full[0] == '\\' && full[1] == '\\';
-    prefixed = memory_alloc(((size_t)length + 9) * sizeof(WCHAR));
+    bool unc = full[0] == '\\' && full[1] == '\\';
+    WCHAR *prefixed = memory_alloc(((size_t)length + 9) * sizeof(WCHAR));
     if (prefixed) {
         wcscpy(prefixed, unc ? L"\\\\?\\UNC\\" : L"\\\\?\\");
         wcscat(prefixed, full + (unc ? 2 : 0));
@@ -50,7 +46,6 @@ HRESULT win32_path(const char *path, WCHAR **out)
     WCHAR *given;
     size_t units;
     HRESULT hr = text_to_utf16(path, &given, &units);
-
     *out = NULL;
     if (FAILED(hr))
         return hr;

@@ -13,7 +13,6 @@ HRESULT win32_report(DWORD code, const char *what);
 static inline HRESULT win32_failed(DWORD code, const char *what)
 {
     HRESULT hr = win32_report(code, what);
-
     return FAILED(hr) ? hr : E_FAIL;
 }
 /* The path in UTF-16, made absolute and given the prefix \\?\ where the classic limit of 260 would be passed. From
