@@ -64,12 +64,6 @@ static HRESULT alert_get_display_names(struct object *o, const struct property *
 #define ROWS      "engine/model/alert_collector.def"
 #include "engine/model/class_rows.inc"
 
-static const char *extension(const struct object *o)
-{
-    (void)o;
-    return ""; /* an alert writes no file */
-}
-
 static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     static const char *const unused[] = {
@@ -86,6 +80,6 @@ const struct class alert_collector_class = {
     CLASS_ROWS(alert_collector, IAlertDataCollector),
     .created = collector_created,
     .read_live = collector_read_live,
-    .extension = extension,
+    .extension = "", /* an alert writes no file */
     .validate = validate,
 };

@@ -12,12 +12,6 @@
 #define ROWS      "engine/model/api_tracing_collector.def"
 #include "engine/model/class_rows.inc"
 
-static const char *extension(const struct object *o)
-{
-    (void)o;
-    return ".etl";
-}
-
 /* "C:\..." on Windows, "/..." too where the host has such paths. */
 static bool is_full_path(const char *path)
 {
@@ -63,6 +57,6 @@ const struct class api_tracing_collector_class = {
     CLASS_ROWS(api_tracing_collector, IApiTracingDataCollector),
     .created = collector_created,
     .read_live = collector_read_live,
-    .extension = extension,
+    .extension = ".etl",
     .validate = validate,
 };

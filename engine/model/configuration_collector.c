@@ -20,12 +20,6 @@ static HRESULT configuration_check_keys(struct object *o, const struct property 
 #define ROWS      "engine/model/configuration_collector.def"
 #include "engine/model/class_rows.inc"
 
-static const char *extension(const struct object *o)
-{
-    (void)o;
-    return ".xml";
-}
-
 static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     static const char *const unused[] = {"LogCircular", "LogAppend", NULL};
@@ -39,6 +33,6 @@ const struct class configuration_collector_class = {
     CLASS_ROWS(configuration_collector, IConfigurationDataCollector),
     .created = collector_created,
     .read_live = collector_read_live,
-    .extension = extension,
+    .extension = ".xml",
     .validate = validate,
 };

@@ -25,7 +25,8 @@ struct class
     /* Reads what runs left of the set that the object is or is in, or what was put in its place; PLA_E_DCS_NOT_FOUND:
        it is in none. May be NULL. */
     HRESULT (*read_live)(struct object *o, unsigned parts, struct set_live *out);
-    const char *(*extension)(const struct object *o); /* of a collector's file, with its dot; under the lock */
+    const char *extension; /* of a collector's file, with its dot, unless extension_of says it */
+    const char *(*extension_of)(const struct object *o); /* under the lock; may be NULL */
     /* What Commit has to tell of the object (engine/model/validate.h); without the lock. `copy` is one consistent state
        of its rows, ours alone; fails only for what makes Commit itself fail. May be NULL. */
     HRESULT (*validate)(const struct validation *v, struct object *o, const struct object *copy);
@@ -91,8 +92,8 @@ const struct property *class_property(const struct class *class, const char *nam
    collections are empty. */
 HRESULT object_copy(struct object *from, struct object **out);
 /* Exchanges the property values of two objects of one class and one lock, and those of their child objects, which keep
-   their identity. Items are exchanged too. With !all `from` is a draft, and only what was
-   put into it is taken: what others put meanwhile stays. */
+   their identity. Items are exchanged too. With !all `from` is a draft, and only what was put into it is taken: what
+   others put meanwhile stays. */
 void object_take(struct object *o, struct object *from, bool all);
 
 /* Collections. Index is zero-based: DISP_E_BADINDEX outside. */

@@ -60,7 +60,7 @@ HRESULT collector_output_file(struct object *o, const char *folder, const struct
     *out = NULL;
     object_lock(o);
     char *base = collector_file_base(o), *pattern = text_copy(c->FileNameFormatPattern);
-    const char *ending = o->class->extension(o);
+    const char *ending = o->class->extension_of ? o->class->extension_of(o) : o->class->extension;
     uint32_t format = c->FileNameFormat;
     object_unlock(o);
     HRESULT hr = base && pattern ? S_OK : E_OUTOFMEMORY;

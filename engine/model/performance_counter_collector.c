@@ -3,8 +3,6 @@
 #include "engine/model/data_collector.h"
 #include "engine/os/sql_source.h"
 
-#include <string.h>
-
 /* SQL:<data source>!<log set>, or nothing (MS-PLA 3.2.4.6.2). */
 static HRESULT counters_check_source(struct object *o, const struct property *p, const struct value *in)
 {
@@ -56,7 +54,7 @@ static const struct log_rules *rules_of(const struct object *o)
     return &log_rules[((const struct performance_counter_collector *)o)->LogFileFormat];
 }
 
-static const char *extension(const struct object *o)
+static const char *extension_of(const struct object *o)
 {
     return rules_of(o)->extension;
 }
@@ -79,6 +77,6 @@ const struct class performance_counter_collector_class = {
     CLASS_ROWS(performance_counter_collector, IPerformanceCounterDataCollector),
     .created = collector_created,
     .read_live = collector_read_live,
-    .extension = extension,
+    .extension_of = extension_of,
     .validate = validate,
 };

@@ -130,8 +130,7 @@ struct property {
     const struct enumeration *enumeration;
     /* Hooks; NULL where the row is regular. They run without the object's lock. *out is empty and of the row's kind. */
     HRESULT (*get)(struct object *o, const struct property *p, struct value *out);
-    /* In place of get, for what hangs on runs; `live` is NULL when nobody is to be asked
-       and for an object that is in no set. */
+    /* In place of get, for what hangs on runs; `live` is NULL when nobody is to be asked, and for what is in no set. */
     HRESULT (*get_live)(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
     unsigned live_parts; /* bits of enum set_live_part that get_live looks at */
     HRESULT (*check)(struct object *o, const struct property *p, const struct value *in); /* refuses a put */

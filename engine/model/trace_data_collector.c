@@ -3,8 +3,6 @@
 #include "engine/model/data_collector.h"
 #include "engine/model/kernel_provider.h"
 
-#include <string.h>
-
 /* *name is static text: the session of the first of the collector's providers that is the kernel's, else NULL. */
 static HRESULT kernel_session(struct object *o, const char **name)
 {
@@ -91,12 +89,6 @@ static HRESULT created(struct object *o)
                                             &((struct trace_data_collector *)o)->TraceDataProviders);
 }
 
-static const char *extension(const struct object *o)
-{
-    (void)o;
-    return ".etl";
-}
-
 static HRESULT validate_providers(const struct validation *v, struct object *o)
 {
     const char *kernel;
@@ -127,6 +119,6 @@ const struct class trace_data_collector_class = {
     CLASS_ROWS(trace_data_collector, ITraceDataCollector),
     .created = created,
     .read_live = collector_read_live,
-    .extension = extension,
+    .extension = ".etl",
     .validate = validate,
 };
