@@ -61,7 +61,7 @@ HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out)
         return hr;
     for (LONG i = 0; SUCCEEDED(hr) && i < count; i++) {
         char *text;
-        hr = text_from_wide(items[i], argument, false, &text);
+        hr = text_from_bstr(items[i], argument, &text);
         if (SUCCEEDED(hr))
             hr = texts_give(out, text);
     }
@@ -71,18 +71,26 @@ HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out)
     return hr;
 }
 
+/* Its items until SafeArrayUnaccessData. */
+static HRESULT array_create(VARTYPE type, size_t count, SAFEARRAY **out, void **items)
+{
+    *out = SafeArrayCreateVector(type, 0, (ULONG)count);
+    if (*out && SUCCEEDED(SafeArrayAccessData(*out, items)))
+        return S_OK;
+    SafeArrayDestroy(*out);
+    *out = NULL;
+    return E_OUTOFMEMORY;
+}
+
 HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out)
 {
-    *out = SafeArrayCreateVector(VT_BSTR, 0, (ULONG)in->count);
-    if (!*out)
-        return E_OUTOFMEMORY;
     BSTR *items;
-    HRESULT hr = SafeArrayAccessData(*out, (void **)&items);
-    if (SUCCEEDED(hr)) {
-        for (size_t i = 0; SUCCEEDED(hr) && i < in->count; i++)
-            hr = bstr_from_text(in->items[i], &items[i]);
-        SafeArrayUnaccessData(*out);
-    }
+    HRESULT hr = array_create(VT_BSTR, in->count, out, (void **)&items);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; SUCCEEDED(hr) && i < in->count; i++)
+        hr = bstr_from_text(in->items[i], &items[i]);
+    SafeArrayUnaccessData(*out);
     if (FAILED(hr)) {
         SafeArrayDestroy(*out);
         *out = NULL;
@@ -114,9 +122,9 @@ static HRESULT bytes_from_array(SAFEARRAY *in, const char *argument, struct byte
 static HRESULT array_from_bytes(const struct bytes *in, SAFEARRAY **out)
 {
     void *data;
-    *out = SafeArrayCreateVector(VT_UI1, 0, (ULONG)in->count);
-    if (!*out || FAILED(SafeArrayAccessData(*out, &data)))
-        return E_OUTOFMEMORY;
+    HRESULT hr = array_create(VT_UI1, in->count, out, &data);
+    if (FAILED(hr))
+        return hr;
     if (in->count)
         memcpy(data, in->items, in->count);
     SafeArrayUnaccessData(*out);
@@ -213,14 +221,6 @@ static HRESULT to_com(struct value *v, void *out)
     case PROPERTY_BOOL:
         *(VARIANT_BOOL *)out = v->boolean ? VARIANT_TRUE : VARIANT_FALSE;
         return S_OK;
-    case PROPERTY_I32:
-    case PROPERTY_U32:
-    case PROPERTY_ENUM:
-    case PROPERTY_FLAGS:
-    case PROPERTY_U64:
-    case PROPERTY_GUID:
-        memcpy(out, &v->guid, value_size(v->kind)); /* the same bytes in both */
-        return S_OK;
     case PROPERTY_TEXT:
         return bstr_from_text(v->text, out);
     case PROPERTY_TEXTS:
@@ -233,8 +233,10 @@ static HRESULT to_com(struct value *v, void *out)
         return variant_to_com(&v->variant, out);
     case PROPERTY_OBJECT:
         return skin_get(v->object, out);
+    default: /* numbers and GUIDs: the same bytes in both */
+        memcpy(out, &v->guid, value_size(v->kind));
+        return S_OK;
     }
-    return E_UNEXPECTED;
 }
 
 /* A VARIANT property takes what it gets, so a date as text comes as such; Windows reads it in the user's way. */
@@ -265,14 +267,6 @@ static HRESULT from_com(const struct property *p, const void *in, struct value *
     case PROPERTY_BOOL:
         v->boolean = *(const VARIANT_BOOL *)in != VARIANT_FALSE;
         return S_OK;
-    case PROPERTY_I32:
-    case PROPERTY_U32:
-    case PROPERTY_ENUM:
-    case PROPERTY_FLAGS:
-    case PROPERTY_U64:
-    case PROPERTY_GUID:
-        memcpy(&v->guid, in, value_size(p->kind)); /* the same bytes in both */
-        return S_OK;
     case PROPERTY_TEXT:
         return text_from_wide(*(const BSTR *)in, p->name, p->lenient, &v->text);
     case PROPERTY_TEXTS:
@@ -285,9 +279,11 @@ static HRESULT from_com(const struct property *p, const void *in, struct value *
     case PROPERTY_TIME:
         return date_from_com(p, in, &v->variant);
     case PROPERTY_OBJECT:
-        break;
+        return E_UNEXPECTED;
+    default: /* numbers and GUIDs: the same bytes in both */
+        memcpy(&v->guid, in, value_size(p->kind));
+        return S_OK;
     }
-    return E_UNEXPECTED;
 }
 
 HRESULT property_get(void *interface_pointer, size_t row, void *out)
