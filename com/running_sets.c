@@ -7,16 +7,13 @@
 
 bool server_set_is_running(void)
 {
-    const char *const *space;
     bool running = false;
-    size_t i;
-
-    for (space = store_namespaces(); *space && !running; space++) {
+    for (const char *const *space = store_namespaces(); *space && !running; space++) {
         struct texts names = {0};
         struct run_state state;
         if (FAILED(definition_list(&caller_self, *space, &names)))
             continue;
-        for (i = 0; i < names.count && !running; i++)
+        for (size_t i = 0; i < names.count && !running; i++)
             running = SUCCEEDED(run_query(*space, names.items[i], &state)) && state.status != RUN_STOPPED;
         texts_free(&names);
     }

@@ -6,7 +6,6 @@
 #include "engine/os/memory.h"
 #include "engine/store/store.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Room for a suffix in 143 bytes, the shortest limit of a Linux file system in use (names that it encrypts). */
@@ -75,7 +74,6 @@ static bool is_device_name(const char *name)
 {
     static const char *const devices[] = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"};
     size_t n = strcspn(name, ".");
-
     while (n && name[n - 1] == ' ')
         n--;
     for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)

@@ -45,7 +45,6 @@ static bool begin_in_process(void)
 int client_way_of(int argc, char **argv)
 {
     static const char *const ways[] = {"in-process", "facade", "local-server"};
-
     for (int i = 0; argc == 2 && i < 3; i++)
         if (!strcmp(argv[1], ways[i]))
             return i;
@@ -165,7 +164,6 @@ IPerformanceCounterDataCollector *new_collector(IDataCollectorSet *set, const WC
     SAFEARRAY *array = text_array(VT_BSTR, counters, 1);
     IDataCollector *plain;
     BSTR text = SysAllocString(name);
-
     assert_ok(IDataCollectorCollection_CreateDataCollector(collectors, plaPerformanceCounter, &plain));
     assert_ok(IDataCollector_QueryInterface(plain, &IID_IPerformanceCounterDataCollector, (void **)&collector));
     assert_ok(IPerformanceCounterDataCollector_put_Name(collector, text));
@@ -388,7 +386,6 @@ void *named_collector(IDataCollectorSet *set, LONG type, const WCHAR *name)
     IDataCollectorCollection *collectors = collectors_of(set);
     IDataCollector *plain;
     void *collector;
-
     assert_ok(IDataCollectorCollection_CreateDataCollector(collectors, (DataCollectorType)type, &plain));
     assert_ok(IDataCollector_QueryInterface(plain, ids[type], &collector));
     assert_ok(put(collector, L"Name", of_text(name)));

@@ -95,7 +95,6 @@ static void is_the_kernel(void *provider)
 static void the_kernels_context_logger_is_known(void **state)
 {
     static const WCHAR *const names[] = {L"circular kernel context logger", L"{54DEA73A-ED1F-42A4-AF71-3E63D056F174}"};
-
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(names); i++) {
         void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders");
@@ -116,7 +115,6 @@ static void the_kernel_is_known(void **state)
 {
     static const WCHAR *const names[] = {KERNEL_NAME, L"windows KERNEL trace", KERNEL_GUID,
                                          L"{9e814aad-3204-11d2-9a82-006008a86939}"};
-
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(names); i++) {
         void *provider = new_provider();

@@ -164,7 +164,6 @@ static void names_that_files_cannot_have_are_kept(void **state)
 {
     static const WCHAR *const names[] = {L"test-com-T\x00e4glich \x4e2d", L"CON", L"test-com-a.", L"test-com- %41~"};
     WCHAR longest[201];
-
     (void)state;
     for (size_t i = 0; i <= ARRAYSIZE(names); i++) {
         IDataCollectorSet *set = new_set(), *other = new_set();

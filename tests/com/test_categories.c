@@ -237,7 +237,6 @@ static void legacy_sets_have_no_place(void **state)
     IDataCollectorSetCollection *sets =
         create(&CLSID_LegacyDataCollectorSetCollection, &IID_IDataCollectorSetCollection);
     VARIANT nothing[2] = {{.vt = VT_NULL}, {.vt = VT_NULL}};
-
     (void)state;
     assert_ok(invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, nothing, 2));
     assert_int_equal(number_of(sets, L"Count"), 0);

@@ -147,7 +147,6 @@ static void both_ways_see_the_same_set(void **state)
               *actions = member(manager, L"FolderActions"), *schedule = member(schedules, L"CreateSchedule"),
               *action = member(actions, L"CreateFolderAction");
     VARIANT v = {.vt = VT_DATE};
-
     (void)state;
     assert_ok(put(mine, L"Keywords", of_array(VT_BSTR, keywords, 2)));
     assert_ok(put(mine, L"Description", of_text(L"@%windir%\\no such file.dll,#1")));
@@ -582,7 +581,6 @@ static DWORD start_self(const WCHAR *mode)
 static void what_a_script_started_runs_on_when_it_dies(void **state)
 {
     static const WCHAR *const ways[] = {L"die", L"quit"};
-
     (void)state;
     for (int i = 0; i < 2; i++) {
         IDataCollectorSet *set = new_set();

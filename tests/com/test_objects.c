@@ -22,7 +22,6 @@ static void make_samples(struct sample_of_kind samples[KINDS])
     IDataCollectorSet *set = new_set();
     struct sample_of_kind *s = samples;
     void *providers, *manager, *actions, *schedules, *map;
-
     *s++ = (struct sample_of_kind){(IUnknown *)set, &IID_IDataCollectorSet, NULL};
     *s++ = (struct sample_of_kind){create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection),
                                    &IID_IDataCollectorSetCollection, NULL};
@@ -198,7 +197,6 @@ static void aggregation_is_refused(void **state)
     };
     IDataCollectorSet *set = new_set();
     DWORD where = !in_process ? CLSCTX_LOCAL_SERVER : own_store ? CLSCTX_INPROC_SERVER : CLSCTX_ALL;
-
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(classes); i++) {
         void *out = set;

@@ -116,11 +116,9 @@ static int wipe(void)
     static const WCHAR *const services[] = {OPENPLA_SERVICE_NAME, L"OtherService"};
     struct registration_rows rows;
     SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_ALL_ACCESS);
-    size_t i;
-
     if (!manager || FAILED(registration_expand(FOLDER, &rows)))
         return 1;
-    for (i = 0; i < rows.count; i++) {
+    for (size_t i = 0; i < rows.count; i++) {
         const char *below = rows.items[i].key + strlen(rows.items[i].root) + 1;
         WCHAR key[200];
         swprintf(key, ARRAYSIZE(key), L"%hs\\%.*hs", rows.items[i].root, (int)strcspn(below, "\\"), below);
@@ -128,7 +126,7 @@ static int wipe(void)
     }
     RegDeleteTreeW(HKEY_LOCAL_MACHINE, L"Software\\OpenPLA");
     registration_rows_free(&rows);
-    for (i = 0; i < ARRAYSIZE(services); i++) {
+    for (size_t i = 0; i < ARRAYSIZE(services); i++) {
         SC_HANDLE service = OpenServiceW(manager, services[i], DELETE);
         if (service) {
             DeleteService(service);

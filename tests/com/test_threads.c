@@ -46,7 +46,6 @@ static void put_and_get_list(LONG number, LONG round)
     SAFEARRAY *array = text_array(VT_BSTR, words, (UINT)(1 + number % 3)), *back = NULL;
     BSTR *items;
     LONG high = -1;
-
     EXPECT(IDataCollectorSet_put_Keywords(shared, array) == S_OK);
     EXPECT(IDataCollectorSet_get_Keywords(shared, &back) == S_OK);
     SafeArrayDestroy(array);

@@ -26,7 +26,7 @@ COMPARISON = re.compile(r"\s*[!=]=")
 
 # The declarations that a function or block begins with, and a blank line behind them.
 SET_APART = re.compile(
-    r"\{\n((?:[ ]+(?:static |const )*(?:(?:struct|enum|union|unsigned|signed) )?[A-Za-z_]\w*(?: const)?[ *]+\w+"
+    r"\{\n((?:[ ]+(?:static |const )*(?:(?:struct|enum|union|unsigned|signed) )?[A-Za-z_]\w*(?:[ *]|(?<=[ *])const )+\w+"
     r"(?:\[[^\n]*\])?(?:,[^;{}\n]*)?(?: =[^;]*)?;[^\n]*\n)+)\n")
 NO_DECLARATION = ("return", "goto", "else", "typedef")
 NO_BLOCK = re.compile(r"\s*(?:static |const |typedef )*(?:struct|union|enum)\b|[^\n]*=")
@@ -158,7 +158,8 @@ def self_test():
     good = ["{\n    int a = 1;\n    f(a);\n\n}", "struct s {\n    int a;\n\n    int b;\n};", "{\n    f();\n\n    g();\n}",
             "{\n    return x;\n\n}", "x = {\n    int a;\n\n};"]
     bad = ["void f(void)\n{\n    HRESULT hr;\n\n    hr = g();\n}", "    if (x) {\n        struct s *p = q, *r;\n\n        f(p);\n    }",
-           "{\n    char t[] = \"a\\nb\";\n    int a;\n\n    f();\n}"]
+           "{\n    char t[] = \"a\\nb\";\n    int a;\n\n    f();\n}",
+           "{\n    const char *const *p;\n    bool b = true;\n\n    f();\n}"]
     wrong += [f"complains of: {text}" for text in good if list(set_apart(text))]
     wrong += [f"does not complain of: {text}" for text in bad if not list(set_apart(text))]
     command = formatter()

@@ -106,7 +106,6 @@ static void cycle(const WCHAR *name, unsigned times)
 static void runs(const WCHAR *prefix, unsigned count)
 {
     static const WCHAR *const keys[] = {L"OpenPLA.LastRunResult", L"OpenPLA.LastRunMessage"};
-
     for (unsigned i = 0; i < count; i++) {
         IDataCollectorSet *set = numbered(prefix, i);
         BSTR values[2] = {NULL, NULL};

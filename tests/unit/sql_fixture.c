@@ -47,7 +47,6 @@ int database_empty(void **state)
 {
     static const char *const tables[] = {"CounterData", "CounterDetails", "DisplayToID"};
     const struct database *d = *state;
-
     for (size_t i = 0; i < 3; i++) {
         char *sql = text_format("DROP TABLE IF EXISTS %s", tables[i]);
         sql_run(d, sql);

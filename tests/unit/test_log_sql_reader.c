@@ -192,7 +192,6 @@ static void other_writers_are_understood(void **state)
     const struct log_cell *cells;
     int64_t utc;
     size_t count;
-
     write_log(made); /* for the tables */
     run_sqls(d, rows);
     struct log_reader *r = open_log(name);

@@ -176,7 +176,6 @@ static void arguments_arrive(void **state)
     char *path = path_join(folder, "arguments.txt"), *text;
     struct process *p;
     uint32_t code = 0;
-
     (void)state;
     memcpy(arguments, given, sizeof(given));
     arguments[1] = path;

@@ -35,7 +35,6 @@ static void what_cannot_be_loaded_stays(void **state)
         "",
         "\xC3\xBC, #1",
     };
-
     (void)state;
     for (size_t i = 0; i < sizeof references / sizeof references[0]; i++)
         assert_text(references[i], references[i]);
@@ -91,7 +90,6 @@ static void only_files_on_drives_are_opened(void **state)
     HMODULE module;
     char *good, *text, *folder;
     unsigned id = 1;
-
     (void)state;
     GetSystemDirectoryW(path, MAX_PATH);
     assert_int_equal(text_from_utf16(path, wcslen(path), false, &folder), S_OK);

@@ -92,7 +92,6 @@ static void no_descriptor_is_refused(void **state)
     struct section *s;
     struct signal *e;
     struct process *p;
-
     (void)state;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         assert_int_equal(section_open(&(struct shared){name, true, none[i]}, 4096, &s), E_INVALIDARG);
@@ -117,7 +116,6 @@ static void process_has_its_descriptor_and_account(void **state)
     struct process *p;
     HANDLE token;
     uint32_t code = 0;
-
     (void)state;
     assert_true(OpenProcessToken(GetCurrentProcess(), TOKEN_ALL_ACCESS, &token));
     assert_true(DuplicateTokenEx(token, TOKEN_ALL_ACCESS, NULL, SecurityImpersonation, TokenPrimary, &account.token));

@@ -51,7 +51,6 @@ static void utf16_refuses_what_utf8_cannot_hold(void **state)
                                            "b",
                                            "ab\xEF\xBF\xBD", "a\xEF\xBF\xBD\xEF\xBF\xBD"};
     char *text;
-
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         text = (char *)1;
@@ -250,7 +249,6 @@ static void guids(void **state)
                                       "0383752G-098B-11D8-9414-505054503030"};
     char text[39];
     GUID guid;
-
     (void)state;
     text_from_guid(&known, text);
     assert_string_equal(text, "{03837521-098B-11D8-9414-505054503030}");

@@ -98,7 +98,6 @@ static void file_names(void **state)
 static void file_names_are_reversible(void **state)
 {
     static const char *const names[] = {"CON", "A.", "M\xC3\x9CNCHEN \xE2\x82\xAC", "100%", "%41", " ", "~X", "LPT1.A"};
-
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         char *file = store_file_name(names[i]), *name = store_name_of_file(file);

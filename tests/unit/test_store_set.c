@@ -97,7 +97,6 @@ static void xml_is_kept_exactly(void **state)
 {
     static const char *const texts[] = {"", "\n", "x\n<?openpla-set name=\"other\"?>\n", "<?openpla-set name=\"?>",
                                         "\n<?openpla-set name=\""};
-
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         save("exact", STORE_CREATE_OR_MODIFY, texts[i], S_OK);
@@ -128,7 +127,6 @@ static void unusual_names(void **state)
                                         "a.xml",
                                         "a.run"};
     struct texts listed = {0};
-
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         save(names[i], STORE_CREATE, names[i], S_OK);
@@ -498,7 +496,6 @@ static void out_of_memory(void **state)
 {
     static step_function *const steps[] = {step_save_run, step_load, step_list, step_create, step_load_run, step_key};
     struct run_record record;
-
     (void)state;
     save("Memory", STORE_CREATE, XML_A, S_OK);
     save("Second", STORE_CREATE, XML_A, S_OK);
