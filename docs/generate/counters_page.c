@@ -4,8 +4,6 @@
 
 #include "engine/pdh/table.h"
 
-#include <string.h>
-
 /* The name of a counter type as the headers have it. */
 static const char *type_name(DWORD type)
 {

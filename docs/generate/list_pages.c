@@ -186,8 +186,8 @@ void settings_page(struct text_buffer *b)
                     "Keys of `SetValue` and `GetValue` ([IDataCollectorSet](IDataCollectorSet.md)) that this "
                     "implementation reads. The set's XML\nhas them as `<Value name=\"OpenPLA.Restart\">boot</Value>`, "
                     "which Windows keeps and does nothing with. `Commit` tells of a\nword that is none of those here, "
-                    "and the default counts; what is no number it refuses. Case does not matter. Those\nthat are read "
-                    "only are what runs left.\n\n| key | values | default | what it is for |\n|---|---|---|---|\n");
+                    "and the default counts; what is no number it refuses. Case does not matter. What\nis read only "
+                    "tells of runs.\n\n| key | values | default | what it is for |\n|---|---|---|---|\n");
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         text_buffer_format(b, "| `%s` | ", settings[i].key);
         add_setting_values(&settings[i], b);
