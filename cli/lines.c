@@ -6,8 +6,6 @@
 #include "engine/os/memory.h"
 #include "engine/os/text_ansi.h"
 
-#include <string.h>
-
 static HRESULT add_line(const struct text_row *row, enum text_encoding encoding, struct texts *out)
 {
     const char *begin = row->text, *end = row->text + row->length;

@@ -7,8 +7,6 @@
 #include "engine/os/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define VERB "logstat"
 

@@ -6,8 +6,6 @@
 #include "com/server.h"
 #include "engine/os/memory.h"
 
-#include <string.h>
-
 /* Only objects of this process answer to it, and no proxy can be made for it: what has it is a skin of ours. */
 static const IID IID_OpenPlaSkin = {0x9d3c6e51, 0x47f2, 0x4b0e, {0x8a, 0x35, 0x61, 0x0c, 0xd4, 0x27, 0xee, 0x19}};
 

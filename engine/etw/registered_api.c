@@ -6,7 +6,6 @@
 #include "engine/os/win32/win32_call.h"
 
 #include <sddl.h>
-#include <string.h>
 
 #define PUBLISHERS       L"SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WINEVT\\Publishers"
 /* Descriptors by GUID without braces; that of the default GUID is for all that have none (DefaultTraceSecurityGuid). */

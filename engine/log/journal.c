@@ -8,7 +8,6 @@
 #include "engine/os/memory.h"
 
 #include <stdio.h>
-#include <inttypes.h>
 #include <string.h>
 
 #define FILE_BYTES   (1u << 20)

@@ -18,9 +18,7 @@
 #include "engine/os/pdh_types.h"
 #include "engine/os/thread.h"
 
-#include <stdio.h>
 #include <inttypes.h>
-#include <string.h>
 
 enum {
     CREATE_MS = 20000, /* below what a start is waited for */

@@ -14,7 +14,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <inttypes.h>
 #include <string.h>
 
 enum { LOGIN_SECONDS = 10, VALUE_UNITS = 64, TICKS_PER_MS = 10000 };

@@ -5,7 +5,6 @@
 #include "engine/model/name_pattern.h"
 #include "engine/os/memory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

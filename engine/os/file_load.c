@@ -3,9 +3,6 @@
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static HRESULT too_large(const char *path, size_t limit)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "\"%s\": longer than %llu bytes", path,

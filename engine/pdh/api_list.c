@@ -3,8 +3,6 @@
 #include "engine/os/memory.h"
 #include "engine/pdh/api.h"
 
-#include <string.h>
-
 /* A query on the source for one call; the machine, an argument of its own, is checked. */
 static PDH_STATUS look(enum api_form form, struct api_source source, const void *machine, char **name,
                        struct query **out)

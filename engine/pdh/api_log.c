@@ -8,8 +8,6 @@
 #include "engine/pdh/pdh.h"
 #include "engine/pdh/query_log.h"
 
-#include <string.h>
-
 struct log_handle {
     enum handle_kind kind;
     DWORD type; /* PDH_LOG_TYPE_* */

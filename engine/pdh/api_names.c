@@ -4,8 +4,6 @@
 #include "engine/os/memory.h"
 #include "engine/pdh/api.h"
 
-#include <string.h>
-
 /* The objects of this computer; another's name is refused. */
 static PDH_STATUS open_names(enum api_form form, const void *machine, struct catalogue **out)
 {

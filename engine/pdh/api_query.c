@@ -6,8 +6,6 @@
 #include "engine/pdh/log_handle.h"
 #include "engine/pdh/pdh.h"
 
-#include <string.h>
-
 /* H_WBEM_DATASOURCE: WMI, which gives the same figures. */
 #define H_WBEM (-1)
 

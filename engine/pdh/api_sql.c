@@ -7,7 +7,6 @@
 #include "engine/pdh/log_handle.h"
 #include "engine/pdh/pdh.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define LOGIN_SECONDS 15

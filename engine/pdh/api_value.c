@@ -4,8 +4,6 @@
 #include "engine/pdh/formula.h"
 #include "engine/pdh/pdh.h"
 
-#include <string.h>
-
 PDH_STATUS WINAPI PdhGetRawCounterValue(PDH_HCOUNTER counter, LPDWORD type, PPDH_RAW_COUNTER value)
 {
     struct counter *c = api_counter(counter);

@@ -2,8 +2,6 @@
 /* The objects Paging File, from /proc/swaps, and Cache, from /proc/vmstat. */
 #include "engine/pdh/providers.h"
 
-#include <string.h>
-
 #define OBJECT paging
 #define ROWS   "engine/pdh/paging_file_counters.def"
 #include "engine/pdh/counter_rows.inc"

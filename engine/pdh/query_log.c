@@ -8,8 +8,6 @@
 #include "engine/os/memory.h"
 #include "engine/pdh/formula.h"
 
-#include <string.h>
-
 /* A column of the log: a counter, or one instance of a wildcard counter. */
 struct column {
     uint64_t serial; /* of the counter */

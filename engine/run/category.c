@@ -4,8 +4,6 @@
 
 #include "engine/model/validate.h"
 
-#include <string.h>
-
 #define STATUS_UNDEFINED 4 /* plaUndefined, MS-PLA 2.2.2.4 */
 
 static const struct category categories[] = {

@@ -5,8 +5,6 @@
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 
-#include <string.h>
-
 void run_show_figures(struct run *r, size_t index)
 {
     struct member *m = &r->segment.members[index];

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <inttypes.h>
-#include <string.h>
 
 enum fact {
     FACT_NONE, /* ends a row */

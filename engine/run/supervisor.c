@@ -18,8 +18,6 @@
 #include "engine/store/store.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 #define IDLE_MS        60000 /* nothing to do: a look now and then, in case the watch has failed */
 #define LOOK_MS        1000  /* at hosts, and at the wall clock, which may be set */

@@ -9,7 +9,6 @@
 #include "engine/os/win32/win32_call.h"
 
 #include <ntsecapi.h>
-#include <string.h>
 
 bool host_is_wine(void)
 {

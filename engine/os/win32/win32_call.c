@@ -4,8 +4,6 @@
 
 #include "engine/os/memory.h"
 
-#include <string.h>
-
 /* CreateDirectory leaves room for an 8.3 name: its limit is the lowest. */
 #define CLASSIC_PATH_MAX (MAX_PATH - 13)
 
