@@ -66,12 +66,11 @@ static void limit_reached(struct run *r, const char *what)
 
 static const char log_limit[] = "the run ended because a log reached SegmentMaxRecords or SegmentMaxSize";
 
-/* The others go on without it. */
+/* The others go on without it; in the next segment it is opened anew. */
 static void member_failed(struct run *r, struct member *m, HRESULT reason)
 {
     bool all = true;
     m->failed = true;
-    m->grid = tick_grid_from(tick_clock(), 0);
     member_note(m, reason);
     for (size_t i = 0; i < r->segment.count; i++)
         all = all && r->segment.members[i].failed;
@@ -140,7 +139,7 @@ static void sample_what_is_due(struct run *r, int64_t now)
     for (size_t i = 0; i < r->segment.count && !r->end; i++) {
         struct member *m = &r->segment.members[i];
         uint64_t missed;
-        if (!tick_grid_take(&m->grid, now, &missed))
+        if (!tick_grid_take(&m->grid, now, &missed) || m->failed)
             continue;
         if (missed && !r->set.diagnostics.lost_late)
             run_tell(r, JOURNAL_SAMPLES_LOST,
@@ -235,8 +234,8 @@ static void check_limits(struct run *r)
     }
     if (!r->end && now < next_tick(r) && now >= segment_opens_at(r))
         next_segment(r, next_tick(r));
-    /* Nothing will ever come that a new segment could wait for. */
-    if (!r->end && r->roll && !r->segment.count)
+    /* No sample will ever come that a new segment could wait for. */
+    if (!r->end && r->roll && next_tick(r) == TICK_NEVER)
         next_segment(r, now);
 }
 

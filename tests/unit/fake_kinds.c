@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Kinds of collectors for the run's tests, in the place of engine/collect/kinds.c: the real counter collector, and one
    that does what its Name says 300 ms after it was opened, from a thread of its own, as sessions and copying do:
-   segment, limit, done, fail; "cross" takes samples of which each crosses a threshold. */
+   segment, limit, done, fail; "once" asks for a segment too, but cannot be opened for it. "cross" takes samples of
+   which each crosses a threshold; "break" does too, and fails after the first of a segment. */
 #include "engine/collect/kind.h"
 #include "engine/model/model.h"
 #include "engine/os/file.h"
@@ -17,6 +18,7 @@ struct fake {
     struct thread *thread;
     struct wakeup *closing;
     enum collector_standing later;
+    bool breaks;
     atomic_int standing;
 };
 
@@ -49,14 +51,20 @@ static HRESULT fake_open(struct object *model, const struct collect_context *con
     struct fake *f = memory_zero(1, sizeof *f);
     if (!f || FAILED(wakeup_create(&f->closing)))
         return E_OUTOFMEMORY;
+    bool once = !strcmp(name, "once"), breaks = !strcmp(name, "break");
     f->context = *context;
     for (int i = COLLECTOR_WANTS_SEGMENT; i <= COLLECTOR_FAILED; i++)
         if (!strcmp(name, names[i]))
             f->later = (enum collector_standing)i;
-    if (!strcmp(name, "cross"))
+    if (once)
+        f->later = COLLECTOR_WANTS_SEGMENT;
+    if (breaks || !strcmp(name, "cross"))
         f->collector.interval_ms = 1000;
+    f->breaks = breaks;
     context->note(context->user, S_OK, NULL, "a kind of the tests");
-    HRESULT hr = context->output_path[0] ? file_store(context->output_path, "fake", 4) : S_OK;
+    HRESULT hr = once && context->previous ? error_set(E_ACCESSDENIED, "the tests allow one session") : S_OK;
+    if (SUCCEEDED(hr) && context->output_path[0])
+        hr = file_store(context->output_path, "fake", 4);
     if (SUCCEEDED(hr) && f->later)
         hr = thread_start(act_later, f, &f->thread);
     if (FAILED(hr)) {
@@ -69,10 +77,12 @@ static HRESULT fake_open(struct object *model, const struct collect_context *con
 
 static HRESULT fake_sample(struct collector *c)
 {
-    const struct fake *f = (const struct fake *)c;
+    struct fake *f = (struct fake *)c;
     const struct crossing crossing = {"\\Memory\\Available MBytes", 12.5, 100, '<'};
     f->context.alert(f->context.user, &crossing);
     c->figures.samples++;
+    if (f->breaks)
+        atomic_store(&f->standing, COLLECTOR_FAILED);
     return S_OK;
 }
 
@@ -99,8 +109,12 @@ static const struct collector_kind trace = {.output = WRITES_FILE,
                                             .close = fake_close};
 static const struct collector_kind configuration = {
     .output = WRITES_FILES, .end = ENDS_BY_ITSELF, .open = fake_open, .poll = fake_poll, .close = fake_close};
-static const struct collector_kind alert = {
-    .output = WRITES_NOTHING, .end = ENDS_WITH_RUN, .open = fake_open, .sample = fake_sample, .close = fake_close};
+static const struct collector_kind alert = {.output = WRITES_NOTHING,
+                                            .end = ENDS_WITH_RUN,
+                                            .open = fake_open,
+                                            .sample = fake_sample,
+                                            .poll = fake_poll,
+                                            .close = fake_close};
 
 const struct collector_kind *const collector_kinds[] = {&counter_collector_kind, &trace, &configuration, &alert};
 const size_t collector_kind_count = sizeof collector_kinds / sizeof collector_kinds[0];

@@ -15,7 +15,7 @@
     "<FileNameFormat>512</FileNameFormat></TraceDataCollector>"
 #define CONFIGURATION(name)                                                                                            \
     "<ConfigurationDataCollector><Name>" name "</Name><FileName>" name "</FileName></ConfigurationDataCollector>"
-#define ALERT(rest) "<AlertDataCollector><Name>cross</Name>" rest "</AlertDataCollector>"
+#define ALERT(name, rest) "<AlertDataCollector><Name>" name "</Name>" rest "</AlertDataCollector>"
 
 static void start(const char *name)
 {
@@ -87,6 +87,19 @@ static void a_limit_ends_the_run(void **state)
     memory_free(root);
 }
 
+/* A trace of days would be one file, although the set limits each to an hour: there is no sample to wait for. */
+static void a_segment_ends_that_takes_no_samples(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("hours");
+    fixture_commit("hours", root, "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>" TRACE("quiet"),
+                   NULL);
+    start("hours");
+    fixture_progress("hours", 3, 0);
+    assert_int_equal(run_stop(SPACE, "hours", true), S_OK);
+    memory_free(root);
+}
+
 /* One session that somebody ended would cost the counters beside it; or a set that collects nothing would be shown as
    running. */
 static void a_failed_collector_leaves_the_others(void **state)
@@ -109,8 +122,28 @@ static void a_failed_collector_leaves_the_others(void **state)
     memory_free(root);
 }
 
-/* Events 2031 with the set's name and all of `words` among their fields. */
-static size_t alerts(const char *set, const char *const *words)
+/* An alert that failed once would be opened with each later segment and never see a sample again. */
+static void a_segment_is_a_new_chance(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("chance");
+    fixture_commit("chance", root, "<Segment>-1</Segment><SegmentMaxDuration>2</SegmentMaxDuration>" ALERT("break", ""),
+                   CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
+    start("chance");
+    struct collector_figures figures;
+    uint64_t began = clock_monotonic_ms();
+    do {
+        fixture_progress("chance", 2, 0);
+        assert_int_equal(run_query_figures(SPACE, "chance", "break", &figures), S_OK);
+        fixture_sleep(20);
+    } while (!figures.samples && clock_passed_ms(began, clock_monotonic_ms()) < 20000);
+    assert_int_equal(figures.samples, 1);
+    assert_int_equal(run_stop(SPACE, "chance", true), S_OK);
+    memory_free(root);
+}
+
+/* Events of the id with the set's name and all of `words` among their fields. */
+static size_t events(uint32_t id, const char *set, const char *const *words)
 {
     struct journal_reader *r;
     struct journal_entry e;
@@ -124,7 +157,7 @@ static size_t alerts(const char *set, const char *const *words)
             for (wanted = 0; words[wanted]; wanted++)
                 found += !strcmp(e.fields[i].value, words[wanted]);
         }
-        count += e.id == 2031 && found == wanted + 1;
+        count += e.id == id && found == wanted + 1;
     }
     journal_reader_close(r);
     memory_free(folder);
@@ -137,8 +170,8 @@ static void a_crossing_is_an_event_if_the_collector_wants_it(void **state)
     static const char *const words[] = {"\\Memory\\Available MBytes", "12.5", "<", "100", NULL};
     (void)state;
     char *root = fixture_folder("crossing");
-    for (int events = 0; events < 2; events++) {
-        fixture_commit("crossing", root, events ? ALERT("<EventLog>-1</EventLog>") : ALERT(""), NULL);
+    for (int wanted = 0; wanted < 2; wanted++) {
+        fixture_commit("crossing", root, wanted ? ALERT("cross", "<EventLog>-1</EventLog>") : ALERT("cross", ""), NULL);
         start("crossing");
         fixture_progress("crossing", 1, 2);
         assert_int_equal(run_stop(SPACE, "crossing", true), S_OK);
@@ -146,10 +179,10 @@ static void a_crossing_is_an_event_if_the_collector_wants_it(void **state)
         assert_int_equal(record.latest_files.count, 1);
         assert_string_equal(record.latest_files.items[0], ""); /* it writes no file */
         run_record_free(&record);
-        if (events)
-            assert_true(alerts("crossing", words) >= 2);
+        if (wanted)
+            assert_true(events(2031, "crossing", words) >= 2);
         else
-            assert_int_equal(alerts("crossing", words), 0);
+            assert_int_equal(events(2031, "crossing", words), 0);
     }
     memory_free(root);
 }
@@ -195,7 +228,9 @@ int main(void)
         cmocka_unit_test(a_collector_wakes_the_run),
         cmocka_unit_test(what_ends_by_itself_ends_the_run),
         cmocka_unit_test(a_limit_ends_the_run),
+        cmocka_unit_test(a_segment_ends_that_takes_no_samples),
         cmocka_unit_test(a_failed_collector_leaves_the_others),
+        cmocka_unit_test(a_segment_is_a_new_chance),
         cmocka_unit_test(a_crossing_is_an_event_if_the_collector_wants_it),
         cmocka_unit_test(the_data_manager_has_each_segment_and_nobody_waits_for_it),
     };
