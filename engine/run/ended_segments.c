@@ -23,7 +23,6 @@ void ended_segment_free(struct ended_segment *e)
         return;
     object_release(&e->set->object);
     memory_free(e->location);
-    memory_free(e->text);
     texts_free(&e->files);
     memory_free(e);
 }
@@ -78,9 +77,7 @@ static void work_off(void *user)
             continue;
         }
         host_lock_leave(&q->lock);
-        e->result = q->work(e);
-        if (FAILED(e->result))
-            e->text = text_copy(error_text(e->result));
+        e->failure = error_keep(q->work(e));
         host_lock_enter(&q->lock);
         append(&q->done, e);
         run_section_wake(q->section);

@@ -7,12 +7,11 @@
 #include "engine/run/segment.h"
 
 struct ended_segment {
-    struct data_collector_set *set; /* a reference: the definition that the segment ran by */
+    struct data_collector_set *set; /* a reference: the definition that the segment ran by; the run may still use it */
     uint32_t serial_number;
     char *location;
-    struct texts files; /* of its members, "" for one without */
-    HRESULT result;     /* of the work, and error_text(result) */
-    char *text;
+    struct texts files;        /* of its members, "" for one without */
+    struct error_kept failure; /* of the work, if it fails */
     struct ended_segment *next;
 };
 /* What is known of an open segment of the set; its files are complete, or will be before it is put in line. */

@@ -124,9 +124,9 @@ static void tell_end(struct run *r, const char *location)
                                          .file = location,
                                          .error = d->loss,
                                          .reason = d->loss_text ? d->loss_text : "in all, in this run"});
-    if (FAILED(r->result))
+    if (FAILED(r->failure.hr))
         run_tell(r, JOURNAL_STOPPED_BY_ERROR,
-                 &(struct journal_facts){.file = location, .error = r->result, .reason = error_text(r->result)});
+                 &(struct journal_facts){.file = location, .error = r->failure.hr, .reason = r->failure.text});
     else
         run_tell(r, JOURNAL_STOPPED, &(struct journal_facts){.file = location, .reason = r->why});
 }
@@ -137,8 +137,8 @@ static void finish(struct run *r)
     run_move(r, STEP_STOP);
     HRESULT closed = run_end_segment(r, &r->set, &r->segment);
     segment_free(&r->segment);
-    if (FAILED(closed) && SUCCEEDED(r->result))
-        r->result = closed;
+    if (FAILED(closed) && SUCCEEDED(r->failure.hr))
+        r->failure = error_keep(closed);
     write_last_record(r, S_OK, NULL);
     if (r->ended) {
         run_move(r, STEP_COMPILE);
@@ -165,7 +165,7 @@ static HRESULT run_locked(const char *space, const char *name, const char *run_k
         struct beginning b = {&r, report};
         run_loop(&r, began, &b);
         finish(&r);
-        hr = r.result;
+        hr = r.failure.hr;
     } else {
         failed_start(&r, hr);
     }

@@ -53,7 +53,7 @@ HRESULT run_write_record(struct run *r, bool running)
 {
     char *message = diagnostics_text(&r->set.diagnostics);
     r->set.noted = false;
-    HRESULT result = FAILED(r->result) ? r->result : r->set.diagnostics.loss;
+    HRESULT result = FAILED(r->failure.hr) ? r->failure.hr : r->set.diagnostics.loss;
     HRESULT hr = message ? run_set_record(&r->set, result, message, running) : E_OUTOFMEMORY;
     memory_free(message);
     return hr;
@@ -63,8 +63,8 @@ void run_end(struct run *r, HRESULT hr)
 {
     r->end = true;
     if (FAILED(hr)) {
-        r->result = hr;
-        diagnostics_note(&r->set.diagnostics, hr, error_text(hr));
+        r->failure = error_keep(hr);
+        diagnostics_note(&r->set.diagnostics, hr, r->failure.text);
     }
 }
 
@@ -83,7 +83,8 @@ static HRESULT put_in_line(struct run *r, struct ended_segment *e)
 HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment *s)
 {
     struct ended_segment *ended = NULL;
-    bool managed = r->compile && ((const struct data_manager *)set->set->DataManager)->Enabled;
+    /* None is open after one that could not be. */
+    bool managed = r->compile && s->location && ((const struct data_manager *)set->set->DataManager)->Enabled;
     HRESULT compiled = managed ? ended_segment_create(set, s, &ended) : S_OK;
     HRESULT closed = segment_close(s);
     if (ended)
@@ -99,9 +100,10 @@ bool run_take_ended(struct run *r)
 {
     bool failed = false;
     for (struct ended_segment *e; r->ended && (e = ended_segments_take(r->ended));) {
-        if (FAILED(e->result)) {
-            diagnostics_note(&r->set.diagnostics, e->result, e->text ? e->text : "out of memory");
-            r->result = FAILED(r->result) ? r->result : e->result;
+        if (FAILED(e->failure.hr)) {
+            diagnostics_note(&r->set.diagnostics, e->failure.hr, e->failure.text);
+            if (SUCCEEDED(r->failure.hr))
+                r->failure = e->failure;
             failed = true;
         }
         ended_segment_free(e);

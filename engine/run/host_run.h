@@ -17,11 +17,11 @@ struct run {
     struct run_state state;
     int64_t started; /* tick_clock */
     int64_t segment_started;
-    bool roll;       /* a limit is reached: the next sample goes into a new segment */
-    bool first_over; /* the first segment has reached its limit */
-    bool end;        /* the run is over */
-    const char *why; /* it ended: static text, NULL when it was stopped or failed */
-    HRESULT result;
+    bool roll;                 /* a limit is reached: the next sample goes into a new segment */
+    bool first_over;           /* the first segment has reached its limit */
+    bool end;                  /* the run is over */
+    const char *why;           /* it ended: static text, NULL when it was stopped or failed */
+    struct error_kept failure; /* what the run's result is, if it fails */
 };
 
 /* Takes the step of the machine and publishes the phase after it. */

@@ -142,8 +142,8 @@ static void a_segment_is_a_new_chance(void **state)
     memory_free(root);
 }
 
-/* Events of the id with the set's name and all of `words` among their fields. */
-static size_t events(uint32_t id, const char *set, const char *const *words)
+/* Events 2031 with the set's name and all of `words` among their fields. */
+static size_t alerts(const char *set, const char *const *words)
 {
     struct journal_reader *r;
     struct journal_entry e;
@@ -157,7 +157,7 @@ static size_t events(uint32_t id, const char *set, const char *const *words)
             for (wanted = 0; words[wanted]; wanted++)
                 found += !strcmp(e.fields[i].value, words[wanted]);
         }
-        count += e.id == id && found == wanted + 1;
+        count += e.id == 2031 && found == wanted + 1;
     }
     journal_reader_close(r);
     memory_free(folder);
@@ -180,9 +180,9 @@ static void a_crossing_is_an_event_if_the_collector_wants_it(void **state)
         assert_string_equal(record.latest_files.items[0], ""); /* it writes no file */
         run_record_free(&record);
         if (wanted)
-            assert_true(events(2031, "crossing", words) >= 2);
+            assert_true(alerts("crossing", words) >= 2);
         else
-            assert_int_equal(events(2031, "crossing", words), 0);
+            assert_int_equal(alerts("crossing", words), 0);
     }
     memory_free(root);
 }
@@ -222,6 +222,42 @@ static void the_data_manager_has_each_segment_and_nobody_waits_for_it(void **sta
     memory_free(root);
 }
 
+/* Journal and data manager of a run that ends because its second segment cannot be opened: nothing is to be done for a
+   segment that never was; and the journal would not know why the first one's work had failed. */
+static void what_fails_between_segments_is_told(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("between"), *until = path_join(root, "until"), *list = path_join(root, "list");
+    assert_int_equal(file_store(until, "", 0), S_OK);
+    scratch_environment("TEST_COMPILES", "1");
+    scratch_environment("TEST_COMPILE_UNTIL", until);
+    scratch_environment("TEST_COMPILE_LIST", list);
+    fixture_commit("between", root,
+                   "<Segment>-1</Segment><DataManager><Enabled>-1</Enabled></DataManager>" TRACE("once"), NULL);
+    start("between");
+    fixture_await("between", RUN_STOPPED, 60000);
+    struct run_record record = fixture_record("between");
+    assert_int_equal(record.last_result, E_ACCESSDENIED);
+    run_record_free(&record);
+    char *lines = fixture_read(root, "list");
+    assert_string_equal(lines, "1 once_000001.etl\n");
+    memory_free(lines);
+    scratch_environment("TEST_COMPILE_FAILS", "1");
+    fixture_commit("between", root,
+                   "<Segment>-1</Segment><DataManager><Enabled>-1</Enabled></DataManager>" TRACE("segment"), NULL);
+    start("between");
+    fixture_progress("between", 3, 0);
+    assert_int_equal(run_stop(SPACE, "between", true), S_OK);
+    assert_int_equal(fixture_events(1006, "between"), 2);
+    assert_string_equal(fixture_reason, "the test's data manager fails");
+    const char *const variables[] = {"TEST_COMPILES", "TEST_COMPILE_UNTIL", "TEST_COMPILE_LIST", "TEST_COMPILE_FAILS"};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        scratch_environment(variables[i], "");
+    memory_free(until);
+    memory_free(list);
+    memory_free(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_segment_is_a_new_chance),
         cmocka_unit_test(a_crossing_is_an_event_if_the_collector_wants_it),
         cmocka_unit_test(the_data_manager_has_each_segment_and_nobody_waits_for_it),
+        cmocka_unit_test(what_fails_between_segments_is_told),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
