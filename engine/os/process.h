@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes, shared sections and named events, for the run layer. Names are plain ASCII without separators. */
+/* Processes, shared sections and named signals, for the run layer. Names are plain ASCII without separators. */
 #ifndef OPENPLA_PROCESS_H
 #define OPENPLA_PROCESS_H
 
@@ -55,7 +55,7 @@ HRESULT signal_open(const struct shared *what, struct signal **out);
 HRESULT signal_set(struct signal *e);
 /* S_OK: it was set; S_FALSE: timeout. */
 HRESULT signal_wait(struct signal *e, uint32_t timeout_ms);
-/* S_OK: event was set; S_FALSE: timeout; E_ABORT: the process ended first. */
+/* S_OK: the signal was set; S_FALSE: timeout; E_ABORT: the process ended first. */
 HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms);
 void signal_close(struct signal *e);
 

@@ -32,7 +32,7 @@ void run_publish(struct run *r);
 void run_show_figures(struct run *r, size_t index);
 /* Puts number, folder and members of the segment that has begun into what is shown. */
 void run_show_segment(struct run *r);
-/* An event about the run's set and its present folder. */
+/* Puts what happened to the run's set, in its present folder, into the journal. */
 void run_tell(const struct run *r, enum journal_id id, const struct journal_facts *more);
 /* Writes what is known about the run into its record. A record that cannot be written must not end the run: it may be
    the same full disk that it tells of; who must know gets the reason. */

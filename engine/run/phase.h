@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of a set as one machine: what each event does in each state, and what is refused. */
+/* The states of a set as one machine: what each step does in each state, and what is refused. */
 #ifndef OPENPLA_PHASE_H
 #define OPENPLA_PHASE_H
 

@@ -41,7 +41,7 @@ struct shared_run {
 
 struct run_section {
     struct section *section;
-    struct signal *event;
+    struct signal *signal;
     struct shared_run *shared;
     uint32_t host_id; /* of the host that was there when the section was opened, 0: none */
     uint64_t host_start;
@@ -95,8 +95,8 @@ void run_section_close(struct run_section *s)
 {
     if (!s)
         return;
-    if (s->event)
-        signal_close(s->event);
+    if (s->signal)
+        signal_close(s->signal);
     section_close(s->section);
     memory_free(s);
 }
@@ -115,7 +115,7 @@ static HRESULT open_section(const char *space, const char *name, bool create, st
              ? section_open(&(struct shared){.name = names[0], .create = create}, sizeof *s->shared, &s->section)
              : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = signal_open(&(struct shared){.name = names[1], .create = create}, &s->event);
+        hr = signal_open(&(struct shared){.name = names[1], .create = create}, &s->signal);
     memory_free(names[0]);
     memory_free(names[1]);
     if (FAILED(hr)) {
@@ -206,11 +206,22 @@ bool run_section_read(struct run_section *s, struct run_state *state)
     return run_section_alive(s);
 }
 
+HRESULT run_section_open_running(const char *space, const char *name, struct run_section **out, struct run_state *state)
+{
+    HRESULT hr = run_section_open(space, name, out);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        return S_FALSE;
+    if (FAILED(hr) || (run_section_read(*out, state) && state->phase != PHASE_STOPPED))
+        return hr;
+    run_section_close(*out);
+    return S_FALSE;
+}
+
 HRESULT run_section_request_stop(struct run_section *s)
 {
     uint64_t none = 0, now = clock_monotonic_ms();
     atomic_compare_exchange_strong(&s->shared->stop_requested, &none, now ? now : 1);
-    return signal_set(s->event);
+    return signal_set(s->signal);
 }
 
 bool run_section_stop_requested(struct run_section *s)
@@ -220,13 +231,13 @@ bool run_section_stop_requested(struct run_section *s)
 
 HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms)
 {
-    return signal_wait(s->event, timeout_ms);
+    return signal_wait(s->signal, timeout_ms);
 }
 
 void run_section_wake(struct run_section *s)
 {
     if (s)
-        signal_set(s->event);
+        signal_set(s->signal);
 }
 
 HRESULT run_section_end_host(struct run_section *s)
@@ -237,7 +248,7 @@ HRESULT run_section_end_host(struct run_section *s)
 HRESULT run_section_ask(struct run_section *s, enum run_request request, uint64_t *number)
 {
     *number = atomic_fetch_add(&s->shared->requests[request].asked, 1) + 1;
-    return signal_set(s->event);
+    return signal_set(s->signal);
 }
 
 bool run_section_answered(struct run_section *s, enum run_request request, uint64_t number, HRESULT *hr)
@@ -272,42 +283,23 @@ void run_section_answer(struct run_section *s, enum run_request request, uint64_
 HRESULT run_query(const char *space, const char *name, struct run_state *state)
 {
     struct run_section *section;
-    memset(state, 0, sizeof *state);
-    HRESULT hr = run_section_open(space, name, &section);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
-        return S_OK;
-    if (FAILED(hr))
-        return hr;
-    if (!run_section_read(section, state) || (unsigned)state->phase >= RUN_PHASES || state->phase == PHASE_STOPPED)
+    HRESULT hr = run_section_open_running(space, name, &section, state);
+    if (hr == S_OK)
+        run_section_close(section);
+    if (hr != S_OK || (unsigned)state->phase >= RUN_PHASES)
         memset(state, 0, sizeof *state);
-    run_section_close(section);
-    return S_OK;
-}
-
-/* The section of a set that runs; S_FALSE and NULL: it does not. */
-static HRESULT open_figures(const char *space, const char *name, struct run_section **out)
-{
-    struct run_state state;
-    HRESULT hr = run_section_open(space, name, out);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
-        *out = NULL;
-        return S_FALSE;
-    }
-    if (FAILED(hr) || (run_section_read(*out, &state) && state.phase != PHASE_STOPPED))
-        return hr;
-    run_section_close(*out);
-    *out = NULL;
-    return S_FALSE;
+    return FAILED(hr) ? hr : S_OK;
 }
 
 HRESULT run_query_figures(const char *space, const char *name, const char *collector, struct collector_figures *out)
 {
     struct run_section *section;
+    struct run_state state;
     struct named_figures named;
     uint64_t hash = text_hash_nocase(collector);
     bool found = false;
     memset(out, 0, sizeof *out);
-    HRESULT hr = open_figures(space, name, &section);
+    HRESULT hr = run_section_open_running(space, name, &section, &state);
     if (hr != S_OK)
         return hr;
     for (size_t i = 0; !found && i < figures_count(section); i++) {
@@ -344,9 +336,10 @@ static void add_figures(struct text_buffer *b, const struct named_figures *named
 char *run_figures_text(const char *space, const char *name)
 {
     struct run_section *section;
+    struct run_state state;
     struct text_buffer b = {0};
     text_buffer_add(&b, "");
-    if (open_figures(space, name, &section) != S_OK)
+    if (run_section_open_running(space, name, &section, &state) != S_OK)
         return text_buffer_take(&b);
     for (size_t i = 0; i < figures_count(section); i++) {
         struct named_figures named;

@@ -30,6 +30,9 @@ HRESULT run_section_create(const char *space, const char *name, struct run_secti
    whether its host lives and that it be ended, is about the host that is there now: a later host of the set may take
    the section over while a client still has it open. */
 HRESULT run_section_open(const char *space, const char *name, struct run_section **out);
+/* The same of a host that lives and is in some phase, with its state; S_FALSE, and nothing to close: there is none. */
+HRESULT run_section_open_running(const char *space, const char *name, struct run_section **out,
+                                 struct run_state *state);
 void run_section_close(struct run_section *s); /* NULL is allowed */
 
 void run_section_publish(struct run_section *s, const struct run_state *state);

@@ -20,7 +20,7 @@ struct shared_report {
 
 struct start_report {
     struct section *section;
-    struct signal *event;
+    struct signal *signal;
     struct shared_report *shared;
 };
 
@@ -36,14 +36,14 @@ static HRESULT open_report(const char *run_key, bool create, struct start_report
         return error_set(E_INVALIDARG, "run key \"%s\": not 1 to 64 hexadecimal digits", run_key);
     struct start_report *r = memory_zero(1, sizeof *r);
     char *section_name = text_format("openpla-start-%s", run_key);
-    char *event_name = text_format("openpla-started-%s", run_key);
-    HRESULT hr = r && section_name && event_name ? S_OK : E_OUTOFMEMORY;
+    char *signal_name = text_format("openpla-started-%s", run_key);
+    HRESULT hr = r && section_name && signal_name ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = section_open(&(struct shared){.name = section_name, .create = create}, sizeof *r->shared, &r->section);
     if (SUCCEEDED(hr))
-        hr = signal_open(&(struct shared){.name = event_name, .create = create}, &r->event);
+        hr = signal_open(&(struct shared){.name = signal_name, .create = create}, &r->signal);
     memory_free(section_name);
-    memory_free(event_name);
+    memory_free(signal_name);
     if (FAILED(hr)) {
         start_report_close(r);
         return hr;
@@ -67,8 +67,8 @@ void start_report_close(struct start_report *r)
 {
     if (!r)
         return;
-    if (r->event)
-        signal_close(r->event);
+    if (r->signal)
+        signal_close(r->signal);
     section_close(r->section);
     memory_free(r);
 }
@@ -78,7 +78,7 @@ void start_report_accept(struct start_report **report)
     if (!*report)
         return;
     atomic_store(&(*report)->shared->accepted, 1);
-    signal_set((*report)->event);
+    signal_set((*report)->signal);
 }
 
 void start_report_opening(struct start_report *r, const char *collector)
@@ -95,7 +95,7 @@ void start_report_send(struct start_report **report, HRESULT hr)
     text_fit(r->shared->text, REPORT_TEXT, FAILED(hr) ? error_text(hr) : "");
     r->shared->result = hr;
     atomic_store(&r->shared->sent, 1);
-    signal_set(r->event);
+    signal_set(r->signal);
     start_report_close(r);
     *report = NULL;
 }
@@ -117,7 +117,7 @@ HRESULT start_report_wait(struct start_report *r, struct process *host, bool acc
     uint64_t limit = clock_monotonic_ms() + timeout_ms, now;
     for (;;) {
         now = clock_monotonic_ms();
-        HRESULT hr = signal_wait_or_process(r->event, host, now < limit ? (uint32_t)(limit - now) : 0);
+        HRESULT hr = signal_wait_or_process(r->signal, host, now < limit ? (uint32_t)(limit - now) : 0);
         if (atomic_load(&r->shared->sent)) { /* also if the host ended right behind its report */
             hr = r->shared->result;
             r->shared->text[REPORT_TEXT - 1] = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a host tells its starter whether the run began: a section and an event named by the run key. */
+/* How a host tells its starter whether the run began: a section and a signal named by the run key. */
 #ifndef OPENPLA_START_REPORT_H
 #define OPENPLA_START_REPORT_H
 

@@ -136,7 +136,7 @@ HRESULT run_start(const char *space, const char *name, bool synchronous)
 
 /* ---- waiting for a host: by looking, as there is no handle of a process that another one started ---- */
 
-/* An event that nobody sets is only a way to rest. */
+/* A signal that nobody sets is only a way to rest. */
 static HRESULT pause_open(struct signal **out)
 {
     char *key = new_run_key();
@@ -183,26 +183,11 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* The section of a set that has a live host in some phase; S_FALSE, and none, when it has not. */
-static HRESULT open_running(const char *space, const char *name, struct run_section **section, struct run_state *state)
-{
-    HRESULT hr = run_section_open(space, name, section);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
-        return S_FALSE;
-    if (FAILED(hr))
-        return hr;
-    if (run_section_read(*section, state) && state->phase != PHASE_STOPPED)
-        return S_OK;
-    run_section_close(*section);
-    *section = NULL;
-    return S_FALSE;
-}
-
 HRESULT run_stop(const char *space, const char *name, bool synchronous)
 {
     struct run_section *section;
     struct run_state state;
-    HRESULT hr = open_running(space, name, &section, &state);
+    HRESULT hr = run_section_open_running(space, name, &section, &state);
     if (hr == S_FALSE)
         return error_set(PLA_E_DCS_NOT_RUNNING, "the set \"%s\\%s\" is not running", space, name);
     if (FAILED(hr))
@@ -218,7 +203,7 @@ HRESULT run_end_host(const char *space, const char *name, const struct run_state
 {
     struct run_section *section;
     struct run_state state;
-    HRESULT hr = open_running(space, name, &section, &state);
+    HRESULT hr = run_section_open_running(space, name, &section, &state);
     if (hr != S_OK)
         return hr;
     bool same = state.process_id == seen->process_id && state.started_utc == seen->started_utc;
@@ -260,7 +245,7 @@ static HRESULT ask(const char *space, const char *name, enum run_request request
     struct run_section *section;
     struct run_state state;
     uint64_t number;
-    HRESULT hr = open_running(space, name, &section, &state);
+    HRESULT hr = run_section_open_running(space, name, &section, &state);
     if (hr != S_OK)
         return hr;
     hr = run_section_ask(section, request, &number);

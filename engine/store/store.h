@@ -73,7 +73,7 @@ void run_record_free(struct run_record *record);
 char *store_folder(const char *space);
 /* Path of the lock file that a run holds for its whole life. From memory_alloc. */
 char *store_run_lock_path(const char *space, const char *name);
-/* Identifies the set for names of sections and events: 16 hex digits over data folder, namespace and folded name. */
+/* Identifies the set for names of sections and signals: 16 hex digits over data folder, namespace and folded name. */
 HRESULT store_key(const char *space, const char *name, char key[17]);
 
 #endif
