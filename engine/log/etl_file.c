@@ -66,18 +66,20 @@ static HRESULT put_header(const struct etl_log *log, uint8_t *buffer)
     return S_OK;
 }
 
-static HRESULT new_file(const char *path, uint32_t size, struct etl_file **out)
+/* NULL: out of memory, with a text. */
+static struct etl_file *new_file(const char *path, uint32_t size)
 {
     struct etl_file *e = memory_zero(1, sizeof *e);
-    *out = e;
     if (e) {
         e->size = size;
         e->buffer = memory_alloc(size);
         e->spare = memory_alloc(size);
+        if (e->buffer && e->spare)
+            return e;
     }
-    if (e && e->buffer && e->spare)
-        return S_OK;
-    return error_set(E_OUTOFMEMORY, "%s: out of memory for a log file's buffers of %u bytes", path, (unsigned)size);
+    free_file(e);
+    (void)error_set(E_OUTOFMEMORY, "%s: out of memory for a log file's buffers of %u bytes", path, (unsigned)size);
+    return NULL;
 }
 
 static bool is_size(uint32_t size)
@@ -133,10 +135,8 @@ HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *lo
                          (unsigned)log->buffer_size, ETL_SMALLEST_BUFFER / ETL_BUFFER_UNIT,
                          ETL_LARGEST_BUFFER / ETL_BUFFER_UNIT);
     }
-    struct etl_file *e;
-    HRESULT hr = new_file(path, log->buffer_size, &e);
-    if (SUCCEEDED(hr))
-        hr = create(e, path, replace, log);
+    struct etl_file *e = new_file(path, log->buffer_size);
+    HRESULT hr = e ? create(e, path, replace, log) : E_OUTOFMEMORY;
     if (FAILED(hr))
         free_file(e);
     else
@@ -242,8 +242,8 @@ static HRESULT load(struct file *file, const char *path, etl_ends_record *ends, 
     etl_buffer_header_read(bytes, &head);
     if (got < sizeof bytes || !is_size(head.size) || head.type != ETL_TYPE_FILE_HEADER)
         return no_container(path);
-    hr = new_file(path, head.size, out);
-    return SUCCEEDED(hr) ? load_end(*out, file, path, ends) : hr;
+    *out = new_file(path, head.size);
+    return *out ? load_end(*out, file, path, ends) : E_OUTOFMEMORY;
 }
 
 HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file **out)
