@@ -190,7 +190,7 @@ void etl_log_write_counts(const struct etl_log *log, uint8_t *event)
 HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, uint32_t *size)
 {
     const bool narrow = log->pointer_size == 4;
-    const char *const names[] = {log->logger_name, log->file_name};
+    const char *const names[] = {log->logger_name ? log->logger_name : "", log->file_name ? log->file_name : ""};
     uint8_t *at = event + SYSTEM_HEAD, *rest = narrow ? at - SHIFT_32 : at;
     uint32_t end = SYSTEM_HEAD + (narrow ? NAMES_AT_32 : NAMES_AT_64);
     memset(event, 0, end);
@@ -224,8 +224,9 @@ HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, 
         size_t bytes = 0;
         hr = room - end < 2 ? S_FALSE : write_name(event + end, room - end, names[i], &bytes);
         if (hr == S_FALSE)
-            hr = error_set(E_INVALIDARG, "log name %s: is too long for a log file header of %u bytes", names[i],
-                           (unsigned)room);
+            hr = error_set(E_INVALIDARG,
+                           "log names '%.200s' and '%.200s': are too long for a log file header of %u bytes", names[0],
+                           names[1], (unsigned)room);
         end += (uint32_t)bytes;
     }
     if (FAILED(hr))

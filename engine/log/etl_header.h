@@ -41,8 +41,7 @@ enum { ETL_LOG_HEAD = 0x138 };
 HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, struct etl_log *out);
 void etl_log_free(struct etl_log *log);
 /* Writes the header event, of at most `room` bytes, ETL_LOG_HEAD or more; *size: how many it has. A text may be NULL
-   for
-   "". E_INVALIDARG with a text when the two names do not fit; the errors of text_to_utf16. */
+   for "". E_INVALIDARG with a text when the two names do not fit; the errors of text_to_utf16. */
 HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, uint32_t *size);
 /* Writes into a header event of the 64-bit form what changes while a log grows: end_utc, buffers and losses. */
 void etl_log_write_counts(const struct etl_log *log, uint8_t *event);

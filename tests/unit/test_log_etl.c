@@ -275,6 +275,19 @@ static void what_is_written_of_a_header_is_read(void **state)
 }
 
 /* Buffers of four processors, in the order in which a session happens to flush them. */
+static void a_name_that_is_not_given_is_not_blamed(void **state)
+{
+    struct etl_log log = log_of(SMALL);
+    uint8_t bytes[ETL_LOG_HEAD + 2 * sizeof "session"]; /* the first name fills it */
+    uint32_t size;
+    (void)state;
+    log.pointer_size = 8;
+    log.file_name = NULL;
+    assert_int_equal(etl_log_write(&log, bytes, sizeof bytes, &size), E_INVALIDARG);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "session"));
+    assert_null(strstr(error_text(E_INVALIDARG), "null"));
+}
+
 static void buffers_of_processors_are_read_in_the_order_of_time(void **state)
 {
     static const struct {
@@ -460,6 +473,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_sizes_are_refused_by_their_number, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(the_longest_event_is_the_buffers_or_64_kb, remove_file, remove_file),
         cmocka_unit_test(what_is_written_of_a_header_is_read),
+        cmocka_unit_test(a_name_that_is_not_given_is_not_blamed),
         cmocka_unit_test_setup_teardown(buffers_of_processors_are_read_in_the_order_of_time, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(events_and_buffers_mix, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(what_is_no_buffer_is_refused, remove_file, remove_file),
