@@ -27,6 +27,14 @@ size_t blg_round_up_8(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
+void blg_put_block_head(uint8_t *at, uint16_t kind, size_t size)
+{
+    at[0] = 'B';
+    at[1] = 'L';
+    put_u16(at + 2, kind);
+    put_u32(at + 4, (uint32_t)size);
+}
+
 size_t blg_name_size(const char *name)
 {
     size_t i = 0;

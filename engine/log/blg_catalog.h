@@ -13,7 +13,8 @@ struct blg_bytes {
 HRESULT blg_bytes_resize(struct blg_bytes *b, size_t size);
 
 size_t blg_round_up_8(size_t size);
-size_t blg_name_size(const char *name); /* bytes of a name in the file, with its NUL */
+void blg_put_block_head(uint8_t *at, uint16_t kind, size_t size); /* size: of the block, its head included */
+size_t blg_name_size(const char *name); /* bytes of a name, or another text, in the file, with its NUL */
 /* Writes a name of blg_name_size bytes. E_INVALIDARG: it is no well-formed UTF-8. */
 HRESULT blg_put_name(uint8_t *at, const char *name, size_t size);
 

@@ -131,17 +131,9 @@ static HRESULT make_head(struct blg_log *log, int64_t stamp)
                : hr;
 }
 
-static void put_block_head(uint8_t *at, uint16_t kind, size_t size)
-{
-    at[0] = 'B';
-    at[1] = 'L';
-    put_u16(at + 2, kind);
-    put_u32(at + 4, (uint32_t)size);
-}
-
 static uint8_t *put_single(uint8_t *at, int64_t stamp, const struct log_raw *raw)
 {
-    put_block_head(at, BLG_KIND_SINGLE, BLG_SINGLE_SIZE);
+    blg_put_block_head(at, BLG_KIND_SINGLE, BLG_SINGLE_SIZE);
     put_u32(at + 0x08, raw->status);
     put_u64(at + 0x0C, (uint64_t)stamp);
     put_u32(at + 0x14, 0);
@@ -152,17 +144,13 @@ static uint8_t *put_single(uint8_t *at, int64_t stamp, const struct log_raw *raw
     return at + BLG_SINGLE_SIZE;
 }
 
-static bool is_valid(const struct log_raw *raw)
-{
-    return raw->status == PDH_CSTATUS_VALID_DATA || raw->status == PDH_CSTATUS_NEW_DATA;
-}
-
 /* Bytes of the cell's item. The sizes of its instances' names go to `sizes`. */
 static size_t wildcard_size(const struct log_cell *cell, uint32_t *sizes)
 {
     size_t size = BLG_BLOCK_HEAD + BLG_WILDCARD_HEAD;
     for (size_t i = 0; i < cell->item_count; i++) {
-        sizes[i] = is_valid(&cell->items[i].raw) ? (uint32_t)blg_name_size(cell->items[i].instance) : 0;
+        sizes[i] =
+            cell->items[i].raw.status <= PDH_CSTATUS_NEW_DATA ? (uint32_t)blg_name_size(cell->items[i].instance) : 0;
         if (sizes[i] != 0)
             size += BLG_WILDCARD_ITEM + blg_round_up_8(sizes[i]);
     }
@@ -178,7 +166,7 @@ static HRESULT put_wildcard(uint8_t **at, int64_t stamp, const struct log_cell *
         items += sizes[i] != 0;
         size += sizes[i] != 0 ? BLG_WILDCARD_ITEM + blg_round_up_8(sizes[i]) : 0;
     }
-    put_block_head(*at, BLG_KIND_WILDCARD, BLG_BLOCK_HEAD + size);
+    blg_put_block_head(*at, BLG_KIND_WILDCARD, BLG_BLOCK_HEAD + size);
     put_u32(block, (uint32_t)size);
     put_u32(block + 0x04, (uint32_t)items);
     put_u32(block + 0x08, cell->raw.status);
@@ -243,7 +231,7 @@ static HRESULT build_sample(struct blg_log *log, int64_t stamp, int64_t utc, con
         hr = blg_bytes_resize(&log->record, size);
     if (FAILED(hr))
         return hr;
-    put_block_head(log->record.data, BLG_KIND_SAMPLE, size);
+    blg_put_block_head(log->record.data, BLG_KIND_SAMPLE, size);
     uint8_t *at = log->record.data + BLG_BLOCK_HEAD;
     const uint32_t *sizes = log->sizes;
     for (size_t i = 0; i < log->counters && SUCCEEDED(hr); i++) {

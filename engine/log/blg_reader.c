@@ -90,15 +90,6 @@ static char *entry_name(const uint8_t *entry, uint32_t size, uint32_t field, HRE
     return name;
 }
 
-static void free_counter(struct log_counter *c)
-{
-    memory_free((void *)c->machine);
-    memory_free((void *)c->object);
-    memory_free((void *)c->instance);
-    memory_free((void *)c->parent);
-    memory_free((void *)c->counter);
-}
-
 /* The counter of an entry, its names from memory_alloc. S_FALSE: it is malformed. */
 static HRESULT read_entry(const uint8_t *at, uint32_t size, struct log_counter *out)
 {
@@ -118,7 +109,7 @@ static HRESULT read_entry(const uint8_t *at, uint32_t size, struct log_counter *
     if (hr == S_OK && (!out->object || !out->counter))
         hr = S_FALSE;
     if (hr != S_OK)
-        free_counter(out);
+        log_counter_free(out);
     return FAILED(hr) ? error_set(hr, "out of memory for its catalog of counters") : hr;
 }
 
@@ -140,7 +131,7 @@ static HRESULT add_entry(struct blg_reader *r, size_t at, uint32_t size)
             counter.machine = counter.object = NULL; /* the object's now */
         }
     }
-    free_counter(&counter);
+    log_counter_free(&counter);
     if (SUCCEEDED(hr))
         hr = grow(&r->entries, &r->entry_capacity, r->entry_count + 1, sizeof *r->entries);
     if (SUCCEEDED(hr))
@@ -298,7 +289,7 @@ static HRESULT make_columns(struct blg_reader *r, const uint8_t *at, const uint8
                      ? blg_columns_add(&r->columns, &counter, find, &column)
                      : error_set(NOT_A_LOG, "has more than %d counters", MAX_COUNTERS);
             entry->place = column++;
-            free_counter(&counter);
+            log_counter_free(&counter);
         }
     }
     r->has_columns = SUCCEEDED(hr);

@@ -5,10 +5,10 @@
    without a value is left out. */
 #include "engine/log/blg_text.h"
 
+#include "engine/log/blg_catalog.h"
 #include "engine/log/blg_format.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/clock.h"
-#include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 
 #include <string.h>
@@ -26,32 +26,9 @@ uint32_t blg_text_title(size_t place)
     return (uint32_t)place * STEP + 2;
 }
 
-static size_t round_up_8(size_t size)
-{
-    return (size + 7) & ~(size_t)7;
-}
-
-static size_t wide_size(const char *text)
-{
-    return (text_utf16_length(text) + 1) * 2;
-}
-
-static HRESULT put_wide(uint8_t *at, const char *text)
-{
-    WCHAR *wide;
-    size_t units;
-    HRESULT hr = text_to_utf16(text, &wide, &units);
-    if (FAILED(hr))
-        return hr;
-    for (size_t i = 0; i <= units; i++)
-        put_u16(at + 2 * i, wide[i]);
-    memory_free(wide);
-    return S_OK;
-}
-
 static bool has_text(const struct log_raw *raw)
 {
-    return (raw->status == PDH_CSTATUS_VALID_DATA || raw->status == PDH_CSTATUS_NEW_DATA) && raw->text;
+    return raw->status <= PDH_CSTATUS_NEW_DATA && raw->text;
 }
 
 static const char *machine_name(const struct log_counter *counter)
@@ -78,7 +55,7 @@ static void look_at(const struct log_counter *counter, const struct log_cell *ce
         out->instances = counter->instance != NULL;
     }
     for (size_t i = 0; i < out->count; i++) {
-        const size_t size = has_text(&out->items[i].raw) ? wide_size(out->items[i].raw.text) : 0;
+        const size_t size = has_text(&out->items[i].raw) ? blg_name_size(out->items[i].raw.text) : 0;
         out->width = size > out->width ? size : out->width;
     }
 }
@@ -87,12 +64,12 @@ size_t blg_text_size(const struct log_counter *counter, const struct log_cell *c
 {
     struct texts_of_cell texts;
     look_at(counter, cell, &texts);
-    size_t size = round_up_8(DATA_HEAD + wide_size(machine_name(counter))) + OBJECT_HEAD + DEFINITION;
+    size_t size = blg_round_up_8(DATA_HEAD + blg_name_size(machine_name(counter))) + OBJECT_HEAD + DEFINITION;
     for (size_t i = 0; i < texts.count; i++) {
         if (texts.instances && has_text(&texts.items[i].raw))
-            size += round_up_8(INSTANCE_HEAD + wide_size(texts.items[i].instance));
+            size += blg_round_up_8(INSTANCE_HEAD + blg_name_size(texts.items[i].instance));
         if (!texts.instances || has_text(&texts.items[i].raw))
-            size += round_up_8(VALUE_AT + texts.width);
+            size += blg_round_up_8(VALUE_AT + texts.width);
     }
     return BLG_BLOCK_HEAD + size;
 }
@@ -121,9 +98,9 @@ static HRESULT put_data_head(uint8_t *at, const char *machine, size_t head, size
     put_u64(at + 0x38, (uint64_t)utc); /* PerfTime in ticks of 100 ns */
     put_u64(at + 0x40, TICKS_PER_SECOND);
     put_u64(at + 0x48, (uint64_t)utc);
-    put_u32(at + 0x50, (uint32_t)wide_size(machine));
+    put_u32(at + 0x50, (uint32_t)blg_name_size(machine));
     put_u32(at + 0x54, DATA_HEAD);
-    return put_wide(at + DATA_HEAD, machine);
+    return blg_put_name(at + DATA_HEAD, machine, blg_name_size(machine));
 }
 
 static void put_object(uint8_t *at, size_t total, size_t place, int32_t instances, size_t width)
@@ -151,32 +128,29 @@ HRESULT blg_text_put(uint8_t *at, const struct log_counter *counter, size_t plac
     struct texts_of_cell texts;
     look_at(counter, cell, &texts);
     const size_t size = blg_text_size(counter, cell);
-    const size_t head = round_up_8(DATA_HEAD + wide_size(machine_name(counter)));
+    const size_t head = blg_round_up_8(DATA_HEAD + blg_name_size(machine_name(counter)));
     memset(at, 0, size);
-    at[0] = 'B';
-    at[1] = 'L';
-    put_u16(at + 2, BLG_KIND_OBJECT);
-    put_u32(at + 4, (uint32_t)size);
+    blg_put_block_head(at, BLG_KIND_OBJECT, size);
     uint8_t *data = at + BLG_BLOCK_HEAD, *next = data + head + OBJECT_HEAD + DEFINITION;
     HRESULT hr = put_data_head(data, machine_name(counter), head, size - BLG_BLOCK_HEAD, local, utc);
     int32_t instances = 0;
     for (size_t i = 0; i < texts.count && SUCCEEDED(hr); i++) {
         const struct log_item *item = &texts.items[i];
         if (texts.instances && has_text(&item->raw)) {
-            const size_t name = wide_size(item->instance), length = round_up_8(INSTANCE_HEAD + name);
+            const size_t name = blg_name_size(item->instance), length = blg_round_up_8(INSTANCE_HEAD + name);
             put_u32(next, (uint32_t)length);
             put_u32(next + 0x0C, UINT32_MAX); /* UniqueID: it has a name */
             put_u32(next + 0x10, INSTANCE_HEAD);
             put_u32(next + 0x14, (uint32_t)name);
-            hr = put_wide(next + INSTANCE_HEAD, item->instance);
+            hr = blg_put_name(next + INSTANCE_HEAD, item->instance, name);
             next += length;
             instances++;
         }
         if (!texts.instances || has_text(&item->raw)) {
-            put_u32(next, (uint32_t)round_up_8(VALUE_AT + texts.width));
+            put_u32(next, (uint32_t)blg_round_up_8(VALUE_AT + texts.width));
             if (SUCCEEDED(hr) && texts.width != 0)
-                hr = put_wide(next + VALUE_AT, item->raw.text);
-            next += round_up_8(VALUE_AT + texts.width);
+                hr = blg_put_name(next + VALUE_AT, item->raw.text, blg_name_size(item->raw.text));
+            next += blg_round_up_8(VALUE_AT + texts.width);
         }
     }
     put_object(data + head, size - BLG_BLOCK_HEAD - head, place, texts.instances ? instances : -1, texts.width);
