@@ -23,7 +23,6 @@ struct followed {
     struct process_files files;
     char *name;
     size_t name_length;
-    uint64_t start_ticks;
 };
 
 struct changes {
@@ -39,8 +38,7 @@ struct host_list {
     struct thread_entry *threads; /* of all */
     size_t thread_count, thread_capacity;
     struct process_kept kept;
-    int64_t boot; /* of the start times; read once, so that a process keeps its own */
-    uint64_t generation;
+    int64_t boot;             /* of the start times; read once, so that a process keeps its own */
     uint32_t figures;         /* of this reading */
     struct kernel_file *load; /* /proc/loadavg */
     struct changes changes;   /* as of before the last reading */
@@ -81,11 +79,6 @@ static void close_list(void *user)
     memory_free(list);
 }
 
-static uint64_t generation(const void *list)
-{
-    return ((const struct host_list *)list)->generation;
-}
-
 static void fill(const struct host_list *list, const struct followed *f, const struct process_stat *stat,
                  struct process_entry *e)
 {
@@ -116,7 +109,7 @@ static size_t lasting_name(const char *name, size_t length)
     return length;
 }
 
-/* Takes the process's name. S_FALSE: it has another one than before. */
+/* Takes the process's name. */
 static HRESULT take_name(struct followed *f, const struct process_stat *stat)
 {
     size_t length = lasting_name(stat->name, stat->name_length);
@@ -131,10 +124,9 @@ static HRESULT take_name(struct followed *f, const struct process_stat *stat)
     memory_free(f->name);
     f->name = name;
     f->name_length = length;
-    return S_FALSE;
+    return S_OK;
 }
 
-/* Reads one process. S_FALSE: it is new, another one or renamed. */
 static HRESULT read_process(struct host_list *list, struct followed *f, struct process_entry *e)
 {
     struct process_stat stat;
@@ -143,19 +135,15 @@ static HRESULT read_process(struct host_list *list, struct followed *f, struct p
         hr = take_name(f, &stat);
     if (FAILED(hr))
         return hr;
-    if (f->start_ticks != stat.start_ticks) {
-        f->start_ticks = stat.start_ticks;
-        hr = S_FALSE;
-    }
     fill(list, f, &stat, e);
-    HRESULT more = process_files_figures(&f->files, list->root, &list->kept, list->figures, e);
+    hr = process_files_figures(&f->files, list->root, &list->kept, list->figures, e);
     size_t before = list->thread_count;
-    if (SUCCEEDED(more) && (list->figures & PROCESS_THREADS)) {
-        more = process_files_threads(f->files.id, list->root, list->boot, &list->threads, &list->thread_capacity,
-                                     &list->thread_count);
+    if (SUCCEEDED(hr) && (list->figures & PROCESS_THREADS)) {
+        hr = process_files_threads(f->files.id, list->root, list->boot, &list->threads, &list->thread_capacity,
+                                   &list->thread_count);
         e->listed_threads = (uint32_t)(list->thread_count - before);
     }
-    return FAILED(more) ? more : hr;
+    return hr;
 }
 
 static int by_id(const void *a, const void *b)
@@ -168,28 +156,21 @@ static int by_id(const void *a, const void *b)
 static HRESULT merge(struct host_list *list, const uint32_t *ids, size_t count, struct followed *next, size_t *used)
 {
     size_t old = 0;
-    bool changed = false;
     HRESULT hr = S_OK;
     for (size_t i = 0; i < count && hr != E_OUTOFMEMORY; i++) {
-        while (old < list->count && list->followed[old].files.id < ids[i]) {
+        while (old < list->count && list->followed[old].files.id < ids[i])
             forget(list, &list->followed[old++]);
-            changed = true;
-        }
         struct followed f = {.files.id = ids[i]};
         if (old < list->count && list->followed[old].files.id == ids[i])
             f = list->followed[old++];
         hr = read_process(list, &f, &list->entries[*used]);
-        changed = changed || hr != S_OK;
         if (SUCCEEDED(hr))
             next[(*used)++] = f;
         else
             forget(list, &f);
     }
-    for (; old < list->count; old++) {
+    for (; old < list->count; old++)
         forget(list, &list->followed[old]);
-        changed = true;
-    }
-    list->generation += changed;
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
@@ -289,4 +270,4 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     return hr;
 }
 
-const struct process_lister process_lister_host = {open_list, read_list, generation, close_list};
+const struct process_lister process_lister_host = {open_list, read_list, close_list};

@@ -41,11 +41,6 @@ HRESULT process_list_read(struct process_list *list, uint32_t figures, const str
     return list->lister->read(list->list, figures, entries, count);
 }
 
-uint64_t process_list_generation(const struct process_list *list)
-{
-    return list->lister->generation(list->list);
-}
-
 void process_list_close(struct process_list *list)
 {
     if (list) {

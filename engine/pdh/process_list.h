@@ -53,8 +53,6 @@ HRESULT process_list_open(const char *root, struct process_list **out);
    ends meanwhile is left out. */
 HRESULT process_list_read(struct process_list *list, uint32_t figures, const struct process_entry **entries,
                           size_t *count);
-/* Changes with every read that brought other processes, another order or another name than the read before. */
-uint64_t process_list_generation(const struct process_list *list);
 void process_list_close(struct process_list *list); /* NULL is allowed */
 
 #endif

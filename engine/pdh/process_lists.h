@@ -8,7 +8,6 @@
 struct process_lister {
     HRESULT (*open)(const char *root, void **list);
     HRESULT (*read)(void *list, uint32_t figures, const struct process_entry **entries, size_t *count);
-    uint64_t (*generation)(const void *list);
     void (*close)(void *list);
 };
 /* The host's, and (not natively) the Windows processes. */

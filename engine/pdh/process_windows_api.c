@@ -65,7 +65,6 @@ struct windows_list {
     size_t thread_capacity;
     struct process_kept kept;
     struct process_match *match;
-    uint64_t generation;
     unsigned tries; /* left to find the Linux processes: a new one may not have its name yet */
     bool is_wine;
     char root[];
@@ -103,11 +102,6 @@ static void close_list(void *user)
     memory_free(list->threads);
     memory_free(list->processes.bytes);
     memory_free(list);
-}
-
-static uint64_t generation(const void *list)
-{
-    return ((const struct windows_list *)list)->generation;
 }
 
 static HRESULT query(struct buffer *b, SYSTEM_INFORMATION_CLASS kind)
@@ -199,14 +193,13 @@ static bool is_same(const struct windows_list *list)
     for (; r && i < list->count; i++, r = next_process(next_record(r)))
         if (list->entries[i].id != (uint32_t)(ULONG_PTR)r->id || list->entries[i].start != r->start.QuadPart)
             return false;
-    return !r && i == list->count && list->generation;
+    return !r && i == list->count;
 }
 
 static HRESULT make_entries(struct windows_list *list)
 {
     const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
     forget_entries(list);
-    list->generation++;
     list->tries = MATCH_TRIES;
     for (; r; r = next_process(next_record(r))) {
         char *name = NULL;
@@ -292,7 +285,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     return hr;
 }
 
-const struct process_lister process_lister_windows = {open_list, read_list, generation, close_list};
+const struct process_lister process_lister_windows = {open_list, read_list, close_list};
 
 bool process_list_wants_host(void)
 {

@@ -157,7 +157,6 @@ static void this_program_is_listed(void **state)
     size_t count;
     assert_int_equal(process_list_open("", &list), S_OK);
     assert_int_equal(process_list_read(list, PROCESS_USE, &entries, &count), S_OK);
-    uint64_t generation = process_list_generation(list);
     for (size_t i = 0; i < count; i++)
         own = entries[i].id == process_own_id() ? &entries[i] : own;
     assert_non_null(own);
@@ -175,7 +174,6 @@ static void this_program_is_listed(void **state)
     assert_non_null(own);
     used = own->user_time + own->kernel_time - used;
     assert_true(used >= 200000 && used <= 20000000); /* another program may have had the processor */
-    assert_true(process_list_generation(list) >= generation);
     process_list_close(list);
 }
 
