@@ -37,12 +37,12 @@ static void set(uint32_t *at, uint32_t value)
     atomic_store((_Atomic uint32_t *)at, value);
 }
 
-char *extension_request_event(const char *channel)
+char *extension_request_signal(const char *channel)
 {
     return text_format("%s_ask", channel);
 }
 
-char *extension_reply_event(const char *channel)
+char *extension_reply_signal(const char *channel)
 {
     return text_format("%s_answer", channel);
 }
@@ -82,8 +82,8 @@ static HRESULT open_channel(struct extension_host *h)
 {
     unsigned number = atomic_fetch_add(&next_name, 1);
     h->name = text_format("openpdh_extension_%u_%u", (unsigned)process_own_id(), number);
-    char *ask = h->name ? extension_request_event(h->name) : NULL;
-    char *answer = h->name ? extension_reply_event(h->name) : NULL;
+    char *ask = h->name ? extension_request_signal(h->name) : NULL;
+    char *answer = h->name ? extension_reply_signal(h->name) : NULL;
     HRESULT hr = ask && answer
                      ? section_open(&(struct shared){.name = h->name, .create = true}, sizeof *h->channel, &h->section)
                      : E_OUTOFMEMORY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One performance extension DLL in a process of its own, so that its crash or hang is its own alone: our side asks
-   through a shared section and two events, and never waits longer than it wants. */
+   through a shared section and two signals, and never waits longer than it wants. */
 #ifndef OPENPLA_PDH_EXTENSION_HOST_H
 #define OPENPLA_PDH_EXTENSION_HOST_H
 
@@ -44,8 +44,8 @@ void extension_host_request(struct extension_host *h);
 HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, struct extension_reply *out);
 void extension_host_close(struct extension_host *h); /* ends the process; NULL is allowed */
 
-/* The names of the channel's events. From memory_alloc. */
-char *extension_request_event(const char *channel);
-char *extension_reply_event(const char *channel);
+/* The names of the channel's signals. From memory_alloc. */
+char *extension_request_signal(const char *channel);
+char *extension_reply_signal(const char *channel);
 
 #endif

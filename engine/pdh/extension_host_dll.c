@@ -132,7 +132,7 @@ static void serve(const struct extension *e, struct extension_channel *c, struct
 
 static HRESULT open_channel(const char *name, struct section **section, struct signal **ask, struct signal **answer)
 {
-    char *ask_name = extension_request_event(name), *answer_name = extension_reply_event(name);
+    char *ask_name = extension_request_signal(name), *answer_name = extension_reply_signal(name);
     HRESULT hr = ask_name && answer_name
                      ? section_open(&(struct shared){.name = name}, sizeof(struct extension_channel), section)
                      : E_OUTOFMEMORY;

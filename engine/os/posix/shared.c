@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Named memory and events on Linux. A name lives in /dev/shm as long as one process holds a shared flock on it: whoever
-   gets the exclusive lock is alone, and what it finds there was left by the dead. */
+/* Named memory and signals on Linux. A name lives in /dev/shm as long as one process holds a shared flock on it:
+   whoever gets the exclusive lock is alone, and what it finds there was left by the dead. */
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
@@ -110,7 +110,7 @@ void section_close(struct section *s)
     memory_free(s);
 }
 
-/* An event is a section with one word: 1 = set. */
+/* A signal is a section with one word: 1 = set. */
 struct signal {
     struct section *section;
     _Atomic uint32_t *word;
@@ -137,7 +137,7 @@ HRESULT signal_open(const struct shared *what, struct signal **out)
 HRESULT signal_set(struct signal *e)
 {
     atomic_store(e->word, 1);
-    /* All waiters: one that is woken alone could be killed before it takes the event. */
+    /* All waiters: one that is woken alone could be killed before it takes the signal. */
     syscall(SYS_futex, e->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     return S_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The system handle of a process, for waits on it together with an event. */
+/* The system handle of a process, for waits on it together with a signal. */
 #ifndef OPENPLA_PROCESS_HANDLE_H
 #define OPENPLA_PROCESS_HANDLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Named memory and events on Windows: for the whole machine where this account may, else for its logon. */
+/* Named memory and signals on Windows: for the whole machine where this account may, else for its logon. */
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/os/win32/process_handle.h"
@@ -116,7 +116,7 @@ HRESULT signal_open(const struct shared *what, struct signal **out)
 
 HRESULT signal_set(struct signal *e)
 {
-    return SetEvent(e->handle) ? S_OK : win32_failed(GetLastError(), "event");
+    return SetEvent(e->handle) ? S_OK : win32_failed(GetLastError(), "signal");
 }
 
 HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms)
@@ -130,7 +130,7 @@ HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t tim
     case WAIT_TIMEOUT:
         return S_FALSE;
     default:
-        return win32_failed(GetLastError(), "wait for an event");
+        return win32_failed(GetLastError(), "wait for a signal");
     }
 }
 
