@@ -15,11 +15,6 @@
 
 static const struct set_verbs facade_verbs;
 
-static struct data_collector_set *set_of(struct object *o)
-{
-    return (struct data_collector_set *)o;
-}
-
 HRESULT facade_set_create(const char *category, struct object **out)
 {
     struct peer *peer = memory_zero(1, sizeof *peer);

@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-static struct data_collector_set *set_of(struct object *o)
-{
-    return (struct data_collector_set *)o;
-}
-
 struct peer *peer_of(struct object *o)
 {
     return set_of(o)->peer;

@@ -8,9 +8,9 @@
 #include <ctype.h>
 #include <string.h>
 
-static struct data_collector_set *set_of(struct object *o)
+struct data_collector_set *set_of(struct object *set)
 {
-    return (struct data_collector_set *)o;
+    return (struct data_collector_set *)set;
 }
 
 /* ---- hooks of the rows ---- */

@@ -266,6 +266,7 @@ struct data_collector {
 #define ROWS      "engine/model/value_map_item.def"
 #include "engine/model/class.inc"
 
+struct data_collector_set *set_of(struct object *set);
 /* The class of a DataCollectorType; NULL where there is none. */
 const struct class *collector_class(uint32_t data_collector_type);
 struct data_collector *collector_of(struct object *collector);

@@ -26,7 +26,7 @@ void name_context_free(struct name_context *context)
 
 HRESULT set_output_folder(struct object *o, const struct name_context *context, char **out)
 {
-    struct data_collector_set *set = (struct data_collector_set *)o;
+    struct data_collector_set *set = set_of(o);
     char *folder = NULL;
     *out = NULL;
     object_lock(o);

@@ -101,6 +101,6 @@ HRESULT set_check_limits(struct object *set)
     size_t size = 0;
     HRESULT hr = measure(set, &size);
     if (SUCCEEDED(hr))
-        hr = measure_values((struct data_collector_set *)set, &size);
+        hr = measure_values(set_of(set), &size);
     return SUCCEEDED(hr) && size > SURELY_SMALL ? read_again(set) : hr;
 }

@@ -50,7 +50,7 @@ HRESULT category_check_collectors(const struct category *c, struct object *set)
     size_t count;
     if (!c->one_trace)
         return S_OK;
-    HRESULT hr = collection_snapshot(((struct data_collector_set *)set)->DataCollectors, &list, &count);
+    HRESULT hr = collection_snapshot(set_of(set)->DataCollectors, &list, &count);
     if (FAILED(hr))
         return hr;
     if (count != 1)

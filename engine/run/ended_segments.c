@@ -32,7 +32,7 @@ HRESULT ended_segment_create(const struct run_set *r, const struct segment *s, s
     struct ended_segment *e = memory_zero(1, sizeof *e);
     if (!e)
         return E_OUTOFMEMORY;
-    e->set = (struct data_collector_set *)object_reference(&r->set->object);
+    e->set = set_of(object_reference(&r->set->object));
     e->serial_number = s->serial_number;
     e->location = text_copy(s->location);
     HRESULT hr = e->location ? S_OK : E_OUTOFMEMORY;

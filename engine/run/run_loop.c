@@ -8,11 +8,6 @@
 #define LONGEST_WAIT_MS 60000
 #define OPEN_AHEAD_MS   500
 
-static const struct data_collector_set *set_of(const struct run *r)
-{
-    return r->set.set;
-}
-
 /* Ends the run when the next segment cannot begin. `tick` is the moment on the grid that its first sample belongs to,
    from which SegmentMaxDuration counts. */
 static bool next_segment(struct run *r, int64_t tick)
@@ -41,7 +36,7 @@ static bool next_segment(struct run *r, int64_t tick)
 /* With StopOnCompletion: whether all collectors are complete. */
 static bool is_complete(const struct run *r)
 {
-    bool limited = set_of(r)->SegmentMaxDuration || set_of(r)->SegmentMaxSize;
+    bool limited = r->set.set->SegmentMaxDuration || r->set.set->SegmentMaxSize;
     for (size_t i = 0; i < r->segment.count; i++) {
         const struct member *m = &r->segment.members[i];
         enum collector_end end = collector_end(m->collector, limited);
@@ -55,7 +50,7 @@ static bool is_complete(const struct run *r)
 static void limit_reached(struct run *r, const char *what)
 {
     r->first_over = true;
-    if (set_of(r)->Segment && !(set_of(r)->StopOnCompletion && is_complete(r))) {
+    if (r->set.set->Segment && !(r->set.set->StopOnCompletion && is_complete(r))) {
         r->roll = true;
     } else {
         r->end = true;
@@ -129,7 +124,7 @@ static void sample(struct run *r, size_t index, int64_t tick)
     }
     if (hr == S_FALSE)
         run_end(r, error_set(E_INVALIDARG, "SegmentMaxSize: %u MB hold not one sample of \"%s\"",
-                             (unsigned)set_of(r)->SegmentMaxSize, member_name(&r->segment.members[index])));
+                             (unsigned)r->set.set->SegmentMaxSize, member_name(&r->segment.members[index])));
     else
         look_at(r, index);
 }
@@ -189,15 +184,15 @@ static int64_t next_tick(const struct run *r)
 static int64_t segment_opens_at(const struct run *r)
 {
     int64_t tick = next_tick(r);
-    bool ends = tick == TICK_NEVER || tick >= limit_at(r->started, set_of(r)->Duration);
+    bool ends = tick == TICK_NEVER || tick >= limit_at(r->started, r->set.set->Duration);
     return r->roll && !ends ? tick - OPEN_AHEAD_MS : TICK_NEVER;
 }
 
 /* Until the next sample or limit, or a request. */
 static void rest(struct run *r)
 {
-    int64_t until = limit_at(r->started, set_of(r)->Duration);
-    int64_t segment_end = limit_at(r->segment_started, set_of(r)->SegmentMaxDuration);
+    int64_t until = limit_at(r->started, r->set.set->Duration);
+    int64_t segment_end = limit_at(r->segment_started, r->set.set->SegmentMaxDuration);
     if (segment_end < until && !r->roll)
         until = segment_end;
     if (next_tick(r) < until)
@@ -225,10 +220,10 @@ static bool is_over(struct run *r, int64_t now, int64_t limit)
 static void check_limits(struct run *r)
 {
     int64_t now = tick_clock();
-    if (is_over(r, now, limit_at(r->started, set_of(r)->Duration))) {
+    if (is_over(r, now, limit_at(r->started, r->set.set->Duration))) {
         r->end = true;
         r->why = "Duration is over";
-    } else if (!r->end && !r->roll && is_over(r, now, limit_at(r->segment_started, set_of(r)->SegmentMaxDuration)) &&
+    } else if (!r->end && !r->roll && is_over(r, now, limit_at(r->segment_started, r->set.set->SegmentMaxDuration)) &&
                !r->roll) {
         limit_reached(r, "the run ended because SegmentMaxDuration is over");
     }
@@ -272,7 +267,7 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
         if (first)
             began(user);
         answer_requests(r);
-        if (!r->end && set_of(r)->StopOnCompletion && is_complete(r)) {
+        if (!r->end && r->set.set->StopOnCompletion && is_complete(r)) {
             r->end = true;
             r->why = "all its collectors are complete";
         }

@@ -23,7 +23,7 @@ HRESULT run_set_load(const char *space, const char *name, struct run_set *out)
         object_release(set);
         return hr;
     }
-    out->set = (struct data_collector_set *)set;
+    out->set = set_of(set);
     return S_OK;
 }
 

@@ -16,11 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct data_collector_set *set_of(struct object *o)
-{
-    return (struct data_collector_set *)o;
-}
-
 /* Under the lock, or before anybody else has the set. */
 static void follow_namespace(struct data_collector_set *set)
 {

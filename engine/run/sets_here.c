@@ -14,11 +14,6 @@
 
 #include <string.h>
 
-static struct data_collector_set *set_of(struct object *o)
-{
-    return (struct data_collector_set *)o;
-}
-
 /* Only the own machine: there is no second hop to another (DECISIONS 17). */
 static HRESULT only_own_machine(const char *server)
 {

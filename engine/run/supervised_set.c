@@ -19,9 +19,9 @@ static HRESULT read_rules(struct object *set, struct start_rule **rules, size_t 
     size_t n;
     *rules = NULL;
     *count = 0;
-    if (!((struct data_collector_set *)set)->SchedulesEnabled)
+    if (!set_of(set)->SchedulesEnabled)
         return S_OK;
-    HRESULT hr = collection_snapshot(((struct data_collector_set *)set)->Schedules, &schedules, &n);
+    HRESULT hr = collection_snapshot(set_of(set)->Schedules, &schedules, &n);
     if (FAILED(hr))
         return hr;
     *rules = memory_zero(n + 1, sizeof **rules);

@@ -24,11 +24,6 @@ static unsigned next(unsigned n)
     return n + 1 + n / 16;
 }
 
-static struct data_collector_set *set_of(struct object *o)
-{
-    return (struct data_collector_set *)o;
-}
-
 static struct object *new_set(void)
 {
     static const char xml[] =
