@@ -92,22 +92,7 @@ static HRESULT send_credentials(struct object *o, IDispatch *set)
     return hr;
 }
 
-/* Whether the map says this already: what validation finds it finds here as well as there. */
-static HRESULT is_known(struct object *issues, const char *key, int64_t what, bool *known)
-{
-    struct object **items;
-    size_t count;
-    HRESULT hr = collection_snapshot(issues, &items, &count);
-    *known = false;
-    for (size_t i = 0; SUCCEEDED(hr) && !*known && i < count; i++) {
-        const struct value_map_item *item = (const struct value_map_item *)items[i];
-        *known = item->Value.integer == what && !strcmp(item->Key, key);
-    }
-    objects_release(items, count);
-    return hr;
-}
-
-/* What the server's validation says and ours did not. */
+/* What the server's validation says and ours did not: what it finds it finds here as well as there. */
 static HRESULT add_issue(IDispatch *item, void *issues)
 {
     char *key = NULL, *text = NULL;
@@ -117,7 +102,7 @@ static HRESULT add_issue(IDispatch *item, void *issues)
     if (SUCCEEDED(hr))
         hr = server_get_number(item, &value_map_item_class, L"Value", &what);
     if (SUCCEEDED(hr))
-        hr = is_known(issues, key, what, &known);
+        hr = issues_has(issues, (HRESULT)what, key, &known);
     if (SUCCEEDED(hr) && !known)
         hr = server_get_text(item, &value_map_item_class, L"Description", &text);
     if (SUCCEEDED(hr) && !known)

@@ -286,6 +286,8 @@ HRESULT value_map_add_value(struct object *map, const struct variant *in);
 HRESULT issues_create(struct object *beside, struct object **map);
 /* Adds an item: key path, HRESULT as VT_UI4, text. A NULL map: nobody wants to know. */
 HRESULT issues_add(struct object *map, HRESULT hr, const char *key, const char *text);
+/* Whether the map, which nobody else has yet, has an item of that key and result. */
+HRESULT issues_has(struct object *map, HRESULT hr, const char *key, bool *out);
 
 /* ---- sets ---- */
 HRESULT set_create(struct object **out);

@@ -6,27 +6,12 @@
 #include "engine/os/memory.h"
 
 #include <stdio.h>
-#include <string.h>
-
-static HRESULT is_ignored(const struct validation *v, const char *key, bool *out)
-{
-    struct object **items;
-    size_t count;
-    HRESULT hr = collection_snapshot(v->issues, &items, &count);
-    *out = false;
-    for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
-        const struct value_map_item *item = (const struct value_map_item *)items[i];
-        *out = !strcmp(item->Key, key) && item->Value.integer == PLA_S_PROPERTY_IGNORED;
-    }
-    objects_release(items, count);
-    return hr;
-}
 
 HRESULT validation_tell(const struct validation *v, HRESULT found, const char *property, const char *why)
 {
     char *key = text_format("%s%s", v->path, property);
     bool skipped;
-    HRESULT hr = key ? is_ignored(v, key, &skipped) : E_OUTOFMEMORY;
+    HRESULT hr = key ? issues_has(v->issues, PLA_S_PROPERTY_IGNORED, key, &skipped) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !skipped)
         hr = issues_add(v->issues, found, key, why);
     memory_free(key);
@@ -126,7 +111,7 @@ static HRESULT validate_held(const struct validation *v, struct object *held, co
     if (held->class == &value_map_class)
         return S_OK;
     snprintf(inner.path, sizeof inner.path, "%s%s", v->path, p->name);
-    HRESULT hr = is_ignored(v, inner.path, &skipped);
+    HRESULT hr = issues_has(v->issues, PLA_S_PROPERTY_IGNORED, inner.path, &skipped);
     if (FAILED(hr) || skipped)
         return hr;
     if (p->xml_use == XML_ITEMS)

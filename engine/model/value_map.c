@@ -358,3 +358,17 @@ HRESULT issues_add(struct object *map, HRESULT hr_found, const char *key, const 
     object_release(item);
     return hr;
 }
+
+HRESULT issues_has(struct object *map, HRESULT hr_found, const char *key, bool *out)
+{
+    struct object **items;
+    size_t count;
+    HRESULT hr = collection_snapshot(map, &items, &count);
+    *out = false;
+    for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
+        const struct value_map_item *item = (const struct value_map_item *)items[i];
+        *out = item->Value.integer == (uint32_t)hr_found && !strcmp(item->Key, key);
+    }
+    objects_release(items, count);
+    return hr;
+}
