@@ -36,7 +36,8 @@ static bool next_segment(struct run *r, int64_t tick)
 /* With StopOnCompletion: whether all collectors are complete. */
 static bool is_complete(const struct run *r)
 {
-    bool limited = r->set.set->SegmentMaxDuration || r->set.set->SegmentMaxSize;
+    /* A Duration is what a user waits for, as a limit is (DECISIONS 35). */
+    bool limited = r->set.set->SegmentMaxDuration || r->set.set->SegmentMaxSize || r->set.set->Duration;
     for (size_t i = 0; i < r->segment.count; i++) {
         const struct member *m = &r->segment.members[i];
         enum collector_end end = collector_end(m->collector, limited);
@@ -46,17 +47,22 @@ static bool is_complete(const struct run *r)
     return r->segment.count != 0;
 }
 
+/* `why`, a static text, is in the run's message too: who finds a set stopped looks there. */
+static void end_because(struct run *r, const char *why)
+{
+    r->end = true;
+    r->why = why;
+    diagnostics_note(&r->set.diagnostics, S_OK, why);
+}
+
 /* A limit of a segment is reached: `what` says which. */
 static void limit_reached(struct run *r, const char *what)
 {
     r->first_over = true;
-    if (r->set.set->Segment && !(r->set.set->StopOnCompletion && is_complete(r))) {
+    if (r->set.set->Segment && !(r->set.set->StopOnCompletion && is_complete(r)))
         r->roll = true;
-    } else {
-        r->end = true;
-        r->why = what;
-        diagnostics_note(&r->set.diagnostics, S_OK, what);
-    }
+    else
+        end_because(r, what);
 }
 
 static const char log_limit[] = "the run ended because a log reached SegmentMaxRecords or SegmentMaxSize";
@@ -220,13 +226,11 @@ static bool is_over(struct run *r, int64_t now, int64_t limit)
 static void check_limits(struct run *r)
 {
     int64_t now = tick_clock();
-    if (is_over(r, now, limit_at(r->started, r->set.set->Duration))) {
-        r->end = true;
-        r->why = "Duration is over";
-    } else if (!r->end && !r->roll && is_over(r, now, limit_at(r->segment_started, r->set.set->SegmentMaxDuration)) &&
-               !r->roll) {
+    if (is_over(r, now, limit_at(r->started, r->set.set->Duration)))
+        end_because(r, "the run ended because Duration is over");
+    else if (!r->end && !r->roll && is_over(r, now, limit_at(r->segment_started, r->set.set->SegmentMaxDuration)) &&
+             !r->roll)
         limit_reached(r, "the run ended because SegmentMaxDuration is over");
-    }
     if (!r->end && now < next_tick(r) && now >= segment_opens_at(r))
         next_segment(r, next_tick(r));
     /* No sample will ever come that a new segment could wait for. */
@@ -267,10 +271,8 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
         if (first)
             began(user);
         answer_requests(r);
-        if (!r->end && r->set.set->StopOnCompletion && is_complete(r)) {
-            r->end = true;
-            r->why = "all its collectors are complete";
-        }
+        if (!r->end && r->set.set->StopOnCompletion && is_complete(r))
+            end_because(r, "the run ended because all its collectors are complete");
         if (run_section_stop_requested(r->section))
             r->end = true;
         if (!r->end)

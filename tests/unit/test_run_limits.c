@@ -193,7 +193,8 @@ static void limits_without_segments_end_the_run(void **state)
     memory_free(root);
 }
 
-/* MS-PLA, StopOnCompletion: a counter log without limits is complete at once, else with its first segment. */
+/* MS-PLA, StopOnCompletion: a counter log without limits is complete at once, else with its first segment, or when the
+   Duration is over (DECISIONS 35): a set for an hour would have one sample. Whoever finds it stopped is told why. */
 static void completion_ends_the_run(void **state)
 {
     (void)state;
@@ -203,6 +204,18 @@ static void completion_ends_the_run(void **state)
     assert_int_equal(run_start(SPACE, "completion", true), S_OK);
     fixture_await("completion", RUN_STOPPED, 60000);
     assert_int_equal(fixture_lines(root, "at once.csv"), 2);
+    struct run_record record = fixture_record("completion");
+    assert_non_null(strstr(record.last_message, "the run ended because all its collectors are complete"));
+    run_record_free(&record);
+
+    fixture_commit("completion", root, "<StopOnCompletion>-1</StopOnCompletion><Duration>2</Duration>",
+                   CSV_EACH_SECOND "<FileName>duration of it</FileName>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "completion", true), S_OK);
+    fixture_await("completion", RUN_STOPPED, 60000);
+    assert_int_equal(fixture_lines(root, "duration of it.csv") - 1 + fixture_late("completion"), 2);
+    record = fixture_record("completion");
+    assert_non_null(strstr(record.last_message, "the run ended because Duration is over"));
+    run_record_free(&record);
 
     fixture_commit("completion", root, "<StopOnCompletion>-1</StopOnCompletion><Segment>-1</Segment>",
                    CSV_EACH_SECOND "<FileName>segment</FileName><SegmentMaxRecords>2</SegmentMaxRecords>" ONE_COUNTER);
