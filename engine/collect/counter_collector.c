@@ -48,20 +48,43 @@ static HRESULT counter_collector_close(struct collector *c)
     return hr;
 }
 
-/* The counters that can be added; what cannot is reported and the others are collected (DECISIONS 16). If none can, the
-   log is made all the same and shows when the set ran. */
+/* What could not be added, on its way to the run. */
+struct refusals {
+    const struct collect_context *context;
+    struct error_kept first; /* S_OK: nothing was refused */
+};
+
+static void refuse(void *user, HRESULT reason, const char *subject, const char *text)
+{
+    struct refusals *r = user;
+    if (SUCCEEDED(r->first.hr))
+        r->first = error_keep(error_set(reason, "%s", text));
+    r->context->note(r->context->user, reason, subject, text);
+}
+
+/* The counters that can be added; what cannot is noted and the others are collected (DECISIONS 16). If none can, there
+   is nothing to start (34), unless new instances are waited for. */
 static HRESULT open_query(struct counter_collector *cc, const struct texts *paths,
                           const struct collect_context *context)
 {
+    struct refusals refusals = {.context = context};
     const struct counter_collector *previous = (const struct counter_collector *)context->previous;
     struct counter_query_request request = {.paths = paths,
                                             .keep_instances = cc->format->wildcards,
                                             .values = cc->format->values,
                                             .previous = previous ? previous->query : NULL,
-                                            .refused = context->note,
-                                            .user = context->user};
+                                            .refused = refuse,
+                                            .user = &refusals};
     HRESULT hr = host_pdh(&request.pdh);
-    return SUCCEEDED(hr) ? counter_query_open(&request, &cc->query) : hr;
+    if (SUCCEEDED(hr))
+        hr = counter_query_open(&request, &cc->query);
+    if (FAILED(hr) || SUCCEEDED(refusals.first.hr) || context->new_instances_seconds)
+        return hr;
+    size_t count;
+    counter_query_columns(cc->query, &count);
+    return count ? S_OK
+                 : error_set((HRESULT)PDH_NO_DATA, "none of the %zu counters can be collected; the first: %s",
+                             paths->count, refusals.first.text);
 }
 
 /* A database takes the samples of all segments in one log: what waits for a database that is away is not lost with the

@@ -129,22 +129,12 @@ void sets_bind(struct object *o, const char *space, char **name, char **server)
 
 /* ---- Commit ---- */
 
-/* At least \x\y: what is not even that was never meant as a path. */
-static bool looks_like_path(const char *text)
-{
-    const char *last = strrchr(text, '\\');
-    return text[0] == '\\' && last > text + 1 && last[1];
-}
-
-/* What is not right with one that counter_path_check refuses. Text that was never meant as a path fails Commit; a path
-   that no counter can have, as real templates hold some, is an issue, and the start leaves it out. Whether a counter
-   exists is known at the start (DECISIONS 16). */
+/* One that counter_path_check refuses: an issue, and the start leaves it out. Published templates hold such paths, and
+   Windows takes them (DECISIONS 34). Whether a counter exists is known at the start (16). */
 static HRESULT bad_counter_path(const char *text, const char *key, struct object *issues)
 {
     HRESULT hr = error_set(PDH_CSTATUS_BAD_COUNTERNAME,
                            "PerformanceCounters: '%s' is no counter path (\\Object(Instance)\\Counter)", text);
-    if (!looks_like_path(text))
-        return hr;
     struct error_kept why = error_keep(hr);
     return issues_add(issues, hr, key, why.text);
 }

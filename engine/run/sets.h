@@ -29,9 +29,8 @@ enum sets_commit_mode { /* CommitMode, MS-PLA 2.2.2.3 */
    E_INVALIDARG (name, mode, server of 1024 characters or more), PLA_E_DCS_NOT_FOUND, PLA_E_DCS_ALREADY_EXISTS,
    E_NOINTERFACE (another namespace than before or than the class's; Legacy, as there is nothing that keeps it),
    E_NOTIMPL (System: MS-PLA 3.2.1), PLA_E_DCS_SINGLETON_REQUIRED (Session and Autosession without exactly one trace
-   collector), PLA_E_DCS_IN_USE (running, without plaUpdateRunningInstance), PDH_CSTATUS_BAD_COUNTERNAME for text that
-   was never meant as a counter path (a path that no counter can have is an issue). The object is as it was on failure.
- */
+   collector), PLA_E_DCS_IN_USE (running, without plaUpdateRunningInstance). Text that is no counter path is an issue.
+   The object is as it was on failure. */
 HRESULT set_commit(struct object *set, const struct caller *caller, const char *name, const char *server, uint32_t mode,
                    struct object *issues);
 /* MS-PLA 3.2.4.1.53: replaces what the set holds. PLA_E_DCS_NOT_FOUND, E_NOINTERFACE. */

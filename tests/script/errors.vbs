@@ -59,8 +59,9 @@ dataSet.Delete
 Show "Delete before Commit"
 collector.PerformanceCounters = Array("Processor Time")
 Check "PerformanceCounters"
-dataSet.Commit name, "", 1
+Set map = dataSet.Commit(name, "", &H1000)
 Show "a bad counter path"
+WScript.Echo map.Item(0).Key & ": " & Hex(map.Item(0).Value) & " " & map.Item(0).Description
 
 ' A counter that this machine lacks: the others are collected, and the set says which it left out.
 collector.PerformanceCounters = Array("\System\Threads", "\No Such Object(*)\No Such Counter")

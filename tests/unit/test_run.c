@@ -296,9 +296,15 @@ static void a_missing_counter_is_reported_and_the_others_collected(void **state)
 
     fixture_commit("dropped", root, "",
                    CSV_EACH_SECOND "<FileName>none</FileName><Counter>\\No Such Object\\No Such Counter</Counter>");
-    assert_int_equal(run_start(SPACE, "dropped", true), S_OK);
-    assert_int_equal(run_stop(SPACE, "dropped", true), S_OK);
-    assert_true(fixture_lines(root, "none.csv") >= 2);
+    assert_int_equal(run_start(SPACE, "dropped", true), (HRESULT)0x800007D5); /* PDH_NO_DATA */
+    assert_non_null(strstr(error_text((HRESULT)0x800007D5), "\\No Such Object\\No Such Counter"));
+    record = fixture_record("dropped");
+    assert_int_equal(record.last_result, (HRESULT)0x800007D5);
+    assert_non_null(strstr(record.last_message, "none of the 1 counters can be collected"));
+    run_record_free(&record);
+    char *none = path_join(root, "none.csv");
+    assert_false(file_exists(none));
+    memory_free(none);
     memory_free(root);
 }
 
