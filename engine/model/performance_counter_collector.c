@@ -3,6 +3,8 @@
 #include "engine/model/data_collector.h"
 #include "engine/os/sql_source.h"
 
+#include <stdio.h>
+
 /* SQL:<data source>!<log set>, or nothing (MS-PLA 3.2.4.6.2). */
 static HRESULT counters_check_source(struct object *o, const struct property *p, const struct value *in)
 {
@@ -63,10 +65,16 @@ static HRESULT validate(const struct validation *v, struct object *o, const stru
 {
     static const char *const unused[] = {"LogCircular", "LogOverwrite", "LogAppend", NULL};
     const struct performance_counter_collector *c = (const struct performance_counter_collector *)copy;
+    size_t names = c->CounterDisplayNames.count, counters = c->PerformanceCounters.count;
+    char why[96];
     (void)o;
-    if (rules_of(copy)->is_file)
+    snprintf(why, sizeof why, "%u names for %u counters: none is shown", (unsigned)names, (unsigned)counters);
+    HRESULT hr =
+        names && names != counters ? validation_tell(v, PLA_S_PROPERTY_IGNORED, "CounterDisplayNames", why) : S_OK;
+    if (SUCCEEDED(hr) && rules_of(copy)->is_file)
         return collector_validate_log(v, (const struct data_collector *)c, rules_of(copy)->appends);
-    HRESULT hr = validation_unused(v, unused, "an SQL log is no file");
+    if (SUCCEEDED(hr))
+        hr = validation_unused(v, unused, "an SQL log is no file");
     return FAILED(hr) || c->DataSourceName[0]
                ? hr
                : validation_tell(v, PLA_E_PROPERTY_CONFLICT, "DataSourceName", "an SQL log needs a data source");

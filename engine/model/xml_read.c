@@ -39,6 +39,8 @@ struct reading {
 static HRESULT issue(const struct reading *r, HRESULT found, const char *element, const char *text)
 {
     char key[512];
+    if (!r->issues) /* nobody wants to know */
+        return S_OK;
     size_t told = collection_count(r->issues);
     if (told > MAX_ISSUES)
         return S_OK;
@@ -192,16 +194,22 @@ static HRESULT read_property(struct reading *r, size_t row, xmlNodePtr node)
     return SUCCEEDED(hr) && p->xml_use != XML_SHOWN ? object_put_default(r->object, p) : hr;
 }
 
-/* Puts a list that is not right as a whole: what can be taken of it is. */
+/* Puts a list that is not right as a whole: what can be taken of it is, and what cannot is an issue each. */
 static HRESULT put_list_piecewise(struct reading *r, const struct property *p, const struct texts *list)
 {
     struct value v = {.kind = PROPERTY_TEXTS};
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < list->count && i < MAX_BAD_LIST; i++) {
         hr = texts_add(&v.texts, list->items[i]);
-        if (SUCCEEDED(hr) && FAILED(p->check(r->object, p, &v)))
+        HRESULT one = SUCCEEDED(hr) ? p->check(r->object, p, &v) : S_OK;
+        if (FAILED(one)) {
             memory_free(v.texts.items[--v.texts.count]);
+            hr = issue_of(r, one, p->xml);
+        }
     }
+    if (SUCCEEDED(hr) && list->count > MAX_BAD_LIST)
+        hr =
+            issue(r, PLA_S_PROPERTY_IGNORED, p->xml, "of a list with mistakes, what follows the first 4096 is ignored");
     if (SUCCEEDED(hr))
         hr = object_give(r->object, p, &v);
     value_free(&v);
@@ -214,11 +222,8 @@ static HRESULT put_list(struct reading *r, const struct property *p, const struc
     HRESULT hr = texts_from_row(&v.texts, list->texts.text, list->texts.length, list->count);
     if (SUCCEEDED(hr))
         hr = object_give(r->object, p, &v);
-    if (FAILED(hr) && hr != E_OUTOFMEMORY) {
-        hr = issue_of(r, hr, p->xml);
-        if (SUCCEEDED(hr))
-            hr = put_list_piecewise(r, p, &v.texts);
-    }
+    if (FAILED(hr) && hr != E_OUTOFMEMORY)
+        hr = put_list_piecewise(r, p, &v.texts);
     value_free(&v);
     return hr;
 }
@@ -252,8 +257,8 @@ static HRESULT read_unknown(const struct reading *r, xmlNodePtr node)
     return issue(r, PLA_S_PROPERTY_IGNORED, (const char *)node->name, "the element is not known and is ignored");
 }
 
-const char *const xml_ignored_elements[] = {"Index",     "OutputLocation", "n",      "IsKernelTrace",
-                                            "SessionId", "EndTime",        "Server", NULL};
+const char *const xml_ignored_elements[] = {"Index",     "OutputLocation", "n", "IsKernelTrace",
+                                            "SessionId", "Server",         NULL};
 
 static bool is_known_noise(const char *element)
 {

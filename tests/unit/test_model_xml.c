@@ -668,6 +668,62 @@ static void long_api_lists_are_compared_soon(void **state)
     object_release(set);
 }
 
+/* The host, the supervisor and lists read what is stored without asking for issues: a file that somebody has edited
+   would end them. */
+static void who_wants_no_issues_reads_the_same(void **state)
+{
+    static const char xml[] = "<DataCollectorSet><Duration>5</Duration><Brightness>7</Brightness>"
+                              "<SegmentMaxSize>much</SegmentMaxSize><PerformanceCounterDataCollector><Colour/>"
+                              "<Name>c</Name><LogFileFormat>9</LogFileFormat><Counter>\\A\\x</Counter>"
+                              "<Counter>\\a\\X</Counter></PerformanceCounterDataCollector></DataCollectorSet>";
+    struct object *set;
+    (void)state;
+    assert_int_equal(set_create_from_xml(xml, sizeof xml - 1, &set), S_OK);
+    assert_int_equal(((struct data_collector_set *)set)->Duration, 5);
+    assert_int_equal(collection_count(collectors_of(set)), 1);
+    object_release(set);
+    assert_int_equal(set_create_from_xml("<DataCollectorSet>", 18, &set), OPENPLA_E_MALFORMED_XML);
+    assert_null(set);
+}
+
+/* How often the map has an item of that key whose text holds `word`. */
+static size_t told_of(struct object *issues, const char *key, const char *word)
+{
+    struct object **items;
+    size_t count, told = 0;
+    assert_int_equal(collection_snapshot(issues, &items, &count), S_OK);
+    for (size_t i = 0; i < count; i++) {
+        const struct value_map_item *item = (const struct value_map_item *)items[i];
+        told += !strcmp(item->Key, key) && strstr(item->Description, word);
+    }
+    objects_release(items, count);
+    return told;
+}
+
+/* A published template has 145 counters: which ones are gone would be for its user to find out. */
+static void each_item_that_is_dropped_is_named(void **state)
+{
+    static const char counters[] = "PerformanceCounterDataCollector[1]/Counter";
+    static const char shown[] = "PerformanceCounterDataCollector[1]/CounterDisplayNames";
+    static const char xml[] = "<DataCollectorSet><EndTime>9</EndTime><PerformanceCounterDataCollector>"
+                              "<Counter>\\A\\x</Counter><Counter>\\B\\y</Counter><Counter>\\a\\X</Counter>"
+                              "<Counter>\\b\\Y</Counter><CounterDisplayName>One</CounterDisplayName>"
+                              "</PerformanceCounterDataCollector></DataCollectorSet>";
+    struct object *set = new_set(), *issues = new_issues(), *collector;
+    (void)state;
+    assert_int_equal(set_from_xml(set, xml, sizeof xml - 1, issues), S_OK);
+    assert_int_equal(told_of(issues, counters, "'\\A\\x' is there twice"), 1);
+    assert_int_equal(told_of(issues, counters, "'\\B\\y' is there twice"), 1);
+    assert_int_equal(told_of(issues, "EndTime", "ignored"), 1);
+    assert_int_equal(collection_item(collectors_of(set), 0, &collector), S_OK);
+    assert_int_equal(((struct performance_counter_collector *)collector)->PerformanceCounters.count, 2);
+    assert_int_equal(set_validate(set, issues), S_OK);
+    assert_int_equal(told_of(issues, shown, "1 names for 2"), 1);
+    object_release(collector);
+    object_release(issues);
+    object_release(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -691,6 +747,8 @@ int main(void)
         cmocka_unit_test(display_names_follow_their_counters),
         cmocka_unit_test(what_is_committed_elsewhere_says_what_was_put),
         cmocka_unit_test(data_manager_texts_are_xml),
+        cmocka_unit_test(who_wants_no_issues_reads_the_same),
+        cmocka_unit_test(each_item_that_is_dropped_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
