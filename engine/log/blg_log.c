@@ -338,6 +338,7 @@ static HRESULT describe_host(struct blg_log *log, const char *path, int64_t star
         .start_stamp = start_utc,
         .boot_utc = clock_boot_utc(),
         .frequency = clock_frequency(),
+        .cpu_mhz = clock_cpu_mhz(),
         .zone.bias = zone->known ? zone->bias_minutes : clock_bias_minutes(start_utc),
         .standard_name = zone->known ? text_copy(zone->name) : clock_zone_name(),
     };
@@ -359,6 +360,7 @@ static HRESULT describe_original(struct blg_log *log, const char *path, const st
         .start_stamp = old->start_stamp,
         .boot_utc = old->boot_utc,
         .frequency = old->frequency,
+        .cpu_mhz = old->cpu_mhz,
         .zone.bias = origin->bias_minutes,
         .standard_name = text_copy(old->standard_name),
     };

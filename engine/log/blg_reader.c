@@ -530,8 +530,10 @@ static HRESULT blg_open(const char *path, struct log_reader **out)
         r->pending = hr == S_OK;
     }
     if (SUCCEEDED(hr) && r->catalog_size == 0) {
-        hr = error_set(NOT_A_LOG, "%s: has no catalog of counters%s%s", path, r->base.remarks.count != 0 ? "; " : "",
-                       r->base.remarks.count != 0 ? r->base.remarks.items[0] : "");
+        hr = r->records.kernel ? error_set(NOT_A_LOG, "%s: is an event trace, not a log of performance counters", path)
+                               : error_set(NOT_A_LOG, "%s: has no catalog of counters%s%s", path,
+                                           r->base.remarks.count != 0 ? "; " : "",
+                                           r->base.remarks.count != 0 ? r->base.remarks.items[0] : "");
     }
     if (SUCCEEDED(hr) && !r->has_columns)
         hr = make_columns(r, NULL, NULL);

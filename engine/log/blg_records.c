@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { HEAD = BLG_PART_HEAD - BLG_EVENT_HEAD }; /* GUID, part, parts */
+enum { FIRST_KERNEL_HOOK = 0x0100 };            /* below it are the trace's own events, which every log has */
 
 void blg_records_remark(const struct blg_records *r, uint64_t position, const char *format, ...)
 {
@@ -98,7 +99,9 @@ HRESULT blg_records_next(struct blg_records *r)
             hr = add_part(r, &event);
             if (hr != S_FALSE)
                 return hr;
-        } else if (event.kind != ETL_RECORD_SYSTEM && event.kind != ETL_RECORD_PERFORMANCE && !r->foreign) {
+        } else if (event.kind == ETL_RECORD_SYSTEM || event.kind == ETL_RECORD_PERFORMANCE) {
+            r->kernel |= event.id >= FIRST_KERNEL_HOOK;
+        } else if (!r->foreign) {
             if (r->record.type == 0) {
                 return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
                                  "is an event trace, not a log of performance counters");

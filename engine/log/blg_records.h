@@ -22,6 +22,7 @@ struct blg_records {
     struct blg_record record; /* the last whole one; its data are valid until the next call */
     bool in_the_middle;       /* reading began somewhere in the file: parts of a record may come first, unremarked */
     bool foreign;             /* there were events that are no records */
+    bool kernel;              /* there were the kernel's own */
     uint8_t *parts;           /* of a record that has more than one */
     size_t size, capacity;
     uint32_t part, part_count; /* the last one got; 0: none in work */

@@ -14,6 +14,9 @@ int64_t clock_utc(void);       /* FILETIME, UTC, precise */
 int64_t clock_ticks(void);     /* the performance counter */
 int64_t clock_frequency(void); /* its ticks per second */
 uint64_t clock_monotonic_ms(void);
+/* Of the first processor, as the host tells it, in MHz; where it does not, the performance counter's rate. Never 0:
+   readers of logs divide by it. */
+uint32_t clock_cpu_mhz(void);
 /* Between two readings of clock_monotonic_ms, the earlier of which may be another process's that was taken after ours:
    then nothing has passed. */
 static inline uint64_t clock_passed_ms(uint64_t since, uint64_t now)

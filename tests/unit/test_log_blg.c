@@ -441,6 +441,9 @@ static void a_copy_is_the_same_to_the_byte(void **state)
     struct log_reader *reader;
     struct log_writer *log;
     assert_int_equal(log_reader_open(PATH ".old", &reader), S_OK);
+    struct blg_origin origin;
+    assert_true(blg_reader_origin(reader, &origin));
+    assert_true(origin.log->cpu_mhz != 0); /* others divide by it */
     const struct log_options options = {.copy_of = reader};
     (void)file_delete(PATH);
     const struct log_cell *read;
@@ -620,6 +623,12 @@ static void other_containers_are_refused(void **state)
     assert_int_equal(etl_file_close(file), S_OK);
     assert_int_equal(log_reader_open(PATH, &reader), DAMAGED);
     assert_non_null(strstr(error_text(DAMAGED), "no catalog"));
+    struct etl_event thread = {.head = {0, 0, 0x02, 0xC0, 0x20, 0, 0x01, 0x05}, .head_size = 0x20}; /* of the kernel */
+    assert_int_equal(etl_file_create(PATH, true, &header, &file), S_OK);
+    assert_int_equal(etl_file_add(file, START, &thread, 1), S_OK);
+    assert_int_equal(etl_file_close(file), S_OK);
+    assert_int_equal(log_reader_open(PATH, &reader), DAMAGED);
+    assert_non_null(strstr(error_text(DAMAGED), "event trace"));
     assert_int_equal(etl_file_create(PATH, true, &header, &file), S_OK);
     assert_int_equal(etl_file_add(file, START, &event, 1), S_OK);
     assert_int_equal(etl_file_close(file), S_OK);

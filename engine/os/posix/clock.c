@@ -2,8 +2,10 @@
 /* The clocks of a POSIX system in FILETIME units. */
 #include "engine/os/clock.h"
 
-#include "engine/os/text.h"
+#include "engine/os/kernel_file.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define EPOCH_1970 116444736000000000LL /* FILETIME of 1970-01-01 */
@@ -29,6 +31,28 @@ int64_t clock_ticks(void)
 int64_t clock_frequency(void)
 {
     return 10000000;
+}
+
+/* "cpu MHz\t\t: 2299.998" */
+static uint32_t mhz_of(const char *cpuinfo)
+{
+    const char *line = strstr(cpuinfo, "cpu MHz"), *colon = line ? strchr(line, ':') : NULL;
+    unsigned long mhz = colon ? strtoul(colon + 1, NULL, 10) : 0;
+    return mhz <= UINT32_MAX ? (uint32_t)mhz : 0;
+}
+
+uint32_t clock_cpu_mhz(void)
+{
+    struct kernel_file *f;
+    const char *text;
+    size_t size;
+    uint32_t mhz = 0;
+    if (SUCCEEDED(kernel_file_open("/proc/cpuinfo", &f))) {
+        if (SUCCEEDED(kernel_file_read(f, &text, &size)))
+            mhz = mhz_of(text);
+        kernel_file_close(f);
+    }
+    return mhz ? mhz : (uint32_t)(clock_frequency() / 1000000);
 }
 
 uint64_t clock_monotonic_ms(void)

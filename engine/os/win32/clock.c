@@ -28,6 +28,14 @@ int64_t clock_frequency(void)
     return frequency.QuadPart;
 }
 
+uint32_t clock_cpu_mhz(void)
+{
+    DWORD mhz = 0, size = sizeof mhz;
+    RegGetValueW(HKEY_LOCAL_MACHINE, L"HARDWARE\\DESCRIPTION\\System\\CentralProcessor\\0", L"~MHz", RRF_RT_REG_DWORD,
+                 NULL, &mhz, &size);
+    return mhz ? mhz : (uint32_t)(clock_frequency() / 1000000);
+}
+
 uint64_t clock_monotonic_ms(void)
 {
     int64_t ticks = clock_ticks(), frequency = clock_frequency();
