@@ -374,10 +374,13 @@ static HRESULT fill(struct counter_object *o, uint64_t wanted)
     return hr;
 }
 
-/* Of the counters asked for, those that some row has; all while there are no rows to tell. */
+/* Of the counters asked for, those that some row has; all while there is nothing to tell by: no rows, or the total of
+   none. */
 static uint64_t present_in(const struct counter_object *o, uint64_t wanted)
 {
-    uint64_t present = o->rows ? o->present & ~wanted : o->present | wanted;
+    const struct table_state *t = o->state;
+    bool any = o->rows && !(t->row_count == 1 && t->rows[0].kind == ROW_TOTAL);
+    uint64_t present = any ? o->present & ~wanted : o->present | wanted;
     for (uint32_t v = 0; v < o->provider->counter_count; v++) {
         for (size_t i = 0; i < o->rows && (wanted & OBJECT_BIT(v)) && !(present & OBJECT_BIT(v)); i++)
             if (o->values[i * o->provider->value_count + v] != VALUE_ABSENT)

@@ -198,6 +198,19 @@ static void what_has_no_source_is_absent(void **state)
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
 }
 
+/* A computer without swap has the object all the same: templates that name it are right, and its list shows it. */
+static void an_object_without_instances_is_there(void **state)
+{
+    WCHAR paths[200];
+    DWORD units = 200;
+    (void)state;
+    kernel_root_write(&root, "/proc/swaps", "Filename Type Size Used Priority\n");
+    PDH_HCOUNTER usage = add("\\Paging File(_Total)\\% Usage");
+    assert_int_equal(PdhExpandWildCardPathW(NULL, u"\\Paging File(*)\\*", paths, &units, 0), ERROR_SUCCESS);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_false(is_valid(usage)); /* used of nothing */
+}
+
 /* One file that changes its form would take the figures of the others with it, or show old ones as new. */
 static void a_file_changes_its_form(void **state)
 {
@@ -410,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_QUERY(each_value_is_made_of_its_source),
         WITH_QUERY(connections_are_counted_when_they_change),
+        WITH_QUERY(an_object_without_instances_is_there),
         WITH_QUERY(what_has_no_source_is_absent),
         WITH_QUERY(a_file_changes_its_form),
         WITH_QUERY(a_hundred_thousand_instances),
