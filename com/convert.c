@@ -20,9 +20,13 @@ HRESULT bstr_from_text(const char *text, BSTR *out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
+/* What ends with a NUL is taken without it: what VBScript expands under Wine, such as %COMPUTERNAME%, does. */
 static HRESULT text_from_wide(BSTR in, const char *argument, bool replace, char **out)
 {
-    HRESULT hr = text_from_utf16(in ? in : L"", SysStringLen(in), replace, out);
+    UINT units = SysStringLen(in);
+    while (units && !in[units - 1])
+        units--;
+    HRESULT hr = text_from_utf16(in ? in : L"", units, replace, out);
     return hr == E_INVALIDARG ? error_prefix(hr, "%s", argument) : hr;
 }
 

@@ -78,6 +78,8 @@ static HRESULT open_query(struct counter_collector *cc, const struct texts *path
     HRESULT hr = host_pdh(&request.pdh);
     if (SUCCEEDED(hr))
         hr = counter_query_open(&request, &cc->query);
+    if (SUCCEEDED(hr) && !paths->count)
+        context->note(context->user, S_OK, NULL, "a collector has no counters: its log shows when the set ran");
     if (FAILED(hr) || SUCCEEDED(refusals.first.hr) || context->new_instances_seconds)
         return hr;
     size_t count;

@@ -33,6 +33,7 @@ static void texts_that_cannot_be_are_refused(void **state)
     WCHAR longest[1026];
     const WCHAR *long_word[] = {longest};
     BSTR embedded = SysAllocStringLen(L"a\0b", 3), lone = SysAllocString(L"a\xd800");
+    BSTR ended = SysAllocStringLen(L"ab\0\0", 4);
     VARIANT v;
     (void)state;
     refuses_text(collector, L"FileName", L"a\\b", E_INVALIDARG, "FileName: 'a\\b'");
@@ -56,7 +57,10 @@ static void texts_that_cannot_be_are_refused(void **state)
     assert_ok(IDataCollectorSet_put_TaskUserTextArguments(set, lone)); /* DECISIONS 3: it becomes U+FFFD */
     assert_ok(get(set, L"TaskUserTextArguments", &v));
     assert_true(bstr_is(V_BSTR(&v), L"a\xfffd"));
+    assert_ok(IDataCollectorSet_put_RootPath(set, ended)); /* as %COMPUTERNAME% comes from VBScript under Wine */
+    assert_true(text_is(set, L"RootPath", L"ab"));
     SysFreeString(embedded);
+    SysFreeString(ended);
     SysFreeString(lone);
     release(collector);
     release(set);

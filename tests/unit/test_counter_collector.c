@@ -336,6 +336,17 @@ static void a_failing_collection_is_a_lost_sample(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
+/* Who finds a log with nothing but times in it would look for the counters. */
+static void a_collector_without_counters_says_so(void **state)
+{
+    struct test *t = *state;
+    size_t size;
+    char *log = run(t, 1, &size);
+    assert_int_equal(t->reports.count, 1);
+    assert_string_equal(t->reports.items[0], "00000000 ");
+    memory_free(log);
+}
+
 /* Limits would not hold, or a circular log would stop or outgrow its size. */
 static void limits(void **state)
 {
@@ -539,6 +550,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(columns_and_values, setup, teardown),
         cmocka_unit_test_setup_teardown(english_names_on_a_localised_system, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_collector_without_counters_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_added_is_reported, setup, teardown),
         cmocka_unit_test_setup_teardown(overlapping_paths_give_one_column, setup, teardown),
         cmocka_unit_test_setup_teardown(all_instances_in_every_spelling, setup, teardown),
