@@ -8,8 +8,9 @@ import re
 import sys
 import tempfile
 
+from tree import read, tree_files, write_all
+
 ENDINGS = (".c", ".h", ".def", ".inc", ".rc", ".idl", ".cmake", ".py", ".sh", ".vbs", ".js", ".md", ".txt")
-SKIPPED_FOLDERS = {".git", "build", "third_party", "__pycache__"}
 SECTIONS = "tests/layers/ms_pla_sections.txt"
 # A citation may go on in the next line of a comment.
 GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*(?:\*|//|#)?[ \t]*)"
@@ -23,19 +24,6 @@ NOTES = re.compile(rf"\bMS-PLA{GAP}notes?{GAP}<?({NUMBERS})>?")
 BARE = re.compile(r"(?<![\w.])((?:2\.2|3\.[12])(?:\.\d+)+)(?!\w)")
 BARE_IN = ("docs/decisions.md", "docs/behaviour.md")
 OUTSIDE = re.compile(r"\bpla-behaviour\b|\bwine-(?:com|data)\b|\bARCHITECTURE \d|\bfacts/")
-
-
-def tree_files(top):
-    for folder, folders, names in os.walk(top):
-        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS and not f.endswith(".scratch"))
-        for name in sorted(names):
-            if name.endswith(ENDINGS):
-                yield os.path.relpath(os.path.join(folder, name), top).replace(os.sep, "/")
-
-
-def read(top, path):
-    with open(os.path.join(top, path), encoding="utf-8", errors="replace") as f:
-        return f.read()
 
 
 def numbered(text, pattern):
@@ -91,7 +79,7 @@ def check_tree(top):
     sources = Sources(top)
     complaints, cited = list(sources.doubled), 0
     own = f"tests/layers/{os.path.basename(__file__)}"
-    for path in tree_files(top):
+    for path in tree_files(top, ENDINGS):
         if path != own:
             found, count = check(path, read(top, path), sources)
             complaints += [f"{path}:{line}: {what}" for line, what in found]
@@ -115,10 +103,7 @@ def self_test():
     }
     wrong = []
     with tempfile.TemporaryDirectory() as top:
-        for path, text in files.items():
-            os.makedirs(os.path.join(top, os.path.dirname(path)), exist_ok=True)
-            with open(os.path.join(top, path), "w", encoding="utf-8") as f:
-                f.write(text)
+        write_all(top, files)
         complaints, cited = check_tree(top)
         wrong += [f"kept rules, but: {c}" for c in complaints]
         if cited != 13:

@@ -7,6 +7,8 @@ import re
 import sys
 import tempfile
 
+from tree import read, tree_files, write_all
+
 # What each folder may include, itself always among it. Order: com > run > {collect, report} > {counters, pdh, etw} > log > os.
 # pdh and etw become DLLs, cli a program, that carry no XML library: model is not for them nor for what they link.
 OS, LOG = ["engine/os"], ["engine/log", "engine/os"]
@@ -53,16 +55,8 @@ ROWS = re.compile(r"\w*ROWS$")
 ROWS_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+\w*ROWS[ \t]+(\".*?\")[ \t]*$", re.M)
 C_LIKE = (".c", ".h", ".def", ".inc", ".rc", ".idl")
 LICENSED = C_LIKE + (".cmake", ".py", ".sh", ".vbs", ".js", ".ps1", "CMakeLists.txt", ".clang-tidy", ".clang-format")
-SKIPPED_FOLDERS = {".git", "build", "third_party", "__pycache__"}
 EMPTY_NAMES = re.compile(r"util|helper|manager|misc")
 LONGEST = 900
-
-
-def tree_files(top):
-    for folder, folders, names in os.walk(top):
-        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS)
-        for name in sorted(names):
-            yield os.path.relpath(os.path.join(folder, name), top).replace(os.sep, "/")
 
 
 def layer_of(path):
@@ -120,10 +114,8 @@ def check_file(path, text):
 def check_tree(top):
     complaints, checked = [], 0
     for path in tree_files(top):
-        with open(os.path.join(top, path), "rb") as f:
-            text = f.read().decode("utf-8", "replace")
         checked += 1
-        complaints += [f"{path}:{line}: {what}" for line, what in check_file(path, text)]
+        complaints += [f"{path}:{line}: {what}" for line, what in check_file(path, read(top, path))]
     return complaints, checked
 
 
@@ -166,10 +158,7 @@ def self_test():
         "engine/os/string_utils.h": spdx,
     }
     with tempfile.TemporaryDirectory() as top:
-        for path, text in {**good, **bad}.items():
-            os.makedirs(os.path.dirname(os.path.join(top, path)), exist_ok=True)
-            with open(os.path.join(top, path), "w", encoding="utf-8") as f:
-                f.write(text)
+        write_all(top, {**good, **bad})
         complaints, _ = check_tree(top)
     found = {c.split(":")[0] for c in complaints}
     for path in sorted(set(bad) - found):

@@ -9,8 +9,9 @@ import re
 import sys
 import tempfile
 
+from tree import read, tree_files, write_all
+
 COMMANDS = "tests/layers/commands.txt"
-SKIPPED_FOLDERS = {".git", "build", "third_party", "__pycache__"}
 README_LINES = 100
 GENERATED = "docs/reference/"
 # Pages that speak of the code by name.
@@ -27,19 +28,6 @@ HEADING = re.compile(r"^#+ (.*?)\s*$", re.M)
 RUNS = re.compile(r"(openpla|openplasrv\.exe|sh|python3|cmake|ctest|cscript|wine|git|[\w/]+\.(?:py|sh)) +[^ ]")
 PATH = re.compile(r"(?:\.ci|cli|cmake|com|docs|engine|examples|idl|installer|reg|tests)/[\w./*-]*$")
 NAME = re.compile(r"[a-z]\w*_\w+(?:\(\))?$")
-
-
-def tree_files(top, endings):
-    for folder, folders, names in os.walk(top):
-        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS and not f.endswith(".scratch"))
-        for name in sorted(names):
-            if name.endswith(endings):
-                yield os.path.relpath(os.path.join(folder, name), top).replace(os.sep, "/")
-
-
-def read(top, path):
-    with open(os.path.join(top, path), encoding="utf-8", errors="replace") as f:
-        return f.read()
 
 
 def anchors(text):
@@ -174,10 +162,7 @@ def self_test():
     wrong = []
     for expected, change in [(None, None), *bad.items()]:
         with tempfile.TemporaryDirectory() as top:
-            for path, text in {**good, **dict([change] if change else [])}.items():
-                os.makedirs(os.path.join(top, os.path.dirname(path)), exist_ok=True)
-                with open(os.path.join(top, path), "w", encoding="utf-8") as f:
-                    f.write(text)
+            write_all(top, {**good, **dict([change] if change else [])})
             found, _ = check_tree(top)
         if (expected is None and found) or (expected and not any(expected in what for what in found)):
             wrong.append(f"expected {expected}, found {found}")

@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+from tree import read, tree_files, write_all
+
 VERSION = "14"
 SKIPPED = 77
-SKIPPED_FOLDERS = {".git", "build", "third_party", "__pycache__"}
 BATCH = 64
 
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -30,14 +31,6 @@ SET_APART = re.compile(
     r"(?:\[[^\n]*\])?(?:,[^;{}\n]*)?(?: =[^;]*)?;[^\n]*\n)+)\n")
 NO_DECLARATION = ("return", "goto", "else", "typedef")
 NO_BLOCK = re.compile(r"\s*(?:static |const |typedef )*(?:struct|union|enum)\b|[^\n]*=")
-
-
-def c_files(top, endings):
-    for folder, folders, names in os.walk(top):
-        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS and not f.endswith(".scratch"))
-        for name in sorted(names):
-            if name.endswith(endings):
-                yield os.path.relpath(os.path.join(folder, name), top).replace(os.sep, "/")
 
 
 def formatter():
@@ -133,10 +126,9 @@ def set_apart(text):
 
 
 def check_dialect(top):
-    complaints, paths = [], list(c_files(top, (".c", ".h", ".inc", ".def")))
+    complaints, paths = [], list(tree_files(top, (".c", ".h", ".inc", ".def")))
     for path in paths:
-        with open(os.path.join(top, path), encoding="utf-8", errors="replace") as f:
-            text = f.read()
+        text = read(top, path)
         complaints += [f"{path}:{line}: {what}" for line, what in (*null_tests(text), *set_apart(text))]
     return complaints, len(paths)
 
@@ -165,12 +157,8 @@ def self_test():
     command = formatter()
     if command:
         with tempfile.TemporaryDirectory() as top:
-            with open(os.path.join(top, ".clang-format"), "w", encoding="utf-8") as f:
-                f.write("BasedOnStyle: LLVM\n")
-            for name, text in (("kept.c", "int x;\n"), ("broken.c", "int  x ;\n")):
-                with open(os.path.join(top, name), "w", encoding="utf-8") as f:
-                    f.write(text)
-            found = badly_formatted(command, top, list(c_files(top, (".c",))))
+            write_all(top, {".clang-format": "BasedOnStyle: LLVM\n", "kept.c": "int x;\n", "broken.c": "int  x ;\n"})
+            found = badly_formatted(command, top, list(tree_files(top, (".c",))))
             if len(found) != 1 or not found[0].startswith("broken.c:1:"):
                 wrong.append(f"format finds {found}")
     print("\n".join(wrong))
@@ -189,7 +177,7 @@ def main():
             print(f"clang-format {VERSION} is not installed (Debian 12: apt-get install clang-format-{VERSION}): "
                   "the format of the C files is not checked.")
             sys.exit(SKIPPED)
-        paths = list(c_files(top, (".c", ".h")))
+        paths = list(tree_files(top, (".c", ".h")))
         complaints, checked = badly_formatted(command, top, paths), len(paths)
     print("\n".join(complaints))
     print(f"{checked} files, {len(complaints)} complaints")
