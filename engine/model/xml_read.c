@@ -8,10 +8,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#define MAX_ROWS     64   /* more rows than any class has */
-#define MAX_NAMES    160  /* more than such a class has names for its elements */
-#define MAX_ISSUES   4096 /* told of one document */
-#define MAX_BAD_LIST 4096 /* items of a list with errors that are tried one by one */
+#define MAX_ROWS     64    /* more rows than any class has */
+#define MAX_NAMES    160   /* more than such a class has names for its elements */
+#define MAX_ISSUES   4096  /* told of one document */
+#define MAX_BAD_LIST 4096u /* items of a list with errors that are tried one by one */
 
 /* What the elements of one name are to the object. */
 struct element {
@@ -207,9 +207,12 @@ static HRESULT put_list_piecewise(struct reading *r, const struct property *p, c
             hr = issue_of(r, one, p->xml);
         }
     }
-    if (SUCCEEDED(hr) && list->count > MAX_BAD_LIST)
-        hr =
-            issue(r, PLA_S_PROPERTY_IGNORED, p->xml, "of a list with mistakes, what follows the first 4096 is ignored");
+    if (SUCCEEDED(hr) && list->count > MAX_BAD_LIST) {
+        char text[96];
+        snprintf(text, sizeof text, "of a list with mistakes, what follows the first %u items is ignored",
+                 MAX_BAD_LIST);
+        hr = issue(r, PLA_S_PROPERTY_IGNORED, p->xml, text);
+    }
     if (SUCCEEDED(hr))
         hr = object_give(r->object, p, &v);
     value_free(&v);

@@ -719,6 +719,14 @@ static void each_item_that_is_dropped_is_named(void **state)
     assert_int_equal(((struct performance_counter_collector *)collector)->PerformanceCounters.count, 2);
     assert_int_equal(set_validate(set, issues), S_OK);
     assert_int_equal(told_of(issues, shown, "1 names for 2"), 1);
+    struct text_buffer long_list = {0};
+    text_buffer_add(&long_list, "<DataCollectorSet><PerformanceCounterDataCollector><Counter>\\A\\0</Counter>");
+    for (unsigned i = 0; i < 4096; i++)
+        text_buffer_format(&long_list, "<Counter>\\A\\%u</Counter>", i);
+    text_buffer_add(&long_list, "</PerformanceCounterDataCollector></DataCollectorSet>");
+    assert_int_equal(set_from_xml(set, long_list.text, long_list.length, issues), S_OK);
+    assert_int_equal(told_of(issues, counters, "the first 4096 items"), 1);
+    text_buffer_free(&long_list);
     object_release(collector);
     object_release(issues);
     object_release(set);
