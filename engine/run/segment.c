@@ -5,110 +5,9 @@
 #include "engine/model/name_pattern.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
-#include "engine/run/definition.h"
 #include "engine/run/output.h"
-#include "engine/run/run_journal.h"
-#include "engine/run/settings.h"
 
 #include <string.h>
-
-const char *member_name(const struct member *m)
-{
-    return collector_of(m->model)->Name;
-}
-
-void member_note(struct member *m, HRESULT hr)
-{
-    m->set->noted |= diagnostics_note(&m->set->diagnostics, hr, error_text(hr));
-}
-
-/* ---- what a collector has to say ---- */
-
-/* What is not collected is told once in a run, not at each segment. */
-static void note(void *user, HRESULT reason, const char *subject, const char *text)
-{
-    struct member *m = user;
-    if (!diagnostics_note(&m->set->diagnostics, reason, text))
-        return;
-    m->set->noted = true;
-    if (FAILED(reason))
-        journal_write(JOURNAL_COUNTER_DROPPED, &(struct journal_facts){.space = m->set->space,
-                                                                       .name = m->set->name,
-                                                                       .counter = subject,
-                                                                       .collector = member_name(m),
-                                                                       .file = m->file,
-                                                                       .error = reason,
-                                                                       .reason = text});
-}
-
-static void alert(void *user, const struct crossing *crossing)
-{
-    const struct member *m = user;
-    if (!((const struct alert_collector *)m->model)->EventLog)
-        return;
-    char *value = text_format("%g", crossing->value), *threshold = text_format("%g", crossing->threshold);
-    const char comparison[] = {crossing->comparison, 0};
-    journal_write(JOURNAL_ALERT, &(struct journal_facts){.space = m->set->space,
-                                                         .name = m->set->name,
-                                                         .collector = member_name(m),
-                                                         .counter = crossing->counter,
-                                                         .value = value,
-                                                         .comparison = comparison,
-                                                         .threshold = threshold});
-    memory_free(value);
-    memory_free(threshold);
-}
-
-static void wake(void *user)
-{
-    struct member *m = user;
-    atomic_store(&m->woken, true);
-    run_section_wake(m->set->section);
-}
-
-/* ---- opening ---- */
-
-static HRESULT choose_file(struct member *m, const struct segment *s, const struct name_context *context, bool follows)
-{
-    if (collector_output(m->model) != WRITES_NOTHING)
-        return output_file(m->model, s->location, context, follows, &m->file);
-    m->file = text_copy("");
-    return m->file ? S_OK : E_OUTOFMEMORY;
-}
-
-static HRESULT open_member(struct member *m, const struct segment *s, const struct name_context *context, bool follows,
-                           struct member *previous)
-{
-    const struct data_collector_set *set = m->set->set;
-    struct value description = {.kind = PROPERTY_TEXT};
-    uint32_t new_instances_seconds = 0;
-    HRESULT hr = choose_file(m, s, context, follows);
-    if (SUCCEEDED(hr)) /* with a reference to a string resource resolved, as people are to read it */
-        hr = object_get(&m->set->set->object, class_property(&data_collector_set_class, "Description"), &description);
-    if (SUCCEEDED(hr))
-        hr = setting_read(&m->set->set->object, SETTING_NewInstancesFile, &new_instances_seconds);
-    if (SUCCEEDED(hr)) {
-        struct collect_context collect = {.output_path = m->file,
-                                          .description = description.text,
-                                          .segment_max_mb = set->SegmentMaxSize,
-                                          .segmented = set->Segment,
-                                          .user = m,
-                                          .note = note,
-                                          .alert = alert,
-                                          .wake = wake,
-                                          .previous = previous ? previous->collector : NULL,
-                                          .new_instances_seconds = new_instances_seconds};
-        bool existed = collector_output(m->model) != WRITES_FILE || file_exists(m->file);
-        start_report_opening(m->set->report, member_name(m));
-        hr = collector_open(m->model, &collect, &m->collector);
-        start_report_opening(m->set->report, "");
-        m->created = SUCCEEDED(hr) && !existed;
-    }
-    if (SUCCEEDED(hr) && previous)
-        m->grid = previous->grid;
-    value_free(&description);
-    return hr;
-}
 
 static HRESULT make_members(struct run_set *r, struct segment *s)
 {
@@ -246,7 +145,7 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
         hr = take_serial(r, s->serial_number, s->serial_number + 1, true);
     bool taken = SUCCEEDED(hr);
     for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++)
-        hr = open_member(&s->members[i], s, context, follows, previous ? &previous->members[i] : NULL);
+        hr = member_open(&s->members[i], s->location, context, follows, previous ? &previous->members[i] : NULL);
     if (SUCCEEDED(hr))
         hr = record_segment(r, s);
     if (FAILED(hr)) {

@@ -4,26 +4,7 @@
 #ifndef OPENPLA_SEGMENT_H
 #define OPENPLA_SEGMENT_H
 
-#include "engine/collect/collect.h"
-#include "engine/run/run_set.h"
-#include "engine/run/tick_grid.h"
-
-#include <stdatomic.h>
-
-/* A collector of the set in one segment. */
-struct member {
-    struct object *model;        /* a reference */
-    struct run_set *set;         /* borrowed */
-    struct collector *collector; /* NULL: not open */
-    char *file;                  /* full path of what it writes, "" for a kind that writes none */
-    bool created;                /* that file was not there before */
-    atomic_bool woken;           /* it has called */
-    bool done, failed;           /* what poll has said */
-    struct tick_grid grid;       /* of its samples */
-};
-const char *member_name(const struct member *m);
-/* Puts a failure of the collector, error_text(hr), into the run's diagnostics. */
-void member_note(struct member *m, HRESULT hr);
+#include "engine/run/member.h"
 
 struct segment {
     uint32_t serial_number;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* A member of a segment: one collector of the set at work. */
+#ifndef OPENPLA_MEMBER_H
+#define OPENPLA_MEMBER_H
+
+#include "engine/collect/collect.h"
+#include "engine/run/run_set.h"
+#include "engine/run/tick_grid.h"
+
+#include <stdatomic.h>
+
+struct name_context;
+/* A collector of the set in one segment. */
+struct member {
+    struct object *model;        /* a reference */
+    struct run_set *set;         /* borrowed */
+    struct collector *collector; /* NULL: not open */
+    char *file;                  /* full path of what it writes, "" for a kind that writes none */
+    bool created;                /* that file was not there before */
+    atomic_bool woken;           /* it has called */
+    bool done, failed;           /* what poll has said */
+    struct tick_grid grid;       /* of its samples */
+};
+/* Opens the collector to write into `folder`. `follows`: as output_file. previous: the member of the segment before,
+   whose counters and grid go on; NULL: none. What collector_open and output_file say. */
+HRESULT member_open(struct member *m, const char *folder, const struct name_context *context, bool follows,
+                    struct member *previous);
+const char *member_name(const struct member *m);
+/* Puts a failure of the collector, error_text(hr), into the run's diagnostics. */
+void member_note(struct member *m, HRESULT hr);
+
+#endif
