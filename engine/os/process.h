@@ -42,6 +42,8 @@ struct shared {
     /* SDDL with a DACL: who may open what is made; of what is there already it changes nothing. NULL: the default of
        who makes it. Natively without effect: only the own account may. */
     const char *security;
+    /* With `create`: it must be made. Who finds it made by another gets HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
+    bool fresh;
 };
 struct section;
 /* The named memory of `size` bytes, zero when new. It exists as long as one process holds it. E_INVALIDARG for what is

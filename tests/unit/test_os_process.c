@@ -355,6 +355,27 @@ static void section_is_shared(void **state)
     memory_free(name);
 }
 
+/* Who wants a channel of its own is told that somebody has planted one under its name. */
+static void a_planted_name_is_refused(void **state)
+{
+    char *name = named("planted");
+    const struct shared own = {.name = name, .create = true, .fresh = true};
+    struct section *planted, *s;
+    struct signal *planted_signal, *e;
+    (void)state;
+    assert_int_equal(section_open(&own, 4096, &planted), S_OK);
+    assert_int_equal(section_open(&own, 4096, &s), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_null(s);
+    section_close(planted);
+    assert_int_equal(section_open(&own, 4096, &s), S_OK);
+    section_close(s);
+    assert_int_equal(signal_open(&own, &planted_signal), S_OK);
+    assert_int_equal(signal_open(&own, &e), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_null(e);
+    signal_close(planted_signal);
+    memory_free(name);
+}
+
 /* What a killed host left behind is not taken for the state of the next run. */
 static void section_of_the_dead_is_gone(void **state)
 {
@@ -481,6 +502,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(death_is_noticed),
         cmocka_unit_test(lock_between_processes),
         cmocka_unit_test(section_is_shared),
+        cmocka_unit_test(a_planted_name_is_refused),
         cmocka_unit_test(section_of_the_dead_is_gone),
         cmocka_unit_test(events),
         cmocka_unit_test(kernel_file_of_the_dead),

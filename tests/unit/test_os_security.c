@@ -62,7 +62,8 @@ static void section_has_its_descriptor(void **state)
     char *name = shared_name("described-section");
     struct section *s;
     (void)state;
-    assert_int_equal(section_open(&(struct shared){name, true, SECTION_SDDL}, 4096, &s), S_OK);
+    assert_int_equal(section_open(&(struct shared){.name = name, .create = true, .security = SECTION_SDDL}, 4096, &s),
+                     S_OK);
     HANDLE handle = open_name(false, name);
     assert_dacl(handle, SECTION_SDDL);
     CloseHandle(handle);
@@ -75,7 +76,7 @@ static void signal_has_its_descriptor(void **state)
     char *name = shared_name("described-signal");
     struct signal *e;
     (void)state;
-    assert_int_equal(signal_open(&(struct shared){name, true, EVENT_SDDL}, &e), S_OK);
+    assert_int_equal(signal_open(&(struct shared){.name = name, .create = true, .security = EVENT_SDDL}, &e), S_OK);
     HANDLE handle = open_name(true, name);
     assert_dacl(handle, EVENT_SDDL);
     CloseHandle(handle);
@@ -94,10 +95,12 @@ static void no_descriptor_is_refused(void **state)
     struct process *p;
     (void)state;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-        assert_int_equal(section_open(&(struct shared){name, true, none[i]}, 4096, &s), E_INVALIDARG);
+        assert_int_equal(section_open(&(struct shared){.name = name, .create = true, .security = none[i]}, 4096, &s),
+                         E_INVALIDARG);
         assert_null(s);
         assert_non_null(strstr(error_text(E_INVALIDARG), none[i]));
-        assert_int_equal(signal_open(&(struct shared){name, true, none[i]}, &e), E_INVALIDARG);
+        assert_int_equal(signal_open(&(struct shared){.name = name, .create = true, .security = none[i]}, &e),
+                         E_INVALIDARG);
         assert_null(e);
         assert_int_equal(process_start(&(struct program){.path = child_program, .security = none[i]}, &p),
                          E_INVALIDARG);

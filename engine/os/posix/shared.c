@@ -36,8 +36,9 @@ static int lock_shared(int fd)
 }
 
 /* One try; EAGAIN when the name was removed meanwhile. */
-static int open_once(const char *name, size_t size, bool create, int *out)
+static int open_once(const char *name, size_t size, const struct shared *what, int *out)
 {
+    const bool create = what->create;
     int fd = shm_open(name, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600), error = 0;
     struct stat st;
     if (fd < 0)
@@ -51,6 +52,8 @@ static int open_once(const char *name, size_t size, bool create, int *out)
         } else if (ftruncate(fd, 0) || ftruncate(fd, (off_t)size)) {
             error = errno;
         }
+    } else if (what->fresh) {
+        error = EEXIST;
     }
     if (!error)
         error = lock_shared(fd);
@@ -77,7 +80,7 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
     memcpy(s->name + 1, what->name, length + 1);
     s->size = size ? size : 1;
     do
-        error = open_once(s->name, s->size, what->create, &s->fd);
+        error = open_once(s->name, s->size, what, &s->fd);
     while (error == EAGAIN);
     if (!error) {
         s->memory = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
@@ -88,7 +91,8 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
     }
     if (error) {
         memory_free(s);
-        return posix_failed(error, what->name);
+        return error == EEXIST ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\" is another's", what->name)
+                               : posix_failed(error, what->name);
     }
     *out = s;
     return S_OK;
@@ -123,7 +127,8 @@ HRESULT signal_open(const struct shared *what, struct signal **out)
     HRESULT hr = E_OUTOFMEMORY;
     *out = NULL;
     if (e && own)
-        hr = section_open(&(struct shared){.name = own, .create = what->create}, sizeof(uint32_t), &e->section);
+        hr = section_open(&(struct shared){.name = own, .create = what->create, .fresh = what->fresh}, sizeof(uint32_t),
+                          &e->section);
     memory_free(own);
     if (FAILED(hr)) {
         memory_free(e);

@@ -41,6 +41,11 @@ static HRESULT open_shared(const struct shared *what, const WCHAR *kind, open_or
     for (int i = 0; !*out && i < 2 && object_name(what->name, !i, kind, name); i++) {
         *out = open(name, what->create ? &attributes : NULL, size);
         code = GetLastError();
+        if (*out && what->fresh && code == ERROR_ALREADY_EXISTS) { /* another's: not even in the other folder */
+            CloseHandle(*out);
+            *out = NULL;
+            break;
+        }
     }
     LocalFree(attributes.lpSecurityDescriptor);
     return *out ? S_OK : win32_failed(code, what->name);
