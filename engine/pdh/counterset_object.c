@@ -8,8 +8,11 @@
 #include "engine/os/text.h"
 #include "engine/pdh/counterset_share.h"
 
-#include <stdatomic.h>
 #include <string.h>
+
+/* Of all providers together. Nobody has so many; who claims to does not make every reader of counters wait. */
+#define MOST_OBJECTS   1000
+#define MOST_INSTANCES 32768 /* of one object */
 
 struct counterset_object {
     struct provider provider; /* first */
@@ -26,9 +29,16 @@ struct countersets {
     bool used;
 };
 
+struct counterset_instance {
+    uint32_t id;
+    char name[COUNTERSET_INSTANCE_BYTES];
+};
+
+/* What an object keeps of its last sample. */
 struct counterset_sample {
-    const struct counterset_record **instances;
-    size_t capacity;
+    struct counterset_instance *instances;
+    int64_t *values; /* value_count of each instance, in the provider's order */
+    size_t instance_capacity, value_capacity;
     uint64_t names; /* hash of the instances */
 };
 
@@ -70,29 +80,41 @@ static bool is_base(uint32_t type)
     return (type & PERF_DISPLAY_NOSHOW) && (type & 0x00070000) == PERF_COUNTER_BASE;
 }
 
-static int64_t value_at(const struct counterset_record *r, uint32_t place)
+static bool add_instance(struct counterset_sample *s, size_t at, const struct counterset_record *r, uint32_t values)
 {
-    return atomic_load((const _Atomic int64_t *)&counterset_values(r)[place]);
+    void *instances = s->instances, *room = s->values;
+    bool ok = memory_grow(&instances, &s->instance_capacity, at + 1, sizeof *s->instances);
+    s->instances = instances;
+    ok = ok && memory_grow(&room, &s->value_capacity, (at + 1) * values, sizeof *s->values);
+    s->values = room;
+    if (!ok)
+        return false;
+    s->instances[at].id = r->id;
+    memcpy(s->instances[at].name, r->name, sizeof r->name);
+    memcpy(s->values + at * values, counterset_values(r), values * sizeof *s->values);
+    return true;
 }
 
 /* The live instances of the counterset, of all providers. */
 static HRESULT find_instances(const struct counterset_object *co, struct counterset_sample *s, size_t *count)
 {
-    const struct counterset_views *views = &co->countersets->views;
+    struct counterset_views *views = &co->countersets->views;
+    const size_t most = co->provider.has_instances ? MOST_INSTANCES : 1;
     *count = 0;
     for (size_t i = 0; i < views->count; i++) {
-        const struct counterset_view *v = &views->items[i];
-        for (const struct counterset_record *r = NULL; (r = counterset_next(v, r));) {
-            if (r->kind != COUNTERSET_KIND_INSTANCE || !counterset_is_live(r))
+        struct counterset_bytes b;
+        HRESULT hr = counterset_view_copy(views, i, &b);
+        if (FAILED(hr))
+            return hr;
+        for (const struct counterset_record *r = NULL; *count < most && (r = counterset_next(&b, r));) {
+            if (r->kind != COUNTERSET_KIND_INSTANCE || !r->live)
                 continue;
-            const struct counterset_record *set = counterset_of(v, r);
+            const struct counterset_record *set = counterset_of(&b, r);
             if (!set || !guid_equal(&set->guid, &co->guid) || r->count < co->provider.value_count)
                 continue;
-            void *instances = s->instances;
-            if (!memory_grow(&instances, &s->capacity, *count + 1, sizeof *s->instances))
+            if (!add_instance(s, *count, r, co->provider.value_count))
                 return E_OUTOFMEMORY;
-            s->instances = instances;
-            s->instances[(*count)++] = r;
+            ++*count;
         }
     }
     return S_OK;
@@ -102,9 +124,9 @@ static uint64_t hash_names(const struct counterset_sample *s, size_t count)
 {
     uint64_t h = HASH_START;
     for (size_t i = 0; i < count; i++) {
-        for (size_t n = 0; n < COUNTERSET_INSTANCE_BYTES && s->instances[i]->name[n]; n++)
-            h = hash_number(h, (uint8_t)s->instances[i]->name[n]);
-        h = hash_number(h, s->instances[i]->id ^ 0x100);
+        for (size_t n = 0; n < COUNTERSET_INSTANCE_BYTES && s->instances[i].name[n]; n++)
+            h = hash_number(h, (uint8_t)s->instances[i].name[n]);
+        h = hash_number(h, s->instances[i].id ^ 0x100);
     }
     return h;
 }
@@ -115,10 +137,8 @@ static HRESULT name_instances(struct counter_object *o, const struct counterset_
     uint64_t *keys = memory_zero(count, sizeof *keys);
     bool ok = names && keys;
     for (size_t i = 0; ok && i < count; i++) {
-        const char *name = s->instances[i]->name;
-        const char *end = memchr(name, 0, COUNTERSET_INSTANCE_BYTES);
-        names[i] = text_copy_n(name, end ? (size_t)(end - name) : 0);
-        keys[i] = s->instances[i]->id;
+        names[i] = counterset_text(s->instances[i].name, COUNTERSET_INSTANCE_BYTES);
+        keys[i] = s->instances[i].id;
         ok = names[i] != NULL;
     }
     struct instance_list *list = ok ? instance_list_create(count, (const char *const *)names, keys) : NULL;
@@ -142,14 +162,12 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
     o->present = UINT64_MAX;
     o->time = (struct source_time){clock_utc(), clock_ticks()};
     HRESULT hr = find_instances(co, s, &count);
-    if (SUCCEEDED(hr) && !co->provider.has_instances && count > 1)
-        count = 1;
     if (SUCCEEDED(hr))
         hr = counter_object_set_rows(o, count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         int64_t *row = counter_object_row(o, i);
         for (uint32_t n = 0; n < co->provider.value_count; n++)
-            row[n] = value_at(s->instances[i], co->places[n]);
+            row[n] = s->values[i * co->provider.value_count + co->places[n]];
     }
     uint64_t names = SUCCEEDED(hr) ? hash_names(s, count) : 0;
     if (SUCCEEDED(hr) && co->provider.has_instances && (!o->instances || names != s->names)) {
@@ -161,10 +179,13 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
 
 static void close_sample(struct counter_object *o)
 {
-    memory_free(((struct counterset_sample *)o->state)->instances);
+    struct counterset_sample *s = o->state;
+    memory_free(s->instances);
+    memory_free(s->values);
 }
 
-/* The counters that are shown first, the bases behind them; a fraction's base is the next counter of its set. */
+/* The counters that are shown first, the bases behind them; a fraction's base is the next counter of its set. S_FALSE:
+   nothing of it can be shown. An empty name could not: it is where PDH's lists end. */
 static HRESULT make_counters(struct counterset_object *co, const struct counterset_record *set)
 {
     const struct counterset_counter *counters = counterset_counters(set);
@@ -183,10 +204,13 @@ static HRESULT make_counters(struct counterset_object *co, const struct counters
             co->places[behind++] = i;
             continue;
         }
-        const char *end = memchr(counters[i].name, 0, COUNTERSET_NAME_BYTES);
-        char *name = text_copy_n(counters[i].name, end ? (size_t)(end - counters[i].name) : 0);
+        char *name = counterset_text(counters[i].name, COUNTERSET_NAME_BYTES);
         if (!name)
             return E_OUTOFMEMORY;
+        if (!*name) {
+            memory_free(name);
+            return S_FALSE;
+        }
         co->schemas[shown] = (struct counter_schema){.name = name,
                                                      .help = "",
                                                      .type = counters[i].type,
@@ -216,17 +240,16 @@ static HRESULT add_object(struct countersets *s, const struct counterset_record 
         memory_free(co);
         return E_OUTOFMEMORY;
     }
-    const char *end = memchr(set->name, 0, COUNTERSET_INSTANCE_BYTES);
     co->countersets = s;
     co->guid = set->guid;
-    co->provider = (struct provider){.name = text_copy_n(set->name, end ? (size_t)(end - set->name) : 0),
+    co->provider = (struct provider){.name = counterset_text(set->name, COUNTERSET_INSTANCE_BYTES),
                                      .help = "",
                                      .has_instances = !set->single,
                                      .at_once = true,
                                      .sample = sample,
                                      .state_size = sizeof(struct counterset_sample),
                                      .close = close_sample};
-    HRESULT hr = co->provider.name ? make_counters(co, set) : E_OUTOFMEMORY;
+    HRESULT hr = !co->provider.name ? E_OUTOFMEMORY : *co->provider.name ? make_counters(co, set) : S_FALSE;
     if (hr == S_OK && !catalogue_add(c, &co->provider))
         hr = E_OUTOFMEMORY;
     if (hr != S_OK) {
@@ -249,9 +272,10 @@ HRESULT countersets_add_objects(struct countersets *s, struct catalogue *c)
 {
     HRESULT hr = counterset_views_update(&s->views);
     for (size_t i = 0; i < s->views.count && SUCCEEDED(hr); i++) {
-        const struct counterset_view *v = &s->views.items[i];
-        for (const struct counterset_record *r = NULL; SUCCEEDED(hr) && (r = counterset_next(v, r));)
-            if (r->kind == COUNTERSET_KIND_SET && counterset_is_live(r) && !is_known(s, &r->guid))
+        struct counterset_bytes b;
+        hr = counterset_view_copy(&s->views, i, &b);
+        for (const struct counterset_record *r = NULL; SUCCEEDED(hr) && (r = counterset_next(&b, r));)
+            if (r->kind == COUNTERSET_KIND_SET && r->live && s->count < MOST_OBJECTS && !is_known(s, &r->guid))
                 hr = add_object(s, r, c);
     }
     return FAILED(hr) ? hr : S_OK;

@@ -2,15 +2,14 @@
 /* Perflib V2 countersets in shared memory. */
 #include "engine/pdh/counterset_share.h"
 
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
 #define DIRECTORY     "openpdh_countersets"
-#define VERSION       1u
 #define SECTION_BYTES (4u << 20)
-#define FIRST_RECORD  64u
 
 enum { SLOT_FREE, SLOT_USED, SLOT_CHANGING };
 
@@ -21,18 +20,20 @@ struct slot {
     uint32_t serial, unused;
 };
 
-struct head {
-    uint32_t version;
-    uint32_t used; /* offset behind the last record; atomic */
+/* A record of ours as we made it, whatever the section says of it now. */
+struct room {
+    uint32_t offset, size, count;
+    bool live;
 };
 
 struct counterset_provider {
     struct section *directory, *section;
     struct slot *slot;
-    struct head *head;
+    uint8_t *bytes; /* of the section */
+    uint32_t used;
+    struct room *rooms; /* in the order of their offsets */
+    size_t room_count, room_capacity;
 };
-
-static atomic_uint next_serial;
 
 static uint32_t get(const uint32_t *at)
 {
@@ -68,22 +69,43 @@ static struct slot *claim(struct section *directory)
     return NULL;
 }
 
+/* A section under a name that nobody could take before. */
+static HRESULT make_section(struct counterset_provider *p, uint32_t process, uint32_t *serial)
+{
+    GUID random;
+    HRESULT hr = HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
+    for (int i = 0; i < 8 && hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS); i++) {
+        hr = host_new_guid(&random);
+        *serial = random.Data1;
+        char *name = SUCCEEDED(hr) ? section_name(process, *serial) : NULL;
+        if (SUCCEEDED(hr))
+            hr = name ? section_open(&(struct shared){.name = name, .create = true, .fresh = true}, SECTION_BYTES,
+                                     &p->section)
+                      : E_OUTOFMEMORY;
+        memory_free(name);
+    }
+    return hr;
+}
+
+static struct counterset_head *head_of(struct counterset_provider *p)
+{
+    return (struct counterset_head *)(void *)p->bytes;
+}
+
 HRESULT counterset_provider_open(struct counterset_provider **out)
 {
     struct counterset_provider *p = memory_zero(1, sizeof *p);
-    uint32_t serial = atomic_fetch_add(&next_serial, 1), process = process_own_id();
-    char *name = section_name(process, serial);
+    uint32_t serial = 0, process = process_own_id();
     *out = NULL;
-    HRESULT hr = p && name ? section_open(&(struct shared){.name = name, .create = true}, SECTION_BYTES, &p->section)
-                           : E_OUTOFMEMORY;
-    memory_free(name);
+    HRESULT hr = p ? make_section(p, process, &serial) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = section_open(&(struct shared){.name = DIRECTORY, .create = true},
                           COUNTERSET_PROVIDERS * sizeof(struct slot), &p->directory);
     if (SUCCEEDED(hr)) {
-        p->head = section_memory(p->section);
-        p->head->version = VERSION;
-        set(&p->head->used, FIRST_RECORD);
+        p->bytes = section_memory(p->section);
+        p->used = COUNTERSET_FIRST_RECORD;
+        head_of(p)->version = COUNTERSET_VERSION;
+        set(&head_of(p)->used, p->used);
         p->slot = claim(p->directory);
         hr = p->slot ? S_OK
                      : error_set(E_OUTOFMEMORY, "more than %d providers of countersets", (int)COUNTERSET_PROVIDERS);
@@ -108,34 +130,62 @@ void counterset_provider_close(struct counterset_provider *p)
         set(&p->slot->state, SLOT_FREE);
     section_close(p->section);
     section_close(p->directory);
+    memory_free(p->rooms);
     memory_free(p);
 }
 
-struct counterset_record *counterset_provider_record(struct counterset_provider *p, uint32_t offset)
+static struct counterset_record *record_of(struct counterset_provider *p, uint32_t offset)
 {
-    return (struct counterset_record *)((uint8_t *)p->head + offset);
+    return (struct counterset_record *)(void *)(p->bytes + offset);
 }
 
-/* Room for a record of `size` bytes: that of a dead one of the same size, or new. */
-static struct counterset_record *make_room(struct counterset_provider *p, size_t size, uint32_t *offset)
+static struct room *find_room(struct counterset_provider *p, uint32_t offset)
+{
+    size_t low = 0, high = p->room_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->rooms[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &p->rooms[low]; /* offsets are those that we gave */
+}
+
+/* Room for a record of `size` bytes: that of a dead one of the same size, or new. NULL: there is none. */
+static struct room *make_room(struct counterset_provider *p, size_t size)
 {
     size = (size + 7) & ~(size_t)7;
-    uint32_t used = get(&p->head->used);
-    for (uint32_t at = FIRST_RECORD; at < used;) {
-        struct counterset_record *r = counterset_provider_record(p, at);
-        if (!get(&r->live) && r->size == size) {
-            *offset = at;
-            return r;
-        }
-        at += r->size;
-    }
-    if (size > SECTION_BYTES - used)
+    for (size_t i = 0; i < p->room_count; i++)
+        if (!p->rooms[i].live && p->rooms[i].size == size)
+            return &p->rooms[i];
+    void *rooms = p->rooms;
+    if (size > SECTION_BYTES - p->used || !memory_grow(&rooms, &p->room_capacity, p->room_count + 1, sizeof *p->rooms))
         return NULL;
-    struct counterset_record *r = counterset_provider_record(p, used);
-    r->size = (uint32_t)size;
-    *offset = used;
-    set(&p->head->used, used + (uint32_t)size);
+    p->rooms = rooms;
+    struct room *r = &p->rooms[p->room_count++];
+    *r = (struct room){.offset = p->used, .size = (uint32_t)size};
+    p->used += (uint32_t)size;
     return r;
+}
+
+/* The room's record, empty and not live, for who fills it and publishes it. */
+static struct counterset_record *begin_record(struct counterset_provider *p, const struct room *room)
+{
+    struct counterset_record *r = record_of(p, room->offset);
+    set(&r->live, 0);
+    set(&r->generation, get(&r->generation) + 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    r->size = room->size;
+    r->count = room->count;
+    return r;
+}
+
+static void publish(struct counterset_provider *p, struct room *room)
+{
+    room->live = true;
+    set(&record_of(p, room->offset)->live, 1);
+    set(&head_of(p)->used, p->used);
 }
 
 static void copy_name(char *to, const char *from, size_t bytes)
@@ -148,39 +198,63 @@ static void copy_name(char *to, const char *from, size_t bytes)
 HRESULT counterset_provider_add(struct counterset_provider *p, const GUID *guid, const char *name, bool single,
                                 const struct counterset_counter *counters, uint32_t count, uint32_t *offset)
 {
-    struct counterset_record *r = count < 4096 ? make_room(p, sizeof *r + count * sizeof *counters, offset) : NULL;
-    if (!r)
+    struct room *room = count <= COUNTERSET_MOST_COUNTERS
+                            ? make_room(p, sizeof(struct counterset_record) + count * sizeof *counters)
+                            : NULL;
+    if (!room)
         return error_set(E_OUTOFMEMORY, "%s: no room for a counterset of %u counters", name, (unsigned)count);
+    room->count = count;
+    struct counterset_record *r = begin_record(p, room);
     r->kind = COUNTERSET_KIND_SET;
-    r->count = count;
     r->guid = *guid;
     r->single = single;
     copy_name(r->name, name, sizeof r->name);
     memcpy(r + 1, counters, count * sizeof *counters);
-    set(&r->live, 1);
+    publish(p, room);
+    *offset = room->offset;
     return S_OK;
 }
 
 HRESULT counterset_provider_create_instance(struct counterset_provider *p, uint32_t set_offset, const char *name,
                                             uint32_t id, uint32_t *offset)
 {
-    uint32_t count = counterset_provider_record(p, set_offset)->count;
-    struct counterset_record *r = make_room(p, sizeof *r + count * sizeof(int64_t), offset);
-    if (!r)
+    uint32_t count = find_room(p, set_offset)->count;
+    struct room *room = make_room(p, sizeof(struct counterset_record) + count * sizeof(int64_t));
+    if (!room)
         return error_set(E_OUTOFMEMORY, "%s: no room for another instance", name);
+    room->count = count;
+    struct counterset_record *r = begin_record(p, room);
     r->kind = COUNTERSET_KIND_INSTANCE;
     r->set = set_offset;
     r->id = id;
-    r->count = count;
     copy_name(r->name, name, sizeof r->name);
     memset(r + 1, 0, count * sizeof(int64_t));
-    set(&r->live, 1);
+    publish(p, room);
+    *offset = room->offset;
     return S_OK;
 }
 
 void counterset_provider_delete(struct counterset_provider *p, uint32_t offset)
 {
-    set(&counterset_provider_record(p, offset)->live, 0);
+    find_room(p, offset)->live = false;
+    set(&record_of(p, offset)->live, 0);
+}
+
+int64_t *counterset_provider_values(struct counterset_provider *p, uint32_t offset)
+{
+    return (int64_t *)(void *)(record_of(p, offset) + 1);
+}
+
+/* A provider's place in the directory as it is now; false: nobody has it. */
+static bool read_slot(const struct slot *at, struct slot *out)
+{
+    *out = (struct slot){.state = get(&at->state)};
+    if (out->state != SLOT_USED)
+        return false;
+    out->process = at->process;
+    out->process_start = at->process_start;
+    out->serial = at->serial;
+    return true;
 }
 
 static bool is_same(const struct counterset_view *v, const struct slot *s)
@@ -204,13 +278,13 @@ static HRESULT add_view(struct counterset_views *v, const struct slot *s)
     return S_OK;
 }
 
-static void drop_ended(struct counterset_views *v, const struct slot *slots)
+static void drop_ended(struct counterset_views *v, const struct slot *slots, size_t slot_count)
 {
     for (size_t i = v->count; i-- > 0;) {
-        bool listed = false;
-        for (size_t n = 0; slots && n < COUNTERSET_PROVIDERS && !listed; n++)
-            listed = get(&slots[n].state) == SLOT_USED && is_same(&v->items[i], &slots[n]);
-        if (!listed || !process_alive(v->items[i].process, v->items[i].process_start)) {
+        size_t n = 0;
+        while (n < slot_count && !is_same(&v->items[i], &slots[n]))
+            n++;
+        if (n == slot_count || !process_alive(v->items[i].process, v->items[i].process_start)) {
             section_close(v->items[i].section);
             v->items[i] = v->items[--v->count];
         }
@@ -220,14 +294,18 @@ static void drop_ended(struct counterset_views *v, const struct slot *slots)
 HRESULT counterset_views_update(struct counterset_views *v)
 {
     struct section *directory;
+    struct slot slots[COUNTERSET_PROVIDERS];
+    size_t count = 0;
     HRESULT hr =
         section_open(&(struct shared){.name = DIRECTORY}, COUNTERSET_PROVIDERS * sizeof(struct slot), &directory);
-    const struct slot *slots = SUCCEEDED(hr) ? section_memory(directory) : NULL;
-    drop_ended(v, slots);
+    const struct slot *shared = SUCCEEDED(hr) ? section_memory(directory) : NULL;
+    for (size_t i = 0; shared && i < COUNTERSET_PROVIDERS; i++)
+        count += read_slot(&shared[i], &slots[count]);
+    drop_ended(v, slots, count);
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_OK; /* nobody provides anything */
-    for (size_t i = 0; i < COUNTERSET_PROVIDERS && SUCCEEDED(hr); i++) {
-        bool known = get(&slots[i].state) != SLOT_USED;
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
+        bool known = false;
         for (size_t n = 0; n < v->count && !known; n++)
             known = is_same(&v->items[n], &slots[i]);
         if (!known && process_alive(slots[i].process, slots[i].process_start))
@@ -237,54 +315,43 @@ HRESULT counterset_views_update(struct counterset_views *v)
     return hr;
 }
 
+/* Records whose room is being used anew may be half of one and half of the other. */
+static void drop_torn(const uint8_t *section, const struct counterset_bytes *b)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    for (const struct counterset_record *r = NULL; (r = counterset_next(b, r));) {
+        const size_t at = (size_t)((const uint8_t *)r - b->bytes);
+        const struct counterset_record *now = (const struct counterset_record *)(const void *)(section + at);
+        if (get(&now->generation) != r->generation)
+            ((struct counterset_record *)r)->live = 0;
+    }
+}
+
+HRESULT counterset_view_copy(struct counterset_views *v, size_t i, struct counterset_bytes *out)
+{
+    const struct counterset_head *head = section_memory(v->items[i].section);
+    const uint32_t used = get(&head->version) == COUNTERSET_VERSION ? get(&head->used) : 0, words = used / 8;
+    void *copy = v->copy;
+    *out = (struct counterset_bytes){0};
+    if (used > SECTION_BYTES)
+        return S_OK;
+    if (!memory_grow(&copy, &v->copy_capacity, words, sizeof *v->copy))
+        return E_OUTOFMEMORY;
+    v->copy = copy;
+    /* By words, so that no value is torn. */
+    const _Atomic uint64_t *from = (const _Atomic uint64_t *)(const void *)head;
+    for (uint32_t n = 0; n < words; n++)
+        v->copy[n] = atomic_load_explicit(&from[n], memory_order_relaxed);
+    *out = (struct counterset_bytes){(const uint8_t *)v->copy, (size_t)words * 8};
+    drop_torn((const uint8_t *)head, out);
+    return S_OK;
+}
+
 void counterset_views_close(struct counterset_views *v)
 {
     for (size_t i = 0; i < v->count; i++)
         section_close(v->items[i].section);
     memory_free(v->items);
+    memory_free(v->copy);
     *v = (struct counterset_views){0};
-}
-
-/* The record at the offset if it is whole; what another process wrote is not trusted. */
-static const struct counterset_record *record_at(const struct counterset_view *v, uint32_t offset)
-{
-    const struct head *head = section_memory(v->section);
-    uint32_t used = get(&head->used);
-    const struct counterset_record *r = (const struct counterset_record *)((const uint8_t *)head + offset);
-    if (used > SECTION_BYTES || offset < FIRST_RECORD || offset % 8 || offset > used || used - offset < sizeof *r)
-        return NULL;
-    uint64_t each = r->kind == COUNTERSET_KIND_SET ? sizeof(struct counterset_counter) : sizeof(int64_t);
-    return r->size <= used - offset && r->size % 8 == 0 && sizeof *r + r->count * each <= r->size ? r : NULL;
-}
-
-const struct counterset_record *counterset_next(const struct counterset_view *v, const struct counterset_record *at)
-{
-    const uint8_t *base = section_memory(v->section);
-    return record_at(v, at ? (uint32_t)((const uint8_t *)at - base) + at->size : FIRST_RECORD);
-}
-
-const struct counterset_record *counterset_of(const struct counterset_view *v, const struct counterset_record *instance)
-{
-    const struct counterset_record *r = record_at(v, instance->set);
-    return r && counterset_is_live(r) && r->kind == COUNTERSET_KIND_SET && r->count == instance->count ? r : NULL;
-}
-
-const struct counterset_counter *counterset_counters(const struct counterset_record *r)
-{
-    return (const struct counterset_counter *)(const void *)(r + 1);
-}
-
-const int64_t *counterset_values(const struct counterset_record *r)
-{
-    return (const int64_t *)(const void *)(r + 1);
-}
-
-int64_t *counterset_provider_values(struct counterset_provider *p, uint32_t offset)
-{
-    return (int64_t *)(void *)(counterset_provider_record(p, offset) + 1);
-}
-
-bool counterset_is_live(const struct counterset_record *r)
-{
-    return get(&r->live) != 0;
 }

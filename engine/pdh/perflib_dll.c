@@ -27,6 +27,7 @@ struct set {
     struct set *next;
     uint32_t offset, count;
     GUID guid;
+    struct counterset_counter *counters; /* ours: anybody may write into what is shared */
 };
 
 struct instance {
@@ -56,11 +57,6 @@ static struct provider *provider_of(HANDLE handle)
 static int64_t *values_of(struct provider *p, const struct instance *i)
 {
     return counterset_provider_values(p->share, i->offset);
-}
-
-static const struct counterset_counter *counters_of(struct provider *p, const struct set *s)
-{
-    return counterset_counters(counterset_provider_record(p->share, s->offset));
 }
 
 ULONG WINAPI PerfStartProvider(LPGUID guid, PERFLIBREQUEST callback, HANDLE *out)
@@ -114,6 +110,7 @@ ULONG WINAPI PerfStopProvider(HANDLE handle)
     while (p->sets) {
         struct set *s = p->sets;
         p->sets = s->next;
+        memory_free(s->counters);
         memory_free(s);
     }
     counterset_provider_close(p->share);
@@ -189,11 +186,12 @@ static ULONG add_set(struct provider *p, const PERF_COUNTERSET_INFO *info, const
     s->count = count;
     HRESULT hr = counterset_provider_add(p->share, &s->guid, name, info->InstanceType == SINGLE_INSTANCE, counters,
                                          count, &s->offset);
-    memory_free(counters);
     if (FAILED(hr)) {
+        memory_free(counters);
         memory_free(s);
         return ERROR_OUTOFMEMORY;
     }
+    s->counters = counters;
     s->next = p->sets;
     p->sets = s;
     return ERROR_SUCCESS;
@@ -289,9 +287,9 @@ static struct instance *find_block(const struct provider *p, const PERF_COUNTERS
     return i;
 }
 
-static bool find_counter(struct provider *p, const struct instance *i, ULONG id, uint32_t *place)
+static bool find_counter(const struct instance *i, ULONG id, uint32_t *place)
 {
-    const struct counterset_counter *counters = counters_of(p, i->set);
+    const struct counterset_counter *counters = i->set->counters;
     for (*place = 0; *place < i->set->count; ++*place)
         if (counters[*place].id == id)
             return true;
@@ -321,7 +319,7 @@ static void fetch(struct provider *p)
         for (uint32_t n = 0; i->references && n < i->set->count; n++) {
             const void *from = i->references[n];
             if (from) {
-                bool large = (counters_of(p, i->set)[n].type & PERF_SIZE_LARGE) != 0;
+                bool large = (i->set->counters[n].type & PERF_SIZE_LARGE) != 0;
                 int64_t value = large ? *(const volatile int64_t *)from : (int64_t) * (const volatile uint32_t *)from;
                 atomic_store((_Atomic int64_t *)&values_of(p, i)[n], value);
             }
@@ -364,9 +362,9 @@ ULONG WINAPI PerfSetCounterRefValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE blo
         return ERROR_INVALID_PARAMETER;
     host_lock_enter(&p->lock);
     struct instance *i = find_block(p, block);
-    ULONG error = !i                                ? ERROR_INVALID_PARAMETER
-                  : !find_counter(p, i, id, &place) ? ERROR_NOT_FOUND
-                                                    : set_reference(p, i, place, address);
+    ULONG error = !i                             ? ERROR_INVALID_PARAMETER
+                  : !find_counter(i, id, &place) ? ERROR_NOT_FOUND
+                                                 : set_reference(p, i, place, address);
     host_lock_leave(&p->lock);
     return error;
 }
@@ -381,7 +379,7 @@ static ULONG change(HANDLE handle, const PERF_COUNTERSET_INSTANCE *block, ULONG 
         return ERROR_INVALID_PARAMETER;
     host_lock_enter(&p->lock);
     struct instance *i = find_block(p, block);
-    ULONG error = !i ? ERROR_INVALID_PARAMETER : find_counter(p, i, id, &place) ? ERROR_SUCCESS : ERROR_NOT_FOUND;
+    ULONG error = !i ? ERROR_INVALID_PARAMETER : find_counter(i, id, &place) ? ERROR_SUCCESS : ERROR_NOT_FOUND;
     if (!error) {
         _Atomic int64_t *at = (_Atomic int64_t *)&values_of(p, i)[place];
         if (how == SET)

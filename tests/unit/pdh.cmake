@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-foreach(thing formula kernel_text process host_processes api forms logs countersets live fault source threads)
+foreach(thing formula kernel_text process host_processes api forms logs countersets hostile_counterset live fault source threads)
   openpla_test(test_pdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_pdh_${thing}.c LINK openpla_pdh)
 endforeach()
 if(WIN32)
