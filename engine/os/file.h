@@ -50,8 +50,8 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names);
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
 
 /* An exclusive lock between processes on a lock file of its own; freed by the system when the holder dies.
-   timeout_ms 0 = do not wait. Not got: HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION). The file stays behind; only who
-   holds the lock may file_delete it. */
+   Who only has the file open holds nothing, unless he shares it with nobody. timeout_ms 0 = do not wait. Not got:
+   HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION). The file stays behind; only who holds the lock may file_delete it. */
 struct file_lock;
 HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out);
 void file_lock_release(struct file_lock *lock); /* NULL is allowed */

@@ -357,6 +357,25 @@ static void lock_excludes_within_a_process(void **state)
     memory_free(path);
 }
 
+/* A scanner, a backup, a user who looks at the file: none of them may stop everybody. */
+static void who_reads_a_lock_file_does_not_hold_it(void **state)
+{
+    char *path = in_folder("read.lock"), *text;
+    struct file_lock *lock;
+    struct file *reader;
+    size_t size;
+    (void)state;
+    assert_int_equal(file_store(path, "x", 1), S_OK);
+    assert_int_equal(file_open(path, FILE_READ, &reader), S_OK);
+    assert_int_equal(file_lock_take(path, 0, &lock), S_OK);
+    file_close(reader);
+    assert_int_equal(file_load(path, 10, &text, &size), S_OK); /* nor does the holder stop the readers */
+    assert_int_equal(size, 1);
+    memory_free(text);
+    file_lock_release(lock);
+    memory_free(path);
+}
+
 static void assert_folder(const char *path, const char *expected_folder, const char *expected_name)
 {
     char *text = path_folder(path);
@@ -431,6 +450,7 @@ int main(void)
         cmocka_unit_test(folders),
         cmocka_unit_test(long_and_foreign_paths),
         cmocka_unit_test(lock_excludes_within_a_process),
+        cmocka_unit_test(who_reads_a_lock_file_does_not_hold_it),
         cmocka_unit_test(paths),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

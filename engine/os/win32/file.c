@@ -264,36 +264,61 @@ struct file_lock {
     HANDLE handle;
 };
 
-/* The open file itself is the lock: nobody else may open it for reading while we hold it so. */
+/* The lock is one byte far behind the end of the file, so that whoever has the file open, to read, copy or scan it,
+   holds nothing. */
+#define LOCKED_BYTE (INT64_MAX - 1)
+
+/* One try. ERROR_SHARING_VIOLATION: somebody has opened the file for himself alone, which we never do. */
+static DWORD lock_once(const WCHAR *path, HANDLE *out)
+{
+    const DWORD share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+    OVERLAPPED at = {.Offset = (DWORD)LOCKED_BYTE, .OffsetHigh = (DWORD)(LOCKED_BYTE >> 32)};
+    FILE_STANDARD_INFO info;
+    HANDLE h = CreateFileW(path, GENERIC_READ, share, NULL, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
+    if (h == INVALID_HANDLE_VALUE)
+        return GetLastError();
+    DWORD code = ERROR_SUCCESS;
+    if (!LockFileEx(h, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at))
+        code = GetLastError() == ERROR_IO_PENDING ? ERROR_LOCK_VIOLATION : GetLastError();
+    else if (GetFileInformationByHandleEx(h, FileStandardInfo, &info, sizeof info) &&
+             (info.DeletePending || !info.NumberOfLinks))
+        code = ERROR_LOCK_VIOLATION; /* its last holder deleted it: nobody else finds what we have locked */
+    if (code == ERROR_SUCCESS)
+        *out = h;
+    else
+        CloseHandle(h);
+    return code;
+}
+
 HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out)
 {
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
     struct file_lock *lock = memory_alloc(sizeof(*lock));
-    DWORD code = 0, wait = 0;
+    DWORD wait = 0;
     WCHAR *wide = NULL;
     HRESULT hr = lock ? win32_path(path, &wide) : E_OUTOFMEMORY;
     *out = NULL;
     while (SUCCEEDED(hr)) {
-        lock->handle =
-            CreateFileW(wide, GENERIC_READ, FILE_SHARE_DELETE, NULL, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
-        if (lock->handle != INVALID_HANDLE_VALUE) {
+        DWORD code = lock_once(wide, &lock->handle);
+        bool held = code == ERROR_SHARING_VIOLATION || code == ERROR_LOCK_VIOLATION;
+        if (code == ERROR_SUCCESS) {
             *out = lock;
             break;
         }
-        code = GetLastError();
         /* Access is denied also while a file that its last holder deleted is on its way out. */
-        if (code == ERROR_SHARING_VIOLATION || (code == ERROR_ACCESS_DENIED && timeout_ms))
-            hr = clock_monotonic_ms() < limit ? S_OK : HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION);
-        else
+        if (!held && (code != ERROR_ACCESS_DENIED || !timeout_ms)) {
             hr = win32_failed(code, path);
-        if (SUCCEEDED(hr)) {
+        } else if (clock_monotonic_ms() < limit) {
             Sleep(wait);
             if (wait < 5)
                 wait++;
-        } else if (code == ERROR_SHARING_VIOLATION) {
-            error_set(hr, "\"%s\": held by another after %lu ms", path, (unsigned long)timeout_ms);
-        } else {
+        } else if (!held) {
             hr = win32_failed(code, path);
+        } else {
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION), "\"%s\": %s after %lu ms", path,
+                           code == ERROR_SHARING_VIOLATION ? "opened by another for himself alone, still"
+                                                           : "held by another",
+                           (unsigned long)timeout_ms);
         }
     }
     memory_free(wide);
