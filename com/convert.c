@@ -295,8 +295,16 @@ HRESULT property_get(void *interface_pointer, size_t row, void *out)
     struct object *o = model_of(interface_pointer);
     const struct property *p = &o->class->properties[row];
     struct value v;
+    uint32_t number;
     if (!out)
         return com_no_pointer(interface_pointer, p->name);
+    if (object_get_number(o, p, &number)) {
+        if (p->kind == PROPERTY_BOOL)
+            *(VARIANT_BOOL *)out = number ? VARIANT_TRUE : VARIANT_FALSE;
+        else
+            memcpy(out, &number, sizeof(number));
+        return S_OK;
+    }
     if (p->kind == PROPERTY_TEXT || p->kind == PROPERTY_TEXTS || p->kind == PROPERTY_BYTES ||
         p->kind == PROPERTY_OBJECT)
         *(void **)out = NULL;

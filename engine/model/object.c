@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects made of property rows: their life, their locks, getting and putting. */
-#include "engine/model/model.h"
-#include "engine/os/host.h"
+/* Objects made of property rows: their life, getting and putting. */
+#include "engine/model/object_lock.h"
 #include "engine/os/memory.h"
 
 #include <math.h>
@@ -12,29 +11,6 @@
 #define DATE_FIRST -109205.0
 #define DATE_END   2958466.0
 #define TIME_FIRST -657435.0
-
-/* A set's tree takes one of these at creation and keeps it. They are never freed, so an object's lock can be taken
-   without knowing whether the object has just moved to another tree; two sets on one lock merely wait for each other.
- */
-#define LOCK_COUNT 64
-static struct host_lock locks[LOCK_COUNT];
-static atomic_uint next_lock;
-
-void object_lock(struct object *o)
-{
-    for (;;) {
-        unsigned index = atomic_load(&o->lock);
-        host_lock_enter(&locks[index]);
-        if (atomic_load(&o->lock) == index)
-            return;
-        host_lock_leave(&locks[index]);
-    }
-}
-
-void object_unlock(struct object *o)
-{
-    host_lock_leave(&locks[atomic_load(&o->lock)]);
-}
 
 static void *field(const struct object *o, const struct property *p)
 {
@@ -57,10 +33,23 @@ static char *union_of(struct value *v)
     return (char *)v + offsetof(struct value, boolean);
 }
 
-/* Exchanges the field and what *v holds. */
+/* Exchanges the field and what *v holds. Numbers are stored whole, for object_get_number. */
 static void exchange_field(struct object *o, const struct property *p, struct value *v)
 {
     char *f = field(o, p), *held = union_of(v);
+    switch (p->kind) {
+    case PROPERTY_BOOL:
+        v->boolean = atomic_exchange((_Atomic bool *)f, v->boolean);
+        return;
+    case PROPERTY_I32:
+    case PROPERTY_U32:
+    case PROPERTY_ENUM:
+    case PROPERTY_FLAGS:
+        v->u32 = atomic_exchange((_Atomic uint32_t *)(void *)f, v->u32);
+        return;
+    default:
+        break;
+    }
     for (size_t i = 0; i < value_size(p->kind); i++) {
         char byte = f[i];
         f[i] = held[i]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): what fills an empty value comes back */
@@ -130,7 +119,7 @@ HRESULT object_create(const struct class *class, struct object *beside, struct o
         return E_OUTOFMEMORY;
     o->class = class;
     atomic_init(&o->references, 1);
-    atomic_init(&o->lock, beside ? atomic_load(&beside->lock) : atomic_fetch_add(&next_lock, 1) % LOCK_COUNT);
+    atomic_init(&o->lock, object_lock_choose(beside));
     for (size_t i = 0; i < class->property_count; i++) {
         struct value v;
         if (FAILED(default_value(&class->properties[i], &v))) {
@@ -496,24 +485,6 @@ static void change_lock(struct object *o, unsigned lock)
     atomic_store(&o->lock, lock);
 }
 
-/* Locks a collection and an item that may belong to another tree, lower lock first. */
-static void lock_both(struct object *a, struct object *b, unsigned *first, unsigned *second)
-{
-    for (;;) {
-        unsigned la = atomic_load(&a->lock), lb = atomic_load(&b->lock);
-        *first = la < lb ? la : lb;
-        *second = la < lb ? lb : la;
-        host_lock_enter(&locks[*first]);
-        if (*second != *first)
-            host_lock_enter(&locks[*second]);
-        if (atomic_load(&a->lock) == la && atomic_load(&b->lock) == lb)
-            return;
-        if (*second != *first)
-            host_lock_leave(&locks[*second]);
-        host_lock_leave(&locks[*first]);
-    }
-}
-
 bool collection_takes(const struct class *collection, const struct class *item)
 {
     for (const struct class *const *c = collection->item_classes; *c; c++)
@@ -525,8 +496,7 @@ bool collection_takes(const struct class *collection, const struct class *item)
 HRESULT collection_add(struct object *collection, struct object *item)
 {
     struct items *items = items_of(collection);
-    unsigned first, second;
-    lock_both(collection, item, &first, &second);
+    struct object_locks held = object_lock_both(collection, item);
     HRESULT hr = S_OK;
     if (collection->class->adopts && item->parent)
         hr = error_set(E_INVALIDARG, "%s: the %s is in a collection already", collection->class->name,
@@ -544,9 +514,7 @@ HRESULT collection_add(struct object *collection, struct object *item)
             change_lock(item, atomic_load(&collection->lock));
         }
     }
-    if (second != first)
-        host_lock_leave(&locks[second]);
-    host_lock_leave(&locks[first]);
+    object_unlock_both(held);
     return hr;
 }
 

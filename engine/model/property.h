@@ -142,17 +142,18 @@ struct property {
     const char *doc;
 };
 
-/* How a .def file's columns become fields and row members. */
-#define FIELD_BOOL(Name)                        bool Name;
-#define FIELD_I32(Name)                         int32_t Name;
-#define FIELD_U32(Name)                         uint32_t Name;
+/* How a .def file's columns become fields and row members. Numbers of up to 32 bits are atomic: see object_get_number.
+ */
+#define FIELD_BOOL(Name)                        _Atomic bool Name;
+#define FIELD_I32(Name)                         _Atomic int32_t Name;
+#define FIELD_U32(Name)                         _Atomic uint32_t Name;
 #define FIELD_U64(Name)                         uint64_t Name;
 #define FIELD_BYTES(Name)                       struct bytes Name;
 #define FIELD_GUID(Name)                        GUID Name;
 #define FIELD_DATE(Name)                        struct variant Name;
 #define FIELD_TIME(Name)                        struct variant Name;
-#define FIELD_ENUM_(Name)                       uint32_t Name;
-#define FIELD_FLAGS_(Name)                      uint32_t Name;
+#define FIELD_ENUM_(Name)                       _Atomic uint32_t Name;
+#define FIELD_FLAGS_(Name)                      _Atomic uint32_t Name;
 #define FIELD_ENUM(E)                           FIELD_ENUM_
 #define FIELD_FLAGS(E)                          FIELD_FLAGS_
 #define FIELD_TEXT(Name)                        char *Name; /* never NULL */

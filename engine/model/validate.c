@@ -49,7 +49,7 @@ static HRESULT check_pattern(const struct validation *v, const struct object *co
     struct name_context context = {.local = {2005, 1, 31, 1, 31, 4, 20, 0, 0}, .serial_number = 1, .computer = "X"};
     const struct property *pattern = format + 1;
     char *out = NULL;
-    if (!(*(const uint32_t *)field(copy, format) & FORMAT_PATTERN))
+    if (!(*(const _Atomic uint32_t *)field(copy, format) & FORMAT_PATTERN))
         return S_OK;
     HRESULT hr = name_pattern_expand(*(char *const *)field(copy, pattern), &context, &out);
     memory_free(out);
