@@ -3,9 +3,9 @@
 #include "engine/model/xml_document.h"
 
 #include "engine/model/model.h"
+#include "engine/model/xml_bounds.h"
 #include "engine/os/memory.h"
 
-#include <libxml/parser.h>
 #include <string.h>
 
 #define XML_MAX_SIZE    (16u << 20) /* bytes; the largest templates known have 100 KB */
@@ -30,16 +30,20 @@ struct parsing {
     int size;
     xmlParserCtxtPtr context;
     xmlDocPtr doc;
+    enum xml_excess excess;
+    int line; /* where it stopped for that */
 };
 
 static void parse(void *about)
 {
     struct parsing *p = about;
     p->context = xmlNewParserCtxt();
+    xml_bounds_watch(p->context, &p->excess);
     /* Entities are not expanded, nothing is loaded. */
     p->doc = xmlCtxtReadMemory(p->context, p->xml, p->size, NULL, "UTF-8",
                                XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC |
                                    XML_PARSE_NOCDATA);
+    p->line = p->context->input ? p->context->input->line : 0;
 }
 
 HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out)
@@ -60,8 +64,13 @@ HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out
         return error_set(OPENPLA_E_MALFORMED_XML, "the XML has %llu bytes, more than %u", (unsigned long long)size,
                          XML_MAX_SIZE);
     struct parsing p = {.xml = xml, .size = (int)size};
+    HRESULT hr = xml_bounds_check(xml, size);
+    if (FAILED(hr))
+        return hr;
     struct xml_memory *memory = xml_memory_create();
-    HRESULT hr = memory ? xml_memory_use(memory, parse, &p) : E_OUTOFMEMORY;
+    hr = memory ? xml_memory_use(memory, parse, &p) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = xml_bounds_error(p.excess, p.line);
     xmlNodePtr root = SUCCEEDED(hr) && p.doc ? xmlDocGetRootElement(p.doc) : NULL;
     if (SUCCEEDED(hr) && !root)
         hr = malformed(&p.context->lastError);
