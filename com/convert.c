@@ -3,6 +3,7 @@
 #include "com/convert.h"
 
 #include "com/caller.h"
+#include "com/foreign_call.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -135,10 +136,26 @@ static HRESULT array_from_bytes(const struct bytes *in, SAFEARRAY **out)
     return S_OK;
 }
 
+static HRESULT not_kept(const char *argument, VARTYPE type)
+{
+    return error_set(DISP_E_BADVARTYPE, "%s: VARIANT type 0x%X is not kept; scalars, strings and dates are", argument,
+                     type);
+}
+
+/* Records, and arrays that may hold them, are copied by their description, which is the client's object. */
+static bool is_copied_by_calls(const VARIANT *v)
+{
+    if (V_VT(v) == (VT_VARIANT | VT_BYREF) && V_VARIANTREF(v))
+        v = V_VARIANTREF(v);
+    return (V_VT(v) & VT_ARRAY) || (V_VT(v) & ~VT_BYREF) == VT_RECORD;
+}
+
 HRESULT variant_from_com(const VARIANT *in, const char *argument, struct variant *out)
 {
     VARIANT direct;
     memset(out, 0, sizeof *out);
+    if (is_copied_by_calls(in))
+        return not_kept(argument, V_VT(in));
     VariantInit(&direct);
     HRESULT hr = VariantCopyInd(&direct, (VARIANT *)in);
     if (FAILED(hr))
@@ -156,7 +173,7 @@ HRESULT variant_from_com(const VARIANT *in, const char *argument, struct variant
     case VT_UI2:
     case VT_UI4:
     case VT_UINT:
-        hr = VariantChangeType(&direct, &direct, 0, VT_I8);
+        hr = variant_change(&direct, &direct, VT_I8);
         out->integer = V_I8(&direct);
         break;
     case VT_ERROR:
@@ -181,8 +198,7 @@ HRESULT variant_from_com(const VARIANT *in, const char *argument, struct variant
         hr = text_from_bstr(V_BSTR(&direct), argument, &out->text);
         break;
     default:
-        hr = error_set(DISP_E_BADVARTYPE, "%s: VARIANT type 0x%X is not kept; scalars, strings and dates are", argument,
-                       V_VT(&direct));
+        hr = not_kept(argument, V_VT(&direct));
         break;
     }
     if (FAILED(hr))

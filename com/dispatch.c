@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* IDispatch of every object: ITypeInfo::Invoke, and what real scripts need that it lacks (behaviour 20). */
 #include "com/convert.h"
+#include "com/foreign_call.h"
 #include "com/skin.h"
 #include "engine/os/memory.h"
 
@@ -99,7 +100,7 @@ static HRESULT store_element(SAFEARRAY *array, VARTYPE type, LONG index, const V
 {
     VARIANT v;
     VariantInit(&v);
-    HRESULT hr = VariantChangeType(&v, (VARIANT *)element, 0, type);
+    HRESULT hr = variant_change(&v, element, type);
     if (SUCCEEDED(hr))
         hr = SafeArrayPutElement(array, &index, type == VT_BSTR ? (void *)V_BSTR(&v) : (void *)&V_UI1(&v));
     VariantClear(&v);
@@ -122,17 +123,6 @@ static HRESULT array_from_variants(SAFEARRAY *in, VARTYPE type, SAFEARRAY **out)
     return hr;
 }
 
-static HRESULT read_member(IDispatch *object, WCHAR *name, VARIANT *out)
-{
-    DISPID id;
-    DISPPARAMS none = {0};
-    HRESULT hr = IDispatch_GetIDsOfNames(object, &IID_NULL, &name, 1, LOCALE_NEUTRAL, &id);
-    VariantInit(out);
-    return FAILED(hr)
-               ? hr
-               : IDispatch_Invoke(object, id, &IID_NULL, LOCALE_NEUTRAL, DISPATCH_PROPERTYGET, &none, out, NULL, NULL);
-}
-
 /* More than any list of a set has. Wine's SafeArrayCreateVector makes an array that is too short of a length whose
    bytes do not fit into 32 bits. */
 #define SCRIPT_ITEMS_MAX 1000000
@@ -141,9 +131,9 @@ static HRESULT read_member(IDispatch *object, WCHAR *name, VARIANT *out)
 static HRESULT array_from_script_object(IDispatch *in, VARTYPE type, SAFEARRAY **out)
 {
     VARIANT v;
-    HRESULT hr = read_member(in, (WCHAR[]){L"length"}, &v);
+    HRESULT hr = foreign_get_by_name(in, L"length", &v);
     if (SUCCEEDED(hr))
-        hr = VariantChangeType(&v, &v, 0, VT_R8);
+        hr = variant_change(&v, &v, VT_R8);
     if (FAILED(hr)) {
         VariantClear(&v);
         return DISP_E_TYPEMISMATCH;
@@ -157,7 +147,7 @@ static HRESULT array_from_script_object(IDispatch *in, VARTYPE type, SAFEARRAY *
     for (LONG i = 0; SUCCEEDED(hr) && i < length; i++) {
         WCHAR name[16];
         swprintf(name, sizeof name / sizeof name[0], L"%ld", (long)i);
-        hr = read_member(in, name, &v);
+        hr = foreign_get_by_name(in, name, &v);
         if (hr == DISP_E_UNKNOWNNAME)
             hr = error_set(E_INVALIDARG, "the array has no item at index %ld", (long)i);
         if (SUCCEEDED(hr))
@@ -176,8 +166,8 @@ static HRESULT stand_in_for_array(const VARIANT *given, VARTYPE type, struct sta
         hr = array_from_variants(V_ARRAY(v), type, &array);
     else if (V_VT(v) == (VT_ARRAY | VT_VARIANT | VT_BYREF))
         hr = V_ARRAYREF(v) ? array_from_variants(*V_ARRAYREF(v), type, &array) : DISP_E_TYPEMISMATCH;
-    else if (V_VT(v) == VT_DISPATCH && V_DISPATCH(v))
-        hr = array_from_script_object(V_DISPATCH(v), type, &array);
+    else if (foreign_object_in(v))
+        hr = array_from_script_object(foreign_object_in(v), type, &array);
     else
         return S_FALSE;
     if (FAILED(hr)) {
@@ -211,16 +201,24 @@ static HRESULT stand_in_for_out(const VARIANT *given, struct stand_in *s)
     return S_OK;
 }
 
+/* An object where its value is meant, which ITypeInfo::Invoke would ask for as well, without care. */
+static HRESULT stand_in_for_value(const VARIANT *given, VARTYPE wanted, struct stand_in *s)
+{
+    IDispatch *object = foreign_object_in(given);
+    bool as_it_is = wanted == VT_VARIANT || wanted == VT_PTR || wanted == VT_DISPATCH || wanted == VT_UNKNOWN;
+    return as_it_is || !object ? S_FALSE : foreign_value(object, &s->value);
+}
+
 static HRESULT stand_in_for(const VARIANT *given, const ELEMDESC *wanted, struct stand_in *s)
 {
     const TYPEDESC *t = &wanted->tdesc;
     if (t->vt == VT_SAFEARRAY)
         return stand_in_for_array(given, t->lptdesc->vt, s);
-    if (t->vt == VT_BSTR)
-        return stand_in_for_text(given, s);
+    if (t->vt == VT_BSTR && stand_in_for_text(given, s) == S_OK)
+        return S_OK;
     if (t->vt == VT_PTR && t->lptdesc->vt == VT_PTR && (wanted->paramdesc.wParamFlags & PARAMFLAG_FOUT))
         return stand_in_for_out(given, s);
-    return S_FALSE;
+    return stand_in_for_value(given, t->vt, s);
 }
 
 /* The parameter that the argument at rgvarg[at] is for: named arguments stand first and say it, but for the value of a

@@ -2,25 +2,21 @@
 /* Objects of another process, copied by their rows: what a client could read of them and put, no more. */
 #include "com/foreign_object.h"
 
+#include "com/foreign_call.h"
 #include "com/server_call.h"
 #include "engine/os/memory.h"
 
 static HRESULT copy(IDispatch *from, struct object *to);
 
-/* The other process may learn who we are and no more. */
-static HRESULT with_care(IDispatch *proxy)
-{
-    HRESULT hr = CoSetProxyBlanket((IUnknown *)proxy, RPC_C_AUTHN_DEFAULT, RPC_C_AUTHZ_DEFAULT, COLE_DEFAULT_PRINCIPAL,
-                                   RPC_C_AUTHN_LEVEL_PKT_PRIVACY, RPC_C_IMP_LEVEL_IDENTIFY, NULL, EOAC_NONE);
-    return hr == E_NOTIMPL || hr == E_NOINTERFACE /* no proxy */ ? S_OK : hr;
-}
+/* More than any list of a provider has: the count is what the other process says. */
+enum { ITEMS_MAX = 100000 };
 
 /* A member that gives an object; a reference. */
 static HRESULT get_object(IDispatch *from, const struct class *class, const WCHAR *member, const VARIANT *argument,
                           IDispatch **out)
 {
     VARIANT v;
-    HRESULT hr = late_invoke(from, class, member, DISPATCH_PROPERTYGET, argument, argument ? 1 : 0, &v);
+    HRESULT hr = foreign_get(from, class, member, argument, argument ? 1 : 0, &v);
     *out = NULL;
     if (FAILED(hr))
         return hr;
@@ -29,12 +25,8 @@ static HRESULT get_object(IDispatch *from, const struct class *class, const WCHA
         error_set(E_INVALIDARG, "%s: a member of the other process' object gives no object", class->name);
         return E_INVALIDARG;
     }
-    hr = with_care(V_DISPATCH(&v));
-    if (SUCCEEDED(hr))
-        *out = V_DISPATCH(&v);
-    else
-        VariantClear(&v);
-    return hr;
+    *out = V_DISPATCH(&v);
+    return S_OK;
 }
 
 /* By the members that clients have for it, so that every rule for what is put holds. */
@@ -42,7 +34,7 @@ static HRESULT copy_value(IDispatch *from, struct object *to, const WCHAR *name)
 {
     VARIANT v;
     void *skin;
-    HRESULT hr = late_invoke(from, to->class, name, DISPATCH_PROPERTYGET, NULL, 0, &v);
+    HRESULT hr = foreign_get(from, to->class, name, NULL, 0, &v);
     if (FAILED(hr))
         return hr;
     /* An item without a key, and a list that is empty, are what a new object has; they cannot all be put. */
@@ -111,8 +103,11 @@ static HRESULT copy(IDispatch *from, struct object *to)
         hr = copy_property(from, to, &to->class->properties[i]);
     if (SUCCEEDED(hr) && to->class->items) {
         VARIANT v;
-        hr = late_invoke(from, to->class, L"Count", DISPATCH_PROPERTYGET, NULL, 0, &v);
+        hr = foreign_get(from, to->class, L"Count", NULL, 0, &v);
         hr = server_take_number(hr, &v, &count);
+        if (SUCCEEDED(hr) && count > ITEMS_MAX)
+            hr = error_set(E_INVALIDARG, "%s: %u items are said to be in it; at most %d are taken", to->class->name,
+                           (unsigned)count, ITEMS_MAX);
     }
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++)
         hr = copy_item(from, to, (LONG)i);
@@ -127,9 +122,7 @@ static HRESULT copy_whole(IUnknown *pointer, const struct class *class, struct o
     HRESULT hr = IUnknown_QueryInterface(pointer, &IID_IDispatch, (void **)&from);
     if (FAILED(hr))
         return hr;
-    hr = with_care(from);
-    if (SUCCEEDED(hr))
-        hr = object_create(class, NULL, out);
+    hr = object_create(class, NULL, out);
     if (SUCCEEDED(hr))
         hr = copy(from, *out);
     if (FAILED(hr)) {

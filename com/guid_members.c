@@ -2,6 +2,7 @@
 /* GUID properties through IDispatch: ITypeInfo::Invoke has no way for them, so scripts get and put strings in braces.
  */
 #include "com/convert.h"
+#include "com/foreign_call.h"
 #include "com/skin.h"
 #include "engine/os/memory.h"
 
@@ -27,7 +28,7 @@ static HRESULT put_guid(struct skin *s, const struct property *p, const VARIANT 
     GUID guid;
     char *text = NULL;
     VariantInit(&v);
-    HRESULT hr = VariantChangeType(&v, (VARIANT *)in, 0, VT_BSTR);
+    HRESULT hr = variant_change(&v, in, VT_BSTR);
     if (SUCCEEDED(hr)) {
         hr = text_from_bstr(V_BSTR(&v), p->name, &text);
         if (SUCCEEDED(hr) && !text_to_guid(text, &guid))

@@ -5,6 +5,7 @@
 #include "com/clients.h"
 #include "com/idle_child.h"
 #include "com/kept_interfaces.h"
+#include "com/server_security.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/supervisor.h"
@@ -12,8 +13,6 @@
 #include "reg/service.h"
 
 #include <stdio.h>
-#include <aclapi.h>
-#include <sddl.h>
 #include <wchar.h>
 
 /* COM may take this long to hand over the first client of a process that it started. */
@@ -76,63 +75,6 @@ static HRESULT last_error(const char *doing)
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
 }
 
-/* Who may call at all: the system, administrators, Performance Log Users (MS-PLA 1.5 note 1), LocalService, and the
-   account of this process. 3 is COM_RIGHTS_EXECUTE with _EXECUTE_LOCAL, 7 with _EXECUTE_REMOTE too. From LocalAlloc. */
-static HRESULT callers(PSECURITY_DESCRIPTOR *out)
-{
-    union {
-        TOKEN_USER user;
-        BYTE bytes[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
-    } user;
-    WCHAR text[512], *own = NULL;
-    DWORD size;
-    HANDLE token = NULL;
-    BOOL ok = OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token);
-
-    if (!ok)
-        return last_error("token of the server");
-    ok = GetTokenInformation(token, TokenUser, &user, sizeof(user), &size) &&
-         ConvertSidToStringSidW(user.user.User.Sid, &own);
-    CloseHandle(token);
-    if (!ok)
-        return last_error("account of the server");
-    _snwprintf(text, ARRAYSIZE(text),
-               L"O:BAG:BAD:(A;;0x7;;;SY)(A;;0x7;;;BA)(A;;0x7;;;S-1-5-32-559)(A;;0x3;;;LS)(A;;0x3;;;%ls)", own);
-    LocalFree(own);
-    if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(text, SDDL_REVISION_1, out, NULL))
-        return last_error("security descriptor of the server");
-    return S_OK;
-}
-
-/* CoInitializeSecurity wants an absolute descriptor. MS-PLA 2.1: packet privacy, impersonation. */
-static HRESULT secure(void)
-{
-    SECURITY_DESCRIPTOR absolute;
-    PSECURITY_DESCRIPTOR relative = NULL;
-    PSID owner, group;
-    PACL acl;
-    BOOL present, defaulted;
-    HRESULT hr = callers(&relative);
-    if (FAILED(hr))
-        return hr;
-    if (!InitializeSecurityDescriptor(&absolute, SECURITY_DESCRIPTOR_REVISION) ||
-        !GetSecurityDescriptorOwner(relative, &owner, &defaulted) ||
-        !SetSecurityDescriptorOwner(&absolute, owner, FALSE) ||
-        !GetSecurityDescriptorGroup(relative, &group, &defaulted) ||
-        !SetSecurityDescriptorGroup(&absolute, group, FALSE) ||
-        !GetSecurityDescriptorDacl(relative, &present, &acl, &defaulted) ||
-        !SetSecurityDescriptorDacl(&absolute, present, acl, FALSE)) {
-        hr = last_error("security descriptor of the server");
-    } else {
-        hr = CoInitializeSecurity(&absolute, -1, NULL, NULL, RPC_C_AUTHN_LEVEL_PKT_PRIVACY, RPC_C_IMP_LEVEL_IMPERSONATE,
-                                  NULL, EOAC_NONE, NULL);
-        if (FAILED(hr))
-            hr = error_set(hr, "security of the server: %s", error_standard_text(hr));
-    }
-    LocalFree(relative);
-    return hr;
-}
-
 static DWORD class_cookies[COM_CLASS_COUNT];
 static size_t classes_registered;
 
@@ -169,7 +111,7 @@ static HRESULT open_server(void)
         return last_error("event of the server");
     HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
     if (SUCCEEDED(hr))
-        hr = secure();
+        hr = server_secure(CoInitializeSecurity);
     if (SUCCEEDED(hr) && host_is_wine())
         hr = kept_interfaces_begin();
     if (SUCCEEDED(hr))

@@ -3,6 +3,7 @@
 #include "com/server_call.h"
 
 #include "com/convert.h"
+#include "com/foreign_call.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
@@ -137,7 +138,7 @@ HRESULT server_take_text(HRESULT hr, VARIANT *v, char **out)
 {
     *out = NULL;
     if (SUCCEEDED(hr))
-        hr = VariantChangeType(v, v, 0, VT_BSTR);
+        hr = variant_change(v, v, VT_BSTR);
     if (SUCCEEDED(hr))
         hr = text_from_bstr(V_BSTR(v), "the server's text", out);
     VariantClear(v);
@@ -147,7 +148,7 @@ HRESULT server_take_text(HRESULT hr, VARIANT *v, char **out)
 HRESULT server_take_number(HRESULT hr, VARIANT *v, uint32_t *out)
 {
     if (SUCCEEDED(hr))
-        hr = VariantChangeType(v, v, 0, VT_I8);
+        hr = variant_change(v, v, VT_I8);
     *out = SUCCEEDED(hr) ? (uint32_t)V_I8(v) : 0;
     VariantClear(v);
     return hr;

@@ -108,5 +108,6 @@ int set_tests(void);
 int six_collection_tests(void);
 int provider_tests(void);
 int collector_kind_tests(void);
+int client_object_tests(void);
 
 #endif

@@ -6,6 +6,7 @@ add_executable(test_objects ${CMAKE_CURRENT_LIST_DIR}/test_objects.c ${CMAKE_CUR
   ${CMAKE_CURRENT_LIST_DIR}/objects_value_maps.c ${CMAKE_CURRENT_LIST_DIR}/objects_xml.c
   ${CMAKE_CURRENT_LIST_DIR}/objects_sets.c ${CMAKE_CURRENT_LIST_DIR}/objects_six_collections.c
   ${CMAKE_CURRENT_LIST_DIR}/objects_providers.c ${CMAKE_CURRENT_LIST_DIR}/objects_collector_kinds.c
+  ${CMAKE_CURRENT_LIST_DIR}/objects_client_objects.c
   ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/objects.rc PROPERTIES
   OBJECT_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/objects.manifest COMPILE_OPTIONS "-I;${CMAKE_CURRENT_LIST_DIR}")
@@ -35,3 +36,4 @@ set_tests_properties(test_threads.in_process test_threads.facade PROPERTIES RESO
 
 # The skin's own code, linked in, so that its allocations can be counted.
 openpla_test(test_convert ${CMAKE_CURRENT_LIST_DIR}/test_convert.c LINK openpla_com)
+openpla_test(test_server_security ${CMAKE_CURRENT_LIST_DIR}/test_server_security.c LINK openpla_com)

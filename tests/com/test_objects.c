@@ -377,7 +377,8 @@ int main(int argc, char **argv)
     if (!client_begin((enum client_way)way))
         return 1;
     int failed = identity_tests() + property_tests() + value_tests() + collection_tests() + value_map_tests() +
-                 xml_tests() + set_tests() + six_collection_tests() + provider_tests() + collector_kind_tests();
+                 xml_tests() + set_tests() + six_collection_tests() + provider_tests() + collector_kind_tests() +
+                 client_object_tests();
     delete_test_sets();
     /* A failed test leaves its objects behind; only a good run can say that none is lost. */
     if (!client_end() && !failed)

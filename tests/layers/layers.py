@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""layers.py [TREE | --self-test]: proves from the include lines that each layer includes only layers below it, and that
-every source file has its licence line, a fair size and a name that says something."""
+"""layers.py [TREE | --self-test]: proves from the include lines that each layer includes only layers below it, from the
+calls that objects of clients are called in one place, and that every source file has its licence line, a fair size and
+a name that says something."""
 import os
 import re
 import sys
@@ -48,6 +49,18 @@ XML = re.compile(r"(libxml|libxslt|libexslt)/")
 XML_FOR = ("engine/model", "engine/report")
 # The engine's only files that may name the host's own headers.
 HOST_FILES = re.compile(r"engine/os/(win32|posix)/|engine/os/(wintypes|pdh_types|etw_types|odbc_types)\.h$|engine/.*_(dll|api)\.c$")
+
+# Calls on objects that came from a client, and COM's security, are made where they are made with care. VariantChangeType
+# asks an object for its value.
+CALLS = {
+    re.compile(r"\bCoInitializeSecurity\b"): ("com/server.c",),
+    re.compile(r"\bCoSetProxyBlanket\b"): ("com/foreign_call.c", "com/server_call.c"),
+    re.compile(r"\bIDispatch_(?:Invoke|GetIDsOfNames)\b"): ("com/foreign_call.c", "com/server_call.c"),
+    re.compile(r"\bVariantChangeType\b"): ("com/foreign_call.c",),
+    re.compile(r"\bVariantChangeTypeEx\b"): ("com/convert.c",),
+    re.compile(r"\blate_invoke\b"): ("com/foreign_call.c", "com/foreign_object.c", "com/server_call.c"),
+}
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|include_next|import)\b[ \t]*(.*?)[ \t]*$", re.M)
 # A file of rows that another file includes by the macro's name is judged where the macro is defined.
@@ -105,6 +118,10 @@ def check_file(path, text):
         if layer not in ALLOWED:
             yield 1, f"{layer} is no layer that tests/layers/layers.py knows"
             return
+        code = COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+        for called, files in CALLS.items():
+            for match in called.finditer(code) if path.endswith((".c", ".inc")) and path not in files else ():
+                yield text.count("\n", 0, match.start()) + 1, f"{match.group()} is for {' and '.join(files)}"
         for match in [*INCLUDE.finditer(text), *ROWS_DEFINED.finditer(text)]:
             complaint = check_include(path, layer, match.group(1))
             if complaint:
@@ -132,6 +149,7 @@ def self_test():
         "engine/model/format.c": spdx + '#include "engine/log/log_formats.def"\n',
         "engine/run/run.c": spdx + '#include "engine/collect/collect.h"\n#  include "engine/model/set.def"\n',
         "com/set.c": spdx + '#include "mspla.h"\n#include <windows.h>\n#include "engine/run/run.h"\n',
+        "com/foreign_call.c": spdx + "/* late_invoke */\nint x = VariantChangeType(a, b, 0, c);\n",
         "com/object.inc": spdx + "#include ROWS\n",
         "com/object.c": spdx + '#define ROWS "engine/model/set.def"\n#include "com/object.inc"\n',
         "reg/data_manager.def": spdx,
@@ -152,6 +170,7 @@ def self_test():
         "engine/run/macro.c": spdx + "#include HEADER\n",
         "engine/run/rows.c": spdx + '#define BASE_ROWS "com/set.def"\n',
         "engine/other/new.c": spdx,
+        "com/value.c": spdx + "\nint x = VariantChangeType(a, b, 0, c);\n",
         "cli/model.c": spdx + '#include "engine/model/model.h"\n',
         "tests/unlicensed.c": "int x;\n",
         "tests/long.c": spdx + "\n" * LONGEST,

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* What the server asks COM for before the first call: under Wine nothing comes of it, so nothing else would tell. */
+#include "com/server_security.h"
+#include "engine/os/wintypes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <windows.h>
+#include <cmocka.h>
+#include <sddl.h>
+
+static struct {
+    unsigned calls;
+    DWORD authentication, impersonation, capabilities;
+    bool absolute, open_to_all, open_to_users;
+} asked;
+
+/* Whether the list of who may call names the account. */
+static bool is_in(ACL *acl, WELL_KNOWN_SID_TYPE kind)
+{
+    BYTE sid[SECURITY_MAX_SID_SIZE];
+    DWORD size = sizeof sid;
+    bool found = false;
+    assert_true(CreateWellKnownSid(kind, NULL, sid, &size));
+    for (DWORD i = 0; i < acl->AceCount; i++) {
+        void *ace;
+        assert_true(GetAce(acl, i, &ace));
+        found = found || EqualSid((PSID) & ((ACCESS_ALLOWED_ACE *)ace)->SidStart, sid);
+    }
+    return found;
+}
+
+static HRESULT WINAPI initialize(PSECURITY_DESCRIPTOR descriptor, LONG services, SOLE_AUTHENTICATION_SERVICE *service,
+                                 void *reserved, DWORD authentication, DWORD impersonation, void *list,
+                                 DWORD capabilities, void *reserved_too)
+{
+    SECURITY_DESCRIPTOR_CONTROL control;
+    DWORD revision;
+    BOOL present, defaulted;
+    ACL *acl;
+    (void)services, (void)service, (void)reserved, (void)list, (void)reserved_too;
+    assert_true(GetSecurityDescriptorControl(descriptor, &control, &revision));
+    assert_true(GetSecurityDescriptorDacl(descriptor, &present, &acl, &defaulted));
+    assert_true(present && acl);
+    asked.calls++;
+    asked.authentication = authentication;
+    asked.impersonation = impersonation;
+    asked.capabilities = capabilities;
+    asked.absolute = !(control & SE_SELF_RELATIVE); /* COM takes no other */
+    asked.open_to_all = is_in(acl, WinWorldSid) || is_in(acl, WinAnonymousSid) || is_in(acl, WinBuiltinUsersSid) ||
+                        is_in(acl, WinAuthenticatedUserSid);
+    asked.open_to_users = is_in(acl, WinBuiltinPerfLoggingUsersSid) && is_in(acl, WinBuiltinAdministratorsSid);
+    return S_OK;
+}
+
+static void the_server_trusts_no_client(void **state)
+{
+    (void)state;
+    assert_int_equal(server_secure(initialize), S_OK);
+    assert_int_equal(asked.calls, 1);
+    assert_int_equal(asked.authentication, RPC_C_AUTHN_LEVEL_PKT_PRIVACY);
+    assert_int_equal(asked.impersonation, RPC_C_IMP_LEVEL_IDENTIFY);
+    assert_int_equal(asked.capabilities & (EOAC_NO_CUSTOM_MARSHAL | EOAC_DISABLE_AAA),
+                     EOAC_NO_CUSTOM_MARSHAL | EOAC_DISABLE_AAA);
+    assert_int_equal(asked.capabilities & (EOAC_APPID | EOAC_ACCESS_CONTROL), 0); /* the argument is a descriptor */
+    assert_true(asked.absolute && asked.open_to_users && !asked.open_to_all);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(the_server_trusts_no_client)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
