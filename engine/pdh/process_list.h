@@ -12,7 +12,8 @@
 #define PROCESS_ABSENT  INT64_MIN
 
 /* Groups of figures, as bits: what is not asked for may be absent, or that of an earlier reading. Which processes there
-   are, their starts and their numbers of threads are always of now. */
+   are, their starts and their numbers of threads are of now if any is asked for; if none is, only how many processes
+   there are and how many threads in all. */
 #define PROCESS_MEMORY  1u /* peaks, private bytes */
 #define PROCESS_IO      2u
 #define PROCESS_HANDLES 4u

@@ -51,6 +51,19 @@ _Static_assert(sizeof(struct thread_record) == 80, "the next thread has moved");
 
 #define MATCH_TRIES 10
 
+/* What a list of all would take, in both of its forms: Wine answers that in microseconds, without the files of each
+   process and each thread that a list costs it. The forms differ by seven words for each thread, so together they
+   change whenever the number of threads does, and whenever the number of processes does: a process is 258 bytes and the
+   path of its program, so that another number could only take as much if the paths together were longer by exactly the
+   rest. */
+struct list_sizes {
+    ULONG plain, extended;
+};
+#define EXTENDED_PROCESS_INFORMATION ((SYSTEM_INFORMATION_CLASS)57)
+#define EXTENDED_THREAD_MORE         (7 * sizeof(void *))
+/* For that case: so many counts at most come from the sizes before the list is made again. */
+#define COUNTS_BY_SIZE               60
+
 struct buffer {
     BYTE *bytes;
     ULONG size;
@@ -65,7 +78,9 @@ struct windows_list {
     size_t thread_capacity;
     struct process_kept kept;
     struct process_match *match;
-    unsigned tries; /* left to find the Linux processes: a new one may not have its name yet */
+    unsigned tries;          /* left to find the Linux processes: a new one may not have its name yet */
+    struct list_sizes sizes; /* of the list as it is; 0: they say nothing */
+    unsigned counts;         /* left to answer by the sizes */
     bool is_wine;
     char root[];
 };
@@ -262,20 +277,59 @@ static HRESULT read_files(struct windows_list *list, uint32_t figures)
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
+static struct list_sizes ask_sizes(void)
+{
+    struct list_sizes s = {0};
+    NtQuerySystemInformation(SystemProcessInformation, NULL, 0, &s.plain);
+    NtQuerySystemInformation(EXTENDED_PROCESS_INFORMATION, NULL, 0, &s.extended);
+    return s;
+}
+
+/* Sizes that do not say the list's number of threads belong to another list, or to a Wine that counts otherwise. */
+static void keep_sizes(struct windows_list *list, struct list_sizes asked)
+{
+    ULONG threads = 0;
+    for (const struct process_record *r = (const struct process_record *)list->processes.bytes; r; r = next_record(r))
+        threads += r->threads;
+    bool tell = asked.plain && asked.extended - asked.plain == threads * EXTENDED_THREAD_MORE;
+    list->sizes = tell ? asked : (struct list_sizes){0};
+    list->counts = COUNTS_BY_SIZE;
+}
+
+static bool still_counts(struct windows_list *list, struct list_sizes asked)
+{
+    if (!asked.plain || asked.plain != list->sizes.plain || asked.extended != list->sizes.extended || !list->counts)
+        return false;
+    list->counts--;
+    return true;
+}
+
 static HRESULT read_list(void *user, uint32_t figures, const struct process_entry **entries, size_t *count)
 {
     struct windows_list *list = user;
+    struct list_sizes sizes = {0};
+    if (!figures && list->is_wine) {
+        sizes = ask_sizes();
+        if (still_counts(list, sizes)) {
+            *entries = list->entries;
+            *count = list->count;
+            return S_OK;
+        }
+    }
     HRESULT hr = query(&list->processes, SystemProcessInformation);
     if (SUCCEEDED(hr) && !is_same(list)) {
         hr = make_entries(list);
         if (FAILED(hr))
             forget_entries(list);
     }
-    if (FAILED(hr))
+    if (FAILED(hr)) {
+        list->sizes = (struct list_sizes){0};
         return hr;
+    }
     const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
     for (size_t i = 0; i < list->count; i++, r = next_process(next_record(r)))
         set_figures(list, &list->entries[i], r);
+    keep_sizes(list, sizes);
     if (figures & PROCESS_THREADS)
         hr = list_threads(list);
     if (SUCCEEDED(hr) && list->is_wine && (figures & (PROCESS_MEMORY | PROCESS_IO | PROCESS_FAULTS)))

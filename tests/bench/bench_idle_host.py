@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """bench_idle_host.py HOST [SECONDS]: what a set costs that takes 10 counters once a second, beside Debian's pmlogger
 (package pcp) with 10 metrics in the same run. HOST is openplahost.exe, which is run under Wine in $WINEPREFIX, or a
-native host. Prints CPU of the processes per second (median and range of windows), resident memory, bytes written, time
-from the host's start to the first sample, and how far samples are off their second."""
+native host; under Wine the service, if it is registered, watches the host as it does any run, and its CPU is a row of its
+own. Prints CPU of the processes per second (median and range of windows), resident memory, bytes written, time from the
+host's start to the first sample, and how far samples are off their second."""
 import datetime
+import glob
 import os
 import shutil
 import signal
@@ -52,11 +54,12 @@ def find(program, word):
     return None
 
 
-def wineserver():
+def of_prefix(program):
+    """A Linux process of the prefix by the beginning of its name."""
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{entry}/comm", encoding="ascii") as file:
-                if not file.read().startswith("wineserver"):
+                if not file.read().startswith(program):
                     continue
             with open(f"/proc/{entry}/environ", "rb") as file:
                 if ("WINEPREFIX=" + os.environ["WINEPREFIX"]).encode() in file.read():
@@ -68,14 +71,14 @@ def wineserver():
 
 def start_host(data, root, name):
     folder = os.path.join(data, "sets", "Service")
-    os.makedirs(folder)
+    os.makedirs(folder, exist_ok=True)
     counters = "".join(f"<Counter>{c}</Counter>" for c in COUNTERS)
     shown = "Z:" + root.replace("/", "\\") if WINE else root
     with open(os.path.join(folder, name + ".xml"), "w", encoding="utf-8") as file:
         file.write(f"<DataCollectorSet><RootPath>{shown}</RootPath><PerformanceCounterDataCollector><Name>log</Name>"
                    f"<LogFileFormat>0</LogFileFormat><SampleInterval>1</SampleInterval>{counters}"
                    "</PerformanceCounterDataCollector></DataCollectorSet>")
-    environment = dict(os.environ, OPENPLA_DATA="Z:" + data.replace("/", "\\") if WINE else data, WINEDEBUG="-all")
+    environment = dict(os.environ, WINEDEBUG="-all") if WINE else dict(os.environ, OPENPLA_DATA=data)
     command = (["wine"] if WINE else []) + [HOST, "Service", name, "0"]
     begun = time.monotonic()
     runner = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -98,17 +101,20 @@ def main():
     folder = tempfile.mkdtemp()
     name = f"bench-idle-{os.getpid()}"
     data, root, peer = (os.path.join(folder, part) for part in ("data", "root", "pcp"))
-    for part in (data, root, peer):
+    if WINE:
+        data = os.path.join(os.environ["WINEPREFIX"], "drive_c", "ProgramData", "OpenPLA")
+    for part in (root, peer):
         os.mkdir(part)
     children = []
     try:
         if WINE:
-            subprocess.call(["wine", "cmd", "/c", "exit", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.call(["wine", "net", "start", "OpenPLA"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         runner, host, log, first = start_host(data, root, name)
         children.append(host)
         watched = {"host": host}
-        if WINE and wineserver():
-            watched["wineserver"] = wineserver()
+        for program in ("openplasrv", "wineserver") if WINE else ():
+            if of_prefix(program):
+                watched[program] = of_prefix(program)
         if shutil.which("pmlogger"):
             with open(os.path.join(peer, "conf"), "w", encoding="ascii") as file:
                 file.write("log mandatory on 1 sec { " + " ".join(METRICS) + " }\n")
@@ -145,6 +151,8 @@ def main():
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.5)
         shutil.rmtree(folder)
+        for path in glob.glob(os.path.join(data, "sets", "Service", name + ".*")):
+            os.remove(path)
 
 
 main()

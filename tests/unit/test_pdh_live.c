@@ -7,6 +7,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/os/text.h"
+#include "engine/os/thread.h"
 #include "engine/pdh/pdh.h"
 #include "engine/pdh/process_list.h"
 
@@ -221,10 +222,9 @@ static bool wait_for_instance(PDH_HQUERY query, PDH_HCOUNTER counter, bool there
     return false;
 }
 
-/* A program that comes is found under the number of its name; when it goes the total does not run backwards. */
-static void a_program_comes_and_goes(void **state)
+/* This program once more, for 900 ms. */
+static struct process *start_child(void)
 {
-    (void)state;
 #ifdef _WIN32
     static const char name[] = "test_pdh_live.exe";
 #else
@@ -234,6 +234,17 @@ static void a_program_comes_and_goes(void **state)
     char *folder = host_module_folder();
     char *program = path_join(folder, name);
     struct process *child;
+    assert_int_equal(
+        process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 1}, &child), S_OK);
+    memory_free(folder);
+    memory_free(program);
+    return child;
+}
+
+/* A program that comes is found under the number of its name; when it goes the total does not run backwards. */
+static void a_program_comes_and_goes(void **state)
+{
+    (void)state;
     PDH_HQUERY query;
     assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
     PDH_HCOUNTER second = add(query, u"\\Process(test_pdh_live#1)\\Thread Count");
@@ -241,8 +252,7 @@ static void a_program_comes_and_goes(void **state)
     PDH_HCOUNTER id = add(query, u"\\Process(_Total)\\ID Process");
     PDH_FMT_COUNTERVALUE v;
     assert_true(wait_for_instance(query, second, false));
-    assert_int_equal(
-        process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 1}, &child), S_OK);
+    struct process *child = start_child();
     assert_true(wait_for_instance(query, second, true));
     burn(600);
     PdhCollectQueryData(query); /* knows what the child has used; it still runs or has just ended */
@@ -253,8 +263,69 @@ static void a_program_comes_and_goes(void **state)
     /* No process has the total's number: absent, not 0. */
     assert_int_equal(PdhGetFormattedCounterValue(id, PDH_FMT_LARGE, NULL, &v), (PDH_STATUS)PDH_INVALID_DATA);
     PdhCloseQuery(query);
-    memory_free(folder);
-    memory_free(program);
+}
+
+static size_t processes_and_threads(struct process_list *list, uint32_t figures, uint64_t *threads)
+{
+    const struct process_entry *entries;
+    size_t count;
+    assert_int_equal(process_list_read(list, figures, &entries, &count), S_OK);
+    *threads = 0;
+    for (size_t i = 0; i < count; i++)
+        *threads += entries[i].threads;
+    return count;
+}
+
+/* Between two whole readings that agree; what comes and goes in between on a busy computer does so once, not five
+ * times.
+ */
+static void assert_counts_agree(struct process_list *counts, struct process_list *whole)
+{
+    uint64_t before, threads, after;
+    for (int wrong = 0; wrong < 5;) {
+        size_t count_before = processes_and_threads(whole, PROCESS_USE, &before);
+        size_t count = processes_and_threads(counts, 0, &threads);
+        if (count_before != processes_and_threads(whole, PROCESS_USE, &after) || before != after)
+            continue;
+        if (count == count_before && threads == before)
+            return;
+        wrong++;
+    }
+    fail_msg("the numbers of processes and threads stay behind");
+}
+
+static void wait_until_told(void *user)
+{
+    wakeup_wait(user, 60000);
+}
+
+/* Who asks for numbers only is told of every process and thread that comes or goes, though no list is made for it. */
+static void numbers_follow_what_comes_and_goes(void **state)
+{
+    (void)state;
+    struct process_list *counts, *whole;
+    struct wakeup *end;
+    struct thread *thread;
+    assert_int_equal(process_list_open("", &counts), S_OK);
+    assert_int_equal(process_list_open("", &whole), S_OK);
+    for (int round = 0; round < 3; round++) {
+        assert_counts_agree(counts, whole);
+        assert_int_equal(wakeup_create(&end), S_OK);
+        assert_int_equal(thread_start(wait_until_told, end, &thread), S_OK);
+        assert_counts_agree(counts, whole);
+        struct process *child = start_child();
+        assert_counts_agree(counts, whole);
+        wakeup_set(end);
+        assert_true(thread_wait(thread, 60000));
+        thread_close(thread);
+        wakeup_free(end);
+        assert_counts_agree(counts, whole);
+        assert_int_equal(process_wait(child, 60000, NULL), S_OK);
+        process_close(child);
+        assert_counts_agree(counts, whole);
+    }
+    process_list_close(counts);
+    process_list_close(whole);
 }
 
 /* Stamps are local time, as Windows gives them. */
@@ -354,7 +425,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_busy_processor_is_seen), cmocka_unit_test(memory_is_what_the_kernel_says),
         cmocka_unit_test(this_program_is_listed),   cmocka_unit_test(this_program_is_counted),
         cmocka_unit_test(a_program_comes_and_goes), cmocka_unit_test(samples_carry_local_time),
-        cmocka_unit_test(threads_share_a_query),
+        cmocka_unit_test(threads_share_a_query),    cmocka_unit_test(numbers_follow_what_comes_and_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
