@@ -49,7 +49,7 @@ if(NOT (LibXml2_FOUND AND LibXslt_FOUND))
     BUILD_BYPRODUCTS ${_inst}/lib/libxml2.a)
   ExternalProject_Add(ep_libxslt SOURCE_DIR ${OPENPLA_SOURCES_DIR}/libxslt PREFIX ${CMAKE_BINARY_DIR}/_deps/libxslt
     DEPENDS ep_libxml2
-    CMAKE_ARGS ${_xml} ${_xslt_off} -DCMAKE_FIND_ROOT_PATH=${_inst} -DLibXml2_DIR=${_inst}/lib/cmake/libxml2-2.9.14
+    CMAKE_ARGS ${_xml} ${_xslt_off} -DCMAKE_FIND_ROOT_PATH=${_inst}
     BUILD_COMMAND ${CMAKE_COMMAND} --build <BINARY_DIR> --target LibXslt LibExslt
     INSTALL_COMMAND ${CMAKE_COMMAND} --install <BINARY_DIR> --component runtime
     COMMAND ${CMAKE_COMMAND} --install <BINARY_DIR> --component development
@@ -84,7 +84,8 @@ if(BUILD_TESTING)
       CMAKE_ARGS ${_common} -DWITH_STATIC_LIB=ON -DWITH_EXAMPLES=OFF -DUNIT_TESTING=OFF
       BUILD_COMMAND ${CMAKE_COMMAND} --build <BINARY_DIR>
       INSTALL_COMMAND ${CMAKE_COMMAND} -E copy_directory <SOURCE_DIR>/include ${_inst}/include
-      COMMAND ${CMAKE_COMMAND} -E copy <BINARY_DIR>/src/libcmocka-static.a ${_inst}/lib/libcmocka-static.a
+      # cmocka 1.1.5 makes libcmocka-static.a beside a DLL, 1.1.7 libcmocka.a alone.
+      COMMAND sh -c "cp <BINARY_DIR>/src/libcmocka-static.a ${_inst}/lib || cp <BINARY_DIR>/src/libcmocka.a ${_inst}/lib/libcmocka-static.a"
       BUILD_BYPRODUCTS ${_inst}/lib/libcmocka-static.a)
     add_library(cmocka::cmocka STATIC IMPORTED GLOBAL)
     set_target_properties(cmocka::cmocka PROPERTIES IMPORTED_LOCATION ${_inst}/lib/libcmocka-static.a

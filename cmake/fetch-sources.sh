@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # fetch-sources.sh DIR PACKAGE...: unpacks Debian source packages, Debian's patches applied, as DIR/PACKAGE.
 # Needs neither root nor a deb-src line on the system: apt gets a private list below DIR.
-# OPENPLA_DSC_DIR may name a folder that already holds the .dsc and tar files (no network then).
+# Where the mirrors lack a package, OPENPLA_<PACKAGE>_TAR (OPENPLA_CMOCKA_TAR) names a tar file of its source, which is
+# taken as it is: without Debian's patches, and without network.
 set -eu
 dir=$1
 shift
@@ -10,9 +11,6 @@ mkdir -p "$dir/dl"
 dir=$(cd "$dir" && pwd)
 exec 9>"$dir/.lock"
 if command -v flock >/dev/null 2>&1; then flock 9; fi
-if [ -n "${OPENPLA_DSC_DIR:-}" ]; then
-    cp -n "$OPENPLA_DSC_DIR"/*.dsc "$OPENPLA_DSC_DIR"/*.tar.* "$dir/dl/" 2>/dev/null || true
-fi
 
 # This system's own Debian mirrors as deb-src lines: what reaches its packages reaches its sources.
 sources() {
@@ -29,19 +27,48 @@ sources() {
     done
 }
 
-for package in "$@"; do
-    [ -d "$dir/$package" ] && continue
-    if ! ls "$dir/dl/$package"_*.dsc >/dev/null 2>&1; then
+# The source package, downloaded and unpacked as DIR/PACKAGE.new.
+from_mirror() {
+    if ! ls "$dir/dl/$1"_*.dsc >/dev/null 2>&1; then
         apt=$dir/apt
         mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
         sources >"$apt/sources.list"
+        package=$1
         set -- -qq -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
             -o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache" -o APT::Sandbox::User=
-        [ -e "$apt/updated" ] || { apt-get "$@" update && : >"$apt/updated"; }
-        (cd "$dir/dl" && apt-get "$@" source --download-only "$package")
+        [ -e "$apt/updated" ] || { apt-get "$@" update && : >"$apt/updated"; } || return 1
+        (cd "$dir/dl" && apt-get "$@" source --download-only "$package") || return 1
+        set -- "$package"
     fi
-    dsc=$(ls "$dir/dl/$package"_*.dsc | sort -V | tail -n 1)
+    dsc=$(ls "$dir/dl/$1"_*.dsc | sort -V | tail -n 1)
+    dpkg-source --no-check -x "$dsc" "$dir/$1.new" >/dev/null
+}
+
+# no_source PACKAGE VARIABLE
+no_source() {
+    tar=$(ls "$dir/dl/$1"_*.orig.tar.* 2>/dev/null | grep -v '\.asc$' | sort -V | tail -n 1)
+    {
+        echo "No source of $1: this system's Debian mirrors do not have it whole ($dir/apt/sources.list)."
+        echo "Name a tar file of $1's source by the variable $2, and configure again:"
+        echo "    $2=${tar:-/path/of/$1.tar.xz}"
+        [ -z "$tar" ] || echo "That file came from the mirror, checked by apt; Debian's patches to it did not."
+    } >&2
+    exit 1
+}
+
+for package in "$@"; do
+    [ -d "$dir/$package" ] && continue
+    variable=OPENPLA_$(echo "$package" | tr 'a-z-' 'A-Z_')_TAR
+    eval "tar=\${$variable:-}"
     rm -rf "$dir/$package.new"
-    dpkg-source --no-check -x "$dsc" "$dir/$package.new" >/dev/null
+    if [ -n "$tar" ]; then
+        mkdir "$dir/$package.new"
+        tar -xf "$tar" -C "$dir/$package.new" --strip-components=1 || {
+            echo "$variable: \"$tar\" is no tar file that can be unpacked" >&2
+            exit 1
+        }
+    else
+        from_mirror "$package" || no_source "$package" "$variable"
+    fi
     mv "$dir/$package.new" "$dir/$package"
 done
