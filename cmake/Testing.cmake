@@ -6,7 +6,9 @@ set(OPENPLA_TEST_ENVIRONMENT "OPENPLA_SOURCE_DIR=${CMAKE_SOURCE_DIR};OPENPLA_BIN
 # A data source for unixODBC, which Wine's ODBC passes every call on to. Services and servers have the environment of
 # what starts them, so it is there for all.
 set(OPENPLA_TEST_DSN_DATABASE ${CMAKE_BINARY_DIR}/data_source.db)
-file(WRITE ${CMAKE_BINARY_DIR}/odbc.ini "[openpla_test]\nDriver=SQLite3\nDatabase=${OPENPLA_TEST_DSN_DATABASE}\n")
+file(GLOB sqlite_driver /usr/lib/*/odbc/libsqlite3odbc.so)
+file(WRITE ${CMAKE_BINARY_DIR}/odbc.ini "[openpla_test]\nDriver=SQLite3\nDatabase=${OPENPLA_TEST_DSN_DATABASE}\n"
+  "[openpla_test_driver_path]\nDriver=${sqlite_driver}\nDatabase=${OPENPLA_TEST_DSN_DATABASE}\n")
 list(APPEND OPENPLA_TEST_ENVIRONMENT "ODBCINI=${CMAKE_BINARY_DIR}/odbc.ini")
 if(CMAKE_CROSSCOMPILING)
   list(APPEND OPENPLA_TEST_ENVIRONMENT "WINEPREFIX=${OPENPLA_TEST_PREFIX}")

@@ -98,6 +98,19 @@ static HRESULT failed(struct odbc *c, DWORD code, SQLSMALLINT kind, SQLHANDLE ha
     return hr;
 }
 
+/* A driver manager says so with a state; Wine 10's says nothing (behaviour 23). */
+static HRESULT not_connected(struct odbc *c)
+{
+    HRESULT hr = failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection, "connecting");
+    if (c->state[0])
+        return hr;
+    strcpy(c->state, "IM002");
+    return error_set(hr,
+                     "connecting: no data source or driver of this name is registered, or no driver manager is "
+                     "installed (under Wine the host's unixODBC) (SQLSTATE %s)",
+                     c->state);
+}
+
 /* SQL_DBMS_NAME. */
 static HRESULT ask_product(struct odbc *c)
 {
@@ -139,7 +152,7 @@ static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login
         hr = error_set(E_INVALIDARG, "a connection string of %zu characters is too long", units);
     else if (!succeeded(c->api->SQLDriverConnectW(c->connection, NULL, wide, (SQLSMALLINT)units, NULL, 0, NULL,
                                                   SQL_DRIVER_NOPROMPT)))
-        hr = failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection, "connecting");
+        hr = not_connected(c);
     else
         c->connected = true;
     memory_free(wide);

@@ -2,6 +2,8 @@
 /* odbc32.dll of the system folder; Wine's passes every call on to the host's unixODBC. */
 #include "engine/os/odbc_library.h"
 
+#include "engine/os/host.h"
+#include "engine/os/win32/odbc_sources.h"
 #include "engine/os/win32/win32_call.h"
 
 #include <windows.h>
@@ -22,5 +24,7 @@ HRESULT odbc_library_load(struct odbc_api *out)
     }
     ODBC_API_LIST(FILL_ENTRY)
 #undef FILL_ENTRY
+    if (host_is_wine())
+        odbc_sources_complete();
     return S_OK;
 }
