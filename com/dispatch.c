@@ -90,6 +90,14 @@ static FUNCDESC *find_function(ITypeInfo *info, DISPID id, WORD flags)
     return NULL;
 }
 
+static bool has_function(ITypeInfo *info, DISPID id, WORD flags)
+{
+    FUNCDESC *f = find_function(info, id, flags);
+    if (f)
+        ITypeInfo_ReleaseFuncDesc(info, f);
+    return f != NULL;
+}
+
 /* What a script passed, references followed. */
 static const VARIANT *follow(const VARIANT *v)
 {
@@ -343,6 +351,9 @@ HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPP
                                    : ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
     else if (FAILED(hr))
         hr = as_exception(hr, exception);
+    /* A put of what can only be got: Wine 10 says that the number of arguments is wrong (behaviour 20). */
+    if (hr == DISP_E_BADPARAMCOUNT && !has_function(info, id, flags))
+        hr = DISP_E_MEMBERNOTFOUND;
     ITypeInfo_Release(info);
     return hr;
 }
