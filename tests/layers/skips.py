@@ -1,32 +1,46 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""skips.py PRESET RESULTS.xml: fails for each test that ctest skipped and that tests/expected-skips.txt does not list.
-RESULTS.xml is ctest's JUnit file; what the skipped test said is printed."""
+"""skips.py PRESET RESULTS.xml | --self-test: fails for each test that ctest skipped and that tests/expected-skips.txt does
+not list for this host. RESULTS.xml is ctest's JUnit file; what the skipped test said is printed."""
 import os
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
 LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "expected-skips.txt")
+OS_RELEASE = "/etc/os-release"
 
 
-def expected_skips(path):
-    """(preset, test) -> reason; one per line, # begins a comment."""
+def codename(os_release):
+    """VERSION_CODENAME, "" if there is none."""
+    found = re.search(r"^VERSION_CODENAME=[\"']?([^\"'\n]*)", os_release, re.M)
+    return found.group(1) if found else ""
+
+
+def this_host():
+    if not os.path.exists(OS_RELEASE):
+        return ""
+    with open(OS_RELEASE, encoding="utf-8") as file:
+        return codename(file.read())
+
+
+def expected_skips(lines, host):
+    """(preset, test) -> reason, of the lines for this host; # begins a comment."""
     expected = {}
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            words = line.split("#")[0].split(None, 2)
-            if words and len(words) < 3:
-                sys.exit(f"{path}: a line needs preset, test and reason: {line.strip()}")
-            if words:
-                expected[words[0], words[1]] = words[2].strip()
+    for line in lines:
+        words = line.split("#")[0].split(None, 3)
+        if words and len(words) < 4:
+            sys.exit(f"{LIST}: a line needs preset, test, host and reason: {line.strip()}")
+        if words and words[2] in ("any", host):
+            expected[words[0], words[1]] = words[3].strip()
     return expected
 
 
-def main():
-    preset, results = sys.argv[1:]
-    expected = expected_skips(LIST)
+def judge(preset, results, expected):
+    """What is to be said, and whether all is well. `results`: the JUnit file's root element."""
+    said = []
     total = skipped = unexpected = 0
-    for case in ElementTree.parse(results).getroot().iter("testcase"):
+    for case in results.iter("testcase"):
         total += 1
         if case.find("skipped") is None:
             continue
@@ -34,13 +48,44 @@ def main():
         name = case.get("name")
         reason = expected.get((preset, name))
         if reason:
-            print(f"skipped as expected: {name}: {reason}")
+            said.append(f"skipped as expected: {name}: {reason}")
             continue
         unexpected += 1
-        said = (case.findtext("system-out") or "").strip().splitlines()[-5:] or ["(it said nothing)"]
-        print(f"SKIPPED, and not listed in tests/expected-skips.txt: {name}: " + " | ".join(said))
-    print(f"{preset}: {total} tests, {skipped} skipped, {unexpected} of them unexpected")
-    sys.exit(1 if unexpected or not total else 0)
+        why = (case.findtext("system-out") or "").strip().splitlines()[-5:] or ["(it said nothing)"]
+        said.append(f"SKIPPED, and not listed in tests/expected-skips.txt for this host: {name}: " + " | ".join(why))
+    said.append(f"{preset}: {total} tests, {skipped} skipped, {unexpected} of them unexpected")
+    return said, total > 0 and not unexpected
 
 
-main()
+def self_test():
+    lines = ["# comment", "mingw a any no right", "mingw b trixie no tool", ""]
+    results = ElementTree.fromstring('<testsuite><testcase name="a"><skipped/></testcase><testcase name="b"><skipped/>'
+                                     "<system-out>why</system-out></testcase><testcase name=\"c\"/></testsuite>")
+    bad = [what for what, ok in {
+        "a codename with and without quotes": codename('ID=x\nVERSION_CODENAME="a"\n') == "a" ==
+                                              codename("VERSION_CODENAME=a"),
+        "no codename": codename("ID=x") == "",
+        "what the list says of this host": judge("mingw", results, expected_skips(lines, "trixie"))[1],
+        "a line of another host does not count": not judge("mingw", results, expected_skips(lines, "bookworm"))[1],
+        "nor does that of another preset": not judge("native-asan", results, expected_skips(lines, "trixie"))[1],
+        "what the test said is shown": any(
+            line.endswith("b: why") for line in judge("mingw", results, expected_skips(lines, "bookworm"))[0]),
+        "no test at all is a failure": not judge("mingw", ElementTree.fromstring("<testsuite/>"), {})[1],
+    }.items() if not ok]
+    for what in bad:
+        print(f"self-test: {what}")
+    return 1 if bad else 0
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    preset, results = sys.argv[1:]
+    with open(LIST, encoding="utf-8") as lines:
+        expected = expected_skips(lines, this_host())
+    said, well = judge(preset, ElementTree.parse(results).getroot(), expected)
+    print("\n".join(said))
+    return 0 if well else 1
+
+
+sys.exit(main())
