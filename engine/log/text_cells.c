@@ -3,6 +3,7 @@
 #include "engine/log/text_cells.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/text_find.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ bool text_cell_next(const char **at, const char *end, char separator, struct tex
         cell->quoted = true;
         cell->closed = false;
         cell->text = ++p;
-        while (p < end && (p = memchr(p, '"', (size_t)(end - p))) != NULL) {
+        while ((p = text_find(p, end, '"')) != NULL) {
             if (p + 1 == end || p[1] == separator) {
                 cell->closed = true;
                 break;
@@ -33,7 +34,7 @@ bool text_cell_next(const char **at, const char *end, char separator, struct tex
         cell->length = (size_t)(p - cell->text);
         p += cell->closed;
     } else {
-        const char *found = memchr(p, separator, (size_t)(end - p));
+        const char *found = text_find(p, end, separator);
         p = found ? found : end;
         cell->length = (size_t)(p - cell->text);
     }

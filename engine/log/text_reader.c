@@ -291,6 +291,30 @@ static bool is_blank(const char *at, const char *end)
     return at == end;
 }
 
+static void set_value(struct log_cell *cell, double value)
+{
+    *cell = (struct log_cell){
+        .raw = {.status = PDH_CSTATUS_VALID_DATA, .multi_count = 1}, .has_value = true, .value = value};
+    memcpy(&cell->raw.first, &value, sizeof value);
+}
+
+/* Nearly all cells are a number and nothing else, which is read at one pass. False: it is another; *at has not moved.
+ */
+static bool read_plain_value(const char **at, const char *end, char separator, struct text_cell *text,
+                             struct log_cell *cell)
+{
+    double value;
+    const bool quoted = *at && *at < end && **at == '"';
+    const char *behind = *at ? number_read(*at + quoted, end, '.', &value) : NULL;
+    if (!behind || (quoted && (behind == end || *behind++ != '"')) || (behind < end && *behind != separator))
+        return false;
+    text->quoted = quoted;
+    text->closed = true;
+    *at = behind < end ? behind + 1 : NULL;
+    set_value(cell, value);
+    return true;
+}
+
 static void read_value(struct text_reader *t, const struct text_row *row, size_t column, const struct text_cell *text,
                        struct log_cell *cell)
 {
@@ -312,9 +336,7 @@ static void read_value(struct text_reader *t, const struct text_row *row, size_t
                shown(text->text, text->length, beginning), column + 1);
         return;
     }
-    *cell = (struct log_cell){
-        .raw = {.status = PDH_CSTATUS_VALID_DATA, .multi_count = 1}, .has_value = true, .value = value};
-    memcpy(&cell->raw.first, &value, sizeof value);
+    set_value(cell, value);
 }
 
 /* The values behind the time, which is `cell`. False: the row is no whole sample. */
@@ -323,9 +345,13 @@ static bool read_values(struct text_reader *t, const struct text_row *row, struc
     const char *end = row->text + row->length;
     const size_t count = t->base.counters.count;
     size_t column = 0, surplus = 0;
-    while (column < count && text_cell_next(&at, end, t->separator, &cell)) {
-        if (cell.closed)
-            read_value(t, row, column, &cell, &t->cells[column]);
+    while (column < count) {
+        if (!read_plain_value(&at, end, t->separator, &cell, &t->cells[column])) {
+            if (!text_cell_next(&at, end, t->separator, &cell))
+                break;
+            if (cell.closed)
+                read_value(t, row, column, &cell, &t->cells[column]);
+        }
         column++;
     }
     const bool last_is_whole = row->whole ? cell.closed : cell.closed && cell.quoted;

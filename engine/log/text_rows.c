@@ -3,6 +3,7 @@
 #include "engine/log/text_rows.h"
 
 #include "engine/os/memory.h"
+#include "engine/os/text_find.h"
 #include "engine/os/text_unicode.h"
 
 #include <string.h>
@@ -172,8 +173,8 @@ static void give_row(struct text_rows *rows, size_t length, bool whole, struct t
 HRESULT text_rows_next(struct text_rows *rows, struct text_row *row)
 {
     for (;;) {
-        const size_t left = rows->buffer ? rows->end - rows->searched : 0;
-        const char *newline = left > 0 ? memchr(rows->buffer + rows->searched, '\n', left) : NULL;
+        const char *newline =
+            rows->buffer ? text_find(rows->buffer + rows->searched, rows->buffer + rows->end, '\n') : NULL;
         if (newline) {
             give_row(rows, (size_t)(newline - (rows->buffer + rows->begin)), true, row);
             return S_OK;

@@ -58,7 +58,7 @@ static HRESULT parse_columns(const char *p, const char *end, struct kernel_count
 static void add_line(const char *p, const char *end, struct kernel_counts *out)
 {
     const char *label = kernel_skip(p, end);
-    const char *colon = kernel_find(label, end, ':');
+    const char *colon = text_find(label, end, ':');
     uint64_t v;
     size_t n = 0;
     /* The TLB's are counted under CAL already. */
@@ -101,7 +101,7 @@ void kernel_counts_free(struct kernel_counts *counts)
 /* "cpu MHz\t\t: 2299.998" as thousandths. */
 static bool parse_mhz(const char *p, const char *end, uint64_t *thousandths)
 {
-    const char *colon = kernel_find(p, end, ':');
+    const char *colon = text_find(p, end, ':');
     uint64_t whole;
     p = colon ? kernel_number(colon + 1, end, &whole) : NULL;
     if (!p || whole > UINT32_MAX)
@@ -122,7 +122,7 @@ bool kernel_cpuinfo_next(const char **at, const char *end, struct kernel_row *ro
     for (const char *line; p < end; p = line < end ? line + 1 : end) {
         line = kernel_line_end(p, end);
         if (STARTS(p, line, "processor\t")) {
-            const char *colon = kernel_find(p, line, ':');
+            const char *colon = text_find(p, line, ':');
             if (found)
                 break;
             *row = (struct kernel_row){.count = 1};

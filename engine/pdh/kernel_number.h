@@ -3,6 +3,8 @@
 #ifndef OPENPLA_PDH_KERNEL_NUMBER_H
 #define OPENPLA_PDH_KERNEL_NUMBER_H
 
+#include "engine/os/text_find.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,25 +40,9 @@ static inline const char *kernel_word_end(const char *p, const char *end)
     return p;
 }
 
-/* The first `c`, NULL when there is none. Eight bytes at a time, since Wine's memchr looks at each one: a word less
-   0x01 in each byte borrows into a byte's highest bit, which was not set, where that byte was zero. */
-static inline const char *kernel_find(const char *p, const char *end, char c)
-{
-    const uint64_t ones = 0x0101010101010101u, pattern = ones * (unsigned char)c;
-    for (uint64_t word; end - p >= 8; p += 8) {
-        memcpy(&word, p, 8);
-        word ^= pattern;
-        if ((word - ones) & ~word & ones << 7)
-            break;
-    }
-    while (p < end && *p != c)
-        p++;
-    return p < end ? p : NULL;
-}
-
 static inline const char *kernel_line_end(const char *p, const char *end)
 {
-    const char *line = kernel_find(p, end, '\n');
+    const char *line = text_find(p, end, '\n');
     return line ? line : end;
 }
 

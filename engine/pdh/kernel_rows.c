@@ -110,10 +110,10 @@ static unsigned hex_digit(char c)
 static void add_connection(const char *p, const char *end, struct kernel_connections *c)
 {
     static const char mapped[] = "0000000000000000FFFF0000";
-    const char *colon = kernel_find(p, end, ':');
+    const char *colon = text_find(p, end, ':');
     if (!colon)
         return;
-    const char *local = kernel_skip(colon + 1, end), *local_end = kernel_find(local, end, ':');
+    const char *local = kernel_skip(colon + 1, end), *local_end = text_find(local, end, ':');
     const char *remote = kernel_skip(kernel_word_end(local, end), end);
     const char *state = kernel_skip(kernel_word_end(remote, end), end);
     if (!local_end || end - state < 2)

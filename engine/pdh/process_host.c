@@ -195,7 +195,7 @@ static struct changes read_changes(struct host_list *list)
         list->load = NULL;
         return none;
     }
-    const char *end = text + size, *slash = kernel_find(text, end, '/');
+    const char *end = text + size, *slash = text_find(text, end, '/');
     slash = slash ? kernel_number(slash + 1, end, &c.threads) : NULL;
     return slash && kernel_number(slash, end, &c.last_id) ? c : none;
 }

@@ -169,6 +169,48 @@ static void what_is_no_number_has_a_text_too(void **state)
     assert_string_equal(text, "-nan");
 }
 
+static uint64_t random_bits(void)
+{
+    static uint64_t state = 88172645463325252u; /* xorshift64 */
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+__extension__ typedef unsigned __int128 uint128;
+
+/* `number` with `behind` digits behind the point. */
+static void assert_digits_read(uint128 number, int behind, double value)
+{
+    char text[64], *at = text + sizeof text;
+    *--at = '\0';
+    for (int i = 0; i <= behind || number != 0; i++, number /= 10) {
+        if (i == behind && i > 0)
+            *--at = '.';
+        *--at = (char)('0' + (int)(number % 10));
+    }
+    assert_read(at, value);
+}
+
+/* Where a reader that works with bounds could go wrong: the exact middle, which goes to the even one, and what is just
+   below and above it. */
+static void the_middle_between_two_doubles_is_told_from_what_is_beside_it(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300000; i++) {
+        const uint64_t mantissa = (random_bits() >> 12) | (uint64_t)1 << 52;
+        const int behind = 1 + i % 20; /* the middle is (2 * mantissa + 1) / 2^behind */
+        const double below = ldexp((double)mantissa, 1 - behind), above = ldexp((double)(mantissa + 1), 1 - behind);
+        uint128 middle = 2 * mantissa + 1;
+        for (int digit = 0; digit < behind; digit++)
+            middle *= 5;
+        assert_digits_read(middle, behind, mantissa % 2 == 0 ? below : above);
+        assert_digits_read(middle * 10 - 1, behind + 1, below);
+        assert_digits_read(middle * 10 + 1, behind + 1, above);
+    }
+}
+
 #ifdef _WIN32
 /* A log that is written inside a German program must not have commas in its numbers: they separate its columns. */
 static void the_point_is_a_point_in_every_locale(void **state)
@@ -186,15 +228,6 @@ static void the_point_is_a_point_in_every_locale(void **state)
     setlocale(LC_NUMERIC, "C");
 }
 #else
-static uint64_t random_bits(void)
-{
-    static uint64_t state = 88172645463325252u; /* xorshift64 */
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
 static double random_value(unsigned population)
 {
     uint64_t bits = random_bits();
@@ -247,6 +280,7 @@ int main(void)
         cmocka_unit_test(digits_are_those_of_windows_logs),
         cmocka_unit_test(what_is_no_number_has_a_text_too),
         cmocka_unit_test(numbers_of_others_are_read_to_the_nearest_double),
+        cmocka_unit_test(the_middle_between_two_doubles_is_told_from_what_is_beside_it),
 #ifdef _WIN32
         cmocka_unit_test(the_point_is_a_point_in_every_locale),
 #else
