@@ -30,8 +30,12 @@ uint32_t process_own_id(void);
 /* Start time of a process as the system tells it (FILETIME UTC or any value unique per start), 0 when there is none:
    with the id it names one process for ever. */
 uint64_t process_start_time(uint32_t id);
-/* True while the process `id` that started at `start_time` lives. */
+/* True while the process `id` that started at `start_time` lives; of one that we may not look at, by what the system
+   tells everybody. A start time of 0 is nobody's. */
 bool process_alive(uint32_t id, uint64_t start_time);
+/* Path of the program that the living process `id` of that start time runs, from memory_alloc. S_FALSE, and NULL: it
+   does not live. */
+HRESULT process_program(uint32_t id, uint64_t start_time, char **path);
 /* Ends the process `id` that started at `start_time`, as it stands. S_FALSE: it does not live. */
 HRESULT process_terminate(uint32_t id, uint64_t start_time);
 
@@ -44,12 +48,18 @@ struct shared {
     const char *security;
     /* With `create`: it must be made. Who finds it made by another gets HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
     bool fresh;
+    /* As section_owner told it: what belongs to another account is refused, E_ACCESSDENIED. NULL: anybody's is taken
+       (natively only the own account's ever is). */
+    const char *owner;
 };
 struct section;
 /* The named memory of `size` bytes, zero when new. It exists as long as one process holds it. E_INVALIDARG for what is
    no security descriptor. */
 HRESULT section_open(const struct shared *what, size_t size, struct section **out);
 void *section_memory(struct section *s);
+/* The account that the section belongs to, from memory_alloc: the text of a SID, natively a number. Under Wine "none"
+   for a section that was made without a descriptor, so it tells few apart there. */
+HRESULT section_owner(struct section *s, char **owner);
 void section_close(struct section *s); /* NULL is allowed */
 
 struct signal; /* auto-reset, named */

@@ -84,6 +84,55 @@ static void signal_has_its_descriptor(void **state)
     memory_free(name);
 }
 
+/* What another account has put under the name of a section or signal of ours is not taken for it. */
+static void another_accounts_is_refused(void **state)
+{
+    char *name = shared_name("owned");
+    struct section *s, *second;
+    struct signal *e, *other;
+    char *owner;
+    (void)state;
+    assert_int_equal(
+        section_open(&(struct shared){.name = name, .create = true, .security = "O:BAG:BA" SECTION_SDDL}, 4096, &s),
+        S_OK);
+    assert_int_equal(section_owner(s, &owner), S_OK);
+    assert_string_equal(owner, "S-1-5-32-544");
+    assert_int_equal(section_open(&(struct shared){.name = name, .owner = owner}, 4096, &second), S_OK);
+    section_close(second);
+    assert_int_equal(section_open(&(struct shared){.name = name, .owner = "S-1-5-18"}, 4096, &second), E_ACCESSDENIED);
+    assert_null(second);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "S-1-5-32-544"));
+    section_close(s);
+    memory_free(owner);
+    assert_int_equal(signal_open(&(struct shared){.name = name, .create = true, .security = "O:BAG:BA" EVENT_SDDL}, &e),
+                     S_OK);
+    assert_int_equal(signal_open(&(struct shared){.name = name, .owner = "S-1-5-18"}, &other), E_ACCESSDENIED);
+    assert_null(other);
+    signal_close(e);
+    memory_free(name);
+}
+
+/* A process that we may not look at would pass for a host that died long ago and whose id it has got. */
+static void a_hidden_process_is_known_by_its_start(void **state)
+{
+    const char *const arguments[] = {"stay"};
+    struct process *p;
+    FILETIME created, other[3];
+    (void)state;
+    assert_int_equal(process_start(&(struct program){child_program, arguments, 1, "D:P(A;;0x100000;;;BA)", NULL}, &p),
+                     S_OK);
+    uint32_t id = process_id(p);
+    assert_int_equal(process_start_time(id), 0); /* we may not look */
+    assert_true(GetProcessTimes(process_handle(p), &created, &other[0], &other[1], &other[2]));
+    uint64_t start = (uint64_t)created.dwHighDateTime << 32 | created.dwLowDateTime;
+    assert_true(process_alive(id, start));
+    assert_false(process_alive(id, start + 1));
+    assert_false(process_alive(id, 0));
+    TerminateProcess(process_handle(p), 0);
+    process_wait(p, CHILD_PATIENCE, NULL);
+    process_close(p);
+}
+
 /* What lets everybody in, or says nothing, is not taken for a descriptor. */
 static void no_descriptor_is_refused(void **state)
 {
@@ -148,12 +197,15 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
 #ifdef _WIN32
-        cmocka_unit_test(section_has_its_descriptor), cmocka_unit_test(signal_has_its_descriptor),
-        cmocka_unit_test(no_descriptor_is_refused),   cmocka_unit_test(process_has_its_descriptor_and_account),
+        cmocka_unit_test(section_has_its_descriptor),  cmocka_unit_test(signal_has_its_descriptor),
+        cmocka_unit_test(another_accounts_is_refused), cmocka_unit_test(a_hidden_process_is_known_by_its_start),
+        cmocka_unit_test(no_descriptor_is_refused),    cmocka_unit_test(process_has_its_descriptor_and_account),
 #endif
         cmocka_unit_test(no_token_no_process),
     };
     child_program = argv[0];
+    if (argc > 1 && !strcmp(argv[1], "stay"))
+        child_sleep(60000);
     if (argc > 1)
         return 42;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -171,14 +172,38 @@ bool process_alive(uint32_t id, uint64_t start_time)
 {
     uint64_t start;
     char status;
-    return read_stat(id, &status, &start) && start == start_time && status != 'Z' && status != 'X';
+    return start_time && read_stat(id, &status, &start) && start == start_time && status != 'Z' && status != 'X';
+}
+
+HRESULT process_program(uint32_t id, uint64_t start_time, char **path)
+{
+    static const char deleted[] = " (deleted)"; /* a file that was replaced since */
+    char link[32], target[PATH_MAX];
+    *path = NULL;
+    snprintf(link, sizeof(link), "/proc/%u/exe", (unsigned)id);
+    ssize_t n = readlink(link, target, sizeof(target));
+    int error = errno;
+    if (!process_alive(id, start_time))
+        return S_FALSE;
+    if (n < 0)
+        return posix_failed(error, "program of a process");
+    size_t length = (size_t)n, tail = sizeof(deleted) - 1;
+    if (length > tail && !memcmp(target + length - tail, deleted, tail))
+        length -= tail;
+    *path = text_copy_n(target, length);
+    return *path ? S_OK : E_OUTOFMEMORY;
 }
 
 HRESULT process_terminate(uint32_t id, uint64_t start_time)
 {
-    if (!process_alive(id, start_time))
+    int fd = (int)syscall(SYS_pidfd_open, (pid_t)id, 0), error = 0;
+    /* What has the descriptor now keeps it, whoever gets the id. */
+    bool alive = process_alive(id, start_time);
+    if (alive && (fd < 0 ? kill((pid_t)id, SIGKILL) : (int)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0)))
+        error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (!alive || error == ESRCH)
         return S_FALSE;
-    if (kill((pid_t)id, SIGKILL))
-        return errno == ESRCH ? S_FALSE : posix_failed(errno, "end of a process");
-    return S_OK;
+    return error ? posix_failed(error, "end of a process") : S_OK;
 }

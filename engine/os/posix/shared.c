@@ -26,13 +26,16 @@ struct section {
     char name[];
 };
 
-/* Waits for the shared lock: the exclusive one is held for moments only. */
+#define LOCK_PATIENCE 1000 /* ms; the exclusive lock is held for moments, or by somebody who means no good */
+#define OPEN_TRIES    100  /* under a name that comes and goes */
+
 static int lock_shared(int fd)
 {
-    while (flock(fd, LOCK_SH))
-        if (errno != EINTR)
-            return errno;
-    return 0;
+    uint64_t limit = clock_monotonic_ms() + LOCK_PATIENCE;
+    int error;
+    while ((error = posix_flock(fd, LOCK_SH)) == EWOULDBLOCK && clock_monotonic_ms() < limit)
+        usleep(200);
+    return error == EWOULDBLOCK ? ETIMEDOUT : error;
 }
 
 /* One try; EAGAIN when the name was removed meanwhile. */
@@ -43,7 +46,9 @@ static int open_once(const char *name, size_t size, const struct shared *what, i
     struct stat st;
     if (fd < 0)
         return errno;
-    if (!posix_flock(fd, LOCK_EX)) {
+    if (!fstat(fd, &st) && st.st_uid != geteuid()) {
+        error = EACCES;
+    } else if (!posix_flock(fd, LOCK_EX)) {
         if (fstat(fd, &st) || !st.st_nlink) {
             error = EAGAIN;
         } else if (!create) {
@@ -72,7 +77,7 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
 {
     size_t length = strlen(what->name);
     struct section *s = memory_alloc(sizeof(*s) + length + 2);
-    int error;
+    int error, tries = 0;
     *out = NULL;
     if (!s)
         return E_OUTOFMEMORY;
@@ -81,7 +86,7 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
     s->size = size ? size : 1;
     do
         error = open_once(s->name, s->size, what, &s->fd);
-    while (error == EAGAIN);
+    while (error == EAGAIN && ++tries < OPEN_TRIES);
     if (!error) {
         s->memory = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
         if (s->memory == MAP_FAILED) {
@@ -101,6 +106,15 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
 void *section_memory(struct section *s)
 {
     return s->memory;
+}
+
+HRESULT section_owner(struct section *s, char **owner)
+{
+    struct stat st;
+    if (fstat(s->fd, &st))
+        return posix_failed(errno, s->name);
+    *owner = text_format("%lu", (unsigned long)st.st_uid);
+    return *owner ? S_OK : E_OUTOFMEMORY;
 }
 
 void section_close(struct section *s)

@@ -7,6 +7,8 @@
 #include "engine/os/win32/security.h"
 #include "engine/os/win32/win32_call.h"
 
+#include <stddef.h>
+#include <winternl.h>
 #include <string.h>
 
 struct process {
@@ -185,14 +187,82 @@ uint64_t process_start_time(uint32_t id)
     return created;
 }
 
+#define PROCESS_LIST_MAX   (64u << 20) /* bytes; some hundred for a process and 64 for each of its threads */
+#define PROCESS_LIST_FIRST (256u << 10)
+#define LIST_TOO_SHORT     ((NTSTATUS)0xC0000004) /* STATUS_INFO_LENGTH_MISMATCH */
+
+/* The system's list of its processes from memory_alloc, NULL when it cannot be had. */
+static char *process_list(ULONG *size)
+{
+    FARPROC found = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtQuerySystemInformation");
+    NTSTATUS(NTAPI * query)(SYSTEM_INFORMATION_CLASS class, void *out, ULONG room, ULONG *needed);
+    memcpy(&query, &found, sizeof query);
+    for (ULONG room = PROCESS_LIST_FIRST; found && room <= PROCESS_LIST_MAX; room *= 2) {
+        char *list = memory_alloc(room);
+        NTSTATUS status = list ? query(SystemProcessInformation, list, room, size) : -1;
+        if (status >= 0 && *size <= room)
+            return list;
+        memory_free(list);
+        if (status != LIST_TOO_SHORT)
+            break;
+    }
+    return NULL;
+}
+
+/* When the process was created, by the list that needs no right to the process; 0: it is not there. Slow: a copy of
+   the whole list. */
+static uint64_t listed_creation_time(uint32_t id)
+{
+    const ULONG head = offsetof(SYSTEM_PROCESS_INFORMATION, HandleCount);
+    ULONG size = 0;
+    char *list = process_list(&size);
+    uint64_t created = 0;
+    for (ULONG at = 0; list && !created && size >= head && at <= size - head;) {
+        SYSTEM_PROCESS_INFORMATION entry;
+        memcpy(&entry, list + at, head);
+        if ((uint32_t)(uintptr_t)entry.UniqueProcessId == id)
+            created = (uint64_t)entry.CreateTime.QuadPart;
+        if (!entry.NextEntryOffset || entry.NextEntryOffset > size - at)
+            break;
+        at += entry.NextEntryOffset;
+    }
+    memory_free(list);
+    return created;
+}
+
 bool process_alive(uint32_t id, uint64_t start_time)
 {
+    if (!start_time)
+        return false;
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
-    if (!process)
-        return GetLastError() == ERROR_ACCESS_DENIED; /* it lives, under an account that we may not look at */
+    if (!process) /* denied: it may be the one, under an account that we may not look at, or one that got its id */
+        return GetLastError() == ERROR_ACCESS_DENIED && listed_creation_time(id) == start_time;
     bool alive = creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
     CloseHandle(process);
     return alive;
+}
+
+#define IMAGE_MAX 32768 /* units of a path */
+
+HRESULT process_program(uint32_t id, uint64_t start_time, char **path)
+{
+    *path = NULL;
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
+    if (!process)
+        return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE
+                                                         : win32_failed(GetLastError(), "program of a process");
+    WCHAR *image = memory_alloc(IMAGE_MAX * sizeof(*image));
+    DWORD units = IMAGE_MAX;
+    HRESULT hr = image ? S_OK : E_OUTOFMEMORY;
+    if (!start_time || creation_time(process) != start_time || WaitForSingleObject(process, 0) != WAIT_TIMEOUT)
+        hr = S_FALSE;
+    else if (image && !QueryFullProcessImageNameW(process, 0, image, &units))
+        hr = win32_failed(GetLastError(), "program of a process");
+    if (hr == S_OK)
+        hr = text_from_utf16(image, units, true, path);
+    memory_free(image);
+    CloseHandle(process);
+    return hr;
 }
 
 HRESULT process_terminate(uint32_t id, uint64_t start_time)
@@ -201,7 +271,7 @@ HRESULT process_terminate(uint32_t id, uint64_t start_time)
     HRESULT hr = S_OK;
     if (!process)
         return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE : win32_failed(GetLastError(), "end of a process");
-    if (creation_time(process) != start_time || WaitForSingleObject(process, 0) != WAIT_TIMEOUT)
+    if (!start_time || creation_time(process) != start_time || WaitForSingleObject(process, 0) != WAIT_TIMEOUT)
         hr = S_FALSE;
     else if (!TerminateProcess(process, 1))
         hr = win32_failed(GetLastError(), "end of a process");

@@ -6,6 +6,8 @@
 #include "engine/os/win32/security.h"
 #include "engine/os/win32/win32_call.h"
 
+#include <sddl.h>
+#include <string.h>
 #include <wchar.h>
 
 #define NAME_MAX_UNITS 200
@@ -26,8 +28,42 @@ struct section {
     void *memory;
 };
 
+/* The handle must be open for READ_CONTROL. Wine: what was made without a descriptor has no owner. */
+static HRESULT owner_text(HANDLE handle, const char *name, char **out)
+{
+    SECURITY_DESCRIPTOR *descriptor = NULL;
+    DWORD size = 0;
+    PSID owner = NULL;
+    BOOL defaulted;
+    WCHAR *text = NULL;
+    *out = NULL;
+    GetKernelObjectSecurity(handle, OWNER_SECURITY_INFORMATION, NULL, 0, &size);
+    if (GetLastError() != ERROR_INSUFFICIENT_BUFFER)
+        return win32_failed(GetLastError(), name);
+    HRESULT hr = (descriptor = memory_alloc(size)) ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && (!GetKernelObjectSecurity(handle, OWNER_SECURITY_INFORMATION, descriptor, size, &size) ||
+                          !GetSecurityDescriptorOwner(descriptor, &owner, &defaulted) ||
+                          (owner && !ConvertSidToStringSidW(owner, &text))))
+        hr = win32_failed(GetLastError(), name);
+    if (SUCCEEDED(hr))
+        hr = text_from_utf16(text ? text : L"none", text ? wcslen(text) : 4, true, out);
+    LocalFree(text);
+    memory_free(descriptor);
+    return hr;
+}
+
+static HRESULT check_owner(HANDLE handle, const struct shared *what)
+{
+    char *owner = NULL;
+    HRESULT hr = what->owner ? owner_text(handle, what->name, &owner) : S_OK;
+    if (owner && strcmp(owner, what->owner) != 0)
+        hr = error_set(E_ACCESSDENIED, "\"%s\": belongs to the account %s, not to %s", what->name, owner, what->owner);
+    memory_free(owner);
+    return hr;
+}
+
 /* A handle of what has the name, made if need be. */
-typedef HANDLE (*open_or_make)(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size);
+typedef HANDLE (*open_or_make)(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size, DWORD more);
 
 static HRESULT open_shared(const struct shared *what, const WCHAR *kind, open_or_make open, uint64_t size, HANDLE *out)
 {
@@ -39,22 +75,30 @@ static HRESULT open_shared(const struct shared *what, const WCHAR *kind, open_or
     if (FAILED(hr))
         return hr;
     for (int i = 0; !*out && i < 2 && object_name(what->name, !i, kind, name); i++) {
-        *out = open(name, what->create ? &attributes : NULL, size);
+        *out = open(name, what->create ? &attributes : NULL, size, what->owner ? READ_CONTROL : 0);
         code = GetLastError();
-        if (*out && what->fresh && code == ERROR_ALREADY_EXISTS) { /* another's: not even in the other folder */
-            CloseHandle(*out);
-            *out = NULL;
+        /* An object of another kind that has the name is an invalid handle. */
+        if (what->fresh && (code == ERROR_ALREADY_EXISTS || code == ERROR_INVALID_HANDLE)) {
+            code = ERROR_ALREADY_EXISTS;
             break;
         }
     }
     LocalFree(attributes.lpSecurityDescriptor);
-    return *out ? S_OK : win32_failed(code, what->name);
+    if (what->fresh && code == ERROR_ALREADY_EXISTS)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\" is another's", what->name);
+    else
+        hr = *out ? check_owner(*out, what) : win32_failed(code, what->name);
+    if (FAILED(hr) && *out) {
+        CloseHandle(*out);
+        *out = NULL;
+    }
+    return hr;
 }
 
-static HANDLE open_mapping(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size)
+static HANDLE open_mapping(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size, DWORD more)
 {
     if (!made_with)
-        return OpenFileMappingW(FILE_MAP_READ | FILE_MAP_WRITE, FALSE, name);
+        return OpenFileMappingW(FILE_MAP_READ | FILE_MAP_WRITE | more, FALSE, name);
     return CreateFileMappingW(INVALID_HANDLE_VALUE, (SECURITY_ATTRIBUTES *)made_with, PAGE_READWRITE,
                               (DWORD)(size >> 32), (DWORD)size, name);
 }
@@ -86,6 +130,11 @@ void *section_memory(struct section *s)
     return s->memory;
 }
 
+HRESULT section_owner(struct section *s, char **owner)
+{
+    return owner_text(s->handle, "section", owner);
+}
+
 void section_close(struct section *s)
 {
     if (!s)
@@ -99,11 +148,11 @@ struct signal {
     HANDLE handle;
 };
 
-static HANDLE open_event(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size)
+static HANDLE open_event(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size, DWORD more)
 {
     (void)size;
     return made_with ? CreateEventW((SECURITY_ATTRIBUTES *)made_with, FALSE, FALSE, name)
-                     : OpenEventW(EVENT_MODIFY_STATE | SYNCHRONIZE, FALSE, name);
+                     : OpenEventW(EVENT_MODIFY_STATE | SYNCHRONIZE | more, FALSE, name);
 }
 
 HRESULT signal_open(const struct shared *what, struct signal **out)
