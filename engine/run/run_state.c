@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared section of a run. */
+/* The shared section of a run. Others may write there what they like: each value is copied once, checked and then used,
+   every loop has an end, and which process the host is stands elsewhere (run_host.h). */
 #include "engine/run/run_state.h"
 
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
-#include "engine/store/store.h"
+#include "engine/run/phase.h"
+#include "engine/run/run_host.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit words must be lock-free to be shared between processes");
 
-/* What the section holds. The host is named by its id and start time, so that a process that got the id of a dead host
-   is not taken for it. */
-#define ANSWER_TEXT 1024 /* error texts are cut at 1023 bytes */
+#define ANSWER_TEXT      1024 /* error texts are cut at 1023 bytes */
+#define READ_TRIES       1000 /* a reader is behind a writer that it meets once or twice */
+#define STOLEN_SIGNAL_MS 5000 /* the longest rest: another process may take the signals that are the host's */
+
+/* What the section holds. */
 struct shared_request {
     atomic_uint_least64_t asked, answered; /* numbers */
     atomic_int_least32_t result;           /* of the latest answer */
@@ -31,7 +35,6 @@ struct figures_cell {
     atomic_uint_least64_t words[2][FIGURES_WORDS];
 };
 struct shared_run {
-    atomic_uint_least64_t process_id, start_time;
     atomic_uint_least64_t stop_requested; /* when, or 0 */
     struct shared_request requests[RUN_REQUESTS];
     struct state_cell state;
@@ -41,10 +44,10 @@ struct shared_run {
 
 struct run_section {
     struct section *section;
-    struct signal *signal;
+    struct signal *signal; /* of who only reads: NULL */
     struct shared_run *shared;
-    uint32_t host_id; /* of the host that was there when the section was opened, 0: none */
-    uint64_t host_start;
+    struct run_host host; /* that was there when the section was opened */
+    char *space, *name;   /* of the set that it is written down for: the host's own side */
 };
 
 /* `size` bytes of `data` into the place that is not valid now; the places are `length` words each. */
@@ -64,21 +67,24 @@ static void publish(struct publications *count, atomic_uint_least64_t *places, s
     atomic_store_explicit(&count->done, number, memory_order_release);
 }
 
-static void read_published(struct publications *count, const atomic_uint_least64_t *places, size_t length, void *data,
+/* False: no publication could be had, as others than the host write there. */
+static bool read_published(struct publications *count, const atomic_uint_least64_t *places, size_t length, void *data,
                            size_t size)
 {
-    uint64_t done, begun;
-    do {
-        done = atomic_load_explicit(&count->done, memory_order_acquire);
+    for (int tries = 0; tries < READ_TRIES; tries++) {
+        uint64_t done = atomic_load_explicit(&count->done, memory_order_acquire);
         const atomic_uint_least64_t *words = places + done % 2 * length;
         for (size_t i = 0; i < length; i++) {
             uint64_t word = atomic_load_explicit(&words[i], memory_order_relaxed);
             memcpy((char *)data + i * sizeof word, &word, size - i * sizeof word < 8 ? size - i * sizeof word : 8);
         }
         atomic_thread_fence(memory_order_acquire);
-        begun = atomic_load_explicit(&count->begun, memory_order_relaxed);
+        uint64_t begun = atomic_load_explicit(&count->begun, memory_order_relaxed);
         /* begun == done + 1: the writer is at the other place. Further ahead, it may have come back to ours. */
-    } while (begun > done + 1);
+        if (begun - done <= 1)
+            return true;
+    }
+    return false;
 }
 
 void state_publish(struct state_cell *cell, const struct run_state *state)
@@ -86,79 +92,96 @@ void state_publish(struct state_cell *cell, const struct run_state *state)
     publish(&cell->count, &cell->words[0][0], RUN_STATE_WORDS, state, sizeof *state);
 }
 
-void state_read(struct state_cell *cell, struct run_state *state)
+bool state_read(struct state_cell *cell, struct run_state *state)
 {
-    read_published(&cell->count, &cell->words[0][0], RUN_STATE_WORDS, state, sizeof *state);
+    return read_published(&cell->count, &cell->words[0][0], RUN_STATE_WORDS, state, sizeof *state);
 }
 
 void run_section_close(struct run_section *s)
 {
     if (!s)
         return;
-    if (s->signal)
-        signal_close(s->signal);
+    if (s->name)
+        store_remove_host(s->space, s->name);
+    signal_close(s->signal);
     section_close(s->section);
+    memory_free(s->space);
+    memory_free(s->name);
     memory_free(s);
 }
 
-static HRESULT open_section(const char *space, const char *name, bool create, struct run_section **out)
+/* A new one when the host has no owner yet. */
+static HRESULT open_section(struct run_section *s)
 {
-    char key[17];
-    HRESULT hr = store_key(space, name, key);
+    bool fresh = !*s->host.owner;
+    char *name = text_format("openpla-run-%s", s->host.key);
+    const struct shared what = {.name = name, .create = fresh, .fresh = fresh, .owner = fresh ? NULL : s->host.owner};
+    HRESULT hr = name ? section_open(&what, sizeof *s->shared, &s->section) : E_OUTOFMEMORY;
+    memory_free(name);
+    if (SUCCEEDED(hr))
+        s->shared = section_memory(s->section);
+    return hr;
+}
+
+static HRESULT open_signal(struct run_section *s, bool fresh)
+{
+    char *name = text_format("openpla-stop-%s", s->host.key);
+    const struct shared what = {.name = name, .create = fresh, .fresh = fresh, .owner = fresh ? NULL : s->host.owner};
+    HRESULT hr = name ? signal_open(&what, &s->signal) : E_OUTOFMEMORY;
+    memory_free(name);
+    return hr;
+}
+
+static HRESULT know_owner(struct run_section *s)
+{
+    char *owner;
+    HRESULT hr = section_owner(s->section, &owner);
     if (FAILED(hr))
         return hr;
-    struct run_section *s = memory_zero(1, sizeof *s);
-    if (!s)
-        return E_OUTOFMEMORY;
-    char *names[2] = {text_format("openpla-run-%s", key), text_format("openpla-stop-%s", key)};
-    hr = names[0] && names[1]
-             ? section_open(&(struct shared){.name = names[0], .create = create}, sizeof *s->shared, &s->section)
-             : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = signal_open(&(struct shared){.name = names[1], .create = create}, &s->signal);
-    memory_free(names[0]);
-    memory_free(names[1]);
-    if (FAILED(hr)) {
-        run_section_close(s);
-        return hr;
-    }
-    s->shared = section_memory(s->section);
-    *out = s;
+    text_fit(s->host.owner, sizeof s->host.owner, owner);
+    memory_free(owner);
     return S_OK;
 }
 
 HRESULT run_section_create(const char *space, const char *name, struct run_section **out)
 {
-    HRESULT hr = open_section(space, name, true, out);
-    if (FAILED(hr))
-        return hr;
-    struct shared_run *shared = (*out)->shared;
-    struct run_state nothing;
-    memset(&nothing, 0, sizeof nothing);
-    atomic_store(&shared->process_id, 0);
-    atomic_store(&shared->stop_requested, 0);
-    for (size_t i = 0; i < RUN_REQUESTS; i++)
-        atomic_store(&shared->requests[i].answered, atomic_load(&shared->requests[i].asked));
-    state_publish(&shared->state, &nothing);
-    atomic_store(&shared->figures_count, 0);
-    uint32_t id = process_own_id();
-    atomic_store(&shared->start_time, process_start_time(id));
-    atomic_store(&shared->process_id, id);
-    (*out)->host_id = id;
-    (*out)->host_start = atomic_load(&shared->start_time);
+    struct run_section *s = memory_zero(1, sizeof *s);
+    HRESULT hr = s ? run_new_key(s->host.key) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = open_section(s);
+    if (SUCCEEDED(hr))
+        hr = open_signal(s, true);
+    if (SUCCEEDED(hr))
+        hr = know_owner(s);
+    if (SUCCEEDED(hr)) {
+        s->host.process_id = process_own_id();
+        s->host.process_start = process_start_time(s->host.process_id);
+        s->space = text_copy(space);
+        s->name = s->space ? text_copy(name) : NULL;
+        hr = s->name ? store_save_host(space, name, &s->host) : E_OUTOFMEMORY;
+    }
+    if (FAILED(hr)) {
+        struct error_kept why = error_keep(hr);
+        run_section_close(s);
+        return error_restore(&why);
+    }
+    *out = s;
     return S_OK;
 }
 
 HRESULT run_section_open(const char *space, const char *name, struct run_section **out)
 {
-    HRESULT hr = open_section(space, name, false, out);
-    if (FAILED(hr))
+    struct run_section *s = memory_zero(1, sizeof *s);
+    HRESULT hr = s ? run_host_find(space, name, &s->host) : E_OUTOFMEMORY;
+    if (hr == S_FALSE)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the set \"%s\\%s\" has no host", space, name);
+    if (SUCCEEDED(hr))
+        hr = open_section(s);
+    if (FAILED(hr)) {
+        run_section_close(s);
         return hr;
-    struct run_section *s = *out;
-    do { /* a pair that belongs together */
-        s->host_id = (uint32_t)atomic_load(&s->shared->process_id);
-        s->host_start = atomic_load(&s->shared->start_time);
-    } while (atomic_load(&s->shared->process_id) != s->host_id);
+    }
+    *out = s;
     return S_OK;
 }
 
@@ -187,21 +210,30 @@ static size_t figures_count(struct run_section *s)
     return count < RUN_FIGURES_MAX ? (size_t)count : RUN_FIGURES_MAX;
 }
 
-static void read_figures(struct run_section *s, size_t place, struct named_figures *out)
+static bool read_figures(struct run_section *s, size_t place, struct named_figures *out)
 {
     struct figures_cell *cell = &s->shared->figures[place];
-    read_published(&cell->count, &cell->words[0][0], FIGURES_WORDS, out, sizeof *out);
+    if (!read_published(&cell->count, &cell->words[0][0], FIGURES_WORDS, out, sizeof *out))
+        return false;
     out->name[sizeof out->name - 1] = 0;
+    return text_is_utf8(out->name, strlen(out->name));
 }
 
 bool run_section_alive(struct run_section *s)
 {
-    return s->host_id && process_alive(s->host_id, s->host_start);
+    return run_host_lives(&s->host);
 }
 
 bool run_section_read(struct run_section *s, struct run_state *state)
 {
-    state_read(&s->shared->state, state);
+    bool read = state_read(&s->shared->state, state);
+    state->location[sizeof state->location - 1] = 0;
+    if (!read || (unsigned)state->phase >= RUN_PHASES || !text_is_utf8(state->location, strlen(state->location))) {
+        memset(state, 0, sizeof *state);
+        state->phase = PHASE_RUNNING;
+    }
+    state->status = phase_status(state->phase);
+    state->process_id = s->host.process_id;
     state->stop_since = atomic_load(&s->shared->stop_requested);
     return run_section_alive(s);
 }
@@ -217,11 +249,19 @@ HRESULT run_section_open_running(const char *space, const char *name, struct run
     return S_FALSE;
 }
 
+/* Without its signal the host sees it some seconds later. */
+static void set_signal(struct run_section *s)
+{
+    if (s->signal || SUCCEEDED(open_signal(s, false)))
+        signal_set(s->signal);
+}
+
 HRESULT run_section_request_stop(struct run_section *s)
 {
     uint64_t none = 0, now = clock_monotonic_ms();
     atomic_compare_exchange_strong(&s->shared->stop_requested, &none, now ? now : 1);
-    return signal_set(s->signal);
+    set_signal(s);
+    return S_OK;
 }
 
 bool run_section_stop_requested(struct run_section *s)
@@ -231,7 +271,7 @@ bool run_section_stop_requested(struct run_section *s)
 
 HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms)
 {
-    return signal_wait(s->signal, timeout_ms);
+    return signal_wait(s->signal, timeout_ms < STOLEN_SIGNAL_MS ? timeout_ms : STOLEN_SIGNAL_MS);
 }
 
 void run_section_wake(struct run_section *s)
@@ -240,26 +280,34 @@ void run_section_wake(struct run_section *s)
         signal_set(s->signal);
 }
 
-HRESULT run_section_end_host(struct run_section *s)
+HRESULT run_section_end_host(struct run_section *s, const char *space, const char *name)
 {
-    return s->host_id ? process_terminate(s->host_id, s->host_start) : S_FALSE;
+    return run_host_end(space, name, &s->host);
 }
 
 HRESULT run_section_ask(struct run_section *s, enum run_request request, uint64_t *number)
 {
-    *number = atomic_fetch_add(&s->shared->requests[request].asked, 1) + 1;
-    return signal_set(s->signal);
+    struct shared_request *r = &s->shared->requests[request];
+    *number = atomic_fetch_add(&r->asked, 1) + 1;
+    if (*number <= atomic_load(&r->answered))
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                         "the memory that the run shares (host process %u) holds what no host has written",
+                         (unsigned)s->host.process_id);
+    set_signal(s);
+    return S_OK;
 }
 
 bool run_section_answered(struct run_section *s, enum run_request request, uint64_t number, HRESULT *hr)
 {
     struct shared_request *r = &s->shared->requests[request];
+    char text[ANSWER_TEXT];
     if (atomic_load(&r->answered) < number)
         return false;
     *hr = atomic_load(&r->result);
     if (FAILED(*hr)) {
-        r->text[ANSWER_TEXT - 1] = 0;
-        error_set(*hr, "%s", r->text);
+        memcpy(text, r->text, sizeof text);
+        text[ANSWER_TEXT - 1] = 0;
+        error_set(*hr, "%s", text_is_utf8(text, strlen(text)) ? text : "");
     }
     return true;
 }
@@ -286,7 +334,7 @@ HRESULT run_query(const char *space, const char *name, struct run_state *state)
     HRESULT hr = run_section_open_running(space, name, &section, state);
     if (hr == S_OK)
         run_section_close(section);
-    if (hr != S_OK || (unsigned)state->phase >= RUN_PHASES)
+    if (hr != S_OK)
         memset(state, 0, sizeof *state);
     return FAILED(hr) ? hr : S_OK;
 }
@@ -302,10 +350,8 @@ HRESULT run_query_figures(const char *space, const char *name, const char *colle
     HRESULT hr = run_section_open_running(space, name, &section, &state);
     if (hr != S_OK)
         return hr;
-    for (size_t i = 0; !found && i < figures_count(section); i++) {
-        read_figures(section, i, &named);
-        found = named.hash == hash;
-    }
+    for (size_t i = 0; !found && i < figures_count(section); i++)
+        found = read_figures(section, i, &named) && named.hash == hash;
     if (found)
         *out = named.figures;
     run_section_close(section);
@@ -343,8 +389,8 @@ char *run_figures_text(const char *space, const char *name)
         return text_buffer_take(&b);
     for (size_t i = 0; i < figures_count(section); i++) {
         struct named_figures named;
-        read_figures(section, i, &named);
-        add_figures(&b, &named);
+        if (read_figures(section, i, &named))
+            add_figures(&b, &named);
     }
     run_section_close(section);
     return text_buffer_take(&b);

@@ -39,9 +39,10 @@ static HRESULT open_report(const char *run_key, bool create, struct start_report
     char *signal_name = text_format("openpla-started-%s", run_key);
     HRESULT hr = r && section_name && signal_name ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = section_open(&(struct shared){.name = section_name, .create = create}, sizeof *r->shared, &r->section);
+        hr = section_open(&(struct shared){.name = section_name, .create = create, .fresh = create}, sizeof *r->shared,
+                          &r->section);
     if (SUCCEEDED(hr))
-        hr = signal_open(&(struct shared){.name = signal_name, .create = create}, &r->signal);
+        hr = signal_open(&(struct shared){.name = signal_name, .create = create, .fresh = create}, &r->signal);
     memory_free(section_name);
     memory_free(signal_name);
     if (FAILED(hr)) {
@@ -100,14 +101,23 @@ void start_report_send(struct start_report **report, HRESULT hr)
     *report = NULL;
 }
 
+/* A copy, as another process may write there still; "" of what is no text. */
+static void take_text(char out[REPORT_TEXT], const char *shared)
+{
+    memcpy(out, shared, REPORT_TEXT);
+    out[REPORT_TEXT - 1] = 0;
+    if (!text_is_utf8(out, strlen(out)))
+        out[0] = 0;
+}
+
 static HRESULT late(struct start_report *r, struct process *host, uint32_t timeout_ms)
 {
     unsigned seconds = timeout_ms / 1000, id = process_id(host);
-    r->shared->opening[REPORT_TEXT - 1] = 0;
-    if (r->shared->opening[0])
+    char opening[REPORT_TEXT];
+    take_text(opening, r->shared->opening);
+    if (opening[0])
         return error_set(PLA_E_DC_START_WAIT_TIMEOUT,
-                         "the collector \"%s\" did not start within %u s (host process %u)", r->shared->opening,
-                         seconds, id);
+                         "the collector \"%s\" did not start within %u s (host process %u)", opening, seconds, id);
     return error_set(PLA_E_DCS_START_WAIT_TIMEOUT, "the run's host (process %u) did not report within %u s", id,
                      seconds);
 }
@@ -119,13 +129,14 @@ HRESULT start_report_wait(struct start_report *r, struct process *host, bool acc
         now = clock_monotonic_ms();
         HRESULT hr = signal_wait_or_process(r->signal, host, now < limit ? (uint32_t)(limit - now) : 0);
         if (atomic_load(&r->shared->sent)) { /* also if the host ended right behind its report */
+            char text[REPORT_TEXT];
             hr = r->shared->result;
-            r->shared->text[REPORT_TEXT - 1] = 0;
-            return FAILED(hr) ? error_set(hr, "%s", r->shared->text) : hr;
+            take_text(text, r->shared->text);
+            return FAILED(hr) ? error_set(hr, "%s", text) : hr;
         }
         if (accepted && atomic_load(&r->shared->accepted))
             return S_OK;
-        if (hr == S_FALSE)
+        if (hr == S_FALSE || (hr == S_OK && now >= limit)) /* a signal that never ends is no report */
             return late(r, host, timeout_ms);
         if (hr == E_ABORT) {
             uint32_t exit_code = 0;

@@ -2,18 +2,17 @@
 /* The requests to a run: start its host, ask it to stop, read its state. */
 #include "engine/os/clock.h"
 #include "engine/os/environment.h"
-#include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+#include "engine/os/thread.h"
 #include "engine/run/definition.h"
 #include "engine/run/phase.h"
 #include "engine/run/run.h"
+#include "engine/run/run_host.h"
 #include "engine/run/run_journal.h"
 #include "engine/run/run_set.h"
 
-#include <stdatomic.h>
-#include <inttypes.h>
 #include <string.h>
 
 #define STEP_MS  20
@@ -27,35 +26,6 @@ uint32_t run_wait_ms(uint32_t otherwise)
         seconds = 0;
     memory_free(text);
     return seconds && seconds <= UINT32_MAX / 1000 ? (uint32_t)seconds * 1000 : otherwise;
-}
-
-/* The program beside our module that runs sets; the environment variable OPENPLA_HOST names another one. */
-static char *host_program(void)
-{
-    static const char variable[] = "%OPENPLA_HOST%";
-    char *program = host_expand_environment(variable);
-    if (!program || strcmp(program, variable) != 0)
-        return program;
-    memory_free(program);
-    static const char *const names[] = {"openplahost.exe", "openplahost"};
-    char *folder = host_module_folder();
-    program = NULL;
-    for (size_t i = 0; folder && i < sizeof names / sizeof names[0]; i++) {
-        memory_free(program);
-        program = path_join(folder, names[i]);
-        if (!program || file_exists(program))
-            break;
-    }
-    memory_free(folder);
-    return program;
-}
-
-/* Unlike that of any other start on this computer: process, moment and count of starts. */
-static char *new_run_key(void)
-{
-    static atomic_uint starts;
-    return text_format("%08x%016" PRIx64 "%08x", (unsigned)process_own_id(), (uint64_t)clock_utc(),
-                       (unsigned)atomic_fetch_add(&starts, 1));
 }
 
 static HRESULT check_startable(const char *space, const char *name)
@@ -110,15 +80,15 @@ HRESULT run_start(const char *space, const char *name, bool synchronous)
     HRESULT hr = check_startable(space, name);
     if (FAILED(hr))
         return hr;
-    char *program = host_program(), *run_key = new_run_key();
-    hr = program && run_key ? S_OK : E_OUTOFMEMORY;
+    char *program = run_host_program(), run_key[33] = "";
+    hr = program ? run_new_key(run_key) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = start_report_create(run_key, &report);
     if (SUCCEEDED(hr)) {
         const char *arguments[] = {space, name, run_key};
         hr = process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3}, &host);
     }
-    bool silent = FAILED(hr) && run_key;
+    bool silent = FAILED(hr) && *run_key;
     if (SUCCEEDED(hr))
         hr = start_report_wait(report, host, !synchronous, run_wait_ms(RUN_START_WAIT_MS));
     bool late = hr == PLA_E_DCS_START_WAIT_TIMEOUT || hr == PLA_E_DC_START_WAIT_TIMEOUT;
@@ -130,57 +100,56 @@ HRESULT run_start(const char *space, const char *name, bool synchronous)
         process_close(host);
     start_report_close(report);
     memory_free(program);
-    memory_free(run_key);
     return hr;
 }
 
 /* ---- waiting for a host: by looking, as there is no handle of a process that another one started ---- */
 
-/* A signal that nobody sets is only a way to rest. */
-static HRESULT pause_open(struct signal **out)
-{
-    char *key = new_run_key();
-    HRESULT hr = key ? signal_open(&(struct shared){.name = key, .create = true}, out) : E_OUTOFMEMORY;
-    memory_free(key);
-    return hr;
-}
-
-static HRESULT end_late_host(struct run_section *section, struct signal *pause, const char *space, const char *name,
+static HRESULT end_late_host(struct run_section *section, struct wakeup *pause, const char *space, const char *name,
                              uint32_t waited_ms)
 {
-    run_section_end_host(section);
+    HRESULT hr = run_section_end_host(section, space, name);
+    if (FAILED(hr))
+        return hr;
     for (uint32_t waited = 0; run_section_alive(section) && waited < ENDED_MS; waited += STEP_MS)
-        signal_wait(pause, STEP_MS);
-    return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
-                     "the set \"%s\\%s\" did not stop within %u s; its host process was ended, its logs end with their "
-                     "last whole sample",
-                     space, name, waited_ms / 1000);
+        wakeup_wait(pause, STEP_MS);
+    return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "the set \"%s\\%s\" did not stop within %u s; %s", space, name,
+                     waited_ms / 1000,
+                     run_section_alive(section)
+                         ? "its host process has not ended yet"
+                         : "its host process was ended, its logs end with their last whole sample");
 }
 
 static HRESULT wait_for_end(struct run_section *section, const char *space, const char *name)
 {
-    struct signal *pause;
-    HRESULT hr = pause_open(&pause);
+    struct wakeup *pause; /* nobody sets it */
+    HRESULT hr = wakeup_create(&pause);
     if (FAILED(hr))
         return hr;
     uint32_t stop_ms = run_wait_ms(RUN_STOP_WAIT_MS), report_ms = run_wait_ms(RUN_REPORT_WAIT_MS);
-    uint64_t began = clock_monotonic_ms();
+    uint64_t began = clock_monotonic_ms(), seen_since = began, all_ms = (uint64_t)stop_ms + report_ms + stop_ms;
+    bool was_compiling = false;
     struct run_state state;
     while (SUCCEEDED(hr) && run_section_read(section, &state)) {
         uint64_t now = clock_monotonic_ms();
-        /* The data manager's time is not the host's: behind it the limit counts anew. */
-        uint64_t since = state.phase_since > began ? state.phase_since : began;
-        if (state.phase == PHASE_COMPILING && clock_passed_ms(state.phase_since, now) >= report_ms)
+        bool compiling = state.phase == PHASE_COMPILING;
+        /* The data manager's time is not the host's: behind it the limit counts anew; by our own clock, and not for
+           ever, whatever stands in the section. */
+        if (compiling != was_compiling)
+            seen_since = now;
+        was_compiling = compiling;
+        if (compiling &&
+            clock_passed_ms(state.phase_since < seen_since ? state.phase_since : seen_since, now) >= report_ms)
             hr = error_set(PLA_E_REPORT_WAIT_TIMEOUT,
                            "the data manager of the set \"%s\\%s\" is still at work after %u s", space, name,
                            report_ms / 1000);
-        else if (state.phase != PHASE_COMPILING && clock_passed_ms(since, now) >= stop_ms)
+        else if ((!compiling && clock_passed_ms(seen_since, now) >= stop_ms) || clock_passed_ms(began, now) >= all_ms)
             hr = end_late_host(section, pause, space, name, stop_ms);
         else
-            hr = signal_wait(pause, STEP_MS);
+            wakeup_wait(pause, STEP_MS);
     }
-    signal_close(pause);
-    return FAILED(hr) ? hr : S_OK;
+    wakeup_free(pause);
+    return hr;
 }
 
 HRESULT run_stop(const char *space, const char *name, bool synchronous)
@@ -207,7 +176,7 @@ HRESULT run_end_host(const char *space, const char *name, const struct run_state
     if (hr != S_OK)
         return hr;
     bool same = state.process_id == seen->process_id && state.started_utc == seen->started_utc;
-    hr = same ? run_section_end_host(section) : S_FALSE;
+    hr = same ? run_section_end_host(section, space, name) : S_FALSE;
     run_section_close(section);
     return hr;
 }
@@ -216,9 +185,9 @@ HRESULT run_end_host(const char *space, const char *name, const struct run_state
 static HRESULT wait_for_answer(struct run_section *section, enum run_request request, uint64_t number,
                                const char *space, const char *name)
 {
-    struct signal *pause;
+    struct wakeup *pause; /* nobody sets it */
     struct run_state state;
-    HRESULT hr = pause_open(&pause), answer = S_FALSE;
+    HRESULT hr = wakeup_create(&pause), answer = S_FALSE;
     if (FAILED(hr))
         return hr;
     uint32_t limit_ms = run_wait_ms(RUN_START_WAIT_MS);
@@ -234,9 +203,9 @@ static HRESULT wait_for_answer(struct run_section *section, enum run_request req
                                request == REQUEST_UPDATE ? "take up the new definition" : "flush", limit_ms / 1000);
         if (ends || FAILED(answer))
             break;
-        signal_wait(pause, STEP_MS);
+        wakeup_wait(pause, STEP_MS);
     }
-    signal_close(pause);
+    wakeup_free(pause);
     return answer;
 }
 

@@ -7,7 +7,7 @@
 #include "engine/store/store.h"
 #include "engine/store/store_name.h"
 
-#define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run or .running */
+#define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run, .running or .host */
 #define LOCK_PATIENCE 10000        /* ms; who holds it needs some milliseconds */
 
 char *store_folder(const char *space)
@@ -41,9 +41,10 @@ HRESULT set_file_locate(const char *space, const char *name, struct set_file *ou
         at.definition = with_suffix(at.folder, file, ".xml");
         at.run = with_suffix(at.folder, file, ".run");
         at.run_lock = with_suffix(at.folder, file, ".running");
+        at.host = with_suffix(at.folder, file, ".host");
     }
     memory_free(file);
-    if (!at.folder || (name && (!at.definition || !at.run || !at.run_lock))) {
+    if (!at.folder || (name && (!at.definition || !at.run || !at.run_lock || !at.host))) {
         set_file_close(&at);
         return E_OUTOFMEMORY;
     }
@@ -58,6 +59,7 @@ void set_file_close(struct set_file *at)
     memory_free(at->definition);
     memory_free(at->run);
     memory_free(at->run_lock);
+    memory_free(at->host);
     *at = (struct set_file){0};
 }
 

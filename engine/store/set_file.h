@@ -12,6 +12,7 @@ struct set_file {
     char *definition;  /* <folder>/<file>.xml */
     char *run;         /* <folder>/<file>.run */
     char *run_lock;    /* <folder>/<file>.running */
+    char *host;        /* <folder>/<file>.host */
     struct file_lock *lock;
 };
 /* The paths alone. name NULL: the namespace only. E_NOINTERFACE for an unknown namespace. Zero on failure. */

@@ -3,13 +3,10 @@
    the file's own name has lost its case. */
 #include "engine/store/store.h"
 
-#include "engine/os/hash.h"
-#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/store/set_file.h"
 #include "engine/store/store_name.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define DEFINITION_MAX (64u << 20) /* bytes; far above any set that a person could use */
@@ -119,6 +116,7 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
         hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
     if (SUCCEEDED(hr)) {
         remove_if_there(at.run); /* what stays is removed before a set of this name is made again */
+        remove_if_there(at.host);
         /* Whoever holds it is a run that has not heard yet: it keeps its lock. */
         if (file_exists(at.run_lock) && SUCCEEDED(file_lock_take(at.run_lock, 0, &running)))
             file_delete(at.run_lock);
@@ -227,31 +225,4 @@ char *store_run_lock_path(const char *space, const char *name)
     at.run_lock = NULL;
     set_file_close(&at);
     return path;
-}
-
-HRESULT store_key(const char *space, const char *name, char key[17])
-{
-    const char *known;
-    char *data = NULL, *folder = NULL, *folded = NULL;
-    HRESULT hr = store_find_namespace(space, &known);
-    uint64_t hash = HASH_START;
-    if (FAILED(hr))
-        return hr;
-    data = host_data_folder();
-    /* Folded, as Windows' processes may spell one folder in several ways. */
-    folder = data ? text_fold(data) : NULL;
-    folded = folder ? text_fold(name) : NULL;
-    if (folded) {
-        hash = hash_text(hash, folder);
-        hash = hash_text(hash, "\n");
-        hash = hash_text(hash, known);
-        hash = hash_text(hash, "\n");
-        hash = hash_text(hash, folded);
-        snprintf(key, 17, "%016llx", (unsigned long long)hash);
-    }
-    hr = folded ? S_OK : E_OUTOFMEMORY;
-    memory_free(folded);
-    memory_free(folder);
-    memory_free(data);
-    return hr;
 }

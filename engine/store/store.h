@@ -73,7 +73,19 @@ void run_record_free(struct run_record *record);
 char *store_folder(const char *space);
 /* Path of the lock file that a run holds for its whole life. From memory_alloc. */
 char *store_run_lock_path(const char *space, const char *name);
-/* Identifies the set for names of sections and signals: 16 hex digits over data folder, namespace and folded name. */
-HRESULT store_key(const char *space, const char *name, char key[17]);
+
+/* The host of a set's run as it has written itself down: only who holds the run lock writes it, and nothing that others
+   can compute is in it. */
+struct run_host {
+    uint32_t process_id;
+    uint64_t process_start; /* process_start_time */
+    char key[33];           /* hexadecimal digits, random: the rest of the names of what it shares */
+    char owner[192];        /* section_owner of its section: a SID has up to 184 characters */
+};
+/* S_FALSE: no host has written itself down, or not to the end. Takes no lock: never blocks. */
+HRESULT store_load_host(const char *space, const char *name, struct run_host *out);
+/* In place of what is there. ERROR_DISK_FULL's HRESULT and the like name the file. */
+HRESULT store_save_host(const char *space, const char *name, const struct run_host *host);
+void store_remove_host(const char *space, const char *name);
 
 #endif

@@ -334,10 +334,10 @@ static void a_client_of_one_run_leaves_the_next_alone(void **state)
     assert_int_equal(run_section_open(SPACE, "next", &client), S_OK);
     assert_true(run_section_alive(client));
     assert_int_equal(run_stop(SPACE, "next", true), S_OK);
-    assert_int_equal(run_start(SPACE, "next", true), S_OK); /* takes the section over, which `client` keeps there */
+    assert_int_equal(run_start(SPACE, "next", true), S_OK);
     assert_false(run_section_alive(client));
     assert_false(run_section_read(client, &second));
-    assert_int_equal(run_section_end_host(client), S_FALSE);
+    assert_int_equal(run_section_end_host(client, SPACE, "next"), S_FALSE);
     assert_int_equal(run_end_host(SPACE, "next", &first), S_FALSE);
     second = fixture_await("next", RUN_RUNNING, 100);
     run_section_close(client);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* State and start report between processes: what a reader sees is one publication, whatever happens to the writer. */
 #include "engine/os/clock.h"
+#include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/os/process.h"
+#include "engine/os/thread.h"
 #include "engine/run/diagnostics.h"
 #include "engine/run/run_state.h"
 #include "engine/run/start_report.h"
+#include "engine/store/store.h"
+#include "tests/unit/scratch_folder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
-#include <string.h>
 #ifdef _WIN32
 #include <windows.h>
 #else
@@ -24,6 +25,7 @@ static struct run_state numbered(uint64_t n)
     struct run_state s;
     memset(&s, 0, sizeof s);
     s.status = RUN_RUNNING;
+    s.phase = PHASE_RUNNING;
     s.process_id = (uint32_t)n;
     s.serial_number = (uint32_t)n;
     s.samples = n;
@@ -83,7 +85,7 @@ static void readers_never_see_a_mixture(void **state)
     uint64_t last = 0, different = 0, until = clock_monotonic_ms() + 1000;
     while (clock_monotonic_ms() < until || different < 100) {
         struct run_state s;
-        state_read(&w->cell, &s);
+        assert_true(state_read(&w->cell, &s));
         is_whole(&s);
         assert_true(s.samples >= last);
         different += s.samples != last;
@@ -112,11 +114,40 @@ static void a_writer_that_died_leaves_the_publication_before(void **state)
     atomic_store(&cell.count.begun, done + 1); /* begins the next one, writes half of it */
     for (size_t i = 0; i < RUN_STATE_WORDS / 2; i++)
         atomic_store(&cell.words[(done + 1) % 2][i], 0x5555);
-    state_read(&cell, &s);
+    assert_true(state_read(&cell, &s));
     assert_memory_equal(&s, &seven, sizeof s);
     state_publish(&cell, &eight);
-    state_read(&cell, &s);
+    assert_true(state_read(&cell, &s));
     assert_memory_equal(&s, &eight, sizeof s);
+}
+
+/* A client would hang for ever, and the supervisor with it. */
+static void words_beyond_their_bounds_end_the_reading(void **state)
+{
+    (void)state;
+    struct state_cell cell;
+    struct run_state s;
+    memset(&cell, 0, sizeof cell);
+    atomic_store(&cell.count.begun, UINT64_MAX);
+    assert_false(state_read(&cell, &s));
+    atomic_store(&cell.count.begun, 1);
+    atomic_store(&cell.count.done, 8);
+    assert_false(state_read(&cell, &s));
+    struct run_state seven = numbered(7);
+    state_publish(&cell, &seven); /* the host goes on from there */
+    assert_true(state_read(&cell, &s));
+    assert_memory_equal(&s, &seven, sizeof s);
+}
+
+static struct file_lock *lock_run(const char *name)
+{
+    struct file_lock *lock;
+    char *path = store_run_lock_path(SPACE, name), *folder = path_folder(path);
+    assert_int_equal(folder_create(folder), S_OK);
+    assert_int_equal(file_lock_take(path, 0, &lock), S_OK);
+    memory_free(folder);
+    memory_free(path);
+    return lock;
 }
 
 /* A set whose host is not there would be shown as running, or a running one as stopped. */
@@ -125,11 +156,14 @@ static void the_section_lives_with_its_host(void **state)
     (void)state;
     struct run_section *host, *client;
     struct run_state s = numbered(3), seen;
+    struct run_host written;
     assert_int_equal(run_section_open(SPACE, "section test", &client), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    struct file_lock *lock = lock_run("section test");
     assert_int_equal(run_section_create(SPACE, "section test", &host), S_OK);
     assert_int_equal(run_section_open(SPACE, "section test", &client), S_OK);
     assert_true(run_section_read(client, &seen));
     assert_int_equal(seen.status, RUN_STOPPED);
+    s.process_id = process_own_id();
     run_section_publish(host, &s);
     assert_true(run_section_read(client, &seen));
     assert_memory_equal(&seen, &s, sizeof s);
@@ -139,8 +173,80 @@ static void the_section_lives_with_its_host(void **state)
     assert_int_equal(run_section_wait(host, 1000), S_OK);
     assert_true(run_section_stop_requested(host));
     run_section_close(client);
-    run_section_close(host);
+    assert_int_equal(store_load_host(SPACE, "section test", &written), S_OK);
+    file_lock_release(lock); /* no run is where nobody holds its lock */
     assert_int_equal(run_section_open(SPACE, "section test", &client), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    lock = lock_run("section test");
+    run_section_close(host);
+    assert_int_equal(store_load_host(SPACE, "section test", &written), S_FALSE);
+    assert_int_equal(run_section_open(SPACE, "section test", &client), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    file_lock_release(lock);
+}
+
+struct scribbler {
+    atomic_uint_least64_t *words;
+    size_t count;
+    atomic_int end;
+};
+
+static void scribble(void *user)
+{
+    struct scribbler *w = user;
+    uint64_t random = 88172645463325252u;
+    while (!atomic_load(&w->end)) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17; /* xorshift */
+        size_t at = random % 8 ? random % w->count : random / 8 % 512;         /* often where states and requests are */
+        atomic_store(&w->words[at], random & 1 ? random : random % 8);
+    }
+}
+
+/* A client or the supervisor would hang, crash, or end another process. */
+static void what_others_write_there_harms_no_reader(void **state)
+{
+    (void)state;
+    struct run_section *host, *client;
+    struct run_host written;
+    struct section *section;
+    struct thread *thread;
+    struct scribbler w = {.count = 65536 / 8};
+    struct file_lock *lock = lock_run("scribbled");
+    assert_int_equal(run_section_create(SPACE, "scribbled", &host), S_OK);
+    assert_int_equal(run_section_open(SPACE, "scribbled", &client), S_OK);
+    assert_int_equal(store_load_host(SPACE, "scribbled", &written), S_OK);
+    char *name = text_format("openpla-run-%s", written.key);
+    assert_int_equal(section_open(&(struct shared){.name = name}, 8 * w.count, &section), S_OK);
+    w.words = section_memory(section);
+    assert_int_equal(thread_start(scribble, &w, &thread), S_OK);
+    for (uint64_t end = clock_monotonic_ms() + 1500; clock_monotonic_ms() < end;) {
+        struct run_state s;
+        struct collector_figures figures;
+        uint64_t number;
+        HRESULT answer;
+        assert_true(run_section_read(client, &s));
+        assert_true((unsigned)s.phase < RUN_PHASES);
+        assert_int_equal(s.process_id, process_own_id());
+        assert_true(strlen(s.location) < sizeof s.location);
+        HRESULT hr = run_section_ask(client, REQUEST_UPDATE, &number);
+        assert_true(hr == S_OK || hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+        if (run_section_answered(client, REQUEST_UPDATE, number, &answer) && FAILED(answer))
+            assert_true(text_is_utf8(error_text(answer), strlen(error_text(answer))));
+        if (run_section_asked(host, REQUEST_UPDATE, &number))
+            run_section_answer(host, REQUEST_UPDATE, number, E_FAIL);
+        run_section_publish(host, &s);
+        run_section_publish_figures(host, 0, "c", &(struct collector_figures){0});
+        assert_true(SUCCEEDED(run_query_figures(SPACE, "scribbled", "c", &figures)));
+        char *text = run_figures_text(SPACE, "scribbled");
+        assert_true(text_is_utf8(text, strlen(text)));
+        memory_free(text);
+    }
+    atomic_store(&w.end, 1);
+    assert_true(thread_wait(thread, 60000));
+    thread_close(thread);
+    section_close(section);
+    memory_free(name);
+    run_section_close(client);
+    run_section_close(host);
+    file_lock_release(lock);
 }
 
 /* A failed start would lose its reason on the way from the host to the user. */
@@ -150,6 +256,7 @@ static void the_report_carries_result_and_text(void **state)
     struct start_report *starter, *host;
     assert_int_equal(start_report_open("0badc0de", &host), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_int_equal(start_report_create("0badc0de", &starter), S_OK);
+    assert_int_equal(start_report_create("0badc0de", &host), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_int_equal(start_report_open("0badc0de", &host), S_OK);
     start_report_send(&host, error_set(E_ACCESSDENIED, "RootPath: X cannot be written"));
     assert_null(host);
@@ -190,14 +297,34 @@ static void diagnostics_say_each_thing_once(void **state)
     diagnostics_free(&d);
 }
 
+static char *data;
+
+static int make_data(void **state)
+{
+    (void)state;
+    data = text_format("test_run_state.%u.scratch", (unsigned)process_own_id());
+    scratch_environment("OPENPLA_DATA", data);
+    return 0;
+}
+
+static int remove_data(void **state)
+{
+    (void)state;
+    scratch_remove(data);
+    memory_free(data);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_never_see_a_mixture),
         cmocka_unit_test(a_writer_that_died_leaves_the_publication_before),
+        cmocka_unit_test(words_beyond_their_bounds_end_the_reading),
         cmocka_unit_test(the_section_lives_with_its_host),
+        cmocka_unit_test(what_others_write_there_harms_no_reader),
         cmocka_unit_test(the_report_carries_result_and_text),
         cmocka_unit_test(diagnostics_say_each_thing_once),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_data, remove_data);
 }

@@ -139,26 +139,6 @@ static void long_names(void **state)
     assert_file(a, a);
 }
 
-static void keys(void **state)
-{
-    char key[17], other[17];
-    (void)state;
-    scratch_environment("OPENPLA_DATA", "key-a");
-    assert_int_equal(store_key("Service", "Disk", key), S_OK);
-    assert_int_equal(strlen(key), 16);
-    assert_int_equal(strspn(key, "0123456789abcdef"), 16);
-    assert_int_equal(store_key("SERVICE", "dISK", other), S_OK);
-    assert_string_equal(key, other);
-    assert_int_equal(store_key("Session", "Disk", other), S_OK);
-    assert_string_not_equal(key, other);
-    assert_int_equal(store_key("Service", "Disk2", other), S_OK);
-    assert_string_not_equal(key, other);
-    scratch_environment("OPENPLA_DATA", "key-b");
-    assert_int_equal(store_key("Service", "Disk", other), S_OK);
-    assert_string_not_equal(key, other);
-    assert_int_equal(store_key("None", "Disk", other), E_NOINTERFACE);
-}
-
 static void out_of_memory(void **state)
 {
     (void)state;
@@ -183,10 +163,9 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(split),         cmocka_unit_test(split_refuses),
-        cmocka_unit_test(file_names),    cmocka_unit_test(file_names_are_reversible),
-        cmocka_unit_test(long_names),    cmocka_unit_test(keys),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(split),      cmocka_unit_test(split_refuses),
+        cmocka_unit_test(file_names), cmocka_unit_test(file_names_are_reversible),
+        cmocka_unit_test(long_names), cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

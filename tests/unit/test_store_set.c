@@ -419,6 +419,54 @@ static HRESULT step_save_run(void)
     return save_run("Service", "Memory", &record);
 }
 
+/* A process that is none would be taken for the set's host, and be waited for or ended. */
+static void only_a_whole_line_names_a_host(void **state)
+{
+    static const char whole[] =
+        "openpla-host 1 4294967295 18446744073709551615 0123456789abcdef0123456789abcdef 1000\n";
+    static const char *const others[] = {
+        "",
+        "\n",
+        "openpla-host 1 \n",
+        "openpla-host 2 7 8 0123456789abcdef0123456789abcdef 1000\n",
+        "openpla-host 1 4294967296 8 0123456789abcdef0123456789abcdef 1000\n",
+        "openpla-host 1 7 18446744073709551616 0123456789abcdef0123456789abcdef 1000\n",
+        "openpla-host 1 -7 8 0123456789abcdef0123456789abcdef 1000\n",
+        "openpla-host 1 7  0123456789abcdef0123456789abcdef 1000\n",
+        "openpla-host 1 7 8 0123456789abcdef0123456789abcde 1000\n",
+        "openpla-host 1 7 8 0123456789abcdef0123456789abcde/ 1000\n",
+        "openpla-host 1 7 8 0123456789abcdef0123456789abcdef\n",
+        "openpla-host 1 7 8 0123456789abcdef0123456789abcdef 1000 more\n",
+        "openpla-host 1 7 8 0123456789abcdef0123456789abcdef 1000\n\n",
+    };
+    char *place = path_join(folder, "sets/Service"), *path = path_join(place, "hosted.host");
+    struct run_host host;
+    (void)state;
+    assert_int_equal(store_load_host("Service", "Hosted", &host), S_FALSE);
+    save("Hosted", STORE_CREATE, XML_A, S_OK);
+    for (size_t n = 0; n < sizeof whole; n++) {
+        assert_int_equal(file_store(path, whole, n), S_OK);
+        assert_int_equal(store_load_host("Service", "Hosted", &host), n == sizeof whole - 1 ? S_OK : S_FALSE);
+    }
+    assert_int_equal(host.process_id, UINT32_MAX);
+    assert_true(host.process_start == UINT64_MAX);
+    assert_string_equal(host.owner, "1000");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(file_store(path, others[i], strlen(others[i])), S_OK);
+        if (store_load_host("Service", "Hosted", &host) != S_FALSE || host.process_id || *host.key)
+            fail_msg("%s", others[i]);
+    }
+    char *long_line = memory_zero(1, 100000);
+    memset(long_line, 'a', 100000);
+    assert_int_equal(file_store(path, long_line, 100000), S_OK);
+    assert_int_equal(store_load_host("Service", "Hosted", &host), S_FALSE);
+    assert_int_equal(store_delete(&caller_self, "Service", "Hosted"), S_OK);
+    assert_false(file_exists(path));
+    memory_free(long_line);
+    memory_free(path);
+    memory_free(place);
+}
+
 static HRESULT step_load_run(void)
 {
     struct run_record record;
@@ -429,13 +477,17 @@ static HRESULT step_load_run(void)
     return hr;
 }
 
-static HRESULT step_key(void)
+static HRESULT step_host(void)
 {
-    char key[17];
+    const struct run_host host = {7, 8, "0123456789abcdef0123456789abcdef", "S-1-5-18"};
+    struct run_host read = {0};
     char *path = store_run_lock_path("Service", "Memory");
-    HRESULT hr = path ? store_key("Service", "Memory", key) : E_OUTOFMEMORY;
+    HRESULT hr = path ? store_save_host("Service", "Memory", &host) : E_OUTOFMEMORY;
     memory_free(path);
-    return hr;
+    if (SUCCEEDED(hr))
+        hr = store_load_host("Service", "Memory", &read);
+    bool same = read.process_id == 7 && read.process_start == 8 && !strcmp(read.key, host.key);
+    return SUCCEEDED(hr) && (!same || strcmp(read.owner, host.owner) != 0) ? E_UNEXPECTED : hr;
 }
 
 static HRESULT step_delete(void)
@@ -494,7 +546,7 @@ static HRESULT step_create(void)
 /* Whichever allocation fails, the answer is "out of memory", and the store is as it was or as it should be. */
 static void out_of_memory(void **state)
 {
-    static step_function *const steps[] = {step_save_run, step_load, step_list, step_create, step_load_run, step_key};
+    static step_function *const steps[] = {step_save_run, step_load, step_list, step_create, step_load_run, step_host};
     struct run_record record;
     (void)state;
     save("Memory", STORE_CREATE, XML_A, S_OK);
@@ -531,17 +583,12 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(empty_store),
-        cmocka_unit_test(create_modify_delete),
-        cmocka_unit_test(xml_is_kept_exactly),
-        cmocka_unit_test(unusual_names),
-        cmocka_unit_test(case_of_names),
-        cmocka_unit_test(files_put_there_by_hand),
-        cmocka_unit_test(run_records),
-        cmocka_unit_test(run_records_are_updated),
-        cmocka_unit_test(run_record_files),
-        cmocka_unit_test(delete_leaves_nothing),
-        cmocka_unit_test(failed_save_leaves_the_old_set),
+        cmocka_unit_test(empty_store),           cmocka_unit_test(create_modify_delete),
+        cmocka_unit_test(xml_is_kept_exactly),   cmocka_unit_test(unusual_names),
+        cmocka_unit_test(case_of_names),         cmocka_unit_test(files_put_there_by_hand),
+        cmocka_unit_test(run_records),           cmocka_unit_test(run_records_are_updated),
+        cmocka_unit_test(run_record_files),      cmocka_unit_test(only_a_whole_line_names_a_host),
+        cmocka_unit_test(delete_leaves_nothing), cmocka_unit_test(failed_save_leaves_the_old_set),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* What others put where a run's host has its shared memory, signals and record: nothing of it blocks a set, hangs a
+   client or has a process ended that is no host. */
+#include "engine/os/clock.h"
+#include "engine/os/hash.h"
+#include "engine/run/run_state.h"
+#include "run_fixture.h"
+#include "tests/unit/child_process.h"
+
+#ifndef _WIN32
+#include <fcntl.h>
+#include <sys/file.h>
+#endif
+
+/* Anybody can compute this from names that everybody knows. */
+static char *known_name(const char *what, const char *set)
+{
+    char *data = host_data_folder(), *folder = text_fold(data), *name = text_fold(set);
+    uint64_t hash = hash_text(hash_text(HASH_START, folder), "\nService\n");
+    char *out = text_format("openpla-%s-%016llx", what, (unsigned long long)hash_text(hash, name));
+    memory_free(name);
+    memory_free(folder);
+    memory_free(data);
+    return out;
+}
+
+static void limit_waits(const char *seconds)
+{
+    scratch_environment("OPENPLA_WAIT_SECONDS", seconds);
+}
+
+static void starts_and_stops(const char *name)
+{
+    struct run_state s;
+    assert_int_equal(run_query(SPACE, name, &s), S_OK); /* what Delete asks */
+    assert_int_equal(s.phase, PHASE_STOPPED);
+    assert_int_equal(run_stop(SPACE, name, true), PLA_E_DCS_NOT_RUNNING);
+    HRESULT hr = run_start(SPACE, name, true);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    assert_int_equal(run_stop(SPACE, name, true), S_OK);
+    assert_int_equal(store_delete(&caller_self, SPACE, name), S_OK);
+}
+
+/* A section of another size would fail every Start and Delete of the set. */
+static void a_section_of_a_known_name(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("known"), *name = known_name("run", "known");
+    struct section *planted;
+    fixture_commit("known", root, "", CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(section_open(&(struct shared){.name = name, .create = true}, 16, &planted), S_OK);
+    starts_and_stops("known");
+    section_close(planted);
+    memory_free(name);
+    memory_free(root);
+}
+
+/* A lock where an event is expected would fail every start, or hang whoever looks. */
+static void a_signal_of_a_known_name(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("held"), *name = known_name("stop", "held");
+    fixture_commit("held", root, "", CSV_EACH_SECOND ONE_COUNTER);
+#ifdef _WIN32
+    HANDLE planted[2];
+    for (int i = 0; i < 2; i++) {
+        char *object = text_format("%s\\%s.event", i ? "Local" : "Global", name);
+        planted[i] = CreateMutexA(NULL, TRUE, object);
+        assert_non_null(planted[i]);
+        memory_free(object);
+    }
+#else
+    char *object = text_format("/dev/shm/%s.event", name);
+    int planted = open(object, O_RDWR | O_CREAT, 0600);
+    assert_int_equal(flock(planted, LOCK_EX), 0);
+#endif
+    limit_waits("5");
+    starts_and_stops("held");
+    limit_waits("");
+#ifdef _WIN32
+    CloseHandle(planted[0]);
+    CloseHandle(planted[1]);
+#else
+    close(planted);
+    unlink(object);
+    memory_free(object);
+#endif
+    memory_free(name);
+    memory_free(root);
+}
+
+/* A process that hosts nothing. */
+static struct process *start_innocent(void)
+{
+    return child_start("stay", "", "");
+}
+
+static void still_lives(struct process *p)
+{
+    assert_int_equal(process_wait(p, 300, NULL), S_FALSE);
+}
+
+static void end_innocent(struct process *p)
+{
+    still_lives(p);
+    assert_int_equal(process_terminate(process_id(p), process_start_time(process_id(p))), S_OK);
+    assert_int_equal(process_wait(p, CHILD_PATIENCE, NULL), S_OK);
+    process_close(p);
+}
+
+static void write_down(const char *set, uint32_t id, uint64_t start_time)
+{
+    const struct run_host host = {id, start_time, "00112233445566778899aabbccddeeff", "nobody"};
+    assert_int_equal(store_save_host(SPACE, set, &host), S_OK);
+}
+
+/* What a host that was cut off has left names a process that got its id since: it would be taken for a run that goes
+   on, and be ended as one that does not answer. */
+static void an_id_that_is_used_again(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("again");
+    struct process *innocent = start_innocent();
+    uint32_t id = process_id(innocent);
+    uint64_t start_time = process_start_time(id);
+    const uint64_t written[] = {start_time + 1, start_time - 1, 0, start_time};
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) { /* the last one is right, but holds no lock */
+        fixture_commit("again", root, "", CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
+        write_down("again", id, written[i]);
+        starts_and_stops("again");
+        still_lives(innocent);
+    }
+    end_innocent(innocent);
+    memory_free(root);
+}
+
+/* A section that no host made, under the name that the store has, while the lock of the run is held. */
+static struct section *plant_run(const char *set, struct process *as, struct file_lock **lock)
+{
+    struct run_host host = {process_id(as), 0, "ffeeddccbbaa99887766554433221100", ""};
+    struct section *planted;
+    char *owner, *path = store_run_lock_path(SPACE, set);
+    assert_int_equal(file_lock_take(path, 0, lock), S_OK);
+    memory_free(path);
+    assert_int_equal(
+        section_open(
+            &(struct shared){.name = "openpla-run-ffeeddccbbaa99887766554433221100", .create = true, .fresh = true},
+            1 << 22, &planted),
+        S_OK);
+    assert_int_equal(section_owner(planted, &owner), S_OK);
+    text_fit(host.owner, sizeof host.owner, owner);
+    memory_free(owner);
+    host.process_start = process_start_time(host.process_id);
+    assert_int_equal(store_save_host(SPACE, set, &host), S_OK);
+    memset(section_memory(planted), 0xFF, 1 << 20); /* no state that a host could have written */
+    return planted;
+}
+
+/* Stop ends what does not stop, the supervisor what does not answer: never a program that is no host. */
+static void only_a_host_program_is_ended(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("image");
+    struct process *innocent = start_innocent();
+    struct file_lock *lock;
+    struct run_state s;
+    fixture_commit("image", root, "", CSV_EACH_SECOND ONE_COUNTER);
+    struct section *planted = plant_run("image", innocent, &lock);
+    assert_int_equal(run_query(SPACE, "image", &s), S_OK);
+    assert_int_equal(s.phase, PHASE_RUNNING);
+    assert_int_equal(run_end_host(SPACE, "image", &s), E_ACCESSDENIED);
+    still_lives(innocent);
+    limit_waits("1");
+    HRESULT hr = run_stop(SPACE, "image", true);
+    limit_waits("");
+    assert_int_equal(hr, E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(hr), "test_run_planted"));
+    assert_non_null(strstr(error_text(hr), "no host"));
+    file_lock_release(lock); /* whoever held it is gone: there is no run any more */
+    starts_and_stops("image");
+    section_close(planted);
+    end_innocent(innocent);
+    memory_free(root);
+}
+
+/* A section of somebody else under the name of a run is not the run's. */
+static void a_section_of_another_account(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("owner");
+    struct process *innocent = start_innocent();
+    struct file_lock *lock;
+    struct run_host host;
+    struct run_state s;
+    fixture_commit("owner", root, "", CSV_EACH_SECOND ONE_COUNTER);
+    struct section *planted = plant_run("owner", innocent, &lock);
+    assert_int_equal(store_load_host(SPACE, "owner", &host), S_OK);
+    text_fit(host.owner, sizeof host.owner, "S-1-5-21-1-2-3-4");
+    assert_int_equal(store_save_host(SPACE, "owner", &host), S_OK);
+#ifdef _WIN32
+    assert_int_equal(run_query(SPACE, "owner", &s), E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "S-1-5-21-1-2-3-4"));
+#else
+    assert_int_equal(run_query(SPACE, "owner", &s), S_OK); /* only what is the own account's is ever opened */
+#endif
+    file_lock_release(lock);
+    starts_and_stops("owner");
+    section_close(planted);
+    end_innocent(innocent);
+    memory_free(root);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_section_of_a_known_name),    cmocka_unit_test(a_signal_of_a_known_name),
+        cmocka_unit_test(an_id_that_is_used_again),     cmocka_unit_test(only_a_host_program_is_ended),
+        cmocka_unit_test(a_section_of_another_account),
+    };
+    child_program = argv[0];
+    for (int i = 0; argc > 1 && i < 300; i++) /* "stay" */
+        child_sleep(1000);
+    return argc > 1 ? 0 : cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
