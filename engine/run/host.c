@@ -73,13 +73,18 @@ static void began(void *user)
     memory_free(account);
 }
 
-/* Before the starter hears of it, so that it finds the reason in the record. The thread's error text survives. */
-static void failed_start(struct run *r, HRESULT hr)
+/* Before the starter hears of it, so that it finds the reason in the record; but it does not wait for room on the disk.
+   The thread's error text survives. */
+static void failed_start(struct run *r, HRESULT hr, struct start_report **report)
 {
     struct error_kept why = error_keep(hr);
     char *account = host_user_name();
-    if (r->set.set)
+    if (r->set.set && FAILED(run_set_record(&r->set, hr, why.text, false)) &&
+        FAILED(store_mark_ended(r->set.space, r->set.name))) {
+        error_restore(&why);
+        start_report_send(report, hr);
         write_last_record(r, hr, why.text);
+    }
     run_tell(r, JOURNAL_START_FAILED,
              &(struct journal_facts){.key = r->run_key, .user = account, .error = hr, .reason = why.text});
     if (r->section)
@@ -167,12 +172,13 @@ static HRESULT run_locked(const char *space, const char *name, const char *run_k
         finish(&r);
         hr = r.failure.hr;
     } else {
-        failed_start(&r, hr);
+        failed_start(&r, hr, report);
     }
+    struct error_kept why = error_keep(hr);
     ended_segments_close(r.ended);
     run_section_close(r.section);
     run_set_free(&r.set);
-    return hr;
+    return FAILED(hr) ? error_restore(&why) : hr;
 }
 
 /* A run that collects, and will for some time. */

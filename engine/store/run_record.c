@@ -157,6 +157,28 @@ HRESULT store_update_run(const char *space, const char *name, const struct run_c
     return hr;
 }
 
+#define RUNNING "\nrunning 1\n" /* in no value: those are escaped */
+
+HRESULT store_mark_ended(const char *space, const char *name)
+{
+    struct set_file at;
+    struct file *f = NULL;
+    char *text = NULL;
+    size_t size;
+    HRESULT hr = set_file_open(&caller_self, space, name, SET_FILE_CHANGE, &at);
+    if (hr == S_OK)
+        hr = file_load(at.run, RECORD_MAX, &text, &size);
+    const char *found = hr == S_OK ? strstr(text, RUNNING) : NULL;
+    if (found)
+        hr = file_open(at.run, FILE_APPEND, &f);
+    if (SUCCEEDED(hr) && found)
+        hr = file_write_at(f, (uint64_t)(found - text) + sizeof RUNNING - 3, "0", 1);
+    file_close(f);
+    memory_free(text);
+    set_file_close(&at);
+    return set_file_is_missing(hr) || (hr == S_OK && !found) ? S_FALSE : hr;
+}
+
 void run_record_free(struct run_record *record)
 {
     memory_free(record->latest_location);

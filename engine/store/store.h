@@ -65,6 +65,9 @@ HRESULT store_load_run(const char *space, const char *name, struct run_record *o
 /* Loads the record, has it changed, and saves it, all under one lock, so that nothing that another process writes is
    lost. */
 HRESULT store_update_run(const char *space, const char *name, const struct run_change *change);
+/* Says in the record that no run goes on, in place: all else in it stays, and no room on the disk is needed. S_FALSE:
+   it says so already, or there is none. */
+HRESULT store_mark_ended(const char *space, const char *name);
 /* Replaces an owned text of a record; unchanged when memory is out. */
 HRESULT run_record_set_text(char **field, const char *value);
 void run_record_free(struct run_record *record);

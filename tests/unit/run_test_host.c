@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Host and starter program of the run tests: what openplahost does, and faults on demand.
-   <namespace> <name> <run key>: a host. start <namespace> <name>: a starter; exits with 0, 3 (in use) or 1. */
+   <namespace> <name> <run key>: a host. start <namespace> <name>: a starter; prints the result, exits with 0, 3 (in
+   use) or 1. stop <namespace> <name>. */
 #include "engine/collect/collect.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -112,8 +113,11 @@ int main(int argc, char **argv)
         return 2;
     if (strcmp(argv[1], "start") == 0) {
         HRESULT hr = run_start(argv[2], argv[3], true);
+        printf("0x%08X %s\n", (unsigned)hr, FAILED(hr) ? error_text(hr) : "");
         return hr == S_OK ? 0 : hr == PLA_E_DCS_IN_USE ? 3 : 1;
     }
+    if (strcmp(argv[1], "stop") == 0)
+        return FAILED(run_stop(argv[2], argv[3], true));
     if (number_of("%TEST_HOST_DIES%"))
         return 7;
     while (number_of("%TEST_HOST_HANGS%"))

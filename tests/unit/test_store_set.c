@@ -419,6 +419,27 @@ static HRESULT step_save_run(void)
     return save_run("Service", "Memory", &record);
 }
 
+/* On a full disk a start that failed would look like a run whose host has died. */
+static void a_record_is_ended_in_place(void **state)
+{
+    struct run_record record = {.serial_number = 7, .running = true}, read;
+    (void)state;
+    assert_int_equal(store_mark_ended("Service", "Ended"), S_FALSE);
+    save("Ended", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(run_record_set_text(&record.last_message, "running 1\nrunning 1\n"), S_OK);
+    assert_int_equal(run_record_set_text(&record.latest_location, "x"), S_OK);
+    assert_int_equal(save_run("Service", "Ended", &record), S_OK);
+    assert_int_equal(store_mark_ended("Service", "Ended"), S_OK);
+    assert_int_equal(store_mark_ended("Service", "Ended"), S_FALSE);
+    assert_int_equal(store_load_run("Service", "Ended", &read), S_OK);
+    assert_false(read.running);
+    assert_int_equal(read.serial_number, 7);
+    assert_string_equal(read.last_message, record.last_message);
+    run_record_free(&read);
+    run_record_free(&record);
+    assert_int_equal(store_delete(&caller_self, "Service", "Ended"), S_OK);
+}
+
 /* A process that is none would be taken for the set's host, and be waited for or ended. */
 static void only_a_whole_line_names_a_host(void **state)
 {
@@ -583,12 +604,19 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(empty_store),           cmocka_unit_test(create_modify_delete),
-        cmocka_unit_test(xml_is_kept_exactly),   cmocka_unit_test(unusual_names),
-        cmocka_unit_test(case_of_names),         cmocka_unit_test(files_put_there_by_hand),
-        cmocka_unit_test(run_records),           cmocka_unit_test(run_records_are_updated),
-        cmocka_unit_test(run_record_files),      cmocka_unit_test(only_a_whole_line_names_a_host),
-        cmocka_unit_test(delete_leaves_nothing), cmocka_unit_test(failed_save_leaves_the_old_set),
+        cmocka_unit_test(empty_store),
+        cmocka_unit_test(create_modify_delete),
+        cmocka_unit_test(xml_is_kept_exactly),
+        cmocka_unit_test(unusual_names),
+        cmocka_unit_test(case_of_names),
+        cmocka_unit_test(files_put_there_by_hand),
+        cmocka_unit_test(run_records),
+        cmocka_unit_test(run_records_are_updated),
+        cmocka_unit_test(run_record_files),
+        cmocka_unit_test(a_record_is_ended_in_place),
+        cmocka_unit_test(only_a_whole_line_names_a_host),
+        cmocka_unit_test(delete_leaves_nothing),
+        cmocka_unit_test(failed_save_leaves_the_old_set),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
