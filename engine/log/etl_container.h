@@ -5,6 +5,7 @@
 #define OPENPLA_ETL_CONTAINER_H
 
 #include "engine/log/etl_file.h"
+#include "engine/os/file.h"
 
 struct etl_file {
     struct file *file;
@@ -19,12 +20,20 @@ struct etl_file {
     uint64_t place;                /* of buffer among them */
     uint64_t ring_first, ring_end; /* places of the ring; 0: none */
     uint64_t sequence;             /* the highest there is */
+    uint64_t taken;                /* buffers that the file has room for while it is open; 0: for those in it */
     bool full;                     /* nothing more goes into buffer, whatever its room */
     bool given;                    /* buffer came whole, its header is not ours */
     bool changed;                  /* since the last flush */
     bool torn;                     /* a failed growth left bytes behind the last buffer */
 };
 
+/* Without a file. NULL: out of memory, with a text. */
+struct etl_file *etl_container_new(const char *path, uint32_t size);
+/* ... for an existing file, by the size of its buffers. */
+HRESULT etl_container_of_size(struct file *file, const char *path, struct etl_file **out);
+void etl_container_free(struct etl_file *e); /* as it is; NULL is allowed */
+/* e->log and e->event, from the file's first buffer by way of e->spare. */
+HRESULT etl_container_load_header(struct etl_file *e, struct file *file, const char *path);
 /* An empty buffer with this sequence number, for the file and as `head`. */
 void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uint8_t *buffer,
                                 struct etl_buffer_header *head);

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-static void free_file(struct etl_file *e)
+void etl_container_free(struct etl_file *e)
 {
     if (!e)
         return;
@@ -66,8 +66,7 @@ static HRESULT put_header(const struct etl_log *log, uint8_t *buffer)
     return S_OK;
 }
 
-/* NULL: out of memory, with a text. */
-static struct etl_file *new_file(const char *path, uint32_t size)
+struct etl_file *etl_container_new(const char *path, uint32_t size)
 {
     struct etl_file *e = memory_zero(1, sizeof *e);
     if (e) {
@@ -77,7 +76,7 @@ static struct etl_file *new_file(const char *path, uint32_t size)
         if (e->buffer && e->spare)
             return e;
     }
-    free_file(e);
+    etl_container_free(e);
     (void)error_set(E_OUTOFMEMORY, "%s: out of memory for a log file's buffers of %u bytes", path, (unsigned)size);
     return NULL;
 }
@@ -135,10 +134,10 @@ HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *lo
                          (unsigned)log->buffer_size, ETL_SMALLEST_BUFFER / ETL_BUFFER_UNIT,
                          ETL_LARGEST_BUFFER / ETL_BUFFER_UNIT);
     }
-    struct etl_file *e = new_file(path, log->buffer_size);
+    struct etl_file *e = etl_container_new(path, log->buffer_size);
     HRESULT hr = e ? create(e, path, replace, log) : E_OUTOFMEMORY;
     if (FAILED(hr))
-        free_file(e);
+        etl_container_free(e);
     else
         *out = e;
     return hr;
@@ -155,8 +154,7 @@ static HRESULT no_container(const char *path)
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: is no log file that events can be added to", path);
 }
 
-/* The file's first buffer, by way of e->spare. */
-static HRESULT load_header(struct etl_file *e, struct file *file, const char *path)
+HRESULT etl_container_load_header(struct etl_file *e, struct file *file, const char *path)
 {
     size_t got;
     HRESULT hr = file_read_at(file, 0, e->spare, e->size, &got);
@@ -207,7 +205,7 @@ static HRESULT load_end(struct etl_file *e, struct file *file, const char *path,
     uint64_t size;
     HRESULT hr = file_size(file, &size);
     if (SUCCEEDED(hr))
-        hr = load_header(e, file, path);
+        hr = etl_container_load_header(e, file, path);
     if (FAILED(hr))
         return hr;
     uint64_t place = (size + e->size - 1) / e->size;
@@ -230,8 +228,7 @@ static HRESULT load_end(struct etl_file *e, struct file *file, const char *path,
     return S_OK;
 }
 
-/* Of an existing file: its size of buffers, and what load_end reads. */
-static HRESULT load(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out)
+HRESULT etl_container_of_size(struct file *file, const char *path, struct etl_file **out)
 {
     uint8_t bytes[ETL_BUFFER_HEAD];
     struct etl_buffer_header head;
@@ -242,8 +239,8 @@ static HRESULT load(struct file *file, const char *path, etl_ends_record *ends, 
     etl_buffer_header_read(bytes, &head);
     if (got < sizeof bytes || !is_size(head.size) || head.type != ETL_TYPE_FILE_HEADER)
         return no_container(path);
-    *out = new_file(path, head.size);
-    return *out ? load_end(*out, file, path, ends) : E_OUTOFMEMORY;
+    *out = etl_container_new(path, head.size);
+    return *out ? S_OK : E_OUTOFMEMORY;
 }
 
 HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file **out)
@@ -252,13 +249,15 @@ HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file *
     struct file *old;
     HRESULT hr = file_open(path, FILE_READ, &old);
     if (SUCCEEDED(hr)) {
-        hr = load(old, path, ends, &e);
+        hr = etl_container_of_size(old, path, &e);
+        if (SUCCEEDED(hr))
+            hr = load_end(e, old, path, ends);
         file_close(old);
     }
     if (SUCCEEDED(hr))
         hr = file_open(path, FILE_APPEND, &e->file);
     if (FAILED(hr))
-        free_file(e);
+        etl_container_free(e);
     else
         *out = e;
     return hr;
@@ -326,7 +325,7 @@ HRESULT etl_container_write_counts(struct etl_file *e)
 HRESULT etl_container_cut_torn_end(struct etl_file *e)
 {
     if (e->torn) {
-        HRESULT hr = file_set_size(e->file, e->buffers * e->size);
+        HRESULT hr = file_set_size(e->file, (e->buffers < e->taken ? e->taken : e->buffers) * e->size);
         if (FAILED(hr))
             return hr;
         e->torn = false;
@@ -341,12 +340,12 @@ void etl_container_swap(struct etl_file *e)
     e->buffer = other;
 }
 
-/* Puts the whole buffer in e->spare at `place`. Where there is one already it is emptied first and its header comes
-   last, so that no header ever counts events of another buffer. */
+/* Puts the whole buffer in e->spare at `place`. Where there is one already, or room that was taken, it is emptied first
+   and its header comes last, so that no header ever counts events of another buffer or none at all. */
 static HRESULT place_buffer(struct etl_file *e, uint64_t place, const struct etl_buffer_header *head)
 {
     const uint64_t at = place * e->size;
-    if (place == e->buffers) {
+    if (place == e->buffers && place >= e->taken) {
         HRESULT hr = file_write_at(e->file, at, e->spare, e->size);
         e->torn = FAILED(hr);
         return hr;
@@ -428,11 +427,48 @@ uint64_t etl_file_size(const struct etl_file *e)
     return e->buffers * e->size;
 }
 
+uint64_t etl_file_size_with_buffer(const struct etl_file *e)
+{
+    const bool grows = !is_empty(e) && etl_container_next_place(e, e->place) == e->buffers;
+    return (e->buffers + grows) * e->size;
+}
+
+uint64_t etl_file_next_sequence(const struct etl_file *e)
+{
+    return is_empty(e) ? e->sequence : e->sequence + 1;
+}
+
+const struct etl_log *etl_file_log(const struct etl_file *e)
+{
+    return &e->log;
+}
+
+HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes)
+{
+    const uint64_t whole = bytes / e->size;
+    if (whole <= e->buffers)
+        return S_OK;
+    HRESULT hr = file_set_size(e->file, whole * e->size);
+    if (SUCCEEDED(hr))
+        e->taken = whole;
+    return hr;
+}
+
+void etl_file_end(struct etl_file *e, int64_t utc)
+{
+    e->log.end_utc = utc > e->log.end_utc ? utc : e->log.end_utc;
+    e->changed = true;
+}
+
 HRESULT etl_file_close(struct etl_file *e)
 {
     if (!e)
         return S_OK;
+    if (e->taken != 0) {
+        e->taken = 0;
+        e->torn = true;
+    }
     HRESULT hr = etl_file_flush(e);
-    free_file(e);
+    etl_container_free(e);
     return hr;
 }

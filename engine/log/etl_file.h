@@ -35,6 +35,15 @@ HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file *
 /* Makes a ring of the file: what it holds so far stays, and when it has max_buffers, the oldest of the buffers added
    from now on is overwritten next. E_INVALIDARG when that leaves fewer than two buffers for the ring. */
 HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
+/* Is told the sequence number of each buffer that a file holds; a failure ends the opening. */
+typedef HRESULT etl_holds(void *context, uint64_t sequence);
+/* Opens a file whose buffers came whole from a session, to add more of them. What a crash left behind goes: part of a
+   buffer, one without events. max_buffers: of the ring that etl_file_make_ring made of the new file; 0: it is none.
+   `holds` may be NULL. Errors: those of etl_file_open, but a file without an event is none. */
+HRESULT etl_file_continue(const char *path, uint64_t max_buffers, etl_holds *holds, void *context,
+                          struct etl_file **out);
+/* Takes the room of as many whole buffers as `bytes` hold, until the file is closed. */
+HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
 /* Adds the events in order, all of them or, on failure, none; a full disk shows here and never in etl_file_flush,
    because a buffer's place in the file is taken before its first event. `utc`: FILETIME of the newest event.
    E_INVALIDARG: an event is longer than etl_buffer_max_event. */
@@ -53,7 +62,14 @@ HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, siz
 void etl_file_count_lost(struct etl_file *e, size_t events, size_t buffers);
 /* Everything added is in the file, and the header's counts are true. */
 HRESULT etl_file_flush(struct etl_file *e);
-uint64_t etl_file_size(const struct etl_file *e); /* bytes of the file */
+uint64_t etl_file_size(const struct etl_file *e);             /* bytes of the file */
+uint64_t etl_file_size_with_buffer(const struct etl_file *e); /* with another whole buffer */
+/* The least that the next buffer of a session may have. */
+uint64_t etl_file_next_sequence(const struct etl_file *e);
+/* What the header says, with the counts and the end of now, and without texts when it was created here. Borrowed. */
+const struct etl_log *etl_file_log(const struct etl_file *e);
+/* The log ends at this FILETIME, if its newest event is not later. */
+void etl_file_end(struct etl_file *e, int64_t utc);
 /* What the size would be with these events; UINT64_MAX: the ring is too small for them. */
 uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count);
 /* Flushes, closes and frees, also when it reports a failure. NULL is allowed. */

@@ -20,32 +20,30 @@ enum {
     EXTENDED_ITEM_HEAD = 8,
 };
 
-bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, const uint8_t **event, uint32_t *size)
+bool etl_event_length(const uint8_t first[8], uint32_t *length)
 {
-    if (used > ETL_LARGEST_BUFFER || *offset > used || used - *offset < 8)
-        return false;
-    const uint8_t *at = buffer + *offset;
-    uint32_t length = get_u16(at), smallest = CLASSIC_HEAD;
-    if (at[3] == ETL_MARK_MESSAGE) {
+    uint32_t smallest = CLASSIC_HEAD;
+    *length = get_u16(first);
+    if (first[3] == ETL_MARK_MESSAGE) {
         smallest = MESSAGE_HEAD;
-    } else if ((at[3] & ETL_MARKS) != ETL_MARKS) {
+    } else if ((first[3] & ETL_MARKS) != ETL_MARKS) {
         return false;
     } else {
-        switch (at[2]) {
+        switch (first[2]) {
         case 0x00:
         case 0x01:
         case 0x02:
-            length = get_u16(at + 4);
+            *length = get_u16(first + 4);
             smallest = SYSTEM_HEAD;
             break;
         case 0x03:
         case 0x04:
-            length = get_u16(at + 4);
+            *length = get_u16(first + 4);
             smallest = SYSTEM_COMPACT_HEAD;
             break;
         case 0x10:
         case 0x11:
-            length = get_u16(at + 4);
+            *length = get_u16(first + 4);
             smallest = PERFORMANCE_HEAD;
             break;
         case 0x0B:
@@ -60,13 +58,50 @@ bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, co
             break;
         }
     }
-    uint32_t space = (length + 7) & ~(uint32_t)7;
-    if (length < smallest || length > used - *offset)
+    return *length >= smallest;
+}
+
+bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, const uint8_t **event, uint32_t *size)
+{
+    if (used > ETL_LARGEST_BUFFER || *offset > used || used - *offset < 8)
         return false;
+    const uint8_t *at = buffer + *offset;
+    uint32_t length;
+    if (!etl_event_length(at, &length) || length > used - *offset)
+        return false;
+    const uint32_t space = (length + 7) & ~(uint32_t)7;
     *event = at;
     *size = length;
     *offset = space > used - *offset ? used : *offset + space; /* the padding of the last event may be missing */
     return true;
+}
+
+uint32_t etl_event_stamp_at(const uint8_t first[8])
+{
+    enum { SEQUENCE = 1, HAS_GUID = 2, COMPONENT = 4, TIMES = 0x18 };
+    if (first[3] == ETL_MARK_MESSAGE) {
+        const uint32_t options = get_u16(first + 6);
+        const uint32_t number = (options & HAS_GUID) != 0 ? 16 : (options & COMPONENT) != 0 ? 4 : 0;
+        return (options & TIMES) != 0 ? MESSAGE_HEAD + ((options & SEQUENCE) != 0 ? 4 : 0) + number : 0;
+    }
+    switch (first[2]) {
+    case 0x01:
+    case 0x02:
+    case 0x03:
+    case 0x04:
+    case 0x0A:
+    case 0x14:
+    case 0x0B:
+    case 0x15:
+    case 0x12:
+    case 0x13:
+        return 0x10;
+    case 0x10:
+    case 0x11:
+        return 8;
+    default:
+        return 0;
+    }
 }
 
 GUID etl_guid(const uint8_t at[16])

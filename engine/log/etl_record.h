@@ -58,6 +58,11 @@ struct etl_record {
 /* The event at *offset (start with ETL_BUFFER_HEAD), and *offset moved behind it. False at the end, and when what is
    there is no event that ends inside `used`. *event points into buffer. */
 bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, const uint8_t **event, uint32_t *size);
+/* The length of the event whose first 8 bytes these are, in any of its forms. False: they begin no event, or it is
+   shorter than its own header. */
+bool etl_event_length(const uint8_t first[8], uint32_t *length);
+/* Where in it its time stamp lies, of which some bytes may lie behind its end; 0: it has none. */
+uint32_t etl_event_stamp_at(const uint8_t first[8]);
 /* Takes apart an event that etl_buffer_event gave; utc, processor and position stay 0. */
 void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *out);
 /* A GUID as it lies in files. */

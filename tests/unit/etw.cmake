@@ -1,2 +1,23 @@
 # SPDX-License-Identifier: MIT
 openpla_test(test_etw_providers ${CMAKE_CURRENT_LIST_DIR}/test_etw_providers.c LINK openpla_etw)
+openpla_test(test_etw_session ${CMAKE_CURRENT_LIST_DIR}/test_etw_session.c LINK openpla_etw)
+if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
+  # Once more under the thread sanitizer, which cannot be together with the address sanitizer.
+  set(sources)
+  foreach(layer os log etw)
+    get_target_property(files openpla_${layer} SOURCES)
+    foreach(file ${files})
+      list(APPEND sources ${CMAKE_SOURCE_DIR}/engine/${layer}/${file})
+    endforeach()
+  endforeach()
+  add_executable(test_etw_session_tsan ${CMAKE_CURRENT_LIST_DIR}/test_etw_session.c ${sources})
+  target_include_directories(test_etw_session_tsan PRIVATE ${CMAKE_SOURCE_DIR})
+  target_compile_definitions(test_etw_session_tsan PRIVATE _GNU_SOURCE)
+  target_compile_options(test_etw_session_tsan PRIVATE -fsanitize=thread -O1 -Wall -Wextra)
+  target_link_options(test_etw_session_tsan PRIVATE -fsanitize=thread)
+  target_link_libraries(test_etw_session_tsan PRIVATE cmocka::cmocka pthread m ${CMAKE_DL_LIBS})
+  add_test(NAME test_etw_session.tsan COMMAND test_etw_session_tsan)
+  openpla_test_properties(test_etw_session.tsan)
+  # It does not know pthread_clockjoin_np and takes the threads that it joins for lost.
+  set_property(TEST test_etw_session.tsan APPEND PROPERTY ENVIRONMENT TSAN_OPTIONS=report_thread_leaks=0)
+endif()

@@ -4,10 +4,13 @@
 
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
+#include "engine/os/processor.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 struct thread {
     pthread_t id;
@@ -80,6 +83,22 @@ void thread_close(struct thread *t)
     if (t && !t->ended)
         pthread_detach(t->id);
     memory_free(t);
+}
+
+void thread_give_way(void)
+{
+    sched_yield();
+}
+
+uint32_t thread_own_id(void)
+{
+    return (uint32_t)gettid();
+}
+
+uint32_t processor_count(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_CONF);
+    return count > 0 ? (uint32_t)count : 1;
 }
 
 HRESULT wakeup_create(struct wakeup **out)

@@ -3,6 +3,7 @@
 #include "engine/os/thread.h"
 
 #include "engine/os/memory.h"
+#include "engine/os/processor.h"
 #include "engine/os/win32/win32_call.h"
 
 #include <windows.h>
@@ -65,6 +66,22 @@ void thread_close(struct thread *t)
     if (t)
         CloseHandle(t->handle);
     memory_free(t);
+}
+
+void thread_give_way(void)
+{
+    SwitchToThread();
+}
+
+uint32_t thread_own_id(void)
+{
+    return GetCurrentThreadId();
+}
+
+uint32_t processor_count(void)
+{
+    const DWORD count = GetActiveProcessorCount(ALL_PROCESSOR_GROUPS);
+    return count ? count : 1;
 }
 
 HRESULT wakeup_create(struct wakeup **out)

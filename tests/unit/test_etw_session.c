@@ -1,0 +1,883 @@
+/* SPDX-License-Identifier: MIT */
+/* The buffers of a session: what threads write comes out once, in order and whole, or is counted; and sections that lie
+   lead nowhere. Built a second time with the thread sanitizer. */
+#include "engine/os/clock.h"
+#include "tests/unit/session_fixture.h"
+
+enum { SMALL = ETL_SMALLEST_BUFFER, WRITER = 3 };
+
+static atomic_bool alive[SESSION_MOST_OWNERS];
+
+static const struct session_shape small_shape = {
+    .buffers = 8, .minimum = 8, .buffer_size = SMALL, .processors = 2, .wake_at = 2, .source = SESSION_STAMP_CYCLES};
+
+static int everybody_lives(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < SESSION_MOST_OWNERS; i++)
+        alive[i] = true;
+    return 0;
+}
+
+/* ---- the section ---- */
+
+static void shapes_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    struct session_shape bad[12];
+    size_t size;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        bad[i] = small_shape;
+    bad[0].buffers = 0;
+    bad[1].buffers = SESSION_MOST_BUFFERS + 1;
+    bad[2].minimum = 0;
+    bad[3].minimum = 9;
+    bad[4].buffer_size = SMALL - 1024;
+    bad[5].buffer_size = SMALL + 8;
+    bad[6].buffer_size = ETL_LARGEST_BUFFER + 1024;
+    bad[7].processors = 0;
+    bad[8].processors = SESSION_MOST_PROCESSORS + 1;
+    bad[9].wake_at = 0;
+    bad[10].wake_at = 9;
+    bad[11].source = (enum session_source)4;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(session_buffers_size(&bad[i], &size), E_INVALIDARG);
+    bad[0] = small_shape;
+    bad[0].buffer_size = ETL_LARGEST_BUFFER;
+    bad[0].buffers = SESSION_MOST_BUFFERS;
+    assert_int_equal(session_buffers_size(&bad[0], &size), S_OK);
+    assert_true(size > (uint64_t)ETL_LARGEST_BUFFER * SESSION_MOST_BUFFERS);
+}
+
+static void a_section_that_holds_no_session_is_refused(void **state)
+{
+    (void)state;
+    struct memory_session s = session_in_memory(&small_shape);
+    struct session_buffers b;
+    assert_int_equal(session_buffers_map(s.b.shared, s.size, &b), S_OK);
+    assert_ptr_equal(b.data, s.b.data);
+    assert_int_equal(session_buffers_map(s.b.shared, s.size - 1, &b), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    assert_int_equal(session_buffers_map(s.b.shared, 100, &b), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    s.b.shared->buffers = 4000;
+    assert_int_equal(session_buffers_map(s.b.shared, s.size, &b), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    s.b.shared->buffers = 8;
+    s.b.shared->version++;
+    assert_int_equal(session_buffers_map(s.b.shared, s.size, &b), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    assert_int_equal(session_buffers_create(s.b.shared, s.size - 1, &small_shape, &b), E_INVALIDARG);
+    session_gone(&s);
+}
+
+/* ---- one writer ---- */
+
+static void pass_all(struct session_drain *d, struct tally *t)
+{
+    const struct session_sink sink = tally_sink(t);
+    HRESULT hr;
+    while (session_drain_pass(d, &sink, &hr) != 0)
+        assert_int_equal(hr, t->answer);
+}
+
+static void events_come_once_whole_and_in_order(void **state)
+{
+    (void)state;
+    struct memory_session s = session_in_memory(&small_shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *d = fixture_drain(&s.b, alive, 0);
+    struct session_statistics statistics;
+    struct tally *t = tally_new();
+    for (uint64_t i = 0; i < 5000; i++) {
+        assert_true(event_write(&s.b, &w, i));
+        if (i % 50 == 0)
+            pass_all(d, t);
+    }
+    session_drain_flush(d);
+    pass_all(d, t);
+    assert_int_equal(t->events, 5000);
+    assert_true(tally_is_whole(t));
+    tally_check_order(t);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events, 5000);
+    assert_int_equal(statistics.events_lost, 0);
+    assert_int_equal(statistics.buffers_written, t->buffers);
+    assert_int_equal(statistics.free, 8);
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+static uint32_t wakings;
+static void count_waking(void *context)
+{
+    (void)context;
+    wakings++;
+}
+
+static void what_finds_no_buffer_is_counted_and_the_hoswriters_woken(void **state)
+{
+    (void)state;
+    struct memory_session s = session_in_memory(&small_shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *d = fixture_drain(&s.b, alive, 0);
+    struct session_statistics statistics;
+    struct tally *t = tally_new();
+    uint64_t accepted = 0;
+    bool in_use;
+    s.b.wake = count_waking;
+    wakings = 0;
+    assert_true(session_drain_sleep(d, &in_use));
+    assert_false(in_use);
+    for (uint64_t i = 0; i < 400; i++)
+        accepted += event_write(&s.b, &w, i);
+    assert_int_equal(wakings, 2); /* the first buffer, and the second that was closed */
+    assert_false(session_drain_sleep(d, &in_use));
+    assert_true(in_use);
+    session_drain_wake(d);
+    assert_in_range(accepted, 1, 399);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, 400 - accepted);
+    assert_int_equal(statistics.free, 0);
+    session_drain_flush(d);
+    pass_all(d, t);
+    assert_int_equal(t->events, accepted);
+    assert_true(event_write(&s.b, &w, 400));
+    assert_int_equal(session_drain_stop(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
+    assert_int_equal(t->events, accepted + 1);
+    assert_false(event_write(&s.b, &w, 401));
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, 400 - accepted); /* one after the stop is none of the session's */
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+static void more_buffers_are_taken_only_when_none_is_free(void **state)
+{
+    (void)state;
+    struct session_shape shape = small_shape;
+    shape.minimum = 3;
+    struct memory_session s = session_in_memory(&shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *d = fixture_drain(&s.b, alive, 0);
+    struct tally *t = tally_new();
+    uint32_t allocated, free;
+    uint64_t i = 0;
+    for (; i < 200; i++) {
+        assert_true(event_write(&s.b, &w, i));
+        session_drain_flush(d);
+        pass_all(d, t);
+    }
+    session_buffers_count(&s.b, &allocated, &free);
+    assert_int_equal(allocated, 3);
+    for (; i < 200 + 27 * 5; i++)
+        assert_true(event_write(&s.b, &w, i));
+    session_buffers_count(&s.b, &allocated, &free);
+    assert_in_range(allocated, 5, 8);
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+/* Of all forms of headers, with the bytes that a reader wants to find again. */
+static void headers_of_all_forms_come_through(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t first;
+        uint32_t bytes, stamp_at;
+    } forms[] = {
+        {0x02 | UINT64_C(0xC002) << 16 | UINT64_C(0x28) << 32, 0x28, 0x10},
+        {0x02 | UINT64_C(0xC004) << 16 | UINT64_C(0x20) << 32, 0x20, 0x10},
+        {0x02 | UINT64_C(0xC011) << 16 | UINT64_C(0x18) << 32, 0x18, 0x08},
+        {0x38 | UINT64_C(0xC014) << 16, 0x38, 0x10},
+        {0x50 | UINT64_C(0xC015) << 16, 0x50, 0x10},
+        {0x58 | UINT64_C(0xC012) << 16, 0x58, 0x10},
+        {0x30 | UINT64_C(0x9000) << 16 | UINT64_C(0x2B) << 48, 0x30, 8 + 4 + 16}, /* sequence, GUID, time, ids */
+        {0x0B | UINT64_C(0x9000) << 16, 0x10, 0},                                 /* without a time */
+    };
+    const size_t count = sizeof forms / sizeof *forms;
+    struct memory_session s = session_in_memory(&small_shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_settled settled;
+    struct session_clock clock;
+    struct session_order order = {0};
+    static uint8_t copy[SMALL];
+    session_clock_start(&clock, ETL_CLOCK_TICKS, SESSION_STAMP_CYCLES);
+    const int64_t from = clock_ticks() - 1;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t stamp;
+        uint8_t *at = session_reserve(&s.b, &w, forms[i].bytes, &stamp);
+        memset(at + 8, (int)i + 1, forms[i].bytes - 8);
+        if (forms[i].stamp_at != 0)
+            put_u64(at + forms[i].stamp_at, stamp);
+        session_commit(at, forms[i].first);
+    }
+    const uint64_t word = session_load(&s.b.processor[w.processor < 2 ? w.processor : 0].word);
+    const struct session_judge judge = {fixture_alive, alive};
+    assert_true(session_settle(&s.b, session_word_buffer(word), word & SESSION_PLACE, &judge, false, &clock,
+                               processor_cycles(), &order, copy, &settled));
+    const int64_t to = clock_ticks() + 1;
+    assert_int_equal(settled.events, count);
+    assert_int_equal(settled.used, session_word_end(word));
+    assert_in_range(settled.time, from, to);
+    uint32_t offset = ETL_BUFFER_HEAD, size;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *event;
+        assert_true(etl_buffer_event(copy, settled.used, &offset, &event, &size));
+        assert_int_equal(get_u64(event), forms[i].first);
+        assert_int_equal((size + 7) & ~7u, forms[i].bytes);
+        if (forms[i].stamp_at != 0)
+            assert_in_range((int64_t)get_u64(event + forms[i].stamp_at), from, to);
+        assert_int_equal(event[size - 1], i + 1);
+    }
+    session_gone(&s);
+}
+
+static void a_stamp_of_the_caller_stays(void **state)
+{
+    (void)state;
+    struct memory_session s = session_in_memory(&small_shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_settled settled;
+    struct session_clock clock;
+    struct session_order order = {0};
+    static uint8_t copy[SMALL];
+    session_clock_start(&clock, ETL_CLOCK_TICKS, SESSION_STAMP_CYCLES);
+    for (int i = 0; i < 3; i++) {
+        uint64_t stamp;
+        uint8_t *at = session_reserve(&s.b, &w, EVENT_BYTES, &stamp);
+        event_fill(at, &w, i == 1 ? 12345 : stamp, (uint64_t)i);
+        session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16 | (i == 1 ? SESSION_OWN_STAMP : 0));
+    }
+    const uint64_t word = session_load(&s.b.processor[w.processor < 2 ? w.processor : 0].word);
+    const struct session_judge judge = {fixture_alive, alive};
+    assert_true(session_settle(&s.b, session_word_buffer(word), word & SESSION_PLACE, &judge, false, &clock,
+                               processor_cycles(), &order, copy, &settled));
+    assert_int_equal(get_u64(copy + ETL_BUFFER_HEAD + EVENT_BYTES + 0x10), 12345);
+    assert_int_equal(get_u16(copy + ETL_BUFFER_HEAD + EVENT_BYTES + 2), EVENT_FIRST);
+    assert_true(get_u64(copy + ETL_BUFFER_HEAD + 2 * EVENT_BYTES + 0x10) > 12345);
+    session_gone(&s);
+}
+
+static void other_clocks_and_processors_do(void **state)
+{
+    (void)state;
+    static const enum session_source sources[] = {SESSION_STAMP_TICKS, SESSION_STAMP_SYSTEM, SESSION_STAMP_CYCLES};
+    static const enum processor_method methods[] = {PROCESSOR_UNKNOWN, PROCESSOR_RDTSCP};
+    for (int i = 0; i < 6; i++) {
+        struct session_shape shape = small_shape;
+        shape.source = sources[i / 2];
+        shape.processors = i % 2 == 0 ? 1 : 4;
+        struct memory_session s = session_in_memory(&shape);
+        if (methods[i % 2] <= processor_method())
+            s.b.method = methods[i % 2];
+        struct session_writer w = {.owner = WRITER, .thread = 5, .processor = 77};
+        struct session_drain *d;
+        struct tally *t = tally_new();
+        const struct session_drain_options options = {.judge = {fixture_alive, alive},
+                                                      .clock = shape.source == SESSION_STAMP_SYSTEM ? ETL_CLOCK_SYSTEM
+                                                                                                    : ETL_CLOCK_TICKS,
+                                                      .first_number = 1};
+        assert_int_equal(session_drain_create(&s.b, &options, &d), S_OK);
+        const int64_t from = shape.source == SESSION_STAMP_SYSTEM ? clock_utc() : clock_ticks();
+        for (uint64_t e = 0; e < 100; e++)
+            assert_true(event_write(&s.b, &w, e));
+        assert_int_equal(session_drain_stop(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
+        assert_int_equal(t->events, 100);
+        int64_t newest = 0;
+        for (uint32_t n = 0; n < t->buffers; n++)
+            newest = t->buffer[n].last > newest ? t->buffer[n].last : newest;
+        assert_in_range(newest, from - 1, shape.source == SESSION_STAMP_SYSTEM ? clock_utc() : clock_ticks() + 1);
+        memory_free(t);
+        session_drain_free(d);
+        session_gone(&s);
+    }
+}
+
+static void buffers_of_16_mb_take_places_to_their_end(void **state)
+{
+    (void)state;
+    enum { LONGEST = 0xFFF8 };
+    struct session_shape shape = small_shape;
+    shape.buffers = shape.minimum = 2;
+    shape.buffer_size = ETL_LARGEST_BUFFER;
+    shape.processors = 1;
+    struct memory_session s = session_in_memory(&shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *d = fixture_drain(&s.b, alive, 0);
+    const uint32_t each = (ETL_LARGEST_BUFFER - ETL_BUFFER_HEAD) / LONGEST;
+    uint32_t written = 0;
+    for (uint64_t stamp; written < 2 * each; written++) {
+        uint8_t *at = session_try_reserve(&s.b, &w, LONGEST, &stamp);
+        assert_non_null(at);
+        put_u64(at + 0x10, stamp);
+        at[LONGEST - 1] = (uint8_t)written;
+        session_commit(at, LONGEST | (uint64_t)EVENT_FIRST << 16);
+    }
+    uint64_t stamp;
+    assert_null(session_try_reserve(&s.b, &w, LONGEST, &stamp));
+    session_drain_flush(d);
+    struct session_settled settled;
+    struct session_order order = {0};
+    uint8_t *copy = memory_alloc(ETL_LARGEST_BUFFER);
+    const struct session_judge judge = {fixture_alive, alive};
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint64_t word = session_load(&s.b.line[i].word);
+        assert_int_equal(session_line_state(word), SESSION_CLOSED);
+        assert_true(session_settle(&s.b, i, session_line_place(word), &judge, false, session_drain_clock(d),
+                                   processor_cycles(), &order, copy, &settled));
+        assert_int_equal(settled.events, each);
+        assert_int_equal(settled.used, ETL_BUFFER_HEAD + each * LONGEST);
+        assert_int_equal(copy[settled.used - 1], (uint8_t)((i + 1) * each - 1));
+    }
+    memory_free(copy);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+/* ---- writers that do not finish ---- */
+
+/* Reserves and leaves it at that: as one that was stopped behind the step. */
+static void leave_place(const struct session_buffers *b, struct session_writer *w, bool marked)
+{
+    uint64_t stamp;
+    uint8_t *at = session_reserve(b, w, EVENT_BYTES, &stamp);
+    assert_non_null(at);
+    if (!marked)
+        atomic_store(session_first_word(at), 0);
+}
+
+static void the_place_of_a_dead_writer_is_one_lost_event(void **state)
+{
+    (void)state;
+    struct session_shape shape = small_shape;
+    shape.processors = 1;
+    struct memory_session s = session_in_memory(&shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5}, dead = {.owner = 9, .thread = 6};
+    struct session_drain *d = fixture_drain(&s.b, alive, 0);
+    struct session_statistics statistics;
+    struct tally *t = tally_new();
+    assert_true(event_write(&s.b, &w, 0));
+    leave_place(&s.b, &dead, true); /* says so itself */
+    assert_true(event_write(&s.b, &w, 1));
+    leave_place(&s.b, &dead, false); /* the next one says so */
+    assert_true(event_write(&s.b, &w, 2));
+    leave_place(&s.b, &dead, false); /* the buffer's word says so */
+    session_drain_flush(d);
+    pass_all(d, t);
+    assert_int_equal(t->events, 0); /* it lives: its buffer waits */
+    alive[9] = false;
+    pass_all(d, t);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(t->events, 3);
+    assert_true(tally_is_whole(t));
+    tally_check_order(t);
+    assert_int_equal(statistics.events_lost, 3);
+    assert_int_equal(statistics.free, 8);
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+static void a_place_is_judged_once_even_if_its_slot_lives_again(void **state)
+{
+    (void)state;
+    struct session_shape shape = small_shape;
+    shape.processors = 1;
+    struct memory_session s = session_in_memory(&shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5}, dead = {.owner = 9, .thread = 6};
+    struct session_drain *d = fixture_drain(&s.b, alive, 0);
+    struct session_statistics statistics;
+    struct tally *t = tally_new();
+    leave_place(&s.b, &dead, true);
+    leave_place(&s.b, &w, true);
+    alive[9] = false;
+    session_drain_flush(d);
+    pass_all(d, t);
+    alive[9] = true; /* another process */
+    alive[WRITER] = false;
+    pass_all(d, t);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, 2);
+    assert_int_equal(statistics.free, 8);
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+static void a_stop_waits_for_who_writes_and_not_for_ever(void **state)
+{
+    (void)state;
+    struct session_shape shape = small_shape;
+    shape.processors = 1;
+    struct memory_session s = session_in_memory(&shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *d = fixture_drain(&s.b, alive, 0);
+    struct session_statistics statistics;
+    struct tally *t = tally_new();
+    assert_true(event_write(&s.b, &w, 0));
+    leave_place(&s.b, &w, true);
+    assert_true(event_write(&s.b, &w, 1));
+    assert_int_equal(session_drain_stop(d, &(struct session_sink){tally_write, tally_holds, t}, 20), S_OK);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(t->events, 2);
+    assert_int_equal(statistics.events_lost, 1);
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+static void buffers_of_the_dead_and_of_nobody_come_back(void **state)
+{
+    (void)state;
+    struct session_shape shape = small_shape;
+    shape.processors = 1;
+    struct memory_session s = session_in_memory(&shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *d = fixture_drain(&s.b, alive, 0);
+    struct session_statistics statistics;
+    struct tally *t = tally_new();
+    atomic_store(&s.b.line[7].word, session_line_open(SESSION_CLAIMED, 9, 4)); /* its process ended on the way */
+    atomic_store(&s.b.line[6].word, session_line_open(SESSION_CLAIMED, 8, 4)); /* is on the way */
+    assert_true(event_write(&s.b, &w, 0));
+    assert_true(event_write(&s.b, &w, 1));
+    const uint64_t word = session_load(&s.b.processor[0].word);
+    atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE); /* a word that came again was replaced */
+    alive[9] = false;
+    assert_int_equal(session_drain_tend(d), 0);
+    assert_int_equal(session_drain_tend(d), 2);
+    pass_all(d, t);
+    assert_int_equal(t->events, 2);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.free, 7);
+    assert_true(session_word_buffer(word) < 6);
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+static void a_slow_writer_holds_its_processor_until_buffers_run_short(void **state)
+{
+    (void)state;
+    struct session_shape shape = small_shape;
+    shape.processors = 1;
+    struct memory_session s = session_in_memory(&shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5}, slow = {.owner = 9, .thread = 6};
+    struct session_drain *d = fixture_drain(&s.b, alive, 0);
+    struct session_statistics statistics;
+    struct tally *t = tally_new();
+    uint64_t i = 0, stamp;
+    uint8_t *at = session_reserve(&s.b, &slow, EVENT_BYTES, &stamp);
+    for (; i < 40; i++)
+        assert_true(event_write(&s.b, &w, i));
+    session_drain_flush(d);
+    pass_all(d, t);
+    assert_int_equal(t->events, 0); /* all wait, in order */
+    for (; i < 2000; i++) {
+        assert_true(event_write(&s.b, &w, i));
+        pass_all(d, t);
+    }
+    assert_in_range(t->events, 1000, 2000); /* the others went on without the first buffer */
+    event_fill(at, &slow, stamp, 0);
+    session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
+    session_drain_flush(d);
+    pass_all(d, t);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, 0);
+    assert_int_equal(t->events, 2001);
+    assert_true(tally_is_whole(t));
+    tally_check_order(t); /* by its number the first buffer is the first still */
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+/* ---- the log does not take it ---- */
+
+static void buffers_that_cannot_be_written_are_counted(void **state)
+{
+    (void)state;
+    struct memory_session s = session_in_memory(&small_shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *d = fixture_drain(&s.b, alive, 0);
+    struct session_statistics statistics;
+    struct tally *t = tally_new();
+    const struct session_sink sink = tally_sink(t);
+    HRESULT hr;
+    t->answer = HRESULT_FROM_WIN32(ERROR_DISK_FULL);
+    assert_true(event_write(&s.b, &w, 0));
+    session_drain_flush(d);
+    assert_int_equal(session_drain_pass(d, &sink, &hr), 1);
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_DISK_FULL));
+    t->answer = S_OK;
+    assert_true(event_write(&s.b, &w, 1));
+    session_drain_flush(d);
+    assert_int_equal(session_drain_pass(d, &sink, &hr), 1);
+    assert_int_equal(hr, S_OK);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.buffers_lost, 1);
+    assert_int_equal(statistics.buffers_written, 1);
+    assert_int_equal(statistics.events, 1);
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+/* ---- in memory, with snapshots ---- */
+
+static void memory_keeps_the_newest_and_a_snapshot_leaves_them(void **state)
+{
+    (void)state;
+    struct session_shape shape = small_shape;
+    shape.processors = 1;
+    struct memory_session s = session_in_memory(&shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *d = fixture_drain(&s.b, alive, 5);
+    struct session_statistics statistics;
+    struct tally *none = tally_new(), *first = tally_new(), *second = tally_new();
+    uint64_t i = 0;
+    for (; i < 1000; i++) {
+        assert_true(event_write(&s.b, &w, i));
+        pass_all(d, none);
+    }
+    assert_int_equal(none->buffers, 0);
+    assert_int_equal(session_drain_snapshot(d, &(struct session_sink){tally_write, tally_holds, first}), S_OK);
+    assert_in_range(first->events, 5 * 27, 7 * 27);
+    const uint64_t events = first->events, sum = events * (2 * 1000 - events - 1) / 2; /* of the last ones of 1000 */
+    assert_int_equal(first->writer[WRITER].next, 1000);
+    assert_int_equal(first->writer[WRITER].sum, sum);
+    tally_check_order(first);
+    assert_true(event_write(&s.b, &w, i));
+    assert_int_equal(session_drain_snapshot(d, &(struct session_sink){tally_write, tally_holds, second}), S_OK);
+    assert_int_equal(second->writer[WRITER].next, 1001);
+    assert_true(second->events > 4 * 27);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, 0);
+    assert_int_equal(session_drain_stop(d, &(struct session_sink){tally_write, tally_holds, none}, 0), S_OK);
+    assert_int_equal(none->buffers, 0);
+    memory_free(none);
+    memory_free(first);
+    memory_free(second);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+/* ---- going on after a host ---- */
+
+static void a_rescue_writes_what_the_host_did_not(void **state)
+{
+    (void)state;
+    struct session_shape shape = small_shape;
+    shape.processors = 1;
+    struct memory_session s = session_in_memory(&shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *host = fixture_drain(&s.b, alive, 0), *rescuer;
+    struct session_buffers again;
+    struct session_statistics statistics;
+    struct tally *t = tally_new();
+    for (uint64_t i = 0; i < 100; i++)
+        assert_true(event_write(&s.b, &w, i));
+    pass_all(host, t);
+    const uint64_t before = t->events;
+    for (uint64_t i = 100; i < 150; i++)
+        assert_true(event_write(&s.b, &w, i));
+    /* The host wrote one more, and ended before it gave it back; the log has it. */
+    session_drain_flush(host);
+    for (uint32_t i = 0; i < s.b.buffers; i++)
+        if (session_line_state(session_load(&s.b.line[i].word)) == SESSION_CLOSED) {
+            const struct session_judge judge = {fixture_alive, alive};
+            struct session_order order = {0};
+            struct session_settled settled;
+            static uint8_t copy[SMALL];
+            assert_true(session_settle(&s.b, i, session_line_place(session_load(&s.b.line[i].word)), &judge, false,
+                                       session_drain_clock(host), processor_cycles(), &order, copy, &settled));
+            if (get_u64(copy + ETL_BUFFER_HEAD + 0x58) != before)
+                continue;
+            const struct etl_buffer_header head = {
+                .sequence = t->buffers + 1, .used = settled.used, .time = settled.time};
+            atomic_store(&s.b.line[i].number, t->buffers + 1);
+            assert_int_equal(tally_write(t, &head, copy), S_OK);
+        }
+    session_drain_free(host);
+    assert_int_equal(session_buffers_map(s.b.shared, s.size, &again), S_OK);
+    const struct session_drain_options options = {
+        .judge = {fixture_alive, alive}, .clock = ETL_CLOCK_TICKS, .first_number = t->buffers + 1};
+    assert_int_equal(session_drain_create(&again, &options, &rescuer), S_OK);
+    assert_int_equal(session_drain_rescue(rescuer, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
+    assert_int_equal(t->events, 150);
+    assert_true(tally_is_whole(t));
+    tally_check_order(t);
+    assert_false(event_write(&s.b, &w, 150));
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, 0);
+    memory_free(t);
+    session_drain_free(rescuer);
+    session_gone(&s);
+}
+
+/* ---- many threads ---- */
+
+enum { THREADS = 4, EACH = 30000 };
+
+struct thread_of_events {
+    const struct session_buffers *b;
+    struct session_writer w;
+    uint64_t written, refused;
+    atomic_bool ended;
+};
+/* Never waited for: the thread sanitizer does not see who joins, and takes a thread that comes later for the same. */
+static struct thread_of_events writers[THREADS * 3];
+static struct thread *threads[THREADS * 3];
+static uint32_t started;
+
+static void write_many(void *user)
+{
+    struct thread_of_events *t = user;
+    t->w.thread = thread_own_id();
+    for (uint64_t i = 0; i < EACH; i++)
+        if (event_write(t->b, &t->w, i))
+            t->written++;
+        else
+            t->refused++;
+    t->ended = true;
+}
+
+static void threads_lose_nothing_that_is_not_counted(uint32_t processors, uint32_t keep)
+{
+    struct session_shape shape = small_shape;
+    shape.processors = processors;
+    shape.buffers = 32;
+    shape.minimum = 16;
+    struct memory_session s = session_in_memory(&shape);
+    struct session_drain *d = fixture_drain(&s.b, alive, keep);
+    struct session_statistics statistics;
+    struct tally *t = tally_new();
+    const struct session_sink sink = tally_sink(t);
+    HRESULT hr;
+    for (uint32_t i = 0; i < THREADS; i++) {
+        struct thread_of_events *writer = &writers[started + i];
+        writer->b = &s.b;
+        writer->w.owner = i + 1;
+        assert_int_equal(thread_start(write_many, writer, &threads[started + i]), S_OK);
+    }
+    for (bool left = true; left;) {
+        if (session_drain_pass(d, &sink, &hr) == 0)
+            thread_give_way();
+        session_drain_flush(d);
+        (void)session_drain_tend(d);
+        if (keep != 0) {
+            memset(t, 0, sizeof *t);
+            assert_int_equal(session_drain_snapshot(d, &sink), S_OK);
+            tally_check_order(t);
+        }
+        left = false;
+        for (uint32_t i = 0; i < THREADS; i++)
+            left = left || !writers[started + i].ended;
+    }
+    uint64_t written = 0, refused = 0;
+    for (uint32_t i = 0; i < THREADS; i++) {
+        written += writers[started + i].written;
+        refused += writers[started + i].refused;
+    }
+    started += THREADS;
+    assert_int_equal(session_drain_stop(d, &sink, 1000), S_OK);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, refused);
+    if (keep == 0) {
+        assert_int_equal(t->events, written);
+        assert_int_equal(statistics.events, written);
+        tally_check_order(t);
+    }
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+static void threads_on_their_processors(void **state)
+{
+    (void)state;
+    threads_lose_nothing_that_is_not_counted(processor_count(), 0);
+}
+
+static void threads_on_one_stream(void **state)
+{
+    (void)state;
+    threads_lose_nothing_that_is_not_counted(1, 0);
+}
+
+static void threads_beside_snapshots(void **state)
+{
+    (void)state;
+    threads_lose_nothing_that_is_not_counted(2, 20);
+}
+
+static void sequence_numbers_come_once(void **state)
+{
+    (void)state;
+    struct memory_session s = session_in_memory(&small_shape);
+    assert_int_equal(session_next_sequence(&s.b), 1);
+    assert_int_equal(session_next_sequence(&s.b), 2);
+    session_gone(&s);
+}
+
+static void a_slowriters_free_when_no_buffer_can_name_it(void **state)
+{
+    (void)state;
+    struct memory_session s = session_in_memory(&small_shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *d = fixture_drain(&s.b, alive, 5);
+    struct tally *t = tally_new();
+    assert_true(session_drain_oldest(d) == UINT64_MAX);
+    const uint64_t before = processor_cycles();
+    leave_place(&s.b, &w, true);
+    assert_true(session_drain_oldest(d) >= before);
+    assert_true(session_drain_oldest(d) < processor_cycles());
+    session_drain_flush(d);
+    alive[WRITER] = false;
+    assert_true(session_drain_oldest(d) < processor_cycles());
+    pass_all(d, t); /* kept, but judged */
+    assert_true(session_drain_oldest(d) == UINT64_MAX);
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+/* ---- lies ---- */
+
+static uint64_t random_state = 12345;
+static uint64_t random_word(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+static HRESULT read_lies(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
+{
+    uint32_t offset = ETL_BUFFER_HEAD, size;
+    const uint8_t *event;
+    uint64_t *sum = context;
+    assert_true(head->used >= ETL_BUFFER_HEAD && head->used <= SMALL && head->processor < 2);
+    while (etl_buffer_event(bytes, head->used, &offset, &event, &size))
+        *sum += event[size - 1];
+    assert_int_equal(offset, head->used); /* what is handed on can be read whole */
+    return S_OK;
+}
+
+/* A word somewhere, of random bits or one that is nearly right. */
+static void tell_a_lie(const struct memory_session *s)
+{
+    uint64_t *words = (uint64_t *)(void *)s->b.shared;
+    const uint64_t place = session_place((uint32_t)(random_word() % SMALL), (uint32_t)(random_word() % SMALL), 5);
+    uint64_t lie = random_word();
+    switch (random_word() % 6) {
+    case 0:
+        words[random_word() % (s->size / 8)] = lie;
+        break;
+    case 1:
+        s->b.processor[random_word() % 2].word = lie;
+        break;
+    case 2:
+        s->b.processor[random_word() % 2].word = session_word((uint32_t)(lie % 16), lie >> 32, place);
+        break;
+    case 3:
+        s->b.line[random_word() % 8].word = (lie & ~UINT64_C(0xF)) | random_word() % 5;
+        break;
+    case 4:
+        s->b.line[random_word() % 8].word = session_line_closed(SESSION_CLOSED, place, lie);
+        break;
+    default:
+        *(uint64_t *)(void *)(session_data(&s->b, (uint32_t)(lie % 8)) + random_word() % (SMALL / 8) * 8) =
+            random_word() % 3 ? EVENT_BYTES | random_word() % 16 << 28 | (lie & 0xFFF) << 16 : lie;
+        break;
+    }
+}
+
+static void lies_lead_nowhere(void **state)
+{
+    (void)state;
+    uint64_t sum = 0;
+    for (int round = 0; round < 60; round++) {
+        struct memory_session s = session_in_memory(&small_shape);
+        struct session_drain *d = fixture_drain(&s.b, alive, round % 3 == 2 ? 4 : 0);
+        const struct session_sink sink = {read_lies, NULL, &sum};
+        struct session_writer w = {.owner = WRITER, .thread = 5};
+        HRESULT hr;
+        for (int i = 0; i < 400; i++) {
+            uint64_t stamp;
+            const uint32_t bytes = 8 * (uint32_t)(7 + random_word() % 400);
+            uint8_t *at = session_try_reserve(&s.b, &w, bytes, &stamp);
+            if (at) {
+                memset(at + 8, 1, bytes - 8);
+                session_commit(at, bytes | (uint64_t)EVENT_FIRST << 16);
+            }
+            if (i % 3 == 0)
+                tell_a_lie(&s);
+            alive[5] = i % 2 == 0;
+            if (i % 16 == 0)
+                session_drain_flush(d);
+            if (i % 8 == 0)
+                (void)session_drain_pass(d, &sink, &hr);
+            if (i % 64 == 0) {
+                (void)session_drain_tend(d);
+                assert_int_equal(session_drain_snapshot(d, &sink), S_OK);
+            }
+        }
+        assert_int_equal(session_drain_stop(d, &sink, 0), S_OK);
+        session_drain_free(d);
+        session_gone(&s);
+    }
+}
+
+static void memory_thawriters_ouwriters_told(void **state)
+{
+    (void)state;
+    struct memory_session s = session_in_memory(&small_shape);
+    const struct session_drain_options options = {.judge = {fixture_alive, alive}, .clock = ETL_CLOCK_TICKS};
+    struct session_drain *d = NULL;
+    for (uint64_t n = 1; !d; n++) {
+        memory_fail_at(n);
+        const HRESULT hr = session_drain_create(&s.b, &options, &d);
+        memory_fail_at(0);
+        assert_int_equal(hr, d ? S_OK : E_OUTOFMEMORY);
+    }
+    for (uint64_t n = 1; n <= 2; n++) {
+        memory_fail_at(n);
+        const HRESULT hr = session_drain_snapshot(d, &(struct session_sink){read_lies, NULL, NULL});
+        memory_fail_at(0);
+        assert_int_equal(hr, E_OUTOFMEMORY);
+    }
+    session_drain_free(d);
+    session_gone(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_that_are_none_are_refused),
+        cmocka_unit_test(a_section_that_holds_no_session_is_refused),
+        cmocka_unit_test_setup(events_come_once_whole_and_in_order, everybody_lives),
+        cmocka_unit_test_setup(what_finds_no_buffer_is_counted_and_the_hoswriters_woken, everybody_lives),
+        cmocka_unit_test_setup(more_buffers_are_taken_only_when_none_is_free, everybody_lives),
+        cmocka_unit_test_setup(headers_of_all_forms_come_through, everybody_lives),
+        cmocka_unit_test_setup(a_stamp_of_the_caller_stays, everybody_lives),
+        cmocka_unit_test_setup(other_clocks_and_processors_do, everybody_lives),
+        cmocka_unit_test_setup(buffers_of_16_mb_take_places_to_their_end, everybody_lives),
+        cmocka_unit_test_setup(the_place_of_a_dead_writer_is_one_lost_event, everybody_lives),
+        cmocka_unit_test_setup(a_place_is_judged_once_even_if_its_slot_lives_again, everybody_lives),
+        cmocka_unit_test_setup(a_stop_waits_for_who_writes_and_not_for_ever, everybody_lives),
+        cmocka_unit_test_setup(buffers_of_the_dead_and_of_nobody_come_back, everybody_lives),
+        cmocka_unit_test_setup(a_slow_writer_holds_its_processor_until_buffers_run_short, everybody_lives),
+        cmocka_unit_test_setup(buffers_that_cannot_be_written_are_counted, everybody_lives),
+        cmocka_unit_test_setup(memory_keeps_the_newest_and_a_snapshot_leaves_them, everybody_lives),
+        cmocka_unit_test_setup(a_rescue_writes_what_the_host_did_not, everybody_lives),
+        cmocka_unit_test_setup(threads_on_their_processors, everybody_lives),
+        cmocka_unit_test_setup(threads_on_one_stream, everybody_lives),
+        cmocka_unit_test_setup(threads_beside_snapshots, everybody_lives),
+        cmocka_unit_test(sequence_numbers_come_once),
+        cmocka_unit_test_setup(a_slowriters_free_when_no_buffer_can_name_it, everybody_lives),
+        cmocka_unit_test_setup(lies_lead_nowhere, everybody_lives),
+        cmocka_unit_test_setup(memory_thawriters_ouwriters_told, everybody_lives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
