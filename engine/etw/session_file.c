@@ -72,7 +72,7 @@ static HRESULT check_room(const char *path, uint64_t bytes)
 {
     char *folder = path_folder(path);
     uint64_t free = 0;
-    HRESULT hr = folder ? folder_free_bytes(folder, &free) : E_OUTOFMEMORY;
+    HRESULT hr = folder ? folder_free_bytes(*folder ? folder : ".", &free) : E_OUTOFMEMORY;
     memory_free(folder);
     if (SUCCEEDED(hr) && free < bytes) {
         hr = error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL), "%s: %llu bytes are free, not the %llu of its maximum",
@@ -88,18 +88,21 @@ static HRESULT create(const struct session_file *f, uint64_t number, struct etl_
     if (!path)
         return no_memory(f);
     struct etl_log log = f->options.log;
+    struct etl_file *file = NULL;
     log.file_name = path;
     HRESULT hr = preallocates ? check_room(path, f->options.maximum) : S_OK;
     if (SUCCEEDED(hr))
-        hr = etl_file_create(path, true, &log, out);
+        hr = etl_file_create(path, true, &log, &file);
     if (SUCCEEDED(hr)) {
         if (ring_buffers(f) != 0)
-            hr = etl_file_make_ring(*out, ring_buffers(f));
+            hr = etl_file_make_ring(file, ring_buffers(f));
         if (SUCCEEDED(hr) && preallocates)
-            hr = etl_file_preallocate(*out, f->options.maximum);
-        if (FAILED(hr)) {
+            hr = etl_file_preallocate(file, f->options.maximum);
+        if (SUCCEEDED(hr)) {
+            *out = file;
+        } else {
             const struct error_kept why = error_keep(hr);
-            (void)etl_file_close(*out);
+            etl_file_abandon(file);
             (void)file_delete(path);
             hr = error_restore(&why);
         }
@@ -212,10 +215,9 @@ static HRESULT opened(HRESULT hr, struct session_file *f, struct session_file **
         *out = f;
         return S_OK;
     }
-    const struct error_kept why = error_keep(hr);
-    (void)etl_file_close(f->file);
+    etl_file_abandon(f->file);
     free_file(f);
-    return error_restore(&why);
+    return hr;
 }
 
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out)

@@ -472,3 +472,8 @@ HRESULT etl_file_close(struct etl_file *e)
     etl_container_free(e);
     return hr;
 }
+
+void etl_file_abandon(struct etl_file *e)
+{
+    etl_container_free(e);
+}

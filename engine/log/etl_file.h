@@ -74,5 +74,7 @@ void etl_file_end(struct etl_file *e, int64_t utc);
 uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count);
 /* Flushes, closes and frees, also when it reports a failure. NULL is allowed. */
 HRESULT etl_file_close(struct etl_file *e);
+/* Closes and frees, and leaves the file as it is. NULL is allowed. */
+void etl_file_abandon(struct etl_file *e);
 
 #endif

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 openpla_test(test_etw_providers ${CMAKE_CURRENT_LIST_DIR}/test_etw_providers.c LINK openpla_etw)
-openpla_test(test_etw_session ${CMAKE_CURRENT_LIST_DIR}/test_etw_session.c LINK openpla_etw)
+foreach(thing session session_file)
+  openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
+endforeach()
 if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # Once more under the thread sanitizer, which cannot be together with the address sanitizer.
   set(sources)

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of sessions: which buffers are in which file, what headers say, and how a file goes on. tests/golden has their
+   bytes read by a reader that shares no code with them. */
+#include "engine/etw/session_file.h"
+#include "engine/log/etl_reader.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "tests/unit/session_fixture.h"
+
+enum { SIZE = ETL_SMALLEST_BUFFER, SEQUENTIAL = 1, CIRCULAR = 2, APPEND = 4, NEWFILE = 8, PREALLOCATE = 0x20 };
+
+#define PATH "test_etw_session_file.tmp"
+
+static struct etl_log log_of(uint32_t clock)
+{
+    return (struct etl_log){.buffer_size = SIZE,
+                            .version_major = 10,
+                            .processors = 2,
+                            .mode = SEQUENTIAL,
+                            .frequency = 10000000,
+                            .boot_utc = INT64_C(132590000000000000),
+                            .start_utc = INT64_C(132590000000000000),
+                            .start_stamp = clock == ETL_CLOCK_SYSTEM ? INT64_C(132590000000000000) : 1000,
+                            .clock = clock,
+                            .logger_name = "session"};
+}
+
+static struct session_file_options options_of(uint32_t mode, uint64_t buffers)
+{
+    return (struct session_file_options){
+        .path = PATH, .mode = mode, .maximum = buffers * SIZE, .log = log_of(ETL_CLOCK_TICKS)};
+}
+
+static struct session_file *create(const struct session_file_options *options)
+{
+    struct session_file *f;
+    const HRESULT hr = session_file_create(options, &f);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    return f;
+}
+
+/* A buffer with one event, of that time behind the start and of that number. */
+static HRESULT write_one(struct session_file *f, uint64_t number, uint16_t processor, int64_t ticks)
+{
+    static uint8_t bytes[SIZE];
+    const struct session_writer w = {.owner = 1};
+    event_fill(bytes + ETL_BUFFER_HEAD, &w, (uint64_t)ticks, number);
+    put_u64(bytes + ETL_BUFFER_HEAD, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
+    const struct etl_buffer_header head = {
+        .time = ticks, .sequence = number, .processor = processor, .used = ETL_BUFFER_HEAD + EVENT_BYTES};
+    return session_file_write(f, &head, bytes);
+}
+
+static void no_remark(void *context, const char *text)
+{
+    (void)context;
+    fail_msg("%s", text);
+}
+
+struct content {
+    uint32_t events, buffers_written, events_lost, buffers_lost;
+    uint64_t first, last; /* numbers of events */
+    int64_t end_utc;
+};
+/* Reads the file whole: numbers rise by one. */
+static struct content content_of(const char *path)
+{
+    struct content c = {0};
+    struct etl_reader *reader;
+    struct etl_record record;
+    HRESULT hr = etl_reader_open(path, no_remark, NULL, &reader);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    const struct etl_log *log = etl_reader_log(reader);
+    c.buffers_written = log->buffers_written;
+    c.events_lost = log->events_lost;
+    c.buffers_lost = log->buffers_lost;
+    c.end_utc = log->end_utc;
+    while ((hr = etl_reader_next(reader, &record)) == S_OK) {
+        uint64_t writer, number;
+        if (record.kind == ETL_RECORD_SYSTEM)
+            continue;
+        assert_true(event_check(record.event, record.size, &writer, &number));
+        if (c.events++ == 0)
+            c.first = number;
+        else
+            assert_int_equal(number, c.last + 1);
+        c.last = number;
+    }
+    assert_int_equal(hr, S_FALSE);
+    etl_reader_close(reader);
+    return c;
+}
+
+static int remove_files(void **state)
+{
+    static const char *const names[] = {PATH, PATH ".1", PATH ".2", PATH ".3"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        (void)file_delete(names[i]);
+    return 0;
+}
+
+static void a_sequential_file_ends_at_its_maximum(void **state)
+{
+    (void)state;
+    const struct session_file_options options = options_of(SEQUENTIAL, 5);
+    struct session_file *f = create(&options);
+    for (uint64_t i = 1; i <= 4; i++)
+        assert_int_equal(write_one(f, i, 0, 1000 + (int64_t)i), S_OK);
+    assert_int_equal(write_one(f, 5, 0, 1005), S_FALSE);
+    session_file_lost(f, 2, 1);
+    session_file_lost(f, 7, 3);
+    const int64_t end = options.log.start_utc + 5000;
+    assert_int_equal(session_file_close(f, end), S_OK);
+    const struct content c = content_of(PATH);
+    assert_int_equal(c.events, 4);
+    assert_int_equal(c.buffers_written, 5);
+    assert_int_equal(c.events_lost, 7);
+    assert_int_equal(c.buffers_lost, 3);
+    assert_true(c.end_utc == end);
+}
+
+static void a_circular_file_keeps_its_header_and_the_newest(void **state)
+{
+    (void)state;
+    const struct session_file_options options = options_of(CIRCULAR, 6);
+    struct session_file *f = create(&options);
+    for (uint64_t i = 1; i <= 23; i++)
+        assert_int_equal(write_one(f, i, 0, 1000 + (int64_t)i), S_OK);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    const struct content c = content_of(PATH);
+    assert_int_equal(c.events, 5);
+    assert_int_equal(c.last, 23);
+    assert_int_equal(c.buffers_written, 6);
+}
+
+static void new_files_follow_at_the_maximum_and_when_asked(void **state)
+{
+    (void)state;
+    struct session_file_options options = options_of(NEWFILE, 4);
+    options.path = PATH ".%d";
+    struct session_file *f = create(&options);
+    for (uint64_t i = 1; i <= 5; i++)
+        assert_int_equal(write_one(f, i, 0, 1000 + (int64_t)i), S_OK);
+    assert_int_equal(session_file_number(f), 2);
+    session_file_lost(f, 4, 0);
+    assert_int_equal(session_file_next(f), S_OK);
+    assert_int_equal(write_one(f, 6, 0, 1006), S_OK);
+    session_file_lost(f, 5, 0);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    const struct content one = content_of(PATH ".1"), two = content_of(PATH ".2"), three = content_of(PATH ".3");
+    assert_int_equal(one.events, 3);
+    assert_int_equal(two.events, 2);
+    assert_int_equal(three.first, 6);
+    assert_int_equal(one.events_lost, 0);
+    assert_int_equal(two.events_lost, 4);
+    assert_int_equal(three.events_lost, 1);
+}
+
+static void only_new_file_has_a_next(void **state)
+{
+    (void)state;
+    const struct session_file_options options = options_of(SEQUENTIAL, 0);
+    struct session_file *f = create(&options);
+    assert_int_equal(session_file_next(f), S_FALSE);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+}
+
+static uint64_t size_of(const char *path)
+{
+    struct file *file;
+    uint64_t size;
+    assert_int_equal(file_open(path, FILE_READ, &file), S_OK);
+    assert_int_equal(file_size(file, &size), S_OK);
+    file_close(file);
+    return size;
+}
+
+static void room_is_taken_first_and_given_back(void **state)
+{
+    (void)state;
+    const struct session_file_options options = options_of(SEQUENTIAL | PREALLOCATE, 50);
+    struct session_file *f = create(&options);
+    assert_true(size_of(PATH) == 50 * SIZE);
+    for (uint64_t i = 1; i <= 4; i++)
+        assert_int_equal(write_one(f, i, 0, 1000 + (int64_t)i), S_OK);
+    assert_int_equal(session_file_flush(f), S_OK);
+    assert_true(size_of(PATH) == 50 * SIZE);
+    assert_int_equal(content_of(PATH).events, 4);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    assert_true(size_of(PATH) == 5 * SIZE);
+    assert_int_equal(content_of(PATH).events, 4);
+    struct session_file_options large = options;
+    large.maximum = UINT64_C(1) << 60;
+    assert_int_equal(session_file_create(&large, &f), HRESULT_FROM_WIN32(ERROR_DISK_FULL));
+}
+
+static void a_file_is_appended_to(void **state)
+{
+    (void)state;
+    const struct session_file_options options = options_of(APPEND, 0);
+    struct session_file *f = create(&options);
+    assert_int_equal(session_file_first_number(f), 1);
+    assert_int_equal(write_one(f, 1, 0, 1001), S_OK);
+    session_file_lost(f, 2, 0);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    f = create(&options);
+    assert_int_equal(session_file_first_number(f), 2);
+    session_file_lost(f, 3, 0);
+    assert_int_equal(write_one(f, 2, 1, 1002), S_OK);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    const struct content c = content_of(PATH);
+    assert_int_equal(c.events, 2);
+    assert_int_equal(c.events_lost, 5);
+    assert_int_equal(c.buffers_written, 3);
+}
+
+static void a_file_without_events_is_appended_to(void **state)
+{
+    (void)state;
+    const struct session_file_options options = options_of(APPEND, 0);
+    struct session_file *f = create(&options);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    f = create(&options);
+    assert_int_equal(write_one(f, 1, 0, 1001), S_OK);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    assert_int_equal(content_of(PATH).events, 1);
+}
+
+static void another_file_is_not_appended_to(void **state)
+{
+    (void)state;
+    struct session_file_options options = options_of(APPEND, 0), other[4];
+    struct session_file *f = create(&options);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    const uint64_t size = size_of(PATH);
+    for (size_t i = 0; i < 4; i++)
+        other[i] = options;
+    other[0].log.buffer_size = 2 * SIZE;
+    other[1].log.processors = 3;
+    other[2].log.clock = ETL_CLOCK_SYSTEM;
+    other[3].log.boot_utc += INT64_C(600) * 10000000;
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(session_file_create(&other[i], &f), HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER));
+        assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER)), PATH));
+    }
+    assert_true(size_of(PATH) == size);
+    assert_int_equal(file_store(PATH, "no log", 6), S_OK);
+    assert_int_equal(session_file_create(&options, &f), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+}
+
+/* As a host leaves it that ends while it writes a buffer: nothing is flushed. */
+static void cut_to(uint64_t bytes)
+{
+    struct file *file;
+    assert_int_equal(file_open(PATH, FILE_APPEND, &file), S_OK);
+    assert_int_equal(file_set_size(file, bytes), S_OK);
+    file_close(file);
+}
+
+static void a_file_of_a_dead_host_goes_on(void **state)
+{
+    (void)state;
+    const struct session_file_options options = options_of(SEQUENTIAL, 0);
+    struct session_file *f = create(&options);
+    for (uint64_t i = 1; i <= 4; i++)
+        assert_int_equal(write_one(f, i, (uint16_t)(i % 2), 1000 + (int64_t)i), S_OK);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    cut_to(4 * SIZE + 100); /* the fourth is not whole */
+    assert_int_equal(session_file_continue(&options, 1, &f), S_OK);
+    assert_true(session_file_holds(f, 3));
+    assert_false(session_file_holds(f, 4));
+    assert_int_equal(session_file_first_number(f), 4);
+    assert_int_equal(write_one(f, 4, 0, 1004), S_OK);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    assert_int_equal(content_of(PATH).events, 4);
+}
+
+static void a_ring_of_a_dead_host_goes_on(void **state)
+{
+    (void)state;
+    const struct session_file_options options = options_of(CIRCULAR, 6);
+    for (uint64_t count = 2; count < 20; count++) {
+        struct session_file *f = create(&options);
+        for (uint64_t i = 1; i <= count; i++)
+            assert_int_equal(write_one(f, i, 0, 1000 + (int64_t)i), S_OK);
+        assert_int_equal(session_file_close(f, 0), S_OK);
+        assert_int_equal(session_file_continue(&options, 1, &f), S_OK);
+        assert_int_equal(session_file_first_number(f), count + 1);
+        assert_int_equal(write_one(f, count + 1, 0, 1000 + (int64_t)count + 1), S_OK);
+        assert_int_equal(session_file_close(f, 0), S_OK);
+        const struct content c = content_of(PATH);
+        assert_int_equal(c.last, count + 1);
+        assert_int_equal(c.events, count + 1 < 5 ? count + 1 : 5);
+    }
+}
+
+static void readers_sort_a_buffer_that_comes_late(void **state)
+{
+    (void)state;
+    static const uint64_t order[] = {1, 3, 4, 2, 5};
+    const struct session_file_options options = options_of(SEQUENTIAL, 0);
+    struct session_file *f = create(&options);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(write_one(f, order[i], 0, 1000 + (int64_t)order[i]), S_OK);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    assert_int_equal(content_of(PATH).events, 5);
+}
+
+static void what_cannot_be_made_leaves_no_file(void **state)
+{
+    (void)state;
+    const struct session_file_options options = options_of(CIRCULAR, 2); /* too small for a ring */
+    struct session_file *f;
+    assert_int_equal(session_file_create(&options, &f), E_INVALIDARG);
+    assert_false(file_exists(PATH));
+    struct session_file_options nowhere = options_of(SEQUENTIAL, 0);
+    nowhere.path = PATH ".missing/x.etl";
+    const HRESULT hr = session_file_create(&nowhere, &f);
+    assert_true(hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+}
+
+static void memory_that_is_out_is_told(void **state)
+{
+    (void)state;
+    const struct session_file_options options = options_of(APPEND, 0);
+    for (int round = 0; round < 2; round++) { /* of a new file, and of one that is there */
+        struct session_file *f = NULL;
+        for (uint64_t n = 1; !f; n++) {
+            memory_fail_at(n);
+            const HRESULT hr = session_file_create(&options, &f);
+            memory_fail_at(0);
+            assert_int_equal(hr, f ? S_OK : E_OUTOFMEMORY);
+        }
+        assert_int_equal(session_file_close(f, 0), S_OK);
+    }
+    struct etl_log log;
+    HRESULT hr = E_OUTOFMEMORY;
+    uint64_t refused = 0;
+    for (uint64_t n = 1; n == 1 || memory_count() >= n - 1; n++) {
+        memory_fail_at(n);
+        hr = session_log_of_host(ETL_CLOCK_TICKS, &log);
+        refused += hr == E_OUTOFMEMORY;
+        if (hr == S_OK)
+            etl_log_free(&log);
+    }
+    memory_fail_at(0);
+    assert_true(refused >= 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_sequential_file_ends_at_its_maximum, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_circular_file_keeps_its_header_and_the_newest, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(new_files_follow_at_the_maximum_and_when_asked, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(only_new_file_has_a_next, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(room_is_taken_first_and_given_back, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_file_is_appended_to, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_file_without_events_is_appended_to, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(another_file_is_not_appended_to, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_file_of_a_dead_host_goes_on, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_ring_of_a_dead_host_goes_on, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(readers_sort_a_buffer_that_comes_late, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(what_cannot_be_made_leaves_no_file, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(memory_that_is_out_is_told, remove_files, remove_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
