@@ -2,6 +2,7 @@
 /* Chooses for each buffer of a session which file it goes to, and where. */
 #include "engine/etw/session_file.h"
 
+#include "engine/etw/trace_properties.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-enum { CIRCULAR = 0x2, APPEND = 0x4, NEWFILE = 0x8, PREALLOCATE = 0x20 };
+enum { CIRCULAR = TRACE_MODE_CIRCULAR, APPEND = TRACE_MODE_APPEND, NEWFILE = TRACE_MODE_NEWFILE };
 /* Readers take the start of the host for the same when it is told this near: it is computed from two clocks. 100 ns. */
 #define SAME_BOOT (INT64_C(5) * 10000000)
 
@@ -83,7 +84,7 @@ static HRESULT check_room(const char *path, uint64_t bytes)
 
 static HRESULT create(const struct session_file *f, uint64_t number, struct etl_file **out)
 {
-    const bool preallocates = (f->options.mode & PREALLOCATE) != 0 && f->options.maximum != 0;
+    const bool preallocates = (f->options.mode & TRACE_MODE_PREALLOCATE) != 0 && f->options.maximum != 0;
     char *path = path_of(f, number);
     if (!path)
         return no_memory(f);

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* The order of the checks is Windows': a program that makes two mistakes gets the same code. */
+#include "engine/etw/trace_properties.h"
+
+#include "engine/log/etl_header.h"
+#include "engine/os/memory.h"
+#include "engine/os/text_ansi.h"
+
+#include <string.h>
+
+enum { MOST_NAME = 1024, MOST_FILE_NAME = 65536 }; /* characters */
+enum { TRACED_GUID = 0x20000 };                    /* WNODE_FLAG_TRACED_GUID */
+#define FLAG_EXTENSION 0x80000000u                 /* EVENT_TRACE_FLAG_EXTENSION */
+
+#define M(name)        TRACE_MODE_##name
+enum {
+    NEEDS_MAXIMUM = 1,
+    NEEDS_FILE = 2,
+    NEEDS_NO_FILE = 4,
+    NEEDS_PRIVATE = 8,
+    NEEDS_GUID = 0x10,
+    NEEDS_AUTOLOGGER = 0x20,
+    NEEDS_NO_END = 0x40,          /* nothing that a full file ends */
+    NEEDS_MAXIMUM_AT_ONCE = 0x80, /* and a file; checked before the manager is asked */
+    NO_KERNEL = 0x100,
+    NO_AUTOLOGGER = 0x200,
+    KERNEL_NEEDS_BUFFERING = 0x400,
+};
+static const struct mode_row {
+    uint32_t bit;
+    const char *name;
+    uint32_t user, manager, needs;
+} modes[] = {
+#define MODE(name, bit, documented, user, manager, needs) {bit, documented, user, manager, needs},
+#include "engine/etw/trace_modes.def"
+};
+enum { MODES = sizeof modes / sizeof *modes };
+
+static const GUID kernel_guid = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
+static const GUID context_guid = {0x54DEA73A, 0xED1F, 0x42A4, {0xAF, 0x71, 0x3E, 0x63, 0xD0, 0x56, 0xF1, 0x74}};
+
+static const char *mode_name(uint32_t bit)
+{
+    for (size_t i = 0; i < MODES; i++)
+        if (modes[i].bit == bit)
+            return modes[i].name;
+    return "?";
+}
+
+static ULONG refuse(ULONG code, const char *what)
+{
+    (void)error_set(HRESULT_FROM_WIN32((LONG)code), "%s", what);
+    return code;
+}
+
+static ULONG refuse_mode(const struct mode_row *row, const char *why)
+{
+    (void)error_set(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER), "LogFileMode: %s %s", row->name, why);
+    return ERROR_INVALID_PARAMETER;
+}
+
+/* ---- the block ---- */
+
+/* Characters of the text at `at` before its NUL, in `room` bytes; false: it has none. */
+static bool text_length(const void *at, size_t room, bool wide, size_t *length)
+{
+    const size_t unit = wide ? sizeof(WCHAR) : 1;
+    for (*length = 0; (*length + 1) * unit <= room; (*length)++) {
+        WCHAR c = 0;
+        memcpy(&c, (const char *)at + *length * unit, unit);
+        if (!c)
+            return true;
+    }
+    return false;
+}
+
+static ULONG copy_text(const void *at, size_t length, bool wide, char **out)
+{
+    HRESULT hr;
+    if (wide) {
+        WCHAR *aligned = memory_copy(at, (length + 1) * sizeof(WCHAR)); /* blocks have names at any byte */
+        hr = aligned ? text_from_utf16(aligned, length, true, out) : E_OUTOFMEMORY;
+        memory_free(aligned);
+    } else {
+        hr = text_from_ansi(at, length, true, out);
+    }
+    return SUCCEEDED(hr) ? ERROR_SUCCESS : refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for a session's names");
+}
+
+static bool is_offset(const EVENT_TRACE_PROPERTIES *p, ULONG offset)
+{
+    return offset == 0 || (offset >= sizeof *p && offset < p->Wnode.BufferSize);
+}
+
+static ULONG check_reserved(struct trace_settings *s)
+{
+    static const struct {
+        const char *name;
+        const GUID *guid;
+    } reserved[] = {{"NT Kernel Logger", &kernel_guid}, {"Circular Kernel Context Logger", &context_guid}};
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        const bool named = s->name && !text_compare_nocase(s->name, reserved[i].name);
+        if (!named && guid_equal(&s->guid, reserved[i].guid))
+            return refuse(ERROR_INVALID_PARAMETER, "Wnode.Guid: is that of a kernel logger with another name");
+        if (named) {
+            s->guid = *reserved[i].guid;
+            s->kernel = true;
+        }
+    }
+    return ERROR_SUCCESS;
+}
+
+static ULONG read_file_name(const struct trace_call *call, struct trace_settings *s)
+{
+    const EVENT_TRACE_PROPERTIES *p = call->properties;
+    size_t length;
+    if (p->LogFileNameOffset == 0)
+        return ERROR_SUCCESS;
+    const char *at = (const char *)p + p->LogFileNameOffset;
+    if (!text_length(at, p->Wnode.BufferSize - p->LogFileNameOffset, call->wide, &length))
+        return refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize: the log file's name does not end in the block");
+    if (length == 0 || length > MOST_FILE_NAME)
+        return ERROR_SUCCESS; /* as if none were there */
+    return copy_text(at, length, call->wide, &s->file);
+}
+
+/* Of a name that is none, s->name stays NULL for now. */
+static ULONG read_name(const struct trace_call *call, struct trace_settings *s, size_t *length)
+{
+    const size_t unit = call->wide ? sizeof(WCHAR) : 1;
+    const bool ends = text_length(call->name, (MOST_NAME + 1) * unit, call->wide, length);
+    return ends && *length != 0 ? copy_text(call->name, *length, call->wide, &s->name) : ERROR_SUCCESS;
+}
+
+static ULONG check_name(const struct trace_call *call, const struct trace_settings *s, size_t length)
+{
+    const EVENT_TRACE_PROPERTIES *p = call->properties;
+    const size_t unit = call->wide ? sizeof(WCHAR) : 1;
+    if (p->LoggerNameOffset != 0 && (length + 1) * unit > p->Wnode.BufferSize - p->LoggerNameOffset)
+        return refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize: the session's name does not fit at LoggerNameOffset");
+    return s->name ? ERROR_SUCCESS : refuse(ERROR_INVALID_NAME, "InstanceName: is empty or above 1024 characters");
+}
+
+/* EnableFlags as an extension: 16 bits of offset, 8 of length in dwords; 255: the length is in a header there. */
+static ULONG check_extension(const EVENT_TRACE_PROPERTIES *p)
+{
+    if ((p->EnableFlags & FLAG_EXTENSION) == 0)
+        return ERROR_SUCCESS;
+    const ULONG offset = p->EnableFlags & 0xFFFF, total = p->Wnode.BufferSize;
+    ULONG words = p->EnableFlags >> 16 & 0xFF;
+    if (words == 0xFF && offset >= sizeof *p && offset <= total && total - offset >= 4) {
+        uint16_t length;
+        memcpy(&length, (const char *)p + offset, sizeof length);
+        words = length;
+    }
+    if (words == 0 || offset < sizeof *p || offset > total || words > (total - offset) / 4)
+        return refuse(ERROR_INVALID_PARAMETER, "EnableFlags: its extension does not lie in the block");
+    return ERROR_SUCCESS;
+}
+
+/* ---- modes ---- */
+
+/* NUL: none; else the mode of `mask` that is set too. */
+static const char *set_too(uint32_t mode, uint32_t mask)
+{
+    const uint32_t both = mode & mask;
+    return both ? mode_name(both & (0u - both)) : NULL;
+}
+
+static ULONG check_pairs(uint32_t mode, bool manager)
+{
+    for (size_t i = 0; i < MODES; i++) {
+        const char *other =
+            (mode & modes[i].bit) != 0 ? set_too(mode, manager ? modes[i].manager : modes[i].user) : NULL;
+        if (other) {
+            (void)error_set(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER), "LogFileMode: %s and %s exclude each other",
+                            modes[i].name, other);
+            return ERROR_INVALID_PARAMETER;
+        }
+    }
+    return ERROR_SUCCESS;
+}
+
+/* What holds before the manager is asked. */
+static ULONG check_user_modes(const struct trace_settings *s, bool autologger)
+{
+    for (size_t i = 0; i < MODES; i++) {
+        const struct mode_row *row = &modes[i];
+        if ((s->mode & row->bit) == 0)
+            continue;
+        if ((row->needs & NEEDS_AUTOLOGGER) != 0 && !autologger)
+            return refuse_mode(row, "is for sessions of the registry");
+        if ((row->needs & NEEDS_MAXIMUM_AT_ONCE) != 0 && (s->maximum_file == 0 || !s->file))
+            return refuse_mode(row, "needs MaximumFileSize and a log file's name");
+    }
+    return check_pairs(s->mode, false);
+}
+
+static ULONG check_row(const struct mode_row *row, const struct trace_settings *s, bool autologger)
+{
+    static const GUID none;
+    const uint32_t mode = s->mode, needs = row->needs;
+    const bool kernel = s->kernel || (mode & M(SYSTEM_LOGGER)) != 0;
+    const bool no_end = (mode & (M(CIRCULAR) | M(BUFFERING))) != 0 || ((mode & M(REAL_TIME)) != 0 && !s->file);
+    if ((needs & NEEDS_MAXIMUM) != 0 && s->maximum_file == 0)
+        return refuse_mode(row, "needs MaximumFileSize");
+    if ((needs & NEEDS_FILE) != 0 && !s->file)
+        return refuse_mode(row, "needs a log file's name");
+    if ((needs & NEEDS_NO_FILE) != 0 && s->file)
+        return refuse_mode(row, "allows no log file's name");
+    if ((needs & NEEDS_PRIVATE) != 0 && (mode & M(PRIVATE_LOGGER)) == 0)
+        return refuse_mode(row, "needs EVENT_TRACE_PRIVATE_LOGGER_MODE");
+    if ((needs & NEEDS_GUID) != 0 && guid_equal(&s->guid, &none))
+        return refuse_mode(row, "needs a provider's GUID in Wnode.Guid");
+    if ((needs & NEEDS_NO_END) != 0 && !no_end)
+        return refuse_mode(row, "needs a session that no full file ends");
+    if ((needs & NO_KERNEL) != 0 && kernel)
+        return refuse_mode(row, "is not for kernel sessions");
+    if ((needs & NO_AUTOLOGGER) != 0 && autologger)
+        return refuse_mode(row, "is not for sessions of the registry");
+    if ((needs & KERNEL_NEEDS_BUFFERING) != 0 && kernel && (mode & M(BUFFERING)) == 0)
+        return refuse_mode(row, "needs EVENT_TRACE_BUFFERING_MODE in kernel sessions");
+    return ERROR_SUCCESS;
+}
+
+/* One %, followed by d. */
+static bool is_pattern(const char *file)
+{
+    const char *at = file ? strchr(file, '%') : NULL;
+    return at && at[1] == 'd' && !strchr(at + 1, '%');
+}
+
+/* ---- the steps ---- */
+
+static ULONG check_block(const EVENT_TRACE_PROPERTIES *p)
+{
+    if (p->Wnode.BufferSize < sizeof *p)
+        return refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize: is less than EVENT_TRACE_PROPERTIES");
+    if (!is_offset(p, p->LogFileNameOffset))
+        return refuse(ERROR_INVALID_PARAMETER, "LogFileNameOffset: does not lie in the block behind the properties");
+    if (!is_offset(p, p->LoggerNameOffset))
+        return refuse(ERROR_INVALID_PARAMETER, "LoggerNameOffset: does not lie in the block behind the properties");
+    return ERROR_SUCCESS;
+}
+
+static ULONG check_call(const struct trace_call *call, struct trace_settings *s)
+{
+    const EVENT_TRACE_PROPERTIES *p = call->properties;
+    size_t length = 0;
+    ULONG status = check_block(p);
+    if (!status)
+        status = read_name(call, s, &length);
+    if (!status)
+        status = check_reserved(s);
+    if (!status)
+        status = read_file_name(call, s);
+    if (!status)
+        status = check_name(call, s, length);
+    if (!status && !s->file && (s->mode & (M(REAL_TIME) | M(BUFFERING))) == 0)
+        status = refuse(ERROR_BAD_PATHNAME, "LogFileNameOffset: there is neither a log file nor a mode without one");
+    if (!status)
+        status = check_user_modes(s, call->autologger);
+    if (!status && (s->mode & M(NEWFILE)) != 0 && s->file && !is_pattern(s->file))
+        status = refuse(ERROR_INVALID_NAME, "the log file's name: a new file for each maximum needs one %d in it");
+    if (!status)
+        status = check_extension(p);
+    if (!status && (p->Wnode.Flags & TRACED_GUID) == 0)
+        status = refuse(ERROR_INVALID_PARAMETER, "Wnode.Flags: has no WNODE_FLAG_TRACED_GUID");
+    return status;
+}
+
+ULONG trace_properties_check(const struct trace_call *call, struct trace_settings *out)
+{
+    const EVENT_TRACE_PROPERTIES *p = call->properties;
+    *out = (struct trace_settings){.clock = ETL_CLOCK_TICKS};
+    if (!p)
+        return refuse(ERROR_INVALID_PARAMETER, "Properties: there are none");
+    if (!call->name)
+        return refuse(ERROR_INVALID_NAME, "InstanceName: there is none");
+    if (p->Wnode.BufferSize >= sizeof *p) {
+        *out = (struct trace_settings){
+            .guid = p->Wnode.Guid,
+            .clock = p->Wnode.ClientContext,
+            .mode = p->LogFileMode,
+            .buffer_kb = p->BufferSize,
+            .minimum_buffers = p->MinimumBuffers,
+            .maximum_buffers = p->MaximumBuffers,
+            .maximum_file = p->MaximumFileSize,
+            .flush_timer = p->FlushTimer,
+            .enable_flags = p->EnableFlags,
+        };
+    }
+    const ULONG status = check_call(call, out);
+    if (status)
+        trace_settings_free(out);
+    return status;
+}
+
+void trace_settings_free(struct trace_settings *s)
+{
+    memory_free(s->name);
+    memory_free(s->file);
+    s->name = s->file = NULL;
+}
+
+static uint32_t within(uint32_t value, uint64_t least, uint64_t most)
+{
+    const uint64_t raised = value < least ? least : value;
+    return (uint32_t)(raised > most ? most : raised);
+}
+
+static void complete_buffers(struct trace_settings *s, const struct trace_machine *machine)
+{
+    enum { KB = 1024, LARGE_KB = 64, SMALL_KB = 8, PARTS_OF_MEMORY = 10, MORE_THAN_MINIMUM = 20 };
+    const bool one_stream = (s->mode & M(NO_PER_PROCESSOR)) != 0;
+    const uint64_t streams = one_stream ? 1 : machine->processors;
+    if (s->buffer_kb == 0)
+        s->buffer_kb = machine->memory >= UINT64_C(1) << 30 ? LARGE_KB : SMALL_KB;
+    s->buffer_kb = within(s->buffer_kb, ETL_SMALLEST_BUFFER / KB, ETL_LARGEST_BUFFER / KB);
+    s->minimum_buffers = within(s->minimum_buffers, 2 * streams, SESSION_MOST_BUFFERS);
+    if (s->maximum_buffers == 0)
+        s->maximum_buffers = s->minimum_buffers + MORE_THAN_MINIMUM;
+    const uint64_t room = machine->memory / PARTS_OF_MEMORY / KB / s->buffer_kb;
+    const uint64_t most = room < SESSION_MOST_BUFFERS ? room : SESSION_MOST_BUFFERS;
+    s->maximum_buffers = within(s->maximum_buffers, 0, most);
+    if (s->maximum_buffers < s->minimum_buffers || (s->mode & M(BUFFERING)) != 0)
+        s->maximum_buffers = s->minimum_buffers;
+}
+
+static void complete_times(struct trace_settings *s)
+{
+    enum { SECOND = 1000 };
+    const bool ms = (s->mode & M(USE_MS_FLUSH_TIMER)) != 0;
+    const uint64_t asked = (uint64_t)s->flush_timer * (ms ? 1 : SECOND);
+    s->flush_ms = within(asked < UINT32_MAX ? (uint32_t)asked : UINT32_MAX, 0, UINT32_MAX);
+    if ((s->mode & M(BUFFERING)) != 0) {
+        s->flush_ms = 0;
+    } else if (s->flush_timer == 0 && (s->mode & M(REAL_TIME)) != 0) {
+        s->flush_timer = ms ? SECOND : 1;
+        s->flush_ms = SECOND;
+    }
+}
+
+ULONG trace_settings_complete(struct trace_settings *s, bool autologger, const struct trace_machine *machine)
+{
+    if ((s->mode & M(BUFFERING)) != 0)
+        s->mode &= ~(uint32_t)M(REAL_TIME); /* overridden, without an error */
+    ULONG status = check_pairs(s->mode, true);
+    for (size_t i = 0; !status && i < MODES; i++)
+        if ((s->mode & modes[i].bit) != 0)
+            status = check_row(&modes[i], s, autologger);
+    if (!status && s->clock > ETL_CLOCK_CYCLES)
+        status = refuse(ERROR_INVALID_PARAMETER, "Wnode.ClientContext: is no clock from 0 to 3");
+    if (status)
+        return status;
+    if (s->clock == 0)
+        s->clock = ETL_CLOCK_TICKS;
+    if ((s->mode & M(PRIVATE_LOGGER)) != 0)
+        s->mode &= ~(uint32_t)M(PAGED);
+    s->maximum_bytes = (uint64_t)s->maximum_file << ((s->mode & M(USE_KBYTES)) != 0 ? 10 : 20);
+    complete_buffers(s, machine);
+    complete_times(s);
+    return ERROR_SUCCESS;
+}
+
+void trace_settings_shape(const struct trace_settings *s, uint32_t processors, struct session_shape *shape,
+                          uint32_t *keep)
+{
+    enum { WAKE_PARTS = 4, SPARE_PARTS = 8 };
+    const bool stays = (s->mode & M(BUFFERING)) != 0;
+    const uint32_t streams = (s->mode & M(NO_PER_PROCESSOR)) != 0 ? 1 : within(processors, 1, SESSION_MOST_PROCESSORS);
+    /* Those that are filled now, and some that are free while the oldest is given back. */
+    const uint32_t spare = stays ? streams + 2 + s->minimum_buffers / SPARE_PARTS : 0;
+    *shape = (struct session_shape){
+        .buffers = within(s->maximum_buffers + spare, 1, SESSION_MOST_BUFFERS),
+        .minimum = within(s->minimum_buffers + spare, 1, SESSION_MOST_BUFFERS),
+        .buffer_size = s->buffer_kb * ETL_BUFFER_UNIT,
+        .processors = streams,
+        .source = session_source_for(s->clock),
+    };
+    *keep = stays ? shape->minimum - spare : 0;
+    shape->wake_at = stays ? *keep + 1 : within(shape->minimum / WAKE_PARTS, 1, shape->buffers);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What StartTrace is asked for: the checks of EVENT_TRACE_PROPERTIES in Windows' order, then what a session becomes of
+   it, with defaults and bounds. Nothing here asks the system. */
+#ifndef OPENPLA_TRACE_PROPERTIES_H
+#define OPENPLA_TRACE_PROPERTIES_H
+
+#include "engine/etw/session_buffers.h"
+#include "engine/os/etw_types.h"
+#include "engine/os/text.h"
+
+enum trace_mode {
+#define MODE(name, bit, documented, user, manager, needs) TRACE_MODE_##name = bit,
+#include "engine/etw/trace_modes.def"
+};
+
+/* The call, beside the properties themselves. */
+struct trace_call {
+    const EVENT_TRACE_PROPERTIES *properties; /* a block of Wnode.BufferSize bytes */
+    const void *name;                         /* of the session: WCHARs when `wide`, else of the ANSI code page */
+    bool wide;                                /* and so are the names in the block */
+    bool autologger;                          /* from the registry, not from a program */
+};
+
+/* What it asks for; from the second step on as the session has it. */
+struct trace_settings {
+    GUID guid;          /* zero: one is to be made */
+    bool kernel;        /* the NT Kernel Logger, or the Circular Kernel Context Logger */
+    uint32_t clock;     /* ETL_CLOCK_* */
+    uint32_t mode;      /* LogFileMode, unknown bits too */
+    uint32_t buffer_kb; /* of each buffer */
+    uint32_t minimum_buffers, maximum_buffers;
+    uint32_t maximum_file; /* in MB, or KB by the mode; 0: none */
+    uint64_t maximum_bytes;
+    uint32_t flush_ms; /* 0: only full buffers */
+    uint32_t flush_timer;
+    uint32_t enable_flags;
+    char *name, *file; /* UTF-8, from memory_alloc; file NULL: none */
+};
+/* The first step: what is wrong with the call by itself. An error code of Windows, with a text that names the member;
+   ERROR_SUCCESS: *out is to be freed with trace_settings_free. */
+ULONG trace_properties_check(const struct trace_call *call, struct trace_settings *out);
+void trace_settings_free(struct trace_settings *s);
+
+struct trace_machine {
+    uint32_t processors;
+    uint64_t memory; /* bytes */
+};
+/* The second step: the session manager's checks, defaults and bounds. ERROR_INVALID_PARAMETER with a text. */
+ULONG trace_settings_complete(struct trace_settings *s, bool autologger, const struct trace_machine *machine);
+/* The buffers of such a session. *keep: of a session in memory alone, how many stay (session_drain_options); else 0. */
+void trace_settings_shape(const struct trace_settings *s, uint32_t processors, struct session_shape *shape,
+                          uint32_t *keep);
+
+#endif
