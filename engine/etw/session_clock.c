@@ -119,3 +119,23 @@ uint64_t session_clock_now(const struct session_clock *c, int64_t *time)
     *time = session_clock_time(c, stamp);
     return stamp;
 }
+
+struct session_anchor session_clock_newest(const struct session_clock *c)
+{
+    return c->count != 0 ? c->segment[(c->count - 1) % SESSION_ANCHORS].from : (struct session_anchor){0};
+}
+
+void session_clock_resume(struct session_clock *c, struct session_anchor before)
+{
+    enum { PARTS = 1000, SLACK = 1000 }; /* 100 us beside a thousandth of what has passed */
+    if (!converts(c) || before.cycles >= c->segment[0].from.cycles)
+        return;
+    const int64_t expected = session_clock_time(c, before.cycles);
+    const int64_t allowed = (c->segment[0].from.time - expected) / PARTS + SLACK;
+    const struct session_segment own = c->segment[(c->count - 1) % SESSION_ANCHORS];
+    if (before.time > expected + allowed || before.time < expected - allowed)
+        return;
+    c->count = 0;
+    session_clock_add(c, before);
+    session_clock_add(c, own.from);
+}

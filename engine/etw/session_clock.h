@@ -31,6 +31,10 @@ void session_clock_start(struct session_clock *c, uint32_t clock, enum session_s
 void session_clock_keep(struct session_clock *c);
 /* The same with a reading that is given, for tests; readings rise. */
 void session_clock_add(struct session_clock *c, struct session_anchor anchor);
+struct session_anchor session_clock_newest(const struct session_clock *c); /* zero when there is none */
+/* Goes on from a reading that a host took which has ended, so that times from before and after fit. One that does not
+   agree with our own readings to a thousandth is not used. To be called behind session_clock_start. */
+void session_clock_resume(struct session_clock *c, struct session_anchor before);
 /* The session's time of a stamp. */
 int64_t session_clock_time(const struct session_clock *c, uint64_t stamp);
 /* The stamp of now, and the session's time of it. */

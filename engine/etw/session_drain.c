@@ -42,11 +42,42 @@ struct session_drain {
     uint64_t look;
     bool buffer_lost; /* since the last one that was written */
     bool rescues;
+    uint64_t anchor; /* cycles of the one that was told */
     struct found *found;
     struct stream *stream;
     struct seen *seen;
     uint8_t *copy;
 };
+
+/* For who goes on after us. */
+static void keep_clock(struct session_drain *d)
+{
+    struct session_figures *f = &d->b.shared->figures;
+    session_clock_keep(&d->clock);
+    const struct session_anchor newest = session_clock_newest(&d->clock);
+    const uint64_t number = atomic_load_explicit(&f->anchors, memory_order_relaxed);
+    if (newest.cycles == d->anchor)
+        return;
+    d->anchor = newest.cycles;
+    atomic_store_explicit(&f->anchor[number % 2].cycles, newest.cycles, memory_order_relaxed);
+    atomic_store_explicit(&f->anchor[number % 2].time, newest.time, memory_order_relaxed);
+    atomic_store_explicit(&f->anchors, number + 1, memory_order_release);
+}
+
+static void start_clock(struct session_drain *d)
+{
+    struct session_figures *f = &d->b.shared->figures;
+    const uint64_t count = atomic_load_explicit(&f->anchors, memory_order_acquire);
+    session_clock_start(&d->clock, d->options.clock, d->b.source);
+    if (count != 0) {
+        const struct session_anchor before = {
+            .cycles = atomic_load_explicit(&f->anchor[(count - 1) % 2].cycles, memory_order_relaxed),
+            .time = atomic_load_explicit(&f->anchor[(count - 1) % 2].time, memory_order_relaxed),
+        };
+        session_clock_resume(&d->clock, before);
+    }
+    keep_clock(d);
+}
 
 HRESULT session_drain_create(const struct session_buffers *b, const struct session_drain_options *options,
                              struct session_drain **out)
@@ -67,7 +98,7 @@ HRESULT session_drain_create(const struct session_buffers *b, const struct sessi
         return error_set(E_OUTOFMEMORY, "out of memory for the host of %u buffers of %u bytes", (unsigned)b->buffers,
                          (unsigned)b->buffer_size);
     }
-    session_clock_start(&d->clock, options->clock, b->source);
+    start_clock(d);
     *out = d;
     return S_OK;
 }
@@ -268,7 +299,7 @@ static uint32_t pass(struct session_drain *d, const struct session_sink *sink, b
     uint32_t done = 0;
     d->pass++;
     if (count != 0)
-        session_clock_keep(&d->clock);
+        keep_clock(d);
     for (uint32_t i = 0; i < count; i++) {
         const bool held = d->stream[processor_of(d, d->found[i].buffer)].held == d->pass;
         if (!held || pressed) /* else those behind it wait with it */
@@ -283,7 +314,7 @@ static uint32_t pass_keeping(struct session_drain *d)
     const uint32_t count = look(d);
     uint32_t done = 0;
     if (count != 0)
-        session_clock_keep(&d->clock);
+        keep_clock(d);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t buffer = d->found[i].buffer;
         const uint64_t word = session_load(&d->b.line[buffer].word);
@@ -418,7 +449,7 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
 {
     struct session_order *order = memory_zero(d->b.processors, sizeof *order);
     session_drain_flush(d);
-    session_clock_keep(&d->clock);
+    keep_clock(d);
     const uint32_t count = look(d);
     struct found *found = memory_copy(d->found, count * sizeof *found);
     uint64_t number = 0;

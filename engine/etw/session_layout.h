@@ -64,7 +64,13 @@ struct session_figures {
     _Atomic uint64_t buffers_lost;    /* could not be written to the log */
     _Atomic uint64_t realtime_lost;   /* could not be delivered to a real-time consumer */
     _Atomic uint64_t file;            /* which of the files of the session is written; 1: its first */
-    uint64_t reserved[10];
+    /* The newest reading of the session's clock beside the stamps: number `anchors` - 1 of them, in turn. */
+    _Atomic uint64_t anchors;
+    struct {
+        _Atomic uint64_t cycles;
+        _Atomic int64_t time;
+    } anchor[2];
+    uint64_t reserved[5];
 };
 struct session_shared {
     /* Constants. */

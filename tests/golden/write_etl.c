@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    SIZE = 8192,
+    BUFFER_SIZE = 8192,
     PROCESSORS = 3,
     EVENTS = 2000,
     SEQUENTIAL = 1,
@@ -93,7 +93,7 @@ static void write_file(const struct kind *kind, const char *folder, void *memory
     must(path ? S_OK : E_OUTOFMEMORY);
     options.path = path;
     must(session_log_of_host(kind->clock, &options.log));
-    options.log.buffer_size = SIZE;
+    options.log.buffer_size = BUFFER_SIZE;
     options.log.processors = PROCESSORS;
     options.log.mode = kind->mode;
     options.log.maximum_file_mb = (uint32_t)(kind->maximum >> 20);
@@ -125,18 +125,18 @@ int main(int count, char **arguments)
 {
     static const struct kind kinds[] = {
         {"session_sequential", SEQUENTIAL, ETL_CLOCK_TICKS, 0},
-        {"session_maximum", SEQUENTIAL, ETL_CLOCK_TICKS, 10 * SIZE},
+        {"session_maximum", SEQUENTIAL, ETL_CLOCK_TICKS, 10 * BUFFER_SIZE},
         {"session_system", SEQUENTIAL, ETL_CLOCK_SYSTEM, 0},
         {"session_cycles", SEQUENTIAL, ETL_CLOCK_CYCLES, 0},
-        {"session_circular", CIRCULAR, ETL_CLOCK_TICKS, 10 * SIZE},
-        {"session_new_%d", NEWFILE, ETL_CLOCK_TICKS, 10 * SIZE},
+        {"session_circular", CIRCULAR, ETL_CLOCK_TICKS, 10 * BUFFER_SIZE},
+        {"session_new_%d", NEWFILE, ETL_CLOCK_TICKS, 10 * BUFFER_SIZE},
         {"session_room", SEQUENTIAL | PREALLOCATE, ETL_CLOCK_TICKS, 1 << 20},
         {"session_append", APPEND, ETL_CLOCK_SYSTEM, 0},
         {"session_append", APPEND, ETL_CLOCK_SYSTEM, 0},
     };
     const struct session_shape shape = {.buffers = 16,
                                         .minimum = 16,
-                                        .buffer_size = SIZE,
+                                        .buffer_size = BUFFER_SIZE,
                                         .processors = PROCESSORS,
                                         .wake_at = 4,
                                         .source = SESSION_STAMP_CYCLES};

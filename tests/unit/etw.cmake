@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: MIT
 openpla_test(test_etw_providers ${CMAKE_CURRENT_LIST_DIR}/test_etw_providers.c LINK openpla_etw)
-foreach(thing session session_file properties)
+foreach(thing session session_file clock properties)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
 endforeach()
+if(NOT WIN32)
+  # With the protocol's steps, at which the test ends its processes.
+  openpla_test(test_etw_kills ${CMAKE_CURRENT_LIST_DIR}/test_etw_kills.c
+    ${CMAKE_SOURCE_DIR}/engine/etw/session_reserve.c LINK openpla_etw)
+  target_compile_definitions(test_etw_kills PRIVATE SESSION_STEPS)
+endif()
 if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # Once more under the thread sanitizer, which cannot be together with the address sanitizer.
   set(sources)

@@ -7,13 +7,13 @@
 #include "engine/os/file.h"
 #include "tests/unit/session_fixture.h"
 
-enum { SIZE = ETL_SMALLEST_BUFFER, SEQUENTIAL = 1, CIRCULAR = 2, APPEND = 4, NEWFILE = 8, PREALLOCATE = 0x20 };
+enum { BUFFER_SIZE = ETL_SMALLEST_BUFFER, SEQUENTIAL = 1, CIRCULAR = 2, APPEND = 4, NEWFILE = 8, PREALLOCATE = 0x20 };
 
 #define PATH "test_etw_session_file.tmp"
 
 static struct etl_log log_of(uint32_t clock)
 {
-    return (struct etl_log){.buffer_size = SIZE,
+    return (struct etl_log){.buffer_size = BUFFER_SIZE,
                             .version_major = 10,
                             .processors = 2,
                             .mode = SEQUENTIAL,
@@ -28,7 +28,7 @@ static struct etl_log log_of(uint32_t clock)
 static struct session_file_options options_of(uint32_t mode, uint64_t buffers)
 {
     return (struct session_file_options){
-        .path = PATH, .mode = mode, .maximum = buffers * SIZE, .log = log_of(ETL_CLOCK_TICKS)};
+        .path = PATH, .mode = mode, .maximum = buffers * BUFFER_SIZE, .log = log_of(ETL_CLOCK_TICKS)};
 }
 
 static struct session_file *create(const struct session_file_options *options)
@@ -43,7 +43,7 @@ static struct session_file *create(const struct session_file_options *options)
 /* A buffer with one event, of that time behind the start and of that number. */
 static HRESULT write_one(struct session_file *f, uint64_t number, uint16_t processor, int64_t ticks)
 {
-    static uint8_t bytes[SIZE];
+    static uint8_t bytes[BUFFER_SIZE];
     const struct session_writer w = {.owner = 1};
     event_fill(bytes + ETL_BUFFER_HEAD, &w, (uint64_t)ticks, number);
     put_u64(bytes + ETL_BUFFER_HEAD, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
@@ -78,7 +78,7 @@ static struct content content_of(const char *path)
     c.buffers_lost = log->buffers_lost;
     c.end_utc = log->end_utc;
     while ((hr = etl_reader_next(reader, &record)) == S_OK) {
-        uint64_t writer, number;
+        uint64_t writer = 0, number = 0;
         if (record.kind == ETL_RECORD_SYSTEM)
             continue;
         assert_true(event_check(record.event, record.size, &writer, &number));
@@ -183,14 +183,14 @@ static void room_is_taken_first_and_given_back(void **state)
     (void)state;
     const struct session_file_options options = options_of(SEQUENTIAL | PREALLOCATE, 50);
     struct session_file *f = create(&options);
-    assert_true(size_of(PATH) == 50 * SIZE);
+    assert_true(size_of(PATH) == 50 * BUFFER_SIZE);
     for (uint64_t i = 1; i <= 4; i++)
         assert_int_equal(write_one(f, i, 0, 1000 + (int64_t)i), S_OK);
     assert_int_equal(session_file_flush(f), S_OK);
-    assert_true(size_of(PATH) == 50 * SIZE);
+    assert_true(size_of(PATH) == 50 * BUFFER_SIZE);
     assert_int_equal(content_of(PATH).events, 4);
     assert_int_equal(session_file_close(f, 0), S_OK);
-    assert_true(size_of(PATH) == 5 * SIZE);
+    assert_true(size_of(PATH) == 5 * BUFFER_SIZE);
     assert_int_equal(content_of(PATH).events, 4);
     struct session_file_options large = options;
     large.maximum = UINT64_C(1) << 60;
@@ -238,7 +238,7 @@ static void another_file_is_not_appended_to(void **state)
     const uint64_t size = size_of(PATH);
     for (size_t i = 0; i < 4; i++)
         other[i] = options;
-    other[0].log.buffer_size = 2 * SIZE;
+    other[0].log.buffer_size = 2 * BUFFER_SIZE;
     other[1].log.processors = 3;
     other[2].log.clock = ETL_CLOCK_SYSTEM;
     other[3].log.boot_utc += INT64_C(600) * 10000000;
@@ -268,7 +268,7 @@ static void a_file_of_a_dead_host_goes_on(void **state)
     for (uint64_t i = 1; i <= 4; i++)
         assert_int_equal(write_one(f, i, (uint16_t)(i % 2), 1000 + (int64_t)i), S_OK);
     assert_int_equal(session_file_close(f, 0), S_OK);
-    cut_to(4 * SIZE + 100); /* the fourth is not whole */
+    cut_to(4 * BUFFER_SIZE + 100); /* the fourth is not whole */
     assert_int_equal(session_file_continue(&options, 1, &f), S_OK);
     assert_true(session_file_holds(f, 3));
     assert_false(session_file_holds(f, 4));

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Stamps to the session's clock: readings are given, so every figure is exact. */
+#include "engine/etw/session_clock.h"
+#include "engine/log/etl_header.h"
+#include "engine/os/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* 2.6 GHz beside 10 MHz: 260 cycles a tick. */
+enum { RATE = 260, SECOND = 10000000 };
+#define START UINT64_C(1000000000000)
+#define FIRST INT64_C(500000)
+
+static struct session_anchor at(int64_t ticks)
+{
+    return (struct session_anchor){START + (uint64_t)ticks * RATE, FIRST + ticks};
+}
+
+static struct session_clock clock_from(int64_t first)
+{
+    struct session_clock c = {.clock = ETL_CLOCK_TICKS, .source = SESSION_STAMP_CYCLES};
+    session_clock_add(&c, at(first));
+    session_clock_add(&c, at(first + 2000));
+    return c;
+}
+
+static void assert_near(const struct session_clock *c, int64_t ticks, int64_t off)
+{
+    const int64_t time = session_clock_time(c, at(ticks).cycles);
+    assert_true(time - (FIRST + ticks) <= off && time - (FIRST + ticks) >= -off);
+}
+
+static void times_are_exact_between_readings_and_beside_them(void **state)
+{
+    (void)state;
+    struct session_clock c = clock_from(0);
+    assert_near(&c, -1000, 1);
+    assert_near(&c, 1000, 1);
+    assert_near(&c, SECOND, 1);
+    for (int64_t i = 1; i < 200; i++)
+        session_clock_add(&c, at(i * SECOND));
+    for (int64_t i = -5; i < 205; i++)
+        assert_near(&c, i * SECOND + 777, 1);
+}
+
+static void a_reading_that_is_off_is_mended_by_the_next(void **state)
+{
+    (void)state;
+    struct session_clock c = clock_from(0);
+    struct session_anchor late = at(SECOND);
+    late.time += 1000; /* 0.1 ms */
+    session_clock_add(&c, late);
+    session_clock_add(&c, at(2 * SECOND));
+    assert_near(&c, SECOND / 2, 501);
+    assert_near(&c, 3 * SECOND, 1100);
+    session_clock_add(&c, at(3 * SECOND));
+    assert_near(&c, 5 * SECOND / 2, 1);
+    int64_t before = INT64_MIN;
+    for (int64_t i = 0; i < 3 * SECOND; i += 9973) { /* and never backwards */
+        const int64_t time = session_clock_time(&c, at(i).cycles);
+        assert_true(time >= before);
+        before = time;
+    }
+}
+
+static void a_clock_that_is_set_keeps_its_rate(void **state)
+{
+    (void)state;
+    static const int64_t jumps[] = {-3600LL * SECOND, 3600LL * SECOND};
+    for (int i = 0; i < 2; i++) {
+        struct session_clock c = clock_from(0);
+        struct session_anchor set = at(SECOND);
+        set.time += jumps[i];
+        session_clock_add(&c, set);
+        assert_near(&c, SECOND / 2, 1); /* before it was set */
+        const int64_t passed = session_clock_time(&c, at(SECOND + 500).cycles) - set.time;
+        assert_in_range(passed, 499, 501);
+    }
+}
+
+static void other_sources_are_the_clock_itself(void **state)
+{
+    (void)state;
+    struct session_clock c;
+    session_clock_start(&c, ETL_CLOCK_TICKS, SESSION_STAMP_TICKS);
+    assert_true(session_clock_time(&c, 12345) == 12345);
+    session_clock_start(&c, ETL_CLOCK_CYCLES, SESSION_STAMP_CYCLES);
+    assert_true(session_clock_time(&c, 12345) == 12345);
+    session_clock_start(&c, ETL_CLOCK_SYSTEM, SESSION_STAMP_SYSTEM);
+    int64_t time;
+    (void)session_clock_now(&c, &time);
+    assert_true(time <= clock_utc() && clock_utc() - time < SECOND);
+}
+
+static void a_clock_that_runs_tells_the_hosts_time(void **state)
+{
+    (void)state;
+    static const uint32_t clocks[] = {ETL_CLOCK_TICKS, ETL_CLOCK_SYSTEM};
+    for (int i = 0; i < 2; i++) {
+        struct session_clock c;
+        session_clock_start(&c, clocks[i], SESSION_STAMP_CYCLES);
+        for (int k = 0; k < 20; k++) {
+            const int64_t before = i == 0 ? clock_ticks() : clock_utc();
+            int64_t time;
+            (void)session_clock_now(&c, &time);
+            const int64_t after = i == 0 ? clock_ticks() : clock_utc();
+            assert_true(time >= before - 100 && time <= after + 100); /* 10 us */
+            session_clock_keep(&c);
+        }
+    }
+}
+
+static void who_goes_on_has_the_times_of_before(void **state)
+{
+    (void)state;
+    struct session_clock c = clock_from(SECOND);
+    session_clock_resume(&c, at(0));
+    assert_int_equal(c.count, 2);
+    assert_near(&c, SECOND / 3, 1);
+    assert_near(&c, 2 * SECOND, 1);
+    struct session_anchor lie = at(0);
+    lie.time += SECOND;
+    c = clock_from(SECOND);
+    session_clock_resume(&c, lie);
+    assert_near(&c, SECOND / 3, 1);
+    session_clock_resume(&c, at(5 * SECOND)); /* from the future */
+    assert_near(&c, SECOND / 3, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_are_exact_between_readings_and_beside_them),
+        cmocka_unit_test(a_reading_that_is_off_is_mended_by_the_next),
+        cmocka_unit_test(a_clock_that_is_set_keeps_its_rate),
+        cmocka_unit_test(other_sources_are_the_clock_itself),
+        cmocka_unit_test(a_clock_that_runs_tells_the_hosts_time),
+        cmocka_unit_test(who_goes_on_has_the_times_of_before),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
