@@ -91,8 +91,8 @@ static inline uint8_t *session_try_reserve(const struct session_buffers *b, stru
     }
 }
 
-/* When there was no place: gives way to others and tries again, 200 times and 0.2 ms at most; then the event is counted
-   as lost. */
+/* When there was no place: gives way to others and tries again, 20 times at least, 200 times and 0.2 ms at most; then
+   the event is counted as lost. */
 uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                               uint64_t *stamp);
 /* An event that no reservation was tried for. */
