@@ -181,9 +181,9 @@ static void give_back(struct session_drain *d, uint32_t buffer, uint64_t word)
     for (uint32_t i = 0; i < d->b.processors; i++) {
         /* A word may name it still, when who sealed it has ended. */
         uint64_t named = session_load(&d->b.processor[i].word);
-        while (named != SESSION_STOPPED && session_word_buffer(named) == buffer &&
-               !session_swap(&d->b.processor[i].word, &named, SESSION_WORD_NONE))
-            ;
+        for (uint32_t tries = 0; named != SESSION_STOPPED && session_word_buffer(named) == buffer; tries++)
+            if (tries == SESSION_MOST_TRIES || session_swap(&d->b.processor[i].word, &named, SESSION_WORD_NONE))
+                break;
     }
     uint64_t turns = atomic_load_explicit(&line->turns, memory_order_relaxed);
     turns += (low - turns) & ((1u << SESSION_CLOSED_TURN) - 1);

@@ -231,13 +231,16 @@ HRESULT session_file_create(const struct session_file_options *options, struct s
     return opened(open_first(f), f, out);
 }
 
-HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, struct session_file **out)
+HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t told[2],
+                              struct session_file **out)
 {
     struct session_file *f;
     HRESULT hr = make(options, &f);
     if (FAILED(hr))
         return hr;
     f->number = number;
+    f->events_lost = told[0];
+    f->buffers_lost = told[1];
     return opened(go_on(f, number), f, out);
 }
 

@@ -23,8 +23,10 @@ struct session_file;
    ERROR_INVALID_PARAMETER's HRESULT for a file to append to with other buffers, processors or clock, or whose clock has
    started anew since; ERROR_DISK_FULL's when there is no room to preallocate. */
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out);
-/* Goes on with the file number `number` of a session whose host has ended. */
-HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, struct session_file **out);
+/* Goes on with the file number `number` of a session whose host has ended, which had told the losses in `told`
+   (session_figures). */
+HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t told[2],
+                              struct session_file **out);
 /* session_sink's holds, with a session_file that goes on as context. */
 bool session_file_holds(void *file, uint64_t number);
 /* Above all numbers of buffers that the file holds. */

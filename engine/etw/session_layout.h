@@ -70,7 +70,9 @@ struct session_figures {
         _Atomic uint64_t cycles;
         _Atomic int64_t time;
     } anchor[2];
-    uint64_t reserved[5];
+    /* What session_file_lost was told and session_file_flush has written, of events and of buffers. */
+    _Atomic uint64_t events_told, buffers_told;
+    uint64_t reserved[3];
 };
 struct session_shared {
     /* Constants. */

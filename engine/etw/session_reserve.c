@@ -147,7 +147,7 @@ void session_close_processor(const struct session_buffers *b, uint32_t processor
 {
     struct session_processor *p = &b->processor[processor];
     uint64_t word = session_load(&p->word);
-    while (word != SESSION_STOPPED) {
+    for (uint32_t tries = 0; word != SESSION_STOPPED && tries < SESSION_MOST_TRIES; tries++) {
         if ((word & SESSION_SEALED) == 0) {
             if (!stop && session_word_end(word) <= ETL_BUFFER_HEAD)
                 return;
@@ -161,4 +161,6 @@ void session_close_processor(const struct session_buffers *b, uint32_t processor
         if (!stop || session_swap(&p->word, &word, SESSION_STOPPED))
             return;
     }
+    if (stop)
+        atomic_store(&p->word, SESSION_STOPPED);
 }

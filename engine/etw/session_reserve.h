@@ -34,6 +34,8 @@ enum {
     SESSION_STEP_COMMITTED,
 };
 
+enum { SESSION_MOST_TRIES = 1000000 }; /* of one exchange; 20 ms */
+
 /* Makes place on a processor whose buffer has none, as `word` says. True: try again. False: no buffer is free, or the
    session is stopped. */
 bool session_next_buffer(const struct session_buffers *b, struct session_processor *processor, uint64_t word,
@@ -46,7 +48,8 @@ uint64_t session_clock_stamp(enum session_source source);
 static inline uint8_t *session_try_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                                            uint64_t *stamp)
 {
-    for (;;) {
+    /* Whoever makes us try again has got on; the bound is for a process that only plays with the word. */
+    for (uint32_t tries = 0; tries < SESSION_MOST_TRIES; tries++) {
         if (__builtin_expect(b->method == PROCESSOR_RDPID, 1))
             w->processor = processor_here();
         struct session_processor *p = &b->processor[w->processor < b->processors ? w->processor : 0];
@@ -89,6 +92,7 @@ static inline uint8_t *session_try_reserve(const struct session_buffers *b, stru
             return at;
         }
     }
+    return NULL;
 }
 
 /* When there was no place: gives way to others and tries again, 20 times at least, 200 times and 0.2 ms at most; then

@@ -10,7 +10,8 @@
 
 /* A step back of less than this is not the clock's, that was set, but what two of its segments differ by. 1 ms. */
 #define JITTER INT64_C(10000)
-enum { MOST_LOOKS = 1000 }; /* again at places of one buffer: each has a writer that changes it once */
+/* At places of one buffer that are not whole: a thread has one at most, and each costs a question to the system. */
+enum { MOST_LOOKS = 1000 };
 
 struct walk {
     uint8_t *data;
@@ -139,13 +140,17 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
             w.at += size;
             continue;
         }
+        if (++looks > MOST_LOOKS) {
+            out->given_up++;
+            break;
+        }
         const enum verdict verdict = judge_place(&w, first, size, judge);
-        if (verdict == LOOK_AGAIN && ++looks < MOST_LOOKS)
+        if (verdict == LOOK_AGAIN)
             continue;
-        if ((verdict == LOOK_AGAIN || verdict == WAIT) && !force)
+        if (verdict == WAIT && !force)
             return false;
         out->torn += verdict == LOST;
-        out->given_up += verdict == LOOK_AGAIN || verdict == WAIT;
+        out->given_up += verdict == WAIT;
         w.at += size;
     }
     out->time = rising.time;

@@ -2,7 +2,7 @@
 /* bench_etw [FILE [SECONDS]]: what an event costs its writer, in ns, as the median of bursts that fill half of the
    buffers, beside what the machine's own instructions for it cost (the floor); what it costs the host; and how many of
    the events of one, two and four writers, flat out for SECONDS (3) with 1 MB of buffers, are lost, with a host that
-   only empties and one that writes FILE (on tmpfs: /dev/shm). Peers: bench_etw_peer.sh. */
+   only empties and one that writes FILE (on tmpfs: /dev/shm). Beside LTTng-UST: peers_etw.py. */
 #include "engine/etw/session_buffers.h"
 #include "engine/etw/session_drain.h"
 #include "engine/etw/session_file.h"

@@ -273,7 +273,7 @@ static void rescue(void)
     struct session_drain_options how = host_options;
     struct session_file *file;
     struct session_drain *d;
-    HRESULT hr = session_file_continue(&options, 1, &file);
+    HRESULT hr = session_file_continue(&options, 1, (const uint64_t[2]){0, 0}, &file);
     if (FAILED(hr))
         hr = session_file_create(&options, &file); /* the host had not come that far */
     if (FAILED(hr))

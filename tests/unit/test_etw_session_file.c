@@ -11,6 +11,8 @@ enum { BUFFER_SIZE = ETL_SMALLEST_BUFFER, SEQUENTIAL = 1, CIRCULAR = 2, APPEND =
 
 #define PATH "test_etw_session_file.tmp"
 
+static const uint64_t none_told[2];
+
 static struct etl_log log_of(uint32_t clock)
 {
     return (struct etl_log){.buffer_size = BUFFER_SIZE,
@@ -267,15 +269,21 @@ static void a_file_of_a_dead_host_goes_on(void **state)
     struct session_file *f = create(&options);
     for (uint64_t i = 1; i <= 4; i++)
         assert_int_equal(write_one(f, i, (uint16_t)(i % 2), 1000 + (int64_t)i), S_OK);
+    session_file_lost(f, 4, 1);
     assert_int_equal(session_file_close(f, 0), S_OK);
     cut_to(4 * BUFFER_SIZE + 100); /* the fourth is not whole */
-    assert_int_equal(session_file_continue(&options, 1, &f), S_OK);
+    static const uint64_t told[2] = {4, 1};
+    assert_int_equal(session_file_continue(&options, 1, told, &f), S_OK);
+    session_file_lost(f, 6, 1);
     assert_true(session_file_holds(f, 3));
     assert_false(session_file_holds(f, 4));
     assert_int_equal(session_file_first_number(f), 4);
     assert_int_equal(write_one(f, 4, 0, 1004), S_OK);
     assert_int_equal(session_file_close(f, 0), S_OK);
-    assert_int_equal(content_of(PATH).events, 4);
+    const struct content c = content_of(PATH);
+    assert_int_equal(c.events, 4);
+    assert_int_equal(c.events_lost, 6);
+    assert_int_equal(c.buffers_lost, 1);
 }
 
 static void a_ring_of_a_dead_host_goes_on(void **state)
@@ -287,7 +295,7 @@ static void a_ring_of_a_dead_host_goes_on(void **state)
         for (uint64_t i = 1; i <= count; i++)
             assert_int_equal(write_one(f, i, 0, 1000 + (int64_t)i), S_OK);
         assert_int_equal(session_file_close(f, 0), S_OK);
-        assert_int_equal(session_file_continue(&options, 1, &f), S_OK);
+        assert_int_equal(session_file_continue(&options, 1, none_told, &f), S_OK);
         assert_int_equal(session_file_first_number(f), count + 1);
         assert_int_equal(write_one(f, count + 1, 0, 1000 + (int64_t)count + 1), S_OK);
         assert_int_equal(session_file_close(f, 0), S_OK);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_lttng WRITERS SECONDS: what LTTng-UST's tracepoint of 64 bytes costs its writers, flat out, in ns an event as
+   wall time of each; peers_etw.py runs it beside bench_etw. */
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "tests/bench/lttng_events.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_WRITERS = 4 };
+struct flat_out {
+    unsigned long long events;
+    double seconds;
+    unsigned char apart[128];
+};
+static struct flat_out flat[MOST_WRITERS];
+static atomic_bool stop;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void *write_flat_out(void *user)
+{
+    struct flat_out *f = user;
+    unsigned char payload[64] = {1};
+    const double from = now();
+    unsigned long long events = 0;
+    while (!stop)
+        for (int i = 0; i < 256; i++, events++)
+            lttng_ust_tracepoint(bench, event64, payload);
+    f->seconds = now() - from;
+    f->events = events;
+    return NULL;
+}
+
+int main(int count, char **arguments)
+{
+    pthread_t threads[MOST_WRITERS];
+    const unsigned writers = count > 1 ? (unsigned)strtoul(arguments[1], NULL, 10) : 1;
+    const double seconds = count > 2 ? strtod(arguments[2], NULL) : 3;
+    unsigned long long events = 0;
+    double ns = 0;
+    if (writers < 1 || writers > MOST_WRITERS)
+        return 2;
+    for (unsigned i = 0; i < writers; i++)
+        pthread_create(&threads[i], NULL, write_flat_out, &flat[i]);
+    usleep((useconds_t)(seconds * 1e6));
+    stop = true;
+    for (unsigned i = 0; i < writers; i++) {
+        pthread_join(threads[i], NULL);
+        events += flat[i].events;
+        ns += flat[i].seconds * 1e9 / (double)flat[i].events / writers;
+    }
+    printf("%u %llu %.1f\n", writers, events, ns);
+    return 0;
+}
