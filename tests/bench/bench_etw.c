@@ -229,14 +229,14 @@ static void lose(uint32_t writers, double seconds, const char *path)
         thread_close(threads[i]);
         events += flat[i].events;
         refused += flat[i].refused;
-        ns += flat[i].seconds * 1e9 / (double)flat[i].events / writers;
+        ns += flat[i].seconds * 1e9;
     }
     must(session_drain_stop(host, &sink, 1000));
     session_statistics_read(&session, &statistics);
     printf("%u writers, %-10s %12" PRIu64 " events, lost %" PRIu64 " (1 in %.0f), counted %" PRIu64
            ", wall %.1f ns an event each, %.0f MB/s\n",
            (unsigned)writers, path ? "to a file" : "emptied", events, refused,
-           refused ? (double)events / (double)refused : 0.0, statistics.events_lost, ns,
+           refused ? (double)events / (double)refused : 0.0, statistics.events_lost, ns / (double)events,
            (double)(events - refused) * EVENT / seconds / 1e6);
     if (refused != statistics.events_lost || statistics.events != events - refused)
         must(error_set(E_UNEXPECTED, "%llu events came, %llu were accepted", (unsigned long long)statistics.events,
