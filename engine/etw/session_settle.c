@@ -107,15 +107,12 @@ static enum verdict judge_place(const struct walk *w, uint64_t first, uint32_t s
         return TORN_BEFORE;
     const uint32_t owner = mark == SESSION_EVENT_RESERVED ? w->owner : (uint32_t)(first >> 16 & 0xFFF);
     const uint32_t thread = mark == SESSION_EVENT_WRITING ? (uint32_t)(first >> 32) : 0;
-    const bool alive = !known || judge->alive(judge->context, owner, thread);
-    if (first_word(w) != first)
-        return LOOK_AGAIN; /* its writer finished it, and may have ended since */
-    if (alive)
+    if (!known || judge->alive(judge->context, owner, thread))
         return WAIT;
-    /* So that nobody asks for the owner again: its slot may be another process' by then. */
-    return session_swap(session_first_word(w->data + w->at), &first, session_event_open(SESSION_EVENT_TORN, size, 0, 0))
-               ? LOST
-               : LOOK_AGAIN;
+    /* So that nobody asks for the owner again: its slot may be another process' by then. If it fails, the owner had
+       finished the event before it ended. */
+    const uint64_t torn = session_event_open(SESSION_EVENT_TORN, size, 0, 0);
+    return session_swap(session_first_word(w->data + w->at), &first, torn) ? LOST : LOOK_AGAIN;
 }
 
 bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place, const struct session_judge *judge,
