@@ -19,10 +19,9 @@ enum { BUFFERS = 32, BUFFER_SIZE = 8192, VICTIMS = 3, MOST_SLOTS = SESSION_MOST_
 
 /* What a provider says of itself, in memory that outlives it. */
 struct progress {
-    _Atomic uint64_t accepted; /* events that its session took */
+    _Atomic uint64_t at; /* events that its session took, times 4, and the state of the next one: said at once */
     _Atomic uint64_t refused;
-    _Atomic uint32_t state; /* of the next one */
-    _Atomic uint32_t step;  /* where it ended itself */
+    _Atomic uint32_t step; /* where it ended itself */
 };
 enum { BETWEEN, RESERVING, HAS_PLACE };
 
@@ -68,19 +67,18 @@ static _Noreturn void provide(uint32_t slot)
         uint64_t stamp;
         uint8_t *at = NULL;
         while (!at) {
-            p->state = RESERVING;
+            p->at = number * 4 + RESERVING;
             at = session_reserve(&session, &w, EVENT_BYTES, &stamp);
             if (!at) {
-                p->state = BETWEEN;
+                p->at = number * 4 + BETWEEN;
                 p->refused++;
                 usleep(1000);
             }
         }
-        p->state = HAS_PLACE;
+        p->at = number * 4 + HAS_PLACE;
         event_fill(at, &w, stamp, number);
         session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
-        p->accepted = number + 1;
-        p->state = BETWEEN;
+        p->at = (number + 1) * 4 + BETWEEN;
         if (number % 2048 == 2047)
             usleep(500);
     }
@@ -135,14 +133,14 @@ static void start_victim(uint32_t slot, bool at_step)
 static void judge(const struct tally *counts, uint32_t slot, uint64_t *least, uint64_t *most)
 {
     const struct progress *p = &progress[slot];
-    const uint64_t came = counts->writer[slot % TALLY_WRITERS].count;
-    const bool whole = came == p->accepted + 1 && p->state != BETWEEN; /* it ended behind its commit */
-    if (came != p->accepted && !whole)
+    const uint64_t came = counts->writer[slot % TALLY_WRITERS].count, accepted = p->at / 4, state = p->at % 4;
+    const bool whole = came == accepted + 1 && state != BETWEEN; /* it ended behind its commit */
+    if (came != accepted && !whole)
         fail_msg("slot %u: %llu events came, %llu were accepted, state %u, step %u", (unsigned)slot,
-                 (unsigned long long)came, (unsigned long long)p->accepted, (unsigned)p->state, (unsigned)p->step);
-    const bool held = p->state == HAS_PLACE || (p->step >= SESSION_STEP_RESERVED && p->step < SESSION_STEP_COMMITTED);
+                 (unsigned long long)came, (unsigned long long)accepted, (unsigned)state, (unsigned)p->step);
+    const bool held = state == HAS_PLACE || (p->step >= SESSION_STEP_RESERVED && p->step < SESSION_STEP_COMMITTED);
     *least += held && !whole;
-    *most += p->state != BETWEEN && !whole;
+    *most += state != BETWEEN && !whole;
 }
 
 /* So many at a time that each has a writer of its own in the tally. */
