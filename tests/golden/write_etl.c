@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* write_etl FOLDER: files of sessions in each mode, written by the session's own code from events of several streams,
-   for read_logs and etl_check.py to read. Says how many events each must hold. */
+   for read_logs and etl_check.py to read. */
 #include "engine/etw/session_buffers.h"
 #include "engine/etw/session_drain.h"
 #include "engine/etw/session_file.h"

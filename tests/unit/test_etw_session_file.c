@@ -6,6 +6,9 @@
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "tests/unit/session_fixture.h"
+#ifndef _WIN32
+#include "tests/unit/full_disk.h"
+#endif
 
 enum { BUFFER_SIZE = ETL_SMALLEST_BUFFER, SEQUENTIAL = 1, CIRCULAR = 2, APPEND = 4, NEWFILE = 8, PREALLOCATE = 0x20 };
 
@@ -317,6 +320,47 @@ static void readers_sort_a_buffer_that_comes_late(void **state)
     assert_int_equal(content_of(PATH).events, 5);
 }
 
+#ifndef _WIN32
+static void a_full_disk_loses_what_comes_meanwhile_and_no_more(void **state)
+{
+    (void)state;
+    const struct session_file_options options = options_of(SEQUENTIAL, 0);
+    struct session_file *f = create(&options);
+    assert_int_equal(write_one(f, 1, 0, 1001), S_OK);
+    full_disk_at(3 * BUFFER_SIZE + 100);
+    assert_int_equal(write_one(f, 2, 0, 1002), S_OK);
+    assert_int_equal(write_one(f, 3, 0, 1003), HRESULT_FROM_WIN32(ERROR_DISK_FULL));
+    assert_int_equal(session_file_flush(f), S_OK);
+    assert_int_equal(content_of(PATH).events, 2); /* whole meanwhile */
+    full_disk_at(UINT64_MAX);
+    assert_int_equal(write_one(f, 3, 0, 1003), S_OK); /* the number was not used */
+    session_file_lost(f, 0, 1);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    const struct content c = content_of(PATH);
+    assert_int_equal(c.events, 3);
+    assert_int_equal(c.buffers_lost, 1);
+}
+
+static void a_full_disk_leaves_the_old_file_when_a_new_one_is_due(void **state)
+{
+    (void)state;
+    struct session_file_options options = options_of(NEWFILE, 3);
+    options.path = PATH ".%d";
+    struct session_file *f = create(&options);
+    assert_int_equal(write_one(f, 1, 0, 1001), S_OK);
+    assert_int_equal(write_one(f, 2, 0, 1002), S_OK);
+    full_disk_at(100);
+    assert_int_equal(write_one(f, 3, 0, 1003), HRESULT_FROM_WIN32(ERROR_DISK_FULL));
+    full_disk_at(UINT64_MAX);
+    assert_int_equal(session_file_number(f), 1);
+    assert_int_equal(write_one(f, 3, 0, 1003), S_OK);
+    assert_int_equal(session_file_number(f), 2);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    assert_int_equal(content_of(PATH ".1").events, 2);
+    assert_int_equal(content_of(PATH ".2").first, 3);
+}
+#endif
+
 static void what_cannot_be_made_leaves_no_file(void **state)
 {
     (void)state;
@@ -372,6 +416,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_of_a_dead_host_goes_on, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_ring_of_a_dead_host_goes_on, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(readers_sort_a_buffer_that_comes_late, remove_files, remove_files),
+#ifndef _WIN32
+        cmocka_unit_test_setup_teardown(a_full_disk_loses_what_comes_meanwhile_and_no_more, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_full_disk_leaves_the_old_file_when_a_new_one_is_due, remove_files,
+                                        remove_files),
+#endif
         cmocka_unit_test_setup_teardown(what_cannot_be_made_leaves_no_file, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(memory_that_is_out_is_told, remove_files, remove_files),
     };
