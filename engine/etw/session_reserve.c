@@ -128,13 +128,10 @@ void session_count_lost(const struct session_buffers *b, const struct session_wr
 __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w,
                                                         uint32_t bytes, uint64_t *stamp)
 {
-    /* The fewest are for a busy machine, where others run for long at each; fewer when nothing was given back since
-       this thread lost an event. */
-    enum { FEWEST = 100, FEWEST_AGAIN = 20, TRIES = 200, PARTS_OF_A_SECOND = 5000 };
+    /* The fewest are for a busy machine, where others run for long at each. */
+    enum { FEWEST = 100, TRIES = 200, PARTS_OF_A_SECOND = 5000 };
     const int64_t until = clock_ticks() + clock_frequency() / PARTS_OF_A_SECOND;
-    const uint32_t given = atomic_load_explicit(&b->shared->given, memory_order_relaxed);
-    const int fewest = w->lost_at == given + 1 ? FEWEST_AGAIN : FEWEST;
-    for (int i = 0; i < TRIES && (i < fewest || clock_ticks() < until); i++) {
+    for (int i = 0; i < TRIES && (i < FEWEST || clock_ticks() < until); i++) {
         struct session_processor *p = &b->processor[w->processor < b->processors ? w->processor : 0];
         if (session_load(&p->word) == SESSION_STOPPED)
             return NULL;
@@ -143,7 +140,6 @@ __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buf
         if (at)
             return at;
     }
-    w->lost_at = given + 1;
     session_count_lost(b, w);
     return NULL;
 }

@@ -12,7 +12,6 @@ struct session_writer {
     uint32_t owner;     /* the slot of this process, 1 to SESSION_MOST_OWNERS */
     uint32_t thread;    /* its id */
     uint32_t processor; /* where the thread was last; a hint */
-    uint32_t lost_at;   /* how many buffers had been given back, and one, when it lost an event; 0: never */
 };
 
 /* Tests end the process at a chosen one of the steps. */
@@ -96,8 +95,8 @@ static inline uint8_t *session_try_reserve(const struct session_buffers *b, stru
     return NULL;
 }
 
-/* When there was no place: gives way to others and tries again, 100 times at least (20 when it was in vain before), 200
-   times and 0.2 ms at most; then the event is counted as lost. NULL at once when the session is stopped. */
+/* When there was no place: gives way to others and tries again, 100 times at least, 200 times and 0.2 ms at most; then
+   the event is counted as lost. NULL at once when the session is stopped. */
 uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                               uint64_t *stamp);
 /* An event that no reservation was tried for. */
