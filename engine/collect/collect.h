@@ -19,6 +19,7 @@ struct crossing {
 /* What a run tells a collector, and what it wants to hear from it: until it is closed. */
 struct collect_context {
     const char *output_path; /* full path of the file to write, or of the first of several; "" for a kind without */
+    const char *output_base; /* the folder that all it writes must lie below (file_open_below) */
     const char *description; /* of the set, "" if none */
     uint32_t segment_max_mb; /* SegmentMaxSize, 0 = none */
     bool segmented;          /* the set's Segment: a full log ends its segment even if it is circular */

@@ -208,6 +208,8 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
     if (SUCCEEDED(hr) && c->source == DEFINITION_STORED) {
         hr = set_check_limits(o);
         if (SUCCEEDED(hr))
+            hr = set_check_output(o);
+        if (SUCCEEDED(hr))
             hr = settings_validate(o, issues);
     }
     if (SUCCEEDED(hr))
