@@ -6,6 +6,7 @@
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+#include "engine/run/definition.h"
 #include "engine/run/host_run.h"
 #include "engine/run/run_loop.h"
 
@@ -23,8 +24,9 @@
 static bool record_says_running(const struct run *r)
 {
     struct run_record record;
-    if (FAILED(store_load_run(r->set.space, r->set.name, &record)))
-        return true; /* it may */
+    HRESULT hr = store_load_run(r->set.space, r->set.name, &record);
+    if (FAILED(hr))
+        return !definition_is_damaged(hr); /* it may */
     bool running = record.running;
     run_record_free(&record);
     return running;

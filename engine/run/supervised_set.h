@@ -8,8 +8,12 @@
 struct supervised_set {
     const char *space; /* static */
     char *name;
-    uint64_t hash; /* of the definition */
-    bool listed;   /* seen in the present scan */
+    uint64_t key;   /* text_hash_nocase of it */
+    uint64_t file;  /* hash of its file's name, 0: not known */
+    uint64_t stamp; /* stored_stamp's when it was read */
+    uint64_t hash;  /* of the definition */
+    bool listed;    /* seen in the present scan */
+    HRESULT damage; /* why it cannot be read, as it was told; S_OK */
     struct start_rule *rules;
     size_t rule_count; /* 0 when SchedulesEnabled is off */
     uint32_t restart;  /* SETTING_Restart */

@@ -2,6 +2,8 @@
 /* The supervisor: scheduled starts, hosts that die, runs that were cut off, expiry. The wall clock it sees is the
    test's: linked with --wrap=clock_utc. */
 #include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/supervisor.h"
 #include "run_fixture.h"
@@ -334,6 +336,53 @@ static void one_supervises_and_another_takes_over(void **state)
     memory_free(root);
 }
 
+/* A program that only sits on the lock file would stop every schedule, and nobody would learn of it. */
+static void who_holds_the_lock_and_does_not_supervise_is_told_of(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("kept out"), *data = host_data_folder(), *path = path_join(data, "supervisor.lock");
+    struct file_lock *lock;
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, "");
+    assert_int_equal(file_lock_take(path, 60000, &lock), S_OK);
+    commit("kept out", root, xml);
+    supervise();
+    fixture_await_event(9008, path);
+    assert_non_null(strstr(fixture_reason, "end that program"));
+    await_work(1);
+    set_clock(due - SECOND);
+    await_start("kept out", due);
+    stop("kept out");
+    stop_supervising();
+    file_lock_release(lock);
+    memory_free(xml);
+    memory_free(path);
+    memory_free(data);
+    memory_free(root);
+}
+
+/* A schedule that stands still as its file is damaged is told of, and the others go on. */
+static void a_damaged_set_is_told_of(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("damaged"), *path = store_definition_path(SPACE, "torn");
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, "");
+    commit("torn", root, xml);
+    commit("whole", root, xml);
+    assert_int_equal(file_store(path, "<DataCollectorSet>", 18), S_OK);
+    supervise();
+    fixture_await_event(9007, "torn");
+    await_work(1);
+    set_clock(due - SECOND);
+    await_start("whole", due);
+    stop("whole");
+    stop_supervising();
+    memory_free(xml);
+    memory_free(path);
+    memory_free(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +393,8 @@ int main(void)
         cmocka_unit_test_teardown(what_was_cut_off_begins_again, end_test),
         cmocka_unit_test_teardown(expiry_stops_a_run_if_asked, end_test),
         cmocka_unit_test_teardown(one_supervises_and_another_takes_over, end_test),
+        cmocka_unit_test_teardown(who_holds_the_lock_and_does_not_supervise_is_told_of, end_test),
+        cmocka_unit_test_teardown(a_damaged_set_is_told_of, end_test),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
