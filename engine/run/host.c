@@ -82,7 +82,7 @@ static void failed_start(struct run *r, HRESULT hr, struct start_report **report
     struct error_kept why = error_keep(hr);
     char *account = host_user_name();
     if (r->set.set && FAILED(run_set_record(&r->set, hr, why.text, false)) &&
-        FAILED(store_mark_ended(r->set.space, r->set.name))) {
+        FAILED(store_mark_ended(r->set.space, r->set.name)) && record_says_running(r)) {
         error_restore(&why);
         start_report_send(report, hr);
         write_last_record(r, hr, why.text);
