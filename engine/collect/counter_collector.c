@@ -134,6 +134,31 @@ static void watch(struct counter_collector *cc)
         cc->has_new = counter_query_has_new(cc->query);
 }
 
+static void pass_over(void *user, HRESULT reason, const char *subject, const char *text)
+{
+    (void)user;
+    (void)reason;
+    (void)subject;
+    (void)text;
+}
+
+static void counter_collector_rehearse(struct object *object)
+{
+    const struct performance_counter_collector *model = (const struct performance_counter_collector *)object;
+    const struct log_format_traits *format = log_format_traits((enum log_format)model->LogFileFormat);
+    struct counter_query_request request = {.paths = &model->PerformanceCounters,
+                                            .keep_instances = format->wildcards,
+                                            .values = format->values,
+                                            .refused = pass_over};
+    struct counter_query *query;
+    const struct log_cell *cells;
+    int64_t utc;
+    if (FAILED(host_pdh(&request.pdh)) || FAILED(counter_query_open(&request, &query)))
+        return;
+    counter_query_sample(query, &utc, &cells);
+    counter_query_close(query);
+}
+
 static HRESULT counter_collector_open(struct object *object, const struct collect_context *context,
                                       struct collector **out)
 {
@@ -247,6 +272,7 @@ const struct collector_kind counter_collector_kind = {
     .output = WRITES_FILE,
     .end = ENDS_AT_LIMIT,
     .open = counter_collector_open,
+    .rehearse = counter_collector_rehearse,
     .sample = counter_collector_sample,
     .poll = counter_collector_poll,
     .flush = counter_collector_flush,

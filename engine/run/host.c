@@ -212,12 +212,36 @@ static HRESULT take_lock(const char *space, const char *name, struct file_lock *
     return hr;
 }
 
+/* Of a process that is made ahead of its run. */
+static void rehearse(const char *space, const char *name)
+{
+    struct run_set set;
+    struct object **collectors;
+    size_t count;
+    if (FAILED(run_set_load(space, name, &set)))
+        return;
+    if (SUCCEEDED(collection_snapshot(set.set->DataCollectors, &collectors, &count))) {
+        for (size_t i = 0; i < count; i++)
+            collector_rehearse(collectors[i]);
+        objects_release(collectors, count);
+    }
+    run_set_free(&set);
+}
+
 int run_host_main(const char *space, const char *name, const char *run_key, run_compile compile)
 {
     struct start_report *report = NULL;
     struct file_lock *lock = NULL;
+    bool waits = !strncmp(run_key, RUN_KEY_AHEAD, strlen(RUN_KEY_AHEAD));
+    run_key += waits ? strlen(RUN_KEY_AHEAD) : 0;
     if (FAILED(start_report_open(run_key, &report)))
         report = NULL; /* nobody waits */
+    if (waits && report)
+        rehearse(space, name);
+    if (waits && (!report || start_report_await(report) != S_OK)) {
+        start_report_close(report);
+        return S_OK;
+    }
     HRESULT hr = take_lock(space, name, &lock);
     if (SUCCEEDED(hr))
         hr = run_locked(space, name, run_key, &report, compile);

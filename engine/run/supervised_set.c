@@ -125,6 +125,7 @@ void supervised_set_free(struct supervised_set *s)
 {
     memory_free(s->name);
     memory_free(s->rules);
+    run_ahead_free(s->ahead);
     memset(s, 0, sizeof *s);
 }
 

@@ -31,6 +31,9 @@
 #define CLOCK_SET_MS   100   /* slower changes are a clock that is being corrected */
 #define WATCH_PAUSE_MS 200   /* before another try to supervise */
 #define GRACE_MS       5000  /* what a client that waits does itself */
+#define AHEAD          (10 * INT64_C(10000000)) /* hosts are made so long before the start, in 100 ns */
+#define NOTE_PAUSE_MS  1000                     /* before a start is noted */
+#define AHEAD_MOST     64                       /* that wait at a time: each is a process */
 
 #define SPACES_MAX     8
 
@@ -46,6 +49,7 @@ struct supervisor {
     struct supervised_set *sets;
     size_t count, capacity;
     bool scanned;
+    bool more_ahead;                     /* hosts to be made */
     struct store_mark marks[SPACES_MAX]; /* in the order of store_namespaces */
     uint64_t compared;                   /* clock_monotonic_ms of the latest look at all files */
     int64_t utc;                         /* of the latest look at the clocks */
@@ -71,6 +75,15 @@ static void tell(const struct supervised_set *s, enum journal_id id, HRESULT err
     journal_write(id, &(struct journal_facts){.space = s->space, .name = s->name, .error = error, .reason = reason});
 }
 
+static void rest_a_moment(uint32_t ms)
+{
+    struct wakeup *pause;
+    if (FAILED(wakeup_create(&pause)))
+        return;
+    wakeup_wait(pause, ms); /* nobody sets it */
+    wakeup_free(pause);
+}
+
 /* ---- starts, each on a thread of its own: one that takes long delays no other ---- */
 
 struct start {
@@ -78,13 +91,17 @@ struct start {
     const char *space;
     char *name;
     int64_t due; /* 0: not by a schedule */
+    struct run_ahead *ahead;
 };
 
 static void make_start(void *user)
 {
     struct start *start = user;
-    HRESULT hr = run_start(start->space, start->name, false);
-    /* Behind the start, which is not to wait for the disk: a second one would find the set running. */
+    HRESULT hr = run_start_ahead(start->space, start->name, start->ahead);
+    /* Behind the start, which is not to wait for the disk, and behind those of the same second, whose hosts write their
+       own records: a second one would find the set running. */
+    if (SUCCEEDED(hr) && start->due)
+        rest_a_moment(NOTE_PAUSE_MS);
     if (start->due)
         supervised_set_note_start(start->space, start->name, start->due);
     /* A set that runs goes on running. What the host or run_start itself could tell is told. */
@@ -96,13 +113,13 @@ static void make_start(void *user)
     memory_free(start);
 }
 
-static void begin_start(struct supervisor *v, const struct supervised_set *s, int64_t due)
+static void begin_start(struct supervisor *v, struct supervised_set *s, int64_t due)
 {
     struct start *start = memory_zero(1, sizeof *start);
     struct thread *thread = NULL;
     HRESULT hr = E_OUTOFMEMORY;
     if (start)
-        *start = (struct start){v, s->space, text_copy(s->name), due};
+        *start = (struct start){v, s->space, text_copy(s->name), due, s->ahead};
     atomic_fetch_add(&v->starting, 1);
     if (start && start->name)
         hr = thread_start(make_start, start, &thread);
@@ -112,8 +129,51 @@ static void begin_start(struct supervisor *v, const struct supervised_set *s, in
         if (start)
             memory_free(start->name);
         memory_free(start);
+        run_ahead_free(s->ahead);
     }
+    s->ahead = NULL;
     thread_close(thread);
+}
+
+/* ---- hosts that are made ahead of their start: of many at one second the processes would be late ---- */
+
+static size_t hosts_ahead(const struct supervisor *v)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->count; i++)
+        count += v->sets[i].ahead != NULL;
+    return count;
+}
+
+/* A set that runs would refuse the start. */
+static bool wants_host(const struct supervised_set *s, int64_t now)
+{
+    return !s->running && s->due > now && s->due - now <= AHEAD;
+}
+
+/* Makes one host at most, as that takes a moment; true: there are more to make. */
+static bool make_ahead(struct supervisor *v, int64_t now)
+{
+    size_t count = hosts_ahead(v);
+    bool made = false;
+    for (size_t i = 0; i < v->count; i++) {
+        struct supervised_set *s = &v->sets[i];
+        if (s->ahead && (s->due != s->ahead_for || !wants_host(s, now))) { /* changed meanwhile, or started by a user */
+            run_ahead_free(s->ahead);
+            s->ahead = NULL;
+            s->ahead_for = 0;
+            count--;
+        }
+        if (!wants_host(s, now) || s->due == s->ahead_for || count == AHEAD_MOST)
+            continue;
+        if (made)
+            return true;
+        made = true;
+        s->ahead_for = s->due;
+        if (SUCCEEDED(run_make_ahead(s->space, s->name, &s->ahead))) /* else the start tries it, and tells why not */
+            count++;
+    }
+    return false;
 }
 
 /* ---- scanning ---- */
@@ -350,6 +410,7 @@ static void do_what_is_due(struct supervisor *v)
             begin_start(v, s, 0);
         }
     }
+    v->more_ahead = make_ahead(v, now);
 }
 
 /* Milliseconds until something is due, rounded up; told to the owner whether there is anything. */
@@ -366,6 +427,9 @@ static uint32_t time_to_rest(struct supervisor *v)
         looks = looks || s->due != NEXT_START_NEVER || s->running;
         if (left < ms)
             ms = (uint32_t)left;
+        int64_t early = s->due - AHEAD > now ? (s->due - AHEAD - now) / 10000 + 1 : ms;
+        if (early < ms)
+            ms = (uint32_t)early;
         uint64_t pause = s->again_at > ticks ? s->again_at - ticks : 0;
         if (s->again_at && pause < ms)
             ms = (uint32_t)pause;
@@ -374,7 +438,7 @@ static uint32_t time_to_rest(struct supervisor *v)
         v->has_work = work;
         v->work(v->user, work);
     }
-    return (looks || work) && ms > LOOK_MS ? LOOK_MS : ms;
+    return v->more_ahead ? 0 : (looks || work) && ms > LOOK_MS ? LOOK_MS : ms;
 }
 
 static void supervise(struct supervisor *v)
@@ -433,15 +497,6 @@ static HRESULT renew_watch(struct supervisor *v)
     host_lock_leave(&v->lock);
     folder_watch_close(old);
     return hr;
-}
-
-static void rest_a_moment(uint32_t ms)
-{
-    struct wakeup *pause;
-    if (FAILED(wakeup_create(&pause)))
-        return;
-    wakeup_wait(pause, ms); /* nobody sets it */
-    wakeup_free(pause);
 }
 
 static void run_supervisor(void *user)

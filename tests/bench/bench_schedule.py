@@ -46,7 +46,7 @@ def main():
     names = [f"bench-schedule-{i}" for i in range(SETS)]
     try:
         wine("net", "start", "OpenPLA")
-        due = int(time.time()) + 6
+        due = int(time.time()) + 12
         for name in names:
             commit(name, root, due)
         time.sleep(due - time.time() - 0.2)
