@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a size or offset in a layout of Windows' is for programs of 64 bits, and of 32. */
+#define BY_POINTER(of_64, of_32) (sizeof(void *) == 8 ? (of_64) : (of_32))
+
 #ifdef _WIN32
 #include <guiddef.h>
 #include <windef.h>
