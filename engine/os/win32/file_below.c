@@ -142,7 +142,7 @@ HRESULT folder_create_below(const char *base, const char *path)
 }
 
 /* Creating follows no link; what was there already is opened, and looked at before anything is done to it. */
-static HRESULT open_last(const struct walk *w, enum file_mode mode, HANDLE *out)
+static HRESULT open_last(const struct walk *w, enum file_mode mode, HANDLE *out, bool *made)
 {
     const HRESULT exists = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), missing = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);
     if (mode == FILE_READ)
@@ -150,6 +150,7 @@ static HRESULT open_last(const struct walk *w, enum file_mode mode, HANDLE *out)
     HRESULT hr = missing;
     for (int i = 0; i < TRIES && hr == missing; i++) {
         hr = file_create_handle(w->path, mode, CREATE_NEW, FILE_FLAG_OPEN_REPARSE_POINT, out);
+        *made = SUCCEEDED(hr);
         if (hr == exists && mode != FILE_CREATE_NEW)
             hr = file_create_handle(w->path, mode, OPEN_EXISTING, 0, out);
     }
@@ -173,11 +174,12 @@ HRESULT file_open_below(const char *base, const char *path, enum file_mode mode,
     struct walk w;
     HANDLE handle = INVALID_HANDLE_VALUE;
     struct file *f = NULL;
+    bool made = false;
     *out = NULL;
     HRESULT hr = walk(&w, base, path, false, false);
     if (SUCCEEDED(hr)) {
         f = file_reserve(path);
-        hr = f ? open_last(&w, mode, &handle) : E_OUTOFMEMORY;
+        hr = f ? open_last(&w, mode, &handle, &made) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr))
         hr = check_file(&w, handle, mode);
@@ -186,8 +188,12 @@ HRESULT file_open_below(const char *base, const char *path, enum file_mode mode,
     if (SUCCEEDED(hr)) {
         *out = file_take(f, handle);
     } else {
+        struct error_kept why = error_keep(hr);
         if (handle != INVALID_HANDLE_VALUE)
             CloseHandle(handle);
+        if (made)
+            file_delete(path);
+        error_restore(&why);
         memory_free(f);
     }
     end(&w);
