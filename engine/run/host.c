@@ -135,7 +135,7 @@ static void tell_end(struct run *r, const char *location)
         run_tell(r, JOURNAL_STOPPED_BY_ERROR,
                  &(struct journal_facts){.file = location, .error = r->failure.hr, .reason = r->failure.text});
     else
-        run_tell(r, JOURNAL_STOPPED, &(struct journal_facts){.file = location, .reason = r->why});
+        run_tell(r, JOURNAL_STOPPED, &(struct journal_facts){.file = location, .reason = d->end});
 }
 
 static void finish(struct run *r)

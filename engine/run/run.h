@@ -55,6 +55,8 @@ void run_ahead_free(struct run_ahead *ahead); /* ends the host; NULL is allowed 
    that does not stop in time is ended: HRESULT of ERROR_TIMEOUT; its logs end with their last whole sample.
    PLA_E_REPORT_WAIT_TIMEOUT: the data manager still works; it goes on. */
 HRESULT run_stop(const char *space, const char *name, bool synchronous);
+/* The same for a set whose schedules have expired, not synchronous; the run says so. */
+HRESULT run_stop_expired(const char *space, const char *name);
 /* The running set takes up its stored definition, without losing a sample; S_FALSE when it does not run. A definition
    that cannot run is refused with the reason, and the set goes on with the one before. HRESULT of ERROR_TIMEOUT. */
 HRESULT run_update(const char *space, const char *name);

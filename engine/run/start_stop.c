@@ -220,7 +220,7 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
     return hr;
 }
 
-HRESULT run_stop(const char *space, const char *name, bool synchronous)
+static HRESULT stop(const char *space, const char *name, enum stop_reason why, bool synchronous)
 {
     struct run_section *section;
     struct run_state state;
@@ -229,11 +229,21 @@ HRESULT run_stop(const char *space, const char *name, bool synchronous)
         return error_set(PLA_E_DCS_NOT_RUNNING, "the set \"%s\\%s\" is not running", space, name);
     if (FAILED(hr))
         return hr;
-    hr = run_section_request_stop(section);
+    hr = run_section_request_stop(section, why);
     if (SUCCEEDED(hr) && synchronous)
         hr = wait_for_end(section, space, name);
     run_section_close(section);
     return hr;
+}
+
+HRESULT run_stop(const char *space, const char *name, bool synchronous)
+{
+    return stop(space, name, STOP_ASKED, synchronous);
+}
+
+HRESULT run_stop_expired(const char *space, const char *name)
+{
+    return stop(space, name, STOP_EXPIRED, false);
 }
 
 HRESULT run_end_host(const char *space, const char *name, const struct run_state *seen)

@@ -370,7 +370,7 @@ static void look_at_host(struct supervised_set *s)
     if (s->expiry <= utc && state.started_utc < s->expiry && s->told_expiry != s->expiry) {
         s->told_expiry = s->expiry;
         tell(s, JOURNAL_EXPIRED, S_OK, NULL);
-        run_stop(s->space, s->name, false);
+        run_stop_expired(s->space, s->name);
     }
 }
 

@@ -44,7 +44,7 @@ static void a_set_starts_runs_and_stops(void **state)
     struct run_record record = fixture_record("plain");
     assert_int_equal(record.serial_number, 2);
     assert_int_equal(record.last_result, S_OK);
-    assert_true(fixture_only_late(record.last_message));
+    assert_true(fixture_only_stopped(record.last_message));
     assert_int_equal(record.latest_files.count, 1);
     assert_string_equal(path_name(record.latest_files.items[0]), "c.csv");
     run_record_free(&record);

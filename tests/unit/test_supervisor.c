@@ -459,6 +459,9 @@ static void expiry_stops_a_run_if_asked(void **state)
     set_clock(clock_utc() + 24 * 3600 * SECOND);
     fixture_await("expires", RUN_STOPPED, 60000);
     fixture_await_event(9004, "expires");
+    struct run_record record = fixture_record("expires");
+    assert_non_null(strstr(record.last_message, "the run ended because all its schedules have expired"));
+    run_record_free(&record);
     fixture_await("goes past", RUN_RUNNING, 100);
     atomic_store(&ahead, 0);
     stop("goes past");
