@@ -146,8 +146,10 @@ void inputs_close(struct inputs *in)
 char *format_path(const char *path)
 {
     struct sql_source source;
-    if (!sql_source_is(path) || FAILED(sql_source_parse(path, &source)))
+    if (!sql_source_is(path))
         return text_copy(path);
+    if (FAILED(sql_source_parse(path, &source)))
+        return text_copy("SQL:..."); /* what is in it nobody knows */
     char *shown = text_copy(source.shown);
     sql_source_free(&source);
     return shown;

@@ -2,16 +2,21 @@
 # openpla_widl(TARGET IDL HEADER): an interface library TARGET over what widl makes of IDL in the binary folder:
 # HEADER.h, HEADER_i.c (GUIDs, compiled and linked with TARGET), HEADER_p.c (proxies), HEADER_dlldata.c and HEADER.tlb
 # (reproducible).
-find_program(WIDL NAMES x86_64-w64-mingw32-widl widl REQUIRED)
+find_program(WIDL NAMES x86_64-w64-mingw32-widl i686-w64-mingw32-widl widl REQUIRED)
+if(CMAKE_SIZEOF_VOID_P EQUAL 8)
+  set(WIDL_TARGET --win64)
+else()
+  set(WIDL_TARGET --win32)
+endif()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 function(openpla_widl target idl header)
   get_filename_component(src ${idl} ABSOLUTE)
   set(o ${CMAKE_CURRENT_BINARY_DIR}/${header})
   set(types ${CMAKE_CURRENT_SOURCE_DIR}/types)
-  set(widl ${WIDL} --win64 -I ${types} -L ${CMAKE_CURRENT_BINARY_DIR})
+  set(widl ${WIDL} ${WIDL_TARGET} -I ${types} -L ${CMAKE_CURRENT_BINARY_DIR})
   add_custom_command(
     OUTPUT ${o}.h ${o}_i.c ${o}_p.c ${o}_dlldata.c ${o}.tlb
-    COMMAND ${WIDL} --win64 -t -o ${CMAKE_CURRENT_BINARY_DIR}/stdole2.tlb ${types}/stdole2.idl
+    COMMAND ${WIDL} ${WIDL_TARGET} -t -o ${CMAKE_CURRENT_BINARY_DIR}/stdole2.tlb ${types}/stdole2.idl
     COMMAND ${widl} -h -o ${o}.h ${src}
     COMMAND ${widl} -H ${header}.h -u -o ${o}_i.c ${src}
     COMMAND ${widl} -H ${header}.h -p -Oicf -o ${o}_p.c ${src}

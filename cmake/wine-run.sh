@@ -8,12 +8,15 @@ export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:-mscoree,mshtml=;winemenubuilder.exe
 unset DISPLAY WAYLAND_DISPLAY
 # Services and COM servers that the program brings up would inherit the caller's pipe and hold it open; so the program
 # writes to a file, which is shown at its end and stays if the program is killed.
+# Where 32-bit programs run too, Debian's wine starts as one, and would take cscript and the registry of those.
+wine=wine
+[ ! -x /usr/lib/wine/wine64 ] || wine=/usr/lib/wine/wine64
 mkdir -p "$WINEPREFIX/.openpla/out" || exit 1
 out=$(mktemp "$WINEPREFIX/.openpla/out/${1##*[/\\]}.XXXXXX") || exit 1
-wine "$@" >"$out" 2>&1 </dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
-wine=$!
-trap 'kill "$wine" 2>/dev/null; exit 143' HUP INT TERM
-wait "$wine"
+"$wine" "$@" >"$out" 2>&1 </dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+program=$!
+trap 'kill "$program" 2>/dev/null; exit 143' HUP INT TERM
+wait "$program"
 rc=$?
 cat "$out"
 rm -f "$out"

@@ -8,6 +8,11 @@
 
 #include <string.h>
 
+/* Of both widths of programs: values stand behind 8 bytes, and the narrower members are the first bytes of llVal. */
+_Static_assert(sizeof(VARIANT) == BY_POINTER(24, 16), "VARIANT has another size");
+_Static_assert(offsetof(VARIANT, llVal) == 8 && offsetof(VARIANT, boolVal) == 8 && offsetof(VARIANT, date) == 8,
+               "a VARIANT's value has moved");
+
 HRESULT bstr_from_text(const char *text, BSTR *out)
 {
     WCHAR *wide;

@@ -9,6 +9,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/category.h"
+#include "engine/run/definition.h"
 #include "engine/run/sets.h"
 
 #include <string.h>
@@ -215,8 +216,10 @@ static HRESULT facade_query(struct object *o, const struct caller *caller, const
     char *machine;
     HRESULT hr = peer_machine(server, &machine);
     if (SUCCEEDED(hr))
-        hr = peer_query(space, name, machine, &set);
+        hr = peer_query(space, name, machine, false, &set);
     memory_free(machine);
+    if (definition_is_damaged(hr)) /* the server's Delete asks for no more than the name */
+        hr = sets_bind_damaged(o, space, name, server, hr);
     if (FAILED(hr))
         return hr;
     hr = fill(o, set, space, name, server);
@@ -370,17 +373,20 @@ static HRESULT facade_list(struct object *collection, const struct caller *calle
     (void)caller;
     struct listing l = {collection, space, pattern, server};
     IDispatch *sets = NULL;
-    char *machine;
-    HRESULT hr = peer_machine(server, &machine);
+    char *machine = NULL;
+    /* The server need not read all sets for one of them. Another's does, and ignores the filter. */
+    char *filter = text_format(SETS_FILTER_NAME "%s", pattern);
+    HRESULT hr = filter ? peer_machine(server, &machine) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = server_create(peer_class_of(space, true), machine, &sets);
     if (SUCCEEDED(hr))
-        hr = server_call(sets, &data_collector_set_collection_class, L"GetDataCollectorSets", (const char *[]){"", ""},
-                         2);
+        hr = server_call(sets, &data_collector_set_collection_class, L"GetDataCollectorSets",
+                         (const char *[]){"", filter}, 2);
     if (SUCCEEDED(hr))
         hr = server_each(sets, &data_collector_set_collection_class, add_set, &l);
     if (sets)
         IDispatch_Release(sets);
+    memory_free(filter);
     memory_free(machine);
     return hr;
 }

@@ -4,6 +4,7 @@
 
 #include "com/server_call.h"
 #include "engine/os/memory.h"
+#include "engine/run/definition.h"
 #include "engine/run/sets.h"
 
 #include <string.h>
@@ -44,13 +45,15 @@ const CLSID *peer_class_of(const char *space, bool collections)
     return classes[i].id;
 }
 
-HRESULT peer_query(const char *space, const char *name, const char *machine, IDispatch **out)
+HRESULT peer_query(const char *space, const char *name, const char *machine, bool damaged, IDispatch **out)
 {
     const char *arguments[] = {name, ""};
     HRESULT hr = server_create(peer_class_of(space, false), machine, out);
     if (FAILED(hr))
         return hr;
     hr = server_call(*out, &data_collector_set_class, L"Query", arguments, 2);
+    if (damaged && definition_is_damaged(hr)) /* the server's object is bound to it all the same */
+        return S_OK;
     if (FAILED(hr)) {
         IDispatch_Release(*out);
         *out = NULL;
@@ -104,7 +107,7 @@ static HRESULT connect(struct object *o, const char *space, const char *name, ID
     object_unlock(o);
     HRESULT hr = server ? peer_machine(server, &machine) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = peer_query(space, name, machine, out);
+        hr = peer_query(space, name, machine, true, out);
     if (SUCCEEDED(hr)) {
         IDispatch_AddRef(*out);
         peer_keep(o, *out, false, NULL);

@@ -17,7 +17,7 @@ void peer_destroy(struct peer *peer); /* NULL is allowed */
 /* The server's class for the sets of a namespace, or for their collections: the first of that kind. */
 const CLSID *peer_class_of(const char *space, bool collections);
 /* A new object of the server, bound to the name. */
-HRESULT peer_query(const char *space, const char *name, const char *machine, IDispatch **out);
+HRESULT peer_query(const char *space, const char *name, const char *machine, bool damaged, IDispatch **out);
 /* Keeps the object (a reference taken over; NULL: none) unless another than `before` is kept by now;
    `any`: in any case. */
 void peer_keep(struct object *o, IDispatch *set, bool any, IDispatch *before);

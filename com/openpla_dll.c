@@ -19,9 +19,11 @@ BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved)
 #endif
 
 /* Whether the class is used in process because it is registered so, and not because a manifest says it: without
-   registration there is no server that could do the work. */
+   registration there is no server that could do the work. For 32-bit programs there is no other way (DECISIONS 42). */
 static bool is_registered_use(REFCLSID clsid)
 {
+    if (sizeof(void *) == 4)
+        return true;
     ACTCTX_SECTION_KEYED_DATA found = {.cbSize = sizeof found};
     return !FindActCtxSectionGuid(0, NULL, ACTIVATION_CONTEXT_SECTION_COM_SERVER_REDIRECTION, clsid, &found);
 }

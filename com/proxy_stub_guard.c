@@ -2,17 +2,18 @@
 /* One call inside a frame with an exception handler. Wine's rpcrt4 catches the exceptions of a method itself, except
    those that cannot be continued, and makes the bare code (c0000005) the result of Invoke; Windows' combase catches all
    of them outside of Invoke; other callers of a stub catch nothing. GCC has no __try, so the frame is written out: its
-   unwind data name the C runtime's handler, whose scope table sends every exception inside the call to the line behind
-   it. A handler table of the process (a vectored handler) would see exceptions that the code inside handles itself;
-   this one sees only those that nobody wanted. */
+   unwind data (in 64 bits) name the C runtime's handler, whose scope table sends every exception inside the call to the
+   line behind it. A handler table of the process (a vectored handler) would see exceptions that the code inside handles
+   itself; this one sees only those that nobody wanted. */
 #include "com/proxy_stub_guard.h"
 
 #include <malloc.h>
 
-#ifndef __x86_64__
-#error "The frame below is x86-64's"
-#endif
+/* Calls rpcrt4's CStdStubBuffer_Invoke. *exception is 0, or the exception's code with the result meaningless. */
+HRESULT proxy_stub_call_in_frame(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel,
+                                 DWORD *exception);
 
+#ifdef __x86_64__
 enum { EXCEPTION_SLOT = 72 }; /* from the stack pointer of the frame to the caller's home slot of the fourth argument */
 
 /* The frame's filter, called while the exception is looked into. The code is kept from here: Wine's handler does not
@@ -23,10 +24,6 @@ LONG proxy_stub_keep_exception(const EXCEPTION_POINTERS *pointers, BYTE *frame)
     **(DWORD **)(void *)(frame + EXCEPTION_SLOT) = pointers->ExceptionRecord->ExceptionCode;
     return EXCEPTION_EXECUTE_HANDLER;
 }
-
-/* Calls rpcrt4's CStdStubBuffer_Invoke. *exception is 0, or the exception's code with the result meaningless. */
-HRESULT proxy_stub_call_in_frame(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel,
-                                 DWORD *exception);
 
 __asm__(".text\n"
         ".globl proxy_stub_call_in_frame\n"
@@ -50,6 +47,65 @@ __asm__(".text\n"
         "    .rva .Lproxy_stub_call, .Lproxy_stub_called, proxy_stub_keep_exception, .Lproxy_stub_called\n"
         "    .text\n"
         "    .seh_endproc\n");
+
+#elif defined(__i386__)
+
+/* Here frames with handlers are a list that begins at fs:0, each frame's link 20 bytes below where its ebp points; and
+   the handler itself unwinds to its frame (RtlUnwind comes back with esp alone kept) and goes on behind the call. */
+__asm__(".text\n"
+        ".globl _proxy_stub_call_in_frame\n"
+        ".def _proxy_stub_call_in_frame; .scl 2; .type 32; .endef\n"
+        "_proxy_stub_call_in_frame:\n"
+        "    pushl %ebp\n"
+        "    movl %esp, %ebp\n"
+        "    pushl %ebx\n"
+        "    pushl %esi\n"
+        "    pushl %edi\n"
+        "    movl 20(%ebp), %eax\n"
+        "    movl $0, (%eax)\n"
+        "    pushl $Lproxy_stub_handler\n"
+        "    pushl %fs:0\n"
+        "    movl %esp, %fs:0\n"
+        "    pushl 16(%ebp)\n"
+        "    pushl 12(%ebp)\n"
+        "    pushl 8(%ebp)\n"
+        "    call *__imp__CStdStubBuffer_Invoke@12\n"
+        "Lproxy_stub_called:\n" /* also reached from the handler, with ebp restored */
+        "    movl -20(%ebp), %ecx\n"
+        "    movl %ecx, %fs:0\n"
+        "    leal -12(%ebp), %esp\n"
+        "    popl %edi\n"
+        "    popl %esi\n"
+        "    popl %ebx\n"
+        "    popl %ebp\n"
+        "    ret\n"
+        "Lproxy_stub_handler:\n" /* of the record, the frame, and two more arguments; it leaves them to its caller */
+        "    movl 4(%esp), %eax\n"
+        "    testl $6, 4(%eax)\n" /* an unwinding that others began */
+        "    jnz 1f\n"
+        "    movl 8(%esp), %edx\n"
+        "    movl 40(%edx), %edx\n" /* the fourth argument of the function above */
+        "    movl (%eax), %ecx\n"
+        "    movl %ecx, (%edx)\n"
+        "    pushl %ebp\n"
+        "    movl %esp, %ebp\n"
+        "    pushl %ebp\n"
+        "    pushl $0\n"
+        "    pushl 8(%ebp)\n"
+        "    pushl $2f\n"
+        "    pushl 12(%ebp)\n"
+        "    call *__imp__RtlUnwind@16\n"
+        "2:  popl %ebp\n"
+        "    movl 12(%ebp), %ebp\n"
+        "    addl $20, %ebp\n"
+        "    xorl %eax, %eax\n"
+        "    jmp Lproxy_stub_called\n"
+        "1:  movl $1, %eax\n" /* ExceptionContinueSearch */
+        "    ret\n");
+
+#else
+#error "The frames above are x86-64's and x86's"
+#endif
 
 /* rpcrt4 raises Win32 errors, oleaut32's marshalling raises HRESULTs. The rest are exceptions of the processor and of
    Windows (c...), of languages (e...), and 8000000x, 8000010x: breakpoints, functions that Wine lacks and the like. */

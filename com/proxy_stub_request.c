@@ -93,7 +93,7 @@ static bool take_bstr(struct request *request)
         return false;
     const BYTE *header = request->bytes + request->at - 12;
     ULONG count = read_32(header), units = read_32(header + 8);
-    return count == units && take(request, 1, (size_t)units * 2);
+    return count == units && units <= request->size / 2 && take(request, 1, (size_t)units * 2);
 }
 
 static bool take_user_marshalled(struct request *request, const MIDL_STUB_DESC *description, const BYTE *type)

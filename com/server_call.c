@@ -189,7 +189,7 @@ HRESULT server_each(IDispatch *collection, const struct class *class, HRESULT (*
 HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *method, const char *const *texts,
                     UINT count)
 {
-    VARIANT arguments[MOST_ARGUMENTS];
+    VARIANT arguments[MOST_ARGUMENTS] = {0};
     HRESULT hr = S_OK;
     UINT made = 0;
     for (; SUCCEEDED(hr) && made < count; made++) {

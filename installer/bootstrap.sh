@@ -9,7 +9,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 logs=$root/build/bootstrap
 bin=$root/build/mingw/bin
 installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openpla.exe"
-build_packages="gcc-mingw-w64-x86-64-win32 mingw-w64-tools wine wine64 cmake ninja-build dpkg-dev python3"
+build_packages="gcc-mingw-w64-x86-64-win32 gcc-mingw-w64-i686-win32 mingw-w64-tools wine wine64 cmake ninja-build dpkg-dev
+  python3"
 test_packages="clang libclang-rt-dev libxml2-dev libxslt1-dev libcmocka-dev
   unixodbc libsqliteodbc odbc-postgresql sqlite3 postgresql postgresql-client"
 # Where there is no clang-format-14, layers.format is skipped (tests/expected-skips.txt).
@@ -180,6 +181,9 @@ server_answers() {
 
 install_files() {
     target="$WINEPREFIX/drive_c/Program Files/OpenPLA"
+    # The DLLs for 32-bit programs go beside the server where the prefix has such programs; /regserver finds them there.
+    [ ! -e "$WINEPREFIX/drive_c/windows/syswow64/cscript.exe" ] ||
+        installed_files="$installed_files x86/openpla.dll x86/openpdh.dll"
     changed=no
     for file in $installed_files; do
         cmp -s "$bin/$file" "$target/$file" || changed=yes
@@ -189,7 +193,7 @@ install_files() {
         return
     fi
     stop_installed
-    mkdir -p "$target"
+    mkdir -p "$target/x86"
     for file in $installed_files; do
         # Renamed into place: a script that still has the old file loaded keeps the old one.
         cp "$bin/$file" "$target/$file.new"

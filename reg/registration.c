@@ -2,6 +2,7 @@
 /* Writes the table of registration.def and the service, all or nothing, and removes exactly that. */
 #include "reg/registration.h"
 
+#include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "idl/proxy_clsid.h"
 #include "mspla.h"
@@ -15,18 +16,21 @@
 
 enum row_when { ONCE, WITH_SERVICE, EACH_CLASS, SERVER_CLASS, CLIENT_CLASS, EACH_INTERFACE };
 enum row_kind { ROW_VALUE, ROW_KEY, ROW_ABSENT };
-#define REG_KIND_REG_SZ   ROW_VALUE
+#define REG_KIND_STRING   ROW_VALUE
 #define REG_KIND_KEY_ONLY ROW_KEY
 #define REG_KIND_NO_VALUE ROW_ABSENT
 
 static const struct table_row {
+    bool narrow; /* for 32-bit programs */
     enum row_when when;
     const char *root, *key, *name;
     enum row_kind kind;
     const char *data;
 } table[] = {
-#define ROW(when, root, key, name, type, data) {when, root, key, name, REG_KIND_##type, data},
+#define ROW(when, root, key, name, type, data)    {false, when, root, key, name, REG_KIND_##type, data},
+#define ROW_32(when, root, key, name, type, data) {true, when, root, key, name, REG_KIND_##type, data},
 #include "reg/registration.def"
+#undef ROW_32
 #undef ROW
 };
 
@@ -50,15 +54,21 @@ static const struct subject interfaces[] = {
 };
 static const struct subject nothing = {"", "", "", 0, false};
 
+/* openpla.dll for 32-bit programs. NULL when memory is out. */
+static char *narrow_module(const char *folder)
+{
+    return text_format("%s\\" OPENPLA_FOLDER_32 "\\openpla.dll", folder);
+}
+
 /* *out is NULL when memory is out. */
-static HRESULT placeholder(const char *word, size_t length, const char *folder, const struct subject *subject,
-                           char **out)
+static HRESULT placeholder(const char *word, size_t length, const char *folder, bool narrow,
+                           const struct subject *subject, char **out)
 {
 #define IS(text) (length == sizeof(text) - 1 && !memcmp(word, text, length))
     if (IS("folder"))
         *out = text_copy(folder);
     else if (IS("module"))
-        *out = text_format("%s\\openpla.dll", folder);
+        *out = narrow ? narrow_module(folder) : text_format("%s\\openpla.dll", folder);
     else if (IS("server"))
         *out = text_format("%s\\openplasrv.exe", folder);
     else if (IS("proxy"))
@@ -78,7 +88,7 @@ static HRESULT placeholder(const char *word, size_t length, const char *folder, 
 }
 
 /* Braces around lower-case letters are a placeholder; those of a GUID hold other things too. */
-static HRESULT fill_in(const char *text, const char *folder, const struct subject *subject, char **out)
+static HRESULT fill_in(const char *text, const char *folder, bool narrow, const struct subject *subject, char **out)
 {
     struct text_buffer buffer = {0};
     char *value = NULL;
@@ -88,7 +98,7 @@ static HRESULT fill_in(const char *text, const char *folder, const struct subjec
             text_buffer_add_n(&buffer, text++, 1);
             continue;
         }
-        HRESULT hr = placeholder(text + 1, length, folder, subject, &value);
+        HRESULT hr = placeholder(text + 1, length, folder, narrow, subject, &value);
         if (SUCCEEDED(hr) && !value)
             hr = E_OUTOFMEMORY;
         if (FAILED(hr)) {
@@ -115,11 +125,12 @@ static HRESULT fill_row(const struct table_row *from, const char *folder, const 
                         struct registration_row *row)
 {
     char *key, *data = NULL;
-    HRESULT hr = fill_in(from->key, folder, subject, &key);
+    HRESULT hr = fill_in(from->key, folder, from->narrow, subject, &key);
     if (FAILED(hr))
         return hr;
     row->key_only = from->kind == ROW_KEY;
     row->service = from->when == WITH_SERVICE;
+    row->narrow = from->narrow;
     row->root = text_copy(from->root);
     row->key = text_format("%s\\%s", from->root, key);
     row->name = from->name ? text_copy(from->name) : NULL;
@@ -127,7 +138,7 @@ static HRESULT fill_row(const struct table_row *from, const char *folder, const 
     if (!row->root || !row->key || (from->name && !row->name))
         return E_OUTOFMEMORY;
     if (from->kind == ROW_VALUE) {
-        hr = fill_in(from->data, folder, subject, &data);
+        hr = fill_in(from->data, folder, from->narrow, subject, &data);
         if (SUCCEEDED(hr))
             hr = registry_text(data, &row->value);
         memory_free(data);
@@ -273,16 +284,19 @@ static HRESULT remove_row(const struct registration_row *row)
     return hr;
 }
 
-static HRESULT write_rows(const struct registration_rows *rows, const struct registration *what, bool keep,
+static HRESULT write_rows(const struct registration_rows *rows, const struct registration *what, bool keep, bool narrow,
                           struct registry_changes *changes)
 {
     static const struct registry_value absent = {0};
     HRESULT hr = S_OK;
     size_t i;
     for (i = 0; keep && i < rows->count && SUCCEEDED(hr); i++)
-        hr = keep_row(changes, &rows->items[i]);
+        if (narrow || !rows->items[i].narrow)
+            hr = keep_row(changes, &rows->items[i]);
     for (i = 0; i < rows->count && SUCCEEDED(hr); i++) {
         const struct registration_row *row = &rows->items[i];
+        if (row->narrow && !narrow)
+            continue;
         if (row->key_only)
             hr = registry_make_key(changes, row->key);
         else
@@ -295,9 +309,9 @@ HRESULT registration_write(const struct registration *what)
 {
     struct registration_rows rows = {0};
     struct registry_changes changes = {0};
-    char *server = server_path(what->folder), *module = NULL;
+    char *server = server_path(what->folder), *narrow = narrow_module(what->folder), *module = NULL;
     enum owner owner = OWNER_NOBODY;
-    HRESULT hr = server ? find_owner(what->folder, &owner, &module) : E_OUTOFMEMORY;
+    HRESULT hr = server && narrow ? find_owner(what->folder, &owner, &module) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && owner == OWNER_FOREIGN && !what->replace)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
                        "class %s belongs to %s; /dropin takes its place and /unregserver puts it back", classes[0].guid,
@@ -305,7 +319,7 @@ HRESULT registration_write(const struct registration *what)
     if (SUCCEEDED(hr))
         hr = registration_expand(what->folder, &rows);
     if (SUCCEEDED(hr))
-        hr = write_rows(&rows, what, owner == OWNER_FOREIGN, &changes);
+        hr = write_rows(&rows, what, owner == OWNER_FOREIGN, file_exists(narrow), &changes);
     if (SUCCEEDED(hr))
         hr = what->service ? service_install(server) : service_remove(server);
     if (FAILED(hr))
@@ -313,6 +327,7 @@ HRESULT registration_write(const struct registration *what)
     registry_changes_free(&changes);
     registration_rows_free(&rows);
     memory_free(module);
+    memory_free(narrow);
     memory_free(server);
     return FAILED(hr) ? hr : S_OK;
 }

@@ -6,7 +6,9 @@
 
 #include "reg/registry_changes.h"
 
-#define OPENPLA_APPID "{03837503-098B-11D8-9414-505054503030}"
+/* The folder below the server's where openpla.dll and openpdh.dll for 32-bit programs are, if they are. */
+#define OPENPLA_FOLDER_32 "x86"
+#define OPENPLA_APPID     "{03837503-098B-11D8-9414-505054503030}"
 
 struct registration {
     const char *folder; /* UTF-8, without a separator at its end: where openpla.dll and openplasrv.exe are */
@@ -29,13 +31,15 @@ struct registration_row {
     char *root, *key, *name;     /* key is the whole path below HKLM, root its shared start; name NULL: default value */
     bool key_only;               /* the key without a value */
     bool service;                /* only when registered with the service */
+    bool narrow;                 /* only when there is openpla.dll for 32-bit programs */
     struct registry_value value; /* not `exists` and not key_only: must be absent */
 };
 struct registration_rows {
     struct registration_row *items;
     size_t count, capacity;
 };
-/* The table for this folder, the rows of both kinds of registration. E_INVALIDARG: an unknown placeholder. */
+/* The table for this folder, the rows of both kinds of registration and of 32-bit programs. E_INVALIDARG: an unknown
+ * placeholder. */
 HRESULT registration_expand(const char *folder, struct registration_rows *out);
 void registration_rows_free(struct registration_rows *rows);
 

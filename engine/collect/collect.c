@@ -31,6 +31,13 @@ HRESULT collector_open(struct object *collector, const struct collect_context *c
     return S_OK;
 }
 
+void collector_rehearse(struct object *collector)
+{
+    const struct collector_kind *kind = kind_of(collector);
+    if (kind && kind->rehearse)
+        kind->rehearse(collector);
+}
+
 uint64_t collector_interval_ms(const struct collector *c)
 {
     return c->interval_ms;

@@ -19,6 +19,7 @@ struct crossing {
 /* What a run tells a collector, and what it wants to hear from it: until it is closed. */
 struct collect_context {
     const char *output_path; /* full path of the file to write, or of the first of several; "" for a kind without */
+    const char *output_base; /* the folder that all it writes must lie below (file_open_below) */
     const char *description; /* of the set, "" if none */
     uint32_t segment_max_mb; /* SegmentMaxSize, 0 = none */
     bool segmented;          /* the set's Segment: a full log ends its segment even if it is circular */
@@ -71,6 +72,9 @@ enum collector_output collector_output(struct object *collector);
    here. A counter that cannot be added is noted and left out; a file in the way is ERROR_ALREADY_EXISTS's HRESULT
    unless LogOverwrite or LogAppend is set. ERROR_NOT_SUPPORTED's: no collector of its kind runs. */
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
+/* For a process that is made ahead of its run: loads what the open and the first sample will need, and lets go of it.
+   Writes nothing, and what fails is left to the open to tell. */
+void collector_rehearse(struct object *collector);
 /* Milliseconds between samples; 0: it takes none. 64 bits: SampleInterval has no maximum below 2^32 s. */
 uint64_t collector_interval_ms(const struct collector *c);
 /* When it is complete; `limited`: the set has a limit of its segments. ENDS_AT_LIMIT only with a limit. */

@@ -4,7 +4,6 @@
 #include "engine/counters/counter_query.h"
 #include "engine/model/model.h"
 #include "engine/os/clock.h"
-#include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
@@ -16,7 +15,7 @@ struct counter_collector {
     struct log_writer *log;
     const struct log_format_traits *format;
     struct log_options options; /* its comment is owned */
-    char *path;
+    char *path, *base;
     uint32_t max_records; /* 0: none */
     void *user;           /* collect_context's */
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
@@ -44,6 +43,7 @@ static HRESULT counter_collector_close(struct collector *c)
     counter_query_close(cc->query);
     memory_free((void *)cc->options.comment);
     memory_free(cc->path);
+    memory_free(cc->base);
     memory_free(cc);
     return hr;
 }
@@ -118,16 +118,6 @@ static HRESULT create_log(struct counter_collector *cc)
     return hr;
 }
 
-/* A log that is there already is replaced or continued if the set says so; else log_writer_create refuses it. Where a
-   set asks for both, the earlier data is kept. */
-static HRESULT make_room(struct counter_collector *cc, const struct performance_counter_collector *model)
-{
-    bool overwrite = !cc->options.append && (model->LogOverwrite || model->LogCircular);
-    if (!cc->format->is_file || !overwrite || !file_exists(cc->path))
-        return S_OK;
-    return file_delete(cc->path);
-}
-
 static HRESULT begin_watch(struct counter_collector *cc, const struct texts *paths, uint32_t seconds)
 {
     if (!seconds || cc->format->wildcards)
@@ -142,6 +132,31 @@ static void watch(struct counter_collector *cc)
 {
     if (cc->watches && !cc->has_new && clock_monotonic_ms() >= cc->watch_from)
         cc->has_new = counter_query_has_new(cc->query);
+}
+
+static void pass_over(void *user, HRESULT reason, const char *subject, const char *text)
+{
+    (void)user;
+    (void)reason;
+    (void)subject;
+    (void)text;
+}
+
+static void counter_collector_rehearse(struct object *object)
+{
+    const struct performance_counter_collector *model = (const struct performance_counter_collector *)object;
+    const struct log_format_traits *format = log_format_traits((enum log_format)model->LogFileFormat);
+    struct counter_query_request request = {.paths = &model->PerformanceCounters,
+                                            .keep_instances = format->wildcards,
+                                            .values = format->values,
+                                            .refused = pass_over};
+    struct counter_query *query;
+    const struct log_cell *cells;
+    int64_t utc;
+    if (FAILED(host_pdh(&request.pdh)) || FAILED(counter_query_open(&request, &query)))
+        return;
+    counter_query_sample(query, &utc, &cells);
+    counter_query_close(query);
 }
 
 static HRESULT counter_collector_open(struct object *object, const struct collect_context *context,
@@ -160,17 +175,18 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     /* MS-PLA 2.2.2.11: LogCircular, LogOverwrite and LogAppend mean nothing to an SQL log. */
     cc->circular = model->LogCircular && context->segment_max_mb && !context->segmented && cc->format->is_file;
     cc->options.append = model->LogAppend && cc->format->appends;
+    /* Where a set asks for both, the earlier data is kept. */
+    cc->options.replace = !cc->options.append && (model->LogOverwrite || model->LogCircular);
+    cc->options.base = cc->base = text_copy(context->output_base);
     cc->options.max_bytes = (uint64_t)context->segment_max_mb << 20;
     cc->options.circular = cc->circular && cc->format->ring;
     cc->options.comment = text_copy(context->description);
     cc->path = text_copy(cc->format->is_file ? context->output_path : model->DataSourceName);
-    HRESULT hr = cc->options.comment && cc->path ? S_OK : E_OUTOFMEMORY;
+    HRESULT hr = cc->options.comment && cc->path && cc->base ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = open_query(cc, &model->PerformanceCounters, context);
     if (SUCCEEDED(hr))
         hr = begin_watch(cc, &model->PerformanceCounters, context->new_instances_seconds);
-    if (SUCCEEDED(hr))
-        hr = make_room(cc, model);
     if (SUCCEEDED(hr) && !take_over_log(cc, (struct counter_collector *)context->previous))
         hr = create_log(cc);
     if (FAILED(hr)) {
@@ -188,9 +204,8 @@ static HRESULT start_over(struct counter_collector *cc)
 {
     HRESULT hr = log_writer_close(cc->log);
     cc->log = NULL;
-    if (SUCCEEDED(hr))
-        hr = file_delete(cc->path);
     cc->options.append = false;
+    cc->options.replace = true;
     return SUCCEEDED(hr) ? create_log(cc) : hr;
 }
 
@@ -257,6 +272,7 @@ const struct collector_kind counter_collector_kind = {
     .output = WRITES_FILE,
     .end = ENDS_AT_LIMIT,
     .open = counter_collector_open,
+    .rehearse = counter_collector_rehearse,
     .sample = counter_collector_sample,
     .poll = counter_collector_poll,
     .flush = counter_collector_flush,

@@ -9,6 +9,7 @@ struct collector_kind {
     enum collector_output output;
     enum collector_end end;
     HRESULT (*open)(struct object *model, const struct collect_context *context, struct collector **out);
+    void (*rehearse)(struct object *model);                                /* NULL: an open takes no time */
     HRESULT (*sample)(struct collector *c);                                /* NULL: the kind takes none */
     enum collector_standing (*poll)(struct collector *c, HRESULT *reason); /* NULL: it always goes on */
     void (*figures)(struct collector *c);     /* brings them up to date; NULL: they always are */

@@ -29,7 +29,8 @@ struct stream {
 /* Of a buffer, by its word, which never comes again. */
 struct seen {
     uint64_t settled; /* closed, judged and counted */
-    uint64_t claimed; /* claimed, and no processor's */
+    uint64_t claimed; /* claimed, and no processor's; 0: it was neither */
+    uint32_t end;     /* what it then held */
     uint64_t pass;    /* the look that found it */
     uint64_t number;  /* that it has when others are written before it; 0: none yet */
 };
@@ -351,16 +352,16 @@ static bool is_named(const struct session_drain *d, uint32_t buffer)
     return false;
 }
 
-/* A claimed buffer that no processor names, as it was found before too. It has events when a thread was stopped for so
-   long that a processor's word came again with the same bits: then it replaced a word whose buffer nobody had closed
-   yet. Nobody reserves in it any more. */
-static bool tend_one(struct session_drain *d, uint32_t buffer, uint64_t word)
+/* A claimed buffer that no processor names, as it was found before too, with the same events. It has events when a
+   thread was stopped for so long that a processor's word came again with the same bits: then it replaced a word whose
+   buffer nobody had closed yet. Nobody reserves in it any more. */
+static bool tend_one(struct session_drain *d, uint32_t buffer, uint64_t word, uint32_t end)
 {
     struct session_line *line = &d->b.line[buffer];
-    const uint32_t end = session_unclosed_end(&d->b, buffer);
     if (end != ETL_BUFFER_HEAD) {
         const uint64_t closed = session_line_closed(SESSION_CLOSED, session_place(end, 0, 0), session_line_turn(word));
-        if (!session_swap(&line->word, &word, closed))
+        /* Named just now, by who claimed it: it is being filled. */
+        if (is_named(d, buffer) || !session_swap(&line->word, &word, closed))
             return false;
         atomic_fetch_add_explicit(&d->b.shared->closed, 1, memory_order_relaxed);
         return true;
@@ -378,11 +379,15 @@ uint32_t session_drain_tend(struct session_drain *d)
     for (uint32_t i = 0; i < d->b.buffers; i++) {
         const uint64_t word = session_load(&d->b.line[i].word);
         closed += session_line_state(word) == SESSION_CLOSED;
-        if (session_line_state(word) != SESSION_CLAIMED || is_named(d, i))
+        if (session_line_state(word) != SESSION_CLAIMED || is_named(d, i)) {
+            d->seen[i].claimed = 0;
             continue;
-        if (d->seen[i].claimed == word)
-            done += tend_one(d, i, word);
+        }
+        const uint32_t end = session_unclosed_end(&d->b, i);
+        if (d->seen[i].claimed == word && d->seen[i].end == end)
+            done += tend_one(d, i, word, end);
         d->seen[i].claimed = word;
+        d->seen[i].end = end;
     }
     /* Who ended between closing a buffer and counting it left the count behind. */
     atomic_store_explicit(&d->b.shared->closed, closed, memory_order_relaxed);

@@ -162,7 +162,7 @@ bool session_file_holds(void *file, uint64_t number)
 static HRESULT go_on(struct session_file *f, uint64_t number)
 {
     char *path = path_of(f, number);
-    HRESULT hr = path ? etl_file_continue(path, ring_buffers(f), keep_number, f, &f->file) : no_memory(f);
+    HRESULT hr = path ? etl_file_resume(path, ring_buffers(f), keep_number, f, &f->file) : no_memory(f);
     if (SUCCEEDED(hr))
         hr = check_same(f, path);
     memory_free(path);

@@ -19,7 +19,7 @@ struct session_file_options {
 HRESULT session_log_of_host(uint32_t clock, struct etl_log *out);
 
 struct session_file;
-/* Creates the file, or opens the one to be appended to. Errors: those of etl_file_create and etl_file_continue;
+/* Creates the file, or opens the one to be appended to. Errors: those of etl_file_create and etl_file_resume;
    ERROR_INVALID_PARAMETER's HRESULT for a file to append to with other buffers, processors or clock, or whose clock has
    started anew since; ERROR_DISK_FULL's when there is no room to preallocate. */
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out);

@@ -5,6 +5,7 @@
 #include "engine/log/blg_format.h"
 #include "engine/log/etl_reader.h"
 #include "engine/log/little_endian.h"
+#include "engine/log/log_file.h"
 #include "engine/os/error.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -67,8 +68,7 @@ static HRESULT compare_catalog(const char *path, struct etl_reader *reader, cons
     return hr;
 }
 
-/* Is this how the first buffer of a log begins? */
-static bool begins_like_ours(const uint8_t *bytes, size_t size)
+bool blg_is_begun(const uint8_t *bytes, size_t size)
 {
     uint8_t ours[ETL_BUFFER_HEAD];
     struct etl_buffer_header head = {.size = BLG_BUFFER_SIZE};
@@ -106,7 +106,7 @@ static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
     for (uint64_t i = 0; SUCCEEDED(hr) && *begun && got == BLG_BUFFER_SIZE; i++) {
         hr = file_read_at(file, i * BLG_BUFFER_SIZE, buffer, BLG_BUFFER_SIZE, &got);
         if (SUCCEEDED(hr) && i == 0)
-            *begun = begins_like_ours(buffer, got) && (has_header || got < BLG_BUFFER_SIZE);
+            *begun = blg_is_begun(buffer, got) && (has_header || got < BLG_BUFFER_SIZE);
         else if (SUCCEEDED(hr))
             *begun = etl_all_zero(buffer, got) || (i == 1 && (got < BLG_BUFFER_SIZE || is_whole(buffer)));
     }
@@ -142,11 +142,15 @@ static HRESULT look_at(const char *path, const struct blg_bytes *catalog, size_t
     return FAILED(hr) ? hr : begun ? S_FALSE : not_a_log(path);
 }
 
-HRESULT blg_continue(const char *path, const struct blg_bytes *catalog, size_t counters, struct blg_old *out)
+HRESULT blg_continue(const char *path, const struct log_options *options, const struct blg_bytes *catalog,
+                     size_t counters, struct blg_old *out)
 {
+    struct file *file;
     *out = (struct blg_old){0};
     HRESULT hr = look_at(path, catalog, counters, out);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
         return S_FALSE;
-    return hr == S_OK ? etl_file_open(path, ends_record, &out->file) : hr;
+    if (hr == S_OK)
+        hr = log_file_continue(path, options, &file);
+    return hr == S_OK ? etl_file_continue(file, path, ends_record, &out->file) : hr;
 }

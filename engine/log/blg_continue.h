@@ -5,6 +5,7 @@
 
 #include "engine/log/blg_catalog.h"
 #include "engine/log/etl_file.h"
+#include "engine/log/log.h"
 
 struct blg_old {
     struct etl_file *file;
@@ -17,6 +18,9 @@ struct blg_old {
    (it was never more, or was cut): it is to be begun anew and has nothing to lose. E_INVALIDARG: it logs other
    counters, or is circular; HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is no such log, or is damaged where a crash does
    not damage. */
-HRESULT blg_continue(const char *path, const struct blg_bytes *catalog, size_t counters, struct blg_old *out);
+HRESULT blg_continue(const char *path, const struct log_options *options, const struct blg_bytes *catalog,
+                     size_t counters, struct blg_old *out);
+/* Are these the first bytes of a log of ours, however few? `size` is not 0. */
+bool blg_is_begun(const uint8_t *bytes, size_t size);
 
 #endif

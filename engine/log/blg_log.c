@@ -24,9 +24,9 @@
 #include "engine/log/counter_path.h"
 #include "engine/log/etl_file.h"
 #include "engine/log/little_endian.h"
+#include "engine/log/log_file.h"
 #include "engine/log/log_formats.h"
 #include "engine/os/clock.h"
-#include "engine/os/file.h"
 #include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
@@ -367,9 +367,11 @@ static HRESULT describe_original(struct blg_log *log, const char *path, const st
     return header->standard_name ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
 }
 
-static HRESULT create_file(struct blg_log *log, const char *path, const struct log_options *options, bool replace,
+static HRESULT create_file(struct blg_log *log, const char *path, const struct log_options *options, bool over,
                            struct etl_log *header)
 {
+    struct file *file;
+    bool fresh = false;
     char *name;
     HRESULT hr = put_instance_name(log, path, &name);
     if (FAILED(hr))
@@ -387,10 +389,15 @@ static HRESULT create_file(struct blg_log *log, const char *path, const struct l
     header->build = 9200;
     header->private_logger = true;
     log->zone = header->zone;
-    hr = etl_file_create(path, replace, header, &log->file);
+    hr = log_file_begin(path, options, over, &file, &fresh);
+    if (SUCCEEDED(hr))
+        hr = etl_file_begin(file, path, header, &log->file);
     memory_free(name);
-    if (FAILED(hr))
+    if (FAILED(hr)) {
+        if (fresh)
+            (void)log_file_delete(path, options);
         return hr;
+    }
     const int64_t stamp = zone_to_local(&log->zone, header->start_utc);
     hr = make_head(log, stamp - stamp % TICKS_PER_MS);
     if (SUCCEEDED(hr))
@@ -403,13 +410,14 @@ static HRESULT create_file(struct blg_log *log, const char *path, const struct l
     }
     if (FAILED(hr)) {
         (void)etl_file_close(log->file);
-        (void)file_delete(path);
+        if (fresh)
+            (void)log_file_delete(path, options);
     }
     return hr;
 }
 
 static HRESULT start_file(struct blg_log *log, const char *path, int64_t start_utc, const struct log_options *options,
-                          bool replace)
+                          bool over)
 {
     struct etl_log header;
     struct blg_origin origin;
@@ -417,7 +425,7 @@ static HRESULT start_file(struct blg_log *log, const char *path, int64_t start_u
                      ? describe_original(log, path, &origin, &header)
                      : describe_host(log, path, start_utc, &options->zone, &header);
     if (SUCCEEDED(hr))
-        hr = create_file(log, path, options, replace, &header);
+        hr = create_file(log, path, options, over, &header);
     memory_free((void *)header.standard_name);
     return hr;
 }
@@ -427,7 +435,7 @@ static HRESULT continue_file(struct blg_log *log, const char *path, int64_t star
                              const struct log_options *options)
 {
     struct blg_old old;
-    HRESULT hr = blg_continue(path, &log->catalog, log->counters, &old);
+    HRESULT hr = blg_continue(path, options, &log->catalog, log->counters, &old);
     if (hr == S_FALSE)
         return start_file(log, path, start_utc, options, true);
     if (SUCCEEDED(hr)) {
@@ -498,7 +506,7 @@ static HRESULT blg_create(const struct log_format_traits *format, const char *pa
     HRESULT hr = take_counters(log, counters, count);
     if (SUCCEEDED(hr)) {
         hr = options->append ? continue_file(log, path, start_utc, options)
-                             : start_file(log, path, start_utc, options, false);
+                             : start_file(log, path, start_utc, options, options->replace);
     }
     if (FAILED(hr)) {
         free_log(log);

@@ -10,6 +10,7 @@
 #include "engine/log/etl_file.h"
 
 #include "engine/log/etl_container.h"
+#include "engine/log/log_file.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 
@@ -100,7 +101,8 @@ static void complete(struct etl_log *log)
     log->pointer_size = 8;
 }
 
-static HRESULT create(struct etl_file *e, const char *path, bool replace, const struct etl_log *log)
+/* All that is known of the file before it is open. */
+static HRESULT prepare(struct etl_file *e, const struct etl_log *log)
 {
     e->buffers = 2;
     e->place = e->sequence = 1;
@@ -113,34 +115,64 @@ static HRESULT create(struct etl_file *e, const char *path, bool replace, const 
         return hr;
     memcpy(e->event, e->spare + ETL_BUFFER_HEAD, sizeof e->event);
     etl_container_begin_buffer(e, e->sequence, e->buffer, &e->head);
-    hr = file_open(path, replace ? FILE_REPLACE : FILE_CREATE_NEW, &e->file);
-    if (FAILED(hr))
-        return hr;
-    hr = file_write_at(e->file, 0, e->spare, e->size);
-    if (SUCCEEDED(hr))
-        hr = file_write_at(e->file, e->size, e->buffer, e->size);
-    if (FAILED(hr)) {
-        file_close(e->file);
-        e->file = NULL;
-        (void)file_delete(path);
-    }
-    return hr;
+    return S_OK;
 }
 
-HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out)
+static HRESULT create(const char *path, const struct etl_log *log, struct etl_file **out)
 {
+    *out = NULL;
     if (!is_size(log->buffer_size)) {
         return error_set(E_INVALIDARG, "%s: a buffer size of %u bytes is none of the whole KB from %u to %u", path,
                          (unsigned)log->buffer_size, ETL_SMALLEST_BUFFER / ETL_BUFFER_UNIT,
                          ETL_LARGEST_BUFFER / ETL_BUFFER_UNIT);
     }
-    struct etl_file *e = etl_container_new(path, log->buffer_size);
-    HRESULT hr = e ? create(e, path, replace, log) : E_OUTOFMEMORY;
-    if (FAILED(hr))
+    *out = etl_container_new(path, log->buffer_size);
+    return *out ? prepare(*out, log) : E_OUTOFMEMORY;
+}
+
+static HRESULT write_beginning(struct etl_file *e)
+{
+    HRESULT hr = log_file_empty(e->file);
+    if (SUCCEEDED(hr))
+        hr = file_write_at(e->file, 0, e->spare, e->size);
+    return SUCCEEDED(hr) ? file_write_at(e->file, e->size, e->buffer, e->size) : hr;
+}
+
+HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out)
+{
+    struct etl_file *e;
+    HRESULT hr = create(path, log, &e);
+    if (SUCCEEDED(hr))
+        hr = file_open(path, replace ? FILE_REPLACE : FILE_CREATE_NEW, &e->file);
+    bool opened = SUCCEEDED(hr);
+    if (opened)
+        hr = write_beginning(e);
+    if (FAILED(hr)) {
         etl_container_free(e);
-    else
-        *out = e;
-    return hr;
+        if (opened)
+            (void)file_delete(path);
+        return hr;
+    }
+    *out = e;
+    return S_OK;
+}
+
+HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out)
+{
+    struct etl_file *e;
+    HRESULT hr = create(path, log, &e);
+    if (SUCCEEDED(hr)) {
+        e->file = file;
+        hr = write_beginning(e);
+    }
+    if (FAILED(hr)) {
+        if (!e || !e->file)
+            file_close(file);
+        etl_container_free(e);
+        return hr;
+    }
+    *out = e;
+    return S_OK;
 }
 
 static HRESULT damaged(const struct etl_file *e, const char *path, uint64_t buffer)
@@ -243,24 +275,31 @@ HRESULT etl_container_of_size(struct file *file, const char *path, struct etl_fi
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file **out)
+HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out)
 {
     struct etl_file *e = NULL;
-    struct file *old;
-    HRESULT hr = file_open(path, FILE_READ, &old);
-    if (SUCCEEDED(hr)) {
-        hr = etl_container_of_size(old, path, &e);
-        if (SUCCEEDED(hr))
-            hr = load_end(e, old, path, ends);
-        file_close(old);
-    }
+    HRESULT hr = etl_container_of_size(file, path, &e);
     if (SUCCEEDED(hr))
-        hr = file_open(path, FILE_APPEND, &e->file);
-    if (FAILED(hr))
+        hr = load_end(e, file, path, ends);
+    if (FAILED(hr)) {
+        file_close(file);
         etl_container_free(e);
-    else
-        *out = e;
-    return hr;
+        return hr;
+    }
+    e->file = file;
+    *out = e;
+    return S_OK;
+}
+
+HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file **out)
+{
+    struct file *file;
+    HRESULT hr = file_find(path);
+    if (hr == S_FALSE) /* opening to append would make it */
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "\"%s\": file not found", path);
+    if (SUCCEEDED(hr))
+        hr = file_open(path, FILE_APPEND, &file);
+    return SUCCEEDED(hr) ? etl_file_continue(file, path, ends, out) : hr;
 }
 
 /* A buffer without events: one that comes whole may have its place. */

@@ -93,6 +93,14 @@ static HRESULT read_head(const char *path, uint8_t *head, size_t *size)
     return hr;
 }
 
+bool log_is_head(const uint8_t *head, size_t size)
+{
+    for (size_t i = 0; readers[i]; i++)
+        if (readers[i]->recognises("", head, size))
+            return true;
+    return false;
+}
+
 HRESULT log_reader_open(const char *path, struct log_reader **out)
 {
     uint8_t head[LOG_HEAD_BYTES];

@@ -75,7 +75,9 @@ struct log_zone {
 };
 
 struct log_options {
+    const char *base;     /* NULL, or the folder that the file must lie below, links followed (file_open_below) */
     bool append;          /* continue an existing file, also one that a crash cut */
+    bool replace;         /* an existing log is overwritten; what is no log is ERROR_INVALID_DATA's HRESULT and stays */
     const char *comment;  /* description of the set, may be NULL */
     uint64_t max_bytes;   /* 0: none. Reached: log_writer_append gives S_FALSE and the sample is not written */
     bool circular;        /* formats with `ring`: at max_bytes the oldest samples make room for the newest */
@@ -117,10 +119,9 @@ const struct log_format_traits *log_format_by_type(uint32_t pdh_type);
 const struct log_format_traits *log_format_by_word(const char *word); /* in any case */
 
 struct log_writer;
-/* Creates `path` (must not exist unless options->append; a caller that may overwrite deletes it first), and writes what
-   comes before samples. counters are copied. start_utc: FILETIME of the run's start.
-   options may be NULL. On failure no new file stays behind.
-   Errors: those of file_open and file_write; E_INVALIDARG with text for a wildcard in a text format;
+/* Creates `path` (must not exist unless options->append or ->replace), and writes what comes before samples. counters
+   are copied. start_utc: FILETIME of the run's start. options may be NULL. On failure no new file stays behind. Errors:
+   those of file_open and file_write; E_INVALIDARG with text for a wildcard in a text format;
    HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a format that is not written. append to a file that logs other counters:
    E_INVALIDARG; to a file that is no such log: HRESULT_FROM_WIN32(ERROR_INVALID_DATA). */
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,

@@ -6,15 +6,14 @@
    than doubles are; unless the middle between two doubles lies within them, both round to the same.
    Else up to 38 digits are an integer of 128 bits. Times a power of ten that still fits, or divided by one: the
    quotient has more than 64 bits and an exact remainder, so it is rounded as the exact value is. Longer numbers and
-   those beyond 1e-40 and 1e38 are rare in logs and go through strtod. */
+   those beyond 1e-40 and 1e38 are rare in logs and go through strtod; so do all but the first kind where the compiler
+   has no integers of 128 bits, as for 32-bit programs. */
 #include "engine/log/number_read.h"
 
 #include "engine/log/little_endian.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-__extension__ typedef unsigned __int128 uint128;
 
 enum {
     HALF_DIGITS = 19, /* what 64 bits hold for certain */
@@ -25,6 +24,18 @@ enum {
     MANTISSA_BITS = 53,
     LONGEST = 128 /* of a number that goes through strtod, in characters; more digits than that change nothing */
 };
+
+/* A number's parts as they stand in the text. */
+struct decimal {
+    uint64_t halves[2]; /* the first 19 digits without leading zeros, and the next 19 */
+    int digits;         /* how many of them there are */
+    int exponent;       /* the value is digits * 10^exponent */
+    bool negative;
+    bool cut; /* there were more digits than that, not all zeros */
+};
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 uint128;
 
 static const uint64_t power_of_five[STEP + 1] = {1u,
                                                  5u,
@@ -80,15 +91,6 @@ static const struct {
     {0xD4AD2DBFC3D07787u, 0x955E4EC64B44E864u}, {0xAA242499697392D2u, 0xDDE50BD1D5D0B9E9u},
     {0x881CEA14545C7575u, 0x7E50D64177DA2E54u}, {0xD9C7DCED53C72255u, 0x96E7BD358C904A21u},
     {0xAE397D8AA96C1B77u, 0xABEC975E0A0D081Au}, {0x8B61313BBABCE2C6u, 0x2323AC4B3B3DA015u},
-};
-
-/* A number's parts as they stand in the text. */
-struct decimal {
-    uint64_t halves[2]; /* the first 19 digits without leading zeros, and the next 19 */
-    int digits;         /* how many of them there are */
-    int exponent;       /* the value is digits * 10^exponent */
-    bool negative;
-    bool cut; /* there were more digits than that, not all zeros */
 };
 
 static int top_bit(uint128 v)
@@ -162,18 +164,8 @@ static bool near(uint64_t digits, bool more, int power, double *out)
     return true;
 }
 
-static bool exact(const struct decimal *d, double *out)
+static bool by_integers(const struct decimal *d, double *out)
 {
-    static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    if (d->digits == 0) {
-        *out = 0;
-        return true;
-    }
-    if (d->digits <= 15 && d->exponent <= 0 && d->exponent >= -22) {
-        *out = (double)d->halves[0] / power_of_ten[-d->exponent]; /* both exact: one rounding */
-        return true;
-    }
     const int behind = d->digits > HALF_DIGITS ? d->digits - HALF_DIGITS : 0, power = -(d->exponent + behind);
     if (power > 0 && power <= MAX_DOWN && near(d->halves[0], behind > 0, power, out))
         return true;
@@ -187,6 +179,28 @@ static bool exact(const struct decimal *d, double *out)
     if (d->cut || v == 0)
         return false;
     return d->exponent >= 0 ? multiplied(v, d->exponent, out) : divided(v, -d->exponent, out);
+}
+#else
+static bool by_integers(const struct decimal *d, double *out)
+{
+    (void)d, (void)out;
+    return false;
+}
+#endif
+
+static bool exact(const struct decimal *d, double *out)
+{
+    static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (d->digits == 0) {
+        *out = 0;
+        return true;
+    }
+    if (d->digits <= 15 && d->exponent <= 0 && d->exponent >= -22) {
+        *out = (double)d->halves[0] / power_of_ten[-d->exponent]; /* both exact: one rounding */
+        return true;
+    }
+    return by_integers(d, out);
 }
 
 /* Whether these eight characters, the first lowest, are digits: each has 3 in its upper half, also with 6 more. */

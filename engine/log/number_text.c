@@ -7,15 +7,14 @@
    It never carries into another count of digits: the nearest double below a power of ten is thousands of units of the
    20th digit away (from 1 to 2^52 by the size of the mantissa; from 1e-13 to 1 each power was looked at).
    Numbers from 2^64 on and below 1e-13 are rare in logs and go through snprintf (MinGW's own, never msvcrt's: that
-   one writes three digits of exponent and rounds ties differently). */
+   one writes three digits of exponent and rounds ties differently); so does every fraction where the compiler has no
+   integers of 128 bits, as for 32-bit programs. */
 #include "engine/log/number_text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-__extension__ typedef unsigned __int128 uint128;
 
 enum {
     DIGITS = 20,
@@ -24,6 +23,39 @@ enum {
     MAX_ZEROS = 12 /* 1e-13 has 12 zeros behind the point */,
     MAX_DOWN = 96 /* and is a mantissa divided by 2^96 */
 };
+
+static size_t put_whole(uint64_t value, char *text)
+{
+    char digits[20];
+    size_t length = 0;
+    do {
+        digits[sizeof digits - ++length] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    memcpy(text, digits + sizeof digits - length, length);
+    return length;
+}
+
+/* snprintf's point follows the process's locale, which belongs to whoever loaded us. */
+static size_t put_by_library(double value, char *text)
+{
+    char local[NUMBER_TEXT_SIZE + 16];
+    int size = snprintf(local, sizeof local, "%.20g", value);
+    size_t length = 0;
+    bool point = false;
+    for (int i = 0; i < size && length < NUMBER_TEXT_SIZE - 1; i++) {
+        if (strchr("0123456789+-e", local[i])) {
+            text[length++] = local[i];
+        } else if (!point) {
+            point = true;
+            text[length++] = '.';
+        }
+    }
+    return length;
+}
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 uint128;
 
 static const uint64_t power_of_ten[20] = {1u,
                                           10u,
@@ -54,18 +86,6 @@ static const uint64_t power_of_five[MAX_ZEROS + 1] = {
 /* The smallest double with so many zeros behind the point, or its neighbour: a first guess, corrected by the digits. */
 static const double zeros_limit[MAX_ZEROS + 1] = {1e-1, 1e-2, 1e-3,  1e-4,  1e-5,  1e-6, 1e-7,
                                                   1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13};
-
-static size_t put_whole(uint64_t value, char *text)
-{
-    char digits[20];
-    size_t length = 0;
-    do {
-        digits[sizeof digits - ++length] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    memcpy(text, digits + sizeof digits - length, length);
-    return length;
-}
 
 /* Exactly `width` digits, with zeros in front. */
 static void put_padded(uint64_t value, size_t width, char *text)
@@ -151,23 +171,22 @@ static size_t put_fraction(double value, uint64_t mantissa, unsigned bits, char 
     return length + 2;
 }
 
-/* snprintf's point follows the process's locale, which belongs to whoever loaded us. */
-static size_t put_by_library(double value, char *text)
+/* mantissa / 2^bits, which is no whole number. */
+static size_t put_broken(double value, uint64_t mantissa, unsigned bits, char *text)
 {
-    char local[NUMBER_TEXT_SIZE + 16];
-    int size = snprintf(local, sizeof local, "%.20g", value);
-    size_t length = 0;
-    bool point = false;
-    for (int i = 0; i < size && length < NUMBER_TEXT_SIZE - 1; i++) {
-        if (strchr("0123456789+-e", local[i])) {
-            text[length++] = local[i];
-        } else if (!point) {
-            point = true;
-            text[length++] = '.';
-        }
-    }
-    return length;
+    if (bits <= MANTISSA_BITS)
+        return put_mixed(mantissa >> bits, mantissa & (((uint64_t)1 << bits) - 1), bits, text);
+    if (bits > MAX_DOWN || value < zeros_limit[MAX_ZEROS])
+        return put_by_library(value, text);
+    return put_fraction(value, mantissa, bits, text);
 }
+#else
+static size_t put_broken(double value, uint64_t mantissa, unsigned bits, char *text)
+{
+    (void)mantissa, (void)bits;
+    return put_by_library(value, text);
+}
+#endif
 
 static size_t put_magnitude(double value, uint64_t bits, char *text)
 {
@@ -186,13 +205,9 @@ static size_t put_magnitude(double value, uint64_t bits, char *text)
     if (power >= 0)
         return power <= 11 ? put_whole(mantissa << power, text) : put_by_library(value, text);
     unsigned down = (unsigned)-power;
-    if (down <= MANTISSA_BITS) {
-        uint64_t whole = mantissa >> down, fraction = mantissa & (((uint64_t)1 << down) - 1);
-        return fraction == 0 ? put_whole(whole, text) : put_mixed(whole, fraction, down, text);
-    }
-    if (down > MAX_DOWN || value < zeros_limit[MAX_ZEROS])
-        return put_by_library(value, text);
-    return put_fraction(value, mantissa, down, text);
+    if (down <= MANTISSA_BITS && !(mantissa & (((uint64_t)1 << down) - 1)))
+        return put_whole(mantissa >> down, text);
+    return put_broken(value, mantissa, down, text);
 }
 
 size_t number_text(double value, char text[NUMBER_TEXT_SIZE])

@@ -9,6 +9,7 @@
 #include "engine/log/number_read.h"
 #include "engine/log/sql_tables.h"
 #include "engine/os/memory.h"
+#include "engine/os/odbc_string.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/sql_source.h"
 
@@ -66,10 +67,12 @@ static HRESULT connect_reader(struct sql_reader *r)
         hr = sql_dialect_of(r->connection, &r->dialect);
     if (FAILED(hr) || !r->dialect->streaming[0])
         return hr;
-    char *connection = text_format("%s;%s", r->source.connection, r->dialect->streaming);
+    char *connection;
     odbc_disconnect(r->connection);
     r->connection = NULL;
-    hr = connection ? odbc_connect(connection, LOGIN_SECONDS, &r->connection) : E_OUTOFMEMORY;
+    hr = odbc_string_add(r->source.connection, r->dialect->streaming, &connection);
+    if (SUCCEEDED(hr))
+        hr = odbc_connect(connection, LOGIN_SECONDS, &r->connection);
     memory_free(connection);
     return hr;
 }

@@ -10,6 +10,7 @@
    - log_options.append continues a file with the same columns, in the zone of its header, wherever a crash cut it
      (text_append.h). Sets do not ask for it: MS-PLA ignores LogAppend for text. The comment has no place in the file.
    A row goes to the file in one write when it is appended, so flush has nothing to do. */
+#include "engine/log/log_file.h"
 #include "engine/log/log_formats.h"
 #include "engine/log/number_text.h"
 #include "engine/log/text_append.h"
@@ -134,16 +135,21 @@ static struct text_log *new_log(size_t counters)
     return log;
 }
 
-static HRESULT start_file(struct text_log *log, const char *path, bool replace, const char *header, size_t length)
+static HRESULT start_file(struct text_log *log, const char *path, const struct log_options *options, bool over,
+                          const char *header, size_t length)
 {
-    HRESULT hr = file_open(path, replace ? FILE_REPLACE : FILE_CREATE_NEW, &log->file);
-    if (SUCCEEDED(hr)) {
+    bool fresh;
+    HRESULT hr = log_file_begin(path, options, over, &log->file, &fresh);
+    if (FAILED(hr))
+        return hr;
+    hr = log_file_empty(log->file);
+    if (SUCCEEDED(hr))
         hr = write_row(log, header, length);
-        if (FAILED(hr)) {
-            file_close(log->file);
-            log->file = NULL;
-            (void)file_delete(path);
-        }
+    if (FAILED(hr)) {
+        file_close(log->file);
+        log->file = NULL;
+        if (fresh)
+            (void)log_file_delete(path, options);
     }
     return hr;
 }
@@ -155,13 +161,14 @@ static struct clock_zone zone_of(const struct log_zone *zone)
                                .offset = zone->known ? zone->bias_minutes * -(60 * INT64_C(10000000)) : 0};
 }
 
-static HRESULT continue_file(struct text_log *log, const char *path, const struct text_end *end)
+static HRESULT continue_file(struct text_log *log, const char *path, const struct log_options *options,
+                             const struct text_end *end)
 {
     log->size = end->whole;
     log->torn = end->cut;
     if (end->zone.known)
         log->zone = zone_of(&end->zone);
-    HRESULT hr = file_open(path, FILE_APPEND, &log->file);
+    HRESULT hr = log_file_continue(path, options, &log->file);
     if (SUCCEEDED(hr))
         hr = write_row(log, end->missing, strlen(end->missing)); /* also cuts off the torn row */
     return hr;
@@ -195,7 +202,8 @@ static HRESULT text_create(const struct log_format_traits *format, const char *p
     struct text_end end = {0};
     hr = options->append ? text_append_find_end(path, header, length, count, &end) : S_OK;
     if (SUCCEEDED(hr))
-        hr = end.whole > 0 ? continue_file(log, path, &end) : start_file(log, path, end.exists, header, length);
+        hr = end.whole > 0 ? continue_file(log, path, options, &end)
+                           : start_file(log, path, options, end.exists || options->replace, header, length);
     memory_free(header);
     if (FAILED(hr)) {
         free_log(log);

@@ -3,6 +3,7 @@
 #include "engine/model/data_collector.h"
 
 #include "engine/model/name_pattern.h"
+#include "engine/os/file.h"
 #include "engine/os/memory.h"
 
 #include <stdlib.h>
@@ -138,8 +139,8 @@ static bool is_file_character(char c)
 HRESULT collector_check_file_name(struct object *o, const struct property *p, const struct value *in)
 {
     (void)o;
-    const char *c = in->text + strspn(in->text, ".");
-    bool folder = in->text[0] && !*c; /* "." and "..", and with more dots on Windows */
+    const char *c = in->text + strspn(in->text, ". ");
+    bool folder = in->text[0] && !*c; /* "." and "..", and with more dots and blanks on Windows */
     while (*c && is_file_character(*c))
         c++;
     return *c || folder ? error_set(E_INVALIDARG, "%s: '%s' is no file name (no \\ / : * ? \" < > | and no path)",
@@ -154,8 +155,10 @@ char *collector_file_base(const struct object *o)
     for (char *at = base; at && *at; at++)
         if (!is_file_character(*at)) /* a name may hold what a file's may not */
             *at = '_';
-    if (base && !base[strspn(base, ".")]) /* nor is it a folder's */
+    if (base && !base[strspn(base, ". ")]) /* nor is it a folder's */
         memset(base, '_', strlen(base));
+    if (base && !c->FileName[0] && path_is_device_name(base)) /* nor a device's */
+        base[0] = '_';
     return base;
 }
 

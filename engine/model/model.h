@@ -307,11 +307,15 @@ HRESULT set_validate(struct object *set, struct object *issues);
 /* E_INVALIDARG for a set that, once stored, nobody could read again. */
 HRESULT set_check_limits(struct object *set);
 
-/* Folder and file of a run: serial number and moment as given. *out from memory_alloc. */
+/* Folder and file of a run: serial number and moment as given. *out from memory_alloc. The folder lies below RootPath,
+   the file below the folder: E_INVALIDARG else. */
 struct name_context;
 HRESULT set_output_folder(struct object *set, const struct name_context *context, char **out);
 HRESULT collector_output_file(struct object *collector, const char *folder, const struct name_context *context,
                               char **out);
+/* What Commit asks of them: E_INVALIDARG with a text that names property and value when Subdirectory, FileName or one
+   of their patterns leads out of its folder (DECISIONS 36), as both functions above say too. */
+HRESULT set_check_output(struct object *set);
 /* The context for a run that starts now. context->computer is from memory_alloc: name_context_free. */
 HRESULT name_context_now(uint32_t serial_number, struct name_context *out);
 void name_context_free(struct name_context *context);

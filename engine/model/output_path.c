@@ -24,6 +24,19 @@ void name_context_free(struct name_context *context)
     context->computer = NULL;
 }
 
+/* What a property and its pattern have made of a name must lie below `where`, on every host (DECISIONS 36). */
+static HRESULT check_stays(const char *made, const char *value, const char *pattern, const char *property,
+                           const char *where)
+{
+    const char *own = path_names_fault(value), *fault = path_names_fault(made);
+    if (!fault)
+        return S_OK;
+    if (own)
+        return error_set(E_INVALIDARG, "%s: \"%.300s\" names no place below %s: %s", property, value, where, own);
+    return error_set(E_INVALIDARG, "%sFormatPattern: \"%.300s\" makes \"%.300s\", which names no place below %s: %s",
+                     property, pattern, made, where, fault);
+}
+
 HRESULT set_output_folder(struct object *o, const struct name_context *context, char **out)
 {
     struct data_collector_set *set = set_of(o);
@@ -40,6 +53,8 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
         hr = name_decorate(base, format, pattern, context, &folder);
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = error_prefix(hr, "SubdirectoryFormatPattern");
+    if (SUCCEEDED(hr))
+        hr = check_stays(folder, base, pattern, "Subdirectory", "RootPath");
     if (SUCCEEDED(hr)) {
         /* Without a subdirectory the root ends with a separator, as Windows shows it (behaviour 7). */
         *out = *folder ? path_join(expanded, folder) : path_with_separator(expanded);
@@ -68,6 +83,8 @@ HRESULT collector_output_file(struct object *o, const char *folder, const struct
         hr = name_decorate_file(base, ending, format, pattern, context, &file);
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = error_prefix(hr, "FileNameFormatPattern");
+    if (SUCCEEDED(hr))
+        hr = check_stays(file, base, pattern, "FileName", "the set's folder");
     if (SUCCEEDED(hr)) {
         *out = path_join(folder, file);
         hr = *out ? S_OK : E_OUTOFMEMORY;
@@ -75,5 +92,38 @@ HRESULT collector_output_file(struct object *o, const char *folder, const struct
     memory_free(file);
     memory_free(base);
     memory_free(pattern);
+    return hr;
+}
+
+/* One whose pattern is none is told in the map and fails at the start; so is one that no run would use. */
+static HRESULT check_files(struct object *set, const struct name_context *context)
+{
+    struct object **list;
+    size_t count;
+    HRESULT hr = collection_snapshot(set_of(set)->DataCollectors, &list, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        char *file = NULL;
+        if (list[i]->class == &alert_collector_class)
+            continue;
+        hr = collector_output_file(list[i], "", context, &file);
+        memory_free(file);
+        hr = hr == OPENPLA_E_BAD_PATTERN ? S_OK : hr;
+    }
+    objects_release(list, count);
+    return hr;
+}
+
+HRESULT set_check_output(struct object *set)
+{
+    struct name_context context;
+    char *folder = NULL;
+    HRESULT hr = name_context_now(set_of(set)->SerialNumber, &context);
+    if (FAILED(hr))
+        return hr;
+    hr = set_output_folder(set, &context, &folder);
+    memory_free(folder);
+    if (SUCCEEDED(hr) || hr == OPENPLA_E_BAD_PATTERN)
+        hr = check_files(set, &context);
+    name_context_free(&context);
     return hr;
 }

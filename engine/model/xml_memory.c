@@ -15,7 +15,7 @@
 #define PIECE_LAST  (1u << 20)
 #define MEMORY_MAX                                                                                                     \
     (256u << 20) /* of one document: far more than a text of the allowed size needs that says something */
-#define ALIGNMENT 16
+#define ALIGNMENT (2 * sizeof(void *)) /* as memory_alloc's */
 
 struct piece {
     struct piece *next;

@@ -47,7 +47,19 @@ HRESULT folder_delete(const char *path); /* must be empty */
 /* Names (not paths) of the entries, sorted, without "." and ".."; files only or folders only. Missing: PATH_NOT_FOUND.
  */
 HRESULT folder_list(const char *path, bool folders, struct texts *names);
+/* Calls each(user, name, stamp) for the files of the folder, in no order, until one call fails; that failure is
+   returned. The stamp changes when the file's size or the time of its latest write does. Missing: PATH_NOT_FOUND. */
+HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const char *name, uint64_t stamp), void *user);
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
+
+/* ---- below a base folder ----
+   What a user's names make of a path must not lead out of the folder that is their base (DECISIONS 36). `path` is the
+   text of `base` with names behind it; the links of `base` itself count as those of the user, who chose it. What is
+   opened is asked where it lies: a ".." or a stream in the names is E_INVALIDARG; a link or a second name that leads
+   out, or a device, is HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME). Outside nothing is made, cut or deleted. */
+HRESULT folder_create_below(const char *base, const char *path);
+HRESULT file_open_below(const char *base, const char *path, enum file_mode mode, struct file **out);
+HRESULT file_delete_below(const char *base, const char *path);
 
 /* An exclusive lock between processes on a lock file of its own; freed by the system when the holder dies.
    Who only has the file open holds nothing, unless he shares it with nobody. timeout_ms 0 = do not wait. Not got:
@@ -63,5 +75,12 @@ char *path_with_separator(const char *folder);
 char *path_folder(const char *path);          /* without the last component and its separator */
 const char *path_name(const char *path);      /* last component, borrowed from path */
 const char *path_extension(const char *path); /* ".csv" or "", borrowed from path */
+/* Why names, put behind a folder and a separator, name nothing below it on some host: they go up, begin like a share,
+   have a drive or a stream, or are a device's. Static text; NULL: nothing is wrong. */
+const char *path_names_fault(const char *names);
+/* The names of `path` behind `base`, borrowed; NULL: it does not begin with it. */
+const char *path_names_behind(const char *base, const char *path);
+/* Does Windows take this name for a device, whatever follows a dot in it? */
+bool path_is_device_name(const char *name);
 
 #endif

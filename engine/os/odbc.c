@@ -5,6 +5,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/odbc_library.h"
+#include "engine/os/odbc_string.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/text_unicode.h"
 
@@ -134,10 +135,55 @@ static SQLRETURN set_number(struct odbc *c, SQLINTEGER attribute, SQLULEN number
     return c->api->SQLSetConnectAttrW(c->connection, attribute, value.pointer, SQL_IS_UINTEGER);
 }
 
+/* The driver as it is registered: by another name the manager would take a file of it. From memory_alloc. */
+static HRESULT find_driver(struct odbc *c, const char *name, char **registered)
+{
+    SQLWCHAR found[NAME_UNITS], more[DIAGNOSTIC_UNITS];
+    SQLSMALLINT units = 0, more_units = 0;
+    SQLUSMALLINT direction = SQL_FETCH_FIRST;
+    *registered = NULL;
+    while (succeeded(c->api->SQLDriversW(c->environment, direction, found, NAME_UNITS, &units, more, DIAGNOSTIC_UNITS,
+                                         &more_units))) {
+        direction = SQL_FETCH_NEXT;
+        if (units < 0 || units >= NAME_UNITS) /* its name was cut */
+            continue;
+        HRESULT hr = text_from_utf16(found, (size_t)units, true, registered);
+        if (FAILED(hr))
+            return hr;
+        if (text_equal_nocase(*registered, name) && !strpbrk(*registered, "{}"))
+            return S_OK;
+        memory_free(*registered);
+        *registered = NULL;
+    }
+    return error_set((HRESULT)PDH_SQL_CONNECT_FAILED, "Driver: no ODBC driver is registered as \"%s\"", name);
+}
+
+/* What the driver manager is to be asked, of a connection string that anybody may have written. From memory_alloc. */
+static HRESULT safe_string(struct odbc *c, const char *connection, char **out)
+{
+    struct odbc_string parts;
+    const char *end;
+    char *driver = NULL;
+    *out = NULL;
+    HRESULT hr = odbc_string_parse(connection, &parts, &end);
+    if (SUCCEEDED(hr) && *end)
+        hr = error_set(E_INVALIDARG, "a '!' of the connection string is not in braces");
+    if (SUCCEEDED(hr) && parts.driver)
+        hr = find_driver(c, parts.driver, &driver);
+    if (SUCCEEDED(hr)) {
+        *out = odbc_string_with(&parts, driver);
+        hr = *out ? S_OK : E_OUTOFMEMORY;
+    }
+    memory_free(driver);
+    odbc_string_free(&parts);
+    return hr;
+}
+
 static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login_seconds)
 {
     WCHAR *wide;
     size_t units;
+    char *text;
     if (!succeeded(c->api->SQLAllocHandle(SQL_HANDLE_ENV, NULL, &c->environment)) ||
         !succeeded(c->api->SQLSetEnvAttr(c->environment, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0)))
         return failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_ENV, c->environment, "starting ODBC");
@@ -145,7 +191,11 @@ static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login
         return failed(c, PDH_SQL_ALLOCCON_FAILED, SQL_HANDLE_ENV, c->environment, "starting ODBC");
     /* A driver without it connects all the same. */
     set_number(c, SQL_ATTR_LOGIN_TIMEOUT, login_seconds);
-    HRESULT hr = text_to_utf16(connection, &wide, &units);
+    HRESULT hr = safe_string(c, connection, &text);
+    if (FAILED(hr))
+        return hr;
+    hr = text_to_utf16(text, &wide, &units);
+    memory_free(text);
     if (FAILED(hr))
         return hr;
     if (units > INT16_MAX)

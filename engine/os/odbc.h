@@ -9,9 +9,10 @@
 #include "engine/os/text.h"
 
 struct odbc;
-/* `connection`: a connection string, "DSN=name" among them. Waits for a login at most login_seconds where the driver
-   knows how to. The driver manager is loaded at the first call of a process: HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND) if
-   it is not there. */
+/* `connection`: a connection string as odbc_string.h takes it, "DSN=name" among them; E_INVALIDARG for another, and
+   PDH_SQL_CONNECT_FAILED when it names a driver that is not registered. Waits for a login at most login_seconds where
+   the driver knows how to. The driver manager is loaded at the first call of a process:
+   HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND) if it is not there. */
 HRESULT odbc_connect(const char *connection, uint32_t login_seconds, struct odbc **out);
 void odbc_disconnect(struct odbc *c);           /* takes back what was not committed; NULL is allowed */
 const char *odbc_product(const struct odbc *c); /* SQL_DBMS_NAME: "SQLite", "PostgreSQL", "Microsoft SQL Server" */

@@ -27,6 +27,8 @@ typedef WCHAR SQLWCHAR;
 #define SQL_SUCCESS            0
 #define SQL_SUCCESS_WITH_INFO  1
 #define SQL_NO_DATA            100
+#define SQL_FETCH_NEXT         1
+#define SQL_FETCH_FIRST        2
 #define SQL_NTS                (-3)
 #define SQL_NULL_DATA          (-1)
 #define SQL_ATTR_ODBC_VERSION  200
@@ -56,6 +58,8 @@ typedef WCHAR SQLWCHAR;
     X(SQLFreeHandle, (SQLSMALLINT kind, SQLHANDLE handle))                                                             \
     X(SQLSetEnvAttr, (SQLHENV environment, SQLINTEGER attribute, SQLPOINTER value, SQLINTEGER length))                 \
     X(SQLSetConnectAttrW, (SQLHDBC connection, SQLINTEGER attribute, SQLPOINTER value, SQLINTEGER length))             \
+    X(SQLDriversW, (SQLHENV environment, SQLUSMALLINT direction, SQLWCHAR * name, SQLSMALLINT name_room,               \
+                    SQLSMALLINT * name_units, SQLWCHAR * more, SQLSMALLINT more_room, SQLSMALLINT * more_units))       \
     X(SQLDriverConnectW, (SQLHDBC connection, SQLHWND window, SQLWCHAR * in, SQLSMALLINT in_units, SQLWCHAR * out,     \
                           SQLSMALLINT out_room, SQLSMALLINT * out_units, SQLUSMALLINT completion))                     \
     X(SQLDisconnect, (SQLHDBC connection))                                                                             \

@@ -63,6 +63,72 @@ char *path_folder(const char *path)
     return text_copy_n(path, n);
 }
 
+/* Separates on any host: sets travel. */
+static bool separates(char c)
+{
+    return c == '\\' || c == '/';
+}
+
+static bool begins_nocase(const char *name, const char *word)
+{
+    for (; *word; name++, word++)
+        if (*name != *word && (*name < 'a' || *name > 'z' || *name - ('a' - 'A') != *word))
+            return false;
+    return true;
+}
+
+static bool is_device(const char *name, size_t length)
+{
+    static const char *const devices[] = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"};
+    const char *dot = memchr(name, '.', length);
+    size_t n = dot ? (size_t)(dot - name) : length;
+    while (n && name[n - 1] == ' ')
+        n--;
+    for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
+        if (n == strlen(devices[i]) && begins_nocase(name, devices[i]))
+            return true;
+    /* COM1, LPT9; the digits may be superscript, two bytes in UTF-8 */
+    return (n == 4 || n == 5) && (begins_nocase(name, "COM") || begins_nocase(name, "LPT")) &&
+           (n == 4 ? name[3] >= '0' && name[3] <= '9' : (unsigned char)name[3] == 0xC2);
+}
+
+bool path_is_device_name(const char *name)
+{
+    return is_device(name, strlen(name));
+}
+
+const char *path_names_fault(const char *names)
+{
+    if (separates(names[0]) && separates(names[1]))
+        return "it begins as the path of a share or a device does";
+    for (const char *at = names; *at;) {
+        size_t length = strcspn(at, "\\/");
+        if (memchr(at, ':', length))
+            return "\":\" stands behind a drive and before a stream";
+        /* Windows cuts dots and blanks off the end of a name. */
+        if (length && strspn(at, ". ") >= length && !(length == 1 && *at == '.'))
+            return "a name of dots alone leads to another folder";
+        if (is_device(at, length))
+            return "a name in it is a device's";
+        at += length;
+        at += separates(*at);
+    }
+    return NULL;
+}
+
+const char *path_names_behind(const char *base, const char *path)
+{
+    size_t n = strlen(base);
+    while (n && is_separator(base[n - 1]))
+        n--;
+    if (!*base || strncmp(base, path, n) != 0 || !is_separator(path[n]))
+        return NULL;
+    path += n;
+    while (is_separator(*path))
+        path++;
+    return path;
+}
+
 const char *path_extension(const char *path)
 {
     const char *name = path_name(path), *dot = strrchr(name, '.');

@@ -7,7 +7,10 @@
 
 #ifdef _WIN32
 #include <windows.h>
+/* MinGW's lacks this one's calling convention; engine/pdh/pdh.h declares it. */
+#define PdhIsRealTimeQuery PdhIsRealTimeQuery_of_mingw
 #include <pdh.h>
+#undef PdhIsRealTimeQuery
 #include <pdhmsg.h>
 #else
 #define WINAPI
@@ -284,7 +287,6 @@ typedef struct {
 #define PDH_LAYOUT(type, size)      _Static_assert(sizeof(type) == (size), #type " has another size")
 #define PDH_OFFSET(type, field, at) _Static_assert(offsetof(type, field) == (at), #type "." #field " has moved")
 #define PDH_VALUE(name, value)      _Static_assert((DWORD)(name) == (value), #name " has another value")
-_Static_assert(sizeof(void *) == 8, "the layouts below are those of 64-bit Windows");
 PDH_LAYOUT(PDH_RAW_COUNTER, 40);
 PDH_OFFSET(PDH_RAW_COUNTER, TimeStamp, 4);
 PDH_OFFSET(PDH_RAW_COUNTER, FirstValue, 16);
@@ -297,15 +299,15 @@ PDH_LAYOUT(PDH_FMT_COUNTERVALUE_ITEM_W, 24);
 PDH_LAYOUT(PDH_TIME_INFO, 24);
 PDH_LAYOUT(PDH_STATISTICS, 56);
 PDH_OFFSET(PDH_STATISTICS, min, 8);
-PDH_LAYOUT(PDH_COUNTER_PATH_ELEMENTS_W, 48);
-PDH_OFFSET(PDH_COUNTER_PATH_ELEMENTS_W, dwInstanceIndex, 32);
-PDH_LAYOUT(PDH_DATA_ITEM_PATH_ELEMENTS_W, 40);
-PDH_LAYOUT(PDH_COUNTER_INFO_W, 112);
+PDH_LAYOUT(PDH_COUNTER_PATH_ELEMENTS_W, BY_POINTER(48, 24));
+PDH_OFFSET(PDH_COUNTER_PATH_ELEMENTS_W, dwInstanceIndex, BY_POINTER(32, 16));
+PDH_LAYOUT(PDH_DATA_ITEM_PATH_ELEMENTS_W, BY_POINTER(40, 28));
+PDH_LAYOUT(PDH_COUNTER_INFO_W, BY_POINTER(112, 72));
 PDH_OFFSET(PDH_COUNTER_INFO_W, dwUserData, 24);
-PDH_OFFSET(PDH_COUNTER_INFO_W, szFullPath, 40);
-PDH_OFFSET(PDH_COUNTER_INFO_W, szMachineName, 48);
-PDH_OFFSET(PDH_COUNTER_INFO_W, szExplainText, 96);
-PDH_OFFSET(PDH_COUNTER_INFO_W, DataBuffer, 104);
+PDH_OFFSET(PDH_COUNTER_INFO_W, szFullPath, BY_POINTER(40, 32));
+PDH_OFFSET(PDH_COUNTER_INFO_W, szMachineName, BY_POINTER(48, 36));
+PDH_OFFSET(PDH_COUNTER_INFO_W, szExplainText, BY_POINTER(96, 64));
+PDH_OFFSET(PDH_COUNTER_INFO_W, DataBuffer, BY_POINTER(104, 68));
 PDH_VALUE(PERF_COUNTER_COUNTER, 0x10410400);
 PDH_VALUE(PERF_COUNTER_BULK_COUNT, 0x10410500);
 PDH_VALUE(PERF_COUNTER_RAWCOUNT, 0x00010000);

@@ -27,6 +27,8 @@ uint32_t process_id(const struct process *p);
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code);
 void process_close(struct process *p); /* does not end it */
 uint32_t process_own_id(void);
+/* The SID of this process' account, for SDDL; natively "". From memory_alloc; NULL: it cannot be told. */
+char *process_own_sid(void);
 /* Start time of a process as the system tells it (FILETIME UTC or any value unique per start), 0 when there is none:
    with the id it names one process for ever. */
 uint64_t process_start_time(uint32_t id);

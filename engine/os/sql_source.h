@@ -6,13 +6,13 @@
 #include "engine/os/text.h"
 
 /* SQL:name!set            an ODBC data source by its name, which no '!' can be in
-   SQL:key=value;...!set   an ODBC connection string, which needs no data source: a value that holds '!' or ';' is put
-                           in braces, a '}' in it doubled, as ODBC has it
+   SQL:key=value;...!set   an ODBC connection string, which needs no data source (engine/os/odbc_string.h): a value that
+                           holds '!' or ';' is put in braces, a '}' in it doubled, as ODBC has it
    The log set is all that follows the '!', at least one and at most 1024 characters: DisplayToID's DisplayString. */
 struct sql_source {
-    char *connection; /* for odbc_connect: "DSN=name", or the connection string */
+    char *connection; /* for odbc_connect: "DSN=name", or the attributes that were given */
     char *log_set;
-    char *shown; /* the whole name for people: without the values of PWD and PASSWORD */
+    char *shown; /* the whole name for people: without secret values */
 };
 
 bool sql_source_is(const char *name); /* begins with SQL:, in any case */

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a size or offset in a layout of Windows' is for programs of 64 bits, and of 32. */
+#define BY_POINTER(of_64, of_32) (sizeof(void *) == 8 ? (of_64) : (of_32))
+
 #ifdef _WIN32
 #include <guiddef.h>
 #include <windef.h>
@@ -60,6 +63,7 @@ typedef struct {
 #define ERROR_INVALID_PARAMETER    87
 #define ERROR_DISK_FULL            112
 #define ERROR_INVALID_NAME         123
+#define ERROR_BAD_PATHNAME         161
 #define ERROR_ALREADY_EXISTS       183
 #define ERROR_SHARING_VIOLATION    32
 #define ERROR_LOCK_VIOLATION       33

@@ -16,8 +16,6 @@ static PDH_STATUS look(enum api_form form, struct api_source source, const void 
         status = query_create(0, catalogue, out);
     if (status == ERROR_SUCCESS)
         status = catalogue_machine((*out)->catalogue, *name);
-    if (status == ERROR_SUCCESS && (*out)->catalogue->functions->refresh)
-        status = (*out)->catalogue->functions->refresh((*out)->catalogue);
     return status;
 }
 
@@ -91,6 +89,8 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
     if (!units || (!list && *units))
         return PDH_INVALID_ARGUMENT;
     PDH_STATUS status = look(form, source, machine, &name, &q);
+    if (status == ERROR_SUCCESS && q->catalogue->functions->refresh) /* those of other programs too */
+        status = q->catalogue->functions->refresh(q->catalogue);
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct counter_object *o;
         const struct provider *p = q->catalogue->providers[i];

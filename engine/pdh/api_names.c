@@ -4,7 +4,8 @@
 #include "engine/os/memory.h"
 #include "engine/pdh/api.h"
 
-/* The objects of this computer; another's name is refused. */
+/* Our own objects of this computer; another's name is refused. Those of other programs come with a refresh, for what is
+   none of ours: it may start processes. */
 static PDH_STATUS open_names(enum api_form form, const void *machine, struct catalogue **out)
 {
     char *name;
@@ -14,8 +15,6 @@ static PDH_STATUS open_names(enum api_form form, const void *machine, struct cat
         status = catalogue_open_real_time(out);
     if (status == ERROR_SUCCESS)
         status = catalogue_machine(*out, name);
-    if (status == ERROR_SUCCESS && (*out)->functions->refresh)
-        status = (*out)->functions->refresh(*out);
     memory_free(name);
     return status;
 }
@@ -41,6 +40,8 @@ PDH_STATUS api_lookup_name(enum api_form form, const void *machine, DWORD index,
     PDH_STATUS status = open_names(form, machine, &c);
     if (status == ERROR_SUCCESS) {
         const char *found = index ? name_of(c, index) : NULL;
+        if (index && !found && c->functions->refresh(c) == ERROR_SUCCESS)
+            found = name_of(c, index);
         status = found ? api_text_out(form, found, name, units) : (PDH_STATUS)PDH_STRING_NOT_FOUND;
     }
     catalogue_close(c);
@@ -74,6 +75,8 @@ PDH_STATUS api_lookup_index(enum api_form form, const void *machine, const void 
         status = open_names(form, machine, &c);
     if (status == ERROR_SUCCESS) {
         *index = index_of(c, text);
+        if (!*index && c->functions->refresh(c) == ERROR_SUCCESS)
+            *index = index_of(c, text);
         status = *index ? ERROR_SUCCESS : (PDH_STATUS)PDH_STRING_NOT_FOUND;
     }
     catalogue_close(c);

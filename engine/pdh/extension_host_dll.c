@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The process of one performance extension DLL, started as "rundll32 openpdh.dll,PdhExtensionHost CHANNEL SERVICE".
-   Whatever the DLL does ends with this process. The calls: Microsoft's documentation of OpenPerformanceData,
-   CollectPerformanceData and ClosePerformanceData. */
+   Whatever the DLL does ends with this process, and this process with the one that started it. The calls: Microsoft's
+   documentation of OpenPerformanceData, CollectPerformanceData and ClosePerformanceData. */
+#include "engine/log/journal.h"
 #include "engine/os/clock.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/thread.h"
 #include "engine/pdh/extension_host.h"
+#include "engine/pdh/extension_library.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <windows.h>
 #include <winperf.h>
+
+#define JOURNAL_EXTENSION_REFUSED 9010
 
 struct extension {
     PM_OPEN_PROC *open;
@@ -35,8 +41,73 @@ static DWORD read_text(HKEY key, const WCHAR *name, WCHAR *out, DWORD units)
 {
     DWORD bytes = (units - 1) * (DWORD)sizeof *out, type = 0;
     DWORD error = (DWORD)RegQueryValueExW(key, name, NULL, &type, (BYTE *)out, &bytes);
+    if (!error && type != REG_SZ && type != REG_EXPAND_SZ)
+        error = ERROR_INVALID_DATATYPE;
     out[error ? 0 : bytes / sizeof *out] = 0;
     return error;
+}
+
+/* The value Library as a full path, from memory_alloc. */
+static HRESULT library_path(HKEY key, char **out)
+{
+    WCHAR name[MAX_PATH], expanded[MAX_PATH], folder[MAX_PATH];
+    char *library = NULL, *system = NULL;
+    DWORD error = read_text(key, u"Library", name, MAX_PATH);
+    *out = NULL;
+    if (error)
+        return error_set(HRESULT_FROM_WIN32(error), "Library: error %u", (unsigned)error);
+    DWORD units = ExpandEnvironmentStringsW(name, expanded, MAX_PATH);
+    if (!units || units > MAX_PATH || !GetSystemDirectoryW(folder, MAX_PATH))
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE), "Library is too long");
+    HRESULT hr = text_from_utf16(expanded, wcslen(expanded), true, &library);
+    if (SUCCEEDED(hr))
+        hr = text_from_utf16(folder, wcslen(folder), true, &system);
+    if (SUCCEEDED(hr))
+        hr = extension_library_path(library, system, out);
+    memory_free(library);
+    memory_free(system);
+    return hr;
+}
+
+/* Loads it with what it needs from its own folder and the system's, from nowhere else. */
+static HRESULT load_library(const char *path, HMODULE *out)
+{
+    WCHAR *wide;
+    HRESULT hr = text_to_utf16(path, &wide, NULL);
+    *out = NULL;
+    if (FAILED(hr))
+        return hr;
+    *out = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
+    DWORD error = *out ? 0 : GetLastError();
+    memory_free(wide);
+    return error ? error_set(HRESULT_FROM_WIN32(error), "'%s' is not loaded: %s", path,
+                             error_standard_text(HRESULT_FROM_WIN32(error)))
+                 : S_OK;
+}
+
+/* Tells the user, who else sees that counters are missing but not why. */
+static void report(const WCHAR *service, const char *reason)
+{
+    char *name = NULL, *folder = journal_folder();
+    if (folder && SUCCEEDED(text_from_utf16(service, wcslen(service), true, &name))) {
+        const struct journal_entry entry = {.utc = clock_utc(),
+                                            .id = JOURNAL_EXTENSION_REFUSED,
+                                            .level = JOURNAL_WARNING,
+                                            .message = "A performance extension DLL does not count",
+                                            .count = 2,
+                                            .fields = {{"Service", name}, {"Reason", reason}}};
+        journal_append(folder, &entry);
+    }
+    memory_free(name);
+    memory_free(folder);
+}
+
+static void report_error(const WCHAR *service, const WCHAR *function, DWORD error)
+{
+    char *reason = text_format("%ls: %s (%u)", (const wchar_t *)function,
+                               error_standard_text(HRESULT_FROM_WIN32(error)), (unsigned)error);
+    report(service, reason ? reason : "");
+    memory_free(reason);
 }
 
 static DWORD read_entry(HKEY key, HMODULE module, const WCHAR *name, FARPROC *out)
@@ -72,28 +143,37 @@ static WCHAR *read_devices(const WCHAR *service)
 static DWORD load(const WCHAR *service, struct extension *e)
 {
     HKEY key;
-    WCHAR path[400], name[MAX_PATH], library[MAX_PATH];
+    WCHAR path[400];
     swprintf(path, 400, u"SYSTEM\\CurrentControlSet\\Services\\%.255ls\\Performance", service);
     DWORD error = (DWORD)RegOpenKeyExW(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key);
     if (error)
         return error;
-    error = read_text(key, u"Library", name, MAX_PATH);
     HMODULE module = NULL;
-    if (!error) {
-        ExpandEnvironmentStringsW(name, library, MAX_PATH);
-        module = LoadLibraryW(library);
-        error = module ? 0 : GetLastError();
+    char *library = NULL;
+    HRESULT hr = library_path(key, &library);
+    if (SUCCEEDED(hr))
+        hr = load_library(library, &module);
+    memory_free(library);
+    if (FAILED(hr)) {
+        report(service, error_text(hr));
+        error = HRESULT_FACILITY(hr) == FACILITY_WIN32 ? (DWORD)HRESULT_CODE(hr) : ERROR_BAD_PATHNAME;
     }
     FARPROC entries[3];
     static const WCHAR *const names[] = {u"Open", u"Collect", u"Close"};
-    for (int i = 0; i < 3 && !error; i++)
+    for (int i = 0; i < 3 && !error; i++) {
         error = read_entry(key, module, names[i], &entries[i]);
+        if (error)
+            report_error(service, names[i], error);
+    }
     RegCloseKey(key);
     if (!error) {
         e->open = (PM_OPEN_PROC *)(void *)entries[0];
         e->collect = (PM_COLLECT_PROC *)(void *)entries[1];
         e->close = (PM_CLOSE_PROC *)(void *)entries[2];
         e->devices = read_devices(service);
+        error = e->open(e->devices);
+        if (error)
+            report_error(service, names[0], error);
     }
     return error;
 }
@@ -115,19 +195,39 @@ static void collect(const struct extension *e, struct extension_channel *c)
     c->objects = error ? 0 : objects;
 }
 
+/* Until there is a request, or nobody has used this process for long: false. */
+static bool wait_for_request(struct extension_channel *c, struct signal *ask)
+{
+    for (;;) {
+        if (atomic_load((_Atomic uint32_t *)&c->request) != atomic_load((_Atomic uint32_t *)&c->reply))
+            return true;
+        const bool parked = atomic_load((_Atomic uint32_t *)&c->parked);
+        if (signal_wait(ask, parked ? EXTENSION_PARKED_MS : INFINITE) != S_OK &&
+            atomic_load((_Atomic uint32_t *)&c->parked))
+            return false;
+    }
+}
+
 static void serve(const struct extension *e, struct extension_channel *c, struct signal *ask, struct signal *answer)
 {
-    while (!atomic_load((_Atomic uint32_t *)&c->end)) {
+    while (wait_for_request(c, ask)) {
         uint32_t request = atomic_load((_Atomic uint32_t *)&c->request);
-        if (request == atomic_load((_Atomic uint32_t *)&c->reply)) {
-            if (signal_wait(ask, 1000) == S_FALSE && !process_alive(c->owner, c->owner_start))
-                return;
-            continue;
-        }
-        collect(e, c);
+        if (e->collect)
+            collect(e, c);
         set(&c->reply, request);
         signal_set(answer);
     }
+}
+
+/* Whatever the DLL does meanwhile, a hang too, it does not outlive who asked for it. */
+static void end_with_owner(void *user)
+{
+    const struct extension_channel *c = user;
+    const uint32_t owner = c->owner;
+    HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, owner);
+    if (process && process_alive(owner, c->owner_start))
+        WaitForSingleObject(process, INFINITE);
+    TerminateProcess(GetCurrentProcess(), 4);
 }
 
 static HRESULT open_channel(const char *name, struct section **section, struct signal **ask, struct signal **answer)
@@ -170,20 +270,19 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
     if (FAILED(open_channel(channel, &section, &ask, &answer)))
         ExitProcess(2);
     struct extension_channel *c = section_memory(section);
-    if (c->version != EXTENSION_VERSION)
+    struct thread *watch;
+    if (c->version != EXTENSION_VERSION || FAILED(thread_start(end_with_owner, c, &watch)))
         ExitProcess(2);
+    SetDllDirectoryW(u""); /* what the DLL loads later does not come from the current folder either */
     DWORD error = load(service, &e);
-    error = error ? error : e.open(e.devices);
     c->error = error;
     set(&c->state, error ? EXTENSION_FAILED : EXTENSION_READY);
     if (error) {
+        e = (struct extension){0};
         signal_set(answer);
-        /* Kept until the owner has read it. */
-        while (!atomic_load((_Atomic uint32_t *)&c->end) && process_alive(c->owner, c->owner_start))
-            signal_wait(ask, 1000);
-    } else {
-        serve(&e, c, ask, answer);
-        e.close();
     }
-    ExitProcess(error ? 1 : 0);
+    serve(&e, c, ask, answer);
+    if (e.close)
+        e.close();
+    ExitProcess(EXTENSION_EXIT_IDLE);
 }

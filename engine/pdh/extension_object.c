@@ -12,7 +12,11 @@
 #include <string.h>
 
 /* For the answer within a sample: others of the query wait behind it, once per hang. */
-#define ANSWER_MS 300
+#define ANSWER_MS    300
+/* Of one DLL. None has so many; one that says so does not make the others wait. */
+#define MOST_OBJECTS 1000
+/* Objects whose instances are looked up as parents of one object's: Process for Thread is one. */
+#define MOST_PARENTS 16
 
 struct extension_object {
     struct provider provider; /* first */
@@ -127,7 +131,7 @@ void extension_close(struct extension *e)
 /* The answer's object number n and the next one's offset; false: there is none, or the block is damaged. */
 static bool next_object(const struct extension_reply *reply, uint32_t n, size_t *offset, struct perf_object *out)
 {
-    if (n >= reply->objects || *offset > reply->size ||
+    if (n >= reply->objects || n >= MOST_OBJECTS || *offset > reply->size ||
         !perf_object_read(reply->data + *offset, reply->size - *offset, out))
         return false;
     *offset += out->size;
@@ -160,21 +164,45 @@ static char *own_name(const struct perf_instance *instance)
     return name;
 }
 
-/* The name of instance number `index` of an object; NULL when there is none or memory is out. */
-static char *name_of_parent(const struct extension_reply *reply, const struct perf_instance *child)
+/* Where the instances of the object are that was looked up last as a parent. */
+struct parents {
+    uint32_t title; /* 0: none yet */
+    struct perf_object object;
+    size_t *offsets;
+    size_t count, capacity;
+    unsigned looked_up;
+};
+
+static bool look_up(struct parents *p, const struct extension_reply *reply, uint32_t title)
 {
-    struct perf_object parent;
     struct perf_instance instance;
-    if (!find_title(reply, child->parent_title, &parent))
-        return NULL;
-    size_t offset = parent.values;
-    for (int32_t i = 0; i < parent.instances; i++) {
-        if (!perf_object_instance(&parent, &offset, &instance))
-            return NULL;
-        if ((uint32_t)i == child->parent_index)
-            return own_name(&instance);
+    p->count = 0;
+    p->title = title;
+    if (++p->looked_up > MOST_PARENTS || !find_title(reply, title, &p->object))
+        return true; /* without instances */
+    size_t offset = p->object.values;
+    for (int32_t i = 0; i < p->object.instances; i++) {
+        void *offsets = p->offsets;
+        size_t at = offset;
+        if (!perf_object_instance(&p->object, &offset, &instance))
+            break;
+        bool ok = memory_grow(&offsets, &p->capacity, p->count + 1, sizeof *p->offsets);
+        p->offsets = offsets;
+        if (!ok)
+            return false;
+        p->offsets[p->count++] = at;
     }
-    return NULL;
+    return true;
+}
+
+/* The name of an instance's parent; NULL when there is none or memory is out. */
+static char *name_of_parent(struct parents *p, const struct extension_reply *reply, const struct perf_instance *child)
+{
+    struct perf_instance instance;
+    if ((p->title != child->parent_title && !look_up(p, reply, child->parent_title)) || child->parent_index >= p->count)
+        return NULL;
+    size_t offset = p->offsets[child->parent_index];
+    return perf_object_instance(&p->object, &offset, &instance) ? own_name(&instance) : NULL;
 }
 
 static uint64_t hash_instance(uint64_t h, const struct perf_instance *instance)
@@ -193,28 +221,29 @@ static HRESULT name_instances(struct counter_object *o, const struct extension_r
     char **names = memory_zero(rows, sizeof *names);
     uint64_t *keys = memory_zero(rows, sizeof *keys);
     HRESULT hr = names && keys ? S_OK : E_OUTOFMEMORY;
-    bool parents = false;
+    struct parents parents = {0};
+    bool has_parents = false;
     size_t offset = data->values;
     for (size_t i = 0; i < rows && SUCCEEDED(hr); i++) {
-        struct perf_instance instance;
-        perf_object_instance(data, &offset, &instance);
+        struct perf_instance instance = {0};
+        perf_object_instance(data, &offset, &instance); /* which look_over has found whole */
         names[i] = own_name(&instance);
         keys[i] = (uint64_t)((int64_t)instance.unique_id + 1);
-        char *parent = names[i] && instance.parent_title ? name_of_parent(reply, &instance) : NULL;
+        char *parent = names[i] && instance.parent_title ? name_of_parent(&parents, reply, &instance) : NULL;
         if (parent) {
             char *both = text_format("%s/%s", parent, names[i]);
             memory_free(names[i]);
             memory_free(parent);
             names[i] = both;
-            parents = true;
+            has_parents = true;
         }
         hr = names[i] ? S_OK : E_OUTOFMEMORY;
     }
     struct instance_list *list = NULL;
     if (SUCCEEDED(hr)) {
         const char *const *list_names = (const char *const *)names;
-        list =
-            parents ? instance_list_create_ready(rows, list_names, keys) : instance_list_create(rows, list_names, keys);
+        list = has_parents ? instance_list_create_ready(rows, list_names, keys)
+                           : instance_list_create(rows, list_names, keys);
         hr = list ? S_OK : E_OUTOFMEMORY;
     }
     if (list)
@@ -223,6 +252,7 @@ static HRESULT name_instances(struct counter_object *o, const struct extension_r
         memory_free(names[i]);
     memory_free(names);
     memory_free(keys);
+    memory_free(parents.offsets);
     return hr;
 }
 
@@ -288,6 +318,9 @@ static HRESULT read_rows(struct counter_object *o, const struct extension_reply 
     if ((data->instances >= 0) != eo->provider.has_instances || !read_definitions(eo, s, data) ||
         !look_over(data, &rows, &hash))
         return damaged(eo);
+    /* Each value takes bytes of the block. */
+    if (eo->provider.counter_count && rows > EXTENSION_DATA_BYTES / sizeof(uint32_t) / eo->provider.counter_count)
+        return damaged(eo);
     void *raw = s->raw;
     if (!memory_grow(&raw, &s->raw_capacity, rows * eo->provider.counter_count, sizeof *s->raw))
         return E_OUTOFMEMORY;
@@ -315,7 +348,7 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
     (void)source;
     (void)wanted;
     const struct extension_object *eo = (const struct extension_object *)o->provider;
-    struct extension_reply reply;
+    struct extension_reply *reply;
     struct perf_object data;
     eo->extension->used = true;
     o->present = UINT64_MAX;
@@ -323,8 +356,10 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
     HRESULT hr = extension_host_reply(eo->extension->host, ANSWER_MS, &reply);
     if (FAILED(hr))
         return hr;
-    o->time = (struct source_time){reply.utc, reply.ticks};
-    return find_title(&reply, eo->provider.index, &data) ? read_rows(o, &reply, &data) : damaged(eo);
+    o->time = (struct source_time){reply->utc, reply->ticks};
+    hr = find_title(reply, eo->provider.index, &data) ? read_rows(o, reply, &data) : damaged(eo);
+    extension_reply_release(eo->extension->host, reply);
+    return hr;
 }
 
 static void raw_value(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
@@ -432,14 +467,15 @@ static bool is_known(const struct extension *e, uint32_t title)
 HRESULT extension_add_objects(struct extension *e, const struct extension_names_table *names, struct catalogue *c,
                               uint32_t timeout_ms)
 {
-    struct extension_reply reply;
+    struct extension_reply *reply;
     struct perf_object data;
     size_t offset = 0;
     HRESULT hr = extension_host_reply(e->host, timeout_ms, &reply);
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_FALSE;
-    for (uint32_t n = 0; SUCCEEDED(hr) && next_object(&reply, n, &offset, &data); n++)
+    for (uint32_t n = 0; SUCCEEDED(hr) && next_object(reply, n, &offset, &data); n++)
         if (!is_known(e, data.title))
-            hr = add_object(e, names, &reply, &data, c);
+            hr = add_object(e, names, reply, &data, c);
+    extension_reply_release(e->host, reply);
     return FAILED(hr) ? hr : S_OK;
 }

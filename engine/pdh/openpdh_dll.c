@@ -6,12 +6,21 @@
 #include "engine/pdh/api.h"
 #include "engine/pdh/pdh.h"
 
-/* Target of the .def file's aliases. The x64 convention lets one function stand for any list of parameters. */
-PDH_STATUS WINAPI pdh_not_implemented(void);
-PDH_STATUS WINAPI pdh_not_implemented(void)
-{
-    return PDH_NOT_IMPLEMENTED;
-}
+/* Targets of the .def file's aliases, by their number of parameters: in 32 bits the function takes them off the stack.
+   0 stands for those too whose parameters no header tells. */
+#define NOT_IMPLEMENTED(count, ...)                                                                                    \
+    PDH_STATUS WINAPI pdh_not_implemented_##count(__VA_ARGS__);                                                        \
+    PDH_STATUS WINAPI pdh_not_implemented_##count(__VA_ARGS__)                                                         \
+    {                                                                                                                  \
+        return PDH_NOT_IMPLEMENTED;                                                                                    \
+    }
+NOT_IMPLEMENTED(0, void)
+NOT_IMPLEMENTED(1, DWORD_PTR)
+NOT_IMPLEMENTED(2, DWORD_PTR, DWORD_PTR)
+NOT_IMPLEMENTED(3, DWORD_PTR, DWORD_PTR, DWORD_PTR)
+NOT_IMPLEMENTED(4, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR)
+NOT_IMPLEMENTED(5, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR)
+NOT_IMPLEMENTED(7, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR)
 
 /* A thread that collects a query's data every few seconds and says so by an event. */
 struct collecting {

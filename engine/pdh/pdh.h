@@ -11,12 +11,12 @@
 PDH_API_LIST(PDH_DECLARE)
 #undef PDH_DECLARE
 
+BOOL WINAPI PdhIsRealTimeQuery(PDH_HQUERY query);
 #ifndef _WIN32
 /* What programs call beyond the engine's table; Windows' own header declares these there. */
 PDH_STATUS WINAPI PdhSetCounterScaleFactor(PDH_HCOUNTER counter, LONG factor);
 PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format, DWORD first, DWORD count,
                                               PPDH_RAW_COUNTER values, PPDH_STATISTICS data);
-BOOL WINAPI PdhIsRealTimeQuery(PDH_HQUERY query);
 PDH_STATUS WINAPI PdhSetQueryTimeRange(PDH_HQUERY query, PPDH_TIME_INFO info);
 PDH_STATUS WINAPI PdhOpenQueryH(PDH_HLOG source, DWORD_PTR user_data, PDH_HQUERY *query);
 PDH_STATUS WINAPI PdhExpandCounterPathW(LPCWSTR path, LPWSTR list, LPDWORD units);

@@ -14,7 +14,8 @@
 #include <winternl.h>
 #include <string.h>
 
-/* The documented and the long-known fields of SYSTEM_PROCESS_INFORMATION, 64 bits; threads follow. */
+/* The documented and the long-known fields of SYSTEM_PROCESS_INFORMATION, for programs of 64 bits and of 32; threads
+   follow. */
 struct process_record {
     ULONG next;
     ULONG threads;
@@ -34,9 +35,9 @@ struct process_record {
 };
 _Static_assert(offsetof(struct process_record, start) == 32, "start has moved");
 _Static_assert(offsetof(struct process_record, name) == 56, "name has moved");
-_Static_assert(offsetof(struct process_record, id) == 80, "id has moved");
-_Static_assert(offsetof(struct process_record, working_set) == 144, "working_set has moved");
-_Static_assert(sizeof(struct process_record) == 256, "the threads have moved");
+_Static_assert(offsetof(struct process_record, id) == BY_POINTER(80, 68), "id has moved");
+_Static_assert(offsetof(struct process_record, working_set) == BY_POINTER(144, 104), "working_set has moved");
+_Static_assert(sizeof(struct process_record) == BY_POINTER(256, 184), "the threads have moved");
 
 struct thread_record {
     LARGE_INTEGER kernel, user, start;
@@ -46,8 +47,8 @@ struct thread_record {
     LONG priority, base_priority;
     ULONG switches, state, reason;
 };
-_Static_assert(offsetof(struct thread_record, id) == 48, "id has moved");
-_Static_assert(sizeof(struct thread_record) == 80, "the next thread has moved");
+_Static_assert(offsetof(struct thread_record, id) == BY_POINTER(48, 36), "id has moved");
+_Static_assert(sizeof(struct thread_record) == BY_POINTER(80, 64), "the next thread has moved");
 
 #define MATCH_TRIES 10
 

@@ -33,6 +33,23 @@ HRESULT definition_load(const struct caller *caller, const char *space, const ch
     return store_load(caller, space, name, xml, size);
 }
 
+bool definition_is_damaged(HRESULT hr)
+{
+    return hr == OPENPLA_E_MALFORMED_XML || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) ||
+           hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA) || hr == E_ACCESSDENIED;
+}
+
+HRESULT definition_name_file(HRESULT hr, const char *space, const char *name)
+{
+    const struct category *c = category_of(space);
+    bool stored = hr == OPENPLA_E_MALFORMED_XML && c && c->source == DEFINITION_STORED;
+    char *path = stored ? store_definition_path(space, name) : NULL;
+    if (path)
+        hr = error_prefix(hr, "\"%s\"", path);
+    memory_free(path);
+    return hr;
+}
+
 HRESULT definition_load_matching(const struct caller *caller, const char *space, const char *pattern,
                                  struct stored_sets *out)
 {

@@ -13,6 +13,11 @@ extern const struct system_set system_sets[];
 
 /* The definition's XML, from memory_alloc. PLA_E_DCS_NOT_FOUND; the store's errors. */
 HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
+/* Whether `hr` says that what is stored of a set cannot be used as it stands there: too long, no XML, no record, a
+   folder, not to be read. */
+bool definition_is_damaged(HRESULT hr);
+/* Puts the file of the set before the thread's text for `hr`, if that says what is wrong with the XML; returns hr. */
+HRESULT definition_name_file(HRESULT hr, const char *space, const char *name);
 /* The definitions whose names match the pattern. stored_sets_free. */
 HRESULT definition_load_matching(const struct caller *caller, const char *space, const char *pattern,
                                  struct stored_sets *out);

@@ -9,9 +9,14 @@
 
 #define NOTES_KEPT 200
 
+static char *line_of(HRESULT reason, const char *text)
+{
+    return FAILED(reason) ? text_format("%s (0x%08X)", text, (unsigned)reason) : text_copy(text);
+}
+
 bool diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text)
 {
-    char *note = FAILED(reason) ? text_format("%s (0x%08X)", text, (unsigned)reason) : text_copy(text);
+    char *note = line_of(reason, text);
     bool known = !note;
     for (size_t i = 0; !known && i < d->notes.count; i++)
         known = strcmp(d->notes.items[i], note) == 0;
@@ -33,6 +38,12 @@ bool diagnostics_lost(struct diagnostics *d, HRESULT hr)
     return first;
 }
 
+void diagnostics_end(struct diagnostics *d, HRESULT reason, const char *text)
+{
+    if (!d->end)
+        d->end = line_of(reason, text);
+}
+
 char *diagnostics_text(const struct diagnostics *d)
 {
     struct text_buffer b = {0};
@@ -47,12 +58,15 @@ char *diagnostics_text(const struct diagnostics *d)
     if (d->lost_late)
         text_buffer_format(&b, "%" PRIu64 " samples lost: their time passed while an earlier one was taken\n",
                            d->lost_late);
+    if (d->end)
+        text_buffer_format(&b, "%s\n", d->end);
     return text_buffer_take(&b);
 }
 
 void diagnostics_free(struct diagnostics *d)
 {
     texts_free(&d->notes);
+    memory_free(d->end);
     memory_free(d->loss_text);
     memset(d, 0, sizeof *d);
 }

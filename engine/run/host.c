@@ -6,6 +6,7 @@
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+#include "engine/run/definition.h"
 #include "engine/run/host_run.h"
 #include "engine/run/run_loop.h"
 
@@ -23,8 +24,9 @@
 static bool record_says_running(const struct run *r)
 {
     struct run_record record;
-    if (FAILED(store_load_run(r->set.space, r->set.name, &record)))
-        return true; /* it may */
+    HRESULT hr = store_load_run(r->set.space, r->set.name, &record);
+    if (FAILED(hr))
+        return !definition_is_damaged(hr); /* it may */
     bool running = record.running;
     run_record_free(&record);
     return running;
@@ -80,7 +82,7 @@ static void failed_start(struct run *r, HRESULT hr, struct start_report **report
     struct error_kept why = error_keep(hr);
     char *account = host_user_name();
     if (r->set.set && FAILED(run_set_record(&r->set, hr, why.text, false)) &&
-        FAILED(store_mark_ended(r->set.space, r->set.name))) {
+        FAILED(store_mark_ended(r->set.space, r->set.name)) && record_says_running(r)) {
         error_restore(&why);
         start_report_send(report, hr);
         write_last_record(r, hr, why.text);
@@ -133,7 +135,7 @@ static void tell_end(struct run *r, const char *location)
         run_tell(r, JOURNAL_STOPPED_BY_ERROR,
                  &(struct journal_facts){.file = location, .error = r->failure.hr, .reason = r->failure.text});
     else
-        run_tell(r, JOURNAL_STOPPED, &(struct journal_facts){.file = location, .reason = r->why});
+        run_tell(r, JOURNAL_STOPPED, &(struct journal_facts){.file = location, .reason = d->end});
 }
 
 static void finish(struct run *r)
@@ -210,12 +212,36 @@ static HRESULT take_lock(const char *space, const char *name, struct file_lock *
     return hr;
 }
 
+/* Of a process that is made ahead of its run. */
+static void rehearse(const char *space, const char *name)
+{
+    struct run_set set;
+    struct object **collectors;
+    size_t count;
+    if (FAILED(run_set_load(space, name, &set)))
+        return;
+    if (SUCCEEDED(collection_snapshot(set.set->DataCollectors, &collectors, &count))) {
+        for (size_t i = 0; i < count; i++)
+            collector_rehearse(collectors[i]);
+        objects_release(collectors, count);
+    }
+    run_set_free(&set);
+}
+
 int run_host_main(const char *space, const char *name, const char *run_key, run_compile compile)
 {
     struct start_report *report = NULL;
     struct file_lock *lock = NULL;
+    bool waits = !strncmp(run_key, RUN_KEY_AHEAD, strlen(RUN_KEY_AHEAD));
+    run_key += waits ? strlen(RUN_KEY_AHEAD) : 0;
     if (FAILED(start_report_open(run_key, &report)))
         report = NULL; /* nobody waits */
+    if (waits && report)
+        rehearse(space, name);
+    if (waits && (!report || start_report_await(report) != S_OK)) {
+        start_report_close(report);
+        return S_OK;
+    }
     HRESULT hr = take_lock(space, name, &lock);
     if (SUCCEEDED(hr))
         hr = run_locked(space, name, run_key, &report, compile);

@@ -64,7 +64,7 @@ void run_end(struct run *r, HRESULT hr)
     r->end = true;
     if (FAILED(hr)) {
         r->failure = error_keep(hr);
-        diagnostics_note(&r->set.diagnostics, hr, r->failure.text);
+        diagnostics_end(&r->set.diagnostics, hr, r->failure.text);
     }
 }
 

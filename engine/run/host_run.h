@@ -20,7 +20,6 @@ struct run {
     bool roll;                 /* a limit is reached: the next sample goes into a new segment */
     bool first_over;           /* the first segment has reached its limit */
     bool end;                  /* the run is over */
-    const char *why;           /* it ended: static text, NULL when it was stopped or failed */
     struct error_kept failure; /* what the run's result is, if it fails */
 };
 

@@ -72,8 +72,8 @@ static HRESULT choose_file(struct member *m, const char *folder, const struct na
     return m->file ? S_OK : E_OUTOFMEMORY;
 }
 
-HRESULT member_open(struct member *m, const char *folder, const struct name_context *context, bool follows,
-                    struct member *previous)
+HRESULT member_open(struct member *m, const char *root, const char *folder, const struct name_context *context,
+                    bool follows, struct member *previous)
 {
     struct data_collector_set *set = m->set->set;
     struct value description = {.kind = PROPERTY_TEXT};
@@ -85,6 +85,7 @@ HRESULT member_open(struct member *m, const char *folder, const struct name_cont
         hr = setting_read(&set->object, SETTING_NewInstancesFile, &new_instances_seconds);
     if (SUCCEEDED(hr)) {
         struct collect_context collect = {.output_path = m->file,
+                                          .output_base = root,
                                           .description = description.text,
                                           .segment_max_mb = set->SegmentMaxSize,
                                           .segmented = set->Segment,

@@ -43,10 +43,20 @@ uint32_t run_wait_ms(uint32_t otherwise);
    PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS, PLA_E_DC_START_WAIT_TIMEOUT (a collector does not open),
    PLA_E_DCS_START_WAIT_TIMEOUT; after either of the two the host is ended. */
 HRESULT run_start(const char *space, const char *name, bool synchronous);
+/* A host that is made ahead of a start, which has then no process to wait for. It holds nothing of the set, whose state
+   is what it is without it; who wants to run the set meanwhile runs it by another. It ends with who made it. */
+struct run_ahead;
+HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **out);
+/* The start, as run_start without waiting for the first sample, of the set as it is now; by another host if that one
+   has ended. *ahead, NULL for none, is taken over. */
+HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *ahead);
+void run_ahead_free(struct run_ahead *ahead); /* ends the host; NULL is allowed */
 /* PLA_E_DCS_NOT_RUNNING when it does not run. Synchronous: returns when logs are closed and the host is gone. A host
    that does not stop in time is ended: HRESULT of ERROR_TIMEOUT; its logs end with their last whole sample.
    PLA_E_REPORT_WAIT_TIMEOUT: the data manager still works; it goes on. */
 HRESULT run_stop(const char *space, const char *name, bool synchronous);
+/* The same for a set whose schedules have expired, not synchronous; the run says so. */
+HRESULT run_stop_expired(const char *space, const char *name);
 /* The running set takes up its stored definition, without losing a sample; S_FALSE when it does not run. A definition
    that cannot run is refused with the reason, and the set goes on with the one before. HRESULT of ERROR_TIMEOUT. */
 HRESULT run_update(const char *space, const char *name);

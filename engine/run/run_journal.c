@@ -124,6 +124,11 @@ static const struct journal_row {
      JOURNAL_WARNING,
      "The end of a run cannot be noted in its record",
      {{FACT_NAME, NULL}, {FACT_ERROR, NULL}}},
+    {JOURNAL_SET_DAMAGED,
+     JOURNAL_ERROR,
+     "A stored set cannot be read, and its schedules are not followed",
+     {{FACT_NAME, NULL}, {FACT_FILE, NULL}, {FACT_ERROR, NULL}}},
+    {JOURNAL_SUPERVISOR_KEPT_OUT, JOURNAL_ERROR, "The supervisor of sets is kept out", {{FACT_FILE, NULL}}},
 };
 
 static const struct journal_row *row_of(enum journal_id id)

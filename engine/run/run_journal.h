@@ -33,7 +33,9 @@ enum journal_id {
     JOURNAL_STARTED_AGAIN = 9003,
     JOURNAL_EXPIRED = 9004,
     JOURNAL_UPDATED = 9005,
-    JOURNAL_RECORD_NOT_WRITTEN = 9006
+    JOURNAL_RECORD_NOT_WRITTEN = 9006,
+    JOURNAL_SET_DAMAGED = 9007,
+    JOURNAL_SUPERVISOR_KEPT_OUT = 9008
 };
 
 /* What an event may say; NULL and 0 where there is nothing. Texts are borrowed. */

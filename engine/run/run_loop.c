@@ -47,12 +47,11 @@ static bool is_complete(const struct run *r)
     return r->segment.count != 0;
 }
 
-/* `why`, a static text, is in the run's message too: who finds a set stopped looks there. */
+/* `why` is in the run's message too: who finds a set stopped looks there. */
 static void end_because(struct run *r, const char *why)
 {
     r->end = true;
-    r->why = why;
-    diagnostics_note(&r->set.diagnostics, S_OK, why);
+    diagnostics_end(&r->set.diagnostics, S_OK, why);
 }
 
 /* A limit of a segment is reached: `what` says which. */
@@ -194,6 +193,18 @@ static int64_t segment_opens_at(const struct run *r)
     return r->roll && !ends ? tick - OPEN_AHEAD_MS : TICK_NEVER;
 }
 
+static bool is_stopped(struct run *r)
+{
+    static const char *const texts[] = {
+        [STOP_ASKED] = "the run ended because it was stopped",
+        [STOP_EXPIRED] = "the run ended because all its schedules have expired, and OpenPLA.StopAtExpiry is yes",
+    };
+    enum stop_reason why;
+    if (run_section_stop_requested(r->section, &why))
+        end_because(r, texts[why]);
+    return r->end;
+}
+
 /* Until the next sample or limit, or a request. */
 static void rest(struct run *r)
 {
@@ -273,11 +284,8 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
         answer_requests(r);
         if (!r->end && r->set.set->StopOnCompletion && is_complete(r))
             end_because(r, "the run ended because all its collectors are complete");
-        if (run_section_stop_requested(r->section))
-            r->end = true;
-        if (!r->end)
+        if (!is_stopped(r))
             rest(r);
-        if (run_section_stop_requested(r->section))
-            r->end = true;
+        is_stopped(r);
     }
 }

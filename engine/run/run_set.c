@@ -15,7 +15,7 @@ HRESULT run_set_load(const char *space, const char *name, struct run_set *out)
     *out = (struct run_set){.space = space, .name = name};
     HRESULT hr = definition_load(&caller_self, space, name, &xml, &size);
     if (SUCCEEDED(hr))
-        hr = set_create_from_xml(xml, size, &set);
+        hr = definition_name_file(set_create_from_xml(xml, size, &set), space, name);
     if (SUCCEEDED(hr))
         hr = object_put_text(set, class_property(&data_collector_set_class, "Name"), name);
     memory_free(xml);

@@ -35,7 +35,7 @@ struct figures_cell {
     atomic_uint_least64_t words[2][FIGURES_WORDS];
 };
 struct shared_run {
-    atomic_uint_least64_t stop_requested; /* when, or 0 */
+    atomic_uint_least64_t stop_requested; /* when * 2 + why, or 0 */
     struct shared_request requests[RUN_REQUESTS];
     struct state_cell state;
     atomic_uint_least64_t figures_count;
@@ -234,7 +234,7 @@ bool run_section_read(struct run_section *s, struct run_state *state)
     }
     state->status = phase_status(state->phase);
     state->process_id = s->host.process_id;
-    state->stop_since = atomic_load(&s->shared->stop_requested);
+    state->stop_since = atomic_load(&s->shared->stop_requested) / 2;
     return run_section_alive(s);
 }
 
@@ -256,17 +256,19 @@ static void set_signal(struct run_section *s)
         signal_set(s->signal);
 }
 
-HRESULT run_section_request_stop(struct run_section *s)
+HRESULT run_section_request_stop(struct run_section *s, enum stop_reason why)
 {
     uint64_t none = 0, now = clock_monotonic_ms();
-    atomic_compare_exchange_strong(&s->shared->stop_requested, &none, now ? now : 1);
+    atomic_compare_exchange_strong(&s->shared->stop_requested, &none, (now ? now : 1) * 2 + why);
     set_signal(s);
     return S_OK;
 }
 
-bool run_section_stop_requested(struct run_section *s)
+bool run_section_stop_requested(struct run_section *s, enum stop_reason *why)
 {
-    return atomic_load(&s->shared->stop_requested) != 0;
+    uint64_t requested = atomic_load(&s->shared->stop_requested);
+    *why = requested % 2 ? STOP_EXPIRED : STOP_ASKED;
+    return requested != 0;
 }
 
 HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms)

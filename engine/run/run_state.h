@@ -47,8 +47,10 @@ void run_section_publish_count(struct run_section *s, size_t count);
 bool run_section_read(struct run_section *s, struct run_state *state);
 bool run_section_alive(struct run_section *s);
 
-HRESULT run_section_request_stop(struct run_section *s);
-bool run_section_stop_requested(struct run_section *s);
+enum stop_reason { STOP_ASKED, STOP_EXPIRED }; /* by a client, by schedules */
+/* The first that asks says why. */
+HRESULT run_section_request_stop(struct run_section *s, enum stop_reason why);
+bool run_section_stop_requested(struct run_section *s, enum stop_reason *why);
 /* The host's rest between samples: until a request comes or timeout_ms are over, or some seconds. */
 HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms);
 /* Ends that rest. From any thread of the host; no request comes with it. NULL: nobody rests. */

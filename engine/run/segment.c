@@ -4,6 +4,7 @@
 
 #include "engine/model/name_pattern.h"
 #include "engine/os/file.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/output.h"
 
@@ -37,6 +38,7 @@ void segment_free(struct segment *s)
     }
     memory_free(s->members);
     memory_free(s->location);
+    memory_free(s->root);
     memset(s, 0, sizeof *s);
 }
 
@@ -47,7 +49,7 @@ static void undo(struct segment *s, bool folder_created, HRESULT hr)
     for (size_t i = 0; i < s->count; i++) {
         collector_close(s->members[i].collector);
         if (s->members[i].created)
-            file_delete(s->members[i].file);
+            file_delete_below(s->root, s->members[i].file);
     }
     if (folder_created)
         folder_delete(s->location);
@@ -138,14 +140,15 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
 {
     HRESULT hr = make_members(r, s);
     bool folder_created = SUCCEEDED(hr) && !folder_exists(s->location);
-    if (folder_created)
-        hr = folder_create(s->location);
+    if (SUCCEEDED(hr))
+        hr = folder_create_below(s->root, s->location);
     folder_created = folder_created && SUCCEEDED(hr);
     if (SUCCEEDED(hr))
         hr = take_serial(r, s->serial_number, s->serial_number + 1, true);
     bool taken = SUCCEEDED(hr);
     for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++)
-        hr = member_open(&s->members[i], s->location, context, follows, previous ? &previous->members[i] : NULL);
+        hr = member_open(&s->members[i], s->root, s->location, context, follows,
+                         previous ? &previous->members[i] : NULL);
     if (SUCCEEDED(hr))
         hr = record_segment(r, s);
     if (FAILED(hr)) {
@@ -172,9 +175,12 @@ HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, 
     if (FAILED(hr))
         return hr;
     out->serial_number = serial_number;
-    hr = set_output_folder(&r->set->object, &context, &out->location);
+    out->root = host_expand_environment(r->set->RootPath);
+    hr = out->root ? set_output_folder(&r->set->object, &context, &out->location) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = open_in_folder(r, follows, previous, &context, out);
+    else
+        segment_free(out);
     name_context_free(&context);
     return hr;
 }

@@ -8,7 +8,8 @@
 
 struct segment {
     uint32_t serial_number;
-    char *location;
+    char *root;     /* RootPath as its host has it: nothing is written outside (DECISIONS 36) */
+    char *location; /* below it */
     struct member *members;
     size_t count; /* as many as the set had when it was opened */
 };

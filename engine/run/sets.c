@@ -127,6 +127,20 @@ void sets_bind(struct object *o, const char *space, char **name, char **server)
     *server = old_server;
 }
 
+HRESULT sets_bind_damaged(struct object *o, const char *space, const char *name, const char *server, HRESULT why)
+{
+    struct error_kept kept = error_keep(why);
+    char *own_name = text_copy(name), *own_server = text_copy(server);
+    object_lock(o);
+    bool free = !set_of(o)->space;
+    object_unlock(o);
+    if (free && own_name && own_server)
+        sets_bind(o, space, &own_name, &own_server);
+    memory_free(own_name);
+    memory_free(own_server);
+    return error_restore(&kept);
+}
+
 /* ---- Commit ---- */
 
 /* One that counter_path_check refuses: an issue, and the start leaves it out. Published templates hold such paths, and
@@ -207,6 +221,8 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
         hr = set_validate(o, issues);
     if (SUCCEEDED(hr) && c->source == DEFINITION_STORED) {
         hr = set_check_limits(o);
+        if (SUCCEEDED(hr))
+            hr = set_check_output(o);
         if (SUCCEEDED(hr))
             hr = settings_validate(o, issues);
     }
@@ -392,8 +408,9 @@ HRESULT sets_find(struct object *collection, const struct caller *caller, const 
     collection_of(found)->category = category;
     const char *mark = filter ? strchr(filter, '\\') : NULL;
     bool known = category != NULL;
+    bool names_only = filter && !strncmp(filter, SETS_FILTER_NAME, strlen(SETS_FILTER_NAME));
     if (category)
-        hr = verbs->list(found, caller, category, "*", server);
+        hr = verbs->list(found, caller, category, names_only ? filter + strlen(SETS_FILTER_NAME) : "*", server);
     for (const char *const *space = store_namespaces(); !category && SUCCEEDED(hr) && *space; space++) {
         if (mark && !names_space(filter, (size_t)(mark - filter), *space))
             continue;

@@ -33,7 +33,9 @@ enum sets_commit_mode { /* CommitMode, MS-PLA 2.2.2.3 */
    The object is as it was on failure. */
 HRESULT set_commit(struct object *set, const struct caller *caller, const char *name, const char *server, uint32_t mode,
                    struct object *issues);
-/* MS-PLA 3.2.4.1.53: replaces what the set holds. PLA_E_DCS_NOT_FOUND, E_NOINTERFACE. */
+/* MS-PLA 3.2.4.1.53: replaces what the set holds. PLA_E_DCS_NOT_FOUND, E_NOINTERFACE. What is stored may be damaged:
+   OPENPLA_E_MALFORMED_XML, ERROR_FILE_TOO_LARGE, E_ACCESSDENIED, with the file's name; a set that was bound to nothing
+   is bound to that name then, so that it can be deleted. */
 HRESULT set_query(struct object *set, const struct caller *caller, const char *name, const char *server);
 /* MS-PLA 3.2.4.1.55-57. PLA_E_DCS_NOT_FOUND when never committed (Start: E_INVALIDARG). System sets are not deleted
    (E_ACCESSDENIED); Session is not started (ERROR_NOT_SUPPORTED: no trace sessions yet); Autosession is neither started
@@ -46,8 +48,10 @@ HRESULT set_stop(struct object *set, const struct caller *caller, bool synchrono
 HRESULT sets_get_value(struct object *set, const struct caller *caller, const char *key, char **value);
 /* MS-PLA 3.2.4.1.52: UserAccount is `user`, or SYSTEM again for "", until the next Query (3.2.4.1.45). */
 HRESULT sets_set_credentials(struct object *set, const struct caller *caller, const char *user, const char *password);
+#define SETS_FILTER_NAME "openpla:" /* no filter of others begins so: no name has a colon */
 /* MS-PLA 3.2.4.16.8: fills the collection with the committed sets that the filter names: NULL or "" all, "ns\*" a
-   namespace, "ns\name" one. A collection with a category uses neither server nor filter: all of its namespace.
+   namespace, "ns\name" one. A collection with a category uses neither server nor filter: all of its namespace,
+   unless the filter is SETS_FILTER_NAME and a pattern of names, which a client of our own passes on.
    A set whose stored XML is damaged is passed over unless the filter names it; Query says what is wrong with it.
    Replaces what it held; unchanged on failure. */
 HRESULT sets_find(struct object *collection, const struct caller *caller, const char *server, const char *filter);
@@ -60,6 +64,9 @@ HRESULT sets_is_own_machine(const char *server, bool *out);
    is taken for known to where it is bound; sets_forget_latest says so to its collectors. */
 void sets_bind(struct object *set, const char *space, char **name, char **server);
 void sets_forget_latest(struct object *set);
+/* A set that is bound to nothing is bound to the name, whose definition cannot be read for `why`; returns that. It
+   holds what it held: all that can be done with it is to delete it, or to commit it over the damaged one. */
+HRESULT sets_bind_damaged(struct object *set, const char *space, const char *name, const char *server, HRESULT why);
 /* Replaces what the set holds by the definition and binds it. `account` NULL: the default. */
 HRESULT sets_fill(struct object *set, const char *xml, size_t size, const char *account, const char *space,
                   const char *name, const char *server);

@@ -38,7 +38,10 @@ static HRESULT read_live(struct object *set, const char *space, const char *name
     HRESULT hr = run_query(space, name, &state);
     if (SUCCEEDED(hr))
         hr = store_load_run(space, name, &record);
-    if (FAILED(hr))
+    /* A record that is damaged takes no set with it; Start and OpenPLA.LastRunMessage tell of it. */
+    if (definition_is_damaged(hr))
+        record = (struct run_record){0};
+    else if (FAILED(hr))
         return hr;
     out->status = state.status;
     if (record.known) {
@@ -263,6 +266,13 @@ static HRESULT commit_here(struct object *o, const struct caller *caller, const 
 
 /* ---- Query, Delete, Start, Stop ---- */
 
+/* As sets_fill; what is wrong with the XML is told with the file's name. */
+static HRESULT fill(struct object *o, const char *xml, size_t size, const char *space, const char *name,
+                    const char *server)
+{
+    return definition_name_file(sets_fill(o, xml, size, NULL, space, name, server), space, name);
+}
+
 /* Fills `o` with what is kept under the name; binds it. */
 static HRESULT query_here(struct object *o, const struct caller *caller, const char *space, const char *name,
                           const char *server)
@@ -271,8 +281,11 @@ static HRESULT query_here(struct object *o, const struct caller *caller, const c
     size_t size;
     HRESULT hr = definition_load(caller, space, name, &xml, &size);
     if (SUCCEEDED(hr))
-        hr = sets_fill(o, xml, size, NULL, space, name, server);
+        hr = fill(o, xml, size, space, name, server);
     memory_free(xml);
+    /* So that it can be deleted. */
+    if (definition_is_damaged(hr))
+        hr = sets_bind_damaged(o, space, name, server, hr);
     return hr;
 }
 
@@ -356,7 +369,7 @@ static HRESULT add_set(struct object *collection, const struct caller *caller, c
     HRESULT hr = sets_create(((struct data_collector_set_collection *)collection)->category, &set);
     if (FAILED(hr))
         return hr;
-    hr = stored->xml ? sets_fill(set, stored->xml, stored->size, NULL, space, stored->name, server)
+    hr = stored->xml ? fill(set, stored->xml, stored->size, space, stored->name, server)
                      : query_here(set, caller, space, stored->name, server); /* says why it cannot be read */
     /* A set that another process deleted meanwhile is simply not there. */
     hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : SUCCEEDED(hr) ? collection_add(collection, set) : hr;
@@ -371,7 +384,7 @@ static HRESULT list_here(struct object *collection, const struct caller *caller,
     HRESULT hr = definition_load_matching(caller, space, pattern, &stored);
     for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++) {
         hr = add_set(collection, caller, space, &stored.items[i], server);
-        if (hr == OPENPLA_E_MALFORMED_XML && strpbrk(pattern, "*?")) /* a damaged set must not hide the others */
+        if (definition_is_damaged(hr) && strpbrk(pattern, "*?")) /* a damaged set must not hide the others */
             hr = S_OK;
     }
     stored_sets_free(&stored);

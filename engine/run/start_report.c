@@ -9,8 +9,14 @@
 #include <string.h>
 
 #define REPORT_TEXT 1024 /* error texts are cut at 1023 bytes */
+#define LOOK_MS     1000 /* of a host that waits, at who made it */
+
+enum hold { HOLD_NONE, HOLD_WAIT, HOLD_BEGIN, HOLD_UNWANTED };
 
 struct shared_report {
+    atomic_uint_least32_t hold; /* enum hold */
+    uint32_t starter;
+    uint64_t starter_time; /* process_start_time */
     atomic_uint_least32_t accepted;
     atomic_uint_least32_t sent; /* set last */
     int32_t result;
@@ -20,7 +26,7 @@ struct shared_report {
 
 struct start_report {
     struct section *section;
-    struct signal *signal;
+    struct signal *signal, *told; /* told: to the host, if it waits */
     struct shared_report *shared;
 };
 
@@ -54,6 +60,42 @@ static HRESULT open_report(const char *run_key, bool create, struct start_report
     return S_OK;
 }
 
+static HRESULT open_told(struct start_report *r, const char *run_key, bool create)
+{
+    char *name = text_format("openpla-begin-%s", run_key);
+    HRESULT hr =
+        name ? signal_open(&(struct shared){.name = name, .create = create, .fresh = create}, &r->told) : E_OUTOFMEMORY;
+    memory_free(name);
+    return hr;
+}
+
+HRESULT start_report_hold(struct start_report *r, const char *run_key)
+{
+    HRESULT hr = open_told(r, run_key, true);
+    if (FAILED(hr))
+        return hr;
+    r->shared->starter = process_own_id();
+    r->shared->starter_time = process_start_time(process_own_id());
+    atomic_store(&r->shared->hold, HOLD_WAIT);
+    return S_OK;
+}
+
+void start_report_let(struct start_report *r, bool begin)
+{
+    atomic_store(&r->shared->hold, begin ? HOLD_BEGIN : HOLD_UNWANTED);
+    signal_set(r->told);
+}
+
+HRESULT start_report_await(struct start_report *r)
+{
+    uint32_t starter = r->shared->starter;
+    uint64_t starter_time = r->shared->starter_time;
+    while (atomic_load(&r->shared->hold) == HOLD_WAIT)
+        if (FAILED(signal_wait(r->told, LOOK_MS)) || !process_alive(starter, starter_time))
+            return S_FALSE;
+    return atomic_load(&r->shared->hold) == HOLD_BEGIN ? S_OK : S_FALSE;
+}
+
 HRESULT start_report_create(const char *run_key, struct start_report **out)
 {
     return open_report(run_key, true, out);
@@ -61,7 +103,15 @@ HRESULT start_report_create(const char *run_key, struct start_report **out)
 
 HRESULT start_report_open(const char *run_key, struct start_report **out)
 {
-    return open_report(run_key, false, out);
+    HRESULT hr = open_report(run_key, false, out);
+    if (SUCCEEDED(hr) && atomic_load(&(*out)->shared->hold) != HOLD_NONE) {
+        hr = open_told(*out, run_key, false);
+        if (FAILED(hr)) {
+            start_report_close(*out);
+            *out = NULL;
+        }
+    }
+    return hr;
 }
 
 void start_report_close(struct start_report *r)
@@ -70,6 +120,8 @@ void start_report_close(struct start_report *r)
         return;
     if (r->signal)
         signal_close(r->signal);
+    if (r->told)
+        signal_close(r->told);
     section_close(r->section);
     memory_free(r);
 }

@@ -5,9 +5,18 @@
 
 #include "engine/os/process.h"
 
+/* Before the run key, in the arguments of a host that is to wait: without who made it, it runs nothing. */
+#define RUN_KEY_AHEAD "ahead-"
+
 struct start_report;
 /* The starter makes it before it starts the host, under a run key that no other start has. */
 HRESULT start_report_create(const char *run_key, struct start_report **out);
+/* Starter, before it starts the host: the host is to wait with its run until it is told to begin. */
+HRESULT start_report_hold(struct start_report *r, const char *run_key);
+/* Starter: tells a host that waits to begin, or that it is not wanted any more. */
+void start_report_let(struct start_report *r, bool begin);
+/* Host that is to wait: S_OK: the run begins; S_FALSE: it is not wanted, or who would have said so is gone. */
+HRESULT start_report_await(struct start_report *r);
 /* The host opens it; a failure means that nobody waits for it any more. */
 HRESULT start_report_open(const char *run_key, struct start_report **out);
 void start_report_close(struct start_report *r); /* NULL is allowed */

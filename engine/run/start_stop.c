@@ -73,34 +73,102 @@ static void note_failed_start(const char *space, const char *name, const char *r
     error_restore(&why);
 }
 
+struct run_ahead {
+    struct start_report *report;
+    struct process *host;
+    char run_key[33]; /* "" until it has one */
+};
+
+/* *out is to be closed, whatever the result. */
+static HRESULT make_host(const char *space, const char *name, bool waits, struct run_ahead *out)
+{
+    char *program = run_host_program();
+    *out = (struct run_ahead){.run_key = ""};
+    HRESULT hr = program ? run_new_key(out->run_key) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = start_report_create(out->run_key, &out->report);
+    if (SUCCEEDED(hr) && waits)
+        hr = start_report_hold(out->report, out->run_key);
+    char *key = SUCCEEDED(hr) ? text_format("%s%s", waits ? RUN_KEY_AHEAD : "", out->run_key) : NULL;
+    if (SUCCEEDED(hr) && !key)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        const char *arguments[] = {space, name, key};
+        hr = process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3}, &out->host);
+    }
+    memory_free(key);
+    memory_free(program);
+    return hr;
+}
+
+static void close_host(struct run_ahead *host)
+{
+    if (host->host)
+        process_close(host->host);
+    start_report_close(host->report);
+}
+
+/* Of a host that was made, with that result. */
+static HRESULT await_start(const char *space, const char *name, struct run_ahead *host, HRESULT hr, bool synchronous)
+{
+    bool silent = FAILED(hr) && *host->run_key;
+    if (SUCCEEDED(hr))
+        hr = start_report_wait(host->report, host->host, !synchronous, run_wait_ms(RUN_START_WAIT_MS));
+    bool late = hr == PLA_E_DCS_START_WAIT_TIMEOUT || hr == PLA_E_DC_START_WAIT_TIMEOUT;
+    if (late)
+        hr = give_up(host->host, hr);
+    if (silent || late || hr == OPENPLA_E_HOST_DIED)
+        note_failed_start(space, name, host->run_key, hr);
+    close_host(host);
+    return hr;
+}
+
 HRESULT run_start(const char *space, const char *name, bool synchronous)
 {
-    struct start_report *report = NULL;
-    struct process *host = NULL;
+    struct run_ahead host;
     HRESULT hr = check_startable(space, name);
     if (FAILED(hr))
         return hr;
-    char *program = run_host_program(), run_key[33] = "";
-    hr = program ? run_new_key(run_key) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = start_report_create(run_key, &report);
-    if (SUCCEEDED(hr)) {
-        const char *arguments[] = {space, name, run_key};
-        hr = process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3}, &host);
+    hr = make_host(space, name, false, &host);
+    return await_start(space, name, &host, hr, synchronous);
+}
+
+HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **out)
+{
+    struct run_ahead *a = memory_zero(1, sizeof *a);
+    *out = NULL;
+    if (!a)
+        return E_OUTOFMEMORY;
+    HRESULT hr = make_host(space, name, true, a);
+    if (FAILED(hr)) {
+        close_host(a);
+        memory_free(a);
+        return hr;
     }
-    bool silent = FAILED(hr) && *run_key;
-    if (SUCCEEDED(hr))
-        hr = start_report_wait(report, host, !synchronous, run_wait_ms(RUN_START_WAIT_MS));
-    bool late = hr == PLA_E_DCS_START_WAIT_TIMEOUT || hr == PLA_E_DC_START_WAIT_TIMEOUT;
-    if (late)
-        hr = give_up(host, hr);
-    if (silent || late || hr == OPENPLA_E_HOST_DIED)
-        note_failed_start(space, name, run_key, hr);
-    if (host)
-        process_close(host);
-    start_report_close(report);
-    memory_free(program);
+    *out = a;
+    return S_OK;
+}
+
+HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *ahead)
+{
+    HRESULT hr = ahead && process_wait(ahead->host, 0, NULL) == S_FALSE ? check_startable(space, name) : S_FALSE;
+    if (hr != S_OK) {
+        run_ahead_free(ahead);
+        return FAILED(hr) ? hr : run_start(space, name, false);
+    }
+    start_report_let(ahead->report, true);
+    hr = await_start(space, name, ahead, S_OK, false);
+    memory_free(ahead);
     return hr;
+}
+
+void run_ahead_free(struct run_ahead *ahead)
+{
+    if (!ahead)
+        return;
+    start_report_let(ahead->report, false);
+    close_host(ahead);
+    memory_free(ahead);
 }
 
 /* ---- waiting for a host: by looking, as there is no handle of a process that another one started ---- */
@@ -152,7 +220,7 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
     return hr;
 }
 
-HRESULT run_stop(const char *space, const char *name, bool synchronous)
+static HRESULT stop(const char *space, const char *name, enum stop_reason why, bool synchronous)
 {
     struct run_section *section;
     struct run_state state;
@@ -161,11 +229,21 @@ HRESULT run_stop(const char *space, const char *name, bool synchronous)
         return error_set(PLA_E_DCS_NOT_RUNNING, "the set \"%s\\%s\" is not running", space, name);
     if (FAILED(hr))
         return hr;
-    hr = run_section_request_stop(section);
+    hr = run_section_request_stop(section, why);
     if (SUCCEEDED(hr) && synchronous)
         hr = wait_for_end(section, space, name);
     run_section_close(section);
     return hr;
+}
+
+HRESULT run_stop(const char *space, const char *name, bool synchronous)
+{
+    return stop(space, name, STOP_ASKED, synchronous);
+}
+
+HRESULT run_stop_expired(const char *space, const char *name)
+{
+    return stop(space, name, STOP_EXPIRED, false);
 }
 
 HRESULT run_end_host(const char *space, const char *name, const struct run_state *seen)

@@ -71,9 +71,12 @@ HRESULT supervised_set_read(struct supervised_set *s, int64_t now)
     if (!same)
         hr = read_definition(s, xml, size);
     memory_free(xml);
-    if (SUCCEEDED(hr))
-        hr = store_load_run(s->space, s->name, &record);
     if (FAILED(hr))
+        return hr;
+    hr = store_load_run(s->space, s->name, &record);
+    if (definition_is_damaged(hr)) /* its starts are tried, and tell so */
+        record = (struct run_record){0};
+    else if (FAILED(hr))
         return hr;
     s->hash = hash;
     if (!same) /* of a new definition no start is due that lies before it */
@@ -122,6 +125,7 @@ void supervised_set_free(struct supervised_set *s)
 {
     memory_free(s->name);
     memory_free(s->rules);
+    run_ahead_free(s->ahead);
     memset(s, 0, sizeof *s);
 }
 

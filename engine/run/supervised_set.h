@@ -5,25 +5,33 @@
 
 #include "engine/run/next_start.h"
 
+struct run_ahead;
+
 struct supervised_set {
     const char *space; /* static */
     char *name;
-    uint64_t hash; /* of the definition */
-    bool listed;   /* seen in the present scan */
+    uint64_t key;   /* text_hash_nocase of it */
+    uint64_t file;  /* hash of its file's name, 0: not known */
+    uint64_t stamp; /* stored_stamp's when it was read */
+    uint64_t hash;  /* of the definition */
+    bool listed;    /* seen in the present scan */
+    HRESULT damage; /* why it cannot be read, as it was told; S_OK */
     struct start_rule *rules;
     size_t rule_count; /* 0 when SchedulesEnabled is off */
     uint32_t restart;  /* SETTING_Restart */
     bool stop_at_expiry;
-    bool running;        /* by its record: a run has begun and not ended in order */
-    bool cut_off;        /* that was so when the service came up, and no host was seen since */
-    int64_t done;        /* FILETIME: the latest start that a schedule asked for */
-    int64_t known;       /* since when the definition is in force; 0: longer than we know */
-    int64_t due;         /* the next start, NEXT_START_NEVER */
-    int64_t expiry;      /* when a run is to be stopped, NEXT_START_NEVER */
-    int64_t told_expiry; /* the expiry that was carried out */
-    uint64_t again_at;   /* clock_monotonic_ms of the next try to start it again; 0: none is due */
-    uint64_t died;       /* clock_monotonic_ms of its host's latest death, 0: none */
-    uint32_t pause_ms;   /* before the next try */
+    bool running;            /* by its record: a run has begun and not ended in order */
+    bool cut_off;            /* that was so when the service came up, and no host was seen since */
+    int64_t done;            /* FILETIME: the latest start that a schedule asked for */
+    int64_t known;           /* since when the definition is in force; 0: longer than we know */
+    int64_t due;             /* the next start, NEXT_START_NEVER */
+    int64_t ahead_for;       /* the start that a host was made for, or was tried to */
+    struct run_ahead *ahead; /* that host; NULL: there is none */
+    int64_t expiry;          /* when a run is to be stopped, NEXT_START_NEVER */
+    int64_t told_expiry;     /* the expiry that was carried out */
+    uint64_t again_at;       /* clock_monotonic_ms of the next try to start it again; 0: none is due */
+    uint64_t died;           /* clock_monotonic_ms of its host's latest death, 0: none */
+    uint32_t pause_ms;       /* before the next try */
 };
 /* Takes what the store has. `now`: moment of the scan, if a change is seen as it happens; 0 at the first. The same
    definition as before: only the record is read, and S_FALSE. PLA_E_DCS_NOT_FOUND. */

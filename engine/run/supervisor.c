@@ -5,6 +5,7 @@
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/folder_watch.h"
+#include "engine/os/hash.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
@@ -15,19 +16,26 @@
 #include "engine/run/run_journal.h"
 #include "engine/run/settings.h"
 #include "engine/run/supervised_set.h"
+#include "engine/run/supervisor_lock.h"
 #include "engine/store/store.h"
 
 #include <stdatomic.h>
 
-#define IDLE_MS        60000 /* nothing to do: a look now and then, in case the watch has failed */
-#define LOOK_MS        1000  /* at hosts, and at the wall clock, which may be set */
-#define SCAN_PAUSE_MS  200   /* between two scans: running sets change their records */
-#define FIRST_PAUSE    1000  /* before a dead host is started again; doubled each time up to LAST_PAUSE */
+#define IDLE_MS        60000  /* nothing to do: a look now and then, in case the watch has failed */
+#define COMPARE_MS     600000 /* between two looks at all files: those that nobody told of were changed by hand */
+#define LOOK_MS        1000   /* at hosts, and at the wall clock, which may be set */
+#define SCAN_PAUSE_MS  50     /* between two scans: running sets change their records */
+#define FIRST_PAUSE    1000   /* before a dead host is started again; doubled each time up to LAST_PAUSE */
 #define LAST_PAUSE     300000
 #define STEADY_MS      60000 /* a host that lived so long died for another reason than the one before */
 #define CLOCK_SET_MS   100   /* slower changes are a clock that is being corrected */
 #define WATCH_PAUSE_MS 200   /* before another try to supervise */
 #define GRACE_MS       5000  /* what a client that waits does itself */
+#define AHEAD          (10 * INT64_C(10000000)) /* hosts are made so long before the start, in 100 ns */
+#define NOTE_PAUSE_MS  1000                     /* before a start is noted */
+#define AHEAD_MOST     64                       /* that wait at a time: each is a process */
+
+#define SPACES_MAX     8
 
 struct supervisor {
     struct thread *thread;
@@ -41,8 +49,11 @@ struct supervisor {
     struct supervised_set *sets;
     size_t count, capacity;
     bool scanned;
-    int64_t utc;    /* of the latest look at the clocks */
-    uint64_t ticks; /* the same moment, clock_monotonic_ms */
+    bool more_ahead;                     /* hosts to be made */
+    struct store_mark marks[SPACES_MAX]; /* in the order of store_namespaces */
+    uint64_t compared;                   /* clock_monotonic_ms of the latest look at all files */
+    int64_t utc;                         /* of the latest look at the clocks */
+    uint64_t ticks;                      /* the same moment, clock_monotonic_ms */
     int bias;
 };
 
@@ -64,6 +75,15 @@ static void tell(const struct supervised_set *s, enum journal_id id, HRESULT err
     journal_write(id, &(struct journal_facts){.space = s->space, .name = s->name, .error = error, .reason = reason});
 }
 
+static void rest_a_moment(uint32_t ms)
+{
+    struct wakeup *pause;
+    if (FAILED(wakeup_create(&pause)))
+        return;
+    wakeup_wait(pause, ms); /* nobody sets it */
+    wakeup_free(pause);
+}
+
 /* ---- starts, each on a thread of its own: one that takes long delays no other ---- */
 
 struct start {
@@ -71,13 +91,17 @@ struct start {
     const char *space;
     char *name;
     int64_t due; /* 0: not by a schedule */
+    struct run_ahead *ahead;
 };
 
 static void make_start(void *user)
 {
     struct start *start = user;
-    HRESULT hr = run_start(start->space, start->name, false);
-    /* Behind the start, which is not to wait for the disk: a second one would find the set running. */
+    HRESULT hr = run_start_ahead(start->space, start->name, start->ahead);
+    /* Behind the start, which is not to wait for the disk, and behind those of the same second, whose hosts write their
+       own records: a second one would find the set running. */
+    if (SUCCEEDED(hr) && start->due)
+        rest_a_moment(NOTE_PAUSE_MS);
     if (start->due)
         supervised_set_note_start(start->space, start->name, start->due);
     /* A set that runs goes on running. What the host or run_start itself could tell is told. */
@@ -89,13 +113,13 @@ static void make_start(void *user)
     memory_free(start);
 }
 
-static void begin_start(struct supervisor *v, const struct supervised_set *s, int64_t due)
+static void begin_start(struct supervisor *v, struct supervised_set *s, int64_t due)
 {
     struct start *start = memory_zero(1, sizeof *start);
     struct thread *thread = NULL;
     HRESULT hr = E_OUTOFMEMORY;
     if (start)
-        *start = (struct start){v, s->space, text_copy(s->name), due};
+        *start = (struct start){v, s->space, text_copy(s->name), due, s->ahead};
     atomic_fetch_add(&v->starting, 1);
     if (start && start->name)
         hr = thread_start(make_start, start, &thread);
@@ -105,16 +129,68 @@ static void begin_start(struct supervisor *v, const struct supervised_set *s, in
         if (start)
             memory_free(start->name);
         memory_free(start);
+        run_ahead_free(s->ahead);
     }
+    s->ahead = NULL;
     thread_close(thread);
+}
+
+/* ---- hosts that are made ahead of their start: of many at one second the processes would be late ---- */
+
+static size_t hosts_ahead(const struct supervisor *v)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->count; i++)
+        count += v->sets[i].ahead != NULL;
+    return count;
+}
+
+/* A set that runs would refuse the start. */
+static bool wants_host(const struct supervised_set *s, int64_t now)
+{
+    return !s->running && s->due > now && s->due - now <= AHEAD;
+}
+
+/* Makes one host at most, as that takes a moment; true: there are more to make. */
+static bool make_ahead(struct supervisor *v, int64_t now)
+{
+    size_t count = hosts_ahead(v);
+    bool made = false;
+    for (size_t i = 0; i < v->count; i++) {
+        struct supervised_set *s = &v->sets[i];
+        if (s->ahead && (s->due != s->ahead_for || !wants_host(s, now))) { /* changed meanwhile, or started by a user */
+            run_ahead_free(s->ahead);
+            s->ahead = NULL;
+            s->ahead_for = 0;
+            count--;
+        }
+        if (!wants_host(s, now) || s->due == s->ahead_for || count == AHEAD_MOST)
+            continue;
+        if (made)
+            return true;
+        made = true;
+        s->ahead_for = s->due;
+        if (SUCCEEDED(run_make_ahead(s->space, s->name, &s->ahead))) /* else the start tries it, and tells why not */
+            count++;
+    }
+    return false;
 }
 
 /* ---- scanning ---- */
 
 static struct supervised_set *find(struct supervisor *v, const char *space, const char *name)
 {
+    uint64_t key = text_hash_nocase(name);
     for (size_t i = 0; i < v->count; i++)
-        if (v->sets[i].space == space && text_equal_nocase(v->sets[i].name, name))
+        if (v->sets[i].key == key && v->sets[i].space == space && text_equal_nocase(v->sets[i].name, name))
+            return &v->sets[i];
+    return NULL;
+}
+
+static struct supervised_set *find_file(struct supervisor *v, const char *space, uint64_t file)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (v->sets[i].file == file && v->sets[i].space == space)
             return &v->sets[i];
     return NULL;
 }
@@ -128,7 +204,8 @@ static struct supervised_set *add(struct supervisor *v, const char *space, const
         return NULL;
     }
     v->sets = items;
-    v->sets[v->count] = (struct supervised_set){.space = space, .name = own, .due = NEXT_START_NEVER};
+    v->sets[v->count] =
+        (struct supervised_set){.space = space, .name = own, .key = text_hash_nocase(own), .due = NEXT_START_NEVER};
     return &v->sets[v->count++];
 }
 
@@ -143,36 +220,112 @@ static void plan(struct supervised_set *s, int64_t now)
     memory_free(moment);
 }
 
+static void forget(struct supervisor *v, struct supervised_set *s)
+{
+    supervised_set_free(s);
+    *s = v->sets[--v->count];
+}
+
+static void tell_damaged_file(const struct supervised_set *s, HRESULT hr, const char *reason)
+{
+    char *path = store_definition_path(s->space, s->name);
+    journal_write(
+        JOURNAL_SET_DAMAGED,
+        &(struct journal_facts){.space = s->space, .name = s->name, .file = path, .error = hr, .reason = reason});
+    memory_free(path);
+}
+
+/* A schedule that stands still as its set cannot be read: told once, until it can be read again. */
+static void tell_damage(struct supervised_set *s, HRESULT hr)
+{
+    if (SUCCEEDED(hr) || (definition_is_damaged(hr) && hr != s->damage)) {
+        struct error_kept why = error_keep(hr);
+        s->damage = SUCCEEDED(hr) ? S_OK : hr;
+        if (FAILED(hr))
+            tell_damaged_file(s, hr, why.text);
+    }
+}
+
 /* A set that cannot be read now (its file is being replaced, or damaged) keeps what was known of it. */
+static struct supervised_set *take(struct supervisor *v, const char *space, const char *name, int64_t now)
+{
+    struct supervised_set *s = find(v, space, name);
+    if (!s)
+        s = add(v, space, name);
+    if (!s)
+        return NULL;
+    HRESULT hr = supervised_set_read(s, v->scanned ? now : 0);
+    if (hr == PLA_E_DCS_NOT_FOUND) {
+        forget(v, s);
+        return NULL;
+    }
+    tell_damage(s, hr);
+    if (!v->scanned)
+        s->cut_off = s->running;
+    if (hr == S_OK)
+        plan(s, now);
+    return s;
+}
+
+/* The name that the set in that file was committed under, which can be known from the file alone. */
+static char *name_in_file(struct supervisor *v, const char *space, const struct stored_stamp *stamp)
+{
+    const struct supervised_set *s = find_file(v, space, hash_text(HASH_START, stamp->file));
+    char *name = s ? text_copy(s->name) : NULL;
+    if (!s && FAILED(store_name_in(space, stamp->file, &name)))
+        name = NULL;
+    return name;
+}
+
+static void compare_files(struct supervisor *v, const char *space, int64_t now)
+{
+    struct stored_stamps stamps;
+    if (FAILED(store_list_stamps(space, &stamps)))
+        return;
+    for (size_t i = 0; i < v->count; i++)
+        v->sets[i].listed = v->sets[i].space != space;
+    for (size_t i = 0; i < stamps.count; i++) {
+        uint64_t file = hash_text(HASH_START, stamps.items[i].file);
+        struct supervised_set *s = find_file(v, space, file);
+        if (!s || s->stamp != stamps.items[i].stamp) {
+            char *name = name_in_file(v, space, &stamps.items[i]);
+            s = name ? take(v, space, name, now) : NULL;
+            memory_free(name);
+        }
+        if (s) {
+            s->file = file;
+            s->stamp = stamps.items[i].stamp;
+            s->listed = true;
+        }
+    }
+    stored_stamps_free(&stamps);
+    for (size_t i = v->count; i-- > 0;)
+        if (!v->sets[i].listed)
+            forget(v, &v->sets[i]);
+}
+
+/* All that is there, or what has been told to have changed. */
 static void scan(struct supervisor *v)
 {
     int64_t now = clock_utc();
-    for (size_t i = 0; i < v->count; i++)
-        v->sets[i].listed = false;
-    for (const char *const *space = store_namespaces(); *space; space++) {
+    uint64_t ticks = clock_monotonic_ms();
+    bool all = !v->scanned || ticks - v->compared >= COMPARE_MS;
+    struct store_mark *mark = v->marks;
+    if (all)
+        v->compared = ticks;
+    for (const char *const *space = store_namespaces(); *space; space++, mark++) {
         struct texts names = {0};
-        if (!category_of(*space)->runs || FAILED(definition_list(&caller_self, *space, &names)))
+        const struct category *c = category_of(*space);
+        if (!c->runs)
             continue;
-        for (size_t i = 0; i < names.count; i++) {
-            struct supervised_set *s = find(v, *space, names.items[i]);
-            if (!s)
-                s = add(v, *space, names.items[i]);
-            if (!s)
-                continue;
-            HRESULT hr = supervised_set_read(s, v->scanned ? now : 0);
-            s->listed = hr != PLA_E_DCS_NOT_FOUND;
-            if (!v->scanned)
-                s->cut_off = s->running;
-            if (hr == S_OK)
-                plan(s, now);
-        }
+        HRESULT hr = store_changes(*space, mark, &names);
+        if ((all || hr != S_OK) && c->source == DEFINITION_STORED)
+            compare_files(v, *space, now);
+        else if ((all || hr != S_OK) && FAILED(definition_list(&caller_self, *space, &names)))
+            continue;
+        for (size_t i = 0; i < names.count; i++)
+            take(v, *space, names.items[i], now);
         texts_free(&names);
-    }
-    for (size_t i = v->count; i-- > 0;) {
-        if (v->sets[i].listed)
-            continue;
-        supervised_set_free(&v->sets[i]);
-        v->sets[i] = v->sets[--v->count];
     }
 }
 
@@ -217,7 +370,7 @@ static void look_at_host(struct supervised_set *s)
     if (s->expiry <= utc && state.started_utc < s->expiry && s->told_expiry != s->expiry) {
         s->told_expiry = s->expiry;
         tell(s, JOURNAL_EXPIRED, S_OK, NULL);
-        run_stop(s->space, s->name, false);
+        run_stop_expired(s->space, s->name);
     }
 }
 
@@ -257,6 +410,7 @@ static void do_what_is_due(struct supervisor *v)
             begin_start(v, s, 0);
         }
     }
+    v->more_ahead = make_ahead(v, now);
 }
 
 /* Milliseconds until something is due, rounded up; told to the owner whether there is anything. */
@@ -273,6 +427,9 @@ static uint32_t time_to_rest(struct supervisor *v)
         looks = looks || s->due != NEXT_START_NEVER || s->running;
         if (left < ms)
             ms = (uint32_t)left;
+        int64_t early = s->due - AHEAD > now ? (s->due - AHEAD - now) / 10000 + 1 : ms;
+        if (early < ms)
+            ms = (uint32_t)early;
         uint64_t pause = s->again_at > ticks ? s->again_at - ticks : 0;
         if (s->again_at && pause < ms)
             ms = (uint32_t)pause;
@@ -281,7 +438,7 @@ static uint32_t time_to_rest(struct supervisor *v)
         v->has_work = work;
         v->work(v->user, work);
     }
-    return (looks || work) && ms > LOOK_MS ? LOOK_MS : ms;
+    return v->more_ahead ? 0 : (looks || work) && ms > LOOK_MS ? LOOK_MS : ms;
 }
 
 static void supervise(struct supervisor *v)
@@ -342,30 +499,21 @@ static HRESULT renew_watch(struct supervisor *v)
     return hr;
 }
 
-static void rest_a_moment(uint32_t ms)
-{
-    struct wakeup *pause;
-    if (FAILED(wakeup_create(&pause)))
-        return;
-    wakeup_wait(pause, ms); /* nobody sets it */
-    wakeup_free(pause);
-}
-
 static void run_supervisor(void *user)
 {
     struct supervisor *v = user;
-    struct file_lock *lock = NULL;
-    char *data = host_data_folder(), *path = data ? path_join(data, "supervisor.lock") : NULL;
-    while (path && !atomic_load(&v->end)) {
-        if (!lock && (FAILED(folder_create(data)) || FAILED(file_lock_take(path, 0, &lock))))
-            lock = NULL; /* another process supervises */
-        if (lock && SUCCEEDED(renew_watch(v)))
+    struct supervisor_lock lock = {0};
+    bool ours = false;
+    char *data = host_data_folder();
+    while (data && !atomic_load(&v->end)) {
+        ours = ours || supervisor_lock_try(&lock, data);
+        if (ours && SUCCEEDED(renew_watch(v)))
             supervise(v);
         if (!atomic_load(&v->end))
             rest_a_moment(WATCH_PAUSE_MS);
     }
-    file_lock_release(lock);
-    memory_free(path);
+    if (data)
+        supervisor_lock_release(&lock, data);
     memory_free(data);
 }
 

@@ -31,7 +31,11 @@ static HRESULT save(const struct set_file *at, const struct run_record *record)
     add_value(&b, "latest-location", record->latest_location);
     for (size_t i = 0; i < record->latest_files.count; i++)
         add_value(&b, "latest-file", record->latest_files.items[i]);
-    HRESULT hr = b.failed ? E_OUTOFMEMORY : file_store(at->run, b.text, b.length);
+    HRESULT hr = b.failed ? E_OUTOFMEMORY : folder_create(at->place);
+    if (SUCCEEDED(hr))
+        hr = file_store(at->run, b.text, b.length);
+    if (SUCCEEDED(hr))
+        set_file_note_change(at);
     text_buffer_free(&b);
     return hr;
 }

@@ -2,10 +2,15 @@
 /* Paths and the lock of the sets of one namespace. */
 #include "engine/store/set_file.h"
 
+#include "engine/os/hash.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/store/store.h"
 #include "engine/store/store_name.h"
+#include "engine/store/stored_name.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run, .running or .host */
 #define LOCK_PATIENCE 10000        /* ms; who holds it needs some milliseconds */
@@ -26,6 +31,16 @@ static char *with_suffix(const char *folder, const char *file, const char *suffi
     return path;
 }
 
+/* Where a host looks for a name that is not there by reading the whole folder, as Wine does, a folder of thousands
+   makes each commit dear. */
+char *set_file_place(const char *folder, const char *file)
+{
+    char place[3];
+    uint64_t hash = hash_text(HASH_START, file);
+    snprintf(place, sizeof place, "%02x", (unsigned)(hash >> 56));
+    return path_join(folder, place);
+}
+
 HRESULT set_file_locate(const char *space, const char *name, struct set_file *out)
 {
     struct set_file at = {0};
@@ -38,13 +53,17 @@ HRESULT set_file_locate(const char *space, const char *name, struct set_file *ou
     if (name && at.folder)
         file = store_file_name(name);
     if (file) {
-        at.definition = with_suffix(at.folder, file, ".xml");
-        at.run = with_suffix(at.folder, file, ".run");
-        at.run_lock = with_suffix(at.folder, file, ".running");
-        at.host = with_suffix(at.folder, file, ".host");
+        at.name = text_copy(name);
+        at.place = set_file_place(at.folder, file);
+    }
+    if (at.place) {
+        at.definition = with_suffix(at.place, file, ".xml");
+        at.run = with_suffix(at.place, file, ".run");
+        at.run_lock = with_suffix(at.place, file, ".running");
+        at.host = with_suffix(at.place, file, ".host");
     }
     memory_free(file);
-    if (!at.folder || (name && (!at.definition || !at.run || !at.run_lock || !at.host))) {
+    if (!at.folder || (name && (!at.name || !at.definition || !at.run || !at.run_lock || !at.host))) {
         set_file_close(&at);
         return E_OUTOFMEMORY;
     }
@@ -55,7 +74,9 @@ HRESULT set_file_locate(const char *space, const char *name, struct set_file *ou
 void set_file_close(struct set_file *at)
 {
     file_lock_release(at->lock);
+    memory_free(at->name);
     memory_free(at->folder);
+    memory_free(at->place);
     memory_free(at->definition);
     memory_free(at->run);
     memory_free(at->run_lock);
@@ -83,6 +104,96 @@ static HRESULT lock(struct set_file *at, enum set_file_use use)
     return use != SET_FILE_CREATE && set_file_is_missing(hr) ? S_FALSE : hr;
 }
 
+/* Moves a definition, with the name that its file's name says if it has none: the new file's own name loses its case.
+ */
+static HRESULT move_definition(const char *from, const char *to, const char *name)
+{
+    struct text_buffer b = {0};
+    char *xml = NULL;
+    size_t size = 0;
+    HRESULT hr = file_load(from, DEFINITION_MAX, &xml, &size);
+    if (FAILED(hr) || strlen(xml) != size || stored_name_cut(xml, &size)) {
+        memory_free(xml);
+        return file_rename(from, to);
+    }
+    text_buffer_add_n(&b, xml, size);
+    stored_name_add(&b, name);
+    hr = b.failed ? E_OUTOFMEMORY : file_store(to, b.text, b.length);
+    if (SUCCEEDED(hr))
+        hr = file_delete(from);
+    text_buffer_free(&b);
+    memory_free(xml);
+    return hr;
+}
+
+HRESULT set_file_adopt(const struct set_file *at, const char *file)
+{
+    struct set_file to = {0};
+    char *base = text_copy_n(file, strlen(file) - strlen(path_extension(file)));
+    char *name = base ? store_name_of_file(base) : NULL, *from = path_join(at->folder, file);
+    char *run = base ? with_suffix(at->folder, base, ".run") : NULL;
+    HRESULT hr = name && from && run ? set_file_locate(at->space, name, &to) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = folder_create(to.place);
+    if (SUCCEEDED(hr) && file_exists(run))
+        hr = file_rename(run, to.run);
+    if (SUCCEEDED(hr))
+        hr = move_definition(from, to.definition, name);
+    if (SUCCEEDED(hr))
+        set_file_note_change(&to);
+    set_file_close(&to);
+    memory_free(run);
+    memory_free(from);
+    memory_free(name);
+    memory_free(base);
+    return hr;
+}
+
+void set_file_adopt_all(const struct set_file *at)
+{
+    struct texts files = {0};
+    if (FAILED(folder_list(at->folder, false, &files)))
+        return;
+    for (size_t i = 0; i < files.count; i++)
+        if (text_equal_nocase(path_extension(files.items[i]), ".xml") && FAILED(set_file_adopt(at, files.items[i])))
+            error_clear();
+    texts_free(&files);
+}
+
+/* A name that file_store makes: ~<process>-<thread>.tmp */
+static bool is_torn(const char *file)
+{
+    const char *digits = "0123456789", *at = file + 1;
+    size_t process = *file == '~' ? strspn(at, digits) : 0;
+    size_t thread = process && at[process] == '-' ? strspn(at + process + 1, digits) : 0;
+    return thread && !strcmp(at + process + 1 + thread, ".tmp");
+}
+
+void set_file_remove_torn(const char *place)
+{
+    struct texts files = {0};
+    if (FAILED(folder_list(place, false, &files)))
+        return;
+    for (size_t i = 0; i < files.count; i++) {
+        char *path = is_torn(files.items[i]) ? path_join(place, files.items[i]) : NULL;
+        if (path)
+            file_delete(path);
+        memory_free(path);
+    }
+    texts_free(&files);
+}
+
+/* A definition that was put into the namespace's folder since the last look at all of it. */
+static HRESULT adopt_own(const struct set_file *at)
+{
+    char *flat = path_join(at->folder, path_name(at->definition));
+    HRESULT hr = flat ? file_find(at->definition) : E_OUTOFMEMORY;
+    if (hr == S_FALSE && file_exists(flat))
+        hr = set_file_adopt(at, path_name(flat));
+    memory_free(flat);
+    return FAILED(hr) ? hr : S_OK;
+}
+
 HRESULT set_file_open(const struct caller *caller, const char *space, const char *name, enum set_file_use use,
                       struct set_file *out)
 {
@@ -90,6 +201,8 @@ HRESULT set_file_open(const struct caller *caller, const char *space, const char
     (void)caller;
     if (SUCCEEDED(hr))
         hr = lock(out, use);
+    if (hr == S_OK && name && out->lock)
+        hr = adopt_own(out);
     if (FAILED(hr))
         set_file_close(out);
     return hr;

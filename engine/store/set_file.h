@@ -8,15 +8,21 @@
 
 struct set_file {
     const char *space; /* static */
+    char *name;        /* of the set; NULL as the rest where it is the namespace only */
     char *folder;      /* of the namespace */
-    char *definition;  /* <folder>/<file>.xml */
-    char *run;         /* <folder>/<file>.run */
-    char *run_lock;    /* <folder>/<file>.running */
-    char *host;        /* <folder>/<file>.host */
+    char *place;       /* <folder>/<two digits>: where the set's files are among few others (DECISIONS 50) */
+    char *definition;  /* <place>/<file>.xml */
+    char *run;         /* <place>/<file>.run */
+    char *run_lock;    /* <place>/<file>.running */
+    char *host;        /* <place>/<file>.host */
     struct file_lock *lock;
 };
 /* The paths alone. name NULL: the namespace only. E_NOINTERFACE for an unknown namespace. Zero on failure. */
 HRESULT set_file_locate(const char *space, const char *name, struct set_file *out);
+
+/* The folder of the files of that name (without extension), from memory_alloc. Wine looks for a name that is not there
+   by reading the whole folder: one of thousands would make each commit dear. */
+char *set_file_place(const char *folder, const char *file);
 
 /* What a lock is taken for. */
 enum set_file_use {
@@ -28,6 +34,15 @@ enum set_file_use {
    refuse the caller; nobody is refused yet. S_FALSE, and no lock, when the folder is not there. Zero on failure. */
 HRESULT set_file_open(const struct caller *caller, const char *space, const char *name, enum set_file_use use,
                       struct set_file *out);
+/* Puts a definition that lies in the namespace's folder itself, as people put it there, into its place. `file` is its
+   name. Under the lock. */
+HRESULT set_file_adopt(const struct set_file *at, const char *file);
+/* The same for all that lie there. What cannot be moved stays. */
+void set_file_adopt_all(const struct set_file *at);
+/* What a writer left in a place that was killed while it wrote. Under the lock of the namespace nobody is writing. */
+void set_file_remove_torn(const char *place);
+/* Tells those who watch the store that the set has changed (store_changes.c). Under the lock. */
+void set_file_note_change(const struct set_file *at);
 /* Unlocks, and frees what either gave. */
 void set_file_close(struct set_file *at);
 /* Whether `hr` says that there is no such file or folder. */

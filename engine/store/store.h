@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where sets are kept: <data folder>/sets/<namespace>/<name>.xml, one file a set, with its run state beside it.
+/* Where sets are kept: <data folder>/sets/<namespace>/<place>/<name>.xml, one file a set, with its run state beside it;
+   the place is two digits that the name makes. A definition that somebody puts into the namespace's folder is moved
+   there.
    Definitions are opened for a caller; the run record is the program's own. */
 #ifndef OPENPLA_STORE_H
 #define OPENPLA_STORE_H
@@ -38,6 +40,7 @@ HRESULT store_list(const struct caller *caller, const char *space, struct texts 
 struct stored_set {
     char *name, *xml;
     size_t size;
+    char *file; /* name of its file without .xml, by which lists are in order */
 };
 struct stored_sets {
     struct stored_set *items;
@@ -47,6 +50,30 @@ struct stored_sets {
 HRESULT store_load_matching(const struct caller *caller, const char *space, const char *pattern,
                             struct stored_sets *out);
 void stored_sets_free(struct stored_sets *sets);
+/* What tells that a definition or its run record has changed, without a look into them. */
+struct stored_stamp {
+    char *file; /* as in stored_set */
+    uint64_t stamp;
+    bool definition; /* always true in a list */
+    bool has_run;    /* it has been run: its run lock is there, held or not */
+};
+struct stored_stamps {
+    struct stored_stamp *items;
+    size_t count, capacity;
+};
+/* All definitions of the namespace, in the order of their files. Takes away what writers left that were killed. */
+HRESULT store_list_stamps(const char *space, struct stored_stamps *out);
+/* The name that the set in that file was committed under; *name from memory_alloc. */
+HRESULT store_name_in(const char *space, const char *file, char **name);
+void stored_stamps_free(struct stored_stamps *stamps);
+/* How far the changes of a namespace are known. Zero-initialise. */
+struct store_mark {
+    char first[64];
+    size_t size;
+};
+/* S_OK: *names are those of the sets that were saved, deleted or run since the mark, and the mark is now. S_FALSE, the
+   mark is now as well, but what has changed is not known: all is to be looked at. */
+HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *names);
 /* Known namespaces, a NULL-terminated static list. */
 const char *const *store_namespaces(void);
 
@@ -74,6 +101,8 @@ void run_record_free(struct run_record *record);
 
 /* Folder of a namespace, which need not be there yet. From memory_alloc, NULL when out of memory. */
 char *store_folder(const char *space);
+/* Path of the set's file, for messages. From memory_alloc, NULL when out of memory. */
+char *store_definition_path(const char *space, const char *name);
 /* Path of the lock file that a run holds for its whole life. From memory_alloc. */
 char *store_run_lock_path(const char *space, const char *name);
 

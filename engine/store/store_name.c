@@ -2,6 +2,7 @@
 /* Names of sets: taking a full name apart, and file names that every file system takes. */
 #include "engine/store/store_name.h"
 
+#include "engine/os/file.h"
 #include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/store/store.h"
@@ -69,21 +70,6 @@ HRESULT store_split_name(const char *full, const char **space, char **name)
     return S_OK;
 }
 
-/* Windows takes these for devices whatever follows a dot behind them. `name` is folded. */
-static bool is_device_name(const char *name)
-{
-    static const char *const devices[] = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"};
-    size_t n = strcspn(name, ".");
-    while (n && name[n - 1] == ' ')
-        n--;
-    for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
-        if (n == strlen(devices[i]) && !memcmp(name, devices[i], n))
-            return true;
-    /* COM1, LPT9; the digits may be superscript, two bytes in UTF-8 */
-    return (!strncmp(name, "COM", 3) || !strncmp(name, "LPT", 3)) &&
-           ((n == 4 && name[3] >= '0' && name[3] <= '9') || (n == 5 && (unsigned char)name[3] == 0xC2));
-}
-
 static bool is_safe(const char *name, size_t i, size_t length)
 {
     unsigned char c = (unsigned char)name[i];
@@ -99,7 +85,7 @@ char *store_file_name(const char *name)
     char *folded = text_fold(name);
     struct text_buffer file = {0};
     size_t length = folded ? strlen(folded) : 0;
-    bool device = folded && is_device_name(folded);
+    bool device = folded && path_is_device_name(folded);
     if (!folded)
         return NULL;
     for (size_t i = 0; i < length; i++) {

@@ -11,6 +11,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/run/sets.h"
+#include "engine/store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +49,14 @@ static const char *in_folder(const char *folder, const char *name)
     return path;
 }
 
-static const char *set_path(const char *folder, int n)
+/* Lives as long as the program. */
+static const char *set_path(int n)
 {
     char name[64];
-    snprintf(name, sizeof name, n < 0 ? "sets/Service/bench.xml" : "sets/Service/set %04d.xml", n);
-    return in_folder(folder, name);
+    snprintf(name, sizeof name, n < 0 ? "bench" : "set %04d", n);
+    const char *path = store_definition_path("Service", name);
+    must(path ? S_OK : E_OUTOFMEMORY, name);
+    return path;
 }
 
 /* ---- libxml2 alone ---- */
@@ -98,16 +102,16 @@ static void peer_texts(const char *folder, double *seconds)
     const char *copy = in_folder(folder, "copy.xml"), *lock_path = in_folder(folder, "copy.lock");
     char *xml;
     size_t size;
-    must(file_load(set_path(folder, -1), 1 << 24, &xml, &size), "load");
+    must(file_load(set_path(-1), 1 << 24, &xml, &size), "load");
     for (int i = 0; i < TIMES; i++)
         peer_once(xml, size, copy, lock_path, seconds);
 }
 
-static void peer_files(const char *folder, double *seconds)
+static void peer_files(double *seconds)
 {
     const char *files[SETS];
     for (int i = 0; i < SETS; i++)
-        files[i] = set_path(folder, i);
+        files[i] = set_path(i);
     for (int i = 0; i < SETS; i++) /* from the cache, as ours has just written them */
         xmlFreeDoc(xmlReadFile(files[i], NULL, XML_PARSE_NONET));
     double begin = now();
@@ -121,7 +125,7 @@ static int measure_peer(const char *folder, const char *what)
     double seconds[PEER_COUNT] = {0};
     char result[256] = "";
     if (!strcmp(what, "files"))
-        peer_files(folder, seconds);
+        peer_files(seconds);
     else
         peer_texts(folder, seconds);
     for (int i = 0; i < PEER_COUNT; i++)

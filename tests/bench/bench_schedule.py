@@ -46,7 +46,7 @@ def main():
     names = [f"bench-schedule-{i}" for i in range(SETS)]
     try:
         wine("net", "start", "OpenPLA")
-        due = int(time.time()) + 6
+        due = int(time.time()) + 12
         for name in names:
             commit(name, root, due)
         time.sleep(due - time.time() - 0.2)
@@ -64,9 +64,10 @@ def main():
         show(f"{len(seen)} host processes", seen.values())
         show(f"{len(samples)} first samples", samples)
     finally:
-        for name in os.listdir(STORE):
-            if name.startswith("bench-schedule-"):
-                os.remove(os.path.join(STORE, name))
+        for folder, _, files in os.walk(STORE):
+            for name in files:
+                if name.startswith("bench-schedule-"):
+                    os.remove(os.path.join(folder, name))
         shutil.rmtree(root)
 
 

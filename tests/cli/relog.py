@@ -102,6 +102,8 @@ def databases_are_logs_too():
     openpla(0, "relog", f"SQL:{database}!one", "-o", "sql.blg")
     openpla(0, "relog", "sql.blg", "-f", "csv", "-o", "sqlblg.csv")
     same("sql.csv", "sqlblg.csv")
+    output = openpla(1, "relog", f"SQL:{database};LoadExt=/tmp/x.so!one", "-f", "csv", "-o", "none.csv")
+    check("LoadExt" in output and "cret" not in output, "a library of the connection string", output)
     output = openpla(0, "logstat", f"SQL:{database}!one")
     check("Samples:    4\n" in output and "cret" not in output, "logstat of a database", output)
 

@@ -348,14 +348,16 @@ static void a_kernel_trace_has_no_other_provider(void **state)
 static void publish(const WCHAR *guid, const WCHAR *name)
 {
     static const WCHAR publishers[] = L"SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WINEVT\\Publishers\\";
-    WCHAR key[256];
-    swprintf(key, 256, L"%ls%ls", publishers, guid);
+    HKEY all;
+    /* 64-bit programs register there, whatever this one is. */
+    assert_int_equal(
+        RegCreateKeyExW(HKEY_LOCAL_MACHINE, publishers, 0, NULL, 0, KEY_ALL_ACCESS | KEY_WOW64_64KEY, NULL, &all, NULL),
+        0);
     if (name)
-        assert_int_equal(
-            RegSetKeyValueW(HKEY_LOCAL_MACHINE, key, NULL, REG_SZ, name, (DWORD)((wcslen(name) + 1) * sizeof *name)),
-            0);
+        assert_int_equal(RegSetKeyValueW(all, guid, NULL, REG_SZ, name, (DWORD)((wcslen(name) + 1) * sizeof *name)), 0);
     else
-        RegDeleteTreeW(HKEY_LOCAL_MACHINE, key);
+        RegDeleteTreeW(all, guid);
+    RegCloseKey(all);
 }
 
 /* What a test that failed has left in the registry. */

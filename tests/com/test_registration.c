@@ -186,7 +186,7 @@ static struct texts table_lines(const struct registration *what)
     for (size_t i = 0; i < rows.count; i++) {
         const struct registration_row *row = &rows.items[i];
         char *line;
-        if ((row->service && !what->service) || (!row->key_only && !row->value.exists))
+        if (row->narrow || (row->service && !what->service) || (!row->key_only && !row->value.exists))
             continue;
         expect_keys(&lines, row->root, row->key);
         if (row->key_only)
@@ -569,6 +569,86 @@ static void removes_only_what_is_ours(void **state)
     texts_free(&now);
 }
 
+/* What 32-bit programs see of a key; NULL when it or the value is absent. */
+static char *seen_in_32_bits(const char *key, const char *name)
+{
+    WCHAR wide[300], wide_name[100], text[300];
+    DWORD bytes = sizeof text;
+    char *out = NULL;
+    swprintf(wide, ARRAYSIZE(wide), L"%hs", key);
+    swprintf(wide_name, ARRAYSIZE(wide_name), L"%hs", name ? name : "");
+    if (!RegGetValueW(HKEY_LOCAL_MACHINE, wide, wide_name, RRF_RT_REG_SZ | RRF_SUBKEY_WOW6432KEY, NULL, text, &bytes))
+        assert_int_equal(text_from_utf16(text, wcslen(text), false, &out), S_OK);
+    return out;
+}
+
+static void assert_seen(const char *key, const char *name, const char *expected)
+{
+    char *text = seen_in_32_bits(key, name);
+    if (!text)
+        print_error("%s %s is absent in 32 bits\n", key, name ? name : "");
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    memory_free(text);
+}
+
+static struct texts snapshot_32(void)
+{
+    struct texts lines = {0};
+    snapshot_add(&lines, "Software\\Classes\\Wow6432Node\\CLSID");
+    snapshot_add(&lines, "Software\\Classes\\Wow6432Node\\Interface");
+    snapshot_sort(&lines);
+    return lines;
+}
+
+/* Office and old agents are 32-bit programs: they find their own DLL and the 64-bit server, where that DLL is. */
+static void programs_of_32_bits_find_their_dll(void **state)
+{
+#define FOLDER_32 "C:\\openpla registration test"
+    static const struct registration both = {FOLDER_32, false, false};
+    static const char sets[] = CLSIDS SET_CLSID "\\InprocServer32",
+                      proxy[] = CLSIDS OPENPLA_PROXY_CLSID_TEXT "\\InprocServer32";
+    static const char server_set[] = CLSIDS "{03837531-098B-11D8-9414-505054503030}";
+    static const char library[] = "Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win32";
+    char key[200];
+    struct texts was = snapshot_32();
+    (void)state;
+    assert_int_equal(registration_write(&with_service), S_OK); /* from a folder without such a DLL */
+    assert_null(seen_in_32_bits(sets, NULL));
+    assert_int_equal(registration_remove(&with_service), S_OK);
+
+    CreateDirectoryW(L"" FOLDER_32, NULL);
+    CreateDirectoryW(L"" FOLDER_32 "\\x86", NULL);
+    static const WCHAR module[] = L"" FOLDER_32 "\\x86"
+                                  "\\openpla.dll";
+    CloseHandle(CreateFileW(module, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL));
+    assert_int_equal(registration_write(&both), S_OK);
+    assert_value(sets, NULL, FOLDER_32 "\\openpla.dll");
+    assert_seen(sets, NULL, FOLDER_32 "\\x86\\openpla.dll");
+    assert_seen(sets, "ThreadingModel", "Both");
+    assert_seen(proxy, NULL, FOLDER_32 "\\x86\\openpla.dll");
+    snprintf(key, sizeof key, "%s\\LocalServer32", server_set);
+    assert_seen(key, NULL, "\"" FOLDER_32 "\\openplasrv.exe\" -Embedding");
+    assert_seen(server_set, "AppID", OPENPLA_APPID);
+    snprintf(key, sizeof key, "%s\\InprocServer32", server_set);
+    assert_null(seen_in_32_bits(key, NULL));
+    assert_seen("Software\\Classes\\Interface\\{03837520-098B-11D8-9414-505054503030}\\ProxyStubClsid32", NULL,
+                OPENPLA_PROXY_CLSID_TEXT);
+    /* One for all programs, on Windows and under Wine 10. */
+    assert_value("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID);
+    assert_value(library, NULL, FOLDER_32 "\\x86\\openpla.dll");
+    assert_int_equal(registration_remove(&both), S_OK);
+    struct texts now = snapshot_32();
+    assert_same(&was, &now);
+    assert_as_before();
+    DeleteFileW(module);
+    RemoveDirectoryW(L"" FOLDER_32 "\\x86");
+    RemoveDirectoryW(L"" FOLDER_32);
+    texts_free(&now);
+    texts_free(&was);
+#undef FOLDER_32
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, clean_up)
@@ -576,7 +656,7 @@ int main(void)
         T(writes_the_table_and_removes_it), T(clients_find_the_classes),       T(interfaces_have_our_proxy),
         T(service_starts_our_program),      T(registers_without_a_service),    T(writing_twice_changes_nothing),
         T(refused_key_leaves_nothing),      T(refused_service_leaves_nothing), T(out_of_memory_takes_everything_back),
-        T(another_module_comes_back),       T(removes_only_what_is_ours),
+        T(another_module_comes_back),       T(removes_only_what_is_ours),      T(programs_of_32_bits_find_their_dll),
     };
 #undef T
     int failed;

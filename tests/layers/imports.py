@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""imports.py OBJDUMP FILE... | --self-test: each program that is shipped imports only the system DLLs listed here, is
+"""imports.py OBJDUMP FILE... | --32 OBJDUMP FILE... | --self-test: each program that is shipped imports only the system DLLs listed here, is
 hardened, and exports only its own names. A DLL too many is a program that does not start on somebody's machine.
-The files are all that the build makes outside tests/; each needs its lists here."""
+The files are all that the build makes outside tests/; each needs its lists here. --32: the DLLs for 32-bit programs."""
 import os
 import re
 import subprocess
@@ -36,6 +36,16 @@ EXPORTS = {
 }
 # HIGH_ENTROPY_VA | DYNAMIC_BASE | NX_COMPAT
 HARDENED = 0x0160
+
+
+def for_32_bits():
+    """The lists of what 32-bit programs get (DECISIONS 42): no server, and no addresses beyond 4 GB to choose from."""
+    global HARDENED
+    HARDENED = 0x0140
+    for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll"}:
+        del IMPORTS[name]
+    IMPORTS["openpla.dll"] = IMPORTS["openpla.dll"] | {"ntdll.dll"}  # the stubs' frame unwinds by itself
+    EXPORTS["openpla.dll"] = {"DllCanUnloadNow", "DllGetClassObject"}
 
 
 def read_headers(dump):
@@ -96,6 +106,9 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         sys.exit(self_test() != 0)
+    if sys.argv[1] == "--32":
+        del sys.argv[1]
+        for_32_bits()
     objdump, paths = sys.argv[1], {os.path.basename(path): path for path in sys.argv[2:]}
     complaints = [f"{name}: is not built" for name in sorted(set(IMPORTS) - set(paths))]
     for name, path in sorted(paths.items()):

@@ -39,6 +39,17 @@ Show "another root element"
 dataSet.GetValue "nothing"
 Show "no such value"
 
+dataSet.Subdirectory = "logs\..\.."
+dataSet.Commit name, "", 3
+Show "a Subdirectory outside RootPath"
+dataSet.Subdirectory = ""
+collector.FileNameFormat = 1
+collector.FileNameFormatPattern = ":\s"
+dataSet.Commit name, "", 3
+Show "a pattern that makes a stream"
+collector.FileNameFormat = 0
+Check "names that are right again"
+
 dataSet.Commit "", "", 3
 Show "no name"
 dataSet.Commit "a:b", "", 3

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py SCRIPT EXPECTED [COPIES]: runs a script with cscript (or a program), COPIES of it at once, each with a set of
+"""run.py [--32] SCRIPT EXPECTED [COPIES]: runs a script with cscript (or a program), COPIES of it at once, each with a set of
 its own, and compares what each says with the file EXPECTED. Under Wine an error that no script handled ends it silently with exit
 code 0, so the last line must be "Done."
 
 What differs from run to run is replaced: the set's name, process ids, libxml2's words; a line "log PATH" becomes what is
 in the log.
-`run.py --write SCRIPT EXPECTED` writes the file; read what it wrote."""
+`run.py --write SCRIPT EXPECTED` writes the file; read what it wrote. --32: the cscript for 32-bit programs."""
 import csv
 import os
 import re
@@ -18,6 +18,8 @@ import tempfile
 import cscript
 
 WINDOWS = os.name == "nt"
+CSCRIPT = ["cscript", "//nologo"]
+CSCRIPT_32 = [r"C:\windows\syswow64\cscript.exe", "//nologo"]
 LATE = r"(\d+) samples lost: their time passed while an earlier one was taken\n"
 
 
@@ -67,11 +69,11 @@ def normalised(raw, name):
 
 def start(script, name, output):
     if WINDOWS:
-        command = [script, name] if script.endswith(".exe") else ["cscript", "//nologo", script, name]
+        command = [script, name] if script.endswith(".exe") else [*CSCRIPT, script, name]
     else:
         top = os.environ["OPENPLA_SOURCE_DIR"]
         path = "Z:" + os.path.abspath(script).replace("/", "\\")
-        program = [path] if script.endswith(".exe") else ["cscript", "//nologo", path]
+        program = [path] if script.endswith(".exe") else [*CSCRIPT, path]
         command = ["sh", os.path.join(top, "cmake/wine-run.sh"), *program, name]
     return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
 
@@ -111,6 +113,9 @@ def run(script, copies):
 
 def main():
     arguments = sys.argv[1:]
+    if arguments[0] == "--32":
+        CSCRIPT[:] = CSCRIPT_32
+        del arguments[0]
     if arguments[0] == "--write":
         with open(arguments[2], "w", encoding="utf-8") as expected:
             expected.write(run(arguments[1], 1)[0])

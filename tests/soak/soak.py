@@ -366,9 +366,10 @@ def main():
         check(o.missing < 0 or plain.missing + segmented.missing <= o.missing, "samples are missing")
     finally:
         client("stop", "soak-set-", o.sets)  # what a failure has left
-        for file in os.listdir(STORE):
-            if file.startswith("soak-"):
-                os.remove(os.path.join(STORE, file))
+        for folder, _, files in os.walk(STORE):
+            for file in files:
+                if file.startswith("soak-"):
+                    os.remove(os.path.join(folder, file))
         shutil.rmtree(root, ignore_errors=True)
     say("ok")
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A performance extension DLL for the tests, as Microsoft documents OpenPerformanceData, CollectPerformanceData and
    ClosePerformanceData. The environment's OPENPLA_TEST_EXTENSION says how it behaves: "INSTANCES COUNTERS MODE", where
-   MODE is well, or what happens at the third collection: crash, hang, garbage, overrun; or openfails. */
+   MODE is well, or what happens at the third collection: crash, hang, garbage, overrun; or openfails. Each process that
+   opens it, and each that hangs in it, puts its id as a line into the file that OPENPLA_TEST_EXTENSION_LOG names. */
 #include <stdio.h>
 #include <windows.h>
 #include <string.h>
@@ -16,10 +17,22 @@ DWORD WINAPI OpenTest(LPWSTR devices);
 DWORD WINAPI CollectTest(LPWSTR value, LPVOID *data, LPDWORD bytes, LPDWORD objects);
 DWORD WINAPI CloseTest(void);
 
+static void put_id(char what)
+{
+    char path[MAX_PATH], line[32];
+    DWORD units = GetEnvironmentVariableA("OPENPLA_TEST_EXTENSION_LOG", path, sizeof path), written;
+    if (!units || units >= sizeof path)
+        return;
+    HANDLE file = CreateFileA(path, FILE_APPEND_DATA, FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_ALWAYS, 0, NULL);
+    WriteFile(file, line, (DWORD)snprintf(line, sizeof line, "%c %lu\n", what, GetCurrentProcessId()), &written, NULL);
+    CloseHandle(file);
+}
+
 DWORD WINAPI OpenTest(LPWSTR devices)
 {
     char text[100];
     (void)devices;
+    put_id('o');
     if (GetEnvironmentVariableA("OPENPLA_TEST_EXTENSION", text, sizeof text))
         sscanf(text, "%u %u %31s", &instances, &counters, mode);
     return strcmp(mode, "openfails") ? ERROR_SUCCESS : ERROR_SERVICE_DISABLED;
@@ -32,10 +45,12 @@ DWORD WINAPI CloseTest(void)
 
 static void misbehave(void)
 {
-    if (!strcmp(mode, "crash"))
+    if (!strcmp(mode, "crash")) {
         *(volatile int *)0 = 1;
-    else if (!strcmp(mode, "hang"))
+    } else if (!strcmp(mode, "hang")) {
+        put_id('h');
         Sleep(INFINITE);
+    }
 }
 
 /* The first is a fraction with its base behind it, then raw values and rates in turn; each takes 8 bytes. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-foreach(thing formula kernel_text process host_processes api forms logs countersets hostile_counterset live fault source threads)
+foreach(thing formula kernel_text process host_processes api forms logs countersets hostile_counterset
+    hostile_extension live fault source threads)
   openpla_test(test_pdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_pdh_${thing}.c LINK openpla_pdh)
 endforeach()
 if(WIN32)
@@ -24,7 +25,7 @@ if(WIN32)
   add_library(extension_dll SHARED ${CMAKE_CURRENT_LIST_DIR}/extension_dll.c ${CMAKE_CURRENT_LIST_DIR}/extension_dll.def)
   set_target_properties(extension_dll PROPERTIES PREFIX "")
   target_link_libraries(extension_dll PRIVATE openpla_flags)
-  openpla_test(test_pdh_extension ${CMAKE_CURRENT_LIST_DIR}/test_pdh_extension.c LINK openpla_os)
+  openpla_test(test_pdh_extension ${CMAKE_CURRENT_LIST_DIR}/test_pdh_extension.c LINK openpla_log)
   add_dependencies(test_pdh_extension openpdh extension_dll)
   openpla_test(test_perflib ${CMAKE_CURRENT_LIST_DIR}/test_perflib.c LINK openpla_os)
   add_dependencies(test_perflib openpdh)
@@ -36,7 +37,7 @@ if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
 endif()
 # On a busy machine a sample may take longer than a user would wait for it.
 foreach(test test_pdh_api test_pdh_forms test_pdh_logs test_pdh_countersets test_pdh_fault test_pdh_sql
-    test_pdh_extension pdh.any_program)
+    test_pdh_extension test_pdh_hostile_extension test_pdh_hostile_counterset pdh.any_program)
   if(TEST ${test})
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=0)
   endif()

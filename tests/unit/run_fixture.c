@@ -152,10 +152,12 @@ size_t fixture_late(const char *name)
     return count;
 }
 
-bool fixture_only_late(const char *message)
+bool fixture_only_stopped(const char *message)
 {
-    size_t digits = strspn(message, "0123456789");
-    return !*message || (digits && !strcmp(message + digits, late));
+    size_t digits = strspn(message, "0123456789"), length = sizeof late - 1;
+    if (digits && !strncmp(message + digits, late, length))
+        message += digits + length;
+    return !strcmp(message, "the run ended because it was stopped\n");
 }
 
 void fixture_kill(uint32_t process_id)

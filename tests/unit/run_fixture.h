@@ -35,8 +35,8 @@ struct run_state fixture_progress(const char *name, uint32_t serial_number, uint
 /* How many samples of its latest run came too late, as its record says: on a busy machine every count of samples is
    one of those that are there and those that are told to be lost. */
 size_t fixture_late(const char *name);
-/* Whether the message of a run tells of nothing but those. */
-bool fixture_only_late(const char *message);
+/* Whether the message of a run that was stopped tells of nothing else but those. */
+bool fixture_only_stopped(const char *message);
 /* How often the event file has the id with the set's name; Reason and User of the latest one are in
    fixture_reason and fixture_user. */
 size_t fixture_events(uint32_t id, const char *name);

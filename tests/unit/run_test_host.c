@@ -6,6 +6,7 @@
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/process.h"
 #include "engine/os/text.h"
 #include "engine/os/thread.h"
 #include "engine/run/ended_segments.h"
@@ -107,6 +108,18 @@ static HRESULT compile(const struct ended_segment *segment)
     return number_of("%TEST_COMPILE_FAILS%") ? error_set(E_FAIL, "the test's data manager fails") : S_OK;
 }
 
+/* A line for each host that begins and that ends, for the test to see. */
+static void note_host(const char *what)
+{
+    char *list = file_named("%TEST_HOSTS%");
+    FILE *f = list[0] && list[0] != '%' ? fopen(list, "ab") : NULL;
+    if (f) {
+        fprintf(f, "%s %u\n", what, (unsigned)process_own_id());
+        fclose(f);
+    }
+    memory_free(list);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4)
@@ -129,5 +142,8 @@ int main(int argc, char **argv)
     if (file_limit && FAILED(thread_start(limit_files, &file_limit, &limiter)))
         return 2;
 #endif
-    return run_host_main(argv[1], argv[2], argv[3], number_of("%TEST_COMPILES%") ? compile : NULL);
+    note_host("begun");
+    int rc = run_host_main(argv[1], argv[2], argv[3], number_of("%TEST_COMPILES%") ? compile : NULL);
+    note_host("ended");
+    return rc;
 }

@@ -48,7 +48,8 @@ static int setup(void **state)
     t->model = (struct performance_counter_collector *)t->object;
     t->model->LogFileFormat = LOG_CSV;
     t->path = text_format("/tmp/openpla-collect-%u.log", (unsigned)process_own_id());
-    t->context = (struct collect_context){.output_path = t->path, .description = "", .note = note, .user = t};
+    t->context = (struct collect_context){
+        .output_path = t->path, .output_base = "/tmp", .description = "", .note = note, .user = t};
     set_instances("alpha", "beta", NULL);
     fake_collect_status = 0;
     *state = t;

@@ -427,6 +427,28 @@ static void buffers_of_the_dead_and_of_nobody_come_back(void **state)
     session_gone(&s);
 }
 
+/* It may be filled just now, by one who came to it between two looks of the host: what it then writes would be lost. */
+static void a_buffer_that_is_being_filled_is_not_closed(void **state)
+{
+    (void)state;
+    struct session_shape shape = small_shape;
+    shape.processors = 1;
+    struct memory_session s = session_in_memory(&shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *d = fixture_drain(&s.b, 0);
+    assert_true(event_write(&s.b, &w, 0));
+    const uint64_t word = session_load(&s.b.processor[0].word);
+    atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE);
+    assert_int_equal(session_drain_tend(d), 0);
+    atomic_store(&s.b.processor[0].word, word);
+    assert_true(event_write(&s.b, &w, 1));
+    atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE);
+    assert_int_equal(session_drain_tend(d), 0);
+    assert_int_equal(session_drain_tend(d), 1);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
 static void a_slow_writer_holds_its_processor_until_buffers_run_short(void **state)
 {
     (void)state;
@@ -750,6 +772,7 @@ int main(void)
         cmocka_unit_test_setup(a_place_is_judged_once_even_if_its_slot_lives_again, everybody_lives),
         cmocka_unit_test_setup(a_stop_waits_for_who_writes_and_not_for_ever, everybody_lives),
         cmocka_unit_test_setup(buffers_of_the_dead_and_of_nobody_come_back, everybody_lives),
+        cmocka_unit_test_setup(a_buffer_that_is_being_filled_is_not_closed, everybody_lives),
         cmocka_unit_test_setup(a_slow_writer_holds_its_processor_until_buffers_run_short, everybody_lives),
         cmocka_unit_test_setup(buffers_that_cannot_be_written_are_counted, everybody_lives),
         cmocka_unit_test_setup(memory_keeps_the_newest_and_a_snapshot_leaves_them, everybody_lives),

@@ -169,6 +169,7 @@ static void what_is_no_number_has_a_text_too(void **state)
     assert_string_equal(text, "-nan");
 }
 
+#ifdef __SIZEOF_INT128__
 static uint64_t random_bits(void)
 {
     static uint64_t state = 88172645463325252u; /* xorshift64 */
@@ -210,6 +211,7 @@ static void the_middle_between_two_doubles_is_told_from_what_is_beside_it(void *
         assert_digits_read(middle * 10 + 1, behind + 1, above);
     }
 }
+#endif
 
 #ifdef _WIN32
 /* A log that is written inside a German program must not have commas in its numbers: they separate its columns. */
@@ -280,7 +282,9 @@ int main(void)
         cmocka_unit_test(digits_are_those_of_windows_logs),
         cmocka_unit_test(what_is_no_number_has_a_text_too),
         cmocka_unit_test(numbers_of_others_are_read_to_the_nearest_double),
+#ifdef __SIZEOF_INT128__
         cmocka_unit_test(the_middle_between_two_doubles_is_told_from_what_is_beside_it),
+#endif
 #ifdef _WIN32
         cmocka_unit_test(the_point_is_a_point_in_every_locale),
 #else

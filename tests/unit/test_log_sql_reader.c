@@ -68,7 +68,7 @@ static void write_log(const char *name)
 static void what_was_written_comes_back(void **state)
 {
     const struct database *d = *state;
-    char *name = sql_name(d, "", "back");
+    char *name = sql_name(d, "StepAPI=0;Fetch=7", "back"); /* the reader has such settings of its own */
     const struct log_cell *cells;
     uint64_t done, total;
     int64_t utc;

@@ -2,7 +2,7 @@
 /* Files: a mistake here loses logs or definitions. */
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
-#include "tests/unit/scratch_folder.h"
+#include "tests/unit/scratch_link.h"
 
 #ifndef _WIN32
 #include <signal.h>
@@ -423,6 +423,124 @@ static void paths(void **state)
     assert_string_equal(path_extension("x/.hidden"), "");
 }
 
+static const HRESULT leads_out = HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME);
+
+/* "base/" and the name. */
+static char *below(const char *base, const char *name)
+{
+    char *path = text_format("%s/%s", base, name);
+    assert_non_null(path);
+    return path;
+}
+
+static HRESULT open_below(const char *base, const char *name, enum file_mode mode)
+{
+    char *path = below(base, name);
+    struct file *f;
+    HRESULT hr = file_open_below(base, path, mode, &f);
+    if (SUCCEEDED(hr) && mode != FILE_READ)
+        assert_int_equal(file_write(f, "!", 1), S_OK);
+    if (FAILED(hr))
+        assert_null(f);
+    file_close(f);
+    memory_free(path);
+    return hr;
+}
+
+static void expect_text(const char *base, const char *name, const char *text)
+{
+    char *path = below(base, name), *found = scratch_read(path);
+    assert_string_equal(found, text);
+    memory_free(found);
+    memory_free(path);
+}
+
+static void put(const char *base, const char *name, const char *text)
+{
+    char *path = below(base, name);
+    assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+    memory_free(path);
+}
+
+/* A run would write over a file of somebody else, wherever a name or a link leads. */
+static void nothing_is_touched_outside_a_base(void **state)
+{
+    static const char *const out[] = {"../victim", "in/../../victim", "in/..", "...", ".. /x", "a:b", "C:x",
+                                      "nul",       "in/Com1.csv"};
+    static const char *const links[] = {"folder", "file", "second", "nowhere", "here"};
+    static const enum file_mode modes[] = {FILE_READ, FILE_CREATE_NEW, FILE_REPLACE, FILE_APPEND};
+    char *base = in_folder("base"), *outside = in_folder("outside"), *inside = below(base, "in");
+    (void)state;
+    assert_int_equal(folder_create(outside), S_OK);
+    assert_int_equal(folder_create_below(folder, base), S_OK);
+    assert_int_equal(folder_create_below(base, inside), S_OK);
+    put(outside, "victim", "precious");
+    scratch_link(base, "folder", "../outside", false);
+    scratch_link(base, "file", "../outside/victim", false);
+    scratch_link(base, "second", "../outside/victim", true);
+    scratch_link(base, "nowhere", "../outside/new", false);
+    scratch_link(base, "here", "in", false);
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+        for (size_t i = 0; i < sizeof out / sizeof *out; i++)
+            assert_int_equal(open_below(base, out[i], modes[m]), E_INVALIDARG);
+        HRESULT there = modes[m] == FILE_CREATE_NEW ? HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) : leads_out;
+        assert_int_equal(open_below(base, "folder/victim", modes[m]), leads_out);
+        assert_int_equal(open_below(base, "folder/new", modes[m]), leads_out);
+        assert_int_equal(open_below(base, "file", modes[m]), there);
+        if (modes[m] != FILE_READ)
+            assert_int_equal(open_below(base, "second", modes[m]), there);
+        assert_true(FAILED(open_below(base, "nowhere", modes[m])));
+    }
+    for (size_t i = 0; i < 2; i++) {
+        char *path = below(base, i ? "folder/made" : "../made");
+        assert_int_equal(folder_create_below(base, path), i ? leads_out : E_INVALIDARG);
+        assert_int_equal(file_delete_below(base, path), i ? leads_out : E_INVALIDARG);
+        assert_false(folder_exists(path));
+        memory_free(path);
+    }
+    expect_text(outside, "victim", "precious");
+    struct texts names = {0};
+    assert_int_equal(folder_list(outside, false, &names), S_OK);
+    assert_int_equal(names.count, 1);
+    texts_free(&names);
+    /* A link that stays inside is the user's own. */
+    assert_int_equal(open_below(base, "here/a", FILE_CREATE_NEW), S_OK);
+    expect_text(inside, "a", "!");
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        scratch_unlink(base, links[i]);
+    memory_free(base);
+    memory_free(outside);
+    memory_free(inside);
+}
+
+/* Logs would not be written, or not continued, below a folder that is as it should be. */
+static void files_below_a_base_are_files(void **state)
+{
+    char *base = in_folder("good"), *deep = below(base, "a/b.c/d");
+    (void)state;
+    assert_int_equal(folder_create(base), S_OK);
+    assert_int_equal(open_below(base, "a/b.c/d/x", FILE_CREATE_NEW), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(folder_create_below(base, deep), S_OK);
+    assert_int_equal(folder_create_below(base, deep), S_OK);
+    assert_int_equal(open_below(base, "a/b.c/d/x", FILE_READ), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(open_below(base, "a/b.c/d/x", FILE_APPEND), S_OK);
+    assert_int_equal(open_below(base, "a/b.c/d/x", FILE_APPEND), S_OK);
+    expect_text(deep, "x", "!!");
+    assert_int_equal(open_below(base, "a/b.c/d/x", FILE_CREATE_NEW), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
+    assert_int_equal(open_below(base, "a/./b.c//d/x", FILE_REPLACE), S_OK);
+    expect_text(deep, "x", "!");
+    assert_int_equal(open_below(base, "a/b.c/d/x", FILE_READ), S_OK);
+    assert_int_equal(open_below(base, "null and void", FILE_REPLACE), S_OK);
+    char *path = below(base, "a/b.c/d/x"), *blocked = below(base, "a/b.c/d/x/y");
+    assert_int_equal(folder_create_below(base, blocked), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(file_delete_below(base, path), S_OK);
+    assert_false(file_exists(path));
+    memory_free(blocked);
+    memory_free(path);
+    memory_free(deep);
+    memory_free(base);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -452,6 +570,8 @@ int main(void)
         cmocka_unit_test(lock_excludes_within_a_process),
         cmocka_unit_test(who_reads_a_lock_file_does_not_hold_it),
         cmocka_unit_test(paths),
+        cmocka_unit_test(nothing_is_touched_outside_a_base),
+        cmocka_unit_test(files_below_a_base_are_files),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

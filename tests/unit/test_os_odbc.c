@@ -156,6 +156,29 @@ static void a_failure_tells_what_the_driver_says(void **state)
     assert_null(strstr(error_text(hr), "cret"));
 }
 
+/* Code that nobody registered would run in the host: what is asked for is a file that the driver manager would load. */
+static void only_registered_drivers_are_loaded(void **state)
+{
+    struct odbc *c;
+    char *refused[] = {text_format("Driver=%s/driver.so", folder), text_format("Driver={SQLite3};LoadExt=%s/x", folder),
+                       text_format("DSN=x;PWD={;Driver=%s/driver.so}", folder)};
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        assert_int_equal(odbc_connect(refused[i], 5, &c), E_INVALIDARG);
+        assert_null(c);
+        memory_free(refused[i]);
+    }
+    /* Not by the library's name either, which the loader would find: "SQLite3" is registered, this is its file. */
+    HRESULT hr = odbc_connect("Driver=libsqlite3odbc.so;Database=a", 5, &c);
+    assert_int_equal(hr, (HRESULT)PDH_SQL_CONNECT_FAILED);
+    assert_string_equal(error_text(hr), "Driver: no ODBC driver is registered as \"libsqlite3odbc.so\"");
+    assert_int_equal(odbc_connect("DSN=x;UID=a!b", 5, &c), E_INVALIDARG);
+    char *any_case = text_format("dRIVER = sqlite3 ;Database=%s/any case", folder);
+    assert_int_equal(odbc_connect(any_case, 5, &c), S_OK);
+    odbc_disconnect(c);
+    memory_free(any_case);
+}
+
 struct partner {
     struct wakeup *to, *from;
     volatile int turns;
@@ -203,6 +226,7 @@ int main(void)
 #endif
         cmocka_unit_test(what_is_not_committed_is_not_there),
         cmocka_unit_test(a_failure_tells_what_the_driver_says),
+        cmocka_unit_test(only_registered_drivers_are_loaded),
         cmocka_unit_test(threads_wake_each_other),
     };
     folder = scratch_create("odbc");

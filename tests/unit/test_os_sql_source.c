@@ -27,8 +27,9 @@ static void a_connection_string_needs_no_data_source(void **state)
     (void)state;
     expect_split("SQL:Driver={SQLite3};Database=/tmp/a.db!set", "Driver={SQLite3};Database=/tmp/a.db", "set",
                  "SQL:Driver={SQLite3};Database=/tmp/a.db!set");
-    expect_split("SQL:DSN=x;!set", "DSN=x;", "set", "SQL:DSN=x;!set");
-    expect_split("SQL:Database={/tmp/a!b;c}}d};Driver=y!s!t", "Database={/tmp/a!b;c}}d};Driver=y", "s!t",
+    expect_split("SQL:DSN=x;!set", "DSN=x", "set", "SQL:DSN=x!set");
+    expect_split("SQL: dsn = x ;; uid=me!set", "DSN=x;UID=me", "set", "SQL:DSN=x;UID=me!set");
+    expect_split("SQL:Database={/tmp/a!b;c}}d} ;Driver=y!s!t", "Driver={y};Database={/tmp/a!b;c}}d}", "s!t",
                  "SQL:Database={/tmp/a!b;c}}d};Driver=y!s!t");
 }
 
@@ -36,8 +37,10 @@ static void passwords_are_not_shown(void **state)
 {
     (void)state;
     expect_split("SQL:DSN=x;UID=me;PWD=se=cret!set", "DSN=x;UID=me;PWD=se=cret", "set", "SQL:DSN=x;UID=me;PWD=***!set");
-    expect_split("SQL: pwd ={a!b}}};Password=q;UID=me!s", " pwd ={a!b}}};Password=q;UID=me", "s",
-                 "SQL: pwd =***;Password=***;UID=me!s");
+    expect_split("SQL: pwd ={a!b}}};Password=q;UID=me!s", "PWD={a!b}}};Password=q;UID=me", "s",
+                 "SQL:PWD=***;Password=***;UID=me!s");
+    expect_split("SQL:DSN=x;AUTHENTICATION=ActiveDirectoryPassword!s", "DSN=x;Authentication=ActiveDirectoryPassword",
+                 "s", "SQL:DSN=x;Authentication=***!s");
 }
 
 static void expect_refused(const char *name, const char *why)
@@ -48,6 +51,54 @@ static void expect_refused(const char *name, const char *why)
     assert_null(s.log_set);
     if (!strstr(error_text(E_INVALIDARG), why))
         fail_msg("%s: refused with \"%s\"", name, error_text(E_INVALIDARG));
+}
+
+/* Whoever may write a set's definition would have the host load a library, or write a file, of his choice. */
+static void what_loads_code_is_refused(void **state)
+{
+    static const struct {
+        const char *connection, *why;
+    } hostile[] = {
+        {"Driver=/tmp/x.so", "Driver names a file"},
+        {"driver = {/tmp/x.so}", "Driver names a file"},
+        {"DRIVER=..\\x.dll;Database=a", "Driver names a file"},
+        {"Driver={}", "Driver is no name"},
+        {"Driver={SQLite3};LoadExt=/tmp/x.so", "attribute LoadExt is none"},
+        {"Driver={SQLite3}; loadext =/tmp/x.so", "attribute loadext is none"},
+        {"DSN=x;FILEDSN=/tmp/x.dsn", "attribute FILEDSN is none"},
+        {"DSN=x;SAVEFILE=/tmp/x.dsn", "attribute SAVEFILE is none"},
+        {"DSN=x;TranslationDLL=x", "attribute TranslationDLL is none"},
+        {"DSN=x;ConnSettings=x", "attribute ConnSettings is none"},
+        {"DSN=x;AccessToken=S3CRET", "attribute AccessToken is none"},
+        {"DSN=x;Driver={SQLite3}", "a data source and a driver as well"},
+        {"Driver={SQLite3};Driver=/tmp/x.so", "Driver names a file"},
+        {"Driver={SQLite3};DRIVER={PostgreSQL}", "Driver is there twice"},
+        {"DSN=x;UID=a;uid=b", "UID is there twice"},
+        /* What one parser takes for a value and another for an attribute. */
+        {"DSN=x;PWD={S3CRET;LoadExt=/tmp/x.so}", "the value of PWD holds '='"},
+        {"DSN=x;PWD={S3CRET}};LoadExt=/tmp/x.so}", "the value of PWD holds '='"},
+        {"DSN=x;PWD={S3CRET}}LoadExt=/tmp/x.so}", "the value of PWD holds '='"},
+        {"DSN=x;PWD={S3CRET}LoadExt=/tmp/x.so", "text follows the '}' of PWD"},
+        {"DSN=x;PWD=S3CRET{;UID=a}", "the value of PWD holds a brace"},
+        {"DSN=x;PWD=S3CRET};UID=a", "the value of PWD holds a brace"},
+        {"DSN={x;LoadExt=/tmp/x.so}", "the value of DSN holds '='"},
+        {"DSN={x;y}", "the value of DSN is no name"},
+        {"DSN=x;Timeout=1 PRAGMA(2)", "the value of Timeout is no word"},
+        {"DSN=x;UID=a\nDriver=/tmp/x.so", "the value of UID holds a control"},
+        {"DSN=x;=S3CRET", "attribute 2 of the connection string is none"},
+        {"DSN=x;S3CRET/=y", "attribute 2 of the connection string is none"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        char *name = text_format("SQL:%s!set", hostile[i].connection);
+        expect_refused(name, hostile[i].why);
+        if (strstr(error_text(E_INVALIDARG), "S3CRET"))
+            fail_msg("%s: shown in \"%s\"", name, error_text(E_INVALIDARG));
+        memory_free(name);
+    }
+    expect_refused("Driver=x;PWD=S3CRET!set", "'...' is not of the form");
+    expect_refused("SQL:x;LoadExt!set", "attribute 2 of the connection string is not key=value");
+    expect_refused("SQL:x}!set", "the value of DSN holds a brace");
 }
 
 static void other_forms_are_refused_with_the_reason(void **state)
@@ -76,6 +127,7 @@ int main(void)
         cmocka_unit_test(a_data_source_is_named),
         cmocka_unit_test(a_connection_string_needs_no_data_source),
         cmocka_unit_test(passwords_are_not_shown),
+        cmocka_unit_test(what_loads_code_is_refused),
         cmocka_unit_test(other_forms_are_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

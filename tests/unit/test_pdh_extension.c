@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Performance extension DLLs: their counters are there as all others, and what one does wrong is its own alone. */
+#include "engine/log/journal.h"
 #include "engine/os/clock.h"
-#include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
+#include "tests/unit/child_process.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
-#include <string.h>
 
-#define SERVICE u"SYSTEM\\CurrentControlSet\\Services\\OpenPlaTestExtension"
+#define SERVICES u"SYSTEM\\CurrentControlSet\\Services\\"
 
 static struct pdh_api api;
+static WCHAR service[40]; /* another for each behaviour, so that each has a process of its own */
+static WCHAR folder[MAX_PATH];
+static char log_path[MAX_PATH];
+static int64_t registered; /* when: what the events said before is of an earlier one */
 
 static void set_text(HKEY key, const WCHAR *name, const WCHAR *text)
 {
@@ -21,16 +22,25 @@ static void set_text(HKEY key, const WCHAR *name, const WCHAR *text)
     assert_int_equal(RegSetValueExW(key, name, 0, REG_EXPAND_SZ, (const BYTE *)text, bytes), 0);
 }
 
-/* What an installer writes; the names where Wine lets them be. */
-static void register_extension(void)
+static void unregister_extension(void)
 {
+    WCHAR path[100];
+    swprintf(path, 100, SERVICES u"%ls", service);
+    if (*service)
+        RegDeleteTreeW(HKEY_LOCAL_MACHINE, path);
+}
+
+/* What an installer writes; the names where Wine lets them be. */
+static void register_extension(const WCHAR *library)
+{
+    static unsigned number;
     HKEY key;
-    WCHAR library[MAX_PATH];
-    HMODULE here = GetModuleHandleW(NULL);
-    GetModuleFileNameW(here, library, MAX_PATH);
-    lstrcpyW(wcsrchr(library, '\\') + 1, u"extension_dll.dll");
-    assert_int_equal(
-        RegCreateKeyExW(HKEY_LOCAL_MACHINE, SERVICE u"\\Performance", 0, NULL, 0, KEY_WRITE, NULL, &key, NULL), 0);
+    WCHAR path[100];
+    unregister_extension();
+    registered = clock_utc();
+    swprintf(service, 40, u"OpenPlaTestExtension%u", ++number);
+    swprintf(path, 100, SERVICES u"%ls\\Performance", service);
+    assert_int_equal(RegCreateKeyExW(HKEY_LOCAL_MACHINE, path, 0, NULL, 0, KEY_WRITE, NULL, &key, NULL), 0);
     set_text(key, u"Library", library);
     set_text(key, u"Open", u"OpenTest");
     set_text(key, u"Collect", u"CollectTest");
@@ -41,6 +51,7 @@ static void register_extension(void)
                                  u"9008\0Rate/sec\0";
     assert_int_equal(RegSetValueExW(key, u"Counter 009", 0, REG_MULTI_SZ, (const BYTE *)names, sizeof names), 0);
     RegCloseKey(key);
+    DeleteFileA(log_path);
 }
 
 static int begin(void **state)
@@ -55,20 +66,52 @@ static int begin(void **state)
         memcpy(&api.name, &found, sizeof found);                                                                       \
     }
     PDH_API_LIST(LOAD_ENTRY)
-    register_extension();
+    GetModuleFileNameW(NULL, folder, MAX_PATH);
+    wcsrchr(folder, '\\')[0] = 0;
+    if (!GetEnvironmentVariableA("OPENPLA_TEST_EXTENSION_LOG", log_path, sizeof log_path)) { /* not a child of ours */
+        char temporary[MAX_PATH];
+        GetTempPathA(MAX_PATH, temporary);
+        snprintf(log_path, sizeof log_path, "%s%lu.extension", temporary, GetCurrentProcessId());
+        SetEnvironmentVariableA("OPENPLA_TEST_EXTENSION_LOG", log_path);
+    }
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    RegDeleteTreeW(HKEY_LOCAL_MACHINE, SERVICE);
+    unregister_extension();
+    DeleteFileA(log_path);
     return 0;
 }
 
 static void behave(const char *how)
 {
+    WCHAR library[MAX_PATH];
+    swprintf(library, MAX_PATH, u"%ls\\extension_dll.dll", folder);
     SetEnvironmentVariableA("OPENPLA_TEST_EXTENSION", how);
+    register_extension(library);
+}
+
+/* How often a process has opened the DLL ('o') or hung in it ('h'), and the id of the last one. */
+static unsigned processes(char what, DWORD *id)
+{
+    char text[8192], *at = text;
+    size_t size = 0;
+    FILE *file = fopen(log_path, "rb");
+    unsigned count = 0;
+    if (file) {
+        size = fread(text, 1, sizeof text - 1, file);
+        fclose(file);
+    }
+    text[size] = 0;
+    for (; *at; at = strchr(at, '\n') + 1) {
+        if (*at == what) {
+            count++;
+            *id = strtoul(at + 2, NULL, 10);
+        }
+    }
+    return count;
 }
 
 static PDH_HCOUNTER add(PDH_HQUERY query, const WCHAR *path)
@@ -182,6 +225,33 @@ static void garbage_is_not_shown(void **state)
     misbehaves("3 4 overrun", false);
 }
 
+/* What the events say of the last service's DLL; "" for nothing. From memory_alloc. */
+static char *reason_told(void)
+{
+    char *events = journal_folder(), *name, *reason = text_copy("");
+    struct journal_reader *r;
+    struct journal_entry e;
+    assert_int_equal(text_from_utf16(service, wcslen(service), true, &name), S_OK);
+    assert_int_equal(journal_reader_open(events, &r), S_OK);
+    while (journal_reader_next(r, &e) == S_OK) {
+        if (e.id == 9010 && e.utc >= registered && e.count == 2 && !strcmp(e.fields[0].value, name)) {
+            memory_free(reason);
+            reason = text_copy(e.fields[1].value);
+        }
+    }
+    journal_reader_close(r);
+    memory_free(events);
+    memory_free(name);
+    return reason;
+}
+
+static void assert_told(const char *part)
+{
+    char *reason = reason_told();
+    assert_non_null(strstr(reason, part));
+    memory_free(reason);
+}
+
 static void a_dll_that_does_not_open_is_left_out(void **state)
 {
     (void)state;
@@ -194,6 +264,141 @@ static void a_dll_that_does_not_open_is_left_out(void **state)
     add(query, u"\\Memory\\Commit Limit");
     assert_int_equal(api.PdhCollectQueryData(query), ERROR_SUCCESS);
     api.PdhCloseQuery(query);
+    assert_told("Open: ");
+}
+
+/* All lists and queries of a program have one process of the DLL, and what needs none of its counters starts none. */
+static void one_process_serves_a_program(void **state)
+{
+    (void)state;
+    PDH_HQUERY queries[3];
+    WCHAR list[4000];
+    DWORD units, other, id;
+    behave("3 4 well");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(api.PdhOpenQueryW(NULL, 0, &queries[i]), ERROR_SUCCESS);
+        add(queries[i], u"\\Memory\\Commit Limit");
+        units = other = 0;
+        api.PdhEnumObjectItemsW(NULL, NULL, u"Memory", NULL, &units, NULL, &other, PERF_DETAIL_WIZARD, 0);
+    }
+    assert_int_equal(processes('o', &id), 0);
+    for (int i = 0; i < 3; i++) {
+        units = 4000;
+        assert_int_equal(api.PdhEnumObjectsW(NULL, NULL, list, &units, PERF_DETAIL_WIZARD, 1), ERROR_SUCCESS);
+        add(queries[i], u"\\Test Extension(item001)\\Raw");
+        assert_int_equal(api.PdhCollectQueryData(queries[i]), ERROR_SUCCESS);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(api.PdhCloseQuery(queries[i]), ERROR_SUCCESS);
+    assert_int_equal(api.PdhValidatePathW(u"\\Test Extension(item001)\\Raw"), ERROR_SUCCESS);
+    assert_int_equal(processes('o', &id), 1);
+}
+
+static struct process *run_program(const char *name, const char *first, const char *second)
+{
+    const char *arguments[] = {first, second};
+    char *bin = host_module_folder(), *path = path_join(bin, name);
+    struct process *p;
+    assert_int_equal(process_start(&(struct program){.path = path, .arguments = arguments, .argument_count = 2}, &p),
+                     S_OK);
+    memory_free(path);
+    memory_free(bin);
+    return p;
+}
+
+static bool ends(DWORD id, uint64_t start)
+{
+    for (uint64_t last = clock_monotonic_ms() + 20000; clock_monotonic_ms() < last; Sleep(50))
+        if (!process_alive(id, start))
+            return true;
+    return false;
+}
+
+static void a_list_of_all_starts_one_process(void **state)
+{
+    (void)state;
+    DWORD id = 0;
+    behave("3 4 well");
+    struct process *p = run_program("openpla.exe", "typeperf", "-qx");
+    assert_int_equal(process_wait(p, 60000, NULL), S_OK);
+    process_close(p);
+    assert_int_equal(processes('o', &id), 1);
+    assert_true(ends(id, process_start_time(id)));
+}
+
+/* A program that counts until it is killed. */
+static int count_on(void)
+{
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    if (api.PdhOpenQueryW(NULL, 0, &query) || api.PdhAddCounterW(query, u"\\Test Extension(item001)\\Raw", 0, &counter))
+        return 1;
+    for (int i = 0; i < 600; i++) {
+        api.PdhCollectQueryData(query);
+        Sleep(100);
+    }
+    return 2;
+}
+
+/* Nothing of it is left when the program that counts is killed, not even where the DLL never returns. */
+static void a_hung_dll_ends_with_the_program(void **state)
+{
+    (void)state;
+    DWORD id = 0;
+    behave("3 4 hang");
+    struct process *p = run_program("test_pdh_extension.exe", "count", "");
+    for (uint64_t last = clock_monotonic_ms() + 30000; !processes('h', &id) && clock_monotonic_ms() < last;)
+        Sleep(50);
+    assert_int_not_equal(id, 0);
+    uint64_t start = process_start_time(id);
+    assert_true(process_alive(id, start));
+    assert_int_equal(process_terminate(process_id(p), process_start_time(process_id(p))), S_OK);
+    assert_true(ends(id, start));
+    process_close(p);
+}
+
+/* Is the DLL that the registry names so loaded? */
+static bool is_loaded(const WCHAR *library)
+{
+    DWORD id;
+    SetEnvironmentVariableA("OPENPLA_TEST_EXTENSION", "3 4 well");
+    register_extension(library);
+    bool found = api.PdhValidatePathW(u"\\Test Extension(item001)\\Raw") == ERROR_SUCCESS;
+    assert_int_equal(processes('o', &id), found);
+    return found;
+}
+
+/* Who starts a program in a folder of his own, or with his own PATH, has nothing of his loaded into who counts there.
+ */
+static void a_dll_comes_from_no_current_folder(void **state)
+{
+    (void)state;
+    static WCHAR before[MAX_PATH], path[32768], copy[MAX_PATH], from[MAX_PATH];
+    DWORD id = 0;
+    GetCurrentDirectoryW(MAX_PATH, before);
+    GetEnvironmentVariableW(u"PATH", path, 32768);
+    assert_true(SetCurrentDirectoryW(folder));
+    SetEnvironmentVariableW(u"PATH", folder);
+    SetEnvironmentVariableW(u"OPENPLA_TEST_DLLS", folder);
+    assert_false(is_loaded(u"extension_dll.dll"));
+    assert_told("extension_dll.dll' is not loaded");
+    assert_false(is_loaded(u".\\extension_dll.dll"));
+    assert_told("Library '.\\extension_dll.dll' is neither a full path nor a bare name");
+    assert_false(is_loaded(u"Z:extension_dll.dll"));
+    assert_false(is_loaded(folder + 2)); /* "\..." of the current drive */
+    assert_true(is_loaded(u"%OPENPLA_TEST_DLLS%\\extension_dll.dll"));
+    SetCurrentDirectoryW(before);
+    SetEnvironmentVariableW(u"PATH", path);
+    GetSystemDirectoryW(copy, MAX_PATH);
+    lstrcatW(copy, u"\\openpla_test_extension.dll");
+    swprintf(from, MAX_PATH, u"%ls\\extension_dll.dll", folder);
+    assert_true(CopyFileW(from, copy, FALSE));
+    bool found = is_loaded(u"openpla_test_extension.dll");
+    assert_int_equal(processes('o', &id), 1);
+    process_terminate(id, process_start_time(id));
+    for (uint64_t last = clock_monotonic_ms() + 20000; !DeleteFileW(copy) && clock_monotonic_ms() < last;)
+        Sleep(50);
+    assert_true(found);
 }
 
 /* Not a test: "test_pdh_extension bench" prints what a sample of 300 instances of 28 counters costs. */
@@ -238,12 +443,18 @@ int main(int argc, char **argv)
         const struct CMUnitTest benches[] = {cmocka_unit_test(bench)};
         return cmocka_run_group_tests(benches, begin, end);
     }
+    if (argc > 1 && !strcmp(argv[1], "count"))
+        return begin(NULL) ? 99 : count_on();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_of_a_dll_are_there),
         cmocka_unit_test(a_crash_is_its_own),
         cmocka_unit_test(a_hang_is_its_own),
         cmocka_unit_test(garbage_is_not_shown),
         cmocka_unit_test(a_dll_that_does_not_open_is_left_out),
+        cmocka_unit_test(one_process_serves_a_program),
+        cmocka_unit_test(a_list_of_all_starts_one_process),
+        cmocka_unit_test(a_hung_dll_ends_with_the_program),
+        cmocka_unit_test(a_dll_comes_from_no_current_folder),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -243,6 +243,55 @@ static void a_damaged_section_is_its_own(void **state)
     counterset_provider_close(honest.provider);
 }
 
+/* Deletes an instance of MANY values and makes another in its room, in turns. */
+static void make_anew(void *user)
+{
+    struct attacked *a = user;
+    const struct provided *p = &a->hostile;
+    uint32_t at = p->instance;
+    for (uint32_t n = 0; !atomic_load(&a->end); n++) {
+        char name[200];
+        memset(name, n % 2 ? 'a' : 'b', sizeof name);
+        name[sizeof name - 1] = 0;
+        counterset_provider_delete(p->provider, at);
+        if (FAILED(counterset_provider_create_instance(p->provider, p->set, name, n, &at)))
+            return; /* the section never fills: the room is the one before */
+    }
+}
+
+/* An instance that comes while it is read is whole or not there; never one's name with another's rest. */
+static void a_room_that_is_used_anew_is_not_seen_half_made(void **state)
+{
+    (void)state;
+    struct attacked a = {.hostile = provide(&hostile_guid, "Busy Set", MANY)};
+    struct counterset_views views = {0};
+    struct thread *thread;
+    unsigned seen = 0;
+    assert_int_equal(thread_start(make_anew, &a, &thread), S_OK);
+    assert_int_equal(counterset_views_update(&views), S_OK);
+    size_t ours = 0; /* natively those of other programs' tests are there too */
+    while (ours < views.count && views.items[ours].process != process_own_id())
+        ours++;
+    assert_true(ours < views.count);
+    for (int i = 0; i < 20000; i++) {
+        struct counterset_bytes b;
+        assert_int_equal(counterset_view_copy(&views, ours, &b), S_OK);
+        for (const struct counterset_record *r = NULL; (r = counterset_next(&b, r));) {
+            if (r->kind != COUNTERSET_KIND_INSTANCE || !r->live || !memcmp(r->name, "one", 4))
+                continue;
+            assert_int_equal(r->name[0], r->name[198]);
+            assert_int_equal(r->name[0], r->id % 2 ? 'a' : 'b');
+            seen++;
+        }
+    }
+    atomic_store(&a.end, true);
+    thread_wait(thread, UINT32_MAX);
+    thread_close(thread);
+    counterset_views_close(&views);
+    counterset_provider_close(a.hostile.provider);
+    assert_true(seen > 0);
+}
+
 /* An empty name is where lists of names end: it must not hide what comes after it. */
 static void a_set_without_a_name_hides_no_other(void **state)
 {
@@ -267,8 +316,11 @@ static void a_set_without_a_name_hides_no_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_type_flips_between_two_looks),      cmocka_unit_test(sizes_flip_between_two_looks),
-        cmocka_unit_test(a_storm_of_writes_hurts_nobody),      cmocka_unit_test(a_damaged_section_is_its_own),
+        cmocka_unit_test(a_type_flips_between_two_looks),
+        cmocka_unit_test(sizes_flip_between_two_looks),
+        cmocka_unit_test(a_storm_of_writes_hurts_nobody),
+        cmocka_unit_test(a_damaged_section_is_its_own),
+        cmocka_unit_test(a_room_that_is_used_anew_is_not_seen_half_made),
         cmocka_unit_test(a_set_without_a_name_hides_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "run_fixture.h"
-#include "scratch_folder.h"
+#include "scratch_link.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void a_set_starts_runs_and_stops(void **state)
     struct run_record record = fixture_record("plain");
     assert_int_equal(record.serial_number, 2);
     assert_int_equal(record.last_result, S_OK);
-    assert_true(fixture_only_late(record.last_message));
+    assert_true(fixture_only_stopped(record.last_message));
     assert_int_equal(record.latest_files.count, 1);
     assert_string_equal(path_name(record.latest_files.items[0]), "c.csv");
     run_record_free(&record);
@@ -127,6 +127,113 @@ static void a_file_in_the_way(void **state)
     assert_null(strstr(after, "\\System\\Processes\""));
     memory_free(before);
     memory_free(after);
+    memory_free(root);
+}
+
+/* The start of the set with these elements and a collector of these; its error text names the word. */
+static void expect_start_fails(const char *root, const char *set, const char *collector, HRESULT expected,
+                               const char *word)
+{
+    fixture_commit("outside", root, set, collector);
+    HRESULT hr = run_start(SPACE, "outside", true);
+    if (SUCCEEDED(hr))
+        run_stop(SPACE, "outside", true);
+    if (hr != expected || !strstr(error_text(hr), word))
+        fail_msg("%s %s: 0x%08X \"%s\"", set, collector, (unsigned)hr, error_text(hr));
+}
+
+/* Whoever may change a definition, or the folder that a run writes to, would have the run write or overwrite any file
+   that its account may. */
+static void a_run_writes_below_its_root_alone(void **state)
+{
+    (void)state;
+    const HRESULT leads_out = HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME);
+    char *top = fixture_folder("walls"), *root = fixture_folder("walls/root"),
+         *outside = fixture_folder("walls/outside");
+    char *victim = path_join(outside, "victim.csv"), *inside = fixture_folder("walls/root/in");
+    const char *log = "\"(PDH-CSV 4.0) (UTC)(0)\",\"\\\\m\\System\\Processes\"\r\n";
+    static const char *const links[] = {"away", "here", "c.csv", "n.csv", "h.csv"};
+    struct texts names = {0};
+    assert_int_equal(file_store(victim, log, strlen(log)), S_OK);
+    scratch_link(root, "away", "../outside", false);
+    scratch_link(root, "here", "in", false);
+    scratch_link(root, "c.csv", "../outside/victim.csv", false);
+    scratch_link(root, "n.csv", "../outside/new.csv", false);
+    scratch_link(root, "h.csv", "../outside/victim.csv", true);
+    expect_start_fails(root, "<Subdirectory>..\\outside</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER, E_INVALIDARG,
+                       "Subdirectory: \"..\\outside\"");
+    expect_start_fails(root, "<Subdirectory>../outside</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER, E_INVALIDARG,
+                       "Subdirectory: \"../outside\"");
+    expect_start_fails(root, "<Subdirectory>in/</Subdirectory>",
+                       CSV_EACH_SECOND "<FileNameFormat>1</FileNameFormat><FileNameFormatPattern>/../../\\x"
+                                       "</FileNameFormatPattern>" ONE_COUNTER,
+                       E_INVALIDARG, "FileNameFormatPattern: ");
+    expect_start_fails(root, "",
+                       CSV_EACH_SECOND "<FileNameFormat>1</FileNameFormat><FileNameFormatPattern>:\\s"
+                                       "</FileNameFormatPattern>" ONE_COUNTER,
+                       E_INVALIDARG, "FileNameFormatPattern: \":\\s\" makes \"c:s.csv\"");
+    expect_start_fails(root, "<Subdirectory>away</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER, leads_out, "away");
+    expect_start_fails(root, "<Subdirectory>away/more</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER, leads_out, "away");
+    expect_start_fails(root, "", CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER, leads_out, "c.csv");
+    expect_start_fails(root, "", CSV_EACH_SECOND "<FileName>n</FileName><LogOverwrite>-1</LogOverwrite>" ONE_COUNTER,
+                       leads_out, "n.csv");
+    expect_start_fails(root, "", CSV_EACH_SECOND "<FileName>h</FileName><LogOverwrite>-1</LogOverwrite>" ONE_COUNTER,
+                       leads_out, "h.csv");
+    char *after = fixture_read(outside, "victim.csv");
+    assert_string_equal(after, log);
+    memory_free(after);
+    for (int folders = 0; folders < 2; folders++) {
+        assert_int_equal(folder_list(outside, folders, &names), S_OK);
+        assert_int_equal(names.count, !folders);
+    }
+    texts_free(&names);
+    /* A link that stays inside is the user's. */
+    fixture_commit("outside", root, "<Subdirectory>here</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "outside", true), S_OK);
+    assert_int_equal(run_stop(SPACE, "outside", true), S_OK);
+    assert_true(fixture_lines(inside, "c.csv") >= 2);
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        scratch_unlink(root, links[i]);
+    memory_free(inside);
+    memory_free(victim);
+    memory_free(outside);
+    memory_free(root);
+    memory_free(top);
+}
+
+/* A name that happens to be that of a user's own file would cost the file. */
+static void only_logs_are_overwritten(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format, *file, *how;
+    } sets[] = {
+        {"0", "c.csv", "<LogOverwrite>-1</LogOverwrite>"}, {"1", "c.tsv", "<LogOverwrite>-1</LogOverwrite>"},
+        {"3", "c.blg", "<LogOverwrite>-1</LogOverwrite>"}, {"3", "c.blg", "<LogAppend>-1</LogAppend>"},
+        {"0", "c.csv", "<LogCircular>-1</LogCircular>"},   {"3", "c.blg", "<LogCircular>-1</LogCircular>"},
+    };
+    const char *work = "name,value\r\nmy,work\r\n";
+    char *root = fixture_folder("only logs");
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        char *collector =
+            text_format("<SampleInterval>1</SampleInterval><LogFileFormat>%s</LogFileFormat>%s" ONE_COUNTER,
+                        sets[i].format, sets[i].how);
+        char *path = path_join(root, sets[i].file);
+        assert_int_equal(file_store(path, work, strlen(work)), S_OK);
+        expect_start_fails(root, "<SegmentMaxSize>1</SegmentMaxSize>", collector,
+                           HRESULT_FROM_WIN32(ERROR_INVALID_DATA), sets[i].file);
+        char *after = fixture_read(root, sets[i].file);
+        assert_string_equal(after, work);
+        memory_free(after);
+        assert_int_equal(file_store(path, "", 0), S_OK); /* nothing is lost with these */
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(run_start(SPACE, "outside", true), S_OK);
+            assert_int_equal(run_stop(SPACE, "outside", true), S_OK);
+        }
+        assert_int_equal(file_delete(path), S_OK);
+        memory_free(path);
+        memory_free(collector);
+    }
     memory_free(root);
 }
 
@@ -400,6 +507,8 @@ int main(void)
         cmocka_unit_test(asynchronous_start_and_stop),
         cmocka_unit_test(serial_numbers_count_on),
         cmocka_unit_test(a_file_in_the_way),
+        cmocka_unit_test(a_run_writes_below_its_root_alone),
+        cmocka_unit_test(only_logs_are_overwritten),
         cmocka_unit_test(a_failed_start_leaves_nothing),
         cmocka_unit_test(a_binary_log_is_continued),
         cmocka_unit_test(a_missing_root_is_named),

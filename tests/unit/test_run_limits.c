@@ -225,6 +225,27 @@ static void completion_ends_the_run(void **state)
     memory_free(root);
 }
 
+/* However much else there is to tell: a message is bounded. */
+static void the_reason_of_the_end_is_always_told(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("notes");
+    struct text_buffer counters = {0};
+    text_buffer_add(&counters, CSV_EACH_SECOND ONE_COUNTER);
+    for (int i = 0; i < 300; i++)
+        text_buffer_format(&counters, "<Counter>\\No Such Object %d\\a</Counter>", i);
+    char *collector = text_buffer_take(&counters);
+    fixture_commit("notes", root, "<Duration>1</Duration>", collector);
+    assert_int_equal(run_start(SPACE, "notes", true), S_OK);
+    fixture_await("notes", RUN_STOPPED, 60000);
+    struct run_record record = fixture_record("notes");
+    assert_non_null(strstr(record.last_message, "100 more\n"));
+    assert_non_null(strstr(record.last_message, "the run ended because Duration is over\n"));
+    run_record_free(&record);
+    memory_free(collector);
+    memory_free(root);
+}
+
 /* DECISIONS 12: scripts create and start a set before it has collectors. */
 static void a_set_without_collectors_runs_until_it_is_stopped(void **state)
 {
@@ -236,6 +257,9 @@ static void a_set_without_collectors_runs_until_it_is_stopped(void **state)
     struct run_state s = fixture_await("empty", RUN_RUNNING, 100);
     assert_int_equal(s.samples, 0);
     assert_int_equal(run_stop(SPACE, "empty", true), S_OK);
+    struct run_record record = fixture_record("empty");
+    assert_non_null(strstr(record.last_message, "the run ended because it was stopped"));
+    run_record_free(&record);
     char *out = path_join(root, "out");
     assert_true(folder_exists(out));
     memory_free(out);
@@ -373,6 +397,7 @@ int main(void)
 #endif
         cmocka_unit_test(segments_of_one_name_get_the_serial_number),
         cmocka_unit_test(limits_without_segments_end_the_run),
+        cmocka_unit_test(the_reason_of_the_end_is_always_told),
         cmocka_unit_test(completion_ends_the_run),
         cmocka_unit_test(a_set_without_collectors_runs_until_it_is_stopped),
         cmocka_unit_test(collectors_keep_their_own_intervals),

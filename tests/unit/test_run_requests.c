@@ -123,7 +123,7 @@ static void other_counters_are_taken_up_without_a_gap(void **state)
     assert_true(gap > 0 && gap < 2 + late);
     struct run_record record = fixture_record("counters");
     assert_int_equal(record.last_result, S_OK);
-    assert_true(fixture_only_late(record.last_message));
+    assert_true(fixture_only_stopped(record.last_message));
     run_record_free(&record);
     memory_free(old);
     memory_free(fresh);

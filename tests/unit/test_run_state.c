@@ -167,11 +167,13 @@ static void the_section_lives_with_its_host(void **state)
     run_section_publish(host, &s);
     assert_true(run_section_read(client, &seen));
     assert_memory_equal(&seen, &s, sizeof s);
-    assert_false(run_section_stop_requested(host));
+    enum stop_reason why;
+    assert_false(run_section_stop_requested(host, &why));
     assert_int_equal(run_section_wait(host, 0), S_FALSE);
-    assert_int_equal(run_section_request_stop(client), S_OK);
+    assert_int_equal(run_section_request_stop(client, STOP_EXPIRED), S_OK);
     assert_int_equal(run_section_wait(host, 1000), S_OK);
-    assert_true(run_section_stop_requested(host));
+    assert_true(run_section_stop_requested(host, &why));
+    assert_int_equal(why, STOP_EXPIRED);
     run_section_close(client);
     assert_int_equal(store_load_host(SPACE, "section test", &written), S_OK);
     file_lock_release(lock); /* no run is where nobody holds its lock */

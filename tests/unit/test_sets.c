@@ -46,6 +46,12 @@ static char *text_of(struct object *o, const char *name)
     return v.text;
 }
 
+static HRESULT put_text(struct object *o, const char *name, const char *text)
+{
+    struct value v = {.kind = PROPERTY_TEXT, .text = (char *)text};
+    return object_put(o, class_property(o->class, name), &v);
+}
+
 static uint32_t number_of(struct object *o, const char *name)
 {
     struct value v;
@@ -128,6 +134,68 @@ static void the_latest_log_is_shown_after_every_run(void **state)
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
     memory_free(folder);
+}
+
+/* A set that Commit takes must not find out at three in the morning that its names lead nowhere; names that do no harm
+   must stay as they are, or scripts break. DECISIONS 36. */
+static void names_that_leave_the_folder_fail_commit(void **state)
+{
+    static const struct {
+        const char *subdirectory, *folder_pattern, *file, *file_pattern; /* NULL: not put */
+        const char *blamed;                                              /* NULL: it is right */
+    } sets[] = {
+        {"a", NULL, NULL, NULL, NULL},
+        {"a\\b/c d.e", "\\-yyyy\\\\MM", "log.1", "_NNNNNN", NULL},
+        {"\\a", NULL, NULL, NULL, NULL},
+        {"a\\.\\b\\", NULL, "..a", NULL, NULL},
+        {"nullify", "\\,\\ dd", "company", NULL, NULL},
+        {"..", NULL, NULL, NULL, "Subdirectory: \"..\""},
+        {"a\\..\\..", NULL, NULL, NULL, "Subdirectory: \"a\\..\\..\""},
+        {"a/../..", NULL, NULL, NULL, "Subdirectory: "},
+        {"a\\.. \\b", NULL, NULL, NULL, "Subdirectory: "},
+        {"C:\\Windows", NULL, NULL, NULL, "Subdirectory: \"C:\\Windows\""},
+        {"C:x", NULL, NULL, NULL, "Subdirectory: "},
+        {"\\\\server\\share", NULL, NULL, NULL, "Subdirectory: "},
+        {"\\\\?\\C:\\x", NULL, NULL, NULL, "Subdirectory: "},
+        {"a:s", NULL, NULL, NULL, "Subdirectory: "},
+        {"aux", NULL, NULL, NULL, "Subdirectory: \"aux\""},
+        {"", "\\\\..\\\\..", NULL, NULL, "SubdirectoryFormatPattern: \"\\\\..\\\\..\" makes \"\\..\\..\""},
+        {"a", "\\:\\s", NULL, NULL, "SubdirectoryFormatPattern: "},
+        {"co", "\\n", NULL, NULL, "SubdirectoryFormatPattern: \"\\n\" makes \"con\""},
+        {"a", NULL, "nul", NULL, "FileName: \"nul\""},
+        {"a", NULL, "LPT1.log", NULL, "FileName: \"LPT1.log\""},
+        {"a", NULL, "x", "\\\\..\\\\..\\\\y", "FileNameFormatPattern: "},
+        {"a", NULL, "x", "/../y", "FileNameFormatPattern: "},
+        {"a", NULL, "x", ":HH", "FileNameFormatPattern: \":HH\" makes \"x:"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        struct object *set = set_for_runs("."), *collector = first_collector(set);
+        assert_int_equal(put_text(set, "Subdirectory", sets[i].subdirectory), S_OK);
+        put_number(set, "SubdirectoryFormat", sets[i].folder_pattern != NULL);
+        assert_int_equal(
+            put_text(set, "SubdirectoryFormatPattern", sets[i].folder_pattern ? sets[i].folder_pattern : "\\:"), S_OK);
+        assert_int_equal(put_text(collector, "FileName", sets[i].file ? sets[i].file : "f"), S_OK);
+        put_number(collector, "FileNameFormat", sets[i].file_pattern != NULL);
+        assert_int_equal(
+            put_text(collector, "FileNameFormatPattern", sets[i].file_pattern ? sets[i].file_pattern : "/../x"), S_OK);
+        for (int validate = 0; validate < 2; validate++) {
+            HRESULT hr = commit(set, "names", MODE_CREATE_OR_MODIFY | (validate ? MODE_VALIDATE_ONLY : 0));
+            if (hr != (sets[i].blamed ? E_INVALIDARG : S_OK) ||
+                (sets[i].blamed && strncmp(error_text(hr), sets[i].blamed, strlen(sets[i].blamed)) != 0))
+                fail_msg("set %u: 0x%08X \"%s\"", (unsigned)i, (unsigned)hr, error_text(hr));
+        }
+        object_release(collector);
+        object_release(set);
+    }
+    /* A collector's own name is no path, whatever it holds. */
+    struct object *set = set_for_runs("."), *collector = first_collector(set);
+    put_number(collector, "FileNameFormat", 0);
+    assert_int_equal(put_text(collector, "Name", "nul"), S_OK);
+    assert_int_equal(commit(set, "names", MODE_CREATE_OR_MODIFY), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
+    object_release(collector);
+    object_release(set);
 }
 
 /* DECISIONS 13: a serial number that was put stands for the next run; otherwise the runs' own count goes on, whatever
@@ -365,12 +433,6 @@ static void sets_are_found_by_filter(void **state)
     }
 }
 
-static HRESULT put_text(struct object *o, const char *name, const char *text)
-{
-    struct value v = {.kind = PROPERTY_TEXT, .text = (char *)text};
-    return object_put(o, class_property(o->class, name), &v);
-}
-
 static void add_collector(struct object *set, const struct class *class)
 {
     struct object *c = NULL;
@@ -579,6 +641,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_name_who_asked),
         cmocka_unit_test(the_latest_log_is_shown_after_every_run),
+        cmocka_unit_test(names_that_leave_the_folder_fail_commit),
         cmocka_unit_test(serial_numbers_go_on),
         cmocka_unit_test(commit_follows_its_mode),
         cmocka_unit_test(servers_are_this_machine),

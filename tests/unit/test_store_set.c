@@ -163,28 +163,34 @@ static void case_of_names(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "\xC3\xBC\xD0\xAF"), S_OK);
 }
 
-/* A definition copied into the folder by hand is a set of its own, under its file's name. */
+/* A definition copied into the folder by hand is a set of its own, under its file's name in any case, and takes the
+   place of the one that has the name. */
 static void files_put_there_by_hand(void **state)
 {
-    char *place = path_join(folder, "sets/Service"), *mine = path_join(place, "mine.xml");
-    char *copy = path_join(place, "copy%2E.xml"), *other = path_join(place, "notes.txt");
+    char *space = path_join(folder, "sets/Service"), *mine = store_definition_path("Service", "mine");
+    char *copy = path_join(space, "Copy%2E.xml"), *other = path_join(space, "notes.txt");
     (void)state;
     save("Mine", STORE_CREATE, XML_A, S_OK);
     char *text = scratch_read(mine);
     assert_int_equal(file_store(copy, text, strlen(text)), S_OK);
     assert_int_equal(file_store(other, "x", 1), S_OK);
-    assert_listed("Service", "copy.|Mine");
+    assert_listed("Service", "copy.|Mine"); /* it says another name itself */
     assert_stored("copy.", XML_A);
     assert_int_equal(file_store(copy, XML_B, strlen(XML_B)), S_OK);
-    assert_listed("Service", "copy.|Mine");
+    assert_listed("Service", "Copy.|Mine");
     assert_stored("COPY.", XML_B);
+    assert_int_equal(store_delete(&caller_self, "Service", "copy."), S_OK);
+    memory_free(copy);
+    copy = path_join(space, "copy%2E.xml");
+    assert_int_equal(file_store(copy, XML_A, strlen(XML_A)), S_OK);
+    assert_stored("copy.", XML_A); /* also without a list before */
     assert_int_equal(store_delete(&caller_self, "Service", "copy."), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "mine"), S_OK);
     memory_free(text);
     memory_free(other);
     memory_free(copy);
     memory_free(mine);
-    memory_free(place);
+    memory_free(space);
 }
 
 static void assert_same_text(const char *a, const char *b)
@@ -298,7 +304,8 @@ static void run_record_files(void **state)
         {"openpla-run 1\nlast-message %00\n", false},
         {"openpla-run 1\nlast-message %zz\n", false},
     };
-    char *place = path_join(folder, "sets/Service"), *path = path_join(place, "damaged.run");
+    char *lock_path = store_run_lock_path("Service", "damaged"), *place = path_folder(lock_path);
+    char *path = path_join(place, "damaged.run");
     const HRESULT invalid = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     struct run_record record;
 
@@ -328,28 +335,42 @@ static void run_record_files(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "damaged"), S_OK);
     memory_free(path);
     memory_free(place);
+    memory_free(lock_path);
 }
 
-/* Deleting a set leaves nothing in the folder but the lock file of the namespace. */
+/* Deleting a set leaves nothing of it; what a writer left that was killed goes with the next one, and no other file. */
 static void delete_leaves_nothing(void **state)
 {
-    char *place = path_join(folder, "sets/Service"), *torn = path_join(place, "~1-2.tmp");
-    char *lock_path = store_run_lock_path("Service", "Gone");
+    char *lock_path = store_run_lock_path("Service", "Gone"), *place = path_folder(lock_path);
+    char *torn = path_join(place, "~1-2.tmp"), *own = path_join(place, "~notes.tmp");
     struct run_record record = {.serial_number = 1};
     struct texts files = {0};
+    struct stored_stamps stamps;
     struct file_lock *lock;
     (void)state;
     save("Gone", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(save_run("Service", "Gone", &record), S_OK);
-    assert_int_equal(file_store(torn, "half", 4), S_OK);
+    for (int by = 0; by < 3; by++) {
+        assert_int_equal(file_store(torn, "half", 4), S_OK);
+        assert_int_equal(file_store(own, "own", 3), S_OK);
+        if (by == 0)
+            save("Gone", STORE_MODIFY, XML_B, S_OK);
+        else if (by == 1)
+            assert_int_equal(store_list_stamps("Service", &stamps), S_OK); /* the server's first look */
+        else
+            break;
+        if (by == 1)
+            stored_stamps_free(&stamps);
+        assert_false(file_exists(torn));
+        assert_true(file_exists(own));
+    }
     assert_int_equal(file_lock_take(lock_path, 0, &lock), S_OK);
     file_lock_release(lock);
     assert_true(file_exists(lock_path));
     assert_int_equal(store_delete(&caller_self, "Service", "gone"), S_OK);
     assert_int_equal(folder_list(place, false, &files), S_OK);
-    for (size_t i = 0; i < files.count; i++)
-        if (strcmp(files.items[i], "store.lock") != 0 && strcmp(files.items[i], "notes.txt") != 0)
-            fail_msg("%s", files.items[i]);
+    assert_int_equal(files.count, 1);
+    assert_string_equal(files.items[0], "~notes.tmp");
     texts_free(&files);
     /* a run that is still going keeps its lock, so that it runs once all the same */
     save("Gone", STORE_CREATE, XML_A, S_OK);
@@ -358,29 +379,70 @@ static void delete_leaves_nothing(void **state)
     assert_true(file_exists(lock_path));
     file_lock_release(lock);
     memory_free(lock_path);
+    memory_free(own);
     memory_free(torn);
     memory_free(place);
 }
 
-/* A program that holds the store too long is named as what it is: others get an error, not half a set. */
+/* A folder where the file belongs, with something in it: an error that names it, and nothing half done. */
 static void failed_save_leaves_the_old_set(void **state)
 {
-    char *place = path_join(folder, "sets/Service"), *path = path_join(place, "blocked.xml");
+    char *path = store_definition_path("Service", "blocked"), *place = path_folder(path);
     char *inside = path_join(path, "x");
     struct texts names = {0};
     (void)state;
-    assert_int_equal(folder_create(inside), S_OK); /* a folder where the file belongs */
-    assert_true(FAILED(store_save(&caller_self, "Service", "Blocked", STORE_CREATE, XML_A, 5, NULL, NULL)));
+    assert_int_equal(folder_create(inside), S_OK);
+    HRESULT hr = store_save(&caller_self, "Service", "Blocked", STORE_CREATE_OR_MODIFY, XML_A, 5, NULL, NULL);
+    assert_true(FAILED(hr));
+    assert_non_null(strstr(error_text(hr), "blocked.xml"));
     assert_int_equal(folder_list(place, false, &names), S_OK);
     for (size_t i = 0; i < names.count; i++)
         assert_false(text_matches("*.tmp", names.items[i]));
     texts_free(&names);
     assert_listed("Service", "");
     folder_delete(inside);
-    folder_delete(path);
+    /* an empty one gives way */
+    assert_int_equal(store_save(&caller_self, "Service", "Blocked", STORE_CREATE_OR_MODIFY, XML_A, 5, NULL, NULL),
+                     S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "Blocked"), S_OK);
     memory_free(inside);
     memory_free(path);
     memory_free(place);
+}
+
+/* Who watches the store is told which sets have changed, and that he does not know when he cannot. */
+static void changes_are_told_by_name(void **state)
+{
+    struct store_mark mark = {0};
+    struct texts names = {0};
+    struct run_record record = {.serial_number = 1};
+    (void)state;
+    save("First", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(store_changes("Service", &mark, &names), S_FALSE); /* what was before is not known */
+    assert_int_equal(store_changes("Service", &mark, &names), S_OK);
+    assert_int_equal(names.count, 0);
+    save("Second%", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(save_run("Service", "first", &record), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "Second%"), S_OK);
+    assert_int_equal(store_changes("Service", &mark, &names), S_OK);
+    assert_int_equal(names.count, 3);
+    assert_string_equal(names.items[0], "Second%");
+    assert_string_equal(names.items[1], "first");
+    assert_string_equal(names.items[2], "Second%");
+    char long_name[201] = "";
+    memset(long_name, 'x', sizeof long_name - 1);
+    save(long_name, STORE_CREATE, XML_B, S_OK);
+    int commits = 0;
+    assert_int_equal(store_changes("Service", &mark, &names), S_OK);
+    for (HRESULT hr = S_OK; hr == S_OK && commits < 10000; commits++) { /* the list of changes is not endless */
+        save(long_name, STORE_MODIFY, XML_B, S_OK);
+        hr = store_changes("Service", &mark, &names);
+        assert_true(hr == S_FALSE || names.count == 1);
+    }
+    assert_in_range(commits, 50, 9999);
+    texts_free(&names);
+    assert_int_equal(store_delete(&caller_self, "Service", long_name), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "First"), S_OK);
 }
 
 typedef HRESULT step_function(void);
@@ -460,7 +522,8 @@ static void only_a_whole_line_names_a_host(void **state)
         "openpla-host 1 7 8 0123456789abcdef0123456789abcdef 1000 more\n",
         "openpla-host 1 7 8 0123456789abcdef0123456789abcdef 1000\n\n",
     };
-    char *place = path_join(folder, "sets/Service"), *path = path_join(place, "hosted.host");
+    char *lock_path = store_run_lock_path("Service", "Hosted"), *place = path_folder(lock_path);
+    char *path = path_join(place, "hosted.host");
     struct run_host host;
     (void)state;
     assert_int_equal(store_load_host("Service", "Hosted", &host), S_FALSE);
@@ -486,6 +549,7 @@ static void only_a_whole_line_names_a_host(void **state)
     memory_free(long_line);
     memory_free(path);
     memory_free(place);
+    memory_free(lock_path);
 }
 
 static HRESULT step_load_run(void)
@@ -584,6 +648,58 @@ static void out_of_memory(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "Second"), S_OK);
 }
 
+/* Each with the number of its allocations, of which a file that is listed or loaded needs some: time is nothing to go
+   by. */
+static void work_of_one(uint64_t work[5])
+{
+    struct stored_sets one;
+    struct store_mark mark = {0};
+    struct texts names = {0};
+    memory_fail_at(0);
+    save("One", STORE_CREATE, XML_A, S_OK);
+    work[0] = memory_count();
+    assert_true(store_changes("Service", &mark, &names) == S_FALSE);
+    memory_fail_at(0);
+    save("One", STORE_MODIFY, XML_B, S_OK);
+    work[1] = memory_count();
+    memory_fail_at(0);
+    assert_int_equal(store_changes("Service", &mark, &names), S_OK);
+    work[2] = memory_count();
+    assert_int_equal(names.count, 1);
+    memory_fail_at(0);
+    assert_int_equal(store_load_matching(&caller_self, "Service", "one", &one), S_OK);
+    work[3] = memory_count();
+    assert_int_equal(one.count, 1);
+    memory_fail_at(0);
+    assert_int_equal(store_delete(&caller_self, "Service", "One"), S_OK);
+    work[4] = memory_count();
+    stored_sets_free(&one);
+    texts_free(&names);
+}
+
+/* Who keeps thousands of sets would wait for all of them with each commit. */
+static void one_set_costs_the_same_among_many(void **state)
+{
+    static const char *const what[5] = {"creating", "changing", "learning of a change", "listing one", "deleting"};
+    uint64_t alone[5], among[5];
+    (void)state;
+    work_of_one(alone);
+    for (int i = 0; i < 500; i++) {
+        char *name = text_format("set %d", i);
+        save(name, STORE_CREATE, XML_A, S_OK);
+        memory_free(name);
+    }
+    work_of_one(among);
+    for (int i = 0; i < 5; i++)
+        if (among[i] > alone[i] + 100)
+            fail_msg("%s: %u allocations among 500 sets, %u alone", what[i], (unsigned)among[i], (unsigned)alone[i]);
+    for (int i = 0; i < 500; i++) {
+        char *name = text_format("set %d", i);
+        assert_int_equal(store_delete(&caller_self, "Service", name), S_OK);
+        memory_free(name);
+    }
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -617,6 +733,8 @@ int main(void)
         cmocka_unit_test(only_a_whole_line_names_a_host),
         cmocka_unit_test(delete_leaves_nothing),
         cmocka_unit_test(failed_save_leaves_the_old_set),
+        cmocka_unit_test(changes_are_told_by_name),
+        cmocka_unit_test(one_set_costs_the_same_among_many),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -2,23 +2,30 @@
 /* The supervisor: scheduled starts, hosts that die, runs that were cut off, expiry. The wall clock it sees is the
    test's: linked with --wrap=clock_utc. */
 #include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/process.h"
+#include "engine/run/start_report.h"
 #include "engine/run/supervisor.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SECOND INT64_C(10000000)
 
-static atomic_llong ahead; /* of the supervisor's clock */
+static atomic_llong ahead;   /* of the supervisor's clock */
+static atomic_llong stopped; /* where it stands still; 0: it does not */
 int64_t __real_clock_utc(void);
 int64_t __wrap_clock_utc(void);
 
 int64_t __wrap_clock_utc(void)
 {
-    return __real_clock_utc() + atomic_load(&ahead);
+    int64_t still = atomic_load(&stopped);
+    return still ? still : __real_clock_utc() + atomic_load(&ahead);
 }
 
 static struct supervisor *supervisor;
@@ -40,6 +47,7 @@ static void stop_supervising(void)
     supervisor_stop(supervisor);
     supervisor = NULL;
     atomic_store(&ahead, 0);
+    atomic_store(&stopped, 0);
 }
 
 /* Also behind a test that failed: its supervisor would supervise the next one's sets, and its schedules be due there.
@@ -137,6 +145,164 @@ static void a_set_that_another_process_commits_starts_at_its_second(void **state
     stop_supervising();
     memory_free(off);
     memory_free(xml);
+    memory_free(root);
+}
+
+/* ---- hosts that are made ahead of their start ---- */
+
+static char *host_folder; /* where the hosts note that they begin and end, in "hosts" */
+
+/* The set, due, with the clock standing still some seconds before, and its host there. */
+static int64_t host_ahead(const char *name, const char *root, const char *more)
+{
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, ""), *all = text_format("%s%s", xml, more), *list;
+    host_folder = fixture_folder(name);
+    list = path_join(host_folder, "hosts");
+    assert_int_equal(file_store(list, "", 0), S_OK);
+    scratch_environment("TEST_HOSTS", list);
+    supervise();
+    commit(name, root, all);
+    await_work(1);
+    atomic_store(&stopped, due - 3 * SECOND);
+    memory_free(list);
+    memory_free(all);
+    memory_free(xml);
+    return due;
+}
+
+static size_t hosts_that(const char *what)
+{
+    char *text = fixture_read(host_folder, "hosts");
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, what)); at++)
+        count++;
+    memory_free(text);
+    return count;
+}
+
+static void await_hosts(const char *what, size_t count)
+{
+    for (int i = 0; i < 3000 && hosts_that(what) < count; i++)
+        fixture_sleep(20);
+    assert_int_equal(hosts_that(what), count);
+}
+
+static int end_ahead(void **state)
+{
+    int rc = end_test(state);
+    scratch_environment("TEST_HOSTS", "");
+    memory_free(host_folder);
+    host_folder = NULL;
+    return rc;
+}
+
+/* With many sets at one second, making their processes then would cost their first samples. Until then nobody sees a
+   run, and the one that comes is of the set as it is at its second. */
+static void a_host_is_there_before_its_second(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("ahead"), *other = fixture_folder("ahead elsewhere");
+    struct run_state before;
+    int64_t due = host_ahead("ahead", root, "");
+    await_hosts("begun", 1);
+    assert_int_equal(run_query(SPACE, "ahead", &before), S_OK);
+    assert_int_equal(before.status, RUN_STOPPED);
+    assert_int_equal(before.phase, PHASE_STOPPED);
+    assert_int_equal(run_stop(SPACE, "ahead", true), PLA_E_DCS_NOT_RUNNING);
+    char *xml = schedule_at(due, "");
+    commit("ahead", other, xml); /* another folder, the same second */
+    atomic_store(&stopped, due);
+    struct run_state running = fixture_await("ahead", RUN_RUNNING, 60000);
+    await_start("ahead", due);
+    assert_non_null(strstr(running.location, "ahead elsewhere"));
+    stop("ahead");
+    await_hosts("ended", 1);
+    assert_int_equal(hosts_that("begun"), 1); /* no other host was needed */
+    stop_supervising();
+    memory_free(xml);
+    memory_free(other);
+    memory_free(root);
+}
+
+/* A schedule that is taken back before its second would leave a process behind, or start after all. */
+static void a_host_that_nobody_wants_any_more_ends(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("unwanted");
+    int64_t due = host_ahead("unwanted", root, "");
+    await_hosts("begun", 1);
+    commit("unwanted", root, "");
+    await_hosts("ended", 1);
+    char *xml = schedule_at(due, "");
+    commit("unwanted", root, xml);
+    await_hosts("begun", 2);
+    assert_int_equal(store_delete(&caller_self, SPACE, "unwanted"), S_OK);
+    await_hosts("ended", 2);
+    commit("unwanted", root, xml);
+    await_hosts("begun", 3);
+    stop_supervising(); /* as the service ends */
+    await_hosts("ended", 3);
+    assert_int_equal(fixture_events(1003, "unwanted") + fixture_events(1004, "unwanted"), 0);
+    memory_free(xml);
+    memory_free(root);
+}
+
+/* A user who starts the set himself just before its second gets his run, which goes on. */
+static void a_user_starts_what_has_a_host_already(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("himself");
+    int64_t due = host_ahead("himself", root, "");
+    await_hosts("begun", 1);
+    assert_int_equal(run_start(SPACE, "himself", true), S_OK);
+    struct run_state own = fixture_await("himself", RUN_RUNNING, 100);
+    atomic_store(&stopped, due);
+    await_start("himself", due);
+    await_hosts("ended", 1);
+    struct run_state after = fixture_await("himself", RUN_RUNNING, 100);
+    assert_int_equal(after.process_id, own.process_id);
+    assert_int_equal(fixture_events(1004, "himself"), 0);
+    stop("himself");
+    stop_supervising();
+    memory_free(root);
+}
+
+/* A service that is killed just when it makes a host would leave one that runs the set at a moment nobody asked for. */
+static void a_host_whose_maker_is_gone_runs_nothing(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("orphan"), *program = host_expand_environment("%OPENPLA_HOST%");
+    const char *arguments[] = {SPACE, "orphan", RUN_KEY_AHEAD "0123456789abcdef"};
+    struct process *host;
+    commit("orphan", root, "");
+    assert_int_equal(
+        process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3}, &host), S_OK);
+    assert_int_equal(process_wait(host, 60000, NULL), S_OK);
+    process_close(host);
+    assert_int_equal(fixture_events(1003, "orphan") + fixture_events(1004, "orphan"), 0);
+    memory_free(program);
+    memory_free(root);
+}
+
+/* A host that is lost before its second must not cost the start. */
+static void a_start_outlives_the_host_that_was_made_for_it(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("lost");
+    unsigned id = 0;
+    int64_t due = host_ahead("lost", root, "");
+    await_hosts("begun", 1);
+    char *text = fixture_read(host_folder, "hosts");
+    assert_int_equal(sscanf(text, "begun %u", &id), 1);
+    memory_free(text);
+    process_terminate(id, process_start_time(id));
+    atomic_store(&stopped, due);
+    fixture_await("lost", RUN_RUNNING, 60000);
+    await_start("lost", due);
+    stop("lost");
+    assert_int_equal(fixture_events(1004, "lost"), 0);
+    stop_supervising();
     memory_free(root);
 }
 
@@ -293,6 +459,9 @@ static void expiry_stops_a_run_if_asked(void **state)
     set_clock(clock_utc() + 24 * 3600 * SECOND);
     fixture_await("expires", RUN_STOPPED, 60000);
     fixture_await_event(9004, "expires");
+    struct run_record record = fixture_record("expires");
+    assert_non_null(strstr(record.last_message, "the run ended because all its schedules have expired"));
+    run_record_free(&record);
     fixture_await("goes past", RUN_RUNNING, 100);
     atomic_store(&ahead, 0);
     stop("goes past");
@@ -334,16 +503,70 @@ static void one_supervises_and_another_takes_over(void **state)
     memory_free(root);
 }
 
+/* A program that only sits on the lock file would stop every schedule, and nobody would learn of it. */
+static void who_holds_the_lock_and_does_not_supervise_is_told_of(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("kept out"), *data = host_data_folder(), *path = path_join(data, "supervisor.lock");
+    struct file_lock *lock;
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, "");
+    assert_int_equal(file_lock_take(path, 60000, &lock), S_OK);
+    commit("kept out", root, xml);
+    supervise();
+    fixture_await_event(9008, path);
+    assert_non_null(strstr(fixture_reason, "end that program"));
+    await_work(1);
+    set_clock(due - SECOND);
+    await_start("kept out", due);
+    stop("kept out");
+    stop_supervising();
+    file_lock_release(lock);
+    memory_free(xml);
+    memory_free(path);
+    memory_free(data);
+    memory_free(root);
+}
+
+/* A schedule that stands still as its file is damaged is told of, and the others go on. */
+static void a_damaged_set_is_told_of(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("damaged"), *path = store_definition_path(SPACE, "torn");
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, "");
+    commit("torn", root, xml);
+    commit("whole", root, xml);
+    assert_int_equal(file_store(path, "<DataCollectorSet>", 18), S_OK);
+    supervise();
+    fixture_await_event(9007, "torn");
+    await_work(1);
+    set_clock(due - SECOND);
+    await_start("whole", due);
+    stop("whole");
+    stop_supervising();
+    memory_free(xml);
+    memory_free(path);
+    memory_free(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_set_that_another_process_commits_starts_at_its_second, end_test),
+        cmocka_unit_test_teardown(a_host_is_there_before_its_second, end_ahead),
+        cmocka_unit_test_teardown(a_host_that_nobody_wants_any_more_ends, end_ahead),
+        cmocka_unit_test_teardown(a_user_starts_what_has_a_host_already, end_ahead),
+        cmocka_unit_test_teardown(a_host_whose_maker_is_gone_runs_nothing, end_test),
+        cmocka_unit_test_teardown(a_start_outlives_the_host_that_was_made_for_it, end_ahead),
         cmocka_unit_test_teardown(a_set_that_runs_goes_on, end_test),
         cmocka_unit_test_teardown(the_clock_is_set, end_test),
         cmocka_unit_test_teardown(a_dead_host_is_noticed, end_test),
         cmocka_unit_test_teardown(what_was_cut_off_begins_again, end_test),
         cmocka_unit_test_teardown(expiry_stops_a_run_if_asked, end_test),
         cmocka_unit_test_teardown(one_supervises_and_another_takes_over, end_test),
+        cmocka_unit_test_teardown(who_holds_the_lock_and_does_not_supervise_is_told_of, end_test),
+        cmocka_unit_test_teardown(a_damaged_set_is_told_of, end_test),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

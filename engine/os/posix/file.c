@@ -4,6 +4,7 @@
 
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
+#include "engine/os/posix/open_file.h"
 #include "engine/os/posix/posix_call.h"
 
 #include <stdio.h>
@@ -28,40 +29,59 @@ static int claim(int fd, bool cut)
     return !error && cut && ftruncate(fd, 0) ? errno : error;
 }
 
-HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
+const int file_mode_flags[] = {
+    [FILE_READ] = O_RDONLY,
+    [FILE_CREATE_NEW] = O_RDWR | O_CREAT | O_EXCL,
+    [FILE_REPLACE] = O_RDWR | O_CREAT,
+    [FILE_APPEND] = O_RDWR | O_CREAT,
+};
+
+struct file *file_reserve(const char *path)
 {
-    static const int flags[] = {
-        [FILE_READ] = O_RDONLY,
-        [FILE_CREATE_NEW] = O_RDWR | O_CREAT | O_EXCL,
-        [FILE_REPLACE] = O_RDWR | O_CREAT,
-        [FILE_APPEND] = O_RDWR | O_CREAT,
-    };
     size_t length = strlen(path);
     struct file *f = memory_alloc(sizeof(*f) + length + 1);
+    if (!f)
+        return NULL;
+    memcpy(f->path, path, length + 1);
+    f->fd = -1;
+    return f;
+}
+
+HRESULT file_take(struct file *f, int fd, enum file_mode mode, struct file **out)
+{
     struct stat st = {0};
     int error = 0;
-    *out = NULL;
-    if (!f)
-        return E_OUTOFMEMORY;
-    memcpy(f->path, path, length + 1);
-    f->fd = open(path, flags[mode] | O_CLOEXEC, 0666);
-    if (f->fd < 0 || fstat(f->fd, &st))
+    f->fd = fd;
+    if (fstat(fd, &st))
         error = errno;
     else if (S_ISDIR(st.st_mode))
         error = EISDIR;
     else if (mode != FILE_READ)
-        error = claim(f->fd, mode == FILE_REPLACE && S_ISREG(st.st_mode));
-    if (!error && mode == FILE_APPEND && fstat(f->fd, &st)) /* the last writer may have gone on until now */
+        error = claim(fd, mode == FILE_REPLACE && S_ISREG(st.st_mode));
+    if (!error && mode == FILE_APPEND && fstat(fd, &st)) /* the last writer may have gone on until now */
         error = errno;
     if (error) {
-        if (f->fd >= 0)
-            close(f->fd);
-        memory_free(f);
-        return posix_failed(error, path);
+        HRESULT hr = posix_failed(error, f->path);
+        file_close(f);
+        return hr;
     }
     f->end = mode == FILE_REPLACE || !S_ISREG(st.st_mode) ? 0 : (uint64_t)st.st_size;
     *out = f;
     return S_OK;
+}
+
+HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
+{
+    struct file *f = file_reserve(path);
+    *out = NULL;
+    if (!f)
+        return E_OUTOFMEMORY;
+    int fd = open(path, file_mode_flags[mode] | O_CLOEXEC, 0666);
+    if (fd >= 0)
+        return file_take(f, fd, mode, out);
+    HRESULT hr = posix_failed(errno, path);
+    memory_free(f);
+    return hr;
 }
 
 HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders on POSIX systems. */
 #include "engine/os/file.h"
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
 
@@ -100,6 +101,28 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
     texts_free(names);
     *names = found;
     return S_OK;
+}
+
+HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const char *name, uint64_t stamp), void *user)
+{
+    struct dirent *entry;
+    HRESULT hr = S_OK;
+    DIR *directory = opendir(path);
+    if (!directory)
+        return errno == ENOENT ? error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "\"%s\": folder not found", path)
+                               : posix_failed(errno, path);
+    while (SUCCEEDED(hr) && (errno = 0, entry = readdir(directory))) {
+        struct stat st;
+        if (fstatat(dirfd(directory), entry->d_name, &st, 0) || S_ISDIR(st.st_mode))
+            continue; /* it has just gone */
+        uint64_t stamp = hash_number(hash_number(HASH_START, (uint64_t)st.st_size), (uint64_t)st.st_mtim.tv_sec);
+        hr = each(user, entry->d_name, hash_number(stamp, (uint64_t)st.st_mtim.tv_nsec));
+        errno = 0;
+    }
+    if (SUCCEEDED(hr) && errno)
+        hr = posix_failed(errno, path);
+    closedir(directory);
+    return hr;
 }
 
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes)

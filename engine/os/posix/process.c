@@ -139,6 +139,11 @@ uint32_t process_own_id(void)
     return (uint32_t)getpid();
 }
 
+char *process_own_sid(void)
+{
+    return text_copy("");
+}
+
 /* State letter and start time (field 22, ticks since boot) of /proc/<id>/stat. */
 static bool read_stat(uint32_t id, char *status, uint64_t *start)
 {

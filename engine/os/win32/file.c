@@ -4,6 +4,7 @@
 
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
+#include "engine/os/win32/open_file.h"
 #include "engine/os/win32/win32_call.h"
 
 #include <stdio.h>
@@ -34,7 +35,42 @@ static HRESULT seek(struct file *f, uint64_t offset)
     return S_OK;
 }
 
-/* `more`: a flag of CreateFile; FILE_FLAG_WRITE_THROUGH also asks for the right to rename. */
+struct file *file_reserve(const char *path)
+{
+    size_t length = strlen(path);
+    struct file *f = memory_alloc(sizeof(*f) + length + 1);
+    if (f)
+        memcpy(f->path, path, length + 1);
+    return f;
+}
+
+struct file *file_take(struct file *f, HANDLE handle)
+{
+    LARGE_INTEGER size = {0};
+    GetFileSizeEx(handle, &size); /* a device has none: 0 */
+    f->handle = handle;
+    f->at = 0;
+    f->end = (uint64_t)size.QuadPart;
+    return f;
+}
+
+HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposition, DWORD more, HANDLE *out)
+{
+    DWORD share = FILE_SHARE_READ | FILE_SHARE_DELETE | (mode == FILE_READ ? FILE_SHARE_WRITE : 0);
+    DWORD access = GENERIC_READ | (mode == FILE_READ ? 0 : GENERIC_WRITE);
+    WCHAR *wide;
+    *out = INVALID_HANDLE_VALUE;
+    HRESULT hr = win32_path(path, &wide);
+    if (FAILED(hr))
+        return hr;
+    if (more & FILE_FLAG_WRITE_THROUGH)
+        access |= DELETE;
+    *out = CreateFileW(wide, access, share, NULL, disposition, FILE_ATTRIBUTE_NORMAL | more, NULL);
+    DWORD code = GetLastError();
+    memory_free(wide);
+    return *out == INVALID_HANDLE_VALUE ? win32_failed(code, path) : S_OK;
+}
+
 static HRESULT open_as(const char *path, enum file_mode mode, DWORD more, struct file **out)
 {
     static const DWORD dispositions[] = {
@@ -43,35 +79,15 @@ static HRESULT open_as(const char *path, enum file_mode mode, DWORD more, struct
         [FILE_REPLACE] = CREATE_ALWAYS,
         [FILE_APPEND] = OPEN_ALWAYS,
     };
-    DWORD share = FILE_SHARE_READ | FILE_SHARE_DELETE | (mode == FILE_READ ? FILE_SHARE_WRITE : 0);
-    DWORD access = GENERIC_READ | (mode == FILE_READ ? 0 : GENERIC_WRITE) | (more ? DELETE : 0);
-    size_t length = strlen(path);
-    LARGE_INTEGER size = {0};
-    struct file *f = memory_alloc(sizeof(*f) + length + 1);
-    WCHAR *wide;
-    DWORD code;
-    HRESULT hr;
+    HANDLE handle;
+    struct file *f = file_reserve(path);
     *out = NULL;
-    if (!f)
-        return E_OUTOFMEMORY;
-    hr = win32_path(path, &wide);
-    if (FAILED(hr)) {
+    HRESULT hr = f ? file_create_handle(path, mode, dispositions[mode], more, &handle) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        *out = file_take(f, handle);
+    else
         memory_free(f);
-        return hr;
-    }
-    memcpy(f->path, path, length + 1);
-    f->handle = CreateFileW(wide, access, share, NULL, dispositions[mode], FILE_ATTRIBUTE_NORMAL | more, NULL);
-    code = GetLastError();
-    memory_free(wide);
-    if (f->handle == INVALID_HANDLE_VALUE) {
-        memory_free(f);
-        return win32_failed(code, path);
-    }
-    GetFileSizeEx(f->handle, &size); /* a device has none: 0 */
-    f->at = 0;
-    f->end = (uint64_t)size.QuadPart;
-    *out = f;
-    return S_OK;
+    return hr;
 }
 
 HRESULT file_open(const char *path, enum file_mode mode, struct file **out)

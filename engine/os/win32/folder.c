@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders on Windows. */
 #include "engine/os/file.h"
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/win32_call.h"
 
@@ -90,19 +91,6 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static HRESULT add_entry(const WIN32_FIND_DATAW *entry, bool folders, struct texts *names)
-{
-    bool is_folder = (entry->dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
-    char *name;
-    if (is_folder != folders || !wcscmp(entry->cFileName, L".") || !wcscmp(entry->cFileName, L".."))
-        return S_OK;
-    HRESULT hr = text_from_utf16(entry->cFileName, wcslen(entry->cFileName), true, &name);
-    if (SUCCEEDED(hr))
-        hr = texts_add(names, name);
-    memory_free(name);
-    return hr;
-}
-
 /* path\* in UTF-16, long or not */
 static HRESULT search_pattern(const char *path, WCHAR **out)
 {
@@ -115,9 +103,8 @@ static HRESULT search_pattern(const char *path, WCHAR **out)
     return hr;
 }
 
-HRESULT folder_list(const char *path, bool folders, struct texts *names)
+static HRESULT walk(const char *path, HRESULT (*each)(void *user, const WIN32_FIND_DATAW *entry), void *user)
 {
-    struct texts found = {0};
     WIN32_FIND_DATAW entry;
     WCHAR *pattern;
     HRESULT hr = search_pattern(path, &pattern);
@@ -132,22 +119,72 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
         return win32_failed(code == ERROR_FILE_NOT_FOUND ? ERROR_PATH_NOT_FOUND : code, path);
     if (search != INVALID_HANDLE_VALUE) {
         do
-            hr = add_entry(&entry, folders, &found);
+            hr = each(user, &entry);
         while (SUCCEEDED(hr) && FindNextFileW(search, &entry));
         code = GetLastError();
         FindClose(search);
     }
-    if (SUCCEEDED(hr) && code != ERROR_NO_MORE_FILES)
-        hr = win32_failed(code, path);
+    return SUCCEEDED(hr) && code != ERROR_NO_MORE_FILES ? win32_failed(code, path) : hr;
+}
+
+struct names {
+    bool folders;
+    struct texts found;
+};
+
+static HRESULT add_entry(void *user, const WIN32_FIND_DATAW *entry)
+{
+    struct names *names = user;
+    bool is_folder = (entry->dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+    char *name;
+    if (is_folder != names->folders || !wcscmp(entry->cFileName, L".") || !wcscmp(entry->cFileName, L".."))
+        return S_OK;
+    HRESULT hr = text_from_utf16(entry->cFileName, wcslen(entry->cFileName), true, &name);
+    if (SUCCEEDED(hr))
+        hr = texts_add(&names->found, name);
+    memory_free(name);
+    return hr;
+}
+
+HRESULT folder_list(const char *path, bool folders, struct texts *names)
+{
+    struct names list = {.folders = folders};
+    HRESULT hr = walk(path, add_entry, &list);
     if (FAILED(hr)) {
-        texts_free(&found);
+        texts_free(&list.found);
         return hr;
     }
-    if (found.count)
-        qsort(found.items, found.count, sizeof(char *), by_bytes);
+    if (list.found.count)
+        qsort(list.found.items, list.found.count, sizeof(char *), by_bytes);
     texts_free(names);
-    *names = found;
+    *names = list.found;
     return S_OK;
+}
+
+struct each_file {
+    HRESULT (*each)(void *user, const char *name, uint64_t stamp);
+    void *user;
+};
+
+static HRESULT give_file(void *user, const WIN32_FIND_DATAW *entry)
+{
+    const struct each_file *f = user;
+    char *name;
+    if (entry->dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+        return S_OK;
+    HRESULT hr = text_from_utf16(entry->cFileName, wcslen(entry->cFileName), true, &name);
+    if (FAILED(hr))
+        return hr;
+    uint64_t stamp = hash_number(hash_number(HASH_START, entry->nFileSizeLow), entry->nFileSizeHigh);
+    stamp = hash_number(stamp, entry->ftLastWriteTime.dwLowDateTime);
+    hr = f->each(f->user, name, hash_number(stamp, entry->ftLastWriteTime.dwHighDateTime));
+    memory_free(name);
+    return hr;
+}
+
+HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const char *name, uint64_t stamp), void *user)
+{
+    return walk(path, give_file, &(struct each_file){each, user});
 }
 
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes)

@@ -9,7 +9,9 @@
 
 #include <stddef.h>
 #include <winternl.h>
+#include <sddl.h>
 #include <string.h>
+#include <wchar.h>
 
 struct process {
     HANDLE handle;
@@ -167,6 +169,27 @@ void process_close(struct process *p)
 uint32_t process_own_id(void)
 {
     return GetCurrentProcessId();
+}
+
+char *process_own_sid(void)
+{
+    union {
+        TOKEN_USER user;
+        BYTE room[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
+    } owner;
+    DWORD length;
+    HANDLE token;
+    WCHAR *sid;
+    char *text = NULL;
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
+        return NULL;
+    if (GetTokenInformation(token, TokenUser, &owner, sizeof(owner), &length) &&
+        ConvertSidToStringSidW(owner.user.User.Sid, &sid)) {
+        text_from_utf16(sid, wcslen(sid), true, &text);
+        LocalFree(sid);
+    }
+    CloseHandle(token);
+    return text;
 }
 
 static uint64_t creation_time(HANDLE process)

@@ -76,8 +76,7 @@ static HRESULT load_place(struct etl_file *e, struct file *file, const char *pat
     return FAILED(hr) ? hr : S_OK;
 }
 
-HRESULT etl_file_continue(const char *path, uint64_t max_buffers, etl_holds *holds, void *context,
-                          struct etl_file **out)
+HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out)
 {
     struct etl_file *e = NULL;
     struct file *old;

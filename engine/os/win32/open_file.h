@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Files from handles that were opened otherwise than by file_open. */
+#ifndef OPENPLA_OPEN_FILE_H
+#define OPENPLA_OPEN_FILE_H
+
+#include "engine/os/file.h"
+
+#include <windows.h>
+
+/* CreateFile for a file of that mode, shared as file_open shares it. `more`: flags of CreateFile;
+   FILE_FLAG_WRITE_THROUGH also asks for the right to rename. INVALID_HANDLE_VALUE on failure. */
+HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposition, DWORD more, HANDLE *out);
+/* Memory for a file, before one is made that would be left behind without it. NULL: out of memory. */
+struct file *file_reserve(const char *path);
+/* Makes an open file of it and the handle. */
+struct file *file_take(struct file *f, HANDLE handle);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* All sets of a namespace: their definitions, or only what tells that one has changed. The lock is taken for each place
+   anew, so that nobody waits for a long list. */
+#include "engine/os/hash.h"
+#include "engine/os/memory.h"
+#include "engine/store/set_file.h"
+#include "engine/store/store.h"
+#include "engine/store/store_name.h"
+#include "engine/store/stored_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef HRESULT visit_place(const char *place, void *user);
+
+static bool is_place(const char *name)
+{
+    return strlen(name) == 2 && strspn(name, "0123456789abcdef") == 2;
+}
+
+static HRESULT list_places(const struct caller *caller, const char *space, struct texts *places)
+{
+    struct set_file at;
+    HRESULT hr = set_file_open(caller, space, NULL, SET_FILE_READ, &at);
+    if (hr == S_OK) {
+        set_file_adopt_all(&at);
+        hr = folder_list(at.folder, true, places);
+    }
+    set_file_close(&at);
+    return hr;
+}
+
+static HRESULT each_place(const struct caller *caller, const char *space, visit_place *visit, void *user)
+{
+    struct texts places = {0};
+    HRESULT hr = list_places(caller, space, &places);
+    for (size_t i = 0; hr == S_OK && i < places.count; i++) {
+        struct set_file at;
+        if (!is_place(places.items[i]))
+            continue;
+        hr = set_file_open(caller, space, NULL, SET_FILE_READ, &at);
+        char *place = hr == S_OK ? path_join(at.folder, places.items[i]) : NULL;
+        if (hr == S_OK)
+            hr = place ? visit(place, user) : E_OUTOFMEMORY;
+        memory_free(place);
+        set_file_close(&at);
+    }
+    texts_free(&places);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* ---- definitions ---- */
+
+/* The set in place/file.xml, with the name that it was committed under; of a file that others put there or that cannot
+   be read, the name that its own name says. */
+static HRESULT read_set(const char *place, const char *file, struct stored_set *out)
+{
+    char *path = path_join(place, file), *base = text_copy_n(file, strlen(file) - strlen(".xml"));
+    char *inside = NULL, *expected = NULL;
+    HRESULT hr = path && base ? file_load(path, DEFINITION_MAX, &out->xml, &out->size) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && (inside = stored_name_cut(out->xml, &out->size))) {
+        expected = store_file_name(inside);
+        if (!expected)
+            hr = E_OUTOFMEMORY;
+        else if (!text_equal_nocase(expected, base))
+            inside = NULL; /* the file is a renamed copy */
+    }
+    if (hr != E_OUTOFMEMORY)
+        out->name = inside ? text_copy(inside) : store_name_of_file(base);
+    out->file = base;
+    memory_free(expected);
+    memory_free(path);
+    return out->name ? S_OK : E_OUTOFMEMORY;
+}
+
+static void stored_set_free(struct stored_set *set)
+{
+    memory_free(set->name);
+    memory_free(set->file);
+    memory_free(set->xml);
+}
+
+void stored_sets_free(struct stored_sets *sets)
+{
+    for (size_t i = 0; i < sets->count; i++)
+        stored_set_free(&sets->items[i]);
+    memory_free(sets->items);
+    *sets = (struct stored_sets){0};
+}
+
+struct matching {
+    const char *pattern;
+    struct stored_sets found;
+};
+
+static HRESULT read_place(const char *place, void *user)
+{
+    struct matching *m = user;
+    struct texts files = {0};
+    HRESULT hr = folder_list(place, false, &files);
+    for (size_t i = 0; SUCCEEDED(hr) && i < files.count; i++) {
+        struct stored_set set = {0};
+        void *items = m->found.items;
+        if (!text_equal_nocase(path_extension(files.items[i]), ".xml"))
+            continue;
+        hr = read_set(place, files.items[i], &set);
+        if (SUCCEEDED(hr) && !memory_grow(&items, &m->found.capacity, m->found.count + 1, sizeof set))
+            hr = E_OUTOFMEMORY;
+        m->found.items = items;
+        if (SUCCEEDED(hr) && text_matches(m->pattern, set.name))
+            m->found.items[m->found.count++] = set;
+        else
+            stored_set_free(&set);
+    }
+    texts_free(&files);
+    return hr;
+}
+
+static int by_file(const void *a, const void *b)
+{
+    return strcmp(((const struct stored_set *)a)->file, ((const struct stored_set *)b)->file);
+}
+
+/* The one set that a pattern without wildcards names, out of its own file. */
+static HRESULT load_one(const struct caller *caller, const char *space, const char *name, struct matching *m)
+{
+    struct set_file at;
+    HRESULT hr = set_file_open(caller, space, name, SET_FILE_READ, &at);
+    void *items = m->found.items;
+    if (hr == S_OK && (hr = file_find(at.definition)) == S_OK && file_exists(at.definition)) {
+        struct stored_set set = {0};
+        hr = read_set(at.place, path_name(at.definition), &set);
+        if (SUCCEEDED(hr) && !memory_grow(&items, &m->found.capacity, 1, sizeof set))
+            hr = E_OUTOFMEMORY;
+        m->found.items = items;
+        if (SUCCEEDED(hr))
+            m->found.items[m->found.count++] = set;
+        else
+            stored_set_free(&set);
+    } else if (hr == S_OK) { /* a folder that has its name: who asks for it is told */
+        struct stored_set set = {.name = text_copy(name), .file = text_copy("")};
+        if (!set.name || !set.file || !memory_grow(&items, &m->found.capacity, 1, sizeof set))
+            hr = E_OUTOFMEMORY;
+        m->found.items = items;
+        if (SUCCEEDED(hr))
+            m->found.items[m->found.count++] = set;
+        else
+            stored_set_free(&set);
+    }
+    set_file_close(&at);
+    return hr;
+}
+
+HRESULT store_load_matching(const struct caller *caller, const char *space, const char *pattern,
+                            struct stored_sets *out)
+{
+    struct matching m = {.pattern = pattern};
+    HRESULT hr =
+        strpbrk(pattern, "*?") ? each_place(caller, space, read_place, &m) : load_one(caller, space, pattern, &m);
+    if (FAILED(hr))
+        stored_sets_free(&m.found);
+    else if (m.found.count)
+        qsort(m.found.items, m.found.count, sizeof *m.found.items, by_file);
+    *out = m.found;
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT store_list(const struct caller *caller, const char *space, struct texts *names)
+{
+    struct stored_sets sets;
+    struct texts found = {0};
+    HRESULT hr = store_load_matching(caller, space, "*", &sets);
+    for (size_t i = 0; SUCCEEDED(hr) && i < sets.count; i++)
+        hr = texts_add(&found, sets.items[i].name);
+    stored_sets_free(&sets);
+    if (FAILED(hr)) {
+        texts_free(&found);
+        return hr;
+    }
+    texts_free(names);
+    *names = found;
+    return S_OK;
+}
+
+HRESULT store_name_in(const char *space, const char *file, char **name)
+{
+    struct set_file at = {0};
+    struct stored_set set = {0};
+    char *own = text_format("%s.xml", file);
+    HRESULT hr = own ? set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at) : E_OUTOFMEMORY;
+    char *place = hr == S_OK ? set_file_place(at.folder, file) : NULL;
+    *name = NULL;
+    if (hr == S_OK)
+        hr = place ? read_set(place, own, &set) : E_OUTOFMEMORY;
+    if (hr == S_OK) {
+        *name = set.name;
+        set.name = NULL;
+    }
+    set_file_close(&at);
+    stored_set_free(&set);
+    memory_free(place);
+    memory_free(own);
+    return hr;
+}
+
+/* ---- stamps ---- */
+
+static HRESULT add_stamp(void *user, const char *name, uint64_t stamp)
+{
+    struct stored_stamps *stamps = user;
+    const char *extension = path_extension(name);
+    void *items = stamps->items;
+    bool definition = text_equal_nocase(extension, ".xml"), lock = !strcmp(extension, ".running");
+    if (!definition && !lock && strcmp(extension, ".run") != 0)
+        return S_OK;
+    char *file = text_copy_n(name, strlen(name) - strlen(extension));
+    if (!file || !memory_grow(&items, &stamps->capacity, stamps->count + 1, sizeof *stamps->items)) {
+        memory_free(file);
+        return E_OUTOFMEMORY;
+    }
+    stamps->items = items;
+    stamps->items[stamps->count++] = (struct stored_stamp){file, lock ? 0 : stamp, definition, lock};
+    return S_OK;
+}
+
+static HRESULT stamp_place(const char *place, void *user)
+{
+    set_file_remove_torn(place);
+    return folder_each_file(place, add_stamp, user);
+}
+
+static int by_stamped_file(const void *a, const void *b)
+{
+    const struct stored_stamp *left = a, *right = b;
+    int order = strcmp(left->file, right->file);
+    return order ? order : (int)right->definition - (int)left->definition;
+}
+
+/* One for each definition, into which what its record has goes. */
+static void merge(struct stored_stamps *stamps)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < stamps->count; i++) {
+        struct stored_stamp *s = &stamps->items[i], *last = kept ? &stamps->items[kept - 1] : NULL;
+        if (s->definition) {
+            stamps->items[kept++] = *s;
+            continue;
+        }
+        if (last && !strcmp(last->file, s->file)) {
+            last->has_run = last->has_run || s->has_run;
+            last->stamp = s->has_run ? last->stamp : hash_number(last->stamp, s->stamp);
+        }
+        memory_free(s->file);
+    }
+    stamps->count = kept;
+}
+
+HRESULT store_list_stamps(const char *space, struct stored_stamps *out)
+{
+    struct stored_stamps found = {0};
+    HRESULT hr = each_place(&caller_self, space, stamp_place, &found);
+    *out = (struct stored_stamps){0};
+    if (FAILED(hr)) {
+        stored_stamps_free(&found);
+        return hr;
+    }
+    if (found.count)
+        qsort(found.items, found.count, sizeof *found.items, by_stamped_file);
+    merge(&found);
+    *out = found;
+    return S_OK;
+}
+
+void stored_stamps_free(struct stored_stamps *stamps)
+{
+    for (size_t i = 0; i < stamps->count; i++)
+        memory_free(stamps->items[i].file);
+    memory_free(stamps->items);
+    *stamps = (struct stored_stamps){0};
+}
