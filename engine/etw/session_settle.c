@@ -89,7 +89,8 @@ static int64_t in_order(const struct session_clock *clock, struct session_order 
 static void copy_event(const struct walk *w, uint64_t first, uint32_t size, const struct session_clock *clock,
                        uint64_t now, struct session_order *order, uint8_t *to)
 {
-    memcpy(to, w->data + w->at, size);
+    /* Who reserved behind it may be trying that word still. */
+    memcpy(to + 8, w->data + w->at + 8, size - 8);
     put_u64(to, first & ~SESSION_OWN_STAMP);
     const uint32_t at = etl_event_stamp_at(to);
     if (at != 0 && at + 8 <= size && (first & SESSION_OWN_STAMP) == 0)
