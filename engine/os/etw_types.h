@@ -88,8 +88,8 @@ _Static_assert(sizeof(EVENT_TRACE_PROPERTIES) == 120 && offsetof(EVENT_TRACE_PRO
                    offsetof(EVENT_TRACE_PROPERTIES, AgeLimit) == 76 &&
                    offsetof(EVENT_TRACE_PROPERTIES, RealTimeBuffersLost) == 100 &&
                    offsetof(EVENT_TRACE_PROPERTIES, LoggerThreadId) == 104 &&
-                   offsetof(EVENT_TRACE_PROPERTIES, LogFileNameOffset) == 112 &&
-                   offsetof(EVENT_TRACE_PROPERTIES, LoggerNameOffset) == 116,
+                   offsetof(EVENT_TRACE_PROPERTIES, LogFileNameOffset) == 104 + sizeof(void *) &&
+                   offsetof(EVENT_TRACE_PROPERTIES, LoggerNameOffset) == 108 + sizeof(void *),
                "EVENT_TRACE_PROPERTIES");
 _Static_assert(sizeof(TRACE_PROVIDER_INFO) == 24, "TRACE_PROVIDER_INFO");
 _Static_assert(sizeof(PROVIDER_ENUMERATION_INFO) == 32, "PROVIDER_ENUMERATION_INFO");
