@@ -70,7 +70,16 @@ def commit(name, root, more="", collector=""):
     with open(path + "~", "wb") as file:
         file.write(xml)
     os.replace(path + "~", path)
-    return path, xml
+    return xml
+
+
+def stored(name):
+    """The definition where the store has moved it, into one of the folders below the namespace's, or where it still is."""
+    for path in (*glob.glob(os.path.join(STORE, "*", name + ".xml")), os.path.join(STORE, name + ".xml")):
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                return file.read()
+    return None
 
 
 def figures(pid):
@@ -231,7 +240,7 @@ def kill_hosts(times, root, span):
     """kill -9 of a host at a random moment, of its first `span` seconds or of those when it collects, in turn. Its logs
     are whole, its number is not taken again."""
     prefix, name, torn, known = "soak-victim-", "soak-victim-0", 0, {}
-    path, xml = commit(name, root)
+    xml = commit(name, root)
     for i in range(times):
         runner = subprocess.Popen(["sh", RUNNER, CLIENT, "start", prefix, "1"], stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
@@ -247,8 +256,7 @@ def kill_hosts(times, root, span):
         torn += met or end_hosts(processes("openplahost", name))
         end_hosts(processes("openplahost", name))
         folder = os.path.join(root, name)
-        with open(path, "rb") as file:
-            check(file.read() == xml, "the definition is as it was")
+        check(stored(name) == xml, "the definition is as it was")
         fresh = sorted(set(os.listdir(folder)) - set(known)) if os.path.isdir(folder) else []
         # A number that comes again would need another name, take an old file's place, or be below the latest.
         check(all(re.fullmatch(r"log_\d{6}\.csv", f) for f in fresh) and len(fresh) <= 1, f"new files: {fresh}")
