@@ -410,6 +410,42 @@ static void failed_save_leaves_the_old_set(void **state)
     memory_free(place);
 }
 
+static HRESULT number_seven(struct run_record *record, const void *user)
+{
+    (void)user;
+    record->known = true;
+    record->serial_number = 7;
+    return S_OK;
+}
+
+/* A commit that puts a serial number too, and that is refused: who committed hears of it, and the set that is there
+   keeps what its runs have left. */
+static void refused_commits_leave_the_run_alone(void **state)
+{
+    struct run_record record = {.serial_number = 3};
+    const struct run_change change = {number_seven, NULL};
+    char *path = store_definition_path("Service", "absent"), *inside = path_join(path, "x");
+    (void)state;
+    save("Kept", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(save_run("Service", "Kept", &record), S_OK);
+    assert_int_equal(store_save(&caller_self, "Service", "kept", STORE_CREATE, XML_B, 5, &change, NULL),
+                     PLA_E_DCS_ALREADY_EXISTS);
+    assert_int_equal(store_load_run("Service", "kept", &record), S_OK);
+    assert_int_equal(record.serial_number, 3);
+    run_record_free(&record);
+    assert_stored("Kept", XML_A);
+    assert_int_equal(store_save(&caller_self, "Service", "none", STORE_MODIFY, XML_B, 5, &change, NULL),
+                     PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(store_save(&caller_self, "Nowhere", "a", STORE_CREATE, XML_B, 5, &change, NULL), E_NOINTERFACE);
+    assert_int_equal(folder_create(inside), S_OK); /* the definition cannot be written */
+    assert_true(FAILED(store_save(&caller_self, "Service", "absent", STORE_CREATE_OR_MODIFY, XML_B, 5, &change, NULL)));
+    assert_int_equal(folder_delete(inside), S_OK);
+    assert_int_equal(folder_delete(path), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "kept"), S_OK);
+    memory_free(inside);
+    memory_free(path);
+}
+
 /* Who watches the store is told which sets have changed, and that he does not know when he cannot. */
 static void changes_are_told_by_name(void **state)
 {
@@ -733,6 +769,7 @@ int main(void)
         cmocka_unit_test(only_a_whole_line_names_a_host),
         cmocka_unit_test(delete_leaves_nothing),
         cmocka_unit_test(failed_save_leaves_the_old_set),
+        cmocka_unit_test(refused_commits_leave_the_run_alone),
         cmocka_unit_test(changes_are_told_by_name),
         cmocka_unit_test(one_set_costs_the_same_among_many),
         cmocka_unit_test(out_of_memory),
