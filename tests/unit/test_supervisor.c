@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The supervisor: scheduled starts, hosts that die, runs that were cut off, expiry. The wall clock it sees is the
-   test's: linked with --wrap=clock_utc. */
+   test's, and so is the other clock: linked with --wrap=clock_utc and --wrap=clock_monotonic_ms. */
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -26,6 +26,15 @@ int64_t __wrap_clock_utc(void)
 {
     int64_t still = atomic_load(&stopped);
     return still ? still : __real_clock_utc() + atomic_load(&ahead);
+}
+
+static atomic_llong passed; /* that nobody waited for, ms; a clock that counts up never goes back */
+uint64_t __real_clock_monotonic_ms(void);
+uint64_t __wrap_clock_monotonic_ms(void);
+
+uint64_t __wrap_clock_monotonic_ms(void)
+{
+    return __real_clock_monotonic_ms() + (uint64_t)atomic_load(&passed);
 }
 
 static struct supervisor *supervisor;
@@ -550,6 +559,27 @@ static void a_damaged_set_is_told_of(void **state)
     memory_free(root);
 }
 
+/* A definition that was changed in its place, past the store, is found by the look at all files, also while there is a
+   schedule to wait for: else the old one would be carried out. */
+static void what_nobody_told_of_is_found(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("past"), *path = store_definition_path(SPACE, "past");
+    char *xml = schedule_at(clock_utc() + 2 * 3600 * SECOND, "");
+    supervise();
+    commit("past", root, xml);
+    await_work(1);
+    fixture_sleep(500); /* no look that the commit has asked for is still to come */
+    assert_int_equal(file_store(path, "<DataCollectorSet/>", 19), S_OK);
+    atomic_fetch_add(&ahead, 660 * SECOND);
+    atomic_fetch_add(&passed, 660000);
+    await_work(0);
+    stop_supervising();
+    memory_free(xml);
+    memory_free(path);
+    memory_free(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -567,6 +597,7 @@ int main(void)
         cmocka_unit_test_teardown(one_supervises_and_another_takes_over, end_test),
         cmocka_unit_test_teardown(who_holds_the_lock_and_does_not_supervise_is_told_of, end_test),
         cmocka_unit_test_teardown(a_damaged_set_is_told_of, end_test),
+        cmocka_unit_test_teardown(what_nobody_told_of_is_found, end_test),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
