@@ -193,6 +193,59 @@ static void files_put_there_by_hand(void **state)
     memory_free(space);
 }
 
+/* A look at the store while somebody copies a definition into its folder would keep what is there so far, and throw the
+   rest away with the user's file. */
+static void files_that_are_still_being_copied(void **state)
+{
+    const size_t half = strlen(XML_A) / 2;
+    char *space = path_join(folder, "sets/Service"), *copy = path_join(space, "Slow.xml");
+    struct texts names = {0};
+    struct file *f;
+    (void)state;
+    assert_int_equal(folder_create(space), S_OK);
+    assert_int_equal(file_open(copy, FILE_CREATE_NEW, &f), S_OK);
+    assert_int_equal(file_write(f, XML_A, half), S_OK);
+    assert_int_equal(store_list(&caller_self, "Service", &names), S_OK);
+    assert_int_equal(file_write(f, &XML_A[half], strlen(XML_A) - half), S_OK);
+    file_close(f);
+    assert_stored("slow", XML_A);
+    assert_int_equal(store_delete(&caller_self, "Service", "slow"), S_OK);
+    texts_free(&names);
+    memory_free(copy);
+    memory_free(space);
+}
+
+/* What the version that kept all sets in one folder has left there. */
+static void a_store_of_one_folder(void **state)
+{
+    char *space = path_join(folder, "sets/Service");
+    static const char *const names[] = {"old one.xml", "old one.run", "old one.running", "~12-34.tmp"};
+    static const char record[] = "openpla-run 1\nserial-number 9\nlast-result 0x00000000\nrunning 0\n"
+                                 "last-scheduled 0\nlast-message \nlatest-location \n";
+    static const char *const texts[] = {XML_A "\n<?openpla-set name=\"Old One\"?>\n", record, "", "torn"};
+    struct run_record back;
+    struct texts left = {0};
+    (void)state;
+    assert_int_equal(folder_create(space), S_OK);
+    for (int i = 0; i < 4; i++) {
+        char *path = path_join(space, names[i]);
+        assert_int_equal(file_store(path, texts[i], strlen(texts[i])), S_OK);
+        memory_free(path);
+    }
+    assert_listed("Service", "Old One");
+    assert_stored("old one", XML_A);
+    assert_int_equal(store_load_run("Service", "old one", &back), S_OK);
+    assert_int_equal(back.serial_number, 9);
+    run_record_free(&back);
+    assert_int_equal(folder_list(space, false, &left), S_OK);
+    for (size_t i = 0; i < left.count; i++)
+        if (strncmp(left.items[i], "store.", 6) != 0 && strcmp(left.items[i], "notes.txt") != 0)
+            fail_msg("%s is left", left.items[i]);
+    texts_free(&left);
+    assert_int_equal(store_delete(&caller_self, "Service", "old one"), S_OK);
+    memory_free(space);
+}
+
 static void assert_same_text(const char *a, const char *b)
 {
     assert_non_null(a);
@@ -762,6 +815,8 @@ int main(void)
         cmocka_unit_test(unusual_names),
         cmocka_unit_test(case_of_names),
         cmocka_unit_test(files_put_there_by_hand),
+        cmocka_unit_test(files_that_are_still_being_copied),
+        cmocka_unit_test(a_store_of_one_folder),
         cmocka_unit_test(run_records),
         cmocka_unit_test(run_records_are_updated),
         cmocka_unit_test(run_record_files),
