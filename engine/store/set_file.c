@@ -144,11 +144,14 @@ static void remove_old_lock(const char *path)
 HRESULT set_file_adopt(const struct set_file *at, const char *file)
 {
     struct set_file to = {0};
-    char *base = text_copy_n(file, strlen(file) - strlen(path_extension(file)));
-    char *name = base ? store_name_of_file(base) : NULL, *from = path_join(at->folder, file);
-    char *run = base ? with_suffix(at->folder, base, ".run") : NULL;
-    char *run_lock = base ? with_suffix(at->folder, base, ".running") : NULL;
-    HRESULT hr = name && from && run && run_lock ? set_file_locate(at->space, name, &to) : E_OUTOFMEMORY;
+    struct stored_set set = {0};
+    HRESULT hr = stored_set_read(at->folder, file, &set);
+    char *from = path_join(at->folder, file), *run = NULL, *run_lock = NULL;
+    if (SUCCEEDED(hr)) {
+        run = with_suffix(at->folder, set.file, ".run");
+        run_lock = with_suffix(at->folder, set.file, ".running");
+        hr = from && run && run_lock ? set_file_locate(at->space, set.name, &to) : E_OUTOFMEMORY;
+    }
     if (SUCCEEDED(hr))
         hr = folder_create(to.place);
     if (SUCCEEDED(hr) && file_exists(run))
@@ -157,7 +160,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
     if (SUCCEEDED(hr))
         hr = file_rename(from, to.definition);
     if (SUCCEEDED(hr)) {
-        hr = add_name(to.definition, name);
+        hr = add_name(to.definition, set.name);
         remove_old_lock(run_lock);
         set_file_note_change(&to);
     }
@@ -165,8 +168,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
     memory_free(run_lock);
     memory_free(run);
     memory_free(from);
-    memory_free(name);
-    memory_free(base);
+    stored_set_free(&set);
     return hr;
 }
 

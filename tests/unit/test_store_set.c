@@ -246,6 +246,33 @@ static void a_store_of_one_folder(void **state)
     memory_free(space);
 }
 
+/* A name of many letters that a file's name cannot hold has a file of another name, which says less: the set was lost
+   to who asked for it. */
+static void a_long_name_in_a_store_of_one_folder(void **state)
+{
+    static const char letter[] = "\xD0\x96", end[] = "\n<?openpla-set name=\"";
+    struct text_buffer name = {0}, content = {0};
+    (void)state;
+    for (int i = 0; i < 40; i++)
+        text_buffer_add(&name, letter);
+    text_buffer_add(&content, XML_A);
+    text_buffer_add(&content, end);
+    text_buffer_add(&content, name.text);
+    text_buffer_add(&content, "\"?>\n");
+    char *file = store_file_name(name.text), *space = path_join(folder, "sets/Service");
+    char *flat = text_format("%s/%s.xml", space, file);
+    assert_int_equal(folder_create(space), S_OK);
+    assert_int_equal(file_store(flat, content.text, content.length), S_OK);
+    assert_stored(name.text, XML_A);
+    assert_listed("Service", name.text);
+    assert_int_equal(store_delete(&caller_self, "Service", name.text), S_OK);
+    memory_free(flat);
+    memory_free(space);
+    memory_free(file);
+    text_buffer_free(&content);
+    text_buffer_free(&name);
+}
+
 static void assert_same_text(const char *a, const char *b)
 {
     assert_non_null(a);
@@ -817,6 +844,7 @@ int main(void)
         cmocka_unit_test(files_put_there_by_hand),
         cmocka_unit_test(files_that_are_still_being_copied),
         cmocka_unit_test(a_store_of_one_folder),
+        cmocka_unit_test(a_long_name_in_a_store_of_one_folder),
         cmocka_unit_test(run_records),
         cmocka_unit_test(run_records_are_updated),
         cmocka_unit_test(run_record_files),
