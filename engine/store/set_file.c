@@ -191,17 +191,19 @@ static void remove_torn(const char *folder, const struct texts *files)
     }
 }
 
-void set_file_adopt_all(const struct set_file *at)
+HRESULT set_file_adopt_all(const struct set_file *at)
 {
     struct texts files = {0};
-    if (FAILED(folder_list(at->folder, false, &files)))
-        return;
-    if (at->lock)
+    HRESULT hr = folder_list(at->folder, false, &files);
+    if (SUCCEEDED(hr) && at->lock)
         remove_torn(at->folder, &files);
-    for (size_t i = 0; i < files.count; i++)
-        if (text_equal_nocase(path_extension(files.items[i]), ".xml") && FAILED(set_file_adopt(at, files.items[i])))
-            error_clear();
+    for (size_t i = 0; hr != E_OUTOFMEMORY && i < files.count; i++)
+        if (text_equal_nocase(path_extension(files.items[i]), ".xml"))
+            hr = set_file_adopt(at, files.items[i]);
     texts_free(&files);
+    if (FAILED(hr) && hr != E_OUTOFMEMORY)
+        error_clear();
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
 void set_file_remove_torn(const char *place)

@@ -22,10 +22,10 @@ static HRESULT list_places(const struct caller *caller, const char *space, struc
 {
     struct set_file at;
     HRESULT hr = set_file_open(caller, space, NULL, SET_FILE_READ, &at);
-    if (hr == S_OK) {
-        set_file_adopt_all(&at);
+    if (hr == S_OK)
+        hr = set_file_adopt_all(&at);
+    if (hr == S_OK)
         hr = folder_list(at.folder, true, places);
-    }
     set_file_close(&at);
     return hr;
 }

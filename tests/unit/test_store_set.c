@@ -738,6 +738,25 @@ static void check_still_there(HRESULT hr)
     assert_stored("Memory", XML_A);
 }
 
+static HRESULT step_look(void)
+{
+    struct store_mark mark = {0};
+    struct texts names = {0};
+    HRESULT hr = store_changes("Service", &mark, &names);
+    texts_free(&names);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* Puts a definition into the namespace's folder itself, which the next look moves to its place. */
+static void drop(HRESULT looked)
+{
+    char *dropped = path_join(folder, "sets/Service/dropped.xml");
+    if (SUCCEEDED(looked))
+        assert_false(file_exists(dropped));
+    assert_int_equal(file_store(dropped, XML_B, strlen(XML_B)), S_OK);
+    memory_free(dropped);
+}
+
 static HRESULT step_create(void)
 {
     HRESULT hr = store_save(&caller_self, "Service", "memory", STORE_CREATE, XML_B, strlen(XML_B), NULL, NULL);
@@ -755,6 +774,10 @@ static void out_of_memory(void **state)
     assert_int_equal(fail_each(step_save, check_saved), S_OK);
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
         assert_int_equal(fail_each(steps[i], NULL), S_OK);
+    drop(E_FAIL);
+    assert_int_equal(fail_each(step_look, drop), S_OK);
+    assert_int_equal(step_look(), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "dropped"), S_OK);
     assert_int_equal(store_load_run("Service", "Memory", &record), S_OK);
     assert_int_equal(record.serial_number, 3); /* no commit that failed took the run with it */
     run_record_free(&record);
