@@ -316,6 +316,25 @@ static void a_start_outlives_the_host_that_was_made_for_it(void **state)
     memory_free(root);
 }
 
+/* Nor must one that is lost at its second, before it has taken the set. */
+static void a_start_outlives_a_host_that_dies_when_told(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("told");
+    scratch_environment("TEST_HOST_DIES_TOLD", "1");
+    int64_t due = host_ahead("told", root, "");
+    await_hosts("begun", 1);
+    atomic_store(&stopped, due);
+    await_hosts("begun", 2);
+    fixture_await("told", RUN_RUNNING, 60000);
+    await_start("told", due);
+    stop("told");
+    assert_int_equal(fixture_events(1004, "told"), 0);
+    stop_supervising();
+    scratch_environment("TEST_HOST_DIES_TOLD", "");
+    memory_free(root);
+}
+
 /* What schedules ask of a set that runs: nothing (MS-PLA 3.2.4.1, SchedulesEnabled). */
 static void a_set_that_runs_goes_on(void **state)
 {
@@ -625,6 +644,7 @@ int main(void)
         cmocka_unit_test_teardown(a_user_starts_what_has_a_host_already, end_ahead),
         cmocka_unit_test_teardown(a_host_whose_maker_is_gone_runs_nothing, end_test),
         cmocka_unit_test_teardown(a_start_outlives_the_host_that_was_made_for_it, end_ahead),
+        cmocka_unit_test_teardown(a_start_outlives_a_host_that_dies_when_told, end_ahead),
         cmocka_unit_test_teardown(a_set_that_runs_goes_on, end_test),
         cmocka_unit_test_teardown(the_clock_is_set, end_test),
         cmocka_unit_test_teardown(a_dead_host_is_noticed, end_test),
