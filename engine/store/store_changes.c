@@ -83,7 +83,7 @@ HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *
     if (hr == S_FALSE || set_file_is_missing(hr)) {
         *mark = (struct store_mark){0};
         hr = S_FALSE;
-    } else if (SUCCEEDED(hr)) {
+    } else if (text && SUCCEEDED(hr)) {
         hr = take_changes(text, size, mark, &found);
     } else if (hr != E_OUTOFMEMORY) { /* not ours any more: a new one is begun */
         file_delete(path);
