@@ -4,6 +4,7 @@
 #include "com/facade.h"
 
 #include "com/convert.h"
+#include "com/enumerator.h"
 #include "com/facade_peer.h"
 #include "com/server_call.h"
 #include "engine/os/host.h"
@@ -94,12 +95,13 @@ static HRESULT send_credentials(struct object *o, IDispatch *set)
 }
 
 /* What the server's validation says and ours did not: what it finds it finds here as well as there. */
-static HRESULT add_issue(IDispatch *item, void *issues)
+static HRESULT add_issue(const struct server_item *of, void *issues)
 {
+    IDispatch *item = of->object;
     char *key = NULL, *text = NULL;
     uint32_t what;
     bool known = false;
-    HRESULT hr = server_get_text(item, &value_map_item_class, L"Key", &key);
+    HRESULT hr = item ? server_get_text(item, &value_map_item_class, L"Key", &key) : DISP_E_TYPEMISMATCH;
     if (SUCCEEDED(hr))
         hr = server_get_number(item, &value_map_item_class, L"Value", &what);
     if (SUCCEEDED(hr))
@@ -188,22 +190,32 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* Fills ours from the server's, which is bound to the name already, and keeps that. */
-static HRESULT fill(struct object *o, IDispatch *set, const char *space, const char *name, const char *server)
+/* Fills ours with what the server says of its own. */
+static HRESULT fill(struct object *o, const char *xml, const char *account, const char *space, const char *name,
+                    const char *server)
 {
-    char *xml = NULL, *user = NULL;
+    HRESULT hr = sets_fill(o, xml, strlen(xml), account, space, name, server);
+    if (FAILED(hr))
+        return hr;
+    keep_credentials(o, NULL, NULL);
+    keep_folder(o, peer_folder_key(o));
+    return hr;
+}
+
+/* From the server's, which is bound to the name already, and keeps that. */
+static HRESULT fill_from(struct object *o, IDispatch *set, const char *space, const char *name, const char *server)
+{
+    char *xml = NULL, *account = NULL;
     HRESULT hr = server_get_text(set, &data_collector_set_class, L"Xml", &xml);
     if (SUCCEEDED(hr))
-        hr = server_get_text(set, &data_collector_set_class, L"UserAccount", &user);
+        hr = server_get_text(set, &data_collector_set_class, L"UserAccount", &account);
     if (SUCCEEDED(hr))
-        hr = sets_fill(o, xml, strlen(xml), user, space, name, server);
+        hr = fill(o, xml, account, space, name, server);
     if (SUCCEEDED(hr)) {
-        keep_credentials(o, NULL, NULL);
         IDispatch_AddRef(set);
         peer_keep(o, set, true, NULL);
-        keep_folder(o, peer_folder_key(o));
     }
-    memory_free(user);
+    memory_free(account);
     memory_free(xml);
     return hr;
 }
@@ -222,7 +234,7 @@ static HRESULT facade_query(struct object *o, const struct caller *caller, const
         hr = sets_bind_damaged(o, space, name, server, hr);
     if (FAILED(hr))
         return hr;
-    hr = fill(o, set, space, name, server);
+    hr = fill_from(o, set, space, name, server);
     IDispatch_Release(set);
     return hr;
 }
@@ -346,24 +358,33 @@ static HRESULT facade_get_run_value(struct object *o, const struct caller *calle
 
 struct listing {
     struct object *collection;
+    IDispatch *there; /* the server's */
     const char *space, *pattern, *server;
 };
 
-static HRESULT add_set(IDispatch *set, void *user)
+/* A server of ours gives texts, and its object of a set is asked for when it is needed; another one's gives objects. */
+static HRESULT add_set(const struct server_item *item, void *user)
 {
     const struct listing *l = user;
     struct object *o = NULL;
-    char *name;
-    HRESULT hr = server_get_text(set, &data_collector_set_class, L"Name", &name);
-    if (SUCCEEDED(hr) && text_matches(l->pattern, name)) {
+    char *asked = NULL;
+    HRESULT hr = item->texts ? S_OK : server_get_text(item->object, &data_collector_set_class, L"Name", &asked);
+    if (FAILED(hr))
+        return hr;
+    const char *name = item->texts ? item->texts->items[SET_TEXT_NAME] : asked;
+    if (text_matches(l->pattern, name)) {
         hr = facade_set_create(NULL, &o);
         if (SUCCEEDED(hr))
-            hr = fill(o, set, l->space, name, l->server);
+            hr = item->texts ? fill(o, item->texts->items[SET_TEXT_XML], item->texts->items[SET_TEXT_ACCOUNT], l->space,
+                                    name, l->server)
+                             : fill_from(o, item->object, l->space, name, l->server);
+        if (SUCCEEDED(hr) && item->texts)
+            peer_keep_listed(o, l->there, item->index);
         if (SUCCEEDED(hr))
             hr = collection_add(l->collection, o);
         object_release(o);
     }
-    memory_free(name);
+    memory_free(asked);
     return hr;
 }
 
@@ -371,21 +392,20 @@ static HRESULT facade_list(struct object *collection, const struct caller *calle
                            const char *pattern, const char *server)
 {
     (void)caller;
-    struct listing l = {collection, space, pattern, server};
-    IDispatch *sets = NULL;
+    struct listing l = {collection, NULL, space, pattern, server};
     char *machine = NULL;
     /* The server need not read all sets for one of them. Another's does, and ignores the filter. */
     char *filter = text_format(SETS_FILTER_NAME "%s", pattern);
     HRESULT hr = filter ? peer_machine(server, &machine) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = server_create(peer_class_of(space, true), machine, &sets);
+        hr = server_create(peer_class_of(space, true), machine, &l.there);
     if (SUCCEEDED(hr))
-        hr = server_call(sets, &data_collector_set_collection_class, L"GetDataCollectorSets",
+        hr = server_call(l.there, &data_collector_set_collection_class, L"GetDataCollectorSets",
                          (const char *[]){"", filter}, 2);
     if (SUCCEEDED(hr))
-        hr = server_each(sets, &data_collector_set_collection_class, add_set, &l);
-    if (sets)
-        IDispatch_Release(sets);
+        hr = server_each(l.there, &data_collector_set_collection_class, add_set, &l);
+    if (l.there)
+        IDispatch_Release(l.there);
     memory_free(filter);
     memory_free(machine);
     return hr;

@@ -20,6 +20,8 @@ void peer_destroy(struct peer *peer)
         return;
     if (peer->set)
         IDispatch_Release(peer->set);
+    if (peer->listed_in)
+        IDispatch_Release(peer->listed_in);
     memory_free(peer->folder);
     memory_free(peer->user);
     memory_free_secret(peer->password);
@@ -63,15 +65,26 @@ HRESULT peer_query(const char *space, const char *name, const char *machine, boo
 
 void peer_keep(struct object *o, IDispatch *set, bool any, IDispatch *before)
 {
-    IDispatch *old = set;
+    IDispatch *old = set, *list = NULL;
     object_lock(o);
     if (any || peer_of(o)->set == before) {
         old = peer_of(o)->set;
+        list = peer_of(o)->listed_in;
         peer_of(o)->set = set;
+        peer_of(o)->listed_in = NULL;
     }
     object_unlock(o);
     if (old)
         IDispatch_Release(old);
+    if (list)
+        IDispatch_Release(list);
+}
+
+void peer_keep_listed(struct object *o, IDispatch *collection, uint32_t index)
+{
+    IDispatch_AddRef(collection);
+    peer_of(o)->listed_in = collection;
+    peer_of(o)->listed_at = index;
 }
 
 static IDispatch *kept(struct object *o)
@@ -95,6 +108,29 @@ HRESULT peer_machine(const char *server, char **machine)
     return *machine ? S_OK : E_OUTOFMEMORY;
 }
 
+/* Out of the list that the set came in; NULL: it came in none, or the server that had it has ended. */
+static IDispatch *listed(struct object *o)
+{
+    VARIANT at = {.vt = VT_I4}, item;
+    object_lock(o);
+    IDispatch *list = peer_of(o)->listed_in;
+    V_I4(&at) = (LONG)peer_of(o)->listed_at;
+    if (list)
+        IDispatch_AddRef(list);
+    object_unlock(o);
+    if (!list)
+        return NULL;
+    HRESULT hr =
+        server_invoke(list, &data_collector_set_collection_class, L"Item", DISPATCH_PROPERTYGET, &at, 1, &item);
+    IDispatch_Release(list);
+    if (SUCCEEDED(hr) && V_VT(&item) == VT_DISPATCH)
+        return V_DISPATCH(&item);
+    if (SUCCEEDED(hr))
+        VariantClear(&item);
+    error_clear();
+    return NULL;
+}
+
 /* The server's object of a bound set, a reference: the one that is kept, or another one. */
 static HRESULT connect(struct object *o, const char *space, const char *name, IDispatch **out)
 {
@@ -102,6 +138,12 @@ static HRESULT connect(struct object *o, const char *space, const char *name, ID
     *out = kept(o);
     if (*out)
         return S_OK;
+    *out = listed(o);
+    if (*out) {
+        IDispatch_AddRef(*out);
+        peer_keep(o, *out, false, NULL);
+        return S_OK;
+    }
     object_lock(o);
     char *server = text_copy(set_of(o)->Server);
     object_unlock(o);

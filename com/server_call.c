@@ -2,12 +2,17 @@
 /* The way from a client's process to an object of the server: activation as the caller, and late-bound calls. */
 #include "com/server_call.h"
 
+#include "com/collection.h"
 #include "com/convert.h"
+#include "com/enumerator.h"
 #include "com/foreign_call.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
-enum { MOST_ARGUMENTS = 4 };
+enum {
+    MOST_ARGUMENTS = 4,
+    AT_ONCE = 64 /* items: with the largest definitions there may be, some tens of megabytes */
+};
 
 bool server_is_gone(HRESULT hr)
 {
@@ -168,21 +173,77 @@ HRESULT server_get_number(IDispatch *object, const struct class *class, const WC
     return server_take_number(hr, &v, out);
 }
 
-HRESULT server_each(IDispatch *collection, const struct class *class, HRESULT (*each)(IDispatch *item, void *user),
-                    void *user)
+static HRESULT each_item(const VARIANT *v, uint32_t index, const struct class *class,
+                         HRESULT (*each)(const struct server_item *item, void *user), void *user)
 {
-    uint32_t count;
-    HRESULT hr = server_get_number(collection, class, L"Count", &count);
-    for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        VARIANT at = {.vt = VT_I4}, item;
-        V_I4(&at) = (LONG)i;
-        hr = server_invoke(collection, class, L"Item", DISPATCH_PROPERTYGET, &at, 1, &item);
+    struct server_item item = {.index = index};
+    struct texts texts = {0};
+    IUnknown *object;
+    HRESULT hr = DISP_E_TYPEMISMATCH;
+    if (V_VT(v) == (VT_ARRAY | VT_BSTR)) {
+        hr = texts_from_array(V_ARRAY(v), "the server's texts", &texts);
+        item.texts = &texts;
+        if (SUCCEEDED(hr) && texts.count != SET_TEXTS)
+            hr = DISP_E_TYPEMISMATCH;
+    } else if (variant_is_object(v, &object) && object) {
+        hr = IUnknown_QueryInterface(object, &IID_IDispatch, (void **)&item.object);
         if (SUCCEEDED(hr))
-            hr = V_VT(&item) == VT_DISPATCH && V_DISPATCH(&item)
-                     ? each(V_DISPATCH(&item), user)
-                     : error_set(DISP_E_TYPEMISMATCH, "the server's %s has an item that is no object", class->name);
-        VariantClear(&item);
+            hr = as_caller((IUnknown *)item.object);
     }
+    if (hr == DISP_E_TYPEMISMATCH)
+        hr = error_set(hr, "the server's %s has an item that is no object", class->name);
+    if (SUCCEEDED(hr))
+        hr = each(&item, user);
+    if (item.object)
+        IDispatch_Release(item.object);
+    texts_free(&texts);
+    return hr;
+}
+
+static HRESULT enumerator_of(IDispatch *collection, const struct class *class, IEnumVARIANT **out)
+{
+    VARIANT v;
+    IUnknown *object;
+    *out = NULL;
+    HRESULT hr = server_invoke(collection, class, L"_NewEnum", DISPATCH_PROPERTYGET, NULL, 0, &v);
+    if (FAILED(hr))
+        return hr;
+    hr = variant_is_object(&v, &object) && object
+             ? IUnknown_QueryInterface(object, &IID_IEnumVARIANT, (void **)out)
+             : error_set(DISP_E_TYPEMISMATCH, "the server's %s has no enumerator", class->name);
+    VariantClear(&v);
+    if (SUCCEEDED(hr))
+        hr = as_caller((IUnknown *)*out);
+    if (FAILED(hr) && *out) {
+        IEnumVARIANT_Release(*out);
+        *out = NULL;
+    }
+    return hr;
+}
+
+HRESULT server_each(IDispatch *collection, const struct class *class,
+                    HRESULT (*each)(const struct server_item *item, void *user), void *user)
+{
+    IEnumVARIANT *e = NULL;
+    uint32_t count, index = 0;
+    HRESULT hr = server_get_number(collection, class, L"Count", &count);
+    if (SUCCEEDED(hr) && count)
+        hr = enumerator_of(collection, class, &e);
+    while (SUCCEEDED(hr) && index < count) {
+        VARIANT items[AT_ONCE] = {0};
+        ULONG got = 0;
+        hr = IEnumVARIANT_Next(e, AT_ONCE, items, &got);
+        if (SUCCEEDED(hr) && (!got || got > AT_ONCE))
+            hr = error_set(E_UNEXPECTED, "the server's %s has %u items and gave %u", class->name, (unsigned)count,
+                           (unsigned)index);
+        for (ULONG i = 0; i < AT_ONCE; i++) {
+            if (SUCCEEDED(hr) && i < got)
+                hr = each_item(&items[i], index++, class, each, user);
+            VariantClear(&items[i]);
+        }
+    }
+    if (e)
+        IEnumVARIANT_Release(e);
     return hr;
 }
 

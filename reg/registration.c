@@ -290,9 +290,9 @@ static HRESULT write_rows(const struct registration_rows *rows, const struct reg
     static const struct registry_value absent = {0};
     HRESULT hr = S_OK;
     size_t i;
+    /* All, those too that are not written: a row that is not kept is taken for ours when ours are removed. */
     for (i = 0; keep && i < rows->count && SUCCEEDED(hr); i++)
-        if (narrow || !rows->items[i].narrow)
-            hr = keep_row(changes, &rows->items[i]);
+        hr = keep_row(changes, &rows->items[i]);
     for (i = 0; i < rows->count && SUCCEEDED(hr); i++) {
         const struct registration_row *row = &rows->items[i];
         if (row->narrow && !narrow)

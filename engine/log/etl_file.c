@@ -144,7 +144,7 @@ HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *lo
     HRESULT hr = create(path, log, &e);
     if (SUCCEEDED(hr))
         hr = file_open(path, replace ? FILE_REPLACE : FILE_CREATE_NEW, &e->file);
-    bool opened = SUCCEEDED(hr);
+    bool opened = e && SUCCEEDED(hr);
     if (opened)
         hr = write_beginning(e);
     if (FAILED(hr)) {
@@ -161,7 +161,7 @@ HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log
 {
     struct etl_file *e;
     HRESULT hr = create(path, log, &e);
-    if (SUCCEEDED(hr)) {
+    if (e && SUCCEEDED(hr)) {
         e->file = file;
         hr = write_beginning(e);
     }
@@ -281,7 +281,7 @@ HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *
     HRESULT hr = etl_container_of_size(file, path, &e);
     if (SUCCEEDED(hr))
         hr = load_end(e, file, path, ends);
-    if (FAILED(hr)) {
+    if (FAILED(hr) || !e) {
         file_close(file);
         etl_container_free(e);
         return hr;

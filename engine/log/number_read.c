@@ -22,7 +22,7 @@ enum {
     MAX_DOWN = 40, /* 5^(40-27) still leaves 64 bits of a quotient */
     MAX_EXPONENT = 100000,
     MANTISSA_BITS = 53,
-    LONGEST = 128 /* of a number that goes through strtod, in characters; more digits than that change nothing */
+    LONGEST = 800 /* of a number that goes through strtod, in digits: no middle between two doubles has as many */
 };
 
 /* A number's parts as they stand in the text. */

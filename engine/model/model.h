@@ -203,6 +203,7 @@ struct data_collector_set_collection {
     struct items items;
     const char *category; /* as that of a set */
     const struct set_verbs *verbs;
+    bool for_facade; /* filled by a filter of a client of ours, to which enumerators give texts (com/enumerator.h) */
 };
 
 /* The fields that every collector begins with; collector_of() gives them for any collector. */

@@ -213,6 +213,9 @@ static HRESULT parse(struct parse *p, const char *at, const char **end)
                 return unknown(name, number);
             if (SUCCEEDED(hr))
                 hr = take_value(a, at + size + 1, &value, end);
+            if (SUCCEEDED(hr) && a->kind == SECRET && **end == '!' && *value.at != '{' && strchr(*end + 1, '!'))
+                hr = error_set(E_INVALIDARG, "the value of %s ends at a '!', and another follows: put it in braces",
+                               a->name); /* the rest of it would be taken for a name, and shown */
             if (SUCCEEDED(hr))
                 hr = check_value(a, value, &inner);
             if (SUCCEEDED(hr))

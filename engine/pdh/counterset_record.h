@@ -23,20 +23,21 @@ struct counterset_head {
     uint32_t version;
     uint32_t used; /* offset behind the last record; atomic */
 };
-#define COUNTERSET_VERSION      2u
+#define COUNTERSET_VERSION      3u
 #define COUNTERSET_FIRST_RECORD 64u
 
 /* Records follow each other and stay where they are. */
 struct counterset_record {
-    uint32_t size; /* bytes to the next record, a multiple of 8 */
-    uint32_t kind; /* 1 counterset, 2 instance */
-    uint32_t live; /* atomic; 0: it is not there any more */
-    uint32_t set;  /* of an instance: offset of its counterset */
-    uint32_t id;   /* of an instance */
+    uint32_t generation; /* atomic; another each time that the room is used anew. A copy takes it first, and at once
+                            with `live` */
+    uint32_t live;       /* atomic; 0: it is not there any more */
+    uint32_t size;       /* bytes to the next record, a multiple of 8 */
+    uint32_t kind;       /* 1 counterset, 2 instance */
+    uint32_t set;        /* of an instance: offset of its counterset */
+    uint32_t id;         /* of an instance */
     uint32_t count;
-    GUID guid;           /* of a counterset */
-    uint32_t single;     /* a counterset without instances */
-    uint32_t generation; /* atomic; another each time that the room is used anew */
+    GUID guid;       /* of a counterset */
+    uint32_t single; /* a counterset without instances */
     char name[COUNTERSET_INSTANCE_BYTES];
     /* A counterset: struct counterset_counter[count]; an instance: int64_t[count], atomic, in the same order. */
 };

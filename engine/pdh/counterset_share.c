@@ -315,6 +315,9 @@ HRESULT counterset_views_update(struct counterset_views *v)
     return hr;
 }
 
+_Static_assert(offsetof(struct counterset_record, generation) == 0 && offsetof(struct counterset_record, live) == 4,
+               "a record may be made anew between the copy of the one and of the other");
+
 /* Records whose room is being used anew may be half of one and half of the other. */
 static void drop_torn(const uint8_t *section, const struct counterset_bytes *b)
 {
@@ -338,10 +341,10 @@ HRESULT counterset_view_copy(struct counterset_views *v, size_t i, struct counte
     if (!memory_grow(&copy, &v->copy_capacity, words, sizeof *v->copy))
         return E_OUTOFMEMORY;
     v->copy = copy;
-    /* By words, so that no value is torn. */
+    /* By words, so that no value is torn, and each after those before it, which drop_torn relies on. */
     const _Atomic uint64_t *from = (const _Atomic uint64_t *)(const void *)head;
     for (uint32_t n = 0; n < words; n++)
-        v->copy[n] = atomic_load_explicit(&from[n], memory_order_relaxed);
+        v->copy[n] = atomic_load_explicit(&from[n], memory_order_acquire);
     *out = (struct counterset_bytes){(const uint8_t *)v->copy, (size_t)words * 8};
     drop_torn((const uint8_t *)head, out);
     return S_OK;

@@ -270,7 +270,7 @@ static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct 
     if (!h->process || !h->asked)
         return error_set(E_ABORT, "%s: the process of its extension DLL has ended", h->service);
     HRESULT hr = h->reply ? S_OK : fetch(h);
-    if (SUCCEEDED(hr)) {
+    if (h->reply) {
         h->reply->references++;
         *out = h->reply;
     }

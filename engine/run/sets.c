@@ -420,8 +420,10 @@ HRESULT sets_find(struct object *collection, const struct caller *caller, const 
     if (SUCCEEDED(hr) && !known)
         hr = error_set(E_INVALIDARG, "filter: '%s' names no namespace (Service, System, Session, Autosession, Legacy)",
                        filter);
-    if (SUCCEEDED(hr))
+    if (SUCCEEDED(hr)) {
         collection_exchange(collection, found);
+        collection_of(collection)->for_facade = category && names_only;
+    }
     object_release(found);
     return hr;
 }

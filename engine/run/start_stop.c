@@ -108,12 +108,15 @@ static void close_host(struct run_ahead *host)
     start_report_close(host->report);
 }
 
-/* Of a host that was made, with that result. */
-static HRESULT await_start(const char *space, const char *name, struct run_ahead *host, HRESULT hr, bool synchronous)
+static HRESULT await_report(const struct run_ahead *host, bool synchronous)
 {
-    bool silent = FAILED(hr) && *host->run_key;
-    if (SUCCEEDED(hr))
-        hr = start_report_wait(host->report, host->host, !synchronous, run_wait_ms(RUN_START_WAIT_MS));
+    return start_report_wait(host->report, host->host, !synchronous, run_wait_ms(RUN_START_WAIT_MS));
+}
+
+/* What is done about the result of a start, of a host that was made or not; the host is closed. `silent`: nobody but we
+   could tell of it. */
+static HRESULT end_start(const char *space, const char *name, struct run_ahead *host, HRESULT hr, bool silent)
+{
     bool late = hr == PLA_E_DCS_START_WAIT_TIMEOUT || hr == PLA_E_DC_START_WAIT_TIMEOUT;
     if (late)
         hr = give_up(host->host, hr);
@@ -130,7 +133,10 @@ HRESULT run_start(const char *space, const char *name, bool synchronous)
     if (FAILED(hr))
         return hr;
     hr = make_host(space, name, false, &host);
-    return await_start(space, name, &host, hr, synchronous);
+    bool silent = FAILED(hr) && *host.run_key;
+    if (SUCCEEDED(hr))
+        hr = await_report(&host, synchronous);
+    return end_start(space, name, &host, hr, silent);
 }
 
 HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **out)
@@ -157,7 +163,12 @@ HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *a
         return FAILED(hr) ? hr : run_start(space, name, false);
     }
     start_report_let(ahead->report, true);
-    hr = await_start(space, name, ahead, S_OK, false);
+    hr = await_report(ahead, false);
+    if (hr == OPENPLA_E_HOST_DIED) { /* before it has taken the set: as if it had not been there */
+        run_ahead_free(ahead);
+        return run_start(space, name, false);
+    }
+    hr = end_start(space, name, ahead, hr, false);
     memory_free(ahead);
     return hr;
 }

@@ -32,7 +32,17 @@ static HRESULT read_rules(struct object *set, struct start_rule **rules, size_t 
     return *rules ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t size)
+static bool rules_equal(const struct supervised_set *s, const struct start_rule *rules, size_t count)
+{
+    bool equal = s->rule_count == count;
+    for (size_t i = 0; equal && i < count; i++)
+        equal = s->rules[i].first_day == rules[i].first_day && s->rules[i].last_day == rules[i].last_day &&
+                s->rules[i].second == rules[i].second && s->rules[i].days == rules[i].days;
+    return equal;
+}
+
+/* *same: its schedules are those of the definition before. */
+static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t size, bool *same)
 {
     struct object *set;
     struct start_rule *rules = NULL;
@@ -50,6 +60,7 @@ static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t
         memory_free(rules);
         return hr;
     }
+    *same = rules_equal(s, rules, count);
     memory_free(s->rules);
     s->rules = rules;
     s->rule_count = count;
@@ -60,32 +71,32 @@ static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t
 
 HRESULT supervised_set_read(struct supervised_set *s, int64_t now)
 {
-    struct run_record record;
+    struct run_record record = {0};
     char *xml;
     size_t size;
     HRESULT hr = definition_load(&caller_self, s->space, s->name, &xml, &size);
     if (FAILED(hr))
         return hr;
     uint64_t hash = hash_text(HASH_START, xml);
-    bool first = !s->hash, same = hash == s->hash;
-    if (!same)
-        hr = read_definition(s, xml, size);
-    memory_free(xml);
-    if (FAILED(hr))
-        return hr;
+    bool first = !s->hash, same = hash == s->hash, same_rules = same;
     hr = store_load_run(s->space, s->name, &record);
-    if (definition_is_damaged(hr)) /* its starts are tried, and tell so */
+    if (definition_is_damaged(hr)) { /* its starts are tried, and tell so */
         record = (struct run_record){0};
-    else if (FAILED(hr))
-        return hr;
-    s->hash = hash;
-    if (!same) /* of a new definition no start is due that lies before it */
-        s->known = now;
-    s->running = record.running;
-    if (first) /* later our own memory is ahead of it */
-        s->done = record.last_scheduled;
+        hr = S_OK;
+    }
+    if (SUCCEEDED(hr) && !same) /* behind all that can fail: what it gives is taken with the hash */
+        hr = read_definition(s, xml, size, &same_rules);
+    memory_free(xml);
+    if (SUCCEEDED(hr)) {
+        s->hash = hash;
+        if (first || !same_rules) /* of new schedules no start is due that lies before them */
+            s->known = now;
+        s->running = record.running;
+        if (first) /* later our own memory is ahead of it */
+            s->done = record.last_scheduled;
+    }
     run_record_free(&record);
-    return same ? S_FALSE : S_OK;
+    return FAILED(hr) ? hr : same ? S_FALSE : S_OK;
 }
 
 static int64_t first_start(const struct supervised_set *s, int64_t after, const struct start_zone *zone)

@@ -23,7 +23,7 @@ struct supervised_set {
     bool running;            /* by its record: a run has begun and not ended in order */
     bool cut_off;            /* that was so when the service came up, and no host was seen since */
     int64_t done;            /* FILETIME: the latest start that a schedule asked for */
-    int64_t known;           /* since when the definition is in force; 0: longer than we know */
+    int64_t known;           /* since when its schedules are in force; 0: longer than we know */
     int64_t due;             /* the next start, NEXT_START_NEVER */
     int64_t ahead_for;       /* the start that a host was made for, or was tried to */
     struct run_ahead *ahead; /* that host; NULL: there is none */

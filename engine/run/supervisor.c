@@ -447,6 +447,7 @@ static void supervise(struct supervisor *v)
     bool changed = true;
     while (!atomic_load(&v->end)) {
         uint64_t now = clock_monotonic_ms();
+        changed = changed || now - v->compared >= COMPARE_MS;
         if (changed && now >= next_scan) {
             scan(v);
             changed = false;

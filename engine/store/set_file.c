@@ -104,60 +104,72 @@ static HRESULT lock(struct set_file *at, enum set_file_use use)
     return use != SET_FILE_CREATE && set_file_is_missing(hr) ? S_FALSE : hr;
 }
 
-/* Moves a definition, with the name that its file's name says if it has none: the new file's own name loses its case.
- */
-static HRESULT move_definition(const char *from, const char *to, const char *name)
+/* Whether the text is a whole definition: of one that is being copied there is more to come. */
+static bool has_its_end(const char *xml, size_t size)
+{
+    static const char end[] = "DataCollectorSet>"; /* behind "</" and perhaps a prefix */
+    const size_t n = sizeof end - 1;
+    while (size && strchr(" \t\r\n", xml[size - 1]))
+        size--;
+    return size >= n && !memcmp(xml + size - n, end, n);
+}
+
+/* Adds the name to a definition that says none, as the file's own name has lost its case. Where that cannot be done the
+   definition is what it was. */
+static HRESULT add_name(const char *definition, const char *name)
 {
     struct text_buffer b = {0};
     char *xml = NULL;
     size_t size = 0;
-    HRESULT hr = file_load(from, DEFINITION_MAX, &xml, &size);
-    if (FAILED(hr) || strlen(xml) != size || stored_name_cut(xml, &size)) {
-        memory_free(xml);
-        return file_rename(from, to);
+    HRESULT hr = file_load(definition, DEFINITION_MAX, &xml, &size);
+    if (SUCCEEDED(hr) && strlen(xml) == size && !stored_name_cut(xml, &size) && has_its_end(xml, size)) {
+        text_buffer_add_n(&b, xml, size);
+        stored_name_add(&b, name);
+        hr = b.failed ? E_OUTOFMEMORY : file_store(definition, b.text, b.length);
     }
-    text_buffer_add_n(&b, xml, size);
-    stored_name_add(&b, name);
-    hr = b.failed ? E_OUTOFMEMORY : file_store(to, b.text, b.length);
-    if (SUCCEEDED(hr))
-        hr = file_delete(from);
     text_buffer_free(&b);
     memory_free(xml);
-    return hr;
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+/* The run lock of a version that kept all sets in one folder, unless a host of it runs. */
+static void remove_old_lock(const char *path)
+{
+    struct file_lock *running = NULL;
+    if (file_exists(path) && SUCCEEDED(file_lock_take(path, 0, &running)))
+        file_delete(path);
+    file_lock_release(running);
 }
 
 HRESULT set_file_adopt(const struct set_file *at, const char *file)
 {
     struct set_file to = {0};
-    char *base = text_copy_n(file, strlen(file) - strlen(path_extension(file)));
-    char *name = base ? store_name_of_file(base) : NULL, *from = path_join(at->folder, file);
-    char *run = base ? with_suffix(at->folder, base, ".run") : NULL;
-    HRESULT hr = name && from && run ? set_file_locate(at->space, name, &to) : E_OUTOFMEMORY;
+    struct stored_set set = {0};
+    HRESULT hr = stored_set_read(at->folder, file, &set);
+    char *from = path_join(at->folder, file), *run = NULL, *run_lock = NULL;
+    if (SUCCEEDED(hr)) {
+        run = with_suffix(at->folder, set.file, ".run");
+        run_lock = with_suffix(at->folder, set.file, ".running");
+        hr = from && run && run_lock ? set_file_locate(at->space, set.name, &to) : E_OUTOFMEMORY;
+    }
     if (SUCCEEDED(hr))
         hr = folder_create(to.place);
     if (SUCCEEDED(hr) && file_exists(run))
         hr = file_rename(run, to.run);
+    /* Renamed, as who still writes the file goes on writing it, and as there are never two of it. */
     if (SUCCEEDED(hr))
-        hr = move_definition(from, to.definition, name);
-    if (SUCCEEDED(hr))
+        hr = file_rename(from, to.definition);
+    if (SUCCEEDED(hr)) {
+        hr = add_name(to.definition, set.name);
+        remove_old_lock(run_lock);
         set_file_note_change(&to);
+    }
     set_file_close(&to);
+    memory_free(run_lock);
     memory_free(run);
     memory_free(from);
-    memory_free(name);
-    memory_free(base);
+    stored_set_free(&set);
     return hr;
-}
-
-void set_file_adopt_all(const struct set_file *at)
-{
-    struct texts files = {0};
-    if (FAILED(folder_list(at->folder, false, &files)))
-        return;
-    for (size_t i = 0; i < files.count; i++)
-        if (text_equal_nocase(path_extension(files.items[i]), ".xml") && FAILED(set_file_adopt(at, files.items[i])))
-            error_clear();
-    texts_free(&files);
 }
 
 /* A name that file_store makes: ~<process>-<thread>.tmp */
@@ -169,17 +181,37 @@ static bool is_torn(const char *file)
     return thread && !strcmp(at + process + 1 + thread, ".tmp");
 }
 
+static void remove_torn(const char *folder, const struct texts *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        char *path = is_torn(files->items[i]) ? path_join(folder, files->items[i]) : NULL;
+        if (path)
+            file_delete(path);
+        memory_free(path);
+    }
+}
+
+HRESULT set_file_adopt_all(const struct set_file *at)
+{
+    struct texts files = {0};
+    HRESULT hr = folder_list(at->folder, false, &files);
+    if (SUCCEEDED(hr) && at->lock)
+        remove_torn(at->folder, &files);
+    for (size_t i = 0; hr != E_OUTOFMEMORY && i < files.count; i++)
+        if (text_equal_nocase(path_extension(files.items[i]), ".xml"))
+            hr = set_file_adopt(at, files.items[i]);
+    texts_free(&files);
+    if (FAILED(hr) && hr != E_OUTOFMEMORY)
+        error_clear();
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
 void set_file_remove_torn(const char *place)
 {
     struct texts files = {0};
     if (FAILED(folder_list(place, false, &files)))
         return;
-    for (size_t i = 0; i < files.count; i++) {
-        char *path = is_torn(files.items[i]) ? path_join(place, files.items[i]) : NULL;
-        if (path)
-            file_delete(path);
-        memory_free(path);
-    }
+    remove_torn(place, &files);
     texts_free(&files);
 }
 

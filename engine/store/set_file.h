@@ -34,11 +34,18 @@ enum set_file_use {
    refuse the caller; nobody is refused yet. S_FALSE, and no lock, when the folder is not there. Zero on failure. */
 HRESULT set_file_open(const struct caller *caller, const char *space, const char *name, enum set_file_use use,
                       struct set_file *out);
+struct stored_set;
+/* The set in folder/file, an .xml, with the name that it was committed under; of a file that others put there or that
+   cannot be read, the name that its own name says. `out` is zero before, and to be freed also on failure, which is
+   E_OUTOFMEMORY. */
+HRESULT stored_set_read(const char *folder, const char *file, struct stored_set *out);
+void stored_set_free(struct stored_set *set);
 /* Puts a definition that lies in the namespace's folder itself, as people put it there, into its place. `file` is its
    name. Under the lock. */
 HRESULT set_file_adopt(const struct set_file *at, const char *file);
-/* The same for all that lie there. What cannot be moved stays. */
-void set_file_adopt_all(const struct set_file *at);
+/* The same for all that lie there, and away with what killed writers left among them. What cannot be moved stays;
+   E_OUTOFMEMORY alone is told. */
+HRESULT set_file_adopt_all(const struct set_file *at);
 /* What a writer left in a place that was killed while it wrote. Under the lock of the namespace nobody is writing. */
 void set_file_remove_torn(const char *place);
 /* Tells those who watch the store that the set has changed (store_changes.c). Under the lock. */

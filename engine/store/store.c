@@ -27,6 +27,17 @@ static HRESULT remove_if_there(const char *path)
     return set_file_is_missing(hr) ? S_OK : hr;
 }
 
+/* One that cannot be read gives way, as it holds nothing that anybody could have; any other failure leaves it. */
+static HRESULT change_run(const struct set_file *at, const struct run_change *change)
+{
+    HRESULT hr = set_file_change_run(at, change);
+    bool damaged = hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA) || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) ||
+                   (FAILED(hr) && hr != E_OUTOFMEMORY && folder_exists(at->run));
+    if (damaged && SUCCEEDED(remove_if_there(at->run)))
+        hr = set_file_change_run(at, change);
+    return hr;
+}
+
 HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                    const char *xml, size_t size, const struct run_change *change, bool *created)
 {
@@ -56,9 +67,7 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
     if (SUCCEEDED(hr))
         hr = file_store(at.definition, content.text, content.length);
     if (SUCCEEDED(hr) && change)
-        hr = set_file_change_run(&at, change);
-    if (change && hr != E_OUTOFMEMORY && FAILED(hr) && SUCCEEDED(remove_if_there(at.run))) /* it is damaged */
-        hr = set_file_change_run(&at, change);
+        hr = change_run(&at, change);
     if (SUCCEEDED(hr))
         set_file_note_change(&at);
     text_buffer_free(&content);

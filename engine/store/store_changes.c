@@ -74,15 +74,16 @@ HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *
     char *path = NULL, *text = NULL;
     size_t size = 0;
     HRESULT hr = set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at);
+    if (hr == S_OK)
+        hr = set_file_adopt_all(&at);
     if (hr == S_OK) {
-        set_file_adopt_all(&at);
         path = path_join(at.folder, CHANGES_FILE);
         hr = path ? file_load(path, 4 * CHANGES_MAX, &text, &size) : E_OUTOFMEMORY;
     }
     if (hr == S_FALSE || set_file_is_missing(hr)) {
         *mark = (struct store_mark){0};
         hr = S_FALSE;
-    } else if (SUCCEEDED(hr)) {
+    } else if (text && SUCCEEDED(hr)) {
         hr = take_changes(text, size, mark, &found);
     } else if (hr != E_OUTOFMEMORY) { /* not ours any more: a new one is begun */
         file_delete(path);

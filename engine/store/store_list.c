@@ -22,10 +22,10 @@ static HRESULT list_places(const struct caller *caller, const char *space, struc
 {
     struct set_file at;
     HRESULT hr = set_file_open(caller, space, NULL, SET_FILE_READ, &at);
-    if (hr == S_OK) {
-        set_file_adopt_all(&at);
+    if (hr == S_OK)
+        hr = set_file_adopt_all(&at);
+    if (hr == S_OK)
         hr = folder_list(at.folder, true, places);
-    }
     set_file_close(&at);
     return hr;
 }
@@ -51,11 +51,9 @@ static HRESULT each_place(const struct caller *caller, const char *space, visit_
 
 /* ---- definitions ---- */
 
-/* The set in place/file.xml, with the name that it was committed under; of a file that others put there or that cannot
-   be read, the name that its own name says. */
-static HRESULT read_set(const char *place, const char *file, struct stored_set *out)
+HRESULT stored_set_read(const char *folder, const char *file, struct stored_set *out)
 {
-    char *path = path_join(place, file), *base = text_copy_n(file, strlen(file) - strlen(".xml"));
+    char *path = path_join(folder, file), *base = text_copy_n(file, strlen(file) - strlen(".xml"));
     char *inside = NULL, *expected = NULL;
     HRESULT hr = path && base ? file_load(path, DEFINITION_MAX, &out->xml, &out->size) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && (inside = stored_name_cut(out->xml, &out->size))) {
@@ -73,7 +71,7 @@ static HRESULT read_set(const char *place, const char *file, struct stored_set *
     return out->name ? S_OK : E_OUTOFMEMORY;
 }
 
-static void stored_set_free(struct stored_set *set)
+void stored_set_free(struct stored_set *set)
 {
     memory_free(set->name);
     memory_free(set->file);
@@ -103,7 +101,7 @@ static HRESULT read_place(const char *place, void *user)
         void *items = m->found.items;
         if (!text_equal_nocase(path_extension(files.items[i]), ".xml"))
             continue;
-        hr = read_set(place, files.items[i], &set);
+        hr = stored_set_read(place, files.items[i], &set);
         if (SUCCEEDED(hr) && !memory_grow(&items, &m->found.capacity, m->found.count + 1, sizeof set))
             hr = E_OUTOFMEMORY;
         m->found.items = items;
@@ -129,7 +127,7 @@ static HRESULT load_one(const struct caller *caller, const char *space, const ch
     void *items = m->found.items;
     if (hr == S_OK && (hr = file_find(at.definition)) == S_OK && file_exists(at.definition)) {
         struct stored_set set = {0};
-        hr = read_set(at.place, path_name(at.definition), &set);
+        hr = stored_set_read(at.place, path_name(at.definition), &set);
         if (SUCCEEDED(hr) && !memory_grow(&items, &m->found.capacity, 1, sizeof set))
             hr = E_OUTOFMEMORY;
         m->found.items = items;
@@ -191,7 +189,7 @@ HRESULT store_name_in(const char *space, const char *file, char **name)
     char *place = hr == S_OK ? set_file_place(at.folder, file) : NULL;
     *name = NULL;
     if (hr == S_OK)
-        hr = place ? read_set(place, own, &set) : E_OUTOFMEMORY;
+        hr = place ? stored_set_read(place, own, &set) : E_OUTOFMEMORY;
     if (hr == S_OK) {
         *name = set.name;
         set.name = NULL;

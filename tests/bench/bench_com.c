@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a property read costs: in process in nanoseconds, out of process as a ratio to an empty method of the same
    signature behind the same proxy, in a server that does nothing else; and what a script of 1,000 reads and a Commit
-   costs through the object that scripts get, as a ratio to the same on the server's object. Run it in a prefix where
-   OpenPLA is registered: wine bench_com.exe */
+   costs through the object that scripts get, as a ratio to the same on the server's object; and what a list of all that
+   is stored costs a script, with bench_store's sets in the store, say. Run it in a prefix where OpenPLA is registered:
+   wine bench_com.exe, or wine bench_com.exe lists for the lists alone */
 #include "mspla.h"
 
 #include <stdbool.h>
@@ -188,9 +189,63 @@ static void compare_scripts(const char *what, int gets, bool commits)
            with / without);
 }
 
+/* The list that a script gets; *sets is its own. */
+static double seconds_per_list(const WCHAR *pattern, IDataCollectorSetCollection **sets)
+{
+    BSTR filter = SysAllocString(pattern);
+    double best = 1e9;
+    *sets = NULL;
+    for (int round = 0; round < 5; round++) {
+        if (*sets)
+            IDataCollectorSetCollection_Release(*sets);
+        *sets = NULL;
+        if (failed("CoCreateInstance", CoCreateInstance(&CLSID_DataCollectorSetCollection, NULL, CLSCTX_INPROC_SERVER,
+                                                        &IID_IDataCollectorSetCollection, (void **)sets)))
+            break;
+        double start = now();
+        failed("GetDataCollectorSets", IDataCollectorSetCollection_GetDataCollectorSets(*sets, NULL, filter));
+        double t = now() - start;
+        best = round && t < best ? t : best;
+    }
+    SysFreeString(filter);
+    return best;
+}
+
+static void measure_lists(void)
+{
+    IDataCollectorSetCollection *sets;
+    LONG count = 0;
+    double all = seconds_per_list(L"Service\\*", &sets);
+    if (!sets || failed("Count", IDataCollectorSetCollection_get_Count(sets, &count)))
+        return;
+    LONG asked = count < 1000 ? count : 1000;
+    double start = now();
+    printf("list of %5ld sets:               %8.2f ms\n", count, all * 1e3);
+    for (LONG i = 0; i < asked; i++) {
+        VARIANT at = {.vt = VT_I4};
+        DataCollectorSetStatus status;
+        IDataCollectorSet *set;
+        V_I4(&at) = i;
+        if (failed("Item", IDataCollectorSetCollection_get_Item(sets, at, &set)))
+            break;
+        failed("Status", IDataCollectorSet_get_Status(set, &status));
+        IDataCollectorSet_Release(set);
+    }
+    printf("%4ld of their statuses:           %8.2f ms\n", asked, (now() - start) * 1e3);
+    IDataCollectorSetCollection_Release(sets);
+    if (count)
+        printf("list of one by its name:         %8.2f ms\n", seconds_per_list(L"Service\\set 1", &sets) * 1e3);
+    if (count && sets)
+        IDataCollectorSetCollection_Release(sets);
+}
+
 int main(int argc, char **argv)
 {
     CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    if (argc > 1 && !strcmp(argv[1], "lists")) {
+        measure_lists();
+        return 0;
+    }
     if (argc > 1)
         return serve(argv[1]);
     char folder[MAX_PATH], path[MAX_PATH + 32], self[MAX_PATH], command[3 * MAX_PATH];
@@ -219,6 +274,7 @@ int main(int argc, char **argv)
         compare_scripts("1,000 gets by name:", 1000, false);
         compare_scripts("1,000 gets by name and a Commit:", 1000, true);
         compare_scripts("a Commit:", 0, true);
+        measure_lists();
     }
     DeleteFileA(path);
     fflush(stdout);

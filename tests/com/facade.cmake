@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 # The objects that clients get in their own process before the server's.
-add_executable(test_facade ${CMAKE_CURRENT_LIST_DIR}/test_facade.c ${CMAKE_CURRENT_LIST_DIR}/client.c
-  ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
-target_link_libraries(test_facade PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
-add_dependencies(test_facade openpla openplasrv openplahost openpdh)
-add_test(NAME test_facade COMMAND test_facade)
-openpla_test_properties(test_facade ";server")
+foreach(name test_facade test_facade_list)
+  add_executable(${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${CMAKE_CURRENT_LIST_DIR}/client.c
+    ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
+  target_link_libraries(${name} PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
+  add_dependencies(${name} openpla openplasrv openplahost openpdh)
+  add_test(NAME ${name} COMMAND ${name})
+  openpla_test_properties(${name} ";server")
+endforeach()
 # As in tests/unit/run.cmake.
 set_tests_properties(test_facade PROPERTIES RESOURCE_LOCK system_sets)
 

@@ -19,13 +19,14 @@
 #include <ole2.h>
 #include <string.h>
 
-#define FOLDER      "C:\\Program Files\\Open PLA test"
-#define CLSIDS      "Software\\Classes\\CLSID\\"
-#define SET_CLSID   "{03837521-098B-11D8-9414-505054503030}"
-#define LIBRARY     "{03837500-098B-11D8-9414-505054503030}"
-#define APPID_KEY   "Software\\Classes\\AppID\\" OPENPLA_APPID
-#define SERVICE_KEY "System\\CurrentControlSet\\Services\\OpenPLA"
-#define COMMAND     L"\"C:\\Program Files\\Open PLA test\\openplasrv.exe\" /service"
+#define FOLDER        "C:\\Program Files\\Open PLA test"
+#define CLSIDS        "Software\\Classes\\CLSID\\"
+#define NARROW_CLSIDS "Software\\Classes\\Wow6432Node\\CLSID\\"
+#define SET_CLSID     "{03837521-098B-11D8-9414-505054503030}"
+#define LIBRARY       "{03837500-098B-11D8-9414-505054503030}"
+#define APPID_KEY     "Software\\Classes\\AppID\\" OPENPLA_APPID
+#define SERVICE_KEY   "System\\CurrentControlSet\\Services\\OpenPLA"
+#define COMMAND       L"\"C:\\Program Files\\Open PLA test\\openplasrv.exe\" /service"
 
 static const struct registration with_service = {FOLDER, true, false};
 static const struct registration no_service = {FOLDER, false, false};
@@ -38,6 +39,15 @@ static struct texts snapshot(void)
     snapshot_add(&lines, "Software\\Classes");
     snapshot_add(&lines, "Software\\OpenPLA");
     snapshot_add(&lines, "System\\CurrentControlSet\\Services");
+    snapshot_sort(&lines);
+    return lines;
+}
+
+static struct texts snapshot_32(void)
+{
+    struct texts lines = {0};
+    snapshot_add(&lines, "Software\\Classes\\Wow6432Node\\CLSID");
+    snapshot_add(&lines, "Software\\Classes\\Wow6432Node\\Interface");
     snapshot_sort(&lines);
     return lines;
 }
@@ -515,7 +525,7 @@ static void another_module_comes_back(void **state)
 {
     static const struct registration dropin = {FOLDER, true, true};
     static const char in_process[] = CLSIDS SET_CLSID "\\InprocServer32";
-    struct texts foreign, now;
+    struct texts foreign, foreign_32, now;
     HRESULT hr;
     (void)state;
     put(CLSIDS SET_CLSID, NULL, "Another's set");
@@ -525,7 +535,13 @@ static void another_module_comes_back(void **state)
     put(CLSIDS SET_CLSID "\\Programmable", "x", "");
     put(CLSIDS SET_CLSID "\\Programmable", "x", NULL); /* a key without a value, as ours is */
     put("Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win64", NULL, "C:\\windows\\system32\\pla.dll");
+    /* What 32-bit programs see is its own, and ours has no DLL for them here. */
+    put(NARROW_CLSIDS SET_CLSID "\\InprocServer32", NULL, "C:\\windows\\syswow64\\pla.dll");
+    put(NARROW_CLSIDS SET_CLSID "\\ProgID", NULL, "PLA.DataCollectorSet.1"); /* as ours is */
+    put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", "");
+    put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", NULL);
     foreign = snapshot();
+    foreign_32 = snapshot_32();
     hr = registration_write(&with_service);
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_non_null(strstr(error_text(hr), "C:\\windows\\system32\\pla.dll"));
@@ -539,6 +555,10 @@ static void another_module_comes_back(void **state)
     assert_same(&foreign, &now);
     texts_free(&now);
     texts_free(&foreign);
+    now = snapshot_32();
+    assert_same(&foreign_32, &now);
+    texts_free(&now);
+    texts_free(&foreign_32);
 }
 
 /* What others put into our keys is theirs, and a registration from another folder is not ours to remove. */
@@ -590,15 +610,6 @@ static void assert_seen(const char *key, const char *name, const char *expected)
     assert_non_null(text);
     assert_string_equal(text, expected);
     memory_free(text);
-}
-
-static struct texts snapshot_32(void)
-{
-    struct texts lines = {0};
-    snapshot_add(&lines, "Software\\Classes\\Wow6432Node\\CLSID");
-    snapshot_add(&lines, "Software\\Classes\\Wow6432Node\\Interface");
-    snapshot_sort(&lines);
-    return lines;
 }
 
 /* Office and old agents are 32-bit programs: they find their own DLL and the 64-bit server, where that DLL is. */

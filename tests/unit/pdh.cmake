@@ -27,6 +27,8 @@ if(WIN32)
   target_link_libraries(extension_dll PRIVATE openpla_flags)
   openpla_test(test_pdh_extension ${CMAKE_CURRENT_LIST_DIR}/test_pdh_extension.c LINK openpla_log)
   add_dependencies(test_pdh_extension openpdh extension_dll)
+  # It makes keys of services, and test_registration looks at all of them.
+  set_tests_properties(test_pdh_extension PROPERTIES RESOURCE_LOCK registry)
   openpla_test(test_perflib ${CMAKE_CURRENT_LIST_DIR}/test_perflib.c LINK openpla_os)
   add_dependencies(test_perflib openpdh)
 endif()

@@ -10,6 +10,7 @@
 #include "engine/os/text.h"
 #include "engine/os/thread.h"
 #include "engine/run/ended_segments.h"
+#include "engine/run/start_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,18 @@ HRESULT __wrap_collector_sample(struct collector *c)
         SLEEP_MS(100);
     }
     return __real_collector_sample(c);
+}
+
+HRESULT __real_start_report_await(struct start_report *r);
+HRESULT __wrap_start_report_await(struct start_report *r);
+
+/* One that is told to begin and dies of it. */
+HRESULT __wrap_start_report_await(struct start_report *r)
+{
+    HRESULT hr = __real_start_report_await(r);
+    if (hr == S_OK && number_of("%TEST_HOST_DIES_TOLD%"))
+        _Exit(7);
+    return hr;
 }
 
 /* The data manager's place: works until a file is there, then does as told. */

@@ -142,6 +142,38 @@ static void numbers_of_others_are_read_to_the_nearest_double(void **state)
     assert_true(value == 1.5);
 }
 
+/* Of a small double's middle each of hundreds of digits counts. */
+static void a_middle_of_hundreds_of_digits_is_told_from_what_is_beside_it(void **state)
+{
+    (void)state;
+    for (int behind = 60; behind < 1060; behind += 50) { /* the middle is (2 * mantissa + 1) / 2^behind */
+        const uint64_t mantissa = UINT64_C(0x1B3C5D7E9F0135) + (uint64_t)behind / 50;
+        const double below = ldexp((double)mantissa, 1 - behind), above = ldexp((double)(mantissa + 1), 1 - behind);
+        char text[1000], *at = text + 900;
+        snprintf(at, 100, "e-%d", behind);
+        for (uint64_t rest = 2 * mantissa + 1; rest; rest /= 10)
+            *--at = (char)('0' + rest % 10);
+        for (int i = 0; i < behind; i++) { /* times five */
+            int carry = 0;
+            for (char *digit = text + 900; digit-- > at;) {
+                carry += 5 * (*digit - '0');
+                *digit = (char)('0' + carry % 10);
+                carry /= 10;
+            }
+            if (carry)
+                *--at = (char)('0' + carry);
+        }
+        assert_read(at, mantissa % 2 ? above : below);
+        text[899] = '4';
+        assert_read(at, below);
+        text[899] = '5';
+        memmove(at - 1, at, (size_t)(text + 900 - at));
+        text[899] = '1';
+        snprintf(text + 900, 100, "e-%d", behind + 1);
+        assert_read(at - 1, above);
+    }
+}
+
 static void digits_are_those_of_windows_logs(void **state)
 {
     char text[NUMBER_TEXT_SIZE];
@@ -282,6 +314,7 @@ int main(void)
         cmocka_unit_test(digits_are_those_of_windows_logs),
         cmocka_unit_test(what_is_no_number_has_a_text_too),
         cmocka_unit_test(numbers_of_others_are_read_to_the_nearest_double),
+        cmocka_unit_test(a_middle_of_hundreds_of_digits_is_told_from_what_is_beside_it),
 #ifdef __SIZEOF_INT128__
         cmocka_unit_test(the_middle_between_two_doubles_is_told_from_what_is_beside_it),
 #endif

@@ -87,6 +87,9 @@ static void what_loads_code_is_refused(void **state)
         {"DSN=x;UID=a\nDriver=/tmp/x.so", "the value of UID holds a control"},
         {"DSN=x;=S3CRET", "attribute 2 of the connection string is none"},
         {"DSN=x;S3CRET/=y", "attribute 2 of the connection string is none"},
+        /* The rest of a password would be the log set's name, which everybody may see. */
+        {"DSN=x;PWD=a!S3CRET", "the value of PWD ends at a '!'"},
+        {"DSN=x;PWD=a!S3CRET;UID=b", "the value of PWD ends at a '!'"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
@@ -96,6 +99,7 @@ static void what_loads_code_is_refused(void **state)
             fail_msg("%s: shown in \"%s\"", name, error_text(E_INVALIDARG));
         memory_free(name);
     }
+    expect_split("SQL:DSN=x;PWD={a}!set!more", "DSN=x;PWD={a}", "set!more", "SQL:DSN=x;PWD=***!set!more");
     expect_refused("Driver=x;PWD=S3CRET!set", "'...' is not of the form");
     expect_refused("SQL:x;LoadExt!set", "attribute 2 of the connection string is not key=value");
     expect_refused("SQL:x}!set", "the value of DSN holds a brace");

@@ -193,6 +193,86 @@ static void files_put_there_by_hand(void **state)
     memory_free(space);
 }
 
+/* A look at the store while somebody copies a definition into its folder would keep what is there so far, and throw the
+   rest away with the user's file. */
+static void files_that_are_still_being_copied(void **state)
+{
+    const size_t half = strlen(XML_A) / 2;
+    char *space = path_join(folder, "sets/Service"), *copy = path_join(space, "Slow.xml");
+    struct texts names = {0};
+    struct file *f;
+    (void)state;
+    assert_int_equal(folder_create(space), S_OK);
+    assert_int_equal(file_open(copy, FILE_CREATE_NEW, &f), S_OK);
+    assert_int_equal(file_write(f, XML_A, half), S_OK);
+    assert_int_equal(store_list(&caller_self, "Service", &names), S_OK);
+    assert_int_equal(file_write(f, &XML_A[half], strlen(XML_A) - half), S_OK);
+    file_close(f);
+    assert_stored("slow", XML_A);
+    assert_int_equal(store_delete(&caller_self, "Service", "slow"), S_OK);
+    texts_free(&names);
+    memory_free(copy);
+    memory_free(space);
+}
+
+/* What the version that kept all sets in one folder has left there. */
+static void a_store_of_one_folder(void **state)
+{
+    char *space = path_join(folder, "sets/Service");
+    static const char *const names[] = {"old one.xml", "old one.run", "old one.running", "~12-34.tmp"};
+    static const char record[] = "openpla-run 1\nserial-number 9\nlast-result 0x00000000\nrunning 0\n"
+                                 "last-scheduled 0\nlast-message \nlatest-location \n";
+    static const char *const texts[] = {XML_A "\n<?openpla-set name=\"Old One\"?>\n", record, "", "torn"};
+    struct run_record back;
+    struct texts left = {0};
+    (void)state;
+    assert_int_equal(folder_create(space), S_OK);
+    for (int i = 0; i < 4; i++) {
+        char *path = path_join(space, names[i]);
+        assert_int_equal(file_store(path, texts[i], strlen(texts[i])), S_OK);
+        memory_free(path);
+    }
+    assert_listed("Service", "Old One");
+    assert_stored("old one", XML_A);
+    assert_int_equal(store_load_run("Service", "old one", &back), S_OK);
+    assert_int_equal(back.serial_number, 9);
+    run_record_free(&back);
+    assert_int_equal(folder_list(space, false, &left), S_OK);
+    for (size_t i = 0; i < left.count; i++)
+        if (strncmp(left.items[i], "store.", 6) != 0 && strcmp(left.items[i], "notes.txt") != 0)
+            fail_msg("%s is left", left.items[i]);
+    texts_free(&left);
+    assert_int_equal(store_delete(&caller_self, "Service", "old one"), S_OK);
+    memory_free(space);
+}
+
+/* A name of many letters that a file's name cannot hold has a file of another name, which says less: the set was lost
+   to who asked for it. */
+static void a_long_name_in_a_store_of_one_folder(void **state)
+{
+    static const char letter[] = "\xD0\x96", end[] = "\n<?openpla-set name=\"";
+    struct text_buffer name = {0}, content = {0};
+    (void)state;
+    for (int i = 0; i < 40; i++)
+        text_buffer_add(&name, letter);
+    text_buffer_add(&content, XML_A);
+    text_buffer_add(&content, end);
+    text_buffer_add(&content, name.text);
+    text_buffer_add(&content, "\"?>\n");
+    char *file = store_file_name(name.text), *space = path_join(folder, "sets/Service");
+    char *flat = text_format("%s/%s.xml", space, file);
+    assert_int_equal(folder_create(space), S_OK);
+    assert_int_equal(file_store(flat, content.text, content.length), S_OK);
+    assert_stored(name.text, XML_A);
+    assert_listed("Service", name.text);
+    assert_int_equal(store_delete(&caller_self, "Service", name.text), S_OK);
+    memory_free(flat);
+    memory_free(space);
+    memory_free(file);
+    text_buffer_free(&content);
+    text_buffer_free(&name);
+}
+
 static void assert_same_text(const char *a, const char *b)
 {
     assert_non_null(a);
@@ -410,6 +490,42 @@ static void failed_save_leaves_the_old_set(void **state)
     memory_free(place);
 }
 
+static HRESULT number_seven(struct run_record *record, const void *user)
+{
+    (void)user;
+    record->known = true;
+    record->serial_number = 7;
+    return S_OK;
+}
+
+/* A commit that puts a serial number too, and that is refused: who committed hears of it, and the set that is there
+   keeps what its runs have left. */
+static void refused_commits_leave_the_run_alone(void **state)
+{
+    struct run_record record = {.serial_number = 3};
+    const struct run_change change = {number_seven, NULL};
+    char *path = store_definition_path("Service", "absent"), *inside = path_join(path, "x");
+    (void)state;
+    save("Kept", STORE_CREATE, XML_A, S_OK);
+    assert_int_equal(save_run("Service", "Kept", &record), S_OK);
+    assert_int_equal(store_save(&caller_self, "Service", "kept", STORE_CREATE, XML_B, 5, &change, NULL),
+                     PLA_E_DCS_ALREADY_EXISTS);
+    assert_int_equal(store_load_run("Service", "kept", &record), S_OK);
+    assert_int_equal(record.serial_number, 3);
+    run_record_free(&record);
+    assert_stored("Kept", XML_A);
+    assert_int_equal(store_save(&caller_self, "Service", "none", STORE_MODIFY, XML_B, 5, &change, NULL),
+                     PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(store_save(&caller_self, "Nowhere", "a", STORE_CREATE, XML_B, 5, &change, NULL), E_NOINTERFACE);
+    assert_int_equal(folder_create(inside), S_OK); /* the definition cannot be written */
+    assert_true(FAILED(store_save(&caller_self, "Service", "absent", STORE_CREATE_OR_MODIFY, XML_B, 5, &change, NULL)));
+    assert_int_equal(folder_delete(inside), S_OK);
+    assert_int_equal(folder_delete(path), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "kept"), S_OK);
+    memory_free(inside);
+    memory_free(path);
+}
+
 /* Who watches the store is told which sets have changed, and that he does not know when he cannot. */
 static void changes_are_told_by_name(void **state)
 {
@@ -622,6 +738,25 @@ static void check_still_there(HRESULT hr)
     assert_stored("Memory", XML_A);
 }
 
+static HRESULT step_look(void)
+{
+    struct store_mark mark = {0};
+    struct texts names = {0};
+    HRESULT hr = store_changes("Service", &mark, &names);
+    texts_free(&names);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* Puts a definition into the namespace's folder itself, which the next look moves to its place. */
+static void drop(HRESULT looked)
+{
+    char *dropped = path_join(folder, "sets/Service/dropped.xml");
+    if (SUCCEEDED(looked))
+        assert_false(file_exists(dropped));
+    assert_int_equal(file_store(dropped, XML_B, strlen(XML_B)), S_OK);
+    memory_free(dropped);
+}
+
 static HRESULT step_create(void)
 {
     HRESULT hr = store_save(&caller_self, "Service", "memory", STORE_CREATE, XML_B, strlen(XML_B), NULL, NULL);
@@ -639,6 +774,10 @@ static void out_of_memory(void **state)
     assert_int_equal(fail_each(step_save, check_saved), S_OK);
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
         assert_int_equal(fail_each(steps[i], NULL), S_OK);
+    drop(E_FAIL);
+    assert_int_equal(fail_each(step_look, drop), S_OK);
+    assert_int_equal(step_look(), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "dropped"), S_OK);
     assert_int_equal(store_load_run("Service", "Memory", &record), S_OK);
     assert_int_equal(record.serial_number, 3); /* no commit that failed took the run with it */
     run_record_free(&record);
@@ -726,6 +865,9 @@ int main(void)
         cmocka_unit_test(unusual_names),
         cmocka_unit_test(case_of_names),
         cmocka_unit_test(files_put_there_by_hand),
+        cmocka_unit_test(files_that_are_still_being_copied),
+        cmocka_unit_test(a_store_of_one_folder),
+        cmocka_unit_test(a_long_name_in_a_store_of_one_folder),
         cmocka_unit_test(run_records),
         cmocka_unit_test(run_records_are_updated),
         cmocka_unit_test(run_record_files),
@@ -733,6 +875,7 @@ int main(void)
         cmocka_unit_test(only_a_whole_line_names_a_host),
         cmocka_unit_test(delete_leaves_nothing),
         cmocka_unit_test(failed_save_leaves_the_old_set),
+        cmocka_unit_test(refused_commits_leave_the_run_alone),
         cmocka_unit_test(changes_are_told_by_name),
         cmocka_unit_test(one_set_costs_the_same_among_many),
         cmocka_unit_test(out_of_memory),

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The supervisor: scheduled starts, hosts that die, runs that were cut off, expiry. The wall clock it sees is the
-   test's: linked with --wrap=clock_utc. */
+   test's, and so is the other clock: linked with --wrap=clock_utc and --wrap=clock_monotonic_ms. */
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/run/start_report.h"
+#include "engine/run/supervised_set.h"
 #include "engine/run/supervisor.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
@@ -26,6 +27,15 @@ int64_t __wrap_clock_utc(void)
 {
     int64_t still = atomic_load(&stopped);
     return still ? still : __real_clock_utc() + atomic_load(&ahead);
+}
+
+static atomic_llong passed; /* that nobody waited for, ms; a clock that counts up never goes back */
+uint64_t __real_clock_monotonic_ms(void);
+uint64_t __wrap_clock_monotonic_ms(void);
+
+uint64_t __wrap_clock_monotonic_ms(void)
+{
+    return __real_clock_monotonic_ms() + (uint64_t)atomic_load(&passed);
 }
 
 static struct supervisor *supervisor;
@@ -306,6 +316,25 @@ static void a_start_outlives_the_host_that_was_made_for_it(void **state)
     memory_free(root);
 }
 
+/* Nor must one that is lost at its second, before it has taken the set. */
+static void a_start_outlives_a_host_that_dies_when_told(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("told");
+    scratch_environment("TEST_HOST_DIES_TOLD", "1");
+    int64_t due = host_ahead("told", root, "");
+    await_hosts("begun", 1);
+    atomic_store(&stopped, due);
+    await_hosts("begun", 2);
+    fixture_await("told", RUN_RUNNING, 60000);
+    await_start("told", due);
+    stop("told");
+    assert_int_equal(fixture_events(1004, "told"), 0);
+    stop_supervising();
+    scratch_environment("TEST_HOST_DIES_TOLD", "");
+    memory_free(root);
+}
+
 /* What schedules ask of a set that runs: nothing (MS-PLA 3.2.4.1, SchedulesEnabled). */
 static void a_set_that_runs_goes_on(void **state)
 {
@@ -550,6 +579,62 @@ static void a_damaged_set_is_told_of(void **state)
     memory_free(root);
 }
 
+static int bias_here(const void *zone, int64_t utc)
+{
+    (void)zone;
+    return clock_bias_minutes(utc);
+}
+
+/* A set that is committed again right before its second, as it was or with another folder, may be read a moment behind
+   it: the start that stands in both definitions would be left out. */
+static void a_change_right_before_the_second_skips_no_start(void **state)
+{
+    (void)state;
+    const struct start_zone zone = {bias_here, NULL};
+    char *root = fixture_folder("close"), *other = fixture_folder("close elsewhere");
+    int64_t due = in_an_hour(), behind = due + SECOND / 10, missed;
+    char *xml = schedule_at(due, ""), *later = schedule_at(due + 60 * SECOND, "");
+    struct supervised_set set = {.space = SPACE, .name = text_copy("close")};
+    commit("close", root, xml);
+    assert_int_equal(supervised_set_read(&set, due - 60 * SECOND), S_OK);
+    assert_int_equal(supervised_set_plan(&set, due - SECOND, &zone, &missed), S_OK);
+    assert_true(set.due == due);
+    commit("close", other, xml);
+    assert_int_equal(supervised_set_read(&set, behind), S_OK);
+    assert_int_equal(supervised_set_plan(&set, behind, &zone, &missed), S_OK);
+    assert_true(set.due == due);
+    commit("close", other, later); /* what is new is in force from now on */
+    assert_int_equal(supervised_set_read(&set, behind), S_OK);
+    assert_int_equal(supervised_set_plan(&set, behind, &zone, &missed), S_OK);
+    assert_true(set.due == due + 60 * SECOND);
+    supervised_set_free(&set);
+    memory_free(later);
+    memory_free(xml);
+    memory_free(other);
+    memory_free(root);
+}
+
+/* A definition that was changed in its place, past the store, is found by the look at all files, also while there is a
+   schedule to wait for: else the old one would be carried out. */
+static void what_nobody_told_of_is_found(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("past"), *path = store_definition_path(SPACE, "past");
+    char *xml = schedule_at(clock_utc() + 2 * 3600 * SECOND, "");
+    supervise();
+    commit("past", root, xml);
+    await_work(1);
+    fixture_sleep(500); /* no look that the commit has asked for is still to come */
+    assert_int_equal(file_store(path, "<DataCollectorSet/>", 19), S_OK);
+    atomic_fetch_add(&ahead, 660 * SECOND);
+    atomic_fetch_add(&passed, 660000);
+    await_work(0);
+    stop_supervising();
+    memory_free(xml);
+    memory_free(path);
+    memory_free(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -559,6 +644,7 @@ int main(void)
         cmocka_unit_test_teardown(a_user_starts_what_has_a_host_already, end_ahead),
         cmocka_unit_test_teardown(a_host_whose_maker_is_gone_runs_nothing, end_test),
         cmocka_unit_test_teardown(a_start_outlives_the_host_that_was_made_for_it, end_ahead),
+        cmocka_unit_test_teardown(a_start_outlives_a_host_that_dies_when_told, end_ahead),
         cmocka_unit_test_teardown(a_set_that_runs_goes_on, end_test),
         cmocka_unit_test_teardown(the_clock_is_set, end_test),
         cmocka_unit_test_teardown(a_dead_host_is_noticed, end_test),
@@ -567,6 +653,8 @@ int main(void)
         cmocka_unit_test_teardown(one_supervises_and_another_takes_over, end_test),
         cmocka_unit_test_teardown(who_holds_the_lock_and_does_not_supervise_is_told_of, end_test),
         cmocka_unit_test_teardown(a_damaged_set_is_told_of, end_test),
+        cmocka_unit_test_teardown(a_change_right_before_the_second_skips_no_start, end_test),
+        cmocka_unit_test_teardown(what_nobody_told_of_is_found, end_test),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

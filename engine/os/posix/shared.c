@@ -144,7 +144,7 @@ HRESULT signal_open(const struct shared *what, struct signal **out)
         hr = section_open(&(struct shared){.name = own, .create = what->create, .fresh = what->fresh}, sizeof(uint32_t),
                           &e->section);
     memory_free(own);
-    if (FAILED(hr)) {
+    if (FAILED(hr) || !e->section) {
         memory_free(e);
         return hr;
     }

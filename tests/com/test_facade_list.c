@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* test_facade_list: what a list of the server's sets costs a script's process, in calls between processes, and that its
+   sets are what Query gives. */
+#include "tests/com/client.h"
+
+#include <stdio.h>
+#include <objidl.h>
+#include <wchar.h>
+
+#define NAME L"test-com-facade-list"
+enum { FEW = 3, MANY = 40 };
+
+/* ---- how many calls leave this process ---- */
+
+static LONG calls;
+
+static HRESULT STDMETHODCALLTYPE hook_query(IChannelHook *This, REFIID iid, void **out)
+{
+    *out = IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IChannelHook) ? This : NULL;
+    return *out ? S_OK : E_NOINTERFACE;
+}
+
+static ULONG STDMETHODCALLTYPE hook_count(IChannelHook *This)
+{
+    (void)This;
+    return 2;
+}
+
+static void STDMETHODCALLTYPE hook_call(IChannelHook *This, REFGUID extent, REFIID iid, ULONG *size)
+{
+    (void)This, (void)extent, (void)iid;
+    *size = 0;
+    InterlockedIncrement(&calls);
+}
+
+static void STDMETHODCALLTYPE hook_fill(IChannelHook *This, REFGUID extent, REFIID iid, ULONG *size, void *data)
+{
+    (void)This, (void)extent, (void)iid, (void)data;
+    *size = 0;
+}
+
+static void STDMETHODCALLTYPE hook_returned(IChannelHook *This, REFGUID extent, REFIID iid, ULONG size, void *data,
+                                            DWORD representation, HRESULT fault)
+{
+    (void)This, (void)extent, (void)iid, (void)size, (void)data, (void)representation, (void)fault;
+}
+
+static void STDMETHODCALLTYPE hook_called(IChannelHook *This, REFGUID extent, REFIID iid, ULONG size, void *data,
+                                          DWORD representation)
+{
+    (void)This, (void)extent, (void)iid, (void)size, (void)data, (void)representation;
+}
+
+static void STDMETHODCALLTYPE hook_answer(IChannelHook *This, REFGUID extent, REFIID iid, HRESULT fault, ULONG *size)
+{
+    (void)This, (void)extent, (void)iid, (void)fault;
+    *size = 0;
+}
+
+static void STDMETHODCALLTYPE hook_fill_answer(IChannelHook *This, REFGUID extent, REFIID iid, ULONG *size, void *data,
+                                               HRESULT fault)
+{
+    (void)This, (void)extent, (void)iid, (void)data, (void)fault;
+    *size = 0;
+}
+
+static IChannelHookVtbl hook_vtable = {hook_query,    hook_count,  hook_count,  hook_call,       hook_fill,
+                                       hook_returned, hook_called, hook_answer, hook_fill_answer};
+static IChannelHook hook = {&hook_vtable};
+
+/* ---- sets and lists ---- */
+
+static void commit_sets(int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        IDataCollectorSet *set = new_set();
+        WCHAR name[64];
+        _snwprintf(name, 64, NAME L"-%02d", i);
+        release(added_collector(set, L"C"));
+        assert_ok(put(set, L"Description", of_text(i % 2 ? L"@%windir%\\no such file.dll,#1" : L"<\x4e2d>")));
+        assert_ok(commit(set, name, plaCreateNew, NULL));
+        release(set);
+    }
+}
+
+static IDataCollectorSetCollection *list_of(const WCHAR *pattern)
+{
+    IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
+    BSTR filter = SysAllocString(pattern);
+    assert_ok(heard(IDataCollectorSetCollection_GetDataCollectorSets(sets, NULL, filter)));
+    SysFreeString(filter);
+    return sets;
+}
+
+static LONG calls_for_list(const WCHAR *pattern, ULONG expected)
+{
+    LONG before = calls;
+    IDataCollectorSetCollection *sets = list_of(pattern);
+    LONG made = calls - before;
+    assert_int_equal(number_of(sets, L"Count"), expected);
+    release(sets);
+    return made;
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    delete_test_sets();
+    return 0;
+}
+
+/* Ten thousand sets in the store must not be ten thousand times the waiting for the server. */
+static void many_sets_cost_no_more_calls_than_few(void **state)
+{
+    (void)state;
+    commit_sets(0, FEW);
+    LONG few = calls_for_list(L"Service\\" NAME L"-*", FEW);
+    assert_true(few > 0);
+    commit_sets(FEW, MANY);
+    assert_int_equal(calls_for_list(L"Service\\" NAME L"-*", MANY), few);
+}
+
+/* A set of a list is what Query gives, and what was done with it since is seen in it. */
+static void a_listed_set_is_the_servers(void **state)
+{
+    (void)state;
+    commit_sets(0, FEW);
+    IDataCollectorSetCollection *sets = list_of(L"Service\\" NAME L"-*");
+    assert_int_equal(number_of(sets, L"Count"), FEW);
+    for (LONG i = 0; i < FEW; i++) {
+        IDataCollectorSet *queried = new_set(), *listed = item_at(sets, i);
+        WCHAR text[64];
+        _snwprintf(text, 64, NAME L"-%02d", (int)i);
+        BSTR name = SysAllocString(text), xml[2];
+        assert_true(text_is(listed, L"Name", text));
+        assert_true(text_is(listed, L"UserAccount", L"SYSTEM"));
+        assert_ok(IDataCollectorSet_Query(queried, name, NULL));
+        xml[0] = xml_of(queried);
+        xml[1] = xml_of(listed);
+        if (wcscmp(xml[0], xml[1]) != 0)
+            fail_msg("%ls\n---\n%ls", xml[0], xml[1]);
+        assert_int_equal(number_of(listed, L"SerialNumber"), 1);
+        assert_ok(put(queried, L"SerialNumber", of_long(7)));
+        assert_ok(commit(queried, text, plaModify, NULL));
+        assert_int_equal(number_of(listed, L"SerialNumber"), 7);
+        assert_int_equal(number_of(listed, L"Status"), plaStopped);
+        assert_ok(call(listed, L"Delete"));
+        assert_hr(IDataCollectorSet_Query(queried, name, NULL), PLA_E_DCS_NOT_FOUND);
+        SysFreeString(xml[0]);
+        SysFreeString(xml[1]);
+        SysFreeString(name);
+        release(listed);
+        release(queried);
+    }
+    release(sets);
+}
+
+/* One of a list asks for its own object at the server, and no other's. */
+static void a_listed_set_outlives_its_list(void **state)
+{
+    (void)state;
+    commit_sets(0, FEW);
+    IDataCollectorSetCollection *sets = list_of(L"Service\\" NAME L"-*");
+    IDataCollectorSet *last = item_at(sets, FEW - 1), *first = item_at(sets, 0);
+    release(sets);
+    assert_ok(put(last, L"SerialNumber", of_long(9)));
+    assert_ok(commit(last, NAME L"-02", plaModify, NULL));
+    assert_int_equal(number_of(first, L"SerialNumber"), 1);
+    assert_int_equal(number_of(last, L"SerialNumber"), 9);
+    release(first);
+    release(last);
+}
+
+int main(void)
+{
+    static const GUID extension = {0x6f1b2a53, 0x0c1e, 0x4e58, {0x9b, 0x0a, 0x51, 0x0e, 0x44, 0x7d, 0x36, 0x92}};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(many_sets_cost_no_more_calls_than_few, forget),
+        cmocka_unit_test_teardown(a_listed_set_is_the_servers, forget),
+        cmocka_unit_test_teardown(a_listed_set_outlives_its_list, forget),
+    };
+    if (!client_begin(CLIENT_FACADE) || FAILED(CoRegisterChannelHook(&extension, &hook)))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return !client_end() && !failed ? 1 : failed;
+}
