@@ -11,6 +11,7 @@ Wants WINEPREFIX with OpenPLA registered, OPENPLA_BIN_DIR and OPENPLA_SOURCE_DIR
 import argparse
 import cmath
 import datetime
+import glob
 import math
 import os
 import random
@@ -307,12 +308,12 @@ def main():
     o = options.parse_args()
     test_the_judge()
     root = tempfile.mkdtemp(prefix="openpla-soak-")
-    stored = []
+    definitions = {}
     try:
         for i in range(o.sets):  # every other one in segments
-            stored.append(commit(f"soak-set-{i}", root, "<Segment>-1</Segment>" if i % 2 else "",
-                                 "<SegmentMaxRecords>7</SegmentMaxRecords>" if i % 2 else ""))
-        stored.append(commit("soak-cycle", root))
+            definitions[f"soak-set-{i}"] = commit(f"soak-set-{i}", root, "<Segment>-1</Segment>" if i % 2 else "",
+                                                  "<SegmentMaxRecords>7</SegmentMaxRecords>" if i % 2 else "")
+        definitions["soak-cycle"] = commit("soak-cycle", root)
         client("stop", "soak-set-", o.sets)
         answer = client("start", "soak-set-", o.sets)
         check(answer.get("failures") == "0", f"all start: {answer}")
@@ -349,9 +350,8 @@ def main():
         check(answer.get("failures") == "0", f"all stop: {answer}")
         time.sleep(1)
         check(not processes("openplahost"), f"hosts are left: {processes('openplahost')}")
-        for path, xml in stored:
-            with open(path, "rb") as file:
-                check(file.read() == xml, f"{path} is not as it was")
+        for name, xml in definitions.items():
+            check(stored(name) == xml, f"{name} is not as it was")
         plain, segmented = Histogram(), Histogram()
         segments = 0
         ended = client("runs", "soak-set-", o.sets)
