@@ -45,9 +45,9 @@ make_root() {
         debootstrap --variant=minbase --keyring="$keyring" --cache-dir="$packages" "$suite" "$root" "$mirror"
         : >"$root/.made"
     fi
-    rm -rf --one-file-system "$root/root/openpla"
-    mkdir -p "$root/root/openpla" "$root/srv/tar"
-    git -C "$tree" archive HEAD | tar -xf - -C "$root/root/openpla"
+    rm -rf --one-file-system "$root/srv/openpla"
+    mkdir -p "$root/srv/openpla" "$root/srv/tar"
+    git -C "$tree" archive HEAD | tar -xf - -C "$root/srv/openpla"
     cp /etc/resolv.conf "$root/etc/resolv.conf"
     echo "127.0.0.1 localhost $(uname -n)" >"$root/etc/hosts"
 }
@@ -76,7 +76,7 @@ $(passed_on)
 END
     [ -n "${1:-}" ] || set --
     exec chroot "$root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-        TERM=dumb "$@" sh /root/openpla/installer/bootstrap.sh test
+        TERM=dumb "$@" sh /srv/openpla/installer/bootstrap.sh test
 }
 
 # Kills what runs in the namespaces, if it is still there, and removes the root.
