@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* The directory: what the processes of one host (under Wine: of one prefix) share about tracing beside the buffers
+   themselves: which sessions there are and who hosts them, who enabled which provider with what, and which process has
+   registered which provider. It lies in a section over a file, so it outlives all of them. It changes under a mutex and
+   is read without one, under a generation. Nothing in it is believed: what is read is copied, then checked. */
+#ifndef OPENPLA_ETW_DIRECTORY_H
+#define OPENPLA_ETW_DIRECTORY_H
+
+#include "engine/os/process.h"
+
+enum {
+    DIRECTORY_SESSIONS = 64,         /* EtwMaxLoggers; their loggers are 1 to 64 */
+    DIRECTORY_ENABLES_OF_ONE = 8,    /* sessions that may enable one provider */
+    DIRECTORY_ENABLES = 8192,        /* of all sessions */
+    DIRECTORY_REGISTRATIONS = 16384, /* of all processes */
+    DIRECTORY_TEXT = 1024,          /* UTF-16 units of a name of a session or a file; in UTF-8 up to thrice the bytes */
+    DIRECTORY_FILTERS = 13,         /* MAX_EVENT_FILTERS_COUNT */
+    DIRECTORY_FILTER_BYTES = 16384, /* of all filters of one enable, each rounded up to 8 */
+    DIRECTORY_KERNEL_LOGGER = 0xFFFF, /* as handles have it */
+};
+
+struct directory;
+/* That of this host, which the process then keeps; a second call gives the same. OPENPLA_ETW in the environment names
+   another one (letters and digits, at most 32). Errors: those of section_open; ERROR_INVALID_DATA's HRESULT when what
+   is there is none of ours. */
+HRESULT directory_get(struct directory **out);
+
+/* ---- changes ---- */
+
+/* All functions that say so are to be called between these two, and then by one process alone. Begin waits as long as
+   somebody who lives changes it; what a process left half done that ended in between is made whole first. */
+HRESULT directory_begin(struct directory *d);
+/* The generation of the directory with the changes. Wakes the processes that have registered one of the providers. */
+uint64_t directory_end(struct directory *d, const GUID *providers, size_t count);
+uint64_t directory_generation(struct directory *d);
+
+/* ---- processes ---- */
+
+struct directory_process {
+    uint32_t id;
+    uint64_t start_time; /* process_start_time */
+};
+/* The slot of this process, 1 to SESSION_MOST_OWNERS, made on the first call; a slot of a process that has ended is
+   given again when no session can name it any more (directory_session_tended). ERROR_NO_SYSTEM_RESOURCES's HRESULT: all
+   are taken. */
+HRESULT directory_join(struct directory *d, uint32_t *slot);
+/* session_judge's alive, with the directory as context; `thread` 0: any. */
+bool directory_alive(void *d, uint32_t slot, uint32_t thread);
+bool directory_process_of(struct directory *d, uint32_t slot, struct directory_process *out);
+/* What directory_end wakes this process by, and what its waiting thread waits for. Belongs to the directory. */
+HRESULT directory_own_signal(struct directory *d, struct signal **out);
+/* This process has applied, callbacks included, what the directory held at this generation. */
+void directory_applied(struct directory *d, uint64_t generation);
+/* Waits until all processes that have the provider registered have applied `generation`, or have ended. S_FALSE: the
+   time is over. */
+HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms);
+
+/* ---- sessions ---- */
+
+enum directory_state { DIRECTORY_STARTING = 1, DIRECTORY_RUNNING, DIRECTORY_STOPPING };
+
+/* A session, as a copy. All of it is what its host said when it started or updated it; what changes with each event is
+   in the section of its buffers. */
+struct directory_session {
+    uint32_t logger; /* 1 to DIRECTORY_SESSIONS */
+    uint32_t turn;   /* how often this logger was given: with it a handle names one session for ever */
+    enum directory_state state;
+    GUID guid;
+    struct directory_process host, starter;
+    char section[64]; /* the name of its buffers (struct shared), under which only who has it can find them */
+    char signal[64];  /* wakes the host */
+    uint64_t section_size;
+    bool kernel;    /* the NT Kernel Logger: its handle has DIRECTORY_KERNEL_LOGGER for the logger */
+    uint32_t clock; /* ETL_CLOCK_* */
+    uint32_t mode;  /* LogFileMode as it is now */
+    uint32_t buffer_kb, minimum_buffers, maximum_buffers, maximum_file, flush_timer, flush_ms;
+    uint32_t enable_flags[8]; /* group masks; the first are EnableFlags */
+    uint64_t thread;          /* LoggerThreadId */
+    int64_t started;          /* FILETIME */
+    char *name, *file;        /* UTF-8, from memory_alloc; file NULL: none */
+};
+void directory_session_free(struct directory_session *s); /* what it points to */
+/* Handle of a session: its logger in the low 16 bits, its turn above them. */
+uint64_t directory_handle(const struct directory_session *s);
+
+/* In order of loggers; of a STARTING one the host may not be known yet. From memory_alloc, to be freed by
+   directory_sessions_free. */
+HRESULT directory_sessions(struct directory *d, struct directory_session **out, size_t *count);
+void directory_sessions_free(struct directory_session *list, size_t count);
+/* By logger and turn (turn 0: any). S_FALSE: there is none. */
+HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t turn, struct directory_session *out);
+/* In a change. Gives it a logger and a turn. HRESULTs of ERROR_ALREADY_EXISTS (name, without case, or GUID is taken),
+   ERROR_NO_SYSTEM_RESOURCES (no logger is free; the text names the oldest session whose starter has ended),
+   ERROR_SHARING_VIOLATION (161 is the caller's: another session writes this file). */
+HRESULT directory_session_add(struct directory *d, struct directory_session *s);
+/* In a change: all but logger and turn is as *s says now. S_FALSE: there is none of that logger and turn. */
+HRESULT directory_session_set(struct directory *d, const struct directory_session *s);
+/* In a change: it is gone, with its enables. *providers: whom it had enabled, for directory_end, from memory_alloc. */
+HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t turn, GUID **providers, size_t *count);
+/* By the host, each second or so: slots of processes that ended before this moment (clock_monotonic_ms, made of
+   session_drain_oldest) are not named in the session. */
+void directory_session_tended(struct directory *d, uint32_t logger, uint64_t since_ms);
+
+/* ---- what controllers ask of a host ---- */
+
+enum directory_verb {
+    DIRECTORY_STOP = 1,
+    DIRECTORY_FLUSH,  /* a session in memory: `file` is the snapshot's */
+    DIRECTORY_UPDATE, /* file (NULL: keep), maximum_buffers, flush_timer (0: keep), mode, enable_flags */
+    DIRECTORY_INCREMENT_FILE,
+    DIRECTORY_TO_REALTIME,
+    DIRECTORY_CONNECT, /* a real-time consumer: `file` is the name of its ring's section, `process` who it is */
+    DIRECTORY_DISCONNECT,
+};
+struct directory_request {
+    enum directory_verb verb;
+    struct directory_process process; /* who asks */
+    uint32_t mode, maximum_buffers, flush_timer, flags_given;
+    uint32_t enable_flags[8];
+    char *file; /* UTF-8; NULL: none */
+};
+/* Hands the request to the session's host, one after the other, and waits for its answer, a Windows error code. Not in
+   a change. E_ABORT: the host has ended; S_FALSE: no answer in time. */
+HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t turn, const struct directory_request *request,
+                      uint32_t timeout_ms, uint32_t *answer);
+/* By the host: the request that waits, with texts from memory_alloc. S_FALSE: none. */
+HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out);
+void directory_request_free(struct directory_request *r); /* what it points to */
+void directory_answer(struct directory *d, uint32_t logger, uint32_t answer);
+
+/* ---- enables ---- */
+
+struct directory_filter {
+    uint32_t type; /* EVENT_FILTER_TYPE_* */
+    uint32_t size;
+    const uint8_t *data; /* in a copy: points into it */
+};
+struct directory_enable {
+    GUID provider, source;
+    uint32_t logger, turn;
+    uint64_t serial;   /* rises with each enable, update and capture of it */
+    uint64_t captures; /* how often its state was asked for */
+    uint64_t any, all;
+    uint32_t property; /* EVENT_ENABLE_PROPERTY_* */
+    uint8_t level;
+    bool classic; /* EnableTrace's way: any are the 32 flags as given */
+    uint32_t filter_count;
+    struct directory_filter filter[DIRECTORY_FILTERS];
+    uint8_t *filter_data; /* of a copy: from memory_alloc; NULL: no filters */
+};
+void directory_enables_free(struct directory_enable *list, size_t count); /* the list too */
+/* In a change; in place of what the session had for the provider. HRESULTs of ERROR_NO_SYSTEM_RESOURCES (a ninth
+   session, with a text that names the eight; no room), ERROR_WMI_INSTANCE_NOT_FOUND (no such session). */
+HRESULT directory_enable_set(struct directory *d, const struct directory_enable *e);
+/* In a change. S_FALSE: it had not enabled it. */
+HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t turn, const GUID *provider);
+/* In a change: one more capture, with this source and schematized filter (may be NULL). S_FALSE: not enabled. */
+HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t turn, const GUID *provider,
+                                 const GUID *source);
+/* Of one provider (NULL: of all), by RUNNING sessions alone, with the generation that they are of. */
+HRESULT directory_enables(struct directory *d, const GUID *provider, struct directory_enable **out, size_t *count,
+                          uint64_t *generation);
+
+/* ---- registrations ---- */
+
+struct directory_registration {
+    GUID provider;
+    uint32_t slot;
+    bool classic; /* RegisterTraceGuids */
+    struct directory_process process;
+};
+/* This process has registered the provider (without the mutex; no call of the system). To be called before
+   directory_enables, so that no enable is missed. Each registration counts. ERROR_NO_SYSTEM_RESOURCES's HRESULT. */
+HRESULT directory_register(struct directory *d, const GUID *provider, bool classic, uint32_t *registration);
+void directory_unregister(struct directory *d, uint32_t registration);
+/* Of processes that live. From memory_alloc. */
+HRESULT directory_registrations(struct directory *d, struct directory_registration **out, size_t *count);
+
+/* A number for a TraceMessage event, from 1, each once on this host (EVENT_TRACE_USE_GLOBAL_SEQUENCE). */
+uint32_t directory_next_sequence(struct directory *d);
+/* A number for an event, each once on this host (EVENT_HEADER_EXT_TYPE_EVENT_KEY). */
+uint64_t directory_next_event_key(struct directory *d);
+
+#endif
