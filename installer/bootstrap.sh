@@ -15,6 +15,9 @@ test_packages="clang libclang-rt-dev libxml2-dev libxslt1-dev libcmocka-dev
   unixodbc libsqliteodbc odbc-postgresql sqlite3 postgresql postgresql-client"
 # Where there is no clang-format-14, layers.format is skipped (tests/expected-skips.txt).
 if grep -qx VERSION_CODENAME=bookworm /etc/os-release 2>/dev/null; then test_packages="$test_packages clang-format-14"; fi
+# 32-bit programs are tested where the system takes them and its Wine can (tests/programs_32).
+if grep -qx VERSION_CODENAME=trixie /etc/os-release 2>/dev/null && dpkg --print-foreign-architectures 2>/dev/null |
+    grep -qx i386; then test_packages="$test_packages wine32:i386"; fi
 force=no
 
 usage() {

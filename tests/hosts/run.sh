@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh SUITE [--keep]: `installer/bootstrap.sh test` of what is committed (HEAD), in a bare Debian SUITE (bookworm or
-# trixie) made by debootstrap. It ends with the exit code of the tests. Needs root.
+# trixie, which then takes 32-bit programs too) made by debootstrap. It ends with the exit code of the tests. Needs root.
 # --keep leaves the root, build/hosts/SUITE, and takes the one that is there: its packages need not be installed again.
 # OPENPLA_MIRROR names another mirror than deb.debian.org; OPENPLA_<LIBRARY>_TAR, as in cmake/fetch-sources.sh, a library
 # that it lacks.
@@ -75,6 +75,8 @@ inside() {
 $(passed_on)
 END
     [ -n "${1:-}" ] || set --
+    # Wine of Debian 12 does not share what is registered with its 32-bit programs.
+    [ "$suite" = bookworm ] || chroot "$root" dpkg --add-architecture i386
     exec chroot "$root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
         TERM=dumb "$@" sh /srv/openpla/installer/bootstrap.sh test
 }
