@@ -24,6 +24,8 @@ IMPORTS = {
     "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     # Any program under Wine may load it: no COM, no XML. ntdll: reads the host's kernel files with handles it keeps.
     "openpdh.dll": ENGINE | {"ntdll.dll"},
+    # As openpdh.dll: what any program may load.
+    "openetw.dll": ENGINE | {"ntdll.dll"},
 }
 EXPORTS = {
     "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer"},
@@ -33,6 +35,7 @@ EXPORTS = {
     "query_counters.exe": set(),
     "control_provider.exe": set(),
     "openpdh.dll": re.compile(r"(Pdhi?|Pla|Perf)[A-Z]\w+$"),
+    "openetw.dll": re.compile(r"(OpenEtw|\w*Trace|Event[A-Z])\w*$"),
 }
 # HIGH_ENTROPY_VA | DYNAMIC_BASE | NX_COMPAT
 HARDENED = 0x0160

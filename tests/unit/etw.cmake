@@ -33,3 +33,7 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   set_property(TEST test_etw_session.tsan APPEND PROPERTY
     ENVIRONMENT "TSAN_OPTIONS=report_thread_leaks=0:suppressions=${looks}")
 endif()
+if(TARGET openetw)
+  openpla_test(test_etw_dll ${CMAKE_CURRENT_LIST_DIR}/test_etw_dll.c)
+  add_dependencies(test_etw_dll openetw)
+endif()
