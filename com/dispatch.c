@@ -3,6 +3,7 @@
 #include "com/convert.h"
 #include "com/foreign_call.h"
 #include "com/skin.h"
+#include "com/whole_commit.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -332,6 +333,14 @@ static HRESULT invoke_with_help(struct skin *s, ITypeInfo *info, DISPID id, WORD
     return hr;
 }
 
+/* S_FALSE: it is none of enum own_member. */
+static HRESULT own_member_invoke(struct skin *s, DISPID id, const DISPPARAMS *params, VARIANT *result)
+{
+    if (id == OWN_WHOLE_COMMIT && s->class->model == &data_collector_set_class)
+        return com_result(s, whole_commit_answer(s->model, params, result));
+    return S_FALSE;
+}
+
 HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
                         EXCEPINFO *exception, UINT *bad_argument)
 {
@@ -345,7 +354,9 @@ HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPP
         return com_result(s, hr);
     if (id == DISPID_NEWENUM)
         flags |= DISPATCH_PROPERTYGET; /* JScript's Enumerator asks for a method only */
-    hr = guid_member_invoke(s, info, id, flags, params, result);
+    hr = own_member_invoke(s, id, params, result);
+    if (hr == S_FALSE)
+        hr = guid_member_invoke(s, info, id, flags, params, result);
     if (hr == S_FALSE)
         hr = may_need_help(params) ? invoke_with_help(s, info, id, flags, params, result, exception, bad_argument)
                                    : ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);

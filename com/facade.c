@@ -7,6 +7,7 @@
 #include "com/enumerator.h"
 #include "com/facade_peer.h"
 #include "com/server_call.h"
+#include "com/whole_commit.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/category.h"
@@ -78,59 +79,16 @@ static HRESULT facade_set_credentials(struct object *o, const struct caller *cal
     return E_OUTOFMEMORY;
 }
 
-static HRESULT send_credentials(struct object *o, IDispatch *set)
+/* Copies, from memory_alloc; NULL: none were put. */
+static HRESULT copy_credentials(struct object *o, char **user, char **password)
 {
     struct peer *peer = peer_of(o);
     object_lock(o);
     bool put = peer->user != NULL;
-    char *user = put ? text_copy(peer->user) : NULL, *password = put ? text_copy(peer->password) : NULL;
+    *user = put ? text_copy(peer->user) : NULL;
+    *password = put ? text_copy(peer->password) : NULL;
     object_unlock(o);
-    const char *arguments[] = {user, password};
-    HRESULT hr = put && (!user || !password) ? E_OUTOFMEMORY : S_OK;
-    if (SUCCEEDED(hr) && put)
-        hr = server_call(set, &data_collector_set_class, L"SetCredentials", arguments, 2);
-    memory_free(user);
-    memory_free_secret(password);
-    return hr;
-}
-
-/* What the server's validation says and ours did not: what it finds it finds here as well as there. */
-static HRESULT add_issue(const struct server_item *of, void *issues)
-{
-    IDispatch *item = of->object;
-    char *key = NULL, *text = NULL;
-    uint32_t what;
-    bool known = false;
-    HRESULT hr = item ? server_get_text(item, &value_map_item_class, L"Key", &key) : DISP_E_TYPEMISMATCH;
-    if (SUCCEEDED(hr))
-        hr = server_get_number(item, &value_map_item_class, L"Value", &what);
-    if (SUCCEEDED(hr))
-        hr = issues_has(issues, (HRESULT)what, key, &known);
-    if (SUCCEEDED(hr) && !known)
-        hr = server_get_text(item, &value_map_item_class, L"Description", &text);
-    if (SUCCEEDED(hr) && !known)
-        hr = issues_add(issues, (HRESULT)what, key, text);
-    memory_free(key);
-    memory_free(text);
-    return hr;
-}
-
-static HRESULT commit_at_server(IDispatch *set, const char *name, uint32_t mode, struct object *issues)
-{
-    VARIANT arguments[3] = {{.vt = VT_BSTR}, {.vt = VT_BSTR}, {.vt = VT_I4}}, map;
-    V_I4(&arguments[2]) = (LONG)mode;
-    HRESULT hr = bstr_from_text(name, &V_BSTR(&arguments[0]));
-    if (SUCCEEDED(hr))
-        hr = server_invoke(set, &data_collector_set_class, L"Commit", DISPATCH_METHOD, arguments, 3, &map);
-    SysFreeString(V_BSTR(&arguments[0]));
-    if (FAILED(hr))
-        return hr;
-    /* It is committed: what cannot be read of the map now does not undo that. */
-    if (V_VT(&map) == VT_DISPATCH && V_DISPATCH(&map) &&
-        FAILED(server_each(V_DISPATCH(&map), &value_map_class, add_issue, issues)))
-        error_clear();
-    VariantClear(&map);
-    return S_OK;
+    return put && (!*user || !*password) ? E_OUTOFMEMORY : S_OK;
 }
 
 /* Nothing keeps a set of this namespace but the objects that hold it: what this one has committed it can modify. */
@@ -159,20 +117,22 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
 {
     (void)caller;
     char *own_name = text_copy(name), *own_server = text_copy(server), *folder = peer_folder_key(o), *xml = NULL,
-         *machine = NULL;
+         *machine = NULL, *user = NULL, *password = NULL;
     IDispatch *set = NULL;
     HRESULT hr = own_name && own_server && folder ? set_to_commit_xml(o, &xml, NULL) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = copy_credentials(o, &user, &password);
     if (SUCCEEDED(hr))
         hr = peer_machine(server, &machine);
     /* A new object: what the last one holds of the set may be more than ours has now. */
     if (SUCCEEDED(hr))
         hr = server_create(peer_class_of(space, false), machine, &set);
     if (SUCCEEDED(hr))
-        hr = server_call(set, &data_collector_set_class, L"SetXml", (const char *[]){xml}, 1);
-    if (SUCCEEDED(hr))
-        hr = send_credentials(o, set);
-    if (SUCCEEDED(hr))
-        hr = commit_at_server(set, name, mode_for(o, space, name, mode), issues);
+        hr = whole_commit_ask(
+            set,
+            &(struct whole_commit){
+                .xml = xml, .name = name, .user = user, .password = password, .mode = mode_for(o, space, name, mode)},
+            issues);
     if (SUCCEEDED(hr) && !(mode & SETS_VALIDATE_ONLY)) {
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
@@ -182,6 +142,8 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
     } else if (set) {
         IDispatch_Release(set);
     }
+    memory_free_secret(password);
+    memory_free(user);
     memory_free(machine);
     memory_free(folder);
     memory_free(xml);

@@ -10,7 +10,7 @@
 #include "engine/os/memory.h"
 
 enum {
-    MOST_ARGUMENTS = 4,
+    MOST_ARGUMENTS = 5,
     AT_ONCE = 64 /* items: with the largest definitions there may be, some tens of megabytes */
 };
 
@@ -96,26 +96,26 @@ static HRESULT told(EXCEPINFO *exception)
     return hr;
 }
 
-HRESULT late_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
-                    const VARIANT *arguments, UINT count, VARIANT *result)
+/* Returns what a call returned, with a text for it where there is none yet. */
+static HRESULT gone(HRESULT hr)
+{
+    return server_is_gone(hr) ? error_set(hr, "the server of OpenPLA has ended: %s", error_standard_text(hr)) : hr;
+}
+
+static HRESULT invoke_id(IDispatch *object, DISPID id, WORD flags, const VARIANT *arguments, UINT count,
+                         VARIANT *result)
 {
     VARIANT reversed[MOST_ARGUMENTS];
     DISPPARAMS params = {.rgvarg = reversed, .cArgs = count};
     DISPID put = DISPID_PROPERTYPUT;
     EXCEPINFO exception = {0};
-    DISPID id;
-    if (result)
-        VariantInit(result);
-    HRESULT hr = count <= MOST_ARGUMENTS ? member_id(class, member, &id) : E_UNEXPECTED;
-    if (FAILED(hr))
-        return hr;
     for (UINT i = 0; i < count; i++)
         reversed[count - 1 - i] = arguments[i];
     if (flags & DISPATCH_PROPERTYPUT) {
         params.rgdispidNamedArgs = &put;
         params.cNamedArgs = 1;
     }
-    hr = IDispatch_Invoke(object, id, &IID_NULL, LOCALE_NEUTRAL, flags, &params, result, &exception, NULL);
+    HRESULT hr = IDispatch_Invoke(object, id, &IID_NULL, LOCALE_NEUTRAL, flags, &params, result, &exception, NULL);
     if (hr == DISP_E_EXCEPTION)
         hr = told(&exception);
     SysFreeString(exception.bstrDescription);
@@ -126,12 +126,29 @@ HRESULT late_invoke(IDispatch *object, const struct class *class, const WCHAR *m
     return hr;
 }
 
+HRESULT late_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
+                    const VARIANT *arguments, UINT count, VARIANT *result)
+{
+    DISPID id;
+    if (result)
+        VariantInit(result);
+    HRESULT hr = count <= MOST_ARGUMENTS ? member_id(class, member, &id) : E_UNEXPECTED;
+    return SUCCEEDED(hr) ? invoke_id(object, id, flags, arguments, count, result) : hr;
+}
+
+HRESULT server_invoke_own(IDispatch *object, DISPID member, const VARIANT *arguments, UINT count, VARIANT *result)
+{
+    VariantInit(result);
+    HRESULT hr = invoke_id(object, member, DISPATCH_METHOD, arguments, count, result);
+    if (hr == DISP_E_MEMBERNOTFOUND)
+        error_clear();
+    return hr == DISP_E_MEMBERNOTFOUND ? S_FALSE : gone(hr);
+}
+
 HRESULT server_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
                       const VARIANT *arguments, UINT count, VARIANT *result)
 {
-    HRESULT hr = late_invoke(object, class, member, flags, arguments, count, result);
-    if (server_is_gone(hr))
-        error_set(hr, "the server of OpenPLA has ended: %s", error_standard_text(hr));
+    HRESULT hr = gone(late_invoke(object, class, member, flags, arguments, count, result));
     if (SUCCEEDED(hr) && result && V_VT(result) == VT_DISPATCH && V_DISPATCH(result))
         hr = as_caller((IUnknown *)V_DISPATCH(result));
     if (FAILED(hr) && result)

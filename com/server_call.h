@@ -14,7 +14,10 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
    server's. `result` may be NULL. */
 HRESULT server_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
                       const VARIANT *arguments, UINT count, VARIANT *result);
-/* The same with any object, which is not to act for the caller. */
+/* Calls a method that no type library has (enum own_member). S_FALSE: the object has none of that number, as it is not
+   of a server of ours. */
+HRESULT server_invoke_own(IDispatch *object, DISPID member, const VARIANT *arguments, UINT count, VARIANT *result);
+/* server_invoke with any object, which is not to act for the caller. */
 HRESULT late_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
                     const VARIANT *arguments, UINT count, VARIANT *result);
 /* server_invoke for the usual cases. Texts are UTF-8, from memory_alloc. */

@@ -53,6 +53,12 @@ ULONG skin_release(struct skin *s);
 /* Type information of the class' interface; a reference. */
 HRESULT class_type_info(const struct class *class, ITypeInfo **out);
 
+/* Methods that the type library does not have, nor GetIDsOfNames: what costs a client of our own several calls between
+   processes, in one. The numbers are ours; another server has no members of them. */
+enum own_member {
+    OWN_WHOLE_COMMIT = 0x504c4101 /* of a set: whole_commit.h */
+};
+
 /* dispatch.c: IDispatch of every object. */
 HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out);
 HRESULT dispatch_get_ids(struct skin *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids);

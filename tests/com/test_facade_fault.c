@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A client's set when memory runs out, at one allocation after the other: what it holds and what it is bound to stay as
-   they were, and what is the server's is done whole or not at all. The DLL's own code, linked in; the server is the
-   registered one. */
+   they were, and what is the server's is done whole or not at all; and beside a server that is not ours. The DLL's own
+   code, linked in; the server is the registered one. */
 #include "com/facade.h"
+#include "com/facade_peer.h"
 #include "com/server.h"
+#include "com/server_call.h"
+#include "com/whole_commit.h"
 #include "engine/os/memory.h"
 #include "engine/run/sets.h"
 
@@ -173,12 +176,122 @@ static void live_properties_and_lists_fail_in_order(void **state)
     object_release(set);
 }
 
+/* ---- a server that has the members of the specification alone ---- */
+
+struct other_server {
+    IDispatch iface;
+    IDispatch *ours; /* what stands behind it */
+    unsigned calls;
+};
+
+static HRESULT STDMETHODCALLTYPE other_query(IDispatch *This, REFIID iid, void **out)
+{
+    *out = IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IDispatch) ? This : NULL;
+    return *out ? S_OK : E_NOINTERFACE;
+}
+
+static ULONG STDMETHODCALLTYPE other_count(IDispatch *This)
+{
+    (void)This;
+    return 2;
+}
+
+static HRESULT STDMETHODCALLTYPE other_invoke(IDispatch *This, DISPID id, REFIID iid, LCID lcid, WORD flags,
+                                              DISPPARAMS *params, VARIANT *result, EXCEPINFO *exception, UINT *bad)
+{
+    struct other_server *other = (struct other_server *)This;
+    if (id == OWN_WHOLE_COMMIT)
+        return DISP_E_MEMBERNOTFOUND;
+    other->calls++;
+    return IDispatch_Invoke(other->ours, id, iid, lcid, flags, params, result, exception, bad);
+}
+
+static IDispatchVtbl other_vtable = {
+    .QueryInterface = other_query, .AddRef = other_count, .Release = other_count, .Invoke = other_invoke};
+
+/* What the server's validation says of a set with credentials. Nothing is stored. */
+static struct object *issues_of(IDispatch *set)
+{
+    static const struct whole_commit what = {
+        .xml = "<DataCollectorSet><PerformanceCounterDataCollector><Name>C</Name><LogCircular>-1</LogCircular>"
+               "<Counter>no path</Counter></PerformanceCounterDataCollector></DataCollectorSet>",
+        .name = NAME,
+        .user = "somebody",
+        .password = "secret",
+        .mode = SETS_CREATE_NEW | SETS_VALIDATE_ONLY};
+    struct object *issues;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(whole_commit_ask(set, &what, issues), S_OK);
+    return issues;
+}
+
+static void another_server_is_asked_by_what_it_has(void **state)
+{
+    struct other_server other = {{&other_vtable}, NULL, 0};
+    IDispatch *set;
+    bool known = false;
+    (void)state;
+    assert_int_equal(server_create(peer_class_of("Service", false), NULL, &set), S_OK);
+    assert_int_equal(server_create(peer_class_of("Service", false), NULL, &other.ours), S_OK);
+    struct object *ours = issues_of(set), *theirs = issues_of(&other.iface), **items;
+    size_t count;
+    assert_int_equal(other.calls, 3);
+    assert_int_equal(collection_snapshot(ours, &items, &count), S_OK);
+    assert_int_equal(collection_count(theirs), count);
+    assert_true(count > 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct value_map_item *item = (const struct value_map_item *)items[i];
+        assert_true(item->Description[0]);
+        assert_int_equal(issues_has(theirs, (HRESULT)item->Value.integer, item->Key, &known), S_OK);
+        assert_true(known);
+    }
+    assert_int_equal(issues_has(theirs, PLA_S_PROPERTY_IGNORED, "UserAccount", &known), S_OK);
+    assert_true(known); /* the credentials have reached it */
+    objects_release(items, count);
+    object_release(theirs);
+    object_release(ours);
+    IDispatch_Release(other.ours);
+    IDispatch_Release(set);
+}
+
+/* Any client can call a member by its number. */
+static void a_whole_commit_that_is_none_is_refused(void **state)
+{
+    VARIANT arguments[5] = {{.vt = VT_I4}}, answer; /* in reverse: mode, password, user, name, xml */
+    DISPPARAMS params = {.rgvarg = arguments, .cArgs = 5};
+    IDispatch *set;
+    (void)state;
+    assert_int_equal(server_create(peer_class_of("Service", false), NULL, &set), S_OK);
+    for (int missing = 0; missing < 5; missing++) {
+        for (int i = 1; i < 5; i++) {
+            V_VT(&arguments[i]) = VT_BSTR;
+            V_BSTR(&arguments[i]) = SysAllocString(i == 4 ? L"<DataCollectorSet/>" : L"test-facade-fault");
+        }
+        V_VT(&arguments[0]) = VT_I4;
+        V_I4(&arguments[0]) = SETS_CREATE_NEW;
+        VariantClear(&arguments[missing]);
+        VariantInit(&answer);
+        assert_int_equal(IDispatch_Invoke(set, OWN_WHOLE_COMMIT, &IID_NULL, LOCALE_NEUTRAL, DISPATCH_METHOD, &params,
+                                          &answer, NULL, NULL),
+                         DISP_E_TYPEMISMATCH);
+        for (int i = 0; i < 5; i++)
+            VariantClear(&arguments[i]);
+    }
+    params.cArgs = 0;
+    assert_int_equal(IDispatch_Invoke(set, OWN_WHOLE_COMMIT, &IID_NULL, LOCALE_NEUTRAL, DISPATCH_METHOD, &params,
+                                      &answer, NULL, NULL),
+                     DISP_E_MEMBERNOTFOUND);
+    IDispatch_Release(set);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(commit_is_whole_or_nothing, forget, forget),
         cmocka_unit_test_setup_teardown(query_leaves_the_object_as_it_was, forget, forget),
         cmocka_unit_test_setup_teardown(live_properties_and_lists_fail_in_order, forget, forget),
+        cmocka_unit_test(another_server_is_asked_by_what_it_has),
+        cmocka_unit_test_setup_teardown(a_whole_commit_that_is_none_is_refused, forget, forget),
     };
     int failed;
     if (FAILED(CoInitializeEx(NULL, COINIT_MULTITHREADED)))

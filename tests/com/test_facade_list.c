@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_facade_list: what a list of the server's sets costs a script's process, in calls between processes, and that its
-   sets are what Query gives. */
+/* test_facade_list: what a commit and a list of the server's sets cost a script's process, in calls between processes,
+   and that a list's sets are what Query gives. */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -102,11 +102,40 @@ static LONG calls_for_list(const WCHAR *pattern, ULONG expected)
     return made;
 }
 
+/* An object of the server's, as a set gets one for itself. */
+static void *create_at_server(void)
+{
+    void *set = NULL;
+    assert_ok(CoCreateInstance(&CLSID_DataCollectorSet, NULL, CLSCTX_LOCAL_SERVER, &IID_IDispatch, &set));
+    return set;
+}
+
 static int forget(void **state)
 {
     (void)state;
     delete_test_sets();
     return 0;
+}
+
+/* What validation has to say must not be asked for word by word. Beside what it costs to have an object of the server
+   at all, a commit is one call. */
+static void a_commit_is_one_call(void **state)
+{
+    (void)state;
+    release(create_at_server());
+    LONG before = calls;
+    release(create_at_server());
+    LONG of_object = calls - before;
+    IDataCollectorSet *set = new_set();
+    IValueMap *issues;
+    release(added_collector(set, L"C"));
+    assert_ok(put(set, L"TaskArguments", of_text(L"for no task")));
+    before = calls;
+    assert_ok(commit(set, NAME, plaCreateNew, &issues));
+    assert_true(calls - before <= of_object + 1);
+    assert_true(map_says(issues, L"TaskArguments", PLA_S_PROPERTY_IGNORED));
+    release(issues);
+    release(set);
 }
 
 /* Ten thousand sets in the store must not be ten thousand times the waiting for the server. */
@@ -175,6 +204,7 @@ int main(void)
 {
     static const GUID extension = {0x6f1b2a53, 0x0c1e, 0x4e58, {0x9b, 0x0a, 0x51, 0x0e, 0x44, 0x7d, 0x36, 0x92}};
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_commit_is_one_call, forget),
         cmocka_unit_test_teardown(many_sets_cost_no_more_calls_than_few, forget),
         cmocka_unit_test_teardown(a_listed_set_is_the_servers, forget),
         cmocka_unit_test_teardown(a_listed_set_outlives_its_list, forget),
