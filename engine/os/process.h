@@ -26,6 +26,9 @@ uint32_t process_id(const struct process *p);
 /* S_OK: it has ended (*exit_code set, may be NULL); S_FALSE: still running after timeout_ms. */
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code);
 void process_close(struct process *p); /* does not end it */
+/* The process `id` that started at `start_time` and still lives, for waits; natively its exit code is 0 unless this
+   process has started it. S_FALSE, and NULL: it does not live. */
+HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out);
 uint32_t process_own_id(void);
 /* The SID of this process' account, for SDDL; natively "". From memory_alloc; NULL: it cannot be told. */
 char *process_own_sid(void);
@@ -41,6 +44,9 @@ HRESULT process_program(uint32_t id, uint64_t start_time, char **path);
 /* Ends the process `id` that started at `start_time`, as it stands. S_FALSE: it does not live. */
 HRESULT process_terminate(uint32_t id, uint64_t start_time);
 
+/* True while the living process `id` of that start time has a thread of this thread_own_id. */
+bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread);
+
 /* A name that processes share, and how it is opened. */
 struct shared {
     const char *name;
@@ -53,16 +59,23 @@ struct shared {
     /* As section_owner told it: what belongs to another account is refused, E_ACCESSDENIED. NULL: anybody's is taken
        (natively only the own account's ever is). */
     const char *owner;
+    /* Of a section: it lies in a file of this account's (under Wine: and of its prefix's), and stays with all that is
+       in it when all its processes have ended, until section_delete. `security` and `owner` are then not looked at: no
+       other account may. On Windows without effect. */
+    bool lasting;
 };
 struct section;
 /* The named memory of `size` bytes, zero when new. It exists as long as one process holds it. E_INVALIDARG for what is
-   no security descriptor. */
+   no security descriptor, and where a lasting one has fewer bytes. The room of a lasting one is there when it is made,
+   or it fails; who makes one with `create` that is not `fresh` does so under a mutex. */
 HRESULT section_open(const struct shared *what, size_t size, struct section **out);
 void *section_memory(struct section *s);
 /* The account that the section belongs to, from memory_alloc: the text of a SID, natively a number. Under Wine "none"
    for a section that was made without a descriptor, so it tells few apart there. */
 HRESULT section_owner(struct section *s, char **owner);
 void section_close(struct section *s); /* NULL is allowed */
+/* A lasting section has no name any more; who holds it keeps it. S_FALSE: there was none. */
+HRESULT section_delete(const char *name);
 
 struct signal; /* auto-reset, named */
 HRESULT signal_open(const struct shared *what, struct signal **out);
@@ -71,6 +84,19 @@ HRESULT signal_set(struct signal *e);
 HRESULT signal_wait(struct signal *e, uint32_t timeout_ms);
 /* S_OK: the signal was set; S_FALSE: timeout; E_ABORT: the process ended first. */
 HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms);
+/* The same with up to SIGNAL_PROCESSES of them; E_ABORT has no text, and *ended tells which. */
+HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, size_t count, uint32_t timeout_ms,
+                                 size_t *ended);
+#define SIGNAL_PROCESSES 64
 void signal_close(struct signal *e);
+
+/* Exclusion between threads, of this process and of others: who ends while he has it has it no longer. Natively under
+   the own account alone. Not to be taken again by the thread that has it. */
+struct mutex;
+HRESULT mutex_open(const char *name, struct mutex **out); /* made if it is not there */
+/* S_OK: this thread has it; S_FALSE: another had it for timeout_ms (UINT32_MAX: for ever). */
+HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms);
+void mutex_give(struct mutex *m);  /* by the thread that has it */
+void mutex_close(struct mutex *m); /* NULL is allowed */
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes, locks, shared memory and events between processes: this program starts itself in several roles. */
 #include "engine/os/clock.h"
+#include "engine/os/thread.h"
 #include "tests/unit/child_process.h"
 
 #ifdef _WIN32
@@ -88,6 +89,21 @@ static int role_make_section(const char *name, const char *ready)
     return stay(ready);
 }
 
+static int role_make_lasting(const char *name, const char *ready)
+{
+    struct section *s;
+    if (FAILED(section_open(&(struct shared){.name = name, .create = true, .lasting = true}, 200000, &s)))
+        return 5;
+    ((int *)section_memory(s))[40000] = 42;
+    return stay(ready);
+}
+
+static int role_mutex(const char *name, const char *ready)
+{
+    struct mutex *m;
+    return FAILED(mutex_open(name, &m)) || mutex_take(m, 0) != S_OK ? 6 : stay(ready);
+}
+
 /* Answers every "ping" with "pong", ten times. */
 static int role_echo(const char *name)
 {
@@ -136,6 +152,10 @@ static int role(int argc, char **argv)
         return role_count(a);
     if (!strcmp(argv[1], "make-section"))
         return role_make_section(a, b);
+    if (!strcmp(argv[1], "make-lasting"))
+        return role_make_lasting(a, b);
+    if (!strcmp(argv[1], "mutex"))
+        return role_mutex(a, b);
     if (!strcmp(argv[1], "echo"))
         return role_echo(a);
     if (!strcmp(argv[1], "start-and-leave"))
@@ -436,6 +456,157 @@ static void events(void **state)
     memory_free(name);
 }
 
+static void kill_and_close(struct process *p, const char *ready_name)
+{
+    child_kill(p, ready_name);
+    assert_int_equal(process_wait(p, KILL_PATIENCE, NULL), S_OK);
+    process_close(p);
+}
+
+/* What a session holds is there for whoever rescues it when all its processes were killed. */
+static void a_lasting_section_outlives_its_processes(void **state)
+{
+    char *name = named("lasting"), *ready_name = named("lasting-ready");
+    const struct shared there = {.name = name, .lasting = true},
+                        fresh = {.name = name, .create = true, .fresh = true, .lasting = true},
+                        made = {.name = name, .create = true, .lasting = true};
+    struct signal *ready = make_event(ready_name);
+    struct section *s, *second;
+    (void)state;
+    assert_int_equal(section_open(&there, 200000, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    struct process *p = child_start("make-lasting", name, ready_name);
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    kill_and_close(p, ready_name);
+#ifdef _WIN32
+    if (!host_is_wine()) { /* has no such sections */
+        signal_close(ready);
+        memory_free(ready_name);
+        memory_free(name);
+        return;
+    }
+#endif
+    assert_int_equal(section_open(&there, 200000, &s), S_OK);
+    assert_int_equal(((int *)section_memory(s))[0], 0);
+    assert_int_equal(((int *)section_memory(s))[40000], 42);
+    assert_int_equal(section_open(&there, 200001, &second), E_INVALIDARG); /* nobody reads behind its end */
+    assert_int_equal(section_open(&fresh, 200000, &second), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(section_open(&made, 200000, &second), S_OK);
+    ((int *)section_memory(second))[1] = 7;
+    assert_int_equal(((int *)section_memory(s))[1], 7);
+    section_close(second);
+    assert_int_equal(section_delete(name), S_OK);
+    ((int *)section_memory(s))[1] = 8; /* who holds it keeps it */
+    section_close(s);
+    assert_int_equal(section_open(&there, 200000, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(section_delete(name), S_FALSE);
+    assert_int_equal(section_open(&fresh, 100, &s), S_OK);
+    assert_int_equal(*(int *)section_memory(s), 0);
+    section_close(s);
+    assert_int_equal(section_delete(name), S_OK);
+    signal_close(ready);
+    memory_free(ready_name);
+    memory_free(name);
+}
+
+/* A controller that is killed in the middle of a change keeps nobody else from his. */
+static void a_mutex_of_the_dead_is_free(void **state)
+{
+    char *name = named("mutex"), *ready_name = named("mutex-ready");
+    struct signal *ready = make_event(ready_name);
+    struct mutex *m;
+    (void)state;
+    assert_int_equal(mutex_open(name, &m), S_OK);
+    assert_int_equal(mutex_take(m, 0), S_OK);
+    mutex_give(m);
+    struct process *p = child_start("mutex", name, ready_name);
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_int_equal(mutex_take(m, 0), S_FALSE);
+    assert_int_equal(mutex_take(m, 50), S_FALSE);
+    child_kill(p, ready_name);
+    assert_int_equal(mutex_take(m, UINT32_MAX), S_OK);
+    mutex_give(m);
+    assert_int_equal(mutex_take(m, KILL_PATIENCE), S_OK);
+    mutex_give(m);
+    assert_int_equal(process_wait(p, KILL_PATIENCE, NULL), S_OK);
+    process_close(p);
+    mutex_close(m);
+    mutex_close(NULL);
+    char *file = text_format("%s.mutex", name);
+    (void)section_delete(file); /* natively */
+    memory_free(file);
+    signal_close(ready);
+    memory_free(ready_name);
+    memory_free(name);
+}
+
+/* A provider learns which host of its sessions has ended, be they as many as there can be. */
+static void the_end_of_one_of_many_is_told(void **state)
+{
+    enum { KEPT = 2 };
+    char *name = named("many"), *ready_name[KEPT + 1];
+    struct signal *wait = make_event(name), *ready;
+    struct process *started[KEPT + 1], *p[SIGNAL_PROCESSES];
+    size_t ended = 99;
+    (void)state;
+    for (int i = 0; i <= KEPT; i++) {
+        ready_name[i] = text_format("%s-%d", name, i);
+        ready = make_event(ready_name[i]);
+        started[i] = child_start("stay", ready_name[i], "");
+        assert_int_equal(signal_wait_or_process(ready, started[i], CHILD_PATIENCE), S_OK);
+        signal_close(ready);
+    }
+    for (int i = 0; i < SIGNAL_PROCESSES; i++) {
+        const uint32_t id = process_id(started[i < SIGNAL_PROCESSES - 1 ? i % KEPT : KEPT]);
+        assert_int_equal(process_open(id, process_start_time(id), &p[i]), S_OK);
+        assert_int_equal(process_id(p[i]), id);
+    }
+    assert_int_equal(signal_wait_or_processes(wait, p, SIGNAL_PROCESSES, 20, &ended), S_FALSE);
+    signal_set(wait);
+    assert_int_equal(signal_wait_or_processes(wait, p, SIGNAL_PROCESSES, UINT32_MAX, &ended), S_OK);
+    for (int i = KEPT; i >= 0; i--) {
+        child_kill(started[i], ready_name[i]);
+        assert_int_equal(
+            signal_wait_or_processes(wait, p, i == KEPT ? SIGNAL_PROCESSES : i + 1, CHILD_PATIENCE, &ended), E_ABORT);
+        assert_int_equal(ended, i == KEPT ? SIGNAL_PROCESSES - 1 : i);
+    }
+    assert_int_equal(signal_wait_or_processes(wait, NULL, 0, 0, &ended), S_FALSE);
+    for (int i = 0; i < SIGNAL_PROCESSES; i++) {
+        assert_int_equal(process_wait(p[i], KILL_PATIENCE, NULL), S_OK);
+        process_close(p[i]);
+    }
+    for (int i = 0; i <= KEPT; i++) {
+        assert_int_equal(process_wait(started[i], KILL_PATIENCE, NULL), S_OK);
+        process_close(started[i]);
+        memory_free(ready_name[i]);
+    }
+    signal_close(wait);
+    memory_free(name);
+}
+
+/* An event whose thread was ended in the middle of it is not waited for as long as its process lives. */
+static void threads_of_a_process_are_told_apart(void **state)
+{
+    const uint32_t id = process_own_id();
+    const uint64_t start_time = process_start_time(id);
+    char *name = named("threads");
+    struct signal *ready = make_event(name);
+    struct process *p = child_start("stay", name, ""), *none;
+    const uint32_t child = process_id(p);
+    const uint64_t child_start_time = process_start_time(child);
+    (void)state;
+    assert_true(process_has_thread(id, start_time, thread_own_id()));
+    assert_false(process_has_thread(id, start_time + 1, thread_own_id()));
+    assert_false(process_has_thread(id, start_time, 0x7FFFFFF0));
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_false(process_has_thread(child, child_start_time, thread_own_id())); /* it is ours */
+    kill_and_close(p, name);
+    assert_int_equal(process_open(child, child_start_time, &none), S_FALSE);
+    assert_null(none);
+    assert_int_equal(process_open(0xFFFFFFF0u, 1, &none), S_FALSE);
+    signal_close(ready);
+    memory_free(name);
+}
+
 #ifndef _WIN32
 #define child_is_linux 1
 #else
@@ -505,6 +676,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_planted_name_is_refused),
         cmocka_unit_test(section_of_the_dead_is_gone),
         cmocka_unit_test(events),
+        cmocka_unit_test(a_lasting_section_outlives_its_processes),
+        cmocka_unit_test(a_mutex_of_the_dead_is_free),
+        cmocka_unit_test(the_end_of_one_of_many_is_told),
+        cmocka_unit_test(threads_of_a_process_are_told_apart),
         cmocka_unit_test(kernel_file_of_the_dead),
     };
     child_program = argv[0];

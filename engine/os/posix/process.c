@@ -22,6 +22,7 @@ extern char **environ;
 
 struct process {
     pid_t id;
+    uint64_t start_time; /* 0: one that this process has started, and reaps */
     bool ended;
     uint32_t exit_code;
 };
@@ -97,7 +98,9 @@ uint32_t process_id(const struct process *p)
 static bool reap(struct process *p)
 {
     int status;
-    if (!p->ended && waitpid(p->id, &status, WNOHANG) == p->id) {
+    if (p->start_time)
+        p->ended = p->ended || !process_alive((uint32_t)p->id, p->start_time);
+    else if (!p->ended && waitpid(p->id, &status, WNOHANG) == p->id) {
         p->ended = true;
         p->exit_code = WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) : 128u + (uint32_t)WTERMSIG(status);
     }
@@ -178,6 +181,27 @@ bool process_alive(uint32_t id, uint64_t start_time)
     uint64_t start;
     char status;
     return start_time && read_stat(id, &status, &start) && start == start_time && status != 'Z' && status != 'X';
+}
+
+HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out)
+{
+    *out = NULL;
+    if (!process_alive(id, start_time))
+        return S_FALSE;
+    struct process *p = memory_zero(1, sizeof(*p));
+    if (!p)
+        return E_OUTOFMEMORY;
+    p->id = (pid_t)id;
+    p->start_time = start_time;
+    *out = p;
+    return S_OK;
+}
+
+bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%u/task/%u", (unsigned)id, (unsigned)thread);
+    return access(path, F_OK) == 0 && process_alive(id, start_time);
 }
 
 HRESULT process_program(uint32_t id, uint64_t start_time, char **path)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Named memory and signals on Linux. A name lives in /dev/shm as long as one process holds a shared flock on it:
-   whoever gets the exclusive lock is alone, and what it finds there was left by the dead. */
+/* Named memory, signals and mutexes on Linux. A name lives in /dev/shm as long as one process holds a shared flock on
+   it: whoever gets the exclusive lock is alone, and what it finds there was left by the dead. */
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
 #include "engine/os/process.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,6 +24,7 @@ struct section {
     int fd;
     void *memory;
     size_t size;
+    bool lasting;
     char name[];
 };
 
@@ -73,19 +75,63 @@ static int open_once(const char *name, size_t size, const struct shared *what, i
     return error;
 }
 
+/* What stays bears the number of the account: all accounts share the folder. */
+#define OWN_NAME_MORE 24
+static void own_name(const char *name, const char *kind, char *out, size_t room)
+{
+    snprintf(out, room, "/%s%s-%lu", name, kind, (unsigned long)geteuid());
+}
+
+static int open_own(const char *name, int flags, struct stat *st, int *out)
+{
+    int fd = shm_open(name, O_RDWR | O_CLOEXEC | flags, 0600), error = 0;
+    if (fd < 0)
+        return errno;
+    if (fstat(fd, st))
+        error = errno;
+    else if (st->st_uid != geteuid() || (st->st_mode & 077))
+        error = EACCES;
+    if (error)
+        close(fd);
+    else
+        *out = fd;
+    return error;
+}
+
+/* The room is taken now: what a full file system cannot give would be a SIGBUS at its first use. */
+static int open_lasting(const char *name, size_t size, const struct shared *what, int *out)
+{
+    struct stat st;
+    int error = open_own(name, (what->create ? O_CREAT : 0) | (what->fresh ? O_EXCL : 0), &st, out);
+    if (error)
+        return error;
+    if ((uint64_t)st.st_size < size)
+        error = what->create ? posix_fallocate(*out, 0, (off_t)size) : EINVAL;
+    if (error) {
+        close(*out);
+        if (what->fresh)
+            shm_unlink(name);
+    }
+    return error;
+}
+
 HRESULT section_open(const struct shared *what, size_t size, struct section **out)
 {
-    size_t length = strlen(what->name);
+    size_t length = strlen(what->name) + OWN_NAME_MORE;
     struct section *s = memory_alloc(sizeof(*s) + length + 2);
     int error, tries = 0;
     *out = NULL;
     if (!s)
         return E_OUTOFMEMORY;
-    s->name[0] = '/';
-    memcpy(s->name + 1, what->name, length + 1);
+    s->lasting = what->lasting;
+    if (what->lasting)
+        own_name(what->name, "", s->name, length + 2);
+    else
+        snprintf(s->name, length + 2, "/%s", what->name);
     s->size = size ? size : 1;
     do
-        error = open_once(s->name, s->size, what, &s->fd);
+        error =
+            what->lasting ? open_lasting(s->name, s->size, what, &s->fd) : open_once(s->name, s->size, what, &s->fd);
     while (error == EAGAIN && ++tries < OPEN_TRIES);
     if (!error) {
         s->memory = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
@@ -122,10 +168,19 @@ void section_close(struct section *s)
     if (!s)
         return;
     munmap(s->memory, s->size);
-    if (!posix_flock(s->fd, LOCK_EX))
+    if (!s->lasting && !posix_flock(s->fd, LOCK_EX))
         shm_unlink(s->name);
     close(s->fd);
     memory_free(s);
+}
+
+HRESULT section_delete(const char *name)
+{
+    char own[NAME_MAX];
+    own_name(name, "", own, sizeof(own));
+    if (!shm_unlink(own))
+        return S_OK;
+    return errno == ENOENT ? S_FALSE : posix_failed(errno, name);
 }
 
 /* A signal is a section with one word: 1 = set. */
@@ -161,7 +216,8 @@ HRESULT signal_set(struct signal *e)
     return S_OK;
 }
 
-HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms)
+HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, size_t count, uint32_t timeout_ms,
+                                 size_t *ended)
 {
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
     for (;;) {
@@ -170,19 +226,29 @@ HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t tim
         struct timespec wait;
         if (atomic_compare_exchange_strong(e->word, &set, 0))
             return S_OK;
-        if (p && process_wait(p, 0, NULL) == S_OK)
-            return atomic_exchange(e->word, 0) ? S_OK
-                                               : error_set(E_ABORT, "process %u ended first", (unsigned)process_id(p));
+        for (size_t i = 0; i < count; i++) {
+            if (process_wait(p[i], 0, NULL) == S_OK) {
+                *ended = i;
+                return atomic_exchange(e->word, 0) ? S_OK : E_ABORT;
+            }
+        }
         now = clock_monotonic_ms();
-        if (now >= limit)
+        if (now >= limit && timeout_ms != UINT32_MAX)
             return S_FALSE;
-        rest = limit - now;
-        if (p && rest > 10)
+        rest = timeout_ms == UINT32_MAX ? 60000 : limit - now;
+        if (count && rest > 10)
             rest = 10; /* an end of a process does not wake a futex */
         wait.tv_sec = (time_t)(rest / 1000);
         wait.tv_nsec = (long)(rest % 1000) * 1000000;
         syscall(SYS_futex, e->word, FUTEX_WAIT, 0, &wait, NULL, 0);
     }
+}
+
+HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms)
+{
+    size_t ended;
+    HRESULT hr = signal_wait_or_processes(e, &p, p ? 1 : 0, timeout_ms, &ended);
+    return hr == E_ABORT ? error_set(hr, "process %u ended first", (unsigned)process_id(p)) : hr;
 }
 
 HRESULT signal_wait(struct signal *e, uint32_t timeout_ms)
@@ -196,4 +262,54 @@ void signal_close(struct signal *e)
         return;
     section_close(e->section);
     memory_free(e);
+}
+
+/* A lock of an open file is its description's, so each take opens the file anew: threads, and what forks, are apart. */
+struct mutex {
+    int fd; /* of who has it */
+    char name[];
+};
+
+HRESULT mutex_open(const char *name, struct mutex **out)
+{
+    size_t length = strlen(name) + 2 * OWN_NAME_MORE;
+    struct mutex *m = memory_alloc(sizeof(*m) + length);
+    *out = NULL;
+    if (!m)
+        return E_OUTOFMEMORY;
+    own_name(name, ".mutex", m->name, length);
+    *out = m;
+    return S_OK;
+}
+
+HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    struct stat st;
+    int fd, error = open_own(m->name, O_CREAT, &st, &fd);
+    if (error)
+        return posix_failed(error, m->name);
+    if (timeout_ms == UINT32_MAX)
+        do
+            error = flock(fd, LOCK_EX) ? errno : 0;
+        while (error == EINTR);
+    else
+        while ((error = posix_flock(fd, LOCK_EX)) == EWOULDBLOCK && clock_monotonic_ms() < limit)
+            usleep(200);
+    if (!error) {
+        m->fd = fd;
+        return S_OK;
+    }
+    close(fd);
+    return error == EWOULDBLOCK ? S_FALSE : posix_failed(error, m->name);
+}
+
+void mutex_give(struct mutex *m)
+{
+    close(m->fd);
+}
+
+void mutex_close(struct mutex *m)
+{
+    memory_free(m);
 }

@@ -265,6 +265,35 @@ bool process_alive(uint32_t id, uint64_t start_time)
     return alive;
 }
 
+HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out)
+{
+    *out = NULL;
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
+    if (!process)
+        return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE : win32_failed(GetLastError(), "wait for a process");
+    const bool alive =
+        start_time && creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
+    struct process *p = alive ? memory_alloc(sizeof(*p)) : NULL;
+    if (!p) {
+        CloseHandle(process);
+        return alive ? E_OUTOFMEMORY : S_FALSE;
+    }
+    p->handle = process;
+    p->id = id;
+    *out = p;
+    return S_OK;
+}
+
+bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread)
+{
+    HANDLE opened = OpenThread(THREAD_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, thread);
+    if (!opened) /* denied: it may be */
+        return GetLastError() == ERROR_ACCESS_DENIED && process_alive(id, start_time);
+    const bool runs = GetProcessIdOfThread(opened) == id && WaitForSingleObject(opened, 0) == WAIT_TIMEOUT;
+    CloseHandle(opened);
+    return runs && process_alive(id, start_time);
+}
+
 #define IMAGE_MAX 32768 /* units of a path */
 
 HRESULT process_program(uint32_t id, uint64_t start_time, char **path)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Named memory and signals on Windows: for the whole machine where this account may, else for its logon. */
+/* Named memory, signals and mutexes on Windows: for the whole machine where this account may, else for its logon. */
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+#include "engine/os/win32/lasting_file.h"
 #include "engine/os/win32/process_handle.h"
 #include "engine/os/win32/security.h"
 #include "engine/os/win32/win32_call.h"
@@ -111,7 +113,8 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
         return E_OUTOFMEMORY;
     if (!size)
         size = 1;
-    HRESULT hr = open_shared(what, L"", open_mapping, size, &s->handle);
+    HRESULT hr = what->lasting && host_is_wine() ? lasting_mapping(what, size, &s->handle)
+                                                 : open_shared(what, L"", open_mapping, size, &s->handle);
     if (SUCCEEDED(hr)) {
         s->memory = MapViewOfFile(s->handle, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, size);
         if (s->memory) {
@@ -173,19 +176,47 @@ HRESULT signal_set(struct signal *e)
     return SetEvent(e->handle) ? S_OK : win32_failed(GetLastError(), "signal");
 }
 
+/* The system waits for so many things at once. One more is looked at now and then. */
+#define MORE_EACH 100 /* ms */
+
+HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, size_t count, uint32_t timeout_ms,
+                                 size_t *ended)
+{
+    HANDLE handles[MAXIMUM_WAIT_OBJECTS];
+    const size_t most = MAXIMUM_WAIT_OBJECTS - 1, waited = count < most ? count : most;
+    const ULONGLONG start = GetTickCount64();
+    handles[0] = e->handle;
+    for (size_t i = 0; i < waited; i++)
+        handles[i + 1] = process_handle(p[i]);
+    for (;;) {
+        const ULONGLONG passed = GetTickCount64() - start;
+        DWORD rest = timeout_ms == INFINITE ? INFINITE : passed < timeout_ms ? (DWORD)(timeout_ms - passed) : 0;
+        const bool last = count <= most || rest <= MORE_EACH;
+        const DWORD got = WaitForMultipleObjects((DWORD)waited + 1, handles, FALSE, last ? rest : MORE_EACH);
+        if (got == WAIT_OBJECT_0)
+            return S_OK;
+        if (got - WAIT_OBJECT_0 <= waited) {
+            *ended = got - WAIT_OBJECT_0 - 1;
+            return E_ABORT;
+        }
+        if (got != WAIT_TIMEOUT)
+            return win32_failed(GetLastError(), "wait for a signal");
+        for (size_t i = most; i < count; i++) {
+            if (process_wait(p[i], 0, NULL) == S_OK) {
+                *ended = i;
+                return E_ABORT;
+            }
+        }
+        if (last)
+            return S_FALSE;
+    }
+}
+
 HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms)
 {
-    HANDLE handles[2] = {e->handle, p ? process_handle(p) : NULL};
-    switch (WaitForMultipleObjects(p ? 2 : 1, handles, FALSE, timeout_ms)) {
-    case WAIT_OBJECT_0:
-        return S_OK;
-    case WAIT_OBJECT_0 + 1:
-        return error_set(E_ABORT, "process %u ended first", (unsigned)process_id(p));
-    case WAIT_TIMEOUT:
-        return S_FALSE;
-    default:
-        return win32_failed(GetLastError(), "wait for a signal");
-    }
+    size_t ended;
+    HRESULT hr = signal_wait_or_processes(e, &p, p ? 1 : 0, timeout_ms, &ended);
+    return hr == E_ABORT ? error_set(hr, "process %u ended first", (unsigned)process_id(p)) : hr;
 }
 
 HRESULT signal_wait(struct signal *e, uint32_t timeout_ms)
@@ -199,4 +230,54 @@ void signal_close(struct signal *e)
         return;
     CloseHandle(e->handle);
     memory_free(e);
+}
+
+struct mutex {
+    HANDLE handle;
+};
+
+static HANDLE make_mutex(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size, DWORD more)
+{
+    (void)size, (void)more;
+    return CreateMutexW((SECURITY_ATTRIBUTES *)made_with, FALSE, name);
+}
+
+HRESULT mutex_open(const char *name, struct mutex **out)
+{
+    struct mutex *m = memory_alloc(sizeof(*m));
+    HRESULT hr = m ? open_shared(&(struct shared){.name = name, .create = true}, L".mutex", make_mutex, 0, &m->handle)
+                   : E_OUTOFMEMORY;
+    *out = NULL;
+    if (FAILED(hr)) {
+        memory_free(m);
+        return hr;
+    }
+    *out = m;
+    return S_OK;
+}
+
+HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms)
+{
+    switch (WaitForSingleObject(m->handle, timeout_ms)) {
+    case WAIT_OBJECT_0:
+    case WAIT_ABANDONED:
+        return S_OK;
+    case WAIT_TIMEOUT:
+        return S_FALSE;
+    default:
+        return win32_failed(GetLastError(), "mutex");
+    }
+}
+
+void mutex_give(struct mutex *m)
+{
+    ReleaseMutex(m->handle);
+}
+
+void mutex_close(struct mutex *m)
+{
+    if (!m)
+        return;
+    CloseHandle(m->handle);
+    memory_free(m);
 }
