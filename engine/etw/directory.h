@@ -24,11 +24,14 @@ struct directory;
    another one (letters and digits, at most 32). Errors: those of section_open; ERROR_INVALID_DATA's HRESULT when what
    is there is none of ours. */
 HRESULT directory_get(struct directory **out);
+/* It has no name any more: who has it keeps it, and the next who asks makes another. What a test does in the end. */
+void directory_delete(struct directory *d);
 
 /* ---- changes ---- */
 
-/* All functions that say so are to be called between these two, and then by one process alone. Begin waits as long as
-   somebody who lives changes it; what a process left half done that ended in between is made whole first. */
+/* All functions that say so are to be called between these two, and then by one process alone, by the thread that
+   began. They see what the change has done so far; all others show the directory as it was before, until its end. Of a
+   change whose process ends in between nothing is done. Begin waits as long as somebody who lives changes it. */
 HRESULT directory_begin(struct directory *d);
 /* The generation of the directory with the changes. Wakes the processes that have registered one of the providers. */
 uint64_t directory_end(struct directory *d, const GUID *providers, size_t count);
@@ -40,9 +43,9 @@ struct directory_process {
     uint32_t id;
     uint64_t start_time; /* process_start_time */
 };
-/* The slot of this process, 1 to SESSION_MOST_OWNERS, made on the first call; a slot of a process that has ended is
-   given again when no session can name it any more (directory_session_tended). ERROR_NO_SYSTEM_RESOURCES's HRESULT: all
-   are taken. */
+/* Not in a change. The slot of this process, 1 to SESSION_MOST_OWNERS, made on the first call; a slot of a process that
+   has ended is given again when no session can name it any more (directory_session_tended). ERROR_NO_SYSTEM_RESOURCES's
+   HRESULT: all are taken. */
 HRESULT directory_join(struct directory *d, uint32_t *slot);
 /* session_judge's alive, with the directory as context; `thread` 0: any. */
 bool directory_alive(void *d, uint32_t slot, uint32_t thread);
@@ -51,8 +54,8 @@ bool directory_process_of(struct directory *d, uint32_t slot, struct directory_p
 HRESULT directory_own_signal(struct directory *d, struct signal **out);
 /* This process has applied, callbacks included, what the directory held at this generation. */
 void directory_applied(struct directory *d, uint64_t generation);
-/* Waits until all processes that have the provider registered have applied `generation`, or have ended. S_FALSE: the
-   time is over. */
+/* Waits until all processes that have the provider registered and listen (directory_own_signal) have applied
+   `generation`, or have ended. S_FALSE: the time is over. */
 HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms);
 
 /* ---- sessions ---- */
@@ -120,7 +123,8 @@ struct directory_request {
     char *file; /* UTF-8; NULL: none */
 };
 /* Hands the request to the session's host, one after the other, and waits for its answer, a Windows error code. Not in
-   a change. E_ABORT: the host has ended; S_FALSE: no answer in time. */
+   a change. E_ABORT: the host has ended; S_FALSE: no answer in time, and what the host has not begun it will not do;
+   ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT: there is no such session. */
 HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t turn, const struct directory_request *request,
                       uint32_t timeout_ms, uint32_t *answer);
 /* By the host: the request that waits, with texts from memory_alloc. S_FALSE: none. */
@@ -138,8 +142,8 @@ struct directory_filter {
 struct directory_enable {
     GUID provider, source;
     uint32_t logger, turn;
-    uint64_t serial;   /* rises with each enable, update and capture of it */
-    uint64_t captures; /* how often its state was asked for */
+    uint64_t serial;   /* of this enable or update, another one than all others ever had; higher than those before */
+    uint64_t captures; /* how often its state was asked for since it was first enabled; it leaves the serial */
     uint64_t any, all;
     uint32_t property; /* EVENT_ENABLE_PROPERTY_* */
     uint8_t level;
@@ -154,7 +158,7 @@ void directory_enables_free(struct directory_enable *list, size_t count); /* the
 HRESULT directory_enable_set(struct directory *d, const struct directory_enable *e);
 /* In a change. S_FALSE: it had not enabled it. */
 HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t turn, const GUID *provider);
-/* In a change: one more capture, with this source and schematized filter (may be NULL). S_FALSE: not enabled. */
+/* In a change: one more capture, with this source. S_FALSE: not enabled. */
 HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t turn, const GUID *provider,
                                  const GUID *source);
 /* Of one provider (NULL: of all), by RUNNING sessions alone, with the generation that they are of. */
@@ -163,15 +167,20 @@ HRESULT directory_enables(struct directory *d, const GUID *provider, struct dire
 
 /* ---- registrations ---- */
 
+enum directory_kind {
+    DIRECTORY_PROVIDER,
+    DIRECTORY_CLASSIC, /* RegisterTraceGuids */
+    DIRECTORY_GROUP,   /* the GUID is that of a group that a provider belongs to */
+};
 struct directory_registration {
     GUID provider;
     uint32_t slot;
-    bool classic; /* RegisterTraceGuids */
+    bool classic, group;
     struct directory_process process;
 };
 /* This process has registered the provider (without the mutex; no call of the system). To be called before
    directory_enables, so that no enable is missed. Each registration counts. ERROR_NO_SYSTEM_RESOURCES's HRESULT. */
-HRESULT directory_register(struct directory *d, const GUID *provider, bool classic, uint32_t *registration);
+HRESULT directory_register(struct directory *d, const GUID *provider, enum directory_kind kind, uint32_t *registration);
 void directory_unregister(struct directory *d, uint32_t registration);
 /* Of processes that live. From memory_alloc. */
 HRESULT directory_registrations(struct directory *d, struct directory_registration **out, size_t *count);

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* The directory's section: made, found, changed under its mutex, read under its generation. */
+#include "engine/etw/directory_parts.h"
+#include "engine/os/environment.h"
+#include "engine/os/memory.h"
+
+#include <stdio.h>
+
+#define READ_TRIES 100 /* then under the mutex */
+
+/* ---- the one of this process ---- */
+
+static HRESULT own_name(char out[64])
+{
+    char *given = NULL;
+    HRESULT hr = environment_get("OPENPLA_ETW", &given);
+    if (FAILED(hr))
+        return hr;
+    const char *name = given ? given : "main";
+    const size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
+    if (name[length] || length > 32)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
+                       "OPENPLA_ETW: '%.80s' is no name of at most 32 letters and digits", name);
+    else
+        snprintf(out, 64, "openetw%u-%s", (unsigned)DIRECTORY_LAYOUT, name);
+    memory_free(given);
+    return SUCCEEDED(hr) ? S_OK : hr;
+}
+
+/* Under the mutex: nobody else makes it. */
+static HRESULT open_shared_part(struct directory *d)
+{
+    HRESULT hr = section_open(&(struct shared){.name = d->name, .create = true, .lasting = true},
+                              sizeof(struct directory_shared), &d->section);
+    if (FAILED(hr))
+        return hr;
+    d->shared = section_memory(d->section);
+    if (atomic_load(&d->shared->magic) == 0) {
+        atomic_store(&d->shared->generation, 2);
+        atomic_store(&d->shared->notified, 2);
+        atomic_store(&d->shared->size, sizeof(struct directory_shared));
+        atomic_store(&d->shared->magic, DIRECTORY_MAGIC);
+    }
+    if (atomic_load(&d->shared->magic) == DIRECTORY_MAGIC &&
+        atomic_load(&d->shared->size) == sizeof(struct directory_shared))
+        return S_OK;
+    section_close(d->section);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "\"%s\" holds no directory of sessions", d->name);
+}
+
+static HRESULT directory_open(struct directory **out)
+{
+    struct directory *d = memory_zero(1, sizeof *d);
+    HRESULT hr = d ? own_name(d->name) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = mutex_open(d->name, &d->mutex);
+    if (SUCCEEDED(hr)) {
+        hr = mutex_take(d->mutex, UINT32_MAX);
+        if (SUCCEEDED(hr)) {
+            hr = open_shared_part(d);
+            mutex_give(d->mutex);
+        }
+        if (FAILED(hr))
+            mutex_close(d->mutex);
+    }
+    if (FAILED(hr)) {
+        memory_free(d);
+        return hr;
+    }
+    *out = d;
+    return S_OK;
+}
+
+HRESULT directory_get(struct directory **out)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct directory *own;
+    HRESULT hr = S_OK;
+    host_lock_enter(&lock);
+    if (!own)
+        hr = directory_open(&own);
+    *out = own;
+    host_lock_leave(&lock);
+    return hr;
+}
+
+void directory_delete(struct directory *d)
+{
+    char mutex[80];
+    snprintf(mutex, sizeof mutex, "%s.mutex", d->name); /* of which natively a file is left */
+    (void)section_delete(mutex);
+    (void)section_delete(d->name);
+}
+
+/* ---- changes ---- */
+
+uint64_t directory_generation(struct directory *d)
+{
+    return atomic_load(&d->shared->generation) & ~UINT64_C(1);
+}
+
+bool directory_holds(struct directory_span *span, uint64_t generation)
+{
+    const uint64_t from = atomic_load(&span->from), until = atomic_load(&span->until);
+    return from != 0 && from <= generation && (until == 0 || until > generation);
+}
+
+bool directory_is_free(struct directory *d, struct directory_span *span)
+{
+    const uint64_t until = atomic_load(&span->until);
+    return atomic_load(&span->from) == 0 || (until != 0 && until <= d->committed);
+}
+
+void directory_put(struct directory *d, struct directory_span *span, _Atomic uint64_t *words, const void *payload,
+                   size_t bytes)
+{
+    /* In this order: cut off anywhere, nobody sees it. */
+    atomic_store(&span->from, 0);
+    atomic_store(&span->until, 0);
+    directory_store(words, payload, bytes);
+    atomic_store(&span->from, d->target);
+}
+
+void directory_retire(struct directory *d, struct directory_span *span)
+{
+    if (atomic_load(&span->from) > d->committed)
+        atomic_store(&span->from, 0); /* it is of this change */
+    else
+        atomic_store(&span->until, d->target);
+}
+
+static void undo(struct directory_span *span, uint64_t generation)
+{
+    if (atomic_load(&span->from) > generation)
+        atomic_store(&span->from, 0);
+    if (atomic_load(&span->until) > generation)
+        atomic_store(&span->until, 0);
+}
+
+/* Under the mutex: an odd generation is a change whose process has ended. */
+static uint64_t make_whole(struct directory *d)
+{
+    struct directory_shared *s = d->shared;
+    const uint64_t generation = atomic_load(&s->generation);
+    if (!(generation & 1))
+        return generation;
+    const uint32_t enables = directory_bounded(&s->enables_used, DIRECTORY_ENABLES);
+    for (uint32_t i = 0; i < DIRECTORY_SESSIONS; i++)
+        for (uint32_t k = 0; k < 2; k++)
+            undo(&s->session[i][k].span, generation - 1);
+    for (uint32_t i = 0; i < enables; i++)
+        undo(&s->enable[i].span, generation - 1);
+    atomic_store(&s->generation, generation + 1);
+    return generation + 1;
+}
+
+HRESULT directory_begin(struct directory *d)
+{
+    HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
+    if (FAILED(hr))
+        return hr;
+    d->committed = make_whole(d);
+    d->target = d->committed + 2;
+    atomic_store(&d->shared->generation, d->committed + 1);
+    return S_OK;
+}
+
+uint64_t directory_end(struct directory *d, const GUID *providers, size_t count)
+{
+    const uint64_t target = d->target;
+    /* Who changed before and ended since has not woken all that he should have. */
+    const bool all = atomic_load(&d->shared->notified) < d->committed;
+    atomic_store(&d->shared->generation, target);
+    mutex_give(d->mutex);
+    if (all || count)
+        directory_wake(d, all ? NULL : providers, count);
+    directory_raise(&d->shared->notified, target);
+    return target;
+}
+
+/* ---- reading ---- */
+
+HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t generation, void *context),
+                       void *context)
+{
+    _Atomic uint64_t *generation = &d->shared->generation;
+    for (int i = 0; i < READ_TRIES; i++) {
+        const uint64_t now = directory_generation(d);
+        HRESULT hr = read(d, now, context);
+        if (atomic_load(generation) - now <= 2)
+            return hr;
+    }
+    HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
+    if (FAILED(hr))
+        return hr;
+    hr = read(d, make_whole(d), context);
+    mutex_give(d->mutex);
+    return hr;
+}
+
+/* ---- texts and names ---- */
+
+void directory_object_name(const struct directory *d, char kind, uint32_t number, uint32_t turn, char out[96])
+{
+    snprintf(out, 96, "%s-%c%u-%u", d->name, kind, (unsigned)number, (unsigned)turn);
+}
+
+void directory_set_signal(const char *name)
+{
+    struct signal *signal;
+    if (FAILED(signal_open(&(struct shared){.name = name}, &signal)))
+        return;
+    (void)signal_set(signal);
+    signal_close(signal);
+}
+
+HRESULT directory_put_text(char *to, uint32_t *bytes, const char *text, DWORD code, const char *subject)
+{
+    const size_t length = text ? strlen(text) : 0;
+    *bytes = text ? (uint32_t)length : DIRECTORY_NO_TEXT;
+    if (length > DIRECTORY_TEXT_BYTES || (text && text_utf16_length(text) > DIRECTORY_TEXT))
+        return error_set(HRESULT_FROM_WIN32(code), "%s: '%.80s' ... is longer than %u characters", subject, text,
+                         (unsigned)DIRECTORY_TEXT);
+    if (length)
+        memcpy(to, text, length);
+    return S_OK;
+}
+
+HRESULT directory_take_text(const char *from, uint32_t bytes, char **out)
+{
+    *out = NULL;
+    if (bytes == DIRECTORY_NO_TEXT)
+        return S_OK;
+    if (bytes > DIRECTORY_TEXT_BYTES || memchr(from, 0, bytes) || !text_is_utf8(from, bytes))
+        return S_FALSE;
+    *out = text_copy_n(from, bytes);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+uint32_t directory_next_sequence(struct directory *d)
+{
+    return (uint32_t)atomic_fetch_add_explicit(&d->shared->sequence, 1, memory_order_relaxed) + 1;
+}
+
+uint64_t directory_next_event_key(struct directory *d)
+{
+    return atomic_fetch_add_explicit(&d->shared->event_key, 1, memory_order_relaxed) + 1;
+}

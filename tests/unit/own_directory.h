@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* A directory of sessions that this test and the processes that it starts have for themselves. */
+#ifndef OPENPLA_OWN_DIRECTORY_H
+#define OPENPLA_OWN_DIRECTORY_H
+
+#include "engine/etw/directory.h"
+#include "engine/os/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef _WIN32
+#include <windows.h>
+#endif
+
+/* To be called before anything else of tracing; what is started inherits it. */
+static inline void own_directory_name(void)
+{
+    char name[33];
+    snprintf(name, sizeof name, "t%ux%llx", (unsigned)process_own_id(), (unsigned long long)clock_utc());
+#ifdef _WIN32
+    SetEnvironmentVariableA("OPENPLA_ETW", name);
+#else
+    setenv("OPENPLA_ETW", name, 1);
+#endif
+}
+
+static inline struct directory *own_directory(void)
+{
+    struct directory *d;
+    if (FAILED(directory_get(&d)))
+        abort();
+    return d;
+}
+
+#endif
