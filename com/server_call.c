@@ -11,7 +11,10 @@
 
 enum {
     MOST_ARGUMENTS = 5,
-    AT_ONCE = 64 /* items: with the largest definitions there may be, some tens of megabytes */
+    AT_ONCE = 64, /* items: with the largest definitions there may be, some tens of megabytes */
+    /* A server that ends may still be handed out; what asked it for a new object has changed nothing and asks again. */
+    ACTIVATIONS = 5,
+    ACTIVATION_PAUSE = 100, /* ms */
 };
 
 bool server_is_gone(HRESULT hr)
@@ -54,11 +57,15 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     if (FAILED(hr))
         return hr;
     info.pwszName = name;
-    hr = CoCreateInstanceEx(class_id, NULL, here ? CLSCTX_LOCAL_SERVER : CLSCTX_REMOTE_SERVER, here ? NULL : &info, 1,
-                            &query);
+    for (int i = 0; i < ACTIVATIONS && (!i || (here && server_is_gone(hr))); i++) {
+        if (i)
+            Sleep(ACTIVATION_PAUSE);
+        hr = CoCreateInstanceEx(class_id, NULL, here ? CLSCTX_LOCAL_SERVER : CLSCTX_REMOTE_SERVER, here ? NULL : &info,
+                                1, &query);
+        if (SUCCEEDED(hr))
+            hr = query.hr;
+    }
     memory_free(name);
-    if (SUCCEEDED(hr))
-        hr = query.hr;
     if (SUCCEEDED(hr) && !query.pItf)
         hr = E_NOINTERFACE;
     if (SUCCEEDED(hr))
