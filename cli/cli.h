@@ -46,6 +46,11 @@ int options_parse(const char *verb, int argc, char **argv, const struct option *
    "[option]" and lines with its values. CLI_DONE, or CLI_USAGE or CLI_FAILED with the text written. */
 int options_with_settings(const char *verb, int argc, char **argv, struct texts *out);
 
+#ifdef _WIN32
+/* The console's output page is again what it was before us; what we write to it from now on is not UTF-8 there. */
+void cli_console_restore(void);
+#endif
+
 /* How far a long work is, as a percentage on stderr: after a second, twice a second. Zero-initialise. */
 struct cli_progress {
     uint64_t begun, shown; /* of clock_monotonic_ms */

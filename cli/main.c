@@ -17,7 +17,11 @@
 
 /* In the order of their names. */
 static const struct verb *const verbs[] = {
-    &verb_events, &verb_logstat, &verb_relog, &verb_typeperf, NULL,
+    &verb_events,   &verb_logstat, &verb_relog,
+#ifdef _WIN32
+    &verb_run,
+#endif
+    &verb_typeperf, NULL,
 };
 
 int cli_error(const char *verb, HRESULT hr)
@@ -102,6 +106,15 @@ static int run(int argc, char **argv)
 #ifdef _WIN32
 int wmain(int argc, WCHAR **argv);
 
+static UINT console_page;
+
+void cli_console_restore(void)
+{
+    if (console_page)
+        SetConsoleOutputCP(console_page);
+    console_page = 0;
+}
+
 int wmain(int argc, WCHAR **argv)
 {
     struct texts arguments = {0};
@@ -121,11 +134,11 @@ int wmain(int argc, WCHAR **argv)
     /* Lines end as the verb writes them; the console is told that they are UTF-8. */
     _setmode(_fileno(stdout), _O_BINARY);
     _setmode(_fileno(stderr), _O_BINARY);
-    const UINT page = GetConsoleOutputCP();
+    console_page = GetConsoleOutputCP();
     SetConsoleOutputCP(CP_UTF8);
     int result = run(argc, arguments.items);
     fflush(stderr);
-    SetConsoleOutputCP(page);
+    cli_console_restore();
     texts_free(&arguments);
     return result;
 }

@@ -6,5 +6,8 @@
 #include "cli/cli.h"
 
 extern const struct verb verb_events, verb_logstat, verb_relog, verb_typeperf;
+#ifdef _WIN32
+extern const struct verb verb_run;
+#endif
 
 #endif

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* What only openetw.dll has. */
+#include "engine/etw/reach_process.h"
+
 #include <windows.h>
 
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
 void WINAPI OpenEtwRun(void);
+void WINAPI OpenEtwRunChildren(void);
 
 /* A process that only links this DLL pays nothing for it: no thread, no section, no handle. All that comes with the
    first call that needs it. */
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 {
-    (void)module, (void)reason, (void)reserved;
+    (void)reserved;
+    if (reason == DLL_PROCESS_ATTACH)
+        reach_begin(module);
     return TRUE;
 }
 
-/* The name by which `openpla run` makes this DLL a program's first import, so that it is there before all others of the
-   program. Nobody calls it. */
+/* By these names this DLL is the first import of what `openpla run` starts (reach_image.h). Nobody calls them. */
 void WINAPI OpenEtwRun(void)
+{
+}
+
+void WINAPI OpenEtwRunChildren(void)
 {
 }

@@ -72,6 +72,7 @@ typedef struct {
 #define ERROR_MOD_NOT_FOUND        126
 #define ERROR_PROC_NOT_FOUND       127
 #define ERROR_DIR_NOT_EMPTY        145
+#define ERROR_BAD_EXE_FORMAT       193
 #define ERROR_FILENAME_EXCED_RANGE 206
 #define ERROR_FILE_TOO_LARGE       223
 #define ERROR_DIRECTORY            267

@@ -17,8 +17,8 @@ IMPORTS = {
     # One copy of the engine: the programs are thin and take it from openpla.dll (DECISIONS 19).
     "openplasrv.exe": BASE | {"openpla.dll"},
     "openplahost.exe": BASE | {"openpla.dll"},
-    # Works without a server and without registration.
-    "openpla.exe": ENGINE,
+    # Works without a server and without registration. ntdll: looks into the processes that it starts.
+    "openpla.exe": ENGINE | {"ntdll.dll"},
     # Clients: they know the interfaces, and nothing of ours.
     "query_counters.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll"},

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla run: starts a program so that what it does with events arrives in OpenPLA's sessions. */
+#include "cli/cli.h"
+#include "cli/verbs.h"
+#include "engine/etw/reach_image.h"
+#include "engine/etw/reach_process.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <windows.h>
+#include <string.h>
+
+/* Wine: of some thousand processes one dies before anything of its program has run. */
+#define BIRTHS 5
+
+struct reached {
+    bool children;
+    char *path, *dll;  /* of the program, UTF-8; of openetw.dll, as reach_process takes it */
+    const WCHAR *line; /* the program's command line, as we were given it */
+    PROCESS_INFORMATION started;
+};
+
+/* Behind one argument of a command line and the blanks that follow it, as the C runtime takes it apart. The first one
+   is a path, in which a backslash is no escape. */
+static const WCHAR *skip_argument(const WCHAR *at, bool first)
+{
+    size_t backslashes = 0;
+    for (bool quoted = false; *at && (quoted || (*at != ' ' && *at != '\t')); at++) {
+        if (*at == '"' && (first || backslashes % 2 == 0))
+            quoted = !quoted;
+        backslashes = *at == '\\' ? backslashes + 1 : 0;
+    }
+    while (*at == ' ' || *at == '\t')
+        at++;
+    return at;
+}
+
+static HRESULT read_file(void *user, uint64_t offset, void *to, size_t size)
+{
+    size_t got;
+    HRESULT hr = file_read_at(user, offset, to, size, &got);
+    return FAILED(hr) ? hr : got == size ? S_OK : E_FAIL;
+}
+
+/* The file that Windows would start for that name. */
+static HRESULT find_program(const char *name, char **out)
+{
+    const DWORD room = 32768;
+    WCHAR *wide, *path = memory_alloc(room * sizeof(WCHAR));
+    HRESULT hr = path ? text_to_utf16(name, &wide, NULL) : E_OUTOFMEMORY;
+    *out = NULL;
+    if (SUCCEEDED(hr)) {
+        const DWORD length = SearchPathW(NULL, wide, L".exe", room, path, NULL);
+        hr = length && length < room ? text_from_utf16(path, length, true, out)
+                                     : error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
+                                                 "\"%s\": there is no such program here or in PATH", name);
+        memory_free(wide);
+    }
+    memory_free(path);
+    return hr;
+}
+
+/* Before it is started: Wine starts programs of the host as well, and those are not told to wait. */
+static HRESULT check_program(const char *path)
+{
+    struct file *f;
+    struct reach_image image;
+    const char *extension = path_extension(path);
+    if (text_equal_nocase(extension, ".bat") || text_equal_nocase(extension, ".cmd"))
+        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
+                         "\"%s\": is a script; what it starts is reached by: openpla run --children cmd /c %s", path,
+                         path_name(path));
+    if (folder_exists(path))
+        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT), "\"%s\": is a folder", path);
+    HRESULT hr = file_open(path, FILE_READ, &f);
+    if (FAILED(hr))
+        return hr;
+    hr = reach_image_read(&(struct reach_source){read_file, f}, path, &image);
+    file_close(f);
+    return hr;
+}
+
+static HRESULT find_dll(char **out)
+{
+    char *folder = host_module_folder(), *path = folder ? path_join(folder, "openetw.dll") : NULL;
+    *out = NULL;
+    HRESULT hr = path ? S_OK : E_OUTOFMEMORY;
+    if (path && !file_exists(path))
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "\"%s\": is missing", path);
+    if (SUCCEEDED(hr))
+        hr = reach_dll_path(folder, out);
+    memory_free(path);
+    memory_free(folder);
+    return hr;
+}
+
+/* With our own streams, window and what the C runtime hands on, as if who started us had started it. */
+static BOOL create(const WCHAR *path, WCHAR *line, PROCESS_INFORMATION *started)
+{
+    STARTUPINFOW startup;
+    BOOL ok = FALSE;
+    GetStartupInfoW(&startup);
+    startup.lpTitle = NULL;
+    for (int births = 0; !ok && births < BIRTHS; births++) {
+        ok = CreateProcessW(path, line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &startup, started);
+        if (!ok && GetLastError() != ERROR_INTERNAL_ERROR)
+            break;
+    }
+    return ok;
+}
+
+static HRESULT start(struct reached *r)
+{
+    WCHAR *path = NULL, *line = memory_copy(r->line, (wcslen(r->line) + 1) * sizeof(WCHAR));
+    HRESULT hr = line ? text_to_utf16(r->path, &path, NULL) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !create(path, line, &r->started)) {
+        const DWORD code = GetLastError();
+        hr = error_set(HRESULT_FROM_WIN32(code), "\"%s\": cannot be started (error %lu)", r->path, code);
+    }
+    memory_free(path);
+    memory_free(line);
+    if (FAILED(hr))
+        return hr;
+    hr = reach_process(r->started.hProcess, r->path, r->dll, r->children);
+    if (SUCCEEDED(hr))
+        return S_OK;
+    TerminateProcess(r->started.hProcess, 1);
+    CloseHandle(r->started.hThread);
+    CloseHandle(r->started.hProcess);
+    return hr;
+}
+
+/* The program has the same from the console, and says what becomes of it. */
+static BOOL WINAPI on_control(DWORD control)
+{
+    return control == CTRL_C_EVENT || control == CTRL_BREAK_EVENT;
+}
+
+static int wait_for(struct reached *r)
+{
+    DWORD code = CLI_FAILED;
+    SetConsoleCtrlHandler(on_control, TRUE);
+    cli_console_restore();
+    ResumeThread(r->started.hThread);
+    CloseHandle(r->started.hThread);
+    WaitForSingleObject(r->started.hProcess, INFINITE);
+    GetExitCodeProcess(r->started.hProcess, &code);
+    CloseHandle(r->started.hProcess);
+    return (int)code;
+}
+
+static HRESULT prepare(struct reached *r, const char *name)
+{
+    bool already, all;
+    if (!host_is_wine())
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                         "this is for Wine alone: on Windows every program's events arrive by themselves");
+    HRESULT hr = find_program(name, &r->path);
+    if (SUCCEEDED(hr))
+        hr = check_program(r->path);
+    if (SUCCEEDED(hr))
+        hr = find_dll(&r->dll);
+    already = reach_self(&all);
+    if (SUCCEEDED(hr) && r->children && !already)
+        hr = reach_children_possible();
+    return hr;
+}
+
+static int run(int argc, char **argv)
+{
+    struct reached r = {0};
+    int options = 0;
+    for (; options < argc && argv[options][0] == '-'; options++) {
+        if (strcmp(argv[options], "--") == 0) {
+            options++;
+            break;
+        }
+        if (!text_equal_nocase(argv[options], "--children") && !text_equal_nocase(argv[options], "-children"))
+            return cli_usage("run", "%s: there is no such option", argv[options]);
+        r.children = true;
+    }
+    if (options == argc)
+        return cli_usage("run", "which program?");
+    r.line = skip_argument(GetCommandLineW(), true);
+    for (int i = 0; i <= options; i++) /* the verb, and those */
+        r.line = skip_argument(r.line, false);
+    HRESULT hr = prepare(&r, argv[options]);
+    if (SUCCEEDED(hr))
+        hr = start(&r);
+    const int result = SUCCEEDED(hr) ? wait_for(&r) : cli_error("run", hr);
+    memory_free(r.path);
+    memory_free(r.dll);
+    return result;
+}
+
+const struct verb verb_run = {
+    "run",
+    "start a program under Wine so that its events arrive in sessions",
+    "openpla run [--children] [--] PROGRAM [ARGUMENTS]\n"
+    "\n"
+    "Starts a program that knows nothing of OpenPLA, and waits for its end. Under Wine the event functions of "
+    "advapi32\n"
+    "and ntdll do nothing; in this program they are OpenPLA's: its providers can be enabled, its own sessions start, "
+    "and\n"
+    "it can read traces. All else is as without this: arguments, streams, current folder, environment.\n"
+    "\n"
+    "  --children  what the program starts is reached too, and what that starts. Without it the program alone is.\n"
+    "  --          what follows is the program, whatever it begins with\n"
+    "\n"
+    "The program must have 64 bits and be none of .NET. Children of other kinds run as without this. On Windows this\n"
+    "verb is not needed and refuses.\n"
+    "\n"
+    "The exit code is the program's. If it does not come to run: 1, or 2 for a wrong command line, with a text.\n",
+    run,
+};

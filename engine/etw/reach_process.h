@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs under Wine that do not know us: openetw.dll is put into a process before its program begins, and takes the
+   calls that Wine answers with nothing (DECISIONS 44). */
+#ifndef OPENPLA_REACH_PROCESS_H
+#define OPENPLA_REACH_PROCESS_H
+
+#include "engine/os/error.h"
+
+/* Path of openetw.dll as Wine's loader takes names of imports, each byte one UTF-16 unit: `folder` (UTF-8) may have to
+   be named by its short name. From memory_alloc. HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME): it cannot be said so. */
+HRESULT reach_dll_path(const char *folder, char **out);
+
+/* Makes that DLL the first import of a process (a HANDLE with all access) whose program has not begun; `name` is the
+   program's, for texts. S_FALSE: it is already. Failures leave the process as it was: those of reach_image_read,
+   HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY) for no place behind its image. */
+HRESULT reach_process(void *process, const char *name, const char *dll, bool children);
+
+/* Is this process reached? Then all that it starts is too, if `children`. */
+bool reach_self(bool *children);
+
+/* Can what a program starts be reached too? Only where ntdll's NtCreateUserProcess looks as it does in Wine so far.
+   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), with a text. */
+HRESULT reach_children_possible(void);
+/* What has to stand in the place of that function, for good, and gives each process the DLL. NULL: not possible. */
+void *reach_children_begin(const char *dll);
+
+/* In openetw.dll, for `module`, when it is loaded (DllMain): where reach_self says so, the functions that this module
+   exports are called in the place of those of ntdll, advapi32, sechost and kernelbase from now on. */
+void reach_begin(void *module);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* A DLL that the program loads when it has long begun, with an import that Wine lacks. */
+#include "tests/cli/reach/mark.h"
+
+__declspec(dllimport) uint32_t EventWriteEx(void);
+__declspec(dllimport) uint32_t EventWrite(void);
+__declspec(dllexport) uint32_t late_result(void);
+
+/* 0: both are ours. */
+uint32_t late_result(void)
+{
+    return (EventWriteEx() ^ mark_of("EventWriteEx")) | (EventWrite() ^ mark_of("EventWrite"));
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* A program that does not know us, started by run.py through `openpla run`. Its first argument says what it does. */
+#include "tests/cli/reach/mark.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <windows.h>
+#include <fcntl.h>
+#include <io.h>
+
+#define NAME(name) __declspec(dllimport) uint32_t name(void);
+#include "tests/cli/reach/names.def"
+#undef NAME
+__declspec(dllimport) uint32_t early_result(void);
+
+typedef uint32_t (*event_function)(void);
+static const struct {
+    const char *name;
+    event_function imported;
+} functions[] = {
+#define NAME(name) {#name, name},
+#include "tests/cli/reach/names.def"
+#undef NAME
+};
+enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
+
+static int missed;
+
+static void expect(const char *how, const char *name, event_function call)
+{
+    const uint32_t got = call();
+    if (got == mark_of(name))
+        return;
+    missed++;
+    printf("%s %s: 0x%08X, not ours\n", how, name, (unsigned)got);
+}
+
+/* What a module of the system exports is ours, whether it is found by this name or is only forwarded to. */
+static void expect_exports(const WCHAR *module, const char *prefix)
+{
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s", prefix, functions[i].name);
+        event_function found = (event_function)(void *)GetProcAddress(GetModuleHandleW(module), name);
+        if (found)
+            expect("GetProcAddress", functions[i].name, found);
+    }
+}
+
+static int all(void)
+{
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        expect("import", functions[i].name, functions[i].imported);
+    expect_exports(L"advapi32.dll", "");
+    expect_exports(L"sechost.dll", "");
+    expect_exports(L"kernelbase.dll", "");
+    expect_exports(L"ntdll.dll", "Etw");
+    expect("DllMain", "EventRegister", early_result);
+    HMODULE late = LoadLibraryW(L"reach_late.dll");
+    event_function result = late ? (event_function)(void *)GetProcAddress(late, "late_result") : NULL;
+    if (!result || result() != 0) {
+        missed++;
+        puts("reach_late.dll: not ours");
+    }
+    printf("%d of %d missed\n", missed, (int)FUNCTIONS);
+    return missed != 0;
+}
+
+/* What it was given, to the last character. */
+static int show(void)
+{
+    static WCHAR folder[MAX_PATH];
+    char line[100] = "";
+    _setmode(_fileno(stdout), _O_U8TEXT);
+    GetCurrentDirectoryW(MAX_PATH, folder);
+    const bool streams = fgets(line, sizeof line, stdin) != NULL;
+    const WCHAR *set = _wgetenv(L"REACH_TEST");
+    wprintf(L"line=%ls\nfolder=%ls\nstdin=%hs\nset=%ls\n", GetCommandLineW(), folder, streams ? line : "-",
+            set ? set : L"-");
+    return fprintf(stderr, "on stderr\n") < 0;
+}
+
+static bool is_reached(void)
+{
+    return EventRegister() == mark_of("EventRegister");
+}
+
+/* Starts itself, in three ways, and says whether each of them was reached. */
+static int children(void)
+{
+    static WCHAR path[MAX_PATH];
+    char command[MAX_PATH + 20];
+    STARTUPINFOW startup = {.cb = sizeof startup};
+    PROCESS_INFORMATION started;
+    DWORD code = 99;
+    GetModuleFileNameW(NULL, path, MAX_PATH);
+    WCHAR line[] = L"target reached";
+    if (CreateProcessW(path, line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &started)) {
+        WaitForSingleObject(started.hProcess, INFINITE);
+        GetExitCodeProcess(started.hProcess, &code);
+    }
+    if (CreateProcessW(path, line, NULL, NULL, FALSE, CREATE_SUSPENDED, NULL, NULL, &startup, &started)) {
+        DWORD suspended;
+        if (WaitForSingleObject(started.hProcess, 300) != WAIT_TIMEOUT)
+            puts("did not wait");
+        ResumeThread(started.hThread);
+        WaitForSingleObject(started.hProcess, INFINITE);
+        GetExitCodeProcess(started.hProcess, &suspended);
+        if (suspended != code)
+            puts("a suspended one differs");
+    }
+    snprintf(command, sizeof command, "\"%ls\" reached", path);
+    const int below_cmd = system(command);
+    printf("self %d, child %lu, cmd's child %d\n", is_reached(), code, below_cmd);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "all") == 0)
+        return all();
+    if (strcmp(what, "show") == 0)
+        return show();
+    if (strcmp(what, "children") == 0)
+        return children();
+    if (strcmp(what, "reached") == 0)
+        return is_reached();
+    return argc > 2 ? (int)strtoul(argv[2], NULL, 0) : 77;
+}

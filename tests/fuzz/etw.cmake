@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+openpla_fuzz(fuzz_reach_image ${CMAKE_CURRENT_LIST_DIR}/fuzz_reach_image.c LINK openpla_etw)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzz: an image of random headers and imports is refused with a text, or gets one import that is found again. */
+#include "engine/etw/reach_image.h"
+#include "engine/os/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { BLOCK = 0x100000 };
+
+struct memory {
+    const uint8_t *image, *block;
+    size_t image_size, block_size;
+};
+
+static void expect(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+/* Beyond the data an image is zero up to its last page. */
+static HRESULT read_memory(void *user, uint64_t offset, void *to, size_t size)
+{
+    const struct memory *m = user;
+    const size_t end = (m->image_size + 4095) & ~(size_t)4095;
+    memset(to, 0, size);
+    if (offset >= BLOCK && offset - BLOCK <= m->block_size && size <= m->block_size - (offset - BLOCK))
+        memcpy(to, m->block + (offset - BLOCK), size);
+    else if (offset > end || size > end - offset)
+        return E_FAIL;
+    else if (offset < m->image_size)
+        memcpy(to, m->image + offset, size < m->image_size - offset ? size : m->image_size - offset);
+    return S_OK;
+}
+
+static void insert(struct memory *m, struct reach_image *image)
+{
+    const struct reach_source source = {read_memory, m};
+    struct reach_block block;
+    bool children;
+    reach_image_is_reached(&source, image, &children);
+    HRESULT hr = reach_block_make(&source, image, "x", "C:\\openetw.dll", REACH_ENTRY, &block);
+    expect(hr == S_OK || hr == HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
+    if (FAILED(hr))
+        return;
+    expect(block.directory <= block.size);
+    reach_block_place(&block, BLOCK);
+    m->block = block.bytes;
+    m->block_size = block.size;
+    image->imports = BLOCK;
+    expect(reach_image_is_reached(&source, image, &children) == S_OK && !children);
+    memory_free(block.bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    /* A header that is right as far as it must be, so that random bytes come to the imports. */
+    static uint8_t bytes[4096];
+    struct memory m = {.image = data, .image_size = size};
+    struct reach_image image;
+    for (int round = 0; round < 2; round++) {
+        const struct reach_source source = {read_memory, &m};
+        if (SUCCEEDED(reach_image_read(&source, "x", &image)))
+            insert(&m, &image);
+        memset(bytes, 0, sizeof bytes);
+        memcpy(bytes + 256, data, size < sizeof bytes - 256 ? size : sizeof bytes - 256);
+        memcpy(bytes, "MZ", 2);
+        bytes[60] = 0;
+        bytes[61] = 1;
+        memcpy(bytes + 256, "PE\0\0\x64\x86", 6);
+        memcpy(bytes + 280, "\x0B\x02", 2);
+        m = (struct memory){.image = bytes, .image_size = sizeof bytes};
+    }
+    return 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* How a program's image gets one import more: all of its own stay, in their order, and what is damaged is refused. */
+#include "engine/etw/reach_image.h"
+#include "engine/os/memory.h"
+#include "engine/os/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <string.h>
+
+enum { PE = 0x80, IMPORTS = 0xF00, IMAGE_SIZE = 0x8000, BLOCK = 0x10000, ROOM = 0x20000, DESCRIPTOR = 20 };
+
+/* An image in memory, and behind it nothing up to BLOCK. */
+struct image {
+    uint8_t bytes[ROOM];
+    size_t size, block;
+};
+
+static void put(struct image *i, size_t at, uint64_t value, size_t bytes)
+{
+    memcpy(i->bytes + at, &value, bytes);
+}
+
+static uint32_t get(const struct image *i, size_t at)
+{
+    uint32_t value;
+    memcpy(&value, i->bytes + at, sizeof value);
+    return value;
+}
+
+static HRESULT read_image(void *user, uint64_t offset, void *to, size_t size)
+{
+    const struct image *i = user;
+    if (!(offset <= i->size && size <= i->size - offset) &&
+        !(offset >= BLOCK && offset <= BLOCK + i->block && size <= BLOCK + i->block - offset))
+        return E_FAIL;
+    memcpy(to, i->bytes + offset, size);
+    return S_OK;
+}
+
+/* Import descriptors that cross the end of a page. */
+static struct image make(unsigned descriptors)
+{
+    struct image i = {.size = IMAGE_SIZE};
+    memcpy(i.bytes, "MZ", 2);
+    put(&i, 60, PE, 4);
+    memcpy(i.bytes + PE, "PE", 2);
+    put(&i, PE + 4, 0x8664, 2);
+    put(&i, PE + 22, 0x22, 2);
+    put(&i, PE + 24, 0x20B, 2);
+    put(&i, PE + 80, IMAGE_SIZE, 4);
+    put(&i, PE + 132, 16, 4);
+    put(&i, PE + 144, descriptors ? IMPORTS : 0, 4);
+    put(&i, PE + 136 + 8 * 11, 0x300, 4);
+    for (unsigned d = 0; d < descriptors; d++)
+        for (unsigned word = 0; word < 5; word++)
+            put(&i, IMPORTS + d * DESCRIPTOR + 4 * word, 0x100000 * (d + 1) + word, 4);
+    return i;
+}
+
+static struct reach_source source_of(struct image *i)
+{
+    return (struct reach_source){read_image, i};
+}
+
+/* As reach_process does it. */
+static void insert(struct image *i, const char *function)
+{
+    const struct reach_source memory = source_of(i);
+    struct reach_image image;
+    struct reach_block block;
+    assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
+    assert_int_equal(reach_block_make(&memory, &image, "x.exe", "C:\\o\\openetw.dll", function, &block), S_OK);
+    reach_block_place(&block, BLOCK);
+    memcpy(i->bytes + BLOCK, block.bytes, block.size);
+    i->block = block.size;
+    put(i, image.import_entry, BLOCK, 4);
+    put(i, image.import_entry + 4, block.directory, 4);
+    put(i, image.bound_entry, 0, 4);
+    memory_free(block.bytes);
+}
+
+static void an_import_comes_before_all_others(void **state)
+{
+    (void)state;
+    static const unsigned counts[] = {0, 1, 12, 13, 300};
+    for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++) {
+        struct image i = make(counts[n]);
+        const struct reach_source memory = source_of(&i);
+        struct reach_image image;
+        bool children;
+        assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
+        assert_int_equal(reach_image_is_reached(&memory, &image, &children), S_FALSE);
+        insert(&i, n % 2 ? REACH_ENTRY : REACH_ENTRY_CHILDREN);
+
+        assert_int_equal(get(&i, PE + 144), BLOCK);
+        assert_int_equal(get(&i, PE + 148), (counts[n] + 2) * DESCRIPTOR);
+        assert_int_equal(get(&i, PE + 136 + 8 * 11), 0);
+        assert_string_equal((char *)i.bytes + get(&i, BLOCK + 12), "C:\\o\\openetw.dll");
+        assert_int_equal(get(&i, get(&i, BLOCK + 16)), get(&i, get(&i, BLOCK))); /* the table and the names */
+        assert_memory_equal(i.bytes + BLOCK + DESCRIPTOR, i.bytes + IMPORTS, counts[n] * DESCRIPTOR);
+        static const uint8_t end[DESCRIPTOR];
+        assert_memory_equal(i.bytes + BLOCK + (counts[n] + 1) * DESCRIPTOR, end, DESCRIPTOR);
+
+        assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
+        assert_int_equal(reach_image_is_reached(&memory, &image, &children), S_OK);
+        assert_int_equal(children, n % 2 == 0);
+    }
+}
+
+/* A program that links openetw.dll, and one that imports by number, are not taken for those that we started. */
+static void other_first_imports_are_none_of_ours(void **state)
+{
+    (void)state;
+    struct image i = make(1);
+    const struct reach_source memory = source_of(&i);
+    struct reach_image image;
+    bool children;
+    insert(&i, "EventWrite");
+    assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
+    assert_int_equal(reach_image_is_reached(&memory, &image, &children), S_FALSE);
+    put(&i, get(&i, BLOCK), 0x8000000000000001, 8);
+    assert_int_equal(reach_image_is_reached(&memory, &image, &children), S_FALSE);
+    put(&i, BLOCK, 0, 4); /* no names */
+    assert_int_equal(reach_image_is_reached(&memory, &image, &children), S_FALSE);
+}
+
+static void what_is_cut_off_is_refused(void **state)
+{
+    (void)state;
+    const struct image whole = make(1);
+    for (size_t size = 0; size <= 0x1000; size += size < 0x200 ? 1 : 0x80) {
+        struct image i = whole;
+        const struct reach_source file = source_of(&i);
+        struct reach_image image;
+        i.size = size;
+        const HRESULT hr = reach_image_read(&file, "cut.exe", &image);
+        assert_int_equal(hr, size < PE + 256 ? HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) : S_OK);
+        if (FAILED(hr))
+            assert_non_null(strstr(error_text(hr), "cut.exe"));
+    }
+    struct image endless = make(1);
+    const struct reach_source memory = source_of(&endless);
+    struct reach_image image;
+    struct reach_block block;
+    memset(endless.bytes + IMPORTS, 0xFF, IMAGE_SIZE - IMPORTS);
+    assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
+    assert_int_equal(reach_block_make(&memory, &image, "x.exe", "a.dll", REACH_ENTRY, &block),
+                     HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
+    put(&endless, PE + 144, 0xFFFFFFF0, 4); /* beyond everything */
+    assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
+    assert_int_equal(reach_block_make(&memory, &image, "x.exe", "a.dll", REACH_ENTRY, &block),
+                     HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
+}
+
+static void memory_that_is_out_is_told(void **state)
+{
+    (void)state;
+    struct image i = make(300);
+    const struct reach_source memory = source_of(&i);
+    struct reach_image image;
+    struct reach_block block;
+    assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
+    for (uint64_t n = 1;; n++) {
+        memory_fail_at(n);
+        const HRESULT hr = reach_block_make(&memory, &image, "x.exe", "a.dll", REACH_ENTRY, &block);
+        memory_fail_at(0);
+        if (SUCCEEDED(hr)) {
+            assert_true(n > 2);
+            memory_free(block.bytes);
+            return;
+        }
+        assert_int_equal(hr, E_OUTOFMEMORY);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_import_comes_before_all_others),
+        cmocka_unit_test(other_first_imports_are_none_of_ours),
+        cmocka_unit_test(what_is_cut_off_is_refused),
+        cmocka_unit_test(memory_that_is_out_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
