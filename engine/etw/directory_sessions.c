@@ -39,6 +39,18 @@ static HRESULT to_payload(const struct directory_session *s, struct session_payl
                       : directory_put_text(p->file, &p->file_bytes, s->file, ERROR_FILENAME_EXCED_RANGE, "log file");
 }
 
+/* As names of sections and signals are: plain ASCII without separators. */
+static bool is_object_name(const char name[64])
+{
+    for (size_t i = 0; i < 64; i++) {
+        if (!name[i])
+            return true;
+        if (name[i] <= ' ' || name[i] > '~' || name[i] == '/' || name[i] == '\\')
+            return false;
+    }
+    return false;
+}
+
 /* S_FALSE: what is there is no session of this logger. */
 static HRESULT from_payload(const struct session_payload *p, uint32_t logger, struct directory_session *s)
 {
@@ -65,9 +77,9 @@ static HRESULT from_payload(const struct session_payload *p, uint32_t logger, st
     memcpy(s->enable_flags, p->enable_flags, sizeof s->enable_flags);
     memcpy(s->section, p->section, sizeof s->section);
     memcpy(s->signal, p->signal, sizeof s->signal);
-    s->section[sizeof s->section - 1] = s->signal[sizeof s->signal - 1] = 0;
     if (p->logger != logger || p->turn == 0 || p->state < DIRECTORY_STARTING || p->state > DIRECTORY_STOPPING ||
-        p->name_bytes == 0 || p->name_bytes == DIRECTORY_NO_TEXT)
+        p->name_bytes == 0 || p->name_bytes == DIRECTORY_NO_TEXT || !is_object_name(p->section) ||
+        !is_object_name(p->signal))
         return S_FALSE;
     HRESULT hr = directory_take_text(p->name, p->name_bytes, &s->name);
     if (hr == S_OK)

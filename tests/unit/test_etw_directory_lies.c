@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Another process writes anything into the directory. Whoever uses it stays inside, ends, and gives out nothing that it
+   has not checked. Arguments: rounds, seed. */
+#include "engine/etw/directory_parts.h"
+#include "engine/os/memory.h"
+#include "engine/os/thread.h"
+#include "tests/unit/own_directory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static struct directory *d;
+static struct directory_shared *shared, *planted;
+static unsigned rounds = 300;
+static uint64_t random_state;
+
+static uint64_t random_number(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* Numbers as they lie at bounds. */
+static uint64_t odd_number(void)
+{
+    static const uint64_t numbers[] = {0,         1,          2,     64,         65,       0xFFF,
+                                       0x1000,    0x2000,     16384, 0x7FFFFFFF, 1u << 31, UINT32_MAX,
+                                       INT64_MAX, UINT64_MAX, 1025,  3072,       3073,     (uint64_t)1 << 63};
+    const uint64_t r = random_number();
+    return r % 3 == 0 ? r : numbers[r / 3 % (sizeof numbers / sizeof *numbers)] + (r >> 60) % 3 - 1;
+}
+
+static void scribble(void *at, size_t bytes, unsigned words)
+{
+    _Atomic uint64_t *word = at;
+    for (unsigned i = 0; i < words; i++)
+        atomic_store(&word[random_number() % (bytes / 8)], odd_number());
+}
+
+static void scribble_anywhere(void)
+{
+    scribble(&shared->generation, 384, 2);
+    scribble(shared->turns, sizeof shared->turns, 4);
+    scribble(shared->tended, sizeof shared->tended, 4);
+    scribble(shared->mailbox, sizeof shared->mailbox, 2000);
+    scribble(shared->slot, 16 * sizeof *shared->slot, 20);
+    scribble(shared->registration, 64 * sizeof *shared->registration, 60);
+    scribble(shared->session, 8 * sizeof *shared->session, 500);
+    scribble(shared->enable, 64 * sizeof *shared->enable, 200);
+    scribble(shared->arena, 4096, 100);
+    /* What seems to hold, with texts and filters of any length. */
+    for (uint32_t i = 0; i < 4; i++) {
+        struct session_record *s = &shared->session[i][random_number() % 2];
+        struct session_payload *p = (void *)s->words;
+        atomic_store(&s->span.from, 2);
+        atomic_store(&s->span.until, 0);
+        p->logger = i + 1;
+        p->turn = 1;
+        p->state = 1 + (uint32_t)random_number() % 4;
+        p->name_bytes = (uint32_t)odd_number();
+        p->file_bytes = (uint32_t)odd_number();
+        memset(p->name, (int)(random_number() % 3) * 70, random_number() % sizeof p->name);
+        memset(p->signal, (int)(random_number() % 128), sizeof p->signal);
+        memset(p->section, "/.\\x"[random_number() % 4], sizeof p->section);
+        struct enable_record *e = &shared->enable[i];
+        struct enable_payload *q = (void *)e->words;
+        atomic_store(&e->span.from, 2);
+        atomic_store(&e->span.until, 0);
+        q->logger = i + 1;
+        q->turn = 1;
+        q->filter_count = (uint16_t)odd_number();
+        q->filter_at = (uint32_t)odd_number();
+        q->filter_bytes = (uint32_t)odd_number();
+    }
+    atomic_store(&shared->enables_used, 64 + odd_number() % 5000);
+    atomic_store(&shared->registrations_used, 64 + odd_number() % 500);
+    atomic_store(&shared->slots_used, odd_number() % 5000);
+}
+
+static void use(uint8_t *sum, size_t bytes, const void *data)
+{
+    for (size_t i = 0; i < bytes; i++)
+        *sum ^= ((const uint8_t *)data)[i];
+}
+
+static void read_all(void)
+{
+    struct directory_session *sessions, one;
+    struct directory_enable *enables;
+    struct directory_registration *registrations;
+    struct directory_request request;
+    struct directory_process process;
+    uint64_t generation;
+    uint8_t sum = 0;
+    size_t count;
+    if (SUCCEEDED(directory_sessions(d, &sessions, &count))) {
+        assert_in_range(count, 0, DIRECTORY_SESSIONS);
+        for (size_t i = 0; i < count; i++) {
+            const struct directory_session *s = &sessions[i];
+            assert_true(s->logger >= 1 && s->logger <= DIRECTORY_SESSIONS && s->name && *s->name);
+            assert_true(text_is_utf8(s->name, strlen(s->name)));
+            assert_null(strpbrk(s->signal, "/\\"));
+            assert_null(strpbrk(s->section, "/\\"));
+        }
+        directory_sessions_free(sessions, count);
+    }
+    for (uint32_t logger = 0; logger < 6; logger++) {
+        if (directory_session_at(d, logger, 1, &one) == S_OK)
+            directory_session_free(&one);
+        if (logger != 0 && directory_asked(d, logger, &request) == S_OK) {
+            assert_in_range(request.verb, DIRECTORY_STOP, DIRECTORY_DISCONNECT);
+            use(&sum, request.file ? strlen(request.file) : 0, request.file);
+            directory_request_free(&request);
+            directory_answer(d, logger, 0);
+        }
+    }
+    if (SUCCEEDED(directory_enables(d, NULL, &enables, &count, &generation))) {
+        for (size_t i = 0; i < count; i++) {
+            assert_in_range(enables[i].filter_count, 0, DIRECTORY_FILTERS);
+            for (uint32_t k = 0; k < enables[i].filter_count; k++)
+                use(&sum, enables[i].filter[k].size, enables[i].filter[k].data);
+        }
+        directory_enables_free(enables, count);
+    }
+    if (SUCCEEDED(directory_registrations(d, &registrations, &count)))
+        memory_free(registrations);
+    for (uint32_t slot = 0; slot < 20; slot++)
+        if (directory_process_of(d, slot, &process))
+            (void)directory_alive(d, slot, slot);
+}
+
+static void change_all(void)
+{
+    const GUID provider = {7, 7, 7, {7}};
+    struct directory_session s = {
+        .state = DIRECTORY_RUNNING, .guid = provider, .name = (char *)"new", .file = (char *)"new.etl"};
+    uint8_t bytes[100] = {0};
+    GUID *providers;
+    size_t count;
+    uint32_t registration, answer;
+    directory_session_tended(d, (uint32_t)odd_number(), odd_number());
+    assert_int_equal(directory_begin(d), S_OK);
+    (void)directory_session_add(d, &s);
+    struct directory_enable e = {.provider = provider, .logger = s.logger, .turn = s.turn, .filter_count = 1};
+    e.filter[0] = (struct directory_filter){1, sizeof bytes, bytes};
+    (void)directory_enable_set(d, &e);
+    (void)directory_enable_capture(d, s.logger, s.turn, &provider, &provider);
+    (void)directory_session_set(d, &s);
+    for (uint32_t logger = 1; logger < 5; logger++)
+        if (SUCCEEDED(directory_session_remove(d, logger, 0, &providers, &count)))
+            memory_free(providers);
+    directory_end(d, &provider, 1);
+    if (SUCCEEDED(directory_register(d, &provider, DIRECTORY_CLASSIC, &registration)))
+        directory_unregister(d, registration);
+    (void)directory_wait_applied(d, &provider, odd_number(), 0);
+    const struct directory_request r = {.verb = DIRECTORY_STOP, .file = (char *)"file"};
+    (void)directory_ask(d, 1 + (uint32_t)random_number() % 4, 0, &r, 0, &answer);
+}
+
+static void nobody_leaves_the_section(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < rounds; i++) {
+        scribble_anywhere();
+        read_all();
+        scribble_anywhere();
+        change_all();
+        read_all();
+    }
+}
+
+static atomic_bool over;
+
+static void scribble_on(void *user)
+{
+    uint64_t x = 77;
+    (void)user;
+    while (!over) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        const size_t from = offsetof(struct directory_shared, generation) / 8,
+                     words = sizeof(struct directory_shared) / 8 - from;
+        _Atomic uint64_t *word = (_Atomic uint64_t *)(void *)shared;
+        /* Mostly where something lies. */
+        atomic_store(&word[from + (x >> 33) % (x >> 20 & 1 ? words : 4096)], x >> 7 & 1 ? x : x >> 40);
+    }
+}
+
+/* What was checked is what is used. */
+static void nobody_leaves_it_while_it_changes(void **state)
+{
+    struct thread *t;
+    (void)state;
+    assert_int_equal(thread_start(scribble_on, NULL, &t), S_OK);
+    for (unsigned i = 0; i < rounds / 3; i++) {
+        scribble_anywhere();
+        read_all();
+    }
+    over = true;
+    assert_true(thread_wait(t, 20000));
+    thread_close(t);
+}
+
+_Static_assert(sizeof(struct directory_shared) < 8u << 20, "it takes so much memory of each account that traces");
+
+/* What lies under its name and is none: the process works on without tracing, and says why. */
+static void what_is_no_directory_is_refused(void **state)
+{
+    struct directory *none;
+    const HRESULT invalid = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
+    (void)state;
+    atomic_store(&planted->magic, 77);
+    assert_int_equal(directory_get(&none), invalid);
+    assert_null(none);
+    assert_non_null(strstr(error_text(invalid), "openetw"));
+    atomic_store(&planted->magic, DIRECTORY_MAGIC);
+    atomic_store(&planted->size, 4096);
+    assert_int_equal(directory_get(&none), invalid);
+    atomic_store(&planted->size, 0);
+    atomic_store(&planted->magic, 0);
+    assert_int_equal(directory_get(&d), S_OK);
+    shared = d->shared;
+    uint32_t slot;
+    assert_int_equal(directory_join(d, &slot), S_OK);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_no_directory_is_refused),
+        cmocka_unit_test(nobody_leaves_the_section),
+        cmocka_unit_test(nobody_leaves_it_while_it_changes),
+    };
+    if (count > 1)
+        rounds = (unsigned)strtoul(arguments[1], NULL, 10);
+    random_state = count > 2 ? strtoull(arguments[2], NULL, 10) | 1 : 88172645463325252u;
+    own_directory_name();
+    char *name = text_format("openetw%u-%s", (unsigned)DIRECTORY_LAYOUT, getenv("OPENPLA_ETW"));
+    struct section *section;
+    if (FAILED(
+            section_open(&(struct shared){.name = name, .create = true, .lasting = true}, sizeof *planted, &section)))
+        return 1;
+    planted = section_memory(section);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    (void)section_delete(name);
+    if (d)
+        directory_delete(d);
+    section_close(section);
+    memory_free(name);
+    return failed;
+}
