@@ -9,13 +9,13 @@
 #include <stdarg.h>
 
 #ifndef _WIN32
-#define ERROR_OUTOFMEMORY            14
-#define ERROR_INVALID_FLAG_NUMBER    186
-#define ERROR_MORE_DATA              234
-#define ERROR_ARITHMETIC_OVERFLOW    534
-#define ERROR_INVALID_FLAGS          1004
-#define ERROR_NO_SYSTEM_RESOURCES    1450
-#define ERROR_GEN_FAILURE            31
+#define ERROR_OUTOFMEMORY         14
+#define ERROR_INVALID_FLAG_NUMBER 186
+#define ERROR_MORE_DATA           234
+#define ERROR_ARITHMETIC_OVERFLOW 534
+#define ERROR_INVALID_FLAGS       1004
+#define ERROR_NO_SYSTEM_RESOURCES 1450
+#define ERROR_GEN_FAILURE         31
 
 typedef void VOID;
 typedef uint8_t BOOLEAN;

@@ -6,6 +6,9 @@
 #include "engine/os/wintypes.h"
 
 #ifdef _WIN32
+/* The functions are our own, not a DLL's. */
+#define _EVNT_SOURCE_
+#define _WMI_SOURCE_
 #include <windows.h>
 #include <evntcons.h>
 #include <evntrace.h>

@@ -3,6 +3,9 @@ openpla_test(test_etw_providers ${CMAKE_CURRENT_LIST_DIR}/test_etw_providers.c L
 foreach(thing session session_file lies clock properties directory reach)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
 endforeach()
+foreach(thing write callback items join) # providers
+  openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
+endforeach()
 if(NOT WIN32)
   # With the protocol's steps, at which the test ends its processes.
   openpla_test(test_etw_kills ${CMAKE_CURRENT_LIST_DIR}/test_etw_kills.c

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* EventWrite and its kin. Most events are of a provider that one session has enabled, and are a header and data: they
+   go the short way here; event_items.c has the long one. */
+#include "engine/etw/event_write.h"
+
+#include "engine/etw/event_api.h"
+#include "engine/etw/trace_properties.h"
+#include "engine/os/thread.h"
+
+/* Bytes 2 and 3 of an EVENT_HEADER. */
+#define HEADER_MARKS (UINT64_C(0xC000) | BY_POINTER(0x13, 0x12))
+
+static bool is_over(const struct provider_session *s, const struct provider_thread *t)
+{
+    const uint32_t processor = t->writer.processor < s->buffers.processors ? t->writer.processor : 0;
+    return session_load(&s->buffers.processor[processor].word) == SESSION_STOPPED;
+}
+
+/* EVENT_TRACE_BLOCKING_MODE: nothing is lost while the host lives, and after its end the session is stopped by who
+   rescues it. */
+static uint8_t *wait_for_place(struct provider_session *s, struct provider_thread *t, uint32_t bytes, uint64_t *stamp)
+{
+    enum { GIVE_WAY = 1000, PAUSE_MS = 1 };
+    for (uint32_t tries = 0; !is_over(s, t); tries++) {
+        uint8_t *at = session_try_reserve(&s->buffers, &t->writer, bytes, stamp);
+        if (at)
+            return at;
+        if (tries < GIVE_WAY)
+            thread_give_way();
+        else
+            thread_sleep(PAUSE_MS);
+    }
+    return NULL;
+}
+
+__attribute__((noinline)) uint8_t *event_place_late(struct provider_session *s, struct provider_thread *t,
+                                                    uint64_t size, uint64_t *stamp, ULONG *status)
+{
+    const uint64_t bytes = (size + 7) & ~UINT64_C(7);
+    *status = bytes > EVENT_MOST_BYTES ? ERROR_ARITHMETIC_OVERFLOW
+              : bytes > s->most_event  ? ERROR_MORE_DATA
+                                       : ERROR_SUCCESS;
+    if (*status != ERROR_SUCCESS) {
+        session_count_lost(&s->buffers, &t->writer);
+        return NULL;
+    }
+    uint8_t *at = (s->mode & TRACE_MODE_BLOCKING) != 0 && !t->never_waits
+                      ? wait_for_place(s, t, (uint32_t)bytes, stamp)
+                      : session_reserve_late(&s->buffers, &t->writer, (uint32_t)bytes, stamp);
+    if (!at && !is_over(s, t))
+        *status = ERROR_NOT_ENOUGH_MEMORY;
+    return at;
+}
+
+void event_abandon(uint8_t *at, uint64_t size)
+{
+    const uint32_t bytes = (uint32_t)(size + 7) & ~7u;
+    atomic_store_explicit(session_first_word(at), session_event_open(SESSION_EVENT_TORN, bytes, 0, 0),
+                          memory_order_release);
+}
+
+static inline __attribute__((always_inline)) ULONG write_plain(const struct provider_enables *e,
+                                                               struct provider_thread *t, const struct event_call *call)
+{
+    const struct provider_enable *to = &e->of[0];
+    ULONG status = ERROR_SUCCESS;
+    uint64_t size = EVENT_HEADER_BYTES, stamp;
+    if (!event_is_wanted(to, call->descriptor))
+        return ERROR_SUCCESS;
+    for (uint32_t i = 0; i < call->count; i++)
+        size += call->data[i].Size;
+    uint8_t *at = event_place(to->session, t, size, &stamp, &status);
+    if (__builtin_expect(!at, 0))
+        return status;
+    const uint64_t none = 0;
+    memcpy(at + 8, &t->ids, 8);
+    memcpy(at + 16, &stamp, 8);
+    memcpy(at + 24, &e->guid, 16);
+    memcpy(at + 40, call->descriptor, 16);
+    memcpy(at + 56, &none, 8);
+    memcpy(at + 64, call->activity ? call->activity : &t->activity, 16);
+    uint8_t *data = at + EVENT_HEADER_BYTES, *const end = at + size;
+    for (uint32_t i = 0; i < call->count; i++)
+        data = event_copy_bounded(data, end, call->data[i].Ptr, call->data[i].Size);
+    session_commit(at, size | HEADER_MARKS << 16 | (uint64_t)to->session->header_flags << 32);
+    return ERROR_SUCCESS;
+}
+
+/* The registration may be wanted by somebody. */
+static inline __attribute__((always_inline)) ULONG write_from(struct registration *r, struct event_call call,
+                                                              bool may_be_plain)
+{
+    if (call.count > MAX_EVENT_DATA_DESCRIPTORS || (!call.data && call.count != 0))
+        return ERROR_INVALID_PARAMETER;
+    struct provider_thread *t = provider_thread_own();
+    if (!t)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    provider_enter(t);
+    const struct provider_enables *e = atomic_load_explicit(&r->enables, memory_order_acquire);
+    ULONG status = ERROR_SUCCESS;
+    if (__builtin_expect(e != NULL && e->handle == call.handle, 1))
+        status = may_be_plain && e->plain ? write_plain(e, t, &call) : event_write_general(e, t, &call);
+    provider_leave(t);
+    return status;
+}
+
+/* The tests that most calls end with, in the order of Windows'. *r NULL: the status is the answer. */
+static inline __attribute__((always_inline)) ULONG find(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor,
+                                                        struct registration **r)
+{
+    *r = NULL;
+    if (!descriptor)
+        return ERROR_INVALID_PARAMETER;
+    struct registration *found = registration_of(handle);
+    if (!found)
+        return ERROR_INVALID_HANDLE;
+    if (__builtin_expect(registration_may_pass(found, descriptor->Level, descriptor->Keyword), 0))
+        *r = found;
+    return ERROR_SUCCESS;
+}
+
+static __attribute__((noinline)) ULONG write_short(struct registration *r, REGHANDLE handle,
+                                                   const EVENT_DESCRIPTOR *descriptor, ULONG count,
+                                                   EVENT_DATA_DESCRIPTOR *data, const void *from)
+{
+    return write_from(
+        r, (struct event_call){.handle = handle, .descriptor = descriptor, .data = data, .count = count, .from = from},
+        true);
+}
+
+ULONG WINAPI EventWrite(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count, EVENT_DATA_DESCRIPTOR *data)
+{
+    struct registration *r;
+    const ULONG status = find(handle, descriptor, &r);
+    if (!r)
+        return status;
+    return write_short(r, handle, descriptor, count, data, __builtin_return_address(0));
+}
+
+ULONG WINAPI EventWriteEx(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG64 filter, ULONG flags,
+                          LPCGUID activity, LPCGUID related, ULONG count, EVENT_DATA_DESCRIPTOR *data)
+{
+    struct registration *r;
+    const ULONG status = find(handle, descriptor, &r);
+    if (!r)
+        return status;
+    return write_from(r,
+                      (struct event_call){handle, descriptor, data, count, activity, related, filter, flags, 0,
+                                          __builtin_return_address(0)},
+                      !related && filter == 0 && flags == 0);
+}
+
+ULONG WINAPI EventWriteTransfer(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, LPCGUID activity, LPCGUID related,
+                                ULONG count, EVENT_DATA_DESCRIPTOR *data)
+{
+    struct registration *r;
+    const ULONG status = find(handle, descriptor, &r);
+    if (!r)
+        return status;
+    return write_from(
+        r,
+        (struct event_call){handle, descriptor, data, count, activity, related, 0, 0, 0, __builtin_return_address(0)},
+        !related);
+}
+
+ULONG WINAPI EventWriteString(REGHANDLE handle, UCHAR level, ULONGLONG keyword, LPCWSTR string)
+{
+    const EVENT_DESCRIPTOR descriptor = {.Level = level, .Keyword = keyword};
+    struct registration *r;
+    const ULONG status = find(handle, string ? &descriptor : NULL, &r);
+    if (!r)
+        return status;
+    size_t bytes = sizeof(WCHAR);
+    for (const WCHAR *end = string; *end && bytes <= EVENT_MOST_BYTES; end++)
+        bytes += sizeof(WCHAR);
+    const EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)string, .Size = (ULONG)bytes};
+    return write_from(r,
+                      (struct event_call){.handle = handle,
+                                          .descriptor = &descriptor,
+                                          .data = &data,
+                                          .count = 1,
+                                          .header_flags = ETW_HEADER_STRING_ONLY,
+                                          .from = __builtin_return_address(0)},
+                      false);
+}
+
+BOOLEAN WINAPI EventEnabled(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor)
+{
+    struct registration *r = registration_of(handle);
+    return r && descriptor && registration_may_pass(r, descriptor->Level, descriptor->Keyword);
+}
+
+BOOLEAN WINAPI EventProviderEnabled(REGHANDLE handle, UCHAR level, ULONGLONG keyword)
+{
+    struct registration *r = registration_of(handle);
+    return r && registration_may_pass(r, level, keyword);
+}
+
+/* ---- activities ---- */
+
+/* Unlike any other on this host: a number of this process', and which process it is. */
+static GUID new_activity(const struct provider_thread *t)
+{
+    static _Atomic uint64_t last;
+    static _Atomic uint64_t start;
+    uint64_t words[2] = {atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1,
+                         atomic_load_explicit(&start, memory_order_relaxed)};
+    GUID out;
+    if (words[1] == 0) {
+        words[1] = process_start_time((uint32_t)(t->ids >> 32));
+        atomic_store_explicit(&start, words[1], memory_order_relaxed);
+    }
+    words[1] = words[1] * UINT64_C(0x9E3779B97F4A7C15) << 32 | t->ids >> 32;
+    memcpy(&out, words, sizeof out);
+    return out;
+}
+
+ULONG WINAPI EventActivityIdControl(ULONG code, GUID *activity)
+{
+    if (!activity || code < EVENT_ACTIVITY_CTRL_GET_ID || code > EVENT_ACTIVITY_CTRL_CREATE_SET_ID)
+        return ERROR_INVALID_PARAMETER;
+    struct provider_thread *t = provider_thread_own();
+    if (!t)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    const GUID old = t->activity;
+    switch (code) {
+    case EVENT_ACTIVITY_CTRL_SET_ID:
+        t->activity = *activity;
+        return ERROR_SUCCESS;
+    case EVENT_ACTIVITY_CTRL_CREATE_ID:
+        *activity = new_activity(t);
+        return ERROR_SUCCESS;
+    case EVENT_ACTIVITY_CTRL_GET_SET_ID:
+        t->activity = *activity;
+        break;
+    case EVENT_ACTIVITY_CTRL_CREATE_SET_ID:
+        t->activity = new_activity(t);
+        break;
+    default:
+        break;
+    }
+    *activity = old;
+    return ERROR_SUCCESS;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/etw/provider_sessions.h"
+
+#include "engine/etw/session_buffers.h"
+#include "engine/os/memory.h"
+#include "engine/os/thread.h"
+
+#include <string.h>
+
+struct mapping {
+    struct provider_session session; /* first: what writers have */
+    struct section *section;
+    struct signal *signal;
+    struct process *host; /* NULL: it need not be waited for */
+};
+
+/* Under `refreshing`, which is held while the directory is read and applied, so that no older state comes over a newer
+   one; never while a callback runs. */
+static struct host_lock refreshing = HOST_LOCK_INIT;
+static struct mapping *stale[DIRECTORY_SESSIONS + 1]; /* taken out of by_logger, to be let go */
+
+static _Atomic(struct mapping *) by_logger[DIRECTORY_SESSIONS + 1];
+
+/* Under `joining`. */
+static struct host_lock joining = HOST_LOCK_INIT;
+static struct directory *directory;
+static struct signal *own_signal;
+static struct thread *waiting;
+static uint64_t start_time;
+static char *program; /* NULL: it cannot be told */
+
+ULONG provider_status(HRESULT hr)
+{
+    if (SUCCEEDED(hr))
+        return ERROR_SUCCESS;
+    if (hr == E_OUTOFMEMORY)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    return ((uint32_t)hr & 0xFFFF0000) == 0x80070000 ? (ULONG)hr & 0xFFFF : ERROR_GEN_FAILURE;
+}
+
+/* ---- mappings ---- */
+
+static void wake_host(void *mapping)
+{
+    (void)signal_set(((struct mapping *)mapping)->signal);
+}
+
+static void unmap(struct provider_session *session)
+{
+    struct mapping *m = (struct mapping *)(void *)session;
+    section_close(m->section);
+    signal_close(m->signal);
+    process_close(m->host);
+    memory_free(m);
+}
+
+static HRESULT map_section(struct mapping *m, const struct directory_session *s)
+{
+    const struct shared section = {.name = s->section, .lasting = true}, signal = {.name = s->signal};
+    if (s->section_size > SIZE_MAX)
+        return E_OUTOFMEMORY;
+    HRESULT hr = section_open(&section, (size_t)s->section_size, &m->section);
+    if (SUCCEEDED(hr))
+        hr = session_buffers_map(section_memory(m->section), (size_t)s->section_size, &m->session.buffers);
+    if (SUCCEEDED(hr))
+        hr = signal_open(&signal, &m->signal);
+    if (SUCCEEDED(hr))
+        hr = process_open(s->host.id, s->host.start_time, &m->host);
+    return hr;
+}
+
+static struct mapping *map(uint32_t logger, uint32_t turn)
+{
+    struct directory_session s;
+    if (directory_session_at(directory, logger, turn, &s) != S_OK)
+        return NULL;
+    struct mapping *m = s.state == DIRECTORY_RUNNING ? memory_zero(1, sizeof *m) : NULL;
+    if (m && FAILED(map_section(m, &s))) {
+        unmap(&m->session);
+        m = NULL;
+    }
+    if (m) {
+        m->session.buffers.wake = wake_host;
+        m->session.buffers.wake_context = m;
+        m->session.logger = s.logger;
+        m->session.turn = s.turn;
+        m->session.mode = s.mode;
+        m->session.most_event = etl_buffer_max_event(m->session.buffers.buffer_size);
+        m->session.header_flags = ETW_HEADER_NO_CPUTIME;
+        m->session.references = 1;
+        m->session.release = unmap;
+    }
+    directory_session_free(&s);
+    return m;
+}
+
+static void take_out(uint32_t logger)
+{
+    stale[logger] = atomic_exchange_explicit(&by_logger[logger], NULL, memory_order_relaxed);
+}
+
+static void let_stale_go(void)
+{
+    for (uint32_t i = 0; i <= DIRECTORY_SESSIONS; i++)
+        if (stale[i]) {
+            provider_session_let_go(&stale[i]->session);
+            stale[i] = NULL;
+        }
+}
+
+/* provider_source's, and with turn 0 whichever there is. One call takes out one mapping of a logger at most. */
+static struct provider_session *session_for(void *context, uint32_t logger, uint32_t turn)
+{
+    (void)context;
+    if (logger == 0 || logger > DIRECTORY_SESSIONS)
+        return NULL;
+    struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_relaxed);
+    if (m && (turn == 0 || m->session.turn == turn))
+        return &m->session;
+    if (m && stale[logger])
+        return NULL;
+    if (m)
+        take_out(logger);
+    m = map(logger, turn);
+    atomic_store_explicit(&by_logger[logger], m, memory_order_release);
+    return m ? &m->session : NULL;
+}
+
+/* Sessions that run no more. */
+static void take_out_ended(void)
+{
+    for (uint32_t i = 1; i <= DIRECTORY_SESSIONS; i++) {
+        const struct mapping *m = atomic_load_explicit(&by_logger[i], memory_order_relaxed);
+        struct directory_session s;
+        if (!m || stale[i])
+            continue;
+        const HRESULT hr = directory_session_at(directory, i, m->session.turn, &s);
+        const bool runs = FAILED(hr) || (hr == S_OK && s.state == DIRECTORY_RUNNING);
+        if (hr == S_OK)
+            directory_session_free(&s);
+        if (!runs)
+            take_out(i);
+    }
+}
+
+static HRESULT refresh(uint64_t handle, uint64_t *generation)
+{
+    const struct provider_source source = {session_for, NULL, {process_own_id(), program}};
+    struct directory_enable *list = NULL;
+    size_t count = 0;
+    host_lock_enter(&refreshing);
+    HRESULT hr = directory_enables(directory, NULL, &list, &count, generation);
+    if (SUCCEEDED(hr))
+        hr = provider_apply(handle, list, count, &source);
+    directory_enables_free(list, count);
+    if (handle == 0)
+        take_out_ended();
+    let_stale_go();
+    host_lock_leave(&refreshing);
+    return hr;
+}
+
+HRESULT provider_refresh(uint64_t handle)
+{
+    uint64_t generation;
+    HRESULT hr = refresh(handle, &generation);
+    if (SUCCEEDED(hr))
+        provider_tell();
+    return hr;
+}
+
+/* ---- the waiting thread ---- */
+
+/* Hosts of the sessions that are mapped, for as long as nobody but this thread takes any out. */
+static size_t hosts_of(struct process **hosts, uint32_t *loggers)
+{
+    size_t count = 0;
+    for (uint32_t i = 1; i <= DIRECTORY_SESSIONS && count < SIGNAL_PROCESSES; i++) {
+        const struct mapping *m = atomic_load_explicit(&by_logger[i], memory_order_acquire);
+        if (m && m->host) {
+            hosts[count] = m->host;
+            loggers[count++] = i;
+        }
+    }
+    return count;
+}
+
+static void host_ended(uint32_t logger, const struct process *host)
+{
+    struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
+    if (!m || m->host != host)
+        return; /* the logger is another session's by now */
+    process_close(m->host);
+    m->host = NULL;
+}
+
+static void wait_for_changes(void *unused)
+{
+    enum { AGAIN_MS = 100 };
+    struct process *hosts[SIGNAL_PROCESSES];
+    uint32_t loggers[SIGNAL_PROCESSES];
+    uint64_t generation;
+    (void)unused;
+    struct provider_thread *t = provider_thread_own();
+    if (t)
+        t->never_waits = true;
+    for (;;) {
+        const bool done = SUCCEEDED(refresh(0, &generation));
+        provider_tell();
+        if (done)
+            directory_applied(directory, generation);
+        const bool more = provider_reclaim();
+        size_t ended = 0;
+        const size_t count = hosts_of(hosts, loggers);
+        const uint32_t timeout = !done ? AGAIN_MS : more ? PROVIDER_GRACE_MS : UINT32_MAX;
+        const HRESULT hr = signal_wait_or_processes(own_signal, hosts, count, timeout, &ended);
+        if (hr == E_ABORT && ended < count)
+            host_ended(loggers[ended], hosts[ended]);
+        else if (FAILED(hr))
+            thread_sleep(AGAIN_MS);
+    }
+}
+
+/* ---- taking part ---- */
+
+static void learn_own_program(void)
+{
+    char *path = NULL;
+    start_time = process_start_time(process_own_id());
+    if (process_program(process_own_id(), start_time, &path) != S_OK)
+        return;
+    const char *name = path;
+    for (const char *p = path; *p; p++)
+        if (*p == '/' || *p == '\\')
+            name = p + 1;
+    program = text_copy(name);
+    memory_free(path);
+}
+
+static HRESULT take_part(void)
+{
+    struct directory *d;
+    uint32_t slot = 0;
+    HRESULT hr = directory_get(&d);
+    if (SUCCEEDED(hr))
+        hr = directory_join(d, &slot);
+    if (SUCCEEDED(hr))
+        hr = directory_own_signal(d, &own_signal);
+    if (FAILED(hr))
+        return hr;
+    provider_threads_own_slot(slot);
+    learn_own_program();
+    directory = d;
+    return S_OK;
+}
+
+static HRESULT begin(void)
+{
+    HRESULT hr = S_OK;
+    host_lock_enter(&joining);
+    if (!directory)
+        hr = take_part();
+    if (SUCCEEDED(hr) && !waiting) {
+        /* It runs this code for as long as the process does. */
+        module_pin();
+        hr = thread_start(wait_for_changes, NULL, &waiting);
+    }
+    host_lock_leave(&joining);
+    return hr;
+}
+
+ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said)
+{
+    uint32_t number;
+    uint64_t generation;
+    *said = ERROR_SUCCESS;
+    HRESULT hr = begin();
+    if (SUCCEEDED(hr))
+        hr = directory_register(directory, guid, classic ? DIRECTORY_CLASSIC : DIRECTORY_PROVIDER, &number);
+    if (SUCCEEDED(hr)) {
+        provider_set_numbers(handle, (struct provider_numbers){.provider = number + 1});
+        hr = refresh(handle, &generation);
+    }
+    if (SUCCEEDED(hr)) {
+        *said = provider_begun(handle);
+        return ERROR_SUCCESS;
+    }
+    (void)provider_begun(handle); /* nothing is noted down: it may be ended now */
+    (void)provider_part(handle, classic);
+    return provider_status(hr);
+}
+
+ULONG provider_part(uint64_t handle, bool classic)
+{
+    struct provider_numbers numbers;
+    const ULONG status = provider_end(handle, classic, &numbers);
+    if (status == ERROR_SUCCESS && numbers.provider != 0)
+        directory_unregister(directory, numbers.provider - 1);
+    if (status == ERROR_SUCCESS && numbers.group != 0)
+        directory_unregister(directory, numbers.group - 1);
+    return status;
+}
+
+ULONG provider_join_group(uint64_t handle, const GUID *group)
+{
+    struct provider_numbers numbers;
+    uint32_t number;
+    if (!provider_get_numbers(handle, &numbers))
+        return ERROR_INVALID_HANDLE;
+    HRESULT hr = directory_register(directory, group, DIRECTORY_GROUP, &number);
+    if (SUCCEEDED(hr)) {
+        numbers.group = number + 1;
+        provider_set_numbers(handle, numbers);
+        hr = provider_refresh(handle);
+    }
+    return provider_status(hr);
+}
+
+struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger)
+{
+    if (logger == 0 || logger > DIRECTORY_SESSIONS)
+        return NULL;
+    struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
+    if (m)
+        return &m->session;
+    provider_leave(t);
+    if (SUCCEEDED(begin())) {
+        host_lock_enter(&refreshing);
+        (void)session_for(NULL, logger, 0);
+        let_stale_go();
+        host_lock_leave(&refreshing);
+        (void)signal_set(own_signal); /* the thread waits for the end of one more host */
+    }
+    provider_enter(t);
+    m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
+    return m ? &m->session : NULL;
+}
+
+/* ---- numbers ---- */
+
+uint64_t provider_event_key(void)
+{
+    return directory_next_event_key(directory);
+}
+
+uint64_t provider_start_key(void)
+{
+    /* Start times tell processes with the same id apart, ids those that started at the same time. */
+    return (start_time ^ (uint64_t)process_own_id() << 40) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+uint32_t provider_next_sequence(void)
+{
+    return directory_next_sequence(directory);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* This process as one of those that share the directory: its slot, the sessions that it has mapped, and the one thread
+   that waits for changes, for the ends of hosts, and for moments at which mappings can go. There is none of it before
+   the first registration. */
+#ifndef OPENPLA_PROVIDER_SESSIONS_H
+#define OPENPLA_PROVIDER_SESSIONS_H
+
+#include "engine/etw/provider_table.h"
+
+/* A registration from provider_begin takes part: the directory knows of it, and it is enabled with what there is, its
+   callback having been called on this thread. Does not wait for other threads but for moments, so a DllMain may call
+   it. *said: what a classic callback returned. An error code of Windows; then the registration has ended. */
+ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said);
+/* provider_end, and the directory knows of it no more. */
+ULONG provider_part(uint64_t handle, bool classic);
+/* The registration is enabled as a member of the group, too. */
+ULONG provider_join_group(uint64_t handle, const GUID *group);
+
+/* The session of a logger's number, mapped if it is not. The thread must be inside, and stays so, also when a mapping
+   had to be made, for which it is outside for a while. NULL: there is none that runs. */
+struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger);
+
+/* Enables anew by what the directory and private sessions say now (handle 0: all registrations), and calls back. */
+HRESULT provider_refresh(uint64_t handle);
+
+uint64_t provider_event_key(void);     /* EVENT_HEADER_EXT_TYPE_EVENT_KEY */
+uint64_t provider_start_key(void);     /* EVENT_HEADER_EXT_TYPE_PROCESS_START_KEY */
+uint32_t provider_next_sequence(void); /* EVENT_TRACE_USE_GLOBAL_SEQUENCE */
+ULONG provider_status(HRESULT hr);     /* the error code that a function of Windows gives for it */
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* Registrations and what their callbacks are told. */
+#include "tests/unit/provider_fixture.h"
+
+static const GUID nobody, first_source = {1, 0, 0, {0}}, second_source = {2, 0, 0, {0}};
+
+/* ---- handles ---- */
+
+static void handles_are_refused_when_they_are_over(void **state)
+{
+    (void)state;
+    enum { MANY = PROVIDER_REGISTRATIONS };
+    static REGHANDLE handles[MANY];
+    struct provider_numbers numbers;
+    uint64_t one_more;
+    const struct provider_options options = {.guid = fixture_guid};
+    for (int i = 0; i < MANY; i++) {
+        handles[i] = fixture_register(&fixture_guid, NULL, NULL);
+        assert_true(handles[i] != 0 && registration_of(handles[i]));
+    }
+    assert_int_equal(provider_begin(&options, &one_more), ERROR_NO_SYSTEM_RESOURCES);
+    assert_true(provider_is_registered(&fixture_guid));
+    for (int i = 0; i < MANY; i++)
+        fixture_unregister(handles[i]);
+    assert_false(provider_is_registered(&fixture_guid));
+    for (int i = 0; i < 100; i++) {
+        const REGHANDLE again = fixture_register(&fixture_guid, NULL, NULL);
+        for (int k = 0; k < MANY; k++)
+            assert_int_not_equal(handles[k], again);
+        fixture_unregister(again);
+    }
+    assert_int_equal(provider_end(handles[5], false, &numbers), ERROR_INVALID_HANDLE);
+    assert_int_equal(provider_end(0, false, &numbers), ERROR_INVALID_HANDLE);
+    assert_int_equal(provider_end(0xDEADBEEF, false, &numbers), ERROR_INVALID_HANDLE);
+    assert_null(registration_of(0xDEADBEEF));
+}
+
+/* ---- what they are told ---- */
+
+struct told {
+    int calls;
+    GUID source;
+    ULONG enabled;
+    UCHAR level;
+    ULONGLONG any, all;
+    uint8_t filter[256];
+    ULONG filter_size;
+};
+
+static VOID WINAPI tell(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                        EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
+{
+    struct told *t = context;
+    t->calls++;
+    t->source = *source;
+    t->enabled = enabled;
+    t->level = level;
+    t->any = any;
+    t->all = all;
+    t->filter_size = 0;
+    if (filter) {
+        assert_int_equal(filter->Type, EVENT_FILTER_TYPE_SCHEMATIZED);
+        assert_true(filter->Size <= sizeof t->filter);
+        memcpy(t->filter, (const void *)(uintptr_t)filter->Ptr, filter->Size);
+        t->filter_size = filter->Size;
+    }
+}
+
+static void expect(struct told *t, int calls, const GUID *source, ULONG enabled, UCHAR level, ULONGLONG any,
+                   ULONGLONG all)
+{
+    assert_int_equal(t->calls, calls);
+    assert_true(guid_equal(&t->source, source));
+    assert_int_equal(t->enabled, enabled);
+    assert_int_equal(t->level, level);
+    assert_true(t->any == any && t->all == all);
+    t->calls = 0;
+}
+
+static void sessions_are_composed(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    fixture_session(1, 0, 2, 4096);
+    fixture_session(2, 0, 2, 4096);
+    struct directory_enable e[2] = {fixture_enable(1, 2, 1, 7), fixture_enable(2, 5, 8, 6)};
+    e[0].source = first_source;
+    e[1].source = second_source;
+    const REGHANDLE handle = fixture_register(&fixture_guid, tell, &told);
+    assert_int_equal(told.calls, 0);
+    fixture_apply(e, 1);
+    expect(&told, 1, &first_source, 1, 2, 1, 7);
+    fixture_apply(e, 1);
+    assert_int_equal(told.calls, 0); /* nothing has changed */
+    fixture_apply(e, 2);
+    expect(&told, 1, &second_source, 1, 5, 9, 6);
+    e[1].captures++;
+    fixture_apply(e, 2);
+    expect(&told, 1, &second_source, 2, 5, 9, 6);
+    e[0].serial += 100;
+    e[0].level = 0;
+    e[0].any = 0;
+    fixture_apply(e, 2);
+    expect(&told, 1, &first_source, 1, 255, UINT64_MAX, 6);
+    fixture_apply(e + 1, 1);
+    expect(&told, 1, &nobody, 1, 5, 8, 6); /* one of two is left */
+    fixture_apply(NULL, 0);
+    expect(&told, 1, &nobody, 0, 0, 0, 0);
+    fixture_unregister(handle);
+    fixture_apply(e, 2);
+    assert_int_equal(told.calls, 0);
+}
+
+static void at_registration_it_is_told_how_things_are(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    uint64_t handle;
+    fixture_session(1, 0, 2, 4096);
+    fixture_session(2, 0, 2, 4096);
+    struct directory_enable e[2] = {fixture_enable(1, 2, 1, 7), fixture_enable(2, 5, 8, 6)};
+    e[0].source = first_source;
+    e[1].captures = 3;
+    const struct provider_options options = {.guid = fixture_guid, .callback = tell, .context = &told};
+    assert_int_equal(provider_begin(&options, &handle), ERROR_SUCCESS);
+    fixture_apply(e, 1);
+    fixture_apply(e, 2);
+    assert_int_equal(told.calls, 0);
+    assert_int_equal(provider_begun(handle), ERROR_SUCCESS);
+    expect(&told, 1, &nobody, 1, 5, 9, 6);
+    fixture_unregister(handle);
+}
+
+static void filter_data_of_sessions_are_chained(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    struct {
+        EVENT_FILTER_HEADER head;
+        char data[6];
+    } one = {.head = {.Id = 5, .Version = 1, .Size = 30}, .data = "first"},
+      two = {.head = {.Id = 6, .Size = 30}, .data = "other"};
+    fixture_session(1, 0, 2, 4096);
+    fixture_session(2, 0, 2, 4096);
+    fixture_session(3, 0, 2, 4096);
+    struct directory_enable e[3] = {fixture_enable(1, 0, 0, 0), fixture_enable(2, 0, 0, 0), fixture_enable(3, 0, 0, 0)};
+    fixture_filter(&e[0], EVENT_FILTER_TYPE_SCHEMATIZED, &one, 30);
+    fixture_filter(&e[2], EVENT_FILTER_TYPE_SCHEMATIZED, &two, 30);
+    const REGHANDLE handle = fixture_register(&fixture_guid, tell, &told);
+    fixture_apply(e, 3);
+    assert_int_equal(told.calls, 3);
+    assert_int_equal(told.filter_size, 32 + 30);
+    EVENT_FILTER_HEADER head;
+    memcpy(&head, told.filter, sizeof head);
+    assert_int_equal(head.Id, 5);
+    assert_int_equal(head.NextOffset, 32);
+    assert_string_equal((char *)told.filter + sizeof head, "first");
+    const uint64_t instance = head.InstanceId;
+    memcpy(&head, told.filter + head.NextOffset, sizeof head);
+    assert_int_equal(head.Id, 6);
+    assert_int_equal(head.NextOffset, 0);
+    assert_string_equal((char *)told.filter + 32 + sizeof head, "other");
+    assert_true(head.InstanceId != instance && head.InstanceId != 0 && instance != 0);
+    /* What is no header of ETW's comes as it is, alone. */
+    e[0].serial += 100;
+    e[0].filter[0] = (struct directory_filter){EVENT_FILTER_TYPE_SCHEMATIZED, 3, (const uint8_t *)"raw"};
+    fixture_apply(e, 1);
+    assert_int_equal(told.filter_size, 3);
+    assert_memory_equal(told.filter, "raw", 3);
+    e[0].serial++;
+    e[0].filter_count = 0;
+    fixture_apply(e, 1);
+    assert_int_equal(told.filter_size, 0);
+    fixture_unregister(handle);
+}
+
+static void a_process_that_a_filter_leaves_out_is_told_nothing(void **state)
+{
+    (void)state;
+    const uint32_t others[] = {1, 2, 3}, own[] = {1, 4711};
+    static const WCHAR programs[] = u"other.exe;PROGRAM.EXE", none[] = u"program;other.exe";
+    struct told told = {0};
+    fixture_session(1, 0, 2, 4096);
+    const REGHANDLE handle = fixture_register(&fixture_guid, tell, &told);
+    const struct {
+        uint32_t type;
+        const void *data;
+        uint32_t size;
+        bool admits;
+    } rows[] = {
+        {EVENT_FILTER_TYPE_PID, others, sizeof others, false},
+        {EVENT_FILTER_TYPE_PID, own, sizeof own, true},
+        {EVENT_FILTER_TYPE_PID, own, 0, false},
+        {EVENT_FILTER_TYPE_EXECUTABLE_NAME, programs, sizeof programs, true},
+        {EVENT_FILTER_TYPE_EXECUTABLE_NAME, programs, sizeof programs - 2, true},
+        {EVENT_FILTER_TYPE_EXECUTABLE_NAME, none, sizeof none, false},
+        {EVENT_FILTER_TYPE_PACKAGE_ID, programs, sizeof programs, false},
+        {EVENT_FILTER_TYPE_PACKAGE_APP_ID, programs, sizeof programs, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct directory_enable e = fixture_enable(1, 0, 0, 0);
+        fixture_filter(&e, rows[i].type, rows[i].data, rows[i].size);
+        told.calls = 0;
+        fixture_apply(&e, 1);
+        assert_int_equal(told.calls, rows[i].admits);
+        assert_int_equal(EventProviderEnabled(handle, 1, 1), rows[i].admits);
+        fixture_apply(NULL, 0);
+        assert_int_equal(told.calls, 2 * rows[i].admits);
+    }
+    /* All of them must let it in. */
+    struct directory_enable e = fixture_enable(1, 0, 0, 0);
+    fixture_filter(&e, EVENT_FILTER_TYPE_PID, own, sizeof own);
+    fixture_filter(&e, EVENT_FILTER_TYPE_EXECUTABLE_NAME, none, sizeof none);
+    fixture_apply(&e, 1);
+    assert_false(EventProviderEnabled(handle, 1, 1));
+    fixture_unregister(handle);
+}
+
+static void members_of_a_group_are_enabled_by_it(void **state)
+{
+    (void)state;
+    const GUID group = {9, 9, 9, {9}};
+    uint8_t traits[2 + 2 + 19] = {sizeof traits, 0, 'p', 0, 19, 0, ETW_TRAIT_GROUP};
+    GUID told_group;
+    bool has_group;
+    struct told told = {0};
+    struct fixture_session *session = fixture_session(1, 0, 4, 4096);
+    struct directory_enable e[2] = {fixture_enable(1, 1, 0, 0), fixture_enable(1, 2, 0, 0)};
+    memcpy(traits + 7, &group, sizeof group);
+    e[0].property = EVENT_ENABLE_PROPERTY_PROVIDER_GROUP;
+    e[0].provider = group;
+    const REGHANDLE handle = fixture_register(&fixture_guid, tell, &told);
+    fixture_apply(e, 1);
+    assert_int_equal(told.calls, 0);
+    assert_int_equal(provider_set_traits(handle, traits, sizeof traits, &told_group, &has_group), ERROR_SUCCESS);
+    assert_true(has_group && guid_equal(&told_group, &group));
+    fixture_apply(e, 2);
+    assert_int_equal(told.calls, 2);
+    /* By both ways to one session: once. */
+    const EVENT_DESCRIPTOR event = {.Level = 1};
+    assert_int_equal(EventWrite(handle, &event, 0, NULL), ERROR_SUCCESS);
+    assert_int_equal(fixture_read(session)->count, 1);
+    const EVENT_DESCRIPTOR less = {.Level = 2};
+    assert_int_equal(EventWrite(handle, &less, 0, NULL), ERROR_SUCCESS);
+    assert_int_equal(fixture_read(session)->count, 1);
+    fixture_unregister(handle);
+}
+
+/* ---- what they may do ---- */
+
+static REGHANDLE nested;
+
+static VOID WINAPI register_another(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                                    EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
+{
+    (void)source, (void)level, (void)any, (void)all, (void)filter;
+    const EVENT_DESCRIPTOR event = {.Level = 1};
+    assert_int_equal(EventWrite(*(REGHANDLE *)context, &event, 0, NULL), ERROR_SUCCESS);
+    if (enabled) {
+        nested = fixture_register(&fixture_guid, NULL, NULL);
+        fixture_unregister(nested);
+        fixture_unregister(*(REGHANDLE *)context); /* itself */
+    }
+}
+
+static void a_callback_may_write_register_and_end_its_own_registration(void **state)
+{
+    (void)state;
+    static REGHANDLE handle;
+    struct fixture_session *session = fixture_session(1, 0, 2, 4096);
+    struct directory_enable e = fixture_enable(1, 0, 0, 0);
+    handle = fixture_register(&fixture_guid, register_another, &handle);
+    fixture_apply(&e, 1);
+    assert_int_equal(fixture_read(session)->count, 1);
+    assert_null(registration_of(handle));
+    e.serial++;
+    fixture_apply(&e, 1);
+    assert_int_equal(fixture_read(session)->count, 0);
+    assert_false(provider_is_registered(&fixture_guid));
+}
+
+static atomic_int stage;
+
+static VOID WINAPI take_long(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                             EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
+{
+    (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter, (void)context;
+    stage = 1;
+    thread_sleep(30);
+    stage = 2;
+}
+
+static void apply_elsewhere(void *enable)
+{
+    fixture_apply(enable, 1);
+}
+
+static void the_end_of_a_registration_waits_for_its_callback(void **state)
+{
+    (void)state;
+    struct thread *thread;
+    fixture_session(1, 0, 2, 4096);
+    struct directory_enable e = fixture_enable(1, 0, 0, 0);
+    stage = 0;
+    const REGHANDLE handle = fixture_register(&fixture_guid, take_long, NULL);
+    assert_int_equal(thread_start(apply_elsewhere, &e, &thread), S_OK);
+    while (stage == 0)
+        thread_give_way();
+    fixture_unregister(handle);
+    assert_int_equal(stage, 2);
+    assert_true(thread_wait(thread, 10000));
+    thread_close(thread);
+}
+
+/* ---- out of memory ---- */
+
+static void what_cannot_be_applied_leaves_all_as_it_was(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    static const uint8_t ids[] = {1, 0, 1, 0, 7, 0};
+    uint8_t blob[24] = {1};
+    struct fixture_session *session = fixture_session(1, 0, 4, 4096);
+    fixture_session(2, 0, 2, 4096);
+    const REGHANDLE handle = fixture_register(&fixture_guid, tell, &told);
+    struct directory_enable e[2] = {fixture_enable(1, 1, 0, 0), fixture_enable(2, 2, 0, 0)};
+    fixture_apply(e, 1);
+    told.calls = 0;
+    fixture_filter(&e[0], EVENT_FILTER_TYPE_EVENT_ID, ids, sizeof ids);
+    fixture_filter(&e[0], EVENT_FILTER_TYPE_SCHEMATIZED, blob, sizeof blob);
+    e[0].serial += 10;
+    HRESULT hr = E_OUTOFMEMORY;
+    uint64_t fails = 0;
+    while (hr != S_OK) {
+        memory_fail_at(++fails);
+        hr = provider_apply(0, e, 2, &fixture_source);
+        memory_fail_at(0);
+        if (hr == S_OK)
+            break;
+        assert_int_equal(hr, E_OUTOFMEMORY);
+        provider_tell();
+        assert_int_equal(told.calls, 0);
+        const EVENT_DESCRIPTOR event = {.Id = 8, .Level = 1}; /* which the filter would not let pass */
+        assert_int_equal(EventWrite(handle, &event, 0, NULL), ERROR_SUCCESS);
+        assert_int_equal(fixture_read(session)->count, 1);
+    }
+    assert_true(fails > 4);
+    provider_tell();
+    assert_int_equal(told.calls, 2);
+    fixture_unregister(handle);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(handles_are_refused_when_they_are_over),
+        TEST(sessions_are_composed),
+        TEST(at_registration_it_is_told_how_things_are),
+        TEST(filter_data_of_sessions_are_chained),
+        TEST(a_process_that_a_filter_leaves_out_is_told_nothing),
+        TEST(members_of_a_group_are_enabled_by_it),
+        TEST(a_callback_may_write_register_and_end_its_own_registration),
+        TEST(the_end_of_a_registration_waits_for_its_callback),
+        TEST(what_cannot_be_applied_leaves_all_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
