@@ -29,7 +29,9 @@ struct stream {
     size_t capacity;
     uint32_t used, offset; /* in buffer */
     bool cut;              /* the file has not all of this buffer */
+    struct etl_buffer_header head;
     struct etl_record record;
+    int64_t key; /* of the order of events: the stamp; the log file header is before all */
 };
 
 struct etl_reader {
@@ -325,16 +327,16 @@ static HRESULT load(struct etl_reader *r, struct stream *s, const struct place *
     if (FAILED(hr))
         return hr;
     r->done += place->size;
-    struct etl_buffer_header head = {0};
+    s->head = (struct etl_buffer_header){0};
     if (got >= ETL_BUFFER_HEAD)
-        etl_buffer_header_read(*bytes, &head);
-    if (!head_is_sane(r, &head, place->offset) || head.sequence != place->sequence) {
+        etl_buffer_header_read(*bytes, &s->head);
+    if (!head_is_sane(r, &s->head, place->offset) || s->head.sequence != place->sequence) {
         remark(r, place->offset, "the buffer was replaced while the log was read");
         return S_OK;
     }
     if (packed)
-        return unpack(r, s, place, head.used, got);
-    s->used = head.used;
+        return unpack(r, s, place, s->head.used, got);
+    s->used = s->head.used;
     if (got >= s->used)
         return S_OK;
     s->cut = true;
@@ -342,6 +344,14 @@ static HRESULT load(struct etl_reader *r, struct stream *s, const struct place *
            (unsigned)s->used);
     s->used = (uint32_t)got;
     return S_OK;
+}
+
+/* No event follows the present one in the buffer. */
+static bool is_last(const struct stream *s)
+{
+    const uint8_t *event;
+    uint32_t offset = s->offset, size;
+    return !etl_buffer_event(s->buffer, s->used, &offset, &event, &size);
 }
 
 /* The stream's next event, loading buffers as needed. S_FALSE: it has no more. */
@@ -358,6 +368,9 @@ static HRESULT advance(struct etl_reader *r, struct stream *s)
                 s->record.stamp = event == s->buffer + ETL_BUFFER_HEAD ? place->time : before;
             s->record.processor = place->stream;
             s->record.position = place->offset;
+            s->record.buffer = &s->head;
+            s->record.last = is_last(s);
+            s->key = place->offset == 0 && event == s->buffer + ETL_BUFFER_HEAD ? INT64_MIN : s->record.stamp;
             return S_OK;
         }
         if (s->buffer && s->offset < s->used && !s->cut) {
@@ -383,7 +396,7 @@ static HRESULT advance(struct etl_reader *r, struct stream *s)
 
 static bool is_older(const struct stream *a, const struct stream *b)
 {
-    return a->record.stamp != b->record.stamp ? a->record.stamp < b->record.stamp : a < b;
+    return a->key != b->key ? a->key < b->key : a < b;
 }
 
 /* Moves heap[at] down to where it belongs. */

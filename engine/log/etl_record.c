@@ -279,6 +279,20 @@ void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *o
     out->data_size = (uint32_t)(event + size - out->data);
 }
 
+GUID etl_record_provider(const struct etl_record *e)
+{
+    static const GUID groups[] = {
+#define GROUP(number, name, a, b, c, ...) [number] = {a, b, c, {__VA_ARGS__}},
+#include "engine/log/etl_groups.def"
+#undef GROUP
+    };
+    const bool kernel = e->kind == ETL_RECORD_SYSTEM || e->kind == ETL_RECORD_PERFORMANCE;
+    const size_t group = kernel ? e->id >> 8 : 0;
+    if (!kernel)
+        return e->provider;
+    return group < sizeof groups / sizeof *groups ? groups[group] : (GUID){0};
+}
+
 char *etl_text(const uint8_t *at, size_t units)
 {
     char *text = memory_alloc(units + 1);

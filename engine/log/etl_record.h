@@ -45,7 +45,9 @@ struct etl_record {
     int64_t stamp; /* on the file's clock */
     int64_t utc;   /* FILETIME; filled by the reader */
     uint16_t processor;
-    uint64_t position; /* in the file: of its buffer; filled by the reader */
+    uint64_t position;                      /* in the file: of its buffer; filled by the reader */
+    const struct etl_buffer_header *buffer; /* that of its buffer; filled by the reader */
+    bool last;                              /* of its buffer; filled by the reader */
     uint32_t process, thread, kernel_time, user_time;
     GUID provider; /* or class */
     uint16_t id, version, task;
@@ -63,8 +65,11 @@ bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, co
 bool etl_event_length(const uint8_t first[8], uint32_t *length);
 /* Where in it its time stamp lies, of which some bytes may lie behind its end; 0: it has none. */
 uint32_t etl_event_stamp_at(const uint8_t first[8]);
-/* Takes apart an event that etl_buffer_event gave; utc, processor and position stay 0. */
+/* Takes apart an event that etl_buffer_event gave; what the reader fills stays 0. */
 void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *out);
+/* Who wrote it: its provider or class; of a kernel event the class of its group, which the hook names. GUID of zeros:
+   not told. */
+GUID etl_record_provider(const struct etl_record *e);
 /* A GUID as it lies in files. */
 GUID etl_guid(const uint8_t at[16]);
 /* UTF-16 bytes of a file (without NUL) as UTF-8 from memory_alloc; what is no text becomes U+FFFD. NULL: out of memory.
