@@ -528,3 +528,12 @@ uint64_t session_drain_oldest(const struct session_drain *d)
     }
     return oldest;
 }
+
+int64_t session_drain_complete(const struct session_drain *d)
+{
+    int64_t time; /* before the look at the buffers: an event that comes between is later */
+    (void)session_clock_now(&d->clock, &time);
+    const uint64_t oldest = session_drain_oldest(d);
+    const int64_t held = oldest != UINT64_MAX ? session_clock_time(&d->clock, oldest) : time;
+    return (held < time ? held : time) - 1;
+}

@@ -63,6 +63,9 @@ void session_statistics_read(const struct session_buffers *b, struct session_sta
 /* The stamp from when on each writer's slot is still named in the session; a slot whose process ended before it may be
    given to another. UINT64_MAX: none is named. */
 uint64_t session_drain_oldest(const struct session_drain *d);
+/* The time of the session's clock up to which all events have gone to the sink; later ones may have gone, too. Those
+   with a stamp of their writer's own do not count. */
+int64_t session_drain_complete(const struct session_drain *d);
 /* The time of the session's clock for a stamp. */
 const struct session_clock *session_drain_clock(const struct session_drain *d);
 

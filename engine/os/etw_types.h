@@ -260,6 +260,11 @@ struct EVENT_TRACE_LOGFILEA {
 #define EVENT_HEADER_EXT_TYPE_INSTANCE_INFO      0x0004
 
 typedef enum { EtwQueryPartitionInformation = 1 } ETW_PROCESS_HANDLE_INFO_TYPE;
+typedef struct {
+    GUID PartitionId, ParentId;
+    int64_t QpcOffsetFromRoot;
+    ULONG PartitionType;
+} ETW_TRACE_PARTITION_INFORMATION;
 
 typedef struct {
     GUID ProviderGuid;

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_consumer FILE [MB]: what ProcessTrace needs for each event of a log file of MB (1024) with 64 bytes of payload
+   each, in buffers of 64 KB of four processors, made as FILE (on tmpfs: /dev/shm) if it is not there; beside the time
+   that it takes to read the file's bytes and look at one word of each event (the floor), in the same run; and how much
+   memory the process grew to for it. Goals: 5 million events a second, 64 MB. */
+#include "engine/etw/consumer_api.h"
+#include "engine/log/etl_file.h"
+#include "engine/log/little_endian.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFER = 65536, HEADER = 0x50, EVENT = HEADER + 64, PROCESSORS = 4 };
+#define MB UINT64_C(1048576)
+
+static void must(HRESULT hr)
+{
+    if (SUCCEEDED(hr))
+        return;
+    fprintf(stderr, "bench_consumer: %s\n", error_text(hr));
+    exit(1);
+}
+
+static void make(const char *path, uint64_t bytes)
+{
+    static uint8_t buffer[BUFFER];
+    const struct etl_log log = {.buffer_size = BUFFER,
+                                .version_major = 10,
+                                .processors = PROCESSORS,
+                                .mode = ETL_MODE_SEQUENTIAL,
+                                .frequency = 10000000,
+                                .start_utc = INT64_C(132590000000000000),
+                                .clock = ETL_CLOCK_TICKS,
+                                .cpu_mhz = 1000};
+    struct etl_file *file;
+    must(etl_file_create(path, false, &log, &file));
+    for (uint64_t n = 1; n * BUFFER < bytes; n++) {
+        struct etl_buffer_header head = {.sequence = n,
+                                         .processor = (uint16_t)(n % PROCESSORS),
+                                         .used = ETL_BUFFER_HEAD,
+                                         .flags = ETL_FLAG_PROCESSOR_INDEX};
+        for (uint64_t i = 0; head.used + EVENT <= BUFFER; i++, head.used += EVENT) {
+            uint8_t *at = buffer + head.used;
+            memset(at, 0, EVENT);
+            put_u16(at, EVENT);
+            put_u16(at + 2, 0xC013);
+            put_u64(at + 0x10, (n / PROCESSORS * 500 + i) * PROCESSORS + n % PROCESSORS);
+            head.time = (int64_t)get_u64(at + 0x10);
+        }
+        must(etl_file_add_buffer(file, log.start_utc + head.time, &head, buffer));
+    }
+    must(etl_file_close(file));
+}
+
+static uint64_t events, bytes, buffers, sum;
+
+static void WINAPI take(EVENT_RECORD *e)
+{
+    events++;
+    bytes += e->UserDataLength;
+}
+
+static ULONG WINAPI take_buffer(EVENT_TRACE_LOGFILEW *logfile)
+{
+    buffers = logfile->BuffersRead;
+    return 1;
+}
+
+static double seconds(uint64_t ticks)
+{
+    return (double)ticks / (double)clock_frequency();
+}
+
+/* Seconds to read all of the file. */
+static double plain_read(const char *path)
+{
+    static uint8_t buffer[BUFFER];
+    struct file *file;
+    size_t got = BUFFER;
+    uint64_t at = 0;
+    must(file_open(path, FILE_READ, &file));
+    const int64_t from = clock_ticks();
+    while (got == BUFFER) {
+        must(file_read_at(file, at, buffer, BUFFER, &got));
+        for (size_t i = ETL_BUFFER_HEAD; i + 8 <= got; i += EVENT)
+            sum += buffer[i];
+        at += got;
+    }
+    const double passed = seconds((uint64_t)(clock_ticks() - from));
+    file_close(file);
+    return passed;
+}
+
+static double process(const char *path)
+{
+    EVENT_TRACE_LOGFILEW logfile = {.BufferCallback = take_buffer};
+    logfile.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
+    logfile.EventRecordCallback = take;
+    must(text_to_utf16(path, (WCHAR **)&logfile.LogFileName, NULL));
+    const int64_t from = clock_ticks();
+    TRACEHANDLE handle = OpenTraceW(&logfile);
+    if (handle == INVALID_PROCESSTRACE_HANDLE)
+        must(E_FAIL);
+    events = bytes = 0;
+    const ULONG status = ProcessTrace(&handle, 1, NULL, NULL);
+    const double passed = seconds((uint64_t)(clock_ticks() - from));
+    if (status != ERROR_SUCCESS || CloseTrace(handle) != ERROR_SUCCESS)
+        must(E_FAIL);
+    memory_free(logfile.LogFileName);
+    return passed;
+}
+
+/* The most that the process has had in memory, in KB, where the kernel tells. */
+static unsigned long most_memory(void)
+{
+    char line[128];
+    unsigned long kb = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "VmHWM: %lu", &kb) == 1)
+            break;
+    if (status)
+        fclose(status);
+    return kb;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t size = argc > 2 ? strtoull(argv[2], NULL, 10) * MB : 1024 * MB;
+    if (argc < 2) {
+        fprintf(stderr, "usage: bench_consumer FILE [MB]\n");
+        return 2;
+    }
+    struct file *file;
+    if (FAILED(file_open(argv[1], FILE_READ, &file)))
+        make(argv[1], size);
+    else
+        file_close(file);
+    const unsigned long before = most_memory();
+    double best_floor = 1e9, best = 1e9;
+    for (int round = 0; round < 3; round++) {
+        const double floor = plain_read(argv[1]), own = process(argv[1]);
+        best_floor = floor < best_floor ? floor : best_floor;
+        best = own < best ? own : best;
+    }
+    printf("%llu events, %llu bytes of payload, %llu buffers\n", (unsigned long long)events, (unsigned long long)bytes,
+           (unsigned long long)buffers);
+    printf("ProcessTrace: %.3f s, %.1f ns an event, %.2f million events/s\n", best, best / (double)events * 1e9,
+           (double)events / best / 1e6);
+    printf("plain read:   %.3f s; ProcessTrace takes %.2f of it\n", best_floor, best / best_floor);
+    printf("memory:       %lu KB at most, %lu KB of it since the file was read first\n", most_memory(),
+           most_memory() - before);
+    return sum == 1; /* keeps the reading */
+}
