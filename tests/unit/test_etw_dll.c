@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* openetw.dll as any program gets it: linked by its import library, or by LoadLibrary. */
+#include "tests/unit/own_threads.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <windows.h>
 #include <cmocka.h>
-#include <tlhelp32.h>
-
-static unsigned own_threads(void)
-{
-    THREADENTRY32 entry = {.dwSize = sizeof entry};
-    HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
-    unsigned count = 0;
-    assert_true(all != INVALID_HANDLE_VALUE);
-    for (BOOL more = Thread32First(all, &entry); more; more = Thread32Next(all, &entry))
-        count += entry.th32OwnerProcessID == GetCurrentProcessId();
-    CloseHandle(all);
-    return count;
-}
 
 /* The handle that comes next: Wine gives the lowest that is free, and counts none (GetProcessHandleCount). */
 static HANDLE next_handle(void)
@@ -35,6 +23,7 @@ static void costs_nothing_until_it_is_called(void **state)
 {
     (void)state;
     const unsigned threads = own_threads();
+    assert_true(threads > 0);
     HANDLE next = next_handle();
     HMODULE module = LoadLibraryW(u"openetw.dll");
     assert_non_null(module);

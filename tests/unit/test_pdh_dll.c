@@ -3,12 +3,12 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
+#include "tests/unit/own_threads.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
 #include <string.h>
-#include <tlhelp32.h>
 
 static HMODULE module;
 static struct pdh_api api;
@@ -121,18 +121,6 @@ static DWORD WINAPI set_again_and_again(void *user)
     for (DWORD i = 0; i < 200; i++)
         s->failed |= collect_every(s->query, 100 + i, s->event) != ERROR_SUCCESS;
     return 0;
-}
-
-static unsigned own_threads(void)
-{
-    THREADENTRY32 entry = {.dwSize = sizeof entry};
-    HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
-    unsigned count = 0;
-    assert_true(all != INVALID_HANDLE_VALUE);
-    for (BOOL more = Thread32First(all, &entry); more; more = Thread32Next(all, &entry))
-        count += entry.th32OwnerProcessID == GetCurrentProcessId();
-    CloseHandle(all);
-    return count;
 }
 
 /* Two threads of a program that both choose an interval must not end the same collector twice, nor leave one behind. */
