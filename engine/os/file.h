@@ -33,6 +33,13 @@ HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
 /* Writes a temporary file beside path, flushes it, renames it over path. A sharing violation is retried for up to
    1 s (a replace of an open file fails under Wine). On failure path is as it was. */
 HRESULT file_store(const char *path, const void *data, size_t size);
+/* The same in two steps, for who holds a lock over the second alone: others need not wait for the disk. The temporary
+   file is the thread's only one in that folder. Who cleans up behind killed writers may take it away meanwhile: then
+   the second step fails with ERROR_FILE_NOT_FOUND's HRESULT. */
+struct file_storing;
+HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out);
+HRESULT file_store_end(struct file_storing *s); /* frees it */
+void file_store_drop(struct file_storing *s);   /* instead of the second step; NULL is allowed */
 HRESULT file_delete(const char *path);
 /* Within one volume; a file that has the name `to` already is replaced. Waits for a sharing violation as file_store. */
 HRESULT file_rename(const char *from, const char *to);

@@ -10,6 +10,10 @@
 #define FIRST_LINE "openpla-run 1"
 #define RECORD_MAX (16u << 20) /* bytes */
 
+enum {
+    CHANGES_ASIDE = 3
+}; /* tries without the lock, before those who write all the time have to wait for one with it */
+
 static void add_value(struct text_buffer *b, const char *key, const char *value)
 {
     text_buffer_add(b, key);
@@ -18,25 +22,37 @@ static void add_value(struct text_buffer *b, const char *key, const char *value)
     text_buffer_add(b, "\n");
 }
 
-/* Under the lock of the namespace. */
-static HRESULT save(const struct set_file *at, const struct run_record *record)
+static void write_record(struct text_buffer *b, const struct run_record *record)
+{
+    text_buffer_add(b, FIRST_LINE "\n");
+    text_buffer_format(b, "serial-number %lu\n", (unsigned long)record->serial_number);
+    text_buffer_format(b, "last-result 0x%08lX\n", (unsigned long)(uint32_t)record->last_result);
+    text_buffer_format(b, "running %d\n", record->running);
+    text_buffer_format(b, "last-scheduled %" PRId64 "\n", record->last_scheduled);
+    add_value(b, "last-message", record->last_message);
+    add_value(b, "latest-location", record->latest_location);
+    for (size_t i = 0; i < record->latest_files.count; i++)
+        add_value(b, "latest-file", record->latest_files.items[i]);
+}
+
+/* Everything but the last step of a save. */
+static HRESULT begin_save(const struct set_file *at, const struct run_record *record, struct file_storing **out)
 {
     struct text_buffer b = {0};
-    text_buffer_add(&b, FIRST_LINE "\n");
-    text_buffer_format(&b, "serial-number %lu\n", (unsigned long)record->serial_number);
-    text_buffer_format(&b, "last-result 0x%08lX\n", (unsigned long)(uint32_t)record->last_result);
-    text_buffer_format(&b, "running %d\n", record->running);
-    text_buffer_format(&b, "last-scheduled %" PRId64 "\n", record->last_scheduled);
-    add_value(&b, "last-message", record->last_message);
-    add_value(&b, "latest-location", record->latest_location);
-    for (size_t i = 0; i < record->latest_files.count; i++)
-        add_value(&b, "latest-file", record->latest_files.items[i]);
+    write_record(&b, record);
     HRESULT hr = b.failed ? E_OUTOFMEMORY : folder_create(at->place);
     if (SUCCEEDED(hr))
-        hr = file_store(at->run, b.text, b.length);
+        hr = file_store_begin(at->run, b.text, b.length, out);
+    text_buffer_free(&b);
+    return hr;
+}
+
+/* Under the lock of the namespace. */
+static HRESULT end_save(const struct set_file *at, struct file_storing *storing)
+{
+    HRESULT hr = file_store_end(storing);
     if (SUCCEEDED(hr))
         set_file_note_change(at);
-    text_buffer_free(&b);
     return hr;
 }
 
@@ -98,17 +114,21 @@ static HRESULT parse(char *text, size_t size, struct run_record *record)
     return hr;
 }
 
-/* Under the lock of the namespace. No file: an empty record that is not known. */
-static HRESULT load(const struct set_file *at, struct run_record *out)
+/* What stands in the record's file. *text NULL: there is none. */
+static HRESULT load_text(const struct set_file *at, char **text, size_t *size)
 {
-    struct run_record record = {0};
-    char *text = NULL;
-    size_t size = 0;
-    HRESULT hr = file_load(at->run, RECORD_MAX, &text, &size);
-    *out = record;
-    if (set_file_is_missing(hr))
-        return S_OK;
-    record.known = SUCCEEDED(hr);
+    HRESULT hr = file_load(at->run, RECORD_MAX, text, size);
+    if (FAILED(hr))
+        *text = NULL;
+    return set_file_is_missing(hr) ? S_OK : hr;
+}
+
+/* Of the file's text, which is changed. No text: an empty record that is not known. */
+static HRESULT take_text(const struct set_file *at, char *text, size_t size, struct run_record *out)
+{
+    struct run_record record = {.known = text != NULL};
+    HRESULT hr = S_OK;
+    *out = (struct run_record){0};
     if (record.known) {
         hr = parse(text, size, &record);
         if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
@@ -119,13 +139,24 @@ static HRESULT load(const struct set_file *at, struct run_record *out)
         if (SUCCEEDED(hr) && !record.last_message)
             hr = run_record_set_text(&record.last_message, "");
     }
-    memory_free(text);
-    if (FAILED(hr)) {
+    if (SUCCEEDED(hr))
+        *out = record;
+    else
         run_record_free(&record);
-        return hr;
-    }
-    *out = record;
-    return S_OK;
+    return hr;
+}
+
+/* Under the lock of the namespace. */
+static HRESULT load(const struct set_file *at, struct run_record *out)
+{
+    char *text;
+    size_t size = 0;
+    HRESULT hr = load_text(at, &text, &size);
+    *out = (struct run_record){0};
+    if (SUCCEEDED(hr))
+        hr = take_text(at, text, size, out);
+    memory_free(text);
+    return hr;
 }
 
 HRESULT store_load_run(const char *space, const char *name, struct run_record *out)
@@ -142,22 +173,67 @@ HRESULT store_load_run(const char *space, const char *name, struct run_record *o
 HRESULT set_file_change_run(const struct set_file *at, const struct run_change *change)
 {
     struct run_record record;
+    struct file_storing *storing;
     HRESULT hr = load(at, &record);
     if (SUCCEEDED(hr))
         hr = change->change(&record, change->user);
     if (hr == S_OK)
-        hr = save(at, &record);
+        hr = begin_save(at, &record, &storing);
+    if (hr == S_OK)
+        hr = end_save(at, storing);
     run_record_free(&record);
     return FAILED(hr) ? hr : S_OK;
 }
 
+/* The lock is held for the two ends alone, as hosts that start at one second would wait for one another's flushes: the
+   change is that of a record which nobody has written meanwhile. S_FALSE: somebody has. */
+static HRESULT change_aside(struct set_file *at, const struct run_change *change)
+{
+    struct run_record record = {0};
+    struct file_storing *storing = NULL;
+    char *before, *parsed = NULL, *now = NULL;
+    size_t size = 0, now_size = 0;
+    HRESULT hr = load_text(at, &before, &size);
+    set_file_unlock(at);
+    if (SUCCEEDED(hr) && before && !(parsed = memory_copy(before, size + 1)))
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = take_text(at, parsed, size, &record);
+    if (SUCCEEDED(hr))
+        hr = change->change(&record, change->user);
+    bool save = hr == S_OK;
+    if (save)
+        hr = begin_save(at, &record, &storing);
+    if (save && SUCCEEDED(hr))
+        hr = set_file_lock(at);
+    if (save && SUCCEEDED(hr))
+        hr = load_text(at, &now, &now_size);
+    if (save && SUCCEEDED(hr)) {
+        bool same = !before == !now && size == now_size && (!now || !memcmp(before, now, size));
+        hr = same ? end_save(at, storing) : S_FALSE;
+        if (same)
+            storing = NULL;
+        if (set_file_is_missing(hr)) /* taken for one that a killed writer left */
+            hr = S_FALSE;
+    }
+    file_store_drop(storing);
+    run_record_free(&record);
+    memory_free(now);
+    memory_free(parsed);
+    memory_free(before);
+    return FAILED(hr) || save ? hr : S_OK;
+}
+
 HRESULT store_update_run(const char *space, const char *name, const struct run_change *change)
 {
-    struct set_file at;
-    HRESULT hr = set_file_open(&caller_self, space, name, SET_FILE_CREATE, &at);
-    if (SUCCEEDED(hr))
-        hr = set_file_change_run(&at, change);
-    set_file_close(&at);
+    HRESULT hr = S_FALSE;
+    for (int tries = 0; hr == S_FALSE && tries <= CHANGES_ASIDE; tries++) {
+        struct set_file at;
+        hr = set_file_open(&caller_self, space, name, SET_FILE_CREATE, &at);
+        if (SUCCEEDED(hr))
+            hr = tries < CHANGES_ASIDE ? change_aside(&at, change) : set_file_change_run(&at, change);
+        set_file_close(&at);
+    }
     return hr;
 }
 

@@ -71,9 +71,15 @@ HRESULT set_file_locate(const char *space, const char *name, struct set_file *ou
     return S_OK;
 }
 
-void set_file_close(struct set_file *at)
+void set_file_unlock(struct set_file *at)
 {
     file_lock_release(at->lock);
+    at->lock = NULL;
+}
+
+void set_file_close(struct set_file *at)
+{
+    set_file_unlock(at);
     memory_free(at->name);
     memory_free(at->folder);
     memory_free(at->place);
@@ -102,6 +108,11 @@ static HRESULT lock(struct set_file *at, enum set_file_use use)
     if (use == SET_FILE_READ && (hr == E_ACCESSDENIED || hr == HRESULT_FROM_WIN32(ERROR_WRITE_PROTECT)))
         return S_OK;
     return use != SET_FILE_CREATE && set_file_is_missing(hr) ? S_FALSE : hr;
+}
+
+HRESULT set_file_lock(struct set_file *at)
+{
+    return lock(at, SET_FILE_CREATE);
 }
 
 /* Whether the text is a whole definition: of one that is being copied there is more to come. */

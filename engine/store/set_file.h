@@ -34,6 +34,10 @@ enum set_file_use {
    refuse the caller; nobody is refused yet. S_FALSE, and no lock, when the folder is not there. Zero on failure. */
 HRESULT set_file_open(const struct caller *caller, const char *space, const char *name, enum set_file_use use,
                       struct set_file *out);
+/* Lets others in, and waits for them, between set_file_open and set_file_close. Without the lock only what nobody else
+   looks at may be written. */
+void set_file_unlock(struct set_file *at);
+HRESULT set_file_lock(struct set_file *at);
 struct stored_set;
 /* The set in folder/file, an .xml, with the name that it was committed under; of a file that others put there or that
    cannot be read, the name that its own name says. `out` is zero before, and to be freed also on failure, which is

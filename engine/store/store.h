@@ -20,7 +20,8 @@ char *store_file_name(const char *name);
 
 enum store_mode { STORE_CREATE, STORE_MODIFY, STORE_CREATE_OR_MODIFY };
 struct run_record;
-/* How a run record is changed. `change` may return S_FALSE: there is nothing to save. It must not call the store. */
+/* How a run record is changed. `change` may return S_FALSE: there is nothing to save. It is called again with what
+   another has written meanwhile, and must not call the store. */
 struct run_change {
     HRESULT (*change)(struct run_record *record, const void *user);
     const void *user;
@@ -89,8 +90,8 @@ struct run_record {
     int64_t last_scheduled;    /* FILETIME UTC of the latest start that a schedule asked for; 0: none */
 };
 HRESULT store_load_run(const char *space, const char *name, struct run_record *out); /* none: S_OK, known false */
-/* Loads the record, has it changed, and saves it, all under one lock, so that nothing that another process writes is
-   lost. */
+/* Loads the record, has it changed, and saves it unless it is another one by then: that one is changed, so that nothing
+   that another process writes is lost. The lock is not held while the data go to the disk. */
 HRESULT store_update_run(const char *space, const char *name, const struct run_change *change);
 /* Says in the record that no run goes on, in place: all else in it stays, and no room on the disk is needed. S_FALSE:
    it says so already, or there is none. */

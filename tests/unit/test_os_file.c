@@ -194,6 +194,38 @@ static void store_replaces_whole(void **state)
     memory_free(path);
 }
 
+/* Whoever cleans up behind killed writers may take a file for theirs: then nothing is stored, and it is told. */
+static void store_whose_temporary_file_is_gone(void **state)
+{
+    char *path = in_folder("taken.xml");
+    struct texts names = {0};
+    struct file_storing *storing;
+    unsigned taken = 0;
+    (void)state;
+    assert_int_equal(file_store(path, "old", 3), S_OK);
+    assert_int_equal(file_store_begin(path, "new", 3, &storing), S_OK);
+    assert_int_equal(folder_list(folder, false, &names), S_OK);
+    for (size_t i = 0; i < names.count; i++) {
+        char *temporary = text_matches("*.tmp", names.items[i]) ? in_folder(names.items[i]) : NULL;
+        if (temporary && SUCCEEDED(file_delete(temporary)))
+            taken++;
+        memory_free(temporary);
+    }
+    assert_int_equal(taken, 1);
+    HRESULT hr = file_store_end(storing);
+    char *text = scratch_read(path);
+    assert_string_equal(text, SUCCEEDED(hr) ? "new" : "old"); /* a system may keep an open file */
+    assert_true(SUCCEEDED(hr) || hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    memory_free(text);
+    assert_int_equal(file_store_begin(path, "new", 3, &storing), S_OK);
+    file_store_drop(storing);
+    text = scratch_read(path);
+    assert_string_equal(text, SUCCEEDED(hr) ? "new" : "old");
+    memory_free(text);
+    texts_free(&names);
+    memory_free(path);
+}
+
 /* A reader who comes at the wrong moment costs the writer a wait, not the commit. */
 static void store_while_read(void **state)
 {
@@ -563,6 +595,7 @@ int main(void)
         cmocka_unit_test(growing_log_is_shared),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(store_replaces_whole),
+        cmocka_unit_test(store_whose_temporary_file_is_gone),
         cmocka_unit_test(store_while_read),
         cmocka_unit_test(load_has_a_limit),
         cmocka_unit_test(folders),

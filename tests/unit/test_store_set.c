@@ -329,38 +329,6 @@ static void run_records(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "run"), S_OK);
 }
 
-static HRESULT count_on(struct run_record *record, const void *by)
-{
-    record->serial_number += *(const uint32_t *)by;
-    return S_OK;
-}
-
-static HRESULT do_nothing(struct run_record *record, const void *hr)
-{
-    record->serial_number = 0;
-    return *(const HRESULT *)hr;
-}
-
-/* A host and a client change the record of one set: what one of them writes would be lost, a serial number come twice.
- */
-static void run_records_are_updated(void **state)
-{
-    struct run_record back;
-    uint32_t by = 3;
-    HRESULT nothing = S_FALSE, fails = E_OUTOFMEMORY;
-    (void)state;
-    assert_int_equal(store_update_run("Service", "Updated", &(struct run_change){count_on, &by}), S_OK);
-    assert_int_equal(store_update_run("Service", "updated", &(struct run_change){count_on, &by}), S_OK);
-    assert_int_equal(store_update_run("Service", "Updated", &(struct run_change){do_nothing, &nothing}), S_OK);
-    assert_int_equal(store_update_run("Service", "Updated", &(struct run_change){do_nothing, &fails}), E_OUTOFMEMORY);
-    assert_int_equal(store_load_run("Service", "Updated", &back), S_OK);
-    assert_true(back.known);
-    assert_int_equal(back.serial_number, 6);
-    run_record_free(&back);
-    save("Updated", STORE_CREATE, XML_A, S_OK);
-    assert_int_equal(store_delete(&caller_self, "Service", "Updated"), S_OK);
-}
-
 /* A damaged record is told of, with its path, and never taken for figures; what a later version adds is no damage. */
 static void run_record_files(void **state)
 {
@@ -869,7 +837,6 @@ int main(void)
         cmocka_unit_test(a_store_of_one_folder),
         cmocka_unit_test(a_long_name_in_a_store_of_one_folder),
         cmocka_unit_test(run_records),
-        cmocka_unit_test(run_records_are_updated),
         cmocka_unit_test(run_record_files),
         cmocka_unit_test(a_record_is_ended_in_place),
         cmocka_unit_test(only_a_whole_line_names_a_host),

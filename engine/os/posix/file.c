@@ -182,35 +182,69 @@ static void flush_folder(const char *folder)
     close(fd);
 }
 
-HRESULT file_store(const char *path, const void *data, size_t size)
+struct file_storing {
+    struct file *file;
+    char *folder, *temporary;
+    char path[];
+};
+
+static void storing_free(struct file_storing *s)
 {
-    char *folder = path_folder(path), *temporary = NULL;
+    file_close(s->file);
+    memory_free(s->temporary);
+    memory_free(s->folder);
+    memory_free(s);
+}
+
+HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out)
+{
+    size_t length = strlen(path);
+    struct file_storing *s = memory_zero(1, sizeof *s + length + 1);
     char name[64];
-    struct file *f;
+    *out = NULL;
     /* A name of its own length: one made of path's own could be longer than a name may be. */
     snprintf(name, sizeof(name), "~%ld-%ld.tmp", (long)getpid(), (long)syscall(SYS_gettid));
-    if (folder)
-        temporary = path_join(folder, name);
-    if (!temporary) {
-        memory_free(folder);
+    if (s && (s->folder = path_folder(path)))
+        s->temporary = path_join(s->folder, name);
+    if (!s || !s->temporary) {
+        if (s)
+            storing_free(s);
         return E_OUTOFMEMORY;
     }
-    HRESULT hr = file_open(temporary, FILE_REPLACE, &f);
-    if (SUCCEEDED(hr)) {
-        hr = file_write(f, data, size);
-        if (SUCCEEDED(hr))
-            hr = file_flush(f);
-        if (SUCCEEDED(hr) && rename(temporary, path))
-            hr = posix_failed(errno, path);
-        if (FAILED(hr))
-            unlink(temporary);
-        else
-            flush_folder(folder);
-        file_close(f);
+    memcpy(s->path, path, length + 1);
+    HRESULT hr = file_open(s->temporary, FILE_REPLACE, &s->file);
+    if (FAILED(hr)) {
+        storing_free(s);
+        return hr;
     }
-    memory_free(temporary);
-    memory_free(folder);
+    hr = file_write(s->file, data, size);
+    if (SUCCEEDED(hr))
+        hr = file_flush(s->file);
+    if (SUCCEEDED(hr))
+        *out = s;
+    else
+        file_store_drop(s);
     return hr;
+}
+
+HRESULT file_store_end(struct file_storing *s)
+{
+    if (rename(s->temporary, s->path)) {
+        HRESULT hr = posix_failed(errno, s->path);
+        file_store_drop(s);
+        return hr;
+    }
+    flush_folder(s->folder);
+    storing_free(s);
+    return S_OK;
+}
+
+void file_store_drop(struct file_storing *s)
+{
+    if (!s)
+        return;
+    unlink(s->temporary);
+    storing_free(s);
 }
 
 HRESULT file_delete(const char *path)

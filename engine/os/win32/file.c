@@ -233,37 +233,77 @@ static HRESULT rename_open(struct file *f, const char *path)
     return hr;
 }
 
-HRESULT file_store(const char *path, const void *data, size_t size)
+struct file_storing {
+    struct file *file;
+    char *temporary;
+    char path[];
+};
+
+static void storing_free(struct file_storing *s)
 {
-    char *folder = path_folder(path), *temporary = NULL;
+    file_close(s->file);
+    memory_free(s->temporary);
+    memory_free(s);
+}
+
+HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out)
+{
+    size_t length = strlen(path);
+    struct file_storing *s = memory_zero(1, sizeof *s + length + 1);
+    char *folder = path_folder(path);
     char name[64];
-    struct file *f;
+    *out = NULL;
     /* A name of its own length: one made of path's own could be longer than a name may be. */
     snprintf(name, sizeof(name), "~%lu-%lu.tmp", GetCurrentProcessId(), GetCurrentThreadId());
-    if (folder)
-        temporary = path_join(folder, name);
+    if (s && folder)
+        s->temporary = path_join(folder, name);
     memory_free(folder);
-    if (!temporary)
+    if (!s || !s->temporary) {
+        memory_free(s);
         return E_OUTOFMEMORY;
-    /* Through to the disk, as file_rename does it: the rename is one of this handle. */
-    HRESULT hr = open_as(temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, &f);
-    if (SUCCEEDED(hr)) {
-        hr = file_write(f, data, size);
-        if (SUCCEEDED(hr))
-            hr = file_flush(f);
-        if (SUCCEEDED(hr))
-            hr = rename_open(f, path);
-        file_close(f);
-        if (hr == S_FALSE) /* somebody has it open, or this host cannot do it so */
-            hr = file_rename(temporary, path);
-        if (FAILED(hr)) {
-            struct error_kept why = error_keep(hr);
-            file_delete(temporary);
-            error_restore(&why);
-        }
     }
-    memory_free(temporary);
+    memcpy(s->path, path, length + 1);
+    /* Through to the disk, as file_rename does it: the rename is one of this handle. */
+    HRESULT hr = open_as(s->temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, &s->file);
+    if (FAILED(hr)) {
+        storing_free(s);
+        return hr;
+    }
+    hr = file_write(s->file, data, size);
+    if (SUCCEEDED(hr))
+        hr = file_flush(s->file);
+    if (SUCCEEDED(hr))
+        *out = s;
+    else
+        file_store_drop(s);
     return hr;
+}
+
+HRESULT file_store_end(struct file_storing *s)
+{
+    HRESULT hr = rename_open(s->file, s->path);
+    file_close(s->file);
+    s->file = NULL;
+    if (hr == S_FALSE) /* somebody has it open, or this host cannot do it so */
+        hr = file_rename(s->temporary, s->path);
+    if (FAILED(hr))
+        file_store_drop(s);
+    else
+        storing_free(s);
+    return hr;
+}
+
+/* The thread's error text survives. */
+void file_store_drop(struct file_storing *s)
+{
+    if (!s)
+        return;
+    struct error_kept why = error_keep(E_FAIL);
+    file_close(s->file);
+    s->file = NULL;
+    file_delete(s->temporary);
+    storing_free(s);
+    error_restore(&why);
 }
 
 HRESULT file_delete(const char *path)

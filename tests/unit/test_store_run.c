@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* What several processes write into the record of one set's runs. */
+#include "engine/store/store.h"
+#include "tests/unit/scratch_folder.h"
+
+static char *folder;
+
+static void forget(const char *name)
+{
+    static const char xml[] = "<DataCollectorSet/>";
+    assert_int_equal(store_save(&caller_self, "Service", name, STORE_CREATE_OR_MODIFY, xml, strlen(xml), NULL, NULL),
+                     S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", name), S_OK);
+}
+
+static HRESULT count_on(struct run_record *record, const void *by)
+{
+    record->serial_number += *(const uint32_t *)by;
+    return S_OK;
+}
+
+static HRESULT do_nothing(struct run_record *record, const void *hr)
+{
+    record->serial_number = 0;
+    return *(const HRESULT *)hr;
+}
+
+/* A host and a client change the record of one set: what one of them writes would be lost, a serial number come twice.
+ */
+static void run_records_are_updated(void **state)
+{
+    struct run_record back;
+    uint32_t by = 3;
+    HRESULT nothing = S_FALSE, fails = E_OUTOFMEMORY;
+    (void)state;
+    assert_int_equal(store_update_run("Service", "Updated", &(struct run_change){count_on, &by}), S_OK);
+    assert_int_equal(store_update_run("Service", "updated", &(struct run_change){count_on, &by}), S_OK);
+    assert_int_equal(store_update_run("Service", "Updated", &(struct run_change){do_nothing, &nothing}), S_OK);
+    assert_int_equal(store_update_run("Service", "Updated", &(struct run_change){do_nothing, &fails}), E_OUTOFMEMORY);
+    assert_int_equal(store_load_run("Service", "Updated", &back), S_OK);
+    assert_true(back.known);
+    assert_int_equal(back.serial_number, 6);
+    run_record_free(&back);
+    forget("Updated");
+}
+
+/* What others do while a change goes to the disk: they write the same record, or wait for their own. */
+struct meddling {
+    uint32_t times, calls;
+};
+
+static HRESULT change_beside_others(struct run_record *record, const void *user)
+{
+    struct meddling *m = *(struct meddling *const *)user;
+    uint32_t by = 10;
+    if (m->calls++ < m->times)
+        assert_int_equal(store_update_run("Service", "Beside", &(struct run_change){count_on, &by}), S_OK);
+    record->serial_number += 1;
+    return S_OK;
+}
+
+/* Hosts that start at one second must not wait for one another's flushes; and nothing that one of them writes in that
+   time is lost, whether it writes once or all the time. */
+static void a_change_that_is_under_way_locks_nobody_out(void **state)
+{
+    (void)state;
+    for (uint32_t times = 0; times <= 3; times++) {
+        struct meddling m = {times, 0}, *user = &m;
+        struct run_record back;
+        assert_int_equal(store_update_run("Service", "Beside", &(struct run_change){change_beside_others, &user}),
+                         S_OK);
+        assert_int_equal(m.calls, times + 1);
+        assert_int_equal(store_load_run("Service", "Beside", &back), S_OK);
+        assert_int_equal(back.serial_number, 10 * times + 1);
+        run_record_free(&back);
+        forget("Beside");
+    }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    folder = scratch_create("store-run");
+    scratch_environment("OPENPLA_DATA", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    scratch_remove(folder);
+    memory_free(folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(run_records_are_updated),
+        cmocka_unit_test(a_change_that_is_under_way_locks_nobody_out),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
