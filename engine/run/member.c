@@ -64,7 +64,7 @@ static void wake(void *user)
 
 /* ---- opening ---- */
 
-static HRESULT choose_file(struct member *m, const char *folder, const struct name_context *context, bool follows)
+HRESULT member_choose_file(struct member *m, const char *folder, const struct name_context *context, bool follows)
 {
     if (collector_output(m->model) != WRITES_NOTHING)
         return output_file(m->model, folder, context, follows, &m->file);
@@ -72,15 +72,13 @@ static HRESULT choose_file(struct member *m, const char *folder, const struct na
     return m->file ? S_OK : E_OUTOFMEMORY;
 }
 
-HRESULT member_open(struct member *m, const char *root, const char *folder, const struct name_context *context,
-                    bool follows, struct member *previous)
+HRESULT member_open(struct member *m, const char *root, struct member *previous)
 {
     struct data_collector_set *set = m->set->set;
     struct value description = {.kind = PROPERTY_TEXT};
     uint32_t new_instances_seconds = 0;
-    HRESULT hr = choose_file(m, folder, context, follows);
-    if (SUCCEEDED(hr)) /* with a reference to a string resource resolved, as people are to read it */
-        hr = object_get(&set->object, class_property(&data_collector_set_class, "Description"), &description);
+    /* with a reference to a string resource resolved, as people are to read it */
+    HRESULT hr = object_get(&set->object, class_property(&data_collector_set_class, "Description"), &description);
     if (SUCCEEDED(hr))
         hr = setting_read(&set->object, SETTING_NewInstancesFile, &new_instances_seconds);
     if (SUCCEEDED(hr)) {

@@ -21,11 +21,11 @@ struct member {
     bool done, failed;           /* what poll has said */
     struct tick_grid grid;       /* of its samples */
 };
-/* Opens the collector to write into `folder`, which it may not leave for one outside `root`. `follows`: as output_file.
-   previous: the member of the segment before, whose counters and grid go on; NULL: none. What collector_open and
-   output_file say. */
-HRESULT member_open(struct member *m, const char *root, const char *folder, const struct name_context *context,
-                    bool follows, struct member *previous);
+/* What the collector is to write in `folder`. `follows`, and errors: as output_file. */
+HRESULT member_choose_file(struct member *m, const char *folder, const struct name_context *context, bool follows);
+/* Opens the collector to write the file that was chosen, which may not be outside `root`. previous: the member of the
+   segment before, whose counters and grid go on; NULL: none. What collector_open says. */
+HRESULT member_open(struct member *m, const char *root, struct member *previous);
 const char *member_name(const struct member *m);
 /* Puts a failure of the collector, error_text(hr), into the run's diagnostics. */
 void member_note(struct member *m, HRESULT hr);

@@ -59,28 +59,84 @@ static void undo(struct segment *s, bool folder_created, HRESULT hr)
 
 /* ---- the run record ---- */
 
-struct serial {
+struct entry {
     const struct run_set *set;
-    uint32_t from, to;
-    bool running;
+    const struct segment *segment;
+    uint32_t serial_number;   /* of the segment, which may be gone when it is put back */
+    const char *message;      /* what there is to tell by now */
+    struct run_record before; /* what it takes the place of, of a run's first segment */
 };
+
+static HRESULT put_texts(struct run_record *record, const char *location, const char *message,
+                         const struct texts *files)
+{
+    struct texts own = {0};
+    HRESULT hr = texts_copy(&own, files);
+    if (SUCCEEDED(hr))
+        hr = run_record_set_text(&record->latest_location, location ? location : "");
+    if (SUCCEEDED(hr))
+        hr = run_record_set_text(&record->last_message, message ? message : "");
+    if (FAILED(hr)) {
+        texts_free(&own);
+        return hr;
+    }
+    texts_free(&record->latest_files);
+    record->latest_files = own;
+    return S_OK;
+}
+
+static HRESULT put_segment(struct run_record *record, const void *user)
+{
+    const struct entry *e = user;
+    struct texts files = {0};
+    HRESULT hr = S_OK;
+    run_set_know_record(e->set, record);
+    for (size_t i = 0; SUCCEEDED(hr) && i < e->segment->count; i++)
+        hr = texts_add(&files, e->segment->members[i].file);
+    if (SUCCEEDED(hr))
+        hr = put_texts(record, e->segment->location, e->message, &files);
+    if (SUCCEEDED(hr))
+        record->last_result = e->set->diagnostics.loss;
+    texts_free(&files);
+    return hr;
+}
 
 /* The serial number is used up before a file of that number is made: a host that is killed at any moment leaves no
    number that a later run could take again. Somebody may have put another one meanwhile: that one stands. */
 static HRESULT put_serial(struct run_record *record, const void *user)
 {
-    const struct serial *s = user;
-    run_set_know_record(s->set, record);
-    if (record->serial_number == s->from)
-        record->serial_number = s->to;
-    record->running = s->running;
+    const struct entry *e = user;
+    run_set_know_record(e->set, record);
+    if (record->serial_number == e->serial_number)
+        record->serial_number++;
+    record->running = true;
     return S_OK;
 }
 
-static HRESULT take_serial(const struct run_set *r, uint32_t from, uint32_t to, bool running)
+/* The record that a run begins with, whole, so that the disk is waited for once before its first sample. */
+static HRESULT put_first(struct run_record *record, const void *user)
 {
-    const struct serial s = {r, from, to, running};
-    return store_update_run(r->space, r->name, &(struct run_change){put_serial, &s});
+    struct entry *e = *(struct entry *const *)user;
+    run_record_free(&e->before);
+    e->before.last_result = record->last_result;
+    HRESULT hr = put_texts(&e->before, record->latest_location, record->last_message, &record->latest_files);
+    if (SUCCEEDED(hr))
+        hr = put_serial(record, e);
+    return SUCCEEDED(hr) ? put_segment(record, e) : hr;
+}
+
+/* Of a segment that could not be opened, behind its files. */
+static HRESULT put_back(struct run_record *record, const void *user)
+{
+    const struct entry *e = user;
+    run_set_know_record(e->set, record);
+    if (record->serial_number == e->serial_number + 1)
+        record->serial_number = e->serial_number;
+    if (!e->before.latest_location) /* the run goes on with the segment before */
+        return S_OK;
+    record->running = false;
+    record->last_result = e->before.last_result;
+    return put_texts(record, e->before.latest_location, e->before.last_message, &e->before.latest_files);
 }
 
 static HRESULT next_serial(const struct run_set *r, uint32_t *serial_number)
@@ -95,40 +151,32 @@ static HRESULT next_serial(const struct run_set *r, uint32_t *serial_number)
     return S_OK;
 }
 
-struct opened {
-    const struct run_set *set;
-    const struct segment *segment;
-    const char *message;
-};
-
-static HRESULT put_segment(struct run_record *record, const void *user)
+static HRESULT change_record(const struct run_set *r, HRESULT (*change)(struct run_record *record, const void *user),
+                             const void *user)
 {
-    const struct opened *o = user;
-    struct texts files = {0};
-    HRESULT hr = S_OK;
-    run_set_know_record(o->set, record);
-    for (size_t i = 0; SUCCEEDED(hr) && i < o->segment->count; i++)
-        hr = texts_add(&files, o->segment->members[i].file);
-    if (SUCCEEDED(hr))
-        hr = run_record_set_text(&record->latest_location, o->segment->location);
-    if (SUCCEEDED(hr))
-        hr = run_record_set_text(&record->last_message, o->message);
-    if (FAILED(hr)) {
-        texts_free(&files);
-        return hr;
-    }
-    texts_free(&record->latest_files);
-    record->latest_files = files;
-    record->last_result = o->set->diagnostics.loss;
-    return S_OK;
+    return store_update_run(r->space, r->name, &(struct run_change){change, user});
 }
 
-static HRESULT record_segment(struct run_set *r, const struct segment *s)
+/* Before anything is made in the folder. `follows`: the files are not known yet. */
+static HRESULT enter(struct run_set *r, bool follows, struct entry *e)
 {
     char *message = diagnostics_text(&r->diagnostics);
-    const struct opened o = {r, s, message};
-    HRESULT hr = message ? store_update_run(r->space, r->name, &(struct run_change){put_segment, &o}) : E_OUTOFMEMORY;
+    HRESULT hr = message ? S_OK : E_OUTOFMEMORY;
+    e->message = message;
+    if (SUCCEEDED(hr))
+        hr = follows ? change_record(r, put_serial, e) : change_record(r, put_first, &e);
+    e->message = NULL;
+    memory_free(message);
+    return hr;
+}
+
+static HRESULT record_segment(struct run_set *r, struct entry *e)
+{
+    char *message = diagnostics_text(&r->diagnostics);
+    e->message = message;
+    HRESULT hr = message ? change_record(r, put_segment, e) : E_OUTOFMEMORY;
     r->noted = r->noted && FAILED(hr);
+    e->message = NULL;
     memory_free(message);
     return hr;
 }
@@ -138,25 +186,33 @@ static HRESULT record_segment(struct run_set *r, const struct segment *s)
 static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *previous,
                               const struct name_context *context, struct segment *s)
 {
+    struct entry entry = {.set = r, .segment = s, .serial_number = s->serial_number};
     HRESULT hr = make_members(r, s);
     bool folder_created = SUCCEEDED(hr) && !folder_exists(s->location);
     if (SUCCEEDED(hr))
         hr = folder_create_below(s->root, s->location);
     folder_created = folder_created && SUCCEEDED(hr);
+    for (size_t i = 0; SUCCEEDED(hr) && !follows && i < s->count; i++)
+        hr = member_choose_file(&s->members[i], s->location, context, follows);
     if (SUCCEEDED(hr))
-        hr = take_serial(r, s->serial_number, s->serial_number + 1, true);
-    bool taken = SUCCEEDED(hr);
-    for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++)
-        hr = member_open(&s->members[i], s->root, s->location, context, follows,
-                         previous ? &previous->members[i] : NULL);
-    if (SUCCEEDED(hr))
-        hr = record_segment(r, s);
-    if (FAILED(hr)) {
-        uint32_t serial_number = s->serial_number;
-        undo(s, folder_created, hr);
-        if (taken)
-            take_serial(r, serial_number + 1, serial_number, follows);
+        hr = enter(r, follows, &entry);
+    bool entered = SUCCEEDED(hr);
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++) {
+        if (follows) /* one that is there by now gives way to another name */
+            hr = member_choose_file(&s->members[i], s->location, context, follows);
+        if (SUCCEEDED(hr))
+            hr = member_open(&s->members[i], s->root, previous ? &previous->members[i] : NULL);
     }
+    if (SUCCEEDED(hr) && follows)
+        hr = record_segment(r, &entry);
+    if (FAILED(hr)) {
+        struct error_kept why = error_keep(hr);
+        undo(s, folder_created, hr);
+        if (entered)
+            change_record(r, put_back, &entry);
+        error_restore(&why);
+    }
+    run_record_free(&entry.before);
     return hr;
 }
 

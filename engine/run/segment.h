@@ -13,7 +13,8 @@ struct segment {
     struct member *members;
     size_t count; /* as many as the set had when it was opened */
 };
-/* Takes the next serial number, makes the folder, opens the collectors and records all that before anything is sampled.
+/* Takes the next serial number, makes the folder, opens the collectors and records all that before anything is sampled;
+   of a run's first segment before anything is opened, in one write.
    On failure no file, folder or serial number is used up. `follows`: it continues a run.
    What output.h says, HRESULT of ERROR_ALREADY_EXISTS (file), E_ACCESSDENIED, what collector_open says.
    previous: the segment before with the same definition, completed, so that rates and grids go on; may be NULL. It is

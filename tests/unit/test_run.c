@@ -237,6 +237,49 @@ static void only_logs_are_overwritten(void **state)
     memory_free(root);
 }
 
+/* Sets that start at one second would have their first samples behind two waits for the disk each; and where a start
+   fails, LatestOutputLocation would name what was never made. */
+static void a_start_writes_its_record_once(void **state)
+{
+    (void)state;
+    struct store_mark mark = {0};
+    struct texts changed = {0};
+    char *root = fixture_folder("once"), *first = path_join(root, "s-1"), *second = path_join(root, "s-2");
+    char *file = path_join(first, "c.csv"), *in_the_way = path_join(second, "c.csv");
+    fixture_commit("once", root,
+                   "<Subdirectory>s</Subdirectory><SubdirectoryFormat>1</SubdirectoryFormat>"
+                   "<SubdirectoryFormatPattern>\\-N</SubdirectoryFormatPattern>",
+                   CSV_EACH_SECOND ONE_COUNTER);
+    store_changes(SPACE, &mark, &changed);
+    assert_int_equal(run_start(SPACE, "once", true), S_OK);
+    assert_int_equal(store_changes(SPACE, &mark, &changed), S_OK);
+    assert_int_equal(changed.count, 1);
+    struct run_record record = fixture_record("once");
+    assert_true(record.running);
+    assert_int_equal(record.serial_number, 2);
+    assert_string_equal(record.latest_location, first);
+    assert_int_equal(record.latest_files.count, 1);
+    assert_string_equal(record.latest_files.items[0], file);
+    assert_true(file_exists(file));
+    run_record_free(&record);
+    assert_int_equal(run_stop(SPACE, "once", true), S_OK);
+    assert_int_equal(folder_create(second), S_OK);
+    assert_int_equal(file_store(in_the_way, "x", 1), S_OK);
+    assert_int_equal(run_start(SPACE, "once", true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    record = fixture_record("once");
+    assert_false(record.running);
+    assert_int_equal(record.serial_number, 2);
+    assert_string_equal(record.latest_location, first);
+    assert_string_equal(record.latest_files.items[0], file);
+    run_record_free(&record);
+    texts_free(&changed);
+    memory_free(in_the_way);
+    memory_free(file);
+    memory_free(second);
+    memory_free(first);
+    memory_free(root);
+}
+
 /* Two collectors, the second's file in the way: the first would leave a file that blocks the next start as well. */
 static void a_failed_start_leaves_nothing(void **state)
 {
@@ -509,6 +552,7 @@ int main(void)
         cmocka_unit_test(a_file_in_the_way),
         cmocka_unit_test(a_run_writes_below_its_root_alone),
         cmocka_unit_test(only_logs_are_overwritten),
+        cmocka_unit_test(a_start_writes_its_record_once),
         cmocka_unit_test(a_failed_start_leaves_nothing),
         cmocka_unit_test(a_binary_log_is_continued),
         cmocka_unit_test(a_missing_root_is_named),
