@@ -228,6 +228,8 @@ HRESULT session_file_create(const struct session_file_options *options, struct s
     if (FAILED(hr))
         return hr;
     f->number = 1;
+    f->events_lost = options->events_lost;
+    f->buffers_lost = options->buffers_lost;
     return opened(open_first(f), f, out);
 }
 

@@ -10,6 +10,7 @@ struct session_file_options {
     const char *path; /* full; of EVENT_TRACE_FILE_MODE_NEWFILE with one %d, in whose place 1, 2, 3 ... come */
     uint32_t mode;    /* EVENT_TRACE_FILE_MODE_* */
     uint64_t maximum; /* bytes of a file, of which whole buffers count; 0: none */
+    uint64_t events_lost, buffers_lost; /* of the session, before its file is begun */
     /* What headers say; buffer_size, processors, clock, start_utc, start_stamp, frequency and the names count for more
        than that. file_name is filled in. Copied. */
     struct etl_log log;

@@ -3,13 +3,13 @@
 #include "engine/etw/trace_properties.h"
 
 #include "engine/log/etl_header.h"
+#include "engine/os/etw_controller_types.h"
 #include "engine/os/memory.h"
 #include "engine/os/text_ansi.h"
 
 #include <string.h>
 
 enum { MOST_NAME = 1024, MOST_FILE_NAME = 65536 }; /* characters */
-enum { TRACED_GUID = 0x20000 };                    /* WNODE_FLAG_TRACED_GUID */
 #define FLAG_EXTENSION 0x80000000u                 /* EVENT_TRACE_FLAG_EXTENSION */
 
 #define M(name)        TRACE_MODE_##name
@@ -36,8 +36,8 @@ static const struct mode_row {
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
-static const GUID kernel_guid = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
-static const GUID context_guid = {0x54DEA73A, 0xED1F, 0x42A4, {0xAF, 0x71, 0x3E, 0x63, 0xD0, 0x56, 0xF1, 0x74}};
+const GUID trace_kernel_guid = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
+const GUID trace_context_guid = {0x54DEA73A, 0xED1F, 0x42A4, {0xAF, 0x71, 0x3E, 0x63, 0xD0, 0x56, 0xF1, 0x74}};
 
 static const char *mode_name(uint32_t bit)
 {
@@ -87,9 +87,14 @@ static ULONG copy_text(const void *at, size_t length, bool wide, char **out)
     return SUCCEEDED(hr) ? ERROR_SUCCESS : refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for a session's names");
 }
 
+static size_t size_of(const EVENT_TRACE_PROPERTIES *p)
+{
+    return (p->Wnode.Flags & CONTROLLER_VERSIONED) != 0 ? sizeof(EVENT_TRACE_PROPERTIES_V2) : sizeof *p;
+}
+
 static bool is_offset(const EVENT_TRACE_PROPERTIES *p, ULONG offset)
 {
-    return offset == 0 || (offset >= sizeof *p && offset < p->Wnode.BufferSize);
+    return offset == 0 || (offset >= size_of(p) && offset < p->Wnode.BufferSize);
 }
 
 static ULONG check_reserved(struct trace_settings *s)
@@ -97,7 +102,7 @@ static ULONG check_reserved(struct trace_settings *s)
     static const struct {
         const char *name;
         const GUID *guid;
-    } reserved[] = {{"NT Kernel Logger", &kernel_guid}, {"Circular Kernel Context Logger", &context_guid}};
+    } reserved[] = {{"NT Kernel Logger", &trace_kernel_guid}, {"Circular Kernel Context Logger", &trace_context_guid}};
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
         const bool named = s->name && !text_compare_nocase(s->name, reserved[i].name);
         if (!named && guid_equal(&s->guid, reserved[i].guid))
@@ -110,26 +115,33 @@ static ULONG check_reserved(struct trace_settings *s)
     return ERROR_SUCCESS;
 }
 
-static ULONG read_file_name(const struct trace_call *call, struct trace_settings *s)
+ULONG trace_file_read(const EVENT_TRACE_PROPERTIES *p, bool wide, char **out)
 {
-    const EVENT_TRACE_PROPERTIES *p = call->properties;
     size_t length;
+    *out = NULL;
     if (p->LogFileNameOffset == 0)
         return ERROR_SUCCESS;
     const char *at = (const char *)p + p->LogFileNameOffset;
-    if (!text_length(at, p->Wnode.BufferSize - p->LogFileNameOffset, call->wide, &length))
+    if (!text_length(at, p->Wnode.BufferSize - p->LogFileNameOffset, wide, &length))
         return refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize: the log file's name does not end in the block");
     if (length == 0 || length > MOST_FILE_NAME)
         return ERROR_SUCCESS; /* as if none were there */
-    return copy_text(at, length, call->wide, &s->file);
+    return copy_text(at, length, wide, out);
 }
 
-/* Of a name that is none, s->name stays NULL for now. */
-static ULONG read_name(const struct trace_call *call, struct trace_settings *s, size_t *length)
+/* Of a name that is none *out is NULL. */
+static ULONG read_name(const void *name, bool wide, char **out, size_t *length)
 {
-    const size_t unit = call->wide ? sizeof(WCHAR) : 1;
-    const bool ends = text_length(call->name, (MOST_NAME + 1) * unit, call->wide, length);
-    return ends && *length != 0 ? copy_text(call->name, *length, call->wide, &s->name) : ERROR_SUCCESS;
+    const size_t unit = wide ? sizeof(WCHAR) : 1;
+    const bool ends = text_length(name, (MOST_NAME + 1) * unit, wide, length);
+    *out = NULL;
+    return ends && *length != 0 ? copy_text(name, *length, wide, out) : ERROR_SUCCESS;
+}
+
+ULONG trace_name_read(const void *name, bool wide, char **out)
+{
+    size_t length;
+    return read_name(name, wide, out, &length);
 }
 
 static ULONG check_name(const struct trace_call *call, const struct trace_settings *s, size_t length)
@@ -224,7 +236,7 @@ static ULONG check_row(const struct mode_row *row, const struct trace_settings *
 }
 
 /* One %, followed by d. */
-static bool is_pattern(const char *file)
+bool trace_file_is_pattern(const char *file)
 {
     const char *at = file ? strchr(file, '%') : NULL;
     return at && at[1] == 'd' && !strchr(at + 1, '%');
@@ -232,9 +244,9 @@ static bool is_pattern(const char *file)
 
 /* ---- the steps ---- */
 
-static ULONG check_block(const EVENT_TRACE_PROPERTIES *p)
+ULONG trace_block_check(const EVENT_TRACE_PROPERTIES *p)
 {
-    if (p->Wnode.BufferSize < sizeof *p)
+    if (p->Wnode.BufferSize < sizeof *p || p->Wnode.BufferSize < size_of(p))
         return refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize: is less than EVENT_TRACE_PROPERTIES");
     if (!is_offset(p, p->LogFileNameOffset))
         return refuse(ERROR_INVALID_PARAMETER, "LogFileNameOffset: does not lie in the block behind the properties");
@@ -247,24 +259,24 @@ static ULONG check_call(const struct trace_call *call, struct trace_settings *s)
 {
     const EVENT_TRACE_PROPERTIES *p = call->properties;
     size_t length = 0;
-    ULONG status = check_block(p);
+    ULONG status = trace_block_check(p);
     if (!status)
-        status = read_name(call, s, &length);
+        status = read_name(call->name, call->wide, &s->name, &length);
     if (!status)
         status = check_reserved(s);
     if (!status)
-        status = read_file_name(call, s);
+        status = trace_file_read(p, call->wide, &s->file);
     if (!status)
         status = check_name(call, s, length);
     if (!status && !s->file && (s->mode & (M(REAL_TIME) | M(BUFFERING))) == 0)
         status = refuse(ERROR_BAD_PATHNAME, "LogFileNameOffset: there is neither a log file nor a mode without one");
     if (!status)
         status = check_user_modes(s, call->autologger);
-    if (!status && (s->mode & M(NEWFILE)) != 0 && s->file && !is_pattern(s->file))
+    if (!status && (s->mode & M(NEWFILE)) != 0 && s->file && !trace_file_is_pattern(s->file))
         status = refuse(ERROR_INVALID_NAME, "the log file's name: a new file for each maximum needs one %d in it");
     if (!status)
         status = check_extension(p);
-    if (!status && (p->Wnode.Flags & TRACED_GUID) == 0)
+    if (!status && (p->Wnode.Flags & CONTROLLER_TRACED_GUID) == 0)
         status = refuse(ERROR_INVALID_PARAMETER, "Wnode.Flags: has no WNODE_FLAG_TRACED_GUID");
     return status;
 }

@@ -13,6 +13,9 @@ enum trace_mode {
 #include "engine/etw/trace_modes.def"
 };
 
+extern const GUID trace_kernel_guid;  /* SystemTraceControlGuid: the NT Kernel Logger */
+extern const GUID trace_context_guid; /* the Circular Kernel Context Logger */
+
 /* The call, beside the properties themselves. */
 struct trace_call {
     const EVENT_TRACE_PROPERTIES *properties; /* a block of Wnode.BufferSize bytes */
@@ -40,6 +43,17 @@ struct trace_settings {
    ERROR_SUCCESS: *out is to be freed with trace_settings_free. */
 ULONG trace_properties_check(const struct trace_call *call, struct trace_settings *out);
 void trace_settings_free(struct trace_settings *s);
+
+/* Parts of it, for functions that are called for a session that there is. */
+/* Properties has the size of its kind (24), and its offsets lie in the block, behind it (87). */
+ULONG trace_block_check(const EVENT_TRACE_PROPERTIES *p);
+/* The name of a session; *out NULL: it is empty or too long. ERROR_NOT_ENOUGH_MEMORY. */
+ULONG trace_name_read(const void *name, bool wide, char **out);
+/* The log file's name in a block that was checked; *out NULL: there is none. ERROR_BAD_LENGTH: it does not end there.
+ */
+ULONG trace_file_read(const EVENT_TRACE_PROPERTIES *p, bool wide, char **out);
+/* Whether it is one for EVENT_TRACE_FILE_MODE_NEWFILE. */
+bool trace_file_is_pattern(const char *file);
 
 struct trace_machine {
     uint32_t processors;

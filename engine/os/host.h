@@ -12,6 +12,9 @@ char *host_expand_environment(const char *t); /* %name% replaced where known, ke
 char *host_data_folder(void);
 /* Folder of the module this code is in: openpla.dll's, or the program's. */
 char *host_module_folder(void);
+/* Absolute, by this process's folder, so that processes in different folders mean the same one; from memory_alloc. */
+char *host_full_path(const char *path);
+uint64_t host_memory(void);       /* bytes that the computer has; 0: it cannot be told */
 char *host_user_name(void);       /* DOMAIN\user of this process */
 HRESULT host_new_guid(GUID *out); /* unlike any other on any computer: random, version 4 of RFC 4122 */
 /* The string resource that "@binary,#id" names: binary is a full path on a drive, with environment variables; none of

@@ -26,6 +26,8 @@ IMPORTS = {
     "openpdh.dll": ENGINE | {"ntdll.dll"},
     # As openpdh.dll: what any program may load.
     "openetw.dll": ENGINE | {"ntdll.dll"},
+    # Each session has one: nothing to load but what is there anyway.
+    "openetwhost.exe": {"kernel32.dll"},
 }
 EXPORTS = {
     "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer"},
@@ -35,6 +37,7 @@ EXPORTS = {
     "query_counters.exe": set(),
     "control_provider.exe": set(),
     "openpdh.dll": re.compile(r"(Pdhi?|Pla|Perf)[A-Z]\w+$"),
+    "openetwhost.exe": set(),
     "openetw.dll": re.compile(r"(OpenEtw|\w*Trace|Event[A-Z])\w*$"),
 }
 # HIGH_ENTROPY_VA | DYNAMIC_BASE | NX_COMPAT

@@ -10,6 +10,11 @@ foreach(thing consumer event_view realtime)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c
     ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c LINK openpla_etw)
 endforeach()
+# The hosts of their sessions are real ones.
+foreach(thing controller)
+  openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
+  add_dependencies(test_etw_${thing} openetwhost)
+endforeach()
 if(NOT WIN32)
   # With the protocol's steps, at which the test ends its processes.
   openpla_test(test_etw_kills ${CMAKE_CURRENT_LIST_DIR}/test_etw_kills.c

@@ -45,8 +45,7 @@ HRESULT environment_get(const char *name, char **value)
     return *value ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Absolute, so that processes in different folders mean the same one. */
-static char *absolute(const char *path)
+char *host_full_path(const char *path)
 {
     char here[4096];
     if (path[0] == '/' || !getcwd(here, sizeof(here)))
@@ -54,11 +53,17 @@ static char *absolute(const char *path)
     return path_join(here, path);
 }
 
+uint64_t host_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+}
+
 char *host_data_folder(void)
 {
     const char *set = getenv("OPENPLA_DATA"), *home = getenv("HOME");
     if (set && *set)
-        return absolute(set);
+        return host_full_path(set);
     return path_join(home && *home ? home : "/tmp", ".openpla");
 }
 

@@ -61,8 +61,13 @@ HRESULT environment_get(const char *name, char **value)
     return hr;
 }
 
-/* Absolute, so that processes in different folders mean the same one. */
-static char *absolute(const char *path)
+uint64_t host_memory(void)
+{
+    MEMORYSTATUSEX status = {.dwLength = sizeof status};
+    return GlobalMemoryStatusEx(&status) ? status.ullTotalPhys : 0;
+}
+
+char *host_full_path(const char *path)
 {
     WCHAR *given, *full = NULL;
     DWORD length = 0;
@@ -106,7 +111,7 @@ char *host_data_folder(void)
     char *set, *folder;
     HRESULT hr = environment_get("OPENPLA_DATA", &set);
     if (hr == S_OK) {
-        folder = absolute(set);
+        folder = host_full_path(set);
     } else {
         if (SUCCEEDED(hr))
             hr = program_data(&set);

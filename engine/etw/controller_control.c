@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* ControlTrace and QueryAllTraces. */
+#include "engine/etw/controller.h"
+#include "engine/etw/session_output.h"
+#include "engine/etw/session_rescue.h"
+#include "engine/etw/trace_properties.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+enum { ANSWER_MS = 120000 }; /* a host may write gigabytes to a slow disk first */
+
+/* What the call wants, taken from its block before anything is written there. */
+struct control {
+    bool wide;
+    ULONG code;
+    EVENT_TRACE_PROPERTIES *properties;
+    struct directory_request request;
+};
+
+/* ---- what is asked of the host ---- */
+
+static ULONG read_file(struct control *c)
+{
+    char *given;
+    ULONG code = trace_file_read(c->properties, c->wide, &given);
+    if (code != ERROR_SUCCESS || !given)
+        return code;
+    c->request.file = host_full_path(given);
+    memory_free(given);
+    return c->request.file ? ERROR_SUCCESS
+                           : controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file's name");
+}
+
+static ULONG make_request(struct control *c, const struct directory_session *s)
+{
+    static const enum directory_verb verbs[] = {
+        [EVENT_TRACE_CONTROL_STOP] = DIRECTORY_STOP,
+        [EVENT_TRACE_CONTROL_UPDATE] = DIRECTORY_UPDATE,
+        [EVENT_TRACE_CONTROL_FLUSH] = DIRECTORY_FLUSH,
+        [EVENT_TRACE_CONTROL_INCREMENT_FILE] = DIRECTORY_INCREMENT_FILE,
+        [EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME] = DIRECTORY_TO_REALTIME,
+    };
+    const EVENT_TRACE_PROPERTIES *p = c->properties;
+    const bool in_memory = (s->mode & TRACE_MODE_BUFFERING) != 0;
+    ULONG code = ERROR_SUCCESS;
+    c->request = (struct directory_request){.verb = verbs[c->code],
+                                            .process = {process_own_id(), process_start_time(process_own_id())}};
+    if (c->code == EVENT_TRACE_CONTROL_UPDATE) {
+        c->request.mode = p->LogFileMode;
+        c->request.maximum_buffers = p->MaximumBuffers;
+        c->request.flush_timer = p->FlushTimer;
+        c->request.flags_given = s->kernel || (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0;
+        c->request.enable_flags[0] = p->EnableFlags;
+    }
+    if (c->code == EVENT_TRACE_CONTROL_UPDATE || (c->code == EVENT_TRACE_CONTROL_FLUSH && in_memory))
+        code = read_file(c);
+    if (code == ERROR_SUCCESS && c->request.file && s->file && text_equal_nocase(c->request.file, s->file))
+        code = controller_refuse(ERROR_BAD_PATHNAME, "the log file's name: '%.200s' is what the session writes now",
+                                 s->file);
+    if (code == ERROR_SUCCESS && c->request.file && (s->mode & TRACE_MODE_NEWFILE) != 0 &&
+        !trace_file_is_pattern(c->request.file))
+        code = controller_refuse(ERROR_INVALID_NAME, "the log file's name: '%.200s' has not one %%d in it",
+                                 c->request.file);
+    return code;
+}
+
+/* E_ABORT: the host has ended. */
+static ULONG ask(struct directory *d, struct control *c, const struct directory_session *s)
+{
+    uint32_t answer = ERROR_SUCCESS;
+    const HRESULT hr = directory_ask(d, s->logger, s->turn, &c->request, ANSWER_MS, &answer);
+    if (hr == S_OK)
+        return answer == ERROR_SUCCESS ? ERROR_SUCCESS
+                                       : controller_refuse(answer, "session '%.200s': refused by its host", s->name);
+    if (hr == S_FALSE)
+        return controller_refuse(ERROR_TIMEOUT, "session '%.200s': its host does not answer", s->name);
+    if (hr != E_ABORT)
+        return session_code(hr);
+    /* It ended just now: by itself, or it was killed. What is asked of a session that is to be stopped anyway has then
+       happened. */
+    const HRESULT rescued = session_rescue_or(d, s->logger, s->turn, c->code == EVENT_TRACE_CONTROL_STOP);
+    if (rescued == S_OK && c->code == EVENT_TRACE_CONTROL_STOP)
+        return ERROR_SUCCESS;
+    return FAILED(rescued) ? session_code(rescued)
+                           : controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "session '%.200s' has ended", s->name);
+}
+
+/* ---- the call ---- */
+
+static ULONG control_session(struct directory *d, struct control *c, struct directory_session *s)
+{
+    struct controller_view view;
+    struct directory_session now;
+    ULONG code = ERROR_SUCCESS;
+    if (c->code == EVENT_TRACE_CONTROL_STOP && s->state == DIRECTORY_STOPPING)
+        return controller_refuse(ERROR_ACTIVE_CONNECTIONS, "session '%.200s': is stopping already", s->name);
+    controller_view_open(s, &view); /* so that its last figures can be told */
+    if (c->code != EVENT_TRACE_CONTROL_QUERY) {
+        code = make_request(c, s);
+        if (code == ERROR_SUCCESS)
+            code = ask(d, c, s);
+        directory_request_free(&c->request);
+    }
+    if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
+        (void)session_remove(d, s); /* the name is free when the caller has the answer */
+    if (code == ERROR_SUCCESS && directory_session_at(d, s->logger, s->turn, &now) == S_OK) {
+        directory_session_free(s);
+        *s = now;
+    }
+    if (code == ERROR_SUCCESS)
+        code = controller_answer(c->wide, s, &view, c->properties);
+    controller_view_close(&view);
+    return code;
+}
+
+static ULONG find(struct directory *d, const struct control *c, TRACEHANDLE handle, const char *name,
+                  struct directory_session *s)
+{
+    const bool give_up = c->code == EVENT_TRACE_CONTROL_STOP;
+    if (!guid_equal(&c->properties->Wnode.Guid, &trace_kernel_guid))
+        return controller_find(d, handle, name, give_up, s);
+    if (name && !text_equal_nocase(name, "NT Kernel Logger"))
+        return controller_refuse(ERROR_INVALID_PARAMETER,
+                                 "Wnode.Guid: is that of the NT Kernel Logger, InstanceName is '%.200s'", name);
+    return controller_find_kernel(d, give_up, s);
+}
+
+ULONG controller_control(bool wide, TRACEHANDLE handle, const void *name, EVENT_TRACE_PROPERTIES *p, ULONG code)
+{
+    struct control c = {.wide = wide, .code = code, .properties = p};
+    struct directory_session s;
+    struct directory *d;
+    char *text = NULL;
+    if (!p)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "Properties: is NULL");
+    ULONG status = controller_check_block(wide, p);
+    if (status != ERROR_SUCCESS)
+        return status;
+    if (code > EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "ControlCode: %u is none", (unsigned)code);
+    if (!name && handle == 0 && !guid_equal(&p->Wnode.Guid, &trace_kernel_guid))
+        return controller_refuse(ERROR_INVALID_PARAMETER, "InstanceName, TraceHandle: there is neither");
+    if (name)
+        status = trace_name_read(name, wide, &text);
+    if (status == ERROR_SUCCESS && name && !text)
+        status = controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "InstanceName: is empty or above 1024 characters");
+    if (status == ERROR_SUCCESS)
+        status = session_code(directory_get(&d));
+    if (status == ERROR_SUCCESS) {
+        status = find(d, &c, handle, text, &s);
+        if (status == ERROR_SUCCESS) {
+            status = control_session(d, &c, &s);
+            directory_session_free(&s);
+        }
+    }
+    memory_free(text);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+static ULONG answer_one(bool wide, const struct directory_session *s, EVENT_TRACE_PROPERTIES *p)
+{
+    struct controller_view view;
+    controller_view_open(s, &view);
+    const ULONG code = controller_answer(wide, s, &view, p);
+    controller_view_close(&view);
+    return code == ERROR_MORE_DATA ? ERROR_SUCCESS : code; /* its names are cut */
+}
+
+ULONG controller_query_all(bool wide, EVENT_TRACE_PROPERTIES **list, ULONG room, ULONG *count)
+{
+    struct directory_session *sessions;
+    struct directory *d;
+    size_t all;
+    if (!list || room == 0 || !count)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "PropertyArray, PropertyArrayCount, LoggerCount: is none");
+    ULONG code = ERROR_SUCCESS;
+    for (ULONG i = 0; i < room && code == ERROR_SUCCESS; i++)
+        code = list[i] ? controller_check_block(wide, list[i])
+                       : controller_refuse(ERROR_INVALID_PARAMETER, "PropertyArray: element %u is NULL", (unsigned)i);
+    if (code == ERROR_SUCCESS)
+        code = session_code(directory_get(&d));
+    if (code != ERROR_SUCCESS)
+        return code;
+    session_rescue_all(d);
+    const HRESULT hr = directory_sessions(d, &sessions, &all);
+    if (FAILED(hr))
+        return session_code(hr);
+    *count = 0;
+    for (size_t i = 0; i < all && code == ERROR_SUCCESS; i++) {
+        if (sessions[i].state == DIRECTORY_STARTING)
+            continue;
+        if (*count < room)
+            code = answer_one(wide, &sessions[i], list[*count]);
+        ++*count;
+    }
+    directory_sessions_free(sessions, all);
+    if (code == ERROR_SUCCESS && *count > room)
+        code = controller_refuse(ERROR_MORE_DATA, "PropertyArrayCount: %u is less than the %u sessions", (unsigned)room,
+                                 (unsigned)*count);
+    return code;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* EnableTrace, EnableTraceEx and EnableTraceEx2: what a session wants of a provider, checked, and when its processes
+   have heard of it. */
+#include "engine/etw/controller.h"
+#include "engine/etw/session_output.h"
+#include "engine/etw/trace_properties.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+/* ---- filters ---- */
+
+#define FILTER_IDS_HEAD  4  /* u8 FilterIn, u8, u16 Count, then u16 each */
+#define FILTER_NAME_HEAD 20 /* u64 any, u64 all, u8 level, u8 FilterIn, u16 Count, then UTF-8 texts with NULs */
+
+static bool is_ids(const uint8_t *data, uint32_t size)
+{
+    uint16_t count;
+    if (size < FILTER_IDS_HEAD)
+        return false;
+    memcpy(&count, data + 2, sizeof count);
+    return count >= 1 && count <= MAX_EVENT_FILTER_EVENT_ID_COUNT && size >= FILTER_IDS_HEAD + 2u * count &&
+           data[0] <= 1;
+}
+
+static bool is_names(const uint8_t *data, uint32_t size)
+{
+    uint16_t count;
+    uint32_t found = 0;
+    if (size <= FILTER_NAME_HEAD || data[17] > 1)
+        return false;
+    memcpy(&count, data + 18, sizeof count);
+    for (uint32_t i = FILTER_NAME_HEAD; i < size; i++)
+        found += data[i] == 0;
+    return count >= 1 && found >= count;
+}
+
+static bool is_level_keyword(const uint8_t *data, uint32_t size)
+{
+    return size >= 18 && data[17] <= 1;
+}
+
+static bool is_schematized(const uint8_t *data, uint32_t size)
+{
+    EVENT_FILTER_HEADER head;
+    if (size < sizeof head)
+        return false;
+    memcpy(&head, data, sizeof head);
+    return head.Size == size && head.InstanceId == 0 && head.NextOffset == 0;
+}
+
+static bool is_processes(const uint8_t *data, uint32_t size)
+{
+    (void)data;
+    return size % sizeof(uint32_t) == 0;
+}
+
+static bool is_wide_text(const uint8_t *data, uint32_t size)
+{
+    (void)data;
+    return size % sizeof(uint16_t) == 0;
+}
+
+static const struct filter_kind {
+    uint32_t type, least, most;
+    bool (*check)(const uint8_t *data, uint32_t size); /* may be NULL */
+    const char *name;
+} filter_kinds[] = {
+    {EVENT_FILTER_TYPE_SCHEMATIZED, 1, MAX_EVENT_FILTER_DATA_SIZE, is_schematized, "EVENT_FILTER_TYPE_SCHEMATIZED"},
+    {EVENT_FILTER_TYPE_SYSTEM_FLAGS, 1, MAX_EVENT_FILTER_DATA_SIZE, NULL, "EVENT_FILTER_TYPE_SYSTEM_FLAGS"},
+    {EVENT_FILTER_TYPE_TRACEHANDLE, 8, 8, NULL, "EVENT_FILTER_TYPE_TRACEHANDLE"},
+    {EVENT_FILTER_TYPE_PID, 4, MAX_EVENT_FILTER_PID_COUNT * 4, is_processes, "EVENT_FILTER_TYPE_PID"},
+    {EVENT_FILTER_TYPE_EXECUTABLE_NAME, 2, MAX_EVENT_FILTER_DATA_SIZE, is_wide_text,
+     "EVENT_FILTER_TYPE_EXECUTABLE_NAME"},
+    {EVENT_FILTER_TYPE_PACKAGE_ID, 2, MAX_EVENT_FILTER_DATA_SIZE, is_wide_text, "EVENT_FILTER_TYPE_PACKAGE_ID"},
+    {EVENT_FILTER_TYPE_PACKAGE_APP_ID, 2, MAX_EVENT_FILTER_DATA_SIZE, is_wide_text, "EVENT_FILTER_TYPE_PACKAGE_APP_ID"},
+    {EVENT_FILTER_TYPE_PAYLOAD, 1, MAX_EVENT_FILTER_PAYLOAD_SIZE, NULL, "EVENT_FILTER_TYPE_PAYLOAD"},
+    {EVENT_FILTER_TYPE_EVENT_ID, 4, 4 + MAX_EVENT_FILTER_EVENT_ID_COUNT * 2 + 4, is_ids, "EVENT_FILTER_TYPE_EVENT_ID"},
+    {EVENT_FILTER_TYPE_EVENT_NAME, 1, MAX_EVENT_FILTER_EVENT_NAME_SIZE, is_names, "EVENT_FILTER_TYPE_EVENT_NAME"},
+    {EVENT_FILTER_TYPE_STACKWALK, 4, 4 + MAX_EVENT_FILTER_EVENT_ID_COUNT * 2 + 4, is_ids,
+     "EVENT_FILTER_TYPE_STACKWALK"},
+    {EVENT_FILTER_TYPE_STACKWALK_NAME, 1, MAX_EVENT_FILTER_EVENT_NAME_SIZE, is_names,
+     "EVENT_FILTER_TYPE_STACKWALK_NAME"},
+    {EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW, 18, 24, is_level_keyword, "EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW"},
+};
+
+static const struct filter_kind *kind_of(uint32_t type)
+{
+    for (size_t i = 0; i < sizeof filter_kinds / sizeof *filter_kinds; i++)
+        if (filter_kinds[i].type == type)
+            return &filter_kinds[i];
+    return NULL;
+}
+
+/* Names of events are no business of a group; nor are what their payloads hold. */
+static bool is_for_group(uint32_t type)
+{
+    return type != EVENT_FILTER_TYPE_EVENT_ID && type != EVENT_FILTER_TYPE_EVENT_NAME &&
+           type != EVENT_FILTER_TYPE_PAYLOAD;
+}
+
+static ULONG add_filter(struct directory_enable *to, const EVENT_FILTER_DESCRIPTOR *f)
+{
+    const struct filter_kind *kind = kind_of(f->Type);
+    const uint8_t *data = (const uint8_t *)(uintptr_t)f->Ptr;
+    if (!kind)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "EnableFilterDesc.Type: 0x%08X is none", (unsigned)f->Type);
+    if (f->Size < kind->least || f->Size > kind->most || !data)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "EnableFilterDesc.Size: %u bytes are no %s",
+                                 (unsigned)f->Size, kind->name);
+    for (uint32_t i = 0; i < to->filter_count; i++)
+        if (to->filter[i].type == f->Type)
+            return controller_refuse(ERROR_INVALID_PARAMETER, "EnableFilterDesc: has %s twice", kind->name);
+    if ((to->property & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) != 0 && !is_for_group(f->Type))
+        return controller_refuse(ERROR_INVALID_PARAMETER, "EnableFilterDesc: %s is not for a group of providers",
+                                 kind->name);
+    if (kind->check && !kind->check(data, f->Size))
+        return controller_refuse(ERROR_INVALID_PARAMETER, "EnableFilterDesc: its data are no %s", kind->name);
+    to->filter[to->filter_count++] = (struct directory_filter){.type = f->Type, .size = f->Size, .data = data};
+    return ERROR_SUCCESS;
+}
+
+/* Version 1 ends before the count: one descriptor if there is any. */
+static ULONG read_parameters(const ENABLE_TRACE_PARAMETERS *p, struct directory_enable *to)
+{
+    if (p->Version != 1 && p->Version != 2)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "EnableParameters.Version: %u is none", (unsigned)p->Version);
+    const ULONG count = p->Version == 2 ? p->FilterDescCount : p->EnableFilterDesc ? 1 : 0;
+    to->property = p->EnableProperty;
+    to->source = p->SourceId;
+    if (count > MAX_EVENT_FILTERS_COUNT || (count != 0 && !p->EnableFilterDesc))
+        return controller_refuse(ERROR_INVALID_PARAMETER, "FilterDescCount: %u descriptors are more than there are",
+                                 (unsigned)count);
+    ULONG code = ERROR_SUCCESS;
+    for (ULONG i = 0; i < count && code == ERROR_SUCCESS; i++)
+        if (p->EnableFilterDesc[i].Type != EVENT_FILTER_TYPE_NONE || p->EnableFilterDesc[i].Size != 0)
+            code = add_filter(to, &p->EnableFilterDesc[i]);
+    return code;
+}
+
+/* ---- the call ---- */
+
+static HRESULT apply(struct directory *d, ULONG code, const struct directory_enable *e)
+{
+    switch (code) {
+    case EVENT_CONTROL_CODE_DISABLE_PROVIDER:
+        return directory_enable_clear(d, e->logger, e->turn, &e->provider);
+    case EVENT_CONTROL_CODE_ENABLE_PROVIDER:
+        return directory_enable_set(d, e);
+    default:
+        return directory_enable_capture(d, e->logger, e->turn, &e->provider, &e->source);
+    }
+}
+
+static ULONG change(struct directory *d, const struct controller_enable *e, const struct directory_enable *wanted)
+{
+    HRESULT hr = directory_begin(d);
+    if (FAILED(hr))
+        return session_code(hr);
+    hr = apply(d, e->code, wanted);
+    const struct error_kept why = error_keep(hr);
+    const uint64_t generation = directory_end(d, hr == S_OK ? &wanted->provider : NULL, hr == S_OK ? 1 : 0);
+    if (FAILED(hr))
+        return session_code(error_restore(&why));
+    if (hr == S_FALSE) {
+        if (e->code == EVENT_CONTROL_CODE_DISABLE_PROVIDER)
+            return ERROR_SUCCESS;
+        return controller_refuse(ERROR_INVALID_PARAMETER, "ProviderId: the session has not enabled it");
+    }
+    if (e->timeout == 0)
+        return ERROR_SUCCESS;
+    hr = directory_wait_applied(d, &wanted->provider, generation, e->timeout);
+    if (hr == S_FALSE)
+        return controller_refuse(ERROR_TIMEOUT, "Timeout: not all callbacks have returned within %u ms",
+                                 (unsigned)e->timeout);
+    return session_code(hr);
+}
+
+ULONG controller_enable(const struct controller_enable *e)
+{
+    struct directory_enable wanted = {.level = e->level, .any = e->any, .all = e->all, .classic = e->classic};
+    struct directory_session s;
+    struct directory *d;
+    if (!e->provider)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "ProviderId: is NULL");
+    if (e->handle == 0)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "TraceHandle: is 0");
+    if (e->code > EVENT_CONTROL_CODE_CAPTURE_STATE)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "ControlCode: %u is none", (unsigned)e->code);
+    wanted.provider = *e->provider;
+    ULONG code = e->parameters ? read_parameters(e->parameters, &wanted) : ERROR_SUCCESS;
+    if (code == ERROR_SUCCESS && guid_equal(&wanted.provider, &trace_kernel_guid))
+        code = controller_refuse(ERROR_INVALID_PARAMETER, "ProviderId: the kernel's events are enabled by EnableFlags");
+    if (code == ERROR_SUCCESS)
+        code = session_code(directory_get(&d));
+    if (code == ERROR_SUCCESS)
+        code = controller_find(d, e->handle, NULL, false, &s);
+    if (code != ERROR_SUCCESS)
+        return code;
+    wanted.logger = s.logger;
+    wanted.turn = s.turn;
+    directory_session_free(&s);
+    return change(d, e, &wanted);
+}

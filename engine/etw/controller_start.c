@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* StartTrace. */
+#include "engine/etw/controller.h"
+#include "engine/etw/session_output.h"
+#include "engine/etw/session_start.h"
+#include "engine/etw/trace_properties.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+/* Failing to get the full path is no error; being out of memory is. */
+static ULONG make_full(struct trace_settings *s)
+{
+    char *full = s->file ? host_full_path(s->file) : NULL;
+    if (s->file && !full)
+        return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file's name");
+    memory_free(s->file);
+    s->file = full;
+    return ERROR_SUCCESS;
+}
+
+/* The full path where there is room for it, else the name as it was given. */
+static ULONG answer(bool wide, const struct directory_session *session, EVENT_TRACE_PROPERTIES *p)
+{
+    struct controller_view view;
+    char *given = NULL;
+    ULONG code = trace_file_read(p, wide, &given);
+    if (code != ERROR_SUCCESS)
+        return code;
+    controller_view_open(session, &view);
+    code = controller_answer(wide, session, &view, p);
+    if (code == ERROR_MORE_DATA) {
+        struct directory_session as_given = *session;
+        as_given.file = given;
+        code = controller_answer(wide, &as_given, &view, p);
+    }
+    controller_view_close(&view);
+    memory_free(given);
+    return code == ERROR_MORE_DATA ? ERROR_SUCCESS : code;
+}
+
+static ULONG start(bool wide, const struct trace_settings *settings, TRACEHANDLE *handle, EVENT_TRACE_PROPERTIES *p)
+{
+    struct directory_session session;
+    struct directory *d;
+    const HRESULT hr = directory_get(&d);
+    ULONG code = FAILED(hr) ? session_code(hr) : session_start(d, settings, &session);
+    if (code != ERROR_SUCCESS)
+        return code;
+    *handle = directory_handle(&session);
+    code = answer(wide, &session, p);
+    directory_session_free(&session);
+    return code;
+}
+
+ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_TRACE_PROPERTIES *p)
+{
+    struct trace_settings settings;
+    if (!handle || !p)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "TraceHandle, Properties: is NULL");
+    *handle = 0;
+    const struct trace_call call = {.properties = p, .name = name, .wide = wide};
+    const struct trace_machine machine = {.processors = processor_count(), .memory = host_memory()};
+    ULONG code = trace_properties_check(&call, &settings);
+    if (code != ERROR_SUCCESS)
+        return code;
+    code = make_full(&settings);
+    if (code == ERROR_SUCCESS)
+        code = trace_settings_complete(&settings, false, &machine);
+    if (code == ERROR_SUCCESS && (settings.mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
+        code = controller_refuse(ERROR_NOT_SUPPORTED, "LogFileMode: private sessions are not built");
+    if (code == ERROR_SUCCESS)
+        code = start(wide, &settings, handle, p);
+    trace_settings_free(&settings);
+    return code;
+}

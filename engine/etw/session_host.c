@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* The host of a session: makes its buffers, empties them, and ends when it is asked to or its file is full. It sleeps
+   for as long as no provider has an event in a buffer. */
+#include "engine/etw/session_host.h"
+
+#include "engine/etw/session_buffers.h"
+#include "engine/etw/session_journal.h"
+#include "engine/etw/session_rescue.h"
+#include "engine/etw/session_start.h"
+#include "engine/etw/trace_properties.h"
+#include "engine/os/clock.h"
+#include "engine/os/etw_controller_types.h"
+#include "engine/os/memory.h"
+#include "engine/os/thread.h"
+
+#include <string.h>
+
+enum {
+    TEND_MS = 1000,         /* what a dead process had claimed comes back after two of these */
+    TEND_MOST_MS = 16000,   /* while nothing happens */
+    IDLE_MS = 60000,        /* then the slots of processes that ended meanwhile become free */
+    STOP_PATIENCE_MS = 1000 /* for who is in the middle of an event */
+};
+
+/* ---- the loop ---- */
+
+static void wake(void *signal)
+{
+    (void)signal_set(signal);
+}
+
+void session_host_drain(struct session_host *h)
+{
+    const struct session_sink sink = session_output_sink(&h->output);
+    HRESULT hr;
+    /* As many as there are: writers may be faster than we are. */
+    for (uint32_t done = 0, more = 1; more != 0 && done < h->buffers.buffers && !h->output.full; done += more)
+        more = session_drain_pass(h->drain, &sink, &hr);
+}
+
+void session_host_flush(struct session_host *h)
+{
+    session_drain_flush(h->drain);
+    session_host_drain(h);
+    session_output_show(&h->output);
+}
+
+/* Rises or falls with each event. */
+static uint64_t words_of(const struct session_buffers *b)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < b->processors; i++)
+        sum = sum * 31 + session_load(&b->processor[i].word);
+    return sum;
+}
+
+static uint64_t clock_ms(const struct session_host *h, int64_t time)
+{
+    switch (h->session.clock) {
+    case ETL_CLOCK_SYSTEM:
+        return (uint64_t)time / 10000;
+    case ETL_CLOCK_CYCLES:
+        return (uint64_t)time / 1000 / clock_cpu_mhz();
+    default:
+        return (uint64_t)time / ((uint64_t)clock_frequency() / 1000);
+    }
+}
+
+/* Says whose slots the session may still name. */
+static void say_tended(const struct session_host *h)
+{
+    enum { MARGIN_MS = 1000 };
+    const struct session_clock *clock = session_drain_clock(h->drain);
+    const uint64_t now = clock_monotonic_ms(), oldest = session_drain_oldest(h->drain);
+    int64_t time;
+    uint64_t age = MARGIN_MS;
+    (void)session_clock_now(clock, &time);
+    if (oldest != UINT64_MAX) {
+        const int64_t then = session_clock_time(clock, oldest);
+        age += clock_ms(h, time > then ? time - then : 0);
+    }
+    directory_session_tended(h->d, h->session.logger, now > age ? now - age : 0);
+}
+
+static void tend(struct session_host *h, uint64_t now)
+{
+    const uint64_t words = words_of(&h->buffers);
+    const bool quiet = words == h->seen && session_drain_tend(h->drain) == 0;
+    if (words != h->seen)
+        (void)session_drain_tend(h->drain);
+    h->seen = words;
+    h->tended = now;
+    h->tend_ms = !quiet ? TEND_MS : h->tend_ms < TEND_MOST_MS ? 2 * h->tend_ms : TEND_MOST_MS;
+    say_tended(h);
+    if (h->output.written != 0)
+        session_output_show(&h->output);
+}
+
+static void do_what_is_due(struct session_host *h)
+{
+    const uint64_t now = clock_monotonic_ms();
+    if (h->session.flush_ms != 0 && clock_passed_ms(h->flushed, now) >= h->session.flush_ms) {
+        h->flushed = now;
+        session_host_flush(h);
+    }
+    if (clock_passed_ms(h->tended, now) >= h->tend_ms)
+        tend(h, now);
+}
+
+static uint32_t until(uint64_t since, uint32_t period, uint64_t now)
+{
+    const uint64_t passed = clock_passed_ms(since, now);
+    return passed < period ? period - (uint32_t)passed : 0;
+}
+
+static void sleep_until_due(struct session_host *h)
+{
+    bool in_use;
+    if (!session_drain_sleep(h->drain, &in_use)) {
+        (void)signal_wait(h->signal, 1);
+    } else if (!in_use) {
+        if (h->output.written != 0)
+            session_output_show(&h->output);
+        say_tended(h);
+        (void)signal_wait(h->signal, IDLE_MS);
+        h->flushed = h->tended = clock_monotonic_ms();
+        h->tend_ms = TEND_MS;
+    } else {
+        const uint64_t now = clock_monotonic_ms();
+        const uint32_t tended = until(h->tended, h->tend_ms, now);
+        const uint32_t flush = h->session.flush_ms != 0 ? until(h->flushed, h->session.flush_ms, now) : UINT32_MAX;
+        (void)signal_wait(h->signal, tended < flush ? tended : flush);
+    }
+    session_drain_wake(h->drain);
+}
+
+static void end_full(struct session_host *h)
+{
+    struct session_statistics statistics;
+    session_statistics_read(&h->buffers, &statistics);
+    session_tell(SESSION_FULL, &h->session, S_OK, statistics.buffers_written);
+    h->end = true;
+}
+
+static void loop(struct session_host *h)
+{
+    const struct session_sink sink = session_output_sink(&h->output);
+    HRESULT hr;
+    h->flushed = h->tended = clock_monotonic_ms();
+    h->tend_ms = TEND_MS;
+    while (!h->end) {
+        const uint32_t done = session_drain_pass(h->drain, &sink, &hr);
+        session_host_answer(h);
+        if (h->output.full)
+            end_full(h);
+        do_what_is_due(h);
+        if (!h->end && done == 0)
+            sleep_until_due(h);
+    }
+}
+
+/* ---- the beginning ---- */
+
+static HRESULT make_buffers(struct session_host *h)
+{
+    const struct trace_settings settings = {
+        .mode = h->session.mode,
+        .clock = h->session.clock,
+        .buffer_kb = h->session.buffer_kb,
+        .minimum_buffers = h->session.minimum_buffers,
+        .maximum_buffers = h->session.maximum_buffers,
+    };
+    struct session_drain_options options = {
+        .judge = {directory_alive, h->d},
+        .clock = h->session.clock,
+        .logger = (uint16_t)h->session.logger,
+        .first_number = 1,
+    };
+    struct session_shape shape;
+    size_t size = 0;
+    trace_settings_shape(&settings, processor_count(), &shape, &options.keep);
+    HRESULT hr = session_buffers_size(&shape, &size);
+    h->session.section_size = size;
+    if (SUCCEEDED(hr)) {
+        const struct shared what = {.name = h->session.section, .create = true, .fresh = true, .lasting = true};
+        hr = section_open(&what, size, &h->section);
+    }
+    if (SUCCEEDED(hr))
+        hr = signal_open(&(struct shared){.name = h->session.signal, .create = true, .fresh = true}, &h->signal);
+    if (SUCCEEDED(hr))
+        hr = session_buffers_create(section_memory(h->section), size, &shape, &h->buffers);
+    if (FAILED(hr))
+        return hr;
+    h->buffers.wake = wake;
+    h->buffers.wake_context = h->signal;
+    return session_drain_create(&h->buffers, &options, &h->drain);
+}
+
+/* What memory cannot hold is a lack of resources. */
+static ULONG buffers_code(HRESULT hr)
+{
+    const ULONG code = session_code(hr);
+    return code == ERROR_OUTOFMEMORY || code == ERROR_NOT_ENOUGH_MEMORY || code == ERROR_DISK_FULL
+               ? ERROR_NO_SYSTEM_RESOURCES
+               : code;
+}
+
+static HRESULT say_running(struct session_host *h)
+{
+    HRESULT hr = directory_begin(h->d);
+    if (FAILED(hr))
+        return hr;
+    h->session.state = DIRECTORY_RUNNING;
+    h->session.host.id = process_own_id();
+    h->session.host.start_time = process_start_time(process_own_id());
+    h->session.thread = thread_own_id();
+    h->session.started = clock_utc();
+    hr = directory_session_set(h->d, &h->session);
+    (void)directory_end(h->d, NULL, 0);
+    return hr;
+}
+
+static ULONG begin(struct session_host *h, uint32_t logger, uint32_t turn)
+{
+    HRESULT hr = directory_get(&h->d);
+    if (SUCCEEDED(hr))
+        hr = directory_session_at(h->d, logger, turn, &h->session);
+    if (hr == S_FALSE)
+        return ERROR_WMI_INSTANCE_NOT_FOUND;
+    if (SUCCEEDED(hr))
+        hr = make_buffers(h);
+    if (FAILED(hr))
+        return buffers_code(hr);
+    ULONG code = session_output_open(&h->output, &h->session, &h->buffers);
+    if (code == ERROR_SUCCESS) {
+        hr = say_running(h);
+        code = hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
+        if (code != ERROR_SUCCESS)
+            session_output_close(&h->output);
+    }
+    return code;
+}
+
+/* ---- the end ---- */
+
+/* Whoever finds it so far knows that it is not to be used any more. */
+static void say_stopping(struct session_host *h)
+{
+    if (FAILED(directory_begin(h->d)))
+        return;
+    h->session.state = DIRECTORY_STOPPING;
+    (void)directory_session_set(h->d, &h->session);
+    (void)directory_end(h->d, NULL, 0);
+}
+
+static void finish(struct session_host *h)
+{
+    const struct session_sink sink = session_output_sink(&h->output);
+    say_stopping(h);
+    (void)session_drain_stop(h->drain, &sink, STOP_PATIENCE_MS);
+    session_output_close(&h->output);
+    (void)section_delete(h->session.section);
+    if (h->asked_to_stop)
+        directory_answer(h->d, h->session.logger, ERROR_SUCCESS);
+    session_remove(h->d, &h->session);
+}
+
+static void release(struct session_host *h)
+{
+    session_drain_free(h->drain);
+    section_close(h->section);
+    signal_close(h->signal);
+    directory_session_free(&h->session);
+}
+
+static bool number_of(const char *text, uint32_t most, uint32_t *out)
+{
+    uint64_t value;
+    if (!text_to_u64(text, &value) || value == 0 || value > most)
+        return false;
+    *out = (uint32_t)value;
+    return true;
+}
+
+int session_host_main(int count, char *const *arguments)
+{
+    struct session_host h = {0};
+    struct session_report *report = NULL;
+    uint32_t logger, turn;
+    if (count != 3 || !number_of(arguments[0], DIRECTORY_SESSIONS, &logger) ||
+        !number_of(arguments[1], UINT32_MAX, &turn) || FAILED(session_report_open(arguments[2], false, &report)))
+        return ERROR_INVALID_PARAMETER;
+    const ULONG code = begin(&h, logger, turn);
+    session_report_send(report, code, code != ERROR_SUCCESS ? error_text(HRESULT_FROM_WIN32((LONG)code)) : "");
+    session_report_close(report);
+    if (code == ERROR_SUCCESS) {
+        loop(&h);
+        finish(&h);
+    } else if (h.section) {
+        (void)section_delete(h.session.section);
+    }
+    release(&h);
+    return (int)code;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Entries of sessions. */
+#include "engine/etw/session_journal.h"
+
+#include "engine/log/journal.h"
+#include "engine/os/clock.h"
+#include "engine/os/memory.h"
+
+#include <stdio.h>
+
+static const struct row {
+    enum session_journal_id id;
+    enum journal_level level;
+    const char *message, *counted;
+} rows[] = {
+    {SESSION_RESCUED, JOURNAL_WARNING, "A trace session's host had ended; its events are in its log", "Events"},
+    {SESSION_NOT_RESCUED, JOURNAL_ERROR, "A trace session's host had ended, and its last events are lost", "Events"},
+    {SESSION_NOT_WRITTEN, JOURNAL_ERROR, "A trace session's log cannot be written; the session goes on", "Buffers"},
+    {SESSION_WRITTEN_AGAIN, JOURNAL_INFORMATION, "A trace session's log is written again", "BuffersLost"},
+    {SESSION_FULL, JOURNAL_INFORMATION, "A trace session has ended as its log has its maximum", "Buffers"},
+};
+
+static const struct row *row_of(enum session_journal_id id)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].id == id)
+            return &rows[i];
+    return NULL;
+}
+
+void session_tell(enum session_journal_id id, const struct directory_session *s, HRESULT hr, uint64_t count)
+{
+    const struct row *row = row_of(id);
+    const struct error_kept why = error_keep(hr);
+    char error[16], number[24];
+    char *folder = journal_folder();
+    struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
+    entry.fields[entry.count++] = (struct journal_field){"Session", s->name};
+    if (s->file)
+        entry.fields[entry.count++] = (struct journal_field){"File", s->file};
+    if (count != 0) {
+        snprintf(number, sizeof number, "%llu", (unsigned long long)count);
+        entry.fields[entry.count++] = (struct journal_field){row->counted, number};
+    }
+    if (FAILED(hr)) {
+        snprintf(error, sizeof error, "0x%08X", (unsigned)hr);
+        entry.fields[entry.count++] = (struct journal_field){"Error", error};
+        entry.fields[entry.count++] = (struct journal_field){"Reason", why.text};
+    }
+    if (folder)
+        (void)journal_append(folder, &entry);
+    memory_free(folder);
+    (void)error_restore(&why);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* What controllers and consumers ask of a session's host, and what it does then. */
+#include "engine/etw/session_host.h"
+#include "engine/etw/trace_properties.h"
+#include "engine/os/clock.h"
+#include "engine/os/etw_controller_types.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+#define FILE_MODES                                                                                                     \
+    ((uint32_t)(TRACE_MODE_SEQUENTIAL | TRACE_MODE_CIRCULAR | TRACE_MODE_APPEND | TRACE_MODE_NEWFILE |                 \
+                TRACE_MODE_PREALLOCATE))
+
+static bool is_in_memory(const struct session_host *h)
+{
+    return (h->session.mode & TRACE_MODE_BUFFERING) != 0;
+}
+
+/* ---- a session in memory: its snapshot ---- */
+
+static ULONG write_snapshot(struct session_host *h, const char *path)
+{
+    struct session_file_options options = session_output_options(&h->session, &h->output.log, path);
+    struct session_statistics statistics;
+    struct session_file *file;
+    options.mode = TRACE_MODE_SEQUENTIAL;
+    options.maximum = 0;
+    HRESULT hr = session_file_create(&options, &file);
+    if (FAILED(hr))
+        return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : session_code(hr);
+    const struct session_sink sink = {.write = session_file_write, .context = file};
+    hr = session_drain_snapshot(h->drain, &sink);
+    session_statistics_read(&h->buffers, &statistics);
+    session_file_lost(file, statistics.events_lost, statistics.buffers_lost);
+    const struct error_kept why = error_keep(hr);
+    const HRESULT closed = session_file_close(file, clock_utc());
+    if (SUCCEEDED(hr) && SUCCEEDED(closed))
+        return ERROR_SUCCESS;
+    (void)file_delete(path);
+    return session_code(FAILED(hr) ? error_restore(&why) : closed);
+}
+
+/* ---- changes ---- */
+
+/* The directory has the session as *next says; its texts are then the host's. */
+static ULONG change(struct session_host *h, const struct directory_session *next)
+{
+    HRESULT hr = directory_begin(h->d);
+    if (FAILED(hr))
+        return session_code(hr);
+    hr = directory_session_set(h->d, next);
+    (void)directory_end(h->d, NULL, 0);
+    if (hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION))
+        return ERROR_BAD_PATHNAME;
+    if (hr != S_OK)
+        return hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
+    h->session = *next;
+    return ERROR_SUCCESS;
+}
+
+/* The next event goes to `file` (NULL: to none). */
+static ULONG change_with_file(struct session_host *h, struct directory_session *next, const char *file)
+{
+    char *before = h->session.file;
+    struct session_file *made = NULL;
+    next->file = file ? text_copy(file) : NULL;
+    ULONG code = file && !next->file ? ERROR_OUTOFMEMORY : ERROR_SUCCESS;
+    if (code == ERROR_SUCCESS && file)
+        code = session_output_create(&h->output, file, &made);
+    if (code == ERROR_SUCCESS) {
+        session_host_flush(h);
+        code = change(h, next);
+    }
+    if (code != ERROR_SUCCESS) {
+        (void)session_file_close(made, clock_utc());
+        memory_free(next->file);
+        return code;
+    }
+    if (made)
+        session_output_take(&h->output, made);
+    else
+        session_output_end_file(&h->output);
+    memory_free(before);
+    return ERROR_SUCCESS;
+}
+
+static ULONG update(struct session_host *h, const struct directory_request *r)
+{
+    enum { SECOND = 1000 };
+    struct directory_session next = h->session;
+    if (!is_in_memory(h))
+        next.mode = (next.mode & ~(uint32_t)TRACE_MODE_REAL_TIME) | (r->mode & TRACE_MODE_REAL_TIME);
+    if (!is_in_memory(h) && !next.file && !r->file && (next.mode & TRACE_MODE_REAL_TIME) == 0)
+        return ERROR_INVALID_PARAMETER;
+    if (r->maximum_buffers != 0) {
+        next.maximum_buffers = r->maximum_buffers > next.minimum_buffers ? r->maximum_buffers : next.minimum_buffers;
+        if (next.maximum_buffers > h->buffers.buffers)
+            next.maximum_buffers = h->buffers.buffers;
+    }
+    if (r->flush_timer != 0 && !is_in_memory(h)) {
+        const uint64_t ms = (uint64_t)r->flush_timer * ((next.mode & TRACE_MODE_USE_MS_FLUSH_TIMER) != 0 ? 1 : SECOND);
+        next.flush_timer = r->flush_timer;
+        next.flush_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+    }
+    if (r->flags_given != 0)
+        memcpy(next.enable_flags, r->enable_flags, sizeof next.enable_flags);
+    if (r->file && is_in_memory(h)) {
+        const ULONG code = write_snapshot(h, r->file);
+        return code == ERROR_SUCCESS ? change(h, &next) : code;
+    }
+    return r->file ? change_with_file(h, &next, r->file) : change(h, &next);
+}
+
+static ULONG to_real_time(struct session_host *h)
+{
+    struct directory_session next = h->session;
+    if (is_in_memory(h))
+        return ERROR_INVALID_PARAMETER;
+    next.mode = (next.mode & ~FILE_MODES) | TRACE_MODE_REAL_TIME;
+    return change_with_file(h, &next, NULL);
+}
+
+/* ---- files ---- */
+
+static ULONG flush(struct session_host *h, const struct directory_request *r)
+{
+    if (is_in_memory(h))
+        return r->file ? write_snapshot(h, r->file) : ERROR_INVALID_PARAMETER;
+    session_host_flush(h);
+    return FAILED(h->output.failure) ? session_code(h->output.failure) : ERROR_SUCCESS;
+}
+
+static ULONG increment_file(struct session_host *h)
+{
+    if ((h->session.mode & TRACE_MODE_NEWFILE) == 0)
+        return ERROR_INVALID_PARAMETER;
+    session_host_flush(h);
+    return session_output_next(&h->output);
+}
+
+static ULONG answer_to(struct session_host *h, const struct directory_request *r)
+{
+    switch (r->verb) {
+    case DIRECTORY_FLUSH:
+        return flush(h, r);
+    case DIRECTORY_UPDATE:
+        return update(h, r);
+    case DIRECTORY_INCREMENT_FILE:
+        return increment_file(h);
+    case DIRECTORY_TO_REALTIME:
+        return to_real_time(h);
+    default:
+        return ERROR_NOT_SUPPORTED;
+    }
+}
+
+void session_host_answer(struct session_host *h)
+{
+    struct directory_request r;
+    if (directory_asked(h->d, h->session.logger, &r) != S_OK)
+        return;
+    if (r.verb == DIRECTORY_STOP) /* answered when it has happened */
+        h->end = h->asked_to_stop = true;
+    else
+        directory_answer(h->d, h->session.logger, answer_to(h, &r));
+    directory_request_free(&r);
+}

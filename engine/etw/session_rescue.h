@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of a session whose host has ended: whoever finds it puts all that its buffers hold into its log. */
+#ifndef OPENPLA_SESSION_RESCUE_H
+#define OPENPLA_SESSION_RESCUE_H
+
+#include "engine/etw/directory.h"
+
+/* If the session's host has ended (or, while it starts, its starter): appends every event that was accepted to the log,
+   takes the session out of the directory, wakes those who had it enabled, and says so in the event journal. Waits while
+   another process is at it; goes on with what a rescuer that ended had begun. S_FALSE: there is nothing to do.
+   A failure of the log, with a text: the session stays, to be tried again; with `give_up` what it held is lost. */
+HRESULT session_rescue_or(struct directory *d, uint32_t logger, uint32_t turn, bool give_up);
+static inline HRESULT session_rescue(struct directory *d, uint32_t logger, uint32_t turn)
+{
+    return session_rescue_or(d, logger, turn, false);
+}
+/* All of the directory. */
+void session_rescue_all(struct directory *d);
+
+/* Takes the session out of the directory and wakes those who had it enabled. */
+HRESULT session_remove(struct directory *d, const struct directory_session *s);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Starts sessions: enters one into the directory, starts its host, and waits for its report. */
+#include "engine/etw/session_start.h"
+
+#include "engine/etw/session_output.h"
+#include "engine/etw/session_rescue.h"
+#include "engine/os/etw_controller_types.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    START_MS = 30000, /* for the host to report, on a busy machine */
+    BIRTHS = 3,       /* Wine: of some thousand processes one ends before its program has run */
+    SYSTEM_LOGGERS = 8,
+    RESERVED_LOGGERS = 2, /* of them: NT Kernel Logger and Circular Kernel Context Logger */
+    KEY_DIGITS = 32,
+};
+
+/* ---- names ---- */
+
+/* Digits that nobody can guess. */
+static HRESULT random_key(char key[KEY_DIGITS + 1])
+{
+    GUID random;
+    unsigned char bytes[sizeof random];
+    HRESULT hr = host_new_guid(&random);
+    if (FAILED(hr))
+        return hr;
+    memcpy(bytes, &random, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(key + 2 * i, 3, "%02x", bytes[i]);
+    return S_OK;
+}
+
+/* Beside our module; from memory_alloc, NULL: out of memory. */
+static char *host_program(void)
+{
+    static const char *const names[] = {"openetwhost.exe", "openetwhost"};
+    char *folder = host_module_folder(), *program = NULL;
+    for (size_t i = 0; folder && i < sizeof names / sizeof *names; i++) {
+        memory_free(program);
+        program = path_join(folder, names[i]);
+        if (!program || file_exists(program))
+            break;
+    }
+    memory_free(folder);
+    return program;
+}
+
+/* ---- the directory ---- */
+
+static bool is_system_logger(const struct directory_session *s)
+{
+    return (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0 && !s->kernel;
+}
+
+/* In a change. */
+static HRESULT check_system_loggers(struct directory *d, const struct directory_session *s)
+{
+    struct directory_session *list;
+    size_t count, others = 0;
+    if (!is_system_logger(s))
+        return S_OK;
+    HRESULT hr = directory_sessions(d, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < count; i++)
+        others += is_system_logger(&list[i]);
+    directory_sessions_free(list, count);
+    if (others < SYSTEM_LOGGERS - RESERVED_LOGGERS)
+        return S_OK;
+    return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
+                     "session '%.200s': %u sessions with EVENT_TRACE_SYSTEM_LOGGER_MODE are all there may be", s->name,
+                     (unsigned)others);
+}
+
+static HRESULT fill(const struct trace_settings *from, struct directory_session *s)
+{
+    static const GUID none;
+    char key[KEY_DIGITS + 1];
+    *s = (struct directory_session){
+        .state = DIRECTORY_STARTING,
+        .guid = from->guid,
+        .starter = {process_own_id(), process_start_time(process_own_id())},
+        .kernel = from->kernel && guid_equal(&from->guid, &trace_kernel_guid),
+        .clock = from->clock,
+        .mode = from->mode,
+        .buffer_kb = from->buffer_kb,
+        .minimum_buffers = from->minimum_buffers,
+        .maximum_buffers = from->maximum_buffers,
+        .maximum_file = from->maximum_file,
+        .flush_timer = from->flush_timer,
+        .flush_ms = from->flush_ms,
+        .enable_flags = {from->enable_flags},
+        .name = text_copy(from->name),
+        .file = from->file ? text_copy(from->file) : NULL,
+    };
+    HRESULT hr = s->name && (s->file || !from->file) ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && guid_equal(&s->guid, &none))
+        hr = host_new_guid(&s->guid);
+    if (SUCCEEDED(hr))
+        hr = random_key(key);
+    if (SUCCEEDED(hr)) {
+        snprintf(s->section, sizeof s->section, "openetw-%s", key);
+        snprintf(s->signal, sizeof s->signal, "openetw-%s", key);
+    }
+    return hr;
+}
+
+static ULONG enter(struct directory *d, struct directory_session *s)
+{
+    HRESULT hr = directory_begin(d);
+    if (FAILED(hr))
+        return session_code(hr);
+    hr = check_system_loggers(d, s);
+    if (SUCCEEDED(hr))
+        hr = directory_session_add(d, s);
+    (void)directory_end(d, NULL, 0);
+    return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : session_code(hr);
+}
+
+/* ---- the host ---- */
+
+static HRESULT start_host(const struct directory_session *s, const char *key, struct process **host)
+{
+    char logger[16], turn[16];
+    const char *arguments[] = {logger, turn, key};
+    char *program = host_program();
+    *host = NULL;
+    if (!program)
+        return E_OUTOFMEMORY;
+    snprintf(logger, sizeof logger, "%u", (unsigned)s->logger);
+    snprintf(turn, sizeof turn, "%u", (unsigned)s->turn);
+    const HRESULT hr = process_start(&(struct program){.path = program,
+                                                       .arguments = arguments,
+                                                       .argument_count = sizeof arguments / sizeof *arguments},
+                                     host);
+    memory_free(program);
+    return hr;
+}
+
+/* E_ABORT: it ended without a report. */
+static HRESULT start_once(const struct directory_session *s, ULONG *code)
+{
+    char key[KEY_DIGITS + 1];
+    struct session_report *report = NULL;
+    struct process *host = NULL;
+    HRESULT hr = random_key(key);
+    if (SUCCEEDED(hr))
+        hr = session_report_open(key, true, &report);
+    if (SUCCEEDED(hr))
+        hr = start_host(s, key, &host);
+    if (SUCCEEDED(hr))
+        hr = session_report_wait(report, host, START_MS, code);
+    if (hr == S_FALSE) {
+        (void)process_terminate(process_id(host), process_start_time(process_id(host)));
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "session '%.200s': its host did not report within %u s",
+                       s->name, START_MS / 1000u);
+    }
+    process_close(host);
+    session_report_close(report);
+    return hr;
+}
+
+/* What a host that ended has left behind. False: the session is more than about to start. */
+static bool clear_start(struct directory *d, const struct directory_session *s)
+{
+    struct directory_session now;
+    if (directory_session_at(d, s->logger, s->turn, &now) != S_OK)
+        return false;
+    const bool starting = now.state == DIRECTORY_STARTING;
+    directory_session_free(&now);
+    if (starting)
+        (void)section_delete(s->section);
+    return starting;
+}
+
+static ULONG start_hosted(struct directory *d, const struct directory_session *s)
+{
+    ULONG code = ERROR_SUCCESS;
+    HRESULT hr = E_ABORT;
+    for (int births = 0; hr == E_ABORT && births < BIRTHS && clear_start(d, s); births++)
+        hr = start_once(s, &code);
+    if (hr == E_ABORT) {
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INTERNAL_ERROR),
+                       "session '%.200s': its host ended before it reported, %d times", s->name, BIRTHS);
+    }
+    return FAILED(hr) ? session_code(hr) : code;
+}
+
+ULONG session_start(struct directory *d, const struct trace_settings *settings, struct directory_session *out)
+{
+    struct directory_session s;
+    session_rescue_all(d); /* sessions of the dead hold names and places */
+    HRESULT hr = fill(settings, &s);
+    ULONG code = SUCCEEDED(hr) ? enter(d, &s) : session_code(hr);
+    if (code == ERROR_SUCCESS) {
+        code = start_hosted(d, &s);
+        const uint32_t logger = s.logger, turn = s.turn;
+        if (code != ERROR_SUCCESS) {
+            const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
+            (void)section_delete(s.section);
+            (void)session_remove(d, &s);
+            (void)error_restore(&why);
+        } else {
+            directory_session_free(&s);
+            hr = directory_session_at(d, logger, turn, out);
+            return hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
+        }
+    }
+    directory_session_free(&s);
+    return code;
+}
