@@ -6,6 +6,13 @@
 
 #include "engine/os/etw_provider_types.h"
 
+/* In front of an ellipsis C wants no type that is promoted; Windows' headers have one. */
+#ifdef _WIN32
+#define TRACE_MESSAGE_NUMBER USHORT
+#else
+#define TRACE_MESSAGE_NUMBER unsigned
+#endif
+
 #ifndef _WIN32
 ULONG EventRegister(LPCGUID guid, PENABLECALLBACK callback, PVOID context, REGHANDLE *handle);
 ULONG EventUnregister(REGHANDLE handle);
@@ -33,7 +40,7 @@ ULONG CreateTraceInstanceId(HANDLE class_handle, EVENT_INSTANCE_INFO *instance);
 TRACEHANDLE GetTraceLoggerHandle(PVOID buffer);
 UCHAR GetTraceEnableLevel(TRACEHANDLE session);
 ULONG GetTraceEnableFlags(TRACEHANDLE session);
-ULONG TraceMessage(TRACEHANDLE session, ULONG flags, LPCGUID guid, USHORT number, ...);
+ULONG TraceMessage(TRACEHANDLE session, ULONG flags, LPCGUID guid, TRACE_MESSAGE_NUMBER number, ...);
 ULONG TraceMessageVa(TRACEHANDLE session, ULONG flags, LPCGUID guid, USHORT number, va_list arguments);
 #endif
 

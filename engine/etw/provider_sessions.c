@@ -108,14 +108,14 @@ static void let_stale_go(void)
         }
 }
 
-/* provider_source's, and with turn 0 whichever there is. One call takes out one mapping of a logger at most. */
+/* provider_source's. Takes out one mapping of a logger at most until let_stale_go. */
 static struct provider_session *session_for(void *context, uint32_t logger, uint32_t turn)
 {
     (void)context;
     if (logger == 0 || logger > DIRECTORY_SESSIONS)
         return NULL;
     struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_relaxed);
-    if (m && (turn == 0 || m->session.turn == turn))
+    if (m && m->session.turn == turn)
         return &m->session;
     if (m && stale[logger])
         return NULL;
@@ -316,21 +316,31 @@ ULONG provider_join_group(uint64_t handle, const GUID *group)
     return provider_status(hr);
 }
 
-struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger)
+/* The session that has the logger now, mapped. */
+static void map_current(uint32_t logger)
+{
+    struct directory_session s;
+    host_lock_enter(&refreshing);
+    const HRESULT hr = directory_session_at(directory, logger, 0, &s);
+    if (hr == S_OK) {
+        (void)session_for(NULL, logger, s.turn);
+        directory_session_free(&s);
+    }
+    let_stale_go();
+    host_lock_leave(&refreshing);
+    (void)signal_set(own_signal); /* the thread waits for the end of one more host */
+}
+
+struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool anew)
 {
     if (logger == 0 || logger > DIRECTORY_SESSIONS)
         return NULL;
     struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
-    if (m)
+    if (m && !anew)
         return &m->session;
     provider_leave(t);
-    if (SUCCEEDED(begin())) {
-        host_lock_enter(&refreshing);
-        (void)session_for(NULL, logger, 0);
-        let_stale_go();
-        host_lock_leave(&refreshing);
-        (void)signal_set(own_signal); /* the thread waits for the end of one more host */
-    }
+    if (SUCCEEDED(begin()))
+        map_current(logger);
     provider_enter(t);
     m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
     return m ? &m->session : NULL;

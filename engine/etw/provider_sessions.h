@@ -17,8 +17,9 @@ ULONG provider_part(uint64_t handle, bool classic);
 ULONG provider_join_group(uint64_t handle, const GUID *group);
 
 /* The session of a logger's number, mapped if it is not. The thread must be inside, and stays so, also when a mapping
-   had to be made, for which it is outside for a while. NULL: there is none that runs. */
-struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger);
+   had to be made, for which it is outside for a while. `anew`: the one that it gave before is over. NULL: there is none
+   that runs. */
+struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool anew);
 
 /* Enables anew by what the directory and private sessions say now (handle 0: all registrations), and calls back. */
 HRESULT provider_refresh(uint64_t handle);

@@ -46,5 +46,7 @@ uint32_t thread_own_stack(uint64_t *frames, uint32_t most);
 /* Keeps the module this code is in loaded for the life of the process. */
 void module_pin(void);
 void thread_sleep(uint32_t ms);
+/* What GetLastError tells; natively nothing does. */
+void thread_last_error(uint32_t code);
 
 #endif

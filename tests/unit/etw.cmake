@@ -3,7 +3,7 @@ openpla_test(test_etw_providers ${CMAKE_CURRENT_LIST_DIR}/test_etw_providers.c L
 foreach(thing session session_file lies clock properties directory reach)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
 endforeach()
-foreach(thing write callback items join) # providers
+foreach(thing write callback items join classic) # providers
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
 endforeach()
 foreach(thing consumer event_view realtime)

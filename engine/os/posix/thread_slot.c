@@ -69,3 +69,8 @@ void thread_sleep(uint32_t ms)
     const struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
     nanosleep(&time, NULL);
 }
+
+void thread_last_error(uint32_t code)
+{
+    (void)code;
+}

@@ -105,3 +105,8 @@ void thread_sleep(uint32_t ms)
 {
     Sleep(ms);
 }
+
+void thread_last_error(uint32_t code)
+{
+    SetLastError(code);
+}

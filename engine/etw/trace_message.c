@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* TraceMessage, which WPP's macros call: a header of chosen parts, and arguments whose meaning a file beside the
+   program tells. Bytes on disk: u16 size, 0x00, 0x90, u16 number, u16 flags; then, by the flags, u32 sequence, GUID or
+   u32 component, i64 time, u32 thread, u32 process; the arguments. */
+#include "engine/etw/event_api.h"
+#include "engine/etw/event_write.h"
+#include "engine/etw/provider_sessions.h"
+#include "engine/etw/session_buffers.h"
+#include "engine/etw/trace_properties.h"
+
+enum { HEAD = 8, POINTER_FLAG = BY_POINTER(0x80, 0x40), LOGGER_MASK = 0xFFFF };
+enum { TIMES = TRACE_MESSAGE_TIMESTAMP | TRACE_MESSAGE_PERFORMANCE_TIMESTAMP };
+enum {
+    KNOWN_FLAGS =
+        TRACE_MESSAGE_SEQUENCE | TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID | TIMES | TRACE_MESSAGE_SYSTEMINFO
+};
+
+static uint64_t header_bytes(uint32_t flags)
+{
+    return HEAD + ((flags & TRACE_MESSAGE_SEQUENCE) != 0 ? 4u : 0) + ((flags & TRACE_MESSAGE_GUID) != 0 ? 16u : 0) +
+           ((flags & TRACE_MESSAGE_COMPONENTID) != 0 ? 4u : 0) + ((flags & TIMES) != 0 ? 8u : 0) +
+           ((flags & TRACE_MESSAGE_SYSTEMINFO) != 0 ? 8u : 0);
+}
+
+/* Pairs of an address and a size_t, up to an address that is NULL. */
+static uint64_t argument_bytes(va_list arguments)
+{
+    va_list list;
+    uint64_t bytes = 0;
+    va_copy(list, arguments);
+    while (va_arg(list, const void *)) {
+        const uint64_t size = va_arg(list, size_t);
+        bytes = size > EVENT_MOST_BYTES || bytes > EVENT_MOST_BYTES ? UINT32_MAX : bytes + size;
+    }
+    va_end(list);
+    return bytes;
+}
+
+static uint32_t next_number(const struct provider_session *s)
+{
+    if ((s->mode & TRACE_MODE_GLOBAL_SEQUENCE) != 0)
+        return provider_next_sequence();
+    return (s->mode & TRACE_MODE_LOCAL_SEQUENCE) != 0 ? session_next_sequence(&s->buffers) : 0;
+}
+
+static uint8_t *add(uint8_t *at, const void *bytes, size_t size)
+{
+    memcpy(at, bytes, size);
+    return at + size;
+}
+
+static ULONG log_message(struct provider_thread *t, uint32_t logger, uint32_t flags, const void *id, uint16_t number,
+                         va_list arguments)
+{
+    ULONG status = ERROR_SUCCESS;
+    uint64_t stamp;
+    const uint64_t size = header_bytes(flags) + argument_bytes(arguments);
+    struct provider_session *s;
+    uint8_t *at = event_place_of_logger(t, logger, size, &stamp, &s, &status);
+    if (!at)
+        return status;
+    uint8_t *to = at + HEAD, *const end = at + size;
+    if ((flags & TRACE_MESSAGE_SEQUENCE) != 0) {
+        const uint32_t sequence = next_number(s);
+        to = add(to, &sequence, sizeof sequence);
+    }
+    if ((flags & (TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID)) != 0)
+        to = add(to, id, (flags & TRACE_MESSAGE_GUID) != 0 ? sizeof(GUID) : sizeof(uint32_t));
+    if ((flags & TIMES) != 0)
+        to = add(to, &stamp, sizeof stamp);
+    if ((flags & TRACE_MESSAGE_SYSTEMINFO) != 0)
+        to = add(to, &t->ids, sizeof t->ids);
+    for (const void *from; (from = va_arg(arguments, const void *)) != NULL;) {
+        const size_t bytes = va_arg(arguments, size_t);
+        to = event_copy_bounded(to, end, (uintptr_t)from, bytes);
+    }
+    session_commit(at, size | UINT64_C(0x9000) << 16 | (uint64_t)number << 32 | (uint64_t)(flags | POINTER_FLAG) << 48);
+    return ERROR_SUCCESS;
+}
+
+ULONG TraceMessageVa(TRACEHANDLE session, ULONG flags, LPCGUID guid, USHORT number, va_list arguments)
+{
+    const uint32_t logger = session & LOGGER_MASK;
+    if (logger == 0 || logger > DIRECTORY_SESSIONS) /* the kernel logger among them */
+        return ERROR_INVALID_HANDLE;
+    flags &= ~(ULONG)(0x40 | 0x80); /* how long pointers are is ours to say */
+    if ((flags & ~(ULONG)KNOWN_FLAGS) != 0 ||
+        (flags & (TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID)) ==
+            (TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID) ||
+        ((flags & (TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID)) != 0 && !guid))
+        return ERROR_INVALID_PARAMETER;
+    struct provider_thread *t = provider_thread_own();
+    if (!t)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    provider_enter(t);
+    const ULONG status = log_message(t, logger, flags, guid, number, arguments);
+    provider_leave(t);
+    return status;
+}
+
+ULONG TraceMessage(TRACEHANDLE session, ULONG flags, LPCGUID guid, TRACE_MESSAGE_NUMBER number, ...)
+{
+    va_list arguments;
+    va_start(arguments, number);
+    const ULONG status = TraceMessageVa(session, flags, guid, (USHORT)number, arguments);
+    va_end(arguments);
+    return status;
+}
