@@ -3,6 +3,7 @@
 #include "cli/inputs.h"
 #include "cli/json.h"
 #include "cli/log_statistics.h"
+#include "cli/logstat_trace.h"
 #include "cli/verbs.h"
 #include "engine/os/memory.h"
 
@@ -13,15 +14,6 @@
 static double seconds(int64_t ticks)
 {
     return (double)ticks / 1e7;
-}
-
-static void print_time(const char *label, int64_t utc, const struct log_zone *zone)
-{
-    char *local = format_time(utc, zone), *iso = format_iso_time(utc);
-    if (local && iso)
-        printf("%-12s%s (%s)\n", label, local, iso);
-    memory_free(local);
-    memory_free(iso);
 }
 
 static void print_counters(const struct log_statistics *s, const struct log_counter *counters, size_t count)
@@ -59,15 +51,15 @@ static void print_text(const char *path, struct log_reader *log, const struct lo
     }
     printf("%-12s%llu\n", "Samples:", (unsigned long long)s->samples);
     if (s->samples > 0) {
-        print_time("Begin:", s->first, &info->zone);
-        print_time("End:", s->last, &info->zone);
+        print_log_time("Begin:", s->first, &info->zone);
+        print_log_time("End:", s->last, &info->zone);
         printf("%-12s%.3f s\n", "Span:", seconds(s->last - s->first));
     }
     if (s->interval > 0)
         printf("%-12s%.3f s\n", "Interval:", seconds(s->interval));
     for (size_t i = 0; i < s->gap_count; i++) {
         const struct log_gap *gap = &s->gaps[i];
-        print_time("Gap:", gap->from, &info->zone);
+        print_log_time("Gap:", gap->from, &info->zone);
         printf("%-12s%.3f s%s\n", "", seconds(gap->to - gap->from),
                gap->to < gap->from ? ": the times go back, as at a change of the clock" : " without a sample");
     }
@@ -78,13 +70,6 @@ static void print_text(const char *path, struct log_reader *log, const struct lo
     printf("%-12s%zu\n", "Counters:", count);
     if (all)
         print_counters(s, counters, count);
-}
-
-static void json_time(struct json *j, const char *name, int64_t utc)
-{
-    char *iso = format_iso_time(utc);
-    json_text(j, name, iso);
-    memory_free(iso);
 }
 
 static void json_counters(struct json *j, const struct log_statistics *s, const struct log_counter *counters,
@@ -126,15 +111,15 @@ static void print_json(struct json *j, const char *path, struct log_reader *log,
     json_integer(j, "biasMinutes", info->zone.bias_minutes);
     json_integer(j, "samples", (int64_t)s->samples);
     if (s->samples > 0) {
-        json_time(j, "begin", s->first);
-        json_time(j, "end", s->last);
+        json_log_time(j, "begin", s->first);
+        json_log_time(j, "end", s->last);
     }
     json_number(j, "intervalSeconds", seconds(s->interval));
     json_begin(j, "gaps", '[');
     for (size_t i = 0; i < s->gap_count; i++) {
         json_begin(j, NULL, '{');
-        json_time(j, "from", s->gaps[i].from);
-        json_time(j, "to", s->gaps[i].to);
+        json_log_time(j, "from", s->gaps[i].from);
+        json_log_time(j, "to", s->gaps[i].to);
         json_end(j, '}');
     }
     json_end(j, ']');
@@ -154,6 +139,13 @@ static int show(const char *path, const char *shown, bool all, struct json *j)
     struct log_statistics s;
     struct cli_progress progress = {0};
     HRESULT hr = log_reader_open(path, &log);
+    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) {
+        const struct error_kept why = error_keep(hr);
+        const int trace = logstat_trace(path, shown, j);
+        if (trace >= 0)
+            return trace;
+        hr = error_restore(&why);
+    }
     if (FAILED(hr))
         return cli_error(VERB, hr);
     hr = log_statistics_read(log, &progress, &s);
@@ -202,7 +194,8 @@ const struct verb verb_logstat = {
     "openpla logstat LOG [LOG ...] [-c] [--json]\n"
     "\n"
     "Reads performance logs whole and says their format, computer, zone, range of time, interval of\n"
-    "samples, gaps, damage and counters. A log in a database is SQL:DSN!SET.\n"
+    "samples, gaps, damage and counters. A log in a database is SQL:DSN!SET. Of an event trace (ETL)\n"
+    "it says the session, clock, range of time, events by provider, what was lost, and damage.\n"
     "\n"
     "  -c        list the counters\n"
     "  --json    in JSON, an array with one object per log, counters included\n"

@@ -279,18 +279,30 @@ void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *o
     out->data_size = (uint32_t)(event + size - out->data);
 }
 
-GUID etl_record_provider(const struct etl_record *e)
-{
-    static const GUID groups[] = {
-#define GROUP(number, name, a, b, c, ...) [number] = {a, b, c, {__VA_ARGS__}},
+static const struct {
+    GUID guid;
+    const char *name;
+} groups[] = {
+#define GROUP(number, name, a, b, c, ...) [number] = {{a, b, c, {__VA_ARGS__}}, #name},
 #include "engine/log/etl_groups.def"
 #undef GROUP
-    };
-    const bool kernel = e->kind == ETL_RECORD_SYSTEM || e->kind == ETL_RECORD_PERFORMANCE;
-    const size_t group = kernel ? e->id >> 8 : 0;
-    if (!kernel)
+};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+GUID etl_record_provider(const struct etl_record *e)
+{
+    if (e->kind != ETL_RECORD_SYSTEM && e->kind != ETL_RECORD_PERFORMANCE)
         return e->provider;
-    return group < sizeof groups / sizeof *groups ? groups[group] : (GUID){0};
+    const size_t group = e->id >> 8;
+    return group < GROUPS ? groups[group].guid : (GUID){0};
+}
+
+const char *etl_kernel_class(const GUID *provider)
+{
+    for (size_t i = 0; i < GROUPS; i++)
+        if (guid_equal(&groups[i].guid, provider))
+            return groups[i].name;
+    return NULL;
 }
 
 char *etl_text(const uint8_t *at, size_t units)

@@ -70,6 +70,8 @@ void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *o
 /* Who wrote it: its provider or class; of a kernel event the class of its group, which the hook names. GUID of zeros:
    not told. */
 GUID etl_record_provider(const struct etl_record *e);
+/* "Process", "DiskIo": what a class of kernel events is called; NULL: it is none. */
+const char *etl_kernel_class(const GUID *provider);
 /* A GUID as it lies in files. */
 GUID etl_guid(const uint8_t at[16]);
 /* UTF-16 bytes of a file (without NUL) as UTF-8 from memory_alloc; what is no text becomes U+FFFD. NULL: out of memory.
