@@ -22,6 +22,10 @@ IMPORTS = {
     # Clients: they know the interfaces, and nothing of ours.
     "query_counters.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll"},
+    # Made from Windows' headers, as anybody makes such programs.
+    "write_events.exe": BASE | {"openetw.dll"},
+    "trace_session.exe": BASE | {"ole32.dll", "openetw.dll"},
+    "read_events.exe": BASE | {"openetw.dll"},
     # Any program under Wine may load it: no COM, no XML. ntdll: reads the host's kernel files with handles it keeps.
     "openpdh.dll": ENGINE | {"ntdll.dll"},
     # As openpdh.dll: what any program may load.
@@ -36,6 +40,9 @@ EXPORTS = {
     "openpla.exe": set(),
     "query_counters.exe": set(),
     "control_provider.exe": set(),
+    "write_events.exe": set(),
+    "trace_session.exe": set(),
+    "read_events.exe": set(),
     "openpdh.dll": re.compile(r"(Pdhi?|Pla|Perf)[A-Z]\w+$"),
     "openetwhost.exe": set(),
     "openetw.dll": re.compile(r"(OpenEtw|\w*Trace|Event[A-Z])\w*$"),

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""event_programs.py BIN COMPILER EMULATOR...: a provider, a controller and a consumer, examples written from Windows'
+headers alone, make a trace. What the consumer reads of its file is what etl_check.py finds there, and what the provider
+wrote. The provider is linked here as a user links one, and finds openetw.dll by PATH."""
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+BIN, COMPILER, EMULATOR = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
+HERE = os.path.dirname(os.path.abspath(__file__))
+CHECK = os.path.join(HERE, "etl_check.py")
+PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
+STEPS = 500
+os.environ["WINEPATH"] = "Z:" + BIN.replace("/", "\\")
+os.environ["OPENPLA_ETW"] = f"golden{os.getpid()}"  # sessions of this test alone
+
+
+def check(right, what, *more):
+    if not right:
+        sys.exit("\n".join([what, *map(str, more)]))
+
+
+def begin(output, program, *arguments):
+    with open(output, "wb") as out:
+        path = program if os.path.exists(f"{program}.exe") else f"{BIN}/{program}"
+        return subprocess.Popen([*EMULATOR, f"{path}.exe", *arguments], stdin=subprocess.DEVNULL, stdout=out,
+                                stderr=out)
+
+
+def end(process, output, what):
+    code = process.wait()
+    with open(output, encoding="utf-8", errors="replace") as out:
+        text = out.read()
+    check(code == 0, f"{what}: exit code {code}", text)
+    return text
+
+
+def run(program, *arguments):
+    return end(begin("out.txt", program, *arguments), "out.txt", f"{program} {' '.join(arguments)}")
+
+
+def session_stopped(name):
+    told = run("trace_session", "stop", name)
+    check("lost: 0 events, 0 buffers" in told, "the session has lost events", told)
+    check(name in told, "another session", told)
+
+
+def read_lines(text):
+    """What the consumer printed: time, then name=value."""
+    events = []
+    for line in text.splitlines():
+        if line[:1].isdigit() and "{" in line:
+            time, provider, *fields = line.split(" ")
+            events.append({"time": int(time), "provider": provider, **dict(f.split("=", 1) for f in fields)})
+    return events
+
+
+def check_steps(events):
+    """All that the provider wrote, in its order."""
+    check([e["provider"] for e in events] == [PROVIDER] * (STEPS + 2), "events of other providers, or too few", len(events))
+    check([e["id"] for e in events] == ["1", *["2"] * STEPS, "3"], "ids", [e["id"] for e in events])
+    for number, event in enumerate(events[1:-1]):
+        data = struct.pack("<I", number) + f"step {number}\0".encode("utf-16-le")
+        check(event["data"] == data.hex().upper(), f"step {number}", event)
+        check(event["level"] == "5" and event["keyword"] == "0x3" and event["opcode"] == "0", "a step's descriptor", event)
+    check(events[0]["opcode"] == "1" and events[-1]["opcode"] == "2" and events[0]["data"] == "", "begin and end", events[-1])
+    check(len({(e["process"], e["thread"]) for e in events}) == 1, "several threads")
+    times = [e["time"] for e in events]
+    check(times == sorted(times), "times fall")
+
+
+def a_provider_is_linked_as_the_page_says():
+    source = os.path.join(HERE, "..", "..", "examples", "write_events.c")
+    subprocess.run([COMPILER, "-o", "write_events.exe", source, "-L", f"{BIN}/lib", "-lopenetw"], check=True)
+
+
+def the_file_has_what_was_written():
+    path = "Z:" + os.path.abspath("programs.etl").replace("/", "\\")
+    run("trace_session", "start", "Programs", path, PROVIDER)
+    told = run("trace_session", "query", "Programs")
+    check(path in told, "query", told)
+    check("Programs" in run("trace_session", "list"), "list")
+    out = run("write_events", str(STEPS), "60")
+    check("enabled, level 5" in out and "written, 0 of them in vain" in out, "the provider", out)
+    session_stopped("Programs")
+    check("Programs" not in run("trace_session", "list"), "a stopped session is listed")
+    read = run("read_events", path)
+    check(f"{STEPS + 2} events, 0 lost" in read, "the consumer", read[-300:])
+    events = read_lines(read)
+    check_steps(events)
+
+    lines = subprocess.run([sys.executable, CHECK, "programs.etl"], check=True, capture_output=True, text=True).stdout
+    checked = [line.split("\t") for line in lines.splitlines() if line.startswith("event\t")]
+    checked = [f for f in checked if f[19] == PROVIDER]
+    check(len(checked) == len(events), f"{len(checked)} events in the file, {len(events)} read")
+    for f, event in zip(checked, events):
+        same = (int(f[10]) == int(event["id"]) and int(f[8]) == int(event["process"]) and int(f[9]) == int(event["thread"])
+                and int(f[6]) == len(event["data"]) // 2 and int(f[13]) == int(event["level"])
+                and int(f[16]) == int(event["keyword"], 16) and abs(int(f[1]) - event["time"]) <= 10)
+        check(same, "the file and the consumer tell different things", f, event)
+
+
+with tempfile.TemporaryDirectory() as top:
+    os.chdir(top)
+    a_provider_is_linked_as_the_page_says()
+    the_file_has_what_was_written()
