@@ -22,8 +22,8 @@ ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRAC
    second time begins anew.
    ERROR_BAD_LENGTH: none or more than 64; ERROR_INVALID_PARAMETER: no array, one handle twice, files beside a session,
    or two sessions; ERROR_INVALID_HANDLE; ERROR_BUSY: another thread processes one of them; ERROR_INVALID_TIME: `end` is
-   before `start`; ERROR_CANCELLED: a BufferCallback returned 0; ERROR_NOACCESS: a callback raised an exception, where
-   that can be told. A file that cannot be read on ends there; its code is the result when all others are delivered. */
+   before `start`; ERROR_CANCELLED: a BufferCallback returned 0; ERROR_NOACCESS: an exception left a callback.
+   A file that cannot be read on ends there; its code is the result when all others are delivered. */
 ULONG consumer_process(const TRACEHANDLE *handles, ULONG count, const FILETIME *start, const FILETIME *end);
 /* Ends it, from any thread and from callbacks too. ERROR_CTX_CLOSE_PENDING: it is being processed; what is queued is
    still delivered, then its events end. ERROR_INVALID_HANDLE: it is none. */

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Calls call(argument). False: an exception was raised in it that nobody there took; it has ended at that place. Where
-   there are no exceptions (natively), and in 32-bit programs, it just calls. */
+/* Calls call(argument). False: an exception was raised in it that nobody there took; it has ended at that place.
+   Natively there are no such exceptions. */
 bool consumer_guard(void (*call)(void *argument), void *argument);
 
 #endif

@@ -486,6 +486,45 @@ static void without_memory_nothing_is_half_done(void **state)
     assert_int_equal(CloseTrace(handles[1]), ERROR_SUCCESS);
 }
 
+#ifdef _WIN32
+static int *volatile nowhere;
+static void raise_at_twelve(uint32_t number)
+{
+    if (number == 12)
+        RaiseException(0xE0001234, 0, 0, NULL);
+    else if (number == 32)
+        *nowhere = 1;
+}
+
+static ULONG WINAPI raise_at_buffer(EVENT_TRACE_LOGFILEW *logfile)
+{
+    if (logfile->BuffersRead == 2)
+        RaiseException(0xE0001234, EXCEPTION_NONCONTINUABLE, 0, NULL);
+    return 1;
+}
+
+static void an_exception_of_a_callback_ends_it(void **state)
+{
+    (void)state;
+    store_sixty(PATH, 8, false);
+    FILETIME from = filetime(FIXTURE_START + 20);
+    TRACEHANDLE handle = open_log(W_PATH);
+    consumed.at_event = raise_at_twelve;
+    assert_int_equal(process_one(handle), ERROR_NOACCESS);
+    check_taken(0, 13);
+    assert_int_equal(ProcessTrace(&handle, 1, &from, NULL), ERROR_NOACCESS); /* the handle is as good as before */
+    assert_int_equal(consumed.number[consumed.count - 1], 32);
+    assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
+    EVENT_TRACE_LOGFILEW logfile = logfile_of(W_PATH);
+    logfile.BufferCallback = raise_at_buffer;
+    consumed.at_event = NULL;
+    handle = OpenTraceW(&logfile);
+    assert_int_equal(process_one(handle), ERROR_NOACCESS);
+    check_taken(0, 10);
+    assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
+}
+#endif
+
 #define TEST(name) cmocka_unit_test_setup(name, nothing_taken)
 int main(void)
 {
@@ -509,6 +548,9 @@ int main(void)
         TEST(another_thread_closes_a_handle),
         TEST(events_of_a_class_go_to_its_callback_too),
         TEST(without_memory_nothing_is_half_done),
+#ifdef _WIN32
+        TEST(an_exception_of_a_callback_ends_it),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
