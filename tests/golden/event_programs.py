@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """event_programs.py BIN COMPILER EMULATOR...: a provider, a controller and a consumer, examples written from Windows'
 headers alone, make a trace. What the consumer reads of its file is what etl_check.py finds there, and what the provider
-wrote. The provider is linked here as a user links one, and finds openetw.dll by PATH."""
+wrote. The provider is linked here as a user links one, and finds openetw.dll by PATH. Then all three once more, linked
+to Windows' DLLs alone and started by `openpla run`."""
 import os
 import re
 import struct
@@ -24,10 +25,13 @@ def check(right, what, *more):
         sys.exit("\n".join([what, *map(str, more)]))
 
 
+LAUNCHER = []  # before a program's name
+
+
 def begin(output, program, *arguments):
     with open(output, "wb") as out:
         path = program if os.path.exists(f"{program}.exe") else f"{BIN}/{program}"
-        return subprocess.Popen([*EMULATOR, f"{path}.exe", *arguments], stdin=subprocess.DEVNULL, stdout=out,
+        return subprocess.Popen([*EMULATOR, *LAUNCHER, f"{path}.exe", *arguments], stdin=subprocess.DEVNULL, stdout=out,
                                 stderr=out)
 
 
@@ -73,9 +77,9 @@ def check_steps(events):
     check(times == sorted(times), "times fall")
 
 
-def a_provider_is_linked_as_the_page_says():
-    source = os.path.join(HERE, "..", "..", "examples", "write_events.c")
-    subprocess.run([COMPILER, "-o", "write_events.exe", source, "-L", f"{BIN}/lib", "-lopenetw"], check=True)
+def link(program, *libraries):
+    source = os.path.join(HERE, "..", "..", "examples", f"{program}.c")
+    subprocess.run([COMPILER, "-o", f"{program}.exe", source, *libraries], check=True)
 
 
 def the_file_has_what_was_written():
@@ -106,5 +110,9 @@ def the_file_has_what_was_written():
 
 with tempfile.TemporaryDirectory() as top:
     os.chdir(top)
-    a_provider_is_linked_as_the_page_says()
+    link("write_events", "-L", f"{BIN}/lib", "-lopenetw")
+    the_file_has_what_was_written()
+    for name, more in (("write_events", ()), ("trace_session", ("-municode", "-lole32")), ("read_events", ("-municode",))):
+        link(name, *more)
+    LAUNCHER += [f"{BIN}/openpla.exe", "run"]
     the_file_has_what_was_written()
