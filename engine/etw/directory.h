@@ -16,6 +16,7 @@ enum {
     DIRECTORY_TEXT = 1024,          /* UTF-16 units of a name of a session or a file; in UTF-8 up to thrice the bytes */
     DIRECTORY_FILTERS = 13,         /* MAX_EVENT_FILTERS_COUNT */
     DIRECTORY_FILTER_BYTES = 16384, /* of all filters of one enable, each rounded up to 8 */
+    DIRECTORY_DISALLOWED = 64,      /* providers that a session does not enable by their groups */
     DIRECTORY_KERNEL_LOGGER = 0xFFFF, /* as handles have it */
 };
 
@@ -80,7 +81,10 @@ struct directory_session {
     uint32_t enable_flags[8]; /* group masks; the first are EnableFlags */
     uint64_t thread;          /* LoggerThreadId */
     int64_t started;          /* FILETIME */
-    char *name, *file;        /* UTF-8, from memory_alloc; file NULL: none */
+    /* What directory_session_disallow set last; the host has no part in it. */
+    uint32_t disallowed_count;
+    GUID disallowed[DIRECTORY_DISALLOWED];
+    char *name, *file; /* UTF-8, from memory_alloc; file NULL: none */
 };
 void directory_session_free(struct directory_session *s); /* what it points to */
 /* Handle of a session: its logger in the low 16 bits, its turn above them. */
@@ -96,8 +100,13 @@ HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t turn
    ERROR_NO_SYSTEM_RESOURCES (no logger is free; the text names the oldest session whose starter has ended),
    ERROR_SHARING_VIOLATION (161 is the caller's: another session writes this file). */
 HRESULT directory_session_add(struct directory *d, struct directory_session *s);
-/* In a change: all but logger and turn is as *s says now. S_FALSE: there is none of that logger and turn. */
+/* In a change: all but logger, turn and what is disallowed is as *s says now. S_FALSE: there is none of that logger and
+ * turn. */
 HRESULT directory_session_set(struct directory *d, const struct directory_session *s);
+/* In a change: members of groups that the session does not enable by their group, at most DIRECTORY_DISALLOWED.
+   S_FALSE: there is none of that logger and turn. */
+HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t turn, const GUID *providers,
+                                   size_t count);
 /* In a change: it is gone, with its enables. *providers: whom it had enabled, for directory_end, from memory_alloc. */
 HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t turn, GUID **providers, size_t *count);
 /* By the host, each second or so: slots of processes that ended before this moment (clock_monotonic_ms, made of

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    DIRECTORY_LAYOUT = 1, /* in the section's name: another layout never meets this one */
+    DIRECTORY_LAYOUT = 2, /* in the section's name: another layout never meets this one */
     DIRECTORY_TEXT_BYTES = DIRECTORY_TEXT * 3,
     DIRECTORY_NO_TEXT = 0xFFFFFFFF,
     DIRECTORY_SLOTS = SESSION_MOST_OWNERS + 1, /* slot 0 is nobody's */
@@ -40,6 +40,8 @@ struct session_payload {
     uint32_t enable_flags[8];
     char section[64], signal[64];
     uint32_t name_bytes, file_bytes; /* DIRECTORY_NO_TEXT: none */
+    uint32_t disallowed_count, reserved;
+    GUID disallowed[DIRECTORY_DISALLOWED];
     char name[DIRECTORY_TEXT_BYTES], file[DIRECTORY_TEXT_BYTES];
 };
 struct enable_payload {

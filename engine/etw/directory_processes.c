@@ -115,17 +115,46 @@ static HRESULT take_slot(struct directory *d)
     return S_OK;
 }
 
+static HRESULT try_slot(struct directory *d)
+{
+    HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
+    if (FAILED(hr))
+        return hr;
+    hr = take_slot(d);
+    mutex_give(d->mutex);
+    return hr;
+}
+
+/* Hosts of sessions that sleep say only now and then that the dead are not named any more. */
+static HRESULT wake_hosts(struct directory *d)
+{
+    struct directory_session *list;
+    size_t count;
+    HRESULT hr = directory_sessions(d, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].signal[0])
+            directory_set_signal(list[i].signal);
+    directory_sessions_free(list, count);
+    return S_OK;
+}
+
 HRESULT directory_join(struct directory *d, uint32_t *slot)
 {
+    enum { PATIENCE = 20, PAUSE = 50 /* ms */ };
+    struct wakeup *never = NULL;
     HRESULT hr = S_OK;
     host_lock_enter(&d->lock);
-    if (atomic_load(&d->slot) == 0) {
-        hr = mutex_take(d->mutex, UINT32_MAX);
-        if (SUCCEEDED(hr)) {
-            hr = take_slot(d);
-            mutex_give(d->mutex);
-        }
+    if (atomic_load(&d->slot) == 0)
+        hr = try_slot(d);
+    for (int i = 0; hr == HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES) && i < PATIENCE; i++) {
+        if ((!never && FAILED(wakeup_create(&never))) || FAILED(wake_hosts(d)))
+            break;
+        (void)wakeup_wait(never, PAUSE);
+        hr = try_slot(d);
     }
+    wakeup_free(never);
     *slot = atomic_load(&d->slot);
     host_lock_leave(&d->lock);
     return hr;

@@ -77,6 +77,8 @@ static HRESULT from_payload(const struct session_payload *p, uint32_t logger, st
     memcpy(s->enable_flags, p->enable_flags, sizeof s->enable_flags);
     memcpy(s->section, p->section, sizeof s->section);
     memcpy(s->signal, p->signal, sizeof s->signal);
+    memcpy(s->disallowed, p->disallowed, sizeof s->disallowed);
+    s->disallowed_count = p->disallowed_count <= DIRECTORY_DISALLOWED ? p->disallowed_count : 0;
     if (p->logger != logger || p->turn == 0 || p->state < DIRECTORY_STARTING || p->state > DIRECTORY_STOPPING ||
         p->name_bytes == 0 || p->name_bytes == DIRECTORY_NO_TEXT || !is_object_name(p->section) ||
         !is_object_name(p->signal))
@@ -308,18 +310,43 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s)
 
 HRESULT directory_session_set(struct directory *d, const struct directory_session *s)
 {
-    if (!directory_find_session(d, s->logger, s->turn, d->target))
+    struct session_record *record = directory_find_session(d, s->logger, s->turn, d->target);
+    if (!record)
+        return S_FALSE;
+    struct session_payload *payload = memory_alloc(sizeof *payload), *before = memory_alloc(sizeof *before);
+    HRESULT hr = payload && before ? check_unlike(d, s, s->logger, payload) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = to_payload(s, payload);
+    if (SUCCEEDED(hr)) {
+        directory_load(before, record->words, sizeof *before);
+        payload->disallowed_count = before->disallowed_count;
+        memcpy(payload->disallowed, before->disallowed, sizeof payload->disallowed);
+        put(d, s->logger, payload);
+    }
+    memory_free(payload);
+    memory_free(before);
+    return hr;
+}
+
+HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t turn, const GUID *providers,
+                                   size_t count)
+{
+    struct session_record *record = directory_find_session(d, logger, turn, d->target);
+    if (count > DIRECTORY_DISALLOWED)
+        return E_INVALIDARG;
+    if (!record)
         return S_FALSE;
     struct session_payload *payload = memory_alloc(sizeof *payload);
     if (!payload)
         return E_OUTOFMEMORY;
-    HRESULT hr = check_unlike(d, s, s->logger, payload);
-    if (SUCCEEDED(hr))
-        hr = to_payload(s, payload);
-    if (SUCCEEDED(hr))
-        put(d, s->logger, payload);
+    directory_load(payload, record->words, sizeof *payload);
+    payload->disallowed_count = (uint32_t)count;
+    memset(payload->disallowed, 0, sizeof payload->disallowed);
+    if (count != 0)
+        memcpy(payload->disallowed, providers, count * sizeof *providers);
+    put(d, logger, payload);
     memory_free(payload);
-    return hr;
+    return S_OK;
 }
 
 HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t turn, GUID **providers, size_t *count)

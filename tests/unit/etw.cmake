@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 openpla_test(test_etw_providers ${CMAKE_CURRENT_LIST_DIR}/test_etw_providers.c LINK openpla_etw)
-foreach(thing session session_file lies clock properties directory reach)
+foreach(thing session session_file lies clock properties directory query reach)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
 endforeach()
 foreach(thing write callback items join classic) # providers

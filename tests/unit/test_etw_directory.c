@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What processes share about tracing: sessions, enables, registrations, requests, and who wakes whom. This program
    starts itself as the other processes. */
-#include "engine/etw/directory.h"
+#include "engine/etw/directory_parts.h"
 #include "engine/os/clock.h"
 #include "engine/os/etw_provider_types.h"
 #include "engine/os/etw_types.h"
@@ -635,6 +635,58 @@ static void slots_of_the_dead_wait_for_sessions(void **state)
     drop(&s);
 }
 
+struct sleeping_host {
+    const struct directory_session *session;
+    struct signal *wake;
+};
+
+static void say_tended(void *user)
+{
+    struct sleeping_host *h = user;
+    if (signal_wait(h->wake, CHILD_PATIENCE) == S_OK)
+        directory_session_tended(d, h->session->logger, clock_monotonic_ms());
+}
+
+/* When the dead have all slots, the hosts are asked whether their sessions still name them. */
+static void a_host_that_sleeps_keeps_nobody_out(void **state)
+{
+    struct directory_session s = session_of("sleeping", 1);
+    struct sleeping_host h = {.session = &s};
+    struct directory_shared *shared = d->shared;
+    const uint64_t used = atomic_load(&shared->slots_used);
+    char ready_name[64];
+    struct signal *ready = make_signal(ready_name);
+    struct thread *t;
+    (void)state;
+    h.wake = make_signal(s.signal);
+    assert_int_equal(directory_begin(d), S_OK);
+    assert_int_equal(directory_session_add(d, &s), S_OK);
+    directory_end(d, NULL, 0);
+    child_sleep(20);
+    const uint64_t now = clock_monotonic_ms();
+    for (uint32_t slot = 1; slot < DIRECTORY_SLOTS; slot++) {
+        if (slot_state(atomic_load(&shared->slot[slot].word)) != SLOT_FREE)
+            continue;
+        atomic_store(&shared->slot[slot].dead_at, now);
+        atomic_store(&shared->slot[slot].word, slot_word(SLOT_DEAD, 7));
+    }
+    atomic_store(&shared->slots_used, DIRECTORY_SLOTS);
+    child_sleep(20);
+    assert_int_equal(thread_start(say_tended, &h, &t), S_OK);
+    struct process *p = child_start("provider", "7", ready_name);
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_true(thread_wait(t, CHILD_PATIENCE));
+    thread_close(t);
+    end_child(p, ready_name);
+    drop(&s);
+    for (uint32_t slot = 1; slot < DIRECTORY_SLOTS; slot++)
+        if (slot_state(atomic_load(&shared->slot[slot].word)) == SLOT_DEAD)
+            atomic_store(&shared->slot[slot].word, slot_word(SLOT_FREE, 7));
+    atomic_store(&shared->slots_used, used);
+    signal_close(h.wake);
+    signal_close(ready);
+}
+
 /* ---- requests ---- */
 
 static uint32_t ask(const struct directory_session *s, enum directory_verb verb, const char *file, HRESULT expected)
@@ -823,6 +875,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(registrations_are_seen_as_long_as_they_are),
         cmocka_unit_test(all_registrations_can_be_taken_and_come_back),
         cmocka_unit_test(slots_of_the_dead_wait_for_sessions),
+        cmocka_unit_test(a_host_that_sleeps_keeps_nobody_out),
         cmocka_unit_test(each_request_gets_its_own_answer),
         cmocka_unit_test(a_request_that_was_given_up_is_not_done),
         cmocka_unit_test(a_change_that_was_cut_off_is_undone),

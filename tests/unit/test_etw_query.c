@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* What programs learn of providers and sessions, and set of sessions: EnumerateTraceGuids(Ex), TraceQueryInformation
+   and TraceSetInformation. */
+#include "engine/etw/trace_properties.h"
+#include "engine/etw/trace_query_api.h"
+#include "engine/os/thread.h"
+#include "tests/unit/child_process.h"
+#include "tests/unit/own_directory.h"
+
+static struct directory *d;
+
+static GUID guid_of(uint32_t number)
+{
+    return (GUID){number, 0x1234, 0x5678, {1, 2, 3, 4, 5, 6, 7, 8}};
+}
+
+static int role_provider(const char *number, const char *ready_name)
+{
+    const GUID guid = guid_of((uint32_t)strtoul(number, NULL, 10));
+    struct signal *ready;
+    uint32_t registration;
+    if (FAILED(directory_register(own_directory(), &guid, DIRECTORY_CLASSIC, &registration)) ||
+        FAILED(signal_open(&(struct shared){.name = ready_name}, &ready)) || FAILED(signal_set(ready)))
+        return 5;
+    for (;;)
+        child_sleep(1000);
+}
+
+/* A session that this process hosts. */
+static struct directory_session add(const char *name, uint32_t guid, uint32_t mode)
+{
+    const struct directory_process self = {process_own_id(), process_start_time(process_own_id())};
+    struct directory_session s = {.state = DIRECTORY_RUNNING,
+                                  .guid = guid_of(guid),
+                                  .host = self,
+                                  .starter = self,
+                                  .mode = mode,
+                                  .enable_flags = {1, 2, 3},
+                                  .name = (char *)name};
+    snprintf(s.signal, sizeof s.signal, "etw-query-%u", (unsigned)process_own_id());
+    assert_int_equal(directory_begin(d), S_OK);
+    assert_int_equal(directory_session_add(d, &s), S_OK);
+    directory_end(d, NULL, 0);
+    return s;
+}
+
+static void drop(const struct directory_session *s)
+{
+    GUID *providers;
+    size_t count;
+    assert_int_equal(directory_begin(d), S_OK);
+    assert_int_equal(directory_session_remove(d, s->logger, s->turn, &providers, &count), S_OK);
+    directory_end(d, providers, count);
+    memory_free(providers);
+}
+
+static void enable(const struct directory_session *s, uint32_t provider, uint8_t level, uint32_t property)
+{
+    const struct directory_enable e = {.provider = guid_of(provider),
+                                       .logger = s->logger,
+                                       .turn = s->turn,
+                                       .any = 0x1F0 + provider,
+                                       .all = 0x10,
+                                       .property = property,
+                                       .level = level};
+    assert_int_equal(directory_begin(d), S_OK);
+    assert_int_equal(directory_enable_set(d, &e), S_OK);
+    directory_end(d, &e.provider, 1);
+}
+
+/* ---- providers ---- */
+
+static struct directory_session first, second;
+static uint32_t registrations[4];
+static struct process *child;
+static char child_ready[64];
+
+/* Provider 1: two registrations of ours, enabled by both sessions. 2: of another process, classic. 3: enabled, and
+   nobody's. 4: a group, enabled by the first session. 5: a group of ours. 6: ours, enabled by nobody. */
+static int make_world(void **state)
+{
+    const GUID guids[] = {guid_of(1), guid_of(1), guid_of(5), guid_of(6)};
+    struct signal *ready;
+    (void)state;
+    first = add("first", 100, 0x100);
+    second = add("second", 101, 0x100);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(
+            directory_register(d, &guids[i], i == 2 ? DIRECTORY_GROUP : DIRECTORY_PROVIDER, &registrations[i]), S_OK);
+    snprintf(child_ready, sizeof child_ready, "etw-query-ready-%u", (unsigned)process_own_id());
+    assert_int_equal(signal_open(&(struct shared){.name = child_ready, .create = true}, &ready), S_OK);
+    child = child_start("provider", "2", child_ready);
+    assert_int_equal(signal_wait_or_process(ready, child, CHILD_PATIENCE), S_OK);
+    signal_close(ready);
+    enable(&first, 1, 4, 0);
+    enable(&second, 1, 5, 3);
+    enable(&first, 3, 2, 0);
+    enable(&first, 4, 1, 0x20);
+    return 0;
+}
+
+static int end_world(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        directory_unregister(d, registrations[i]);
+    child_kill(child, child_ready);
+    assert_int_equal(process_wait(child, CHILD_PATIENCE, NULL), S_OK);
+    process_close(child);
+    drop(&first);
+    drop(&second);
+    return 0;
+}
+
+static void check_guids(TRACE_QUERY_INFO_CLASS what, const uint32_t *numbers, size_t count)
+{
+    GUID list[8];
+    ULONG need = 77;
+    const ULONG bytes = (ULONG)(count * sizeof *list);
+    assert_int_equal(EnumerateTraceGuidsEx(what, NULL, 0, NULL, 0, &need), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(need, bytes);
+    assert_int_equal(EnumerateTraceGuidsEx(what, NULL, 0, list, bytes - 1, &need), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(need, bytes);
+    assert_int_equal(EnumerateTraceGuidsEx(what, NULL, 0, list, sizeof list, &need), ERROR_SUCCESS);
+    assert_int_equal(need, bytes);
+    for (size_t i = 0; i < count; i++) {
+        size_t found = 0;
+        for (size_t k = 0; k < count; k++)
+            found += list[k].Data1 == numbers[i];
+        assert_int_equal(found, 1);
+    }
+}
+
+static void providers_are_listed_once_each(void **state)
+{
+    static const uint32_t all[] = {1, 2, 3, 6}, own[] = {1, 6}, groups[] = {4, 5};
+    ULONG need;
+    uint32_t most = 0;
+    (void)state;
+    check_guids(TraceGuidQueryList, all, 4);
+    check_guids(TraceGuidQueryProcess, own, 2);
+    check_guids(TraceGroupQueryList, groups, 2);
+    assert_int_equal(EnumerateTraceGuidsEx(TraceMaxLoggersQuery, NULL, 0, &most, 3, &need), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(need, 4);
+    assert_int_equal(EnumerateTraceGuidsEx(TraceMaxLoggersQuery, NULL, 0, &most, 4, &need), ERROR_SUCCESS);
+    assert_int_equal(most, 64);
+    assert_int_equal(EnumerateTraceGuidsEx(TraceVersionInfo, NULL, 0, &most, 4, &need), ERROR_INVALID_PARAMETER);
+    assert_int_equal(EnumerateTraceGuidsEx((TRACE_QUERY_INFO_CLASS)99, NULL, 0, &most, 4, &need),
+                     ERROR_INVALID_PARAMETER);
+    assert_int_equal(EnumerateTraceGuidsEx(TraceGuidQueryList, NULL, 0, &most, 4, NULL), ERROR_INVALID_PARAMETER);
+}
+
+union answer {
+    uint8_t bytes[1024];
+    uint64_t aligned;
+};
+
+static ULONG ask_info(TRACE_QUERY_INFO_CLASS what, uint32_t number, union answer *out, ULONG room, ULONG *need)
+{
+    GUID guid = guid_of(number);
+    return EnumerateTraceGuidsEx(what, &guid, sizeof guid, out, room, need);
+}
+
+static const TRACE_PROVIDER_INSTANCE_INFO *instance_at(const union answer *a, size_t at)
+{
+    return (const void *)(a->bytes + at);
+}
+static const TRACE_ENABLE_INFO *enable_at(const union answer *a, size_t at, size_t i)
+{
+    return (const void *)(a->bytes + at + sizeof(TRACE_PROVIDER_INSTANCE_INFO) + i * sizeof(TRACE_ENABLE_INFO));
+}
+
+static void a_provider_tells_who_registered_and_who_enabled_it(void **state)
+{
+    union answer a;
+    const TRACE_GUID_INFO *head = (const void *)a.bytes;
+    ULONG need;
+    (void)state;
+    assert_int_equal(ask_info(TraceGuidQueryInfo, 1, &a, 0, &need), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(need, 8 + 2 * (16 + 2 * 32));
+    assert_int_equal(ask_info(TraceGuidQueryInfo, 1, &a, need - 1, &need), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(ask_info(TraceGuidQueryInfo, 1, &a, need, &need), ERROR_SUCCESS);
+    assert_int_equal(head->InstanceCount, 2);
+    for (size_t i = 0, at = 8; i < 2; i++, at += 80) {
+        const TRACE_PROVIDER_INSTANCE_INFO *instance = instance_at(&a, at);
+        assert_int_equal(instance->NextOffset, i == 0 ? 80 : 0);
+        assert_int_equal(instance->Pid, process_own_id());
+        assert_int_equal(instance->Flags, 0);
+        assert_int_equal(instance->EnableCount, 2);
+        const size_t k = enable_at(&a, at, 0)->LoggerId == first.logger ? 0 : 1;
+        const TRACE_ENABLE_INFO *of_first = enable_at(&a, at, k), *of_second = enable_at(&a, at, 1 - k);
+        assert_true(of_first->IsEnabled == 1 && of_first->Level == 4 && of_first->LoggerId == first.logger &&
+                    of_first->EnableProperty == 0 && of_first->MatchAnyKeyword == 0x1F1 &&
+                    of_first->MatchAllKeyword == 0x10);
+        assert_true(of_second->Level == 5 && of_second->LoggerId == second.logger && of_second->EnableProperty == 3);
+    }
+    assert_int_equal(ask_info(TraceGuidQueryInfo, 2, &a, sizeof a, &need), ERROR_SUCCESS);
+    assert_int_equal(need, 8 + 16);
+    assert_true(head->InstanceCount == 1 && instance_at(&a, 8)->Pid == process_id(child) &&
+                instance_at(&a, 8)->Flags == 1 && instance_at(&a, 8)->EnableCount == 0);
+    assert_int_equal(ask_info(TraceGuidQueryInfo, 3, &a, sizeof a, &need), ERROR_SUCCESS);
+    assert_true(head->InstanceCount == 1 && instance_at(&a, 8)->Pid == 0 && instance_at(&a, 8)->Flags == 2 &&
+                instance_at(&a, 8)->EnableCount == 1 && enable_at(&a, 8, 0)->Level == 2);
+    assert_int_equal(ask_info(TraceGroupQueryInfo, 4, &a, sizeof a, &need), ERROR_SUCCESS);
+    assert_true(instance_at(&a, 8)->Flags == 2 && instance_at(&a, 8)->EnableCount == 1);
+    assert_int_equal(ask_info(TraceGroupQueryInfo, 5, &a, sizeof a, &need), ERROR_SUCCESS);
+    assert_int_equal(instance_at(&a, 8)->Pid, process_own_id());
+    assert_int_equal(ask_info(TraceGuidQueryInfo, 4, &a, sizeof a, &need), ERROR_WMI_GUID_NOT_FOUND);
+    assert_int_equal(ask_info(TraceGuidQueryInfo, 99, &a, sizeof a, &need), ERROR_WMI_GUID_NOT_FOUND);
+    GUID guid = guid_of(1);
+    assert_int_equal(EnumerateTraceGuidsEx(TraceGuidQueryInfo, &guid, 15, &a, sizeof a, &need),
+                     ERROR_INVALID_PARAMETER);
+    assert_int_equal(EnumerateTraceGuidsEx(TraceGuidQueryInfo, NULL, 16, &a, sizeof a, &need), ERROR_INVALID_PARAMETER);
+}
+
+static void registered_providers_have_their_newest_enable(void **state)
+{
+    TRACE_GUID_PROPERTIES p[4], *list[4] = {&p[0], &p[1], &p[2], &p[3]};
+    ULONG count = 77;
+    bool seen = false;
+    (void)state;
+    assert_int_equal(EnumerateTraceGuids(NULL, 4, &count), ERROR_INVALID_PARAMETER);
+    assert_int_equal(EnumerateTraceGuids(list, 0, &count), ERROR_INVALID_PARAMETER);
+    assert_int_equal(EnumerateTraceGuids(list, 4, NULL), ERROR_INVALID_PARAMETER);
+    memset(p, 0x77, sizeof p);
+    assert_int_equal(EnumerateTraceGuids(list, 2, &count), ERROR_MORE_DATA);
+    assert_int_equal(count, 3);
+    assert_true(p[1].GuidType == 0 && p[2].GuidType == 0x77777777);
+    assert_int_equal(EnumerateTraceGuids(list, 4, &count), ERROR_SUCCESS);
+    assert_int_equal(count, 3);
+    for (ULONG i = 0; i < count; i++) {
+        const bool enabled = p[i].Guid.Data1 == 1;
+        seen |= enabled;
+        assert_int_equal(p[i].IsEnable, enabled);
+        assert_int_equal(p[i].LoggerId, enabled ? second.logger : 0);
+        assert_int_equal(p[i].EnableLevel, enabled ? 5 : 0);
+        assert_int_equal(p[i].EnableFlags, enabled ? 0x1F1 : 0);
+    }
+    assert_true(seen);
+}
+
+/* ---- sessions ---- */
+
+static atomic_bool over;
+
+static void host(void *user)
+{
+    const struct directory_session *s = user;
+    struct signal *wake;
+    assert_int_equal(signal_open(&(struct shared){.name = s->signal, .create = true}, &wake), S_OK);
+    while (!over) {
+        struct directory_request r;
+        if (directory_asked(d, s->logger, &r) == S_OK) {
+            struct directory_session next = *s;
+            memcpy(next.enable_flags, r.enable_flags, sizeof next.enable_flags);
+            const bool right = r.verb == DIRECTORY_UPDATE && r.flags_given != 0 && r.mode == s->mode && !r.file;
+            if (right && SUCCEEDED(directory_begin(d))) {
+                (void)directory_session_set(d, &next);
+                directory_end(d, NULL, 0);
+            }
+            directory_request_free(&r);
+            directory_answer(d, s->logger, right ? ERROR_SUCCESS : ERROR_INVALID_DATA);
+        }
+        (void)signal_wait(wake, 20);
+    }
+    signal_close(wake);
+}
+
+static void flags_of_a_system_logger_are_set_and_read(void **state)
+{
+    struct directory_session s = add("system", 200, TRACE_MODE_SYSTEM_LOGGER | 0x100), plain = add("plain", 201, 0x100);
+    const TRACEHANDLE handle = directory_handle(&s);
+    uint32_t masks[9] = {0};
+    struct thread *t;
+    ULONG need = 0;
+    (void)state;
+    over = false;
+    assert_int_equal(TraceQueryInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, 31, &need),
+                     ERROR_BAD_LENGTH);
+    assert_int_equal(TraceQueryInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, sizeof masks, &need),
+                     ERROR_SUCCESS);
+    assert_int_equal(need, 32);
+    assert_true(masks[0] == 1 && masks[1] == 2 && masks[2] == 3 && masks[3] == 0);
+    assert_int_equal(thread_start(host, &s, &t), S_OK);
+    masks[0] = 0x10;
+    assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, 36), ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, 7), ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, 8), ERROR_SUCCESS);
+    assert_int_equal(TraceQueryInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, 32, NULL), ERROR_SUCCESS);
+    assert_true(masks[0] == 0x10 && masks[1] == 2 && masks[2] == 0); /* what is not given becomes 0 */
+    over = true;
+    assert_true(thread_wait(t, CHILD_PATIENCE));
+    thread_close(t);
+    const TRACEHANDLE wrong = directory_handle(&plain);
+    assert_int_equal(TraceQueryInformation(wrong, TraceSystemTraceEnableFlagsInfo, masks, 32, &need),
+                     ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceSetInformation(wrong, TraceSystemTraceEnableFlagsInfo, masks, 4), ERROR_INVALID_PARAMETER);
+    drop(&s);
+    drop(&plain);
+    assert_int_equal(TraceQueryInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, 32, &need),
+                     ERROR_WMI_INSTANCE_NOT_FOUND);
+    assert_int_equal(TraceQueryInformation(0, TraceSystemTraceEnableFlagsInfo, masks, 32, &need),
+                     ERROR_INVALID_PARAMETER);
+}
+
+static void what_is_the_hosts_is_told(void **state)
+{
+    TRACE_PROFILE_INTERVAL interval = {0, 7};
+    TRACE_VERSION_INFO version;
+    ULONG need = 77;
+    (void)state;
+    assert_int_equal(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &interval, 8, &need), ERROR_SUCCESS);
+    assert_true(interval.Interval == 10000 && need == 8);
+    interval.Source = 5;
+    assert_int_equal(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &interval, 8, &need), ERROR_SUCCESS);
+    assert_int_equal(interval.Interval, 0);
+    assert_int_equal(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &interval, 9, &need), ERROR_BAD_LENGTH);
+    assert_int_equal(TraceQueryInformation(1, TraceSampledProfileIntervalInfo, &interval, 8, &need),
+                     ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceQueryInformation(0, TraceProfileSourceListInfo, NULL, 0, &need), ERROR_SUCCESS);
+    assert_int_equal(need, 0);
+    assert_int_equal(TraceQueryInformation(0, TraceVersionInfo, &version, 8, NULL), ERROR_SUCCESS);
+    assert_int_equal(version.EtwTraceProcessingVersion, 1);
+    assert_int_equal(TraceQueryInformation(0, TraceVersionInfo, &version, 4, &need), ERROR_BAD_LENGTH);
+    assert_int_equal(TraceQueryInformation(0, TraceStackTracingInfo, &version, 8, &need), ERROR_NOT_SUPPORTED);
+    assert_int_equal(TraceQueryInformation(0, (TRACE_INFO_CLASS)99, &version, 8, &need), ERROR_NOT_SUPPORTED);
+}
+
+static void what_the_kernel_would_keep_is_checked_and_refused(void **state)
+{
+    struct directory_session s = add("system", 200, TRACE_MODE_SYSTEM_LOGGER | 0x100), plain = add("plain", 201, 0x100);
+    static CLASSIC_EVENT_ID events[257];
+    uint32_t sources[5] = {0};
+    TRACE_PROFILE_INTERVAL interval = {0, 20000};
+    const TRACEHANDLE h = directory_handle(&s);
+    (void)state;
+    assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, events, 25), ERROR_INCORRECT_SIZE);
+    assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, events, sizeof events), ERROR_INCORRECT_SIZE);
+    assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, events, 0), ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, NULL, 24), ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, events, 256 * 24), ERROR_NOT_SUPPORTED);
+    assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, NULL, 0), ERROR_NOT_SUPPORTED);
+    assert_int_equal(TraceSetInformation(directory_handle(&plain), TraceStackTracingInfo, NULL, 0),
+                     ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceSetInformation(h, TracePmcEventListInfo, events, 5 * 24), ERROR_INCORRECT_SIZE);
+    assert_int_equal(TraceSetInformation(h, TracePmcEventListInfo, events, 4 * 24), ERROR_NOT_SUPPORTED);
+    for (int i = 0; i < 2; i++) {
+        const TRACE_INFO_CLASS what = i == 0 ? TraceProfileSourceConfigInfo : TracePmcCounterListInfo;
+        assert_int_equal(TraceSetInformation(h, what, sources, 6), ERROR_INCORRECT_SIZE);
+        assert_int_equal(TraceSetInformation(h, what, sources, 20), ERROR_INCORRECT_SIZE);
+        assert_int_equal(TraceSetInformation(h, what, sources, 0), ERROR_INVALID_PARAMETER);
+        assert_int_equal(TraceSetInformation(h, what, NULL, 4), ERROR_INVALID_PARAMETER);
+        assert_int_equal(TraceSetInformation(h, what, sources, 16), ERROR_NOT_SUPPORTED);
+    }
+    assert_int_equal(TraceSetInformation(h, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 4), ERROR_BAD_LENGTH);
+    assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_NOT_SUPPORTED);
+    assert_int_equal(TraceSetInformation(h, TraceVersionInfo, &interval, 8), ERROR_NOT_SUPPORTED);
+    drop(&s);
+    drop(&plain);
+}
+
+static void members_of_groups_are_disallowed(void **state)
+{
+    struct directory_session s = add("grouping", 200, 0x100), got;
+    const TRACEHANDLE h = directory_handle(&s);
+    GUID list[65] = {guid_of(1), guid_of(2)};
+    ULONG need = 77;
+    (void)state;
+    assert_int_equal(TraceQueryInformation(h, TraceDisallowListQuery, NULL, 0, &need), ERROR_SUCCESS);
+    assert_int_equal(need, 0);
+    assert_int_equal(TraceSetInformation(h, TraceSetDisallowList, list, 17), ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceSetInformation(h, TraceSetDisallowList, NULL, 16), ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceSetInformation(h, TraceSetDisallowList, list, sizeof list), ERROR_NO_SYSTEM_RESOURCES);
+    assert_int_equal(TraceSetInformation(h, TraceSetDisallowList, list, 32), ERROR_SUCCESS);
+    s.mode = 0x400; /* the host changes the rest */
+    assert_int_equal(directory_begin(d), S_OK);
+    assert_int_equal(directory_session_set(d, &s), S_OK);
+    directory_end(d, NULL, 0);
+    assert_int_equal(directory_session_at(d, s.logger, s.turn, &got), S_OK);
+    assert_true(got.mode == 0x400 && got.disallowed_count == 2 && got.disallowed[1].Data1 == 2);
+    directory_session_free(&got);
+    memset(list, 0, sizeof list);
+    assert_int_equal(TraceQueryInformation(h, TraceDisallowListQuery, list, 31, &need), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(need, 32);
+    assert_int_equal(TraceQueryInformation(h, TraceDisallowListQuery, list, sizeof list, &need), ERROR_SUCCESS);
+    assert_true(need == 32 && list[0].Data1 == 1 && list[1].Data1 == 2);
+    assert_int_equal(TraceSetInformation(h, TraceSetDisallowList, NULL, 0), ERROR_SUCCESS);
+    assert_int_equal(TraceQueryInformation(h, TraceDisallowListQuery, list, sizeof list, &need), ERROR_SUCCESS);
+    assert_int_equal(need, 0);
+    drop(&s);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(providers_are_listed_once_each, make_world, end_world),
+        cmocka_unit_test_setup_teardown(a_provider_tells_who_registered_and_who_enabled_it, make_world, end_world),
+        cmocka_unit_test_setup_teardown(registered_providers_have_their_newest_enable, make_world, end_world),
+        cmocka_unit_test(flags_of_a_system_logger_are_set_and_read),
+        cmocka_unit_test(what_is_the_hosts_is_told),
+        cmocka_unit_test(what_the_kernel_would_keep_is_checked_and_refused),
+        cmocka_unit_test(members_of_groups_are_disallowed),
+    };
+    child_program = argv[0];
+    if (argc == 4)
+        return role_provider(argv[2], argv[3]);
+    own_directory_name();
+    d = own_directory();
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    directory_delete(d);
+    return failed;
+}
