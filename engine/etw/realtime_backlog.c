@@ -30,6 +30,7 @@ HRESULT realtime_backlog_add(struct realtime_backlog *b, const struct etl_buffer
         b->first = kept;
     b->last = kept;
     b->bytes += head->used;
+    b->count++;
     return S_OK;
 }
 
@@ -39,6 +40,7 @@ static void drop_first(struct realtime_backlog *b)
     b->first = gone->next;
     b->last = b->first ? b->last : NULL;
     b->bytes -= gone->head.used;
+    b->count--;
     memory_free(gone);
 }
 

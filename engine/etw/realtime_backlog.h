@@ -9,6 +9,7 @@
 struct realtime_backlog {
     uint64_t most;    /* bytes of events and headers of buffers that it may hold */
     uint64_t bytes;   /* it holds */
+    uint64_t count;   /* of the buffers that it holds */
     uint64_t dropped; /* buffers that it had no room for */
     struct backlog_buffer *first, *last;
 };

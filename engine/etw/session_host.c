@@ -18,6 +18,7 @@
 enum {
     TEND_MS = 1000,         /* what a dead process had claimed comes back after two of these */
     TEND_MOST_MS = 16000,   /* while nothing happens */
+    BEHIND_MS = 5,          /* then what waits for a consumer is tried again */
     IDLE_MS = 60000,        /* then the slots of processes that ended meanwhile become free */
     STOP_PATIENCE_MS = 1000 /* for who is in the middle of an event */
 };
@@ -38,10 +39,20 @@ void session_host_drain(struct session_host *h)
         more = session_drain_pass(h->drain, &sink, &hr);
 }
 
+/* No buffer waits for a writer who is in the middle of an event. */
+static void mark_if_complete(struct session_host *h, int64_t time)
+{
+    if (atomic_load(&h->buffers.shared->closed) == 0)
+        session_output_mark(&h->output, time);
+}
+
 void session_host_flush(struct session_host *h)
 {
+    int64_t time;
+    (void)session_clock_now(session_drain_clock(h->drain), &time);
     session_drain_flush(h->drain);
     session_host_drain(h);
+    mark_if_complete(h, time);
     session_output_show(&h->output);
 }
 
@@ -113,33 +124,47 @@ static uint32_t until(uint64_t since, uint32_t period, uint64_t now)
     return passed < period ? period - (uint32_t)passed : 0;
 }
 
+/* Woken by providers, controllers, and the end of a consumer; sooner when a consumer is behind. */
+static void sleep_for(struct session_host *h, uint32_t ms)
+{
+    struct session_realtime *r = &h->output.realtime;
+    const uint32_t behind = session_realtime_pass(r) && ms > BEHIND_MS ? BEHIND_MS : ms;
+    size_t ended;
+    if (signal_wait_or_processes(h->signal, r->process, r->count, behind, &ended) == E_ABORT)
+        session_realtime_ended(r, ended);
+}
+
 static void sleep_until_due(struct session_host *h)
 {
     bool in_use;
+    int64_t time;
+    (void)session_clock_now(session_drain_clock(h->drain), &time);
     if (!session_drain_sleep(h->drain, &in_use)) {
-        (void)signal_wait(h->signal, 1);
+        sleep_for(h, 1);
     } else if (!in_use) {
         if (h->output.written != 0)
             session_output_show(&h->output);
+        mark_if_complete(h, time);
         say_tended(h);
-        (void)signal_wait(h->signal, IDLE_MS);
+        sleep_for(h, IDLE_MS);
         h->flushed = h->tended = clock_monotonic_ms();
         h->tend_ms = TEND_MS;
     } else {
         const uint64_t now = clock_monotonic_ms();
         const uint32_t tended = until(h->tended, h->tend_ms, now);
         const uint32_t flush = h->session.flush_ms != 0 ? until(h->flushed, h->session.flush_ms, now) : UINT32_MAX;
-        (void)signal_wait(h->signal, tended < flush ? tended : flush);
+        sleep_for(h, tended < flush ? tended : flush);
     }
     session_drain_wake(h->drain);
 }
 
-static void end_full(struct session_host *h)
+/* A session in real time goes on without its file. */
+static void take_full(struct session_host *h)
 {
     struct session_statistics statistics;
     session_statistics_read(&h->buffers, &statistics);
     session_tell(SESSION_FULL, &h->session, S_OK, statistics.buffers_written);
-    h->end = true;
+    h->end = (h->session.mode & TRACE_MODE_REAL_TIME) == 0 || session_host_drop_file(h) != ERROR_SUCCESS;
 }
 
 static void loop(struct session_host *h)
@@ -152,7 +177,7 @@ static void loop(struct session_host *h)
         const uint32_t done = session_drain_pass(h->drain, &sink, &hr);
         session_host_answer(h);
         if (h->output.full)
-            end_full(h);
+            take_full(h);
         do_what_is_due(h);
         if (!h->end && done == 0)
             sleep_until_due(h);
@@ -253,6 +278,22 @@ static void say_stopping(struct session_host *h)
     (void)directory_end(h->d, NULL, 0);
 }
 
+/* Who asked takes the session out of the directory when it has the answer; it would not get it any more when another
+   session had the place. It may have ended meanwhile. */
+static void answer_stop(const struct session_host *h)
+{
+    enum { FETCH_MS = 1000 };
+    const uint64_t from = clock_monotonic_ms();
+    struct directory_session now;
+    directory_answer(h->d, h->session.logger, ERROR_SUCCESS);
+    while (directory_session_at(h->d, h->session.logger, h->session.turn, &now) == S_OK) {
+        directory_session_free(&now);
+        if (clock_passed_ms(from, clock_monotonic_ms()) >= FETCH_MS)
+            return;
+        (void)signal_wait(h->signal, 1);
+    }
+}
+
 static void finish(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
@@ -261,8 +302,8 @@ static void finish(struct session_host *h)
     session_output_close(&h->output);
     (void)section_delete(h->session.section);
     if (h->asked_to_stop)
-        directory_answer(h->d, h->session.logger, ERROR_SUCCESS);
-    session_remove(h->d, &h->session);
+        answer_stop(h);
+    (void)session_remove(h->d, &h->session);
 }
 
 static void release(struct session_host *h)

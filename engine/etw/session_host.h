@@ -23,6 +23,8 @@ struct session_host {
 
 /* Does what a controller or consumer asks for, if one does. */
 void session_host_answer(struct session_host *h);
+/* The session goes on without a file, in real time. A code of Windows. */
+ULONG session_host_drop_file(struct session_host *h);
 /* Passes over the buffers until there is nothing to do for now. */
 void session_host_drain(struct session_host *h);
 /* As session_host_drain, of all that holds events; then it is in the file. */

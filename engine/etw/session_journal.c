@@ -17,7 +17,7 @@ static const struct row {
     {SESSION_NOT_RESCUED, JOURNAL_ERROR, "A trace session's host had ended, and its last events are lost", "Events"},
     {SESSION_NOT_WRITTEN, JOURNAL_ERROR, "A trace session's log cannot be written; the session goes on", "Buffers"},
     {SESSION_WRITTEN_AGAIN, JOURNAL_INFORMATION, "A trace session's log is written again", "BuffersLost"},
-    {SESSION_FULL, JOURNAL_INFORMATION, "A trace session has ended as its log has its maximum", "Buffers"},
+    {SESSION_FULL, JOURNAL_INFORMATION, "A trace session's log has its maximum and is closed", "Buffers"},
 };
 
 static const struct row *row_of(enum session_journal_id id)

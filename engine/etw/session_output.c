@@ -12,7 +12,9 @@
 
 #include <string.h>
 
-#define TIMER_RESOLUTION     156250 /* 100 ns: what Windows says */
+#define BACKLOG_BYTES        (UINT64_C(16) << 20) /* for a consumer that is behind, or not there yet */
+#define LAST_MS              2000                 /* for one that is behind when the session ends */
+#define TIMER_RESOLUTION     156250               /* 100 ns: what Windows says */
 #define ROOM_WITHOUT_MAXIMUM (UINT64_C(200) << 20)
 
 ULONG session_code(HRESULT hr)
@@ -84,6 +86,7 @@ ULONG session_output_create(struct session_output *o, const char *path, struct s
 ULONG session_output_open(struct session_output *o, const struct directory_session *s, struct session_buffers *b)
 {
     *o = (struct session_output){.session = s, .buffers = b};
+    session_realtime_begin(&o->realtime, BACKLOG_BYTES);
     const HRESULT hr = session_output_log(s, &o->log);
     if (FAILED(hr))
         return session_code(hr);
@@ -122,6 +125,7 @@ void session_output_end_file(struct session_output *o)
     session_file_lost(o->file, statistics.events_lost, statistics.buffers_lost);
     const HRESULT hr = session_file_close(o->file, clock_utc());
     o->file = NULL;
+    o->full = false;
     if (FAILED(hr))
         session_tell(SESSION_NOT_WRITTEN, o->session, hr, 0);
 }
@@ -154,10 +158,30 @@ static void tell_failure(struct session_output *o, HRESULT hr)
     o->failure = hr;
 }
 
+static void show_undelivered(const struct session_output *o)
+{
+    atomic_store_explicit(&o->buffers->shared->figures.realtime_lost, o->realtime.lost, memory_order_relaxed);
+}
+
+void session_output_mark(struct session_output *o, int64_t time)
+{
+    struct session_statistics statistics;
+    session_statistics_read(o->buffers, &statistics);
+    session_realtime_lost(&o->realtime, statistics.events_lost - o->events_told,
+                          o->file ? 0 : statistics.buffers_lost - o->buffers_told);
+    o->events_told = statistics.events_lost;
+    o->buffers_told = statistics.buffers_lost;
+    session_realtime_mark(&o->realtime, time);
+}
+
 static HRESULT write_buffer(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
     struct session_output *o = context;
     HRESULT hr = S_OK;
+    if ((o->session->mode & TRACE_MODE_REAL_TIME) != 0) {
+        session_realtime_write(&o->realtime, head, bytes);
+        show_undelivered(o);
+    }
     if (o->file) {
         hr = session_file_write(o->file, head, bytes);
         show_number(o);
@@ -173,8 +197,21 @@ struct session_sink session_output_sink(struct session_output *o)
     return (struct session_sink){.write = write_buffer, .context = o};
 }
 
+static void finish_consumers(struct session_output *o)
+{
+    const uint64_t from = clock_monotonic_ms();
+    struct wakeup *never = NULL;
+    while (session_realtime_pass(&o->realtime) && clock_passed_ms(from, clock_monotonic_ms()) < LAST_MS &&
+           (never || SUCCEEDED(wakeup_create(&never))))
+        (void)wakeup_wait(never, 1);
+    wakeup_free(never);
+    session_realtime_end(&o->realtime);
+    show_undelivered(o);
+}
+
 void session_output_close(struct session_output *o)
 {
+    finish_consumers(o);
     session_output_end_file(o);
     etl_log_free(&o->log);
 }

@@ -7,6 +7,7 @@
 #include "engine/etw/directory.h"
 #include "engine/etw/session_drain.h"
 #include "engine/etw/session_file.h"
+#include "engine/etw/session_realtime.h"
 
 struct session_output {
     const struct directory_session *session; /* borrowed; as the directory has it */
@@ -16,6 +17,8 @@ struct session_output {
     uint64_t written; /* buffers since session_output_show */
     HRESULT failure;  /* of the newest write to the file; S_OK: it went well */
     bool full;        /* the file has its maximum */
+    struct session_realtime realtime;
+    uint64_t events_told, buffers_told; /* of what was lost, to its consumers */
 };
 
 /* The log's header and the file's options for a session, with `file` as path; `log` owns the texts. */
@@ -34,6 +37,8 @@ void session_output_end_file(struct session_output *o);
 /* EVENT_TRACE_CONTROL_INCREMENT_FILE. */
 ULONG session_output_next(struct session_output *o);
 struct session_sink session_output_sink(struct session_output *o);
+/* All events until `time` of the session's clock have been written. */
+void session_output_mark(struct session_output *o, int64_t time);
 /* What was written is in the file, with true counts. */
 void session_output_show(struct session_output *o);
 void session_output_close(struct session_output *o);

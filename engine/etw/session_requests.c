@@ -110,10 +110,13 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
         const ULONG code = write_snapshot(h, r->file);
         return code == ERROR_SUCCESS ? change(h, &next) : code;
     }
-    return r->file ? change_with_file(h, &next, r->file) : change(h, &next);
+    const ULONG code = r->file ? change_with_file(h, &next, r->file) : change(h, &next);
+    if (code == ERROR_SUCCESS && (h->session.mode & TRACE_MODE_REAL_TIME) == 0)
+        session_realtime_end(&h->output.realtime);
+    return code;
 }
 
-static ULONG to_real_time(struct session_host *h)
+ULONG session_host_drop_file(struct session_host *h)
 {
     struct directory_session next = h->session;
     if (is_in_memory(h))
@@ -145,12 +148,19 @@ static ULONG answer_to(struct session_host *h, const struct directory_request *r
     switch (r->verb) {
     case DIRECTORY_FLUSH:
         return flush(h, r);
+    case DIRECTORY_CONNECT:
+        return (h->session.mode & TRACE_MODE_REAL_TIME) != 0
+                   ? session_realtime_connect(&h->output.realtime, &r->process, r->file, &h->output.log)
+                   : ERROR_INVALID_PARAMETER;
+    case DIRECTORY_DISCONNECT:
+        session_realtime_disconnect(&h->output.realtime, r->file);
+        return ERROR_SUCCESS;
     case DIRECTORY_UPDATE:
         return update(h, r);
     case DIRECTORY_INCREMENT_FILE:
         return increment_file(h);
     case DIRECTORY_TO_REALTIME:
-        return to_real_time(h);
+        return session_host_drop_file(h);
     default:
         return ERROR_NOT_SUPPORTED;
     }

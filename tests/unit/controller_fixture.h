@@ -160,4 +160,19 @@ static inline struct log_sums read_log(const char *path)
     return sums;
 }
 
+/* Runs the tests with a directory, and a folder for logs and the journal, of their own. */
+static inline int controller_tests(const struct CMUnitTest *tests, size_t count, const char *name, char **folder)
+{
+    own_directory_name();
+    char *scratch = scratch_create(name);
+    *folder = host_full_path(scratch);
+    scratch_environment("OPENPLA_DATA", *folder);
+    const int failed = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+    directory_delete(own_directory());
+    scratch_remove(scratch);
+    memory_free(scratch);
+    memory_free(*folder);
+    return failed;
+}
+
 #endif

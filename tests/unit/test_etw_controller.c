@@ -47,14 +47,5 @@ int main(int count, char **arguments)
     };
     (void)count;
     child_program = arguments[0];
-    own_directory_name();
-    char *scratch = scratch_create("test_etw_controller");
-    folder = host_full_path(scratch);
-    scratch_environment("OPENPLA_DATA", folder);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    directory_delete(own_directory());
-    scratch_remove(scratch);
-    memory_free(scratch);
-    memory_free(folder);
-    return failed;
+    return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_controller", &folder);
 }

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* Real-time sessions as their consumers see them: what comes early waits, what comes later comes at once, what finds no
+   room is counted; a file may be written beside it. */
+#include "engine/etw/realtime_ring.h"
+#include "tests/unit/controller_fixture.h"
+
+static char *folder;
+
+struct consumer {
+    char name[64];
+    struct section *section;
+    struct signal *signal;
+    struct realtime_ring ring;
+    uint8_t *buffer;
+    uint64_t headers, events, next;
+};
+
+static uint32_t connect_to(TRACEHANDLE handle, struct consumer *c)
+{
+    static unsigned number;
+    struct directory_session s = session_of_handle(handle);
+    const uint32_t size = s.buffer_kb * 1024;
+    *c = (struct consumer){.buffer = memory_zero(1, size)};
+    snprintf(c->name, sizeof c->name, "openetw-test-%u-%u", (unsigned)process_own_id(), number++);
+    const struct shared what = {.name = c->name, .create = true, .fresh = true};
+    assert_int_equal(section_open(&what, realtime_ring_size(size), &c->section), S_OK);
+    assert_int_equal(signal_open(&what, &c->signal), S_OK);
+    realtime_ring_create(section_memory(c->section), size, &c->ring);
+    const struct directory_request request = {
+        .verb = DIRECTORY_CONNECT,
+        .process = {process_own_id(), process_start_time(process_own_id())},
+        .file = c->name,
+    };
+    uint32_t answer = 1;
+    assert_int_equal(directory_ask(own_directory(), s.logger, s.turn, &request, CHILD_PATIENCE, &answer), S_OK);
+    directory_session_free(&s);
+    return answer;
+}
+
+static void close_consumer(struct consumer *c)
+{
+    section_close(c->section);
+    signal_close(c->signal);
+    memory_free(c->buffer);
+}
+
+static void take_all(struct consumer *c)
+{
+    struct etl_buffer_header head;
+    while (realtime_ring_take(&c->ring, c->buffer, &head) == S_OK) {
+        uint32_t offset = ETL_BUFFER_HEAD, size;
+        const uint8_t *event;
+        if (head.type == ETL_TYPE_FILE_HEADER) {
+            c->headers++;
+            continue;
+        }
+        while (etl_buffer_event(c->buffer, head.used, &offset, &event, &size)) {
+            uint64_t writer = 0, number = 0;
+            assert_true(event_check(event, size, &writer, &number));
+            assert_true(number >= c->next);
+            c->next = number + 1;
+            c->events++;
+        }
+    }
+}
+
+static void take_until(struct consumer *c, uint64_t events)
+{
+    for (int waited = 0; c->events < events; waited++) {
+        assert_true(waited < CHILD_PATIENCE);
+        take_all(c);
+        if (c->events < events)
+            child_sleep(1);
+    }
+    assert_int_equal(c->events, events);
+}
+
+static void both_get_all(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "both.etl");
+    struct block b = block_of(TRACE_MODE_REAL_TIME | TRACE_MODE_NO_PER_PROCESSOR, path);
+    struct consumer c;
+    struct provider p;
+    TRACEHANDLE handle;
+    b.p.BufferSize = 4;
+    assert_int_equal(start_session("both", &b, &handle), ERROR_SUCCESS);
+    provider_open(handle, &p);
+    assert_true(provider_write(&p, 100)); /* nobody is there yet */
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
+    take_until(&c, 100);
+    assert_int_equal(c.headers, 1);
+    assert_true(provider_write(&p, 50));
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    take_until(&c, 150);
+    assert_true(realtime_ring_complete(&c.ring) != INT64_MIN);
+    assert_true(provider_write(&p, 7));
+    provider_close(&p);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(b.p.RealTimeBuffersLost, 0);
+    take_until(&c, 157);
+    assert_true(realtime_ring_is_over(&c.ring));
+    assert_int_equal(read_log(path).events, 157);
+    close_consumer(&c);
+    memory_free(path);
+}
+
+static void what_finds_no_room_is_counted(void **state)
+{
+    (void)state;
+    enum { BUFFER_KB = 64, IN_ONE = (BUFFER_KB * 1024 - ETL_BUFFER_HEAD) / EVENT_BYTES };
+    struct block b = block_of(TRACE_MODE_REAL_TIME | TRACE_MODE_NO_PER_PROCESSOR, NULL);
+    struct consumer c;
+    struct provider p;
+    TRACEHANDLE handle;
+    uint64_t events, buffers;
+    b.p.BufferSize = BUFFER_KB;
+    assert_int_equal(start_session("room", &b, &handle), ERROR_SUCCESS);
+    provider_open(handle, &p);
+    for (int i = 0; i < 320; i++) { /* 20 MB: more than waits for a consumer */
+        assert_true(provider_write(&p, IN_ONE));
+        child_sleep(i % 8 == 0);
+    }
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    assert_true(b.p.RealTimeBuffersLost > 0);
+    assert_int_equal(b.p.LogBuffersLost, 0);
+    const uint64_t lost = b.p.RealTimeBuffersLost;
+    assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
+    take_until(&c, p.written - lost * IN_ONE);
+    realtime_ring_losses(&c.ring, &events, &buffers);
+    assert_int_equal(buffers, 0); /* they were lost before it came */
+    provider_close(&p);
+    realtime_ring_leave(&c.ring);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(b.p.RealTimeBuffersLost, lost);
+    close_consumer(&c);
+}
+
+static void only_real_time_sessions_have_consumers(void **state)
+{
+    (void)state;
+    struct block b = block_of(TRACE_MODE_BUFFERING, NULL);
+    struct consumer c;
+    TRACEHANDLE handle;
+    assert_int_equal(start_session("none", &b, &handle), ERROR_SUCCESS);
+    assert_int_equal(connect_to(handle, &c), ERROR_INVALID_PARAMETER);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    close_consumer(&c);
+}
+
+/* By UPDATE, and by CONVERT_TO_REALTIME. */
+static void a_session_turns_to_real_time_and_back(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "turns.etl");
+    struct block b = block_of(0, path);
+    struct consumer c;
+    struct provider p;
+    TRACEHANDLE handle;
+    assert_int_equal(start_session("turns", &b, &handle), ERROR_SUCCESS);
+    provider_open(handle, &p);
+    assert_int_equal(connect_to(handle, &c), ERROR_INVALID_PARAMETER);
+    close_consumer(&c);
+    assert_true(provider_write(&p, 5));
+    b = block_of(TRACE_MODE_REAL_TIME, NULL);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_SUCCESS);
+    assert_int_equal(b.p.LogFileMode, TRACE_MODE_REAL_TIME);
+    assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
+    b = block_of(0, NULL);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_SUCCESS);
+    assert_int_equal(b.p.LogFileMode, 0);
+    take_all(&c);
+    assert_true(realtime_ring_is_over(&c.ring));
+    close_consumer(&c);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME), ERROR_SUCCESS);
+    assert_int_equal(b.p.LogFileMode, TRACE_MODE_REAL_TIME);
+    assert_string_equal(narrow(b.file), "");
+    assert_int_equal(read_log(path).events, 5);
+    assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
+    assert_true(provider_write(&p, 3));
+    provider_close(&p);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    take_until(&c, 3);
+    assert_int_equal(read_log(path).events, 5);
+    close_consumer(&c);
+    memory_free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_get_all),
+        cmocka_unit_test(what_finds_no_room_is_counted),
+        cmocka_unit_test(only_real_time_sessions_have_consumers),
+        cmocka_unit_test(a_session_turns_to_real_time_and_back),
+    };
+    return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_delivery", &folder);
+}

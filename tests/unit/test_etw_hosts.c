@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* test_etw_hosts [ROUNDS [SEED]]: hosts of sessions that are killed while processes write, alone, together with all
+   writers, and with a rescuer killed on the way: every event that was accepted is in the log once, and the journal says
+   what happened. This program starts itself as the writers and the rescuers. */
+#include "engine/etw/session_rescue.h"
+#include "engine/log/journal.h"
+#include "tests/unit/controller_fixture.h"
+
+enum { WRITERS = 3, PLACE = 4 };
+static char *folder;
+static unsigned rounds = 3;
+
+/* ---- a writer, in a process of its own ---- */
+
+/* What a writer says of itself in memory that outlives it: events accepted times PLACE, and whether it is at the next
+   one; the slot by which its events are known. */
+struct progress {
+    _Atomic uint64_t at;
+    _Atomic uint32_t owner, ended;
+};
+enum { BETWEEN, RESERVING, HAS_PLACE };
+
+static struct section *open_progress(const char *name, bool create, struct progress **out)
+{
+    struct section *section;
+    assert_int_equal(section_open(&(struct shared){.name = name, .create = create, .lasting = true},
+                                  sizeof(struct progress) * WRITERS, &section),
+                     S_OK);
+    *out = section_memory(section);
+    return section;
+}
+
+/* "handle.index" and the name of the progress. */
+static int role_write(const char *what, const char *name)
+{
+    char *end;
+    const TRACEHANDLE handle = strtoull(what, &end, 10);
+    struct progress *all;
+    struct provider p;
+    (void)open_progress(name, false, &all);
+    struct progress *own = &all[strtoul(end + 1, NULL, 10)];
+    provider_open(handle, &p);
+    own->owner = p.writer.owner;
+    for (uint64_t number = 0;;) {
+        uint64_t stamp;
+        own->at = number * PLACE + RESERVING;
+        uint8_t *at = session_reserve(&p.buffers, &p.writer, EVENT_BYTES, &stamp);
+        if (!at) {
+            own->at = number * PLACE + BETWEEN;
+            if (session_load(&p.buffers.processor[0].word) == SESSION_STOPPED)
+                break;
+            child_sleep(1);
+            continue;
+        }
+        own->at = number * PLACE + HAS_PLACE;
+        event_fill(at, &p.writer, stamp, number);
+        session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
+        own->at = ++number * PLACE + BETWEEN;
+        if (number % 512 == 0)
+            child_sleep(1);
+    }
+    own->ended = 1;
+    return 0;
+}
+
+/* ---- rounds ---- */
+
+static uint64_t random_state = 88172645463325252u;
+static uint64_t random_below(uint64_t most)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state % most;
+}
+
+struct round {
+    char *path;
+    char name[64];
+    TRACEHANDLE handle;
+    struct section *section;
+    struct progress *progress;
+    struct process *writer[WRITERS];
+    struct directory_process host;
+};
+
+static void begin(struct round *r)
+{
+    static unsigned number;
+    struct block b;
+    snprintf(r->name, sizeof r->name, "openetw-hosts-%u-%u", (unsigned)process_own_id(), number++);
+    r->path = path_join(folder, "hosts.etl");
+    r->section = open_progress(r->name, true, &r->progress);
+    b = block_of(0, r->path);
+    b.p.BufferSize = 8;
+    b.p.MinimumBuffers = 64;
+    b.p.FlushTimer = 1;
+    assert_int_equal(start_session("hosts", &b, &r->handle), ERROR_SUCCESS);
+    struct directory_session s = session_of_handle(r->handle);
+    r->host = s.host;
+    directory_session_free(&s);
+    for (unsigned i = 0; i < WRITERS; i++) {
+        char what[40];
+        snprintf(what, sizeof what, "%llu.%u", (unsigned long long)r->handle, i);
+        r->writer[i] = child_start("write", what, r->name);
+    }
+    for (unsigned i = 0; i < WRITERS; i++)
+        for (int waited = 0; r->progress[i].at < 1000 * PLACE; waited++) {
+            assert_true(waited < CHILD_PATIENCE);
+            child_sleep(1);
+        }
+    child_sleep((unsigned)random_below(60));
+}
+
+static void kill_process(struct directory_process p)
+{
+    assert_int_equal(process_terminate(p.id, p.start_time), S_OK);
+    for (int waited = 0; process_alive(p.id, p.start_time); waited++) {
+        assert_true(waited < CHILD_PATIENCE);
+        child_sleep(1);
+    }
+}
+
+static void kill_writers(struct round *r)
+{
+    for (unsigned i = 0; i < WRITERS; i++) {
+        const uint32_t id = process_id(r->writer[i]);
+        (void)process_terminate(id, process_start_time(id));
+    }
+}
+
+/* Each writer: what it had accepted is there once. One that was killed may have one more, which it had just
+   finished. */
+static uint64_t judge(struct round *r, bool killed)
+{
+    uint64_t count[WRITERS] = {0}, sum[WRITERS] = {0}, all = 0;
+    struct etl_reader *reader;
+    struct etl_record record;
+    assert_int_equal(etl_reader_open(r->path, log_remark, NULL, &reader), S_OK);
+    while (etl_reader_next(reader, &record) == S_OK) {
+        uint64_t writer = 0, number = 0;
+        unsigned i = 0;
+        if (record.kind == ETL_RECORD_SYSTEM)
+            continue;
+        assert_true(event_check(record.event, record.size, &writer, &number));
+        while (i < WRITERS && r->progress[i].owner != writer)
+            i++;
+        assert_true(i < WRITERS);
+        count[i]++;
+        sum[i] += number;
+    }
+    etl_reader_close(reader);
+    for (unsigned i = 0; i < WRITERS; i++) {
+        const uint64_t accepted = r->progress[i].at / PLACE, state = r->progress[i].at % PLACE;
+        if (count[i] != accepted && !(killed && state == HAS_PLACE && count[i] == accepted + 1))
+            fail_msg("writer %u: %llu events are in the log, %llu were accepted (state %u)", i,
+                     (unsigned long long)count[i], (unsigned long long)accepted, (unsigned)state);
+        assert_int_equal(sum[i], count[i] == 0 ? 0 : count[i] * (count[i] - 1) / 2);
+        all += count[i];
+    }
+    return all;
+}
+
+static void end(struct round *r)
+{
+    for (unsigned i = 0; i < WRITERS; i++) {
+        assert_int_equal(process_wait(r->writer[i], CHILD_PATIENCE, NULL), S_OK);
+        process_close(r->writer[i]);
+    }
+    section_close(r->section);
+    (void)section_delete(r->name);
+    assert_int_equal(file_delete(r->path), S_OK);
+    memory_free(r->path);
+}
+
+/* As a controller finds the session. */
+static void find_none(struct round *r)
+{
+    struct block b;
+    assert_int_equal(control_session(r->handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+}
+
+static unsigned journal_count(uint32_t id)
+{
+    char *where = journal_folder();
+    struct journal_reader *reader;
+    struct journal_entry entry;
+    unsigned count = 0;
+    assert_int_equal(journal_reader_open(where, &reader), S_OK);
+    while (journal_reader_next(reader, &entry) == S_OK)
+        count += entry.id == id;
+    journal_reader_close(reader);
+    memory_free(where);
+    return count;
+}
+
+static void what_a_killed_host_had_accepted_is_in_the_log(void **state)
+{
+    (void)state;
+    const unsigned before = journal_count(9101);
+    uint64_t events = 0;
+    for (unsigned i = 0; i < rounds; i++) {
+        struct round r;
+        begin(&r);
+        kill_process(r.host);
+        find_none(&r);
+        for (unsigned w = 0; w < WRITERS; w++)
+            assert_int_equal(process_wait(r.writer[w], CHILD_PATIENCE, NULL), S_OK);
+        events += judge(&r, false);
+        end(&r);
+    }
+    assert_int_equal(journal_count(9101), before + rounds);
+    print_message("%u hosts killed: %llu events\n", rounds, (unsigned long long)events);
+}
+
+static void what_was_accepted_outlives_host_and_writers(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < rounds; i++) {
+        struct round r;
+        begin(&r);
+        (void)process_terminate(r.host.id, r.host.start_time);
+        kill_writers(&r);
+        for (unsigned w = 0; w < WRITERS; w++)
+            assert_int_equal(process_wait(r.writer[w], CHILD_PATIENCE, NULL), S_OK);
+        while (process_alive(r.host.id, r.host.start_time))
+            child_sleep(1);
+        find_none(&r);
+        (void)judge(&r, true);
+        end(&r);
+    }
+}
+
+/* A rescuer, and what it says of it. */
+static int role_rescue(const char *handle)
+{
+    const TRACEHANDLE h = strtoull(handle, NULL, 10);
+    return FAILED(session_rescue(own_directory(), (uint32_t)(h & 0xFFFF), (uint32_t)(h >> 16)));
+}
+
+static void a_killed_rescuer_is_followed_by_another(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < rounds; i++) {
+        struct round r;
+        char handle[24];
+        begin(&r);
+        snprintf(handle, sizeof handle, "%llu", (unsigned long long)r.handle);
+        kill_process(r.host);
+        struct process *rescuer = child_start("rescue", handle, "-");
+        child_sleep((unsigned)random_below(40));
+        const uint32_t id = process_id(rescuer);
+        (void)process_terminate(id, process_start_time(id));
+        assert_int_equal(process_wait(rescuer, CHILD_PATIENCE, NULL), S_OK);
+        process_close(rescuer);
+        find_none(&r);
+        for (unsigned w = 0; w < WRITERS; w++)
+            assert_int_equal(process_wait(r.writer[w], CHILD_PATIENCE, NULL), S_OK);
+        (void)judge(&r, false);
+        end(&r);
+    }
+}
+
+/* Starts and stops a session as often as it gets it; another does the same. */
+static int role_control(const char *name, const char *count)
+{
+    char *path = text_format("%s-%u.etl", name, (unsigned)process_own_id());
+    unsigned long wanted = strtoul(count, NULL, 10);
+    for (int waited = 0; wanted > 0 && waited < CHILD_PATIENCE; waited++) {
+        struct block b = block_of(0, path);
+        TRACEHANDLE handle;
+        const ULONG code = start_session("shared", &b, &handle);
+        if (code == ERROR_ALREADY_EXISTS) {
+            child_sleep(1);
+            continue;
+        }
+        if (code != ERROR_SUCCESS)
+            return 100;
+        if (control_session(handle, &b, EVENT_TRACE_CONTROL_STOP) != ERROR_SUCCESS)
+            return 101;
+        wanted--;
+    }
+    memory_free(path);
+    return wanted == 0 ? 0 : 102;
+}
+
+static void two_controllers_do_not_meet(void **state)
+{
+    (void)state;
+    char *name = path_join(folder, "two");
+    struct process *two[2];
+    for (int i = 0; i < 2; i++)
+        two[i] = child_start("control", name, "20");
+    for (int i = 0; i < 2; i++) {
+        uint32_t code;
+        assert_int_equal(process_wait(two[i], 3 * CHILD_PATIENCE, &code), S_OK);
+        assert_int_equal(code, 0);
+        process_close(two[i]);
+    }
+    struct directory_session *list;
+    size_t count;
+    assert_int_equal(directory_sessions(own_directory(), &list, &count), S_OK);
+    directory_sessions_free(list, count);
+    assert_int_equal(count, 0);
+    memory_free(name);
+}
+
+static int role(char **arguments)
+{
+    return !strcmp(arguments[1], "write")     ? role_write(arguments[2], arguments[3])
+           : !strcmp(arguments[1], "rescue")  ? role_rescue(arguments[2])
+           : !strcmp(arguments[1], "control") ? role_control(arguments[2], arguments[3])
+                                              : 1;
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_killed_host_had_accepted_is_in_the_log),
+        cmocka_unit_test(what_was_accepted_outlives_host_and_writers),
+        cmocka_unit_test(a_killed_rescuer_is_followed_by_another),
+        cmocka_unit_test(two_controllers_do_not_meet),
+    };
+    child_program = arguments[0];
+    if (count == 4)
+        return role(arguments);
+    if (count > 1)
+        rounds = (unsigned)strtoul(arguments[1], NULL, 10);
+    if (count > 2)
+        random_state = strtoull(arguments[2], NULL, 10) | 1;
+    return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_hosts", &folder);
+}

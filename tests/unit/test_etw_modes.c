@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* Each mode of LogFileMode through StartTrace, with a host: what is refused leaves no session, what starts keeps its
+   events as the mode says. */
+#include "tests/unit/controller_fixture.h"
+
+#define M(name) TRACE_MODE_##name
+enum { NO_FILE = 1, NEW_FILE = 2, NEEDS_GUID = 4 };
+
+static char *folder;
+
+static char *path_of(const char *name)
+{
+    char *path = path_join(folder, name);
+    assert_non_null(path);
+    return path;
+}
+
+static size_t session_count(void)
+{
+    struct directory_session *list;
+    size_t count;
+    assert_int_equal(directory_sessions(own_directory(), &list, &count), S_OK);
+    directory_sessions_free(list, count);
+    return count;
+}
+
+static const struct row {
+    uint32_t mode, maximum;
+    int how;
+    ULONG code;
+} rows[] = {
+    {M(SEQUENTIAL), 0, 0, ERROR_SUCCESS},
+    {M(SEQUENTIAL) | M(CIRCULAR), 1, 0, ERROR_INVALID_PARAMETER},
+    {M(SEQUENTIAL) | M(BUFFERING), 0, NO_FILE, ERROR_INVALID_PARAMETER},
+    {M(CIRCULAR), 1, 0, ERROR_SUCCESS},
+    {M(CIRCULAR), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(CIRCULAR) | M(APPEND), 1, 0, ERROR_INVALID_PARAMETER},
+    {M(CIRCULAR) | M(NEWFILE), 1, NEW_FILE, ERROR_INVALID_PARAMETER},
+    {M(APPEND), 0, 0, ERROR_SUCCESS},
+    {M(APPEND) | M(REAL_TIME), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(APPEND) | M(PREALLOCATE), 1, 0, ERROR_INVALID_PARAMETER},
+    {M(NEWFILE), 1, NEW_FILE, ERROR_SUCCESS},
+    {M(NEWFILE), 0, NEW_FILE, ERROR_INVALID_PARAMETER},
+    {M(NEWFILE), 1, 0, ERROR_INVALID_NAME},
+    {M(NEWFILE) | M(APPEND), 1, NEW_FILE, ERROR_INVALID_PARAMETER},
+    {M(USE_MS_FLUSH_TIMER), 0, 0, ERROR_SUCCESS},
+    {M(PREALLOCATE), 1, 0, ERROR_SUCCESS},
+    {M(PREALLOCATE), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(NONSTOPPABLE), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(SECURE), 0, 0, ERROR_SUCCESS},
+    {M(REAL_TIME), 0, NO_FILE, ERROR_SUCCESS},
+    {M(REAL_TIME), 0, 0, ERROR_SUCCESS},
+    {M(REAL_TIME) | M(ADD_HEADER), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(DELAY_OPEN), 0, 0, ERROR_SUCCESS},
+    {M(BUFFERING), 0, NO_FILE, ERROR_SUCCESS},
+    {M(BUFFERING), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(BUFFERING) | M(CIRCULAR), 1, NO_FILE, ERROR_INVALID_PARAMETER},
+    {M(PRIVATE_LOGGER), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(PRIVATE_LOGGER) | M(REAL_TIME), 0, NEEDS_GUID, ERROR_INVALID_PARAMETER},
+    {M(ADD_HEADER), 0, 0, ERROR_SUCCESS},
+    {M(USE_KBYTES), 1024, 0, ERROR_SUCCESS},
+    {M(USE_KBYTES), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(GLOBAL_SEQUENCE), 0, 0, ERROR_SUCCESS},
+    {M(LOCAL_SEQUENCE), 0, 0, ERROR_SUCCESS},
+    {M(GLOBAL_SEQUENCE) | M(LOCAL_SEQUENCE), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(RELOG), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(PRIVATE_IN_PROC), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(STOP_ON_HYBRID_SHUTDOWN), 0, 0, ERROR_SUCCESS},
+    {M(PERSIST_ON_HYBRID_SHUTDOWN), 0, 0, ERROR_SUCCESS},
+    {M(STOP_ON_HYBRID_SHUTDOWN) | M(PERSIST_ON_HYBRID_SHUTDOWN), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(PAGED), 0, 0, ERROR_SUCCESS},
+    {M(SYSTEM_LOGGER), 0, 0, ERROR_SUCCESS},
+    {M(SYSTEM_LOGGER) | M(PAGED), 0, 0, ERROR_INVALID_PARAMETER},
+    {M(SYSTEM_LOGGER) | M(NEWFILE), 1, NEW_FILE, ERROR_INVALID_PARAMETER},
+    {M(COMPRESSED), 0, 0, ERROR_SUCCESS},
+    {M(NO_PER_PROCESSOR), 0, 0, ERROR_SUCCESS},
+    {M(BLOCKING), 0, 0, ERROR_SUCCESS},
+    {0x00200000, 0, 0, ERROR_SUCCESS}, /* unknown: kept */
+    {0, 0, NO_FILE, ERROR_BAD_PATHNAME},
+};
+
+static void start_row(const struct row *row)
+{
+    enum { EVENTS = 500 };
+    char *path = path_of((row->how & NEW_FILE) != 0 ? "mode%d.etl" : "mode.etl");
+    char *first = path_of((row->how & NEW_FILE) != 0 ? "mode1.etl" : "mode.etl");
+    struct block b = block_of(row->mode, (row->how & NO_FILE) != 0 ? NULL : path);
+    struct provider p;
+    TRACEHANDLE handle;
+    b.p.MaximumFileSize = row->maximum;
+    b.p.BufferSize = 4;
+    if ((row->how & NEEDS_GUID) != 0)
+        b.p.Wnode.Guid = (GUID){7, 7, 7, {7}};
+    const ULONG code = start_session("mode", &b, &handle);
+    if (code != row->code)
+        fail_msg("mode 0x%X, maximum %u, %d: %u, not %u", (unsigned)row->mode, (unsigned)row->maximum, row->how,
+                 (unsigned)code, (unsigned)row->code);
+    if (code == ERROR_SUCCESS) {
+        provider_open(handle, &p);
+        assert_true(provider_write(&p, EVENTS));
+        provider_close(&p);
+        assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        assert_int_equal(b.p.LogFileMode, row->mode);
+        assert_int_equal(b.p.EventsLost, p.refused);
+        if ((row->how & NO_FILE) == 0) {
+            const struct log_sums sums = read_log(first);
+            assert_int_equal(sums.events, p.written);
+            assert_int_equal(sums.buffers_written, b.p.BuffersWritten + 1); /* the header's */
+            assert_int_equal(b.p.LogBuffersLost, 0);
+        }
+    }
+    assert_int_equal(session_count(), 0);
+    (void)file_delete(first);
+    memory_free(path);
+    memory_free(first);
+}
+
+static void each_mode_starts_or_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        start_row(&rows[i]);
+}
+
+/* ---- bounds ---- */
+
+static struct block started(struct block b)
+{
+    TRACEHANDLE handle;
+    struct block end;
+    assert_int_equal(start_session("bounds", &b, &handle), ERROR_SUCCESS);
+    assert_int_equal(control_session(handle, &end, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(end.p.BufferSize, b.p.BufferSize);
+    assert_int_equal(end.p.MinimumBuffers, b.p.MinimumBuffers);
+    assert_int_equal(end.p.MaximumBuffers, b.p.MaximumBuffers);
+    assert_int_equal(end.p.FlushTimer, b.p.FlushTimer);
+    return b;
+}
+
+static void sizes_are_bounded_and_told(void **state)
+{
+    (void)state;
+    const uint32_t processors = processor_count();
+    struct block b = block_of(M(REAL_TIME), NULL);
+    b.p.BufferSize = 1;
+    b = started(b);
+    assert_int_equal(b.p.BufferSize, 4);
+    assert_int_equal(b.p.MinimumBuffers, 2 * processors);
+    assert_int_equal(b.p.MaximumBuffers, 2 * processors + 20);
+    assert_int_equal(b.p.FlushTimer, 1);
+    assert_int_equal(b.p.Wnode.ClientContext, ETL_CLOCK_TICKS);
+    b = block_of(M(REAL_TIME), NULL);
+    b.p.BufferSize = 0;
+    b = started(b);
+    assert_true(b.p.BufferSize == 64 || b.p.BufferSize == 8);
+    b = block_of(M(REAL_TIME) | M(NO_PER_PROCESSOR), NULL);
+    b.p.MinimumBuffers = 1;
+    b.p.MaximumBuffers = 1;
+    b.p.FlushTimer = 7;
+    b = started(b);
+    assert_int_equal(b.p.MinimumBuffers, 2);
+    assert_int_equal(b.p.MaximumBuffers, 2);
+    assert_int_equal(b.p.FlushTimer, 7);
+    b = block_of(M(BUFFERING), NULL);
+    b.p.BufferSize = 4;
+    b.p.MinimumBuffers = 40;
+    b.p.MaximumBuffers = 400;
+    b = started(b);
+    assert_int_equal(b.p.MinimumBuffers, 40);
+    assert_int_equal(b.p.MaximumBuffers, 40);
+}
+
+static void each_clock_dates_events(void **state)
+{
+    (void)state;
+    for (uint32_t clock = 1; clock <= 3; clock++) {
+        char *path = path_of("clock.etl");
+        struct block b = block_of(0, path);
+        struct provider p;
+        TRACEHANDLE handle;
+        struct etl_reader *reader;
+        struct etl_record record;
+        b.p.Wnode.ClientContext = clock;
+        const int64_t before = clock_utc() - 50000000;
+        assert_int_equal(start_session("clock", &b, &handle), ERROR_SUCCESS);
+        provider_open(handle, &p);
+        assert_true(provider_write(&p, 10));
+        provider_close(&p);
+        assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        assert_int_equal(b.p.Wnode.ClientContext, clock);
+        const int64_t after = clock_utc() + 50000000;
+        assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+        assert_int_equal(etl_reader_log(reader)->clock, clock);
+        while (etl_reader_next(reader, &record) == S_OK)
+            if (record.kind != ETL_RECORD_SYSTEM)
+                assert_true(record.utc >= before && record.utc <= after);
+        etl_reader_close(reader);
+        assert_int_equal(file_delete(path), S_OK);
+        memory_free(path);
+    }
+}
+
+/* ---- files ---- */
+
+enum { KB_OF_FILE = 64, BUFFER_KB = 4 };
+
+static TRACEHANDLE start_small(const char *name, uint32_t mode, const char *path, uint32_t maximum)
+{
+    struct block b = block_of(mode | (maximum != 0 ? M(USE_KBYTES) : 0u), path);
+    TRACEHANDLE handle;
+    b.p.BufferSize = BUFFER_KB;
+    b.p.MinimumBuffers = 64;
+    b.p.MaximumFileSize = maximum;
+    assert_int_equal(start_session(name, &b, &handle), ERROR_SUCCESS);
+    return handle;
+}
+
+static void wait_until_gone(TRACEHANDLE handle)
+{
+    for (int i = 0; i < CHILD_PATIENCE / 10; i++) {
+        struct block b;
+        if (control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY) == ERROR_WMI_INSTANCE_NOT_FOUND)
+            return;
+        child_sleep(10);
+    }
+    fail_msg("the session goes on");
+}
+
+static uint64_t size_of(const char *path)
+{
+    struct file *f;
+    uint64_t size;
+    assert_int_equal(file_open(path, FILE_READ, &f), S_OK);
+    assert_int_equal(file_size(f, &size), S_OK);
+    file_close(f);
+    return size;
+}
+
+static void a_full_file_ends_its_session(void **state)
+{
+    (void)state;
+    char *path = path_of("full.etl");
+    const TRACEHANDLE handle = start_small("full", M(SEQUENTIAL), path, KB_OF_FILE);
+    struct provider p;
+    provider_open(handle, &p);
+    while (provider_write(&p, 50))
+        child_sleep(1);
+    provider_close(&p);
+    wait_until_gone(handle);
+    assert_in_range(size_of(path), 1, KB_OF_FILE * 1024);
+    const struct log_sums sums = read_log(path);
+    assert_int_equal(sums.first, 0);
+    assert_true(sums.events > 300 && sums.events <= p.written);
+    memory_free(path);
+}
+
+static void a_ring_keeps_the_newest(void **state)
+{
+    (void)state;
+    char *path = path_of("ring.etl");
+    const TRACEHANDLE handle = start_small("ring", M(CIRCULAR), path, KB_OF_FILE);
+    struct provider p;
+    struct block b;
+    provider_open(handle, &p);
+    for (int i = 0; i < 100; i++) {
+        assert_true(provider_write(&p, 50));
+        assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    }
+    provider_close(&p);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    const struct log_sums sums = read_log(path);
+    assert_int_equal(p.refused, 0);
+    assert_int_equal(sums.last, p.written - 1);
+    assert_true(sums.first > 0);
+    assert_in_range(size_of(path), 1, KB_OF_FILE * 1024);
+    memory_free(path);
+}
+
+static void files_follow_one_another(void **state)
+{
+    (void)state;
+    char *path = path_of("next%d.etl");
+    const TRACEHANDLE handle = start_small("next", M(NEWFILE), path, KB_OF_FILE);
+    struct provider p;
+    struct block b;
+    uint64_t events = 0, expected = 0;
+    provider_open(handle, &p);
+    for (int i = 0; i < 40; i++) {
+        assert_true(provider_write(&p, 50));
+        assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    }
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_INCREMENT_FILE), ERROR_SUCCESS);
+    assert_true(provider_write(&p, 1));
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    provider_close(&p);
+    unsigned files = 0;
+    for (;; files++) {
+        char *one = text_format("%s/next%u.etl", folder, files + 1);
+        if (!file_exists(one)) {
+            memory_free(one);
+            break;
+        }
+        const struct log_sums sums = read_log(one);
+        assert_int_equal(sums.first, expected);
+        expected = sums.last + 1;
+        events += sums.events;
+        memory_free(one);
+    }
+    assert_true(files > 3);
+    assert_int_equal(events, p.written);
+    assert_int_equal(expected, p.written);
+    memory_free(path);
+}
+
+static void what_is_appended_comes_behind(void **state)
+{
+    (void)state;
+    char *path = path_of("append.etl");
+    uint64_t events = 0;
+    for (int i = 0; i < 3; i++) {
+        const TRACEHANDLE handle = start_small("append", M(APPEND), path, 0);
+        struct provider p;
+        struct block b;
+        provider_open(handle, &p);
+        assert_true(provider_write(&p, 100));
+        provider_close(&p);
+        assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        events += p.written;
+        assert_int_equal(read_log(path).events, events);
+    }
+    struct block b = block_of(M(APPEND), path);
+    TRACEHANDLE handle;
+    b.p.BufferSize = 2 * BUFFER_KB;
+    assert_int_equal(start_session("append", &b, &handle), ERROR_INVALID_PARAMETER);
+    assert_int_equal(read_log(path).events, events);
+    memory_free(path);
+}
+
+static void a_snapshot_has_what_is_in_memory(void **state)
+{
+    (void)state;
+    char *path = path_of("snapshot.etl"), *second = path_of("snapshot2.etl");
+    const TRACEHANDLE handle = start_small("snapshot", M(BUFFERING), NULL, 0);
+    struct provider p;
+    provider_open(handle, &p);
+    assert_true(provider_write(&p, 100));
+    struct block b = block_of(0, NULL);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_FLUSH), ERROR_INVALID_PARAMETER);
+    b = block_of(0, path);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    assert_int_equal(read_log(path).events, 100);
+    for (int i = 0; i < 100; i++) {
+        assert_true(provider_write(&p, 100)); /* more than there is room for */
+        child_sleep(1);
+    }
+    b = block_of(0, second);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_SUCCESS);
+    const struct log_sums sums = read_log(second);
+    assert_true(sums.first > 100);
+    assert_int_equal(sums.last, p.written - 1);
+    assert_int_equal(p.refused, 0);
+    provider_close(&p);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(b.p.EventsLost, 0);
+    memory_free(path);
+    memory_free(second);
+}
+
+/* The FlushTimer alone brings events into the file. */
+static void time_brings_events_into_the_file(void **state)
+{
+    (void)state;
+    char *path = path_of("timer.etl");
+    struct block b = block_of(M(USE_MS_FLUSH_TIMER), path);
+    struct provider p;
+    TRACEHANDLE handle;
+    b.p.FlushTimer = 20;
+    assert_int_equal(start_session("timer", &b, &handle), ERROR_SUCCESS);
+    provider_open(handle, &p);
+    assert_true(provider_write(&p, 3));
+    provider_close(&p);
+    uint64_t events = 0;
+    for (int i = 0; i < CHILD_PATIENCE / 10 && events != 3; i++) {
+        child_sleep(10);
+        events = read_log(path).events;
+    }
+    assert_int_equal(events, 3);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    memory_free(path);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_mode_starts_or_is_refused),   cmocka_unit_test(sizes_are_bounded_and_told),
+        cmocka_unit_test(each_clock_dates_events),          cmocka_unit_test(a_full_file_ends_its_session),
+        cmocka_unit_test(a_ring_keeps_the_newest),          cmocka_unit_test(files_follow_one_another),
+        cmocka_unit_test(what_is_appended_comes_behind),    cmocka_unit_test(a_snapshot_has_what_is_in_memory),
+        cmocka_unit_test(time_brings_events_into_the_file),
+    };
+    (void)count, (void)arguments;
+    return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_modes", &folder);
+}
