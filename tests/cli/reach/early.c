@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* A DLL that the program imports, and that registers a provider as it begins. */
+#include "tests/cli/reach/early.h"
+
 #include "tests/cli/reach/mark.h"
 
 #include <windows.h>
+#include <evntprov.h>
 
-__declspec(dllimport) uint32_t EventRegister(void);
-__declspec(dllexport) uint32_t early_result(void);
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
 
-static uint32_t result;
+static bool at_once;
+
+/* With arguments that Wine's function takes too, for when it is that. */
+bool register_is_ours(void)
+{
+    static const GUID provider = {0x1F2A4C66, 0x0B0E, 0x4D0B, {0x8A, 0x1D, 0x5E, 0x33, 0x71, 0x92, 0x00, 0x01}};
+    REGHANDLE handle;
+    return EventRegister(&provider, NULL, NULL, &handle) == mark_of("EventRegister");
+}
+
+bool register_was_ours(void)
+{
+    return at_once;
+}
 
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 {
     (void)module, (void)reserved;
     if (reason == DLL_PROCESS_ATTACH)
-        result = EventRegister();
+        at_once = register_is_ours();
     return TRUE;
-}
-
-uint32_t early_result(void)
-{
-    return result;
 }
