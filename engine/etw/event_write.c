@@ -60,15 +60,17 @@ void event_abandon(uint8_t *at, uint64_t size)
 }
 
 static inline __attribute__((always_inline)) ULONG write_plain(const struct provider_enables *e,
-                                                               struct provider_thread *t, const struct event_call *call)
+                                                               struct provider_thread *t,
+                                                               const EVENT_DESCRIPTOR *descriptor, const GUID *activity,
+                                                               uint32_t count, const EVENT_DATA_DESCRIPTOR *data)
 {
     const struct provider_enable *to = &e->of[0];
     ULONG status = ERROR_SUCCESS;
     uint64_t size = EVENT_HEADER_BYTES, stamp;
-    if (!event_is_wanted(to, call->descriptor))
+    if (!event_is_wanted(to, descriptor))
         return ERROR_SUCCESS;
-    for (uint32_t i = 0; i < call->count; i++)
-        size += call->data[i].Size;
+    for (uint32_t i = 0; i < count; i++)
+        size += data[i].Size;
     uint8_t *at = event_place(to->session, t, size, &stamp, &status);
     if (__builtin_expect(!at, 0))
         return status;
@@ -76,32 +78,59 @@ static inline __attribute__((always_inline)) ULONG write_plain(const struct prov
     memcpy(at + 8, &t->ids, 8);
     memcpy(at + 16, &stamp, 8);
     memcpy(at + 24, &e->guid, 16);
-    memcpy(at + 40, call->descriptor, 16);
+    memcpy(at + 40, descriptor, 16);
     memcpy(at + 56, &none, 8);
-    memcpy(at + 64, call->activity ? call->activity : &t->activity, 16);
-    uint8_t *data = at + EVENT_HEADER_BYTES, *const end = at + size;
-    for (uint32_t i = 0; i < call->count; i++)
-        data = event_copy_bounded(data, end, call->data[i].Ptr, call->data[i].Size);
+    memcpy(at + 64, activity ? activity : &t->activity, 16);
+    uint8_t *to_data = at + EVENT_HEADER_BYTES, *const end = at + size;
+    for (uint32_t i = 0; i < count; i++)
+        to_data = event_copy_bounded(to_data, end, data[i].Ptr, data[i].Size);
     session_commit(at, size | HEADER_MARKS << 16 | (uint64_t)to->session->header_flags << 32);
     return ERROR_SUCCESS;
 }
 
-/* The registration may be wanted by somebody. */
-static inline __attribute__((always_inline)) ULONG write_from(struct registration *r, struct event_call call,
-                                                              bool may_be_plain)
+/* Inside, what the registration is enabled with now. NULL: by nobody any more. */
+static inline __attribute__((always_inline)) const struct provider_enables *
+enter(struct registration *r, uint64_t handle, struct provider_thread *t)
 {
-    if (call.count > MAX_EVENT_DATA_DESCRIPTORS || (!call.data && call.count != 0))
+    provider_enter(t);
+    const struct provider_enables *e = atomic_load_explicit(&r->enables, memory_order_acquire);
+    return __builtin_expect(e != NULL && e->handle == handle, 1) ? e : NULL;
+}
+
+static bool are_data(uint32_t count, const EVENT_DATA_DESCRIPTOR *data)
+{
+    return count <= MAX_EVENT_DATA_DESCRIPTORS && (data || count == 0);
+}
+
+/* The registration may be wanted by somebody. */
+static __attribute__((noinline)) ULONG write_long(struct registration *r, const struct event_call *call)
+{
+    if (!are_data(call->count, call->data))
         return ERROR_INVALID_PARAMETER;
     struct provider_thread *t = provider_thread_own();
     if (!t)
         return ERROR_NOT_ENOUGH_MEMORY;
-    provider_enter(t);
-    const struct provider_enables *e = atomic_load_explicit(&r->enables, memory_order_acquire);
-    ULONG status = ERROR_SUCCESS;
-    if (__builtin_expect(e != NULL && e->handle == call.handle, 1))
-        status = may_be_plain && e->plain ? write_plain(e, t, &call) : event_write_general(e, t, &call);
+    const struct provider_enables *e = enter(r, call->handle, t);
+    const ULONG status = e ? event_write_general(e, t, call) : ERROR_SUCCESS;
     provider_leave(t);
     return status;
+}
+
+/* False: it is no event for the short way. */
+static inline __attribute__((always_inline)) bool write_short(struct registration *r, uint64_t handle,
+                                                              const EVENT_DESCRIPTOR *descriptor, const GUID *activity,
+                                                              uint32_t count, const EVENT_DATA_DESCRIPTOR *data,
+                                                              ULONG *status)
+{
+    struct provider_thread *t = thread_slot();
+    if (__builtin_expect(!t || !are_data(count, data), 0))
+        return false;
+    const struct provider_enables *e = enter(r, handle, t);
+    const bool plain = e && e->plain;
+    if (__builtin_expect(plain, 1))
+        *status = write_plain(e, t, descriptor, activity, count, data);
+    provider_leave(t);
+    return plain;
 }
 
 /* The tests that most calls end with, in the order of Windows'. *r NULL: the status is the answer. */
@@ -119,13 +148,17 @@ static inline __attribute__((always_inline)) ULONG find(REGHANDLE handle, const 
     return ERROR_SUCCESS;
 }
 
-static __attribute__((noinline)) ULONG write_short(struct registration *r, REGHANDLE handle,
-                                                   const EVENT_DESCRIPTOR *descriptor, ULONG count,
-                                                   EVENT_DATA_DESCRIPTOR *data, const void *from)
+/* Out of the way of calls that end with the tests. */
+static __attribute__((noinline)) ULONG write_wanted(struct registration *r, REGHANDLE handle,
+                                                    const EVENT_DESCRIPTOR *descriptor, const GUID *activity,
+                                                    ULONG count, EVENT_DATA_DESCRIPTOR *data, const void *from)
 {
-    return write_from(
-        r, (struct event_call){.handle = handle, .descriptor = descriptor, .data = data, .count = count, .from = from},
-        true);
+    ULONG status;
+    if (__builtin_expect(write_short(r, handle, descriptor, activity, count, data, &status), 1))
+        return status;
+    const struct event_call call = {
+        .handle = handle, .descriptor = descriptor, .data = data, .count = count, .activity = activity, .from = from};
+    return write_long(r, &call);
 }
 
 ULONG WINAPI EventWrite(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count, EVENT_DATA_DESCRIPTOR *data)
@@ -134,7 +167,7 @@ ULONG WINAPI EventWrite(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, UL
     const ULONG status = find(handle, descriptor, &r);
     if (!r)
         return status;
-    return write_short(r, handle, descriptor, count, data, __builtin_return_address(0));
+    return write_wanted(r, handle, descriptor, NULL, count, data, __builtin_return_address(0));
 }
 
 ULONG WINAPI EventWriteEx(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG64 filter, ULONG flags,
@@ -144,10 +177,11 @@ ULONG WINAPI EventWriteEx(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, 
     const ULONG status = find(handle, descriptor, &r);
     if (!r)
         return status;
-    return write_from(r,
-                      (struct event_call){handle, descriptor, data, count, activity, related, filter, flags, 0,
-                                          __builtin_return_address(0)},
-                      !related && filter == 0 && flags == 0);
+    if (!related && filter == 0 && flags == 0)
+        return write_wanted(r, handle, descriptor, activity, count, data, __builtin_return_address(0));
+    const struct event_call call = {handle,  descriptor, data,  count, activity,
+                                    related, filter,     flags, 0,     __builtin_return_address(0)};
+    return write_long(r, &call);
 }
 
 ULONG WINAPI EventWriteTransfer(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, LPCGUID activity, LPCGUID related,
@@ -157,10 +191,11 @@ ULONG WINAPI EventWriteTransfer(REGHANDLE handle, const EVENT_DESCRIPTOR *descri
     const ULONG status = find(handle, descriptor, &r);
     if (!r)
         return status;
-    return write_from(
-        r,
-        (struct event_call){handle, descriptor, data, count, activity, related, 0, 0, 0, __builtin_return_address(0)},
-        !related);
+    if (!related)
+        return write_wanted(r, handle, descriptor, activity, count, data, __builtin_return_address(0));
+    const struct event_call call = {handle,  descriptor, data, count, activity,
+                                    related, 0,          0,    0,     __builtin_return_address(0)};
+    return write_long(r, &call);
 }
 
 ULONG WINAPI EventWriteString(REGHANDLE handle, UCHAR level, ULONGLONG keyword, LPCWSTR string)
@@ -174,14 +209,13 @@ ULONG WINAPI EventWriteString(REGHANDLE handle, UCHAR level, ULONGLONG keyword, 
     for (const WCHAR *end = string; *end && bytes <= EVENT_MOST_BYTES; end++)
         bytes += sizeof(WCHAR);
     const EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)string, .Size = (ULONG)bytes};
-    return write_from(r,
-                      (struct event_call){.handle = handle,
-                                          .descriptor = &descriptor,
-                                          .data = &data,
-                                          .count = 1,
-                                          .header_flags = ETW_HEADER_STRING_ONLY,
-                                          .from = __builtin_return_address(0)},
-                      false);
+    const struct event_call call = {.handle = handle,
+                                    .descriptor = &descriptor,
+                                    .data = &data,
+                                    .count = 1,
+                                    .header_flags = ETW_HEADER_STRING_ONLY,
+                                    .from = __builtin_return_address(0)};
+    return write_long(r, &call);
 }
 
 BOOLEAN WINAPI EventEnabled(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor)

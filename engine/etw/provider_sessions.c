@@ -2,6 +2,7 @@
 #include "engine/etw/provider_sessions.h"
 
 #include "engine/etw/session_buffers.h"
+#include "engine/etw/session_rescue.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
 
@@ -190,7 +191,8 @@ static void host_ended(uint32_t logger, const struct process *host)
     struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
     if (!m || m->host != host)
         return; /* the logger is another session's by now */
-    process_close(m->host);
+    (void)session_rescue(directory, logger, m->session.turn);
+    process_close(m->host); /* if that failed, whoever asks for the session tries again */
     m->host = NULL;
 }
 

@@ -32,8 +32,9 @@ static inline void *thread_slot(void)
 }
 #endif
 
-/* Sets it; `ended` is called with it on the thread as that ends, and must not enter a lock: the process may be ending.
-   The module this code is in stays loaded from then on. E_OUTOFMEMORY, or the system's reason. */
+/* Sets it; `ended`, the same at each call, is called with it on the thread as that ends, and must not enter a lock: the
+   process may be ending. The module this code is in stays loaded from then on. E_OUTOFMEMORY, or the system's reason.
+ */
 HRESULT thread_slot_set(void *value, void (*ended)(void *value));
 
 enum { THREAD_MOST_SID = 68 };

@@ -3,6 +3,8 @@
    buffers, beside what the machine's own instructions for it cost (the floor); what it costs the host; and how many of
    the events of one, two and four writers, flat out for SECONDS (3) with 1 MB of buffers, are lost, with a host that
    only empties and one that writes FILE (on tmpfs: /dev/shm). Beside LTTng-UST: peers_etw.py. */
+#include "engine/etw/event_api.h"
+#include "engine/etw/provider_table.h"
 #include "engine/etw/session_buffers.h"
 #include "engine/etw/session_drain.h"
 #include "engine/etw/session_file.h"
@@ -125,6 +127,37 @@ static void burst_of_floor(void)
         uint64_t old = session_load(&floor_word);
         (void)session_swap(&floor_word, &old, old + processor_cycles());
     }
+}
+
+/* The same by EventWrite itself, for a registration that the session has enabled. */
+static REGHANDLE provider_handle;
+static void burst_of_calls(void)
+{
+    const EVENT_DESCRIPTOR event = {.Id = 7, .Level = 4, .Keyword = 1};
+    EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)payload, .Size = PAYLOAD};
+    for (int i = 0; i < BURST; i++)
+        (void)EventWrite(provider_handle, &event, 1, &data);
+}
+
+static struct provider_session provider_session = {.logger = 1, .turn = 1, .references = 1};
+static struct provider_session *only_session(void *context, uint32_t logger, uint32_t turn)
+{
+    (void)context, (void)logger, (void)turn;
+    return &provider_session;
+}
+
+static void enable_provider(void)
+{
+    const struct provider_options options = {.guid = provider};
+    const struct directory_enable e = {.provider = provider, .logger = 1, .turn = 1, .serial = 1};
+    const struct provider_source source = {only_session, NULL, {1, NULL}};
+    provider_session.buffers = session;
+    provider_session.most_event = etl_buffer_max_event(BUFFER);
+    provider_threads_own_slot(1);
+    if (provider_begin(&options, &provider_handle) != ERROR_SUCCESS)
+        must(E_OUTOFMEMORY);
+    (void)provider_begun(provider_handle);
+    must(provider_apply(0, &e, 1, &source));
 }
 
 static volatile uint32_t enabled;
@@ -255,6 +288,8 @@ int main(int count, char **arguments)
     measure("test of what is disabled, inline", burst_of_tests, false);
     measure("reserve and commit", burst_of_places, false);
     measure("whole event of 64 bytes", burst_of_events, true);
+    enable_provider();
+    measure("EventWrite of 64 bytes", burst_of_calls, false);
     for (uint32_t writers = 1; writers <= MOST_WRITERS; writers *= 2)
         lose(writers, seconds, NULL);
     for (uint32_t writers = 1; path && writers <= MOST_WRITERS; writers *= 2)

@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: MIT
 add_executable(bench_etw EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/bench_etw.c)
 target_link_libraries(bench_etw PRIVATE openpla_etw openpla_flags)
+add_executable(bench_etw_provider EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/bench_etw_provider.c)
+if(NOT WIN32)
+  target_link_libraries(bench_etw_provider PRIVATE openpla_etw openpla_flags)
+elseif(TARGET openetw)
+  target_link_libraries(bench_etw_provider PRIVATE openetw openpla_os openpla_flags)
+endif()
+if(TARGET openetwhost)
+  add_dependencies(bench_etw_provider openetwhost)
+endif()
 # The peer, where its headers are.
 find_library(LTTNG_UST lttng-ust)
 find_path(LTTNG_UST_INCLUDE lttng/tracepoint.h)

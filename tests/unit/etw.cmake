@@ -3,7 +3,7 @@ openpla_test(test_etw_providers ${CMAKE_CURRENT_LIST_DIR}/test_etw_providers.c L
 foreach(thing session session_file lies clock properties directory query reach)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
 endforeach()
-foreach(thing write callback items join classic) # providers
+foreach(thing write callback items join classic races) # providers
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
 endforeach()
 foreach(thing consumer event_view realtime)
@@ -11,7 +11,7 @@ foreach(thing consumer event_view realtime)
     ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c LINK openpla_etw)
 endforeach()
 # The hosts of their sessions are real ones.
-foreach(thing controller delivery hosts modes)
+foreach(thing controller delivery hosts modes host_ends)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
   add_dependencies(test_etw_${thing} openetwhost)
 endforeach()
@@ -36,7 +36,7 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # at a buffer that may be being filled, to leave it alone if it is.
   set(looks ${CMAKE_CURRENT_BINARY_DIR}/etw_session.suppressions)
   file(WRITE ${looks} "race:session_unclosed_end\n")
-  foreach(thing session realtime)
+  foreach(thing session realtime races)
     add_executable(test_etw_${thing}_tsan ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c
       ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c ${sources})
     target_include_directories(test_etw_${thing}_tsan PRIVATE ${CMAKE_SOURCE_DIR})

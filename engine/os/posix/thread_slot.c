@@ -29,7 +29,8 @@ HRESULT thread_slot_set(void *value, void (*ended)(void *value))
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
-    at_end = ended;
+    if (!at_end)
+        at_end = ended;
     pthread_mutex_unlock(&lock);
     pthread_once(&once, make_key);
     const int error = key_error ? key_error : pthread_setspecific(key, value);

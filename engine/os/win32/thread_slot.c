@@ -38,7 +38,8 @@ void module_pin(void)
 static bool have_index(void (*ended)(void *value))
 {
     host_lock_enter(&lock);
-    call_at_end = ended;
+    if (!call_at_end)
+        call_at_end = ended;
     if (elsewhere == TLS_OUT_OF_INDEXES)
         elsewhere = TlsAlloc();
     if (elsewhere != TLS_OUT_OF_INDEXES && at_end == FLS_OUT_OF_INDEXES)

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_etw_provider [FILE]: what a call of a provider costs its thread, in ns, as the median of bursts that fill a
+   quarter of the buffers: an event that a session takes, events that none wants, and the test of a generated header's
+   context, which its callback sets. All through the functions that programs call: under Wine those of openetw.dll, and
+   the session has a real host, which writes FILE (on tmpfs: /dev/shm). Beside LTTng-UST: peers_etw.py. */
+#include "engine/os/clock.h"
+#include "engine/os/thread.h"
+
+#ifdef _WIN32
+#include <windows.h>
+#include <evntcons.h>
+#include <evntprov.h>
+#include <evntrace.h>
+#else
+#include "engine/etw/controller_api.h"
+#include "engine/etw/event_api.h"
+#endif
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFERS = 16, BUFFER_KB = 64, EVENT = 144, ROUNDS = 201, BURST = BUFFERS / 4 * BUFFER_KB * 1024 / EVENT };
+enum { DISABLED_BURST = 200000, WAIT_MS = 10000, PIECES = 8 };
+
+static const GUID guid = {0x33333333, 1, 2, {3}}, other_guid = {0x33333333, 1, 2, {4}};
+static const EVENT_DESCRIPTOR wanted = {.Id = 1, .Level = 4, .Keyword = 1},
+                              unwanted = {.Id = 1, .Level = 5, .Keyword = 1};
+static REGHANDLE provider, disabled;
+static uint8_t payload[64];
+static EVENT_DATA_DESCRIPTOR one[1], four[4], eight[PIECES];
+static uint64_t refused;
+
+static void must(ULONG status, const char *what)
+{
+    if (status == ERROR_SUCCESS)
+        return;
+    fprintf(stderr, "bench_etw_provider: %s: %lu\n", what, (unsigned long)status);
+    exit(1);
+}
+
+/* As generated headers have it. */
+static struct {
+    volatile uint32_t enabled;
+} context;
+
+static VOID WINAPI set_context(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                               EVENT_FILTER_DESCRIPTOR *filter, PVOID user)
+{
+    (void)source, (void)level, (void)any, (void)all, (void)filter, (void)user;
+    context.enabled = enabled;
+}
+
+static void burst_of_events(void)
+{
+    for (int i = 0; i < BURST; i++)
+        refused += EventWrite(provider, &wanted, 1, one) != ERROR_SUCCESS;
+}
+static void burst_of_fours(void)
+{
+    for (int i = 0; i < BURST; i++)
+        refused += EventWrite(provider, &wanted, 4, four) != ERROR_SUCCESS;
+}
+static void burst_of_eights(void)
+{
+    for (int i = 0; i < BURST; i++)
+        refused += EventWrite(provider, &wanted, PIECES, eight) != ERROR_SUCCESS;
+}
+static void burst_of_unwanted(void)
+{
+    for (int i = 0; i < DISABLED_BURST; i++)
+        refused += EventWrite(provider, &unwanted, 1, one) != ERROR_SUCCESS;
+}
+static void burst_of_disabled(void)
+{
+    for (int i = 0; i < DISABLED_BURST; i++)
+        refused += EventWrite(disabled, &wanted, 1, one) != ERROR_SUCCESS;
+}
+static void burst_of_questions(void)
+{
+    for (int i = 0; i < DISABLED_BURST; i++)
+        refused += EventEnabled(disabled, &wanted) != 0;
+}
+static void burst_of_tests(void)
+{
+    for (int i = 0; i < DISABLED_BURST; i++)
+        if (__builtin_expect(context.enabled != 0, 0))
+            refused += EventWrite(disabled, &wanted, 1, one) != ERROR_SUCCESS;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void pause_ms(uint32_t ms)
+{
+    const uint64_t from = clock_monotonic_ms();
+    while (clock_monotonic_ms() - from < ms)
+        thread_give_way();
+}
+
+static void measure(const char *what, void (*burst)(void), int events, uint32_t pause)
+{
+    double ns[ROUNDS];
+    for (int r = 0; r < ROUNDS; r++) {
+        const int64_t from = clock_ticks();
+        burst();
+        ns[r] = (double)(clock_ticks() - from) * 1e9 / (double)clock_frequency() / events;
+        pause_ms(pause); /* the host empties the buffers */
+    }
+    qsort(ns, ROUNDS, sizeof *ns, by_value);
+    printf("%-44s %6.2f ns  (min %.2f)\n", what, ns[ROUNDS / 2], ns[0]);
+}
+
+static EVENT_DATA_DESCRIPTOR piece(uint32_t of, uint32_t i)
+{
+    return (EVENT_DATA_DESCRIPTOR){.Ptr = (uintptr_t)(payload + 64 / of * i), .Size = 64 / of};
+}
+
+static struct {
+    EVENT_TRACE_PROPERTIES p;
+    WCHAR name[64], file[512];
+} block;
+
+static void start(const char *file, TRACEHANDLE *session)
+{
+    memset(&block, 0, sizeof block);
+    block.p.Wnode.BufferSize = sizeof block;
+    block.p.Wnode.Flags = 0x20000;          /* WNODE_FLAG_TRACED_GUID */
+    block.p.LogFileMode = file ? 0 : 0x400; /* EVENT_TRACE_BUFFERING_MODE */
+    block.p.BufferSize = BUFFER_KB;
+    block.p.MinimumBuffers = block.p.MaximumBuffers = BUFFERS;
+    block.p.LoggerNameOffset = (ULONG)((char *)block.name - (char *)&block);
+    if (file)
+        block.p.LogFileNameOffset = (ULONG)((char *)block.file - (char *)&block);
+    for (size_t i = 0; file && file[i] && i < 511; i++)
+        block.file[i] = (WCHAR)file[i];
+    static WCHAR name[] = {'b', 'e', 'n', 'c', 'h', 0};
+    must(StartTraceW(session, name, &block.p), "StartTrace");
+    must(EnableTraceEx2(*session, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, WAIT_MS, NULL), "EnableTraceEx2");
+}
+
+int main(int count, char **arguments)
+{
+    TRACEHANDLE session;
+    one[0] = piece(1, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        four[i] = piece(4, i);
+    for (uint32_t i = 0; i < PIECES; i++)
+        eight[i] = piece(PIECES, i);
+    must(EventRegister(&guid, NULL, NULL, &provider), "EventRegister");
+    must(EventRegister(&other_guid, (PENABLECALLBACK)set_context, NULL, &disabled), "EventRegister");
+    start(count > 1 ? arguments[1] : NULL, &session);
+    measure("inline test of a header's context", burst_of_tests, DISABLED_BURST, 0);
+    measure("EventEnabled of a provider nobody enables", burst_of_questions, DISABLED_BURST, 0);
+    measure("EventWrite of a provider nobody enables", burst_of_disabled, DISABLED_BURST, 0);
+    measure("EventWrite above the session's level", burst_of_unwanted, DISABLED_BURST, 0);
+    measure("EventWrite of 64 bytes, enabled", burst_of_events, BURST, 30);
+    measure("  in 4 pieces", burst_of_fours, BURST, 30);
+    measure("  in 8 pieces", burst_of_eights, BURST, 30);
+    printf("%-44s %6llu\n", "refused", (unsigned long long)refused);
+    must(EventUnregister(provider), "EventUnregister");
+    must(EventUnregister(disabled), "EventUnregister");
+    must(ControlTraceW(session, NULL, &block.p, EVENT_TRACE_CONTROL_STOP), "ControlTrace");
+    return 0;
+}
