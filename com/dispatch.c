@@ -2,6 +2,7 @@
 /* IDispatch of every object: ITypeInfo::Invoke, and what real scripts need that it lacks (behaviour 20). */
 #include "com/convert.h"
 #include "com/foreign_call.h"
+#include "com/server_list.h"
 #include "com/skin.h"
 #include "com/whole_commit.h"
 #include "engine/os/memory.h"
@@ -338,6 +339,8 @@ static HRESULT own_member_invoke(struct skin *s, DISPID id, const DISPPARAMS *pa
 {
     if (id == OWN_WHOLE_COMMIT && s->class->model == &data_collector_set_class)
         return com_result(s, whole_commit_answer(s->model, params, result));
+    if (id == OWN_STATUSES && s->class->model == &data_collector_set_collection_class)
+        return com_result(s, server_list_answer(s->model, params, result));
     return S_FALSE;
 }
 

@@ -204,7 +204,9 @@ static HRESULT facade_query(struct object *o, const struct caller *caller, const
 static HRESULT facade_delete(struct object *o, const struct caller *caller, const char *space, const char *name)
 {
     (void)caller;
-    return peer_verb(o, space, name, L"Delete", DISPATCH_METHOD, NULL, 0, NULL);
+    HRESULT hr = peer_verb(o, space, name, L"Delete", DISPATCH_METHOD, NULL, 0, NULL);
+    server_lists_outdated();
+    return hr;
 }
 
 static HRESULT start_or_stop(struct object *o, const char *space, const char *name, const WCHAR *member,
@@ -212,7 +214,9 @@ static HRESULT start_or_stop(struct object *o, const char *space, const char *na
 {
     VARIANT argument = {.vt = VT_BOOL};
     V_BOOL(&argument) = synchronous ? VARIANT_TRUE : VARIANT_FALSE;
-    return peer_verb(o, space, name, member, DISPATCH_METHOD, &argument, 1, NULL);
+    HRESULT hr = peer_verb(o, space, name, member, DISPATCH_METHOD, &argument, 1, NULL);
+    server_lists_outdated();
+    return hr;
 }
 
 static HRESULT facade_start(struct object *o, const struct caller *caller, const char *space, const char *name,
@@ -288,7 +292,7 @@ static HRESULT facade_read_live(struct object *o, const char *space, const char 
 {
     HRESULT hr = S_OK;
     memset(out, 0, sizeof *out);
-    if (parts & SET_LIVE_STATUS)
+    if (parts & SET_LIVE_STATUS && !peer_listed_status(o, &out->status))
         hr = get_number(o, space, name, L"Status", &out->status);
     if (SUCCEEDED(hr) && (parts & SET_LIVE_SERIAL_NUMBER))
         hr = get_number(o, space, name, L"SerialNumber", &out->serial_number);
@@ -320,7 +324,8 @@ static HRESULT facade_get_run_value(struct object *o, const struct caller *calle
 
 struct listing {
     struct object *collection;
-    IDispatch *there; /* the server's */
+    IDispatch *there;         /* the server's */
+    struct server_list *list; /* the same, for its sets */
     const char *space, *pattern, *server;
 };
 
@@ -341,7 +346,7 @@ static HRESULT add_set(const struct server_item *item, void *user)
                                     name, l->server)
                              : fill_from(o, item->object, l->space, name, l->server);
         if (SUCCEEDED(hr) && item->texts)
-            peer_keep_listed(o, l->there, item->index);
+            peer_keep_listed(o, l->list, item->index);
         if (SUCCEEDED(hr))
             hr = collection_add(l->collection, o);
         object_release(o);
@@ -354,7 +359,7 @@ static HRESULT facade_list(struct object *collection, const struct caller *calle
                            const char *pattern, const char *server)
 {
     (void)caller;
-    struct listing l = {collection, NULL, space, pattern, server};
+    struct listing l = {collection, NULL, NULL, space, pattern, server};
     char *machine = NULL;
     /* The server need not read all sets for one of them. Another's does, and ignores the filter. */
     char *filter = text_format(SETS_FILTER_NAME "%s", pattern);
@@ -364,8 +369,11 @@ static HRESULT facade_list(struct object *collection, const struct caller *calle
     if (SUCCEEDED(hr))
         hr = server_call(l.there, &data_collector_set_collection_class, L"GetDataCollectorSets",
                          (const char *[]){"", filter}, 2);
+    if (SUCCEEDED(hr) && !(l.list = server_list_create(l.there)))
+        hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = server_each(l.there, &data_collector_set_collection_class, add_set, &l);
+    server_list_release(l.list);
     if (l.there)
         IDispatch_Release(l.there);
     memory_free(filter);

@@ -20,8 +20,7 @@ void peer_destroy(struct peer *peer)
         return;
     if (peer->set)
         IDispatch_Release(peer->set);
-    if (peer->listed_in)
-        IDispatch_Release(peer->listed_in);
+    server_list_release(peer->list);
     memory_free(peer->folder);
     memory_free(peer->user);
     memory_free_secret(peer->password);
@@ -65,26 +64,46 @@ HRESULT peer_query(const char *space, const char *name, const char *machine, boo
 
 void peer_keep(struct object *o, IDispatch *set, bool any, IDispatch *before)
 {
-    IDispatch *old = set, *list = NULL;
+    IDispatch *old = set;
+    struct server_list *list = NULL;
     object_lock(o);
     if (any || peer_of(o)->set == before) {
         old = peer_of(o)->set;
-        list = peer_of(o)->listed_in;
+        list = peer_of(o)->list;
         peer_of(o)->set = set;
-        peer_of(o)->listed_in = NULL;
+        peer_of(o)->list = NULL;
     }
     object_unlock(o);
     if (old)
         IDispatch_Release(old);
-    if (list)
-        IDispatch_Release(list);
+    server_list_release(list);
 }
 
-void peer_keep_listed(struct object *o, IDispatch *collection, uint32_t index)
+void peer_keep_listed(struct object *o, struct server_list *list, uint32_t index)
 {
-    IDispatch_AddRef(collection);
-    peer_of(o)->listed_in = collection;
+    peer_of(o)->list = server_list_reference(list);
     peer_of(o)->listed_at = index;
+}
+
+/* A reference; NULL: it came in none, or has an object by now. */
+static struct server_list *list_of(struct object *o, uint32_t *index)
+{
+    object_lock(o);
+    struct server_list *list = peer_of(o)->list;
+    if (list)
+        server_list_reference(list);
+    *index = peer_of(o)->listed_at;
+    object_unlock(o);
+    return list;
+}
+
+bool peer_listed_status(struct object *o, uint32_t *status)
+{
+    uint32_t index;
+    struct server_list *list = list_of(o, &index);
+    bool known = list && server_list_status(list, index, status);
+    server_list_release(list);
+    return known;
 }
 
 static IDispatch *kept(struct object *o)
@@ -111,24 +130,11 @@ HRESULT peer_machine(const char *server, char **machine)
 /* Out of the list that the set came in; NULL: it came in none, or the server that had it has ended. */
 static IDispatch *listed(struct object *o)
 {
-    VARIANT at = {.vt = VT_I4}, item;
-    object_lock(o);
-    IDispatch *list = peer_of(o)->listed_in;
-    V_I4(&at) = (LONG)peer_of(o)->listed_at;
-    if (list)
-        IDispatch_AddRef(list);
-    object_unlock(o);
-    if (!list)
-        return NULL;
-    HRESULT hr =
-        server_invoke(list, &data_collector_set_collection_class, L"Item", DISPATCH_PROPERTYGET, &at, 1, &item);
-    IDispatch_Release(list);
-    if (SUCCEEDED(hr) && V_VT(&item) == VT_DISPATCH)
-        return V_DISPATCH(&item);
-    if (SUCCEEDED(hr))
-        VariantClear(&item);
-    error_clear();
-    return NULL;
+    uint32_t index;
+    struct server_list *list = list_of(o, &index);
+    IDispatch *set = list ? server_list_item(list, index) : NULL;
+    server_list_release(list);
+    return set;
 }
 
 /* The server's object of a bound set, a reference: the one that is kept, or another one. */

@@ -3,15 +3,15 @@
 #ifndef OPENPLA_FACADE_PEER_H
 #define OPENPLA_FACADE_PEER_H
 
-#include "com/skin.h"
+#include "com/server_list.h"
 
 /* Made by who makes the set; its fields are under the set's lock. */
 struct peer {
-    IDispatch *set;        /* bound as ours is; NULL: not asked for yet, or gone */
-    IDispatch *listed_in;  /* where `set` can be had as an item, which is one call and not an activation; may be NULL */
-    uint32_t listed_at;    /* its index there */
-    char *user, *password; /* that were put since the last Query; NULL: none */
-    char *folder;          /* what the set's folders were named by when it was bound (peer_folder_key) */
+    IDispatch *set;           /* bound as ours is; NULL: not asked for yet, or gone */
+    struct server_list *list; /* where `set` can be had as an item, which is one call and not an activation; or NULL */
+    uint32_t listed_at;       /* its index there */
+    char *user, *password;    /* that were put since the last Query; NULL: none */
+    char *folder;             /* what the set's folders were named by when it was bound (peer_folder_key) */
 };
 struct peer *peer_of(struct object *set);
 void peer_destroy(struct peer *peer); /* NULL is allowed */
@@ -23,9 +23,11 @@ HRESULT peer_query(const char *space, const char *name, const char *machine, boo
 /* Keeps the object (a reference taken over; NULL: none) unless another than `before` is kept by now;
    `any`: in any case. */
 void peer_keep(struct object *o, IDispatch *set, bool any, IDispatch *before);
-/* The object is an item of the server's collection, to be asked for when it is needed. For a set that nobody else has
-   yet. */
-void peer_keep_listed(struct object *o, IDispatch *collection, uint32_t index);
+/* The object is an item of the server's list, to be asked for when it is needed. For a set that nobody else has yet. */
+void peer_keep_listed(struct object *o, struct server_list *list, uint32_t index);
+/* The status of a bound set that has asked for no object yet, out of the list that it came in; false: it is to be asked
+   for. */
+bool peer_listed_status(struct object *o, uint32_t *status);
 /* NULL for this machine, else its name as the set was given it; from memory_alloc. */
 HRESULT peer_machine(const char *server, char **machine);
 /* A verb of a bound set, as server_invoke. A server that has ended since is asked for anew, once: the verb has reached

@@ -56,7 +56,8 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out);
 /* Methods that the type library does not have, nor GetIDsOfNames: what costs a client of our own several calls between
    processes, in one. The numbers are ours; another server has no members of them. */
 enum own_member {
-    OWN_WHOLE_COMMIT = 0x504c4101 /* of a set: whole_commit.h */
+    OWN_WHOLE_COMMIT = 0x504c4101, /* of a set: whole_commit.h */
+    OWN_STATUSES                   /* of a collection of sets: server_list.h */
 };
 
 /* dispatch.c: IDispatch of every object. */

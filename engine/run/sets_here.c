@@ -27,16 +27,16 @@ static HRESULT only_own_machine(const char *server)
 
 static HRESULT read_live(struct object *set, const char *space, const char *name, unsigned parts, struct set_live *out)
 {
-    (void)set, (void)parts;
+    (void)set;
     const struct category *c = category_of(space);
-    struct run_state state;
-    struct run_record record;
+    struct run_state state = {0};
+    struct run_record record = {0};
     memset(out, 0, sizeof *out);
     out->status = c->status;
     if (!c->runs)
         return S_OK;
-    HRESULT hr = run_query(space, name, &state);
-    if (SUCCEEDED(hr))
+    HRESULT hr = parts & SET_LIVE_STATUS ? run_query(space, name, &state) : S_OK;
+    if (SUCCEEDED(hr) && parts & ~SET_LIVE_STATUS) /* under the store's lock: a status waits for nobody */
         hr = store_load_run(space, name, &record);
     /* A record that is damaged takes no set with it; Start and OpenPLA.LastRunMessage tell of it. */
     if (definition_is_damaged(hr))

@@ -172,6 +172,20 @@ static void live_properties_and_lists_fail_in_order(void **state)
         assert_int_equal(collection_count(sets), 1); /* the former one stays */
     }
     assert_false(reached);
+    reached = true;
+    for (unsigned n = 1; reached && n < MOST; n = next(n)) { /* a listed set's status, which comes with others' */
+        struct object *listed;
+        struct value v;
+        assert_int_equal(sets_find(sets, &caller_self, "", "Service\\" NAME), S_OK);
+        assert_int_equal(collection_item(sets, 0, &listed), S_OK);
+        memory_fail_at(n);
+        HRESULT hr = object_get(listed, &listed->class->properties[IDataCollectorSet_Status], &v);
+        reached = memory_count() >= n;
+        memory_fail_at(0);
+        assert_true(hr == E_OUTOFMEMORY || (hr == S_OK && v.u32 == 0));
+        object_release(listed);
+    }
+    assert_false(reached);
     object_release(sets);
     object_release(set);
 }

@@ -184,6 +184,65 @@ static void a_listed_set_is_the_servers(void **state)
     release(sets);
 }
 
+static void start_or_stop(IDispatch *set, const WCHAR *verb)
+{
+    VARIANT yes = {.vt = VT_BOOL};
+    V_BOOL(&yes) = VARIANT_TRUE;
+    assert_ok(invoke(set, verb, DISPATCH_METHOD, NULL, &yes, 1));
+}
+
+/* Whoever shows a list asks for the statuses one after the other. */
+static void the_statuses_of_a_list_are_one_call(void **state)
+{
+    (void)state;
+    commit_sets(0, MANY);
+    IDataCollectorSetCollection *sets = list_of(L"Service\\" NAME L"-*");
+    IDataCollectorSet *all[MANY];
+    for (LONG i = 0; i < MANY; i++)
+        all[i] = item_at(sets, i);
+    LONG before = calls;
+    for (LONG i = 0; i < MANY; i++)
+        assert_int_equal(number_of(all[i], L"Status"), plaStopped);
+    assert_int_equal(calls - before, 1);
+    for (LONG i = 0; i < MANY; i++)
+        release(all[i]);
+    release(sets);
+}
+
+/* What came with another's status must not be shown once it is known to have changed: by a verb of this process, or as
+   the set is asked again. */
+static void a_status_of_a_list_is_not_an_old_one(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) { /* without collectors, which would write one file */
+        IDataCollectorSet *set = new_set();
+        assert_ok(commit(set, i ? NAME L"-01" : NAME L"-00", plaCreateNew, NULL));
+        release(set);
+    }
+    IDataCollectorSetCollection *sets = list_of(L"Service\\" NAME L"-*");
+    IDataCollectorSet *first = item_at(sets, 0), *second = item_at(sets, 1), *other = new_set();
+    IDataCollectorSet *at_server = create_at_server();
+    BSTR names[] = {SysAllocString(NAME L"-00"), SysAllocString(NAME L"-01")};
+    assert_ok(IDataCollectorSet_Query(other, names[1], NULL));
+    assert_int_equal(number_of(first, L"Status"), plaStopped);
+    start_or_stop((IDispatch *)other, L"Start");
+    assert_int_equal(number_of(second, L"Status"), plaRunning);
+    VARIANT query[] = {{.vt = VT_BSTR}, {.vt = VT_BSTR}};
+    V_BSTR(&query[0]) = names[0];
+    assert_ok(invoke(at_server, L"Query", DISPATCH_METHOD, NULL, query, 2));
+    start_or_stop((IDispatch *)at_server, L"Start"); /* as another process would */
+    assert_int_equal(number_of(first, L"Status"), plaRunning);
+    start_or_stop((IDispatch *)at_server, L"Stop");
+    start_or_stop((IDispatch *)other, L"Stop");
+    SysFreeString(names[0]);
+    SysFreeString(names[1]);
+    release(at_server);
+    release(other);
+    release(second);
+    release(first);
+    release(sets);
+}
+
 /* One of a list asks for its own object at the server, and no other's. */
 static void a_listed_set_outlives_its_list(void **state)
 {
@@ -207,6 +266,8 @@ int main(void)
         cmocka_unit_test_teardown(a_commit_is_one_call, forget),
         cmocka_unit_test_teardown(many_sets_cost_no_more_calls_than_few, forget),
         cmocka_unit_test_teardown(a_listed_set_is_the_servers, forget),
+        cmocka_unit_test_teardown(the_statuses_of_a_list_are_one_call, forget),
+        cmocka_unit_test_teardown(a_status_of_a_list_is_not_an_old_one, forget),
         cmocka_unit_test_teardown(a_listed_set_outlives_its_list, forget),
     };
     if (!client_begin(CLIENT_FACADE) || FAILED(CoRegisterChannelHook(&extension, &hook)))

@@ -636,9 +636,27 @@ static void events_name_who_asked(void **state)
     memory_free(own);
 }
 
+/* Whoever shows the statuses of many sets would wait for all who write to the store, set by set. */
+static void a_status_waits_for_no_writer(void **state)
+{
+    struct object *set = new_set();
+    struct file_lock *writer;
+    char *folder = store_folder(SPACE), *path = path_join(folder, "store.lock");
+    (void)state;
+    assert_int_equal(commit(set, "Status of one", MODE_CREATE_NEW), S_OK);
+    assert_int_equal(file_lock_take(path, 1000, &writer), S_OK);
+    assert_int_equal(number_of(set, "Status"), RUN_STOPPED);
+    file_lock_release(writer);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
+    object_release(set);
+    memory_free(path);
+    memory_free(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_status_waits_for_no_writer),
         cmocka_unit_test(events_name_who_asked),
         cmocka_unit_test(the_latest_log_is_shown_after_every_run),
         cmocka_unit_test(names_that_leave_the_folder_fail_commit),
