@@ -69,24 +69,18 @@ static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t
     return S_OK;
 }
 
-HRESULT supervised_set_read(struct supervised_set *s, int64_t now)
+HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t size, bool has_record, int64_t now)
 {
     struct run_record record = {0};
-    char *xml;
-    size_t size;
-    HRESULT hr = definition_load(&caller_self, s->space, s->name, &xml, &size);
-    if (FAILED(hr))
-        return hr;
     uint64_t hash = hash_text(HASH_START, xml);
     bool first = !s->hash, same = hash == s->hash, same_rules = same;
-    hr = store_load_run(s->space, s->name, &record);
+    HRESULT hr = has_record ? store_load_run(s->space, s->name, &record) : S_OK;
     if (definition_is_damaged(hr)) { /* its starts are tried, and tell so */
         record = (struct run_record){0};
         hr = S_OK;
     }
     if (SUCCEEDED(hr) && !same) /* behind all that can fail: what it gives is taken with the hash */
         hr = read_definition(s, xml, size, &same_rules);
-    memory_free(xml);
     if (SUCCEEDED(hr)) {
         s->hash = hash;
         if (first || !same_rules) /* of new schedules no start is due that lies before them */
@@ -97,6 +91,17 @@ HRESULT supervised_set_read(struct supervised_set *s, int64_t now)
     }
     run_record_free(&record);
     return FAILED(hr) ? hr : same ? S_FALSE : S_OK;
+}
+
+HRESULT supervised_set_read(struct supervised_set *s, int64_t now)
+{
+    char *xml;
+    size_t size;
+    HRESULT hr = definition_load(&caller_self, s->space, s->name, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = supervised_set_take(s, xml, size, true, now);
+    memory_free(xml);
+    return hr;
 }
 
 static int64_t first_start(const struct supervised_set *s, int64_t after, const struct start_zone *zone)

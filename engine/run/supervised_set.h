@@ -36,6 +36,8 @@ struct supervised_set {
 /* Takes what the store has. `now`: moment of the scan, if a change is seen as it happens; 0 at the first. The same
    definition as before: only the record is read, and S_FALSE. PLA_E_DCS_NOT_FOUND. */
 HRESULT supervised_set_read(struct supervised_set *s, int64_t now);
+/* The same with the definition's text, and without a look for a record where there is none. */
+HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t size, bool has_record, int64_t now);
 /* Computes `due` and `expiry`. S_FALSE: a start was missed, at *missed. */
 HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct start_zone *zone, int64_t *missed);
 void supervised_set_free(struct supervised_set *s);

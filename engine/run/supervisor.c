@@ -246,15 +246,19 @@ static void tell_damage(struct supervised_set *s, HRESULT hr)
     }
 }
 
-/* A set that cannot be read now (its file is being replaced, or damaged) keeps what was known of it. */
-static struct supervised_set *take(struct supervisor *v, const char *space, const char *name, int64_t now)
+/* The set, with its definition as it stands in its file; NULL: that is to be loaded. A set that cannot be read now (its
+   file is being replaced, or damaged) keeps what was known of it. */
+static struct supervised_set *take(struct supervisor *v, const char *space, const char *name,
+                                   const struct stored_set *stored, bool has_record, int64_t now)
 {
     struct supervised_set *s = find(v, space, name);
+    int64_t since = v->scanned ? now : 0;
     if (!s)
         s = add(v, space, name);
     if (!s)
         return NULL;
-    HRESULT hr = supervised_set_read(s, v->scanned ? now : 0);
+    HRESULT hr =
+        stored ? supervised_set_take(s, stored->xml, stored->size, has_record, since) : supervised_set_read(s, since);
     if (hr == PLA_E_DCS_NOT_FOUND) {
         forget(v, s);
         return NULL;
@@ -267,14 +271,16 @@ static struct supervised_set *take(struct supervisor *v, const char *space, cons
     return s;
 }
 
-/* The name that the set in that file was committed under, which can be known from the file alone. */
-static char *name_in_file(struct supervisor *v, const char *space, const struct stored_stamp *stamp)
+/* Read once: the name that it was committed under can be known from the file alone, and so can the rest. */
+static struct supervised_set *take_file(struct supervisor *v, const char *space, const struct stored_stamp *stamp,
+                                        int64_t now)
 {
-    const struct supervised_set *s = find_file(v, space, hash_text(HASH_START, stamp->file));
-    char *name = s ? text_copy(s->name) : NULL;
-    if (!s && FAILED(store_name_in(space, stamp->file, &name)))
-        name = NULL;
-    return name;
+    struct stored_set stored;
+    struct supervised_set *s = NULL;
+    if (store_read_in(space, stamp->file, &stored) == S_OK)
+        s = take(v, space, stored.name, stored.xml ? &stored : NULL, stamp->has_record, now);
+    stored_set_free(&stored);
+    return s;
 }
 
 static void compare_files(struct supervisor *v, const char *space, int64_t now)
@@ -287,11 +293,8 @@ static void compare_files(struct supervisor *v, const char *space, int64_t now)
     for (size_t i = 0; i < stamps.count; i++) {
         uint64_t file = hash_text(HASH_START, stamps.items[i].file);
         struct supervised_set *s = find_file(v, space, file);
-        if (!s || s->stamp != stamps.items[i].stamp) {
-            char *name = name_in_file(v, space, &stamps.items[i]);
-            s = name ? take(v, space, name, now) : NULL;
-            memory_free(name);
-        }
+        if (!s || s->stamp != stamps.items[i].stamp)
+            s = take_file(v, space, &stamps.items[i], now);
         if (s) {
             s->file = file;
             s->stamp = stamps.items[i].stamp;
@@ -324,7 +327,7 @@ static void scan(struct supervisor *v)
         else if ((all || hr != S_OK) && FAILED(definition_list(&caller_self, *space, &names)))
             continue;
         for (size_t i = 0; i < names.count; i++)
-            take(v, *space, names.items[i], now);
+            take(v, *space, names.items[i], NULL, true, now);
         texts_free(&names);
     }
 }

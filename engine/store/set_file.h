@@ -43,7 +43,6 @@ struct stored_set;
    cannot be read, the name that its own name says. `out` is zero before, and to be freed also on failure, which is
    E_OUTOFMEMORY. */
 HRESULT stored_set_read(const char *folder, const char *file, struct stored_set *out);
-void stored_set_free(struct stored_set *set);
 /* Puts a definition that lies in the namespace's folder itself, as people put it there, into its place. `file` is its
    name. Under the lock. */
 HRESULT set_file_adopt(const struct set_file *at, const char *file);

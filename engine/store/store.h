@@ -57,6 +57,7 @@ struct stored_stamp {
     uint64_t stamp;
     bool definition; /* always true in a list */
     bool has_run;    /* it has been run: its run lock is there, held or not */
+    bool has_record; /* of its runs */
 };
 struct stored_stamps {
     struct stored_stamp *items;
@@ -64,6 +65,9 @@ struct stored_stamps {
 };
 /* All definitions of the namespace, in the order of their files. Takes away what writers left that were killed. */
 HRESULT store_list_stamps(const char *space, struct stored_stamps *out);
+/* The set in that file. `out` is to be freed also on failure. */
+HRESULT store_read_in(const char *space, const char *file, struct stored_set *out);
+void stored_set_free(struct stored_set *set);
 /* The name that the set in that file was committed under; *name from memory_alloc. */
 HRESULT store_name_in(const char *space, const char *file, char **name);
 void stored_stamps_free(struct stored_stamps *stamps);

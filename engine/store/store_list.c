@@ -180,24 +180,31 @@ HRESULT store_list(const struct caller *caller, const char *space, struct texts 
     return S_OK;
 }
 
-HRESULT store_name_in(const char *space, const char *file, char **name)
+HRESULT store_read_in(const char *space, const char *file, struct stored_set *out)
 {
     struct set_file at = {0};
-    struct stored_set set = {0};
     char *own = text_format("%s.xml", file);
+    *out = (struct stored_set){0};
     HRESULT hr = own ? set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at) : E_OUTOFMEMORY;
     char *place = hr == S_OK ? set_file_place(at.folder, file) : NULL;
-    *name = NULL;
     if (hr == S_OK)
-        hr = place ? stored_set_read(place, own, &set) : E_OUTOFMEMORY;
+        hr = place ? stored_set_read(place, own, out) : E_OUTOFMEMORY;
+    set_file_close(&at);
+    memory_free(place);
+    memory_free(own);
+    return hr;
+}
+
+HRESULT store_name_in(const char *space, const char *file, char **name)
+{
+    struct stored_set set;
+    HRESULT hr = store_read_in(space, file, &set);
+    *name = NULL;
     if (hr == S_OK) {
         *name = set.name;
         set.name = NULL;
     }
-    set_file_close(&at);
     stored_set_free(&set);
-    memory_free(place);
-    memory_free(own);
     return hr;
 }
 
@@ -217,7 +224,11 @@ static HRESULT add_stamp(void *user, const char *name, uint64_t stamp)
         return E_OUTOFMEMORY;
     }
     stamps->items = items;
-    stamps->items[stamps->count++] = (struct stored_stamp){file, lock ? 0 : stamp, definition, lock};
+    stamps->items[stamps->count++] = (struct stored_stamp){.file = file,
+                                                           .stamp = lock ? 0 : stamp,
+                                                           .definition = definition,
+                                                           .has_run = lock,
+                                                           .has_record = !definition && !lock};
     return S_OK;
 }
 
@@ -246,6 +257,7 @@ static void merge(struct stored_stamps *stamps)
         }
         if (last && !strcmp(last->file, s->file)) {
             last->has_run = last->has_run || s->has_run;
+            last->has_record = last->has_record || s->has_record;
             last->stamp = s->has_run ? last->stamp : hash_number(last->stamp, s->stamp);
         }
         memory_free(s->file);

@@ -17,4 +17,5 @@ foreach(test test_run test_run_kinds test_run_limits test_run_planted test_run_r
 endforeach()
 # System sets write below one folder of the machine, whichever store counts their runs.
 set_tests_properties(test_sets_categories PROPERTIES RESOURCE_LOCK system_sets)
-target_link_options(test_supervisor PRIVATE -Wl,--wrap=clock_utc -Wl,--wrap=clock_monotonic_ms)
+target_link_options(test_supervisor PRIVATE -Wl,--wrap=clock_utc -Wl,--wrap=clock_monotonic_ms
+  -Wl,--wrap=file_load)

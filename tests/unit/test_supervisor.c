@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The supervisor: scheduled starts, hosts that die, runs that were cut off, expiry. The wall clock it sees is the
-   test's, and so is the other clock: linked with --wrap=clock_utc and --wrap=clock_monotonic_ms. */
+   test's, and so is the other clock; files that are read are counted: linked with --wrap=clock_utc,
+   --wrap=clock_monotonic_ms and --wrap=file_load. */
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -36,6 +37,18 @@ uint64_t __wrap_clock_monotonic_ms(void);
 uint64_t __wrap_clock_monotonic_ms(void)
 {
     return __real_clock_monotonic_ms() + (uint64_t)atomic_load(&passed);
+}
+
+static atomic_int definitions_read, records_read;
+HRESULT __real_file_load(const char *path, size_t limit, char **out, size_t *size);
+HRESULT __wrap_file_load(const char *path, size_t limit, char **out, size_t *size);
+
+HRESULT __wrap_file_load(const char *path, size_t limit, char **out, size_t *size)
+{
+    bool ours = strstr(path, SPACE) != NULL; /* not those of the sets that came with the program */
+    atomic_fetch_add(&definitions_read, ours && !strcmp(path_extension(path), ".xml"));
+    atomic_fetch_add(&records_read, ours && !strcmp(path_extension(path), ".run"));
+    return __real_file_load(path, limit, out, size);
 }
 
 static struct supervisor *supervisor;
@@ -635,9 +648,31 @@ static void what_nobody_told_of_is_found(void **state)
     memory_free(root);
 }
 
+/* Ten thousand sets in the store would keep the service from its schedules for longer than it takes to read them. */
+static void each_set_is_read_once_at_the_start(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("once"), *xml = schedule_at(clock_utc() + 2 * 3600 * SECOND, "");
+    commit("once", root, xml);
+    commit("twice", root, "");
+    commit("thrice", root, "");
+    assert_int_equal(run_start(SPACE, "thrice", true), S_OK);
+    stop("thrice");
+    atomic_store(&definitions_read, 0);
+    atomic_store(&records_read, 0);
+    supervise();
+    await_work(1);
+    assert_int_equal(atomic_load(&definitions_read), 3);
+    assert_int_equal(atomic_load(&records_read), 1);
+    stop_supervising();
+    memory_free(xml);
+    memory_free(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(each_set_is_read_once_at_the_start, end_test),
         cmocka_unit_test_teardown(a_set_that_another_process_commits_starts_at_its_second, end_test),
         cmocka_unit_test_teardown(a_host_is_there_before_its_second, end_ahead),
         cmocka_unit_test_teardown(a_host_that_nobody_wants_any_more_ends, end_ahead),
