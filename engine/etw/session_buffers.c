@@ -131,6 +131,15 @@ void session_buffers_count(const struct session_buffers *b, uint32_t *allocated,
         *free += session_line_state(session_load(&b->line[i].word)) == SESSION_FREE;
 }
 
+void session_buffers_bound(const struct session_buffers *b, uint32_t most)
+{
+    struct session_shared *s = b->shared;
+    atomic_store(&s->most, most);
+    if (atomic_load(&s->allocated) > most)
+        atomic_store(&s->allocated, most);
+    atomic_fetch_add(&s->given, 1); /* who found none looks again */
+}
+
 uint32_t session_next_sequence(const struct session_buffers *b)
 {
     return atomic_fetch_add_explicit(&b->shared->sequence, 1, memory_order_relaxed) + 1;

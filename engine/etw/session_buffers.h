@@ -31,6 +31,9 @@ HRESULT session_buffers_map(void *memory, size_t size, struct session_buffers *o
 uint64_t session_buffers_lost(const struct session_buffers *b);
 /* How many buffers are used so far, and how many of these are free. */
 void session_buffers_count(const struct session_buffers *b, uint32_t *allocated, uint32_t *free);
+/* By the host: so many buffers may be used from now on, up to those there are; what is in others stays until it is
+   written. */
+void session_buffers_bound(const struct session_buffers *b, uint32_t most);
 /* A number for a TraceMessage event, from 1: each once in the session. */
 uint32_t session_next_sequence(const struct session_buffers *b);
 

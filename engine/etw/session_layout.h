@@ -84,7 +84,8 @@ struct session_shared {
     _Atomic uint32_t given;     /* buffers that were given back; wraps */
     _Atomic uint32_t none_at;   /* given + 1 when none was found */
     _Atomic uint32_t allocated; /* those that are used so far: from the minimum up to all */
-    uint32_t reserved_2[28];
+    _Atomic uint32_t most;      /* MaximumBuffers: so many may be used now; 0: all. The host's */
+    uint32_t reserved_2[27];
     /* Waking the host. */
     _Atomic uint32_t closed; /* buffers that wait for the host; near enough */
     _Atomic uint32_t asleep; /* the host is: who closes the buffer number wake_at wakes it */

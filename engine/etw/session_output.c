@@ -60,7 +60,11 @@ static HRESULT check_room(const struct directory_session *s, const char *file)
     const uint64_t need = s->maximum_file != 0 ? maximum_of(s) : ROOM_WITHOUT_MAXIMUM;
     uint64_t free = 0;
     char *folder = path_folder(file);
-    HRESULT hr = folder ? folder_free_bytes(*folder ? folder : ".", &free) : E_OUTOFMEMORY;
+    HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && *folder && !folder_exists(folder))
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "%s: its folder does not exist", file);
+    if (SUCCEEDED(hr))
+        hr = folder_free_bytes(*folder ? folder : ".", &free);
     memory_free(folder);
     if (SUCCEEDED(hr) && free < need) {
         hr = error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL), "%s: %llu bytes are free; the session needs %llu", file,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What controllers and consumers ask of a session's host, and what it does then. */
+#include "engine/etw/session_buffers.h"
 #include "engine/etw/session_host.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/os/clock.h"
@@ -94,7 +95,7 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
         next.mode = (next.mode & ~(uint32_t)TRACE_MODE_REAL_TIME) | (r->mode & TRACE_MODE_REAL_TIME);
     if (!is_in_memory(h) && !next.file && !r->file && (next.mode & TRACE_MODE_REAL_TIME) == 0)
         return ERROR_INVALID_PARAMETER;
-    if (r->maximum_buffers != 0) {
+    if (r->maximum_buffers != 0 && !is_in_memory(h)) {
         next.maximum_buffers = r->maximum_buffers > next.minimum_buffers ? r->maximum_buffers : next.minimum_buffers;
         if (next.maximum_buffers > h->buffers.buffers)
             next.maximum_buffers = h->buffers.buffers;
@@ -111,6 +112,8 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
         return code == ERROR_SUCCESS ? change(h, &next) : code;
     }
     const ULONG code = r->file ? change_with_file(h, &next, r->file) : change(h, &next);
+    if (code == ERROR_SUCCESS && r->maximum_buffers != 0 && !is_in_memory(h))
+        session_buffers_bound(&h->buffers, h->session.maximum_buffers);
     if (code == ERROR_SUCCESS && (h->session.mode & TRACE_MODE_REAL_TIME) == 0)
         session_realtime_end(&h->output.realtime);
     return code;

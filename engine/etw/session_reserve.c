@@ -47,16 +47,18 @@ static uint32_t claim(const struct session_buffers *b, uint32_t owner, uint32_t 
     const uint32_t given = atomic_load_explicit(&s->given, memory_order_acquire);
     if (atomic_load_explicit(&s->none_at, memory_order_relaxed) == given + 1)
         return SESSION_NO_BUFFER; /* nobody searches again until one is given back */
+    const uint32_t said = atomic_load_explicit(&s->most, memory_order_relaxed);
+    const uint32_t most = said != 0 && said < b->buffers ? said : b->buffers;
     uint32_t count = atomic_load_explicit(&s->allocated, memory_order_relaxed);
-    if (count == 0 || count > b->buffers)
-        count = b->buffers;
+    if (count == 0 || count > most)
+        count = most;
     const uint32_t start = atomic_load_explicit(&s->hint, memory_order_relaxed) % count;
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t buffer = start + k < count ? start + k : start + k - count;
         if (claim_one(b, buffer, owner, processor, mine))
             return buffer;
     }
-    while (count < b->buffers) {
+    while (count < most) {
         uint32_t more = count;
         (void)atomic_compare_exchange_strong_explicit(&s->allocated, &more, count + 1, memory_order_relaxed,
                                                       memory_order_relaxed);

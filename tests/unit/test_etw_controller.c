@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Controllers of sessions, through Windows' functions: what starts, what is refused, and what the events of a session
-   become. Hosts are processes, as users have them. */
+/* Controllers of sessions, through Windows' functions: what they are told, what is refused with which code, and what
+   the wide and the ANSI forms have in common. Hosts are processes, as users have them. */
 #include "tests/unit/controller_fixture.h"
 
 static char *folder;
@@ -12,6 +12,25 @@ static char *path_of(const char *name)
     return path;
 }
 
+static TRACEHANDLE start_in_memory(const char *name, GUID guid)
+{
+    struct block b = block_of(TRACE_MODE_BUFFERING, NULL);
+    TRACEHANDLE handle;
+    b.p.Wnode.Guid = guid;
+    b.p.BufferSize = 4;
+    b.p.MinimumBuffers = 1;
+    assert_int_equal(start_session(name, &b, &handle), ERROR_SUCCESS);
+    return handle;
+}
+
+static void stop(TRACEHANDLE handle)
+{
+    struct block b;
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+}
+
+static const GUID none;
+
 /* ---- a session's life ---- */
 
 static void a_session_takes_events_until_it_is_stopped(void **state)
@@ -21,29 +40,375 @@ static void a_session_takes_events_until_it_is_stopped(void **state)
     struct block b = block_of(0, path);
     struct provider p;
     TRACEHANDLE handle = 0;
+    b.p.LogFileMode = TRACE_MODE_SEQUENTIAL;
+    const int64_t before = clock_utc();
     assert_int_equal(start_session("life", &b, &handle), ERROR_SUCCESS);
     assert_true(handle != 0);
     assert_int_equal(b.p.Wnode.HistoricalContext, handle);
+    assert_false(guid_equal(&b.p.Wnode.Guid, &none));
     assert_string_equal(narrow(b.name), "life");
+    assert_string_equal(narrow(b.file), path);
+    const GUID guid = b.p.Wnode.Guid;
     provider_open(handle, &p);
     assert_true(provider_write(&p, 1000));
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    int64_t time;
+    memcpy(&time, &b.p.Wnode.TimeStamp, sizeof time);
+    assert_true(time >= before);
+    assert_true(guid_equal(&b.p.Wnode.Guid, &guid));
+    assert_int_equal(b.p.Wnode.HistoricalContext, handle);
     assert_int_equal(b.p.EventsLost, 0);
+    assert_true(b.p.NumberOfBuffers >= b.p.MinimumBuffers && b.p.FreeBuffers < b.p.NumberOfBuffers);
+    assert_true(memcmp(&b.p.LoggerThreadId, &(uint64_t){0}, 8) != 0);
     assert_string_equal(narrow(b.name), "life");
+    assert_string_equal(narrow(b.file), path);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    assert_int_equal(read_log(path).events, 1000);
+    const uint32_t written = b.p.BuffersWritten;
+    assert_true(written > 0);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(b.p.BuffersWritten, written);
     assert_false(provider_write(&p, 1));
     provider_close(&p);
-    const struct log_sums sums = read_log(path);
-    assert_int_equal(sums.events, 1000);
-    assert_int_equal(sums.sum, 999 * 1000 / 2);
+    assert_int_equal(read_log(path).sum, 999 * 1000 / 2);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_WMI_INSTANCE_NOT_FOUND);
     memory_free(path);
+}
+
+static void what_is_lost_is_counted(void **state)
+{
+    (void)state;
+    char *path = path_of("lost.etl");
+    struct block b = block_of(TRACE_MODE_NO_PER_PROCESSOR, path);
+    struct provider p;
+    TRACEHANDLE handle;
+    b.p.BufferSize = 4;
+    b.p.MinimumBuffers = b.p.MaximumBuffers = 2;
+    assert_int_equal(start_session("lost", &b, &handle), ERROR_SUCCESS);
+    provider_open(handle, &p);
+    assert_true(provider_write(&p, 200000));
+    provider_close(&p);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(b.p.EventsLost, p.refused);
+    const struct log_sums sums = read_log(path);
+    assert_int_equal(sums.events + p.refused, 200000);
+    assert_int_equal(sums.events_lost, p.refused);
+    memory_free(path);
+}
+
+/* ---- mistakes ---- */
+
+static void each_start_that_fails_says_why(void **state)
+{
+    (void)state;
+    char *path = path_of("one.etl"), *nowhere = path_of("nowhere/one.etl"), *other = path_of("other.etl");
+    struct block b = block_of(0, path);
+    TRACEHANDLE handle, second;
+    WCHAR name[16];
+    wide("one", name);
+    assert_int_equal(StartTraceW(NULL, name, &b.p), ERROR_INVALID_PARAMETER);
+    assert_int_equal(StartTraceW(&handle, name, NULL), ERROR_INVALID_PARAMETER);
+    assert_int_equal(StartTraceW(&handle, NULL, &b.p), ERROR_INVALID_NAME);
+    b.p.Wnode.BufferSize = sizeof b.p - 1;
+    assert_int_equal(StartTraceW(&handle, name, &b.p), ERROR_BAD_LENGTH);
+    b = block_of(0, nowhere);
+    assert_int_equal(start_session("one", &b, &handle), ERROR_PATH_NOT_FOUND);
+    b = block_of(0, path);
+    assert_int_equal(start_session("one", &b, &handle), ERROR_SUCCESS);
+    const GUID guid = b.p.Wnode.Guid;
+    b = block_of(0, other);
+    assert_int_equal(start_session("ONE", &b, &second), ERROR_ALREADY_EXISTS);
+    b.p.Wnode.Guid = guid;
+    assert_int_equal(start_session("two", &b, &second), ERROR_ALREADY_EXISTS);
+    b = block_of(0, path);
+    assert_int_equal(start_session("two", &b, &second), ERROR_BAD_PATHNAME);
+    assert_int_equal(second, 0);
+    b = block_of(0, other);
+    b.p.MaximumFileSize = 0x7FFFFFFF;
+    assert_int_equal(start_session("two", &b, &second), ERROR_DISK_FULL);
+    stop(handle);
+    b = block_of(0, other);
+    assert_int_equal(start_session("one", &b, &handle), ERROR_SUCCESS); /* all that failed left nothing */
+    stop(handle);
+    memory_free(path);
+    memory_free(nowhere);
+    memory_free(other);
+}
+
+static void each_control_that_fails_says_why(void **state)
+{
+    (void)state;
+    char *path = path_of("control.etl"), *other = path_of("control2.etl"), *third = path_of("control3.etl");
+    struct block b = block_of(0, path);
+    TRACEHANDLE handle, second;
+    WCHAR name[64];
+    assert_int_equal(start_session("control", &b, &handle), ERROR_SUCCESS);
+    b = block_of(0, other);
+    assert_int_equal(start_session("control2", &b, &second), ERROR_SUCCESS);
+    assert_int_equal(ControlTraceW(handle, NULL, NULL, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
+    b = block_of(0, NULL);
+    assert_int_equal(ControlTraceW(0, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, 6), ERROR_INVALID_PARAMETER);
+    assert_int_equal(ControlTraceW(65, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
+    assert_int_equal(ControlTraceW(handle + 0x10000, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY),
+                     ERROR_WMI_INSTANCE_NOT_FOUND);
+    wide("nobody", name);
+    assert_int_equal(ControlTraceW(handle, name, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    b.p.Wnode.Guid = trace_kernel_guid;
+    assert_int_equal(ControlTraceW(handle, name, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    b = block_of(0, NULL);
+    b.p.Wnode.BufferSize = 119;
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_BAD_LENGTH);
+    b.p.Wnode.BufferSize = BLOCK_NAME + 1;
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_BAD_LENGTH);
+    b.p.Wnode.BufferSize = BLOCK_NAME;
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
+    b.p.Wnode.BufferSize = BLOCK_NAME + 8;
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_MORE_DATA);
+    assert_string_equal(narrow(b.name), "con"); /* what fits is there */
+    assert_int_equal(b.p.Wnode.HistoricalContext, handle);
+    b = block_of(0, path);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_BAD_PATHNAME);
+    b = block_of(0, other); /* which the second session writes */
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_BAD_PATHNAME);
+    b = block_of(0, third);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_INCREMENT_FILE), ERROR_INVALID_PARAMETER);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    assert_string_equal(narrow(b.file), path); /* as it was */
+    stop(second);
+    b = block_of(0, NULL); /* a block without room for the names is stopped all the same */
+    b.p.Wnode.BufferSize = BLOCK_NAME + 4;
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_STOP), ERROR_MORE_DATA);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    memory_free(path);
+    memory_free(other);
+    memory_free(third);
+}
+
+/* ---- what can be changed ---- */
+
+static void an_update_changes_what_it_names(void **state)
+{
+    (void)state;
+    char *path = path_of("update.etl"), *other = path_of("update2.etl");
+    struct block b = block_of(0, path);
+    struct provider p;
+    TRACEHANDLE handle;
+    b.p.FlushTimer = 9;
+    b.p.MaximumBuffers = 60;
+    assert_int_equal(start_session("update", &b, &handle), ERROR_SUCCESS);
+    provider_open(handle, &p);
+    assert_true(provider_write(&p, 10));
+    b = block_of(0, NULL);
+    b.p.MaximumBuffers = 50;
+    assert_int_equal(UpdateTraceW(handle, NULL, &b.p), ERROR_SUCCESS);
+    assert_int_equal(b.p.FlushTimer, 9);
+    assert_int_equal(b.p.MaximumBuffers, 50);
+    b = block_of(0, other);
+    b.p.FlushTimer = 3;
+    assert_int_equal(UpdateTraceW(handle, NULL, &b.p), ERROR_SUCCESS);
+    assert_int_equal(b.p.FlushTimer, 3);
+    assert_int_equal(b.p.MaximumBuffers, 50);
+    assert_string_equal(narrow(b.file), other);
+    assert_int_equal(read_log(path).events, 10);
+    assert_true(provider_write(&p, 5));
+    provider_close(&p);
+    stop(handle);
+    assert_int_equal(read_log(path).events, 10);
+    const struct log_sums sums = read_log(other);
+    assert_int_equal(sums.events, 5);
+    assert_int_equal(sums.first, 10);
+    memory_free(path);
+    memory_free(other);
+}
+
+/* ---- all sessions ---- */
+
+static void all_sessions_are_listed(void **state)
+{
+    (void)state;
+    enum { MANY = 3 };
+    struct block blocks[MANY];
+    EVENT_TRACE_PROPERTIES *list[MANY];
+    TRACEHANDLE handles[MANY];
+    ULONG count = 77;
+    for (int i = 0; i < MANY; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "all%d", i);
+        handles[i] = start_in_memory(name, none);
+        blocks[i] = block_of(0, NULL);
+        list[i] = &blocks[i].p;
+    }
+    assert_int_equal(QueryAllTracesW(NULL, MANY, &count), ERROR_INVALID_PARAMETER);
+    assert_int_equal(QueryAllTracesW(list, 0, &count), ERROR_INVALID_PARAMETER);
+    assert_int_equal(QueryAllTracesW(list, MANY, &count), ERROR_SUCCESS);
+    assert_int_equal(count, MANY);
+    for (int i = 0; i < MANY; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "all%d", i);
+        assert_string_equal(narrow(blocks[i].name), name);
+        assert_int_equal(blocks[i].p.Wnode.HistoricalContext, handles[i]);
+        blocks[i] = block_of(0, NULL);
+    }
+    assert_int_equal(QueryAllTracesW(list, 1, &count), ERROR_MORE_DATA);
+    assert_int_equal(count, MANY);
+    assert_string_equal(narrow(blocks[0].name), "all0");
+    for (int i = 0; i < MANY; i++)
+        stop(handles[i]);
+    assert_int_equal(QueryAllTracesW(list, MANY, &count), ERROR_SUCCESS);
+    assert_int_equal(count, 0);
+}
+
+/* One session after the other until there is no place; what stops makes one. */
+static void there_are_64_sessions(void **state)
+{
+    (void)state;
+    TRACEHANDLE handles[DIRECTORY_SESSIONS];
+    struct block b = block_of(TRACE_MODE_BUFFERING, NULL);
+    TRACEHANDLE more;
+    for (int i = 0; i < DIRECTORY_SESSIONS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "of64-%d", i);
+        handles[i] = start_in_memory(name, none);
+    }
+    assert_int_equal(start_session("one more", &b, &more), ERROR_NO_SYSTEM_RESOURCES);
+    stop(handles[5]);
+    handles[5] = start_in_memory("in its place", none);
+    for (int i = 0; i < DIRECTORY_SESSIONS; i++)
+        stop(handles[i]);
+}
+
+static void system_loggers_are_few(void **state)
+{
+    (void)state;
+    enum { MOST = 6 }; /* of 8, two of which have names of their own */
+    TRACEHANDLE handles[MOST + 2], more;
+    struct block b;
+    for (int i = 0; i < MOST; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "system%d", i);
+        b = block_of(TRACE_MODE_BUFFERING | TRACE_MODE_SYSTEM_LOGGER, NULL);
+        assert_int_equal(start_session(name, &b, &handles[i]), ERROR_SUCCESS);
+    }
+    b = block_of(TRACE_MODE_BUFFERING | TRACE_MODE_SYSTEM_LOGGER, NULL);
+    assert_int_equal(start_session("one more", &b, &more), ERROR_NO_SYSTEM_RESOURCES);
+    b = block_of(TRACE_MODE_BUFFERING, NULL);
+    b.p.EnableFlags = 1;
+    assert_int_equal(start_session("nt kernel logger", &b, &handles[MOST]), ERROR_SUCCESS);
+    assert_true(guid_equal(&b.p.Wnode.Guid, &trace_kernel_guid));
+    assert_int_equal(handles[MOST] & 0xFFFF, 0xFFFF);
+    b = block_of(TRACE_MODE_BUFFERING, NULL);
+    assert_int_equal(start_session("NT Kernel Logger", &b, &more), ERROR_ALREADY_EXISTS);
+    b = block_of(TRACE_MODE_BUFFERING, NULL);
+    assert_int_equal(start_session("Circular Kernel Context Logger", &b, &handles[MOST + 1]), ERROR_SUCCESS);
+    b = block_of(0, NULL); /* neither name nor handle counts */
+    b.p.Wnode.Guid = trace_kernel_guid;
+    assert_int_equal(ControlTraceW(handles[0], NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    assert_string_equal(narrow(b.name), "nt kernel logger");
+    assert_int_equal(b.p.EnableFlags, 1);
+    b = block_of(0, NULL);
+    b.p.EnableFlags = 6;
+    assert_int_equal(UpdateTraceW(0xFFFF, NULL, &b.p), ERROR_SUCCESS);
+    assert_int_equal(b.p.EnableFlags, 6);
+    for (int i = 0; i < MOST + 2; i++)
+        stop(handles[i]);
+}
+
+/* ---- forms ---- */
+
+struct ansi_block {
+    EVENT_TRACE_PROPERTIES p;
+    char name[1100], file[1100];
+};
+
+static struct ansi_block ansi_of(uint32_t mode, const char *file)
+{
+    struct ansi_block b;
+    memset(&b, 0, sizeof b);
+    b.p.Wnode.BufferSize = sizeof b;
+    b.p.Wnode.Flags = CONTROLLER_TRACED_GUID;
+    b.p.LogFileMode = mode;
+    b.p.LoggerNameOffset = offsetof(struct ansi_block, name);
+    b.p.LogFileNameOffset = offsetof(struct ansi_block, file);
+    if (file)
+        text_fit(b.file, sizeof b.file, file);
+    return b;
+}
+
+static void ansi_forms_do_the_same(void **state)
+{
+    (void)state;
+    char *path = path_of("ansi.etl");
+    struct ansi_block b = ansi_of(0, path);
+    TRACEHANDLE handle;
+    assert_int_equal(StartTraceA(&handle, "s\xE9ssion", &b.p), ERROR_SUCCESS);
+    assert_string_equal(b.name, "s\xE9ssion");
+    assert_string_equal(b.file, path);
+    struct directory_session s = session_of_handle(handle);
+    assert_string_equal(s.name, "s\xC3\xA9ssion");
+    directory_session_free(&s);
+    b = ansi_of(0, NULL);
+    assert_int_equal(QueryTraceA(0, "S\xC9SSION", &b.p), ERROR_SUCCESS);
+    assert_string_equal(b.name, "s\xE9ssion");
+    EVENT_TRACE_PROPERTIES *list[1] = {&b.p};
+    ULONG count;
+    b = ansi_of(0, NULL);
+    assert_int_equal(QueryAllTracesA(list, 1, &count), ERROR_SUCCESS);
+    assert_string_equal(b.name, "s\xE9ssion");
+    assert_int_equal(FlushTraceA(handle, NULL, &b.p), ERROR_SUCCESS);
+    b = ansi_of(0, NULL);
+    b.p.FlushTimer = 2;
+    assert_int_equal(UpdateTraceA(handle, NULL, &b.p), ERROR_SUCCESS);
+    assert_int_equal(b.p.FlushTimer, 2);
+    assert_int_equal(StopTraceA(handle, NULL, &b.p), ERROR_SUCCESS);
+    assert_string_equal(b.file, path);
+    assert_int_equal(ControlTraceA(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    memory_free(path);
+}
+
+static void versioned_blocks_are_larger(void **state)
+{
+    (void)state;
+    struct {
+        EVENT_TRACE_PROPERTIES_V2 p;
+        WCHAR name[64];
+    } b;
+    EVENT_TRACE_PROPERTIES *p = (EVENT_TRACE_PROPERTIES *)&b;
+    TRACEHANDLE handle;
+    WCHAR name[16];
+    wide("version 2", name);
+    memset(&b, 0, sizeof b);
+    p->Wnode.BufferSize = sizeof b;
+    p->Wnode.Flags = CONTROLLER_TRACED_GUID | CONTROLLER_VERSIONED;
+    p->LogFileMode = TRACE_MODE_BUFFERING;
+    p->LoggerNameOffset = sizeof b.p;
+    b.p.V2Control = 2;
+    assert_int_equal(StartTraceW(&handle, name, p), ERROR_SUCCESS);
+    assert_string_equal(narrow(b.name), "version 2");
+    assert_int_equal(b.p.V2Control, 2);
+    p->LoggerNameOffset = sizeof(EVENT_TRACE_PROPERTIES);
+    assert_int_equal(ControlTraceW(handle, NULL, p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
+    p->LoggerNameOffset = sizeof b.p;
+    p->Wnode.BufferSize = sizeof b.p - 1;
+    assert_int_equal(ControlTraceW(handle, NULL, p, EVENT_TRACE_CONTROL_QUERY), ERROR_BAD_LENGTH);
+    p->Wnode.BufferSize = sizeof b;
+    assert_int_equal(ControlTraceW(handle, NULL, p, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
 }
 
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_takes_events_until_it_is_stopped),
+        cmocka_unit_test(what_is_lost_is_counted),
+        cmocka_unit_test(each_start_that_fails_says_why),
+        cmocka_unit_test(each_control_that_fails_says_why),
+        cmocka_unit_test(an_update_changes_what_it_names),
+        cmocka_unit_test(all_sessions_are_listed),
+        cmocka_unit_test(there_are_64_sessions),
+        cmocka_unit_test(system_loggers_are_few),
+        cmocka_unit_test(ansi_forms_do_the_same),
+        cmocka_unit_test(versioned_blocks_are_larger),
     };
     (void)count;
     child_program = arguments[0];

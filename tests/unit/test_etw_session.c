@@ -149,6 +149,36 @@ static void more_buffers_are_taken_only_when_none_is_free(void **state)
     session_gone(&s);
 }
 
+/* UPDATE of MaximumBuffers: what is above goes as it is written, and may come back. */
+static void the_number_of_buffers_is_bounded_while_it_runs(void **state)
+{
+    (void)state;
+    struct memory_session s = session_in_memory(&small_shape);
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    struct session_drain *d = fixture_drain(&s.b, 0);
+    struct tally *t = tally_new();
+    uint32_t allocated, free;
+    uint64_t taken[3] = {0}, written = 0;
+    for (int round = 0; round < 3; round++) {
+        session_buffers_bound(&s.b, round == 1 ? 3 : 8);
+        while (event_write(&s.b, &w, written)) {
+            written++;
+            taken[round]++;
+        }
+        session_drain_flush(d);
+        pass_all(d, t);
+        session_buffers_count(&s.b, &allocated, &free);
+        assert_int_equal(allocated, round == 1 ? 3 : 8);
+        assert_int_equal(free, allocated);
+    }
+    assert_int_equal(t->events, written);
+    assert_int_equal(taken[0], taken[2]);
+    assert_int_equal(taken[1] * 8, taken[0] * 3);
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+}
+
 /* Of all forms of headers, with the bytes that a reader wants to find again. */
 static void headers_of_all_forms_come_through(void **state)
 {
@@ -764,6 +794,7 @@ int main(void)
         cmocka_unit_test_setup(events_come_once_whole_and_in_order, everybody_lives),
         cmocka_unit_test_setup(what_finds_no_buffer_is_counted_and_the_host_is_woken, everybody_lives),
         cmocka_unit_test_setup(more_buffers_are_taken_only_when_none_is_free, everybody_lives),
+        cmocka_unit_test_setup(the_number_of_buffers_is_bounded_while_it_runs, everybody_lives),
         cmocka_unit_test_setup(headers_of_all_forms_come_through, everybody_lives),
         cmocka_unit_test_setup(a_stamp_of_the_caller_stays, everybody_lives),
         cmocka_unit_test_setup(other_clocks_and_processors_do, everybody_lives),
