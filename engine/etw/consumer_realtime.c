@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    MOST_HELD = 64,
+    MOST_HELD = 4096,
     LEAST_HELD = 4,
     MOST_HELD_BYTES = 16 * 1024 * 1024,
     DEFAULT_FLUSH_MS = 1000,
@@ -45,12 +45,13 @@ struct session_source {
     atomic_bool stopped;
     uint32_t takes_left; /* once stopped: from the ring */
     bool draining;       /* nothing comes any more */
-    struct held held[MOST_HELD];
+    struct held *held;   /* `most` of them */
+    struct held **heap;  /* the one with the oldest event first; behind `count` those that are free */
     size_t count, most;
-    struct held *given; /* its event has been given out */
-    bool begun;         /* the log file header has been given out */
-    int64_t until;      /* events up to here are complete */
-    int64_t newest;     /* stamp given out */
+    bool given;     /* the first one's event has been given out */
+    bool begun;     /* the log file header has been given out */
+    int64_t until;  /* events up to here are complete */
+    int64_t newest; /* stamp given out */
     uint64_t events_told, buffers_told, buffers_bad;
     uint8_t lost[LOST_SIZE];
 };
@@ -77,26 +78,36 @@ static bool next_event(struct held *h)
     return true;
 }
 
-/* Its memory stays, for the next one. */
-static void drop(struct session_source *s, struct held *h)
+/* Of equal times the one that was numbered first. */
+static bool is_older(const struct held *a, const struct held *b)
 {
-    const struct held gone = *h;
-    struct held *last = &s->held[--s->count];
-    *h = *last;
-    h->event.buffer = &h->head;
-    *last = (struct held){.bytes = gone.bytes};
+    return a->key != b->key ? a->key < b->key : a->head.sequence < b->head.sequence;
 }
 
-/* Of equal times the one that was numbered first. */
-static struct held *oldest(struct session_source *s)
+static void swap(struct session_source *s, size_t a, size_t b)
 {
-    struct held *found = s->held;
-    for (size_t i = 1; i < s->count; i++) {
-        struct held *h = &s->held[i];
-        if (h->key < found->key || (h->key == found->key && h->head.sequence < found->head.sequence))
-            found = h;
+    struct held *moved = s->heap[a];
+    s->heap[a] = s->heap[b];
+    s->heap[b] = moved;
+}
+
+static void move_up(struct session_source *s, size_t at)
+{
+    for (; at != 0 && is_older(s->heap[at], s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        swap(s, at, (at - 1) / 2);
+}
+
+static void move_down(struct session_source *s)
+{
+    for (size_t at = 0, oldest;; at = oldest) {
+        oldest = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < s->count; child++)
+            if (is_older(s->heap[child], s->heap[oldest]))
+                oldest = child;
+        if (oldest == at)
+            return;
+        swap(s, at, oldest);
     }
-    return found;
 }
 
 /* One buffer from the ring. S_FALSE: there is none, or no place for it. */
@@ -107,7 +118,7 @@ static HRESULT take(struct session_source *s)
     if (s->count == s->most || (stopped && s->takes_left == 0))
         return S_FALSE;
     s->takes_left -= stopped;
-    struct held *h = &s->held[s->count];
+    struct held *h = s->heap[s->count]; /* whose memory stays, from one buffer to the next */
     if (!h->bytes)
         h->bytes = memory_alloc(ring->buffer_size);
     if (!h->bytes)
@@ -123,7 +134,7 @@ static HRESULT take(struct session_source *s)
     h->offset = ETL_BUFFER_HEAD;
     h->since = clock_monotonic_ms();
     if (next_event(h))
-        s->count++;
+        move_up(s, s->count++);
     return S_OK;
 }
 
@@ -206,7 +217,7 @@ static HRESULT find_due(struct session_source *s, struct held **out)
             s->draining = true;
         uint32_t timeout = IDLE_MS;
         if (s->count != 0) {
-            *out = oldest(s);
+            *out = s->heap[0];
             if (is_due(s, *out, &timeout))
                 return S_OK;
         } else if (s->draining) {
@@ -222,25 +233,25 @@ static HRESULT find_due(struct session_source *s, struct held **out)
 static HRESULT next(struct consumer_source *base, struct etl_record *e)
 {
     struct session_source *s = (struct session_source *)base;
-    struct held *h = s->given;
-    s->given = NULL;
-    if (h) {
-        if (!next_event(h)) {
-            drop(s, h);
-            if (tell_lost(s, e))
-                return S_OK;
-        }
-    } else if (s->begun && tell_lost(s, e)) {
-        return S_OK;
+    const bool advances = s->given;
+    struct held *h = s->heap[0];
+    bool ends = false;
+    s->given = false;
+    if (advances) {
+        ends = !next_event(h);
+        if (ends)
+            swap(s, 0, --s->count);
+        move_down(s);
     }
+    if ((ends || (!advances && s->begun)) && tell_lost(s, e))
+        return S_OK;
     HRESULT hr = find_due(s, &h);
     if (hr != S_OK)
         return hr == S_FALSE && tell_lost(s, e) ? S_OK : hr;
     *e = h->event;
     e->utc = etl_log_utc(&s->log, e->stamp);
     s->newest = e->stamp;
-    s->given = h;
-    s->begun = true;
+    s->given = s->begun = true;
     return S_OK;
 }
 
@@ -254,10 +265,13 @@ static void disconnect(struct session_source *s)
         realtime_ring_leave(&s->connection.ring);
         s->connection.close(s->connection.context);
     }
-    for (size_t i = 0; i < MOST_HELD; i++) {
+    for (size_t i = 0; i < s->most; i++)
         memory_free(s->held[i].bytes);
-        s->held[i] = (struct held){0};
-    }
+    memory_free(s->held);
+    memory_free(s->heap);
+    s->held = NULL;
+    s->heap = NULL;
+    s->most = s->count = 0;
     etl_log_free(&s->log);
 }
 
@@ -273,13 +287,25 @@ static HRESULT read_log(struct session_source *s)
     }
     if (FAILED(hr) && hr != E_ABORT)
         return hr;
-    const struct held *h = s->held;
+    const struct held *h = s->heap[0];
     if (s->count == 0 || h->head.type != ETL_TYPE_FILE_HEADER) {
         return error_set(HRESULT_FROM_WIN32(s->count == 0 ? ERROR_WMI_INSTANCE_NOT_FOUND : ERROR_INVALID_DATA),
                          "session %s: its host %s", s->session,
                          s->count == 0 ? "does not answer" : "begins with no log file header");
     }
     return etl_log_read(s->session, h->event.event, h->event.size, &s->log);
+}
+
+static HRESULT make_places(struct session_source *s, size_t most)
+{
+    s->held = memory_zero(most, sizeof *s->held);
+    s->heap = memory_zero(most, sizeof(struct held *));
+    if (!s->held || !s->heap)
+        return error_set(E_OUTOFMEMORY, "%s: out of memory for %zu buffers", s->session, most);
+    s->most = most;
+    for (size_t i = 0; i < most; i++)
+        s->heap[i] = &s->held[i];
+    return S_OK;
 }
 
 static HRESULT connect_to(struct session_source *s)
@@ -295,9 +321,10 @@ static HRESULT connect_to(struct session_source *s)
     s->connection = connection;
     s->connected = true;
     host_lock_leave(&s->lock);
-    s->most = most < LEAST_HELD ? LEAST_HELD : most > MOST_HELD ? MOST_HELD : most;
-    s->count = 0;
-    s->given = NULL;
+    hr = make_places(s, most < LEAST_HELD ? LEAST_HELD : most > MOST_HELD ? MOST_HELD : most);
+    if (FAILED(hr))
+        return hr;
+    s->given = false;
     s->draining = s->begun = false;
     s->takes_left = REALTIME_SLOTS;
     s->until = INT64_MIN;

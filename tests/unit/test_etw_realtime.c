@@ -7,7 +7,7 @@
 #include "tests/unit/consumer_fixture.h"
 #include "tests/unit/session_fixture.h"
 
-enum { BUFFER = ETL_SMALLEST_BUFFER, LONG_FLUSH_MS = 60000, SHORT_FLUSH_MS = 50, MOST_CONNECTIONS = 4 };
+enum { BUFFER = ETL_SMALLEST_BUFFER, LONG_FLUSH_MS = 60000, SHORT_FLUSH_MS = 50, MOST_CONNECTIONS = 64 };
 
 /* ---- a session of this process ---- */
 
@@ -15,7 +15,7 @@ static struct host {
     void *memory[MOST_CONNECTIONS]; /* of the rings */
     struct realtime_ring ring;
     struct wakeup *wake;
-    uint32_t connections, closings, flush_ms;
+    uint32_t rings, connections, closings, flush_ms;
     atomic_bool dead;
     bool no_header;
     void (*begins)(void); /* at the connection */
@@ -55,15 +55,17 @@ static HRESULT connect_to(void *context, const char *session, struct realtime_co
     if (strcmp(session, "session") != 0)
         return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "session %s: there is none", session);
     const size_t size = realtime_ring_size(BUFFER);
-    assert_true(host.connections < MOST_CONNECTIONS);
-    void *memory = host.memory[host.connections++] = memory_zero(1, size);
+    assert_true(host.rings < MOST_CONNECTIONS);
+    void *memory = host.memory[host.rings++] = calloc(1, size); /* no part of what fails here */
     assert_non_null(memory);
     *out = (struct realtime_connection){
         .flush_ms = host.flush_ms, .wait = wait_for, .wake = wake_consumer, .close = connection_closed};
     realtime_ring_create(memory, BUFFER, &out->ring);
     assert_int_equal(realtime_ring_map(memory, size, BUFFER, &host.ring), S_OK);
-    if (!host.no_header)
-        assert_int_equal(realtime_ring_begin(&host.ring, &log), S_OK);
+    HRESULT hr = host.no_header ? S_OK : realtime_ring_begin(&host.ring, &log);
+    if (FAILED(hr))
+        return hr;
+    host.connections++;
     if (host.begins)
         host.begins();
     return S_OK;
@@ -85,8 +87,8 @@ static int without_host(void **state)
     (void)state;
     consumer_set_realtime(NULL);
     wakeup_free(host.wake);
-    for (uint32_t i = 0; i < host.connections; i++)
-        memory_free(host.memory[i]);
+    for (uint32_t i = 0; i < host.rings; i++)
+        free(host.memory[i]);
     return 0;
 }
 
@@ -314,6 +316,38 @@ static void sessions_that_are_none_are_refused(void **state)
     assert_int_equal(ProcessTrace(handles, 2, NULL, NULL), ERROR_INVALID_PARAMETER);
     assert_int_equal(CloseTrace(handles[0]), ERROR_SUCCESS);
     assert_int_equal(CloseTrace(handles[1]), ERROR_SUCCESS);
+}
+
+static void put_ten_and_end(void)
+{
+    assert_true(put(0, 1, 0, 10));
+    end_session();
+}
+
+static void without_memory_nothing_is_half_done(void **state)
+{
+    (void)state;
+    TRACEHANDLE handle = 0;
+    bool done = false;
+    host.begins = put_ten_and_end;
+    for (uint64_t n = 1; handle == 0; n++) {
+        EVENT_TRACE_LOGFILEW logfile = real_time_logfile();
+        memory_fail_at(n);
+        const ULONG status = consumer_open(CONSUMER_WIDE, &logfile, &handle);
+        memory_fail_at(0);
+        assert_true(status == ERROR_NOT_ENOUGH_MEMORY || (status == ERROR_SUCCESS && handle != 0));
+    }
+    assert_int_equal(host.closings, host.connections - 1); /* each that failed has left */
+    for (uint64_t n = 1; !done; n++) {
+        memory_fail_at(n);
+        const ULONG status = process_one(handle);
+        memory_fail_at(0);
+        done = status == ERROR_SUCCESS;
+        assert_true(done || status == ERROR_NOT_ENOUGH_MEMORY);
+    }
+    check_taken(0, 10);
+    assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
+    assert_int_equal(host.closings, host.connections);
 }
 
 /* ---- losses ---- */
@@ -569,6 +603,7 @@ int main(int argc, char **argv)
         TEST(a_host_that_dies_ends_it),
         TEST(a_second_time_is_a_new_connection),
         TEST(sessions_that_are_none_are_refused),
+        TEST(without_memory_nothing_is_half_done),
         TEST(what_is_lost_is_told),
         TEST(a_ring_that_is_none_is_not_mapped),
         TEST(words_that_lie_lead_nowhere),
