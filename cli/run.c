@@ -153,7 +153,6 @@ static int wait_for(struct reached *r)
 
 static HRESULT prepare(struct reached *r, const char *name)
 {
-    bool already, all;
     if (!host_is_wine())
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                          "this is for Wine alone: on Windows every program's events arrive by themselves");
@@ -162,8 +161,7 @@ static HRESULT prepare(struct reached *r, const char *name)
         hr = check_program(r->path);
     if (SUCCEEDED(hr))
         hr = find_dll(&r->dll);
-    already = reach_self(&all);
-    if (SUCCEEDED(hr) && r->children && !already)
+    if (SUCCEEDED(hr) && r->children)
         hr = reach_children_possible();
     return hr;
 }

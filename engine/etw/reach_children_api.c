@@ -15,6 +15,8 @@ static const uint8_t expected[32] = {0x4C, 0x8B, 0xD1, 0xB8, 0,    0,    0,    0
                                      0x08, 0x03, 0xFE, 0x7F, 0x01, 0x75, 0x03, 0x0F, 0x05, 0xC3, 0xEB,
                                      0x01, 0xC3, 0xFF, 0x14, 0x25, 0x00, 0x10, 0xFE, 0x7F, 0xC3};
 enum { NUMBER_BEGIN = 4, NUMBER_END = 8 };
+/* mov rax,...: our jump. */
+static const uint8_t taken[2] = {0x48, 0xB8};
 
 typedef NTSTATUS(NTAPI *create_function)(HANDLE *process, HANDLE *thread, ACCESS_MASK, ACCESS_MASK, void *, void *,
                                          ULONG process_flags, ULONG thread_flags, void *, void *, void *);
@@ -26,14 +28,19 @@ static const uint8_t *find_stub(void)
     return (const uint8_t *)(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtCreateUserProcess");
 }
 
+static bool is_stub(const uint8_t *code)
+{
+    return code && memcmp(code, expected, NUMBER_BEGIN) == 0 &&
+           memcmp(code + NUMBER_END, expected + NUMBER_END, sizeof expected - NUMBER_END) == 0;
+}
+
 HRESULT reach_children_possible(void)
 {
-    const uint8_t *stub = find_stub();
-    if (!stub || memcmp(stub, expected, NUMBER_BEGIN) != 0 ||
-        memcmp(stub + NUMBER_END, expected + NUMBER_END, sizeof expected - NUMBER_END) != 0)
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                         "this Wine starts processes in another way than those that are known");
-    return S_OK;
+    const uint8_t *code = find_stub();
+    return is_stub(code) || (code && memcmp(code, taken, sizeof taken) == 0)
+               ? S_OK
+               : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                           "this Wine starts processes in another way than those that are known");
 }
 
 /* What cannot be reached (32 bits, .NET) runs as it would without us. */
@@ -57,10 +64,9 @@ static NTSTATUS NTAPI create_reached(HANDLE *process, HANDLE *thread, ACCESS_MAS
 
 void *reach_children_begin(const char *path)
 {
-    void *copy;
-    if (FAILED(reach_children_possible()))
+    if (!is_stub(find_stub()))
         return NULL;
-    copy = VirtualAlloc(NULL, sizeof expected, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    void *copy = VirtualAlloc(NULL, sizeof expected, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
     dll_path = text_copy(path);
     DWORD before;
     if (!copy || !dll_path)

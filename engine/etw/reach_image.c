@@ -30,6 +30,9 @@ enum {
     DESCRIPTOR = 20, /* bytes of one import descriptor: names, time, chain, name of the DLL, table */
     DESCRIPTOR_NAME = 12,
     DESCRIPTOR_TABLE = 16,
+    /* Behind our directory: names and table of our import with their ends, then what the headers said. */
+    TABLES = 32,
+    ENTRIES = 16,
     PAGE = 4096,
     MOST_DESCRIPTORS = 65536,
 };
@@ -91,19 +94,26 @@ HRESULT reach_image_read(const struct reach_source *from, const char *name, stru
         return error_set(BAD_FORMAT, "\"%s\": its headers have no place for imports", name);
     const uint32_t first = at + DIRECTORIES;
     out->size = get32(pe + IMAGE_BYTES);
-    out->imports = get32(directories + 8 * DIRECTORY_IMPORT);
     out->import_entry = first + 8 * DIRECTORY_IMPORT;
     out->bound_entry = count > DIRECTORY_BOUND ? first + 8 * DIRECTORY_BOUND : 0;
+    out->entries = (struct reach_entries){.imports = get32(directories + 8 * DIRECTORY_IMPORT),
+                                          .imports_size = get32(directories + 8 * DIRECTORY_IMPORT + 4)};
+    if (out->bound_entry) {
+        out->entries.bound = get32(directories + 8 * DIRECTORY_BOUND);
+        out->entries.bound_size = get32(directories + 8 * DIRECTORY_BOUND + 4);
+    }
     return out->size < PE_BYTES || at > out->size - PE_BYTES ? damaged(name) : S_OK;
 }
 
-HRESULT reach_image_is_reached(const struct reach_source *from, const struct reach_image *image, bool *children)
+HRESULT reach_image_is_reached(const struct reach_source *from, const struct reach_image *image, bool *children,
+                               struct reach_entries *before)
 {
-    uint8_t descriptor[DESCRIPTOR], thunk[8];
+    uint8_t descriptor[DESCRIPTOR], thunk[8], entries[ENTRIES];
     *children = false;
     char function[sizeof REACH_ENTRY_CHILDREN] = "";
-    if (!image->imports || FAILED(from->read(from->user, image->imports, descriptor, sizeof descriptor)) ||
-        !get32(descriptor) || FAILED(from->read(from->user, get32(descriptor), thunk, sizeof thunk)) ||
+    if (!image->entries.imports ||
+        FAILED(from->read(from->user, image->entries.imports, descriptor, sizeof descriptor)) || !get32(descriptor) ||
+        FAILED(from->read(from->user, get32(descriptor), thunk, sizeof thunk)) ||
         get32(thunk + 4)) /* by number, or beyond every image */
         return S_FALSE;
     /* The shorter name first: it may be the last of its memory. */
@@ -114,7 +124,11 @@ HRESULT reach_image_is_reached(const struct reach_source *from, const struct rea
         return S_FALSE;
     function[sizeof function - 1] = 0;
     *children = strcmp(function, REACH_ENTRY_CHILDREN) == 0;
-    return *children || strcmp(function, REACH_ENTRY) == 0 ? S_OK : S_FALSE;
+    if ((!*children && strcmp(function, REACH_ENTRY) != 0) ||
+        FAILED(from->read(from->user, (uint64_t)get32(descriptor) + TABLES, entries, sizeof entries)))
+        return S_FALSE;
+    *before = (struct reach_entries){get32(entries), get32(entries + 4), get32(entries + 8), get32(entries + 12)};
+    return S_OK;
 }
 
 /* The descriptors of the image, without the empty one at their end, behind `used` bytes that are left free. */
@@ -125,7 +139,7 @@ static HRESULT read_descriptors(const struct reach_source *from, const struct re
     size_t have = 0;
     *out = NULL;
     *count = 0;
-    for (uint64_t at = image->imports; image->imports && *count < MOST_DESCRIPTORS;) {
+    for (uint64_t at = image->entries.imports; image->entries.imports && *count < MOST_DESCRIPTORS;) {
         /* To the end of the page, which can be read where its beginning can. */
         const size_t more = PAGE - at % PAGE;
         uint8_t *grown = memory_resize(all, used + have + more);
@@ -146,7 +160,7 @@ static HRESULT read_descriptors(const struct reach_source *from, const struct re
         }
     }
     memory_free(all);
-    return image->imports ? damaged(name) : S_OK;
+    return image->entries.imports ? damaged(name) : S_OK;
 }
 
 /* Bytes of a text with its NUL, rounded up. */
@@ -163,8 +177,8 @@ HRESULT reach_block_make(const struct reach_source *from, const struct reach_ima
     HRESULT hr = read_descriptors(from, image, name, DESCRIPTOR, &all, &count);
     if (FAILED(hr))
         return hr;
-    const size_t directory = (count + 2) * DESCRIPTOR, tables = (directory + 7) & ~(size_t)7, path = tables + 32,
-                 hint = path + text_room(dll), size = hint + 2 + text_room(function);
+    const size_t directory = (count + 2) * DESCRIPTOR, tables = (directory + 7) & ~(size_t)7,
+                 path = tables + TABLES + ENTRIES, hint = path + text_room(dll), size = hint + 2 + text_room(function);
     uint8_t *bytes = memory_resize(all, size);
     if (!bytes) {
         memory_free(all);
@@ -177,8 +191,12 @@ HRESULT reach_block_make(const struct reach_source *from, const struct reach_ima
     put32(bytes + DESCRIPTOR_NAME, (uint32_t)path);
     put32(bytes + tables, (uint32_t)hint);
     put32(bytes + tables + 16, (uint32_t)hint);
-    memcpy(bytes + path, dll, strlen(dll));
-    memcpy(bytes + hint + 2, function, strlen(function));
+    put32(bytes + tables + TABLES, image->entries.imports);
+    put32(bytes + tables + TABLES + 4, image->entries.imports_size);
+    put32(bytes + tables + TABLES + 8, image->entries.bound);
+    put32(bytes + tables + TABLES + 12, image->entries.bound_size);
+    memcpy(bytes + path, dll, strlen(dll) + 1);
+    memcpy(bytes + hint + 2, function, strlen(function) + 1);
     out->bytes = bytes;
     out->size = size;
     out->directory = (uint32_t)directory;

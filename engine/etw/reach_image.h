@@ -17,19 +17,25 @@ struct reach_source {
     void *user;
 };
 
+/* What the headers say of imports, and of bound ones: RVA and size of each. */
+struct reach_entries {
+    uint32_t imports, imports_size, bound, bound_size;
+};
 struct reach_image {
     uint32_t size;         /* in memory, bytes */
-    uint32_t imports;      /* RVA of the import directory; 0: none */
-    uint32_t import_entry; /* offset of the header's 8 bytes that say where that is and how long */
+    uint32_t import_entry; /* offset of the header's 8 bytes about imports */
     uint32_t bound_entry;  /* the same for bound imports; 0: there is none */
+    struct reach_entries entries;
 };
 
 /* From what is the same in a file and in memory. `name` is for the texts of HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT):
    no program, one for another processor or of 32 bits, a .NET program, a DLL, a damaged one. */
 HRESULT reach_image_read(const struct reach_source *from, const char *name, struct reach_image *out);
 
-/* In memory. S_OK: its first import is one of the two functions, *children says which; S_FALSE: it is not. */
-HRESULT reach_image_is_reached(const struct reach_source *from, const struct reach_image *image, bool *children);
+/* In memory. S_OK: its first import is one of the two functions, *children says which, and *before what its headers
+   said then; S_FALSE: it is not. */
+HRESULT reach_image_is_reached(const struct reach_source *from, const struct reach_image *image, bool *children,
+                               struct reach_entries *before);
 
 /* An import directory with one DLL before those of the image, and what it points to: to be written at an RVA. */
 struct reach_block {

@@ -15,10 +15,12 @@ HRESULT reach_dll_path(const char *folder, char **out);
    HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY) for no place behind its image. */
 HRESULT reach_process(void *process, const char *name, const char *dll, bool children);
 
-/* Is this process reached? Then all that it starts is too, if `children`. */
+/* Is this process to be reached, and what it starts, if `children`? Once: its headers then say again what its file
+   says, for those programs that walk their own imports. */
 bool reach_self(bool *children);
 
-/* Can what a program starts be reached too? Only where ntdll's NtCreateUserProcess looks as it does in Wine so far.
+/* Can what a program starts be reached too? Only where ntdll's NtCreateUserProcess looks as it does in Wine so far, or
+   where this process is reached and that function taken.
    HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), with a text. */
 HRESULT reach_children_possible(void);
 /* What has to stand in the place of that function, for good, and gives each process the DLL. NULL: not possible. */

@@ -161,7 +161,8 @@ HRESULT reach_process(void *process, const char *name, const char *dll, bool chi
     if (FAILED(hr))
         return hr;
     bool already;
-    if (reach_image_is_reached(&memory, &image, &already) == S_OK)
+    struct reach_entries before;
+    if (reach_image_is_reached(&memory, &image, &already, &before) == S_OK)
         return S_FALSE;
     hr = reach_block_make(&memory, &image, name, dll, children ? REACH_ENTRY_CHILDREN : REACH_ENTRY, &block);
     if (FAILED(hr))
@@ -176,6 +177,12 @@ bool reach_self(bool *children)
     const struct target t = {GetCurrentProcess(), (uint8_t *)GetModuleHandleW(NULL)};
     const struct reach_source memory = {read_memory, (void *)&t};
     struct reach_image image;
-    return SUCCEEDED(reach_image_read(&memory, "", &image)) &&
-           reach_image_is_reached(&memory, &image, children) == S_OK;
+    struct reach_entries before;
+    if (FAILED(reach_image_read(&memory, "", &image)) ||
+        reach_image_is_reached(&memory, &image, children, &before) != S_OK)
+        return false;
+    write_header(&t, image.import_entry, before.imports, before.imports_size);
+    if (image.bound_entry)
+        write_header(&t, image.bound_entry, before.bound, before.bound_size);
+    return true;
 }

@@ -40,8 +40,9 @@ static void insert(struct memory *m, struct reach_image *image)
 {
     const struct reach_source source = {read_memory, m};
     struct reach_block block;
+    struct reach_entries before;
     bool children;
-    reach_image_is_reached(&source, image, &children);
+    reach_image_is_reached(&source, image, &children, &before);
     HRESULT hr = reach_block_make(&source, image, "x", "C:\\openetw.dll", REACH_ENTRY, &block);
     expect(hr == S_OK || hr == HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
     if (FAILED(hr))
@@ -50,8 +51,8 @@ static void insert(struct memory *m, struct reach_image *image)
     reach_block_place(&block, BLOCK);
     m->block = block.bytes;
     m->block_size = block.size;
-    image->imports = BLOCK;
-    expect(reach_image_is_reached(&source, image, &children) == S_OK && !children);
+    image->entries.imports = BLOCK;
+    expect(reach_image_is_reached(&source, image, &children, &before) == S_OK && !children);
     memory_free(block.bytes);
 }
 

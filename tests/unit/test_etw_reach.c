@@ -52,7 +52,9 @@ static struct image make(unsigned descriptors)
     put(&i, PE + 80, IMAGE_SIZE, 4);
     put(&i, PE + 132, 16, 4);
     put(&i, PE + 144, descriptors ? IMPORTS : 0, 4);
+    put(&i, PE + 148, 77, 4);
     put(&i, PE + 136 + 8 * 11, 0x300, 4);
+    put(&i, PE + 140 + 8 * 11, 88, 4);
     for (unsigned d = 0; d < descriptors; d++)
         for (unsigned word = 0; word < 5; word++)
             put(&i, IMPORTS + d * DESCRIPTOR + 4 * word, 0x100000 * (d + 1) + word, 4);
@@ -89,9 +91,10 @@ static void an_import_comes_before_all_others(void **state)
         struct image i = make(counts[n]);
         const struct reach_source memory = source_of(&i);
         struct reach_image image;
+        struct reach_entries before;
         bool children;
         assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
-        assert_int_equal(reach_image_is_reached(&memory, &image, &children), S_FALSE);
+        assert_int_equal(reach_image_is_reached(&memory, &image, &children, &before), S_FALSE);
         insert(&i, n % 2 ? REACH_ENTRY : REACH_ENTRY_CHILDREN);
 
         assert_int_equal(get(&i, PE + 144), BLOCK);
@@ -104,8 +107,12 @@ static void an_import_comes_before_all_others(void **state)
         assert_memory_equal(i.bytes + BLOCK + (counts[n] + 1) * DESCRIPTOR, end, DESCRIPTOR);
 
         assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
-        assert_int_equal(reach_image_is_reached(&memory, &image, &children), S_OK);
+        assert_int_equal(reach_image_is_reached(&memory, &image, &children, &before), S_OK);
         assert_int_equal(children, n % 2 == 0);
+        assert_int_equal(before.imports, counts[n] ? IMPORTS : 0);
+        assert_int_equal(before.imports_size, 77);
+        assert_int_equal(before.bound, 0x300);
+        assert_int_equal(before.bound_size, 88);
     }
 }
 
@@ -116,14 +123,15 @@ static void other_first_imports_are_none_of_ours(void **state)
     struct image i = make(1);
     const struct reach_source memory = source_of(&i);
     struct reach_image image;
+    struct reach_entries before;
     bool children;
     insert(&i, "EventWrite");
     assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
-    assert_int_equal(reach_image_is_reached(&memory, &image, &children), S_FALSE);
+    assert_int_equal(reach_image_is_reached(&memory, &image, &children, &before), S_FALSE);
     put(&i, get(&i, BLOCK), 0x8000000000000001, 8);
-    assert_int_equal(reach_image_is_reached(&memory, &image, &children), S_FALSE);
+    assert_int_equal(reach_image_is_reached(&memory, &image, &children, &before), S_FALSE);
     put(&i, BLOCK, 0, 4); /* no names */
-    assert_int_equal(reach_image_is_reached(&memory, &image, &children), S_FALSE);
+    assert_int_equal(reach_image_is_reached(&memory, &image, &children, &before), S_FALSE);
 }
 
 static void what_is_cut_off_is_refused(void **state)

@@ -8,6 +8,7 @@
 #include <windows.h>
 #include <fcntl.h>
 #include <io.h>
+#include <string.h>
 
 #define NAME(name) __declspec(dllimport) uint32_t name(void);
 #include "tests/cli/reach/names.def"
@@ -35,6 +36,19 @@ static void expect(const char *how, const char *name, event_function call)
     printf("%s %s: 0x%08X, not ours\n", how, name, (unsigned)got);
 }
 
+/* Programs that walk their own imports find those that their file has. */
+static void expect_own_imports(void)
+{
+    const BYTE *base = (const BYTE *)GetModuleHandleW(NULL);
+    const IMAGE_NT_HEADERS *nt = (const void *)(base + ((const IMAGE_DOS_HEADER *)(const void *)base)->e_lfanew);
+    const IMAGE_DATA_DIRECTORY *d = &nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_IMPORT];
+    const IMAGE_IMPORT_DESCRIPTOR *first = (const void *)(base + d->VirtualAddress);
+    if (d->VirtualAddress < nt->OptionalHeader.SizeOfImage && !strstr((const char *)base + first->Name, "openetw"))
+        return;
+    missed++;
+    printf("the image's imports are at 0x%lX, not its own\n", d->VirtualAddress);
+}
+
 /* What a module of the system exports is ours, whether it is found by this name or is only forwarded to. */
 static void expect_exports(const WCHAR *module, const char *prefix)
 {
@@ -55,6 +69,7 @@ static int all(void)
     expect_exports(L"sechost.dll", "");
     expect_exports(L"kernelbase.dll", "");
     expect_exports(L"ntdll.dll", "Etw");
+    expect_own_imports();
     if (!register_was_ours()) {
         missed++;
         puts("DllMain of a DLL: not ours");
