@@ -87,6 +87,40 @@ static ULONG ask(struct directory *d, struct control *c, const struct directory_
                            : controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "session '%.200s' has ended", s->name);
 }
 
+/* ---- private sessions ---- */
+
+/* They have no host: a change of the directory reaches their processes. */
+static ULONG control_private(struct directory *d, struct control *c, struct directory_session *s)
+{
+    enum { APPLY_MS = 10000 };
+    const EVENT_TRACE_PROPERTIES *p = c->properties;
+    struct controller_view view = {.section = NULL};
+    ULONG code = ERROR_SUCCESS;
+    uint64_t generation = 0;
+    if (c->code == EVENT_TRACE_CONTROL_STOP) {
+        code = session_code(session_remove_at(d, s, &generation));
+        if (code == ERROR_SUCCESS) /* their files are then closed */
+            (void)directory_wait_applied(d, &s->guid, generation, APPLY_MS);
+    } else if (c->code == EVENT_TRACE_CONTROL_UPDATE) {
+        if (p->LogFileNameOffset != 0)
+            return controller_refuse(ERROR_NOT_SUPPORTED,
+                                     "LogFileNameOffset: files of private sessions are not changed");
+        if (p->FlushTimer != 0) {
+            s->flush_timer = p->FlushTimer;
+            s->flush_ms = p->FlushTimer < UINT32_MAX / 1000 ? p->FlushTimer * 1000 : UINT32_MAX;
+            code = session_code(directory_begin(d));
+            if (code == ERROR_SUCCESS) {
+                code = session_code(directory_session_set(d, s));
+                (void)directory_end(d, &s->guid, 1);
+            }
+        }
+    } else if (c->code != EVENT_TRACE_CONTROL_QUERY && c->code != EVENT_TRACE_CONTROL_FLUSH) {
+        return controller_refuse(ERROR_INVALID_PARAMETER, "ControlCode: %u is not for private sessions",
+                                 (unsigned)c->code);
+    }
+    return code == ERROR_SUCCESS ? controller_answer(c->wide, s, &view, c->properties) : code;
+}
+
 /* ---- the call ---- */
 
 static ULONG control_session(struct directory *d, struct control *c, struct directory_session *s)
@@ -151,7 +185,13 @@ ULONG controller_control(bool wide, TRACEHANDLE handle, const void *name, EVENT_
     if (status == ERROR_SUCCESS) {
         status = find(d, &c, handle, text, &s);
         if (status == ERROR_SUCCESS) {
-            status = control_session(d, &c, &s);
+            const uint32_t is_private = s.mode & TRACE_MODE_PRIVATE_LOGGER;
+            if (is_private != (p->LogFileMode & TRACE_MODE_PRIVATE_LOGGER) && (is_private != 0 || name))
+                status =
+                    controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
+                                      "LogFileMode: session '%.200s' is of the other kind, private or not", s.name);
+            else
+                status = is_private != 0 ? control_private(d, &c, &s) : control_session(d, &c, &s);
             directory_session_free(&s);
         }
     }
@@ -191,7 +231,7 @@ ULONG controller_query_all(bool wide, EVENT_TRACE_PROPERTIES **list, ULONG room,
         return session_code(hr);
     *count = 0;
     for (size_t i = 0; i < all && code == ERROR_SUCCESS; i++) {
-        if (sessions[i].state == DIRECTORY_STARTING)
+        if (sessions[i].state == DIRECTORY_STARTING || (sessions[i].mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
             continue;
         if (*count < room)
             code = answer_one(wide, &sessions[i], list[*count]);

@@ -44,8 +44,10 @@ static ULONG start(bool wide, const struct trace_settings *settings, TRACEHANDLE
 {
     struct directory_session session;
     struct directory *d;
-    const HRESULT hr = directory_get(&d);
-    ULONG code = FAILED(hr) ? session_code(hr) : session_start(d, settings, &session);
+    const bool is_private = (settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
+    ULONG code = session_code(directory_get(&d));
+    if (code == ERROR_SUCCESS)
+        code = is_private ? session_start_private(d, settings, &session) : session_start(d, settings, &session);
     if (code != ERROR_SUCCESS)
         return code;
     *handle = directory_handle(&session);
@@ -68,8 +70,6 @@ ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_T
     code = make_full(&settings);
     if (code == ERROR_SUCCESS)
         code = trace_settings_complete(&settings, false, &machine);
-    if (code == ERROR_SUCCESS && (settings.mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
-        code = controller_refuse(ERROR_NOT_SUPPORTED, "LogFileMode: private sessions are not built");
     if (code == ERROR_SUCCESS)
         code = start(wide, &settings, handle, p);
     trace_settings_free(&settings);

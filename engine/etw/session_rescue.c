@@ -5,6 +5,7 @@
 #include "engine/etw/session_buffers.h"
 #include "engine/etw/session_journal.h"
 #include "engine/etw/session_output.h"
+#include "engine/etw/trace_properties.h"
 #include "engine/os/clock.h"
 #include "engine/os/etw_controller_types.h"
 #include "engine/os/memory.h"
@@ -18,19 +19,28 @@ enum {
 
 HRESULT session_remove(struct directory *d, const struct directory_session *s)
 {
+    uint64_t generation;
+    return session_remove_at(d, s, &generation);
+}
+
+HRESULT session_remove_at(struct directory *d, const struct directory_session *s, uint64_t *generation)
+{
     GUID *providers;
     size_t count;
     HRESULT hr = directory_begin(d);
     if (FAILED(hr))
         return hr;
     hr = directory_session_remove(d, s->logger, s->turn, &providers, &count);
-    (void)directory_end(d, providers, count);
+    *generation = directory_end(d, providers, count);
     memory_free(providers);
     return hr;
 }
 
+/* A private session is nobody's but its processes'; one that is in a single process ends with it. */
 static bool has_ended(const struct directory_session *s)
 {
+    if ((s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0 && (s->mode & TRACE_MODE_PRIVATE_IN_PROC) == 0)
+        return false;
     const struct directory_process *p = s->state == DIRECTORY_STARTING ? &s->starter : &s->host;
     return !process_alive(p->id, p->start_time);
 }
@@ -142,7 +152,7 @@ static HRESULT save_section(struct rescue *r)
 static HRESULT rescue(struct directory *d, const struct directory_session *s, bool give_up)
 {
     struct rescue r = {.d = d, .session = s};
-    const bool running = s->state != DIRECTORY_STARTING;
+    const bool running = s->state != DIRECTORY_STARTING && (s->mode & TRACE_MODE_PRIVATE_LOGGER) == 0;
     const HRESULT hr = running ? save_section(&r) : S_FALSE;
     if (FAILED(hr) && !give_up)
         return hr;

@@ -19,5 +19,7 @@ void session_rescue_all(struct directory *d);
 
 /* Takes the session out of the directory and wakes those who had it enabled. */
 HRESULT session_remove(struct directory *d, const struct directory_session *s);
+/* The same; *generation is that of the directory without it, for directory_wait_applied. */
+HRESULT session_remove_at(struct directory *d, const struct directory_session *s, uint64_t *generation);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "engine/etw/session_output.h"
 #include "engine/etw/session_rescue.h"
+#include "engine/os/clock.h"
 #include "engine/os/etw_controller_types.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -16,6 +17,8 @@ enum {
     START_MS = 30000, /* for the host to report, on a busy machine */
     BIRTHS = 3,       /* Wine: of some thousand processes one ends before its program has run */
     SYSTEM_LOGGERS = 8,
+    PRIVATE_SESSIONS = 8, /* that a process may be in */
+    OWN_SESSIONS = 3,     /* of EVENT_TRACE_PRIVATE_IN_PROC, of a process */
     RESERVED_LOGGERS = 2, /* of them: NT Kernel Logger and Circular Kernel Context Logger */
     KEY_DIGITS = 32,
 };
@@ -56,6 +59,29 @@ static char *host_program(void)
 static bool is_system_logger(const struct directory_session *s)
 {
     return (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0 && !s->kernel;
+}
+
+/* In a change. How many private sessions there are already for the same processes. */
+static HRESULT check_private(struct directory *d, const struct directory_session *s)
+{
+    const bool own = (s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0;
+    struct directory_session *list;
+    size_t count, others = 0;
+    const HRESULT hr = directory_sessions(d, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_own = (list[i].mode & TRACE_MODE_PRIVATE_IN_PROC) != 0;
+        if ((list[i].mode & TRACE_MODE_PRIVATE_LOGGER) != 0 && own == is_own &&
+            (!own || list[i].starter.id == s->starter.id))
+            others++;
+    }
+    directory_sessions_free(list, count);
+    if (others < (own ? OWN_SESSIONS : PRIVATE_SESSIONS))
+        return S_OK;
+    return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
+                     "session '%.200s': %u private sessions are all that a process may be in", s->name,
+                     (unsigned)others);
 }
 
 /* In a change. */
@@ -116,10 +142,11 @@ static ULONG enter(struct directory *d, struct directory_session *s)
     HRESULT hr = directory_begin(d);
     if (FAILED(hr))
         return session_code(hr);
-    hr = check_system_loggers(d, s);
+    const bool is_private = (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
+    hr = is_private ? check_private(d, s) : check_system_loggers(d, s);
     if (SUCCEEDED(hr))
         hr = directory_session_add(d, s);
-    (void)directory_end(d, NULL, 0);
+    (void)directory_end(d, is_private && SUCCEEDED(hr) ? &s->guid : NULL, is_private && SUCCEEDED(hr) ? 1 : 0);
     return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : session_code(hr);
 }
 
@@ -213,5 +240,21 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
         }
     }
     directory_session_free(&s);
+    return code;
+}
+
+ULONG session_start_private(struct directory *d, const struct trace_settings *settings, struct directory_session *out)
+{
+    struct directory_session s;
+    session_rescue_all(d);
+    HRESULT hr = fill(settings, &s);
+    s.state = DIRECTORY_RUNNING;
+    s.host = s.starter;
+    s.started = clock_utc();
+    const ULONG code = SUCCEEDED(hr) ? enter(d, &s) : session_code(hr);
+    if (code != ERROR_SUCCESS)
+        directory_session_free(&s);
+    else
+        *out = s;
     return code;
 }

@@ -136,7 +136,7 @@ static inline void log_remark(void *context, const char *text)
 struct log_sums {
     uint64_t events, sum; /* of the fixture's writers; of their numbers */
     uint64_t first, last;
-    uint32_t buffers_written, events_lost;
+    uint32_t buffers_written, events_lost, buffers_lost;
 };
 static inline struct log_sums read_log(const char *path)
 {
@@ -146,6 +146,7 @@ static inline struct log_sums read_log(const char *path)
     assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
     sums.buffers_written = etl_reader_log(reader)->buffers_written;
     sums.events_lost = etl_reader_log(reader)->events_lost;
+    sums.buffers_lost = etl_reader_log(reader)->buffers_lost;
     while (etl_reader_next(reader, &record) == S_OK) {
         uint64_t writer = 0, number = 0;
         if (record.kind == ETL_RECORD_SYSTEM)

@@ -315,6 +315,62 @@ static void system_loggers_are_few(void **state)
         stop(handles[i]);
 }
 
+/* ---- private sessions ---- */
+
+static ULONG start_private(uint32_t more, uint32_t number, TRACEHANDLE *handle)
+{
+    char *path = text_format("%s/private%u.etl", folder, (unsigned)number), name[32];
+    struct block b = block_of(TRACE_MODE_PRIVATE_LOGGER | more, path);
+    b.p.Wnode.Guid = (GUID){number + 1, 5, 5, {5}};
+    snprintf(name, sizeof name, "private%u", (unsigned)number);
+    const ULONG code = start_session(name, &b, handle);
+    memory_free(path);
+    return code;
+}
+
+static ULONG control_private(TRACEHANDLE handle, uint32_t mode, struct block *b, ULONG code)
+{
+    *b = block_of(mode, NULL);
+    return ControlTraceW(handle, NULL, &b->p, code);
+}
+
+static void private_sessions_are_apart(void **state)
+{
+    (void)state;
+    enum { MOST = 8, OWN = 3 };
+    TRACEHANDLE handles[MOST], own[OWN], more;
+    struct block b = block_of(0, NULL);
+    EVENT_TRACE_PROPERTIES *list[1] = {&b.p};
+    ULONG count;
+    for (uint32_t i = 0; i < MOST; i++)
+        assert_int_equal(start_private(0, i, &handles[i]), ERROR_SUCCESS);
+    assert_int_equal(start_private(0, MOST, &more), ERROR_NO_SYSTEM_RESOURCES);
+    for (uint32_t i = 0; i < OWN; i++)
+        assert_int_equal(start_private(TRACE_MODE_PRIVATE_IN_PROC, 100 + i, &own[i]), ERROR_SUCCESS);
+    assert_int_equal(start_private(TRACE_MODE_PRIVATE_IN_PROC, 100 + OWN, &more), ERROR_NO_SYSTEM_RESOURCES);
+    assert_int_equal(QueryAllTracesW(list, 1, &count), ERROR_SUCCESS);
+    assert_int_equal(count, 0);
+    assert_int_equal(control_private(handles[0], 0, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    assert_int_equal(control_private(handles[0], TRACE_MODE_PRIVATE_LOGGER, &b, EVENT_TRACE_CONTROL_QUERY),
+                     ERROR_SUCCESS);
+    assert_string_equal(narrow(b.name), "private0");
+    b = block_of(TRACE_MODE_PRIVATE_LOGGER, NULL);
+    b.p.FlushTimer = 5;
+    assert_int_equal(UpdateTraceW(handles[0], NULL, &b.p), ERROR_SUCCESS);
+    assert_int_equal(b.p.FlushTimer, 5);
+    assert_int_equal(control_private(handles[0], TRACE_MODE_PRIVATE_LOGGER, &b, EVENT_TRACE_CONTROL_INCREMENT_FILE),
+                     ERROR_INVALID_PARAMETER);
+    for (uint32_t i = 0; i < MOST; i++)
+        assert_int_equal(control_private(handles[i], TRACE_MODE_PRIVATE_LOGGER, &b, EVENT_TRACE_CONTROL_STOP),
+                         ERROR_SUCCESS);
+    for (uint32_t i = 0; i < OWN; i++)
+        assert_int_equal(control_private(own[i], TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC, &b,
+                                         EVENT_TRACE_CONTROL_STOP),
+                         ERROR_SUCCESS);
+    assert_int_equal(control_private(handles[0], TRACE_MODE_PRIVATE_LOGGER, &b, EVENT_TRACE_CONTROL_STOP),
+                     ERROR_WMI_INSTANCE_NOT_FOUND);
+}
+
 /* ---- forms ---- */
 
 struct ansi_block {
@@ -407,6 +463,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(all_sessions_are_listed),
         cmocka_unit_test(there_are_64_sessions),
         cmocka_unit_test(system_loggers_are_few),
+        cmocka_unit_test(private_sessions_are_apart),
         cmocka_unit_test(ansi_forms_do_the_same),
         cmocka_unit_test(versioned_blocks_are_larger),
     };

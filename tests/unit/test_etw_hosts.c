@@ -4,6 +4,10 @@
    what happened. This program starts itself as the writers and the rescuers. */
 #include "engine/etw/session_rescue.h"
 #include "engine/log/journal.h"
+
+#ifndef _WIN32
+#include <sys/resource.h>
+#endif
 #include "tests/unit/controller_fixture.h"
 
 enum { WRITERS = 3, PLACE = 4 };
@@ -305,9 +309,86 @@ static void two_controllers_do_not_meet(void **state)
     memory_free(name);
 }
 
+/* ---- a starter that ends, a disk that is full ---- */
+
+/* Enters a session that starts, and ends. */
+static int role_starter(void)
+{
+    struct directory_session s = {
+        .state = DIRECTORY_STARTING,
+        .guid = {99, 1, 1, {1}},
+        .starter = {process_own_id(), process_start_time(process_own_id())},
+        .section = "openetw-never-made",
+        .signal = "openetw-never-made",
+        .section_size = 4096,
+        .clock = 1,
+        .name = (char *)"half started",
+    };
+    if (FAILED(directory_begin(own_directory())) || FAILED(directory_session_add(own_directory(), &s)))
+        return 1;
+    directory_end(own_directory(), NULL, 0);
+    return 0;
+}
+
+static void what_a_dead_starter_left_is_no_session(void **state)
+{
+    (void)state;
+    struct process *starter = child_start("starter", "-", "-");
+    struct block b = block_of(TRACE_MODE_BUFFERING, NULL);
+    TRACEHANDLE handle;
+    uint32_t code;
+    assert_int_equal(process_wait(starter, CHILD_PATIENCE, &code), S_OK);
+    assert_int_equal(code, 0);
+    process_close(starter);
+    assert_int_equal(start_session("half started", &b, &handle), ERROR_SUCCESS);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+}
+
+#ifndef _WIN32
+/* The disk is full for the host alone, and then it is not. */
+static void a_session_outlives_a_full_disk(void **state)
+{
+    (void)state;
+    enum { FULL_AT = 1 << 20 };
+    const unsigned failed = journal_count(9103), again = journal_count(9104);
+    char *path = path_join(folder, "full.etl");
+    struct block b = block_of(TRACE_MODE_SEQUENTIAL, path);
+    const struct rlimit full = {FULL_AT, RLIM_INFINITY}, free = {RLIM_INFINITY, RLIM_INFINITY};
+    struct provider p;
+    TRACEHANDLE handle;
+    assert_int_equal(start_session("full", &b, &handle), ERROR_SUCCESS);
+    struct directory_session s = session_of_handle(handle);
+    assert_int_equal(prlimit((pid_t)s.host.id, RLIMIT_FSIZE, &full, NULL), 0);
+    provider_open(handle, &p);
+    for (int i = 0; i < 400; i++) {
+        assert_true(provider_write(&p, 50));
+        child_sleep(1);
+    }
+    (void)control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_DISK_FULL);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    assert_true(b.p.LogBuffersLost > 0);
+    assert_int_equal(prlimit((pid_t)s.host.id, RLIMIT_FSIZE, &free, NULL), 0);
+    assert_true(provider_write(&p, 1000));
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_true(b.p.LogBuffersLost > 0);
+    const struct log_sums sums = read_log(path);
+    assert_int_equal(sums.last, p.written - 1);
+    assert_true(sums.events < p.written);
+    assert_int_equal(sums.buffers_lost, b.p.LogBuffersLost);
+    assert_int_equal(journal_count(9103), failed + 1);
+    assert_int_equal(journal_count(9104), again + 1);
+    provider_close(&p);
+    directory_session_free(&s);
+    memory_free(path);
+}
+#endif
+
 static int role(char **arguments)
 {
-    return !strcmp(arguments[1], "write")     ? role_write(arguments[2], arguments[3])
+    return !strcmp(arguments[1], "starter")   ? role_starter()
+           : !strcmp(arguments[1], "write")   ? role_write(arguments[2], arguments[3])
            : !strcmp(arguments[1], "rescue")  ? role_rescue(arguments[2])
            : !strcmp(arguments[1], "control") ? role_control(arguments[2], arguments[3])
                                               : 1;
@@ -320,6 +401,10 @@ int main(int count, char **arguments)
         cmocka_unit_test(what_was_accepted_outlives_host_and_writers),
         cmocka_unit_test(a_killed_rescuer_is_followed_by_another),
         cmocka_unit_test(two_controllers_do_not_meet),
+        cmocka_unit_test(what_a_dead_starter_left_is_no_session),
+#ifndef _WIN32
+        cmocka_unit_test(a_session_outlives_a_full_disk),
+#endif
     };
     child_program = arguments[0];
     if (count == 4)
