@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of processing handles. A handle is turn << 16 | place + 1: one that is closed or invented is told from a
-   live one. */
+/* The table of processing handles. A handle is a mark << 56 | turn << 16 | place + 1: one that is closed or invented is
+   told from a live one, and by the mark that of a session, which programs mistake for it. */
 #include "engine/etw/consumer.h"
 
 #include "engine/etw/consumer_table.h"
@@ -12,6 +12,8 @@
 
 enum { MOST_NAME = 32767, MOST_PLACES = 0xFFFE, ZONE_NAME_UNITS = 32 };
 #define MODE_SYSTEM_LOGGER 0x02000000u
+#define HANDLE_MARK        (UINT64_C(0x43) << 56)
+#define MOST_TURNS         ((UINT64_C(1) << 40) - 1)
 
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct place {
@@ -45,11 +47,16 @@ void consumer_set_realtime(const struct realtime_source *source)
 
 /* ---- the table ---- */
 
+static TRACEHANDLE handle_of(size_t place)
+{
+    return HANDLE_MARK | (places[place].turn & MOST_TURNS) << 16 | (place + 1);
+}
+
 /* NULL: it is none. */
 static struct place *find(TRACEHANDLE handle)
 {
     const size_t place = (size_t)(handle & 0xFFFF) - 1;
-    if (place >= place_count || places[place].turn != handle >> 16 || !places[place].consumer)
+    if (place >= place_count || !places[place].consumer || handle_of(place) != handle)
         return NULL;
     return &places[place];
 }
@@ -70,7 +77,7 @@ static ULONG add(struct consumer *c, TRACEHANDLE *handle)
         }
         places[at].turn++;
         places[at].consumer = c;
-        *handle = places[at].turn << 16 | (at + 1);
+        *handle = handle_of(at);
     }
     host_lock_leave(&lock);
     return ok ? ERROR_SUCCESS : consumer_code(error_set(E_OUTOFMEMORY, "out of memory for a processing handle"));

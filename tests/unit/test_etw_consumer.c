@@ -107,6 +107,15 @@ static void a_file_says_who_made_it(void **state)
     }
 }
 
+static ULONG WINAPI look_at_name(EVENT_TRACE_LOGFILEA *logfile)
+{
+    assert_string_equal(logfile->LogFileName, PATH);
+    assert_null(logfile->LoggerName);
+    assert_int_equal(logfile->CurrentEvent.Header.TimeStamp.QuadPart, logfile->CurrentTime);
+    consumed.buffers++;
+    return 1;
+}
+
 static void ansi_names_are_names(void **state)
 {
     (void)state;
@@ -114,12 +123,14 @@ static void ansi_names_are_names(void **state)
     char name[] = PATH;
     EVENT_TRACE_LOGFILEA logfile = {.LogFileName = name};
     logfile.EventCallback = take_event;
+    logfile.BufferCallback = look_at_name;
     TRACEHANDLE handle = OpenTraceA(&logfile);
     assert_true(handle != INVALID_PROCESSTRACE_HANDLE);
     assert_ptr_equal(logfile.LogFileName, name);
     memset(name, 'x', sizeof name); /* the caller's text is his own again */
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
     check_taken(0, 60);
+    assert_int_equal(consumed.buffers, 7);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
@@ -301,6 +312,7 @@ static void only_handles_that_are_open_are_closed(void **state)
     assert_true(second != first); /* though it has the first one's place */
     assert_int_equal(CloseTrace(first), ERROR_INVALID_HANDLE);
     assert_int_equal(CloseTrace(second + 1), ERROR_INVALID_HANDLE);
+    assert_int_equal(CloseTrace(second & 0xFFFFFF), ERROR_INVALID_HANDLE); /* a session's looks like this */
     assert_int_equal(CloseTrace(second), ERROR_SUCCESS);
 }
 
@@ -356,6 +368,27 @@ static void a_callback_closes_its_own_handle(void **state)
     check_taken(0, 10); /* what was queued: the buffer */
     assert_int_equal(CloseTrace(handle), ERROR_INVALID_HANDLE);
     assert_int_equal(ProcessTrace(&handle, 1, NULL, NULL), ERROR_INVALID_HANDLE);
+}
+
+static TRACEHANDLE to_close;
+static ULONG WINAPI close_at_buffer(EVENT_TRACE_LOGFILEW *logfile)
+{
+    if (logfile->BuffersRead == 3)
+        consumed.closed = CloseTrace(to_close);
+    return 1;
+}
+
+static void a_buffer_callback_closes_its_own_handle(void **state)
+{
+    (void)state;
+    store_sixty(PATH, 8, false);
+    EVENT_TRACE_LOGFILEW logfile = logfile_of(W_PATH);
+    logfile.BufferCallback = close_at_buffer;
+    to_close = OpenTraceW(&logfile);
+    assert_int_equal(process_one(to_close), ERROR_SUCCESS);
+    assert_int_equal(consumed.closed, ERROR_CTX_CLOSE_PENDING);
+    check_taken(0, 20);
+    assert_int_equal(CloseTrace(to_close), ERROR_INVALID_HANDLE);
 }
 
 static void one_of_two_files_is_closed_and_the_other_goes_on(void **state)
@@ -544,6 +577,7 @@ int main(void)
         TEST(a_handle_is_asked_about_itself),
         TEST(a_buffer_callback_ends_it),
         TEST(a_callback_closes_its_own_handle),
+        TEST(a_buffer_callback_closes_its_own_handle),
         TEST(one_of_two_files_is_closed_and_the_other_goes_on),
         TEST(another_thread_closes_a_handle),
         TEST(events_of_a_class_go_to_its_callback_too),
