@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The directory's section: made, found, changed under its mutex, read under its generation. */
+#include "engine/etw/autologger.h"
 #include "engine/etw/directory_parts.h"
 #include "engine/os/environment.h"
 #include "engine/os/memory.h"
@@ -16,7 +17,7 @@ static HRESULT own_name(char out[64])
     HRESULT hr = environment_get("OPENPLA_ETW", &given);
     if (FAILED(hr))
         return hr;
-    const char *name = given ? given : "main";
+    const char *name = given ? given : DIRECTORY_OF_HOST;
     const size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
     if (name[length] || length > 32)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
@@ -77,10 +78,13 @@ HRESULT directory_get(struct directory **out)
     static struct directory *own;
     HRESULT hr = S_OK;
     host_lock_enter(&lock);
-    if (!own)
+    const bool first = !own;
+    if (first)
         hr = directory_open(&own);
     *out = own;
     host_lock_leave(&lock);
+    if (first && SUCCEEDED(hr))
+        autologgers_begin(*out, strchr((*out)->name, '-') + 1);
     return hr;
 }
 

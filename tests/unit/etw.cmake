@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 openpla_test(test_etw_providers ${CMAKE_CURRENT_LIST_DIR}/test_etw_providers.c LINK openpla_etw)
-foreach(thing session session_file lies clock properties directory query reach)
+foreach(thing session session_file lies clock properties directory directory_processes query reach)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
 endforeach()
 foreach(thing write callback items join classic races) # providers
@@ -11,10 +11,13 @@ foreach(thing consumer event_view realtime)
     ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c LINK openpla_etw)
 endforeach()
 # The hosts of their sessions are real ones.
-foreach(thing controller delivery enable hosts modes host_ends)
+foreach(thing autologger controller delivery enable hosts modes host_ends)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
   add_dependencies(test_etw_${thing} openetwhost)
 endforeach()
+if(WIN32)
+  openpla_test(test_etw_security ${CMAKE_CURRENT_LIST_DIR}/test_etw_security.c LINK openpla_etw)
+endif()
 if(NOT WIN32)
   # With the protocol's steps, at which the test ends its processes.
   openpla_test(test_etw_kills ${CMAKE_CURRENT_LIST_DIR}/test_etw_kills.c

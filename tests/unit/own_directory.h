@@ -20,6 +20,7 @@ static inline void own_directory_name(void)
     snprintf(name, sizeof name, "t%ux%llx", (unsigned)process_own_id(), (unsigned long long)clock_utc());
 #ifdef _WIN32
     SetEnvironmentVariableA("OPENPLA_ETW", name);
+    _putenv_s("OPENPLA_ETW", name); /* for getenv */
 #else
     setenv("OPENPLA_ETW", name, 1);
 #endif

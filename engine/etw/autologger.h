@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions that start with the host, as the registry describes them under Control\\WMI\\Autologger: under Wine with the
+   first process of a prefix that traces. */
+#ifndef OPENPLA_AUTOLOGGER_H
+#define OPENPLA_AUTOLOGGER_H
+
+#include "engine/etw/directory.h"
+#include "engine/etw/trace_properties.h"
+
+/* A value of the registry; `there`: it is, and of the right type. */
+struct autologger_number {
+    bool there;
+    uint64_t value;
+};
+struct autologger_provider {
+    GUID guid;
+    struct autologger_number enabled, level, flags, any, all, property;
+};
+struct autologger {
+    char *name;        /* of its key, which is the session's */
+    char *guid, *file; /* NULL: there is none */
+    struct autologger_number start, buffer_kb, minimum_buffers, maximum_buffers, flush_timer, clock, mode, maximum_file,
+        file_max, file_counter;
+    struct autologger_provider *providers;
+    size_t provider_count, provider_capacity;
+};
+void autologger_free(struct autologger *a); /* what it points to */
+
+/* What StartTrace would be told; what ETW cannot support is overridden where it documents that. ERROR_INVALID_PARAMETER
+   with a text that names the value; ERROR_NOT_ENOUGH_MEMORY. `folder`: where logs lie that have no FileName. *counter:
+   the number in the log's name, which FileCounter becomes; 0: it has none. *out is complete, and to be freed. */
+ULONG autologger_settings(const struct autologger *a, const char *folder, struct trace_settings *out,
+                          uint32_t *counter);
+/* Starts it, and enables its providers. What Status becomes. */
+ULONG autologger_start(struct directory *d, const struct autologger *a, const char *folder, uint32_t *counter);
+
+/* Starts those that are described for the directory of this name (OPENPLA_ETW), at most 32 characters, once as long as
+   the prefix runs. Natively there is no registry. */
+#define DIRECTORY_OF_HOST "main"
+void autologgers_begin(struct directory *d, const char *directory);
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions that start with the host: what their values in the registry become, and under Wine that the first process of
+   a prefix that traces starts them. */
+#include "engine/etw/autologger.h"
+#include "tests/unit/controller_fixture.h"
+
+static char *folder;
+static struct directory *d;
+
+#define NUMBER(n)                                                                                                      \
+    {                                                                                                                  \
+        true, n                                                                                                        \
+    }
+static const char guid_text[] = "{0A0B0C0D-1234-5678-0102-030405060708}";
+
+static struct autologger plain(void)
+{
+    return (struct autologger){.name = (char *)"auto", .guid = (char *)guid_text, .start = NUMBER(1)};
+}
+
+static ULONG settle(const struct autologger *a, struct trace_settings *s, uint32_t *counter)
+{
+    return autologger_settings(a, folder, s, counter);
+}
+
+static void values_that_are_not_there_have_windows_defaults(void **state)
+{
+    struct autologger a = plain();
+    char *path = path_join(folder, "auto.etl");
+    struct trace_settings s;
+    uint32_t counter;
+    (void)state;
+    assert_int_equal(settle(&a, &s, &counter), ERROR_SUCCESS);
+    assert_string_equal(s.name, "auto");
+    assert_string_equal(s.file, path);
+    assert_true(s.guid.Data1 == 0x0A0B0C0D && s.clock == ETL_CLOCK_TICKS && s.mode == TRACE_MODE_SEQUENTIAL &&
+                s.maximum_file == 100 && s.maximum_bytes == UINT64_C(100) << 20 && s.flush_timer == 0 && counter == 0);
+    assert_true(s.buffer_kb >= 4 && s.minimum_buffers >= 2 && s.maximum_buffers >= s.minimum_buffers);
+    trace_settings_free(&s);
+    memory_free(path);
+}
+
+static void values_become_settings(void **state)
+{
+    struct autologger a = plain();
+    struct trace_settings s;
+    uint32_t counter;
+    (void)state;
+    a.buffer_kb = (struct autologger_number)NUMBER(128);
+    a.minimum_buffers = (struct autologger_number)NUMBER(300);
+    a.maximum_buffers = (struct autologger_number)NUMBER(310);
+    a.flush_timer = (struct autologger_number)NUMBER(5);
+    a.clock = (struct autologger_number)NUMBER(2);
+    a.mode = (struct autologger_number)NUMBER(TRACE_MODE_CIRCULAR);
+    a.maximum_file = (struct autologger_number)NUMBER(7);
+    a.file = path_join(folder, "own.etl");
+    assert_int_equal(settle(&a, &s, &counter), ERROR_SUCCESS);
+    char *full = host_full_path(a.file);
+    assert_string_equal(s.file, full);
+    memory_free(full);
+    assert_true(s.buffer_kb == 128 && s.minimum_buffers == 300 && s.maximum_buffers == 310 && s.flush_ms == 5000 &&
+                s.clock == 2 && s.mode == TRACE_MODE_CIRCULAR && s.maximum_file == 7);
+    trace_settings_free(&s);
+    memory_free(a.file);
+    a = plain();
+    a.mode = (struct autologger_number)NUMBER(TRACE_MODE_REAL_TIME);
+    assert_int_equal(settle(&a, &s, &counter), ERROR_SUCCESS);
+    assert_true(!s.file && s.flush_timer == 1);
+    trace_settings_free(&s);
+    a.mode = (struct autologger_number)NUMBER(TRACE_MODE_BUFFERING);
+    assert_int_equal(settle(&a, &s, &counter), ERROR_SUCCESS);
+    assert_null(s.file);
+    trace_settings_free(&s);
+    a = plain();
+    a.clock = (struct autologger_number)NUMBER(9); /* overridden */
+    assert_int_equal(settle(&a, &s, &counter), ERROR_SUCCESS);
+    assert_int_equal(s.clock, ETL_CLOCK_TICKS);
+    trace_settings_free(&s);
+}
+
+static void each_start_has_the_next_file(void **state)
+{
+    static const struct {
+        uint32_t most, before, counter;
+        bool there;
+    } cases[] = {{3, 0, 1, false}, {3, 1, 2, true},    {3, 2, 3, true},  {3, 3, 1, true},
+                 {3, 77, 1, true}, {99, 15, 16, true}, {99, 16, 1, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct autologger a = plain();
+        struct trace_settings s;
+        uint32_t counter;
+        char end[16];
+        a.file_max = (struct autologger_number)NUMBER(cases[i].most);
+        a.file_counter = (struct autologger_number){cases[i].there, cases[i].before};
+        assert_int_equal(settle(&a, &s, &counter), ERROR_SUCCESS);
+        assert_int_equal(counter, cases[i].counter);
+        snprintf(end, sizeof end, ".etl.%04u", (unsigned)counter);
+        assert_non_null(strstr(s.file, end));
+        trace_settings_free(&s);
+    }
+}
+
+static void what_cannot_start_says_which_value(void **state)
+{
+    struct autologger a = plain();
+    struct trace_settings s;
+    uint32_t counter;
+    (void)state;
+    a.guid = NULL;
+    assert_int_equal(settle(&a, &s, &counter), ERROR_INVALID_PARAMETER);
+    a.guid = (char *)"{nonsense}";
+    assert_int_equal(settle(&a, &s, &counter), ERROR_INVALID_PARAMETER);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "{nonsense}"));
+    a = plain();
+    a.mode = (struct autologger_number)NUMBER(TRACE_MODE_NEWFILE);
+    assert_int_equal(settle(&a, &s, &counter), ERROR_INVALID_PARAMETER);
+    a = plain();
+    a.mode = (struct autologger_number)NUMBER(TRACE_MODE_CIRCULAR | TRACE_MODE_SEQUENTIAL);
+    assert_int_equal(settle(&a, &s, &counter), ERROR_INVALID_PARAMETER);
+    for (uint64_t n = 1;; n++) {
+        a = plain();
+        a.file_max = (struct autologger_number)NUMBER(3);
+        memory_fail_at(n);
+        const ULONG code = settle(&a, &s, &counter);
+        memory_fail_at(0);
+        if (code == ERROR_SUCCESS)
+            break;
+        assert_int_equal(code, ERROR_NOT_ENOUGH_MEMORY);
+        assert_true(!s.name && !s.file);
+    }
+    trace_settings_free(&s);
+}
+
+static void stop(TRACEHANDLE handle)
+{
+    struct block b;
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+}
+
+static struct directory_session find(const char *name)
+{
+    struct directory_session *list, found = {.logger = 0};
+    size_t count;
+    assert_int_equal(directory_sessions(d, &list, &count), S_OK);
+    for (size_t i = 0; i < count; i++) {
+        if (!text_equal_nocase(list[i].name, name))
+            continue;
+        found = list[i];
+        list[i].name = list[i].file = NULL;
+    }
+    directory_sessions_free(list, count);
+    return found;
+}
+
+static void a_session_starts_with_its_providers(void **state)
+{
+    struct autologger_provider providers[4] = {
+        {.enabled = NUMBER(1), .level = NUMBER(4), .any = NUMBER(0xF0), .all = NUMBER(0x10), .property = NUMBER(1)},
+        {.enabled = NUMBER(0), .level = NUMBER(4)},
+        {.level = NUMBER(4)},
+        {.enabled = NUMBER(1), .level = NUMBER(3), .flags = NUMBER(0x77)},
+    };
+    struct autologger a = plain();
+    struct directory_enable *enables;
+    uint32_t counter;
+    uint64_t generation;
+    size_t count;
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++)
+        providers[i].guid = (GUID){i + 1, 2, 3, {4}};
+    a.providers = providers;
+    a.provider_count = 4;
+    assert_int_equal(autologger_start(d, &a, folder, &counter), ERROR_SUCCESS);
+    struct directory_session s = find("auto");
+    assert_true(s.logger != 0 && s.state == DIRECTORY_RUNNING && s.guid.Data1 == 0x0A0B0C0D);
+    assert_true(file_exists(s.file));
+    assert_int_equal(directory_enables(d, NULL, &enables, &count, &generation), S_OK);
+    assert_int_equal(count, 2);
+    const struct directory_enable *modern = &enables[enables[0].provider.Data1 == 1 ? 0 : 1], *classic = &enables[0];
+    classic = modern == classic ? &enables[1] : classic;
+    assert_true(modern->level == 4 && modern->any == 0xF0 && modern->all == 0x10 && modern->property == 1 &&
+                !modern->classic);
+    assert_true(classic->provider.Data1 == 4 && classic->level == 3 && classic->any == 0x77 && classic->classic);
+    directory_enables_free(enables, count);
+    assert_int_equal(autologger_start(d, &a, folder, &counter), ERROR_ALREADY_EXISTS);
+    stop(directory_handle(&s));
+    directory_session_free(&s);
+}
+
+#ifdef _WIN32
+#define AUTOLOGGER_KEY L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Autologger.%hs"
+
+static DWORD value_of(HKEY key, const WCHAR *name)
+{
+    DWORD value = 0xDEAD, bytes = sizeof value;
+    RegGetValueW(key, NULL, name, RRF_RT_DWORD, NULL, &value, &bytes);
+    return value;
+}
+
+static void set(HKEY key, const WCHAR *name, DWORD value)
+{
+    assert_int_equal(RegSetValueExW(key, name, 0, REG_DWORD, (const BYTE *)&value, sizeof value), 0);
+}
+
+static void set_text(HKEY key, const WCHAR *name, const char *text)
+{
+    WCHAR units[1100];
+    wide(text, units);
+    assert_int_equal(
+        RegSetValueExW(key, name, 0, REG_SZ, (const BYTE *)units, (DWORD)((wcslen(units) + 1) * sizeof *units)), 0);
+}
+
+/* Two processes trace; the first one starts what the registry describes, the second nothing. */
+static void the_first_process_starts_what_is_described(void **state)
+{
+    static const WCHAR *const names[] = {L"openpla test good", L"openpla test bad", L"openpla test off"};
+    char *path = path_join(folder, "registry.etl");
+    HKEY keys[3], all = NULL, provider;
+    WCHAR all_name[128];
+    uint32_t code;
+    (void)state;
+    if (!host_is_wine()) {
+        memory_free(path);
+        d = own_directory();
+        return;
+    }
+    _snwprintf(all_name, 128, AUTOLOGGER_KEY, getenv("OPENPLA_ETW"));
+    assert_int_equal(RegCreateKeyExW(HKEY_LOCAL_MACHINE, all_name, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &all, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(RegCreateKeyExW(all, names[i], 0, NULL, 0, KEY_ALL_ACCESS, NULL, &keys[i], NULL), 0);
+        set(keys[i], L"Start", i != 2);
+        if (i != 1)
+            set_text(keys[i], L"Guid", guid_text);
+        set(keys[i], L"FileMax", 2);
+        set_text(keys[i], L"FileName", path);
+    }
+    assert_int_equal(RegCreateKeyExW(keys[0], L"{00000009-0002-0003-0400-000000000000}", 0, NULL, 0, KEY_ALL_ACCESS,
+                                     NULL, &provider, NULL),
+                     0);
+    set(provider, L"Enabled", 1);
+    set(provider, L"EnableLevel", 5);
+    RegCloseKey(provider);
+    for (int round = 0; round < 2; round++) {
+        struct process *p = child_start("trace", "", "");
+        assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
+        assert_int_equal(code, 0);
+        process_close(p);
+        assert_int_equal(value_of(keys[0], L"Status"), 0);
+        assert_int_equal(value_of(keys[0], L"FileCounter"), 1);
+        assert_int_equal(value_of(keys[1], L"Status"), ERROR_INVALID_PARAMETER);
+        assert_int_equal(value_of(keys[2], L"Status"), 0xDEAD);
+    }
+    d = own_directory();
+    struct directory_session s = find("openpla test good");
+    assert_int_not_equal(s.logger, 0);
+    assert_non_null(strstr(s.file, "registry.etl.0001"));
+    const GUID guid = {9, 2, 3, {4}};
+    struct directory_enable *enables;
+    uint64_t generation;
+    size_t count;
+    assert_int_equal(directory_enables(d, &guid, &enables, &count, &generation), S_OK);
+    assert_true(count == 1 && enables->level == 5);
+    directory_enables_free(enables, count);
+    stop(directory_handle(&s));
+    directory_session_free(&s);
+    for (int i = 0; i < 3; i++)
+        RegCloseKey(keys[i]);
+    RegCloseKey(all);
+    assert_int_equal(RegDeleteTreeW(HKEY_LOCAL_MACHINE, all_name), 0);
+    memory_free(path);
+}
+#endif
+
+static int make_folder(void **state)
+{
+    (void)state;
+    folder = scratch_create("test_etw_autologger");
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    scratch_remove(folder);
+    memory_free(folder);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+#ifdef _WIN32
+        cmocka_unit_test(the_first_process_starts_what_is_described), /* before this process does */
+#endif
+        cmocka_unit_test(values_that_are_not_there_have_windows_defaults),
+        cmocka_unit_test(values_become_settings),
+        cmocka_unit_test(each_start_has_the_next_file),
+        cmocka_unit_test(what_cannot_start_says_which_value),
+        cmocka_unit_test(a_session_starts_with_its_providers),
+    };
+    child_program = argv[0];
+    if (argc > 1) {
+        (void)own_directory();
+        return 0;
+    }
+    own_directory_name();
+#ifndef _WIN32
+    d = own_directory();
+#endif
+    const int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
+    directory_delete(d);
+    return failed;
+}
