@@ -62,7 +62,7 @@ static HRESULT find_program(const char *name, char **out)
     return hr;
 }
 
-/* Before it is started: Wine starts programs of the host as well, and those are not told to wait. */
+/* Before it is started: Wine starts programs of the host as well, at once and without a handle (behaviour 24). */
 static HRESULT check_program(const char *path)
 {
     struct file *f;
