@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ControlTrace and QueryAllTraces. */
 #include "engine/etw/controller.h"
+#include "engine/etw/provider_sessions.h"
 #include "engine/etw/session_output.h"
 #include "engine/etw/session_rescue.h"
 #include "engine/etw/trace_properties.h"
@@ -89,18 +90,34 @@ static ULONG ask(struct directory *d, struct control *c, const struct directory_
 
 /* ---- private sessions ---- */
 
+/* Ends it, and waits for those who have to end their files. */
+static ULONG stop_private(struct directory *d, const struct directory_session *s)
+{
+    enum { APPLY_MS = 10000 };
+    struct directory_enable *list;
+    size_t count;
+    uint64_t generation = 0;
+    HRESULT hr = directory_enables(d, NULL, &list, &count, &generation);
+    if (FAILED(hr))
+        return session_code(hr);
+    hr = session_remove_at(d, s, &generation);
+    if (SUCCEEDED(hr))
+        hr = provider_refresh(0); /* here at once */
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
+        if (list[i].logger == s->logger && list[i].turn == s->turn)
+            (void)directory_wait_applied(d, &list[i].provider, generation, APPLY_MS);
+    directory_enables_free(list, count);
+    return session_code(hr);
+}
+
 /* They have no host: a change of the directory reaches their processes. */
 static ULONG control_private(struct directory *d, struct control *c, struct directory_session *s)
 {
-    enum { APPLY_MS = 10000 };
     const EVENT_TRACE_PROPERTIES *p = c->properties;
     struct controller_view view = {.section = NULL};
     ULONG code = ERROR_SUCCESS;
-    uint64_t generation = 0;
     if (c->code == EVENT_TRACE_CONTROL_STOP) {
-        code = session_code(session_remove_at(d, s, &generation));
-        if (code == ERROR_SUCCESS) /* their files are then closed */
-            (void)directory_wait_applied(d, &s->guid, generation, APPLY_MS);
+        code = stop_private(d, s);
     } else if (c->code == EVENT_TRACE_CONTROL_UPDATE) {
         if (p->LogFileNameOffset != 0)
             return controller_refuse(ERROR_NOT_SUPPORTED,

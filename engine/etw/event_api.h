@@ -13,6 +13,14 @@
 #define TRACE_MESSAGE_NUMBER unsigned
 #endif
 
+#ifdef _WIN32
+/* Windows' headers have none of these. */
+ULONG WINAPI EventWriteStartScenario(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count,
+                                     EVENT_DATA_DESCRIPTOR *data);
+ULONG WINAPI EventWriteEndScenario(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count,
+                                   EVENT_DATA_DESCRIPTOR *data);
+#endif
+
 #ifndef _WIN32
 ULONG EventRegister(LPCGUID guid, PENABLECALLBACK callback, PVOID context, REGHANDLE *handle);
 ULONG EventUnregister(REGHANDLE handle);
@@ -24,6 +32,10 @@ ULONG EventWriteTransfer(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, L
                          ULONG count, EVENT_DATA_DESCRIPTOR *data);
 ULONG EventWriteEx(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG64 filter, ULONG flags, LPCGUID activity,
                    LPCGUID related, ULONG count, EVENT_DATA_DESCRIPTOR *data);
+ULONG EventWriteStartScenario(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count,
+                              EVENT_DATA_DESCRIPTOR *data);
+ULONG EventWriteEndScenario(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count,
+                            EVENT_DATA_DESCRIPTOR *data);
 ULONG EventWriteString(REGHANDLE handle, UCHAR level, ULONGLONG keyword, LPCWSTR string);
 ULONG EventActivityIdControl(ULONG code, GUID *activity);
 

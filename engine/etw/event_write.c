@@ -170,6 +170,19 @@ ULONG WINAPI EventWrite(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, UL
     return write_wanted(r, handle, descriptor, NULL, count, data, __builtin_return_address(0));
 }
 
+/* Scenarios are Windows' own diagnostics': here an event is an event. */
+ULONG WINAPI EventWriteStartScenario(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count,
+                                     EVENT_DATA_DESCRIPTOR *data)
+{
+    return EventWrite(handle, descriptor, count, data);
+}
+
+ULONG WINAPI EventWriteEndScenario(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count,
+                                   EVENT_DATA_DESCRIPTOR *data)
+{
+    return EventWrite(handle, descriptor, count, data);
+}
+
 ULONG WINAPI EventWriteEx(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG64 filter, ULONG flags,
                           LPCGUID activity, LPCGUID related, ULONG count, EVENT_DATA_DESCRIPTOR *data)
 {

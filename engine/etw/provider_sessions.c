@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/etw/provider_sessions.h"
 
+#include "engine/etw/private_session.h"
 #include "engine/etw/session_buffers.h"
 #include "engine/etw/session_rescue.h"
+#include "engine/etw/trace_properties.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
 
@@ -12,7 +14,8 @@ struct mapping {
     struct provider_session session; /* first: what writers have */
     struct section *section;
     struct signal *signal;
-    struct process *host; /* NULL: it need not be waited for */
+    struct process *host;            /* NULL: it need not be waited for */
+    struct private_session *private; /* NULL: it is mapped */
 };
 
 /* Under `refreshing`, which is held while the directory is read and applied, so that no older state comes over a newer
@@ -49,6 +52,7 @@ static void wake_host(void *mapping)
 static void unmap(struct provider_session *session)
 {
     struct mapping *m = (struct mapping *)(void *)session;
+    private_session_free(m->private);
     section_close(m->section);
     signal_close(m->signal);
     process_close(m->host);
@@ -67,7 +71,37 @@ static HRESULT map_section(struct mapping *m, const struct directory_session *s)
         hr = signal_open(&signal, &m->signal);
     if (SUCCEEDED(hr))
         hr = process_open(s->host.id, s->host.start_time, &m->host);
+    if (SUCCEEDED(hr)) {
+        m->session.buffers.wake = wake_host;
+        m->session.buffers.wake_context = m;
+    }
     return hr;
+}
+
+static HRESULT map_private(struct mapping *m, const struct directory_session *s)
+{
+    m->session.header_flags |= ETW_HEADER_PRIVATE_SESSION;
+    return private_session_create(s, &m->private, &m->session.buffers);
+}
+
+static struct mapping *map_running(const struct directory_session *s)
+{
+    const bool is_private = (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
+    struct mapping *m = !is_private || private_session_is_here(s) ? memory_zero(1, sizeof *m) : NULL;
+    if (!m)
+        return NULL;
+    m->session.header_flags = ETW_HEADER_NO_CPUTIME;
+    if (FAILED(is_private ? map_private(m, s) : map_section(m, s))) {
+        unmap(&m->session);
+        return NULL;
+    }
+    m->session.logger = s->logger;
+    m->session.turn = s->turn;
+    m->session.mode = s->mode;
+    m->session.most_event = etl_buffer_max_event(m->session.buffers.buffer_size);
+    m->session.references = 1;
+    m->session.release = unmap;
+    return m;
 }
 
 static struct mapping *map(uint32_t logger, uint32_t turn)
@@ -75,22 +109,7 @@ static struct mapping *map(uint32_t logger, uint32_t turn)
     struct directory_session s;
     if (directory_session_at(directory, logger, turn, &s) != S_OK)
         return NULL;
-    struct mapping *m = s.state == DIRECTORY_RUNNING ? memory_zero(1, sizeof *m) : NULL;
-    if (m && FAILED(map_section(m, &s))) {
-        unmap(&m->session);
-        m = NULL;
-    }
-    if (m) {
-        m->session.buffers.wake = wake_host;
-        m->session.buffers.wake_context = m;
-        m->session.logger = s.logger;
-        m->session.turn = s.turn;
-        m->session.mode = s.mode;
-        m->session.most_event = etl_buffer_max_event(m->session.buffers.buffer_size);
-        m->session.header_flags = ETW_HEADER_NO_CPUTIME;
-        m->session.references = 1;
-        m->session.release = unmap;
-    }
+    struct mapping *m = s.state == DIRECTORY_RUNNING ? map_running(&s) : NULL;
     directory_session_free(&s);
     return m;
 }
@@ -104,6 +123,8 @@ static void let_stale_go(void)
 {
     for (uint32_t i = 0; i <= DIRECTORY_SESSIONS; i++)
         if (stale[i]) {
+            if (stale[i]->private)
+                private_session_stop(stale[i]->private); /* so that its file is whole when this change is applied */
             provider_session_let_go(&stale[i]->session);
             stale[i] = NULL;
         }
@@ -127,6 +148,19 @@ static struct provider_session *session_for(void *context, uint32_t logger, uint
     return m ? &m->session : NULL;
 }
 
+static bool disallows(void *context, uint32_t logger, uint32_t turn, const GUID *provider)
+{
+    struct directory_session s;
+    bool found = false;
+    (void)context;
+    if (directory_session_at(directory, logger, turn, &s) != S_OK)
+        return false;
+    for (uint32_t i = 0; i < s.disallowed_count && i < DIRECTORY_DISALLOWED && !found; i++)
+        found = guid_equal(&s.disallowed[i], provider);
+    directory_session_free(&s);
+    return found;
+}
+
 /* Sessions that run no more. */
 static void take_out_ended(void)
 {
@@ -137,6 +171,8 @@ static void take_out_ended(void)
             continue;
         const HRESULT hr = directory_session_at(directory, i, m->session.turn, &s);
         const bool runs = FAILED(hr) || (hr == S_OK && s.state == DIRECTORY_RUNNING);
+        if (hr == S_OK && m->private)
+            private_session_set_flush(m->private, s.flush_ms);
         if (hr == S_OK)
             directory_session_free(&s);
         if (!runs)
@@ -146,7 +182,7 @@ static void take_out_ended(void)
 
 static HRESULT refresh(uint64_t handle, uint64_t *generation)
 {
-    const struct provider_source source = {session_for, NULL, {process_own_id(), program}};
+    const struct provider_source source = {session_for, disallows, NULL, {process_own_id(), program}};
     struct directory_enable *list = NULL;
     size_t count = 0;
     host_lock_enter(&refreshing);
@@ -164,7 +200,10 @@ static HRESULT refresh(uint64_t handle, uint64_t *generation)
 HRESULT provider_refresh(uint64_t handle)
 {
     uint64_t generation;
-    HRESULT hr = refresh(handle, &generation);
+    host_lock_enter(&joining);
+    const bool takes_part = directory != NULL;
+    host_lock_leave(&joining);
+    HRESULT hr = takes_part ? refresh(handle, &generation) : S_FALSE;
     if (SUCCEEDED(hr))
         provider_tell();
     return hr;

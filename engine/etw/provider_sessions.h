@@ -21,7 +21,8 @@ ULONG provider_join_group(uint64_t handle, const GUID *group);
    that runs. */
 struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool anew);
 
-/* Enables anew by what the directory and private sessions say now (handle 0: all registrations), and calls back. */
+/* Enables anew by what the directory says now (handle 0: all registrations; then sessions that are over end here), and
+   calls back. S_FALSE: there is no provider in this process. */
 HRESULT provider_refresh(uint64_t handle);
 
 uint64_t provider_event_key(void);     /* EVENT_HEADER_EXT_TYPE_EVENT_KEY */

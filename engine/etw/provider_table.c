@@ -382,6 +382,8 @@ static HRESULT add_enable(struct provider_enables *new, const struct provider_en
     struct provider_filter *filter = NULL;
     if (new->count == PROVIDER_MOST_ENABLES || !provider_filter_admits(e, &source->scope))
         return S_FALSE;
+    if (group && source->disallows && source->disallows(source->context, e->logger, e->turn, &new->control))
+        return S_FALSE;
     struct provider_session *session = source->session(source->context, e->logger, e->turn);
     if (!session)
         return S_FALSE;

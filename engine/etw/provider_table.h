@@ -126,6 +126,8 @@ ULONG provider_set_typed(uint64_t handle, bool typed);
 struct provider_source {
     /* The session of an enable; NULL: it cannot be had now. Called under the table's lock. */
     struct provider_session *(*session)(void *context, uint32_t logger, uint32_t turn);
+    /* Whether the session keeps the provider out of its group (TraceSetDisallowList). NULL: no session does. */
+    bool (*disallows)(void *context, uint32_t logger, uint32_t turn, const GUID *provider);
     void *context;
     struct provider_scope scope;
 };

@@ -216,6 +216,12 @@ static void a_process_that_a_filter_leaves_out_is_told_nothing(void **state)
     fixture_unregister(handle);
 }
 
+static bool keeps_out(void *context, uint32_t logger, uint32_t turn, const GUID *provider)
+{
+    (void)context, (void)turn;
+    return logger == 1 && guid_equal(provider, &fixture_guid);
+}
+
 static void members_of_a_group_are_enabled_by_it(void **state)
 {
     (void)state;
@@ -243,6 +249,12 @@ static void members_of_a_group_are_enabled_by_it(void **state)
     const EVENT_DESCRIPTOR less = {.Level = 2};
     assert_int_equal(EventWrite(handle, &less, 0, NULL), ERROR_SUCCESS);
     assert_int_equal(fixture_read(session)->count, 1);
+    /* By a session that keeps it out of the group (TraceSetDisallowList). */
+    const struct provider_source strict = {fixture_find, keeps_out, NULL, {4711, NULL}};
+    assert_int_equal(provider_apply(0, e, 1, &strict), S_OK);
+    assert_false(EventProviderEnabled(handle, 1, 0));
+    assert_int_equal(provider_apply(0, e + 1, 1, &strict), S_OK);
+    assert_true(EventProviderEnabled(handle, 1, 0));
     fixture_unregister(handle);
 }
 

@@ -71,9 +71,13 @@ static void an_event_has_all_that_its_header_says(void **state)
     assert_int_equal(EventWrite(handle, &some_event, 2, data), ERROR_SUCCESS);
     assert_int_equal(EventWriteTransfer(handle, &some_event, &activity, NULL, 2, data), ERROR_SUCCESS);
     assert_int_equal(EventWriteString(handle, 3, 1, u"h\u00e9"), ERROR_SUCCESS);
+    assert_int_equal(EventWriteStartScenario(handle, &some_event, 2, data), ERROR_SUCCESS);
+    assert_int_equal(EventWriteEndScenario(handle, &some_event, 2, data), ERROR_SUCCESS);
     const int64_t to = clock_ticks();
     const struct fixture_log *log = fixture_read(session);
-    assert_int_equal(log->count, 3);
+    assert_int_equal(log->count, 5);
+    for (int i = 3; i < 5; i++)
+        assert_memory_equal(log->event[i].record.data, "abcdefghijklm", 13);
     for (int i = 0; i < 2; i++) {
         const struct etl_record *r = &log->event[i].record;
         assert_int_equal(r->kind, ETL_RECORD_MANIFEST);
