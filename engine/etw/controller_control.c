@@ -150,6 +150,8 @@ static ULONG control_session(struct directory *d, struct control *c, struct dire
     controller_view_open(s, &view); /* so that its last figures can be told */
     if (c->code != EVENT_TRACE_CONTROL_QUERY) {
         code = make_request(c, s);
+        if (code == ERROR_SUCCESS && c->request.file)
+            session_rescue_all(d); /* whose the file may be */
         if (code == ERROR_SUCCESS)
             code = ask(d, c, s);
         directory_request_free(&c->request);

@@ -118,8 +118,9 @@ static bool same_boot(const struct etl_log *a, const struct etl_log *b)
     return a->clock == ETL_CLOCK_SYSTEM || (apart <= SAME_BOOT && apart >= -SAME_BOOT);
 }
 
-/* Stamps go on by the old file's clock. */
-static HRESULT check_same(const struct session_file *f, const char *path)
+/* Stamps go on by the old file's clock. Those of a host that has ended are of that clock, whenever it seems to have
+   started now. */
+static HRESULT check_same(const struct session_file *f, const char *path, bool appends)
 {
     const struct etl_log *old = etl_file_log(f->file), *own = &f->options.log;
     const HRESULT hr = HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER);
@@ -133,7 +134,7 @@ static HRESULT check_same(const struct session_file *f, const char *path)
     }
     if (old->clock != own->clock || old->frequency != own->frequency)
         return error_set(hr, "%s: has clock %u, the session has %u", path, (unsigned)old->clock, (unsigned)own->clock);
-    if (!same_boot(old, own))
+    if (appends && !same_boot(old, own))
         return error_set(hr, "%s: its clock has started anew since; only system time goes on", path);
     return S_OK;
 }
@@ -159,12 +160,12 @@ bool session_file_holds(void *file, uint64_t number)
     return false;
 }
 
-static HRESULT go_on(struct session_file *f, uint64_t number)
+static HRESULT go_on(struct session_file *f, uint64_t number, bool appends)
 {
     char *path = path_of(f, number);
     HRESULT hr = path ? etl_file_resume(path, ring_buffers(f), keep_number, f, &f->file) : no_memory(f);
     if (SUCCEEDED(hr))
-        hr = check_same(f, path);
+        hr = check_same(f, path, appends);
     memory_free(path);
     return hr;
 }
@@ -176,7 +177,7 @@ static HRESULT open_first(struct session_file *f)
     const HRESULT found = file_find(f->path);
     if (FAILED(found))
         return found;
-    return found == S_OK ? go_on(f, 1) : create(f, 1, &f->file);
+    return found == S_OK ? go_on(f, 1, true) : create(f, 1, &f->file);
 }
 
 static void free_file(struct session_file *f)
@@ -243,7 +244,7 @@ HRESULT session_file_continue(const struct session_file_options *options, uint64
     f->number = number;
     f->events_lost = told[0];
     f->buffers_lost = told[1];
-    return opened(go_on(f, number), f, out);
+    return opened(go_on(f, number, false), f, out);
 }
 
 uint64_t session_file_first_number(const struct session_file *f)

@@ -103,6 +103,7 @@ static void tend(struct session_host *h, uint64_t now)
     h->tended = now;
     h->tend_ms = !quiet ? TEND_MS : h->tend_ms < TEND_MOST_MS ? 2 * h->tend_ms : TEND_MOST_MS;
     say_tended(h);
+    session_realtime_tend(&h->output.realtime);
     if (h->output.written != 0)
         session_output_show(&h->output);
 }
@@ -141,7 +142,7 @@ static void sleep_until_due(struct session_host *h)
     (void)session_clock_now(session_drain_clock(h->drain), &time);
     if (!session_drain_sleep(h->drain, &in_use)) {
         sleep_for(h, 1);
-    } else if (!in_use) {
+    } else if (!in_use && atomic_load(&h->buffers.shared->closed) == 0) {
         if (h->output.written != 0)
             session_output_show(&h->output);
         mark_if_complete(h, time);
@@ -175,6 +176,7 @@ static void loop(struct session_host *h)
     h->tend_ms = TEND_MS;
     while (!h->end) {
         const uint32_t done = session_drain_pass(h->drain, &sink, &hr);
+        (void)session_realtime_pass(&h->output.realtime);
         session_host_answer(h);
         if (h->output.full)
             take_full(h);

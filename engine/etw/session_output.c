@@ -201,7 +201,7 @@ struct session_sink session_output_sink(struct session_output *o)
     return (struct session_sink){.write = write_buffer, .context = o};
 }
 
-static void finish_consumers(struct session_output *o)
+void session_output_end_consumers(struct session_output *o)
 {
     const uint64_t from = clock_monotonic_ms();
     struct wakeup *never = NULL;
@@ -215,7 +215,7 @@ static void finish_consumers(struct session_output *o)
 
 void session_output_close(struct session_output *o)
 {
-    finish_consumers(o);
+    session_output_end_consumers(o);
     session_output_end_file(o);
     etl_log_free(&o->log);
 }

@@ -124,8 +124,22 @@ static void keep(struct session_realtime *r, const struct etl_buffer_header *hea
         realtime_ring_lost(&r->behind->ring, 0, 1);
 }
 
+/* True: somebody is behind still. */
+static bool catch_up(struct session_realtime *r)
+{
+    struct session_consumer *c = r->behind;
+    bool wanted = false;
+    if (!c || realtime_ring_is_full(&c->ring))
+        return c != NULL;
+    if (realtime_backlog_give(&r->backlog, &c->ring, &wanted))
+        r->behind = NULL;
+    wake(c, wanted);
+    return r->behind != NULL;
+}
+
 void session_realtime_write(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
+    (void)catch_up(r);
     if (r->count == 0)
         keep(r, head, bytes);
     for (size_t i = 0; i < r->count; i++) {
@@ -148,14 +162,14 @@ bool session_realtime_pass(struct session_realtime *r)
     for (size_t i = r->count; i-- > 0;)
         if (realtime_ring_is_left(&r->consumer[i]->ring))
             forget(r, i);
-    if (r->behind) {
-        bool wanted = false;
-        struct session_consumer *c = r->behind;
-        if (realtime_backlog_give(&r->backlog, &c->ring, &wanted))
-            r->behind = NULL;
-        wake(c, wanted);
-    }
-    return r->behind != NULL;
+    return catch_up(r);
+}
+
+void session_realtime_tend(struct session_realtime *r)
+{
+    for (size_t i = r->count; i-- > 0;)
+        if (process_wait(r->process[i], 0, NULL) == S_OK)
+            forget(r, i);
 }
 
 void session_realtime_mark(struct session_realtime *r, int64_t time)

@@ -29,6 +29,8 @@ void session_realtime_ended(struct session_realtime *r, size_t consumer); /* its
 void session_realtime_write(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes);
 /* Hands on what waits, and forgets who has left. True: some of it waits for a consumer that is there. */
 bool session_realtime_pass(struct session_realtime *r);
+/* Forgets whose process has ended, without waiting. */
+void session_realtime_tend(struct session_realtime *r);
 /* All events until `time` of the session's clock have been written. */
 void session_realtime_mark(struct session_realtime *r, int64_t time);
 /* So many events and buffers more were lost on their way to us. */

@@ -19,6 +19,22 @@ static bool is_in_memory(const struct session_host *h)
     return (h->session.mode & TRACE_MODE_BUFFERING) != 0;
 }
 
+/* Another session's log is not made anew, also when its host has ended and has it open no more. */
+static ULONG check_unused(struct session_host *h, const char *path)
+{
+    struct directory_session *list;
+    size_t count;
+    const HRESULT hr = directory_sessions(h->d, &list, &count);
+    if (FAILED(hr))
+        return session_code(hr);
+    ULONG code = ERROR_SUCCESS;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].logger != h->session.logger && list[i].file && text_equal_nocase(list[i].file, path))
+            code = ERROR_BAD_PATHNAME;
+    directory_sessions_free(list, count);
+    return code;
+}
+
 /* ---- a session in memory: its snapshot ---- */
 
 static ULONG write_snapshot(struct session_host *h, const char *path)
@@ -26,6 +42,9 @@ static ULONG write_snapshot(struct session_host *h, const char *path)
     struct session_file_options options = session_output_options(&h->session, &h->output.log, path);
     struct session_statistics statistics;
     struct session_file *file;
+    const ULONG used = check_unused(h, path);
+    if (used != ERROR_SUCCESS)
+        return used;
     options.mode = TRACE_MODE_SEQUENTIAL;
     options.maximum = 0;
     HRESULT hr = session_file_create(&options, &file);
@@ -44,6 +63,17 @@ static ULONG write_snapshot(struct session_host *h, const char *path)
 }
 
 /* ---- changes ---- */
+
+/* In real time buffers do not wait until they are full. */
+static void be_in_real_time(struct directory_session *s)
+{
+    enum { SECOND = 1000 };
+    s->mode |= TRACE_MODE_REAL_TIME;
+    if (s->flush_timer == 0) {
+        s->flush_timer = (s->mode & TRACE_MODE_USE_MS_FLUSH_TIMER) != 0 ? SECOND : 1;
+        s->flush_ms = SECOND;
+    }
+}
 
 /* The directory has the session as *next says; its texts are then the host's. */
 static ULONG change(struct session_host *h, const struct directory_session *next)
@@ -69,6 +99,8 @@ static ULONG change_with_file(struct session_host *h, struct directory_session *
     next->file = file ? text_copy(file) : NULL;
     ULONG code = file && !next->file ? ERROR_OUTOFMEMORY : ERROR_SUCCESS;
     if (code == ERROR_SUCCESS && file)
+        code = check_unused(h, file);
+    if (code == ERROR_SUCCESS && file)
         code = session_output_create(&h->output, file, &made);
     if (code == ERROR_SUCCESS) {
         session_host_flush(h);
@@ -92,7 +124,9 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
     enum { SECOND = 1000 };
     struct directory_session next = h->session;
     if (!is_in_memory(h))
-        next.mode = (next.mode & ~(uint32_t)TRACE_MODE_REAL_TIME) | (r->mode & TRACE_MODE_REAL_TIME);
+        next.mode &= ~(uint32_t)TRACE_MODE_REAL_TIME;
+    if (!is_in_memory(h) && (r->mode & TRACE_MODE_REAL_TIME) != 0)
+        be_in_real_time(&next);
     if (!is_in_memory(h) && !next.file && !r->file && (next.mode & TRACE_MODE_REAL_TIME) == 0)
         return ERROR_INVALID_PARAMETER;
     if (r->maximum_buffers != 0 && !is_in_memory(h)) {
@@ -111,11 +145,14 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
         const ULONG code = write_snapshot(h, r->file);
         return code == ERROR_SUCCESS ? change(h, &next) : code;
     }
+    const bool leaves = (h->session.mode & ~next.mode & TRACE_MODE_REAL_TIME) != 0;
+    if (leaves)
+        session_host_flush(h);
     const ULONG code = r->file ? change_with_file(h, &next, r->file) : change(h, &next);
     if (code == ERROR_SUCCESS && r->maximum_buffers != 0 && !is_in_memory(h))
         session_buffers_bound(&h->buffers, h->session.maximum_buffers);
-    if (code == ERROR_SUCCESS && (h->session.mode & TRACE_MODE_REAL_TIME) == 0)
-        session_realtime_end(&h->output.realtime);
+    if (code == ERROR_SUCCESS && leaves)
+        session_output_end_consumers(&h->output);
     return code;
 }
 
@@ -124,7 +161,8 @@ ULONG session_host_drop_file(struct session_host *h)
     struct directory_session next = h->session;
     if (is_in_memory(h))
         return ERROR_INVALID_PARAMETER;
-    next.mode = (next.mode & ~FILE_MODES) | TRACE_MODE_REAL_TIME;
+    next.mode &= ~FILE_MODES;
+    be_in_real_time(&next);
     return change_with_file(h, &next, NULL);
 }
 

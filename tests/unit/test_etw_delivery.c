@@ -189,6 +189,87 @@ static void a_session_turns_to_real_time_and_back(void **state)
     memory_free(path);
 }
 
+/* A session that flushed full buffers only does so each second in real time. */
+static void time_alone_brings_events(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        char *path = path_join(folder, "alone.etl");
+        struct block b = block_of(0, path);
+        struct consumer c;
+        struct provider p;
+        TRACEHANDLE handle;
+        assert_int_equal(start_session("alone", &b, &handle), ERROR_SUCCESS);
+        assert_int_equal(b.p.FlushTimer, 0);
+        b = block_of(TRACE_MODE_REAL_TIME, NULL);
+        assert_int_equal(ControlTraceW(handle, NULL, &b.p,
+                                       way == 0 ? EVENT_TRACE_CONTROL_UPDATE : EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME),
+                         ERROR_SUCCESS);
+        assert_int_equal(b.p.FlushTimer, 1);
+        assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
+        provider_open(handle, &p);
+        assert_true(provider_write(&p, 1));
+        take_until(&c, 1);
+        provider_close(&p);
+        assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        close_consumer(&c);
+        memory_free(path);
+    }
+}
+
+/* What was accepted while it was in real time comes before the end. */
+static void what_was_accepted_in_real_time_is_delivered(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "accepted.etl");
+    struct block b = block_of(TRACE_MODE_REAL_TIME, path);
+    struct consumer c;
+    struct provider p;
+    TRACEHANDLE handle;
+    b.p.FlushTimer = 3600;
+    assert_int_equal(start_session("accepted", &b, &handle), ERROR_SUCCESS);
+    assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
+    provider_open(handle, &p);
+    assert_true(provider_write(&p, 9));
+    b = block_of(0, NULL);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_SUCCESS);
+    take_until(&c, 9);
+    assert_true(realtime_ring_is_over(&c.ring));
+    provider_close(&p);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(read_log(path).events, 9);
+    close_consumer(&c);
+    memory_free(path);
+}
+
+/* One that was behind once, while writers never rest. */
+static void who_was_behind_catches_up(void **state)
+{
+    (void)state;
+    struct block b = block_of(TRACE_MODE_REAL_TIME | TRACE_MODE_NO_PER_PROCESSOR, NULL);
+    struct consumer c;
+    struct provider p;
+    TRACEHANDLE handle;
+    b.p.BufferSize = 4;
+    b.p.MinimumBuffers = 256;
+    assert_int_equal(start_session("behind", &b, &handle), ERROR_SUCCESS);
+    assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
+    provider_open(handle, &p);
+    assert_true(provider_write(&p, 3000)); /* more than the ring holds */
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    const uint64_t from = clock_monotonic_ms();
+    while (clock_monotonic_ms() < from + 500) { /* 17 MB and more would not find room beside the ring */
+        assert_true(provider_write(&p, 200));
+        take_all(&c);
+    }
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    take_until(&c, p.written);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(b.p.RealTimeBuffersLost, 0);
+    provider_close(&p);
+    close_consumer(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +277,9 @@ int main(void)
         cmocka_unit_test(what_finds_no_room_is_counted),
         cmocka_unit_test(only_real_time_sessions_have_consumers),
         cmocka_unit_test(a_session_turns_to_real_time_and_back),
+        cmocka_unit_test(time_alone_brings_events),
+        cmocka_unit_test(what_was_accepted_in_real_time_is_delivered),
+        cmocka_unit_test(who_was_behind_catches_up),
     };
     return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_delivery", &folder);
 }

@@ -309,6 +309,43 @@ static void two_controllers_do_not_meet(void **state)
     memory_free(name);
 }
 
+/* Its file is nobody's, and open nowhere; and yet it is not to be made anew. */
+static void the_log_of_a_dead_host_is_not_overwritten(void **state)
+{
+    (void)state;
+    for (int snapshot = 0; snapshot < 2; snapshot++) {
+        char *path = path_join(folder, "dead.etl"), *other = path_join(folder, "living.etl");
+        struct block b = block_of(0, path);
+        struct provider p;
+        TRACEHANDLE dead, living;
+        uint32_t answer = 0;
+        assert_int_equal(start_session("dead", &b, &dead), ERROR_SUCCESS);
+        provider_open(dead, &p);
+        assert_true(provider_write(&p, 100));
+        assert_int_equal(control_session(dead, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+        b = snapshot ? block_of(TRACE_MODE_BUFFERING, NULL) : block_of(0, other);
+        assert_int_equal(start_session("living", &b, &living), ERROR_SUCCESS);
+        struct directory_session s = session_of_handle(dead);
+        kill_process(s.host);
+        directory_session_free(&s);
+        s = session_of_handle(living);
+        const struct directory_request request = {
+            .verb = snapshot ? DIRECTORY_FLUSH : DIRECTORY_UPDATE,
+            .process = {process_own_id(), process_start_time(process_own_id())},
+            .file = path,
+        };
+        assert_int_equal(directory_ask(own_directory(), s.logger, s.turn, &request, CHILD_PATIENCE, &answer), S_OK);
+        assert_int_equal(answer, ERROR_BAD_PATHNAME);
+        directory_session_free(&s);
+        assert_int_equal(control_session(dead, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+        assert_int_equal(read_log(path).events, 100);
+        assert_int_equal(control_session(living, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        provider_close(&p);
+        memory_free(path);
+        memory_free(other);
+    }
+}
+
 /* ---- a starter that ends, a disk that is full ---- */
 
 /* Enters a session that starts, and ends. */
@@ -401,6 +438,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(what_was_accepted_outlives_host_and_writers),
         cmocka_unit_test(a_killed_rescuer_is_followed_by_another),
         cmocka_unit_test(two_controllers_do_not_meet),
+        cmocka_unit_test(the_log_of_a_dead_host_is_not_overwritten),
         cmocka_unit_test(what_a_dead_starter_left_is_no_session),
 #ifndef _WIN32
         cmocka_unit_test(a_session_outlives_a_full_disk),
