@@ -5,6 +5,7 @@
 #include "engine/etw/session_output.h"
 #include "engine/etw/session_rescue.h"
 #include "engine/etw/trace_properties.h"
+#include "engine/etw/trace_security.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
@@ -168,6 +169,15 @@ static ULONG control_session(struct directory *d, struct control *c, struct dire
     return code;
 }
 
+/* To change or to end it takes what it took to start it. */
+static ULONG may_control(const struct control *c, const struct directory_session *s)
+{
+    return trace_allowed(&s->guid,
+                         c->code == EVENT_TRACE_CONTROL_QUERY
+                             ? TRACE_RIGHT_QUERY
+                             : trace_rights_of_session((s->mode & TRACE_MODE_REAL_TIME) != 0, s->file != NULL));
+}
+
 static ULONG find(struct directory *d, const struct control *c, TRACEHANDLE handle, const char *name,
                   struct directory_session *s)
 {
@@ -210,6 +220,8 @@ ULONG controller_control(bool wide, TRACEHANDLE handle, const void *name, EVENT_
                     controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
                                       "LogFileMode: session '%.200s' is of the other kind, private or not", s.name);
             else
+                status = may_control(&c, &s);
+            if (status == ERROR_SUCCESS)
                 status = is_private != 0 ? control_private(d, &c, &s) : control_session(d, &c, &s);
             directory_session_free(&s);
         }
@@ -250,7 +262,8 @@ ULONG controller_query_all(bool wide, EVENT_TRACE_PROPERTIES **list, ULONG room,
         return session_code(hr);
     *count = 0;
     for (size_t i = 0; i < all && code == ERROR_SUCCESS; i++) {
-        if (sessions[i].state == DIRECTORY_STARTING || (sessions[i].mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
+        if (sessions[i].state == DIRECTORY_STARTING || (sessions[i].mode & TRACE_MODE_PRIVATE_LOGGER) != 0 ||
+            trace_allowed(&sessions[i].guid, TRACE_RIGHT_QUERY) != ERROR_SUCCESS)
             continue;
         if (*count < room)
             code = answer_one(wide, &sessions[i], list[*count]);

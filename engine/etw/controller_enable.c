@@ -4,6 +4,7 @@
 #include "engine/etw/controller.h"
 #include "engine/etw/session_output.h"
 #include "engine/etw/trace_properties.h"
+#include "engine/etw/trace_security.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -191,6 +192,8 @@ ULONG controller_enable(const struct controller_enable *e)
     ULONG code = e->parameters ? read_parameters(e->parameters, &wanted) : ERROR_SUCCESS;
     if (code == ERROR_SUCCESS && guid_equal(&wanted.provider, &trace_kernel_guid))
         code = controller_refuse(ERROR_INVALID_PARAMETER, "ProviderId: the kernel's events are enabled by EnableFlags");
+    if (code == ERROR_SUCCESS)
+        code = trace_allowed(&wanted.provider, TRACE_RIGHT_GUID_ENABLE);
     if (code == ERROR_SUCCESS)
         code = session_code(directory_get(&d));
     if (code == ERROR_SUCCESS)

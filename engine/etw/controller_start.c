@@ -4,6 +4,7 @@
 #include "engine/etw/session_output.h"
 #include "engine/etw/session_start.h"
 #include "engine/etw/trace_properties.h"
+#include "engine/etw/trace_security.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
@@ -70,6 +71,9 @@ ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_T
     code = make_full(&settings);
     if (code == ERROR_SUCCESS)
         code = trace_settings_complete(&settings, false, &machine);
+    if (code == ERROR_SUCCESS)
+        code = trace_allowed(&settings.guid, trace_rights_of_session((settings.mode & TRACE_MODE_REAL_TIME) != 0,
+                                                                     settings.file != NULL));
     if (code == ERROR_SUCCESS)
         code = start(wide, &settings, handle, p);
     trace_settings_free(&settings);

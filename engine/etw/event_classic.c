@@ -5,6 +5,7 @@
 #include "engine/etw/event_api.h"
 #include "engine/etw/event_write.h"
 #include "engine/etw/provider_sessions.h"
+#include "engine/etw/trace_security.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
 
@@ -81,7 +82,9 @@ static ULONG register_classic(WMIDPREQUEST callback, PVOID context, LPCGUID cont
         return ERROR_INVALID_PARAMETER;
     const struct provider_options options = {
         .guid = *control, .classic_callback = callback, .context = context, .classic = true};
-    ULONG status = provider_begin(&options, &made);
+    ULONG status = trace_allowed(control, TRACE_RIGHT_REGISTER_GUIDS);
+    if (status == ERROR_SUCCESS)
+        status = provider_begin(&options, &made);
     if (status != ERROR_SUCCESS)
         return status;
     if (count != 0 && !add_classes(made, count, classes)) {

@@ -2,6 +2,7 @@
 /* EventRegister and what belongs to a registration. */
 #include "engine/etw/event_api.h"
 #include "engine/etw/provider_sessions.h"
+#include "engine/etw/trace_security.h"
 
 ULONG WINAPI EventRegister(LPCGUID guid, PENABLECALLBACK callback, PVOID context, REGHANDLE *handle)
 {
@@ -12,7 +13,9 @@ ULONG WINAPI EventRegister(LPCGUID guid, PENABLECALLBACK callback, PVOID context
     if (!guid || !handle || (context && !callback))
         return ERROR_INVALID_PARAMETER;
     const struct provider_options options = {.guid = *guid, .callback = callback, .context = context};
-    ULONG status = provider_begin(&options, &made);
+    ULONG status = trace_allowed(guid, TRACE_RIGHT_REGISTER_GUIDS);
+    if (status == ERROR_SUCCESS)
+        status = provider_begin(&options, &made);
     if (status != ERROR_SUCCESS)
         return status;
     *handle = made; /* the callback may write events already */

@@ -5,6 +5,7 @@
 #include "engine/etw/session_buffers.h"
 #include "engine/etw/session_rescue.h"
 #include "engine/etw/trace_properties.h"
+#include "engine/etw/trace_security.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
 
@@ -109,7 +110,9 @@ static struct mapping *map(uint32_t logger, uint32_t turn)
     struct directory_session s;
     if (directory_session_at(directory, logger, turn, &s) != S_OK)
         return NULL;
-    struct mapping *m = s.state == DIRECTORY_RUNNING ? map_running(&s) : NULL;
+    const bool may =
+        (s.mode & TRACE_MODE_SECURE) == 0 || trace_allowed(&s.guid, TRACE_RIGHT_LOG_EVENT) == ERROR_SUCCESS;
+    struct mapping *m = s.state == DIRECTORY_RUNNING && may ? map_running(&s) : NULL;
     directory_session_free(&s);
     return m;
 }

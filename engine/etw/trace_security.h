@@ -22,6 +22,12 @@ enum {
    registered. */
 ULONG trace_allowed(const GUID *guid, uint32_t rights);
 
+/* Those that a session needs of who starts or changes it. */
+static inline uint32_t trace_rights_of_session(bool real_time, bool has_file)
+{
+    return (real_time ? TRACE_RIGHT_CREATE_REALTIME : 0) | (has_file || !real_time ? TRACE_RIGHT_CREATE_ONDISK : 0);
+}
+
 #ifdef _WIN32
 /* Whether these bytes are one whole self-relative descriptor. */
 bool trace_is_descriptor(const uint8_t *bytes, size_t size);

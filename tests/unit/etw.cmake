@@ -17,6 +17,8 @@ foreach(thing autologger controller delivery enable hosts modes host_ends privat
 endforeach()
 if(WIN32)
   openpla_test(test_etw_security ${CMAKE_CURRENT_LIST_DIR}/test_etw_security.c LINK openpla_etw)
+  openpla_test(test_etw_rights ${CMAKE_CURRENT_LIST_DIR}/test_etw_rights.c LINK openpla_etw)
+  add_dependencies(test_etw_rights openetwhost)
 endif()
 if(NOT WIN32)
   # With the protocol's steps, at which the test ends its processes.

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* What a descriptor does not give is refused, by each function that Windows documents to ask for a right. */
+#define _EVNT_SOURCE_
+#include "engine/etw/event_api.h"
+#include "engine/etw/trace_security.h"
+#include "tests/unit/controller_fixture.h"
+
+#include <evntcons.h>
+
+static GUID session_guid, provider_guid;
+static PSID own;
+
+static void give_alone(GUID *guid, ULONG rights)
+{
+    assert_int_equal(EventAccessControl(guid, 0, own, rights, TRUE), ERROR_SUCCESS);
+}
+
+static ULONG start(uint32_t mode, const char *file, TRACEHANDLE *handle)
+{
+    struct block b = block_of(mode, file);
+    b.p.Wnode.Guid = session_guid;
+    return start_session("rights", &b, handle);
+}
+
+static ULONG control(TRACEHANDLE handle, ULONG code)
+{
+    struct block b;
+    return control_session(handle, &b, code);
+}
+
+static ULONG count_sessions(void)
+{
+    static struct block b;
+    EVENT_TRACE_PROPERTIES *list = &b.p;
+    ULONG count = 0;
+    b = block_of(0, NULL);
+    const ULONG code = QueryAllTracesW(&list, 1, &count);
+    assert_true(code == ERROR_SUCCESS || code == ERROR_MORE_DATA);
+    return count;
+}
+
+static void a_session_is_started_asked_and_stopped_by_rights(void **state)
+{
+    TRACEHANDLE handle;
+    (void)state;
+    give_alone(&session_guid, TRACE_RIGHT_CREATE_REALTIME);
+    assert_int_equal(start(0, "rights.etl", &handle), ERROR_ACCESS_DENIED);
+    assert_int_equal(start(TRACE_MODE_REAL_TIME, "rights.etl", &handle), ERROR_ACCESS_DENIED);
+    assert_int_equal(start(TRACE_MODE_REAL_TIME, NULL, &handle), ERROR_SUCCESS);
+    assert_int_equal(count_sessions(), 0);
+    assert_int_equal(control(handle, EVENT_TRACE_CONTROL_QUERY), ERROR_ACCESS_DENIED);
+    assert_int_equal(EventAccessControl(&session_guid, 2, own, TRACE_RIGHT_QUERY, TRUE), ERROR_SUCCESS);
+    assert_int_equal(control(handle, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    assert_int_equal(count_sessions(), 1);
+    give_alone(&session_guid, TRACE_RIGHT_QUERY);
+    assert_int_equal(control(handle, EVENT_TRACE_CONTROL_FLUSH), ERROR_ACCESS_DENIED);
+    assert_int_equal(control(handle, EVENT_TRACE_CONTROL_STOP), ERROR_ACCESS_DENIED);
+    give_alone(&session_guid, TRACE_RIGHT_CREATE_REALTIME);
+    assert_int_equal(control(handle, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
+}
+
+static ULONG WINAPI never(WMIDPREQUESTCODE code, void *context, ULONG *size, void *buffer)
+{
+    (void)code, (void)context, (void)size, (void)buffer;
+    return ERROR_SUCCESS;
+}
+
+static void a_provider_is_registered_and_enabled_by_rights(void **state)
+{
+    TRACEHANDLE handle, classic;
+    REGHANDLE registered = 7;
+    (void)state;
+    give_alone(&provider_guid, TRACE_RIGHT_QUERY);
+    assert_int_equal(EventRegister(&provider_guid, NULL, NULL, &registered), ERROR_ACCESS_DENIED);
+    assert_true(registered == 0);
+    assert_int_equal(RegisterTraceGuidsW(never, NULL, &provider_guid, 0, NULL, NULL, NULL, &classic),
+                     ERROR_ACCESS_DENIED);
+    assert_int_equal(start(TRACE_MODE_REAL_TIME, NULL, &handle), ERROR_SUCCESS);
+    assert_int_equal(EnableTraceEx2(handle, &provider_guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 1, 0, 0, NULL),
+                     ERROR_ACCESS_DENIED);
+    give_alone(&provider_guid, TRACE_RIGHT_GUID_ENABLE | TRACE_RIGHT_REGISTER_GUIDS);
+    assert_int_equal(EnableTraceEx2(handle, &provider_guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 1, 0, 0, NULL),
+                     ERROR_SUCCESS);
+    assert_int_equal(EventRegister(&provider_guid, NULL, NULL, &registered), ERROR_SUCCESS);
+    assert_true(EventProviderEnabled(registered, 4, 1));
+    assert_int_equal(EventUnregister(registered), ERROR_SUCCESS);
+    assert_int_equal(control(handle, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(EventAccessRemove(&provider_guid), ERROR_SUCCESS);
+}
+
+static bool reaches(TRACEHANDLE handle)
+{
+    EVENT_DESCRIPTOR descriptor;
+    REGHANDLE registered;
+    struct block b;
+    memset(&descriptor, 0, sizeof descriptor);
+    descriptor.Level = 4;
+    descriptor.Keyword = 1;
+    assert_int_equal(EnableTraceEx2(handle, &provider_guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 1, 0, 0, NULL),
+                     ERROR_SUCCESS);
+    assert_int_equal(EventRegister(&provider_guid, NULL, NULL, &registered), ERROR_SUCCESS);
+    const bool enabled = EventProviderEnabled(registered, 4, 1);
+    assert_int_equal(EventWrite(registered, &descriptor, 0, NULL), ERROR_SUCCESS);
+    assert_int_equal(EventUnregister(registered), ERROR_SUCCESS);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    return enabled;
+}
+
+static void a_secure_session_takes_events_by_right(void **state)
+{
+    const ULONG rights = TRACE_RIGHT_CREATE_REALTIME | TRACE_RIGHT_QUERY;
+    TRACEHANDLE handle;
+    (void)state;
+    give_alone(&session_guid, rights);
+    assert_int_equal(start(TRACE_MODE_REAL_TIME | TRACE_MODE_SECURE, NULL, &handle), ERROR_SUCCESS);
+    assert_false(reaches(handle));
+    assert_int_equal(start(TRACE_MODE_REAL_TIME, NULL, &handle), ERROR_SUCCESS);
+    assert_true(reaches(handle));
+    give_alone(&session_guid, rights | TRACE_RIGHT_LOG_EVENT);
+    assert_int_equal(start(TRACE_MODE_REAL_TIME | TRACE_MODE_SECURE, NULL, &handle), ERROR_SUCCESS);
+    assert_true(reaches(handle));
+    assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_session_is_started_asked_and_stopped_by_rights),
+        cmocka_unit_test(a_provider_is_registered_and_enabled_by_rights),
+        cmocka_unit_test(a_secure_session_takes_events_by_right),
+    };
+    union {
+        TOKEN_USER user;
+        BYTE room[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
+    } who;
+    DWORD length;
+    HANDLE token;
+    own_directory_name();
+    struct directory *d = own_directory();
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token) ||
+        !GetTokenInformation(token, TokenUser, &who, sizeof who, &length) || FAILED(host_new_guid(&session_guid)) ||
+        FAILED(host_new_guid(&provider_guid)))
+        return 1;
+    own = who.user.User.Sid;
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    directory_delete(d);
+    return failed;
+}
