@@ -21,7 +21,7 @@ static struct place {
     struct consumer *consumer; /* NULL: free */
 } * places;
 static size_t place_count, place_capacity;
-static const struct realtime_source *realtime;
+static const struct realtime_source *realtime = &session_connections;
 
 ULONG consumer_code(HRESULT hr)
 {

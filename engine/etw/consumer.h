@@ -37,7 +37,7 @@ ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback);
 /* ERROR_INVALID_PARAMETER; ERROR_WMI_GUID_NOT_FOUND: it has none. */
 ULONG consumer_remove_class(const GUID *class);
 
-/* How the consumers of this process reach sessions; without it there are none. Borrowed. */
+/* How the consumers of this process reach sessions, in place of session_connections; NULL: there are none. Borrowed. */
 void consumer_set_realtime(const struct realtime_source *source);
 
 /* The Windows error code of a failure. */

@@ -25,6 +25,9 @@ struct realtime_source {
     void *context;
 };
 
+/* By the directory of this host. */
+extern const struct realtime_source session_connections;
+
 /* The events of the session, merged over its processors; what is lost on the way comes as events of the class
    RT_LostEvent. It ends with the session, or with the host's process. `source` NULL: there are no sessions. */
 HRESULT realtime_source_open(const struct realtime_source *source, const char *session, struct consumer_source **out);
