@@ -33,6 +33,9 @@ IMPORTS = {
     # Each session has one: nothing to load but what is there anyway.
     "openetwhost.exe": {"kernel32.dll"},
 }
+# Every event function of Windows' advapi32: a name too few is a program that does not start.
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/reach/names.def")) as names_file:
+    EVENT_FUNCTIONS = set(re.findall(r"^NAME\((\w+)\)$", names_file.read(), re.M))
 EXPORTS = {
     "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer"},
     "openplasrv.exe": set(),
@@ -45,7 +48,7 @@ EXPORTS = {
     "read_events.exe": set(),
     "openpdh.dll": re.compile(r"(Pdhi?|Pla|Perf)[A-Z]\w+$"),
     "openetwhost.exe": set(),
-    "openetw.dll": re.compile(r"(OpenEtw|\w*Trace|Event[A-Z])\w*$"),
+    "openetw.dll": EVENT_FUNCTIONS | {"OpenEtwRun", "OpenEtwRunChildren", "OpenEtwSessionHost"},
 }
 # HIGH_ENTROPY_VA | DYNAMIC_BASE | NX_COMPAT
 HARDENED = 0x0160
