@@ -14,7 +14,8 @@ enum consumer_form { CONSUMER_WIDE, CONSUMER_ANSI };
    LogfileHeader, BufferSize, EventsLost and IsKernelTrace are filled in; on failure it is as it was. The texts are
    copied. EVENT_TRACE_LOGFILEA has the same layout.
    ERROR_INVALID_PARAMETER: no logfile, both names; ERROR_BAD_PATHNAME: no name, or none that can be one;
-   ERROR_INVALID_DATA: no event trace; ERROR_WMI_INSTANCE_NOT_FOUND: no such session, or it is not in real time. */
+   ERROR_INVALID_DATA: no event trace; ERROR_WMI_INSTANCE_NOT_FOUND: no such session, or it is not in real time;
+   ERROR_ACCESS_DENIED. */
 ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle);
 /* Delivers the events of all handles in the order of time on the calling thread, those with a FILETIME from `start` to
    `end` (NULL: no bound; the log file headers always), and calls each BufferCallback behind the last event of a buffer.

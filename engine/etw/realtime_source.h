@@ -20,7 +20,8 @@ struct realtime_connection {
 
 /* The way to sessions, as whoever knows their directory offers it. */
 struct realtime_source {
-    /* ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT: there is no such session, or it has no real-time mode. */
+    /* HRESULTs of ERROR_WMI_INSTANCE_NOT_FOUND: there is no such session, or it has no real-time mode;
+       ERROR_ACCESS_DENIED. */
     HRESULT (*connect)(void *context, const char *session, struct realtime_connection *out);
     void *context;
 };

@@ -4,6 +4,7 @@
 #include "engine/etw/controller.h"
 #include "engine/etw/realtime_source.h"
 #include "engine/etw/trace_properties.h"
+#include "engine/etw/trace_security.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
@@ -90,6 +91,9 @@ static HRESULT open_connection(const struct directory_session *s, struct session
                                struct realtime_connection *out)
 {
     uint32_t answer = ERROR_SUCCESS;
+    const ULONG allowed = trace_allowed(&s->guid, TRACE_RIGHT_ACCESS_REALTIME);
+    if (allowed != ERROR_SUCCESS)
+        return HRESULT_FROM_WIN32((LONG)allowed);
     if ((s->mode & TRACE_MODE_REAL_TIME) == 0)
         return none(s->name, "is not in real time");
     HRESULT hr = make_ring(c, s, &out->ring);

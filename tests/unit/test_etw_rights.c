@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a descriptor does not give is refused, by each function that Windows documents to ask for a right. */
 #define _EVNT_SOURCE_
+#include "engine/etw/consumer_api.h"
 #include "engine/etw/event_api.h"
 #include "engine/etw/trace_security.h"
 #include "tests/unit/controller_fixture.h"
@@ -123,12 +124,32 @@ static void a_secure_session_takes_events_by_right(void **state)
     assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
 }
 
+static void a_session_is_consumed_by_right(void **state)
+{
+    static WCHAR name[] = u"rights";
+    EVENT_TRACE_LOGFILEW logfile = {.LoggerName = name};
+    TRACEHANDLE handle, reader;
+    (void)state;
+    logfile.ProcessTraceMode = PROCESS_TRACE_MODE_REAL_TIME;
+    give_alone(&session_guid, TRACE_RIGHT_CREATE_REALTIME | TRACE_RIGHT_QUERY);
+    assert_int_equal(start(TRACE_MODE_REAL_TIME, NULL, &handle), ERROR_SUCCESS);
+    assert_true(OpenTraceW(&logfile) == INVALID_PROCESSTRACE_HANDLE);
+    assert_int_equal(GetLastError(), ERROR_ACCESS_DENIED);
+    assert_int_equal(EventAccessControl(&session_guid, 2, own, TRACE_RIGHT_ACCESS_REALTIME, TRUE), ERROR_SUCCESS);
+    reader = OpenTraceW(&logfile);
+    assert_true(reader != INVALID_PROCESSTRACE_HANDLE);
+    assert_int_equal(CloseTrace(reader), ERROR_SUCCESS);
+    assert_int_equal(control(handle, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_is_started_asked_and_stopped_by_rights),
         cmocka_unit_test(a_provider_is_registered_and_enabled_by_rights),
         cmocka_unit_test(a_secure_session_takes_events_by_right),
+        cmocka_unit_test(a_session_is_consumed_by_right),
     };
     union {
         TOKEN_USER user;
