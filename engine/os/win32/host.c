@@ -8,12 +8,21 @@
 #include "engine/os/win32/account.h"
 #include "engine/os/win32/win32_call.h"
 
+#include <stdatomic.h>
 #include <ntsecapi.h>
 
+/* Asked of the loader once: it has a lock that whoever loads a DLL holds, also while he waits for one of ours. */
 bool host_is_wine(void)
 {
-    HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
-    return ntdll && GetProcAddress(ntdll, "wine_get_version");
+    enum { UNKNOWN, WINE, WINDOWS };
+    static atomic_int known;
+    int is = atomic_load_explicit(&known, memory_order_relaxed);
+    if (is == UNKNOWN) {
+        HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
+        is = ntdll && GetProcAddress(ntdll, "wine_get_version") ? WINE : WINDOWS;
+        atomic_store_explicit(&known, is, memory_order_relaxed);
+    }
+    return is == WINE;
 }
 
 /* The system keeps the name from its start on, so it is asked once: under Wine that is a look into the registry. */

@@ -8,6 +8,7 @@
 #include "engine/os/win32/security.h"
 #include "engine/os/win32/win32_call.h"
 
+#include <stdatomic.h>
 #include <sddl.h>
 #include <string.h>
 #include <wchar.h>
@@ -18,15 +19,21 @@
 /* To read, to write, to delete, for the own account alone; Wine makes the mode 0600 of it. */
 #define OWN_RIGHTS "D:P(A;;0x13019f;;;%s)"
 
-/* Wine refuses a prefix that is another account's, so where its files lie on the host tells both apart. */
+/* Wine refuses a prefix that is another account's, so where its files lie on the host tells both apart. Asked for once
+   (host_is_wine says why). */
 static uint64_t prefix_hash(const WCHAR *windows)
 {
+    static _Atomic uint64_t known;
+    const uint64_t before = atomic_load(&known);
+    if (before != 0)
+        return before;
     FARPROC found = GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "wine_get_unix_file_name");
     char *(CDECL * unix_name)(const WCHAR *path);
     memcpy(&unix_name, &found, sizeof unix_name);
     char *name = found ? unix_name(windows) : NULL;
     const uint64_t hash = name ? hash_text(HASH_START, name) : 0;
     HeapFree(GetProcessHeap(), 0, name);
+    atomic_store(&known, hash);
     return hash;
 }
 
