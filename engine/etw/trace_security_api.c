@@ -181,6 +181,19 @@ static HRESULT more_acl(const ACL *old, const struct ace *a, ACL **out)
     return ok ? S_OK : win32_failed(GetLastError(), "WMI\\Security");
 }
 
+/* Everybody may do everything; from memory_alloc, NULL: out of memory. */
+static ACL *all_allowed(void)
+{
+    SID everybody = {SID_REVISION, 1, {SECURITY_WORLD_SID_AUTHORITY}, {SECURITY_WORLD_RID}};
+    const DWORD bytes = sizeof(ACL) + sizeof(ACCESS_ALLOWED_ACE) + sizeof everybody;
+    ACL *acl = memory_zero(1, bytes);
+    if (acl && InitializeAcl(acl, bytes, ACL_REVISION) &&
+        AddAccessAllowedAceEx(acl, ACL_REVISION, 0, TRACE_RIGHT_ALL, &everybody))
+        return acl;
+    memory_free(acl);
+    return NULL;
+}
+
 /* *old with one of its lists replaced; from memory_alloc. */
 static HRESULT with_acl(PSECURITY_DESCRIPTOR old, bool audit, ACL *acl, PSECURITY_DESCRIPTOR *out)
 {
@@ -229,9 +242,18 @@ ULONG WINAPI EventAccessControl(GUID *guid, ULONG operation, PSID sid, ULONG rig
         (void)GetSecurityDescriptorDacl(old, &present, &kept, &defaulted);
     else if (operation == ADD_SACL)
         (void)GetSecurityDescriptorSacl(old, &present, &kept, &defaulted);
-    hr = more_acl(present ? kept : NULL, &ace, &acl);
+    /* Without a DACL everybody may do everything: what is allowed changes nothing, and what is denied comes before. */
+    const bool open_to_all = operation == ADD_DACL && (!present || !kept);
+    if (open_to_all)
+        kept = all_allowed();
+    if (open_to_all && !kept)
+        hr = E_OUTOFMEMORY;
+    else
+        hr = more_acl(present || open_to_all ? kept : NULL, &ace, &acl);
     if (SUCCEEDED(hr))
         hr = with_acl(old, ace.audit, acl, &made);
+    if (open_to_all)
+        memory_free(kept);
     if (SUCCEEDED(hr))
         hr = store(guid, made);
     memory_free(made);

@@ -2,7 +2,7 @@
 /* test_etw_directory_kills [KILLS [SEED]]: processes that are killed at random inside changes of the directory, between
    them, while they register and while they ask: whoever looks sees each change whole or not at all, the last one that
    ended stays, and nothing that the dead had is lost to the living. Without arguments as many as take seconds. */
-#include "engine/etw/directory.h"
+#include "engine/etw/directory_parts.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -270,14 +271,16 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
                 pids[lane] = start_child();
                 if (pids[lane] == 0)
                     victim(lane, s.logger, s.turn);
-                ends[lane] = clock_monotonic_ms() + 1 + random_below(40);
+                ends[lane] = 0;
                 started++;
                 running++;
             } else if (pids[lane]) {
                 (void)look_at_sessions(lane);
                 (void)look_at_enables(lane);
                 looks++;
-                if (clock_monotonic_ms() < ends[lane])
+                if (ends[lane] == 0 && lanes[lane].asked != 0) /* it has done one of each */
+                    ends[lane] = clock_monotonic_ms() + random_below(20);
+                if (ends[lane] == 0 || clock_monotonic_ms() < ends[lane])
                     continue;
                 int status;
                 kill(pids[lane], SIGKILL);
@@ -332,6 +335,17 @@ static void all_of_the_dead_is_taken_back(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Signals of processes that were killed have names still. */
+static void remove_signals(const char *name)
+{
+    DIR *folder = opendir("/dev/shm");
+    for (struct dirent *e; folder && (e = readdir(folder));)
+        if (!strncmp(e->d_name, name, strlen(name)))
+            unlinkat(dirfd(folder), e->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
@@ -348,5 +362,6 @@ int main(int count, char **arguments)
     d = own_directory();
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     directory_delete(d);
+    remove_signals(d->name);
     return failed;
 }

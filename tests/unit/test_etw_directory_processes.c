@@ -81,6 +81,25 @@ static void a_process_is_woken_for_its_providers_alone(void **state)
     signal_close(other_ready);
 }
 
+/* Who changed the directory and ended before he had woken anybody: the next change wakes them. */
+static void what_nobody_was_woken_for_is_made_up_for(void **state)
+{
+    char ready_name[64];
+    struct signal *ready = make_signal(ready_name);
+    struct process *p = child_start("provider", "7", ready_name);
+    (void)state;
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    assert_int_equal(directory_begin(d), S_OK);
+    directory_end(d, NULL, 0);
+    assert_int_equal(signal_wait_or_process(ready, p, 50), S_FALSE);
+    atomic_store(&d->shared->notified, directory_generation(d) - 2);
+    assert_int_equal(directory_begin(d), S_OK);
+    directory_end(d, NULL, 0);
+    assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
+    end_child(p, ready_name);
+    signal_close(ready);
+}
+
 static size_t registered(uint32_t provider, uint32_t *pid)
 {
     const GUID guid = guid_of(provider);
@@ -356,6 +375,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_is_woken_for_its_providers_alone),
+        cmocka_unit_test(what_nobody_was_woken_for_is_made_up_for),
         cmocka_unit_test(registrations_are_seen_as_long_as_they_are),
         cmocka_unit_test(all_registrations_can_be_taken_and_come_back),
         cmocka_unit_test(slots_of_the_dead_wait_for_sessions),

@@ -59,7 +59,7 @@ static void enable(const struct directory_session *s, uint32_t provider, uint8_t
     const struct directory_enable e = {.provider = guid_of(provider),
                                        .logger = s->logger,
                                        .turn = s->turn,
-                                       .any = 0x1F0 + provider,
+                                       .any = provider == 3 ? 0 : 0x1F0 + provider,
                                        .all = 0x10,
                                        .property = property,
                                        .level = level};
@@ -94,7 +94,7 @@ static int make_world(void **state)
     signal_close(ready);
     enable(&first, 1, 4, 0);
     enable(&second, 1, 5, 3);
-    enable(&first, 3, 2, 0);
+    enable(&first, 3, 2, 0); /* for any keyword */
     enable(&first, 4, 1, 0x20);
     return 0;
 }
@@ -200,7 +200,8 @@ static void a_provider_tells_who_registered_and_who_enabled_it(void **state)
                 instance_at(&a, 8)->Flags == 1 && instance_at(&a, 8)->EnableCount == 0);
     assert_int_equal(ask_info(TraceGuidQueryInfo, 3, &a, sizeof a, &need), ERROR_SUCCESS);
     assert_true(head->InstanceCount == 1 && instance_at(&a, 8)->Pid == 0 && instance_at(&a, 8)->Flags == 2 &&
-                instance_at(&a, 8)->EnableCount == 1 && enable_at(&a, 8, 0)->Level == 2);
+                instance_at(&a, 8)->EnableCount == 1 && enable_at(&a, 8, 0)->Level == 2 &&
+                enable_at(&a, 8, 0)->MatchAnyKeyword == UINT64_MAX);
     assert_int_equal(ask_info(TraceGroupQueryInfo, 4, &a, sizeof a, &need), ERROR_SUCCESS);
     assert_true(instance_at(&a, 8)->Flags == 2 && instance_at(&a, 8)->EnableCount == 1);
     assert_int_equal(ask_info(TraceGroupQueryInfo, 5, &a, sizeof a, &need), ERROR_SUCCESS);

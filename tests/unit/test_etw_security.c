@@ -88,6 +88,30 @@ static void an_unknown_guid_has_the_default(void **state)
     assert_int_equal(EventAccessRemove(&guid), ERROR_SUCCESS);
 }
 
+static void put(const BYTE *bytes, DWORD size)
+{
+    HKEY key;
+    assert_int_equal(RegCreateKeyExW(HKEY_LOCAL_MACHINE, SECURITY_KEY, 0, NULL, 0, KEY_SET_VALUE, NULL, &key, NULL), 0);
+    assert_int_equal(RegSetValueExW(key, GUID_VALUE, 0, REG_BINARY, bytes, size), 0);
+    RegCloseKey(key);
+}
+
+/* Who adds a right where everybody has all takes none away. */
+static void a_descriptor_without_a_list_stays_open(void **state)
+{
+    SECURITY_DESCRIPTOR_RELATIVE open = {.Revision = SECURITY_DESCRIPTOR_REVISION,
+                                         .Control = SE_SELF_RELATIVE | SE_DACL_PRESENT};
+    (void)state;
+    put((const BYTE *)&open, sizeof open);
+    assert_int_equal(EventAccessControl(&guid, 2, own, TRACE_RIGHT_QUERY, TRUE), ERROR_SUCCESS);
+    check_sddl(4, ";;;WD)", true);
+    put((const BYTE *)&open, sizeof open);
+    assert_int_equal(EventAccessControl(&guid, 2, own, TRACE_RIGHT_QUERY, FALSE), ERROR_SUCCESS);
+    check_sddl(4, "D:(D;", true);
+    check_sddl(4, ";;;WD)", true);
+    assert_int_equal(EventAccessRemove(&guid), ERROR_SUCCESS);
+}
+
 static void wrong_calls_are_refused(void **state)
 {
     ULONG size = 0;
@@ -100,14 +124,6 @@ static void wrong_calls_are_refused(void **state)
     assert_int_equal(EventAccessQuery(NULL, NULL, &size), ERROR_INVALID_PARAMETER);
     assert_int_equal(EventAccessQuery(&guid, NULL, NULL), ERROR_INVALID_PARAMETER);
     assert_int_equal(EventAccessRemove(NULL), ERROR_INVALID_PARAMETER);
-}
-
-static void put(const BYTE *bytes, DWORD size)
-{
-    HKEY key;
-    assert_int_equal(RegCreateKeyExW(HKEY_LOCAL_MACHINE, SECURITY_KEY, 0, NULL, 0, KEY_SET_VALUE, NULL, &key, NULL), 0);
-    assert_int_equal(RegSetValueExW(key, GUID_VALUE, 0, REG_BINARY, bytes, size), 0);
-    RegCloseKey(key);
 }
 
 /* What cannot be read gives nobody a right, and hurts nobody. */
@@ -154,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rights_are_given_and_taken),
         cmocka_unit_test(an_unknown_guid_has_the_default),
+        cmocka_unit_test(a_descriptor_without_a_list_stays_open),
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(damaged_descriptors_give_no_rights),
     };
