@@ -2,6 +2,7 @@
 /* EnableTrace, EnableTraceEx and EnableTraceEx2: what a session wants of a provider, checked, and when its processes
    have heard of it. */
 #include "engine/etw/controller.h"
+#include "engine/etw/provider_sessions.h"
 #include "engine/etw/session_output.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/etw/trace_security.h"
@@ -170,6 +171,7 @@ static ULONG change(struct directory *d, const struct controller_enable *e, cons
     }
     if (e->timeout == 0)
         return ERROR_SUCCESS;
+    provider_catch_up();
     hr = directory_wait_applied(d, &wanted->provider, generation, e->timeout);
     if (hr == S_FALSE)
         return controller_refuse(ERROR_TIMEOUT, "Timeout: not all callbacks have returned within %u ms",

@@ -214,6 +214,23 @@ HRESULT provider_refresh(uint64_t handle)
 
 /* ---- the waiting thread ---- */
 
+static bool apply_all(void)
+{
+    uint64_t generation;
+    const bool done = SUCCEEDED(refresh(0, &generation));
+    provider_tell();
+    if (done)
+        directory_applied(directory, generation);
+    return done;
+}
+
+void provider_catch_up(void)
+{
+    const struct provider_thread *t = thread_slot();
+    if (t && t->never_waits)
+        (void)apply_all();
+}
+
 /* Hosts of the sessions that are mapped, for as long as nobody but this thread takes any out. */
 static size_t hosts_of(struct process **hosts, uint32_t *loggers)
 {
@@ -243,16 +260,12 @@ static void wait_for_changes(void *unused)
     enum { AGAIN_MS = 100 };
     struct process *hosts[SIGNAL_PROCESSES];
     uint32_t loggers[SIGNAL_PROCESSES];
-    uint64_t generation;
     (void)unused;
     struct provider_thread *t = provider_thread_own();
     if (t)
         t->never_waits = true;
     for (;;) {
-        const bool done = SUCCEEDED(refresh(0, &generation));
-        provider_tell();
-        if (done)
-            directory_applied(directory, generation);
+        const bool done = apply_all();
         const bool more = provider_reclaim();
         size_t ended = 0;
         const size_t count = hosts_of(hosts, loggers);

@@ -84,6 +84,46 @@ static void what_a_provider_writes_is_in_the_log(void **state)
     memory_free(path);
 }
 
+/* A provider that is told of one thing enables another, and would wait for itself. */
+static const GUID second_guid = {0x22222222, 1, 2, {4}};
+static atomic_int nested_code = -1, second_calls;
+
+static VOID WINAPI enable_second(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                                 EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
+{
+    (void)source, (void)level, (void)any, (void)all, (void)filter;
+    if (enabled == EVENT_CONTROL_CODE_ENABLE_PROVIDER)
+        nested_code = (int)EnableTraceEx2(*(const TRACEHANDLE *)context, &second_guid,
+                                          EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, 2000, NULL);
+}
+
+static VOID WINAPI count_calls(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                               EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
+{
+    (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter, (void)context;
+    second_calls++;
+}
+
+static void a_callback_may_enable_another_provider_and_wait(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "nested.etl");
+    REGHANDLE first, second;
+    TRACEHANDLE session;
+    struct block b = block_of(0, path);
+    assert_int_equal(start_session("nested", &b, &session), ERROR_SUCCESS);
+    assert_int_equal(EventRegister(&guid, enable_second, &session, &first), ERROR_SUCCESS);
+    assert_int_equal(EventRegister(&second_guid, count_calls, NULL, &second), ERROR_SUCCESS);
+    assert_int_equal(EnableTraceEx2(session, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, PATIENCE_MS, NULL),
+                     ERROR_SUCCESS);
+    assert_int_equal(nested_code, ERROR_SUCCESS);
+    assert_int_equal(second_calls, 1);
+    assert_int_equal(EventUnregister(first), ERROR_SUCCESS);
+    assert_int_equal(EventUnregister(second), ERROR_SUCCESS);
+    assert_int_equal(control_session(session, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    memory_free(path);
+}
+
 static void wait_until_gone(TRACEHANDLE session)
 {
     const uint64_t from = clock_monotonic_ms();
@@ -126,6 +166,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_provider_writes_is_in_the_log),
+        cmocka_unit_test(a_callback_may_enable_another_provider_and_wait),
         cmocka_unit_test(a_provider_rescues_what_a_killed_host_had_taken),
     };
     (void)count;
