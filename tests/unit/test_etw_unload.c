@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* A provider in a DLL that is loaded and unloaded, while its session enables and disables it. By openetw.dll's import
+   library alone, as any program. */
+#include "engine/log/etl_reader.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "tests/unit/scratch_folder.h"
+
+#include <stdio.h>
+#include <windows.h>
+#include <evntrace.h>
+
+enum { ROUNDS = 40, PATIENCE_MS = 20000, TRACED_GUID = 0x20000 };
+static const GUID guid = {0x55555555, 1, 2, {3}};
+static char *path;
+
+static struct {
+    EVENT_TRACE_PROPERTIES p;
+    WCHAR name[64], file[600];
+} block;
+
+static void log_remark(void *context, const char *text)
+{
+    (void)context;
+    fail_msg("%s", text);
+}
+
+static uint32_t events_in_log(void)
+{
+    struct etl_reader *reader;
+    struct etl_record record;
+    uint32_t events = 0;
+    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    while (etl_reader_next(reader, &record) == S_OK)
+        events += record.kind == ETL_RECORD_MANIFEST;
+    etl_reader_close(reader);
+    return events;
+}
+
+static void a_provider_goes_with_its_dll(void **state)
+{
+    (void)state;
+    TRACEHANDLE session;
+    uint32_t written = 0;
+    block.p.Wnode.BufferSize = sizeof block;
+    block.p.Wnode.Flags = TRACED_GUID;
+    block.p.LoggerNameOffset = (ULONG)((char *)block.name - (char *)&block);
+    block.p.LogFileNameOffset = (ULONG)((char *)block.file - (char *)&block);
+    assert_true(MultiByteToWideChar(CP_UTF8, 0, path, -1, block.file, 600) > 0);
+    assert_int_equal(StartTraceW(&session, L"unload", &block.p), ERROR_SUCCESS);
+    for (int i = 0; i < ROUNDS; i++) {
+        const bool waits = i % 2 == 0;
+        HMODULE module = LoadLibraryW(L"unloading_provider.dll");
+        assert_non_null(module);
+        ULONG (*write_event)(void) = (ULONG(*)(void))(void *)GetProcAddress(module, "write_event");
+        LONG (*in_callback)(void) = (LONG(*)(void))(void *)GetProcAddress(module, "in_callback");
+        assert_true(write_event && in_callback);
+        assert_int_equal(
+            EnableTraceEx2(session, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, waits ? PATIENCE_MS : 0, NULL),
+            ERROR_SUCCESS);
+        if (waits) {
+            assert_int_equal(write_event(), ERROR_SUCCESS);
+            written++;
+        }
+        const ULONGLONG from = GetTickCount64();
+        while (!waits && in_callback() == 0)
+            assert_true(GetTickCount64() - from < PATIENCE_MS);
+        assert_true(FreeLibrary(module)); /* in every second round in the middle of its callback */
+        assert_null(GetModuleHandleW(L"unloading_provider.dll"));
+        if (i % 3 == 0)
+            assert_int_equal(
+                EnableTraceEx2(session, &guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, PATIENCE_MS, NULL),
+                ERROR_SUCCESS);
+    }
+    assert_int_equal(ControlTraceW(session, NULL, &block.p, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(events_in_log(), written);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_provider_goes_with_its_dll),
+    };
+    char name[33];
+    snprintf(name, sizeof name, "u%lux%lx", (unsigned long)GetCurrentProcessId(), (unsigned long)GetTickCount());
+    SetEnvironmentVariableA("OPENPLA_ETW", name);
+    char *scratch = scratch_create("test_etw_unload");
+    char *folder = host_full_path(scratch);
+    scratch_environment("OPENPLA_DATA", folder);
+    path = path_join(folder, "unload.etl");
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_remove(scratch);
+    memory_free(scratch);
+    memory_free(folder);
+    memory_free(path);
+    return failed;
+}

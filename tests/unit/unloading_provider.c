@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* A DLL with a provider that it registers when it is loaded and unregisters when it goes, both in its DllMain. */
+#include <windows.h>
+#include <evntprov.h>
+
+/* {55555555-0001-0002-0300-000000000000} */
+static const GUID guid = {0x55555555, 1, 2, {3}};
+static REGHANDLE provider;
+static volatile LONG inside;
+
+__declspec(dllexport) ULONG write_event(void);
+__declspec(dllexport) LONG in_callback(void);
+BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
+
+/* Long enough for the DLL to be unloaded meanwhile. */
+static VOID NTAPI take_a_while(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                               PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
+{
+    (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter, (void)context;
+    InterlockedIncrement(&inside);
+    Sleep(5);
+    InterlockedDecrement(&inside);
+}
+
+LONG in_callback(void)
+{
+    return inside;
+}
+
+ULONG write_event(void)
+{
+    const EVENT_DESCRIPTOR event = {.Id = 1, .Level = 4};
+    return EventWrite(provider, &event, 0, NULL);
+}
+
+BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
+{
+    (void)module, (void)reserved;
+    if (reason == DLL_PROCESS_ATTACH)
+        return EventRegister(&guid, take_a_while, NULL, &provider) == ERROR_SUCCESS;
+    if (reason == DLL_PROCESS_DETACH)
+        EventUnregister(provider);
+    return TRUE;
+}
