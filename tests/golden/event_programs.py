@@ -108,11 +108,30 @@ def the_file_has_what_was_written():
         check(same, "the file and the consumer tell different things", f, event)
 
 
-with tempfile.TemporaryDirectory() as top:
-    os.chdir(top)
+def events_come_in_real_time():
+    run("trace_session", "start", "Live", "-", PROVIDER)
+    reader = begin("live.txt", "read_events", "-session", "Live", str(STEPS + 2))
+    run("write_events", str(STEPS), "60")
+    out = end(reader, "live.txt", "read_events -session")
+    check_steps(read_lines(out))
+    session_stopped("Live")
+
+
+def main():
     link("write_events", "-L", f"{BIN}/lib", "-lopenetw")
     the_file_has_what_was_written()
+    events_come_in_real_time()
     for name, more in (("write_events", ()), ("trace_session", ("-municode", "-lole32")), ("read_events", ("-municode",))):
         link(name, *more)
-    LAUNCHER += [f"{BIN}/openpla.exe", "run"]
+    LAUNCHER[:] = [f"{BIN}/openpla.exe", "run"]
     the_file_has_what_was_written()
+    events_come_in_real_time()
+
+
+with tempfile.TemporaryDirectory() as top:
+    os.chdir(top)
+    try:
+        main()
+    finally:  # a session outlives who started it
+        for session in ("Programs", "Live"):
+            begin("end.txt", "trace_session", "stop", session).wait()
