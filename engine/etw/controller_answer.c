@@ -48,22 +48,22 @@ static size_t unit_of(bool wide)
     return wide ? sizeof(WCHAR) : 1;
 }
 
-ULONG controller_check_block(bool wide, const EVENT_TRACE_PROPERTIES *p)
-{
-    const ULONG status = trace_block_check(p);
-    const ULONG offsets[] = {p->LoggerNameOffset, p->LogFileNameOffset};
-    for (size_t i = 0; status == ERROR_SUCCESS && i < sizeof offsets / sizeof *offsets; i++)
-        if (offsets[i] != 0 && p->Wnode.BufferSize - offsets[i] < unit_of(wide))
-            return controller_refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize: %u bytes have no room for a name at %u",
-                                     (unsigned)p->Wnode.BufferSize, (unsigned)offsets[i]);
-    return status;
-}
-
 /* Bytes at `offset` before the other name, or the end. */
 static size_t room_at(const EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG other)
 {
     const ULONG end = other > offset && other < p->Wnode.BufferSize ? other : p->Wnode.BufferSize;
     return end - offset;
+}
+
+ULONG controller_check_block(bool wide, const EVENT_TRACE_PROPERTIES *p)
+{
+    const ULONG status = trace_block_check(p);
+    const ULONG offsets[] = {p->LoggerNameOffset, p->LogFileNameOffset};
+    for (size_t i = 0; status == ERROR_SUCCESS && i < 2; i++)
+        if (offsets[i] != 0 && room_at(p, offsets[i], offsets[1 - i]) < unit_of(wide))
+            return controller_refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize: %u bytes have no room for a name at %u",
+                                     (unsigned)p->Wnode.BufferSize, (unsigned)offsets[i]);
+    return status;
 }
 
 /* As much of the text as there is room for. */
@@ -79,13 +79,14 @@ static ULONG put_name(bool wide, EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG 
     if (FAILED(hr))
         return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for a session's names");
     const size_t unit = unit_of(wide), room = room_at(p, offset, other) / unit;
-    const size_t fits = length < room ? length : room - 1;
+    const size_t fits = length < room ? length : room != 0 ? room - 1 : 0;
     char *at = (char *)p + offset;
     memcpy(at, wide ? (const void *)units : bytes, fits * unit);
-    memset(at + fits * unit, 0, unit);
+    if (room != 0)
+        memset(at + fits * unit, 0, unit);
     memory_free(units);
     memory_free(bytes);
-    if (fits == length)
+    if (fits == length && room != 0)
         return ERROR_SUCCESS;
     return controller_refuse(ERROR_MORE_DATA, "Wnode.BufferSize: %u bytes are too few for '%.200s'",
                              (unsigned)p->Wnode.BufferSize, text);

@@ -54,8 +54,16 @@ static ULONG make_request(struct control *c, const struct directory_session *s)
         c->request.maximum_buffers = p->MaximumBuffers;
         c->request.flush_timer = p->FlushTimer;
         c->request.flags_given = s->kernel || (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0;
-        c->request.enable_flags[0] = p->EnableFlags;
+        code = trace_masks_read(p, c->request.enable_flags);
     }
+    if (c->code == EVENT_TRACE_CONTROL_UPDATE && (s->mode & TRACE_MODE_APPEND) != 0 &&
+        (p->LogFileMode & TRACE_MODE_REAL_TIME) != 0)
+        code =
+            controller_refuse(ERROR_INVALID_PARAMETER,
+                              "LogFileMode: EVENT_TRACE_FILE_MODE_APPEND and EVENT_TRACE_REAL_TIME_MODE exclude each "
+                              "other");
+    if (code != ERROR_SUCCESS)
+        return code;
     if (c->code == EVENT_TRACE_CONTROL_UPDATE || (c->code == EVENT_TRACE_CONTROL_FLUSH && in_memory))
         code = read_file(c);
     if (code == ERROR_SUCCESS && c->request.file && s->file && text_equal_nocase(c->request.file, s->file))
@@ -125,14 +133,17 @@ static ULONG control_private(struct directory *d, struct control *c, struct dire
                                      "LogFileNameOffset: files of private sessions are not changed");
         if (p->FlushTimer != 0) {
             s->flush_timer = p->FlushTimer;
-            s->flush_ms = p->FlushTimer < UINT32_MAX / 1000 ? p->FlushTimer * 1000 : UINT32_MAX;
+            s->flush_ms = trace_flush_ms(s->mode, p->FlushTimer);
             code = session_code(directory_begin(d));
             if (code == ERROR_SUCCESS) {
-                code = session_code(directory_session_set(d, s));
+                const HRESULT hr = directory_session_set(d, s);
                 (void)directory_end(d, &s->guid, 1);
+                code = hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
             }
         }
-    } else if (c->code != EVENT_TRACE_CONTROL_QUERY && c->code != EVENT_TRACE_CONTROL_FLUSH) {
+    } else if (c->code == EVENT_TRACE_CONTROL_FLUSH) {
+        return controller_refuse(ERROR_NOT_SUPPORTED, "ControlCode: private sessions flush by their FlushTimer alone");
+    } else if (c->code != EVENT_TRACE_CONTROL_QUERY) {
         return controller_refuse(ERROR_INVALID_PARAMETER, "ControlCode: %u is not for private sessions",
                                  (unsigned)c->code);
     }

@@ -77,8 +77,8 @@ ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name,
     w.kernel = w.logger == DIRECTORY_KERNEL_LOGGER;
     if (!name && handle == GLOBAL_LOGGER)
         w.name = "GlobalLogger";
-    else if (!name && !w.kernel &&
-             (w.logger == 0 || w.logger > DIRECTORY_SESSIONS || handle >> LOGGER_BITS > UINT32_MAX))
+    else if (!name &&
+             (handle >> LOGGER_BITS > UINT32_MAX || (!w.kernel && (w.logger == 0 || w.logger > DIRECTORY_SESSIONS))))
         return controller_refuse(ERROR_INVALID_PARAMETER, "TraceHandle: 0x%llX is no handle of a session",
                                  (unsigned long long)handle);
     return find_alive(d, &w, give_up, out);

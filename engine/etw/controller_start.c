@@ -21,24 +21,21 @@ static ULONG make_full(struct trace_settings *s)
     return ERROR_SUCCESS;
 }
 
-/* The full path where there is room for it, else the name as it was given. */
-static ULONG answer(bool wide, const struct directory_session *session, EVENT_TRACE_PROPERTIES *p)
+/* The full path where there is room for it, else the name as it was given. The session runs, whatever of its names
+   finds no memory. */
+static void answer(bool wide, const struct directory_session *session, EVENT_TRACE_PROPERTIES *p)
 {
     struct controller_view view;
     char *given = NULL;
-    ULONG code = trace_file_read(p, wide, &given);
-    if (code != ERROR_SUCCESS)
-        return code;
+    (void)trace_file_read(p, wide, &given);
     controller_view_open(session, &view);
-    code = controller_answer(wide, session, &view, p);
-    if (code == ERROR_MORE_DATA) {
+    if (controller_answer(wide, session, &view, p) == ERROR_MORE_DATA) {
         struct directory_session as_given = *session;
         as_given.file = given;
-        code = controller_answer(wide, &as_given, &view, p);
+        (void)controller_answer(wide, &as_given, &view, p);
     }
     controller_view_close(&view);
     memory_free(given);
-    return code == ERROR_MORE_DATA ? ERROR_SUCCESS : code;
 }
 
 static ULONG start(bool wide, const struct trace_settings *settings, TRACEHANDLE *handle, EVENT_TRACE_PROPERTIES *p)
@@ -52,9 +49,9 @@ static ULONG start(bool wide, const struct trace_settings *settings, TRACEHANDLE
     if (code != ERROR_SUCCESS)
         return code;
     *handle = directory_handle(&session);
-    code = answer(wide, &session, p);
+    answer(wide, &session, p);
     directory_session_free(&session);
-    return code;
+    return ERROR_SUCCESS;
 }
 
 ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_TRACE_PROPERTIES *p)

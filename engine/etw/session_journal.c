@@ -17,6 +17,7 @@ static const struct row {
     {SESSION_NOT_RESCUED, JOURNAL_ERROR, "A trace session's host had ended, and its last events are lost", "Events"},
     {SESSION_NOT_WRITTEN, JOURNAL_ERROR, "A trace session's log cannot be written; the session goes on", "Buffers"},
     {SESSION_WRITTEN_AGAIN, JOURNAL_INFORMATION, "A trace session's log is written again", "BuffersLost"},
+    {SESSION_RESCUE_FAILED, JOURNAL_ERROR, "A trace session's host had ended, and its log cannot be written yet", ""},
     {SESSION_FULL, JOURNAL_INFORMATION, "A trace session's log has its maximum and is closed", "Buffers"},
 };
 

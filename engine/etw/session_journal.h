@@ -10,7 +10,8 @@ enum session_journal_id {
     SESSION_NOT_RESCUED = 9102, /* what its buffers held is lost */
     SESSION_NOT_WRITTEN = 9103, /* the file takes no more; the session goes on in memory */
     SESSION_WRITTEN_AGAIN = 9104,
-    SESSION_FULL = 9105, /* the file has its maximum and is closed */
+    SESSION_FULL = 9105,          /* the file has its maximum and is closed */
+    SESSION_RESCUE_FAILED = 9106, /* for now */
 };
 /* `count`: events that were rescued, or buffers that were lost; 0: not said. Nothing that happens here is told. The
    thread's error text survives. */

@@ -201,11 +201,11 @@ struct session_sink session_output_sink(struct session_output *o)
     return (struct session_sink){.write = write_buffer, .context = o};
 }
 
-void session_output_end_consumers(struct session_output *o)
+void session_output_end_consumers(struct session_output *o, uint32_t patience_ms)
 {
     const uint64_t from = clock_monotonic_ms();
     struct wakeup *never = NULL;
-    while (session_realtime_pass(&o->realtime) && clock_passed_ms(from, clock_monotonic_ms()) < LAST_MS &&
+    while (session_realtime_pass(&o->realtime) && clock_passed_ms(from, clock_monotonic_ms()) < patience_ms &&
            (never || SUCCEEDED(wakeup_create(&never))))
         (void)wakeup_wait(never, 1);
     wakeup_free(never);
@@ -215,7 +215,7 @@ void session_output_end_consumers(struct session_output *o)
 
 void session_output_close(struct session_output *o)
 {
-    session_output_end_consumers(o);
+    session_output_end_consumers(o, LAST_MS);
     session_output_end_file(o);
     etl_log_free(&o->log);
 }

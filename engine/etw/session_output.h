@@ -34,8 +34,8 @@ ULONG session_output_create(struct session_output *o, const char *path, struct s
 void session_output_take(struct session_output *o, struct session_file *file);
 /* The file ends now, and there is none. */
 void session_output_end_file(struct session_output *o);
-/* Its consumers get what is there, those that are behind for a moment, and then nothing any more. */
-void session_output_end_consumers(struct session_output *o);
+/* Its consumers get what is there, those that are behind for so long, and then nothing any more. */
+void session_output_end_consumers(struct session_output *o, uint32_t patience_ms);
 /* EVENT_TRACE_CONTROL_INCREMENT_FILE. */
 ULONG session_output_next(struct session_output *o);
 struct session_sink session_output_sink(struct session_output *o);

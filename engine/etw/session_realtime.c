@@ -190,6 +190,10 @@ void session_realtime_lost(struct session_realtime *r, uint64_t events, uint64_t
 
 void session_realtime_end(struct session_realtime *r)
 {
+    if (r->behind)
+        realtime_ring_lost(&r->behind->ring, 0, r->backlog.count);
+    r->lost += r->backlog.count;
+    realtime_backlog_free(&r->backlog);
     while (r->count != 0) {
         bool wanted = false;
         struct session_consumer *c = r->consumer[r->count - 1];
@@ -197,6 +201,4 @@ void session_realtime_end(struct session_realtime *r)
         wake(c, wanted);
         forget(r, r->count - 1);
     }
-    r->lost += r->backlog.count;
-    realtime_backlog_free(&r->backlog);
 }

@@ -14,6 +14,11 @@
     ((uint32_t)(TRACE_MODE_SEQUENTIAL | TRACE_MODE_CIRCULAR | TRACE_MODE_APPEND | TRACE_MODE_NEWFILE |                 \
                 TRACE_MODE_PREALLOCATE))
 
+enum {
+    PATIENCE_MS = 1000,
+    LEAVING_MS = 100, /* for consumers that are behind: writers go on */
+};
+
 static bool is_in_memory(const struct session_host *h)
 {
     return (h->session.mode & TRACE_MODE_BUFFERING) != 0;
@@ -71,7 +76,7 @@ static void be_in_real_time(struct directory_session *s)
     s->mode |= TRACE_MODE_REAL_TIME;
     if (s->flush_timer == 0) {
         s->flush_timer = (s->mode & TRACE_MODE_USE_MS_FLUSH_TIMER) != 0 ? SECOND : 1;
-        s->flush_ms = SECOND;
+        s->flush_ms = trace_flush_ms(s->mode, s->flush_timer);
     }
 }
 
@@ -121,7 +126,6 @@ static ULONG change_with_file(struct session_host *h, struct directory_session *
 
 static ULONG update(struct session_host *h, const struct directory_request *r)
 {
-    enum { SECOND = 1000 };
     struct directory_session next = h->session;
     if (!is_in_memory(h))
         next.mode &= ~(uint32_t)TRACE_MODE_REAL_TIME;
@@ -135,9 +139,8 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
             next.maximum_buffers = h->buffers.buffers;
     }
     if (r->flush_timer != 0 && !is_in_memory(h)) {
-        const uint64_t ms = (uint64_t)r->flush_timer * ((next.mode & TRACE_MODE_USE_MS_FLUSH_TIMER) != 0 ? 1 : SECOND);
         next.flush_timer = r->flush_timer;
-        next.flush_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+        next.flush_ms = trace_flush_ms(next.mode, r->flush_timer);
     }
     if (r->flags_given != 0)
         memcpy(next.enable_flags, r->enable_flags, sizeof next.enable_flags);
@@ -152,7 +155,7 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
     if (code == ERROR_SUCCESS && r->maximum_buffers != 0 && !is_in_memory(h))
         session_buffers_bound(&h->buffers, h->session.maximum_buffers);
     if (code == ERROR_SUCCESS && leaves)
-        session_output_end_consumers(&h->output);
+        session_output_end_consumers(&h->output, LEAVING_MS);
     return code;
 }
 
@@ -172,7 +175,14 @@ static ULONG flush(struct session_host *h, const struct directory_request *r)
 {
     if (is_in_memory(h))
         return r->file ? write_snapshot(h, r->file) : ERROR_INVALID_PARAMETER;
+    const uint64_t from = clock_monotonic_ms();
     session_host_flush(h);
+    /* For who is in the middle of an event. */
+    while (atomic_load(&h->buffers.shared->closed) != 0 && !h->output.full &&
+           clock_passed_ms(from, clock_monotonic_ms()) < PATIENCE_MS) {
+        (void)signal_wait(h->signal, 1);
+        session_host_flush(h);
+    }
     return FAILED(h->output.failure) ? session_code(h->output.failure) : ERROR_SUCCESS;
 }
 

@@ -13,7 +13,7 @@
 
 enum {
     PATIENCE_MS = 1000, /* for who is in the middle of an event */
-    OPEN_MS = 5000,     /* for the system to close the file of a process that has ended */
+    OPEN_MS = 1000,     /* for the system to close the file of a process that has ended */
     STEP_MS = 5,
 };
 
@@ -36,13 +36,28 @@ HRESULT session_remove_at(struct directory *d, const struct directory_session *s
     return hr;
 }
 
-/* A private session is nobody's but its processes'; one that is in a single process ends with it. */
-static bool has_ended(const struct directory_session *s)
+/* Whether a process that lives has the provider registered. */
+static bool is_registered(struct directory *d, const GUID *provider)
 {
-    if ((s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0 && (s->mode & TRACE_MODE_PRIVATE_IN_PROC) == 0)
-        return false;
+    struct directory_registration *list;
+    size_t count;
+    bool found = false;
+    if (FAILED(directory_registrations(d, &list, &count)))
+        return true; /* it may be */
+    for (size_t i = 0; i < count && !found; i++)
+        found = guid_equal(&list[i].provider, provider);
+    memory_free(list);
+    return found;
+}
+
+/* A private session ends with its processes; before they come, and when it is in a single one, with its starter. */
+static bool has_ended(struct directory *d, const struct directory_session *s)
+{
     const struct directory_process *p = s->state == DIRECTORY_STARTING ? &s->starter : &s->host;
-    return !process_alive(p->id, p->start_time);
+    if (process_alive(p->id, p->start_time))
+        return false;
+    return (s->mode & TRACE_MODE_PRIVATE_LOGGER) == 0 || (s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 ||
+           !is_registered(d, &s->guid);
 }
 
 /* ---- the log ---- */
@@ -149,13 +164,23 @@ static HRESULT save_section(struct rescue *r)
 
 /* ---- the session ---- */
 
+/* Each call that finds the session tries again. */
+static void tell_once(const struct directory_session *s, HRESULT hr)
+{
+    static _Atomic uint64_t told;
+    if (atomic_exchange(&told, directory_handle(s)) != directory_handle(s))
+        session_tell(SESSION_RESCUE_FAILED, s, hr, 0);
+}
+
 static HRESULT rescue(struct directory *d, const struct directory_session *s, bool give_up)
 {
     struct rescue r = {.d = d, .session = s};
     const bool running = s->state != DIRECTORY_STARTING && (s->mode & TRACE_MODE_PRIVATE_LOGGER) == 0;
     const HRESULT hr = running ? save_section(&r) : S_FALSE;
-    if (FAILED(hr) && !give_up)
+    if (FAILED(hr) && !give_up) {
+        tell_once(s, hr);
         return hr;
+    }
     const struct error_kept why = error_keep(hr);
     (void)section_delete(s->section);
     const HRESULT removed = session_remove(d, s);
@@ -170,7 +195,7 @@ static HRESULT rescue_alone(struct directory *d, uint32_t logger, uint32_t turn,
     HRESULT hr = directory_session_at(d, logger, turn, &s);
     if (hr != S_OK)
         return hr;
-    hr = has_ended(&s) ? rescue(d, &s, give_up) : S_FALSE;
+    hr = has_ended(d, &s) ? rescue(d, &s, give_up) : S_FALSE;
     directory_session_free(&s);
     return hr;
 }
@@ -182,7 +207,7 @@ HRESULT session_rescue_or(struct directory *d, uint32_t logger, uint32_t turn, b
     HRESULT hr = directory_session_at(d, logger, turn, &s);
     if (hr != S_OK)
         return hr;
-    const bool ended = has_ended(&s);
+    const bool ended = has_ended(d, &s);
     directory_session_free(&s);
     if (!ended)
         return S_FALSE;

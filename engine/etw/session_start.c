@@ -61,24 +61,48 @@ static bool is_system_logger(const struct directory_session *s)
     return (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0 && !s->kernel;
 }
 
-/* In a change. How many private sessions there are already for the same processes. */
+/* Whether a process that lives has both registered. */
+static bool share_process(const struct directory_registration *list, size_t count, const GUID *a, const GUID *b)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; guid_equal(&list[i].provider, a) && k < count; k++)
+            if (list[k].slot == list[i].slot && guid_equal(&list[k].provider, b))
+                return true;
+    return false;
+}
+
+/* Whether a process may be in both: one that has both providers, or who started both. */
+static bool may_meet(const struct directory_session *a, const struct directory_session *b,
+                     const struct directory_registration *list, size_t count)
+{
+    const uint32_t kind = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC;
+    if ((a->mode & kind) != (b->mode & kind))
+        return false;
+    if (a->starter.id == b->starter.id && a->starter.start_time == b->starter.start_time)
+        return true;
+    return (a->mode & TRACE_MODE_PRIVATE_IN_PROC) == 0 && share_process(list, count, &a->guid, &b->guid);
+}
+
+/* In a change. */
 static HRESULT check_private(struct directory *d, const struct directory_session *s)
 {
-    const bool own = (s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0;
+    const uint32_t most = (s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 ? OWN_SESSIONS : PRIVATE_SESSIONS;
+    struct directory_registration *registered;
     struct directory_session *list;
-    size_t count, others = 0;
-    const HRESULT hr = directory_sessions(d, &list, &count);
+    size_t count, registrations;
+    uint32_t others = 0;
+    HRESULT hr = directory_sessions(d, &list, &count);
     if (FAILED(hr))
         return hr;
-    for (size_t i = 0; i < count; i++) {
-        const bool is_own = (list[i].mode & TRACE_MODE_PRIVATE_IN_PROC) != 0;
-        if ((list[i].mode & TRACE_MODE_PRIVATE_LOGGER) != 0 && own == is_own &&
-            (!own || list[i].starter.id == s->starter.id))
-            others++;
+    hr = directory_registrations(d, &registered, &registrations);
+    if (SUCCEEDED(hr)) {
+        for (size_t i = 0; i < count; i++)
+            others += may_meet(&list[i], s, registered, registrations);
+        memory_free(registered);
     }
     directory_sessions_free(list, count);
-    if (others < (own ? OWN_SESSIONS : PRIVATE_SESSIONS))
-        return S_OK;
+    if (FAILED(hr) || others < most)
+        return hr;
     return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
                      "session '%.200s': %u private sessions are all that a process may be in", s->name,
                      (unsigned)others);
@@ -121,10 +145,10 @@ static HRESULT fill(const struct trace_settings *from, struct directory_session 
         .maximum_file = from->maximum_file,
         .flush_timer = from->flush_timer,
         .flush_ms = from->flush_ms,
-        .enable_flags = {from->enable_flags},
         .name = text_copy(from->name),
         .file = from->file ? text_copy(from->file) : NULL,
     };
+    memcpy(s->enable_flags, from->enable_flags, sizeof s->enable_flags);
     HRESULT hr = s->name && (s->file || !from->file) ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && guid_equal(&s->guid, &none))
         hr = host_new_guid(&s->guid);
@@ -222,6 +246,8 @@ static ULONG start_hosted(struct directory *d, const struct directory_session *s
 ULONG session_start(struct directory *d, const struct trace_settings *settings, struct directory_session *out)
 {
     struct directory_session s;
+    if ((settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
+        return session_code(error_set(E_INVALIDARG, "LogFileMode: EVENT_TRACE_PRIVATE_LOGGER_MODE has no host"));
     session_rescue_all(d); /* sessions of the dead hold names and places */
     HRESULT hr = fill(settings, &s);
     ULONG code = SUCCEEDED(hr) ? enter(d, &s) : session_code(hr);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { MOST_NAME = 1024, MOST_FILE_NAME = 65536 }; /* characters */
+enum { SECOND = 1000 };                            /* ms */
 #define FLAG_EXTENSION 0x80000000u                 /* EVENT_TRACE_FLAG_EXTENSION */
 
 #define M(name)        TRACE_MODE_##name
@@ -153,11 +154,16 @@ static ULONG check_name(const struct trace_call *call, const struct trace_settin
     return s->name ? ERROR_SUCCESS : refuse(ERROR_INVALID_NAME, "InstanceName: is empty or above 1024 characters");
 }
 
-/* EnableFlags as an extension: 16 bits of offset, 8 of length in dwords; 255: the length is in a header there. */
-static ULONG check_extension(const EVENT_TRACE_PROPERTIES *p)
+/* As an extension EnableFlags are 16 bits of offset, 8 of length in dwords; 255: the length is in a header there. Eight
+   dwords without a header are group masks; what items hold is not read. */
+ULONG trace_masks_read(const EVENT_TRACE_PROPERTIES *p, uint32_t masks[8])
 {
-    if ((p->EnableFlags & FLAG_EXTENSION) == 0)
+    enum { MASKS = 8 };
+    memset(masks, 0, MASKS * sizeof *masks);
+    if ((p->EnableFlags & FLAG_EXTENSION) == 0) {
+        masks[0] = p->EnableFlags;
         return ERROR_SUCCESS;
+    }
     const ULONG offset = p->EnableFlags & 0xFFFF, total = p->Wnode.BufferSize;
     ULONG words = p->EnableFlags >> 16 & 0xFF;
     if (words == 0xFF && offset >= sizeof *p && offset <= total && total - offset >= 4) {
@@ -167,6 +173,8 @@ static ULONG check_extension(const EVENT_TRACE_PROPERTIES *p)
     }
     if (words == 0 || offset < sizeof *p || offset > total || words > (total - offset) / 4)
         return refuse(ERROR_INVALID_PARAMETER, "EnableFlags: its extension does not lie in the block");
+    if ((p->EnableFlags >> 16 & 0xFF) == MASKS)
+        memcpy(masks, (const char *)p + offset, MASKS * sizeof *masks);
     return ERROR_SUCCESS;
 }
 
@@ -275,7 +283,7 @@ static ULONG check_call(const struct trace_call *call, struct trace_settings *s)
     if (!status && (s->mode & M(NEWFILE)) != 0 && s->file && !trace_file_is_pattern(s->file))
         status = refuse(ERROR_INVALID_NAME, "the log file's name: a new file for each maximum needs one %d in it");
     if (!status)
-        status = check_extension(p);
+        status = trace_masks_read(p, s->enable_flags);
     if (!status && (p->Wnode.Flags & CONTROLLER_TRACED_GUID) == 0)
         status = refuse(ERROR_INVALID_PARAMETER, "Wnode.Flags: has no WNODE_FLAG_TRACED_GUID");
     return status;
@@ -299,7 +307,6 @@ ULONG trace_properties_check(const struct trace_call *call, struct trace_setting
             .maximum_buffers = p->MaximumBuffers,
             .maximum_file = p->MaximumFileSize,
             .flush_timer = p->FlushTimer,
-            .enable_flags = p->EnableFlags,
         };
     }
     const ULONG status = check_call(call, out);
@@ -339,12 +346,16 @@ static void complete_buffers(struct trace_settings *s, const struct trace_machin
         s->maximum_buffers = s->minimum_buffers;
 }
 
+uint32_t trace_flush_ms(uint32_t mode, uint32_t flush_timer)
+{
+    const uint64_t ms = (uint64_t)flush_timer * ((mode & M(USE_MS_FLUSH_TIMER)) != 0 ? 1 : SECOND);
+    return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+}
+
 static void complete_times(struct trace_settings *s)
 {
-    enum { SECOND = 1000 };
     const bool ms = (s->mode & M(USE_MS_FLUSH_TIMER)) != 0;
-    const uint64_t asked = (uint64_t)s->flush_timer * (ms ? 1 : SECOND);
-    s->flush_ms = within(asked < UINT32_MAX ? (uint32_t)asked : UINT32_MAX, 0, UINT32_MAX);
+    s->flush_ms = trace_flush_ms(s->mode, s->flush_timer);
     if ((s->mode & M(BUFFERING)) != 0) {
         s->flush_ms = 0;
     } else if (s->flush_timer == 0 && (s->mode & M(REAL_TIME)) != 0) {

@@ -36,8 +36,8 @@ struct trace_settings {
     uint64_t maximum_bytes;
     uint32_t flush_ms; /* 0: only full buffers */
     uint32_t flush_timer;
-    uint32_t enable_flags;
-    char *name, *file; /* UTF-8, from memory_alloc; file NULL: none */
+    uint32_t enable_flags[8]; /* group masks; the first are EnableFlags */
+    char *name, *file;        /* UTF-8, from memory_alloc; file NULL: none */
 };
 /* The first step: what is wrong with the call by itself. An error code of Windows, with a text that names the member;
    ERROR_SUCCESS: *out is to be freed with trace_settings_free. */
@@ -52,6 +52,10 @@ ULONG trace_name_read(const void *name, bool wide, char **out);
 /* The log file's name in a block that was checked; *out NULL: there is none. ERROR_BAD_LENGTH: it does not end there.
  */
 ULONG trace_file_read(const EVENT_TRACE_PROPERTIES *p, bool wide, char **out);
+/* EnableFlags, or the eight group masks that its extension in the block has. 87: it does not lie there. */
+ULONG trace_masks_read(const EVENT_TRACE_PROPERTIES *p, uint32_t masks[8]);
+/* FlushTimer of such a session in ms. */
+uint32_t trace_flush_ms(uint32_t mode, uint32_t flush_timer);
 /* Whether it is one for EVENT_TRACE_FILE_MODE_NEWFILE. */
 bool trace_file_is_pattern(const char *file);
 

@@ -149,6 +149,7 @@ static void each_control_that_fails_says_why(void **state)
     b = block_of(0, NULL);
     assert_int_equal(ControlTraceW(0, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, 6), ERROR_INVALID_PARAMETER);
+    assert_int_equal(ControlTraceW(UINT64_MAX, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
     assert_int_equal(ControlTraceW(65, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
     assert_int_equal(ControlTraceW(handle + 0x10000, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY),
                      ERROR_WMI_INSTANCE_NOT_FOUND);
@@ -168,6 +169,9 @@ static void each_control_that_fails_says_why(void **state)
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_MORE_DATA);
     assert_string_equal(narrow(b.name), "con"); /* what fits is there */
     assert_int_equal(b.p.Wnode.HistoricalContext, handle);
+    b = block_of(0, NULL); /* not even the end of the first name has room before the second */
+    b.p.LogFileNameOffset = BLOCK_NAME + 1;
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_BAD_LENGTH);
     b = block_of(0, path);
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_BAD_PATHNAME);
     b = block_of(0, other); /* which the second session writes */
@@ -279,6 +283,18 @@ static void there_are_64_sessions(void **state)
         stop(handles[i]);
 }
 
+static uint32_t kernel_logger(void)
+{
+    struct directory_session *list;
+    size_t count;
+    uint32_t found = 0;
+    assert_int_equal(directory_sessions(own_directory(), &list, &count), S_OK);
+    for (size_t i = 0; i < count; i++)
+        found = list[i].kernel ? list[i].logger : found;
+    directory_sessions_free(list, count);
+    return found;
+}
+
 static void system_loggers_are_few(void **state)
 {
     (void)state;
@@ -311,6 +327,15 @@ static void system_loggers_are_few(void **state)
     b.p.EnableFlags = 6;
     assert_int_equal(UpdateTraceW(0xFFFF, NULL, &b.p), ERROR_SUCCESS);
     assert_int_equal(b.p.EnableFlags, 6);
+    for (uint32_t i = 0; i < 8; i++) /* eight group masks, in an extension */
+        memcpy((char *)b.file + 4 * i, &(uint32_t){0x20000000u * i + i + 1}, 4);
+    b.p.EnableFlags = 0x80000000u | 8u << 16 | BLOCK_FILE;
+    assert_int_equal(UpdateTraceW(0xFFFF, NULL, &b.p), ERROR_SUCCESS);
+    struct directory_session s;
+    assert_int_equal(directory_session_at(own_directory(), kernel_logger(), 0, &s), S_OK);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(s.enable_flags[i], 0x20000000u * i + i + 1);
+    directory_session_free(&s);
     for (int i = 0; i < MOST + 2; i++)
         stop(handles[i]);
 }
@@ -358,6 +383,8 @@ static void private_sessions_are_apart(void **state)
     b.p.FlushTimer = 5;
     assert_int_equal(UpdateTraceW(handles[0], NULL, &b.p), ERROR_SUCCESS);
     assert_int_equal(b.p.FlushTimer, 5);
+    assert_int_equal(control_private(handles[0], TRACE_MODE_PRIVATE_LOGGER, &b, EVENT_TRACE_CONTROL_FLUSH),
+                     ERROR_NOT_SUPPORTED);
     assert_int_equal(control_private(handles[0], TRACE_MODE_PRIVATE_LOGGER, &b, EVENT_TRACE_CONTROL_INCREMENT_FILE),
                      ERROR_INVALID_PARAMETER);
     for (uint32_t i = 0; i < MOST; i++)

@@ -328,6 +328,10 @@ static void what_is_appended_comes_behind(void **state)
         events += p.written;
         assert_int_equal(read_log(path).events, events);
     }
+    const TRACEHANDLE last = start_small("append", M(APPEND), path, 0);
+    struct block turn = block_of(M(REAL_TIME), NULL);
+    assert_int_equal(ControlTraceW(last, NULL, &turn.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_INVALID_PARAMETER);
+    assert_int_equal(control_session(last, &turn, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     struct block b = block_of(M(APPEND), path);
     TRACEHANDLE handle;
     b.p.BufferSize = 2 * BUFFER_KB;

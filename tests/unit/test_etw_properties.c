@@ -188,7 +188,9 @@ static void nodes_must_be_traced(void **state)
     struct block b = block_of(u"C:\\x.etl");
     b.p.Wnode.Flags = 0;
     assert_int_equal(status_of(&b, u"name"), ERROR_INVALID_PARAMETER);
-    b.p.Wnode.Flags = TRACED_GUID | 0x800000;
+    b.p.Wnode.Flags = TRACED_GUID | 0x800000; /* an EVENT_TRACE_PROPERTIES_V2, which is larger */
+    assert_int_equal(status_of(&b, u"name"), ERROR_INVALID_PARAMETER);
+    b.p.LoggerNameOffset += 24;
     assert_int_equal(status_of(&b, u"name"), ERROR_SUCCESS);
 }
 
