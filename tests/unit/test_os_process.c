@@ -9,6 +9,7 @@
 #else
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #endif
 
 #define KILL_PATIENCE 2000 /* ms in which the death of a process must have been noticed */
@@ -463,6 +464,46 @@ static void kill_and_close(struct process *p, const char *ready_name)
     process_close(p);
 }
 
+/* Other accounts of the host see nothing of it: the mode of its file, as the host tells it. */
+static void check_own_alone(const char *name)
+{
+#ifdef _WIN32
+    FARPROC found = GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "wine_get_unix_file_name");
+    char *(CDECL * unix_name)(const WCHAR *path);
+    char *path = path_join(folder, "mode.txt"), *text = NULL;
+    STARTUPINFOW startup = {.cb = sizeof(startup)};
+    PROCESS_INFORMATION started;
+    WCHAR *wide, *line;
+    memcpy(&unix_name, &found, sizeof unix_name);
+    assert_int_equal(file_store(path, "", 0), S_OK);
+    assert_int_equal(text_to_utf16(path, &wide, NULL), S_OK);
+    char *host_path = unix_name(wide),
+         *command = text_format("sh -c \"stat -c %%a /dev/shm/%s-* > '%s'\"", name, host_path);
+    assert_int_equal(text_to_utf16(command, &line, NULL), S_OK);
+    assert_true(CreateProcessW(L"Z:\\bin\\sh", line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &started));
+    CloseHandle(started.hThread);
+    CloseHandle(started.hProcess);
+    for (int i = 0; i < CHILD_PATIENCE / 20 && (!text || strlen(text) < 4); i++) {
+        child_sleep(20);
+        memory_free(text);
+        text = scratch_read(path);
+    }
+    assert_string_equal(text, "600\n");
+    HeapFree(GetProcessHeap(), 0, host_path);
+    memory_free(text);
+    memory_free(command);
+    memory_free(line);
+    memory_free(wide);
+    memory_free(path);
+#else
+    char *file = text_format("/dev/shm/%s-%u", name, (unsigned)geteuid());
+    struct stat st;
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    memory_free(file);
+#endif
+}
+
 /* What a session holds is there for whoever rescues it when all its processes were killed. */
 static void a_lasting_section_outlives_its_processes(void **state)
 {
@@ -485,6 +526,7 @@ static void a_lasting_section_outlives_its_processes(void **state)
         return;
     }
 #endif
+    check_own_alone(name);
     assert_int_equal(section_open(&there, 200000, &s), S_OK);
     assert_int_equal(((int *)section_memory(s))[0], 0);
     assert_int_equal(((int *)section_memory(s))[40000], 42);

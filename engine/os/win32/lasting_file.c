@@ -16,8 +16,9 @@
 #define FOLDER     L"\\\\?\\unix\\dev\\shm"
 #define PATH_UNITS 512
 #define FILL_BYTES (256u << 10)
-/* To read, to write, to delete, for the own account alone; Wine makes the mode 0600 of it. */
-#define OWN_RIGHTS "D:P(A;;0x13019f;;;%s)"
+/* To read, to write and to delete for the owner alone: Wine makes the mode 0600 of it, and the owner who makes the
+   file, but it takes the owner's rights for the Unix group as well if the owner it reads here is one of the token. */
+#define OWN_RIGHTS "O:SYD:P(A;;0x13019f;;;SY)"
 
 /* Wine refuses a prefix that is another account's, so where its files lie on the host tells both apart. Asked for once
    (host_is_wine says why). */
@@ -102,12 +103,10 @@ static HRESULT fill(HANDLE file, uint64_t size, bool create, const char *name)
     return hr;
 }
 
-static HRESULT open_file(const struct shared *what, const WCHAR *path, const char *own, HANDLE *out)
+static HRESULT open_file(const struct shared *what, const WCHAR *path, HANDLE *out)
 {
-    char *sddl = text_format(OWN_RIGHTS, own);
     SECURITY_ATTRIBUTES attributes;
-    HRESULT hr = sddl ? win32_security(sddl, &attributes) : E_OUTOFMEMORY;
-    memory_free(sddl);
+    HRESULT hr = win32_security(OWN_RIGHTS, &attributes);
     if (FAILED(hr))
         return hr;
     const DWORD how = what->fresh ? CREATE_NEW : what->create ? OPEN_ALWAYS : OPEN_EXISTING;
@@ -130,7 +129,7 @@ HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out)
     HRESULT hr = own ? file_name(what->name, path) : E_OUTOFMEMORY;
     *out = NULL;
     if (SUCCEEDED(hr))
-        hr = open_file(what, path, own, &file);
+        hr = open_file(what, path, &file);
     if (SUCCEEDED(hr)) {
         hr = check_own(file, own, what->name);
         if (SUCCEEDED(hr))
