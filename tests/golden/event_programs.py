@@ -96,6 +96,9 @@ def the_file_has_what_was_written():
     check(f"{STEPS + 2} events, 0 lost" in read, "the consumer", read[-300:])
     events = read_lines(read)
     check_steps(events)
+    told = run("openpla", "logstat", path)
+    check(re.search(rf"^Events: +{STEPS + 2}\s", told, re.M) and re.search(rf"{PROVIDER} +{STEPS + 2}\s", told)
+          and re.search(r"^Lost: +0 events, 0 buffers", told, re.M), "logstat", told)
 
     lines = subprocess.run([sys.executable, CHECK, "programs.etl"], check=True, capture_output=True, text=True).stdout
     checked = [line.split("\t") for line in lines.splitlines() if line.startswith("event\t")]
