@@ -25,6 +25,7 @@ static struct host_lock refreshing = HOST_LOCK_INIT;
 static struct mapping *stale[DIRECTORY_SESSIONS + 1]; /* taken out of by_logger, to be let go */
 
 static _Atomic(struct mapping *) by_logger[DIRECTORY_SESSIONS + 1];
+static bool out_of_memory; /* under `refreshing`: a session could not be had for that reason */
 
 /* Under `joining`. */
 static struct host_lock joining = HOST_LOCK_INIT;
@@ -88,12 +89,18 @@ static HRESULT map_private(struct mapping *m, const struct directory_session *s)
 static struct mapping *map_running(const struct directory_session *s)
 {
     const bool is_private = (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
-    struct mapping *m = !is_private || private_session_is_here(s) ? memory_zero(1, sizeof *m) : NULL;
-    if (!m)
+    if (is_private && !private_session_is_here(s))
         return NULL;
-    m->session.header_flags = ETW_HEADER_NO_CPUTIME;
-    if (FAILED(is_private ? map_private(m, s) : map_section(m, s))) {
-        unmap(&m->session);
+    struct mapping *m = memory_zero(1, sizeof *m);
+    HRESULT hr = E_OUTOFMEMORY;
+    if (m) {
+        m->session.header_flags = ETW_HEADER_NO_CPUTIME;
+        hr = is_private ? map_private(m, s) : map_section(m, s);
+    }
+    if (FAILED(hr)) {
+        out_of_memory = out_of_memory || hr == E_OUTOFMEMORY;
+        if (m)
+            unmap(&m->session);
         return NULL;
     }
     m->session.logger = s->logger;
@@ -108,7 +115,9 @@ static struct mapping *map_running(const struct directory_session *s)
 static struct mapping *map(uint32_t logger, uint32_t turn)
 {
     struct directory_session s;
-    if (directory_session_at(directory, logger, turn, &s) != S_OK)
+    const HRESULT hr = directory_session_at(directory, logger, turn, &s);
+    out_of_memory = out_of_memory || hr == E_OUTOFMEMORY;
+    if (hr != S_OK)
         return NULL;
     const bool may =
         (s.mode & TRACE_MODE_SECURE) == 0 || trace_allowed(&s.guid, TRACE_RIGHT_LOG_EVENT) == ERROR_SUCCESS;
@@ -189,9 +198,12 @@ static HRESULT refresh(uint64_t handle, uint64_t *generation)
     struct directory_enable *list = NULL;
     size_t count = 0;
     host_lock_enter(&refreshing);
+    out_of_memory = false;
     HRESULT hr = directory_enables(directory, NULL, &list, &count, generation);
     if (SUCCEEDED(hr))
         hr = provider_apply(handle, list, count, &source);
+    if (SUCCEEDED(hr) && out_of_memory)
+        hr = E_OUTOFMEMORY; /* applied without that session; to be tried again */
     directory_enables_free(list, count);
     if (handle == 0)
         take_out_ended();

@@ -41,6 +41,38 @@ static void registration_is_refused_as_windows_does(void **state)
     assert_int_equal(EventUnregister(0xDEADBEEF), ERROR_INVALID_HANDLE);
 }
 
+/* The first registration of the process among them; each has a session to map. */
+static void what_is_out_of_memory_is_not_registered(void **state)
+{
+    (void)state;
+    bool failed = true;
+    uint64_t n = 0;
+    while (failed) {
+        struct hosted session;
+        REGHANDLE handle;
+        struct heard heard = {.handle = &handle};
+        hosted_start(&session, "memory", 0);
+        (void)hosted_enable(&session, (struct directory_enable){.provider = fixture_guid, .level = 4});
+        memory_fail_at(++n);
+        const ULONG status = EventRegister(&fixture_guid, hear, &heard, &handle);
+        failed = memory_count() >= n;
+        memory_fail_at(0);
+        if (status == ERROR_SUCCESS) {
+            assert_int_equal(heard.calls, 1);
+            assert_true(EventProviderEnabled(handle, 4, 1));
+            assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+        } else {
+            assert_true(failed);
+            assert_int_equal(status, ERROR_NOT_ENOUGH_MEMORY);
+            assert_int_equal(handle, 0);
+            assert_int_equal(heard.calls, 0);
+        }
+        assert_false(provider_is_registered(&fixture_guid));
+        hosted_stop(&session);
+    }
+    assert_true(n > 8);
+}
+
 static void what_is_enabled_arrives_and_what_is_written_too(void **state)
 {
     (void)state;
@@ -168,6 +200,7 @@ static void a_section_that_is_no_sessions_enables_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_out_of_memory_is_not_registered),
         cmocka_unit_test(registration_is_refused_as_windows_does),
         cmocka_unit_test(what_is_enabled_arrives_and_what_is_written_too),
         cmocka_unit_test(a_session_that_follows_on_the_same_logger_gets_its_own),

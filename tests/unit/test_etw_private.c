@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Private sessions: in the process that started one, and in each that has the provider. */
-#include "engine/etw/event_api.h"
 #include "engine/os/file.h"
-#include "tests/unit/controller_fixture.h"
+#include "tests/unit/numbered_provider.h"
 
-enum { PATIENCE_MS = 20000, EVENTS = 3000, HERE = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC };
-
-static const GUID guid = {0x44444444, 1, 2, {3}};
-static const EVENT_DESCRIPTOR some_event = {.Id = 7, .Level = 4, .Keyword = 5};
-static char *folder;
+enum { HERE = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC };
 
 static TRACEHANDLE start_enabled(const char *name, uint32_t mode, const char *path)
 {
@@ -17,8 +12,7 @@ static TRACEHANDLE start_enabled(const char *name, uint32_t mode, const char *pa
     b.p.Wnode.Guid = guid;
     b.p.Wnode.Guid.Data2 = (uint16_t)name[0];
     assert_int_equal(start_session(name, &b, &session), ERROR_SUCCESS);
-    assert_int_equal(EnableTraceEx2(session, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, PATIENCE_MS, NULL),
-                     ERROR_SUCCESS);
+    enable_for(session);
     return session;
 }
 
@@ -29,36 +23,9 @@ static ULONG control(TRACEHANDLE session, struct block *b, uint32_t mode, ULONG 
     return ControlTraceW(session, NULL, &b->p, code);
 }
 
-static void write_numbered(REGHANDLE handle)
+static void check_log(const char *path, uint32_t modes)
 {
-    for (uint64_t i = 0; i < EVENTS; i++) {
-        EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)&i, .Size = sizeof i};
-        assert_int_equal(EventWrite(handle, &some_event, 1, &data), ERROR_SUCCESS);
-    }
-}
-
-static void check_log(const char *path, uint32_t mode)
-{
-    struct etl_reader *reader;
-    struct etl_record record;
-    uint64_t events = 0, sum = 0;
-    uint32_t process = 0;
-    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
-    assert_int_equal(etl_reader_log(reader)->events_lost, 0);
-    assert_int_equal(etl_reader_log(reader)->mode & mode, mode);
-    while (etl_reader_next(reader, &record) == S_OK) {
-        if (record.kind == ETL_RECORD_SYSTEM)
-            continue;
-        assert_true(guid_equal(&record.provider, &guid));
-        assert_true((get_u16(record.event + 4) & ETW_HEADER_PRIVATE_SESSION) != 0);
-        assert_true(process == 0 || process == record.process);
-        process = record.process;
-        sum += get_u64(record.data);
-        events++;
-    }
-    etl_reader_close(reader);
-    assert_int_equal(events, EVENTS);
-    assert_true(sum == (uint64_t)EVENTS * (EVENTS - 1) / 2);
+    check_numbered(path, modes, ETW_HEADER_PRIVATE_SESSION);
 }
 
 static void a_private_session_is_its_process_alone(void **state)
@@ -228,14 +195,5 @@ int main(int count, char **arguments)
         return be_provider(arguments[2]);
     if (count > 2 && strcmp(arguments[1], "leave") == 0)
         return leave(arguments[2]);
-    own_directory_name();
-    char *scratch = scratch_create("test_etw_private");
-    folder = host_full_path(scratch);
-    scratch_environment("OPENPLA_DATA", folder);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    directory_delete(own_directory());
-    scratch_remove(scratch);
-    memory_free(scratch);
-    memory_free(folder);
-    return failed;
+    return run_numbered("test_etw_private", tests, sizeof tests / sizeof *tests);
 }

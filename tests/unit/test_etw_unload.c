@@ -37,16 +37,22 @@ static uint32_t events_in_log(void)
     return events;
 }
 
+static void set_up_block(const char *file)
+{
+    memset(&block, 0, sizeof block);
+    block.p.Wnode.BufferSize = sizeof block;
+    block.p.Wnode.Flags = TRACED_GUID;
+    block.p.LoggerNameOffset = (ULONG)((char *)block.name - (char *)&block);
+    block.p.LogFileNameOffset = (ULONG)((char *)block.file - (char *)&block);
+    (void)MultiByteToWideChar(CP_UTF8, 0, file, -1, block.file, 600);
+}
+
 static void a_provider_goes_with_its_dll(void **state)
 {
     (void)state;
     TRACEHANDLE session;
     uint32_t written = 0;
-    block.p.Wnode.BufferSize = sizeof block;
-    block.p.Wnode.Flags = TRACED_GUID;
-    block.p.LoggerNameOffset = (ULONG)((char *)block.name - (char *)&block);
-    block.p.LogFileNameOffset = (ULONG)((char *)block.file - (char *)&block);
-    assert_true(MultiByteToWideChar(CP_UTF8, 0, path, -1, block.file, 600) > 0);
+    set_up_block(path);
     assert_int_equal(StartTraceW(&session, L"unload", &block.p), ERROR_SUCCESS);
     for (int i = 0; i < ROUNDS; i++) {
         const bool waits = i % 2 == 0;
@@ -76,11 +82,54 @@ static void a_provider_goes_with_its_dll(void **state)
     assert_int_equal(events_in_log(), written);
 }
 
-int main(void)
+/* ---- a private session that its process leaves open ---- */
+
+enum { LEFT = 100, PRIVATE_MODES = 0x20800 };
+
+/* In a process of its own, which returns from main. */
+static int leave_session_open(const char *file)
+{
+    TRACEHANDLE session;
+    set_up_block(file);
+    block.p.LogFileMode = PRIVATE_MODES;
+    block.p.Wnode.Guid = (GUID){0x66666666, 1, 2, {3}};
+    HMODULE module = LoadLibraryW(L"unloading_provider.dll");
+    ULONG (*write_event)(void) = module ? (ULONG(*)(void))(void *)GetProcAddress(module, "write_event") : NULL;
+    if (!write_event || StartTraceW(&session, L"left", &block.p) != ERROR_SUCCESS ||
+        EnableTraceEx2(session, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, PATIENCE_MS, NULL) != ERROR_SUCCESS)
+        return 2;
+    for (int i = 0; i < LEFT; i++)
+        if (write_event() != ERROR_SUCCESS)
+            return 3;
+    return 0;
+}
+
+static const char *own_program;
+
+static void what_a_process_leaves_open_is_whole(void **state)
+{
+    (void)state;
+    const char *arguments[] = {"leave", path};
+    struct process *process;
+    uint32_t code;
+    const struct program program = {.path = own_program, .arguments = arguments, .argument_count = 2};
+    (void)file_delete(path);
+    assert_int_equal(process_start(&program, &process), S_OK);
+    assert_int_equal(process_wait(process, PATIENCE_MS, &code), S_OK);
+    process_close(process);
+    assert_int_equal(code, 0);
+    assert_int_equal(events_in_log(), LEFT);
+}
+
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_provider_goes_with_its_dll),
+        cmocka_unit_test(what_a_process_leaves_open_is_whole),
     };
+    if (count > 2 && strcmp(arguments[1], "leave") == 0)
+        return leave_session_open(arguments[2]);
+    own_program = arguments[0];
     char name[33];
     snprintf(name, sizeof name, "u%lux%lx", (unsigned long)GetCurrentProcessId(), (unsigned long)GetTickCount());
     SetEnvironmentVariableA("OPENPLA_ETW", name);

@@ -14,15 +14,15 @@
 
 #define NAME_MAX_UNITS 200
 
-/* "Global\name" or "Local\name"; false when the name is too long. */
-static bool object_name(const char *name, bool global, const WCHAR *kind, WCHAR out[NAME_MAX_UNITS])
+/* "Global\name" or "Local\name"; an error code when the name is too long or memory is out. */
+static DWORD object_name(const char *name, bool global, const WCHAR *kind, WCHAR out[NAME_MAX_UNITS])
 {
     WCHAR *wide;
     if (FAILED(text_to_utf16(name, &wide, NULL)))
-        return false;
+        return ERROR_OUTOFMEMORY;
     int n = _snwprintf(out, NAME_MAX_UNITS, L"%ls\\%ls%ls", global ? L"Global" : L"Local", wide, kind);
     memory_free(wide);
-    return n > 0 && n < NAME_MAX_UNITS;
+    return n > 0 && n < NAME_MAX_UNITS ? ERROR_SUCCESS : ERROR_INVALID_NAME;
 }
 
 struct section {
@@ -71,12 +71,15 @@ static HRESULT open_shared(const struct shared *what, const WCHAR *kind, open_or
 {
     SECURITY_ATTRIBUTES attributes;
     WCHAR name[NAME_MAX_UNITS];
-    DWORD code = ERROR_INVALID_NAME;
+    DWORD code = ERROR_SUCCESS;
     HRESULT hr = win32_security(what->security, &attributes);
     *out = NULL;
     if (FAILED(hr))
         return hr;
-    for (int i = 0; !*out && i < 2 && object_name(what->name, !i, kind, name); i++) {
+    for (int i = 0; !*out && i < 2; i++) {
+        code = object_name(what->name, !i, kind, name);
+        if (code != ERROR_SUCCESS)
+            break;
         *out = open(name, what->create ? &attributes : NULL, size, what->owner ? READ_CONTROL : 0);
         code = GetLastError();
         /* An object of another kind that has the name is an invalid handle. */
