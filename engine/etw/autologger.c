@@ -11,6 +11,7 @@
 
 enum {
     DEFAULT_FILE_MB = 100,
+    GLOBAL_MINIMUM = 3, /* buffers */
     MOST_FILES = 16,
     NO_FILE_MODES = TRACE_MODE_BUFFERING | TRACE_MODE_REAL_TIME,
 };
@@ -64,10 +65,10 @@ ULONG autologger_settings(const struct autologger *a, const char *folder, struct
         .clock = number_or(&a->clock, ETL_CLOCK_TICKS),
         .mode = number_or(&a->mode, TRACE_MODE_SEQUENTIAL),
         .buffer_kb = number_or(&a->buffer_kb, 0),
-        .minimum_buffers = number_or(&a->minimum_buffers, 0),
+        .minimum_buffers = number_or(&a->minimum_buffers, a->global ? GLOBAL_MINIMUM : 0),
         .maximum_buffers = number_or(&a->maximum_buffers, 0),
         .flush_timer = number_or(&a->flush_timer, 0),
-        .maximum_file = number_or(&a->maximum_file, DEFAULT_FILE_MB),
+        .maximum_file = number_or(&a->maximum_file, a->global ? 0 : DEFAULT_FILE_MB),
     };
     if (out->clock > ETL_CLOCK_CYCLES)
         out->clock = ETL_CLOCK_TICKS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions that start with the host, as the registry describes them under Control\\WMI\\Autologger: under Wine with the
-   first process of a prefix that traces. */
+/* Sessions that start with the host, as the registry describes them under Control\WMI\Autologger and
+   Control\WMI\GlobalLogger: under Wine with the first process of a prefix that traces. */
 #ifndef OPENPLA_AUTOLOGGER_H
 #define OPENPLA_AUTOLOGGER_H
 
@@ -17,6 +17,7 @@ struct autologger_provider {
     struct autologger_number enabled, level, flags, any, all, property;
 };
 struct autologger {
+    bool global;       /* the GlobalLogger: one, older; it enables no providers */
     char *name;        /* of its key, which is the session's */
     char *guid, *file; /* NULL: there is none */
     struct autologger_number start, buffer_kb, minimum_buffers, maximum_buffers, flush_timer, clock, mode, maximum_file,

@@ -9,15 +9,14 @@
 #include <string.h>
 #include <wchar.h>
 
-#define WMI_KEY        L"SYSTEM\\CurrentControlSet\\Control\\WMI\\"
-#define AUTOLOGGER_KEY WMI_KEY L"Autologger"
-/* Of another directory than the host's one. */
-#define NAMED_KEY      AUTOLOGGER_KEY L".%hs"
+#define WMI_KEY     L"SYSTEM\\CurrentControlSet\\Control\\WMI\\"
+#define GLOBAL_NAME L"GlobalLogger"
+#define GLOBAL_GUID "{E8908ABC-AA84-11D2-9A93-00805F85D7C6}"
 /* A key that goes with the prefix's last process. */
-#define RUNNING_KEY    WMI_KEY L"OpenETW\\%hs"
-#define KEY_UNITS      256
-#define TEXT_UNITS     2048
-#define LOG_FOLDER     "%SystemRoot%\\System32\\LogFiles\\WMI"
+#define RUNNING_KEY WMI_KEY L"OpenETW\\%hs"
+#define KEY_UNITS   256
+#define TEXT_UNITS  2048
+#define LOG_FOLDER  "%SystemRoot%\\System32\\LogFiles\\WMI"
 
 static struct autologger_number number(HKEY key, const WCHAR *name)
 {
@@ -102,14 +101,26 @@ static void set_number(HKEY key, const WCHAR *name, DWORD value)
     RegSetValueExW(key, name, 0, REG_DWORD, (const BYTE *)&value, sizeof value);
 }
 
-static void start_one(struct directory *d, HKEY all, const WCHAR *name, const char *folder)
+/* What the key of an autologger, or of the GlobalLogger, is made to. */
+static HRESULT make_global(struct autologger *a)
+{
+    a->global = true;
+    a->provider_count = 0;
+    memory_free(a->guid);
+    a->guid = text_copy(GLOBAL_GUID);
+    if (a->guid)
+        return S_OK;
+    autologger_free(a);
+    return E_OUTOFMEMORY;
+}
+
+static void start_one(struct directory *d, HKEY key, const WCHAR *name, bool global, const char *folder)
 {
     struct autologger a;
     uint32_t counter;
-    HKEY key;
-    if (RegOpenKeyExW(all, name, 0, KEY_READ | KEY_SET_VALUE, &key))
-        return;
-    const HRESULT hr = read_autologger(key, name, &a);
+    HRESULT hr = read_autologger(key, name, &a);
+    if (SUCCEEDED(hr) && global)
+        hr = make_global(&a);
     if (FAILED(hr)) {
         set_number(key, L"Status", ERROR_NOT_ENOUGH_MEMORY);
     } else {
@@ -123,7 +134,15 @@ static void start_one(struct directory *d, HKEY all, const WCHAR *name, const ch
         }
         autologger_free(&a);
     }
-    RegCloseKey(key);
+}
+
+/* A key below Control\WMI, of the host's directory or of the one of this name. */
+static bool open_key(const WCHAR *kind, const char *directory, HKEY *key)
+{
+    const bool own = strcmp(directory, DIRECTORY_OF_HOST) != 0;
+    WCHAR name[KEY_UNITS];
+    _snwprintf(name, KEY_UNITS, WMI_KEY L"%ls%ls%hs", kind, own ? L"." : L"", own ? directory : "");
+    return !RegOpenKeyExW(HKEY_LOCAL_MACHINE, name, 0, KEY_READ | KEY_SET_VALUE | KEY_WOW64_64KEY, key);
 }
 
 /* False: another process has begun already, or nobody can. */
@@ -140,21 +159,36 @@ static bool is_first(const char *directory)
     return found == REG_CREATED_NEW_KEY;
 }
 
-void autologgers_begin(struct directory *d, const char *directory)
+static void start_all(struct directory *d, HKEY all, const char *folder)
 {
-    WCHAR name[KEY_UNITS] = AUTOLOGGER_KEY;
-    HKEY all;
-    if (strcmp(directory, DIRECTORY_OF_HOST) != 0)
-        _snwprintf(name, KEY_UNITS, NAMED_KEY, directory);
-    if (!host_is_wine() || RegOpenKeyExW(HKEY_LOCAL_MACHINE, name, 0, KEY_READ | KEY_WOW64_64KEY, &all))
-        return;
-    char *folder = is_first(directory) ? host_expand_environment(LOG_FOLDER) : NULL;
-    for (DWORD i = 0; folder; i++) {
+    for (DWORD i = 0;; i++) {
+        WCHAR name[KEY_UNITS];
         DWORD units = KEY_UNITS;
+        HKEY key;
         if (RegEnumKeyExW(all, i, name, &units, NULL, NULL, NULL, NULL))
             break;
-        start_one(d, all, name, folder);
+        if (RegOpenKeyExW(all, name, 0, KEY_READ | KEY_SET_VALUE, &key))
+            continue;
+        start_one(d, key, name, false, folder);
+        RegCloseKey(key);
     }
+}
+
+void autologgers_begin(struct directory *d, const char *directory)
+{
+    HKEY all, global;
+    if (!host_is_wine())
+        return;
+    const bool has_all = open_key(L"Autologger", directory, &all),
+               has_global = open_key(GLOBAL_NAME, directory, &global);
+    char *folder = (has_all || has_global) && is_first(directory) ? host_expand_environment(LOG_FOLDER) : NULL;
+    if (folder && has_global)
+        start_one(d, global, GLOBAL_NAME, true, folder);
+    if (folder && has_all)
+        start_all(d, all, folder);
     memory_free(folder);
-    RegCloseKey(all);
+    if (has_all)
+        RegCloseKey(all);
+    if (has_global)
+        RegCloseKey(global);
 }

@@ -40,6 +40,18 @@ static void values_that_are_not_there_have_windows_defaults(void **state)
     memory_free(path);
 }
 
+static void the_global_logger_has_its_own_defaults(void **state)
+{
+    struct autologger a = plain();
+    struct trace_settings s;
+    uint32_t counter;
+    (void)state;
+    a.global = true;
+    assert_int_equal(settle(&a, &s, &counter), ERROR_SUCCESS);
+    assert_true(s.maximum_file == 0 && s.minimum_buffers >= 3);
+    trace_settings_free(&s);
+}
+
 static void values_become_settings(void **state)
 {
     struct autologger a = plain();
@@ -191,6 +203,8 @@ static void a_session_starts_with_its_providers(void **state)
 #ifdef _WIN32
 #define AUTOLOGGER_KEY L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Autologger.%hs"
 
+#define GLOBAL_KEY     L"SYSTEM\\CurrentControlSet\\Control\\WMI\\GlobalLogger.%hs"
+
 static DWORD value_of(HKEY key, const WCHAR *name)
 {
     DWORD value = 0xDEAD, bytes = sizeof value;
@@ -217,7 +231,7 @@ static void the_first_process_starts_what_is_described(void **state)
     static const WCHAR *const names[] = {L"openpla test good", L"openpla test bad", L"openpla test off"};
     char *path = path_join(folder, "registry.etl");
     HKEY keys[3], all = NULL, provider;
-    WCHAR all_name[128];
+    WCHAR all_name[128], global_name[128];
     uint32_t code;
     (void)state;
     if (!host_is_wine()) {
@@ -227,6 +241,12 @@ static void the_first_process_starts_what_is_described(void **state)
     }
     _snwprintf(all_name, 128, AUTOLOGGER_KEY, getenv("OPENPLA_ETW"));
     assert_int_equal(RegCreateKeyExW(HKEY_LOCAL_MACHINE, all_name, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &all, NULL), 0);
+    _snwprintf(global_name, 128, GLOBAL_KEY, getenv("OPENPLA_ETW"));
+    assert_int_equal(
+        RegCreateKeyExW(HKEY_LOCAL_MACHINE, global_name, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &provider, NULL), 0);
+    set(provider, L"Start", 1);
+    set_text(provider, L"FileName", path);
+    RegCloseKey(provider);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(RegCreateKeyExW(all, names[i], 0, NULL, 0, KEY_ALL_ACCESS, NULL, &keys[i], NULL), 0);
         set(keys[i], L"Start", i != 2);
@@ -252,6 +272,11 @@ static void the_first_process_starts_what_is_described(void **state)
         assert_int_equal(value_of(keys[2], L"Status"), 0xDEAD);
     }
     d = own_directory();
+    struct directory_session g = find("GlobalLogger");
+    assert_true(g.logger != 0 && g.guid.Data1 == 0xE8908ABC && g.maximum_file == 0);
+    stop(directory_handle(&g));
+    directory_session_free(&g);
+    assert_int_equal(RegDeleteTreeW(HKEY_LOCAL_MACHINE, global_name), 0);
     struct directory_session s = find("openpla test good");
     assert_int_not_equal(s.logger, 0);
     assert_non_null(strstr(s.file, "registry.etl.0001"));
@@ -294,6 +319,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_first_process_starts_what_is_described), /* before this process does */
 #endif
         cmocka_unit_test(values_that_are_not_there_have_windows_defaults),
+        cmocka_unit_test(the_global_logger_has_its_own_defaults),
         cmocka_unit_test(values_become_settings),
         cmocka_unit_test(each_start_has_the_next_file),
         cmocka_unit_test(what_cannot_start_says_which_value),
