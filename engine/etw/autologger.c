@@ -74,6 +74,9 @@ ULONG autologger_settings(const struct autologger *a, const char *folder, struct
         out->clock = ETL_CLOCK_TICKS;
     if (!a->guid || !text_to_guid(a->guid, &out->guid))
         code = controller_refuse(ERROR_INVALID_PARAMETER, "Guid: '%.80s' is no GUID", a->guid ? a->guid : "");
+    if (code == ERROR_SUCCESS && (out->mode & (TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC)) != 0)
+        code = controller_refuse(ERROR_INVALID_PARAMETER, "LogFileMode: 0x%X is that of a private session",
+                                 (unsigned)out->mode);
     if (code == ERROR_SUCCESS && !(out->name = text_copy(a->name)))
         code = controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for a session's name");
     if (code == ERROR_SUCCESS && (out->mode & TRACE_MODE_BUFFERING) == 0 &&

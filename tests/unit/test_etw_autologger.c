@@ -130,6 +130,9 @@ static void what_cannot_start_says_which_value(void **state)
     a = plain();
     a.mode = (struct autologger_number)NUMBER(TRACE_MODE_CIRCULAR | TRACE_MODE_SEQUENTIAL);
     assert_int_equal(settle(&a, &s, &counter), ERROR_INVALID_PARAMETER);
+    a.mode = (struct autologger_number)NUMBER(TRACE_MODE_PRIVATE_LOGGER); /* it would be in no process */
+    assert_int_equal(settle(&a, &s, &counter), ERROR_INVALID_PARAMETER);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "LogFileMode"));
     for (uint64_t n = 1;; n++) {
         a = plain();
         a.file_max = (struct autologger_number)NUMBER(3);
