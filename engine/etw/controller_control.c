@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ControlTrace and QueryAllTraces. */
 #include "engine/etw/controller.h"
+#include "engine/etw/private_session.h"
 #include "engine/etw/provider_sessions.h"
 #include "engine/etw/session_output.h"
 #include "engine/etw/session_rescue.h"
@@ -116,6 +117,8 @@ static ULONG stop_private(struct directory *d, const struct directory_session *s
         if (list[i].logger == s->logger && list[i].turn == s->turn)
             (void)directory_wait_applied(d, &list[i].provider, generation, APPLY_MS);
     directory_enables_free(list, count);
+    if (SUCCEEDED(hr))
+        private_session_forget(s);
     return session_code(hr);
 }
 

@@ -126,7 +126,7 @@ ULONG WINAPI RegisterTraceGuidsA(WMIDPREQUEST callback, PVOID context, LPCGUID c
 ULONG WINAPI UnregisterTraceGuids(TRACEHANDLE handle)
 {
     const ULONG status = provider_part(handle, true);
-    if (status == ERROR_SUCCESS)
+    if (status == ERROR_SUCCESS && !process_is_ending())
         drop_classes(handle);
     return status == ERROR_INVALID_HANDLE ? ERROR_INVALID_PARAMETER : status;
 }

@@ -12,6 +12,8 @@ ULONG WINAPI EventRegister(LPCGUID guid, PENABLECALLBACK callback, PVOID context
         *handle = 0;
     if (!guid || !handle || (context && !callback))
         return ERROR_INVALID_PARAMETER;
+    if (process_is_ending())
+        return ERROR_SUCCESS; /* handle 0 is harmless */
     const struct provider_options options = {.guid = *guid, .callback = callback, .context = context};
     ULONG status = trace_allowed(guid, TRACE_RIGHT_REGISTER_GUIDS);
     if (status == ERROR_SUCCESS)

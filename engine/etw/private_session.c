@@ -7,6 +7,7 @@
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
+#include "engine/os/thread_slot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +26,13 @@ struct private_session {
     struct session_drain *drain;
     struct session_output output;
     struct wakeup *wakeup;
-    struct thread *thread;
-    struct section *first; /* held by the process whose file has the plain name */
-    atomic_uint period;    /* ms between flushes */
-    atomic_bool stop;
-    atomic_bool busy; /* its thread is at the buffers or the file */
-    bool stopped;
+    atomic_uint period; /* ms between flushes */
+    /* Whoever is at the buffers or the file has it; nobody waits for the thread itself, which may need the loader's
+       lock to begin and to end. */
+    struct host_lock lock;
+    atomic_bool busy;  /* somebody has it */
+    bool stopped;      /* the file has ended; under the lock */
+    atomic_uint users; /* the owner, and the thread */
     struct private_session *next;
 };
 static struct host_lock lock = HOST_LOCK_INIT;
@@ -53,6 +55,19 @@ static bool lives(void *context, uint32_t owner, uint32_t thread)
     return thread == 0 || process_has_thread(process_own_id(), atomic_load(&start), thread);
 }
 
+static void enter(struct private_session *p)
+{
+    host_lock_enter(&p->lock);
+    atomic_store(&p->busy, true);
+}
+
+static void leave(struct private_session *p)
+{
+    atomic_store(&p->busy, false);
+    host_lock_leave(&p->lock);
+}
+
+/* Entered. */
 static void finish(struct private_session *p)
 {
     const struct session_sink sink = session_output_sink(&p->output);
@@ -63,33 +78,54 @@ static void finish(struct private_session *p)
     session_output_close(&p->output);
 }
 
+static void drop(struct private_session *p)
+{
+    if (atomic_fetch_sub(&p->users, 1) != 1)
+        return;
+    session_drain_free(p->drain);
+    wakeup_free(p->wakeup);
+    memory_free(p->memory);
+    directory_session_free(&p->session);
+    memory_free(p);
+}
+
+/* Entered, and not stopped. How long to wait for the next time. */
+static uint32_t pass(struct private_session *p, uint64_t *flushed)
+{
+    const struct session_sink sink = session_output_sink(&p->output);
+    const uint32_t period = atomic_load(&p->period);
+    bool in_use = true;
+    HRESULT hr;
+    const uint32_t done = session_drain_pass(p->drain, &sink, &hr);
+    if (p->output.full)
+        finish(p);
+    if (p->stopped)
+        return 0;
+    if (clock_passed_ms(*flushed, clock_monotonic_ms()) >= period) {
+        *flushed = clock_monotonic_ms();
+        (void)session_drain_tend(p->drain);
+        session_drain_flush(p->drain);
+    }
+    if (done != 0)
+        return 0;
+    return !session_drain_sleep(p->drain, &in_use) ? 1 : in_use ? period : IDLE_MS;
+}
+
 static void empty(void *user)
 {
     struct private_session *p = user;
-    const struct session_sink sink = session_output_sink(&p->output);
     uint64_t flushed = clock_monotonic_ms();
-    HRESULT hr;
-    while (!atomic_load(&p->stop)) {
-        const uint32_t period = atomic_load(&p->period);
-        bool in_use = true;
-        atomic_store(&p->busy, true);
-        const uint32_t done = session_drain_pass(p->drain, &sink, &hr);
-        if (p->output.full)
-            break;
-        if (clock_passed_ms(flushed, clock_monotonic_ms()) >= period) {
-            flushed = clock_monotonic_ms();
-            (void)session_drain_tend(p->drain);
-            session_drain_flush(p->drain);
-        }
-        const bool sleeps = done == 0 && session_drain_sleep(p->drain, &in_use);
-        atomic_store(&p->busy, false);
-        if (done == 0)
-            (void)wakeup_wait(p->wakeup, !sleeps ? 1 : in_use ? period : IDLE_MS);
-        session_drain_wake(p->drain);
+    for (bool goes_on = true; goes_on;) {
+        enter(p);
+        const uint32_t wait = p->stopped ? 0 : pass(p, &flushed);
+        goes_on = !p->stopped;
+        leave(p);
+        if (goes_on && wait != 0)
+            (void)wakeup_wait(p->wakeup, wait);
+        if (goes_on)
+            session_drain_wake(p->drain);
     }
-    atomic_store(&p->busy, true);
-    finish(p);
-    atomic_store(&p->busy, false);
+    drop(p);
 }
 
 static void wake(void *context)
@@ -99,26 +135,44 @@ static void wake(void *context)
 
 /* ---- its beginning and end ---- */
 
-static HRESULT copy_session(const struct directory_session *s, struct private_session *p)
+/* It lies there as long as the session does, also when who made it has ended. */
+static void name_of_mark(const struct directory_session *s, char *name, size_t size)
+{
+    snprintf(name, size, "%s-first", s->section);
+}
+
+void private_session_forget(const struct directory_session *s)
 {
     char name[sizeof s->section + 8];
-    const struct shared first = {.name = name, .create = true, .fresh = true};
-    snprintf(name, sizeof name, "%s-first", s->section);
+    name_of_mark(s, name, sizeof name);
+    (void)section_delete(name);
+}
+
+static HRESULT choose_file(const struct directory_session *s, char **file)
+{
+    char name[sizeof s->section + 8];
+    struct section *mark = NULL;
+    name_of_mark(s, name, sizeof name);
+    const struct shared first = {.name = name, .create = true, .fresh = true, .lasting = true};
+    const HRESULT hr = (s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 ? S_OK : section_open(&first, 1, &mark);
+    section_close(mark);
+    if (hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS))
+        *file = text_format("%s_%u", s->file, (unsigned)process_own_id());
+    else if (SUCCEEDED(hr))
+        *file = text_copy(s->file);
+    else
+        return hr;
+    return *file ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT copy_session(const struct directory_session *s, struct private_session *p)
+{
     p->session = *s;
     p->session.name = text_copy(s->name);
     p->session.file = NULL;
     if (!p->session.name)
         return E_OUTOFMEMORY;
-    if (!s->file)
-        return S_OK;
-    HRESULT hr = (s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 ? S_OK : section_open(&first, 1, &p->first);
-    if (hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS))
-        p->session.file = text_format("%s_%u", s->file, (unsigned)process_own_id());
-    else if (SUCCEEDED(hr))
-        p->session.file = text_copy(s->file);
-    else
-        return hr;
-    return p->session.file ? S_OK : E_OUTOFMEMORY;
+    return s->file ? choose_file(s, &p->session.file) : S_OK;
 }
 
 static HRESULT make_buffers(struct private_session *p)
@@ -192,9 +246,15 @@ HRESULT private_session_create(const struct directory_session *s, struct private
         hr = code == ERROR_SUCCESS ? S_OK : HRESULT_FROM_WIN32((LONG)code);
         p->stopped = FAILED(hr);
     }
-    if (SUCCEEDED(hr))
-        hr = thread_start(empty, p, &p->thread);
+    p->users = 2;
+    if (SUCCEEDED(hr)) {
+        struct thread *thread;
+        hr = thread_start(empty, p, &thread);
+        if (SUCCEEDED(hr))
+            thread_close(thread);
+    }
     if (FAILED(hr)) {
+        p->users = 1;
         private_session_free(p);
         return hr;
     }
@@ -213,14 +273,11 @@ void private_session_set_flush(struct private_session *p, uint32_t ms)
 
 void private_session_stop(struct private_session *p)
 {
-    if (!p->thread)
-        return;
-    atomic_store(&p->stop, true);
-    wakeup_set(p->wakeup);
-    while (!thread_wait(p->thread, UINT32_MAX))
-        ;
-    thread_close(p->thread);
-    p->thread = NULL;
+    enter(p);
+    finish(p);
+    leave(p);
+    if (p->wakeup)
+        wakeup_set(p->wakeup);
 }
 
 void private_session_free(struct private_session *p)
@@ -229,26 +286,20 @@ void private_session_free(struct private_session *p)
         return;
     take_out(p);
     private_session_stop(p);
-    if (p->drain)
-        finish(p);
-    session_drain_free(p->drain);
-    section_close(p->first);
-    wakeup_free(p->wakeup);
-    memory_free(p->memory);
-    directory_session_free(&p->session);
-    memory_free(p);
+    drop(p);
 }
 
 void private_sessions_end(void)
 {
-    enum { MOST_MS = 2000 };
-    for (struct private_session *p = sessions; p; p = p->next) {
-        if (!p->thread)
-            continue;
-        atomic_store(&p->stop, true);
-        wakeup_set(p->wakeup);
-        /* Where threads have been ended by now it has to be done here, if they were not in the middle of it. */
-        if (thread_wait(p->thread, MOST_MS) && !atomic_load(&p->busy))
+    /* Of threads that were ended nobody gives a lock back: what one was in the middle of stays as it is. */
+    const bool alone = process_is_ending();
+    if (!alone)
+        host_lock_enter(&lock);
+    for (struct private_session *p = sessions; p; p = p->next)
+        if (!alone)
+            private_session_stop(p);
+        else if (!atomic_load(&p->busy))
             finish(p);
-    }
+    if (!alone)
+        host_lock_leave(&lock);
 }

@@ -20,6 +20,8 @@ void private_session_set_flush(struct private_session *p, uint32_t ms);
 /* Takes no more events; all that was taken is in the file, which ends. */
 void private_session_stop(struct private_session *p);
 void private_session_free(struct private_session *p); /* NULL is allowed; when nobody can be writing any more */
+/* The session is over for all processes: what told whose file has the plain name goes. */
+void private_session_forget(const struct directory_session *s);
 /* The process ends, in order. */
 void private_sessions_end(void);
 

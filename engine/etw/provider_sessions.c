@@ -31,7 +31,6 @@ static bool out_of_memory; /* under `refreshing`: a session could not be had for
 static struct host_lock joining = HOST_LOCK_INIT;
 static struct directory *directory;
 static struct signal *own_signal;
-static struct thread *waiting;
 static uint64_t start_time;
 static char *program; /* NULL: it cannot be told */
 
@@ -323,19 +322,33 @@ static HRESULT take_part(void)
     return S_OK;
 }
 
+/* It runs this code for as long as the process does. Started without a lock: who loads a DLL may want ours, and a
+   thread begins with the loader's. */
+static HRESULT start_waiting(void)
+{
+    static atomic_bool started;
+    struct thread *thread;
+    if (atomic_exchange(&started, true))
+        return S_OK;
+    const HRESULT hr = thread_start(wait_for_changes, NULL, &thread);
+    if (FAILED(hr))
+        atomic_store(&started, false);
+    else
+        thread_close(thread); /* nobody waits for its end */
+    return hr;
+}
+
 static HRESULT begin(void)
 {
     HRESULT hr = S_OK;
+    if (process_is_ending())
+        return E_ABORT;
+    module_pin();
     host_lock_enter(&joining);
     if (!directory)
         hr = take_part();
-    if (SUCCEEDED(hr) && !waiting) {
-        /* It runs this code for as long as the process does. */
-        module_pin();
-        hr = thread_start(wait_for_changes, NULL, &waiting);
-    }
     host_lock_leave(&joining);
-    return hr;
+    return SUCCEEDED(hr) ? start_waiting() : hr;
 }
 
 ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said)
@@ -362,6 +375,8 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
 ULONG provider_part(uint64_t handle, bool classic)
 {
     struct provider_numbers numbers;
+    if (process_is_ending())
+        return ERROR_SUCCESS; /* all ends with it */
     const ULONG status = provider_end(handle, classic, &numbers);
     if (status == ERROR_SUCCESS && numbers.provider != 0)
         directory_unregister(directory, numbers.provider - 1);

@@ -17,6 +17,9 @@ static void thread_ended(void *thread)
 
 __attribute__((noinline)) struct provider_thread *provider_thread_make(void)
 {
+    if (process_is_ending())
+        return NULL;
+    module_pin();
     host_lock_enter(&lock);
     struct provider_thread *t = threads;
     while (t && !atomic_load_explicit(&t->ended, memory_order_acquire))

@@ -2,6 +2,7 @@
 /* Rescues. One at a time on a host, by a mutex of their own: the directory can be changed meanwhile. */
 #include "engine/etw/session_rescue.h"
 
+#include "engine/etw/private_session.h"
 #include "engine/etw/session_buffers.h"
 #include "engine/etw/session_journal.h"
 #include "engine/etw/session_output.h"
@@ -182,6 +183,8 @@ static HRESULT rescue(struct directory *d, const struct directory_session *s, bo
         return hr;
     }
     const struct error_kept why = error_keep(hr);
+    if ((s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
+        private_session_forget(s);
     (void)section_delete(s->section);
     const HRESULT removed = session_remove(d, s);
     if (removed == S_OK && running)

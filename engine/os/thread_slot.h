@@ -44,8 +44,11 @@ uint32_t thread_own_sid(uint8_t sid[THREAD_MOST_SID]);
 uint32_t process_own_session(void);
 /* Return addresses of the thread's frames, the innermost first; how many. */
 uint32_t thread_own_stack(uint64_t *frames, uint32_t most);
-/* Keeps the module this code is in loaded for the life of the process. */
+/* Keeps the module this code is in loaded for the life of the process. The first call waits for who loads or unloads a
+   DLL, so it is made without a lock that such a one may want. */
 void module_pin(void);
+/* The process ends: other threads have been ended wherever they were, with the locks that they had. Natively never. */
+bool process_is_ending(void);
 void thread_sleep(uint32_t ms);
 /* What GetLastError tells; natively nothing does. */
 void thread_last_error(uint32_t code);

@@ -39,7 +39,7 @@ static void a_private_session_is_its_process_alone(void **state)
     write_numbered(handle);
     assert_int_equal(control(session, &b, HERE, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
     assert_string_equal(narrow(b.name), "here");
-    assert_int_equal(control(session, &b, HERE, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    assert_int_equal(control(session, &b, HERE, EVENT_TRACE_CONTROL_FLUSH), ERROR_NOT_SUPPORTED);
     EVENT_TRACE_PROPERTIES *list[1] = {&b.p};
     ULONG count;
     b = block_of(0, NULL);
@@ -158,6 +158,46 @@ static void each_process_with_the_provider_has_its_own_file(void **state)
     memory_free(path);
 }
 
+/* A process comes when the first one has ended: what that wrote stays. */
+static void a_later_process_leaves_the_first_ones_file(void **state)
+{
+    (void)state;
+    char name[2][40], *path = path_join(folder, "later.etl"), *other = NULL;
+    TRACEHANDLE session = 0;
+    struct signal *kept[2][3];
+    static const char *const what[] = {"ready", "go", "done"};
+    struct block b;
+    for (int i = 0; i < 2; i++) {
+        uint32_t code;
+        snprintf(name[i], sizeof name[i], "%s-later%d", getenv("OPENPLA_ETW"), i);
+        for (int k = 0; k < 3; k++) {
+            char text[64];
+            snprintf(text, sizeof text, "%s-%s", name[i], what[k]);
+            assert_int_equal(signal_open(&(struct shared){.name = text, .create = true}, &kept[i][k]), S_OK);
+        }
+        struct process *process = child_start("provider", name[i], "");
+        tell(name[i], "ready", true);
+        if (i == 0)
+            session = start_enabled("later", TRACE_MODE_PRIVATE_LOGGER, path);
+        tell(name[i], "go", false);
+        tell(name[i], "done", true);
+        tell(name[i], "go", false);
+        assert_int_equal(process_wait(process, PATIENCE_MS, &code), S_OK);
+        assert_int_equal(code, 0);
+        if (i == 1)
+            other = text_format("%s_%u", path, (unsigned)process_id(process));
+        process_close(process);
+        for (int k = 0; k < 3; k++)
+            signal_close(kept[i][k]);
+    }
+    assert_int_equal(control(session, &b, TRACE_MODE_PRIVATE_LOGGER, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_true(file_exists(other));
+    check_log(path, TRACE_MODE_PRIVATE_LOGGER);
+    check_log(other, TRACE_MODE_PRIVATE_LOGGER);
+    memory_free(other);
+    memory_free(path);
+}
+
 /* A process that ends with its session open. */
 static int leave(const char *path)
 {
@@ -188,6 +228,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_private_session_is_its_process_alone),
         cmocka_unit_test(a_process_has_three_of_its_own),
         cmocka_unit_test(each_process_with_the_provider_has_its_own_file),
+        cmocka_unit_test(a_later_process_leaves_the_first_ones_file),
         cmocka_unit_test(what_a_process_leaves_open_is_whole),
     };
     child_program = arguments[0];

@@ -65,6 +65,11 @@ void module_pin(void)
 {
 }
 
+bool process_is_ending(void)
+{
+    return false;
+}
+
 void thread_sleep(uint32_t ms)
 {
     const struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};

@@ -4,6 +4,7 @@
 #include "engine/os/host.h"
 #include "engine/os/win32/win32_call.h"
 
+#include <stdatomic.h>
 #include <windows.h>
 
 uint32_t thread_slot_index = THREAD_SLOTS_INLINE;
@@ -28,11 +29,20 @@ static void WINAPI end(void *value)
     call_at_end(value);
 }
 
+BOOLEAN WINAPI RtlDllShutdownInProgress(void); /* ntdll */
+
+bool process_is_ending(void)
+{
+    return RtlDllShutdownInProgress() != 0;
+}
+
 void module_pin(void)
 {
+    static atomic_bool pinned;
     HMODULE module;
-    (void)GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                             (const WCHAR *)(void *)end, &module);
+    if (!atomic_exchange(&pinned, true))
+        (void)GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
+                                 (const WCHAR *)(void *)end, &module);
 }
 
 static bool have_index(void (*ended)(void *value))
@@ -46,7 +56,6 @@ static bool have_index(void (*ended)(void *value))
         at_end = FlsAlloc(end);
     const bool have = elsewhere != TLS_OUT_OF_INDEXES && at_end != FLS_OUT_OF_INDEXES;
     if (have) {
-        module_pin();
         if (elsewhere < THREAD_SLOTS_INLINE)
             thread_slot_index = elsewhere;
     }
@@ -56,6 +65,7 @@ static bool have_index(void (*ended)(void *value))
 
 HRESULT thread_slot_set(void *value, void (*ended)(void *value))
 {
+    module_pin();
     if (!have_index(ended) || !TlsSetValue(elsewhere, value))
         return win32_failed(GetLastError(), "thread");
     if (FlsSetValue(at_end, value))
