@@ -17,7 +17,7 @@ CHECK = os.path.join(HERE, "..", "golden", "etl_check.py")
 NODE = "{77754E9B-264B-4D8D-B981-E4135C1ECB0C}"  # NodeJS-ETW-provider, of its own manifest
 V8 = "{57277741-3638-4A4B-BDBA-0AC6E45DA56C}"  # V8.js, TraceLogging
 REQUESTS = 50
-os.environ["OPENPLA_ETW"] = f"foreign{os.getpid()}"  # sessions of this test alone
+os.environ["OPENPLA_ETW"] = "foreign"  # sessions of this test alone
 HTTP_EVENTS = (1, 2, 3, 4, 5)  # of the manifest: request and response of a server and of a client, and a connection
 
 

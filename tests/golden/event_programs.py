@@ -17,7 +17,7 @@ CHECK = os.path.join(HERE, "etl_check.py")
 PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
 STEPS = 500
 os.environ["WINEPATH"] = "Z:" + BIN.replace("/", "\\")
-os.environ["OPENPLA_ETW"] = f"golden{os.getpid()}"  # sessions of this test alone
+os.environ["OPENPLA_ETW"] = "golden"  # sessions of this test alone
 
 
 def check(right, what, *more):
@@ -120,7 +120,14 @@ def events_come_in_real_time():
     session_stopped("Live")
 
 
+def stop_all():
+    """A session outlives who started it."""
+    for session in ("Programs", "Live"):
+        begin("end.txt", "trace_session", "stop", session).wait()
+
+
 def main():
+    stop_all()  # of a test that was killed
     link("write_events", "-L", f"{BIN}/lib", "-lopenetw")
     the_file_has_what_was_written()
     events_come_in_real_time()
@@ -135,6 +142,5 @@ with tempfile.TemporaryDirectory() as top:
     os.chdir(top)
     try:
         main()
-    finally:  # a session outlives who started it
-        for session in ("Programs", "Live"):
-            begin("end.txt", "trace_session", "stop", session).wait()
+    finally:
+        stop_all()
