@@ -26,6 +26,8 @@ static struct mapping *stale[DIRECTORY_SESSIONS + 1]; /* taken out of by_logger,
 
 static _Atomic(struct mapping *) by_logger[DIRECTORY_SESSIONS + 1];
 static bool out_of_memory; /* under `refreshing`: a session could not be had for that reason */
+/* One more than the generation in which the logger had no session that runs. */
+static _Atomic uint64_t vacant[DIRECTORY_SESSIONS + 1];
 
 /* Under `joining`. */
 static struct host_lock joining = HOST_LOCK_INIT;
@@ -211,6 +213,13 @@ static HRESULT refresh(uint64_t handle, uint64_t *generation)
     return hr;
 }
 
+/* The waiting thread frees what others have taken out. */
+static void call_reclaimer(void)
+{
+    if (own_signal && provider_has_retired())
+        (void)signal_set(own_signal);
+}
+
 HRESULT provider_refresh(uint64_t handle)
 {
     uint64_t generation;
@@ -218,6 +227,7 @@ HRESULT provider_refresh(uint64_t handle)
     const bool takes_part = directory != NULL;
     host_lock_leave(&joining);
     HRESULT hr = takes_part ? refresh(handle, &generation) : S_FALSE;
+    call_reclaimer();
     if (SUCCEEDED(hr))
         provider_tell();
     return hr;
@@ -275,8 +285,8 @@ static void wait_for_changes(void *unused)
     struct provider_thread *t = provider_thread_own();
     if (t)
         t->never_waits = true;
-    for (;;) {
-        const bool done = apply_all();
+    for (bool done = false;;) {
+        done = done || apply_all();
         const bool more = provider_reclaim();
         size_t ended = 0;
         const size_t count = hosts_of(hosts, loggers);
@@ -286,6 +296,7 @@ static void wait_for_changes(void *unused)
             host_ended(loggers[ended], hosts[ended]);
         else if (FAILED(hr))
             thread_sleep(AGAIN_MS);
+        done = done && hr == S_FALSE; /* the time alone brings nothing to apply */
     }
 }
 
@@ -362,6 +373,7 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
     if (SUCCEEDED(hr)) {
         provider_set_numbers(handle, (struct provider_numbers){.provider = number + 1});
         hr = refresh(handle, &generation);
+        call_reclaimer();
     }
     if (SUCCEEDED(hr)) {
         *said = provider_begun(handle);
@@ -378,6 +390,7 @@ ULONG provider_part(uint64_t handle, bool classic)
     if (process_is_ending())
         return ERROR_SUCCESS; /* all ends with it */
     const ULONG status = provider_end(handle, classic, &numbers);
+    call_reclaimer();
     if (status == ERROR_SUCCESS && numbers.provider != 0)
         directory_unregister(directory, numbers.provider - 1);
     if (status == ERROR_SUCCESS && numbers.group != 0)
@@ -404,15 +417,31 @@ ULONG provider_join_group(uint64_t handle, const GUID *group)
 static void map_current(uint32_t logger)
 {
     struct directory_session s;
+    const uint64_t generation = directory_generation(directory);
     host_lock_enter(&refreshing);
+    const struct mapping *before = atomic_load_explicit(&by_logger[logger], memory_order_relaxed);
     const HRESULT hr = directory_session_at(directory, logger, 0, &s);
+    bool is_vacant = hr == S_FALSE;
     if (hr == S_OK) {
-        (void)session_for(NULL, logger, s.turn);
+        is_vacant = s.state != DIRECTORY_RUNNING || (before && before->session.turn == s.turn);
+        if (!is_vacant)
+            (void)session_for(NULL, logger, s.turn);
         directory_session_free(&s);
     }
     let_stale_go();
+    const bool changed = atomic_load_explicit(&by_logger[logger], memory_order_relaxed) != before;
     host_lock_leave(&refreshing);
-    (void)signal_set(own_signal); /* the thread waits for the end of one more host */
+    if (is_vacant)
+        atomic_store_explicit(&vacant[logger], generation + 1, memory_order_release);
+    if (changed)
+        (void)signal_set(own_signal); /* the thread waits for the end of one more host */
+}
+
+/* As far as a look at the directory told that has not changed since. */
+static bool is_known_vacant(uint32_t logger)
+{
+    const uint64_t since = atomic_load_explicit(&vacant[logger], memory_order_acquire);
+    return since != 0 && since == directory_generation(directory) + 1;
 }
 
 struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool anew)
@@ -422,6 +451,8 @@ struct provider_session *provider_session_of(struct provider_thread *t, uint32_t
     struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
     if (m && !anew)
         return &m->session;
+    if (is_known_vacant(logger))
+        return NULL;
     provider_leave(t);
     if (SUCCEEDED(begin()))
         map_current(logger);

@@ -113,6 +113,14 @@ bool provider_reclaim(void)
     return more;
 }
 
+bool provider_has_retired(void)
+{
+    host_lock_enter(&provider_lock);
+    const bool has = leaving_since == 0 && (retired.enables || retired.sessions);
+    host_lock_leave(&provider_lock);
+    return has;
+}
+
 /* ---- registrations ---- */
 
 static struct registration *take_place(void)

@@ -140,5 +140,8 @@ void provider_tell(void);
 /* Frees what no thread can be using any more. True: there is more, to be called again after PROVIDER_GRACE_MS. Never
    by two threads at once. */
 bool provider_reclaim(void);
+/* There is something that provider_reclaim has not seen yet, and it has nothing else in hand that it will be called
+   again for. */
+bool provider_has_retired(void);
 
 #endif

@@ -287,6 +287,89 @@ static void messages_have_the_parts_that_were_asked_for(void **state)
     hosted_stop(&global);
 }
 
+/* ---- rest ---- */
+
+/* What the registration is enabled with; another address when that was made anew. */
+static const void *published(REGHANDLE handle)
+{
+    return provider_table[handle % PROVIDER_PLACES].enables;
+}
+
+/* Whether nothing was made anew for a while. */
+static bool comes_to_rest(REGHANDLE handle)
+{
+    enum { STEP_MS = 2, QUIET = 50, MOST = 2000 };
+    const void *seen = published(handle);
+    for (int step = 0, quiet = 0; step < MOST && quiet < QUIET; step++, quiet++) {
+        thread_sleep(STEP_MS);
+        if (published(handle) != seen)
+            quiet = 0;
+        seen = published(handle);
+        if (quiet + 1 == QUIET)
+            return true;
+    }
+    return false;
+}
+
+static void what_is_over_disturbs_nobody(void **state)
+{
+    (void)state;
+    struct hosted over, other;
+    struct event event = {.header = {.Size = sizeof event.header, .Flags = WNODE_FLAG_TRACED_GUID}};
+    REGHANDLE handle;
+    struct directory_enable e = fixture_enable(1, 0, 0, 0);
+    e.provider = parent_guid;
+    hosted_start(&other, "other", 0);
+    assert_int_equal(EventRegister(&parent_guid, NULL, NULL, &handle), ERROR_SUCCESS);
+    hosted_wait(&parent_guid, hosted_enable(&other, e));
+    assert_non_null(published(handle));
+    assert_true(comes_to_rest(handle)); /* an idle process does nothing */
+    hosted_start(&over, "over", 0);
+    const TRACEHANDLE session = directory_handle(&over.s);
+    assert_int_equal(TraceEvent(session, &event.header), ERROR_SUCCESS);
+    hosted_stop(&over);
+    assert_int_equal(TraceEvent(session, &event.header), ERROR_INVALID_HANDLE);
+    assert_true(comes_to_rest(handle));
+    const void *before = published(handle);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(TraceEvent(session, &event.header), ERROR_INVALID_HANDLE);
+        assert_int_equal(TraceEvent(60, &event.header), ERROR_INVALID_HANDLE);
+        thread_sleep(2);
+        assert_ptr_equal(published(handle), before);
+    }
+    /* The logger is another session's: that is found. */
+    hosted_start(&over, "anew", 0);
+    assert_int_equal(over.s.logger, session & 0xFFFF);
+    assert_int_equal(TraceEvent(session, &event.header), ERROR_SUCCESS);
+    assert_int_equal(log_of(&over)->count, 1);
+    hosted_stop(&over);
+    assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+    hosted_stop(&other);
+}
+
+/* A program that registers and unregisters all its life. */
+static void what_registrations_leave_is_freed(void **state)
+{
+    (void)state;
+    struct hosted session;
+    REGHANDLE handle;
+    struct directory_enable e = fixture_enable(1, 0, 0, 0);
+    e.provider = parent_guid;
+    hosted_start(&session, "leave", 0);
+    (void)hosted_enable(&session, e);
+    for (int i = 0; i < 3; i++) {
+        thread_sleep(5 * PROVIDER_GRACE_MS); /* the waiting thread has nothing to do any more */
+        assert_int_equal(EventRegister(&parent_guid, NULL, NULL, &handle), ERROR_SUCCESS);
+        assert_non_null(published(handle));
+        assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+        for (int waited = 0; provider_has_retired(); waited++) {
+            assert_true(waited < PATIENCE_MS / 10);
+            thread_sleep(1);
+        }
+    }
+    hosted_stop(&session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +379,8 @@ int main(void)
         cmocka_unit_test(a_classic_event_arrives_as_it_was_made),
         cmocka_unit_test(an_event_of_an_instance_names_it_and_its_parent),
         cmocka_unit_test(messages_have_the_parts_that_were_asked_for),
+        cmocka_unit_test(what_is_over_disturbs_nobody),
+        cmocka_unit_test(what_registrations_leave_is_freed),
     };
     return cmocka_run_group_tests(tests, hosted_begin, NULL);
 }
