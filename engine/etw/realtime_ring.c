@@ -49,9 +49,15 @@ HRESULT realtime_ring_map(void *memory, size_t size, uint32_t buffer_size, struc
 
 HRESULT realtime_ring_take(struct realtime_ring *r, uint8_t *buffer, struct etl_buffer_header *head)
 {
-    const uint32_t put = atomic_load_explicit(&r->shared->put, memory_order_acquire);
-    if (put == r->position)
+    const uint32_t waiting = atomic_load_explicit(&r->shared->put, memory_order_acquire) - r->position;
+    if (waiting == 0)
         return S_FALSE;
+    if (waiting > REALTIME_SLOTS) {
+        r->position += waiting - REALTIME_SLOTS;
+        atomic_store_explicit(&r->shared->taken, r->position, memory_order_release);
+        return error_set(bad, "the session's host says that it has put %u buffers where %u have room",
+                         (unsigned)waiting, (unsigned)REALTIME_SLOTS);
+    }
     const uint8_t *at = slot(r, r->position);
     memcpy(buffer, at, ETL_BUFFER_HEAD);
     etl_buffer_header_read(buffer, head);

@@ -99,6 +99,8 @@ static HRESULT open_connection(const struct directory_session *s, struct session
     HRESULT hr = make_ring(c, s, &out->ring);
     if (hr == S_OK)
         hr = ask(c, DIRECTORY_CONNECT, ASK_MS, &answer);
+    if (out->ring.shared && (hr != S_OK || answer != ERROR_SUCCESS))
+        realtime_ring_leave(&out->ring); /* a host that was slow takes it yet */
     if (hr == S_FALSE || hr == E_ABORT)
         return none(s->name, "has a host that does not answer");
     if (SUCCEEDED(hr) && answer != ERROR_SUCCESS) {

@@ -409,6 +409,23 @@ static void a_ring_that_is_none_is_not_mapped(void **state)
     memory_free(shared);
 }
 
+/* A host that says to have put more than there is room for costs one bad buffer, not four thousand million. */
+static void a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots(void **state)
+{
+    (void)state;
+    struct realtime_shared *shared = memory_zero(1, realtime_ring_size(BUFFER));
+    static uint8_t buffer[BUFFER];
+    struct etl_buffer_header head;
+    struct realtime_ring own;
+    realtime_ring_create(shared, BUFFER, &own);
+    atomic_store(&shared->put, UINT32_MAX); /* as one whose count has fallen */
+    uint32_t taken = 0;
+    while (taken < 1000 && realtime_ring_take(&own, buffer, &head) != S_FALSE)
+        taken++;
+    assert_int_equal(taken, 1 + REALTIME_SLOTS);
+    memory_free(shared);
+}
+
 /* Whatever a host writes into the ring, and a consumer: each stays inside of it, and comes to an end. */
 static void words_that_lie_lead_nowhere(void **state)
 {
@@ -606,6 +623,7 @@ int main(int argc, char **argv)
         TEST(without_memory_nothing_is_half_done),
         TEST(what_is_lost_is_told),
         TEST(a_ring_that_is_none_is_not_mapped),
+        TEST(a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots),
         TEST(words_that_lie_lead_nowhere),
         TEST(events_of_a_session_come_while_it_runs),
         TEST(a_backlog_comes_first_and_in_order),
