@@ -39,11 +39,15 @@ void session_host_drain(struct session_host *h)
         more = session_drain_pass(h->drain, &sink, &hr);
 }
 
-/* No buffer waits for a writer who is in the middle of an event. */
-static void mark_if_complete(struct session_host *h, int64_t time)
+bool session_host_has_until(const struct session_host *h, int64_t time)
 {
-    if (atomic_load(&h->buffers.shared->closed) == 0)
-        session_output_mark(&h->output, time);
+    return atomic_load(&h->buffers.shared->closed) == 0 || session_drain_complete(h->drain) >= time;
+}
+
+/* While one writer is in the middle of an event, what came before it is complete. */
+static void mark(struct session_host *h, int64_t time)
+{
+    session_output_mark(&h->output, session_host_has_until(h, time) ? time : session_drain_complete(h->drain));
 }
 
 void session_host_flush(struct session_host *h)
@@ -52,7 +56,7 @@ void session_host_flush(struct session_host *h)
     (void)session_clock_now(session_drain_clock(h->drain), &time);
     session_drain_flush(h->drain);
     session_host_drain(h);
-    mark_if_complete(h, time);
+    mark(h, time);
     session_output_show(&h->output);
 }
 
@@ -145,7 +149,7 @@ static void sleep_until_due(struct session_host *h)
     } else if (!in_use && atomic_load(&h->buffers.shared->closed) == 0) {
         if (h->output.written != 0)
             session_output_show(&h->output);
-        mark_if_complete(h, time);
+        mark(h, time);
         say_tended(h);
         sleep_for(h, IDLE_MS);
         h->flushed = h->tended = clock_monotonic_ms();

@@ -29,5 +29,8 @@ ULONG session_host_drop_file(struct session_host *h);
 void session_host_drain(struct session_host *h);
 /* As session_host_drain, of all that holds events; then it is in the file. */
 void session_host_flush(struct session_host *h);
+/* All events until this time of the session's clock have been handed on; to be asked after a drain of all that holds
+   events. */
+bool session_host_has_until(const struct session_host *h, int64_t time);
 
 #endif

@@ -176,13 +176,16 @@ static ULONG flush(struct session_host *h, const struct directory_request *r)
     if (is_in_memory(h))
         return r->file ? write_snapshot(h, r->file) : ERROR_INVALID_PARAMETER;
     const uint64_t from = clock_monotonic_ms();
+    int64_t time;
+    (void)session_clock_now(session_drain_clock(h->drain), &time);
     session_host_flush(h);
-    /* For who is in the middle of an event. */
-    while (atomic_load(&h->buffers.shared->closed) != 0 && !h->output.full &&
+    /* For who was in the middle of an event then; what came since has its own time. */
+    while (!session_host_has_until(h, time) && !h->output.full &&
            clock_passed_ms(from, clock_monotonic_ms()) < PATIENCE_MS) {
         (void)signal_wait(h->signal, 1);
-        session_host_flush(h);
+        session_host_drain(h);
     }
+    session_output_show(&h->output);
     return FAILED(h->output.failure) ? session_code(h->output.failure) : ERROR_SUCCESS;
 }
 

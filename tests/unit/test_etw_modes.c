@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Each mode of LogFileMode through StartTrace, with a host: what is refused leaves no session, what starts keeps its
    events as the mode says. */
+#include "engine/os/thread.h"
 #include "tests/unit/controller_fixture.h"
 
 #define M(name) TRACE_MODE_##name
@@ -392,14 +393,61 @@ static void time_brings_events_into_the_file(void **state)
     memory_free(path);
 }
 
+static atomic_bool enough;
+static void write_on(void *provider)
+{
+    struct provider *p = provider;
+    p->writer.thread = thread_own_id();
+    while (!atomic_load(&enough))
+        (void)provider_write(provider, 100);
+}
+
+/* A flush is one of what was there, however fast events come. */
+static void a_flush_under_load_writes_each_buffer_once(void **state)
+{
+    (void)state;
+    enum { FLUSHES = 6, WRITERS = 12, BUFFER = 1 << 20 };
+    char *path = path_of("load.etl");
+    struct block b = block_of(0, path);
+    struct provider p, each[WRITERS];
+    struct thread *writer[WRITERS];
+    TRACEHANDLE handle;
+    b.p.BufferSize = BUFFER / 1024;
+    assert_int_equal(start_session("load", &b, &handle), ERROR_SUCCESS);
+    provider_open(handle, &p);
+    for (int i = 0; i < WRITERS; i++) {
+        each[i] = p;
+        assert_int_equal(thread_start(write_on, &each[i], &writer[i]), S_OK);
+    }
+    for (int i = 0; i < FLUSHES; i++)
+        assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    atomic_store(&enough, true);
+    for (int i = 0; i < WRITERS; i++) {
+        while (!thread_wait(writer[i], CHILD_PATIENCE))
+            ;
+        thread_close(writer[i]);
+        p.written += each[i].written;
+    }
+    provider_close(&p);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    const uint64_t full = p.written * EVENT_BYTES / (BUFFER - ETL_BUFFER_HEAD - EVENT_BYTES) + 1;
+    assert_in_range(b.p.BuffersWritten, 1, full + (FLUSHES + 1) * processor_count());
+    memory_free(path);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_mode_starts_or_is_refused),   cmocka_unit_test(sizes_are_bounded_and_told),
-        cmocka_unit_test(each_clock_dates_events),          cmocka_unit_test(a_full_file_ends_its_session),
-        cmocka_unit_test(a_ring_keeps_the_newest),          cmocka_unit_test(files_follow_one_another),
-        cmocka_unit_test(what_is_appended_comes_behind),    cmocka_unit_test(a_snapshot_has_what_is_in_memory),
+        cmocka_unit_test(each_mode_starts_or_is_refused),
+        cmocka_unit_test(sizes_are_bounded_and_told),
+        cmocka_unit_test(each_clock_dates_events),
+        cmocka_unit_test(a_full_file_ends_its_session),
+        cmocka_unit_test(a_ring_keeps_the_newest),
+        cmocka_unit_test(files_follow_one_another),
+        cmocka_unit_test(what_is_appended_comes_behind),
+        cmocka_unit_test(a_snapshot_has_what_is_in_memory),
         cmocka_unit_test(time_brings_events_into_the_file),
+        cmocka_unit_test(a_flush_under_load_writes_each_buffer_once),
     };
     (void)count, (void)arguments;
     return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_modes", &folder);
