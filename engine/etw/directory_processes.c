@@ -242,16 +242,16 @@ static bool some_wait(struct directory *d, const GUID *provider, uint64_t genera
 
 HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms)
 {
-    enum { SHORT = 1, LONG = 10, SHORT_ONES = 20 }; /* ms; most have applied it after one or two */
+    enum { BRIEF = 1, PATIENT = 10, BRIEF_ONES = 20 }; /* ms; most have applied it after one or two */
     const uint64_t start = clock_monotonic_ms();
     struct wakeup *never = NULL;
     HRESULT hr = S_OK;
-    for (unsigned turn = 0; some_wait(d, provider, generation, turn % SHORT_ONES == SHORT_ONES - 1); turn++) {
+    for (unsigned turn = 0; some_wait(d, provider, generation, turn % BRIEF_ONES == BRIEF_ONES - 1); turn++) {
         const uint64_t passed = clock_passed_ms(start, clock_monotonic_ms());
         hr = timeout_ms != UINT32_MAX && passed >= timeout_ms ? S_FALSE : never ? S_OK : wakeup_create(&never);
         if (hr != S_OK)
             break;
-        (void)wakeup_wait(never, turn < SHORT_ONES ? SHORT : LONG);
+        (void)wakeup_wait(never, turn < BRIEF_ONES ? BRIEF : PATIENT);
     }
     wakeup_free(never);
     return hr;

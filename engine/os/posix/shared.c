@@ -286,7 +286,7 @@ HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms)
 {
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
     struct stat st;
-    int fd, error = open_own(m->name, O_CREAT, &st, &fd);
+    int fd = -1, error = open_own(m->name, O_CREAT, &st, &fd);
     if (error)
         return posix_failed(error, m->name);
     if (timeout_ms == UINT32_MAX)
