@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <windows.h>
+#include <evntprov.h>
 #include <evntrace.h>
 
 enum { ROUNDS = 40, PATIENCE_MS = 20000, TRACED_GUID = 0x20000 };
@@ -106,19 +107,87 @@ static int leave_session_open(const char *file)
 
 static const char *own_program;
 
-static void what_a_process_leaves_open_is_whole(void **state)
+/* This program in another process, which ends with 0. */
+static void run_as(const char *what)
 {
-    (void)state;
-    const char *arguments[] = {"leave", path};
+    const char *arguments[] = {what, path};
     struct process *process;
-    uint32_t code;
+    uint32_t code = 0;
     const struct program program = {.path = own_program, .arguments = arguments, .argument_count = 2};
     (void)file_delete(path);
     assert_int_equal(process_start(&program, &process), S_OK);
-    assert_int_equal(process_wait(process, PATIENCE_MS, &code), S_OK);
+    const HRESULT hr = process_wait(process, PATIENCE_MS, &code);
+    if (hr != S_OK)
+        (void)process_terminate(process_id(process), process_start_time(process_id(process)));
     process_close(process);
+    assert_int_equal(hr, S_OK);
     assert_int_equal(code, 0);
+}
+
+static void what_a_process_leaves_open_is_whole(void **state)
+{
+    (void)state;
+    run_as("leave");
     assert_int_equal(events_in_log(), LEFT);
+}
+
+/* ---- beside the loader ---- */
+
+static DWORD WINAPI load(void *unused)
+{
+    (void)unused;
+    return LoadLibraryW(L"unloading_provider.dll") ? 0 : 1;
+}
+
+/* Two first registrations at once, one of them in a DllMain. */
+static int register_while_loading(void)
+{
+    REGHANDLE handle;
+    const GUID own = {0x77777777, 1, 2, {3}};
+    HANDLE loads = CreateEventW(NULL, FALSE, FALSE, L"unloading-provider-loads");
+    HANDLE thread = CreateThread(NULL, 0, load, NULL, 0, NULL);
+    DWORD code = 4;
+    if (!loads || !thread || WaitForSingleObject(loads, PATIENCE_MS) != WAIT_OBJECT_0)
+        return 2;
+    if (EventRegister(&own, NULL, NULL, &handle) != ERROR_SUCCESS)
+        return 3;
+    WaitForSingleObject(thread, INFINITE);
+    GetExitCodeThread(thread, &code);
+    return (int)code;
+}
+
+static void a_dll_registers_while_others_do(void **state)
+{
+    (void)state;
+    run_as("load");
+}
+
+static DWORD WINAPI enable_it(void *unused)
+{
+    TRACEHANDLE session;
+    (void)unused;
+    if (StartTraceW(&session, L"ends", &block.p) == ERROR_SUCCESS)
+        (void)EnableTraceEx2(session, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, 0, NULL);
+    return 0;
+}
+
+/* main returns while a provider of a DLL is called back; the DLL unregisters at its end. */
+static int end_in_callback(const char *file)
+{
+    set_up_block(file);
+    block.p.LogFileMode = PRIVATE_MODES;
+    block.p.Wnode.Guid = (GUID){0x66666666, 1, 3, {3}};
+    HANDLE stays = CreateEventW(NULL, FALSE, FALSE, L"unloading-provider-stays");
+    if (!stays || !LoadLibraryW(L"unloading_provider.dll"))
+        return 2;
+    HANDLE thread = CreateThread(NULL, 0, enable_it, NULL, 0, NULL);
+    return thread && WaitForSingleObject(stays, PATIENCE_MS) == WAIT_OBJECT_0 ? 0 : 3;
+}
+
+static void a_process_ends_in_the_middle_of_a_callback(void **state)
+{
+    (void)state;
+    run_as("end");
 }
 
 int main(int count, char **arguments)
@@ -126,9 +195,15 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_provider_goes_with_its_dll),
         cmocka_unit_test(what_a_process_leaves_open_is_whole),
+        cmocka_unit_test(a_dll_registers_while_others_do),
+        cmocka_unit_test(a_process_ends_in_the_middle_of_a_callback),
     };
     if (count > 2 && strcmp(arguments[1], "leave") == 0)
         return leave_session_open(arguments[2]);
+    if (count > 2 && strcmp(arguments[1], "load") == 0)
+        return register_while_loading();
+    if (count > 2 && strcmp(arguments[1], "end") == 0)
+        return end_in_callback(arguments[2]);
     own_program = arguments[0];
     char name[33];
     snprintf(name, sizeof name, "u%lux%lx", (unsigned long)GetCurrentProcessId(), (unsigned long)GetTickCount());

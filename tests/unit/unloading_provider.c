@@ -12,13 +12,24 @@ __declspec(dllexport) ULONG write_event(void);
 __declspec(dllexport) LONG in_callback(void);
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
 
+/* Who loads us may want us to be slow at a place, by an event of that name, which is set when we are there. */
+static BOOL named(const WCHAR *name)
+{
+    HANDLE event = OpenEventW(EVENT_MODIFY_STATE, FALSE, name);
+    if (event) {
+        SetEvent(event);
+        CloseHandle(event);
+    }
+    return event != NULL;
+}
+
 /* Long enough for the DLL to be unloaded meanwhile. */
 static VOID NTAPI take_a_while(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
                                PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
 {
     (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter, (void)context;
     InterlockedIncrement(&inside);
-    Sleep(5);
+    Sleep(named(L"unloading-provider-stays") ? 60000 : 5);
     InterlockedDecrement(&inside);
 }
 
@@ -36,6 +47,8 @@ ULONG write_event(void)
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 {
     (void)module, (void)reserved;
+    if (reason == DLL_PROCESS_ATTACH && named(L"unloading-provider-loads"))
+        Sleep(500); /* the other thread is in its own first registration by then */
     if (reason == DLL_PROCESS_ATTACH)
         return EventRegister(&guid, take_a_while, NULL, &provider) == ERROR_SUCCESS;
     if (reason == DLL_PROCESS_DETACH)
