@@ -87,12 +87,10 @@ struct round {
     struct directory_process host;
 };
 
-static void begin(struct round *r)
+/* A session and its writers, which write. The round has its name and its path. */
+static void begin_as_named(struct round *r)
 {
-    static unsigned number;
     struct block b;
-    snprintf(r->name, sizeof r->name, "openetw-hosts-%u-%u", (unsigned)process_own_id(), number++);
-    r->path = path_join(folder, "hosts.etl");
     r->section = open_progress(r->name, true, &r->progress);
     b = block_of(0, r->path);
     b.p.BufferSize = 8;
@@ -112,6 +110,14 @@ static void begin(struct round *r)
             assert_true(waited < CHILD_PATIENCE);
             child_sleep(1);
         }
+}
+
+static void begin(struct round *r)
+{
+    static unsigned number;
+    snprintf(r->name, sizeof r->name, "openetw-hosts-%u-%u", (unsigned)process_own_id(), number++);
+    r->path = path_join(folder, "hosts.etl");
+    begin_as_named(r);
     child_sleep((unsigned)random_below(60));
 }
 
@@ -444,8 +450,53 @@ static void a_session_outlives_a_full_disk(void **state)
 }
 #endif
 
+/* ---- for tests/fault: all processes are killed, the server of Wine too ---- */
+
+/* A session and its writers, until all are killed; says when they write by a file beside the log. */
+static _Noreturn void role_begin(const char *name, const char *path)
+{
+    struct round r;
+    char *ready = text_format("%s.ready", path);
+    text_fit(r.name, sizeof r.name, name);
+    r.path = text_copy(path);
+    begin_as_named(&r);
+    assert_int_equal(file_store(ready, "", 0), S_OK);
+    for (;;)
+        child_sleep(1000);
+}
+
+/* In the next life: what was accepted is in the log. */
+static int role_judge(const char *name, const char *path)
+{
+    struct directory_session *list;
+    struct round r;
+    size_t count;
+    struct block b = block_of(0, NULL);
+    EVENT_TRACE_PROPERTIES *blocks[1] = {&b.p};
+    ULONG sessions;
+    text_fit(r.name, sizeof r.name, name);
+    r.path = text_copy(path);
+    assert_int_equal(directory_sessions(own_directory(), &list, &count), S_OK);
+    directory_sessions_free(list, count);
+    assert_int_equal(count, 1); /* it outlived them */
+    assert_int_equal(QueryAllTracesW(blocks, 1, &sessions), ERROR_SUCCESS);
+    assert_int_equal(sessions, 0);
+    r.section = open_progress(r.name, false, &r.progress);
+    const uint64_t events = judge(&r, true);
+    printf("%llu events\n", (unsigned long long)events);
+    section_close(r.section);
+    (void)section_delete(r.name);
+    memory_free(r.path);
+    directory_delete(own_directory());
+    return events > 0 ? 0 : 1;
+}
+
 static int role(char **arguments)
 {
+    if (!strcmp(arguments[1], "begin"))
+        role_begin(arguments[2], arguments[3]);
+    if (!strcmp(arguments[1], "judge"))
+        return role_judge(arguments[2], arguments[3]);
     return !strcmp(arguments[1], "starter")   ? role_starter()
            : !strcmp(arguments[1], "write")   ? role_write(arguments[2], arguments[3])
            : !strcmp(arguments[1], "rescue")  ? role_rescue(arguments[2], arguments[3])

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""trace_all_killed.py PROGRAM: the host of a trace session, all that write to it and the server of Wine are killed at
+once: every event that was accepted is in the log that the next program finds. PROGRAM is test_etw_hosts."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from faults import check, windows_path, wine
+
+NAME = f"openetw-killed-{os.getpid()}"
+DIRECTORY = f"killed{os.getpid()}"
+ROUNDS = 3
+
+
+def processes_of_directory():
+    """By what they inherit."""
+    found = []
+    for entry in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                if f"OPENPLA_ETW={DIRECTORY}\0".encode() in file.read():
+                    found.append(int(entry))
+        except (OSError, ValueError):
+            pass
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def kill_all():
+    stop = processes_of_directory()
+    for pid in stop:
+        os.kill(pid, signal.SIGSTOP)  # so that none sees another one end
+    for pid in stop:
+        os.kill(pid, signal.SIGKILL)
+    subprocess.call(["wineserver", "-k9"])
+    subprocess.call(["wineserver", "-w"])
+
+
+def run_round(program, folder):
+    path = os.path.join(folder, "killed.etl")
+    runner = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
+    begun = subprocess.Popen(["sh", runner, program, "begin", NAME, windows_path(path)], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    limit = time.monotonic() + 60
+    while not os.path.exists(path + ".ready"):
+        check(time.monotonic() < limit and begun.poll() is None, "the session does not begin")
+        time.sleep(0.05)
+    time.sleep(0.2)
+    kill_all()
+    begun.wait()
+    code, text = wine(program, "judge", NAME, windows_path(path))
+    check(code == 0, f"after all were killed: {code}: {text}")
+    print(text.strip())
+    os.remove(path + ".ready")
+    os.remove(path)
+
+
+def main():
+    os.environ["OPENPLA_ETW"] = DIRECTORY
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["OPENPLA_DATA"] = windows_path(folder)
+        for _ in range(ROUNDS):
+            run_round(sys.argv[1], folder)
+
+
+main()
