@@ -194,7 +194,8 @@ static bool is_wanted(const struct event *event, const struct provider_enable *t
            (!to->selects || provider_filter_passes(to->filter, &event->filter));
 }
 
-/* Those that want it, each once. */
+/* Those that want it, each once, in the order of their loggers: who waits for places in two of them takes them in the
+   same order as all others. */
 static uint32_t choose(struct event *event, struct copy *copies)
 {
     uint32_t count = 0;
@@ -205,7 +206,10 @@ static uint32_t choose(struct event *event, struct copy *copies)
             have = have || copies[k].to->session == to->session;
         if (have || !is_wanted(event, to))
             continue;
-        struct copy *c = &copies[count++];
+        uint32_t at = count++;
+        for (; at > 0 && copies[at - 1].to->session->logger > to->session->logger; at--)
+            copies[at] = copies[at - 1];
+        struct copy *c = &copies[at];
         *c = (struct copy){.to = to, .items = items_for(event, to)};
         c->size = EVENT_HEADER_BYTES + event->data_bytes;
         for (uint32_t item = 0; item < ITEMS; item++)

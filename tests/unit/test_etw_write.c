@@ -336,6 +336,42 @@ static void a_writer_waits_for_a_blocking_session(void **state)
     fixture_unregister(handle);
 }
 
+static bool held_meanwhile;
+
+static void look_and_empty_later(void *user)
+{
+    struct fixture_session *const *session = user;
+    thread_sleep(20);
+    const uint64_t word = session_load(&session[1]->memory.b.processor[0].word);
+    held_meanwhile =
+        session_word_buffer(word) < session[1]->memory.b.buffers && session_word_end(word) > ETL_BUFFER_HEAD;
+    (void)fixture_read(session[0]);
+}
+
+/* Providers that two such sessions enabled in other orders do not wait for each other for ever. */
+static void places_that_are_waited_for_are_taken_in_one_order(void **state)
+{
+    (void)state;
+    static uint8_t bytes[3000];
+    struct thread *thread;
+    struct fixture_session *session[2] = {fixture_session(1, TRACE_MODE_BLOCKING, 2, 4096),
+                                          fixture_session(2, TRACE_MODE_BLOCKING, 2, 4096)};
+    const struct directory_enable e[2] = {fixture_enable(2, 0, 2, 0), fixture_enable(1, 0, 0, 0)};
+    const REGHANDLE handle = provider_for(e, 2);
+    const EVENT_DESCRIPTOR first = {.Level = 1, .Keyword = 1}, both = {.Level = 1, .Keyword = 2};
+    EVENT_DATA_DESCRIPTOR data = piece(bytes, sizeof bytes);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(EventWrite(handle, &first, 1, &data), ERROR_SUCCESS);
+    assert_int_equal(thread_start(look_and_empty_later, session, &thread), S_OK);
+    assert_int_equal(EventWrite(handle, &both, 1, &data), ERROR_SUCCESS);
+    assert_true(thread_wait(thread, 10000));
+    thread_close(thread);
+    assert_false(held_meanwhile);
+    assert_int_equal(fixture_read(session[0])->count, 1);
+    assert_int_equal(fixture_read(session[1])->count, 1);
+    fixture_unregister(handle);
+}
+
 /* ---- activities ---- */
 
 static void activities_are_the_threads_own(void **state)
@@ -374,6 +410,7 @@ int main(void)
         TEST(a_failure_of_one_session_keeps_the_event_out_of_all),
         TEST(sessions_are_left_out_by_number_and_by_flag),
         TEST(a_writer_waits_for_a_blocking_session),
+        TEST(places_that_are_waited_for_are_taken_in_one_order),
         TEST(activities_are_the_threads_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
