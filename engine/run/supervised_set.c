@@ -2,16 +2,41 @@
 /* Reads a set for the supervisor and plans its starts. */
 #include "engine/run/supervised_set.h"
 
+#include "engine/os/clock.h"
 #include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
 #include "engine/run/run.h"
+#include "engine/run/run_journal.h"
 #include "engine/run/segment.h"
 #include "engine/run/settings.h"
 #include "engine/store/store.h"
 
 #include <string.h>
+
+#define LOOK_FIRST_MS 1000
+#define LOOK_LAST_MS  512000 /* the look at all files comes about as soon */
+
+bool second_look_plan(struct second_look *l, uint64_t now, bool changed)
+{
+    bool due = l->at && l->at <= now;
+    if (changed || !l->pause_ms)
+        l->pause_ms = LOOK_FIRST_MS;
+    else if (due)
+        l->pause_ms *= 2;
+    /* At full seconds, so that thousands of files wake nobody more often than once in each. */
+    if (l->pause_ms > LOOK_LAST_MS)
+        l->at = 0;
+    else if (changed || due || !l->at)
+        l->at = (now + l->pause_ms + 999) / 1000 * 1000;
+    return l->pause_ms > LOOK_FIRST_MS;
+}
+
+bool second_look_is_first(const struct second_look *l)
+{
+    return l->pause_ms == LOOK_FIRST_MS;
+}
 
 static HRESULT read_rules(struct object *set, struct start_rule **rules, size_t *count)
 {
@@ -74,6 +99,7 @@ HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t si
     struct run_record record = {0};
     uint64_t hash = hash_text(HASH_START, xml);
     bool first = !s->hash, same = hash == s->hash, same_rules = same;
+    s->seen = hash;
     HRESULT hr = has_record ? store_load_run(s->space, s->name, &record) : S_OK;
     if (definition_is_damaged(hr)) { /* its starts are tried, and tell so */
         record = (struct run_record){0};
@@ -102,6 +128,32 @@ HRESULT supervised_set_read(struct supervised_set *s, int64_t now)
         hr = supervised_set_take(s, xml, size, true, now);
     memory_free(xml);
     return hr;
+}
+
+static void tell_damage(const struct supervised_set *s, const struct error_kept *why)
+{
+    char *path = store_definition_path(s->space, s->name);
+    journal_write(JOURNAL_SET_DAMAGED,
+                  &(struct journal_facts){
+                      .space = s->space, .name = s->name, .file = path, .error = s->damage, .reason = why->text});
+    memory_free(path);
+}
+
+void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool changed)
+{
+    struct error_kept why = error_keep(hr);
+    if (FAILED(hr)) {
+        bool stays = second_look_plan(&s->look, clock_monotonic_ms(), changed);
+        if (!stays || !definition_is_damaged(hr) || hr == s->damage)
+            return;
+        s->damage = hr;
+        tell_damage(s, &why);
+        return;
+    }
+    if (s->look.pause_ms && FAILED(store_complete_name(s->space, s->name)))
+        error_clear(); /* it goes by its file's name then */
+    s->damage = S_OK;
+    s->look = (struct second_look){0};
 }
 
 static int64_t first_start(const struct supervised_set *s, int64_t after, const struct start_zone *zone)

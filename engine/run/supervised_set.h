@@ -7,15 +7,28 @@
 
 struct run_ahead;
 
+/* When a file that cannot be used is looked at again, as somebody may still be writing it: after a second, and then
+   after twice as long each time, until that is left to the look at all files. Zero-initialise. */
+struct second_look {
+    uint64_t at;       /* clock_monotonic_ms; 0: not by itself */
+    uint32_t pause_ms; /* that lies before it; 0: nothing is amiss */
+};
+/* It was found so at `now`, with other content than before if `changed`. True: as it was a second ago or longer. */
+bool second_look_plan(struct second_look *l, uint64_t now, bool changed);
+/* Whether its writer is to be waited for: the first look is still to come. */
+bool second_look_is_first(const struct second_look *l);
+
 struct supervised_set {
     const char *space; /* static */
     char *name;
-    uint64_t key;   /* text_hash_nocase of it */
-    uint64_t file;  /* hash of its file's name, 0: not known */
-    uint64_t stamp; /* stored_stamp's when it was read */
-    uint64_t hash;  /* of the definition */
-    bool listed;    /* seen in the present scan */
-    HRESULT damage; /* why it cannot be read, as it was told; S_OK */
+    uint64_t key;            /* text_hash_nocase of it */
+    uint64_t file;           /* hash of its file's name, 0: not known */
+    uint64_t stamp;          /* stored_stamp's when it was read */
+    uint64_t hash;           /* of the definition */
+    uint64_t seen;           /* of the text that was read last, a definition or not */
+    struct second_look look; /* while it cannot be read */
+    bool listed;             /* seen in the present scan */
+    HRESULT damage;          /* why it cannot be read, as it was told; S_OK */
     struct start_rule *rules;
     size_t rule_count; /* 0 when SchedulesEnabled is off */
     uint32_t restart;  /* SETTING_Restart */
@@ -38,6 +51,10 @@ struct supervised_set {
 HRESULT supervised_set_read(struct supervised_set *s, int64_t now);
 /* The same with the definition's text, and without a look for a record where there is none. */
 HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t size, bool has_record, int64_t now);
+/* What is done behind such a reading, which gave `hr`: of a set that cannot be read the next look is planned, and a
+   schedule that stands still for it is told of once, but not while its file is perhaps being written. `changed`: it was
+   another text than at the look before. */
+void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool changed);
 /* Computes `due` and `expiry`. S_FALSE: a start was missed, at *missed. */
 HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct start_zone *zone, int64_t *missed);
 void supervised_set_free(struct supervised_set *s);

@@ -34,6 +34,7 @@
 #define AHEAD          (10 * INT64_C(10000000)) /* hosts are made so long before the start, in 100 ns */
 #define NOTE_PAUSE_MS  1000                     /* before a start is noted */
 #define AHEAD_MOST     64                       /* that wait at a time: each is a process */
+#define LOOKS_MOST     100                      /* files that are read again at a time: starts are not to wait */
 
 #define SPACES_MAX     8
 
@@ -51,6 +52,7 @@ struct supervisor {
     bool scanned;
     bool more_ahead;                     /* hosts to be made */
     struct store_mark marks[SPACES_MAX]; /* in the order of store_namespaces */
+    struct second_look left[SPACES_MAX]; /* at what could not be moved to its place there */
     uint64_t compared;                   /* clock_monotonic_ms of the latest look at all files */
     int64_t utc;                         /* of the latest look at the clocks */
     uint64_t ticks;                      /* the same moment, clock_monotonic_ms */
@@ -226,49 +228,35 @@ static void forget(struct supervisor *v, struct supervised_set *s)
     *s = v->sets[--v->count];
 }
 
-static void tell_damaged_file(const struct supervised_set *s, HRESULT hr, const char *reason)
+/* With the definition as it stands in its file; NULL: that is to be loaded. A set that cannot be read now (its file is
+   being replaced, or damaged) keeps what was known of it. False: there is none, it is forgotten. */
+static bool take_known(struct supervisor *v, struct supervised_set *s, const struct stored_set *stored, bool has_record,
+                       int64_t now)
 {
-    char *path = store_definition_path(s->space, s->name);
-    journal_write(
-        JOURNAL_SET_DAMAGED,
-        &(struct journal_facts){.space = s->space, .name = s->name, .file = path, .error = hr, .reason = reason});
-    memory_free(path);
-}
-
-/* A schedule that stands still as its set cannot be read: told once, until it can be read again. */
-static void tell_damage(struct supervised_set *s, HRESULT hr)
-{
-    if (SUCCEEDED(hr) || (definition_is_damaged(hr) && hr != s->damage)) {
-        struct error_kept why = error_keep(hr);
-        s->damage = SUCCEEDED(hr) ? S_OK : hr;
-        if (FAILED(hr))
-            tell_damaged_file(s, hr, why.text);
-    }
-}
-
-/* The set, with its definition as it stands in its file; NULL: that is to be loaded. A set that cannot be read now (its
-   file is being replaced, or damaged) keeps what was known of it. */
-static struct supervised_set *take(struct supervisor *v, const char *space, const char *name,
-                                   const struct stored_set *stored, bool has_record, int64_t now)
-{
-    struct supervised_set *s = find(v, space, name);
     int64_t since = v->scanned ? now : 0;
-    if (!s)
-        s = add(v, space, name);
-    if (!s)
-        return NULL;
+    uint64_t seen = s->seen;
     HRESULT hr =
         stored ? supervised_set_take(s, stored->xml, stored->size, has_record, since) : supervised_set_read(s, since);
     if (hr == PLA_E_DCS_NOT_FOUND) {
         forget(v, s);
-        return NULL;
+        return false;
     }
-    tell_damage(s, hr);
+    supervised_set_look_again(s, hr, s->seen != seen);
     if (!v->scanned)
         s->cut_off = s->running;
     if (hr == S_OK)
         plan(s, now);
-    return s;
+    return true;
+}
+
+/* The same by its name; NULL: there is none. */
+static struct supervised_set *take(struct supervisor *v, const char *space, const char *name,
+                                   const struct stored_set *stored, bool has_record, int64_t now)
+{
+    struct supervised_set *s = find(v, space, name);
+    if (!s)
+        s = add(v, space, name);
+    return s && take_known(v, s, stored, has_record, now) ? s : NULL;
 }
 
 /* Read once: the name that it was committed under can be known from the file alone, and so can the rest. */
@@ -321,7 +309,13 @@ static void scan(struct supervisor *v)
         const struct category *c = category_of(*space);
         if (!c->runs)
             continue;
+        struct second_look *left = &v->left[mark - v->marks];
+        uint64_t before = mark->left;
         HRESULT hr = store_changes(*space, mark, &names);
+        if (mark->left)
+            second_look_plan(left, ticks, mark->left != before);
+        else
+            *left = (struct second_look){0};
         if ((all || hr != S_OK) && c->source == DEFINITION_STORED)
             compare_files(v, *space, now);
         else if ((all || hr != S_OK) && FAILED(definition_list(&caller_self, *space, &names)))
@@ -330,6 +324,25 @@ static void scan(struct supervisor *v)
             take(v, *space, names.items[i], NULL, true, now);
         texts_free(&names);
     }
+}
+
+/* What could not be used. True: there is something that a scan would move to its place now. */
+static bool scan_again(struct supervisor *v)
+{
+    uint64_t ticks = clock_monotonic_ms();
+    size_t looks = 0;
+    bool left = false;
+    /* Downwards, as the last takes the place of one that is forgotten. */
+    for (size_t i = v->count; i-- > 0 && looks < LOOKS_MOST;) {
+        struct supervised_set *s = &v->sets[i];
+        if (!s->look.at || s->look.at > ticks)
+            continue;
+        looks++;
+        take_known(v, s, NULL, true, clock_utc());
+    }
+    for (size_t i = 0; i < SPACES_MAX; i++)
+        left = left || (v->left[i].at && v->left[i].at <= ticks);
+    return left;
 }
 
 /* ---- hosts ---- */
@@ -416,6 +429,13 @@ static void do_what_is_due(struct supervisor *v)
     v->more_ahead = make_ahead(v, now);
 }
 
+/* Milliseconds until that moment, 0: there is none; at most `most`. */
+static uint32_t time_until(uint64_t at, uint64_t ticks, uint32_t most)
+{
+    uint64_t left = at > ticks ? at - ticks : 0;
+    return at && left < most ? (uint32_t)left : most;
+}
+
 /* Milliseconds until something is due, rounded up; told to the owner whether there is anything. */
 static uint32_t time_to_rest(struct supervisor *v)
 {
@@ -433,9 +453,13 @@ static uint32_t time_to_rest(struct supervisor *v)
         int64_t early = s->due - AHEAD > now ? (s->due - AHEAD - now) / 10000 + 1 : ms;
         if (early < ms)
             ms = (uint32_t)early;
-        uint64_t pause = s->again_at > ticks ? s->again_at - ticks : 0;
-        if (s->again_at && pause < ms)
-            ms = (uint32_t)pause;
+        ms = time_until(s->again_at, ticks, ms);
+        ms = time_until(s->look.at, ticks, ms);
+        work = work || second_look_is_first(&s->look);
+    }
+    for (size_t i = 0; i < SPACES_MAX; i++) {
+        ms = time_until(v->left[i].at, ticks, ms);
+        work = work || second_look_is_first(&v->left[i]);
     }
     if (v->work && work != v->has_work) {
         v->has_work = work;
@@ -450,7 +474,7 @@ static void supervise(struct supervisor *v)
     bool changed = true;
     while (!atomic_load(&v->end)) {
         uint64_t now = clock_monotonic_ms();
-        changed = changed || now - v->compared >= COMPARE_MS;
+        changed = scan_again(v) || changed || now - v->compared >= COMPARE_MS;
         if (changed && now >= next_scan) {
             scan(v);
             changed = false;

@@ -143,6 +143,16 @@ static HRESULT add_name(const char *definition, const char *name)
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
+HRESULT store_complete_name(const char *space, const char *name)
+{
+    struct set_file at;
+    HRESULT hr = set_file_open(&caller_self, space, name, SET_FILE_CHANGE, &at);
+    if (hr == S_OK)
+        hr = add_name(at.definition, name);
+    set_file_close(&at);
+    return FAILED(hr) ? hr : S_OK;
+}
+
 /* The run lock of a version that kept all sets in one folder, unless a host of it runs. */
 static void remove_old_lock(const char *path)
 {
@@ -202,15 +212,20 @@ static void remove_torn(const char *folder, const struct texts *files)
     }
 }
 
-HRESULT set_file_adopt_all(const struct set_file *at)
+HRESULT set_file_adopt_all(const struct set_file *at, uint64_t *left)
 {
     struct texts files = {0};
+    *left = 0;
     HRESULT hr = folder_list(at->folder, false, &files);
     if (SUCCEEDED(hr) && at->lock)
         remove_torn(at->folder, &files);
-    for (size_t i = 0; hr != E_OUTOFMEMORY && i < files.count; i++)
-        if (text_equal_nocase(path_extension(files.items[i]), ".xml"))
-            hr = set_file_adopt(at, files.items[i]);
+    for (size_t i = 0; hr != E_OUTOFMEMORY && i < files.count; i++) {
+        if (!text_equal_nocase(path_extension(files.items[i]), ".xml"))
+            continue;
+        hr = set_file_adopt(at, files.items[i]);
+        if (FAILED(hr))
+            *left = hash_text(*left ? *left : HASH_START, files.items[i]);
+    }
     texts_free(&files);
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         error_clear();

@@ -46,9 +46,9 @@ HRESULT stored_set_read(const char *folder, const char *file, struct stored_set 
 /* Puts a definition that lies in the namespace's folder itself, as people put it there, into its place. `file` is its
    name. Under the lock. */
 HRESULT set_file_adopt(const struct set_file *at, const char *file);
-/* The same for all that lie there, and away with what killed writers left among them. What cannot be moved stays;
-   E_OUTOFMEMORY alone is told. */
-HRESULT set_file_adopt_all(const struct set_file *at);
+/* The same for all that lie there, and away with what killed writers left among them. What cannot be moved stays:
+ *left is a hash of the names, 0 where there is none. E_OUTOFMEMORY alone is told. */
+HRESULT set_file_adopt_all(const struct set_file *at, uint64_t *left);
 /* What a writer left in a place that was killed while it wrote. Under the lock of the namespace nobody is writing. */
 void set_file_remove_torn(const char *place);
 /* Tells those who watch the store that the set has changed (store_changes.c). Under the lock. */

@@ -71,10 +71,14 @@ void stored_set_free(struct stored_set *set);
 /* The name that the set in that file was committed under; *name from memory_alloc. */
 HRESULT store_name_in(const char *space, const char *file, char **name);
 void stored_stamps_free(struct stored_stamps *stamps);
+/* Of a definition that was moved to its place before its writer was done: its file's name has lost the case of the
+   set's. Puts `name` into it, if it is whole and says none. */
+HRESULT store_complete_name(const char *space, const char *name);
 /* How far the changes of a namespace are known. Zero-initialise. */
 struct store_mark {
     char first[64];
     size_t size;
+    uint64_t left; /* hash of the names of definitions that could not be moved to their places yet; 0: none */
 };
 /* S_OK: *names are those of the sets that were saved, deleted or run since the mark, and the mark is now. S_FALSE, the
    mark is now as well, but what has changed is not known: all is to be looked at. */

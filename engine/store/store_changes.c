@@ -73,9 +73,10 @@ HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *
     struct texts found = {0};
     char *path = NULL, *text = NULL;
     size_t size = 0;
+    uint64_t left = 0;
     HRESULT hr = set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at);
     if (hr == S_OK)
-        hr = set_file_adopt_all(&at);
+        hr = set_file_adopt_all(&at, &left);
     if (hr == S_OK) {
         path = path_join(at.folder, CHANGES_FILE);
         hr = path ? file_load(path, 4 * CHANGES_MAX, &text, &size) : E_OUTOFMEMORY;
@@ -89,6 +90,7 @@ HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *
         file_delete(path);
         hr = S_FALSE;
     }
+    mark->left = left;
     set_file_close(&at);
     memory_free(text);
     memory_free(path);

@@ -21,9 +21,10 @@ static bool is_place(const char *name)
 static HRESULT list_places(const struct caller *caller, const char *space, struct texts *places)
 {
     struct set_file at;
+    uint64_t left;
     HRESULT hr = set_file_open(caller, space, NULL, SET_FILE_READ, &at);
     if (hr == S_OK)
-        hr = set_file_adopt_all(&at);
+        hr = set_file_adopt_all(&at, &left);
     if (hr == S_OK)
         hr = folder_list(at.folder, true, places);
     set_file_close(&at);

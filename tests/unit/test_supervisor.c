@@ -39,7 +39,8 @@ uint64_t __wrap_clock_monotonic_ms(void)
     return __real_clock_monotonic_ms() + (uint64_t)atomic_load(&passed);
 }
 
-static atomic_int definitions_read, records_read;
+static atomic_int definitions_read, records_read, damaged_read;
+static const char still_damaged[] = "still damaged.xml";
 HRESULT __real_file_load(const char *path, size_t limit, char **out, size_t *size);
 HRESULT __wrap_file_load(const char *path, size_t limit, char **out, size_t *size);
 
@@ -47,6 +48,7 @@ HRESULT __wrap_file_load(const char *path, size_t limit, char **out, size_t *siz
 {
     bool ours = strstr(path, SPACE) != NULL; /* not those of the sets that came with the program */
     atomic_fetch_add(&definitions_read, ours && !strcmp(path_extension(path), ".xml"));
+    atomic_fetch_add(&damaged_read, ours && !strcmp(path_name(path), still_damaged));
     atomic_fetch_add(&records_read, ours && !strcmp(path_extension(path), ".run"));
     return __real_file_load(path, limit, out, size);
 }
@@ -592,6 +594,166 @@ static void a_damaged_set_is_told_of(void **state)
     memory_free(root);
 }
 
+/* ---- definitions that are written while the supervisor looks ---- */
+
+/* Where somebody puts a definition by hand. */
+static char *by_hand(const char *name)
+{
+    char *space = store_folder(SPACE), *file = text_format("%s.xml", name), *path = path_join(space, file);
+    memory_free(file);
+    memory_free(space);
+    return path;
+}
+
+static void await_file(const char *path, bool there)
+{
+    for (int i = 0; i < 3000 && file_exists(path) != there; i++)
+        fixture_sleep(20);
+    assert_int_equal(file_exists(path), there);
+}
+
+/* Until the supervisor has read it to its end: the name is put into it then. */
+static void await_name_in(const char *path)
+{
+    bool there = false;
+    for (int i = 0; i < 3000 && !there; i++) {
+        char *text = NULL;
+        size_t size;
+        there = SUCCEEDED(file_load(path, 65536, &text, &size)) && strstr(text, "<?openpla-set");
+        memory_free(text);
+        if (!there)
+            fixture_sleep(20);
+    }
+    assert_true(there);
+}
+
+static char *definition_at(int64_t due, const char *root)
+{
+    char *schedule = schedule_at(due, "");
+    char *xml = text_format("<DataCollectorSet><RootPath>%s</RootPath><PerformanceCounterDataCollector><Name>c</Name>%s"
+                            "</PerformanceCounterDataCollector>%s</DataCollectorSet>",
+                            root, CSV_EACH_SECOND ONE_COUNTER, schedule);
+    memory_free(schedule);
+    return xml;
+}
+
+/* An editor, or a copy over a network, makes the file empty and writes it a moment later, into what has been moved to
+   its place by then: the schedule would be lost until the look at all files, and a whole set be called damaged. */
+static void a_definition_that_is_still_being_written_is_read_to_its_end(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("written"), *path = by_hand("Slowly"), *place = store_definition_path(SPACE, "Slowly");
+    int64_t due = in_an_hour();
+    char *xml = definition_at(due, root);
+    struct texts names = {0};
+    struct file *f;
+    char *soon = schedule_at(due + 3600 * SECOND, "");
+    commit("other", root, soon);
+    supervise();
+    await_work(1); /* it has looked at all, and reads the changes from now on */
+    assert_int_equal(store_delete(&caller_self, SPACE, "other"), S_OK);
+    await_work(0);
+    uint64_t began = __real_clock_monotonic_ms();
+    assert_int_equal(file_open(path, FILE_CREATE_NEW, &f), S_OK);
+    await_file(place, true);
+    await_work(1); /* who has the supervisor stays for what may come */
+    assert_int_equal(file_write(f, xml, strlen(xml)), S_OK);
+    file_close(f);
+    bool in_time = __real_clock_monotonic_ms() - began < 1000; /* a busy machine keeps the writer waiting too */
+    await_name_in(place);
+    set_clock(due - SECOND);
+    await_start("Slowly", due);
+    stop("Slowly");
+    assert_true(!in_time || !fixture_events(9007, "Slowly"));
+    assert_int_equal(store_list(&caller_self, SPACE, &names), S_OK);
+    assert_int_equal(names.count, 1);
+    assert_string_equal(names.items[0], "Slowly"); /* and not as its file is called */
+    stop_supervising();
+    texts_free(&names);
+    memory_free(soon);
+    memory_free(xml);
+    memory_free(place);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* A writer that lets nobody move its file, as Windows' programs do, and ends without a word that the watch hears. */
+static void a_definition_that_its_writer_holds_is_taken_when_it_lets_go(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("held"), *path = by_hand("held"), *place = store_definition_path(SPACE, "held");
+    int64_t due = in_an_hour();
+    char *xml = definition_at(due, root), *later = schedule_at(due + 3600 * SECOND, "");
+    supervise();
+    commit("later", root, later); /* with this one it is not idle, and has no other reason to look */
+    await_work(1);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_true(fputs(xml, f) >= 0 && !fflush(f));
+    fixture_sleep(500);
+    assert_int_equal(fclose(f), 0);
+    await_file(place, true);
+    set_clock(due - SECOND);
+    await_start("held", due);
+    stop("held");
+    stop_supervising();
+    memory_free(later);
+    memory_free(xml);
+    memory_free(place);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* A slow writer's file would be called damaged between two of its writes, or looked at for ever. */
+static void looks_grow_rarer_while_nothing_changes(void **state)
+{
+    (void)state;
+    struct second_look look = {0};
+    int looks = 0;
+    assert_false(second_look_plan(&look, 5000, false));
+    assert_true(look.at == 6000 && second_look_is_first(&look));
+    assert_false(second_look_plan(&look, 5500, false)); /* asked for by something else */
+    assert_true(look.at == 6000);
+    assert_false(second_look_plan(&look, 6000, true)); /* it has grown */
+    assert_true(look.at == 7000);
+    for (uint64_t before = 6000, now; (now = look.at) != 0; before = now, looks++) {
+        assert_true(now - before == 1000u << looks);
+        assert_true(second_look_plan(&look, now, false));
+        assert_false(second_look_is_first(&look));
+    }
+    assert_int_equal(looks, 10);
+    assert_true(second_look_plan(&look, 9000000, false));
+    assert_true(!look.at);
+    assert_false(second_look_plan(&look, 9000000, true)); /* somebody mends it */
+    assert_true(look.at == 9001000);
+}
+
+/* A file that stays damaged would be read each second for ever, or be told of each time. */
+static void what_stays_damaged_is_read_ever_more_rarely(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("stays"), *path = store_definition_path(SPACE, "still damaged");
+    commit("still damaged", root, "");
+    assert_int_equal(file_store(path, "<DataCollectorSet>", 18), S_OK);
+    supervise();
+    fixture_await_event(9007, "still damaged");
+    atomic_store(&damaged_read, 0);
+    for (int minute = 0; minute < 40; minute++) {
+        atomic_fetch_add(&passed, 60000);
+        commit("wakes it", root, "");
+        fixture_sleep(150);
+    }
+    assert_in_range(atomic_load(&damaged_read), 1, 12);
+    assert_int_equal(fixture_events(9007, "still damaged"), 1);
+    char *xml = schedule_at(in_an_hour(), "");
+    commit("still damaged", root, xml); /* it comes back */
+    await_work(1);
+    stop_supervising();
+    memory_free(xml);
+    memory_free(path);
+    memory_free(root);
+}
+
 static int bias_here(const void *zone, int64_t utc)
 {
     (void)zone;
@@ -688,6 +850,10 @@ int main(void)
         cmocka_unit_test_teardown(one_supervises_and_another_takes_over, end_test),
         cmocka_unit_test_teardown(who_holds_the_lock_and_does_not_supervise_is_told_of, end_test),
         cmocka_unit_test_teardown(a_damaged_set_is_told_of, end_test),
+        cmocka_unit_test_teardown(a_definition_that_is_still_being_written_is_read_to_its_end, end_test),
+        cmocka_unit_test_teardown(a_definition_that_its_writer_holds_is_taken_when_it_lets_go, end_test),
+        cmocka_unit_test(looks_grow_rarer_while_nothing_changes),
+        cmocka_unit_test_teardown(what_stays_damaged_is_read_ever_more_rarely, end_test),
         cmocka_unit_test_teardown(a_change_right_before_the_second_skips_no_start, end_test),
         cmocka_unit_test_teardown(what_nobody_told_of_is_found, end_test),
     };
