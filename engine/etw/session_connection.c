@@ -5,7 +5,6 @@
 #include "engine/etw/realtime_source.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/etw/trace_security.h"
-#include "engine/os/host.h"
 #include "engine/os/memory.h"
 
 #include <stdio.h>
@@ -64,13 +63,11 @@ static void connection_close(void *context)
 static HRESULT make_ring(struct session_connection *c, const struct directory_session *s, struct realtime_ring *ring)
 {
     const uint32_t buffer_size = s->buffer_kb * ETL_BUFFER_UNIT;
-    char text[39];
-    GUID random;
-    HRESULT hr = host_new_guid(&random);
+    char key[SHARED_KEY_DIGITS + 1];
+    HRESULT hr = shared_new_key(key);
     if (FAILED(hr))
         return hr;
-    text_from_guid(&random, text);
-    snprintf(c->name, sizeof c->name, "openetw-consumer-%s", text);
+    snprintf(c->name, sizeof c->name, "openetw-consumer-%s", key);
     const struct shared what = {.name = c->name, .create = true, .fresh = true};
     hr = section_open(&what, realtime_ring_size(buffer_size), &c->section);
     if (SUCCEEDED(hr))

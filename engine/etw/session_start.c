@@ -20,39 +20,7 @@ enum {
     PRIVATE_SESSIONS = 8, /* that a process may be in */
     OWN_SESSIONS = 3,     /* of EVENT_TRACE_PRIVATE_IN_PROC, of a process */
     RESERVED_LOGGERS = 2, /* of them: NT Kernel Logger and Circular Kernel Context Logger */
-    KEY_DIGITS = 32,
 };
-
-/* ---- names ---- */
-
-/* Digits that nobody can guess. */
-static HRESULT random_key(char key[KEY_DIGITS + 1])
-{
-    GUID random;
-    unsigned char bytes[sizeof random];
-    HRESULT hr = host_new_guid(&random);
-    if (FAILED(hr))
-        return hr;
-    memcpy(bytes, &random, sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(key + 2 * i, 3, "%02x", bytes[i]);
-    return S_OK;
-}
-
-/* Beside our module; from memory_alloc, NULL: out of memory. */
-static char *host_program(void)
-{
-    static const char *const names[] = {"openetwhost.exe", "openetwhost"};
-    char *folder = host_module_folder(), *program = NULL;
-    for (size_t i = 0; folder && i < sizeof names / sizeof *names; i++) {
-        memory_free(program);
-        program = path_join(folder, names[i]);
-        if (!program || file_exists(program))
-            break;
-    }
-    memory_free(folder);
-    return program;
-}
 
 /* ---- the directory ---- */
 
@@ -131,7 +99,7 @@ static HRESULT check_system_loggers(struct directory *d, const struct directory_
 static HRESULT fill(const struct trace_settings *from, struct directory_session *s)
 {
     static const GUID none;
-    char key[KEY_DIGITS + 1];
+    char key[SHARED_KEY_DIGITS + 1];
     *s = (struct directory_session){
         .state = DIRECTORY_STARTING,
         .guid = from->guid,
@@ -153,7 +121,7 @@ static HRESULT fill(const struct trace_settings *from, struct directory_session 
     if (SUCCEEDED(hr) && guid_equal(&s->guid, &none))
         hr = host_new_guid(&s->guid);
     if (SUCCEEDED(hr))
-        hr = random_key(key);
+        hr = shared_new_key(key);
     if (SUCCEEDED(hr)) {
         snprintf(s->section, sizeof s->section, "openetw-%s", key);
         snprintf(s->signal, sizeof s->signal, "openetw-%s", key);
@@ -180,7 +148,7 @@ static HRESULT start_host(const struct directory_session *s, const char *key, st
 {
     char logger[16], turn[16];
     const char *arguments[] = {logger, turn, key};
-    char *program = host_program();
+    char *program = program_beside_module("openetwhost");
     *host = NULL;
     if (!program)
         return E_OUTOFMEMORY;
@@ -197,10 +165,10 @@ static HRESULT start_host(const struct directory_session *s, const char *key, st
 /* E_ABORT: it ended without a report. */
 static HRESULT start_once(const struct directory_session *s, ULONG *code)
 {
-    char key[KEY_DIGITS + 1];
+    char key[SHARED_KEY_DIGITS + 1];
     struct session_report *report = NULL;
     struct process *host = NULL;
-    HRESULT hr = random_key(key);
+    HRESULT hr = shared_new_key(key);
     if (SUCCEEDED(hr))
         hr = session_report_open(key, true, &report);
     if (SUCCEEDED(hr))

@@ -97,13 +97,8 @@ static void close_channel(struct extension_host *h)
 /* A name that nobody can know before the process does. */
 static char *channel_name(void)
 {
-    GUID random;
-    char text[39], *name = NULL;
-    if (SUCCEEDED(host_new_guid(&random))) {
-        text_from_guid(&random, text);
-        name = text_format("openpdh_extension_%.36s", text + 1); /* without the braces */
-    }
-    return name;
+    char key[SHARED_KEY_DIGITS + 1];
+    return SUCCEEDED(shared_new_key(key)) ? text_format("openpdh_extension_%s", key) : NULL;
 }
 
 /* Of one process: what a dead or hung one may still write to is not used again. */

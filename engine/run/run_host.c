@@ -17,30 +17,7 @@ char *run_host_program(void)
     if (!program || strcmp(program, variable) != 0)
         return program;
     memory_free(program);
-    static const char *const names[] = {"openplahost.exe", "openplahost"};
-    char *folder = host_module_folder();
-    program = NULL;
-    for (size_t i = 0; folder && i < sizeof names / sizeof names[0]; i++) {
-        memory_free(program);
-        program = path_join(folder, names[i]);
-        if (!program || file_exists(program))
-            break;
-    }
-    memory_free(folder);
-    return program;
-}
-
-HRESULT run_new_key(char key[33])
-{
-    GUID random;
-    unsigned char bytes[sizeof random];
-    HRESULT hr = host_new_guid(&random);
-    if (FAILED(hr))
-        return hr;
-    memcpy(bytes, &random, sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(key + 2 * i, 3, "%02x", bytes[i]);
-    return S_OK;
+    return program_beside_module("openplahost");
 }
 
 /* Whether a process holds the run lock. Who tries has it for a moment if nobody does, which a host that starts waits

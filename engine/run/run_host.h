@@ -16,7 +16,5 @@ HRESULT run_host_end(const char *space, const char *name, const struct run_host 
 /* The program beside our module that runs sets; the environment variable OPENPLA_HOST names another one. From
    memory_alloc, NULL when out of memory. */
 char *run_host_program(void);
-/* 32 hexadecimal digits that nobody can guess. */
-HRESULT run_new_key(char key[33]);
 
 #endif

@@ -146,7 +146,7 @@ static HRESULT know_owner(struct run_section *s)
 HRESULT run_section_create(const char *space, const char *name, struct run_section **out)
 {
     struct run_section *s = memory_zero(1, sizeof *s);
-    HRESULT hr = s ? run_new_key(s->host.key) : E_OUTOFMEMORY;
+    HRESULT hr = s ? shared_new_key(s->host.key) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = open_section(s);
     if (SUCCEEDED(hr))

@@ -84,7 +84,7 @@ static HRESULT make_host(const char *space, const char *name, bool waits, struct
 {
     char *program = run_host_program();
     *out = (struct run_ahead){.run_key = ""};
-    HRESULT hr = program ? run_new_key(out->run_key) : E_OUTOFMEMORY;
+    HRESULT hr = program ? shared_new_key(out->run_key) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = start_report_create(out->run_key, &out->report);
     if (SUCCEEDED(hr) && waits)
