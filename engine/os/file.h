@@ -39,7 +39,8 @@ HRESULT file_store(const char *path, const void *data, size_t size);
 struct file_storing;
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out);
 HRESULT file_store_end(struct file_storing *s); /* frees it */
-void file_store_drop(struct file_storing *s);   /* instead of the second step; NULL is allowed */
+/* Instead of the second step, for this reason, whose text survives; gives it back. NULL is allowed. */
+HRESULT file_store_drop(struct file_storing *s, HRESULT hr);
 HRESULT file_delete(const char *path);
 /* Within one volume; a file that has the name `to` already is replaced. Waits for a sharing violation as file_store. */
 HRESULT file_rename(const char *from, const char *to);

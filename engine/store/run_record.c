@@ -216,7 +216,7 @@ static HRESULT change_aside(struct set_file *at, const struct run_change *change
         if (set_file_is_missing(hr)) /* taken for one that a killed writer left */
             hr = S_FALSE;
     }
-    file_store_drop(storing);
+    hr = file_store_drop(storing, hr);
     run_record_free(&record);
     memory_free(now);
     memory_free(parsed);

@@ -220,31 +220,28 @@ HRESULT file_store_begin(const char *path, const void *data, size_t size, struct
     hr = file_write(s->file, data, size);
     if (SUCCEEDED(hr))
         hr = file_flush(s->file);
-    if (SUCCEEDED(hr))
-        *out = s;
-    else
-        file_store_drop(s);
+    if (FAILED(hr))
+        return file_store_drop(s, hr);
+    *out = s;
     return hr;
 }
 
 HRESULT file_store_end(struct file_storing *s)
 {
-    if (rename(s->temporary, s->path)) {
-        HRESULT hr = posix_failed(errno, s->path);
-        file_store_drop(s);
-        return hr;
-    }
+    if (rename(s->temporary, s->path))
+        return file_store_drop(s, posix_failed(errno, s->path));
     flush_folder(s->folder);
     storing_free(s);
     return S_OK;
 }
 
-void file_store_drop(struct file_storing *s)
+HRESULT file_store_drop(struct file_storing *s, HRESULT hr)
 {
     if (!s)
-        return;
+        return hr;
     unlink(s->temporary);
     storing_free(s);
+    return hr;
 }
 
 HRESULT file_delete(const char *path)

@@ -272,10 +272,9 @@ HRESULT file_store_begin(const char *path, const void *data, size_t size, struct
     hr = file_write(s->file, data, size);
     if (SUCCEEDED(hr))
         hr = file_flush(s->file);
-    if (SUCCEEDED(hr))
-        *out = s;
-    else
-        file_store_drop(s);
+    if (FAILED(hr))
+        return file_store_drop(s, hr);
+    *out = s;
     return hr;
 }
 
@@ -287,23 +286,21 @@ HRESULT file_store_end(struct file_storing *s)
     if (hr == S_FALSE) /* somebody has it open, or this host cannot do it so */
         hr = file_rename(s->temporary, s->path);
     if (FAILED(hr))
-        file_store_drop(s);
-    else
-        storing_free(s);
+        return file_store_drop(s, hr);
+    storing_free(s);
     return hr;
 }
 
-/* The thread's error text survives. */
-void file_store_drop(struct file_storing *s)
+HRESULT file_store_drop(struct file_storing *s, HRESULT hr)
 {
     if (!s)
-        return;
-    struct error_kept why = error_keep(E_FAIL);
+        return hr;
+    struct error_kept why = error_keep(hr);
     file_close(s->file);
     s->file = NULL;
     file_delete(s->temporary);
     storing_free(s);
-    error_restore(&why);
+    return error_restore(&why);
 }
 
 HRESULT file_delete(const char *path)
