@@ -268,6 +268,7 @@ ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRAC
         return consumer_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for a consumer");
     EVENT_TRACE_LOGFILEW *own = &c->logfile;
     *own = *logfile;
+    c->form = form;
     c->real_time = own->LoggerName != NULL;
     c->raw = (own->ProcessTraceMode & PROCESS_TRACE_MODE_RAW_TIMESTAMP) != 0;
     c->records = (own->ProcessTraceMode & PROCESS_TRACE_MODE_EVENT_RECORD) != 0;

@@ -30,9 +30,8 @@ struct processing {
 struct call {
     PEVENT_RECORD_CALLBACK record;
     PEVENT_CALLBACK event, class;
-    PEVENT_TRACE_BUFFER_CALLBACKW buffer;
     struct event_view *view;
-    EVENT_TRACE_LOGFILEW *logfile;
+    struct consumer *consumer;
     ULONG answer;
 };
 
@@ -54,7 +53,14 @@ static void call_event(void *argument)
 static void call_buffer(void *argument)
 {
     struct call *c = argument;
-    c->answer = c->buffer(c->logfile);
+    EVENT_TRACE_LOGFILEW *logfile = &c->consumer->logfile;
+    if (c->consumer->form == CONSUMER_WIDE) {
+        c->answer = logfile->BufferCallback(logfile);
+    } else {
+        PEVENT_TRACE_BUFFER_CALLBACKA callback;
+        memcpy(&callback, &logfile->BufferCallback, sizeof callback);
+        c->answer = callback((EVENT_TRACE_LOGFILEA *)(void *)logfile);
+    }
 }
 
 /* Reads the next event of `r` into it; false: it has no more. */
@@ -100,7 +106,7 @@ static ULONG deliver_buffer(struct processing *p, const struct running *r, int64
     logfile->CurrentTime = r->event.utc;
     logfile->Filled = r->event.buffer->used;
     logfile->EventsLost = r->consumer->source->log->events_lost;
-    struct call call = {.buffer = logfile->BufferCallback, .logfile = logfile};
+    struct call call = {.consumer = r->consumer};
     if (!consumer_guard(call_buffer, &call))
         return ERROR_NOACCESS;
     return call.answer != 0 ? ERROR_SUCCESS : ERROR_CANCELLED;

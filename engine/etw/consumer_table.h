@@ -8,7 +8,8 @@
 
 struct consumer {
     EVENT_TRACE_LOGFILEW logfile; /* as it was opened with; what BufferCallback is shown */
-    void *name;                   /* of it, in the caller's form */
+    enum consumer_form form;      /* of who opened it */
+    void *name;                   /* of it, in that form */
     struct consumer_source *source;
     bool real_time, raw, records;
     /* Under the table's lock. */

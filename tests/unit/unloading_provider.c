@@ -6,10 +6,10 @@
 /* {55555555-0001-0002-0300-000000000000} */
 static const GUID guid = {0x55555555, 1, 2, {3}};
 static REGHANDLE provider;
-static volatile LONG inside;
+static volatile LONG called;
 
 __declspec(dllexport) ULONG write_event(void);
-__declspec(dllexport) LONG in_callback(void);
+__declspec(dllexport) LONG callbacks(void);
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
 
 /* Who loads us may want us to be slow at a place, by an event of that name, which is set when we are there. */
@@ -28,14 +28,14 @@ static VOID NTAPI take_a_while(LPCGUID source, ULONG enabled, UCHAR level, ULONG
                                PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
 {
     (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter, (void)context;
-    InterlockedIncrement(&inside);
+    InterlockedIncrement(&called);
     Sleep(named(L"unloading-provider-stays") ? 60000 : 5);
-    InterlockedDecrement(&inside);
 }
 
-LONG in_callback(void)
+/* How many have begun. */
+LONG callbacks(void)
 {
-    return inside;
+    return called;
 }
 
 ULONG write_event(void)
