@@ -219,13 +219,11 @@ static ULONG call_and_tidy(struct registration *r)
 
 ULONG provider_begun(uint64_t handle)
 {
-    ULONG status = ERROR_SUCCESS;
+    /* Not by provider_find: who has ended it meanwhile waits for us. Until then it keeps its place. */
+    struct registration *r = &provider_table[handle % PROVIDER_PLACES];
     host_lock_enter(&provider_lock);
-    struct registration *r = provider_find(handle);
-    if (r) {
-        r->record->begun = true;
-        status = call_and_tidy(r);
-    }
+    r->record->begun = true;
+    const ULONG status = call_and_tidy(r);
     host_lock_leave(&provider_lock);
     return status;
 }

@@ -371,7 +371,8 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
     if (SUCCEEDED(hr))
         hr = directory_register(directory, guid, classic ? DIRECTORY_CLASSIC : DIRECTORY_PROVIDER, &number);
     if (SUCCEEDED(hr)) {
-        provider_set_numbers(handle, (struct provider_numbers){.provider = number + 1});
+        if (!provider_set_numbers(handle, (struct provider_numbers){.provider = number + 1}))
+            directory_unregister(directory, number);
         hr = refresh(handle, &generation);
         call_reclaimer();
     }
@@ -407,7 +408,8 @@ ULONG provider_join_group(uint64_t handle, const GUID *group)
     HRESULT hr = directory_register(directory, group, DIRECTORY_GROUP, &number);
     if (SUCCEEDED(hr)) {
         numbers.group = number + 1;
-        provider_set_numbers(handle, numbers);
+        if (!provider_set_numbers(handle, numbers))
+            directory_unregister(directory, number);
         hr = provider_refresh(handle);
     }
     return provider_status(hr);

@@ -163,13 +163,14 @@ struct registration *provider_find(uint64_t handle)
     return handle != 0 ? registration_of(handle) : NULL;
 }
 
-void provider_set_numbers(uint64_t handle, struct provider_numbers numbers)
+bool provider_set_numbers(uint64_t handle, struct provider_numbers numbers)
 {
     host_lock_enter(&provider_lock);
     struct registration *r = provider_find(handle);
     if (r)
         r->record->numbers = numbers;
     host_lock_leave(&provider_lock);
+    return r != NULL;
 }
 
 bool provider_get_numbers(uint64_t handle, struct provider_numbers *numbers)

@@ -104,10 +104,11 @@ struct provider_numbers {
 };
 /* Enabled by nobody yet; callbacks wait for provider_begun. ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY. */
 ULONG provider_begin(const struct provider_options *options, uint64_t *handle);
-void provider_set_numbers(uint64_t handle, struct provider_numbers numbers);
+/* False: it has been ended. */
+bool provider_set_numbers(uint64_t handle, struct provider_numbers numbers);
 bool provider_get_numbers(uint64_t handle, struct provider_numbers *numbers);
-/* Calls back if it is enabled, on this thread, and then whenever something changes. What a classic provider's callback
-   returned; else 0. */
+/* Once behind each provider_begin, also when the registration has been ended. Calls back if it is enabled, on this
+   thread, and then whenever something changes. What a classic provider's callback returned; else 0. */
 ULONG provider_begun(uint64_t handle);
 /* Waits for a callback of another thread. ERROR_INVALID_HANDLE. Afterwards no callback comes, `context` is not used,
    and the handle is refused. */

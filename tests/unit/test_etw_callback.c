@@ -324,6 +324,30 @@ static void the_end_of_a_registration_waits_for_its_callback(void **state)
     thread_close(thread);
 }
 
+static void end_it(void *handle)
+{
+    struct provider_numbers numbers;
+    (void)provider_end(*(uint64_t *)handle, false, &numbers);
+}
+
+/* EventUnregister of one thread while EventRegister of another has not returned yet, which has filled in the handle. */
+static void a_registration_may_be_ended_before_it_has_begun(void **state)
+{
+    (void)state;
+    const struct provider_options options = {.guid = fixture_guid};
+    const struct provider_numbers numbers = {.provider = 1};
+    struct thread *thread;
+    uint64_t handle;
+    assert_int_equal(provider_begin(&options, &handle), ERROR_SUCCESS);
+    assert_int_equal(thread_start(end_it, &handle, &thread), S_OK);
+    while (provider_is_registered(&fixture_guid))
+        thread_give_way();
+    assert_false(provider_set_numbers(handle, numbers)); /* the directory is to be told at once that it is over */
+    assert_int_equal(provider_begun(handle), ERROR_SUCCESS);
+    assert_true(thread_wait(thread, 10000));
+    thread_close(thread);
+}
+
 /* ---- out of memory ---- */
 
 static void what_cannot_be_applied_leaves_all_as_it_was(void **state)
@@ -375,6 +399,7 @@ int main(void)
         TEST(members_of_a_group_are_enabled_by_it),
         TEST(a_callback_may_write_register_and_end_its_own_registration),
         TEST(the_end_of_a_registration_waits_for_its_callback),
+        TEST(a_registration_may_be_ended_before_it_has_begun),
         TEST(what_cannot_be_applied_leaves_all_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
