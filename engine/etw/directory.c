@@ -105,7 +105,9 @@ uint64_t directory_generation(struct directory *d)
 
 bool directory_holds(struct directory_span *span, uint64_t generation)
 {
-    const uint64_t from = atomic_load(&span->from), until = atomic_load(&span->until);
+    /* `until` first: who takes the place of one that is over clears `from` before it, so that no old `from` is seen
+       beside a cleared `until`. */
+    const uint64_t until = atomic_load(&span->until), from = atomic_load(&span->from);
     return from != 0 && from <= generation && (until == 0 || until > generation);
 }
 

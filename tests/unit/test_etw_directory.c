@@ -206,6 +206,50 @@ static void enables_are_found_with_their_filters(void **state)
     assert_int_equal(enables_of(7), 0);
 }
 
+/* Two places that take turns, as those of an enable that is changed often. */
+struct turns {
+    struct directory_span span[2];
+    atomic_bool end;
+};
+
+static void take_turns(void *context)
+{
+    struct turns *t = context;
+    for (uint32_t i = 1; i <= 200000; i++) {
+        assert_int_equal(directory_begin(d), S_OK);
+        directory_put(d, &t->span[i % 2], NULL, NULL, 0);
+        directory_retire(d, &t->span[1 - i % 2]);
+        directory_end(d, NULL, 0);
+    }
+    atomic_store(&t->end, true);
+}
+
+/* Who saw the place of an enable that is over while the next one was put there had that session's enable twice, and
+   wrote each event so. */
+static void who_looks_during_changes_sees_one(void **state)
+{
+    struct turns turns = {.end = false};
+    size_t looks = 0, others = 0;
+    struct thread *t;
+    (void)state;
+    assert_int_equal(directory_begin(d), S_OK);
+    directory_put(d, &turns.span[0], NULL, NULL, 0);
+    directory_end(d, NULL, 0);
+    assert_int_equal(thread_start(take_turns, &turns, &t), S_OK);
+    while (!atomic_load(&turns.end)) {
+        const uint64_t now = directory_generation(d);
+        const bool first = directory_holds(&turns.span[0], now), second = directory_holds(&turns.span[1], now);
+        if (atomic_load(&d->shared->generation) - now > 2)
+            continue; /* as directory_read does */
+        looks++;
+        others += first == second;
+    }
+    assert_true(thread_wait(t, CHILD_PATIENCE));
+    thread_close(t);
+    assert_true(looks > 0);
+    assert_int_equal(others, 0);
+}
+
 static void only_running_sessions_enable(void **state)
 {
     struct directory_session s = add("enabling", 1);
@@ -406,7 +450,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(enables_are_found_with_their_filters), cmocka_unit_test(only_running_sessions_enable),
         cmocka_unit_test(eight_sessions_enable_a_provider),     cmocka_unit_test(room_for_enables_comes_back),
         cmocka_unit_test(a_change_that_was_cut_off_is_undone),  cmocka_unit_test(numbers_come_once),
-        cmocka_unit_test(out_of_memory_leaves_it_as_it_was),
+        cmocka_unit_test(out_of_memory_leaves_it_as_it_was),    cmocka_unit_test(who_looks_during_changes_sees_one),
     };
     child_program = argv[0];
     if (argc == 4)
