@@ -22,6 +22,7 @@ void autologger_free(struct autologger *a)
     memory_free(a->guid);
     memory_free(a->file);
     memory_free(a->providers);
+    memory_free(a->damaged);
     *a = (struct autologger){.name = NULL};
 }
 

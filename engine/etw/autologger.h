@@ -7,7 +7,7 @@
 #include "engine/etw/directory.h"
 #include "engine/etw/trace_properties.h"
 
-/* A value of the registry; `there`: it is, and of the right type. */
+/* A value of the registry; `there`: it is, and of the right type (engine/etw/autologger_key.h has their names). */
 struct autologger_number {
     bool there;
     uint64_t value;
@@ -24,6 +24,7 @@ struct autologger {
         file_max, file_counter;
     struct autologger_provider *providers;
     size_t provider_count, provider_capacity;
+    char *damaged; /* the first value that is there and of no right type or form; NULL: all are right */
 };
 void autologger_free(struct autologger *a); /* what it points to */
 
@@ -37,7 +38,6 @@ ULONG autologger_start(struct directory *d, const struct autologger *a, const ch
 
 /* Starts those that are described for the directory of this name (OPENPLA_ETW), at most 32 characters, once as long as
    the prefix runs. Natively there is no registry. */
-#define DIRECTORY_OF_HOST "main"
 void autologgers_begin(struct directory *d, const char *directory);
 
 #endif

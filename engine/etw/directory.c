@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The directory's section: made, found, changed under its mutex, read under its generation. */
 #include "engine/etw/autologger.h"
+#include "engine/etw/directory_name.h"
 #include "engine/etw/directory_parts.h"
-#include "engine/os/environment.h"
 #include "engine/os/memory.h"
 
 #include <stdio.h>
@@ -13,19 +13,11 @@
 
 static HRESULT own_name(char out[64])
 {
-    char *given = NULL;
-    HRESULT hr = environment_get("OPENPLA_ETW", &given);
-    if (FAILED(hr))
-        return hr;
-    const char *name = given ? given : DIRECTORY_OF_HOST;
-    const size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
-    if (name[length] || length > 32)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
-                       "OPENPLA_ETW: '%.80s' is no name of at most 32 letters and digits", name);
-    else
+    char name[DIRECTORY_NAME_BYTES];
+    HRESULT hr = directory_name(name);
+    if (SUCCEEDED(hr))
         snprintf(out, 64, "openetw%u-%s", (unsigned)DIRECTORY_LAYOUT, name);
-    memory_free(given);
-    return SUCCEEDED(hr) ? S_OK : hr;
+    return hr;
 }
 
 /* Under the mutex: nobody else makes it. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions that start with the host: what their values in the registry become, and under Wine that the first process of
    a prefix that traces starts them. */
-#include "engine/etw/autologger.h"
+#include "engine/etw/autologger_key.h"
+#include "engine/os/registry.h"
 #include "tests/unit/controller_fixture.h"
 
 static char *folder;
@@ -203,10 +204,183 @@ static void a_session_starts_with_its_providers(void **state)
     directory_session_free(&s);
 }
 
-#ifdef _WIN32
-#define AUTOLOGGER_KEY L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Autologger.%hs"
+/* ---- keys ---- */
 
-#define GLOBAL_KEY     L"SYSTEM\\CurrentControlSet\\Control\\WMI\\GlobalLogger.%hs"
+#define KEPT "SYSTEM\\CurrentControlSet\\Control\\WMI\\Autologger."
+
+/* A key of this process' own directory. */
+static char *key_path(const char *name)
+{
+    char *path = autologger_path(AUTOLOGGER_KEY, getenv("OPENPLA_ETW"), name);
+    assert_non_null(path);
+    assert_memory_equal(path, KEPT, strlen(KEPT));
+    return path;
+}
+
+static void delete_keys(void)
+{
+    char *all = key_path(NULL);
+    assert_int_equal(registry_delete(all), S_OK);
+    memory_free(all);
+}
+
+static struct autologger loaded(const char *path)
+{
+    struct autologger a;
+    assert_int_equal(autologger_load(path, "kept", &a), S_OK);
+    return a;
+}
+
+static void assert_number(struct autologger_number n, uint64_t expected)
+{
+    assert_true(n.there && n.value == expected);
+}
+
+/* What one program has set up for the next start another one changes, and nothing else is lost by that. */
+static void what_a_key_has_besides_stays(void **state)
+{
+    struct autologger_provider providers[2] = {
+        {.guid = {1, 2, 3, {4}}, .enabled = NUMBER(1), .level = NUMBER(4), .any = NUMBER(0xF000000000000001)},
+        {.guid = {2, 2, 3, {4}}, .enabled = NUMBER(0), .flags = NUMBER(0x77)}};
+    char *path = key_path("kept"), *first = text_format("%s\\{00000001-0002-0003-0400-000000000000}", path),
+         *filters = text_format("%s\\Filters", first);
+    struct autologger a = plain(), b;
+    struct registry_key *key;
+    uint64_t number;
+    bool made;
+    (void)state;
+    assert_int_equal(autologger_load(path, "kept", &b), S_FALSE);
+    a.buffer_kb = (struct autologger_number)NUMBER(64);
+    a.file = (char *)"C:\\logs\\kept.etl";
+    a.providers = providers;
+    a.provider_count = 2;
+    assert_int_equal(autologger_save(path, &a, true), S_OK);
+    assert_int_equal(autologger_save(path, &a, true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(registry_open(path, true, &key), S_OK);
+    assert_int_equal(registry_write_number(key, "Status", REGISTRY_NUMBER, 5), S_OK);
+    assert_int_equal(registry_write_number(key, "FileCounter", REGISTRY_NUMBER, 3), S_OK);
+    registry_close(key);
+    assert_int_equal(registry_make(filters, &made, &key), S_OK);
+    registry_close(key);
+    b = loaded(path);
+    assert_string_equal(b.guid, guid_text);
+    assert_string_equal(b.file, "C:\\logs\\kept.etl");
+    assert_number(b.start, 1);
+    assert_number(b.buffer_kb, 64);
+    assert_number(b.file_counter, 3);
+    assert_true(!b.damaged && !b.mode.there && b.provider_count == 2);
+    const struct autologger_provider *p = &b.providers[b.providers[0].guid.Data1 == 1 ? 0 : 1];
+    assert_number(p->any, 0xF000000000000001);
+    assert_true(!p->all.there && !p->flags.there);
+    /* The second provider goes, the file as well. */
+    b.providers[0] = *p;
+    b.provider_count = 1;
+    b.mode = (struct autologger_number)NUMBER(TRACE_MODE_REAL_TIME);
+    memory_free(b.file);
+    b.file = NULL;
+    b.file_counter.there = false;
+    assert_int_equal(autologger_save(path, &b, false), S_OK);
+    autologger_free(&b);
+    b = loaded(path);
+    assert_true(!b.file && b.provider_count == 1 && b.providers[0].guid.Data1 == 1);
+    assert_number(b.file_counter, 3);
+    assert_number(b.mode, TRACE_MODE_REAL_TIME);
+    assert_int_equal(registry_open(path, false, &key), S_OK);
+    assert_int_equal(registry_read_number(key, "Status", &number), S_OK);
+    assert_int_equal(number, 5);
+    registry_close(key);
+    assert_int_equal(registry_open(filters, false, &key), S_OK);
+    registry_close(key);
+    autologger_free(&b);
+    delete_keys();
+    memory_free(filters);
+    memory_free(first);
+    memory_free(path);
+}
+
+/* One value that is none is named, and taken for missing. */
+static void a_damaged_value_is_named(void **state)
+{
+    char *path = key_path("kept"), *below = text_format("%s\\{00000001-0002-0003-0400-000000000000}", path),
+         *other = text_format("%s\\another's", path);
+    struct registry_key *key;
+    struct autologger a;
+    bool made;
+    (void)state;
+    assert_int_equal(registry_make(other, &made, &key), S_OK);
+    registry_close(key);
+    assert_int_equal(registry_make(below, &made, &key), S_OK);
+    assert_int_equal(registry_write_text(key, "MatchAnyKeyword", "1"), S_OK);
+    registry_close(key);
+    a = loaded(path);
+    assert_true(a.provider_count == 1 && !a.providers[0].any.there);
+    assert_string_equal(a.damaged, "{00000001-0002-0003-0400-000000000000}\\MatchAnyKeyword");
+    autologger_free(&a);
+    assert_int_equal(registry_open(path, true, &key), S_OK);
+    assert_int_equal(registry_write_text(key, "Guid", "{none}"), S_OK);
+    a = loaded(path);
+    assert_string_equal(a.damaged, "Guid");
+    autologger_free(&a);
+    assert_int_equal(registry_write_text(key, "BufferSize", "64"), S_OK);
+    assert_int_equal(registry_write_number(key, "FileName", REGISTRY_NUMBER, 1), S_OK);
+    registry_close(key);
+    a = loaded(path);
+    assert_string_equal(a.damaged, "BufferSize");
+    assert_true(!a.file && !a.buffer_kb.there);
+    autologger_free(&a);
+    delete_keys();
+    memory_free(other);
+    memory_free(below);
+    memory_free(path);
+}
+
+/* Out of memory at any place: the key is as it was. */
+static void a_key_is_written_whole_or_stays(void **state)
+{
+    struct autologger_provider provider = {.guid = {1, 2, 3, {4}}, .enabled = NUMBER(1), .level = NUMBER(4)};
+    char *path = key_path("kept");
+    struct autologger a = plain(), b;
+    (void)state;
+    a.providers = &provider;
+    a.provider_count = 1;
+    for (uint64_t n = 1;; n++) {
+        memory_fail_at(n);
+        const HRESULT hr = autologger_save(path, &a, true);
+        memory_fail_at(0);
+        if (SUCCEEDED(hr))
+            break;
+        assert_int_equal(hr, E_OUTOFMEMORY);
+        assert_int_equal(autologger_load(path, "kept", &b), S_FALSE);
+    }
+    a.buffer_kb = (struct autologger_number)NUMBER(64);
+    a.provider_count = 0;
+    for (uint64_t n = 1;; n++) {
+        memory_fail_at(n);
+        const HRESULT hr = autologger_save(path, &a, false);
+        memory_fail_at(0);
+        b = loaded(path);
+        assert_true(b.buffer_kb.there == SUCCEEDED(hr) && b.provider_count == FAILED(hr));
+        autologger_free(&b);
+        if (SUCCEEDED(hr))
+            break;
+    }
+    for (uint64_t n = 1;; n++) {
+        memory_fail_at(n);
+        const HRESULT hr = autologger_load(path, "kept", &b);
+        memory_fail_at(0);
+        if (SUCCEEDED(hr))
+            break;
+        assert_true(hr == E_OUTOFMEMORY && !b.name && !b.providers);
+    }
+    autologger_free(&b);
+    delete_keys();
+    memory_free(path);
+}
+
+#ifdef _WIN32
+#define TEST_KEY   L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Autologger.%hs"
+
+#define GLOBAL_KEY L"SYSTEM\\CurrentControlSet\\Control\\WMI\\GlobalLogger.%hs"
 
 static DWORD value_of(HKEY key, const WCHAR *name)
 {
@@ -242,7 +416,7 @@ static void the_first_process_starts_what_is_described(void **state)
         d = own_directory();
         return;
     }
-    _snwprintf(all_name, 128, AUTOLOGGER_KEY, getenv("OPENPLA_ETW"));
+    _snwprintf(all_name, 128, TEST_KEY, getenv("OPENPLA_ETW"));
     assert_int_equal(RegCreateKeyExW(HKEY_LOCAL_MACHINE, all_name, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &all, NULL), 0);
     _snwprintf(global_name, 128, GLOBAL_KEY, getenv("OPENPLA_ETW"));
     assert_int_equal(
@@ -327,6 +501,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_start_has_the_next_file),
         cmocka_unit_test(what_cannot_start_says_which_value),
         cmocka_unit_test(a_session_starts_with_its_providers),
+        cmocka_unit_test(what_a_key_has_besides_stays),
+        cmocka_unit_test(a_damaged_value_is_named),
+        cmocka_unit_test(a_key_is_written_whole_or_stays),
     };
     child_program = argv[0];
     if (argc > 1) {

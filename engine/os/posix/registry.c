@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* In place of a registry, where there is none: keys in memory, of this process and as long as it lives. */
+#include "engine/os/registry.h"
+
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+#define KEY_DELETED HRESULT_FROM_WIN32(1018 /* ERROR_KEY_DELETED */)
+
+struct value {
+    char *name;
+    struct registry_value is;
+};
+struct node {
+    char *path, *above; /* `above`: the path without its last name; "" */
+    struct value *values;
+    size_t count, capacity;
+};
+struct registry_key {
+    char *path;
+};
+static struct host_lock lock = HOST_LOCK_INIT; /* of all below */
+static struct node *nodes;
+static size_t node_count, node_capacity;
+
+static void node_free(struct node *n)
+{
+    for (size_t i = 0; i < n->count; i++) {
+        memory_free(n->values[i].name);
+        registry_value_free(&n->values[i].is);
+    }
+    memory_free(n->values);
+    memory_free(n->above);
+    memory_free(n->path);
+}
+
+static struct node *find(const char *path)
+{
+    for (size_t i = 0; i < node_count; i++)
+        if (text_equal_nocase(nodes[i].path, path))
+            return &nodes[i];
+    return NULL;
+}
+
+static struct value *find_value(struct node *n, const char *name)
+{
+    for (size_t i = 0; i < n->count; i++)
+        if (text_equal_nocase(n->values[i].name, name))
+            return &n->values[i];
+    return NULL;
+}
+
+static HRESULT make_node(const char *path)
+{
+    const char *last = strrchr(path, '\\');
+    struct node n = {.path = text_copy(path), .above = text_copy_n(path, last ? (size_t)(last - path) : 0)};
+    if (n.path && n.above && memory_grow((void **)&nodes, &node_capacity, node_count + 1, sizeof n)) {
+        nodes[node_count++] = n;
+        return S_OK;
+    }
+    node_free(&n);
+    return E_OUTOFMEMORY;
+}
+
+static HRESULT key_of(const char *path, struct registry_key **out)
+{
+    struct registry_key *key = memory_zero(1, sizeof *key);
+    if (key && (key->path = text_copy(path))) {
+        *out = key;
+        return S_OK;
+    }
+    memory_free(key);
+    return E_OUTOFMEMORY;
+}
+
+HRESULT registry_open(const char *path, bool to_change, struct registry_key **out)
+{
+    (void)to_change;
+    *out = NULL;
+    host_lock_enter(&lock);
+    HRESULT hr = find(path) ? key_of(path, out) : S_FALSE;
+    host_lock_leave(&lock);
+    return hr;
+}
+
+HRESULT registry_make(const char *path, bool *made, struct registry_key **out)
+{
+    HRESULT hr = S_OK;
+    *out = NULL;
+    host_lock_enter(&lock);
+    *made = !find(path);
+    for (const char *mark = strchr(path, '\\'); SUCCEEDED(hr) && mark; mark = strchr(mark + 1, '\\')) {
+        char *above = text_copy_n(path, (size_t)(mark - path));
+        hr = !above ? E_OUTOFMEMORY : find(above) ? S_OK : make_node(above);
+        memory_free(above);
+    }
+    if (SUCCEEDED(hr) && *made)
+        hr = make_node(path);
+    host_lock_leave(&lock);
+    return FAILED(hr) ? hr : key_of(path, out);
+}
+
+void registry_close(struct registry_key *key)
+{
+    if (!key)
+        return;
+    memory_free(key->path);
+    memory_free(key);
+}
+
+HRESULT registry_delete(const char *path)
+{
+    host_lock_enter(&lock);
+    struct node *n = find(path);
+    const HRESULT hr = n ? S_OK : S_FALSE;
+    while (n) {
+        node_free(n);
+        *n = nodes[--node_count];
+        n = NULL;
+        for (size_t i = 0; !n && i < node_count; i++)
+            n = nodes[i].above[0] && !find(nodes[i].above) ? &nodes[i] : NULL;
+    }
+    host_lock_leave(&lock);
+    return hr;
+}
+
+HRESULT registry_list(struct registry_key *key, struct texts *out)
+{
+    HRESULT hr = S_OK;
+    *out = (struct texts){0};
+    host_lock_enter(&lock);
+    for (size_t i = 0; SUCCEEDED(hr) && i < node_count; i++)
+        if (text_equal_nocase(nodes[i].above, key->path))
+            hr = texts_add(out, nodes[i].path + strlen(nodes[i].above) + 1);
+    host_lock_leave(&lock);
+    if (FAILED(hr))
+        texts_free(out);
+    return hr;
+}
+
+HRESULT registry_read(struct registry_key *key, const char *name, struct registry_value *out)
+{
+    HRESULT hr = S_FALSE;
+    *out = (struct registry_value){.type = 0};
+    host_lock_enter(&lock);
+    struct node *n = find(key->path);
+    const struct value *v = n ? find_value(n, name) : NULL;
+    if (v) {
+        out->type = v->is.type;
+        out->size = v->is.size;
+        out->data = memory_copy(v->is.data, v->is.size);
+        hr = out->data ? S_OK : E_OUTOFMEMORY;
+    }
+    host_lock_leave(&lock);
+    if (hr != S_OK)
+        *out = (struct registry_value){.type = 0};
+    return n ? hr : error_set(KEY_DELETED, "HKEY_LOCAL_MACHINE\\%.300s: the key was deleted", key->path);
+}
+
+static HRESULT add_value(struct node *n, const char *name, struct value **out)
+{
+    struct value v = {.name = text_copy(name)};
+    if (v.name && memory_grow((void **)&n->values, &n->capacity, n->count + 1, sizeof v)) {
+        n->values[n->count] = v;
+        *out = &n->values[n->count++];
+        return S_OK;
+    }
+    memory_free(v.name);
+    return E_OUTOFMEMORY;
+}
+
+HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type, const void *data, size_t size)
+{
+    const struct registry_value is = {type, size, memory_copy(data, size)};
+    struct value *v = NULL;
+    if (!is.data)
+        return E_OUTOFMEMORY;
+    host_lock_enter(&lock);
+    struct node *n = find(key->path);
+    HRESULT hr = n ? S_OK : KEY_DELETED;
+    if (n && !(v = find_value(n, name)))
+        hr = add_value(n, name, &v);
+    if (SUCCEEDED(hr)) {
+        registry_value_free(&v->is);
+        v->is = is;
+    }
+    host_lock_leave(&lock);
+    if (FAILED(hr))
+        memory_free(is.data);
+    return hr;
+}
+
+HRESULT registry_remove(struct registry_key *key, const char *name)
+{
+    host_lock_enter(&lock);
+    struct node *n = find(key->path);
+    struct value *v = n ? find_value(n, name) : NULL;
+    if (v) {
+        memory_free(v->name);
+        registry_value_free(&v->is);
+        *v = n->values[--n->count];
+    }
+    host_lock_leave(&lock);
+    return v ? S_OK : S_FALSE;
+}
