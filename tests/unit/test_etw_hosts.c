@@ -9,20 +9,13 @@
 #include <sys/resource.h>
 #endif
 #include "tests/unit/controller_fixture.h"
+#include "tests/unit/killed_writer.h"
 
-enum { WRITERS = 3, PLACE = 4 };
+enum { WRITERS = 3 };
 static char *folder;
 static unsigned rounds = 3;
 
 /* ---- a writer, in a process of its own ---- */
-
-/* What a writer says of itself in memory that outlives it: events accepted times PLACE, and whether it is at the next
-   one; the slot by which its events are known. */
-struct progress {
-    _Atomic uint64_t at;
-    _Atomic uint32_t owner, rescues;
-};
-enum { BETWEEN, RESERVING, HAS_PLACE };
 
 static struct section *open_progress(const char *name, bool create, struct progress **out)
 {
@@ -46,20 +39,13 @@ static int role_write(const char *what, const char *name)
     provider_open(handle, &p);
     own->owner = p.writer.owner;
     for (uint64_t number = 0;;) {
-        uint64_t stamp;
-        own->at = number * PLACE + RESERVING;
-        uint8_t *at = session_reserve(&p.buffers, &p.writer, EVENT_BYTES, &stamp);
-        if (!at) {
-            own->at = number * PLACE + BETWEEN;
+        if (!progress_write(own, &p.buffers, &p.writer, number)) {
             if (session_load(&p.buffers.processor[0].word) == SESSION_STOPPED)
                 break;
             child_sleep(1);
             continue;
         }
-        own->at = number * PLACE + HAS_PLACE;
-        event_fill(at, &p.writer, stamp, number);
-        session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
-        own->at = ++number * PLACE + BETWEEN;
+        number++;
         if (number % 512 == 0)
             child_sleep(1);
     }
@@ -67,15 +53,6 @@ static int role_write(const char *what, const char *name)
 }
 
 /* ---- rounds ---- */
-
-static uint64_t random_state = 88172645463325252u;
-static uint64_t random_below(uint64_t most)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state % most;
-}
 
 struct round {
     char *path;
@@ -106,7 +83,7 @@ static void begin_as_named(struct round *r)
         r->writer[i] = child_start("write", what, r->name);
     }
     for (unsigned i = 0; i < WRITERS; i++)
-        for (int waited = 0; r->progress[i].at < 1000 * PLACE; waited++) {
+        for (int waited = 0; progress_accepted(&r->progress[i]) < 1000; waited++) {
             assert_true(waited < CHILD_PATIENCE);
             child_sleep(1);
         }
@@ -160,10 +137,10 @@ static uint64_t judge(struct round *r, bool killed)
     }
     etl_reader_close(reader);
     for (unsigned i = 0; i < WRITERS; i++) {
-        const uint64_t accepted = r->progress[i].at / PLACE, state = r->progress[i].at % PLACE;
-        if (count[i] != accepted && !(killed && state == HAS_PLACE && count[i] == accepted + 1))
-            fail_msg("writer %u: %llu events are in the log, %llu were accepted (state %u)", i,
-                     (unsigned long long)count[i], (unsigned long long)accepted, (unsigned)state);
+        const uint64_t accepted = progress_accepted(&r->progress[i]);
+        if (count[i] != accepted && !(killed && progress_is_whole(&r->progress[i], count[i])))
+            fail_msg("writer %u: %llu events are in the log, %llu were accepted", i, (unsigned long long)count[i],
+                     (unsigned long long)accepted);
         assert_int_equal(sum[i], count[i] == 0 ? 0 : count[i] * (count[i] - 1) / 2);
         all += count[i];
     }

@@ -7,7 +7,7 @@
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/process.h"
-#include "tests/unit/session_fixture.h"
+#include "tests/unit/killed_writer.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -16,14 +16,6 @@
 
 enum { BUFFERS = 32, BUFFER_SIZE = 8192, VICTIMS = 3, MOST_SLOTS = SESSION_MOST_OWNERS };
 #define PATH "/dev/shm/test_etw_kills.etl"
-
-/* What a provider says of itself, in memory that outlives it. */
-struct progress {
-    _Atomic uint64_t at; /* events that its session took, times 4, and the state of the next one: said at once */
-    _Atomic uint64_t refused;
-    _Atomic uint32_t step; /* where it ended itself */
-};
-enum { BETWEEN, RESERVING, HAS_PLACE };
 
 static struct progress *progress;
 static struct session_buffers session;
@@ -40,15 +32,6 @@ void session_step(int step)
     }
 }
 
-static uint64_t random_state = 1;
-static uint64_t random_below(uint64_t most)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state % most;
-}
-
 static void *shared_memory(size_t size)
 {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -63,22 +46,12 @@ static _Noreturn void provide(uint32_t slot)
     struct session_writer w = {.owner = slot, .thread = (uint32_t)getpid()};
     struct progress *p = &progress[slot];
     own_slot = slot;
+    p->owner = slot;
     for (uint64_t number = 0;; number++) {
-        uint64_t stamp;
-        uint8_t *at = NULL;
-        while (!at) {
-            p->at = number * 4 + RESERVING;
-            at = session_reserve(&session, &w, EVENT_BYTES, &stamp);
-            if (!at) {
-                p->at = number * 4 + BETWEEN;
-                p->refused++;
-                usleep(1000);
-            }
+        while (!progress_write(p, &session, &w, number)) {
+            p->refused++;
+            usleep(1000);
         }
-        p->at = number * 4 + HAS_PLACE;
-        event_fill(at, &w, stamp, number);
-        session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
-        p->at = (number + 1) * 4 + BETWEEN;
         if (number % 2048 == 2047)
             usleep(500);
     }
@@ -128,21 +101,6 @@ static void start_victim(uint32_t slot, bool at_step)
     pids[slot] = pid;
 }
 
-/* Each slot: its events came once each; what it surely had a place for and did not finish is torn. Returns how many of
-   the torn ones there must be at least, and at most. */
-static void judge(const struct tally *counts, uint32_t slot, uint64_t *least, uint64_t *most)
-{
-    const struct progress *p = &progress[slot];
-    const uint64_t came = counts->writer[slot % TALLY_WRITERS].count, accepted = p->at / 4, state = p->at % 4;
-    const bool whole = came == accepted + 1 && state != BETWEEN; /* it ended behind its commit */
-    if (came != accepted && !whole)
-        fail_msg("slot %u: %llu events came, %llu were accepted, state %u, step %u", (unsigned)slot,
-                 (unsigned long long)came, (unsigned long long)accepted, (unsigned)state, (unsigned)p->step);
-    const bool held = state == HAS_PLACE || (p->step >= SESSION_STEP_RESERVED && p->step < SESSION_STEP_COMMITTED);
-    *least += held && !whole;
-    *most += state != BETWEEN && !whole;
-}
-
 /* So many at a time that each has a writer of its own in the tally. */
 enum { ROUND = TALLY_WRITERS - 1 };
 
@@ -187,7 +145,7 @@ static void kill_round(bool at_steps, uint64_t *events, uint64_t *torn)
     }
     assert_int_equal(session_drain_stop(d, &sink, 1000), S_OK);
     for (uint32_t i = 1; i <= slot; i++) {
-        judge(t, i, &least, &most);
+        progress_judge(&progress[i], t->writer[i % TALLY_WRITERS].count, &least, &most);
         refused += progress[i].refused;
     }
     assert_true(tally_is_whole(t));
@@ -347,7 +305,7 @@ static void kill_one_host(uint64_t *events)
     *events += count_file(t);
     uint64_t least = 0, most = 0;
     for (uint32_t slot = 1; slot <= VICTIMS; slot++)
-        judge(t, slot, &least, &most);
+        progress_judge(&progress[slot], t->writer[slot % TALLY_WRITERS].count, &least, &most);
     assert_true(tally_is_whole(t));
     memory_free(t);
     munmap(session.shared, size);
@@ -374,7 +332,7 @@ int main(int count, char **arguments)
         kills = (unsigned)strtoul(arguments[1], NULL, 10);
     if (count > 2)
         hosts = (unsigned)strtoul(arguments[2], NULL, 10);
-    random_state = count > 3 ? strtoull(arguments[3], NULL, 10) | 1 : 88172645463325252u;
+    random_state = count > 3 ? strtoull(arguments[3], NULL, 10) | 1 : random_state;
     progress = shared_memory(MOST_SLOTS * sizeof *progress);
     pids = shared_memory(MOST_SLOTS * sizeof *pids);
     return cmocka_run_group_tests(tests, NULL, NULL);

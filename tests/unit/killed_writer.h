@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* What a process that writes events until it is killed says of itself, and when it is killed. */
+#ifndef OPENPLA_KILLED_WRITER_H
+#define OPENPLA_KILLED_WRITER_H
+
+#include "engine/etw/session_reserve.h"
+#include "tests/unit/session_fixture.h"
+
+/* In memory that outlives the process. */
+struct progress {
+    _Atomic uint64_t at;      /* events that its session took, times PROGRESS_UNIT, and where it is with the next one */
+    _Atomic uint64_t refused; /* those that found no room */
+    _Atomic uint32_t step;    /* of the protocol, where it ended itself */
+    _Atomic uint32_t owner;   /* by which its events are known */
+    _Atomic uint32_t rescues;
+};
+enum { BETWEEN, RESERVING, HAS_PLACE, PROGRESS_UNIT };
+
+static inline uint64_t progress_accepted(const struct progress *p)
+{
+    return p->at / PROGRESS_UNIT;
+}
+
+/* It ended behind its commit and before it said so: `came` events are in the log. */
+static inline bool progress_is_whole(const struct progress *p, uint64_t came)
+{
+    return came == progress_accepted(p) + 1 && p->at % PROGRESS_UNIT != BETWEEN;
+}
+
+/* Writes the event of this number, with its owner's name in it. False: there is no room. */
+static inline bool progress_write(struct progress *own, const struct session_buffers *b, struct session_writer *w,
+                                  uint64_t number)
+{
+    const struct session_writer named = {.owner = own->owner, .thread = w->thread};
+    uint64_t stamp;
+    own->at = number * PROGRESS_UNIT + RESERVING;
+    uint8_t *at = session_reserve(b, w, EVENT_BYTES, &stamp);
+    if (!at) {
+        own->at = number * PROGRESS_UNIT + BETWEEN;
+        return false;
+    }
+    own->at = number * PROGRESS_UNIT + HAS_PLACE;
+    event_fill(at, &named, stamp, number);
+    session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
+    own->at = (number + 1) * PROGRESS_UNIT + BETWEEN;
+    return true;
+}
+
+/* How many of the events of a killed writer, of which `came` are in the log, are torn, and counted as lost: at least,
+   and at most. The test fails unless all came that were accepted. */
+static inline void progress_judge(const struct progress *p, uint64_t came, uint64_t *least, uint64_t *most)
+{
+    const uint64_t accepted = progress_accepted(p), state = p->at % PROGRESS_UNIT;
+    const bool whole = progress_is_whole(p, came);
+    if (came != accepted && !whole)
+        fail_msg("%llu events came, %llu were accepted, state %u, step %u", (unsigned long long)came,
+                 (unsigned long long)accepted, (unsigned)state, (unsigned)p->step);
+    const bool held = state == HAS_PLACE || (p->step >= SESSION_STEP_RESERVED && p->step < SESSION_STEP_COMMITTED);
+    *least += held && !whole;
+    *most += state != BETWEEN && !whole;
+}
+
+static uint64_t random_state = 88172645463325252u;
+static inline uint64_t random_below(uint64_t most)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state % most;
+}
+
+#endif
