@@ -83,9 +83,22 @@ HRESULT directory_get(struct directory **out)
 void directory_delete(struct directory *d)
 {
     char mutex[80];
+    struct directory_session *list;
+    size_t count;
     snprintf(mutex, sizeof mutex, "%s.mutex", d->name); /* of which natively a file is left */
     (void)section_delete(mutex);
     (void)section_delete(d->name);
+    atomic_store(&d->shared->deleted, 1);
+    if (FAILED(directory_sessions(d, &list, &count)))
+        return; /* they see it by themselves */
+    for (size_t i = 0; i < count; i++)
+        directory_set_signal(list[i].signal);
+    directory_sessions_free(list, count);
+}
+
+bool directory_is_there(struct directory *d, bool look)
+{
+    return atomic_load(&d->shared->deleted) == 0 && (!look || section_is_named(d->section, d->name) != S_FALSE);
 }
 
 /* ---- changes ---- */

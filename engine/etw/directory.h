@@ -25,8 +25,12 @@ struct directory;
    another one (letters and digits, at most 32). Errors: those of section_open; ERROR_INVALID_DATA's HRESULT when what
    is there is none of ours. */
 HRESULT directory_get(struct directory **out);
-/* It has no name any more: who has it keeps it, and the next who asks makes another. What a test does in the end. */
+/* It has no name any more: who has it keeps it, and the next who asks makes another (under Wine when nobody has it).
+   Its sessions' hosts hear of it, and end. What a test does in the end. */
 void directory_delete(struct directory *d);
+/* False: it was deleted, and who asks for one gets another. `look`: also for a file that somebody deleted by hand,
+   which asks the system. What cannot be told counts as there. */
+bool directory_is_there(struct directory *d, bool look);
 
 /* ---- changes ---- */
 

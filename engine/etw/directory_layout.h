@@ -107,7 +107,8 @@ struct directory_shared {
     _Atomic uint64_t registration_hint;                            /* where one may be free */
     _Atomic uint64_t slot_hand;                                    /* which slot is looked at next */
     _Atomic uint64_t serial;
-    uint64_t reserved_2[8];
+    _Atomic uint64_t deleted; /* directory_delete was called */
+    uint64_t reserved_2[7];
     _Atomic uint64_t sequence;
     uint64_t reserved_3[15];
     _Atomic uint64_t event_key;

@@ -20,6 +20,7 @@ enum {
     TEND_MOST_MS = 16000,   /* while nothing happens */
     BEHIND_MS = 5,          /* then what waits for a consumer is tried again */
     IDLE_MS = 60000,        /* then the slots of processes that ended meanwhile become free */
+    LOOK_MS = 50000,        /* then somebody may have deleted the directory's file */
     STOP_PATIENCE_MS = 1000 /* for who is in the middle of an event */
 };
 
@@ -112,9 +113,22 @@ static void tend(struct session_host *h, uint64_t now)
         session_output_show(&h->output);
 }
 
+/* Without its directory nobody finds the session any more, to stop it. */
+static void look_for_directory(struct session_host *h, uint64_t now)
+{
+    const bool look = clock_passed_ms(h->looked, now) >= LOOK_MS;
+    if (look)
+        h->looked = now;
+    if (directory_is_there(h->d, look))
+        return;
+    session_tell(SESSION_WITHOUT_DIRECTORY, &h->session, S_OK, 0);
+    h->end = true;
+}
+
 static void do_what_is_due(struct session_host *h)
 {
     const uint64_t now = clock_monotonic_ms();
+    look_for_directory(h, now);
     if (h->session.flush_ms != 0 && clock_passed_ms(h->flushed, now) >= h->session.flush_ms) {
         h->flushed = now;
         session_host_flush(h);
@@ -176,7 +190,7 @@ static void loop(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
     HRESULT hr;
-    h->flushed = h->tended = clock_monotonic_ms();
+    h->flushed = h->tended = h->looked = clock_monotonic_ms();
     h->tend_ms = TEND_MS;
     while (!h->end) {
         const uint32_t done = session_drain_pass(h->drain, &sink, &hr);

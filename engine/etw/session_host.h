@@ -15,6 +15,7 @@ struct session_host {
     struct session_output output;
     uint64_t flushed; /* ms: since when events may lie in buffers that are not full */
     uint64_t tended;
+    uint64_t looked;  /* ms: for the directory */
     uint32_t tend_ms; /* until the next time */
     uint64_t seen;    /* of the processors' words, the last time */
     bool end;

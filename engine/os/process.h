@@ -82,8 +82,12 @@ void *section_memory(struct section *s);
    for a section that was made without a descriptor, so it tells few apart there. */
 HRESULT section_owner(struct section *s, char **owner);
 void section_close(struct section *s); /* NULL is allowed */
-/* A lasting section has no name any more; who holds it keeps it. S_FALSE: there was none. */
+/* A lasting section has no name any more; who holds it keeps it (under Wine it keeps the name so long). S_FALSE: there
+   was none. */
 HRESULT section_delete(const char *name);
+/* Whether the section that was opened by this name has it still. S_FALSE: it was deleted, or another one has the name
+   now. One that is not lasting has it as long as it is open. */
+HRESULT section_is_named(struct section *s, const char *name);
 
 struct signal; /* auto-reset, named */
 HRESULT signal_open(const struct shared *what, struct signal **out);

@@ -8,6 +8,7 @@
 #include "engine/etw/directory.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/log/etl_reader.h"
+#include "engine/log/journal.h"
 #include "engine/os/clock.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/own_directory.h"
@@ -159,6 +160,21 @@ static inline struct log_sums read_log(const char *path)
     }
     etl_reader_close(reader);
     return sums;
+}
+
+/* Entries of this id in the journal of the test. */
+static inline unsigned journal_count(uint32_t id)
+{
+    char *where = journal_folder();
+    struct journal_reader *reader;
+    struct journal_entry entry;
+    unsigned count = 0;
+    assert_int_equal(journal_reader_open(where, &reader), S_OK);
+    while (journal_reader_next(reader, &entry) == S_OK)
+        count += entry.id == id;
+    journal_reader_close(reader);
+    memory_free(where);
+    return count;
 }
 
 /* Runs the tests with a directory, and a folder for logs and the journal, of their own. */

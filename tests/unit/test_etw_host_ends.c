@@ -121,12 +121,45 @@ static void a_provider_rescues_what_a_killed_host_had_taken(void **state)
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
 }
 
+/* The last one of all: the directory is gone. */
+static void a_host_ends_with_its_directory(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "orphan.etl");
+    REGHANDLE handle;
+    last_code = -1;
+    assert_int_equal(EventRegister(&guid, hear, NULL, &handle), ERROR_SUCCESS);
+    const TRACEHANDLE session = start_enabled("orphan", path);
+    write_numbered(handle);
+    struct directory_session s = session_of_handle(session);
+    directory_delete(own_directory());
+    const uint64_t from = clock_monotonic_ms();
+    while (process_alive(s.host.id, s.host.start_time)) {
+        assert_true(clock_monotonic_ms() - from < PATIENCE_MS);
+        child_sleep(1);
+    }
+    check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
+    assert_int_equal(journal_count(9107), 1);
+    /* Who knows the session by its old directory hears of its end, and lets go of its buffers. */
+    struct section *section;
+    while (last_code != 0 || section_open(&(struct shared){.name = s.section, .lasting = true}, 1, &section) == S_OK) {
+        if (last_code == 0)
+            section_close(section);
+        assert_true(clock_monotonic_ms() - from < PATIENCE_MS);
+        child_sleep(1);
+    }
+    assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+    directory_session_free(&s);
+    memory_free(path);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_provider_writes_is_in_the_log),
         cmocka_unit_test(a_callback_may_enable_another_provider_and_wait),
         cmocka_unit_test(a_provider_rescues_what_a_killed_host_had_taken),
+        cmocka_unit_test(a_host_ends_with_its_directory),
     };
     (void)count;
     child_program = arguments[0];

@@ -3,7 +3,6 @@
    writers, and with a rescuer killed on the way: every event that was accepted is in the log once, and the journal says
    what happened. This program starts itself as the writers and the rescuers. */
 #include "engine/etw/session_rescue.h"
-#include "engine/log/journal.h"
 
 #ifndef _WIN32
 #include <sys/resource.h>
@@ -164,20 +163,6 @@ static void find_none(struct round *r)
 {
     struct block b;
     assert_int_equal(control_session(r->handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
-}
-
-static unsigned journal_count(uint32_t id)
-{
-    char *where = journal_folder();
-    struct journal_reader *reader;
-    struct journal_entry entry;
-    unsigned count = 0;
-    assert_int_equal(journal_reader_open(where, &reader), S_OK);
-    while (journal_reader_next(reader, &entry) == S_OK)
-        count += entry.id == id;
-    journal_reader_close(reader);
-    memory_free(where);
-    return count;
 }
 
 static void what_a_killed_host_had_accepted_is_in_the_log(void **state)

@@ -183,6 +183,21 @@ HRESULT section_delete(const char *name)
     return errno == ENOENT ? S_FALSE : posix_failed(errno, name);
 }
 
+HRESULT section_is_named(struct section *s, const char *name)
+{
+    struct stat own, there;
+    int fd, error;
+    if (!s->lasting)
+        return S_OK;
+    if (fstat(s->fd, &own))
+        return posix_failed(errno, name);
+    error = open_own(s->name, 0, &there, &fd);
+    if (error)
+        return error == ENOENT || error == EACCES ? S_FALSE : posix_failed(error, name);
+    close(fd);
+    return own.st_dev == there.st_dev && own.st_ino == there.st_ino ? S_OK : S_FALSE;
+}
+
 /* A signal is a section with one word: 1 = set. */
 struct signal {
     struct section *section;

@@ -121,7 +121,32 @@ static HRESULT open_file(const struct shared *what, const WCHAR *path, HANDLE *o
     return win32_failed(code, what->name);
 }
 
-HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out)
+/* The number of its node on the host, which a file that is mapped keeps when it is deleted. */
+static HRESULT number_of(HANDLE file, const char *name, uint64_t *out)
+{
+    BY_HANDLE_FILE_INFORMATION about;
+    if (!GetFileInformationByHandle(file, &about))
+        return win32_failed(GetLastError(), name);
+    *out = (uint64_t)about.nFileIndexHigh << 32 | about.nFileIndexLow;
+    return S_OK;
+}
+
+HRESULT lasting_number(const char *name, uint64_t *file)
+{
+    WCHAR path[PATH_UNITS];
+    HRESULT hr = file_name(name, path);
+    if (FAILED(hr))
+        return hr;
+    const HANDLE there = CreateFileW(path, FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                                     NULL, OPEN_EXISTING, 0, NULL);
+    if (there == INVALID_HANDLE_VALUE)
+        return GetLastError() == ERROR_FILE_NOT_FOUND ? S_FALSE : win32_failed(GetLastError(), name);
+    hr = number_of(there, name, file);
+    CloseHandle(there);
+    return hr;
+}
+
+HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out, uint64_t *number)
 {
     WCHAR path[PATH_UNITS];
     HANDLE file = INVALID_HANDLE_VALUE;
@@ -134,6 +159,8 @@ HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out)
         hr = check_own(file, own, what->name);
         if (SUCCEEDED(hr))
             hr = fill(file, size, what->create, what->name);
+        if (SUCCEEDED(hr))
+            hr = number_of(file, what->name, number);
         if (SUCCEEDED(hr)) {
             *out = CreateFileMappingW(file, NULL, PAGE_READWRITE, (DWORD)(size >> 32), (DWORD)size, NULL);
             if (!*out)

@@ -28,6 +28,7 @@ static DWORD object_name(const char *name, bool global, const WCHAR *kind, WCHAR
 struct section {
     HANDLE handle;
     void *memory;
+    uint64_t file; /* lasting_mapping's number; 0: it is in none */
 };
 
 /* The handle must be open for READ_CONTROL. Wine: what was made without a descriptor has no owner. */
@@ -110,13 +111,13 @@ static HANDLE open_mapping(const WCHAR *name, const SECURITY_ATTRIBUTES *made_wi
 
 HRESULT section_open(const struct shared *what, size_t size, struct section **out)
 {
-    struct section *s = memory_alloc(sizeof(*s));
+    struct section *s = memory_zero(1, sizeof(*s));
     *out = NULL;
     if (!s)
         return E_OUTOFMEMORY;
     if (!size)
         size = 1;
-    HRESULT hr = what->lasting && host_is_wine() ? lasting_mapping(what, size, &s->handle)
+    HRESULT hr = what->lasting && host_is_wine() ? lasting_mapping(what, size, &s->handle, &s->file)
                                                  : open_shared(what, L"", open_mapping, size, &s->handle);
     if (SUCCEEDED(hr)) {
         s->memory = MapViewOfFile(s->handle, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, size);
@@ -139,6 +140,15 @@ void *section_memory(struct section *s)
 HRESULT section_owner(struct section *s, char **owner)
 {
     return owner_text(s->handle, "section", owner);
+}
+
+HRESULT section_is_named(struct section *s, const char *name)
+{
+    uint64_t there = 0;
+    if (s->file == 0)
+        return S_OK;
+    HRESULT hr = lasting_number(name, &there);
+    return hr == S_OK && there != s->file ? S_FALSE : hr;
 }
 
 void section_close(struct section *s)
