@@ -237,6 +237,7 @@ static HRESULT next(struct consumer_source *base, struct etl_record *e)
     struct held *h = s->heap[0];
     bool ends = false;
     s->given = false;
+    realtime_ring_read(&s->connection.ring);
     if (advances) {
         ends = !next_event(h);
         if (ends)

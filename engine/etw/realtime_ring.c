@@ -196,3 +196,9 @@ bool realtime_ring_is_left(const struct realtime_ring *r)
 {
     return atomic_load(&r->shared->left) != 0;
 }
+
+uint32_t realtime_ring_progress(const struct realtime_ring *r)
+{
+    return atomic_load_explicit(&r->shared->read, memory_order_relaxed) +
+           atomic_load_explicit(&r->shared->taken, memory_order_relaxed);
+}

@@ -27,11 +27,12 @@ struct realtime_shared {
     _Atomic uint32_t taken;  /* buffers taken so far; wraps */
     _Atomic uint32_t asleep; /* enum realtime_sleep */
     _Atomic uint32_t left;   /* it takes no more */
-    uint32_t reserved_3[29];
+    _Atomic uint32_t read;   /* events given to its callbacks so far; wraps */
+    uint32_t reserved_3[28];
     uint8_t data[]; /* the slots */
 };
 #define REALTIME_MAGIC   0x52545452u /* "RTTR" */
-#define REALTIME_VERSION 1u
+#define REALTIME_VERSION 2u
 _Static_assert(offsetof(struct realtime_shared, put) == 128 && offsetof(struct realtime_shared, taken) == 256 &&
                    sizeof(struct realtime_shared) == 384,
                "apart by 128 bytes");
@@ -65,6 +66,12 @@ int64_t realtime_ring_complete(const struct realtime_ring *r);
 bool realtime_ring_sleep(const struct realtime_ring *r, bool holds, int64_t complete);
 void realtime_ring_awake(const struct realtime_ring *r);
 void realtime_ring_leave(const struct realtime_ring *r);
+/* The consumer gives out one more event: who sees no such thing for a while takes it for asleep. */
+static inline void realtime_ring_read(const struct realtime_ring *r)
+{
+    const uint32_t read = atomic_load_explicit(&r->shared->read, memory_order_relaxed);
+    atomic_store_explicit(&r->shared->read, read + 1, memory_order_relaxed);
+}
 
 /* ---- the host's side ---- */
 
@@ -87,5 +94,7 @@ void realtime_ring_lost(struct realtime_ring *r, uint64_t events, uint64_t buffe
 void realtime_ring_end(struct realtime_ring *r, bool *wake);
 /* The consumer has left. */
 bool realtime_ring_is_left(const struct realtime_ring *r);
+/* Changes as long as the consumer reads. */
+uint32_t realtime_ring_progress(const struct realtime_ring *r);
 
 #endif

@@ -16,12 +16,13 @@
 #include <string.h>
 
 enum {
-    TEND_MS = 1000,         /* what a dead process had claimed comes back after two of these */
-    TEND_MOST_MS = 16000,   /* while nothing happens */
-    BEHIND_MS = 5,          /* then what waits for a consumer is tried again */
-    IDLE_MS = 60000,        /* then the slots of processes that ended meanwhile become free */
-    LOOK_MS = 50000,        /* then somebody may have deleted the directory's file */
-    STOP_PATIENCE_MS = 1000 /* for who is in the middle of an event */
+    TEND_MS = 1000,          /* what a dead process had claimed comes back after two of these */
+    TEND_MOST_MS = 16000,    /* while nothing happens */
+    BEHIND_MS = 5,           /* then what waits for a consumer is tried again */
+    IDLE_MS = 60000,         /* then the slots of processes that ended meanwhile become free */
+    LOOK_MS = 50000,         /* then somebody may have deleted the directory's file */
+    STOP_PATIENCE_MS = 1000, /* for who is in the middle of an event */
+    CONSUMERS_MS = 2500      /* then who stops the session waits no longer for those that read; others sleep by then */
 };
 
 /* ---- the loop ---- */
@@ -147,7 +148,7 @@ static uint32_t until(uint64_t since, uint32_t period, uint64_t now)
 static void sleep_for(struct session_host *h, uint32_t ms)
 {
     struct session_realtime *r = &h->output.realtime;
-    const uint32_t behind = session_realtime_pass(r) && ms > BEHIND_MS ? BEHIND_MS : ms;
+    const uint32_t behind = session_output_pass(&h->output) && ms > BEHIND_MS ? BEHIND_MS : ms;
     size_t ended;
     if (signal_wait_or_processes(h->signal, r->process, r->count, behind, &ended) == E_ABORT)
         session_realtime_ended(r, ended);
@@ -194,7 +195,7 @@ static void loop(struct session_host *h)
     h->tend_ms = TEND_MS;
     while (!h->end) {
         const uint32_t done = session_drain_pass(h->drain, &sink, &hr);
-        (void)session_realtime_pass(&h->output.realtime);
+        (void)session_output_pass(&h->output);
         session_host_answer(h);
         if (h->output.full)
             take_full(h);
@@ -314,16 +315,37 @@ static void answer_stop(const struct session_host *h)
     }
 }
 
+/* Consumers get what they have not read yet; no longer than timeout_ms. */
+static void end_consumers(struct session_host *h, uint32_t timeout_ms)
+{
+    const uint64_t from = clock_monotonic_ms();
+    while (session_output_pass(&h->output) && clock_passed_ms(from, clock_monotonic_ms()) < timeout_ms) {
+        (void)signal_wait(h->signal, 1);
+        session_realtime_tend(&h->output.realtime);
+    }
+}
+
+/* Who reads slowly, but reads, does not hold the one who stops the session: he hears of what those lost who slept, and
+   the rest is delivered behind him. */
 static void finish(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
+    uint64_t told = h->output.realtime.lost;
     say_stopping(h);
     (void)session_drain_stop(h->drain, &sink, STOP_PATIENCE_MS);
-    session_output_close(&h->output);
+    session_output_end_file(&h->output);
+    session_output_leave(&h->output);
+    end_consumers(h, CONSUMERS_MS);
     (void)section_delete(h->session.section);
-    if (h->asked_to_stop)
+    if (h->asked_to_stop) {
+        told = h->output.realtime.lost;
         answer_stop(h);
+    }
     (void)session_remove(h->d, &h->session);
+    end_consumers(h, UINT32_MAX);
+    if (h->output.realtime.lost != told)
+        session_tell(SESSION_UNDELIVERED, &h->session, S_OK, h->output.realtime.lost - told);
+    session_output_close(&h->output);
 }
 
 static void release(struct session_host *h)

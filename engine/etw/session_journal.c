@@ -20,6 +20,8 @@ static const struct row {
     {SESSION_RESCUE_FAILED, JOURNAL_ERROR, "A trace session's host had ended, and its log cannot be written yet", ""},
     {SESSION_FULL, JOURNAL_INFORMATION, "A trace session's log has its maximum and is closed", "Buffers"},
     {SESSION_WITHOUT_DIRECTORY, JOURNAL_WARNING, "The directory of sessions was deleted; the trace session ends", ""},
+    {SESSION_UNDELIVERED, JOURNAL_WARNING, "A trace session has ended, and a consumer did not read its last events",
+     "BuffersLost"},
 };
 
 static const struct row *row_of(enum session_journal_id id)

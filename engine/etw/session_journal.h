@@ -13,6 +13,7 @@ enum session_journal_id {
     SESSION_FULL = 9105,          /* the file has its maximum and is closed */
     SESSION_RESCUE_FAILED = 9106, /* for now */
     SESSION_WITHOUT_DIRECTORY = 9107,
+    SESSION_UNDELIVERED = 9108, /* consumers did not take them from a session that had ended */
 };
 /* `count`: events that were rescued, or buffers that were lost; 0: not said. Nothing that happens here is told. The
    thread's error text survives. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define BACKLOG_BYTES        (UINT64_C(16) << 20) /* for a consumer that is behind, or not there yet */
-#define LAST_MS              2000                 /* for one that is behind when the session ends */
+#define PATIENCE_MS          2000                 /* with one that reads nothing of its last events */
 #define TIMER_RESOLUTION     156250               /* 100 ns: what Windows says */
 #define ROOM_WITHOUT_MAXIMUM (UINT64_C(200) << 20)
 
@@ -90,7 +90,7 @@ ULONG session_output_create(struct session_output *o, const char *path, struct s
 ULONG session_output_open(struct session_output *o, const struct directory_session *s, struct session_buffers *b)
 {
     *o = (struct session_output){.session = s, .buffers = b};
-    session_realtime_begin(&o->realtime, BACKLOG_BYTES);
+    session_realtime_begin(&o->realtime, BACKLOG_BYTES, PATIENCE_MS);
     const HRESULT hr = session_output_log(s, &o->log);
     if (FAILED(hr))
         return session_code(hr);
@@ -201,21 +201,21 @@ struct session_sink session_output_sink(struct session_output *o)
     return (struct session_sink){.write = write_buffer, .context = o};
 }
 
-void session_output_end_consumers(struct session_output *o, uint32_t patience_ms)
+bool session_output_pass(struct session_output *o)
 {
-    const uint64_t from = clock_monotonic_ms();
-    struct wakeup *never = NULL;
-    while (session_realtime_pass(&o->realtime) && clock_passed_ms(from, clock_monotonic_ms()) < patience_ms &&
-           (never || SUCCEEDED(wakeup_create(&never))))
-        (void)wakeup_wait(never, 1);
-    wakeup_free(never);
-    session_realtime_end(&o->realtime);
+    const bool behind = session_realtime_pass(&o->realtime);
+    show_undelivered(o);
+    return behind;
+}
+
+void session_output_leave(struct session_output *o)
+{
+    session_realtime_leave(&o->realtime);
     show_undelivered(o);
 }
 
 void session_output_close(struct session_output *o)
 {
-    session_output_end_consumers(o, LAST_MS);
     session_output_end_file(o);
     etl_log_free(&o->log);
 }

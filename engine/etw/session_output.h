@@ -34,8 +34,10 @@ ULONG session_output_create(struct session_output *o, const char *path, struct s
 void session_output_take(struct session_output *o, struct session_file *file);
 /* The file ends now, and there is none. */
 void session_output_end_file(struct session_output *o);
-/* Its consumers get what is there, those that are behind for so long, and then nothing any more. */
-void session_output_end_consumers(struct session_output *o, uint32_t patience_ms);
+/* session_realtime_pass, and shows what was not delivered. */
+bool session_output_pass(struct session_output *o);
+/* For its consumers nothing follows (session_realtime_leave). */
+void session_output_leave(struct session_output *o);
 /* EVENT_TRACE_CONTROL_INCREMENT_FILE. */
 ULONG session_output_next(struct session_output *o);
 struct session_sink session_output_sink(struct session_output *o);
@@ -43,6 +45,7 @@ struct session_sink session_output_sink(struct session_output *o);
 void session_output_mark(struct session_output *o, int64_t time);
 /* What was written is in the file, with true counts. */
 void session_output_show(struct session_output *o);
+/* When its consumers have gone. */
 void session_output_close(struct session_output *o);
 
 /* The code of Windows for a failure of ours; what none fits is ERROR_GEN_FAILURE. */

@@ -3,6 +3,7 @@
 #include "engine/etw/session_realtime.h"
 
 #include "engine/etw/session_output.h"
+#include "engine/os/clock.h"
 #include "engine/os/etw_controller_types.h"
 #include "engine/os/memory.h"
 
@@ -12,12 +13,16 @@ struct session_consumer {
     struct section *section;
     struct signal *signal;
     struct realtime_ring ring;
+    struct realtime_backlog backlog; /* it is behind */
+    bool leaves;                     /* gets what waits, and no more */
+    uint32_t progress;               /* of one that leaves, as last seen */
+    uint64_t moved;                  /* ms: when */
     char name[64];
 };
 
-void session_realtime_begin(struct session_realtime *r, uint64_t backlog_bytes)
+void session_realtime_begin(struct session_realtime *r, uint64_t backlog_bytes, uint32_t patience_ms)
 {
-    *r = (struct session_realtime){.backlog = {.most = backlog_bytes}};
+    *r = (struct session_realtime){.backlog = {.most = backlog_bytes}, .patience_ms = patience_ms};
 }
 
 static void wake(struct session_consumer *c, bool wanted)
@@ -30,19 +35,32 @@ static void consumer_free(struct session_consumer *c)
 {
     if (!c)
         return;
+    realtime_backlog_free(&c->backlog);
     section_close(c->section);
     signal_close(c->signal);
     memory_free(c);
 }
 
+static size_t staying(const struct session_realtime *r)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->count; i++)
+        count += !r->consumer[i]->leaves;
+    return count;
+}
+
+static void move_backlog(struct realtime_backlog *from, struct realtime_backlog *to)
+{
+    *to = *from;
+    *from = (struct realtime_backlog){.most = from->most};
+}
+
 static void forget(struct session_realtime *r, size_t i)
 {
-    if (r->behind == r->consumer[i]) {
-        r->behind = NULL;
-        if (r->count > 1)
-            realtime_backlog_free(&r->backlog); /* the others have it */
-    }
-    consumer_free(r->consumer[i]);
+    struct session_consumer *c = r->consumer[i];
+    if (!c->leaves && staying(r) == 1) /* else the others have it */
+        move_backlog(&c->backlog, &r->backlog);
+    consumer_free(c);
     process_close(r->process[i]);
     r->count--;
     r->consumer[i] = r->consumer[r->count];
@@ -90,11 +108,10 @@ ULONG session_realtime_connect(struct session_realtime *r, const struct director
         consumer_free(c);
         return hr == E_OUTOFMEMORY ? ERROR_OUTOFMEMORY : ERROR_INVALID_PARAMETER;
     }
+    move_backlog(&r->backlog, &c->backlog);
     wake(c, true);
     r->consumer[r->count] = c;
     r->process[r->count++] = p;
-    if (!r->behind && r->backlog.first)
-        r->behind = c;
     (void)session_realtime_pass(r);
     return ERROR_SUCCESS;
 }
@@ -115,54 +132,76 @@ void session_realtime_ended(struct session_realtime *r, size_t consumer)
         forget(r, consumer);
 }
 
-static void keep(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes)
+/* True: it has all. */
+static bool catch_up(struct session_consumer *c)
 {
-    if (realtime_backlog_add(&r->backlog, head, bytes) == S_OK)
-        return;
-    r->lost++;
-    if (r->behind)
-        realtime_ring_lost(&r->behind->ring, 0, 1);
+    bool wanted = false;
+    const bool all = realtime_backlog_give(&c->backlog, &c->ring, &wanted);
+    wake(c, wanted);
+    return all;
 }
 
-/* True: somebody is behind still. */
-static bool catch_up(struct session_realtime *r)
+static void give(struct session_realtime *r, struct session_consumer *c, const struct etl_buffer_header *head,
+                 const uint8_t *bytes)
 {
-    struct session_consumer *c = r->behind;
     bool wanted = false;
-    if (!c || realtime_ring_is_full(&c->ring))
-        return c != NULL;
-    if (realtime_backlog_give(&r->backlog, &c->ring, &wanted))
-        r->behind = NULL;
-    wake(c, wanted);
-    return r->behind != NULL;
+    if (catch_up(c) && !realtime_ring_is_full(&c->ring)) {
+        (void)realtime_ring_put(&c->ring, head, bytes, &wanted);
+        wake(c, wanted);
+    } else if (realtime_backlog_add(&c->backlog, head, bytes) != S_OK) {
+        r->lost++;
+        realtime_ring_lost(&c->ring, 0, 1);
+    }
 }
 
 void session_realtime_write(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
-    (void)catch_up(r);
-    if (r->count == 0)
-        keep(r, head, bytes);
-    for (size_t i = 0; i < r->count; i++) {
-        struct session_consumer *c = r->consumer[i];
-        bool wanted = false;
-        if (!r->behind && realtime_ring_is_full(&c->ring))
-            r->behind = c;
-        if (r->behind == c) {
-            keep(r, head, bytes);
-        } else {
-            if (realtime_ring_put(&c->ring, head, bytes, &wanted) != S_OK)
-                r->lost++;
-            wake(c, wanted);
-        }
+    if (staying(r) == 0 && realtime_backlog_add(&r->backlog, head, bytes) != S_OK)
+        r->lost++;
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->consumer[i]->leaves)
+            give(r, r->consumer[i], head, bytes);
+}
+
+/* One that leaves: in time, or never. */
+static bool is_asleep(const struct session_realtime *r, struct session_consumer *c)
+{
+    const uint32_t progress = realtime_ring_progress(&c->ring);
+    const uint64_t now = clock_monotonic_ms();
+    if (progress != c->progress) {
+        c->progress = progress;
+        c->moved = now;
     }
+    return clock_passed_ms(c->moved, now) >= r->patience_ms;
+}
+
+static void end(struct session_realtime *r, size_t i)
+{
+    struct session_consumer *c = r->consumer[i];
+    bool wanted = false;
+    realtime_ring_lost(&c->ring, 0, c->backlog.count);
+    r->lost += c->backlog.count;
+    realtime_ring_end(&c->ring, &wanted);
+    wake(c, wanted);
+    forget(r, i);
 }
 
 bool session_realtime_pass(struct session_realtime *r)
 {
-    for (size_t i = r->count; i-- > 0;)
-        if (realtime_ring_is_left(&r->consumer[i]->ring))
+    bool behind = false;
+    for (size_t i = r->count; i-- > 0;) {
+        struct session_consumer *c = r->consumer[i];
+        if (realtime_ring_is_left(&c->ring)) {
             forget(r, i);
-    return catch_up(r);
+            continue;
+        }
+        const bool all = catch_up(c);
+        if (c->leaves && (all || is_asleep(r, c)))
+            end(r, i);
+        else
+            behind = behind || !all;
+    }
+    return behind;
 }
 
 void session_realtime_tend(struct session_realtime *r)
@@ -175,30 +214,30 @@ void session_realtime_tend(struct session_realtime *r)
 void session_realtime_mark(struct session_realtime *r, int64_t time)
 {
     for (size_t i = 0; i < r->count; i++) {
+        struct session_consumer *c = r->consumer[i];
         bool wanted = false;
-        if (r->consumer[i] != r->behind)
-            realtime_ring_mark(&r->consumer[i]->ring, time, &wanted);
-        wake(r->consumer[i], wanted);
+        if (!c->leaves && catch_up(c))
+            realtime_ring_mark(&c->ring, time, &wanted);
+        wake(c, wanted);
     }
 }
 
 void session_realtime_lost(struct session_realtime *r, uint64_t events, uint64_t buffers)
 {
     for (size_t i = 0; i < r->count; i++)
-        realtime_ring_lost(&r->consumer[i]->ring, events, buffers);
+        if (!r->consumer[i]->leaves)
+            realtime_ring_lost(&r->consumer[i]->ring, events, buffers);
 }
 
-void session_realtime_end(struct session_realtime *r)
+void session_realtime_leave(struct session_realtime *r)
 {
-    if (r->behind)
-        realtime_ring_lost(&r->behind->ring, 0, r->backlog.count);
+    for (size_t i = 0; i < r->count; i++) {
+        struct session_consumer *c = r->consumer[i];
+        c->progress = c->leaves ? c->progress : realtime_ring_progress(&c->ring);
+        c->moved = c->leaves ? c->moved : clock_monotonic_ms();
+        c->leaves = true;
+    }
     r->lost += r->backlog.count;
     realtime_backlog_free(&r->backlog);
-    while (r->count != 0) {
-        bool wanted = false;
-        struct session_consumer *c = r->consumer[r->count - 1];
-        realtime_ring_end(&c->ring, &wanted);
-        wake(c, wanted);
-        forget(r, r->count - 1);
-    }
+    (void)session_realtime_pass(r);
 }

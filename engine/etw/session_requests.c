@@ -14,10 +14,7 @@
     ((uint32_t)(TRACE_MODE_SEQUENTIAL | TRACE_MODE_CIRCULAR | TRACE_MODE_APPEND | TRACE_MODE_NEWFILE |                 \
                 TRACE_MODE_PREALLOCATE))
 
-enum {
-    PATIENCE_MS = 1000,
-    LEAVING_MS = 100, /* for consumers that are behind: writers go on */
-};
+enum { PATIENCE_MS = 1000 };
 
 static bool is_in_memory(const struct session_host *h)
 {
@@ -155,7 +152,7 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
     if (code == ERROR_SUCCESS && r->maximum_buffers != 0 && !is_in_memory(h))
         session_buffers_bound(&h->buffers, h->session.maximum_buffers);
     if (code == ERROR_SUCCESS && leaves)
-        session_output_end_consumers(&h->output, LEAVING_MS);
+        session_output_leave(&h->output);
     return code;
 }
 

@@ -280,6 +280,133 @@ static void who_was_behind_catches_up(void **state)
     close_consumer(&c);
 }
 
+/* ---- the end of a session whose consumers are behind ---- */
+
+/* A session with more than the rings of its consumers hold. */
+static TRACEHANDLE start_behind(const char *name, const char *path, struct consumer *c, size_t count,
+                                struct provider *p)
+{
+    struct block b = block_of(TRACE_MODE_REAL_TIME | TRACE_MODE_NO_PER_PROCESSOR, path);
+    TRACEHANDLE handle;
+    b.p.BufferSize = 4;
+    assert_int_equal(start_session(name, &b, &handle), ERROR_SUCCESS);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(connect_to(handle, &c[i]), ERROR_SUCCESS);
+    provider_open(handle, p);
+    for (int i = 0; i < 100; i++) {
+        assert_true(provider_write(p, 50));
+        child_sleep(1);
+    }
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    assert_true(atomic_load(&c[0].ring.shared->put) == REALTIME_SLOTS); /* it is full */
+    return handle;
+}
+
+static void all_who_are_behind_get_all(void **state)
+{
+    (void)state;
+    struct consumer c[3];
+    struct provider p;
+    struct block b;
+    const TRACEHANDLE handle = start_behind("three", NULL, c, 3, &p);
+    for (int i = 0; i < 3; i++)
+        take_until(&c[i], p.written);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(b.p.RealTimeBuffersLost, 0);
+    for (int i = 0; i < 3; i++)
+        close_consumer(&c[i]);
+    provider_close(&p);
+}
+
+/* In a thread, for the test to read meanwhile. */
+struct stopping {
+    TRACEHANDLE handle;
+    struct block b;
+    ULONG code;
+    _Atomic bool stopped;
+};
+static void stop_session(void *user)
+{
+    struct stopping *s = user;
+    s->code = control_session(s->handle, &s->b, EVENT_TRACE_CONTROL_STOP);
+    atomic_store(&s->stopped, true);
+}
+
+/* It gives out events of what it has taken long ago, and takes nothing more until the session has been stopped. */
+static void who_reads_slowly_gets_all_before_the_stop(void **state)
+{
+    (void)state;
+    struct consumer c;
+    struct provider p;
+    struct stopping s = {.code = 1};
+    struct thread *thread;
+    s.handle = start_behind("slow", NULL, &c, 1, &p);
+    assert_int_equal(thread_start(stop_session, &s, &thread), S_OK);
+    while (!atomic_load(&s.stopped)) {
+        realtime_ring_read(&c.ring);
+        child_sleep(1);
+    }
+    assert_true(thread_wait(thread, CHILD_PATIENCE));
+    thread_close(thread);
+    assert_int_equal(s.code, ERROR_SUCCESS);
+    assert_int_equal(s.b.p.RealTimeBuffersLost, 0);
+    assert_false(realtime_ring_is_over(&c.ring));
+    realtime_ring_read(&c.ring);
+    take_until(&c, p.written);
+    for (int waited = 0; !realtime_ring_is_over(&c.ring); waited++) {
+        assert_true(waited < CHILD_PATIENCE);
+        child_sleep(1);
+    }
+    close_consumer(&c);
+    provider_close(&p);
+}
+
+static void who_sleeps_holds_the_stop_for_a_while_and_what_he_loses_is_counted(void **state)
+{
+    (void)state;
+    struct consumer c[2];
+    struct provider p;
+    struct block b;
+    uint64_t events, buffers;
+    const TRACEHANDLE handle = start_behind("asleep", NULL, c, 2, &p);
+    take_until(&c[1], p.written);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_true(realtime_ring_is_over(&c[1].ring));
+    take_all(&c[0]);
+    assert_true(realtime_ring_is_over(&c[0].ring));
+    assert_true(c[0].events < p.written);
+    realtime_ring_losses(&c[0].ring, &events, &buffers);
+    assert_true(buffers > 0);
+    assert_int_equal(b.p.RealTimeBuffersLost, buffers);
+    realtime_ring_losses(&c[1].ring, &events, &buffers);
+    assert_int_equal(buffers, 0);
+    for (int i = 0; i < 2; i++)
+        close_consumer(&c[i]);
+    provider_close(&p);
+}
+
+/* By an update, behind which the session goes on. */
+static void who_is_behind_when_real_time_ends_gets_the_rest(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "rest.etl");
+    struct consumer c;
+    struct provider p;
+    const TRACEHANDLE handle = start_behind("rest", path, &c, 1, &p);
+    const uint64_t before = p.written;
+    struct block b = block_of(0, NULL);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_SUCCESS);
+    assert_true(provider_write(&p, 50));
+    take_until(&c, before);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(b.p.RealTimeBuffersLost, 0);
+    assert_true(realtime_ring_is_over(&c.ring));
+    assert_int_equal(read_log(path).events, p.written);
+    close_consumer(&c);
+    provider_close(&p);
+    memory_free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +417,10 @@ int main(void)
         cmocka_unit_test(time_alone_brings_events),
         cmocka_unit_test(what_was_accepted_in_real_time_is_delivered),
         cmocka_unit_test(who_was_behind_catches_up),
+        cmocka_unit_test(all_who_are_behind_get_all),
+        cmocka_unit_test(who_reads_slowly_gets_all_before_the_stop),
+        cmocka_unit_test(who_sleeps_holds_the_stop_for_a_while_and_what_he_loses_is_counted),
+        cmocka_unit_test(who_is_behind_when_real_time_ends_gets_the_rest),
     };
     return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_delivery", &folder);
 }
