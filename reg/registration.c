@@ -118,7 +118,7 @@ static void row_free(struct registration_row *row)
     memory_free(row->root);
     memory_free(row->key);
     memory_free(row->name);
-    registry_value_free(&row->value);
+    registered_value_free(&row->value);
 }
 
 static HRESULT fill_row(const struct table_row *from, const char *folder, const struct subject *subject,
@@ -209,7 +209,7 @@ static HRESULT find_owner(const char *folder, enum owner *owner, char **module)
     *owner = OWNER_NOBODY;
     *module = NULL;
     for (i = 0; i < 2 && SUCCEEDED(hr) && !*module; i++) {
-        struct registry_value value = {0};
+        struct registered_value value = {0};
         char *key = text_format("Software\\Classes\\CLSID\\%s\\%s", classes[0].guid, servers[i].key);
         char *ours = text_format("%s%s\\%s%s", servers[i].before, folder, servers[i].program, servers[i].after);
         char *anywhere = text_format("*\\%s%s", servers[i].program, servers[i].after);
@@ -223,7 +223,7 @@ static HRESULT find_owner(const char *folder, enum owner *owner, char **module)
             *owner = text_equal_nocase(*module, ours)  ? OWNER_THIS
                      : text_matches(anywhere, *module) ? OWNER_OTHER_FOLDER
                                                        : OWNER_FOREIGN;
-        registry_value_free(&value);
+        registered_value_free(&value);
         memory_free(key);
         memory_free(ours);
         memory_free(anywhere);
@@ -235,7 +235,7 @@ static HRESULT find_owner(const char *folder, enum owner *owner, char **module)
    for it must outlive ours. What is kept already is older and stays. */
 static HRESULT keep_row(struct registry_changes *changes, const struct registration_row *row)
 {
-    struct registry_value present = {0}, kept = {0};
+    struct registered_value present = {0}, kept = {0};
     char *key = text_format("%s\\%s", REPLACED, row->key);
     bool exists = false;
     HRESULT hr = key ? registry_key_exists(row->key, &exists) : E_OUTOFMEMORY;
@@ -248,8 +248,8 @@ static HRESULT keep_row(struct registry_changes *changes, const struct registrat
         if (SUCCEEDED(hr) && !kept.exists)
             hr = registry_put(changes, key, row->name, &present);
     }
-    registry_value_free(&present);
-    registry_value_free(&kept);
+    registered_value_free(&present);
+    registered_value_free(&kept);
     memory_free(key);
     return hr;
 }
@@ -258,14 +258,14 @@ static HRESULT keep_row(struct registry_changes *changes, const struct registrat
 static HRESULT remove_value(const struct registration_row *row, const char *kept_key)
 {
     struct registry_changes changes = {0};
-    struct registry_value present = {0}, kept = {0};
+    struct registered_value present = {0}, kept = {0};
     HRESULT hr = registry_get(row->key, row->name, &present);
     if (SUCCEEDED(hr))
         hr = registry_get(kept_key, row->name, &kept);
-    if (SUCCEEDED(hr) && registry_value_equal(&present, &row->value))
+    if (SUCCEEDED(hr) && registered_value_equal(&present, &row->value))
         hr = registry_put(&changes, row->key, row->name, &kept);
-    registry_value_free(&present);
-    registry_value_free(&kept);
+    registered_value_free(&present);
+    registered_value_free(&kept);
     registry_changes_free(&changes);
     return hr;
 }
@@ -287,7 +287,7 @@ static HRESULT remove_row(const struct registration_row *row)
 static HRESULT write_rows(const struct registration_rows *rows, const struct registration *what, bool keep, bool narrow,
                           struct registry_changes *changes)
 {
-    static const struct registry_value absent = {0};
+    static const struct registered_value absent = {0};
     HRESULT hr = S_OK;
     size_t i;
     /* All, those too that are not written: a row that is not kept is taken for ours when ours are removed. */

@@ -28,11 +28,11 @@ HRESULT registration_remove(const struct registration *what);
 
 /* One value of the table with everything filled in. */
 struct registration_row {
-    char *root, *key, *name;     /* key is the whole path below HKLM, root its shared start; name NULL: default value */
-    bool key_only;               /* the key without a value */
-    bool service;                /* only when registered with the service */
-    bool narrow;                 /* only when there is openpla.dll for 32-bit programs */
-    struct registry_value value; /* not `exists` and not key_only: must be absent */
+    char *root, *key, *name; /* key is the whole path below HKLM, root its shared start; name NULL: default value */
+    bool key_only;           /* the key without a value */
+    bool service;            /* only when registered with the service */
+    bool narrow;             /* only when there is openpla.dll for 32-bit programs */
+    struct registered_value value; /* not `exists` and not key_only: must be absent */
 };
 struct registration_rows {
     struct registration_row *items;

@@ -8,39 +8,39 @@
 #include <string.h>
 
 struct registry_change {
-    WCHAR *key, *name;             /* name NULL: the default value */
-    bool made_key;                 /* the change was to make `key` */
-    struct registry_value earlier; /* else: what the value was before */
+    WCHAR *key, *name;               /* name NULL: the default value */
+    bool made_key;                   /* the change was to make `key` */
+    struct registered_value earlier; /* else: what the value was before */
 };
 
 static void change_free(struct registry_change *change)
 {
     memory_free(change->key);
     memory_free(change->name);
-    registry_value_free(&change->earlier);
+    registered_value_free(&change->earlier);
 }
 
-void registry_value_free(struct registry_value *value)
+void registered_value_free(struct registered_value *value)
 {
     memory_free(value->data);
     memset(value, 0, sizeof(*value));
 }
 
-bool registry_value_equal(const struct registry_value *a, const struct registry_value *b)
+bool registered_value_equal(const struct registered_value *a, const struct registered_value *b)
 {
     if (!a->exists || !b->exists)
         return a->exists == b->exists;
     return a->type == b->type && a->size == b->size && !memcmp(a->data, b->data, a->size);
 }
 
-HRESULT registry_text(const char *text, struct registry_value *out)
+HRESULT registry_text(const char *text, struct registered_value *out)
 {
     WCHAR *wide;
     size_t units;
     HRESULT hr = text_to_utf16(text, &wide, &units);
     if (FAILED(hr))
         return hr;
-    *out = (struct registry_value){true, REG_SZ, (DWORD)((units + 1) * sizeof(WCHAR)), (BYTE *)wide};
+    *out = (struct registered_value){true, REG_SZ, (DWORD)((units + 1) * sizeof(WCHAR)), (BYTE *)wide};
     return S_OK;
 }
 
@@ -68,7 +68,7 @@ static HRESULT widen(const char *key, const char *name, WCHAR **wide_key, WCHAR 
     return hr;
 }
 
-static LSTATUS read_value(const WCHAR *key, const WCHAR *name, struct registry_value *out)
+static LSTATUS read_value(const WCHAR *key, const WCHAR *name, struct registered_value *out)
 {
     HKEY handle;
     LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, key, 0, KEY_QUERY_VALUE, &handle);
@@ -87,12 +87,12 @@ static LSTATUS read_value(const WCHAR *key, const WCHAR *name, struct registry_v
     } while (status == ERROR_MORE_DATA);
     RegCloseKey(handle);
     if (status)
-        registry_value_free(out);
+        registered_value_free(out);
     out->exists = !status;
     return is_missing(status) ? ERROR_SUCCESS : status;
 }
 
-HRESULT registry_get(const char *key, const char *name, struct registry_value *out)
+HRESULT registry_get(const char *key, const char *name, struct registered_value *out)
 {
     WCHAR *wide_key, *wide_name;
     memset(out, 0, sizeof(*out));
@@ -121,7 +121,7 @@ HRESULT registry_key_exists(const char *key, bool *exists)
 }
 
 /* Writes or deletes a value of a key that exists. */
-static LSTATUS write_value(const WCHAR *key, const WCHAR *name, const struct registry_value *value)
+static LSTATUS write_value(const WCHAR *key, const WCHAR *name, const struct registered_value *value)
 {
     HKEY handle;
     LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, key, 0, KEY_SET_VALUE, &handle);
@@ -185,7 +185,7 @@ HRESULT registry_make_key(struct registry_changes *changes, const char *key)
 }
 
 HRESULT registry_put(struct registry_changes *changes, const char *key, const char *name,
-                     const struct registry_value *value)
+                     const struct registered_value *value)
 {
     struct registry_change change = {0};
     HRESULT hr;
@@ -201,7 +201,7 @@ HRESULT registry_put(struct registry_changes *changes, const char *key, const ch
     if (FAILED(hr))
         return hr;
     LSTATUS status = read_value(change.key, change.name, &change.earlier);
-    if (!status && !registry_value_equal(&change.earlier, value)) {
+    if (!status && !registered_value_equal(&change.earlier, value)) {
         status = write_value(change.key, change.name, value);
         if (!status) {
             changes->items[changes->count++] = change;

@@ -6,12 +6,12 @@
 #include "engine/os/text.h"
 
 /* A value as it is in the registry. `data` from memory_alloc, UTF-16 for texts; type is REG_SZ and so on. */
-struct registry_value {
+struct registered_value {
     bool exists;
     DWORD type, size; /* size in bytes */
     BYTE *data;
 };
-void registry_value_free(struct registry_value *value);
+void registered_value_free(struct registered_value *value);
 
 /* What was done, so that it can be undone. Zero-initialise. */
 struct registry_changes {
@@ -20,14 +20,14 @@ struct registry_changes {
 };
 
 /* Reads one value; name NULL is the default value. A missing key or value is S_OK with exists false. */
-HRESULT registry_get(const char *key, const char *name, struct registry_value *out);
+HRESULT registry_get(const char *key, const char *name, struct registered_value *out);
 HRESULT registry_key_exists(const char *key, bool *exists);
 /* Makes the key with every missing parent. */
 HRESULT registry_make_key(struct registry_changes *changes, const char *key);
 /* Sets the value (exists true, key made when missing) or sees to it that it is absent. Nothing is written or recorded
    when it is so already. */
 HRESULT registry_put(struct registry_changes *changes, const char *key, const char *name,
-                     const struct registry_value *value);
+                     const struct registered_value *value);
 /* Deletes `key`, which lies below `root`, and then its parents up to root (which stays), as long as they have neither
    values nor keys. A missing key counts as deleted. */
 HRESULT registry_prune(const char *root, const char *key);
@@ -42,7 +42,7 @@ void registry_changes_undo(struct registry_changes *changes);
 void registry_changes_free(struct registry_changes *changes);
 
 /* REG_SZ of a UTF-8 text. */
-HRESULT registry_text(const char *text, struct registry_value *out);
-bool registry_value_equal(const struct registry_value *a, const struct registry_value *b);
+HRESULT registry_text(const char *text, struct registered_value *out);
+bool registered_value_equal(const struct registered_value *a, const struct registered_value *b);
 
 #endif

@@ -2,7 +2,7 @@
 /* What TDH tells of event providers, as lists. */
 #include "engine/etw/event_providers.h"
 
-#include "engine/os/etw_types.h"
+#include "engine/os/etw_api.h"
 #include "engine/os/memory.h"
 
 void event_providers_free(struct event_providers *providers)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ETW of this host: the system's on Windows; ours under Wine, whose functions are there, and end the process. */
+/* The ETW of this host: the system's on Windows; ours under Wine, whose functions are there, and do nothing or end the
+   process. */
 #include "engine/etw/openetw.h"
 #include "engine/os/host.h"
 
@@ -8,12 +9,14 @@ static struct host_lock lock = HOST_LOCK_INIT;
 static struct etw_api system_api;
 static const struct etw_api *chosen;
 
+/* Each DLL is loaded once; both stay. */
 static bool load_system(struct etw_api *api)
 {
-    HMODULE module = LoadLibraryExW(L"tdh.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
-    bool whole = module != NULL;
-#define LOAD_ENTRY(name, parameters)                                                                                   \
-    api->name = whole ? (ULONG(WINAPI *) parameters)(void *)GetProcAddress(module, #name) : NULL;                      \
+    HMODULE tdh = LoadLibraryExW(L"tdh.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    HMODULE advapi32 = LoadLibraryExW(L"advapi32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    bool whole = tdh && advapi32;
+#define LOAD_ENTRY(dll, name, parameters)                                                                              \
+    api->name = whole ? (ULONG(WINAPI *) parameters)(void *)GetProcAddress(dll, #name) : NULL;                         \
     whole = whole && api->name;
     ETW_API_LIST(LOAD_ENTRY)
 #undef LOAD_ENTRY

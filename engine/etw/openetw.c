@@ -2,6 +2,8 @@
 /* Our own ETW. It knows the providers that are registered, and nothing of what they define yet. */
 #include "engine/etw/openetw.h"
 
+#include "engine/etw/controller_api.h"
+#include "engine/etw/trace_query_api.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -54,4 +56,13 @@ static ULONG WINAPI enumerate_fields(GUID *guid, EVENT_FIELD_TYPE type, PROVIDER
 const struct etw_api openetw_api = {
     .TdhEnumerateProviders = enumerate_providers,
     .TdhEnumerateProviderFieldInformation = enumerate_fields,
+#if UINTPTR_MAX > 0xFFFFFFFF /* the words of sessions are 64 bits */
+    .StartTraceW = StartTraceW,
+    .ControlTraceW = ControlTraceW,
+    .QueryAllTracesW = QueryAllTracesW,
+    .EnableTraceEx2 = EnableTraceEx2,
+    .EnumerateTraceGuidsEx = EnumerateTraceGuidsEx,
+    .TraceQueryInformation = TraceQueryInformation,
+    .TraceSetInformation = TraceSetInformation,
+#endif
 };

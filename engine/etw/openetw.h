@@ -4,8 +4,9 @@
 #define OPENPLA_OPENETW_H
 
 #include "engine/etw/event_providers.h"
-#include "engine/os/etw_types.h"
+#include "engine/os/etw_api.h"
 
+/* 32-bit programs have no sessions of ours: the functions for them are NULL there. */
 extern const struct etw_api openetw_api;
 
 /* As TdhEnumerateProviders gives a list: ERROR_INSUFFICIENT_BUFFER with the *size that is needed;

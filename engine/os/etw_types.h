@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ETW's types and the table of its functions: the system's own on Windows, the same layouts elsewhere. */
+/* ETW's types: the system's own on Windows, the same layouts elsewhere. */
 #ifndef OPENPLA_ETW_TYPES_H
 #define OPENPLA_ETW_TYPES_H
 
@@ -12,7 +12,9 @@
 #include <windows.h>
 #include <evntcons.h>
 #include <evntrace.h>
+#define PROPERTY_FLAGS TDH_PROPERTY_FLAGS /* a kind of property in engine/model */
 #include <tdh.h>
+#undef PROPERTY_FLAGS
 #include <wmistr.h>
 #else
 #ifndef WINAPI
@@ -338,17 +340,5 @@ _Static_assert(sizeof(PROVIDER_ENUMERATION_INFO) == 32, "PROVIDER_ENUMERATION_IN
 _Static_assert(sizeof(PROVIDER_FIELD_INFO) == 16, "PROVIDER_FIELD_INFO");
 _Static_assert(sizeof(PROVIDER_FIELD_INFOARRAY) == 24, "PROVIDER_FIELD_INFOARRAY");
 _Static_assert(EventKeywordInformation == 0 && EventLevelInformation == 1, "EVENT_FIELD_TYPE");
-
-/* The entry points the engine uses: X(name, parameter list). A loader walks the list with #name. */
-#define ETW_API_LIST(X)                                                                                                \
-    X(TdhEnumerateProviders, (PROVIDER_ENUMERATION_INFO * buffer, ULONG * size))                                       \
-    X(TdhEnumerateProviderFieldInformation,                                                                            \
-      (GUID * guid, EVENT_FIELD_TYPE type, PROVIDER_FIELD_INFOARRAY * buffer, ULONG * size))
-
-#define ETW_API_MEMBER(name, parameters) ULONG(WINAPI *name) parameters;
-struct etw_api {
-    ETW_API_LIST(ETW_API_MEMBER)
-};
-#undef ETW_API_MEMBER
 
 #endif

@@ -89,23 +89,23 @@ static void assert_as_before(void)
 static void put(const char *key, const char *name, const char *text)
 {
     struct registry_changes changes = {0};
-    struct registry_value value = {0};
+    struct registered_value value = {0};
     if (text)
         assert_int_equal(registry_text(text, &value), S_OK);
     assert_int_equal(registry_put(&changes, key, name, &value), S_OK);
-    registry_value_free(&value);
+    registered_value_free(&value);
     registry_changes_free(&changes);
 }
 
 /* NULL when the value is absent; else from memory_alloc. */
 static char *get(const char *key, const char *name)
 {
-    struct registry_value value;
+    struct registered_value value;
     char *text = NULL;
     assert_int_equal(registry_get(key, name, &value), S_OK);
     if (value.exists)
         assert_int_equal(text_from_utf16((WCHAR *)value.data, value.size / sizeof(WCHAR) - 1, false, &text), S_OK);
-    registry_value_free(&value);
+    registered_value_free(&value);
     return text;
 }
 

@@ -6,3 +6,6 @@ if(NOT WIN32)
       ${CMAKE_CURRENT_LIST_DIR}/fake_pdh.c LINK openpla_collect)
   endforeach()
 endif()
+# With real sessions.
+openpla_test(test_trace_session ${CMAKE_CURRENT_LIST_DIR}/test_trace_session.c LINK openpla_collect)
+add_dependencies(test_trace_session openetwhost)

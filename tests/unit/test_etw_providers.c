@@ -50,7 +50,8 @@ static ULONG WINAPI some_fields(GUID *guid, EVENT_FIELD_TYPE type, PROVIDER_FIEL
     return ERROR_SUCCESS;
 }
 
-static const struct etw_api some = {some_providers, some_fields};
+static const struct etw_api some = {.TdhEnumerateProviders = some_providers,
+                                    .TdhEnumerateProviderFieldInformation = some_fields};
 
 /* None is lost that is registered while the list is read. */
 static void all_providers_are_listed(void **state)
