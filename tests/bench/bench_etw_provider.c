@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_etw_provider [FILE]: what a call of a provider costs its thread, in ns, as the median of bursts that fill an
-   eighth of the buffers, so that the host sleeps on: an event that a session takes, events that none wants, and the
-   test of a generated header's context, which its callback sets. All through the functions that programs call: under
-   Wine those of openetw.dll, and the session has a real host, which writes FILE (on tmpfs: /dev/shm). Without a host
-   beside it: bench_etw. */
+/* bench_etw_provider [FILE [SECONDS]]: what a call of a provider costs its thread, in ns, as the median of bursts that
+   fill an eighth of the buffers, so that the host sleeps on: an event that a session takes, events that none wants, and
+   the test of a generated header's context, which its callback sets. All through the functions that programs call:
+   under Wine those of openetw.dll, and the session has a real host, which writes FILE (on tmpfs: /dev/shm). Then one,
+   two and four writers flat out for SECONDS (0: not at all), with 1 MB of buffers: how many events are lost, and what
+   one costs. Without a host beside it: bench_etw. */
 #include "engine/os/clock.h"
 #include "engine/os/thread.h"
+#include "engine/os/thread_slot.h"
+#include "tests/bench/thread_time.h"
 
 #ifdef _WIN32
-#include <windows.h>
 #include <evntcons.h>
 #include <evntprov.h>
 #include <evntrace.h>
@@ -17,12 +19,13 @@
 #include "engine/etw/event_api.h"
 #endif
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BUFFERS = 64, BUFFER_KB = 64, EVENT = 144, ROUNDS = 201, BURST = BUFFERS / 8 * BUFFER_KB * 1024 / EVENT };
-enum { DISABLED_BURST = 200000, WAIT_MS = 10000, PIECES = 8 };
+enum { DISABLED_BURST = 200000, WAIT_MS = 10000, PIECES = 8, FLAT_OUT_BUFFERS = 16, MOST_WRITERS = 4 };
 
 static const GUID guid = {0x33333333, 1, 2, {3}}, other_guid = {0x33333333, 1, 2, {4}};
 static const EVENT_DESCRIPTOR wanted = {.Id = 1, .Level = 4, .Keyword = 1},
@@ -125,14 +128,14 @@ static struct {
     WCHAR name[64], file[512];
 } block;
 
-static void start(const char *file, TRACEHANDLE *session)
+static void start(const char *file, ULONG buffers, TRACEHANDLE *session)
 {
     memset(&block, 0, sizeof block);
     block.p.Wnode.BufferSize = sizeof block;
     block.p.Wnode.Flags = 0x20000;          /* WNODE_FLAG_TRACED_GUID */
     block.p.LogFileMode = file ? 0 : 0x400; /* EVENT_TRACE_BUFFERING_MODE */
     block.p.BufferSize = BUFFER_KB;
-    block.p.MinimumBuffers = block.p.MaximumBuffers = BUFFERS;
+    block.p.MinimumBuffers = block.p.MaximumBuffers = buffers;
     block.p.LoggerNameOffset = (ULONG)((char *)block.name - (char *)&block);
     if (file)
         block.p.LogFileNameOffset = (ULONG)((char *)block.file - (char *)&block);
@@ -143,8 +146,72 @@ static void start(const char *file, TRACEHANDLE *session)
     must(EnableTraceEx2(*session, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, WAIT_MS, NULL), "EnableTraceEx2");
 }
 
+static void stop(TRACEHANDLE session)
+{
+    must(ControlTraceW(session, NULL, &block.p, EVENT_TRACE_CONTROL_STOP), "ControlTrace");
+}
+
+/* ---- writers flat out ---- */
+
+struct flat_out {
+    uint64_t events, refused;
+    double wall, processor; /* s */
+    uint8_t apart[128];     /* two writers share no line */
+};
+static atomic_bool enough;
+
+static void write_flat_out(void *user)
+{
+    struct flat_out *f = user;
+    uint8_t own[64] = {1};
+    EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)own, .Size = sizeof own};
+    uint64_t events = 0, lost = 0;
+    const double used = thread_time();
+    const int64_t from = clock_ticks();
+    while (!enough)
+        for (int i = 0; i < 256; i++, events++)
+            lost += EventWrite(provider, &wanted, 1, &data) != ERROR_SUCCESS;
+    f->wall = (double)(clock_ticks() - from) / (double)clock_frequency();
+    f->processor = thread_time() - used;
+    f->events = events;
+    f->refused = lost;
+}
+
+static void lose(const char *file, uint32_t writers, uint32_t seconds)
+{
+    static struct flat_out flat[MOST_WRITERS];
+    struct thread *threads[MOST_WRITERS];
+    struct flat_out all = {0};
+    TRACEHANDLE session;
+    start(file, FLAT_OUT_BUFFERS, &session);
+    enough = false;
+    for (uint32_t i = 0; i < writers; i++)
+        must(FAILED(thread_start(write_flat_out, &flat[i], &threads[i])), "thread_start");
+    thread_sleep(seconds * 1000);
+    enough = true;
+    for (uint32_t i = 0; i < writers; i++) {
+        while (!thread_wait(threads[i], 1000))
+            ;
+        thread_close(threads[i]);
+        all.events += flat[i].events;
+        all.refused += flat[i].refused;
+        all.wall += flat[i].wall;
+        all.processor += flat[i].processor;
+    }
+    stop(session);
+    printf("%u writers, %u s %13llu events, lost %llu (1 in %.0f), counted %llu; an event: wall %.1f ns, processor "
+           "%.1f ns; %.0f MB/s, %lu buffers lost\n",
+           (unsigned)writers, (unsigned)seconds, (unsigned long long)all.events, (unsigned long long)all.refused,
+           all.refused ? (double)all.events / (double)all.refused : 0.0, (unsigned long long)block.p.EventsLost,
+           all.wall * 1e9 / (double)all.events, all.processor * 1e9 / (double)all.events,
+           (double)(all.events - all.refused) * EVENT * writers / all.wall / 1e6,
+           (unsigned long)block.p.LogBuffersLost);
+}
+
 int main(int count, char **arguments)
 {
+    const char *file = count > 1 ? arguments[1] : NULL;
+    const uint32_t seconds = count > 2 ? (uint32_t)strtoul(arguments[2], NULL, 10) : 0;
     TRACEHANDLE session;
     one[0] = piece(1, 0);
     for (uint32_t i = 0; i < 4; i++)
@@ -153,7 +220,7 @@ int main(int count, char **arguments)
         eight[i] = piece(PIECES, i);
     must(EventRegister(&guid, NULL, NULL, &provider), "EventRegister");
     must(EventRegister(&other_guid, (PENABLECALLBACK)set_context, NULL, &disabled), "EventRegister");
-    start(count > 1 ? arguments[1] : NULL, &session);
+    start(file, BUFFERS, &session);
     measure("inline test of a header's context", burst_of_tests, DISABLED_BURST, 0);
     measure("EventEnabled of a provider nobody enables", burst_of_questions, DISABLED_BURST, 0);
     measure("EventWrite of a provider nobody enables", burst_of_disabled, DISABLED_BURST, 0);
@@ -162,8 +229,10 @@ int main(int count, char **arguments)
     measure("  in 4 pieces", burst_of_fours, BURST, 30);
     measure("  in 8 pieces", burst_of_eights, BURST, 30);
     printf("%-44s %6llu\n", "refused", (unsigned long long)refused);
+    stop(session);
+    for (uint32_t writers = 1; seconds && writers <= MOST_WRITERS; writers *= 2)
+        lose(file, writers, seconds);
     must(EventUnregister(provider), "EventUnregister");
     must(EventUnregister(disabled), "EventUnregister");
-    must(ControlTraceW(session, NULL, &block.p, EVENT_TRACE_CONTROL_STOP), "ControlTrace");
     return 0;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_lttng WRITERS SECONDS: what LTTng-UST's tracepoint of 64 bytes costs its writers, flat out, in ns an event as
-   wall time of each; peers_etw.py runs it beside bench_etw. */
+/* bench_lttng WRITERS SECONDS: what LTTng-UST's tracepoint of 64 bytes costs its writers, flat out, in ns an event, as
+   wall time of each and as processor time; peers_etw.py runs it beside ours. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "tests/bench/lttng_events.h"
+#include "tests/bench/thread_time.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 enum { MOST_WRITERS = 4 };
 struct flat_out {
     unsigned long long events;
-    double seconds;
+    double seconds, processor;
     unsigned char apart[128];
 };
 static struct flat_out flat[MOST_WRITERS];
@@ -32,12 +33,13 @@ static void *write_flat_out(void *user)
 {
     struct flat_out *f = user;
     unsigned char payload[64] = {1};
-    const double from = now();
+    const double from = now(), used = thread_time();
     unsigned long long events = 0;
     while (!stop)
         for (int i = 0; i < 256; i++, events++)
             lttng_ust_tracepoint(bench, event64, payload);
     f->seconds = now() - from;
+    f->processor = thread_time() - used;
     f->events = events;
     return NULL;
 }
@@ -48,7 +50,7 @@ int main(int count, char **arguments)
     const unsigned writers = count > 1 ? (unsigned)strtoul(arguments[1], NULL, 10) : 1;
     const double seconds = count > 2 ? strtod(arguments[2], NULL) : 3;
     unsigned long long events = 0;
-    double ns = 0;
+    double ns = 0, processor = 0;
     if (writers < 1 || writers > MOST_WRITERS)
         return 2;
     for (unsigned i = 0; i < writers; i++)
@@ -59,7 +61,8 @@ int main(int count, char **arguments)
         pthread_join(threads[i], NULL);
         events += flat[i].events;
         ns += flat[i].seconds * 1e9 / (double)flat[i].events / writers;
+        processor += flat[i].processor;
     }
-    printf("%u %llu %.1f\n", writers, events, ns);
+    printf("%u %llu %.1f %.1f\n", writers, events, ns, processor * 1e9 / (double)events);
     return 0;
 }
