@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ProcessTrace: of all handles the oldest event next, to the callbacks. In memory at a time: one buffer of each
    processor of each file. */
-#include "engine/etw/consumer_guard.h"
 #include "engine/etw/consumer_table.h"
 #include "engine/etw/event_view.h"
+#include "engine/etw/guard.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ struct processing {
     struct event_view view;
 };
 
-/* The callbacks' arguments, for consumer_guard. */
+/* The callbacks' arguments, for guard_call. */
 struct call {
     PEVENT_RECORD_CALLBACK record;
     PEVENT_CALLBACK event, class;
@@ -86,12 +86,12 @@ static ULONG deliver_event(struct processing *p, const struct running *r, int64_
         call.record = c->logfile.EventRecordCallback;
         event_view_record(&r->event, time, log->pointer_size, log->private_logger, &p->view);
         p->view.record.UserContext = c->logfile.Context;
-        return consumer_guard(call_record, &call) ? ERROR_SUCCESS : ERROR_NOACCESS;
+        return guard_call(call_record, &call, GUARD_TAKES_ALL, NULL) ? ERROR_SUCCESS : ERROR_NOACCESS;
     }
     event_view_trace(&r->event, time, &p->view);
     call.event = c->logfile.EventCallback;
     call.class = consumer_class_callback(&p->view.trace.Header.Guid);
-    return consumer_guard(call_event, &call) ? ERROR_SUCCESS : ERROR_NOACCESS;
+    return guard_call(call_event, &call, GUARD_TAKES_ALL, NULL) ? ERROR_SUCCESS : ERROR_NOACCESS;
 }
 
 /* Behind the last event of a buffer, which is still there. */
@@ -107,7 +107,7 @@ static ULONG deliver_buffer(struct processing *p, const struct running *r, int64
     logfile->Filled = r->event.buffer->used;
     logfile->EventsLost = r->consumer->source->log->events_lost;
     struct call call = {.consumer = r->consumer};
-    if (!consumer_guard(call_buffer, &call))
+    if (!guard_call(call_buffer, &call, GUARD_TAKES_ALL, NULL))
         return ERROR_NOACCESS;
     return call.answer != 0 ? ERROR_SUCCESS : ERROR_CANCELLED;
 }

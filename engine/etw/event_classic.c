@@ -221,16 +221,27 @@ uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger, uint6
     return NULL;
 }
 
-static ULONG log_event(struct provider_thread *t, uint64_t handle, const struct classic_event *e)
+/* A call of TraceEvent or TraceEventInstance. */
+struct classic_call {
+    struct event_risk risk; /* first */
+    uint64_t handle;
+    const void *event;
+    const EVENT_INSTANCE_INFO *instance, *parent;
+    ULONG status;
+};
+
+static ULONG log_event(struct classic_call *call, const struct classic_event *e)
 {
+    struct provider_thread *t = call->risk.thread;
     ULONG status = ERROR_SUCCESS;
     uint64_t size = e->header, stamp;
     for (uint32_t i = 0; i < e->pieces; i++)
         size += e->piece[i].Size;
     struct provider_session *s;
-    uint8_t *at = event_place_of_logger(t, handle & LOGGER_MASK, size, &stamp, &s, &status);
+    uint8_t *at = event_place_of_logger(t, call->handle & LOGGER_MASK, size, &stamp, &s, &status);
     if (!at)
         return status;
+    event_risk_place(&call->risk, at, size);
     if (e->own_stamp)
         stamp = e->stamp;
     memcpy(at + 8, &t->ids, 8);
@@ -244,20 +255,22 @@ static ULONG log_event(struct provider_thread *t, uint64_t handle, const struct 
     }
     uint8_t *to = at + e->header;
     for (uint32_t i = 0; i < e->pieces; i++)
-        to = event_copy_bounded(to, at + size, e->piece[i].Ptr, e->piece[i].Size);
+        (void)event_copy_bounded(&to, at + size, e->piece[i].Ptr, e->piece[i].Size, event_under_guard);
     session_commit(at, size | e->first | (e->own_stamp ? SESSION_OWN_STAMP : 0));
     return ERROR_SUCCESS;
 }
 
-static ULONG log_into(uint64_t handle, const struct classic_event *e)
+/* All that looks at what the program says is `log`. */
+static ULONG log_inside(struct classic_call *call, void (*log)(void *call))
 {
     struct provider_thread *t = provider_thread_own();
     if (!t)
         return ERROR_NOT_ENOUGH_MEMORY;
+    call->risk.thread = t;
     provider_enter(t);
-    const ULONG status = log_event(t, handle, e);
+    const bool good = event_risk_call(log, &call->risk);
     provider_leave(t);
-    return status;
+    return good ? call->status : ERROR_NOACCESS;
 }
 
 /* Type, level and version lie where the caller's header has them. */
@@ -274,11 +287,12 @@ static bool may_write(uint64_t handle)
     return is_logger(handle) && (handle & LOGGER_MASK) != DIRECTORY_KERNEL_LOGGER;
 }
 
-ULONG WINAPI TraceEvent(TRACEHANDLE session, EVENT_TRACE_HEADER *event)
+static ULONG log_classic(struct classic_call *call)
 {
-    if (!event || event->Size < HEADER)
+    const EVENT_TRACE_HEADER *event = call->event;
+    if (event->Size < HEADER)
         return ERROR_INVALID_PARAMETER;
-    if (!may_write(session))
+    if (!may_write(call->handle))
         return ERROR_INVALID_HANDLE;
     if ((event->Flags & (WNODE_FLAG_TRACED_GUID | WNODE_FLAG_LOG_WNODE)) == 0)
         return ERROR_INVALID_FLAG_NUMBER;
@@ -293,26 +307,40 @@ ULONG WINAPI TraceEvent(TRACEHANDLE session, EVENT_TRACE_HEADER *event)
     else
         memcpy(&e.guid, (const void *)(uintptr_t)event->GuidPtr, sizeof e.guid);
     const ULONG status = read_pieces(event, event->Size, HEADER, event->Flags, &e);
-    return status == ERROR_SUCCESS ? log_into(session, &e) : status;
+    return status == ERROR_SUCCESS ? log_event(call, &e) : status;
 }
 
-static bool read_instance(const EVENT_INSTANCE_INFO *info, GUID *guid, uint32_t *number)
+static void call_log_classic(void *call)
 {
+    struct classic_call *c = call;
+    c->status = log_classic(c);
+}
+
+ULONG WINAPI TraceEvent(TRACEHANDLE session, EVENT_TRACE_HEADER *event)
+{
+    struct classic_call call = {.handle = session, .event = event};
+    return event ? log_inside(&call, call_log_classic) : ERROR_INVALID_PARAMETER;
+}
+
+static bool read_instance(const EVENT_INSTANCE_INFO *from, GUID *guid, uint32_t *number)
+{
+    const EVENT_INSTANCE_INFO info = *(const volatile EVENT_INSTANCE_INFO *)from; /* without the lock */
     host_lock_enter(&class_lock);
-    const struct event_class *c = class_of(info->RegHandle);
+    const struct event_class *c = class_of(info.RegHandle);
     if (c)
         *guid = c->guid;
     host_lock_leave(&class_lock);
-    *number = info->InstanceId;
+    *number = info.InstanceId;
     return c != NULL;
 }
 
-ULONG WINAPI TraceEventInstance(TRACEHANDLE session, EVENT_INSTANCE_HEADER *event, EVENT_INSTANCE_INFO *instance,
-                                EVENT_INSTANCE_INFO *parent)
+static ULONG log_instance(struct classic_call *call)
 {
-    if (!event || event->Size < INSTANCE_HEADER || !instance || !instance->RegHandle)
+    const EVENT_INSTANCE_HEADER *event = call->event;
+    const EVENT_INSTANCE_INFO *parent = call->parent;
+    if (event->Size < INSTANCE_HEADER || !call->instance->RegHandle)
         return ERROR_INVALID_PARAMETER;
-    if (!may_write(session))
+    if (!may_write(call->handle))
         return ERROR_INVALID_HANDLE;
     if ((event->Flags & WNODE_FLAG_TRACED_GUID) == 0)
         return ERROR_INVALID_FLAGS;
@@ -321,25 +349,42 @@ ULONG WINAPI TraceEventInstance(TRACEHANDLE session, EVENT_INSTANCE_HEADER *even
                               .own_stamp = (event->Flags & WNODE_FLAG_USE_TIMESTAMP) != 0,
                               .header = LOGGED_INSTANCE_HEADER};
     memcpy(&e.stamp, &event->TimeStamp, sizeof e.stamp);
-    if (!read_instance(instance, &e.guid, &e.instance) ||
+    if (!read_instance(call->instance, &e.guid, &e.instance) ||
         (parent && parent->RegHandle && !read_instance(parent, &e.parent_guid, &e.parent)))
         return ERROR_INVALID_PARAMETER;
     const ULONG status = read_pieces(event, event->Size, INSTANCE_HEADER, event->Flags, &e);
-    return status == ERROR_SUCCESS ? log_into(session, &e) : status;
+    return status == ERROR_SUCCESS ? log_event(call, &e) : status;
+}
+
+static void call_log_instance(void *call)
+{
+    struct classic_call *c = call;
+    c->status = log_instance(c);
+}
+
+ULONG WINAPI TraceEventInstance(TRACEHANDLE session, EVENT_INSTANCE_HEADER *event, EVENT_INSTANCE_INFO *instance,
+                                EVENT_INSTANCE_INFO *parent)
+{
+    struct classic_call call = {.handle = session, .event = event, .instance = instance, .parent = parent};
+    return event && instance ? log_inside(&call, call_log_instance) : ERROR_INVALID_PARAMETER;
 }
 
 ULONG WINAPI CreateTraceInstanceId(HANDLE class_handle, EVENT_INSTANCE_INFO *instance)
 {
     if (!class_handle || !instance)
         return ERROR_INVALID_PARAMETER;
+    uint32_t number = 0;
     host_lock_enter(&class_lock);
     struct event_class *c = class_of(class_handle);
     if (c) {
         if (++c->last == 0)
             c->last = 1;
-        instance->RegHandle = class_handle;
-        instance->InstanceId = c->last;
+        number = c->last;
     }
     host_lock_leave(&class_lock);
-    return c ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
+    if (number == 0)
+        return ERROR_INVALID_PARAMETER;
+    instance->RegHandle = class_handle;
+    instance->InstanceId = number;
+    return ERROR_SUCCESS;
 }

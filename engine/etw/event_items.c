@@ -224,7 +224,7 @@ static uint8_t *copy_pieces(const struct event *event, enum etw_data_type type, 
 {
     for (uint32_t i = 0; i < event->call->count; i++)
         if (type_of(event, i) == type)
-            to = event_copy_bounded(to, end, event->call->data[i].Ptr, event->call->data[i].Size);
+            (void)event_copy_bounded(&to, end, event->call->data[i].Ptr, event->call->data[i].Size, event_under_guard);
     return to;
 }
 
@@ -236,7 +236,7 @@ static uint8_t *write_item(const struct event *event, enum item item, bool more,
     put_u16(at + 4, more);
     put_u16(at + 6, (uint16_t)size);
     if (event->item[item])
-        event_copy(at + ITEM_HEAD, event->item[item], size);
+        (void)event_copy(at + ITEM_HEAD, event->item[item], size, event_under_guard);
     else
         (void)copy_pieces(event, item == ADD_TRAITS ? ETW_DATA_PROVIDER_METADATA : ETW_DATA_EVENT_METADATA,
                           at + ITEM_HEAD, at + ITEM_HEAD + size);
@@ -291,31 +291,67 @@ static ULONG take_places(struct copy *copies, uint32_t count, struct provider_th
     return first;
 }
 
-__attribute__((noinline)) ULONG event_write_general(const struct provider_enables *e, struct provider_thread *t,
-                                                    const struct event_call *call)
-{
+struct general {
     struct event event;
-    struct copy copies[PROVIDER_MOST_ENABLES];
-    event.e = e;
-    event.call = call;
-    event.filter = (struct filter_event){.descriptor = call->descriptor};
-    event.stamp = NULL;
-    event.known = 0;
-    if (!read_data(&event))
-        return ERROR_INVALID_PARAMETER;
-    const uint32_t count = choose(&event, copies);
-    const ULONG status = take_places(copies, count, t);
-    for (uint32_t i = 0; i < count; i++) {
-        struct copy *c = &copies[i];
+    struct provider_thread *thread;
+    ULONG status;
+    uint32_t count; /* of copies, which have a place until they are written */
+    struct copy copy[PROVIDER_MOST_ENABLES];
+};
+
+static void write_all(void *argument)
+{
+    struct general *g = argument;
+    if (!read_data(&g->event)) {
+        g->status = ERROR_INVALID_PARAMETER;
+        return;
+    }
+    g->count = choose(&g->event, g->copy);
+    g->status = take_places(g->copy, g->count, g->thread);
+    atomic_signal_fence(memory_order_seq_cst); /* whoever ends this meanwhile finds them */
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct copy *c = &g->copy[i];
         if (!c->at)
             continue;
-        if (status == ERROR_SUCCESS || is_independent(c)) {
-            write_copy(&event, t, c);
+        if (g->status == ERROR_SUCCESS || is_independent(c)) {
+            write_copy(&g->event, g->thread, c);
         } else {
             /* One session's failure keeps the event out of all. */
             event_abandon(c->at, c->size);
-            session_count_lost(&c->to->session->buffers, &t->writer);
+            session_count_lost(&c->to->session->buffers, &g->thread->writer);
         }
+        c->at = NULL;
+        atomic_signal_fence(memory_order_seq_cst);
     }
-    return status;
+}
+
+static void abandon_all(struct general *g)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->copy[i].at)
+            event_abandon(g->copy[i].at, g->copy[i].size);
+}
+
+static void leave_all(void *argument)
+{
+    struct general *g = argument;
+    abandon_all(g);
+    provider_leave(g->thread);
+}
+
+__attribute__((noinline)) ULONG event_write_general(const struct provider_enables *e, struct provider_thread *t,
+                                                    const struct event_call *call)
+{
+    struct general g;
+    g.thread = t;
+    g.count = 0;
+    g.event.e = e;
+    g.event.call = call;
+    g.event.filter = (struct filter_event){.descriptor = call->descriptor};
+    g.event.stamp = NULL;
+    g.event.known = 0;
+    if (guard_call(write_all, &g, GUARD_TAKES_BAD_ADDRESSES, leave_all))
+        return g.status;
+    abandon_all(&g);
+    return ERROR_NOACCESS;
 }

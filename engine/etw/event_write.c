@@ -59,6 +59,36 @@ void event_abandon(uint8_t *at, uint64_t size)
                           memory_order_release);
 }
 
+static void leave_risk(void *risk)
+{
+    const struct event_risk *r = risk;
+    if (r->at)
+        event_abandon(r->at, r->size);
+    provider_leave(r->thread);
+}
+
+bool event_risk_call(void (*call)(void *risk), struct event_risk *risk)
+{
+    if (guard_call(call, risk, GUARD_TAKES_BAD_ADDRESSES, leave_risk))
+        return true;
+    if (risk->at)
+        event_abandon(risk->at, risk->size);
+    return false;
+}
+
+/* Guards the reads of the short way, which has no frame to keep anything in. What is told: the place, or this. */
+static uint8_t no_place;
+
+void guard_left(void *context)
+{
+    uint8_t *at = context;
+    struct provider_thread *t = thread_slot();
+    if (at != &no_place)
+        event_abandon(at, session_load(session_first_word(at)) & 0xFFFF); /* as session_try_reserve has marked it */
+    if (t)
+        provider_leave(t);
+}
+
 static inline __attribute__((always_inline)) ULONG write_plain(const struct provider_enables *e,
                                                                struct provider_thread *t,
                                                                const EVENT_DESCRIPTOR *descriptor, const GUID *activity,
@@ -69,8 +99,12 @@ static inline __attribute__((always_inline)) ULONG write_plain(const struct prov
     uint64_t size = EVENT_HEADER_BYTES, stamp;
     if (!event_is_wanted(to, descriptor))
         return ERROR_SUCCESS;
-    for (uint32_t i = 0; i < count; i++)
-        size += data[i].Size;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bytes;
+        if (!guard_read_32(&data[i].Size, &bytes, &no_place))
+            return ERROR_NOACCESS;
+        size += bytes;
+    }
     uint8_t *at = event_place(to->session, t, size, &stamp, &status);
     if (__builtin_expect(!at, 0))
         return status;
@@ -78,12 +112,20 @@ static inline __attribute__((always_inline)) ULONG write_plain(const struct prov
     memcpy(at + 8, &t->ids, 8);
     memcpy(at + 16, &stamp, 8);
     memcpy(at + 24, &e->guid, 16);
-    memcpy(at + 40, descriptor, 16);
     memcpy(at + 56, &none, 8);
-    memcpy(at + 64, activity ? activity : &t->activity, 16);
     uint8_t *to_data = at + EVENT_HEADER_BYTES, *const end = at + size;
-    for (uint32_t i = 0; i < count; i++)
-        to_data = event_copy_bounded(to_data, end, data[i].Ptr, data[i].Size);
+    bool good = guard_copy_16(at + 40, (const uint8_t *)descriptor, at) &&
+                guard_copy_16(at + 64, (const uint8_t *)(activity ? activity : &t->activity), at);
+    for (uint32_t i = 0; good && i < count; i++) {
+        uint64_t from;
+        uint32_t bytes;
+        good = guard_read_64(&data[i].Ptr, &from, at) && guard_read_32(&data[i].Size, &bytes, at) &&
+               event_copy_bounded(&to_data, end, from, bytes, (struct event_reads){true, at});
+    }
+    if (__builtin_expect(!good, 0)) {
+        event_abandon(at, size);
+        return ERROR_NOACCESS;
+    }
     session_commit(at, size | HEADER_MARKS << 16 | (uint64_t)to->session->header_flags << 32);
     return ERROR_SUCCESS;
 }
@@ -211,6 +253,19 @@ ULONG WINAPI EventWriteTransfer(REGHANDLE handle, const EVENT_DESCRIPTOR *descri
     return write_long(r, &call);
 }
 
+struct text {
+    const WCHAR *start;
+    uint32_t bytes; /* with its NUL */
+};
+
+static void measure_text(void *argument)
+{
+    struct text *text = argument;
+    text->bytes = sizeof(WCHAR);
+    for (const WCHAR *end = text->start; *end && text->bytes <= EVENT_MOST_BYTES; end++)
+        text->bytes += (uint32_t)sizeof(WCHAR);
+}
+
 ULONG WINAPI EventWriteString(REGHANDLE handle, UCHAR level, ULONGLONG keyword, LPCWSTR string)
 {
     const EVENT_DESCRIPTOR descriptor = {.Level = level, .Keyword = keyword};
@@ -218,10 +273,10 @@ ULONG WINAPI EventWriteString(REGHANDLE handle, UCHAR level, ULONGLONG keyword, 
     const ULONG status = find(handle, string ? &descriptor : NULL, &r);
     if (!r)
         return status;
-    size_t bytes = sizeof(WCHAR);
-    for (const WCHAR *end = string; *end && bytes <= EVENT_MOST_BYTES; end++)
-        bytes += sizeof(WCHAR);
-    const EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)string, .Size = (ULONG)bytes};
+    struct text text = {string, 0};
+    if (!guard_call(measure_text, &text, GUARD_TAKES_BAD_ADDRESSES, NULL))
+        return ERROR_NOACCESS;
+    const EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)string, .Size = text.bytes};
     const struct event_call call = {.handle = handle,
                                     .descriptor = &descriptor,
                                     .data = &data,

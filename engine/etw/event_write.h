@@ -20,7 +20,8 @@ struct event_call {
     uint16_t header_flags;
     const void *from; /* where the function returns to, which stacks begin with */
 };
-/* To all sessions that want it, with all that they want of it. The thread is inside. */
+/* To all sessions that want it, with all that they want of it. The thread is inside. ERROR_NOACCESS: an address of the
+   call's is bad. */
 ULONG event_write_general(const struct provider_enables *e, struct provider_thread *t, const struct event_call *call);
 
 /* Whether a session wants an event of this level and keyword. */
@@ -54,5 +55,23 @@ uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger, uint6
                                struct provider_session **session, ULONG *status);
 /* Leaves a place that event_place gave as if no event had been wanted there. */
 void event_abandon(uint8_t *at, uint64_t size);
+
+/* A thread that is inside, and the place it has there (NULL: none), when it meets what may be no memory. */
+struct event_risk {
+    struct provider_thread *thread;
+    uint8_t *at;
+    uint64_t size;
+};
+/* From now on, for whoever ends the call meanwhile. */
+static inline void event_risk_place(struct event_risk *risk, uint8_t *at, uint64_t size)
+{
+    risk->size = size;
+    risk->at = at;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+static const struct event_reads event_under_guard = {false, NULL};
+/* Calls call(risk), whose structure begins with one. False: it met a bad address, and the place is abandoned. When it
+   is left otherwise, so is the inside. */
+bool event_risk_call(void (*call)(void *risk), struct event_risk *risk);
 
 #endif

@@ -2,6 +2,7 @@
 /* What providers' callbacks are told: the state that is composed of all sessions that enable the provider, once for
    each change of one of them. A registration has one callback at a time, on whichever thread found the change; other
    threads add to what it has still to be told. No lock is held while it runs. */
+#include "engine/etw/guard.h"
 #include "engine/etw/provider_record.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
@@ -162,39 +163,69 @@ HRESULT provider_note_changes(struct registration_record *record, const struct p
 
 /* ---- callbacks ---- */
 
-static ULONG call_back(const struct provider_options *to, struct notice *n)
+/* A callback that runs. */
+struct telling {
+    struct registration *registration;
+    struct provider_options to;
+    struct notice *notice;
+    ULONG said;
+};
+
+static void call_back(void *telling)
 {
+    struct telling *t = telling;
+    const struct provider_options *to = &t->to;
+    struct notice *n = t->notice;
+    t->said = ERROR_SUCCESS;
     if (to->callback) {
         EVENT_FILTER_DESCRIPTOR filter = {
             .Ptr = (uintptr_t)n->filter, .Size = n->filter_size, .Type = EVENT_FILTER_TYPE_SCHEMATIZED};
         to->callback(&n->source, n->code, n->level, n->any, n->all, n->filter_size != 0 ? &filter : NULL, to->context);
-        return ERROR_SUCCESS;
+        return;
     }
     static const WMIDPREQUESTCODE codes[] = {WMI_DISABLE_EVENTS, WMI_ENABLE_EVENTS, (WMIDPREQUESTCODE)10};
     WNODE_HEADER node = {.BufferSize = sizeof node, .HistoricalContext = n->context, .Guid = to->guid};
     node.Flags = WNODE_FLAG_TRACED_GUID;
     ULONG size = sizeof node;
-    return to->classic_callback(codes[n->code], to->context, &size, &node);
+    t->said = to->classic_callback(codes[n->code], to->context, &size, &node);
+}
+
+static void end_calling(struct registration *r)
+{
+    r->record->calling = false;
+    thread_condition_wake(&ended);
+    if (r->record->recycle)
+        provider_recycle(r);
+}
+
+/* By an exception that the program takes. What else is noted down, the next who tells tells. */
+static void leave_callback(void *telling)
+{
+    struct telling *t = telling;
+    memory_free(t->notice);
+    host_lock_enter(&provider_lock);
+    end_calling(t->registration);
+    host_lock_leave(&provider_lock);
 }
 
 /* All that is noted down; the record is `calling`, on this thread. Returns what the first callback did. */
-static ULONG call_all(struct registration_record *record)
+static ULONG call_all(struct registration *r)
 {
+    struct registration_record *record = r->record;
     ULONG status = ERROR_SUCCESS;
     bool first = true;
     record->caller = thread_own_id();
     for (struct notice *n; !record->gone && (n = record->first) != NULL;) {
-        const struct provider_options to = record->options;
+        struct telling telling = {.registration = r, .to = record->options, .notice = n};
         record->first = n->next;
         host_lock_leave(&provider_lock);
-        const ULONG said = call_back(&to, n);
+        (void)guard_call(call_back, &telling, GUARD_TAKES_NONE, leave_callback);
         memory_free(n);
         host_lock_enter(&provider_lock);
-        status = first ? said : status;
+        status = first ? telling.said : status;
         first = false;
     }
-    record->calling = false;
-    thread_condition_wake(&ended);
+    end_calling(r);
     return status;
 }
 
@@ -209,21 +240,13 @@ bool provider_outlast_callback(struct registration_record *record)
     return true;
 }
 
-static ULONG call_and_tidy(struct registration *r)
-{
-    const ULONG status = call_all(r->record);
-    if (r->record->recycle)
-        provider_recycle(r);
-    return status;
-}
-
 ULONG provider_begun(uint64_t handle)
 {
     /* Not by provider_find: who has ended it meanwhile waits for us. Until then it keeps its place. */
     struct registration *r = &provider_table[handle % PROVIDER_PLACES];
     host_lock_enter(&provider_lock);
     r->record->begun = true;
-    const ULONG status = call_and_tidy(r);
+    const ULONG status = call_all(r);
     host_lock_leave(&provider_lock);
     return status;
 }
@@ -234,7 +257,7 @@ void provider_tell(void)
     for (struct registration *r = provider_in_use; r;) {
         if (r->record->first && !r->record->calling) {
             r->record->calling = true;
-            (void)call_and_tidy(r);
+            (void)call_all(r);
             r = provider_in_use; /* the list may have changed meanwhile */
         } else {
             r = r->record->next;

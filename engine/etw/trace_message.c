@@ -49,33 +49,48 @@ static uint8_t *add(uint8_t *at, const void *bytes, size_t size)
     return at + size;
 }
 
-static ULONG log_message(struct provider_thread *t, uint32_t logger, uint32_t flags, const void *id, uint16_t number,
-                         va_list arguments)
+struct message {
+    struct event_risk risk; /* first */
+    uint32_t logger, flags;
+    const void *id;
+    uint16_t number;
+    ULONG status;
+    va_list arguments;
+};
+
+static void log_message(void *argument)
 {
-    ULONG status = ERROR_SUCCESS;
+    struct message *m = argument;
+    const struct provider_thread *t = m->risk.thread;
+    const uint32_t flags = m->flags;
+    const void *id = m->id;
     uint64_t stamp;
-    const uint64_t size = header_bytes(flags) + argument_bytes(arguments);
+    const uint64_t size = header_bytes(flags) + argument_bytes(m->arguments);
     struct provider_session *s;
-    uint8_t *at = event_place_of_logger(t, logger, size, &stamp, &s, &status);
+    uint8_t *at = event_place_of_logger(m->risk.thread, m->logger, size, &stamp, &s, &m->status);
     if (!at)
-        return status;
+        return;
+    event_risk_place(&m->risk, at, size);
     uint8_t *to = at + HEAD, *const end = at + size;
-    if ((flags & TRACE_MESSAGE_SEQUENCE) != 0) {
-        const uint32_t sequence = next_number(s);
-        to = add(to, &sequence, sizeof sequence);
-    }
+    uint8_t *const to_sequence = to;
+    if ((flags & TRACE_MESSAGE_SEQUENCE) != 0)
+        to += sizeof(uint32_t);
     if ((flags & (TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID)) != 0)
         to = add(to, id, (flags & TRACE_MESSAGE_GUID) != 0 ? sizeof(GUID) : sizeof(uint32_t));
     if ((flags & TIMES) != 0)
         to = add(to, &stamp, sizeof stamp);
     if ((flags & TRACE_MESSAGE_SYSTEMINFO) != 0)
         to = add(to, &t->ids, sizeof t->ids);
-    for (const void *from; (from = va_arg(arguments, const void *)) != NULL;) {
-        const size_t bytes = va_arg(arguments, size_t);
-        to = event_copy_bounded(to, end, (uintptr_t)from, bytes);
+    for (const void *from; (from = va_arg(m->arguments, const void *)) != NULL;) {
+        const size_t bytes = va_arg(m->arguments, size_t);
+        (void)event_copy_bounded(&to, end, (uintptr_t)from, bytes, event_under_guard);
     }
-    session_commit(at, size | UINT64_C(0x9000) << 16 | (uint64_t)number << 32 | (uint64_t)(flags | POINTER_FLAG) << 48);
-    return ERROR_SUCCESS;
+    if ((flags & TRACE_MESSAGE_SEQUENCE) != 0) { /* only now is it sure that there will be such an event */
+        const uint32_t sequence = next_number(s);
+        (void)add(to_sequence, &sequence, sizeof sequence);
+    }
+    session_commit(at,
+                   size | UINT64_C(0x9000) << 16 | (uint64_t)m->number << 32 | (uint64_t)(flags | POINTER_FLAG) << 48);
 }
 
 ULONG TraceMessageVa(TRACEHANDLE session, ULONG flags, LPCGUID guid, USHORT number, va_list arguments)
@@ -92,10 +107,14 @@ ULONG TraceMessageVa(TRACEHANDLE session, ULONG flags, LPCGUID guid, USHORT numb
     struct provider_thread *t = provider_thread_own();
     if (!t)
         return ERROR_NOT_ENOUGH_MEMORY;
+    struct message m = {
+        .risk.thread = t, .logger = logger, .flags = flags, .id = guid, .number = number, .status = ERROR_SUCCESS};
+    va_copy(m.arguments, arguments);
     provider_enter(t);
-    const ULONG status = log_message(t, logger, flags, guid, number, arguments);
+    const bool good = event_risk_call(log_message, &m.risk);
     provider_leave(t);
-    return status;
+    va_end(m.arguments);
+    return good ? m.status : ERROR_NOACCESS;
 }
 
 ULONG TraceMessage(TRACEHANDLE session, ULONG flags, LPCGUID guid, TRACE_MESSAGE_NUMBER number, ...)

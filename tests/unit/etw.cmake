@@ -16,6 +16,7 @@ foreach(thing autologger controller crowd delivery enable hosts modes host_ends 
   add_dependencies(test_etw_${thing} openetwhost)
 endforeach()
 if(WIN32)
+  openpla_test(test_etw_bad_pointers ${CMAKE_CURRENT_LIST_DIR}/test_etw_bad_pointers.c LINK openpla_etw)
   openpla_test(test_etw_security ${CMAKE_CURRENT_LIST_DIR}/test_etw_security.c LINK openpla_etw)
   openpla_test(test_etw_rights ${CMAKE_CURRENT_LIST_DIR}/test_etw_rights.c LINK openpla_etw)
   add_dependencies(test_etw_rights openetwhost)

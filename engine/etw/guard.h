@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Code that meets what programs give us: their callbacks, and addresses that may be bad. Natively there are no
+   exceptions, and a bad address ends the program. */
+#ifndef OPENPLA_GUARD_H
+#define OPENPLA_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum guard_takes { GUARD_TAKES_NONE, GUARD_TAKES_BAD_ADDRESSES, GUARD_TAKES_ALL };
+
+/* Calls call(argument). False: an exception of the kind was raised in it that nobody there took; it has ended at that
+   place. One that is not taken goes on to the program's handlers; when they end the call, left(argument) is the last
+   of it. `left` may be NULL. */
+bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes takes, void (*left)(void *argument));
+
+/* Reads from addresses of the program that cost nothing when the address is good. False: it is bad, and the read has
+   not been done. `context`: what guard_left is given in `left`'s place. */
+#define GUARDED __attribute__((always_inline)) static inline
+#ifdef _WIN32
+/* Instruction, where to go on, in the table of guard_api.c, which the frame's handler looks at; .text is where all
+   code is that reads this way. */
+#define GUARDED_INSTRUCTION                                                                                            \
+    "    .seh_handler guard_read_handler, @except, @unwind\n"                                                          \
+    "    .section .rdata$guard_b,\"dr\"\n"                                                                             \
+    "    .rva 1b, %l[bad]\n"                                                                                           \
+    "    .text\n"
+#define GUARDED_COPY(bytes, move, scratch)                                                                             \
+    GUARDED bool guard_copy_##bytes(uint8_t *to, const uint8_t *from, void *context)                                   \
+    {                                                                                                                  \
+        __asm__ goto("1:  " move " %1, %%" scratch "\n    " move " %%" scratch ", %0\n" GUARDED_INSTRUCTION            \
+                     :                                                                                                 \
+                     : "m"(*(uint8_t(*)[bytes])to), "m"(*(const uint8_t(*)[bytes])from), "b"(context)                  \
+                     : scratch, "memory"                                                                               \
+                     : bad);                                                                                           \
+        return true;                                                                                                   \
+    bad:                                                                                                               \
+        return false;                                                                                                  \
+    }
+GUARDED_COPY(1, "movb", "al")
+GUARDED_COPY(4, "movl", "eax")
+GUARDED_COPY(8, "movq", "rax")
+GUARDED_COPY(16, "movups", "xmm0")
+
+#define GUARDED_READ(name, type, move)                                                                                 \
+    GUARDED bool name(const void *from, type *out, void *context)                                                      \
+    {                                                                                                                  \
+        type value;                                                                                                    \
+        __asm__ goto("1:  " move " %1, %0\n" GUARDED_INSTRUCTION                                                       \
+                     : "=r"(value)                                                                                     \
+                     : "m"(*(const type *)from), "b"(context)                                                          \
+                     :                                                                                                 \
+                     : bad);                                                                                           \
+        *out = value;                                                                                                  \
+        return true;                                                                                                   \
+    bad:                                                                                                               \
+        return false;                                                                                                  \
+    }
+GUARDED_READ(guard_read_32, uint32_t, "movl")
+GUARDED_READ(guard_read_64, uint64_t, "movq")
+#else
+#define GUARDED_COPY(bytes)                                                                                            \
+    GUARDED bool guard_copy_##bytes(uint8_t *to, const uint8_t *from, void *context)                                   \
+    {                                                                                                                  \
+        (void)context;                                                                                                 \
+        memcpy(to, from, bytes);                                                                                       \
+        return true;                                                                                                   \
+    }
+GUARDED_COPY(1)
+GUARDED_COPY(4)
+GUARDED_COPY(8)
+GUARDED_COPY(16)
+#define GUARDED_READ(name, type)                                                                                       \
+    GUARDED bool name(const void *from, type *out, void *context)                                                      \
+    {                                                                                                                  \
+        (void)context;                                                                                                 \
+        *out = *(const type *)from;                                                                                    \
+        return true;                                                                                                   \
+    }
+GUARDED_READ(guard_read_32, uint32_t)
+GUARDED_READ(guard_read_64, uint64_t)
+#endif
+
+/* The program's handlers have ended a call in one of these reads. Who reads defines it (event_write.c). */
+void guard_left(void *context);
+
+#endif
