@@ -12,9 +12,17 @@ struct autologger_number {
     bool there;
     uint64_t value;
 };
+/* As EnableTraceEx2 takes it. */
+struct autologger_filter {
+    uint32_t type; /* EVENT_FILTER_TYPE_* */
+    uint32_t size;
+    uint8_t *data; /* from memory_alloc */
+};
 struct autologger_provider {
     GUID guid;
     struct autologger_number enabled, level, flags, any, all, property;
+    struct autologger_filter filter[DIRECTORY_FILTERS];
+    uint32_t filter_count;
 };
 struct autologger {
     bool global;       /* the GlobalLogger: one, older; it enables no providers */
@@ -24,16 +32,23 @@ struct autologger {
         file_max, file_counter;
     struct autologger_provider *providers;
     size_t provider_count, provider_capacity;
-    char *damaged; /* the first value that is there and of no right type or form; NULL: all are right */
+    uint32_t kernel_flags[8]; /* EnableKernelFlags */
+    char *damaged;            /* the first value that is there and of no right type or form; NULL: all are right */
+    struct texts problems;    /* of each such value, and of those that autologger_override changed: what is wrong */
 };
 void autologger_free(struct autologger *a); /* what it points to */
 
-/* What StartTrace would be told; what ETW cannot support is overridden where it documents that. ERROR_INVALID_PARAMETER
-   with a text that names the value; ERROR_NOT_ENOUGH_MEMORY. `folder`: where logs lie that have no FileName. *counter:
-   the number in the log's name, which FileCounter becomes; 0: it has none. *out is complete, and to be freed. */
+/* What ETW cannot support becomes what holds in its place, each with a text in `problems`. E_OUTOFMEMORY. */
+HRESULT autologger_override(struct autologger *a);
+
+#define AUTOLOGGER_NO_COUNTER UINT32_MAX
+/* What StartTrace would be told. ERROR_INVALID_PARAMETER with a text that names the value; ERROR_NOT_ENOUGH_MEMORY.
+   `folder`: where logs lie that have no FileName. *counter: the number in the log's name, which FileCounter becomes;
+   AUTOLOGGER_NO_COUNTER: it has none. *out is complete, and to be freed. */
 ULONG autologger_settings(const struct autologger *a, const char *folder, struct trace_settings *out,
                           uint32_t *counter);
-/* Starts it, and enables its providers. What Status becomes. */
+/* Starts it, and enables its providers; one that cannot be enabled is told to the journal, and the others are. What
+   Status becomes. */
 ULONG autologger_start(struct directory *d, const struct autologger *a, const char *folder, uint32_t *counter);
 
 /* Starts those that are described for the directory of this name (OPENPLA_ETW), at most 32 characters, once as long as

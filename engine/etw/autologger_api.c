@@ -43,6 +43,8 @@ static void start_one(struct directory *d, const char *path, const char *name, b
     HRESULT hr = autologger_load(path, name, &a);
     if (hr == S_OK && global)
         hr = make_global(&a);
+    if (hr == S_OK && FAILED(hr = autologger_override(&a)))
+        autologger_free(&a);
     if (FAILED(hr)) {
         set_number(key, "Status", ERROR_NOT_ENOUGH_MEMORY);
     } else if (hr == S_OK) {
@@ -51,7 +53,7 @@ static void start_one(struct directory *d, const char *path, const char *name, b
                 (void)folder_create(folder);
             const ULONG code = autologger_start(d, &a, folder, &counter);
             set_number(key, "Status", code);
-            if (code == ERROR_SUCCESS && counter != 0)
+            if (code == ERROR_SUCCESS && counter != AUTOLOGGER_NO_COUNTER)
                 set_number(key, "FileCounter", counter);
         }
         autologger_free(&a);

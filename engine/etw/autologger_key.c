@@ -2,6 +2,7 @@
 /* The keys of autologgers: from the registry and back. */
 #include "engine/etw/autologger_key.h"
 
+#include "engine/etw/controller.h"
 #include "engine/etw/directory_name.h"
 #include "engine/os/memory.h"
 #include "engine/os/registry.h"
@@ -49,7 +50,10 @@ static const struct text_row {
     {"Guid", offsetof(struct autologger, guid)},
     {"FileName", offsetof(struct autologger, file)},
 };
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+/* Below a provider: a value for each filter, by the name of its type in evntprov.h. Windows has such a key, and does
+   not document what is in it. */
+#define FILTERS_KEY "Filters"
+#define COUNT(a)    (sizeof(a) / sizeof(a)[0])
 
 char *autologger_path(const char *kind, const char *directory, const char *name)
 {
@@ -60,12 +64,18 @@ char *autologger_path(const char *kind, const char *directory, const char *name)
 
 /* ---- reading ---- */
 
-static HRESULT note_damage(struct autologger *a, const char *provider, const char *name)
+/* Of what was just read, or `why`. */
+static HRESULT note_damage(struct autologger *a, const char *provider, const char *name, const char *why)
 {
+    const char *separator = provider ? "\\" : "";
+    const struct error_kept error = error_keep(HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    char *problem = text_format("%s%s%s", provider ? provider : "", separator, why ? why : error.text);
+    HRESULT hr = problem ? texts_add(&a->problems, problem) : E_OUTOFMEMORY;
+    memory_free(problem);
     error_clear();
-    if (a->damaged)
-        return S_OK;
-    a->damaged = text_format("%s%s%s", provider ? provider : "", provider ? "\\" : "", name);
+    if (a->damaged || FAILED(hr))
+        return hr;
+    a->damaged = text_format("%s%s%s", provider ? provider : "", separator, name);
     return a->damaged ? S_OK : E_OUTOFMEMORY;
 }
 
@@ -83,7 +93,7 @@ static HRESULT read_numbers(struct registry_key *key, const struct number_row *r
         hr = registry_read_number(key, rows[i].name, &n->value);
         n->there = hr == S_OK;
         if (is_damage(hr))
-            hr = note_damage(a, provider, rows[i].name);
+            hr = note_damage(a, provider, rows[i].name, NULL);
     }
     return hr;
 }
@@ -99,6 +109,35 @@ static bool is_provider(const char *name, GUID *guid)
     return name[0] == '{' && text_to_guid(name, guid);
 }
 
+/* Bytes of any type: a text is one, too. What they say is checked as they are used. */
+static HRESULT read_filters(const char *provider, struct autologger_provider *p, struct autologger *a, const char *name)
+{
+    struct registry_key *key = NULL;
+    struct registry_value v;
+    const char *filter;
+    uint32_t type;
+    char *path = text_format("%s\\" FILTERS_KEY, provider);
+    HRESULT hr = path ? registry_open(path, false, &key) : E_OUTOFMEMORY;
+    memory_free(path);
+    if (hr != S_OK)
+        return hr;
+    for (size_t i = 0; SUCCEEDED(hr) && (filter = controller_filter_name(i, &type)) != NULL; i++) {
+        hr = registry_read(key, filter, &v);
+        if (hr == S_OK && p->filter_count < DIRECTORY_FILTERS)
+            p->filter[p->filter_count++] = (struct autologger_filter){type, (uint32_t)v.size, v.data};
+        else if (is_damage(hr))
+            hr = note_damage(a, name, filter, NULL);
+    }
+    registry_close(key);
+    return hr;
+}
+
+static void free_filters(struct autologger_provider *p)
+{
+    while (p->filter_count > 0)
+        memory_free(p->filter[--p->filter_count].data);
+}
+
 static HRESULT read_provider(const char *path, const char *name, struct autologger *a)
 {
     struct autologger_provider p = {.enabled = {.there = false}};
@@ -107,17 +146,35 @@ static HRESULT read_provider(const char *path, const char *name, struct autologg
         return S_OK;
     char *below = text_format("%s\\%s", path, name);
     HRESULT hr = below ? registry_open(below, false, &key) : E_OUTOFMEMORY;
+    if (hr == S_OK) {
+        hr = read_numbers(key, provider_numbers, COUNT(provider_numbers), &p, a, name);
+        registry_close(key);
+        if (SUCCEEDED(hr))
+            hr = read_filters(below, &p, a, name);
+        if (SUCCEEDED(hr) &&
+            !memory_grow((void **)&a->providers, &a->provider_capacity, a->provider_count + 1, sizeof p))
+            hr = E_OUTOFMEMORY;
+        if (SUCCEEDED(hr))
+            a->providers[a->provider_count++] = p;
+        else
+            free_filters(&p);
+    }
     memory_free(below);
-    if (hr != S_OK)
-        return SUCCEEDED(hr) ? S_OK : hr;
-    hr = read_numbers(key, provider_numbers, COUNT(provider_numbers), &p, a, name);
-    registry_close(key);
-    if (FAILED(hr))
-        return hr;
-    if (!memory_grow((void **)&a->providers, &a->provider_capacity, a->provider_count + 1, sizeof p))
-        return E_OUTOFMEMORY;
-    a->providers[a->provider_count++] = p;
-    return S_OK;
+    return SUCCEEDED(hr) ? S_OK : hr;
+}
+
+/* As the GlobalLogger has them, a row of 32 bits; or one number. */
+static HRESULT read_kernel_flags(struct registry_key *key, struct autologger *a)
+{
+    struct registry_value v;
+    HRESULT hr = registry_read(key, "EnableKernelFlags", &v);
+    if (hr == S_OK && (v.type == REGISTRY_BYTES || v.type == REGISTRY_NUMBER) && v.size % sizeof(uint32_t) == 0 &&
+        v.size <= sizeof a->kernel_flags)
+        memcpy(a->kernel_flags, v.data, v.size);
+    else if (hr == S_OK || is_damage(hr))
+        hr = note_damage(a, NULL, "EnableKernelFlags", "EnableKernelFlags: the value is no row of up to 8 masks");
+    registry_value_free(&v);
+    return hr;
 }
 
 static HRESULT read_key(struct registry_key *key, const char *path, struct autologger *a)
@@ -128,10 +185,12 @@ static HRESULT read_key(struct registry_key *key, const char *path, struct autol
     for (size_t i = 0; SUCCEEDED(hr) && i < COUNT(texts); i++) {
         hr = registry_read_text(key, texts[i].name, text_of(a, &texts[i]));
         if (is_damage(hr))
-            hr = note_damage(a, NULL, texts[i].name);
+            hr = note_damage(a, NULL, texts[i].name, NULL);
     }
     if (SUCCEEDED(hr) && a->guid && !text_to_guid(a->guid, &guid))
-        hr = note_damage(a, NULL, texts[0].name);
+        hr = note_damage(a, NULL, texts[0].name, "Guid: the value is no GUID");
+    if (SUCCEEDED(hr))
+        hr = read_kernel_flags(key, a);
     if (SUCCEEDED(hr))
         hr = registry_list(key, &below);
     for (size_t i = 0; SUCCEEDED(hr) && i < below.count; i++)
@@ -179,19 +238,48 @@ static const struct autologger_provider *find_provider(const struct autologger *
     return NULL;
 }
 
+static const struct autologger_filter *find_filter(const struct autologger_provider *p, uint32_t type)
+{
+    for (uint32_t i = 0; i < p->filter_count; i++)
+        if (p->filter[i].type == type)
+            return &p->filter[i];
+    return NULL;
+}
+
+/* Those that ETW knows; what is there besides stays. */
+static HRESULT write_filters(const char *provider, const struct autologger_provider *p)
+{
+    struct registry_key *key = NULL;
+    const char *name;
+    uint32_t type;
+    bool made;
+    char *path = text_format("%s\\" FILTERS_KEY, provider);
+    HRESULT hr = path ? registry_open(path, true, &key) : E_OUTOFMEMORY;
+    if (hr == S_FALSE && p->filter_count > 0)
+        hr = registry_make(path, &made, &key);
+    memory_free(path);
+    for (size_t i = 0; SUCCEEDED(hr) && key && (name = controller_filter_name(i, &type)) != NULL; i++) {
+        const struct autologger_filter *f = find_filter(p, type);
+        hr = f ? registry_write(key, name, REGISTRY_BYTES, f->data, f->size) : registry_remove(key, name);
+    }
+    registry_close(key);
+    return hr;
+}
+
 static HRESULT write_provider(const char *path, const struct autologger_provider *p)
 {
     char guid[39];
-    struct registry_key *key;
+    struct registry_key *key = NULL;
     bool made;
     text_from_guid(&p->guid, guid);
     char *below = text_format("%s\\%s", path, guid);
     HRESULT hr = below ? registry_make(below, &made, &key) : E_OUTOFMEMORY;
-    memory_free(below);
-    if (FAILED(hr))
-        return hr;
-    hr = write_numbers(key, provider_numbers, COUNT(provider_numbers), p);
+    if (SUCCEEDED(hr))
+        hr = write_filters(below, p);
+    if (SUCCEEDED(hr))
+        hr = write_numbers(key, provider_numbers, COUNT(provider_numbers), p);
     registry_close(key);
+    memory_free(below);
     return hr;
 }
 

@@ -86,6 +86,14 @@ static const struct filter_kind {
     {EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW, 18, 24, is_level_keyword, "EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW"},
 };
 
+const char *controller_filter_name(size_t kind, uint32_t *type)
+{
+    if (kind >= sizeof filter_kinds / sizeof *filter_kinds)
+        return NULL;
+    *type = filter_kinds[kind].type;
+    return filter_kinds[kind].name;
+}
+
 static const struct filter_kind *kind_of(uint32_t type)
 {
     for (size_t i = 0; i < sizeof filter_kinds / sizeof *filter_kinds; i++)

@@ -22,6 +22,9 @@ static const struct row {
     {SESSION_WITHOUT_DIRECTORY, JOURNAL_WARNING, "The directory of sessions was deleted; the trace session ends", ""},
     {SESSION_UNDELIVERED, JOURNAL_WARNING, "A trace session has ended, and a consumer did not read its last events",
      "BuffersLost"},
+    {SESSION_KEY_VALUE, JOURNAL_WARNING, "A value of an autologger in the registry is not as it must be", ""},
+    {SESSION_KEY_PROVIDER, JOURNAL_WARNING, "An autologger does not enable a provider", ""},
+    {SESSION_KEY_NOT_STARTED, JOURNAL_ERROR, "An autologger has not started", ""},
 };
 
 static const struct row *row_of(enum session_journal_id id)
@@ -32,12 +35,19 @@ static const struct row *row_of(enum session_journal_id id)
     return NULL;
 }
 
+static void append(const struct journal_entry *entry)
+{
+    char *folder = journal_folder();
+    if (folder)
+        (void)journal_append(folder, entry);
+    memory_free(folder);
+}
+
 void session_tell(enum session_journal_id id, const struct directory_session *s, HRESULT hr, uint64_t count)
 {
     const struct row *row = row_of(id);
     const struct error_kept why = error_keep(hr);
     char error[16], number[24];
-    char *folder = journal_folder();
     struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
     entry.fields[entry.count++] = (struct journal_field){"Session", s->name};
     if (s->file)
@@ -51,8 +61,27 @@ void session_tell(enum session_journal_id id, const struct directory_session *s,
         entry.fields[entry.count++] = (struct journal_field){"Error", error};
         entry.fields[entry.count++] = (struct journal_field){"Reason", why.text};
     }
-    if (folder)
-        (void)journal_append(folder, &entry);
-    memory_free(folder);
+    append(&entry);
+    (void)error_restore(&why);
+}
+
+void session_tell_key(enum session_journal_id id, const struct autologger *a, HRESULT hr, const char *below,
+                      const char *text)
+{
+    const struct row *row = row_of(id);
+    const struct error_kept why = error_keep(hr);
+    struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
+    char error[16], *key = a->global
+                               ? text_copy(a->name)
+                               : text_format("Autologger\\%s%s%s", a->name, below ? "\\" : "", below ? below : "");
+    if (key)
+        entry.fields[entry.count++] = (struct journal_field){"Key", key};
+    if (FAILED(hr)) {
+        snprintf(error, sizeof error, "0x%08X", (unsigned)hr);
+        entry.fields[entry.count++] = (struct journal_field){"Error", error};
+    }
+    entry.fields[entry.count++] = (struct journal_field){"Reason", FAILED(hr) ? why.text : text};
+    append(&entry);
+    memory_free(key);
     (void)error_restore(&why);
 }

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_SESSION_JOURNAL_H
 #define OPENPLA_SESSION_JOURNAL_H
 
-#include "engine/etw/directory.h"
+#include "engine/etw/autologger.h"
 
 enum session_journal_id {
     SESSION_RESCUED = 9101,     /* its host had ended */
@@ -13,10 +13,17 @@ enum session_journal_id {
     SESSION_FULL = 9105,          /* the file has its maximum and is closed */
     SESSION_RESCUE_FAILED = 9106, /* for now */
     SESSION_WITHOUT_DIRECTORY = 9107,
-    SESSION_UNDELIVERED = 9108, /* consumers did not take them from a session that had ended */
+    SESSION_UNDELIVERED = 9108,  /* consumers did not take them from a session that had ended */
+    SESSION_KEY_VALUE = 9109,    /* of an autologger in the registry: it is not as it must be */
+    SESSION_KEY_PROVIDER = 9110, /* the session goes on without it */
+    SESSION_KEY_NOT_STARTED = 9111,
 };
 /* `count`: events that were rescued, or buffers that were lost; 0: not said. Nothing that happens here is told. The
    thread's error text survives. */
 void session_tell(enum session_journal_id id, const struct directory_session *s, HRESULT hr, uint64_t count);
+/* The same of the key of an autologger, and of the key `below` it if that is not NULL. `text`: what is wrong, of
+   what has not failed. */
+void session_tell_key(enum session_journal_id id, const struct autologger *a, HRESULT hr, const char *below,
+                      const char *text);
 
 #endif

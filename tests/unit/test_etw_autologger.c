@@ -35,7 +35,8 @@ static void values_that_are_not_there_have_windows_defaults(void **state)
     assert_string_equal(s.name, "auto");
     assert_string_equal(s.file, path);
     assert_true(s.guid.Data1 == 0x0A0B0C0D && s.clock == ETL_CLOCK_TICKS && s.mode == TRACE_MODE_SEQUENTIAL &&
-                s.maximum_file == 100 && s.maximum_bytes == UINT64_C(100) << 20 && s.flush_timer == 0 && counter == 0);
+                s.maximum_file == 100 && s.maximum_bytes == UINT64_C(100) << 20 && s.flush_timer == 0 &&
+                counter == AUTOLOGGER_NO_COUNTER);
     assert_true(s.buffer_kb >= 4 && s.minimum_buffers >= 2 && s.maximum_buffers >= s.minimum_buffers);
     trace_settings_free(&s);
     memory_free(path);
@@ -95,15 +96,17 @@ static void each_start_has_the_next_file(void **state)
 {
     static const struct {
         uint32_t most, before, counter;
-        bool there;
-    } cases[] = {{3, 0, 1, false}, {3, 1, 2, true},    {3, 2, 3, true},  {3, 3, 1, true},
-                 {3, 77, 1, true}, {99, 15, 16, true}, {99, 16, 1, true}};
+        bool there, global;
+    } cases[] = {{3, 0, 1, false, false}, {3, 1, 2, true, false},    {3, 2, 3, true, false},   {3, 3, 1, true, false},
+                 {3, 77, 1, true, false}, {99, 15, 16, true, false}, {99, 16, 1, true, false}, {3, 0, 1, false, true},
+                 {3, 2, 3, true, true},   {3, 3, 0, true, true},     {3, 0, 1, true, true}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct autologger a = plain();
         struct trace_settings s;
         uint32_t counter;
         char end[16];
+        a.global = cases[i].global;
         a.file_max = (struct autologger_number)NUMBER(cases[i].most);
         a.file_counter = (struct autologger_number){cases[i].there, cases[i].before};
         assert_int_equal(settle(&a, &s, &counter), ERROR_SUCCESS);
@@ -217,6 +220,109 @@ static char *key_path(const char *name)
     return path;
 }
 
+/* ---- filters ---- */
+
+static uint8_t ids_one_and_five[] = {1, 0, 2, 0, 1, 0, 5, 0};
+static uint8_t no_process[] = {1, 2, 3};
+
+/* One filter that is none keeps its provider out, and the others begin. */
+static void a_provider_begins_with_its_filters_and_none_that_is_bad(void **state)
+{
+    struct autologger_provider providers[2] = {
+        {.guid = {1, 2, 3, {4}},
+         .enabled = NUMBER(1),
+         .filter = {{EVENT_FILTER_TYPE_PID, sizeof no_process, no_process}},
+         .filter_count = 1},
+        {.guid = {2, 2, 3, {4}},
+         .enabled = NUMBER(1),
+         .filter = {{EVENT_FILTER_TYPE_EVENT_ID, sizeof ids_one_and_five, ids_one_and_five}},
+         .filter_count = 1},
+    };
+    struct autologger a = plain();
+    struct directory_enable *enables;
+    uint32_t counter;
+    uint64_t generation;
+    size_t count;
+    (void)state;
+    a.providers = providers;
+    a.provider_count = 2;
+    const unsigned before = journal_count(9110);
+    assert_int_equal(autologger_start(d, &a, folder, &counter), ERROR_INVALID_PARAMETER);
+    assert_int_equal(journal_count(9110), before + 1);
+    struct directory_session s = find("auto");
+    assert_int_equal(directory_enables(d, NULL, &enables, &count, &generation), S_OK);
+    assert_true(count == 1 && enables->provider.Data1 == 2 && enables->filter_count == 1);
+    assert_int_equal(enables->filter[0].type, EVENT_FILTER_TYPE_EVENT_ID);
+    assert_memory_equal(enables->filter[0].data, ids_one_and_five, sizeof ids_one_and_five);
+    directory_enables_free(enables, count);
+    stop(directory_handle(&s));
+    directory_session_free(&s);
+}
+
+/* ---- what cannot be ---- */
+
+static void what_cannot_be_is_overridden_and_said(void **state)
+{
+    struct autologger_provider provider = {.guid = {1, 2, 3, {4}}, .enabled = NUMBER(1), .level = NUMBER(300)};
+    struct autologger a = plain();
+    struct trace_settings s;
+    uint32_t counter;
+    (void)state;
+    a.providers = &provider;
+    a.provider_count = 1;
+    assert_int_equal(autologger_override(&a), S_OK);
+    assert_int_equal(a.problems.count, 1);
+    assert_non_null(strstr(a.problems.items[0], "\\EnableLevel: 300"));
+    assert_int_equal(provider.level.value, 255);
+    texts_free(&a.problems);
+    a = plain();
+    a.clock = (struct autologger_number)NUMBER(9);
+    a.buffer_kb = (struct autologger_number)NUMBER(99999);
+    a.flush_timer = (struct autologger_number)NUMBER(UINT64_C(1) << 32);
+    a.file_max = (struct autologger_number)NUMBER(17);
+    a.file_counter = (struct autologger_number)NUMBER(17);
+    assert_int_equal(autologger_override(&a), S_OK);
+    assert_int_equal(a.problems.count, 5);
+    assert_non_null(strstr(a.problems.items[0], "BufferSize: 99999"));
+    assert_non_null(strstr(a.problems.items[4], "FileCounter: 17"));
+    assert_int_equal(settle(&a, &s, &counter), ERROR_SUCCESS);
+    assert_true(s.clock == ETL_CLOCK_TICKS && s.buffer_kb == 16384 && s.flush_timer == 0 && counter == 1);
+    trace_settings_free(&s);
+    for (uint64_t n = 1;; n++) {
+        texts_free(&a.problems);
+        a.file_max = (struct autologger_number)NUMBER(17);
+        memory_fail_at(n);
+        const HRESULT hr = autologger_override(&a);
+        memory_fail_at(0);
+        if (SUCCEEDED(hr))
+            break;
+        assert_int_equal(hr, E_OUTOFMEMORY);
+    }
+    texts_free(&a.problems);
+}
+
+/* The GlobalLogger with flags is the kernel's, by name and handle; other sessions keep theirs, and show them. */
+static void kernel_flags_are_kept_and_shown(void **state)
+{
+    (void)state;
+    for (int global = 0; global < 2; global++) {
+        struct autologger a = plain();
+        uint32_t counter;
+        struct block b;
+        a.global = global != 0;
+        a.mode = (struct autologger_number)NUMBER(TRACE_MODE_REAL_TIME);
+        a.kernel_flags[0] = 0x10003;
+        assert_int_equal(autologger_start(d, &a, folder, &counter), ERROR_SUCCESS);
+        struct directory_session s = find(global ? "NT Kernel Logger" : "auto");
+        const TRACEHANDLE handle = directory_handle(&s);
+        assert_true((handle & 0xFFFF) == (global ? 0xFFFF : s.logger));
+        assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+        assert_int_equal(b.p.EnableFlags, 0x10003);
+        stop(handle);
+        directory_session_free(&s);
+    }
+}
+
 static void delete_keys(void)
 {
     char *all = key_path(NULL);
@@ -298,6 +404,63 @@ static void what_a_key_has_besides_stays(void **state)
     memory_free(path);
 }
 
+/* Filters and flags of the kernel are read and written as well; what others have put among the filters stays. */
+static void filters_are_in_a_key_below_their_provider(void **state)
+{
+    static const uint32_t flags[2] = {3, 0x20000001};
+    struct autologger_provider provider = {
+        .guid = {1, 2, 3, {4}},
+        .enabled = NUMBER(1),
+        .filter = {{EVENT_FILTER_TYPE_EVENT_ID, sizeof ids_one_and_five, ids_one_and_five}},
+        .filter_count = 1,
+    };
+    char *path = key_path("kept"), *filters = text_format("%s\\{00000001-0002-0003-0400-000000000000}\\Filters", path);
+    struct autologger a = plain(), b;
+    struct registry_key *key;
+    char *text;
+    bool made;
+    (void)state;
+    a.providers = &provider;
+    a.provider_count = 1;
+    assert_int_equal(autologger_save(path, &a, true), S_OK);
+    assert_int_equal(registry_make(filters, &made, &key), S_OK);
+    assert_false(made);
+    assert_int_equal(registry_write_text(key, "EVENT_FILTER_TYPE_EXECUTABLE_NAME", "a.exe;b.exe"), S_OK);
+    assert_int_equal(registry_write_text(key, "another's", "value"), S_OK);
+    registry_close(key);
+    assert_int_equal(registry_open(path, true, &key), S_OK);
+    assert_int_equal(registry_write(key, "EnableKernelFlags", REGISTRY_BYTES, flags, sizeof flags), S_OK);
+    registry_close(key);
+    b = loaded(path);
+    assert_true(b.provider_count == 1 && b.providers[0].filter_count == 2 && b.problems.count == 0);
+    assert_true(b.kernel_flags[0] == 3 && b.kernel_flags[1] == 0x20000001 && b.kernel_flags[2] == 0);
+    const struct autologger_filter *names = &b.providers[0].filter[0], *ids = &b.providers[0].filter[1];
+    assert_int_equal(names->type, EVENT_FILTER_TYPE_EXECUTABLE_NAME);
+    assert_int_equal(names->size, 2 * sizeof "a.exe;b.exe");
+    assert_int_equal(ids->type, EVENT_FILTER_TYPE_EVENT_ID);
+    assert_int_equal(ids->size, sizeof ids_one_and_five);
+    assert_memory_equal(ids->data, ids_one_and_five, sizeof ids_one_and_five);
+    autologger_free(&b);
+    assert_int_equal(autologger_save(path, &a, false), S_OK);
+    assert_int_equal(registry_open(filters, false, &key), S_OK);
+    assert_int_equal(registry_read_text(key, "EVENT_FILTER_TYPE_EXECUTABLE_NAME", &text), S_FALSE);
+    assert_int_equal(registry_read_text(key, "another's", &text), S_OK);
+    memory_free(text);
+    registry_close(key);
+    for (uint64_t n = 1;; n++) {
+        memory_fail_at(n);
+        const HRESULT hr = autologger_load(path, "kept", &b);
+        memory_fail_at(0);
+        if (SUCCEEDED(hr))
+            break;
+        assert_true(hr == E_OUTOFMEMORY && !b.name && !b.providers);
+    }
+    autologger_free(&b);
+    delete_keys();
+    memory_free(filters);
+    memory_free(path);
+}
+
 /* One value that is none is named, and taken for missing. */
 static void a_damaged_value_is_named(void **state)
 {
@@ -327,6 +490,8 @@ static void a_damaged_value_is_named(void **state)
     a = loaded(path);
     assert_string_equal(a.damaged, "BufferSize");
     assert_true(!a.file && !a.buffer_kb.there);
+    assert_int_equal(a.problems.count, 4);
+    assert_non_null(strstr(a.problems.items[0], "BufferSize: the value has the type 1 and 6 bytes"));
     autologger_free(&a);
     delete_keys();
     memory_free(other);
@@ -430,6 +595,8 @@ static void the_first_process_starts_what_is_described(void **state)
         if (i != 1)
             set_text(keys[i], L"Guid", guid_text);
         set(keys[i], L"FileMax", 2);
+        if (i == 0)
+            set_text(keys[i], L"BufferSize", "64");
         set_text(keys[i], L"FileName", path);
     }
     assert_int_equal(RegCreateKeyExW(keys[0], L"{00000009-0002-0003-0400-000000000000}", 0, NULL, 0, KEY_ALL_ACCESS,
@@ -446,6 +613,8 @@ static void the_first_process_starts_what_is_described(void **state)
         assert_int_equal(value_of(keys[0], L"Status"), 0);
         assert_int_equal(value_of(keys[0], L"FileCounter"), 1);
         assert_int_equal(value_of(keys[1], L"Status"), ERROR_INVALID_PARAMETER);
+        assert_int_equal(journal_count(9111), 1);
+        assert_int_equal(journal_count(9109), 1); /* the type of a value of the good one */
         assert_int_equal(value_of(keys[2], L"Status"), 0xDEAD);
     }
     d = own_directory();
@@ -478,6 +647,9 @@ static int make_folder(void **state)
 {
     (void)state;
     folder = scratch_create("test_etw_autologger");
+    char *full = host_full_path(folder);
+    scratch_environment("OPENPLA_DATA", full); /* for the journal, of children too */
+    memory_free(full);
     return 0;
 }
 
@@ -501,6 +673,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_start_has_the_next_file),
         cmocka_unit_test(what_cannot_start_says_which_value),
         cmocka_unit_test(a_session_starts_with_its_providers),
+        cmocka_unit_test(a_provider_begins_with_its_filters_and_none_that_is_bad),
+        cmocka_unit_test(what_cannot_be_is_overridden_and_said),
+        cmocka_unit_test(kernel_flags_are_kept_and_shown),
+        cmocka_unit_test(filters_are_in_a_key_below_their_provider),
         cmocka_unit_test(what_a_key_has_besides_stays),
         cmocka_unit_test(a_damaged_value_is_named),
         cmocka_unit_test(a_key_is_written_whole_or_stays),
