@@ -82,6 +82,32 @@ static void what_a_session_asks_for_comes_to_it_alone(void **state)
     fixture_unregister(handle);
 }
 
+/* All that can be asked for: what a host without packages and containers has, once each and in order. */
+static void each_item_that_the_host_has_is_written(void **state)
+{
+    (void)state;
+    static const uint16_t expected[] = {ETW_ITEM_SID, ETW_ITEM_TS_ID, ETW_ITEM_STACK_64, ETW_ITEM_EVENT_KEY,
+                                        ETW_ITEM_PROCESS_START_KEY};
+    struct fixture_session *s = fixture_session(1, 0, 4, FIXTURE_BUFFER);
+    struct directory_enable e = fixture_enable(1, 0, 0, 0);
+    uint8_t sid[THREAD_MOST_SID];
+    size_t count = thread_own_sid(sid) != 0 ? 0 : 1; /* natively there is none */
+    e.property = 0xFFF & ~(EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0 | EVENT_ENABLE_PROPERTY_PROVIDER_GROUP);
+    const REGHANDLE handle = provider_for(&e, 1);
+    EVENT_DATA_DESCRIPTOR data = piece("data", 4, ETW_DATA);
+    assert_int_equal(EventWrite(handle, &some_event, 1, &data), ERROR_SUCCESS);
+    const struct etl_record *r = only(s);
+    assert_memory_equal(r->data, "data", 4);
+    for (uint32_t at = 0; at < r->extended_size; at += get_u16(r->extended + at)) {
+        assert_true(count < sizeof expected / sizeof *expected);
+        assert_int_equal(get_u16(r->extended + at + 2), expected[count++]);
+        assert_int_equal(get_u16(r->extended + at + 4), count != sizeof expected / sizeof *expected);
+        assert_true(get_u16(r->extended + at) >= 8);
+    }
+    assert_int_equal(count, sizeof expected / sizeof *expected);
+    fixture_unregister(handle);
+}
+
 static void an_event_that_its_stack_makes_too_long_is_lost(void **state)
 {
     (void)state;
@@ -332,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_related_activity_is_an_item),
         TEST(what_a_session_asks_for_comes_to_it_alone),
+        TEST(each_item_that_the_host_has_is_written),
         TEST(an_event_that_its_stack_makes_too_long_is_lost),
         TEST(trace_logging_events_carry_their_schema),
         TEST(a_time_stamp_may_be_the_callers),
