@@ -19,12 +19,13 @@ bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes t
    not been done. `context`: what guard_left is given in `left`'s place. */
 #define GUARDED __attribute__((always_inline)) static inline
 #ifdef _WIN32
-/* Instruction, where to go on, in the table of guard_api.c, which the frame's handler looks at; .text is where all
-   code is that reads this way. */
+/* Instruction, where to go on, and who is told, in the table of guard_api.c, which the frame's handler looks at; .text
+   is where all code is that reads this way. */
 #define GUARDED_INSTRUCTION                                                                                            \
     "    .seh_handler guard_read_handler, @except, @unwind\n"                                                          \
     "    .section .rdata$guard_b,\"dr\"\n"                                                                             \
-    "    .rva 1b, %l[bad]\n"                                                                                           \
+    "    .rva 1b, %l[bad], guard_left\n"                                                                               \
+    "    .long 0\n"                                                                                                    \
     "    .text\n"
 #define GUARDED_COPY(bytes, move, scratch)                                                                             \
     GUARDED bool guard_copy_##bytes(uint8_t *to, const uint8_t *from, void *context)                                   \

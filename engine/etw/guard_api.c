@@ -76,11 +76,11 @@ EXCEPTION_DISPOSITION guard_call_handler(EXCEPTION_RECORD *exception, void *fram
 /* ---- reads ---- */
 
 struct guarded_read {
-    uint32_t at, go_on; /* of the image */
+    uint32_t at, go_on, left, none; /* of the image */
 };
 /* What guard.h puts between the two, in the order of the section's names. */
 __asm__("    .section .rdata$guard_a,\"dr\"\n"
-        "    .p2align 3\n"
+        "    .p2align 4\n"
         "guard_reads:\n"
         "    .section .rdata$guard_z,\"dr\"\n"
         "guard_reads_end:\n"
@@ -98,7 +98,8 @@ EXCEPTION_DISPOSITION guard_read_handler(EXCEPTION_RECORD *exception, void *fram
     if (read == guard_reads_end)
         return ExceptionContinueSearch;
     if (is_unwinding(exception)) {
-        guard_left((void *)dispatcher->ContextRecord->Rbx); /* "b" in guard.h */
+        void (*const left)(void *) = (void (*)(void *))(uintptr_t)(dispatcher->ImageBase + read->left);
+        left((void *)dispatcher->ContextRecord->Rbx); /* "b" in guard.h */
     } else if (is_bad_address(exception)) {
         context->Rip = dispatcher->ImageBase + read->go_on; /* no frame lies between */
         return ExceptionContinueExecution;
