@@ -52,10 +52,12 @@ static HRESULT STDMETHODCALLTYPE provider_get_security(ITraceDataProvider *This,
 
 static HRESULT STDMETHODCALLTYPE provider_get_processes(ITraceDataProvider *This, IValueMap **out)
 {
+    struct object *map = NULL;
     if (!out)
         return com_no_pointer(This, "Processes");
     *out = NULL;
-    return com_result(This, trace_providers_no_processes("GetRegisteredProcesses"));
+    HRESULT hr = trace_provider_processes(model_of(This), &map);
+    return com_result(This, skin_give(hr, map, (void **)out));
 }
 
 #define INTERFACE ITraceDataProvider

@@ -5,6 +5,7 @@
 #include "engine/etw/event_providers.h"
 #include "engine/model/kernel_provider.h"
 #include "engine/os/memory.h"
+#include "engine/os/process.h"
 
 #define ERROR_GUID_NOT_KNOWN 4200 /* ERROR_WMI_GUID_NOT_FOUND */
 #define SECURITY_PARTS       15u  /* owner, group, DACL, SACL; other bits are ignored (MS-PLA 2.2) */
@@ -262,22 +263,64 @@ static HRESULT add_filled(struct object *collection, const GUID *guid, const cha
 HRESULT trace_providers_list(struct object *collection)
 {
     struct object *found = NULL;
-    struct event_providers registered;
-    HRESULT hr = event_providers_list(host_etw(), &registered);
+    struct event_providers known;
+    HRESULT hr = event_providers_list(host_etw(), &known);
     if (SUCCEEDED(hr))
         hr = object_create(&trace_data_provider_collection_class, collection, &found);
     for (size_t i = 0; SUCCEEDED(hr) && i < KERNEL_PROVIDERS; i++)
         hr = add_filled(found, &kernel_providers[i].guid, kernel_providers[i].name);
-    for (size_t i = 0; SUCCEEDED(hr) && i < registered.count; i++)
-        hr = add_filled(found, &registered.items[i].guid, registered.items[i].name);
+    for (size_t i = 0; SUCCEEDED(hr) && i < known.count; i++)
+        hr = add_filled(found, &known.items[i].guid, known.items[i].name);
     if (SUCCEEDED(hr))
         collection_exchange(collection, found);
     object_release(found);
-    event_providers_free(&registered);
+    event_providers_free(&known);
     return hr;
 }
 
-/* The provider's GUID; E_INVALIDARG without one: security is kept by GUID. */
+/* ---- who has registered what ---- */
+
+static HRESULT add_registered(struct object *found, const struct event_providers *known, const GUID *guid)
+{
+    const struct event_provider *p = event_providers_find(known, guid);
+    char text[39];
+    text_from_guid(guid, text);
+    return add_filled(found, guid, p ? p->name : text);
+}
+
+/* Also one that we may not look at. */
+static bool is_there(uint32_t process)
+{
+    char *program = NULL;
+    const bool there = process_start_time(process) || FAILED(process_program(process, 0, &program));
+    memory_free(program);
+    return there;
+}
+
+HRESULT trace_providers_list_of_process(struct object *collection, uint32_t process)
+{
+    struct object *found = NULL;
+    struct event_providers known = {0};
+    struct event_registrations registered = {0};
+    if (!is_there(process))
+        return error_set(E_INVALIDARG, "Pid: there is no process %u", (unsigned)process);
+    HRESULT hr = event_registrations_list(host_etw(), NULL, &registered);
+    if (SUCCEEDED(hr))
+        hr = event_providers_list(host_etw(), &known);
+    if (SUCCEEDED(hr))
+        hr = object_create(&trace_data_provider_collection_class, collection, &found);
+    for (size_t i = 0; SUCCEEDED(hr) && i < registered.count; i++)
+        if (registered.items[i].process == process)
+            hr = add_registered(found, &known, &registered.items[i].guid);
+    if (SUCCEEDED(hr))
+        collection_exchange(collection, found);
+    object_release(found);
+    event_providers_free(&known);
+    event_registrations_free(&registered);
+    return hr;
+}
+
+/* The provider's GUID; E_INVALIDARG without one: the host knows providers by nothing else. */
 static HRESULT guid_of(struct object *provider, const char *method, GUID *out)
 {
     static const GUID none;
@@ -307,14 +350,38 @@ HRESULT trace_provider_set_security(struct object *provider, const char *sddl)
     return FAILED(hr) ? hr : event_provider_set_security(&guid, sddl);
 }
 
-HRESULT trace_providers_list_of_process(struct object *collection, uint32_t process_id)
+/* One that has ended meanwhile is not there. */
+static HRESULT add_process(struct object *map, uint32_t process)
 {
-    (void)collection, (void)process_id;
-    return trace_providers_no_processes("GetTraceDataProvidersByProcess");
+    char *program;
+    HRESULT hr = process_program(process, process_start_time(process), &program);
+    if (hr == S_FALSE)
+        return S_OK;
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    if (FAILED(hr)) /* another account's: its id is all that can be told */
+        program = text_format("%u", (unsigned)process);
+    hr = program ? add_value(map, program, "", process) : E_OUTOFMEMORY;
+    memory_free(program);
+    return hr;
 }
 
-HRESULT trace_providers_no_processes(const char *method)
+HRESULT trace_provider_processes(struct object *provider, struct object **map)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                     "%s: this version does not know which processes have registered a trace provider", method);
+    struct event_registrations registered = {0};
+    GUID guid;
+    *map = NULL;
+    HRESULT hr = guid_of(provider, "GetRegisteredProcesses", &guid);
+    if (SUCCEEDED(hr))
+        hr = event_registrations_list(host_etw(), &guid, &registered);
+    if (SUCCEEDED(hr))
+        hr = object_create(&value_map_class, provider, map);
+    for (size_t i = 0; SUCCEEDED(hr) && i < registered.count; i++)
+        hr = add_process(*map, registered.items[i].process);
+    event_registrations_free(&registered);
+    if (FAILED(hr)) {
+        object_release(*map);
+        *map = NULL;
+    }
+    return hr;
 }

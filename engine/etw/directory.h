@@ -16,8 +16,10 @@ enum {
     DIRECTORY_TEXT = 1024,          /* UTF-16 units of a name of a session or a file; in UTF-8 up to thrice the bytes */
     DIRECTORY_FILTERS = 13,         /* MAX_EVENT_FILTERS_COUNT */
     DIRECTORY_FILTER_BYTES = 16384, /* of all filters of one enable, each rounded up to 8 */
-    DIRECTORY_DISALLOWED = 64,      /* providers that a session does not enable by their groups */
-    DIRECTORY_KERNEL_LOGGER = 0xFFFF, /* as handles have it */
+    DIRECTORY_PROVIDER_NAMES = 1024,    /* of providers */
+    DIRECTORY_PROVIDER_NAME_ROOM = 232, /* bytes of one, with its NUL */
+    DIRECTORY_DISALLOWED = 64,          /* providers that a session does not enable by their groups */
+    DIRECTORY_KERNEL_LOGGER = 0xFFFF,   /* as handles have it */
 };
 
 struct directory;
@@ -197,6 +199,19 @@ HRESULT directory_register(struct directory *d, const GUID *provider, enum direc
 void directory_unregister(struct directory *d, uint32_t registration);
 /* Of processes that live. From memory_alloc. */
 HRESULT directory_registrations(struct directory *d, struct directory_registration **out, size_t *count);
+
+/* ---- names ---- */
+
+struct directory_provider_name {
+    GUID provider;
+    char name[DIRECTORY_PROVIDER_NAME_ROOM]; /* UTF-8 without control characters, not empty */
+};
+/* What a provider calls itself that no manifest names (EventSetInformation, its traits), for those who list providers,
+   also when nobody has it registered any more. As directory_register it needs no mutex. A name that is not as above is
+   not kept, and the oldest one goes when there is no room. */
+void directory_name_provider(struct directory *d, const GUID *provider, const char *name);
+/* One for each provider. From memory_alloc. */
+HRESULT directory_provider_names(struct directory *d, struct directory_provider_name **out, size_t *count);
 
 /* A number for a TraceMessage event, from 1, each once on this host (EVENT_TRACE_USE_GLOBAL_SEQUENCE). */
 uint32_t directory_next_sequence(struct directory *d);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    DIRECTORY_LAYOUT = 2, /* in the section's name: another layout never meets this one */
+    DIRECTORY_LAYOUT = 3, /* in the section's name: another layout never meets this one */
     DIRECTORY_TEXT_BYTES = DIRECTORY_TEXT * 3,
     DIRECTORY_NO_TEXT = 0xFFFFFFFF,
     DIRECTORY_SLOTS = SESSION_MOST_OWNERS + 1, /* slot 0 is nobody's */
@@ -54,6 +54,10 @@ struct enable_payload {
     uint32_t filter_at; /* unit of the arena: for each filter type and size, then the bytes of each, rounded up to 8 */
     uint32_t filter_bytes;
     uint64_t reserved[3];
+};
+struct name_payload {
+    GUID provider;
+    char name[DIRECTORY_PROVIDER_NAME_ROOM];
 };
 struct request_payload {
     uint64_t process_start, until_ms; /* who asks, and when he asks no more */
@@ -97,6 +101,10 @@ struct mailbox_record {
     _Atomic uint64_t word, answer;
     _Atomic uint64_t words[sizeof(struct request_payload) / 8];
 };
+struct name_record {
+    _Atomic uint64_t check; /* of the words; 0: nothing is here */
+    _Atomic uint64_t words[sizeof(struct name_payload) / 8];
+};
 struct directory_shared {
     _Atomic uint64_t magic; /* last of all */
     _Atomic uint64_t size;
@@ -107,8 +115,9 @@ struct directory_shared {
     _Atomic uint64_t registration_hint;                            /* where one may be free */
     _Atomic uint64_t slot_hand;                                    /* which slot is looked at next */
     _Atomic uint64_t serial;
-    _Atomic uint64_t deleted; /* directory_delete was called */
-    uint64_t reserved_2[7];
+    _Atomic uint64_t names_given; /* so far */
+    _Atomic uint64_t deleted;     /* directory_delete was called */
+    uint64_t reserved_2[6];
     _Atomic uint64_t sequence;
     uint64_t reserved_3[15];
     _Atomic uint64_t event_key;
@@ -121,11 +130,14 @@ struct directory_shared {
     struct session_record session[DIRECTORY_SESSIONS][2]; /* the one that holds, and the one that will */
     struct enable_record enable[DIRECTORY_ENABLES];
     _Atomic uint64_t arena[ARENA_UNITS][ARENA_UNIT / 8];
+    struct name_record name[DIRECTORY_PROVIDER_NAMES];
 };
 _Static_assert(sizeof(struct session_payload) % 8 == 0 && sizeof(struct enable_payload) == 112 &&
                    sizeof(struct enable_record) == 128 && sizeof(struct request_payload) % 8 == 0,
                "payloads are words");
-_Static_assert(sizeof(struct slot_record) == 64 && sizeof(struct registration_record) == 32, "whole lines");
+_Static_assert(sizeof(struct slot_record) == 64 && sizeof(struct registration_record) == 32 &&
+                   sizeof(struct name_record) == 256,
+               "whole lines");
 _Static_assert(offsetof(struct directory_shared, generation) == 128 &&
                    offsetof(struct directory_shared, sequence) == 256 &&
                    offsetof(struct directory_shared, event_key) == 384 &&

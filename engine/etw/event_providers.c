@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What TDH tells of event providers, as lists. */
+/* What TDH and EnumerateTraceGuidsEx tell of event providers, as lists. */
 #include "engine/etw/event_providers.h"
 
 #include "engine/os/etw_api.h"
 #include "engine/os/memory.h"
+
+#include <string.h>
 
 void event_providers_free(struct event_providers *providers)
 {
@@ -53,12 +55,110 @@ HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char
     return S_OK;
 }
 
-HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out)
+/* ---- who has registered what ---- */
+
+#define WHO "who has registered an event provider"
+
+/* A growing answer of EnumerateTraceGuidsEx: *out from memory_alloc, *size its bytes. */
+static ULONG enumerate(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what, const GUID *guid, uint8_t **out,
+                       ULONG *size)
+{
+    GUID in = guid ? *guid : (GUID){0};
+    ULONG need = 0, status;
+    *out = NULL;
+    *size = 0;
+    while ((status = etw->EnumerateTraceGuidsEx(what, guid ? &in : NULL, guid ? sizeof in : 0, *out, *size, &need)) ==
+               ERROR_INSUFFICIENT_BUFFER &&
+           need > *size) {
+        memory_free(*out); /* again: registrations may come meanwhile */
+        *size = need;
+        *out = memory_alloc(need);
+        if (!*out)
+            return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    if (status == ERROR_INSUFFICIENT_BUFFER && need == 0)
+        status = ERROR_SUCCESS; /* there is nothing */
+    *size = need < *size ? need : *size;
+    return status;
+}
+
+void event_registrations_free(struct event_registrations *registrations)
+{
+    memory_free(registrations->items);
+    *registrations = (struct event_registrations){0};
+}
+
+static HRESULT add_registration(struct event_registrations *list, size_t first, const GUID *guid, uint32_t process)
+{
+    for (size_t i = first; i < list->count; i++)
+        if (list->items[i].process == process)
+            return S_OK;
+    void *items = list->items;
+    bool room = memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->items);
+    list->items = items;
+    if (!room)
+        return E_OUTOFMEMORY;
+    list->items[list->count++] = (struct event_registration){*guid, process};
+    return S_OK;
+}
+
+/* Of one provider; one that nobody has registered any more adds nothing. */
+static HRESULT add_registrations(const struct etw_api *etw, const GUID *guid, struct event_registrations *list)
+{
+    uint8_t *block;
+    ULONG size, status = enumerate(etw, TraceGuidQueryInfo, guid, &block, &size);
+    TRACE_GUID_INFO head = {0};
+    TRACE_PROVIDER_INSTANCE_INFO instance;
+    const size_t first = list->count;
+    HRESULT hr = S_OK;
+    if (status == ERROR_SUCCESS && size >= sizeof head)
+        memcpy(&head, block, sizeof head);
+    size_t at = sizeof head;
+    for (ULONG i = 0; SUCCEEDED(hr) && i < head.InstanceCount && at + sizeof instance <= size; i++) {
+        memcpy(&instance, block + at, sizeof instance);
+        if (!(instance.Flags & PROVIDER_FLAG_PRE_ENABLE)) /* enabled, and registered by nobody */
+            hr = add_registration(list, first, guid, instance.Pid);
+        if (instance.NextOffset < sizeof instance)
+            break;
+        at += instance.NextOffset;
+    }
+    memory_free(block);
+    return status == ERROR_SUCCESS || status == ERROR_WMI_GUID_NOT_FOUND ? hr : failed(status, WHO);
+}
+
+static HRESULT add_all_registrations(const struct etw_api *etw, struct event_registrations *list)
+{
+    uint8_t *guids;
+    ULONG size, status = enumerate(etw, TraceGuidQueryList, NULL, &guids, &size);
+    HRESULT hr = status == ERROR_SUCCESS ? S_OK : failed(status, WHO);
+    for (size_t at = 0; SUCCEEDED(hr) && at + sizeof(GUID) <= size; at += sizeof(GUID)) {
+        GUID one;
+        memcpy(&one, guids + at, sizeof one);
+        hr = add_registrations(etw, &one, list);
+    }
+    memory_free(guids);
+    return hr;
+}
+
+HRESULT event_registrations_list(const struct etw_api *etw, const GUID *guid, struct event_registrations *out)
+{
+    *out = (struct event_registrations){0};
+    if (!etw->EnumerateTraceGuidsEx)
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                         "32-bit programs cannot see here who has registered an event provider");
+    HRESULT hr = guid ? add_registrations(etw, guid, out) : add_all_registrations(etw, out);
+    if (FAILED(hr))
+        event_registrations_free(out);
+    return hr;
+}
+
+/* ---- all providers ---- */
+
+static HRESULT add_named(const struct etw_api *etw, struct event_providers *out)
 {
     PROVIDER_ENUMERATION_INFO *info = NULL;
     ULONG size = 0, status;
     HRESULT hr = S_OK;
-    *out = (struct event_providers){0};
     while ((status = etw->TdhEnumerateProviders(info, &size)) == ERROR_INSUFFICIENT_BUFFER) {
         memory_free(info); /* again: providers may come meanwhile */
         info = memory_alloc(size);
@@ -77,10 +177,45 @@ HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *
             hr = event_providers_add(out, &p->ProviderGuid, name);
     }
     memory_free(info);
+    return hr;
+}
+
+const struct event_provider *event_providers_find(const struct event_providers *list, const GUID *guid)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (guid_equal(&list->items[i].guid, guid))
+            return &list->items[i];
+    return NULL;
+}
+
+static HRESULT add_nameless(const struct etw_api *etw, struct event_providers *out)
+{
+    struct event_registrations registered;
+    char name[39];
+    HRESULT hr = event_registrations_list(etw, NULL, &registered);
+    for (size_t i = 0; SUCCEEDED(hr) && i < registered.count; i++) {
+        const GUID *guid = &registered.items[i].guid;
+        if (event_providers_find(out, guid))
+            continue;
+        text_from_guid(guid, name);
+        hr = event_providers_add(out, guid, text_copy(name));
+    }
+    event_registrations_free(&registered);
+    return hr;
+}
+
+HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out)
+{
+    *out = (struct event_providers){0};
+    HRESULT hr = add_named(etw, out);
+    if (SUCCEEDED(hr) && etw->EnumerateTraceGuidsEx)
+        hr = add_nameless(etw, out);
     if (FAILED(hr))
         event_providers_free(out);
     return hr;
 }
+
+/* ---- what a provider defines ---- */
 
 static HRESULT add_fields(const PROVIDER_FIELD_INFOARRAY *info, struct event_fields *out)
 {

@@ -18,11 +18,28 @@ struct etw_api;
    once. */
 const struct etw_api *host_etw(void);
 
-/* All that the host's ETW names. *out is empty on failure. */
+/* All that the host's ETW names, and behind them those that a process has registered now without a name here: their
+   GUIDs are their names. Each once. *out is empty on failure. */
 HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out);
 /* Takes the name over; NULL counts as out of memory. */
 HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char *name);
+/* NULL: it is not among them. */
+const struct event_provider *event_providers_find(const struct event_providers *list, const GUID *guid);
 void event_providers_free(struct event_providers *providers);
+
+/* A process that has a provider registered. */
+struct event_registration {
+    GUID guid;
+    uint32_t process;
+};
+struct event_registrations {
+    struct event_registration *items;
+    size_t count, capacity;
+};
+/* Who has the provider (NULL: any) registered now, each pair once; groups of providers are none. *out is empty on
+   failure. ERROR_NOT_SUPPORTED's HRESULT in 32-bit programs under Wine. */
+HRESULT event_registrations_list(const struct etw_api *etw, const GUID *guid, struct event_registrations *out);
+void event_registrations_free(struct event_registrations *registrations);
 
 /* A level or keyword that a provider defines. */
 struct event_field {

@@ -3,6 +3,7 @@
 #include "engine/etw/openetw.h"
 
 #include "engine/etw/controller_api.h"
+#include "engine/etw/directory.h"
 #include "engine/etw/trace_query_api.h"
 #include "engine/os/memory.h"
 
@@ -36,10 +37,33 @@ ULONG openetw_pack_providers(const struct event_providers *list, PROVIDER_ENUMER
     return ERROR_SUCCESS;
 }
 
+/* Those that call themselves something, which no manifest names. */
+static HRESULT seen_providers(struct event_providers *list)
+{
+#if UINTPTR_MAX > 0xFFFFFFFF
+    struct directory *d;
+    struct directory_provider_name *names = NULL;
+    size_t count = 0;
+    HRESULT hr = directory_get(&d);
+    if (SUCCEEDED(hr))
+        hr = directory_provider_names(d, &names, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        if (!event_providers_find(list, &names[i].provider))
+            hr = event_providers_add(list, &names[i].provider, text_copy(names[i].name));
+    memory_free(names);
+    return hr;
+#else
+    (void)list;
+    return S_OK;
+#endif
+}
+
 static ULONG WINAPI enumerate_providers(PROVIDER_ENUMERATION_INFO *buffer, ULONG *size)
 {
     struct event_providers list = {0};
     HRESULT hr = registered_providers(&list);
+    if (SUCCEEDED(hr))
+        hr = seen_providers(&list);
     ULONG status = hr == E_OUTOFMEMORY ? ERROR_NOT_ENOUGH_MEMORY
                    : FAILED(hr)        ? (ULONG)hr & 0xFFFF
                                        : openetw_pack_providers(&list, buffer, size);

@@ -415,6 +415,13 @@ ULONG provider_join_group(uint64_t handle, const GUID *group)
     return provider_status(hr);
 }
 
+void provider_tell_name(uint64_t handle, const char *name)
+{
+    GUID guid;
+    if (provider_get_guid(handle, &guid))
+        directory_name_provider(directory, &guid, name);
+}
+
 /* The session that has the logger now, mapped. */
 static void map_current(uint32_t logger)
 {

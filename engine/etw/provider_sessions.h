@@ -15,6 +15,8 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
 ULONG provider_part(uint64_t handle, bool classic);
 /* The registration is enabled as a member of the group, too. */
 ULONG provider_join_group(uint64_t handle, const GUID *group);
+/* The registration's provider calls itself so. */
+void provider_tell_name(uint64_t handle, const char *name);
 
 /* The session of a logger's number, mapped if it is not. The thread must be inside, and stays so, also when a mapping
    had to be made, for which it is outside for a while. `anew`: the one that it gave before is over. NULL: there is none

@@ -183,6 +183,16 @@ bool provider_get_numbers(uint64_t handle, struct provider_numbers *numbers)
     return r != NULL;
 }
 
+bool provider_get_guid(uint64_t handle, GUID *guid)
+{
+    host_lock_enter(&provider_lock);
+    const struct registration *r = provider_find(handle);
+    if (r)
+        *guid = r->record->options.guid;
+    host_lock_leave(&provider_lock);
+    return r != NULL;
+}
+
 void provider_recycle(struct registration *r)
 {
     struct registration **at = &provider_in_use;

@@ -107,6 +107,7 @@ ULONG provider_begin(const struct provider_options *options, uint64_t *handle);
 /* False: it has been ended. */
 bool provider_set_numbers(uint64_t handle, struct provider_numbers numbers);
 bool provider_get_numbers(uint64_t handle, struct provider_numbers *numbers);
+bool provider_get_guid(uint64_t handle, GUID *guid);
 /* Once behind each provider_begin, also when the registration has been ended. Calls back if it is enabled, on this
    thread, and then whenever something changes. What a classic provider's callback returned; else 0. */
 ULONG provider_begun(uint64_t handle);

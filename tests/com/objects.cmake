@@ -10,8 +10,8 @@ add_executable(test_objects ${CMAKE_CURRENT_LIST_DIR}/test_objects.c ${CMAKE_CUR
   ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/objects.rc PROPERTIES
   OBJECT_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/objects.manifest COMPILE_OPTIONS "-I;${CMAKE_CURRENT_LIST_DIR}")
-target_link_libraries(test_objects PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
-add_dependencies(test_objects openpla openplasrv openplahost openpdh)
+target_link_libraries(test_objects PRIVATE openetw openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
+add_dependencies(test_objects openpla openplasrv openplahost openpdh openetwhost)
 add_test(NAME test_objects.in_process COMMAND test_objects in-process)
 openpla_test_properties(test_objects.in_process)
 add_test(NAME test_objects.facade COMMAND test_objects facade)

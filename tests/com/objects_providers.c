@@ -4,6 +4,7 @@
 #include "tests/com/client.h"
 
 #include <stdio.h>
+#include <evntprov.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -13,7 +14,6 @@
 #define PUBLISHED_GUID L"{1A2B3C4D-0001-4002-8003-0123456789AB}"
 #define PUBLISHED_NAME L"OpenPLA-Test-Provider"
 #define SECURITY_KEY   L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Security"
-#define NOT_SUPPORTED  HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)
 
 static void *new_trace(void)
 {
@@ -170,19 +170,53 @@ static void unknown_providers_are_named(void **state)
     release(provider);
 }
 
-/* The list of providers replaces what was in the collection. */
+static HRESULT list_all(void *providers)
+{
+    VARIANT server = {.vt = VT_NULL};
+    return invoke(providers, L"GetTraceDataProviders", DISPATCH_METHOD, NULL, &server, 1);
+}
+
+static HRESULT list_of_process(void *providers, LONG process)
+{
+    VARIANT arguments[2] = {{.vt = VT_NULL}, of_long(process)};
+    return invoke(providers, L"GetTraceDataProvidersByProcess", DISPATCH_METHOD, NULL, arguments, 2);
+}
+
+/* How often the collection has a provider of this GUID; its name, from VariantClear, if it has. */
+static unsigned listed(void *providers, const WCHAR *guid, VARIANT *name)
+{
+    unsigned found = 0;
+    VariantInit(name);
+    for (ULONG i = 0; i < number_of(providers, L"Count"); i++) {
+        void *item = item_at(providers, (LONG)i);
+        if (text_is(item, L"Guid", guid)) {
+            VariantClear(name);
+            assert_ok(get(item, L"DisplayName", name));
+            found++;
+        }
+        release(item);
+    }
+    return found;
+}
+
+/* The list of providers replaces what was in the collection. Other programs of this host have theirs. */
 static void known_providers_are_listed(void **state)
 {
-    void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders");
-    VARIANT server = {.vt = VT_NULL};
+    void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders"), *mine = new_provider();
+    VARIANT name;
     (void)state;
+    assert_ok(with_object(providers, L"Add", mine));
     for (int i = 0; i < 2; i++) {
-        assert_ok(invoke(providers, L"GetTraceDataProviders", DISPATCH_METHOD, NULL, &server, 1));
-        assert_int_equal(number_of(providers, L"Count"), 2);
+        assert_ok(list_all(providers));
+        assert_int_equal(listed(providers, KERNEL_GUID, &name), 1);
+        VariantClear(&name);
+        assert_int_equal(listed(providers, L"{00000000-0000-0000-0000-000000000000}", &name), 0);
+        VariantClear(&name);
     }
     void *provider = item_at(providers, 0);
     is_the_kernel(provider);
     release(provider);
+    release(mine);
     release(providers);
     release(collector);
 }
@@ -445,22 +479,100 @@ static void security_of_providers_is_the_hosts(void **state)
     release(provider);
 }
 
-/* What this version cannot do says so in words, and gives nothing. */
-static void which_processes_are_registered_is_not_known(void **state)
+/* A program as any other that has registered a provider, without a name and by itself. */
+static REGHANDLE register_here(const GUID *guid)
 {
+    REGHANDLE handle = 0;
+    assert_int_equal(EventRegister(guid, NULL, NULL, &handle), ERROR_SUCCESS);
+    return handle;
+}
+
+#define OWN_GUID   L"{1A2B3C4D-0002-4002-8003-0123456789AB}"
+#define OTHER_GUID L"{1A2B3C4D-0003-4002-8003-0123456789AB}"
+#define OTHER_NAME L"OpenPLA.Test.Own"
+static const GUID own_guid = {0x1A2B3C4D, 0x0002, 0x4002, {0x80, 0x03, 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB}};
+static const GUID other_guid = {0x1A2B3C4D, 0x0003, 0x4002, {0x80, 0x03, 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB}};
+
+static HRESULT get_processes(void *provider, VARIANT *processes)
+{
+    VARIANT by_reference = {.vt = VT_VARIANT | VT_BYREF, .pvarVal = processes};
+    VariantInit(processes);
+    return invoke(provider, L"GetRegisteredProcesses", DISPATCH_METHOD, NULL, &by_reference, 1);
+}
+
+static void *processes_of(void *provider)
+{
+    VARIANT processes;
+    assert_ok(get_processes(provider, &processes));
+    assert_int_equal(V_VT(&processes), VT_DISPATCH);
+    return V_DISPATCH(&processes);
+}
+
+/* Of live programs: who has which provider, by what name, for as long as it has it. */
+static void registered_processes_are_known(void **state)
+{
+    static BYTE traits[] = "\x13\0OpenPLA.Test.Own";
+    const LONG self = (LONG)GetCurrentProcessId();
     void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders"), *provider = new_provider();
-    VARIANT processes, by_reference = {.vt = VT_VARIANT | VT_BYREF, .pvarVal = &processes};
-    VARIANT by_process[2] = {{.vt = VT_NULL}, of_long(4)};
+    VARIANT name;
     (void)state;
-    VariantInit(&processes);
-    assert_hr(invoke(provider, L"GetRegisteredProcesses", DISPATCH_METHOD, NULL, &by_reference, 1), NOT_SUPPORTED);
+    const REGHANDLE plain = register_here(&own_guid), named = register_here(&other_guid);
+    assert_int_equal(EventSetInformation(named, (EVENT_INFO_CLASS)2 /* traits */, traits, sizeof traits),
+                     ERROR_SUCCESS);
+    assert_ok(list_all(providers));
+    assert_int_equal(listed(providers, OWN_GUID, &name), 1);
+    assert_int_equal(wcscmp(V_BSTR(&name), OWN_GUID), 0);
+    VariantClear(&name);
+    assert_int_equal(listed(providers, OTHER_GUID, &name), 1);
+    assert_int_equal(wcscmp(V_BSTR(&name), OTHER_NAME), 0);
+    VariantClear(&name);
+    assert_ok(query(provider, OTHER_NAME));
+    assert_true(text_is(provider, L"Guid", OTHER_GUID));
+    assert_ok(query(provider, OWN_GUID));
+    assert_true(text_is(provider, L"DisplayName", OWN_GUID));
+    assert_int_equal(map_count(provider, L"Level"), 16);
+
+    assert_ok(list_of_process(providers, self));
+    assert_int_equal(listed(providers, OWN_GUID, &name), 1);
+    VariantClear(&name);
+    assert_int_equal(listed(providers, KERNEL_GUID, &name), 0);
+    VariantClear(&name);
+    assert_true(number_of(providers, L"Count") >= 2);
+    assert_hr(list_of_process(providers, 0x7FFFFFF0), E_INVALIDARG);
+    assert_said("2147483632");
+    assert_true(number_of(providers, L"Count") >= 2); /* as it was */
+
+    void *map = processes_of(provider);
+    WCHAR path[MAX_PATH];
+    assert_int_equal(number_of(map, L"Count"), 1);
+    void *item = item_at(map, 0);
+    assert_true(GetModuleFileNameW(NULL, path, MAX_PATH) > 0);
+    assert_ok(get(item, L"Key", &name));
+    assert_int_equal(_wcsicmp(V_BSTR(&name), path), 0);
+    VariantClear(&name);
+    assert_int_equal(number_of(item, L"Value"), self);
+    release(item);
+    release(map);
+    EventUnregister(plain);
+    EventUnregister(named);
+    map = processes_of(provider);
+    assert_int_equal(number_of(map, L"Count"), 0);
+    release(map);
+    assert_hr(query(provider, OWN_GUID), HRESULT_FROM_WIN32(4200));
+    assert_ok(query(provider, OTHER_NAME)); /* it has been seen */
+    release(provider);
+    release(providers);
+    release(collector);
+}
+
+static void processes_are_asked_for_by_guid(void **state)
+{
+    void *provider = new_provider();
+    VARIANT processes;
+    (void)state;
+    assert_hr(get_processes(provider, &processes), E_INVALIDARG);
     assert_said("GetRegisteredProcesses");
     assert_int_equal(V_VT(&processes), VT_EMPTY);
-    assert_ok(with_object(providers, L"Add", provider));
-    assert_hr(invoke(providers, L"GetTraceDataProvidersByProcess", DISPATCH_METHOD, NULL, by_process, 2),
-              NOT_SUPPORTED);
-    assert_said("GetTraceDataProvidersByProcess");
-    assert_int_equal(number_of(providers, L"Count"), 1);
     if (in_process) {
         BSTR text = (BSTR)1;
         assert_hr(heard(ITraceDataProvider_GetSecurity((ITraceDataProvider *)provider, 4, &text)), E_INVALIDARG);
@@ -469,8 +581,6 @@ static void which_processes_are_registered_is_not_known(void **state)
         assert_hr(heard(ITraceDataProvider_GetRegisteredProcesses((ITraceDataProvider *)provider, NULL)), E_POINTER);
     }
     release(provider);
-    release(providers);
-    release(collector);
 }
 
 int provider_tests(void)
@@ -487,7 +597,8 @@ int provider_tests(void)
         cmocka_unit_test(a_kernel_trace_has_no_other_provider),
         cmocka_unit_test_teardown(registered_providers_are_found, take_out),
         cmocka_unit_test_teardown(security_of_providers_is_the_hosts, take_out),
-        cmocka_unit_test(which_processes_are_registered_is_not_known),
+        cmocka_unit_test(registered_processes_are_known),
+        cmocka_unit_test(processes_are_asked_for_by_guid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ function describeTrace(collector) {
     var other = collector.TraceDataProviders.CreateTraceDataProvider();
     other.Guid = "{A68CA8B7-004F-D7B6-A698-07E2DE0F1F5D}";
     say("a provider twice", function () { collector.TraceDataProviders.Add(other); });
-    say("by process", function () { collector.TraceDataProviders.GetTraceDataProvidersByProcess("", 4); });
+    say("by process", function () { collector.TraceDataProviders.GetTraceDataProvidersByProcess("", 2147483632); });
 }
 
 function describeOthers(collectors) {

@@ -52,7 +52,7 @@ Set other = collector.TraceDataProviders.CreateTraceDataProvider()
 other.Guid = "{A68CA8B7-004F-D7B6-A698-07E2DE0F1F5D}"
 collector.TraceDataProviders.Add other
 Say "a provider twice"
-collector.TraceDataProviders.GetTraceDataProvidersByProcess "", 4
+collector.TraceDataProviders.GetTraceDataProvidersByProcess "", 2147483632
 Say "by process"
 With dataSet.DataCollectors("Configuration")
     .RegistryKeys = Array("HKEY_LOCAL_MACHINE\Software\")

@@ -51,6 +51,8 @@ static void scribble_anywhere(void)
     scribble(shared->session, 8 * sizeof *shared->session, 500);
     scribble(shared->enable, 64 * sizeof *shared->enable, 200);
     scribble(shared->arena, 4096, 100);
+    scribble(shared->name, 8 * sizeof *shared->name, 100);
+    atomic_store(&shared->names_given, odd_number());
     /* What seems to hold, with texts and filters of any length. */
     for (uint32_t i = 0; i < 4; i++) {
         struct session_record *s = &shared->session[i][random_number() % 2];
@@ -91,6 +93,7 @@ static void read_all(void)
     struct directory_session *sessions, one;
     struct directory_enable *enables;
     struct directory_registration *registrations;
+    struct directory_provider_name *names;
     struct directory_request request;
     struct directory_process process;
     uint64_t generation;
@@ -127,6 +130,13 @@ static void read_all(void)
     }
     if (SUCCEEDED(directory_registrations(d, &registrations, &count)))
         memory_free(registrations);
+    if (SUCCEEDED(directory_provider_names(d, &names, &count))) {
+        assert_in_range(count, 0, DIRECTORY_PROVIDER_NAMES);
+        for (size_t i = 0; i < count; i++)
+            assert_true(text_is_utf8(names[i].name, strlen(names[i].name)));
+        memory_free(names);
+    }
+    directory_name_provider(d, &(GUID){(uint32_t)random_number() % 5, 0, 0, {0}}, "some provider");
     for (uint32_t slot = 0; slot < 20; slot++)
         if (directory_process_of(d, slot, &process))
             (void)directory_alive(d, slot, slot);

@@ -183,6 +183,30 @@ static void a_group_wakes_its_members(void **state)
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
 }
 
+/* So that who lists providers need not show GUIDs of those that no manifest names. */
+static void a_provider_is_known_by_the_name_in_its_traits(void **state)
+{
+    uint8_t traits[] = {9, 0, 'M', 'y', '.', 'O', 'w', 'n', 0}, worse[] = {5, 0, 'W', 0, 0};
+    struct directory_provider_name *list;
+    size_t count, found = 0;
+    REGHANDLE handle;
+    (void)state;
+    assert_int_equal(EventRegister(&fixture_guid, NULL, NULL, &handle), ERROR_SUCCESS);
+    assert_int_equal(EventSetInformation(handle, (EVENT_INFO_CLASS)ETW_INFO_TRAITS, worse, sizeof worse),
+                     ERROR_INVALID_PARAMETER);
+    assert_int_equal(EventSetInformation(handle, (EVENT_INFO_CLASS)ETW_INFO_TRAITS, traits, sizeof traits),
+                     ERROR_SUCCESS);
+    assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+    assert_int_equal(directory_provider_names(own_directory(), &list, &count), S_OK);
+    for (size_t i = 0; i < count; i++)
+        if (guid_equal(&list[i].provider, &fixture_guid)) {
+            assert_string_equal(list[i].name, "My.Own");
+            found++;
+        }
+    assert_int_equal(found, 1);
+    memory_free(list);
+}
+
 static void a_section_that_is_no_sessions_enables_nothing(void **state)
 {
     (void)state;
@@ -206,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_session_that_follows_on_the_same_logger_gets_its_own),
         cmocka_unit_test(events_have_keys_that_are_the_same_in_all_sessions),
         cmocka_unit_test(a_group_wakes_its_members),
+        cmocka_unit_test(a_provider_is_known_by_the_name_in_its_traits),
         cmocka_unit_test(a_section_that_is_no_sessions_enables_nothing),
     };
     return cmocka_run_group_tests(tests, hosted_begin, NULL);

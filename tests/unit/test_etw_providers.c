@@ -53,6 +53,39 @@ static ULONG WINAPI some_fields(GUID *guid, EVENT_FIELD_TYPE type, PROVIDER_FIEL
 static const struct etw_api some = {.TdhEnumerateProviders = some_providers,
                                     .TdhEnumerateProviderFieldInformation = some_fields};
 
+/* Blocks of one provider that lead out of themselves, and a list that is never long enough. */
+static ULONG WINAPI lies(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, void *out, ULONG room, ULONG *need)
+{
+    const TRACE_GUID_INFO head = {.InstanceCount = UINT32_MAX};
+    const TRACE_PROVIDER_INSTANCE_INFO instances[] = {
+        {.NextOffset = sizeof *instances, .Pid = 4}, {.NextOffset = UINT32_MAX, .Pid = 8}, {.Pid = 12}};
+    (void)in, (void)in_bytes;
+    if (what == TraceGuidQueryList) {
+        *need = 16;
+        return ERROR_INSUFFICIENT_BUFFER;
+    }
+    *need = sizeof head + sizeof instances;
+    if (room < *need)
+        return ERROR_INSUFFICIENT_BUFFER;
+    memcpy(out, &head, sizeof head);
+    memcpy((char *)out + sizeof head, instances, sizeof instances);
+    return ERROR_SUCCESS;
+}
+
+static void what_the_host_says_of_registrations_is_checked(void **state)
+{
+    const struct etw_api lying = {.TdhEnumerateProviders = some_providers, .EnumerateTraceGuidsEx = lies};
+    struct event_registrations list;
+    (void)state;
+    assert_int_equal(event_registrations_list(&lying, &guids[0], &list), S_OK);
+    assert_int_equal(list.count, 2);
+    assert_true(list.items[0].process == 4 && list.items[1].process == 8);
+    event_registrations_free(&list);
+    assert_int_equal(event_registrations_list(&lying, NULL, &list), HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER));
+    assert_int_equal(list.count, 0);
+    assert_int_equal(event_registrations_list(&some, NULL, &list), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+}
+
 /* None is lost that is registered while the list is read. */
 static void all_providers_are_listed(void **state)
 {
@@ -128,8 +161,11 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_providers_are_listed),     cmocka_unit_test(a_failure_is_told),
-        cmocka_unit_test(levels_are_the_providers_own), cmocka_unit_test(the_host_answers),
+        cmocka_unit_test(all_providers_are_listed),
+        cmocka_unit_test(a_failure_is_told),
+        cmocka_unit_test(what_the_host_says_of_registrations_is_checked),
+        cmocka_unit_test(levels_are_the_providers_own),
+        cmocka_unit_test(the_host_answers),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What programs learn of providers and sessions, and set of sessions: EnumerateTraceGuids(Ex), TraceQueryInformation
    and TraceSetInformation. */
+#include "engine/etw/directory_parts.h"
+#include "engine/etw/openetw.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/etw/trace_query_api.h"
 #include "engine/os/thread.h"
@@ -392,9 +394,129 @@ static void members_of_groups_are_disallowed(void **state)
     drop(&s);
 }
 
+/* ---- providers as the engine lists them ---- */
+
+static size_t registered_by(const GUID *guid, uint32_t provider, uint32_t process)
+{
+    struct event_registrations list;
+    size_t found = 0;
+    assert_int_equal(event_registrations_list(&openetw_api, guid, &list), S_OK);
+    for (size_t i = 0; i < list.count; i++) {
+        const GUID wanted = guid_of(provider);
+        found += guid_equal(&list.items[i].guid, &wanted) && list.items[i].process == process;
+        assert_true(!guid || guid_equal(&list.items[i].guid, guid));
+    }
+    event_registrations_free(&list);
+    return found;
+}
+
+/* Each process once however often it registered, and none for what sessions alone speak of. */
+static void who_has_registered_a_provider_is_listed(void **state)
+{
+    const uint32_t own = process_own_id(), other = process_id(child);
+    const GUID one = guid_of(1), nobodys = guid_of(3), unknown = guid_of(77);
+    struct event_registrations list;
+    (void)state;
+    assert_int_equal(registered_by(NULL, 1, own), 1);
+    assert_int_equal(registered_by(NULL, 2, other), 1);
+    assert_int_equal(registered_by(NULL, 6, own), 1);
+    assert_int_equal(registered_by(&one, 1, own), 1);
+    assert_int_equal(event_registrations_list(&openetw_api, NULL, &list), S_OK);
+    assert_int_equal(list.count, 3); /* neither the enabled one, nor groups */
+    event_registrations_free(&list);
+    assert_int_equal(event_registrations_list(&openetw_api, &nobodys, &list), S_OK);
+    assert_int_equal(list.count, 0);
+    assert_int_equal(event_registrations_list(&openetw_api, &unknown, &list), S_OK);
+    assert_int_equal(list.count, 0);
+}
+
+static const char *name_of(const struct event_providers *list, uint32_t number)
+{
+    const GUID guid = guid_of(number);
+    const struct event_provider *p = event_providers_find(list, &guid);
+    return p ? p->name : "";
+}
+
+/* By the name that it calls itself, else by its GUID; what has a name stays when its process has ended. */
+static void registered_providers_are_listed_by_what_they_are_called(void **state)
+{
+    const GUID six = guid_of(6), gone = guid_of(7);
+    struct event_providers list;
+    uint64_t n = 0;
+    (void)state;
+    directory_name_provider(d, &six, "Six.First");
+    directory_name_provider(d, &six, "Six.\xC3\xA9");
+    directory_name_provider(d, &gone, "Gone");
+    assert_int_equal(event_providers_list(&openetw_api, &list), S_OK);
+    assert_string_equal(name_of(&list, 6), "Six.\xC3\xA9");
+    assert_string_equal(name_of(&list, 7), "Gone");
+    assert_string_equal(name_of(&list, 1), "{00000001-1234-5678-0102-030405060708}");
+    assert_string_equal(name_of(&list, 2), "{00000002-1234-5678-0102-030405060708}");
+    assert_string_equal(name_of(&list, 3), ""); /* a session waits for it */
+    const size_t count = list.count;
+    event_providers_free(&list);
+    HRESULT hr = E_OUTOFMEMORY;
+    while (hr == E_OUTOFMEMORY) {
+        memory_fail_at(++n);
+        hr = event_providers_list(&openetw_api, &list);
+        memory_fail_at(0);
+    }
+    assert_int_equal(hr, S_OK);
+    assert_int_equal(list.count, count);
+    assert_true(n > 5);
+    event_providers_free(&list);
+}
+
+static size_t names_now(const GUID *guid, char name[DIRECTORY_PROVIDER_NAME_ROOM])
+{
+    struct directory_provider_name *list;
+    size_t count;
+    name[0] = 0;
+    assert_int_equal(directory_provider_names(d, &list, &count), S_OK);
+    for (size_t i = 0; i < count; i++)
+        if (guid_equal(&list[i].provider, guid))
+            memcpy(name, list[i].name, DIRECTORY_PROVIDER_NAME_ROOM);
+    memory_free(list);
+    return count;
+}
+
+/* The oldest go when there is no room, and what is no name, or half written, is none. */
+static void names_of_providers_are_bounded_and_checked(void **state)
+{
+    static const char *const bad[] = {"", "bell\a", "\xC3(", "line\nline"};
+    char name[DIRECTORY_PROVIDER_NAME_ROOM], longest[DIRECTORY_PROVIDER_NAME_ROOM + 1];
+    const GUID a = guid_of(5001), b = guid_of(5002), last = guid_of(10000 + DIRECTORY_PROVIDER_NAMES - 1);
+    (void)state;
+    const size_t before = names_now(&a, name);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        directory_name_provider(d, &a, bad[i]);
+    memset(longest, 'n', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    directory_name_provider(d, &a, longest); /* one too many */
+    assert_int_equal(names_now(&a, name), before);
+    directory_name_provider(d, &a, longest + 1);
+    directory_name_provider(d, &b, "b");
+    assert_int_equal(names_now(&a, name), before + 2);
+    assert_string_equal(name, longest + 1);
+    for (uint32_t i = 0; i < DIRECTORY_PROVIDER_NAMES; i++) {
+        const GUID guid = guid_of(10000 + i);
+        directory_name_provider(d, &guid, "many");
+    }
+    assert_int_equal(names_now(&last, name), DIRECTORY_PROVIDER_NAMES);
+    assert_string_equal(name, "many");
+    (void)names_now(&a, name);
+    assert_string_equal(name, "");
+    /* Its writer ended in the middle. */
+    atomic_fetch_xor(&d->shared->name[7].words[3], 1);
+    assert_int_equal(names_now(&last, name), DIRECTORY_PROVIDER_NAMES - 1);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(who_has_registered_a_provider_is_listed, make_world, end_world),
+        cmocka_unit_test_setup_teardown(registered_providers_are_listed_by_what_they_are_called, make_world, end_world),
+        cmocka_unit_test(names_of_providers_are_bounded_and_checked),
         cmocka_unit_test_setup_teardown(providers_are_listed_once_each, make_world, end_world),
         cmocka_unit_test_setup_teardown(a_provider_tells_who_registered_and_who_enabled_it, make_world, end_world),
         cmocka_unit_test_setup_teardown(registered_providers_have_their_newest_enable, make_world, end_world),
