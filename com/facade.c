@@ -192,10 +192,8 @@ static HRESULT facade_query(struct object *o, const struct caller *caller, const
     if (SUCCEEDED(hr))
         hr = peer_query(space, name, machine, false, &set);
     memory_free(machine);
-    if (definition_is_damaged(hr)) /* the server's Delete asks for no more than the name */
-        hr = sets_bind_damaged(o, space, name, server, hr);
-    if (FAILED(hr))
-        return hr;
+    if (FAILED(hr)) /* of a damaged one, the server's Delete asks for no more than the name */
+        return definition_is_damaged(hr) ? sets_bind_damaged(o, space, name, server, hr) : hr;
     hr = fill_from(o, set, space, name, server);
     IDispatch_Release(set);
     return hr;

@@ -253,7 +253,7 @@ HRESULT server_each(IDispatch *collection, const struct class *class,
     HRESULT hr = server_get_number(collection, class, L"Count", &count);
     if (SUCCEEDED(hr) && count)
         hr = enumerator_of(collection, class, &e);
-    while (SUCCEEDED(hr) && index < count) {
+    while (SUCCEEDED(hr) && e && index < count) {
         VARIANT items[AT_ONCE] = {0};
         ULONG got = 0;
         hr = IEnumVARIANT_Next(e, AT_ONCE, items, &got);

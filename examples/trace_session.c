@@ -4,6 +4,7 @@
    trace_session stop|query|flush NAME
    trace_session list */
 #include <objbase.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <windows.h>
 #include <evntprov.h>

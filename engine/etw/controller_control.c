@@ -196,6 +196,7 @@ static ULONG find(struct directory *d, const struct control *c, TRACEHANDLE hand
                   struct directory_session *s)
 {
     const bool give_up = c->code == EVENT_TRACE_CONTROL_STOP;
+    *s = (struct directory_session){0};
     if (!guid_equal(&c->properties->Wnode.Guid, &trace_kernel_guid))
         return controller_find(d, handle, name, give_up, s);
     if (name && !text_equal_nocase(name, "NT Kernel Logger"))

@@ -233,7 +233,7 @@ HRESULT directory_put_text(char *to, uint32_t *bytes, const char *text, DWORD co
         return error_set(HRESULT_FROM_WIN32(code), "%s: '%.80s' ... is longer than %u characters", subject, text,
                          (unsigned)DIRECTORY_TEXT);
     if (length)
-        memcpy(to, text, length);
+        memcpy(to, text, length); /* NOLINT(bugprone-not-null-terminated-result): its length is told beside it */
     return S_OK;
 }
 

@@ -183,7 +183,7 @@ HRESULT directory_sessions(struct directory *d, struct directory_session **out, 
     if (SUCCEEDED(hr)) {
         *out = r->list;
         *count = r->count;
-    } else if (r) {
+    } else if (r && r->list) {
         directory_sessions_free(r->list, r->count);
     }
     memory_free(r);

@@ -73,7 +73,7 @@ static void *in_ntdll(const char *name)
 {
     char etw[MOST_NAME + 3] = "Etw";
     HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
-    strcat(etw, strcmp(name, "TraceEvent") == 0 ? "LogTraceEvent" : name);
+    strncat(etw, strcmp(name, "TraceEvent") == 0 ? "LogTraceEvent" : name, MOST_NAME - 1);
     return (void *)GetProcAddress(ntdll, etw);
 }
 
@@ -170,7 +170,7 @@ static void CALLBACK on_loaded(ULONG reason, const struct loaded *what, void *us
 
 static void replace_in_later(void)
 {
-    void *cookie;
+    void *cookie = NULL;
     register_function call =
         (register_function)(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "LdrRegisterDllNotification");
     if (call)

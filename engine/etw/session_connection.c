@@ -111,7 +111,7 @@ static HRESULT open_connection(const struct directory_session *s, struct session
 
 static HRESULT connect_to(void *context, const char *session, struct realtime_connection *out)
 {
-    struct directory_session s;
+    struct directory_session s = {0};
     struct session_connection *c = memory_zero(1, sizeof *c);
     (void)context;
     if (!c)

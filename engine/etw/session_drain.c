@@ -458,8 +458,9 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
     const uint32_t count = look(d);
     struct found *found = memory_copy(d->found, count * sizeof *found);
     uint64_t number = 0;
-    HRESULT hr =
-        order && found ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for a snapshot of %u buffers", (unsigned)count);
+    HRESULT hr = order && found ? S_OK : E_OUTOFMEMORY;
+    if (FAILED(hr))
+        (void)error_set(hr, "out of memory for a snapshot of %u buffers", (unsigned)count);
     for (uint32_t i = 0; hr == S_OK && i < count; i++) {
         hr = snapshot_one(d, sink, &found[i], order, &number);
         if (d->options.keep != 0)

@@ -208,7 +208,8 @@ static HRESULT make(const struct session_file_options *options, struct session_f
     }
     if (f)
         free_file(f);
-    return error_set(E_OUTOFMEMORY, "%s: out of memory for a session's file", options->path);
+    (void)error_set(E_OUTOFMEMORY, "%s: out of memory for a session's file", options->path);
+    return E_OUTOFMEMORY;
 }
 
 static HRESULT opened(HRESULT hr, struct session_file *f, struct session_file **out)
@@ -265,7 +266,7 @@ static HRESULT close_one(struct etl_file *file, int64_t utc)
 
 HRESULT session_file_next(struct session_file *f)
 {
-    struct etl_file *next;
+    struct etl_file *next = NULL;
     if ((f->options.mode & NEWFILE) == 0)
         return S_FALSE;
     HRESULT hr = create(f, f->number + 1, &next);

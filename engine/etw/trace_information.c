@@ -22,6 +22,7 @@ enum {
 static ULONG find(TRACEHANDLE handle, struct directory **d, struct directory_session *s)
 {
     const HRESULT hr = directory_get(d);
+    *s = (struct directory_session){0};
     if (FAILED(hr))
         return session_code(hr);
     if (handle == 0)

@@ -51,7 +51,7 @@ HRESULT store_load_host(const char *space, const char *name, struct run_host *ou
 {
     struct set_file at;
     char *text = NULL;
-    size_t size;
+    size_t size = 0;
     *out = (struct run_host){0};
     HRESULT hr = set_file_locate(space, name, &at);
     if (SUCCEEDED(hr))

@@ -56,8 +56,7 @@ static void write_event(const struct session_buffers *b, uint32_t number)
     struct session_writer w = {.owner = 1, .thread = 100 + number % 5, .processor = number / 10 % PROCESSORS};
     uint64_t stamp;
     uint8_t *at = session_reserve(b, &w, bytes, &stamp);
-    if (!at)
-        must(error_set(E_UNEXPECTED, "event %u is lost", (unsigned)number));
+    must(at ? S_OK : error_set(E_UNEXPECTED, "event %u is lost", (unsigned)number));
     memset(at + 8, 0, bytes - 8);
     if (form != 3) {
         put_u32(at + 8, w.thread);

@@ -139,10 +139,11 @@ static inline void fixture_unregister(REGHANDLE handle)
 static inline struct directory_enable fixture_enable(uint32_t logger, uint8_t level, uint64_t any, uint64_t all)
 {
     static uint64_t serial;
+    serial++;
     return (struct directory_enable){.provider = fixture_guid,
                                      .logger = logger,
                                      .turn = 1,
-                                     .serial = ++serial,
+                                     .serial = serial,
                                      .level = level,
                                      .any = any,
                                      .all = all};

@@ -103,8 +103,9 @@ static void read_all(void)
         assert_in_range(count, 0, DIRECTORY_SESSIONS);
         for (size_t i = 0; i < count; i++) {
             const struct directory_session *s = &sessions[i];
-            assert_true(s->logger >= 1 && s->logger <= DIRECTORY_SESSIONS && s->name && *s->name);
-            assert_true(text_is_utf8(s->name, strlen(s->name)));
+            const char *name = s->name ? s->name : "";
+            assert_true(s->logger >= 1 && s->logger <= DIRECTORY_SESSIONS && *name);
+            assert_true(text_is_utf8(name, strlen(name)));
             assert_null(strpbrk(s->signal, "/\\"));
             assert_null(strpbrk(s->section, "/\\"));
         }

@@ -160,7 +160,7 @@ static void a_classic_event_has_its_class(void **state)
     event[5] = 5;
     put_u16(event + 6, 3);
     put_guid(event + 0x18, &fixture_class);
-    const struct etl_buffer_header old = {.processor = 2, .logger = 9};
+    static const struct etl_buffer_header old = {.processor = 2, .logger = 9};
     show(event, 0x34, &old, true);
     const EVENT_HEADER *h = &view.record.EventHeader;
     check_common();

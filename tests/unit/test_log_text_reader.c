@@ -418,7 +418,7 @@ static void utf16_is_read_in_both_orders(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
         const struct foreign *f = &foreign[i];
-        if (f->text[0] == '\xef' || strchr(f->text, '\xd1'))
+        if (f->text[0] == '\xef' || strstr(f->text, "\xd1"))
             continue;
         for (int big = 0; big < 2; big++) {
             char *text = memory_zero(f->size + 2, 2);

@@ -101,7 +101,7 @@ static int open_own(const char *name, int flags, struct stat *st, int *out)
 /* The room is taken now: what a full file system cannot give would be a SIGBUS at its first use. */
 static int open_lasting(const char *name, size_t size, const struct shared *what, int *out)
 {
-    struct stat st;
+    struct stat st = {0};
     int error = open_own(name, (what->create ? O_CREAT : 0) | (what->fresh ? O_EXCL : 0), &st, out);
     if (error)
         return error;
@@ -186,7 +186,7 @@ HRESULT section_delete(const char *name)
 HRESULT section_is_named(struct section *s, const char *name)
 {
     struct stat own, there;
-    int fd, error;
+    int fd = -1, error;
     if (!s->lasting)
         return S_OK;
     if (fstat(s->fd, &own))

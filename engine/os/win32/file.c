@@ -359,9 +359,7 @@ HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock *
             break;
         }
         /* Access is denied also while a file that its last holder deleted is on its way out. */
-        if (!held && (code != ERROR_ACCESS_DENIED || !timeout_ms)) {
-            hr = win32_failed(code, path);
-        } else if (clock_monotonic_ms() < limit) {
+        if ((held || (code == ERROR_ACCESS_DENIED && timeout_ms)) && clock_monotonic_ms() < limit) {
             Sleep(wait);
             if (wait < 5)
                 wait++;
