@@ -115,7 +115,7 @@ static ULONG stop_private(struct directory *d, const struct directory_session *s
         hr = provider_refresh(0); /* here at once */
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
         if (list[i].logger == s->logger && list[i].turn == s->turn)
-            (void)directory_wait_applied(d, &list[i].provider, generation, APPLY_MS);
+            (void)provider_wait_applied(d, &list[i].provider, generation, APPLY_MS);
     directory_enables_free(list, count);
     if (SUCCEEDED(hr))
         private_session_forget(s);

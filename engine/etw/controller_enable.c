@@ -179,8 +179,7 @@ static ULONG change(struct directory *d, const struct controller_enable *e, cons
     }
     if (e->timeout == 0)
         return ERROR_SUCCESS;
-    provider_catch_up();
-    hr = directory_wait_applied(d, &wanted->provider, generation, e->timeout);
+    hr = provider_wait_applied(d, &wanted->provider, generation, e->timeout);
     if (hr == S_FALSE)
         return controller_refuse(ERROR_TIMEOUT, "Timeout: not all callbacks have returned within %u ms",
                                  (unsigned)e->timeout);

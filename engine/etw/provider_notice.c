@@ -190,10 +190,47 @@ static void call_back(void *telling)
     t->said = to->classic_callback(codes[n->code], to->context, &size, &node);
 }
 
+/* Under provider_lock. */
+static struct {
+    void (*say)(uint64_t generation); /* NULL: nothing is to be said */
+    uint64_t generation;
+} unsaid;
+
+static void say_if_told(void)
+{
+    for (const struct registration *r = provider_in_use; r && unsaid.say; r = r->record->next)
+        if (r->record->calling && !r->record->waits)
+            return;
+    if (unsaid.say)
+        unsaid.say(unsaid.generation);
+    unsaid.say = NULL;
+}
+
+void provider_told(void (*say)(uint64_t generation), uint64_t generation)
+{
+    host_lock_enter(&provider_lock);
+    unsaid.say = say;
+    unsaid.generation = generation;
+    say_if_told();
+    host_lock_leave(&provider_lock);
+}
+
+void provider_waits(bool waits)
+{
+    const uint32_t own = thread_own_id();
+    host_lock_enter(&provider_lock);
+    for (struct registration *r = provider_in_use; r; r = r->record->next)
+        if (r->record->calling && r->record->caller == own)
+            r->record->waits = waits;
+    say_if_told();
+    host_lock_leave(&provider_lock);
+}
+
 static void end_calling(struct registration *r)
 {
-    r->record->calling = false;
+    r->record->calling = r->record->waits = false;
     thread_condition_wake(&ended);
+    say_if_told();
     if (r->record->recycle)
         provider_recycle(r);
 }

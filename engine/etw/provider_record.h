@@ -15,6 +15,7 @@ struct registration_record {
     struct notice *first, *last; /* callbacks to come */
     bool calling;                /* a thread is at it, whose id is `caller` */
     uint32_t caller;
+    bool waits; /* the callback waits until all have applied a change: it is taken for one that has returned */
     bool begun, gone, recycle;
     bool typed, has_group, has_decode;
     GUID group, decode;

@@ -235,21 +235,30 @@ HRESULT provider_refresh(uint64_t handle)
 
 /* ---- the waiting thread ---- */
 
+static void say_applied(uint64_t generation)
+{
+    directory_applied(directory, generation);
+}
+
 static bool apply_all(void)
 {
     uint64_t generation;
     const bool done = SUCCEEDED(refresh(0, &generation));
     provider_tell();
     if (done)
-        directory_applied(directory, generation);
+        provider_told(say_applied, generation);
     return done;
 }
 
-void provider_catch_up(void)
+HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms)
 {
     const struct provider_thread *t = thread_slot();
+    provider_waits(true);
     if (t && t->never_waits)
-        (void)apply_all();
+        (void)apply_all(); /* others wait for this very thread */
+    const HRESULT hr = directory_wait_applied(d, provider, generation, timeout_ms);
+    provider_waits(false);
+    return hr;
 }
 
 /* Hosts of the sessions that are mapped, for as long as nobody but this thread takes any out. */

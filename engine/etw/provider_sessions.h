@@ -27,10 +27,9 @@ struct provider_session *provider_session_of(struct provider_thread *t, uint32_t
    calls back. S_FALSE: there is no provider in this process. */
 HRESULT provider_refresh(uint64_t handle);
 
-/* To be called before this thread waits for others to apply a change: if others wait for it, as it is the waiting
-   thread in a callback, it does here what they wait for. The callback it is in is then taken for one that has returned.
- */
-void provider_catch_up(void);
+/* directory_wait_applied, also from a callback, which is then taken for one that has returned: else it would wait for
+   itself. */
+HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms);
 
 uint64_t provider_event_key(void);     /* EVENT_HEADER_EXT_TYPE_EVENT_KEY */
 uint64_t provider_start_key(void);     /* EVENT_HEADER_EXT_TYPE_PROCESS_START_KEY */

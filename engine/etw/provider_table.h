@@ -139,6 +139,11 @@ HRESULT provider_apply(uint64_t handle, const struct directory_enable *list, siz
                        const struct provider_source *source);
 /* Calls back what was noted down, on this thread, without a lock. */
 void provider_tell(void);
+/* Behind it, by one thread alone: when no other one is calling back any more, say(generation) is called, here or by the
+   thread that ends the last callback, in which it takes no lock and waits for nothing. A newer one takes its place. */
+void provider_told(void (*say)(uint64_t generation), uint64_t generation);
+/* From now on this thread waits for such a moment, or no longer; it may be in a callback. */
+void provider_waits(bool waits);
 /* Frees what no thread can be using any more. True: there is more, to be called again after PROVIDER_GRACE_MS. Never
    by two threads at once. */
 bool provider_reclaim(void);

@@ -207,6 +207,96 @@ static void a_provider_is_known_by_the_name_in_its_traits(void **state)
     memory_free(list);
 }
 
+/* ---- who is told that a change has been applied ---- */
+
+static const GUID held_group = {9, 9, 9, {10}};
+
+/* Its first callback, on a thread of its own, ends when the test says so. */
+struct held {
+    REGHANDLE handle;
+    atomic_int calls, ended;
+    atomic_bool let_go;
+    const GUID *waits_for; /* the provider of the other change; NULL: it does not wait */
+    uint64_t generation;
+    HRESULT waited;
+};
+
+static VOID WINAPI hold(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                        EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
+{
+    (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter;
+    struct held *h = context;
+    const bool first = atomic_fetch_add(&h->calls, 1) == 0;
+    while (first && !h->let_go)
+        thread_sleep(1);
+    if (first && h->waits_for)
+        h->waited = provider_wait_applied(directory, h->waits_for, h->generation, PATIENCE_MS);
+    h->ended++;
+}
+
+static void join_held_group(void *held)
+{
+    uint8_t traits[4 + 19] = {sizeof traits, 0, 'p', 0, 19, 0, ETW_TRAIT_GROUP};
+    memcpy(traits + 7, &held_group, sizeof held_group);
+    assert_int_equal(
+        EventSetInformation(((struct held *)held)->handle, (EVENT_INFO_CLASS)ETW_INFO_TRAITS, traits, sizeof traits),
+        ERROR_SUCCESS);
+}
+
+/* A thread is in the callback of one change, and another change has come. */
+static struct thread *hold_one(struct hosted *session, struct held *h)
+{
+    struct thread *thread;
+    const struct directory_enable e = {.provider = held_group, .property = EVENT_ENABLE_PROPERTY_PROVIDER_GROUP};
+    hosted_start(session, "held", 0);
+    (void)hosted_enable(session, e);
+    assert_int_equal(EventRegister(&fixture_guid, hold, h, &h->handle), ERROR_SUCCESS);
+    assert_int_equal(h->calls, 0);
+    assert_int_equal(thread_start(join_held_group, h, &thread), S_OK);
+    for (int waited = 0; h->calls == 0; waited++) {
+        assert_true(waited < PATIENCE_MS);
+        thread_sleep(1);
+    }
+    h->generation = hosted_enable(session, (struct directory_enable){.provider = fixture_guid, .level = 4});
+    return thread;
+}
+
+static void end_held(struct hosted *session, struct held *h, struct thread *thread)
+{
+    assert_true(thread_wait(thread, PATIENCE_MS));
+    thread_close(thread);
+    assert_int_equal(h->calls, 2);
+    assert_int_equal(EventUnregister(h->handle), ERROR_SUCCESS);
+    hosted_stop(session);
+}
+
+static void a_change_is_applied_when_no_callback_runs(void **state)
+{
+    (void)state;
+    enum { BRIEF_MS = 200 };
+    struct hosted session;
+    struct held h = {0};
+    struct thread *thread = hold_one(&session, &h);
+    assert_int_equal(directory_wait_applied(directory, &fixture_guid, h.generation, BRIEF_MS), S_FALSE);
+    assert_int_equal(h.calls, 1);
+    h.let_go = true;
+    hosted_wait(&fixture_guid, h.generation);
+    assert_int_equal(h.ended, 2);
+    end_held(&session, &h, thread);
+}
+
+/* Its callback is taken for one that has returned. */
+static void a_callback_may_wait_for_a_change(void **state)
+{
+    (void)state;
+    struct hosted session;
+    struct held h = {.waits_for = &fixture_guid};
+    struct thread *thread = hold_one(&session, &h);
+    h.let_go = true;
+    end_held(&session, &h, thread);
+    assert_int_equal(h.waited, S_OK);
+}
+
 static void a_section_that_is_no_sessions_enables_nothing(void **state)
 {
     (void)state;
@@ -231,6 +321,8 @@ int main(void)
         cmocka_unit_test(events_have_keys_that_are_the_same_in_all_sessions),
         cmocka_unit_test(a_group_wakes_its_members),
         cmocka_unit_test(a_provider_is_known_by_the_name_in_its_traits),
+        cmocka_unit_test(a_change_is_applied_when_no_callback_runs),
+        cmocka_unit_test(a_callback_may_wait_for_a_change),
         cmocka_unit_test(a_section_that_is_no_sessions_enables_nothing),
     };
     return cmocka_run_group_tests(tests, hosted_begin, NULL);
