@@ -89,8 +89,8 @@ static ULONG register_classic(WMIDPREQUEST callback, PVOID context, LPCGUID cont
         return status;
     if (count != 0 && !add_classes(made, count, classes)) {
         struct provider_numbers numbers;
-        (void)provider_begun(made);
         (void)provider_end(made, true, &numbers);
+        (void)provider_begun(made);
         return ERROR_NOT_ENOUGH_MEMORY;
     }
     *handle = made;

@@ -389,8 +389,8 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
         *said = provider_begun(handle);
         return ERROR_SUCCESS;
     }
-    (void)provider_begun(handle); /* nothing is noted down: it may be ended now */
-    (void)provider_part(handle, classic);
+    (void)provider_part(handle, classic); /* first: the waiting thread may have noted down what none is to hear now */
+    (void)provider_begun(handle);
     return provider_status(hr);
 }
 

@@ -147,8 +147,11 @@ ULONG provider_begin(const struct provider_options *options, uint64_t *handle)
     struct registration *r = take_place();
     if (r) {
         struct registration_record *record = r->record;
-        *record = (struct registration_record){
-            .options = *options, .turn = record->turn + 1, .calling = true, .next = provider_in_use};
+        *record = (struct registration_record){.options = *options,
+                                               .turn = record->turn + 1,
+                                               .calling = true,
+                                               .caller = thread_own_id(),
+                                               .next = provider_in_use};
         provider_in_use = r;
         *handle = record->turn << 16 | r->index;
         atomic_store_explicit(&r->handle, *handle, memory_order_release);

@@ -111,8 +111,8 @@ bool provider_get_guid(uint64_t handle, GUID *guid);
 /* Once behind each provider_begin, also when the registration has been ended. Calls back if it is enabled, on this
    thread, and then whenever something changes. What a classic provider's callback returned; else 0. */
 ULONG provider_begun(uint64_t handle);
-/* Waits for a callback of another thread. ERROR_INVALID_HANDLE. Afterwards no callback comes, `context` is not used,
-   and the handle is refused. */
+/* Waits for a callback of another thread, and until another thread that has begun it says provider_begun.
+   ERROR_INVALID_HANDLE. Afterwards no callback comes, `context` is not used, and the handle is refused. */
 ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbers);
 /* Whether this process has the provider registered. */
 bool provider_is_registered(const GUID *guid);

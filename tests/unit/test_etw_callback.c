@@ -348,6 +348,29 @@ static void a_registration_may_be_ended_before_it_has_begun(void **state)
     thread_close(thread);
 }
 
+/* EventRegister that fails late: a session has enabled the provider meanwhile, and `context` is the caller's again. */
+static void a_registration_that_fails_hears_of_nothing(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    const struct provider_options options = {.guid = fixture_guid, .callback = tell, .context = &told};
+    struct provider_numbers numbers;
+    uint64_t handle;
+    fixture_session(1, 0, 2, 4096);
+    assert_int_equal(provider_begin(&options, &handle), ERROR_SUCCESS);
+    struct directory_enable e = fixture_enable(1, 0, 0, 0);
+    assert_int_equal(provider_apply(0, &e, 1, &fixture_source), S_OK);
+    assert_int_equal(provider_end(handle, false, &numbers), ERROR_SUCCESS);
+    assert_int_equal(provider_begun(handle), ERROR_SUCCESS);
+    assert_int_equal(told.calls, 0);
+    assert_int_equal(provider_end(handle, false, &numbers), ERROR_INVALID_HANDLE);
+    const uint64_t before = handle; /* its place is free */
+    assert_int_equal(provider_begin(&options, &handle), ERROR_SUCCESS);
+    assert_int_equal(handle & 0xFFFF, before & 0xFFFF);
+    assert_int_equal(provider_end(handle, false, &numbers), ERROR_SUCCESS);
+    assert_int_equal(provider_begun(handle), ERROR_SUCCESS);
+}
+
 /* ---- out of memory ---- */
 
 static void what_cannot_be_applied_leaves_all_as_it_was(void **state)
@@ -400,6 +423,7 @@ int main(void)
         TEST(a_callback_may_write_register_and_end_its_own_registration),
         TEST(the_end_of_a_registration_waits_for_its_callback),
         TEST(a_registration_may_be_ended_before_it_has_begun),
+        TEST(a_registration_that_fails_hears_of_nothing),
         TEST(what_cannot_be_applied_leaves_all_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
