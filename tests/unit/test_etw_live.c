@@ -60,9 +60,11 @@ static void process(void *user)
     wakeup_set(reader.ended);
 }
 
-static void begin_reading(const char *name, EVENT_TRACE_LOGFILEW *logfile)
+/* `next`: the number of the first event that comes. */
+static void begin_reading(const char *name, uint64_t next, EVENT_TRACE_LOGFILEW *logfile)
 {
-    reader.next = reader.headers = reader.lost = reader.buffers = 0;
+    reader.next = next;
+    reader.headers = reader.lost = reader.buffers = 0;
     reader.time = INT64_MIN;
     atomic_store(&reader.events, 0);
     reader.handle = open_session(name, logfile);
@@ -107,7 +109,7 @@ static void a_consumer_gets_all_from_before_it_came_to_the_end(void **state)
     const TRACEHANDLE handle = start_live("live", &p);
     assert_true(provider_write(&p, EARLY));
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
-    begin_reading("LIVE", &logfile); /* names are found in any case */
+    begin_reading("LIVE", 0, &logfile); /* names are found in any case */
     assert_int_equal(logfile.LogfileHeader.LogFileMode & 0x100, 0x100);
     assert_int_equal(logfile.LogfileHeader.EndTime.QuadPart, 0);
     assert_int_equal(logfile.BufferSize, 4096);
@@ -135,8 +137,7 @@ static void closing_ends_the_consumer_and_not_the_session(void **state)
     struct block b;
     const TRACEHANDLE handle = start_live("close", &p);
     for (int i = 0; i < 2; i++) {
-        begin_reading("close", &logfile);
-        reader.next = p.written;
+        begin_reading("close", p.written, &logfile);
         assert_true(provider_write(&p, EARLY));
         assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
         wait_for_events(EARLY);
@@ -156,7 +157,7 @@ static void a_host_that_is_killed_ends_the_consumer(void **state)
     struct provider p;
     struct block b;
     const TRACEHANDLE handle = start_live("killed", &p);
-    begin_reading("killed", &logfile);
+    begin_reading("killed", 0, &logfile);
     assert_true(provider_write(&p, EARLY));
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
     wait_for_events(EARLY);
