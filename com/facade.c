@@ -91,10 +91,11 @@ static HRESULT copy_credentials(struct object *o, char **user, char **password)
     return put && (!*user || !*password) ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Nothing keeps a set of this namespace but the objects that hold it: what this one has committed it can modify. */
+/* Nothing keeps a set of this namespace that does not run but the objects that hold it: what this one has committed it
+ * can modify. */
 static uint32_t mode_for(struct object *o, const char *space, const char *name, uint32_t mode)
 {
-    if (category_of(space)->source != DEFINITION_NONE)
+    if (category_of(space)->source != DEFINITION_LIVE)
         return mode;
     object_lock(o);
     bool known = set_of(o)->space && text_equal_nocase(set_of(o)->Name, name);
@@ -217,20 +218,6 @@ static HRESULT start_or_stop(struct object *o, const char *space, const char *na
     return hr;
 }
 
-static HRESULT facade_start(struct object *o, const struct caller *caller, const char *space, const char *name,
-                            bool synchronous)
-{
-    (void)caller;
-    return start_or_stop(o, space, name, L"Start", synchronous);
-}
-
-static HRESULT facade_stop(struct object *o, const struct caller *caller, const char *space, const char *name,
-                           bool synchronous)
-{
-    (void)caller;
-    return start_or_stop(o, space, name, L"Stop", synchronous);
-}
-
 static HRESULT get_number(struct object *o, const char *space, const char *name, const WCHAR *property, uint32_t *out)
 {
     VARIANT v;
@@ -243,6 +230,53 @@ static HRESULT get_text(struct object *o, const char *space, const char *name, c
     VARIANT v;
     HRESULT hr = peer_verb(o, space, name, property, DISPATCH_PROPERTYGET, NULL, 0, &v);
     return server_take_text(hr, &v, out);
+}
+
+static struct trace_data_collector *trace_collector(struct object *set)
+{
+    struct items *collectors = &((struct collection *)set_of(set)->DataCollectors)->items;
+    return collectors->count == 1 && collectors->list[0]->class == &trace_data_collector_class
+               ? (struct trace_data_collector *)collectors->list[0]
+               : NULL;
+}
+
+/* MS-PLA 3.2.4.9, note 26: the one figure that a start tells. Without it the session runs all the same. */
+static void take_session_id(struct object *o, const char *space, const char *name)
+{
+    struct object *there = NULL;
+    char *xml = NULL;
+    uint64_t id = 0;
+    HRESULT hr = get_text(o, space, name, L"Xml", &xml);
+    if (SUCCEEDED(hr))
+        hr = set_create(&there);
+    if (SUCCEEDED(hr))
+        hr = set_from_own_xml(there, xml, strlen(xml));
+    if (SUCCEEDED(hr) && trace_collector(there))
+        id = trace_collector(there)->SessionId;
+    object_lock(o);
+    if (id != 0 && trace_collector(o))
+        trace_collector(o)->SessionId = id;
+    object_unlock(o);
+    object_release(there);
+    memory_free(xml);
+    error_clear();
+}
+
+static HRESULT facade_start(struct object *o, const struct caller *caller, const char *space, const char *name,
+                            bool synchronous)
+{
+    (void)caller;
+    HRESULT hr = start_or_stop(o, space, name, L"Start", synchronous);
+    if (SUCCEEDED(hr) && category_of(space)->source == DEFINITION_LIVE)
+        take_session_id(o, space, name);
+    return hr;
+}
+
+static HRESULT facade_stop(struct object *o, const struct caller *caller, const char *space, const char *name,
+                           bool synchronous)
+{
+    (void)caller;
+    return start_or_stop(o, space, name, L"Stop", synchronous);
 }
 
 /* The files of the latest run, out of the server's XML: one call, whatever the number of collectors. */

@@ -45,8 +45,9 @@ static bool shipped_is_running(const char *space)
 bool server_set_is_running(void)
 {
     bool running = false;
-    for (const char *const *space = store_namespaces(); *space && !running; space++)
-        running =
-            category_of(*space)->source == DEFINITION_STORED ? stored_is_running(*space) : shipped_is_running(*space);
+    for (const char *const *space = store_namespaces(); *space && !running; space++) {
+        const struct category *c = category_of(*space);
+        running = c->runs && (c->source == DEFINITION_STORED ? stored_is_running(*space) : shipped_is_running(*space));
+    }
     return running;
 }

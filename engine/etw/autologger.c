@@ -14,25 +14,10 @@
 #include <string.h>
 
 enum {
-    DEFAULT_FILE_MB = 100,
     GLOBAL_MINIMUM = 3, /* buffers */
     MOST_FILES = 16,
     NO_FILE_MODES = TRACE_MODE_BUFFERING | TRACE_MODE_REAL_TIME,
 };
-
-void autologger_free(struct autologger *a)
-{
-    memory_free(a->name);
-    memory_free(a->guid);
-    memory_free(a->file);
-    for (size_t i = 0; i < a->provider_count; i++)
-        for (uint32_t k = 0; k < a->providers[i].filter_count; k++)
-            memory_free(a->providers[i].filter[k].data);
-    memory_free(a->providers);
-    memory_free(a->damaged);
-    texts_free(&a->problems);
-    *a = (struct autologger){.name = NULL};
-}
 
 static uint32_t number_or(const struct autologger_number *n, uint32_t otherwise)
 {
@@ -143,7 +128,7 @@ ULONG autologger_settings(const struct autologger *a, const char *folder, struct
         .minimum_buffers = number_or(&a->minimum_buffers, a->global ? GLOBAL_MINIMUM : 0),
         .maximum_buffers = number_or(&a->maximum_buffers, 0),
         .flush_timer = number_or(&a->flush_timer, 0),
-        .maximum_file = number_or(&a->maximum_file, a->global ? 0 : DEFAULT_FILE_MB),
+        .maximum_file = number_or(&a->maximum_file, a->global ? 0 : AUTOLOGGER_FILE_MB),
     };
     if (out->clock > ETL_CLOCK_CYCLES)
         out->clock = ETL_CLOCK_TICKS;

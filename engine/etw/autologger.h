@@ -7,6 +7,10 @@
 #include "engine/etw/directory.h"
 #include "engine/etw/trace_properties.h"
 
+/* Where the log of one without a FileName lies, and its MB without a MaxFileSize. */
+#define AUTOLOGGER_FOLDER "%SystemRoot%\\System32\\LogFiles\\WMI"
+enum { AUTOLOGGER_FILE_MB = 100 };
+
 /* A value of the registry; `there`: it is, and of the right type (engine/etw/autologger_key.h has their names). */
 struct autologger_number {
     bool there;
@@ -28,6 +32,7 @@ struct autologger {
     bool global;       /* the GlobalLogger: one, older; it enables no providers */
     char *name;        /* of its key, which is the session's */
     char *guid, *file; /* NULL: there is none */
+    char *set;         /* XML of who made it, for what ETW does not know; NULL: there is none */
     struct autologger_number start, buffer_kb, minimum_buffers, maximum_buffers, flush_timer, clock, mode, maximum_file,
         file_max, file_counter;
     struct autologger_provider *providers;
@@ -37,6 +42,7 @@ struct autologger {
     struct texts problems;    /* of each such value, and of those that autologger_override changed: what is wrong */
 };
 void autologger_free(struct autologger *a); /* what it points to */
+void autologger_provider_free(struct autologger_provider *p);
 
 /* What ETW cannot support becomes what holds in its place, each with a text in `problems`. E_OUTOFMEMORY. */
 HRESULT autologger_override(struct autologger *a);

@@ -13,7 +13,6 @@
 /* A key that goes with the prefix's last process. */
 #define RUNNING_KEY L"SYSTEM\\CurrentControlSet\\Control\\WMI\\OpenETW\\%hs"
 #define KEY_UNITS   256
-#define LOG_FOLDER  "%SystemRoot%\\System32\\LogFiles\\WMI"
 
 /* What the key of an autologger, or of the GlobalLogger, is made to. */
 static HRESULT make_global(struct autologger *a)
@@ -110,7 +109,7 @@ void autologgers_begin(struct directory *d, const char *directory)
          *global = autologger_path(AUTOLOGGER_ONE, directory, NULL), *folder = NULL;
     const bool has_global = is_there(global);
     if ((has_global || is_there(all)) && is_first(directory))
-        folder = host_expand_environment(LOG_FOLDER);
+        folder = host_expand_environment(AUTOLOGGER_FOLDER);
     if (folder && has_global)
         start_one(d, global, AUTOLOGGER_ONE, true, folder);
     if (folder)

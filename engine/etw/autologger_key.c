@@ -2,8 +2,8 @@
 /* The keys of autologgers: from the registry and back. */
 #include "engine/etw/autologger_key.h"
 
-#include "engine/etw/controller.h"
 #include "engine/etw/directory_name.h"
+#include "engine/etw/filter_kinds.h"
 #include "engine/os/memory.h"
 #include "engine/os/registry.h"
 
@@ -49,11 +49,32 @@ static const struct text_row {
 } texts[] = {
     {"Guid", offsetof(struct autologger, guid)},
     {"FileName", offsetof(struct autologger, file)},
+    {"OpenPLA", offsetof(struct autologger, set)},
 };
 /* Below a provider: a value for each filter, by the name of its type in evntprov.h. Windows has such a key, and does
    not document what is in it. */
 #define FILTERS_KEY "Filters"
 #define COUNT(a)    (sizeof(a) / sizeof(a)[0])
+
+void autologger_provider_free(struct autologger_provider *p)
+{
+    while (p->filter_count > 0)
+        memory_free(p->filter[--p->filter_count].data);
+}
+
+void autologger_free(struct autologger *a)
+{
+    memory_free(a->name);
+    memory_free(a->guid);
+    memory_free(a->file);
+    memory_free(a->set);
+    for (size_t i = 0; i < a->provider_count; i++)
+        autologger_provider_free(&a->providers[i]);
+    memory_free(a->providers);
+    memory_free(a->damaged);
+    texts_free(&a->problems);
+    *a = (struct autologger){.name = NULL};
+}
 
 char *autologger_path(const char *kind, const char *directory, const char *name)
 {
@@ -114,28 +135,21 @@ static HRESULT read_filters(const char *provider, struct autologger_provider *p,
 {
     struct registry_key *key = NULL;
     struct registry_value v;
-    const char *filter;
-    uint32_t type;
+    const struct filter_kind *filter;
     char *path = text_format("%s\\" FILTERS_KEY, provider);
     HRESULT hr = path ? registry_open(path, false, &key) : E_OUTOFMEMORY;
     memory_free(path);
     if (hr != S_OK)
         return hr;
-    for (size_t i = 0; SUCCEEDED(hr) && (filter = controller_filter_name(i, &type)) != NULL; i++) {
-        hr = registry_read(key, filter, &v);
+    for (size_t i = 0; SUCCEEDED(hr) && (filter = filter_kind_at(i)) != NULL; i++) {
+        hr = registry_read(key, filter->name, &v);
         if (hr == S_OK && p->filter_count < DIRECTORY_FILTERS)
-            p->filter[p->filter_count++] = (struct autologger_filter){type, (uint32_t)v.size, v.data};
+            p->filter[p->filter_count++] = (struct autologger_filter){filter->type, (uint32_t)v.size, v.data};
         else if (is_damage(hr))
-            hr = note_damage(a, name, filter, NULL);
+            hr = note_damage(a, name, filter->name, NULL);
     }
     registry_close(key);
     return hr;
-}
-
-static void free_filters(struct autologger_provider *p)
-{
-    while (p->filter_count > 0)
-        memory_free(p->filter[--p->filter_count].data);
 }
 
 static HRESULT read_provider(const char *path, const char *name, struct autologger *a)
@@ -157,7 +171,7 @@ static HRESULT read_provider(const char *path, const char *name, struct autologg
         if (SUCCEEDED(hr))
             a->providers[a->provider_count++] = p;
         else
-            free_filters(&p);
+            autologger_provider_free(&p);
     }
     memory_free(below);
     return SUCCEEDED(hr) ? S_OK : hr;
@@ -250,17 +264,16 @@ static const struct autologger_filter *find_filter(const struct autologger_provi
 static HRESULT write_filters(const char *provider, const struct autologger_provider *p)
 {
     struct registry_key *key = NULL;
-    const char *name;
-    uint32_t type;
+    const struct filter_kind *kind;
     bool made;
     char *path = text_format("%s\\" FILTERS_KEY, provider);
     HRESULT hr = path ? registry_open(path, true, &key) : E_OUTOFMEMORY;
     if (hr == S_FALSE && p->filter_count > 0)
         hr = registry_make(path, &made, &key);
     memory_free(path);
-    for (size_t i = 0; SUCCEEDED(hr) && key && (name = controller_filter_name(i, &type)) != NULL; i++) {
-        const struct autologger_filter *f = find_filter(p, type);
-        hr = f ? registry_write(key, name, REGISTRY_BYTES, f->data, f->size) : registry_remove(key, name);
+    for (size_t i = 0; SUCCEEDED(hr) && key && (kind = filter_kind_at(i)) != NULL; i++) {
+        const struct autologger_filter *f = find_filter(p, kind->type);
+        hr = f ? registry_write(key, kind->name, REGISTRY_BYTES, f->data, f->size) : registry_remove(key, kind->name);
     }
     registry_close(key);
     return hr;

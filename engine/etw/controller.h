@@ -25,9 +25,6 @@ struct controller_enable {
 };
 ULONG controller_enable(const struct controller_enable *e);
 
-/* The kinds of filters that an enable may have, with the names of evntprov.h, from 0 on. NULL: there are no more. */
-const char *controller_filter_name(size_t kind, uint32_t *type);
-
 /* ---- parts ---- */
 
 ULONG controller_refuse(ULONG code, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -2,6 +2,7 @@
 /* EnableTrace, EnableTraceEx and EnableTraceEx2: what a session wants of a provider, checked, and when its processes
    have heard of it. */
 #include "engine/etw/controller.h"
+#include "engine/etw/filter_kinds.h"
 #include "engine/etw/provider_sessions.h"
 #include "engine/etw/session_output.h"
 #include "engine/etw/trace_properties.h"
@@ -12,96 +13,6 @@
 
 /* ---- filters ---- */
 
-#define FILTER_IDS_HEAD  4  /* u8 FilterIn, u8, u16 Count, then u16 each */
-#define FILTER_NAME_HEAD 20 /* u64 any, u64 all, u8 level, u8 FilterIn, u16 Count, then UTF-8 texts with NULs */
-
-static bool is_ids(const uint8_t *data, uint32_t size)
-{
-    uint16_t count;
-    if (size < FILTER_IDS_HEAD)
-        return false;
-    memcpy(&count, data + 2, sizeof count);
-    return count >= 1 && count <= MAX_EVENT_FILTER_EVENT_ID_COUNT && size >= FILTER_IDS_HEAD + 2u * count &&
-           data[0] <= 1;
-}
-
-static bool is_names(const uint8_t *data, uint32_t size)
-{
-    uint16_t count;
-    uint32_t found = 0;
-    if (size <= FILTER_NAME_HEAD || data[17] > 1)
-        return false;
-    memcpy(&count, data + 18, sizeof count);
-    for (uint32_t i = FILTER_NAME_HEAD; i < size; i++)
-        found += data[i] == 0;
-    return count >= 1 && found >= count;
-}
-
-static bool is_level_keyword(const uint8_t *data, uint32_t size)
-{
-    return size >= 18 && data[17] <= 1;
-}
-
-static bool is_schematized(const uint8_t *data, uint32_t size)
-{
-    EVENT_FILTER_HEADER head;
-    if (size < sizeof head)
-        return false;
-    memcpy(&head, data, sizeof head);
-    return head.Size == size && head.InstanceId == 0 && head.NextOffset == 0;
-}
-
-static bool is_processes(const uint8_t *data, uint32_t size)
-{
-    (void)data;
-    return size % sizeof(uint32_t) == 0;
-}
-
-static bool is_wide_text(const uint8_t *data, uint32_t size)
-{
-    (void)data;
-    return size % sizeof(uint16_t) == 0;
-}
-
-static const struct filter_kind {
-    uint32_t type, least, most;
-    bool (*check)(const uint8_t *data, uint32_t size); /* may be NULL */
-    const char *name;
-} filter_kinds[] = {
-    {EVENT_FILTER_TYPE_SCHEMATIZED, 1, MAX_EVENT_FILTER_DATA_SIZE, is_schematized, "EVENT_FILTER_TYPE_SCHEMATIZED"},
-    {EVENT_FILTER_TYPE_SYSTEM_FLAGS, 1, MAX_EVENT_FILTER_DATA_SIZE, NULL, "EVENT_FILTER_TYPE_SYSTEM_FLAGS"},
-    {EVENT_FILTER_TYPE_TRACEHANDLE, 8, 8, NULL, "EVENT_FILTER_TYPE_TRACEHANDLE"},
-    {EVENT_FILTER_TYPE_PID, 4, MAX_EVENT_FILTER_PID_COUNT * 4, is_processes, "EVENT_FILTER_TYPE_PID"},
-    {EVENT_FILTER_TYPE_EXECUTABLE_NAME, 2, MAX_EVENT_FILTER_DATA_SIZE, is_wide_text,
-     "EVENT_FILTER_TYPE_EXECUTABLE_NAME"},
-    {EVENT_FILTER_TYPE_PACKAGE_ID, 2, MAX_EVENT_FILTER_DATA_SIZE, is_wide_text, "EVENT_FILTER_TYPE_PACKAGE_ID"},
-    {EVENT_FILTER_TYPE_PACKAGE_APP_ID, 2, MAX_EVENT_FILTER_DATA_SIZE, is_wide_text, "EVENT_FILTER_TYPE_PACKAGE_APP_ID"},
-    {EVENT_FILTER_TYPE_PAYLOAD, 1, MAX_EVENT_FILTER_PAYLOAD_SIZE, NULL, "EVENT_FILTER_TYPE_PAYLOAD"},
-    {EVENT_FILTER_TYPE_EVENT_ID, 4, 4 + MAX_EVENT_FILTER_EVENT_ID_COUNT * 2 + 4, is_ids, "EVENT_FILTER_TYPE_EVENT_ID"},
-    {EVENT_FILTER_TYPE_EVENT_NAME, 1, MAX_EVENT_FILTER_EVENT_NAME_SIZE, is_names, "EVENT_FILTER_TYPE_EVENT_NAME"},
-    {EVENT_FILTER_TYPE_STACKWALK, 4, 4 + MAX_EVENT_FILTER_EVENT_ID_COUNT * 2 + 4, is_ids,
-     "EVENT_FILTER_TYPE_STACKWALK"},
-    {EVENT_FILTER_TYPE_STACKWALK_NAME, 1, MAX_EVENT_FILTER_EVENT_NAME_SIZE, is_names,
-     "EVENT_FILTER_TYPE_STACKWALK_NAME"},
-    {EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW, 18, 24, is_level_keyword, "EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW"},
-};
-
-const char *controller_filter_name(size_t kind, uint32_t *type)
-{
-    if (kind >= sizeof filter_kinds / sizeof *filter_kinds)
-        return NULL;
-    *type = filter_kinds[kind].type;
-    return filter_kinds[kind].name;
-}
-
-static const struct filter_kind *kind_of(uint32_t type)
-{
-    for (size_t i = 0; i < sizeof filter_kinds / sizeof *filter_kinds; i++)
-        if (filter_kinds[i].type == type)
-            return &filter_kinds[i];
-    return NULL;
-}
-
 /* Names of events are no business of a group; nor are what their payloads hold. */
 static bool is_for_group(uint32_t type)
 {
@@ -111,7 +22,7 @@ static bool is_for_group(uint32_t type)
 
 static ULONG add_filter(struct directory_enable *to, const EVENT_FILTER_DESCRIPTOR *f)
 {
-    const struct filter_kind *kind = kind_of(f->Type);
+    const struct filter_kind *kind = filter_kind_of(f->Type);
     const uint8_t *data = (const uint8_t *)(uintptr_t)f->Ptr;
     if (!kind)
         return controller_refuse(ERROR_INVALID_PARAMETER, "EnableFilterDesc.Type: 0x%08X is none", (unsigned)f->Type);

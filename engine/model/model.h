@@ -88,6 +88,8 @@ struct object *object_child(const struct object *o, const struct property *p);
 /* The field itself, past the row's getter. */
 HRESULT object_get_field(struct object *o, const struct property *p, struct value *out);
 HRESULT object_put_default(struct object *o, const struct property *p);
+/* As object_give, past the row's checks: the value is of its kind. */
+void object_give_unchecked(struct object *o, const struct property *p, struct value *in);
 /* Sets a text property without its checks. */
 HRESULT object_put_text(struct object *o, const struct property *p, const char *text);
 const struct property *class_property(const struct class *class, const char *name);
@@ -325,6 +327,9 @@ void name_context_free(struct name_context *context);
 /* Reads set XML into `set`: elements that are there replace what the set has; bad values become the default and an
    issue, unknown elements an issue. OPENPLA_E_MALFORMED_XML with line and reason leaves the set as it was. */
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
+/* The same from what our own engine says of a live session or a set for the next start: the session's figures are
+   taken, and names and sizes that no client could put. */
+HRESULT set_from_own_xml(struct object *set, const char *xml, size_t size);
 /* A new set with what the XML says, its issues dropped. *out is NULL on failure. */
 HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out);
 HRESULT collector_from_xml(struct object *collector, const char *xml, size_t size, struct object *issues);

@@ -323,6 +323,11 @@ HRESULT object_give(struct object *o, const struct property *p, struct value *v)
     return S_OK;
 }
 
+void object_give_unchecked(struct object *o, const struct property *p, struct value *v)
+{
+    replace_field(o, p, v, NULL);
+}
+
 HRESULT object_put(struct object *o, const struct property *p, const struct value *in)
 {
     struct value v;

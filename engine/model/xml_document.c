@@ -80,7 +80,7 @@ HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out
         xml_memory_destroy(memory);
         return FAILED(hr) ? hr : OPENPLA_E_MALFORMED_XML;
     }
-    *out = (struct xml_document){memory, root};
+    *out = (struct xml_document){.memory = memory, .root = root};
     return S_OK;
 }
 

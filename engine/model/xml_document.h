@@ -22,6 +22,7 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
 struct xml_document {
     struct xml_memory *memory;
     xmlNodePtr root;
+    bool own; /* what our own engine says of a set: nothing in it is an attempt to put what cannot be put */
 };
 /* UTF-8 text, whatever its declaration says (DECISIONS 3): no DTD, nothing loaded, bounded size, depth and memory.
    OPENPLA_E_MALFORMED_XML with line and reason; E_OUTOFMEMORY. *out is zero on failure. */

@@ -136,17 +136,26 @@ static bool scan(const struct property *p, char *text, struct value *v)
     }
 }
 
+/* Sessions of other programs have names and sizes that a client could not put. */
+static HRESULT give_own(struct object *o, const struct property *p, struct value *v)
+{
+    if (p->kind != PROPERTY_U32 && p->kind != PROPERTY_U64 && p->kind != PROPERTY_TEXT)
+        return object_give(o, p, v);
+    object_give_unchecked(o, p, v);
+    return S_OK;
+}
+
 /* Takes *text over where it becomes the value itself: it is NULL then. */
 static HRESULT take_text(struct reading *r, const struct property *p, char **text)
 {
     struct value v;
-    if (p->xml_use == XML_SHOWN)
+    if (p->xml_use == XML_SHOWN && !(r->document->own && p->figure))
         return p->read ? p->read(r->object, p, *text) : S_OK;
     if (!*text[0] && (p->kind != PROPERTY_TEXT || !p->text[0]))
         return object_put_default(r->object, p);
     if (!scan(p, *text, &v))
         return error_set(E_INVALIDARG, "%s: '%.100s' is no value for it; the default is used", p->name, *text);
-    HRESULT hr = object_give(r->object, p, &v);
+    HRESULT hr = r->document->own ? give_own(r->object, p, &v) : object_give(r->object, p, &v);
     if (SUCCEEDED(hr) && (p->kind == PROPERTY_TEXT || p->kind == PROPERTY_BYTES))
         *text = NULL;
     return hr;
@@ -260,8 +269,7 @@ static HRESULT read_unknown(const struct reading *r, xmlNodePtr node)
     return issue(r, PLA_S_PROPERTY_IGNORED, (const char *)node->name, "the element is not known and is ignored");
 }
 
-const char *const xml_ignored_elements[] = {"Index",     "OutputLocation", "n", "IsKernelTrace",
-                                            "SessionId", "Server",         NULL};
+const char *const xml_ignored_elements[] = {"Index", "OutputLocation", "n", "IsKernelTrace", "Server", NULL};
 
 static bool is_known_noise(const char *element)
 {
@@ -455,14 +463,25 @@ static HRESULT read_document(struct object *o, const struct xml_document *docume
     return hr;
 }
 
-HRESULT set_from_xml(struct object *o, const char *xml, size_t size, struct object *issues)
+static HRESULT read_set(struct object *o, const char *xml, size_t size, bool own, struct object *issues)
 {
     struct xml_document document;
     HRESULT hr = xml_document_open(xml, size, &document);
+    document.own = own;
     if (SUCCEEDED(hr))
         hr = read_document(o, &document, "", issues);
     xml_document_close(&document);
     return hr;
+}
+
+HRESULT set_from_xml(struct object *o, const char *xml, size_t size, struct object *issues)
+{
+    return read_set(o, xml, size, false, issues);
+}
+
+HRESULT set_from_own_xml(struct object *o, const char *xml, size_t size)
+{
+    return read_set(o, xml, size, true, NULL);
 }
 
 HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out)

@@ -286,7 +286,8 @@ static HRESULT write_property(struct writing *w, struct object *o, const struct 
     }
     if (FAILED(hr))
         return hr;
-    hr = write_value(w, p, &v, hexadecimal);
+    if (!p->if_any || v.u64 != 0)
+        hr = write_value(w, p, &v, hexadecimal);
     value_free(&v);
     return hr;
 }

@@ -13,14 +13,9 @@ static const struct category categories[] = {
      .runs = true,
      .commit = {E_NOTIMPL, "System sets are read-only"},
      .delete = {E_ACCESSDENIED, "System sets are read-only"}},
-    {.space = "Session",
-     .source = DEFINITION_NONE,
-     .none = "there is no such trace session",
-     .one_trace = true,
-     .start = {HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "this version has no trace sessions yet"},
-     .stop = {PLA_E_DCS_NOT_RUNNING, "the trace session is not running"}},
+    {.space = "Session", .source = DEFINITION_LIVE, .one_trace = true},
     {.space = "Autosession",
-     .source = DEFINITION_STORED,
+     .source = DEFINITION_REGISTRY,
      .one_trace = true,
      .status = STATUS_UNDEFINED,
      .start = {E_NOTIMPL, "an Autosession begins when the system starts"},
@@ -95,7 +90,7 @@ HRESULT category_validate(const struct category *c, bool updates, struct object 
     const struct validation v = {.issues = issues};
     HRESULT hr = validation_unused(&v, never, "a trace session has no use for it");
     /* What is stored for the next boot can change in all of these. */
-    if (SUCCEEDED(hr) && updates && c->source == DEFINITION_NONE)
+    if (SUCCEEDED(hr) && updates && c->source == DEFINITION_LIVE)
         hr = validation_unused(&v, running, "it cannot be changed in a running trace session");
     return hr;
 }

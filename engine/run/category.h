@@ -12,7 +12,8 @@ struct refusal {
 };
 struct category {
     const char *space; /* as store_namespaces() spells it */
-    enum { DEFINITION_STORED, DEFINITION_SHIPPED, DEFINITION_NONE } source;
+    /* LIVE: what runs is what there is; REGISTRY: keys of autologgers. */
+    enum { DEFINITION_STORED, DEFINITION_SHIPPED, DEFINITION_LIVE, DEFINITION_REGISTRY, DEFINITION_NONE } source;
     const char *none; /* why there is no set, where source is DEFINITION_NONE */
     bool runs;        /* has runs, and so state and a record of them */
     bool one_trace;   /* a set is exactly one trace collector */

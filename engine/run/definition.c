@@ -4,7 +4,9 @@
 
 #include "engine/model/model.h"
 #include "engine/os/memory.h"
+#include "engine/run/autosession_set.h"
 #include "engine/run/category.h"
+#include "engine/run/session_set.h"
 #include "engine/store/store.h"
 
 #include <string.h>
@@ -28,6 +30,10 @@ HRESULT definition_load(const struct caller *caller, const char *space, const ch
     *size = 0;
     if (c && c->source == DEFINITION_SHIPPED)
         return load_shipped(name, xml, size);
+    if (c && c->source == DEFINITION_LIVE)
+        return session_set_load(name, xml, size);
+    if (c && c->source == DEFINITION_REGISTRY)
+        return autosession_set_load(name, xml, size);
     if (c && c->source == DEFINITION_NONE)
         return error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": %s", space, name, c->none);
     return store_load(caller, space, name, xml, size);
@@ -70,7 +76,11 @@ HRESULT definition_load_matching(const struct caller *caller, const char *space,
                  ? definition_load(caller, space, set.name, &set.xml, &set.size)
                  : E_OUTOFMEMORY;
         out->items = items;
-        if (SUCCEEDED(hr))
+        /* One that is damaged is there all the same, one that has gone meanwhile is not. */
+        const bool gone = hr == PLA_E_DCS_NOT_FOUND;
+        if (gone || definition_is_damaged(hr))
+            hr = S_OK;
+        if (SUCCEEDED(hr) && !gone)
             out->items[out->count++] = set;
         else
             memory_free(set.name);
@@ -88,6 +98,10 @@ HRESULT definition_list(const struct caller *caller, const char *space, struct t
     HRESULT hr = S_OK;
     if (!c || c->source == DEFINITION_STORED)
         return store_list(caller, space, names);
+    if (c->source == DEFINITION_LIVE)
+        hr = session_set_list(&found);
+    else if (c->source == DEFINITION_REGISTRY)
+        hr = autosession_set_list(&found);
     for (const struct system_set *set = system_sets; c->source == DEFINITION_SHIPPED && SUCCEEDED(hr) && set->name;
          set++)
         hr = texts_add(&found, set->name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the definition of a set comes from: the store, or for System the program itself; sessions have none. */
+/* Where the definition of a set comes from: the store, for System the program itself, for trace sessions what runs, or
+   the registry. */
 #ifndef OPENPLA_DEFINITION_H
 #define OPENPLA_DEFINITION_H
 

@@ -18,10 +18,10 @@ static bool is_below(const char *path, const char *folder)
     return below;
 }
 
-HRESULT output_check_root(const struct run_set *r)
+HRESULT output_check_root(const struct data_collector_set *set)
 {
     const struct property *row = class_property(&data_collector_set_class, "RootPath");
-    char *root = host_expand_environment(r->set->RootPath), *standard = host_expand_environment(row->text);
+    char *root = host_expand_environment(set->RootPath), *standard = host_expand_environment(row->text);
     HRESULT hr = root && standard ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !folder_exists(root)) {
         if (is_below(root, standard))

@@ -7,7 +7,7 @@
 
 /* RootPath is made for the user only when it is the default or below that, as Windows' own wizard puts it; elsewhere a
    mistyped path must not make folders: HRESULT of ERROR_PATH_NOT_FOUND. */
-HRESULT output_check_root(const struct run_set *r);
+HRESULT output_check_root(const struct data_collector_set *set);
 /* MS-PLA 3.2.4.2: what the data manager wants to have before a set starts (behaviour 14). PLA_E_NO_MIN_DISK,
    PLA_E_TOO_MANY_FOLDERS. */
 HRESULT output_check_resources(const struct run_set *r);

@@ -223,7 +223,7 @@ HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, 
     memset(out, 0, sizeof *out);
     HRESULT hr = next_serial(r, &serial_number);
     if (SUCCEEDED(hr))
-        hr = output_check_root(r);
+        hr = output_check_root(r->set);
     if (SUCCEEDED(hr) && !follows)
         hr = output_check_resources(r);
     if (SUCCEEDED(hr))

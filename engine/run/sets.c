@@ -11,6 +11,7 @@
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
 #include "engine/run/settings.h"
+#include "engine/run/trace_set.h"
 #include "engine/store/store.h"
 
 #include <stdio.h>
@@ -197,6 +198,29 @@ void sets_forget_latest(struct object *o)
     object_unlock(o);
 }
 
+/* What Commit refuses, and what it tells of. */
+static HRESULT check_what_is_put(struct object *o, const struct category *c, const char *name, uint32_t mode,
+                                 struct object *issues)
+{
+    const bool stored = c->source == DEFINITION_STORED || c->source == DEFINITION_REGISTRY;
+    HRESULT hr = category_check_collectors(c, o);
+    if (SUCCEEDED(hr))
+        hr = check_counter_paths(o, issues);
+    if (SUCCEEDED(hr))
+        hr = category_validate(c, mode & SETS_UPDATE_RUNNING, issues);
+    if (SUCCEEDED(hr) && c->one_trace)
+        hr = trace_set_validate(o, name, issues);
+    if (SUCCEEDED(hr))
+        hr = set_validate(o, issues);
+    if (SUCCEEDED(hr) && (stored || c->one_trace))
+        hr = set_check_output(o);
+    if (SUCCEEDED(hr) && stored)
+        hr = set_check_limits(o);
+    if (SUCCEEDED(hr) && stored)
+        hr = settings_validate(o, issues);
+    return hr;
+}
+
 HRESULT set_commit(struct object *o, const struct caller *caller, const char *name, const char *server, uint32_t mode,
                    struct object *issues)
 {
@@ -211,21 +235,8 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
         return hr;
     const struct category *c = category_of(space);
     hr = category_refuses(&c->commit, "Commit");
-    if (SUCCEEDED(hr))
-        hr = category_check_collectors(c, o);
-    if (SUCCEEDED(hr))
-        hr = check_counter_paths(o, issues);
-    if (SUCCEEDED(hr))
-        hr = category_validate(c, mode & SETS_UPDATE_RUNNING, issues);
-    if (SUCCEEDED(hr))
-        hr = set_validate(o, issues);
-    if (SUCCEEDED(hr) && c->source == DEFINITION_STORED) {
-        hr = set_check_limits(o);
-        if (SUCCEEDED(hr))
-            hr = set_check_output(o);
-        if (SUCCEEDED(hr))
-            hr = settings_validate(o, issues);
-    }
+    if (SUCCEEDED(hr) && mode != SETS_FLUSH_TRACE) /* which stores nothing */
+        hr = check_what_is_put(o, c, bare, mode, issues);
     if (SUCCEEDED(hr))
         hr = set_of(o)->verbs->commit(o, caller, space, bare, server, mode, issues);
     memory_free(bare);
@@ -237,11 +248,12 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
 HRESULT sets_fill(struct object *o, const char *xml, size_t size, const char *account, const char *space,
                   const char *name, const char *server)
 {
+    const struct category *c = category_of(space);
     char *own_name = text_copy(name), *own_server = text_copy(server);
     struct object *fresh = NULL;
     HRESULT hr = own_name && own_server ? object_create(&data_collector_set_class, o, &fresh) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = set_from_xml(fresh, xml, size, NULL);
+        hr = c && c->one_trace ? set_from_own_xml(fresh, xml, size) : set_from_xml(fresh, xml, size, NULL);
     if (SUCCEEDED(hr) && account)
         hr = object_put_text(fresh, &fresh->class->properties[IDataCollectorSet_UserAccount], account);
     if (SUCCEEDED(hr)) {

@@ -38,7 +38,7 @@ HRESULT set_commit(struct object *set, const struct caller *caller, const char *
    is bound to that name then, so that it can be deleted. */
 HRESULT set_query(struct object *set, const struct caller *caller, const char *name, const char *server);
 /* MS-PLA 3.2.4.1.55-57. PLA_E_DCS_NOT_FOUND when never committed (Start: E_INVALIDARG). System sets are not deleted
-   (E_ACCESSDENIED); Session is not started (ERROR_NOT_SUPPORTED: no trace sessions yet); Autosession is neither started
+   (E_ACCESSDENIED), nor is a trace session that runs (PLA_E_DCS_IN_USE); Autosession is neither started
    nor stopped (E_NOTIMPL: MS-PLA 3.2.1). */
 HRESULT set_delete(struct object *set, const struct caller *caller);
 HRESULT set_start(struct object *set, const struct caller *caller, bool synchronous);

@@ -3,12 +3,15 @@
    MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8. */
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/run/autosession_set.h"
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
 #include "engine/run/run.h"
 #include "engine/run/run_journal.h"
+#include "engine/run/session_set.h"
 #include "engine/run/sets.h"
 #include "engine/run/settings.h"
+#include "engine/run/trace_set.h"
 #include "engine/run/unsupported.h"
 #include "engine/store/store.h"
 
@@ -33,6 +36,8 @@ static HRESULT read_live(struct object *set, const char *space, const char *name
     struct run_record record = {0};
     memset(out, 0, sizeof *out);
     out->status = c->status;
+    if (c->source == DEFINITION_LIVE)
+        return session_set_read_live(name, out);
     if (!c->runs)
         return S_OK;
     HRESULT hr = parts & SET_LIVE_STATUS ? run_query(space, name, &state) : S_OK;
@@ -140,23 +145,35 @@ static HRESULT put_state(struct run_record *record, const void *user)
     return FAILED(hr) || changed ? hr : S_FALSE;
 }
 
-/* Whether the running set stands in the way, and for what is not stored whether there is one to modify. */
-static HRESULT check_present(struct object *o, const struct category *c, const char *name, enum store_mode store_mode,
-                             uint32_t mode)
+static HRESULT in_use(const char *name)
+{
+    return error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running; add plaUpdateRunningInstance (0x10)", name);
+}
+
+/* The same of a session, which is there when it runs, or to the object that was committed for it. */
+static HRESULT check_session_present(struct object *o, const char *name, enum store_mode store_mode, uint32_t mode,
+                                     const struct trace_session *running)
+{
+    object_lock(o);
+    bool known = set_of(o)->space && text_equal_nocase(set_of(o)->Name, name);
+    object_unlock(o);
+    if (running && store_mode == STORE_CREATE)
+        return error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the trace session '%s' is there already", name);
+    if (running && !(mode & SETS_UPDATE_RUNNING))
+        return in_use(name);
+    if (!running && !known && store_mode == STORE_MODIFY)
+        return error_set(PLA_E_DCS_NOT_FOUND, "\"Session\\%.300s\": there is no such trace session", name);
+    return S_OK;
+}
+
+/* Whether the running set stands in the way. */
+static HRESULT check_present(const struct category *c, const char *name, enum store_mode store_mode, uint32_t mode)
 {
     struct run_state state;
-    if (c->source != DEFINITION_STORED) {
-        object_lock(o);
-        bool known = set_of(o)->space && text_equal_nocase(set_of(o)->Name, name);
-        object_unlock(o);
-        return store_mode == STORE_MODIFY && !known
-                   ? error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": %s", c->space, name, c->none)
-                   : S_OK;
-    }
     HRESULT hr = run_query(c->space, name, &state);
     /* To a new set the running one is a name that is taken, as store_save says. */
     if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED && store_mode != STORE_CREATE && !(mode & SETS_UPDATE_RUNNING))
-        hr = error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running; add plaUpdateRunningInstance (0x10)", name);
+        hr = in_use(name);
     return hr;
 }
 
@@ -188,6 +205,12 @@ static HRESULT save(struct object *o, const struct caller *caller, const struct 
     char *xml = NULL, *before = NULL;
     size_t size = 0, before_size = 0;
     bool created = false;
+    if (c->source == DEFINITION_REGISTRY) {
+        HRESULT saved = autosession_set_save(o, name, mode, &created);
+        if (SUCCEEDED(saved))
+            tell_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, caller, c->space, name);
+        return saved;
+    }
     if (c->source != DEFINITION_STORED)
         return S_OK;
     update = update && c->runs;
@@ -234,15 +257,49 @@ static HRESULT bind_and_save(struct object *o, const struct caller *caller, cons
 }
 
 /* plaFlushTrace by itself: nothing is stored. */
-static HRESULT flush_only(const struct caller *caller, const struct category *c, const char *name)
+static HRESULT flush_only(struct object *o, const struct caller *caller, const struct category *c, const char *name)
 {
     char *xml;
     size_t size;
+    if (c->one_trace)
+        return trace_set_flush(o, c->space, name);
     HRESULT hr = definition_load(caller, c->space, name, &xml, &size);
     if (SUCCEEDED(hr))
         hr = run_flush(c->space, name);
     memory_free(xml);
     return FAILED(hr) ? hr : S_OK;
+}
+
+/* With its providers, as an update compares them; *out empty: it does not run. */
+static HRESULT find_running(const char *name, struct trace_session *out)
+{
+    HRESULT hr = trace_set_find(name, out);
+    if (hr != S_OK)
+        return FAILED(hr) ? hr : S_OK;
+    hr = trace_session_providers(out->number, &out->is);
+    if (FAILED(hr))
+        trace_session_free(out);
+    return hr;
+}
+
+/* The session is changed before anything is stored: what it refuses is not stored. */
+static HRESULT commit_trace(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                            const char *server, enum store_mode store_mode, uint32_t mode)
+{
+    const bool live = c->source == DEFINITION_LIVE, update = mode & SETS_UPDATE_RUNNING;
+    struct trace_session running = {.number = 0};
+    HRESULT hr = live || update ? find_running(name, &running) : S_OK;
+    const bool runs = running.is.session != NULL;
+    if (SUCCEEDED(hr) && live)
+        hr = check_session_present(o, name, store_mode, mode, runs ? &running : NULL);
+    if (SUCCEEDED(hr) && runs && update)
+        hr = trace_set_update(o, &running, !live);
+    trace_session_free(&running);
+    if (SUCCEEDED(hr))
+        hr = bind_and_save(o, caller, c, name, server, store_mode, false);
+    if (SUCCEEDED(hr) && mode & SETS_FLUSH_TRACE)
+        hr = trace_set_flush(o, c->space, name);
+    return hr;
 }
 
 static HRESULT commit_here(struct object *o, const struct caller *caller, const char *space, const char *name,
@@ -251,12 +308,14 @@ static HRESULT commit_here(struct object *o, const struct caller *caller, const 
     const struct category *c = category_of(space);
     enum store_mode store_mode = store_mode_of(mode);
     if (mode == SETS_FLUSH_TRACE)
-        return flush_only(caller, c, name);
+        return flush_only(o, caller, c, name);
     /* set_commit has told of what holds for every server */
     HRESULT hr = c->runs ? unsupported_validate(o, issues) : S_OK;
     if (FAILED(hr) || mode & SETS_VALIDATE_ONLY)
         return hr;
-    hr = check_present(o, c, name, store_mode, mode);
+    if (c->one_trace)
+        return commit_trace(o, caller, c, name, server, store_mode, mode);
+    hr = check_present(c, name, store_mode, mode);
     if (SUCCEEDED(hr))
         hr = bind_and_save(o, caller, c, name, server, store_mode, mode & SETS_UPDATE_RUNNING);
     if (SUCCEEDED(hr) && c->runs && mode & SETS_FLUSH_TRACE)
@@ -291,22 +350,42 @@ static HRESULT query_here(struct object *o, const struct caller *caller, const c
 
 static HRESULT delete_here(struct object *o, const struct caller *caller, const char *space, const char *name)
 {
+    const struct category *c = category_of(space);
     struct run_state state;
-    HRESULT hr = run_query(space, name, &state);
+    struct set_live live = {0};
     (void)o;
-    if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED)
+    if (c->source == DEFINITION_LIVE) { /* nothing is stored */
+        HRESULT known = session_set_read_live(name, &live);
+        const bool running = SUCCEEDED(known) && live.status != c->status;
+        set_live_free(&live);
+        return running ? error_set(PLA_E_DCS_IN_USE, "Delete: the trace session '%s' is running", name) : known;
+    }
+    HRESULT hr = c->runs ? run_query(space, name, &state) : S_OK;
+    if (SUCCEEDED(hr) && c->runs && state.phase != PHASE_STOPPED)
         hr = error_set(PLA_E_DCS_IN_USE, "Delete: the set '%s' is running", name);
     if (SUCCEEDED(hr))
-        hr = store_delete(caller, space, name);
+        hr = c->source == DEFINITION_REGISTRY ? autosession_set_delete(name) : store_delete(caller, space, name);
     if (SUCCEEDED(hr))
         tell_change(JOURNAL_SET_DELETED, caller, space, name);
     return hr;
 }
 
+static void tell_start(HRESULT hr, const struct caller *caller, const char *space, const char *name)
+{
+    char *account = caller_account(caller);
+    journal_write(SUCCEEDED(hr) ? JOURNAL_STARTED : JOURNAL_START_FAILED,
+                  &(struct journal_facts){.space = space, .name = name, .user = account, .error = hr});
+    memory_free(account);
+}
+
 static HRESULT start_here(struct object *o, const struct caller *caller, const char *space, const char *name,
                           bool synchronous)
 {
-    (void)o, (void)caller;
+    if (category_of(space)->source == DEFINITION_LIVE) {
+        HRESULT hr = session_set_start(o, name);
+        tell_start(hr, caller, space, name);
+        return hr;
+    }
     return run_start(space, name, synchronous);
 }
 
@@ -314,6 +393,12 @@ static HRESULT stop_here(struct object *o, const struct caller *caller, const ch
                          bool synchronous)
 {
     (void)o, (void)caller;
+    if (category_of(space)->source == DEFINITION_LIVE) {
+        HRESULT hr = session_set_stop(name);
+        if (SUCCEEDED(hr))
+            journal_write(JOURNAL_STOPPED, &(struct journal_facts){.space = space, .name = name});
+        return hr;
+    }
     return run_stop(space, name, synchronous);
 }
 

@@ -5,7 +5,7 @@ add_executable(test_categories ${CMAKE_CURRENT_LIST_DIR}/test_categories.c ${CMA
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/objects.rc PROPERTIES
   OBJECT_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/objects.manifest COMPILE_OPTIONS "-I;${CMAKE_CURRENT_LIST_DIR}")
 target_link_libraries(test_categories PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
-add_dependencies(test_categories openpla openplasrv openplahost openpdh)
+add_dependencies(test_categories openpla openplasrv openplahost openpdh openetw openetwhost)
 add_test(NAME test_categories.in_process COMMAND test_categories in-process)
 openpla_test_properties(test_categories.in_process)
 add_test(NAME test_categories.local_server COMMAND test_categories local-server)

@@ -173,7 +173,7 @@ static unsigned times_in(IValueMap *map, const WCHAR *key)
     return times;
 }
 
-/* One trace collector, no more; what a session ignores is told; and that none can be started yet. */
+/* One trace collector, no more; what a session ignores is told. */
 static void a_trace_session_says_what_it_cannot(void **state)
 {
     IDataCollectorSet *set = new_of(&CLSID_TraceSession);
@@ -193,13 +193,88 @@ static void a_trace_session_says_what_it_cannot(void **state)
     assert_int_equal(times_in(map, L"TraceDataCollector[1]/LogOverwrite"), 1);
     assert_int_equal(times_in(map, L"TraceDataCollector[1]/BufferSize"), 1);
     assert_true(text_is(set, L"Name", L"test-com-trace"));
-    assert_hr(start(set), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
-    assert_said("no trace sessions yet");
     assert_hr(stop(set), PLA_E_DCS_NOT_RUNNING);
     release(map);
     release(collectors);
     release(counters);
     release(set);
+}
+
+/* The set's one collector. */
+static ITraceDataCollector *trace_of(IDataCollectorSet *set)
+{
+    IDataCollectorCollection *collectors = collectors_of(set);
+    VARIANT index = of_long(0);
+    IDataCollector *collector;
+    ITraceDataCollector *trace;
+    assert_ok(IDataCollectorCollection_get_Item(collectors, index, &collector));
+    assert_ok(IDataCollector_QueryInterface(collector, &IID_ITraceDataCollector, (void **)&trace));
+    release(collector);
+    release(collectors);
+    return trace;
+}
+
+static ULONG64 session_id(IDataCollectorSet *set)
+{
+    ITraceDataCollector *trace = trace_of(set);
+    ULONG64 id;
+    assert_ok(ITraceDataCollector_get_SessionId(trace, &id));
+    release(trace);
+    return id;
+}
+
+/* A tool starts a session, another one finds it in its list, looks at it, changes, flushes and stops it. */
+static void a_trace_session_is_live_to_everybody(void **state)
+{
+    IDataCollectorSet *set = new_of(&CLSID_TraceSession), *other = new_set();
+    IDataCollectorSetCollection *sets = create(&CLSID_TraceSessionCollection, &IID_IDataCollectorSetCollection);
+    VARIANT nothing[2] = {{.vt = VT_NULL}, {.vt = VT_NULL}}, name = of_text(L"test-com-live"), item;
+    ITraceDataCollector *trace;
+    (void)state;
+    assert_ok(add_trace(set));
+    trace = trace_of(set);
+    assert_ok(put(trace, L"StreamMode", of_long(plaRealTime)));
+    assert_ok(put(trace, L"FlushTimer", of_long(1)));
+    assert_ok(commit(set, L"test-com-live", plaCreateNew, NULL));
+    assert_int_equal(number_of(set, L"Status"), plaStopped);
+    assert_ok(start(set));
+    assert_int_equal(number_of(set, L"Status"), plaRunning);
+    const ULONG64 id = session_id(set);
+    assert_true(id > 0 && id <= 64);
+    assert_int_equal(number_of(trace, L"NumberOfBuffers"), 0); /* Query tells that */
+    assert_hr(start(set), PLA_E_DCS_IN_USE);
+    assert_hr(commit(other, L"Session\\test-com-live", plaCreateNew, NULL), PLA_E_DCS_SINGLETON_REQUIRED);
+    release(trace);
+    release(set);
+
+    assert_ok(invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, nothing, 2));
+    assert_ok(invoke(sets, L"Item", DISPATCH_PROPERTYGET, &item, &name, 1));
+    assert_int_equal(number_of(V_DISPATCH(&item), L"Status"), plaRunning);
+    VariantClear(&item);
+    assert_ok(query(other, L"session\\TEST-COM-LIVE"));
+    trace = trace_of(other);
+    assert_true(session_id(other) == id);
+    assert_true(number_of(trace, L"NumberOfBuffers") > 0);
+    assert_true(number_of(trace, L"FreeBuffers") > 0);
+    assert_true(number_of(trace, L"SessionThreadId") != 0);
+    assert_int_equal(number_of(trace, L"EventsLost"), 0);
+    assert_int_equal(number_of(trace, L"StreamMode"), plaRealTime);
+    assert_ok(put(trace, L"FlushTimer", of_long(5)));
+    assert_hr(commit(other, L"Session\\test-com-live", plaModify, NULL), PLA_E_DCS_IN_USE);
+    assert_ok(commit(other, L"Session\\test-com-live", plaModify | plaUpdateRunningInstance | plaFlushTrace, NULL));
+    release(trace);
+    assert_ok(query(other, L"Session\\test-com-live"));
+    trace = trace_of(other);
+    assert_int_equal(number_of(trace, L"FlushTimer"), 5);
+    assert_true(session_id(other) == id);
+    assert_hr(call(other, L"Delete"), PLA_E_DCS_IN_USE);
+    assert_ok(stop(other));
+    assert_int_equal(number_of(other, L"Status"), plaStopped);
+    assert_hr(query(other, L"Session\\test-com-live"), PLA_E_DCS_NOT_FOUND);
+    VariantClear(&name);
+    release(trace);
+    release(sets);
+    release(other);
 }
 
 /* What is to be traced at the next boot is kept, and is of its own status. */
@@ -275,6 +350,7 @@ int main(int argc, char **argv)
         T(a_class_takes_its_own_names),
         T(system_sets_can_be_used_and_not_changed),
         T(a_trace_session_says_what_it_cannot),
+        T(a_trace_session_is_live_to_everybody),
         T(a_boot_trace_is_stored),
         T(legacy_sets_have_no_place),
         T(providers_are_made_without_a_set),

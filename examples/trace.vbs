@@ -1,0 +1,107 @@
+' SPDX-License-Identifier: MIT
+' Trace sessions as a script has them: cscript trace.vbs ACTION NAME [FOLDER PROVIDER]. Each line is "key value"; the
+' last is "Done." trace.js says the same.
+'   start NAME FOLDER PROVIDER   a session, with a log in the folder
+'   state NAME                   what Query says of it
+'   change NAME                  another FlushTimer, and a flush, while it runs
+'   stop NAME
+'   boot NAME FOLDER PROVIDER    an Autosession
+'   booted NAME                  what Query says of it
+'   forget NAME                  deletes it
+Option Explicit
+On Error Resume Next
+Dim action, name, dataSet, collector, provider, sets, item, found
+
+action = WScript.Arguments(0)
+name = WScript.Arguments(1)
+If action = "boot" Or action = "booted" Or action = "forget" Then
+    name = "Autosession\" & name
+Else
+    name = "Session\" & name
+End If
+Set dataSet = CreateObject("PLA.DataCollectorSet")
+Check "CreateObject"
+Select Case action
+Case "start", "boot"
+    dataSet.RootPath = WScript.Arguments(2)
+    Set collector = dataSet.DataCollectors.CreateDataCollector(1)
+    collector.Name = "trace"
+    collector.FileName = WScript.Arguments(1)
+    collector.BufferSize = 64
+    collector.FlushTimer = 1
+    Set provider = collector.TraceDataProviders.CreateTraceDataProvider
+    provider.Guid = WScript.Arguments(3)
+    provider.Level.Value = 5
+    Check "the provider"
+    collector.TraceDataProviders.Add provider
+    dataSet.DataCollectors.Add collector
+    Check "the collector"
+    dataSet.Commit name, "", 1
+    Check "Commit"
+    If action = "start" Then
+        dataSet.Start True
+        Check "Start"
+    Else
+        dataSet.Start True
+        WScript.Echo "refused 0x" & Hex(Err.Number)
+        Err.Clear
+    End If
+Case Else
+    dataSet.Query name, ""
+    Check "Query"
+End Select
+WScript.Echo "status " & dataSet.Status
+Check "Status"
+Select Case action
+Case "state", "booted"
+    Set collector = dataSet.DataCollectors(0)
+    Set provider = collector.TraceDataProviders(0)
+    WScript.Echo "provider " & provider.Guid
+    WScript.Echo "level " & Element(Mid(collector.Xml, InStr(collector.Xml, "<Level>")), "Value")
+    WScript.Echo "timer " & collector.FlushTimer
+    WScript.Echo "session " & Element(collector.Xml, "SessionId")
+    WScript.Echo "written " & collector.BuffersWritten
+    WScript.Echo "free " & collector.FreeBuffers
+    WScript.Echo "lost " & collector.EventsLost & " " & collector.BuffersLost & " " & collector.RealTimeBuffersLost
+    WScript.Echo "file " & collector.OutputLocation
+    Check "the figures"
+    Set sets = CreateObject("PLA.DataCollectorSetCollection")
+    sets.GetDataCollectorSets "", Left(name, InStr(name, "\")) & "*"
+    Check "GetDataCollectorSets"
+    found = 0
+    For Each item In sets
+        If item.Name = WScript.Arguments(1) Then found = found + 1
+    Next
+    Check "For Each"
+    WScript.Echo "listed " & found
+Case "change"
+    dataSet.DataCollectors(0).FlushTimer = 2
+    dataSet.Commit name, "", &H32
+    Check "Commit of the change"
+Case "stop"
+    dataSet.Stop True
+    Check "Stop"
+    WScript.Echo "after " & dataSet.Status
+Case "forget"
+    dataSet.Delete
+    Check "Delete"
+End Select
+WScript.Echo "Done."
+
+' Numbers of 64 bits, which VBScript cannot have, are read out of the XML.
+Function Element(xml, name)
+    Dim from
+    Element = "0"
+    from = InStr(xml, "<" & name & ">")
+    If from Then
+        from = from + Len(name) + 2
+        Element = Mid(xml, from, InStr(from, xml, "<") - from)
+    End If
+End Function
+
+Sub Check(what)
+    If Err.Number Then
+        WScript.Echo "error 0x" & Hex(Err.Number) & " " & what & ": " & Err.Description
+        WScript.Quit 1
+    End If
+End Sub
