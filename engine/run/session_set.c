@@ -95,7 +95,10 @@ HRESULT session_set_start(struct object *set, const char *name)
     HRESULT hr = trace_set_plan(set, name, &plan);
     if (FAILED(hr))
         return hr;
-    if (plan.file)
+    if (plan.kernel)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                       "Start: trace session '%s' is not started: there are no events of the kernel yet", name);
+    else if (plan.file)
         hr = output_check_root(set_of(set));
     if (SUCCEEDED(hr))
         hr = trace_session_start(&plan, &s);

@@ -53,7 +53,8 @@ HRESULT sets_set_credentials(struct object *set, const struct caller *caller, co
    namespace, "ns\name" one. A collection with a category uses neither server nor filter: all of its namespace,
    unless the filter is SETS_FILTER_NAME and a pattern of names, which a client of our own passes on; then it is one
    for_facade.
-   A set whose stored XML is damaged is passed over unless the filter names it; Query says what is wrong with it.
+   A set whose stored XML is damaged is passed over unless the filter names it; Query says what is wrong with it. So
+   are Session and Autosession where tracing does not work, unless the filter names them.
    Replaces what it held; unchanged on failure. */
 HRESULT sets_find(struct object *collection, const struct caller *caller, const char *server, const char *filter);
 

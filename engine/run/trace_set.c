@@ -105,6 +105,11 @@ HRESULT trace_set_validate(struct object *set, const char *name, struct object *
                             "the session has the name of the set");
         value_free(&put);
     }
+    if (SUCCEEDED(hr))
+        hr = object_get(collector, &collector->class->properties[ITraceDataCollector_IsKernelTrace], &put);
+    if (SUCCEEDED(hr) && put.boolean)
+        hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/TraceDataProviders",
+                        "there are no events of the kernel yet");
     object_release(collector);
     return hr;
 }

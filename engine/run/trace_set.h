@@ -12,7 +12,7 @@ HRESULT trace_set_collector(struct object *set, struct object **out);
 HRESULT trace_set_file(struct object *set, char **out);
 /* What the set asks for, under the session's name `name`. */
 HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *out);
-/* What Commit has to tell: a SessionName that is not the session's. */
+/* What Commit has to tell: a SessionName that is not the session's, providers of the kernel. */
 HRESULT trace_set_validate(struct object *set, const char *name, struct object *issues);
 
 /* A session of that name that runs, a private one too. S_FALSE with *out empty: there is none. */

@@ -477,6 +477,16 @@ static void what_is_in_the_way_of_a_session_is_named(void **state)
     assert_said(set_start(set, &caller_self, true), E_INVALIDARG, "ProcessMode");
     assert_said(commit(set, "private", FLUSH), NOT_FOUND, "Session\\private");
     object_release(set);
+    set = set_of_xml("Session", "",
+                     "<TraceDataProvider><Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid></TraceDataProvider>");
+    assert_done(commit_with(set, "kernel", CREATE, &issues));
+    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/TraceDataProviders", &told),
+                     S_OK);
+    assert_true(told);
+    object_release(issues);
+    assert_said(set_start(set, &caller_self, true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "events of the kernel");
+    assert_int_equal(query("Session\\kernel"), NOT_FOUND);
+    object_release(set);
 }
 
 /* What is in memory alone is written where a file would be, and the session goes on. */
@@ -825,6 +835,74 @@ static void a_set_of_an_older_version_becomes_a_key(void **state)
     assert_int_equal(stored.count, 0);
 }
 
+/* Who looks at all sets sees those of the store also where tracing does not work. */
+static void sets_are_listed_where_traces_cannot_be(void **state)
+{
+    struct object *sets, *user;
+    char *own = text_copy(getenv("OPENPLA_ETW"));
+    (void)state;
+    assert_int_equal(sets_create("Service", &user), S_OK);
+    assert_done(commit(user, "kept", CREATE));
+    scratch_environment("OPENPLA_ETW", "no name!");
+    const size_t all = count_listed(""), found = count_listed("kept");
+    assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
+    assert_said(sets_find(sets, &caller_self, "", "Autosession\\*"), HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
+                "no name!");
+    scratch_environment("OPENPLA_ETW", own);
+    assert_true(all >= 3 && found == 1); /* with those of System */
+    assert_done(set_delete(user, &caller_self));
+    object_release(user);
+    object_release(sets);
+    memory_free(own);
+}
+
+/* ---- out of memory ---- */
+
+/* Each allocation fails in turn: that is told, and nothing is half done. */
+static void a_query_without_memory_says_so(void **state)
+{
+    static const char *const names[] = {"Session\\short", "Autosession\\short"};
+    struct object *set = set_of_xml("Autosession", "", "<FileName>short</FileName>" ENABLED(4, 5));
+    (void)state;
+    assert_done(commit(set, "short", CREATE));
+    object_release(set);
+    start_foreign("short", TRACE_MODE_REAL_TIME, 64, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        HRESULT hr = E_OUTOFMEMORY;
+        for (uint64_t n = 1; hr != S_OK; n++) {
+            assert_int_equal(sets_create(NULL, &set), S_OK);
+            memory_fail_at(n);
+            hr = set_query(set, &caller_self, names[i], "");
+            memory_fail_at(0);
+            if (hr != E_OUTOFMEMORY && hr != S_OK)
+                fail_msg("%s, allocation %u: 0x%08X %s", names[i], (unsigned)n, (unsigned)hr, error_text(hr));
+            assert_true(hr == S_OK || !set_of(set)->space);
+            object_release(set);
+        }
+    }
+    stop_foreign("short");
+}
+
+static void a_commit_without_memory_changes_nothing(void **state)
+{
+    struct object *set = set_of_xml("Autosession", "", "<FileName>whole</FileName>" ENABLED(4, 5));
+    HRESULT hr = E_OUTOFMEMORY;
+    (void)state;
+    for (uint64_t n = 1; hr != S_OK; n++) {
+        struct object *issues;
+        assert_int_equal(issues_create(NULL, &issues), S_OK);
+        memory_fail_at(n);
+        hr = set_commit(set, &caller_self, "whole", "", CREATE, issues);
+        memory_fail_at(0);
+        object_release(issues);
+        if (hr != E_OUTOFMEMORY && hr != S_OK)
+            fail_msg("allocation %u: 0x%08X %s", (unsigned)n, (unsigned)hr, error_text(hr));
+        assert_int_equal(query("Autosession\\whole"), hr == S_OK ? S_OK : NOT_FOUND);
+        assert_true((hr == S_OK) == (set_of(set)->space != NULL));
+    }
+    object_release(set);
+}
+
 int main(void)
 {
 #define WITH_KEYS(name) cmocka_unit_test_teardown(name, forget_keys)
@@ -843,6 +921,9 @@ int main(void)
         WITH_KEYS(filters_are_kept_for_the_next_start),
         WITH_KEYS(the_session_of_an_autologger_has_figures),
         WITH_KEYS(a_set_of_an_older_version_becomes_a_key),
+        WITH_KEYS(sets_are_listed_where_traces_cannot_be),
+        WITH_KEYS(a_query_without_memory_says_so),
+        WITH_KEYS(a_commit_without_memory_changes_nothing),
     };
 #undef WITH_KEYS
     return run_numbered("trace_sets", tests, sizeof tests / sizeof *tests);
