@@ -20,10 +20,12 @@ set_tests_properties(test_sets_categories PROPERTIES RESOURCE_LOCK system_sets)
 target_link_options(test_supervisor PRIVATE -Wl,--wrap=clock_utc -Wl,--wrap=clock_monotonic_ms
   -Wl,--wrap=file_load)
 # With real sessions, and the keys of autologgers.
-openpla_test(test_trace_sets ${CMAKE_CURRENT_LIST_DIR}/test_trace_sets.c LINK openpla_run)
-add_dependencies(test_trace_sets openetwhost)
-if(WIN32)
-  # The journal writes to the system's event log by advapi32's functions, whose names are those of the provider here.
-  target_link_options(test_trace_sets PRIVATE -Wl,--allow-multiple-definition)
-  add_dependencies(test_trace_sets openetw)
-endif()
+foreach(test test_session_sets test_autosession_sets)
+  openpla_test(${test} ${CMAKE_CURRENT_LIST_DIR}/${test}.c LINK openpla_run)
+  add_dependencies(${test} openetwhost)
+  if(WIN32)
+    # The journal writes to the system's event log by advapi32's functions, whose names are those of the provider here.
+    target_link_options(${test} PRIVATE -Wl,--allow-multiple-definition)
+    add_dependencies(${test} openetw)
+  endif()
+endforeach()

@@ -277,7 +277,7 @@ static void what_a_trace_ignores_is_reported(void **state)
     }
 }
 
-/* What does not run is no session: it is not found, and nothing of it is kept. What runs is in test_trace_sets. */
+/* What does not run is no session: it is not found, and nothing of it is kept. What runs is in test_session_sets. */
 static void a_session_is_bound_but_not_stored(void **state)
 {
     (void)state;
