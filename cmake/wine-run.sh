@@ -18,6 +18,9 @@ program=$!
 trap 'kill "$program" 2>/dev/null; exit 143' HUP INT TERM
 wait "$program"
 rc=$?
+if [ ! -s "$out" ] && [ "$rc" -ne 0 ]; then
+    echo "$1 ended with $rc and wrote nothing" >&2
+fi
 cat "$out"
 rm -f "$out"
 exit $rc
