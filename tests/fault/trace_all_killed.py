@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from faults import check, windows_path, wine
+from faults import check, processes, wait_until_gone, windows_path, wine
 
 NAME = f"openetw-killed-{os.getpid()}"
 DIRECTORY = f"killed{os.getpid()}"
@@ -37,6 +37,11 @@ def kill_all():
         os.kill(pid, signal.SIGKILL)
     subprocess.call(["wineserver", "-k9"])
     subprocess.call(["wineserver", "-w"])
+    # Services that wait for that server wait for ever, beside those of the next one.
+    left = processes(".exe")
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    wait_until_gone(left)
 
 
 def begin(program, path):
