@@ -95,7 +95,9 @@ def finish(script, name, path, process):
 def run(script, copies):
     """The normalised output of each copy."""
     stem, kind = os.path.splitext(os.path.basename(script))
-    names = [f"test-script-{stem}-{kind[1:]}-{copies}{chr(ord('a') + copy)}" for copy in range(copies)]
+    # The store is one for both kinds of programs, whose scripts may run at the same time.
+    bits = "32-" if CSCRIPT == CSCRIPT_32 else ""
+    names = [f"test-script-{bits}{stem}-{kind[1:]}-{copies}{chr(ord('a') + copy)}" for copy in range(copies)]
     outputs = []
     with tempfile.TemporaryDirectory() as folder:
         running = []
