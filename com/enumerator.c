@@ -13,7 +13,6 @@ struct enumerator {
     struct object **items; /* what the collection held; references */
     size_t count;
     LONG position;
-    bool texts; /* sets as their texts */
 };
 
 static struct enumerator *enumerator_of(IEnumVARIANT *This)
@@ -43,35 +42,6 @@ static ULONG STDMETHODCALLTYPE enumerator_release(IEnumVARIANT *This)
     return (ULONG)n;
 }
 
-/* What the server's set is told by: nothing of it is read live, the client asks for that. */
-static HRESULT give_texts(struct object *set, VARIANT *out)
-{
-    const struct property *rows = set->class->properties;
-    struct value name, account;
-    struct texts texts = {0};
-    char *xml = NULL;
-    HRESULT hr = object_get_field(set, &rows[IDataCollectorSet_Name], &name);
-    if (FAILED(hr))
-        return hr;
-    hr = object_get_field(set, &rows[IDataCollectorSet_UserAccount], &account);
-    if (SUCCEEDED(hr)) {
-        const char *of[SET_TEXTS] = {[SET_TEXT_NAME] = name.text, [SET_TEXT_ACCOUNT] = account.text};
-        hr = set_to_commit_xml(set, &xml, NULL);
-        of[SET_TEXT_XML] = xml;
-        for (size_t i = 0; SUCCEEDED(hr) && i < SET_TEXTS; i++)
-            hr = texts_add(&texts, of[i]);
-        memory_free(xml);
-        value_free(&account);
-    }
-    value_free(&name);
-    if (SUCCEEDED(hr))
-        hr = array_from_texts(&texts, &V_ARRAY(out));
-    if (SUCCEEDED(hr))
-        V_VT(out) = VT_ARRAY | VT_BSTR;
-    texts_free(&texts);
-    return hr;
-}
-
 /* Windows' items are VT_UNKNOWN; Wine's VBScript and JScript can use VT_DISPATCH only, others both. */
 static HRESULT give_object(struct object *item, VARIANT *out)
 {
@@ -99,7 +69,7 @@ static HRESULT STDMETHODCALLTYPE enumerator_next(IEnumVARIANT *This, ULONG count
             break;
         }
         VariantInit(&items[n]);
-        HRESULT hr = e->texts ? give_texts(e->items[at], &items[n]) : give_object(e->items[at], &items[n]);
+        HRESULT hr = give_object(e->items[at], &items[n]);
         if (FAILED(hr)) {
             for (ULONG i = 0; i < n; i++)
                 VariantClear(&items[i]);
@@ -125,7 +95,7 @@ static HRESULT STDMETHODCALLTYPE enumerator_reset(IEnumVARIANT *This)
     return S_OK;
 }
 
-static HRESULT create(struct object **items, size_t count, LONG position, bool texts, IEnumVARIANT **out);
+static HRESULT create(struct object **items, size_t count, LONG position, IEnumVARIANT **out);
 
 static HRESULT STDMETHODCALLTYPE enumerator_clone(IEnumVARIANT *This, IEnumVARIANT **out)
 {
@@ -138,7 +108,7 @@ static HRESULT STDMETHODCALLTYPE enumerator_clone(IEnumVARIANT *This, IEnumVARIA
         return E_OUTOFMEMORY;
     for (size_t i = 0; i < e->count; i++)
         object_reference(items[i]);
-    return create(items, e->count, e->position, e->texts, out);
+    return create(items, e->count, e->position, out);
 }
 
 static IEnumVARIANTVtbl enumerator_vtable = {enumerator_query, enumerator_add_reference, enumerator_release,
@@ -146,7 +116,7 @@ static IEnumVARIANTVtbl enumerator_vtable = {enumerator_query, enumerator_add_re
                                              enumerator_clone};
 
 /* Takes over the items, also on failure. */
-static HRESULT create(struct object **items, size_t count, LONG position, bool texts, IEnumVARIANT **out)
+static HRESULT create(struct object **items, size_t count, LONG position, IEnumVARIANT **out)
 {
     struct enumerator *e = memory_zero(1, sizeof *e);
     *out = NULL;
@@ -159,7 +129,6 @@ static HRESULT create(struct object **items, size_t count, LONG position, bool t
     e->items = items;
     e->count = count;
     e->position = position;
-    e->texts = texts;
     server_object_created();
     *out = &e->iface;
     return S_OK;
@@ -170,8 +139,6 @@ HRESULT enumerator_create(struct object *collection, IUnknown **out)
     struct object **items;
     size_t count;
     *out = NULL;
-    bool texts = collection->class == &data_collector_set_collection_class &&
-                 ((struct data_collector_set_collection *)collection)->for_facade;
     HRESULT hr = collection_snapshot(collection, &items, &count);
-    return SUCCEEDED(hr) ? create(items, count, 0, texts, (IEnumVARIANT **)out) : hr;
+    return SUCCEEDED(hr) ? create(items, count, 0, (IEnumVARIANT **)out) : hr;
 }

@@ -4,7 +4,6 @@
 #include "com/facade.h"
 
 #include "com/convert.h"
-#include "com/enumerator.h"
 #include "com/facade_peer.h"
 #include "com/server_call.h"
 #include "com/whole_commit.h"
@@ -361,29 +360,59 @@ struct listing {
     const char *space, *pattern, *server;
 };
 
-/* A server of ours gives texts, and its object of a set is asked for when it is needed; another one's gives objects. */
-static HRESULT add_set(const struct server_item *item, void *user)
+/* Of a server of ours. */
+static HRESULT add_listed(const struct listing *l, const char *name, uint32_t index)
+{
+    struct object *o;
+    if (!text_matches(l->pattern, name))
+        return S_OK;
+    HRESULT hr = facade_set_create(NULL, &o);
+    if (FAILED(hr))
+        return hr;
+    peer_keep_listed(o, l->list, index);
+    hr = sets_bind_listed(o, l->space, name, l->server);
+    if (SUCCEEDED(hr))
+        hr = collection_add(l->collection, o);
+    object_release(o);
+    return hr;
+}
+
+/* S_FALSE: the server is none of ours. */
+static HRESULT add_names(const struct listing *l)
+{
+    uint32_t count, index = 0;
+    HRESULT hr = server_get_number(l->there, &data_collector_set_collection_class, L"Count", &count);
+    while (hr == S_OK && index < count) {
+        struct texts names = {0};
+        hr = server_list_names(l->list, index, &names);
+        if (hr == S_OK && (!names.count || names.count > count - index))
+            hr = error_set(E_UNEXPECTED, "the server has %u sets and named %u", (unsigned)count,
+                           (unsigned)(index + names.count));
+        for (size_t i = 0; hr == S_OK && i < names.count; i++)
+            hr = add_listed(l, names.items[i], index++);
+        texts_free(&names);
+    }
+    return hr;
+}
+
+/* Of another's. */
+static HRESULT add_set(IDispatch *item, void *user)
 {
     const struct listing *l = user;
     struct object *o = NULL;
-    char *asked = NULL;
-    HRESULT hr = item->texts ? S_OK : server_get_text(item->object, &data_collector_set_class, L"Name", &asked);
+    char *name;
+    HRESULT hr = server_get_text(item, &data_collector_set_class, L"Name", &name);
     if (FAILED(hr))
         return hr;
-    const char *name = item->texts ? item->texts->items[SET_TEXT_NAME] : asked;
     if (text_matches(l->pattern, name)) {
         hr = facade_set_create(NULL, &o);
         if (SUCCEEDED(hr))
-            hr = item->texts ? fill(o, item->texts->items[SET_TEXT_XML], item->texts->items[SET_TEXT_ACCOUNT], l->space,
-                                    name, l->server)
-                             : fill_from(o, item->object, l->space, name, l->server);
-        if (SUCCEEDED(hr) && item->texts)
-            peer_keep_listed(o, l->list, item->index);
+            hr = fill_from(o, item, l->space, name, l->server);
         if (SUCCEEDED(hr))
             hr = collection_add(l->collection, o);
         object_release(o);
     }
-    memory_free(asked);
+    memory_free(name);
     return hr;
 }
 
@@ -404,12 +433,39 @@ static HRESULT facade_list(struct object *collection, const struct caller *calle
     if (SUCCEEDED(hr) && !(l.list = server_list_create(l.there)))
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
+        hr = add_names(&l);
+    if (hr == S_FALSE)
         hr = server_each(l.there, &data_collector_set_collection_class, add_set, &l);
     server_list_release(l.list);
     if (l.there)
         IDispatch_Release(l.there);
     memory_free(filter);
     memory_free(machine);
+    return hr;
+}
+
+/* What a set of a list holds, as it was then. A server that has ended since knows it as it is now. */
+static HRESULT facade_read_listed(struct object *o, const char *space, const char *name)
+{
+    char *xml = NULL, *account = NULL, *folder = NULL;
+    struct object *fresh = NULL;
+    HRESULT hr = S_OK;
+    if (!peer_listed_definition(o, &account, &xml)) {
+        hr = get_text(o, space, name, L"Xml", &xml);
+        if (SUCCEEDED(hr))
+            hr = get_text(o, space, name, L"UserAccount", &account);
+    }
+    if (SUCCEEDED(hr))
+        hr = sets_read_listed(o, xml, strlen(xml), account, &fresh);
+    if (SUCCEEDED(hr))
+        folder = peer_folder_key(fresh);
+    if (fresh && object_take_outstanding(o, fresh, &set_of(o)->listed))
+        keep_folder(o, folder);
+    else
+        memory_free(folder);
+    object_release(fresh);
+    memory_free(account);
+    memory_free(xml);
     return hr;
 }
 
@@ -424,5 +480,6 @@ static const struct set_verbs facade_verbs = {
     .get_run_value = facade_get_run_value,
     .set_credentials = facade_set_credentials,
     .list = facade_list,
+    .read_listed = facade_read_listed,
     .destroyed = facade_destroyed,
 };

@@ -106,6 +106,15 @@ bool peer_listed_status(struct object *o, uint32_t *status)
     return known;
 }
 
+bool peer_listed_definition(struct object *o, char **account, char **xml)
+{
+    uint32_t index;
+    struct server_list *list = list_of(o, &index);
+    bool known = list && server_list_definition(list, index, account, xml);
+    server_list_release(list);
+    return known;
+}
+
 static IDispatch *kept(struct object *o)
 {
     object_lock(o);

@@ -28,6 +28,8 @@ void peer_keep_listed(struct object *o, struct server_list *list, uint32_t index
 /* The status of a bound set that has asked for no object yet, out of the list that it came in; false: it is to be asked
    for. */
 bool peer_listed_status(struct object *o, uint32_t *status);
+/* What a bound set of a list is to hold, from the server that gave the list; false: it is to be asked for. */
+bool peer_listed_definition(struct object *o, char **account, char **xml);
 /* NULL for this machine, else its name as the set was given it; from memory_alloc. */
 HRESULT peer_machine(const char *server, char **machine);
 /* A verb of a bound set, as server_invoke. A server that has ended since is asked for anew, once: the verb has reached

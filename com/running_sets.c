@@ -22,7 +22,7 @@ static bool stored_is_running(const char *space)
         return false;
     for (size_t i = 0; i < stamps.count && !running; i++) {
         char *name = NULL;
-        running = stamps.items[i].has_run && SUCCEEDED(store_name_in(space, stamps.items[i].file, &name)) &&
+        running = stamps.items[i].has_run && SUCCEEDED(store_name_in(space, &stamps.items[i], &name)) &&
                   is_running(space, name);
         memory_free(name);
     }

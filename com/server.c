@@ -9,6 +9,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/supervisor.h"
+#include "engine/store/store.h"
 #include "reg/registration.h"
 #include "reg/service.h"
 
@@ -114,6 +115,7 @@ static HRESULT open_server(void)
         hr = server_secure(CoInitializeSecurity);
     if (SUCCEEDED(hr) && host_is_wine())
         hr = kept_interfaces_begin();
+    store_keep_definitions(true);
     if (SUCCEEDED(hr))
         hr = register_classes();
     if (SUCCEEDED(hr))

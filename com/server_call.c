@@ -4,14 +4,13 @@
 
 #include "com/collection.h"
 #include "com/convert.h"
-#include "com/enumerator.h"
 #include "com/foreign_call.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
 enum {
     MOST_ARGUMENTS = 5,
-    AT_ONCE = 64, /* items: with the largest definitions there may be, some tens of megabytes */
+    AT_ONCE = 64, /* items */
     /* A server that ends may still be handed out; what asked it for a new object has changed nothing and asks again. */
     ACTIVATIONS = 5,
     ACTIVATION_PAUSE = 100, /* ms */
@@ -197,30 +196,19 @@ HRESULT server_get_number(IDispatch *object, const struct class *class, const WC
     return server_take_number(hr, &v, out);
 }
 
-static HRESULT each_item(const VARIANT *v, uint32_t index, const struct class *class,
-                         HRESULT (*each)(const struct server_item *item, void *user), void *user)
+static HRESULT each_item(const VARIANT *v, const struct class *class, server_item_each *each, void *user)
 {
-    struct server_item item = {.index = index};
-    struct texts texts = {0};
+    IDispatch *item = NULL;
     IUnknown *object;
-    HRESULT hr = DISP_E_TYPEMISMATCH;
-    if (V_VT(v) == (VT_ARRAY | VT_BSTR)) {
-        hr = texts_from_array(V_ARRAY(v), "the server's texts", &texts);
-        item.texts = &texts;
-        if (SUCCEEDED(hr) && texts.count != SET_TEXTS)
-            hr = DISP_E_TYPEMISMATCH;
-    } else if (variant_is_object(v, &object) && object) {
-        hr = IUnknown_QueryInterface(object, &IID_IDispatch, (void **)&item.object);
-        if (SUCCEEDED(hr))
-            hr = as_caller((IUnknown *)item.object);
-    }
-    if (hr == DISP_E_TYPEMISMATCH)
-        hr = error_set(hr, "the server's %s has an item that is no object", class->name);
+    HRESULT hr = variant_is_object(v, &object) && object
+                     ? IUnknown_QueryInterface(object, &IID_IDispatch, (void **)&item)
+                     : error_set(DISP_E_TYPEMISMATCH, "the server's %s has an item that is no object", class->name);
     if (SUCCEEDED(hr))
-        hr = each(&item, user);
-    if (item.object)
-        IDispatch_Release(item.object);
-    texts_free(&texts);
+        hr = as_caller((IUnknown *)item);
+    if (SUCCEEDED(hr))
+        hr = each(item, user);
+    if (item)
+        IDispatch_Release(item);
     return hr;
 }
 
@@ -245,8 +233,7 @@ static HRESULT enumerator_of(IDispatch *collection, const struct class *class, I
     return hr;
 }
 
-HRESULT server_each(IDispatch *collection, const struct class *class,
-                    HRESULT (*each)(const struct server_item *item, void *user), void *user)
+HRESULT server_each(IDispatch *collection, const struct class *class, server_item_each *each, void *user)
 {
     IEnumVARIANT *e = NULL;
     uint32_t count, index = 0;
@@ -260,9 +247,10 @@ HRESULT server_each(IDispatch *collection, const struct class *class,
         if (SUCCEEDED(hr) && (!got || got > AT_ONCE))
             hr = error_set(E_UNEXPECTED, "the server's %s has %u items and gave %u", class->name, (unsigned)count,
                            (unsigned)index);
+        index += got;
         for (ULONG i = 0; i < AT_ONCE; i++) {
             if (SUCCEEDED(hr) && i < got)
-                hr = each_item(&items[i], index++, class, each, user);
+                hr = each_item(&items[i], class, each, user);
             VariantClear(&items[i]);
         }
     }

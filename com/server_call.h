@@ -25,15 +25,10 @@ HRESULT server_get_text(IDispatch *object, const struct class *class, const WCHA
 HRESULT server_get_number(IDispatch *object, const struct class *class, const WCHAR *property, uint32_t *out);
 HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *method, const char *const *texts,
                     UINT count);
-/* Calls `each` with every item of a collection (borrowed) until one call fails: an object that acts for the caller, or
-   the texts that com/enumerator.h tells of. Many items cross in one call. */
-struct server_item {
-    IDispatch *object;         /* NULL: texts */
-    const struct texts *texts; /* SET_TEXTS of them */
-    uint32_t index;            /* for Item */
-};
-HRESULT server_each(IDispatch *collection, const struct class *class,
-                    HRESULT (*each)(const struct server_item *item, void *user), void *user);
+/* Calls `each` with every item of a collection (borrowed), an object that acts for the caller, until one call fails.
+   Many items cross in one call. */
+typedef HRESULT server_item_each(IDispatch *item, void *user);
+HRESULT server_each(IDispatch *collection, const struct class *class, server_item_each *each, void *user);
 /* What a call that returned `hr` gave, as a text or a number; *v is cleared. */
 HRESULT server_take_text(HRESULT hr, VARIANT *v, char **out);
 HRESULT server_take_number(HRESULT hr, VARIANT *v, uint32_t *out);

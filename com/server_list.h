@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A list of the server's sets as a client's process keeps it: where each of them gets its own object, and the statuses
-   of many in one call, as whoever shows a list asks for them one after the other. */
+   and definitions of many in one call, as whoever shows a list asks for them one after the other. */
 #ifndef OPENPLA_SERVER_LIST_H
 #define OPENPLA_SERVER_LIST_H
 
@@ -19,11 +19,19 @@ IDispatch *server_list_item(struct server_list *list, uint32_t index);
    with it, serve once, within STATUS_AGE_MS and as long as this process has asked for no verb. False: the set's own
    object is to be asked. */
 bool server_list_status(struct server_list *list, uint32_t index, uint32_t *status);
+/* Account and definition of the set at the index, as they were when the list was made; from memory_alloc. Those of the
+   next sets come with it if it is asked for behind the set before. False: the server has none to give. */
+bool server_list_definition(struct server_list *list, uint32_t index, char **account, char **xml);
+/* The names of the sets from the index on, some of them at least; S_FALSE: the server is none of ours. */
+HRESULT server_list_names(struct server_list *list, uint32_t index, struct texts *names);
 /* A verb has changed what was known of any list. */
 void server_lists_outdated(void);
 
-/* Server: OWN_STATUSES of the collection. The argument is the first set's index, VT_I4; the result an array of texts,
-   one for each of the next STATUSES_AT_ONCE sets: the status in decimal digits, "" where it cannot be had. */
-HRESULT server_list_answer(struct object *collection, const DISPPARAMS *params, VARIANT *result);
+/* Server: the own members of a collection. The arguments are the first set's index and how many sets are asked for,
+   both VT_I4; the result is an array of texts, for as many sets or fewer, but for one at least unless there is none:
+   OWN_STATUSES     the status in decimal digits, "" where it cannot be had
+   OWN_NAMES        the name
+   OWN_DEFINITIONS  two, the account and the XML */
+HRESULT server_list_answer(struct object *collection, DISPID member, const DISPPARAMS *params, VARIANT *result);
 
 #endif

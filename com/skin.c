@@ -62,6 +62,9 @@ static bool try_reference(struct skin *s)
 HRESULT skin_get(struct object *model, void **interface_pointer)
 {
     *interface_pointer = NULL;
+    HRESULT hr = object_complete(model);
+    if (FAILED(hr))
+        return hr;
     struct skin *fresh = memory_zero(1, sizeof *fresh), *used = fresh;
     if (!fresh)
         return E_OUTOFMEMORY;

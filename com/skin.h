@@ -38,7 +38,8 @@ static inline struct object *model_of(void *interface_pointer)
 
 /* The class' row of the table. */
 struct com_class *com_class_of(const struct class *model);
-/* The object's skin, made if it has none now; a reference to its interface. */
+/* The object's skin, made if it has none now; a reference to its interface. What is outstanding of the object is done
+   first (object_complete), and its failure is returned. */
 HRESULT skin_get(struct object *model, void **interface_pointer);
 /* For a method that gives an object out, whose reference is taken over: skin_get unless hr is a failure, which is
    returned then. Without a place for it the object is not wanted. */
@@ -57,7 +58,9 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out);
    processes, in one. The numbers are ours; another server has no members of them. */
 enum own_member {
     OWN_WHOLE_COMMIT = 0x504c4101, /* of a set: whole_commit.h */
-    OWN_STATUSES                   /* of a collection of sets: server_list.h */
+    OWN_STATUSES,                  /* of a collection of sets, as all below: server_list.h */
+    OWN_NAMES,
+    OWN_DEFINITIONS
 };
 
 /* dispatch.c: IDispatch of every object. */

@@ -121,12 +121,11 @@ static HRESULT add_issues(const VARIANT *answer, struct object *issues)
     return hr;
 }
 
-static HRESULT add_item(const struct server_item *of, void *issues)
+static HRESULT add_item(IDispatch *item, void *issues)
 {
-    IDispatch *item = of->object;
     char *key = NULL, *text = NULL;
     uint32_t what;
-    HRESULT hr = item ? server_get_text(item, &value_map_item_class, L"Key", &key) : DISP_E_TYPEMISMATCH;
+    HRESULT hr = server_get_text(item, &value_map_item_class, L"Key", &key);
     if (SUCCEEDED(hr))
         hr = server_get_number(item, &value_map_item_class, L"Value", &what);
     if (SUCCEEDED(hr))

@@ -339,6 +339,22 @@ static HRESULT validate_values(const struct validation *v, const struct data_col
     return hr;
 }
 
+static HRESULT set_complete(struct object *o)
+{
+    const char *space;
+    char *name;
+    object_lock(o);
+    bool listed = set_of(o)->listed;
+    object_unlock(o);
+    if (!listed)
+        return S_OK;
+    HRESULT hr = bound_name(set_of(o), &space, &name);
+    if (SUCCEEDED(hr) && name)
+        hr = set_of(o)->verbs->read_listed(o, space, name);
+    memory_free(name);
+    return hr;
+}
+
 static HRESULT set_rules(const struct validation *v, struct object *o, const struct object *copy)
 {
     const struct data_collector_set *set = (const struct data_collector_set *)copy;
@@ -358,6 +374,7 @@ const struct class data_collector_set_class = {
     CLASS_ROWS(data_collector_set, IDataCollectorSet),
     .created = set_created,
     .read_live = read_live,
+    .complete = set_complete,
     .validate = set_rules,
     .destroyed = set_destroyed,
     .copied = set_copied,

@@ -25,6 +25,9 @@ struct class
     /* Reads what runs left of the set that the object is or is in, or what was put in its place; PLA_E_DCS_NOT_FOUND:
        it is in none. May be NULL. */
     HRESULT (*read_live)(struct object *o, unsigned parts, struct set_live *out);
+    /* What is outstanding of the object, before somebody has it who is not the engine; without the lock. May be NULL.
+     */
+    HRESULT (*complete)(struct object *o);
     const char *extension; /* of a collector's file, with its dot, unless extension_of says it */
     const char *(*extension_of)(const struct object *o); /* under the lock; may be NULL */
     /* What Commit has to tell of the object (engine/model/validate.h); without the lock. `copy` is one consistent state
@@ -100,6 +103,10 @@ HRESULT object_copy(struct object *from, struct object **out);
    their identity. Items are exchanged too. With !all `from` is a draft, and only what was put into it is taken: what
    others put meanwhile stays. */
 void object_take(struct object *o, struct object *from, bool all);
+/* The same with all, if *outstanding, which is cleared in the same step; false: it was not, and nothing is taken. */
+bool object_take_outstanding(struct object *o, struct object *from, bool *outstanding);
+/* Does what is outstanding of it, as class.complete says. */
+HRESULT object_complete(struct object *o);
 
 /* Collections. Index is zero-based: DISP_E_BADINDEX outside. */
 size_t collection_count(struct object *collection);
@@ -168,6 +175,8 @@ struct set_verbs {
     HRESULT(*list)
     (struct object *collection, const struct caller *caller, const char *space, const char *pattern,
      const char *server);
+    /* Fills a set that `list` has bound only, if it is `listed` still; NULL: it fills all of them. */
+    HRESULT (*read_listed)(struct object *set, const char *space, const char *name);
     void (*destroyed)(struct object *set); /* frees `peer`; NULL: there is none */
 };
 
@@ -181,13 +190,14 @@ struct set_verbs {
    one_collector  Add refuses a second one: of namespaces whose sets are one trace
    serial_put     SerialNumber was put, or came in XML, since the last Query (DECISIONS 13)
    latest_put     the same for LatestOutputLocation
+   listed         came in a list: it is bound, and what it holds is read when somebody gets it
    verbs          NULL: the fields are all there is
    peer           the verbs' own, under the lock */
 #define MEMBERS                                                                                                        \
     struct user_value *values;                                                                                         \
     size_t value_count, value_capacity;                                                                                \
     const char *space, *category;                                                                                      \
-    bool one_collector, serial_put, latest_put, has_credentials;                                                       \
+    bool one_collector, serial_put, latest_put, has_credentials, listed;                                               \
     const struct set_verbs *verbs;                                                                                     \
     void *peer;
 #define CLASS     data_collector_set
@@ -205,7 +215,8 @@ struct data_collector_set_collection {
     struct items items;
     const char *category; /* as that of a set */
     const struct set_verbs *verbs;
-    bool for_facade; /* filled by a filter of a client of ours, to which enumerators give texts (com/enumerator.h) */
+    bool
+        for_facade; /* for a client of ours, which takes the names and asks for more when it needs it (server_list.h) */
 };
 
 /* The fields that every collector begins with; collector_of() gives them for any collector. */

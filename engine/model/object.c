@@ -447,6 +447,22 @@ void object_take(struct object *o, struct object *from, bool all)
     object_unlock(o);
 }
 
+bool object_take_outstanding(struct object *o, struct object *from, bool *outstanding)
+{
+    object_lock(o);
+    bool was = *outstanding;
+    if (was)
+        take(o, from, true);
+    *outstanding = false;
+    object_unlock(o);
+    return was;
+}
+
+HRESULT object_complete(struct object *o)
+{
+    return o->class->complete ? o->class->complete(o) : S_OK;
+}
+
 /* ---- collections ---- */
 
 size_t collection_count(struct object *collection)

@@ -55,9 +55,15 @@ HRESULT folder_delete(const char *path); /* must be empty */
 /* Names (not paths) of the entries, sorted, without "." and ".."; files only or folders only. Missing: PATH_NOT_FOUND.
  */
 HRESULT folder_list(const char *path, bool folders, struct texts *names);
-/* Calls each(user, name, stamp) for the files of the folder, in no order, until one call fails; that failure is
-   returned. The stamp changes when the file's size or the time of its latest write does. Missing: PATH_NOT_FOUND. */
-HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const char *name, uint64_t stamp), void *user);
+/* What is known of a file without opening it. */
+struct seen_file {
+    const char *name;
+    uint64_t stamp;  /* changes when the file's size or the time of its latest write does */
+    int64_t written; /* the time of its latest write, as clock_utc */
+};
+/* Calls `each` for the files of the folder, in no order, until one call fails; that failure is returned. Missing:
+   PATH_NOT_FOUND. */
+HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct seen_file *file), void *user);
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
 
 /* ---- below a base folder ----

@@ -245,17 +245,30 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
 
 /* ---- Query, Delete, Start, Stop ---- */
 
+/* *out, beside the set, holds the definition. */
+static HRESULT read_fresh(struct object *o, const char *xml, size_t size, const char *account, const char *space,
+                          const char *name, struct object **out)
+{
+    const struct category *c = category_of(space);
+    HRESULT hr = object_create(&data_collector_set_class, o, out);
+    if (FAILED(hr))
+        return hr;
+    hr = c && c->one_trace ? set_from_own_xml(*out, xml, size) : set_from_xml(*out, xml, size, NULL);
+    if (SUCCEEDED(hr) && account)
+        hr = object_put_text(*out, &(*out)->class->properties[IDataCollectorSet_UserAccount], account);
+    if (SUCCEEDED(hr))
+        return hr;
+    object_release(*out);
+    *out = NULL;
+    return hr == OPENPLA_E_MALFORMED_XML ? error_prefix(hr, "the stored set '%s'", name) : hr;
+}
+
 HRESULT sets_fill(struct object *o, const char *xml, size_t size, const char *account, const char *space,
                   const char *name, const char *server)
 {
-    const struct category *c = category_of(space);
     char *own_name = text_copy(name), *own_server = text_copy(server);
     struct object *fresh = NULL;
-    HRESULT hr = own_name && own_server ? object_create(&data_collector_set_class, o, &fresh) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = c && c->one_trace ? set_from_own_xml(fresh, xml, size) : set_from_xml(fresh, xml, size, NULL);
-    if (SUCCEEDED(hr) && account)
-        hr = object_put_text(fresh, &fresh->class->properties[IDataCollectorSet_UserAccount], account);
+    HRESULT hr = own_name && own_server ? read_fresh(o, xml, size, account, space, name, &fresh) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         object_take(o, fresh, true);
         object_lock(o);
@@ -263,12 +276,40 @@ HRESULT sets_fill(struct object *o, const char *xml, size_t size, const char *ac
         object_unlock(o);
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
-    } else if (hr == OPENPLA_E_MALFORMED_XML) {
-        hr = error_prefix(hr, "the stored set '%s'", name);
     }
     object_release(fresh);
     memory_free(own_name);
     memory_free(own_server);
+    return hr;
+}
+
+HRESULT sets_bind_listed(struct object *o, const char *space, const char *name, const char *server)
+{
+    char *own_name = text_copy(name), *own_server = text_copy(server);
+    HRESULT hr = own_name && own_server ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        sets_bind(o, space, &own_name, &own_server);
+        set_of(o)->listed = true;
+    }
+    memory_free(own_name);
+    memory_free(own_server);
+    return hr;
+}
+
+HRESULT sets_read_listed(struct object *o, const char *xml, size_t size, const char *account, struct object **fresh)
+{
+    *fresh = NULL;
+    object_lock(o);
+    const char *space = set_of(o)->space;
+    char *name = text_copy(set_of(o)->Name), *server = text_copy(set_of(o)->Server);
+    object_unlock(o);
+    HRESULT hr = name && server ? read_fresh(o, xml, size, account, space, name, fresh) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        sets_bind(*fresh, space, &name, &server);
+        sets_forget_latest(*fresh);
+    }
+    memory_free(server);
+    memory_free(name);
     return hr;
 }
 
@@ -416,11 +457,12 @@ HRESULT sets_find(struct object *collection, const struct caller *caller, const 
     hr = object_create(&data_collector_set_collection_class, collection, &found);
     if (FAILED(hr))
         return hr;
+    bool known = category != NULL;
+    bool names_only = category && filter && !strncmp(filter, SETS_FILTER_NAME, strlen(SETS_FILTER_NAME));
+    const char *mark = filter ? strchr(filter, '\\') : NULL;
     collection_of(found)->verbs = verbs;
     collection_of(found)->category = category;
-    const char *mark = filter ? strchr(filter, '\\') : NULL;
-    bool known = category != NULL;
-    bool names_only = filter && !strncmp(filter, SETS_FILTER_NAME, strlen(SETS_FILTER_NAME));
+    collection_of(found)->for_facade = names_only;
     if (category)
         hr = verbs->list(found, caller, category, names_only ? filter + strlen(SETS_FILTER_NAME) : "*", server);
     for (const char *const *space = store_namespaces(); !category && SUCCEEDED(hr) && *space; space++) {
@@ -439,7 +481,7 @@ HRESULT sets_find(struct object *collection, const struct caller *caller, const 
                        filter);
     if (SUCCEEDED(hr)) {
         collection_exchange(collection, found);
-        collection_of(collection)->for_facade = category && names_only;
+        collection_of(collection)->for_facade = names_only;
     }
     object_release(found);
     return hr;

@@ -69,6 +69,10 @@ void sets_forget_latest(struct object *set);
 /* A set that is bound to nothing is bound to the name, whose definition cannot be read for `why`; returns that. It
    holds what it held: all that can be done with it is to delete it, or to commit it over the damaged one. */
 HRESULT sets_bind_damaged(struct object *set, const char *space, const char *name, const char *server, HRESULT why);
+/* Binds a set that nobody else has yet; what it holds is read when somebody gets it (set_verbs.read_listed). */
+HRESULT sets_bind_listed(struct object *set, const char *space, const char *name, const char *server);
+/* What such a set is to hold: *fresh, bound as it is, for object_take_outstanding and its `listed`. */
+HRESULT sets_read_listed(struct object *set, const char *xml, size_t size, const char *account, struct object **fresh);
 /* Replaces what the set holds by the definition and binds it. `account` NULL: the default. */
 HRESULT sets_fill(struct object *set, const char *xml, size_t size, const char *account, const char *space,
                   const char *name, const char *server);

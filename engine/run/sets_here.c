@@ -447,15 +447,64 @@ static HRESULT set_credentials_here(struct object *o, const struct caller *calle
     return S_OK;
 }
 
+/* ---- lists ---- */
+
+/* What a set that came in a list will hold; its `peer`. */
+struct listed_definition {
+    size_t size;
+    char xml[];
+};
+
+/* With a definition that is known to be sound: it is read when somebody gets the set. */
+static HRESULT bind_listed(struct object *set, const char *space, const struct stored_set *stored, const char *server)
+{
+    struct listed_definition *d = memory_alloc(sizeof *d + stored->size);
+    if (!d)
+        return E_OUTOFMEMORY;
+    d->size = stored->size;
+    memcpy(d->xml, stored->xml, stored->size);
+    set_of(set)->peer = d;
+    return sets_bind_listed(set, space, stored->name, server);
+}
+
+static HRESULT read_listed(struct object *o, const char *space, const char *name)
+{
+    const struct listed_definition *d = set_of(o)->peer; /* stays as it is for the set's life */
+    struct object *fresh;
+    HRESULT hr = sets_read_listed(o, d->xml, d->size, NULL, &fresh);
+    if (SUCCEEDED(hr))
+        object_take_outstanding(o, fresh, &set_of(o)->listed);
+    object_release(fresh);
+    return definition_name_file(hr, space, name);
+}
+
+static void destroyed(struct object *o)
+{
+    memory_free(set_of(o)->peer);
+}
+
+static HRESULT fill_stored(struct object *set, const char *space, const struct stored_set *stored, const char *server)
+{
+    HRESULT hr = fill(set, stored->xml, stored->size, space, stored->name, server);
+    if (SUCCEEDED(hr))
+        store_note_sound(space, stored);
+    return hr;
+}
+
 static HRESULT add_set(struct object *collection, const struct caller *caller, const char *space,
                        const struct stored_set *stored, const char *server)
 {
+    struct data_collector_set_collection *sets = (struct data_collector_set_collection *)collection;
     struct object *set;
-    HRESULT hr = sets_create(((struct data_collector_set_collection *)collection)->category, &set);
+    HRESULT hr = sets_create(sets->category, &set);
     if (FAILED(hr))
         return hr;
-    hr = stored->xml ? fill(set, stored->xml, stored->size, space, stored->name, server)
-                     : query_here(set, caller, space, stored->name, server); /* says why it cannot be read */
+    if (!stored->xml)
+        hr = query_here(set, caller, space, stored->name, server); /* says why it cannot be read */
+    else if (sets->for_facade && stored->sound)
+        hr = bind_listed(set, space, stored, server);
+    else
+        hr = fill_stored(set, space, stored, server);
     /* A set that another process deleted meanwhile is simply not there. */
     hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : SUCCEEDED(hr) ? collection_add(collection, set) : hr;
     object_release(set);
@@ -487,4 +536,6 @@ const struct set_verbs sets_verbs_here = {
     .get_run_value = get_run_value,
     .set_credentials = set_credentials_here,
     .list = list_here,
+    .read_listed = read_listed,
+    .destroyed = destroyed,
 };

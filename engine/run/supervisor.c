@@ -237,6 +237,8 @@ static bool take_known(struct supervisor *v, struct supervised_set *s, const str
     uint64_t seen = s->seen;
     HRESULT hr =
         stored ? supervised_set_take(s, stored->xml, stored->size, has_record, since) : supervised_set_read(s, since);
+    if (stored && SUCCEEDED(hr))
+        store_note_sound(s->space, stored);
     if (hr == PLA_E_DCS_NOT_FOUND) {
         forget(v, s);
         return false;
@@ -265,7 +267,7 @@ static struct supervised_set *take_file(struct supervisor *v, const char *space,
 {
     struct stored_set stored;
     struct supervised_set *s = NULL;
-    if (store_read_in(space, stamp->file, &stored) == S_OK)
+    if (store_read_in(space, stamp, &stored) == S_OK)
         s = take(v, space, stored.name, stored.xml ? &stored : NULL, stamp->has_record, now);
     stored_set_free(&stored);
     return s;

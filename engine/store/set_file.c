@@ -194,7 +194,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
 }
 
 /* A name that file_store makes: ~<process>-<thread>.tmp */
-static bool is_torn(const char *file)
+bool set_file_is_torn(const char *file)
 {
     const char *digits = "0123456789", *at = file + 1;
     size_t process = *file == '~' ? strspn(at, digits) : 0;
@@ -205,7 +205,7 @@ static bool is_torn(const char *file)
 static void remove_torn(const char *folder, const struct texts *files)
 {
     for (size_t i = 0; i < files->count; i++) {
-        char *path = is_torn(files->items[i]) ? path_join(folder, files->items[i]) : NULL;
+        char *path = set_file_is_torn(files->items[i]) ? path_join(folder, files->items[i]) : NULL;
         if (path)
             file_delete(path);
         memory_free(path);

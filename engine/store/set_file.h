@@ -51,6 +51,8 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file);
 HRESULT set_file_adopt_all(const struct set_file *at, uint64_t *left);
 /* What a writer left in a place that was killed while it wrote. Under the lock of the namespace nobody is writing. */
 void set_file_remove_torn(const char *place);
+/* Whether a file's name is one that such a writer leaves. */
+bool set_file_is_torn(const char *file);
 /* Tells those who watch the store that the set has changed (store_changes.c). Under the lock. */
 void set_file_note_change(const struct set_file *at);
 /* Unlocks, and frees what either gave. */

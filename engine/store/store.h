@@ -41,7 +41,9 @@ HRESULT store_list(const struct caller *caller, const char *space, struct texts 
 struct stored_set {
     char *name, *xml;
     size_t size;
-    char *file; /* name of its file without .xml, by which lists are in order */
+    char *file;     /* name of its file without .xml, by which lists are in order */
+    uint64_t stamp; /* of its file, before it was read; 0: not known */
+    bool sound;     /* store_note_sound said so of this file and stamp */
 };
 struct stored_sets {
     struct stored_set *items;
@@ -55,9 +57,10 @@ void stored_sets_free(struct stored_sets *sets);
 struct stored_stamp {
     char *file; /* as in stored_set */
     uint64_t stamp;
-    bool definition; /* always true in a list */
-    bool has_run;    /* it has been run: its run lock is there, held or not */
-    bool has_record; /* of its runs */
+    uint64_t of_file; /* that of the definition alone */
+    bool definition;  /* always true in a list */
+    bool has_run;     /* it has been run: its run lock is there, held or not */
+    bool has_record;  /* of its runs */
 };
 struct stored_stamps {
     struct stored_stamp *items;
@@ -65,11 +68,16 @@ struct stored_stamps {
 };
 /* All definitions of the namespace, in the order of their files. Takes away what writers left that were killed. */
 HRESULT store_list_stamps(const char *space, struct stored_stamps *out);
-/* The set in that file. `out` is to be freed also on failure. */
-HRESULT store_read_in(const char *space, const char *file, struct stored_set *out);
+/* The set in that file, of which the stamp has just been listed. `out` is to be freed also on failure. */
+HRESULT store_read_in(const char *space, const struct stored_stamp *stamp, struct stored_set *out);
 void stored_set_free(struct stored_set *set);
+/* From now on this process keeps the definitions that it reads for lists, and opens a file again when it has changed.
+   false: it keeps none any more. */
+void store_keep_definitions(bool keep);
+/* A set as it was read: its XML is a definition that can be used, which whoever reads it next need not find out. */
+void store_note_sound(const char *space, const struct stored_set *set);
 /* The name that the set in that file was committed under; *name from memory_alloc. */
-HRESULT store_name_in(const char *space, const char *file, char **name);
+HRESULT store_name_in(const char *space, const struct stored_stamp *stamp, char **name);
 void stored_stamps_free(struct stored_stamps *stamps);
 /* Of a definition that was moved to its place before its writer was done: its file's name has lost the case of the
    set's. Puts `name` into it, if it is whole and says none. */

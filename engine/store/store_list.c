@@ -2,7 +2,9 @@
 /* All sets of a namespace: their definitions, or only what tells that one has changed. The lock is taken for each place
    anew, so that nobody waits for a long list. */
 #include "engine/os/hash.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/store/kept_definitions.h"
 #include "engine/store/set_file.h"
 #include "engine/store/store.h"
 #include "engine/store/store_name.h"
@@ -31,6 +33,10 @@ static HRESULT list_places(const struct caller *caller, const char *space, struc
     return hr;
 }
 
+/* Two threads of a process that look at all sets, as the supervisor and a list do when the service comes up, wait for
+   one another here: who waits for the store's lock sleeps some milliseconds at a time. */
+static struct host_lock looking = HOST_LOCK_INIT;
+
 static HRESULT each_place(const struct caller *caller, const char *space, visit_place *visit, void *user)
 {
     struct texts places = {0};
@@ -39,12 +45,14 @@ static HRESULT each_place(const struct caller *caller, const char *space, visit_
         struct set_file at;
         if (!is_place(places.items[i]))
             continue;
+        host_lock_enter(&looking);
         hr = set_file_open(caller, space, NULL, SET_FILE_READ, &at);
         char *place = hr == S_OK ? path_join(at.folder, places.items[i]) : NULL;
         if (hr == S_OK)
             hr = place ? visit(place, user) : E_OUTOFMEMORY;
         memory_free(place);
         set_file_close(&at);
+        host_lock_leave(&looking);
     }
     texts_free(&places);
     return FAILED(hr) ? hr : S_OK;
@@ -92,26 +100,35 @@ struct matching {
     struct stored_sets found;
 };
 
+static HRESULT add_match(struct matching *m, struct stored_set *set)
+{
+    void *items = m->found.items;
+    bool grown = memory_grow(&items, &m->found.capacity, m->found.count + 1, sizeof *set) != 0;
+    m->found.items = items;
+    if (!grown)
+        return E_OUTOFMEMORY;
+    m->found.items[m->found.count++] = *set;
+    *set = (struct stored_set){0};
+    return S_OK;
+}
+
 static HRESULT read_place(const char *place, void *user)
 {
     struct matching *m = user;
-    struct texts files = {0};
-    HRESULT hr = folder_list(place, false, &files);
-    for (size_t i = 0; SUCCEEDED(hr) && i < files.count; i++) {
-        struct stored_set set = {0};
-        void *items = m->found.items;
-        if (!text_equal_nocase(path_extension(files.items[i]), ".xml"))
+    struct kept_definitions here;
+    bool kept = kept_definitions_wanted();
+    HRESULT hr = kept_definitions_read(place, NULL, NULL, &here);
+    for (size_t i = 0; SUCCEEDED(hr) && i < here.count; i++) {
+        struct stored_set copy = {0}, *set = kept ? &copy : &here.items[i].set;
+        if (!text_matches(m->pattern, here.items[i].set.name))
             continue;
-        hr = stored_set_read(place, files.items[i], &set);
-        if (SUCCEEDED(hr) && !memory_grow(&items, &m->found.capacity, m->found.count + 1, sizeof set))
-            hr = E_OUTOFMEMORY;
-        m->found.items = items;
-        if (SUCCEEDED(hr) && text_matches(m->pattern, set.name))
-            m->found.items[m->found.count++] = set;
-        else
-            stored_set_free(&set);
+        if (kept)
+            hr = stored_set_copy(&here.items[i].set, &copy);
+        if (SUCCEEDED(hr))
+            hr = add_match(m, set);
+        stored_set_free(&copy);
     }
-    texts_free(&files);
+    kept_definitions_keep(place, &here);
     return hr;
 }
 
@@ -125,26 +142,17 @@ static HRESULT load_one(const struct caller *caller, const char *space, const ch
 {
     struct set_file at;
     HRESULT hr = set_file_open(caller, space, name, SET_FILE_READ, &at);
-    void *items = m->found.items;
-    if (hr == S_OK && (hr = file_find(at.definition)) == S_OK && file_exists(at.definition)) {
-        struct stored_set set = {0};
-        hr = stored_set_read(at.place, path_name(at.definition), &set);
-        if (SUCCEEDED(hr) && !memory_grow(&items, &m->found.capacity, 1, sizeof set))
-            hr = E_OUTOFMEMORY;
-        m->found.items = items;
+    struct stored_set set = {0};
+    if (hr == S_OK && (hr = file_find(at.definition)) == S_OK) {
+        if (file_exists(at.definition)) {
+            hr = stored_set_read(at.place, path_name(at.definition), &set);
+        } else { /* a folder that has its name: who asks for it is told */
+            set = (struct stored_set){.name = text_copy(name), .file = text_copy("")};
+            hr = set.name && set.file ? S_OK : E_OUTOFMEMORY;
+        }
         if (SUCCEEDED(hr))
-            m->found.items[m->found.count++] = set;
-        else
-            stored_set_free(&set);
-    } else if (hr == S_OK) { /* a folder that has its name: who asks for it is told */
-        struct stored_set set = {.name = text_copy(name), .file = text_copy("")};
-        if (!set.name || !set.file || !memory_grow(&items, &m->found.capacity, 1, sizeof set))
-            hr = E_OUTOFMEMORY;
-        m->found.items = items;
-        if (SUCCEEDED(hr))
-            m->found.items[m->found.count++] = set;
-        else
-            stored_set_free(&set);
+            hr = add_match(m, &set);
+        stored_set_free(&set);
     }
     set_file_close(&at);
     return hr;
@@ -181,25 +189,30 @@ HRESULT store_list(const struct caller *caller, const char *space, struct texts 
     return S_OK;
 }
 
-HRESULT store_read_in(const char *space, const char *file, struct stored_set *out)
+HRESULT store_read_in(const char *space, const struct stored_stamp *stamp, struct stored_set *out)
 {
     struct set_file at = {0};
-    char *own = text_format("%s.xml", file);
+    char *own = text_format("%s.xml", stamp->file), *place = NULL;
     *out = (struct stored_set){0};
-    HRESULT hr = own ? set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at) : E_OUTOFMEMORY;
-    char *place = hr == S_OK ? set_file_place(at.folder, file) : NULL;
-    if (hr == S_OK)
-        hr = place ? stored_set_read(place, own, out) : E_OUTOFMEMORY;
+    HRESULT hr = own ? set_file_locate(space, NULL, &at) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        place = set_file_place(at.folder, stamp->file);
+        hr = place ? kept_definitions_find(place, stamp->file, stamp->stamp, out) : E_OUTOFMEMORY;
+    }
     set_file_close(&at);
+    if (hr == S_FALSE && (hr = set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at)) == S_OK) {
+        hr = stored_set_read(place, own, out);
+        set_file_close(&at);
+    }
     memory_free(place);
     memory_free(own);
     return hr;
 }
 
-HRESULT store_name_in(const char *space, const char *file, char **name)
+HRESULT store_name_in(const char *space, const struct stored_stamp *stamp, char **name)
 {
     struct stored_set set;
-    HRESULT hr = store_read_in(space, file, &set);
+    HRESULT hr = store_read_in(space, stamp, &set);
     *name = NULL;
     if (hr == S_OK) {
         *name = set.name;
@@ -211,10 +224,14 @@ HRESULT store_name_in(const char *space, const char *file, char **name)
 
 /* ---- stamps ---- */
 
-static HRESULT add_stamp(void *user, const char *name, uint64_t stamp)
+struct stamping {
+    struct stored_stamps *stamps;
+    bool torn; /* a writer was killed there */
+};
+
+static HRESULT add_stamp(struct stored_stamps *stamps, const struct seen_file *seen)
 {
-    struct stored_stamps *stamps = user;
-    const char *extension = path_extension(name);
+    const char *name = seen->name, *extension = path_extension(name);
     void *items = stamps->items;
     bool definition = text_equal_nocase(extension, ".xml"), lock = !strcmp(extension, ".running");
     if (!definition && !lock && strcmp(extension, ".run") != 0)
@@ -226,17 +243,32 @@ static HRESULT add_stamp(void *user, const char *name, uint64_t stamp)
     }
     stamps->items = items;
     stamps->items[stamps->count++] = (struct stored_stamp){.file = file,
-                                                           .stamp = lock ? 0 : stamp,
+                                                           .stamp = lock ? 0 : seen->stamp,
+                                                           .of_file = seen->stamp,
                                                            .definition = definition,
                                                            .has_run = lock,
                                                            .has_record = !definition && !lock};
     return S_OK;
 }
 
+static HRESULT stamp_file(void *user, const struct seen_file *seen)
+{
+    struct stamping *s = user;
+    s->torn = s->torn || set_file_is_torn(seen->name);
+    return add_stamp(s->stamps, seen);
+}
+
+/* Who keeps what is read comes back for what is new, so it is read here, a place under one lock. */
 static HRESULT stamp_place(const char *place, void *user)
 {
-    set_file_remove_torn(place);
-    return folder_each_file(place, add_stamp, user);
+    struct stamping s = {user, false};
+    struct kept_definitions here = {0};
+    HRESULT hr = kept_definitions_wanted() ? kept_definitions_read(place, stamp_file, &s, &here)
+                                           : folder_each_file(place, stamp_file, &s);
+    if (s.torn)
+        set_file_remove_torn(place);
+    kept_definitions_keep(place, &here);
+    return hr;
 }
 
 static int by_stamped_file(const void *a, const void *b)

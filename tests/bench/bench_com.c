@@ -189,8 +189,9 @@ static void compare_scripts(const char *what, int gets, bool commits)
            with / without);
 }
 
-/* The list that a script gets; *sets is its own. */
-static double seconds_per_list(const WCHAR *pattern, IDataCollectorSetCollection **sets)
+/* The list that a script gets; *sets is its own. *first: what the first one took, with the server's start if it was not
+   there. */
+static double seconds_per_list(const WCHAR *pattern, double *first, IDataCollectorSetCollection **sets)
 {
     BSTR filter = SysAllocString(pattern);
     double best = 1e9;
@@ -205,6 +206,8 @@ static double seconds_per_list(const WCHAR *pattern, IDataCollectorSetCollection
         double start = now();
         failed("GetDataCollectorSets", IDataCollectorSetCollection_GetDataCollectorSets(*sets, NULL, filter));
         double t = now() - start;
+        if (!round)
+            *first = t;
         best = round && t < best ? t : best;
     }
     SysFreeString(filter);
@@ -215,12 +218,12 @@ static void measure_lists(void)
 {
     IDataCollectorSetCollection *sets;
     LONG count = 0;
-    double all = seconds_per_list(L"Service\\*", &sets);
+    double first = 0, all = seconds_per_list(L"Service\\*", &first, &sets);
     if (!sets || failed("Count", IDataCollectorSetCollection_get_Count(sets, &count)))
         return;
     LONG asked = count < 1000 ? count : 1000;
     double start = now();
-    printf("list of %5ld sets:               %8.2f ms\n", count, all * 1e3);
+    printf("list of %5ld sets:               %8.2f ms, the first %8.2f ms\n", count, all * 1e3, first * 1e3);
     for (LONG i = 0; i < asked; i++) {
         VARIANT at = {.vt = VT_I4};
         DataCollectorSetStatus status;
@@ -234,7 +237,7 @@ static void measure_lists(void)
     printf("%4ld of their statuses:           %8.2f ms\n", asked, (now() - start) * 1e3);
     IDataCollectorSetCollection_Release(sets);
     if (count)
-        printf("list of one by its name:         %8.2f ms\n", seconds_per_list(L"Service\\set 1", &sets) * 1e3);
+        printf("list of one by its name:         %8.2f ms\n", seconds_per_list(L"Service\\set 1", &first, &sets) * 1e3);
     if (count && sets)
         IDataCollectorSetCollection_Release(sets);
 }

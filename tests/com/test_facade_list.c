@@ -149,6 +149,46 @@ static void many_sets_cost_no_more_calls_than_few(void **state)
     assert_int_equal(calls_for_list(L"Service\\" NAME L"-*", MANY), few);
 }
 
+/* Nor does a look at each of them: what they hold comes when it is asked for, and is what it was at the list. */
+static void what_the_sets_of_a_list_hold_is_one_call(void **state)
+{
+    (void)state;
+    commit_sets(0, MANY);
+    IDataCollectorSetCollection *sets = list_of(L"Service\\" NAME L"-*");
+    delete_test_sets();
+    LONG before = calls;
+    for (LONG i = 0; i < MANY; i++) {
+        WCHAR name[64];
+        _snwprintf(name, 64, NAME L"-%02d", (int)i);
+        IDataCollectorSet *set = item_at(sets, i);
+        assert_true(text_is(set, L"Name", name));
+        assert_true(text_is(set, L"DescriptionUnresolved", i % 2 ? L"@%windir%\\no such file.dll,#1" : L"<\x4e2d>"));
+        release(set);
+    }
+    assert_int_equal(calls - before, 1);
+    for (LONG i = MANY; i-- > 0;) /* they hold it now */
+        release(item_at(sets, i));
+    assert_int_equal(calls - before, 1);
+    release(sets);
+}
+
+/* In no order each is asked for alone. */
+static void a_set_out_of_a_list_is_its_own(void **state)
+{
+    (void)state;
+    commit_sets(0, FEW);
+    IDataCollectorSetCollection *sets = list_of(L"Service\\" NAME L"-*");
+    for (LONG i = FEW; i-- > 0;) {
+        WCHAR name[64];
+        _snwprintf(name, 64, NAME L"-%02d", (int)i);
+        IDataCollectorSet *set = item_at(sets, i);
+        assert_true(text_is(set, L"Name", name));
+        assert_true(text_is(set, L"DescriptionUnresolved", i % 2 ? L"@%windir%\\no such file.dll,#1" : L"<\x4e2d>"));
+        release(set);
+    }
+    release(sets);
+}
+
 /* A set of a list is what Query gives, and what was done with it since is seen in it. */
 static void a_listed_set_is_the_servers(void **state)
 {
@@ -265,6 +305,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_commit_is_one_call, forget),
         cmocka_unit_test_teardown(many_sets_cost_no_more_calls_than_few, forget),
+        cmocka_unit_test_teardown(what_the_sets_of_a_list_hold_is_one_call, forget),
+        cmocka_unit_test_teardown(a_set_out_of_a_list_is_its_own, forget),
         cmocka_unit_test_teardown(a_listed_set_is_the_servers, forget),
         cmocka_unit_test_teardown(the_statuses_of_a_list_are_one_call, forget),
         cmocka_unit_test_teardown(a_status_of_a_list_is_not_an_old_one, forget),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 openpla_test(test_run_schedule ${CMAKE_CURRENT_LIST_DIR}/test_run_schedule.c LINK openpla_run)
 openpla_test(test_next_start ${CMAKE_CURRENT_LIST_DIR}/test_next_start.c LINK openpla_run)
+openpla_test(test_kept_definitions ${CMAKE_CURRENT_LIST_DIR}/test_kept_definitions.c LINK openpla_run)
 openpla_test(test_run_phase ${CMAKE_CURRENT_LIST_DIR}/test_run_phase.c LINK openpla_run)
 openpla_test(test_settings ${CMAKE_CURRENT_LIST_DIR}/test_settings.c LINK openpla_run)
 openpla_test(test_run_state ${CMAKE_CURRENT_LIST_DIR}/test_run_state.c LINK openpla_run)

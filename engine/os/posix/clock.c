@@ -3,12 +3,11 @@
 #include "engine/os/clock.h"
 
 #include "engine/os/kernel_file.h"
+#include "engine/os/posix/posix_call.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define EPOCH_1970 116444736000000000LL /* FILETIME of 1970-01-01 */
 
 static int64_t clock_100ns(clockid_t id)
 {
@@ -19,7 +18,9 @@ static int64_t clock_100ns(clockid_t id)
 
 int64_t clock_utc(void)
 {
-    return clock_100ns(CLOCK_REALTIME) + EPOCH_1970;
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return posix_filetime(t.tv_sec, t.tv_nsec);
 }
 
 /* 10 MHz as on Windows, so that the figures of both hosts read alike. */

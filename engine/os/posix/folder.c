@@ -103,7 +103,7 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
     return S_OK;
 }
 
-HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const char *name, uint64_t stamp), void *user)
+HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct seen_file *file), void *user)
 {
     struct dirent *entry;
     HRESULT hr = S_OK;
@@ -116,7 +116,9 @@ HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const cha
         if (fstatat(dirfd(directory), entry->d_name, &st, 0) || S_ISDIR(st.st_mode))
             continue; /* it has just gone */
         uint64_t stamp = hash_number(hash_number(HASH_START, (uint64_t)st.st_size), (uint64_t)st.st_mtim.tv_sec);
-        hr = each(user, entry->d_name, hash_number(stamp, (uint64_t)st.st_mtim.tv_nsec));
+        stamp = hash_number(stamp, (uint64_t)st.st_mtim.tv_nsec);
+        hr = each(user,
+                  &(struct seen_file){entry->d_name, stamp, posix_filetime(st.st_mtim.tv_sec, st.st_mtim.tv_nsec)});
         errno = 0;
     }
     if (SUCCEEDED(hr) && errno)

@@ -15,6 +15,12 @@ static inline HRESULT posix_failed(int error, const char *what)
     HRESULT hr = posix_report(error, what);
     return FAILED(hr) ? hr : E_FAIL;
 }
+#define EPOCH_1970 116444736000000000LL /* FILETIME of 1970-01-01 */
+/* FILETIME of a moment since then. */
+static inline int64_t posix_filetime(int64_t seconds, long nanoseconds)
+{
+    return seconds * 10000000 + nanoseconds / 100 + EPOCH_1970;
+}
 /* flock without waiting, again when a signal comes; 0 or errno. */
 int posix_flock(int fd, int operation);
 

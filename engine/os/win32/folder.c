@@ -162,7 +162,7 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
 }
 
 struct each_file {
-    HRESULT (*each)(void *user, const char *name, uint64_t stamp);
+    HRESULT (*each)(void *user, const struct seen_file *file);
     void *user;
 };
 
@@ -175,14 +175,17 @@ static HRESULT give_file(void *user, const WIN32_FIND_DATAW *entry)
     HRESULT hr = text_from_utf16(entry->cFileName, wcslen(entry->cFileName), true, &name);
     if (FAILED(hr))
         return hr;
+    const FILETIME *written = &entry->ftLastWriteTime;
     uint64_t stamp = hash_number(hash_number(HASH_START, entry->nFileSizeLow), entry->nFileSizeHigh);
-    stamp = hash_number(stamp, entry->ftLastWriteTime.dwLowDateTime);
-    hr = f->each(f->user, name, hash_number(stamp, entry->ftLastWriteTime.dwHighDateTime));
+    stamp = hash_number(hash_number(stamp, written->dwLowDateTime), written->dwHighDateTime);
+    hr = f->each(
+        f->user,
+        &(struct seen_file){name, stamp, (int64_t)((uint64_t)written->dwHighDateTime << 32 | written->dwLowDateTime)});
     memory_free(name);
     return hr;
 }
 
-HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const char *name, uint64_t stamp), void *user)
+HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct seen_file *file), void *user)
 {
     return walk(path, give_file, &(struct each_file){each, user});
 }
