@@ -6,7 +6,7 @@
 #include "engine/collect/trace_fill.h"
 #include "engine/etw/autologger_key.h"
 #include "engine/etw/directory_name.h"
-#include "engine/os/host.h"
+#include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/registry.h"
 #include "engine/run/output.h"
@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-#define SPACE "Autosession"
+#define SPACE   "Autosession"
+#define LOCK_MS 10000 /* as long as the store's own */
 
 static HRESULT not_there(const char *name)
 {
@@ -36,7 +37,31 @@ static HRESULT path_of(const char *name, char **out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
+/* Who reads a key and who writes one follow one another, as with sets of the store, whose folder has the lock. Nobody
+   has written any as long as that is not there, or it is none of ours: S_FALSE, for a reader. */
+static HRESULT lock_keys(bool to_change, struct file_lock **out)
+{
+    char *folder = store_folder(SPACE), *path = folder ? path_join(folder, "keys.lock") : NULL;
+    HRESULT hr = path ? S_OK : E_OUTOFMEMORY;
+    *out = NULL;
+    if (SUCCEEDED(hr) && to_change)
+        hr = folder_create(folder);
+    else if (SUCCEEDED(hr) && !folder_exists(folder))
+        hr = S_FALSE;
+    if (hr == S_OK)
+        hr = file_lock_take(path, LOCK_MS, out);
+    if (!to_change && FAILED(hr) && hr != E_OUTOFMEMORY && hr != HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION)) {
+        error_clear();
+        hr = S_FALSE;
+    }
+    memory_free(path);
+    memory_free(folder);
+    return hr;
+}
+
 /* ---- sets that an older version kept in its own store ---- */
+
+static HRESULT save(struct object *set, const char *name, enum store_mode mode, bool *created);
 
 /* Moves it into the registry, unless there is a key of the name already or it cannot be read. */
 static HRESULT move_stored(const char *name)
@@ -52,7 +77,7 @@ static HRESULT move_stored(const char *name)
         hr = set_create_from_xml(xml, size, &set);
     memory_free(xml);
     if (SUCCEEDED(hr))
-        hr = autosession_set_save(set, name, STORE_CREATE, &created);
+        hr = save(set, name, STORE_CREATE, &created);
     object_release(set);
     return SUCCEEDED(hr) ? store_delete(&caller_self, SPACE, name) : hr;
 }
@@ -134,12 +159,16 @@ static HRESULT load(const char *path, const char *name, struct autologger *out)
 
 HRESULT autosession_set_load(const char *name, char **xml, size_t *size)
 {
+    struct file_lock *lock = NULL;
     struct autologger a;
     char *path;
     *xml = NULL;
     HRESULT hr = path_of(name, &path);
     if (SUCCEEDED(hr))
+        hr = lock_keys(false, &lock);
+    if (SUCCEEDED(hr))
         hr = load(path, name, &a);
+    file_lock_release(lock);
     memory_free(path);
     if (hr != S_OK)
         return FAILED(hr) ? hr : not_there(name);
@@ -154,15 +183,19 @@ HRESULT autosession_set_load(const char *name, char **xml, size_t *size)
 HRESULT autosession_set_list(struct texts *out)
 {
     struct registry_key *key = NULL;
+    struct file_lock *lock = NULL;
     struct texts stored = {0};
     char *path;
     *out = (struct texts){0};
     HRESULT hr = path_of(NULL, &path);
     if (SUCCEEDED(hr))
         hr = store_list(&caller_self, SPACE, &stored);
+    if (SUCCEEDED(hr) && stored.count)
+        hr = lock_keys(true, &lock);
     for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++)
         if (FAILED(move_stored(stored.items[i])))
             error_clear(); /* it stays where it is, for who asks for it by name */
+    file_lock_release(lock);
     texts_free(&stored);
     if (SUCCEEDED(hr))
         hr = registry_open(path, false, &key);
@@ -224,12 +257,23 @@ static HRESULT describe(struct object *set, const char *name, struct autologger 
 
 HRESULT autosession_set_save(struct object *set, const char *name, enum store_mode mode, bool *created)
 {
+    struct file_lock *lock;
+    begin_others(name);
+    HRESULT hr = lock_keys(true, &lock);
+    if (SUCCEEDED(hr))
+        hr = save(set, name, mode, created);
+    file_lock_release(lock);
+    return hr;
+}
+
+/* Under the lock. */
+static HRESULT save(struct object *set, const char *name, enum store_mode mode, bool *created)
+{
     struct autologger a;
     char *path;
     HRESULT hr = path_of(name, &path);
     if (FAILED(hr))
         return hr;
-    begin_others(name);
     hr = mode == STORE_CREATE ? autologger_load(path, name, &a) : load(path, name, &a);
     *created = hr == S_FALSE;
     if (hr == S_FALSE && mode == STORE_MODIFY)
@@ -250,17 +294,21 @@ HRESULT autosession_set_save(struct object *set, const char *name, enum store_mo
 
 HRESULT autosession_set_delete(const char *name)
 {
+    struct file_lock *lock = NULL;
     char *path;
     HRESULT hr = path_of(name, &path);
     if (FAILED(hr))
         return hr;
-    hr = registry_delete(path);
+    hr = lock_keys(true, &lock);
+    if (SUCCEEDED(hr))
+        hr = registry_delete(path);
     if (SUCCEEDED(hr)) { /* that of an older version too, which is perhaps not to be read */
         const bool gone = hr == S_OK;
         hr = store_delete(&caller_self, SPACE, name);
         if (hr == PLA_E_DCS_NOT_FOUND)
             hr = gone ? S_OK : not_there(name);
     }
+    file_lock_release(lock);
     memory_free(path);
     return hr;
 }

@@ -3,6 +3,7 @@
    behaviour 4, 10. */
 #include "engine/etw/autologger_key.h"
 #include "engine/os/registry.h"
+#include "engine/os/thread.h"
 #include "engine/store/store.h"
 #include "tests/unit/trace_set_fixture.h"
 
@@ -348,6 +349,53 @@ static void sets_are_listed_where_traces_cannot_be(void **state)
     memory_free(own);
 }
 
+struct committer {
+    struct object *set;
+    atomic_uint failed, done;
+};
+
+static void commit_often(void *user)
+{
+    struct committer *c = user;
+    struct object *issues;
+    for (int i = 0; i < 60; i++) {
+        if (FAILED(issues_create(NULL, &issues)))
+            abort();
+        atomic_fetch_add(&c->failed, FAILED(set_commit(c->set, &caller_self, "shared", "", MODIFY, issues)));
+        object_release(issues);
+    }
+    atomic_store(&c->done, 1);
+}
+
+/* Two tools at one key: what is read is what one of them has committed, never some of both. */
+static void commits_of_two_do_not_mix(void **state)
+{
+    struct committer c[2] = {
+        {.set = set_of_xml("Autosession", "", "<BufferSize>16</BufferSize><FlushTimer>16</FlushTimer>" ENABLED(1, 16))},
+        {.set =
+             set_of_xml("Autosession", "", "<BufferSize>64</BufferSize><FlushTimer>64</FlushTimer>" ENABLED(1, 64))}};
+    struct thread *threads[2];
+    (void)state;
+    assert_done(commit(c[0].set, "shared", CREATE));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(thread_start(commit_often, &c[i], &threads[i]), S_OK);
+    while (!atomic_load(&c[0].done) || !atomic_load(&c[1].done)) {
+        struct object *set = queried("Autosession\\shared"), *provider;
+        const struct trace_data_collector *t = collector_in(set);
+        assert_int_equal(t->BufferSize, t->FlushTimer);
+        assert_int_equal(collection_item(t->TraceDataProviders, 0, &provider), S_OK);
+        assert_int_equal(map_value(((struct trace_data_provider *)provider)->KeywordsAny), t->BufferSize);
+        object_release(provider);
+        object_release(set);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_true(thread_wait(threads[i], PATIENCE_MS));
+        thread_close(threads[i]);
+        assert_int_equal(c[i].failed, 0);
+        object_release(c[i].set);
+    }
+}
+
 /* ---- out of memory ---- */
 
 /* Each allocation fails in turn: that is told, and nothing is half done. */
@@ -407,6 +455,7 @@ int main(void)
         WITH_KEYS(the_session_of_an_autologger_has_figures),
         WITH_KEYS(a_set_of_an_older_version_becomes_a_key),
         WITH_KEYS(sets_are_listed_where_traces_cannot_be),
+        WITH_KEYS(commits_of_two_do_not_mix),
         WITH_KEYS(a_query_without_memory_says_so),
         WITH_KEYS(a_commit_without_memory_changes_nothing),
     };
