@@ -8,6 +8,35 @@ enum { SMALL = ETL_SMALLEST_BUFFER, WRITER = 3 };
 
 static const struct session_shape small_shape = {
     .buffers = 8, .minimum = 8, .buffer_size = SMALL, .processors = 2, .wake_at = 2, .source = SESSION_STAMP_CYCLES};
+static const struct session_shape one_stream = {
+    .buffers = 8, .minimum = 8, .buffer_size = SMALL, .processors = 1, .wake_at = 2, .source = SESSION_STAMP_CYCLES};
+
+/* The session of a test, with a writer, what empties it and what came out. */
+static struct memory_session s;
+static struct session_writer w;
+static struct session_drain *d;
+static struct session_statistics statistics;
+static struct tally *t;
+
+static void begin(const struct session_shape *shape, uint32_t keep)
+{
+    s = session_in_memory(shape);
+    w = (struct session_writer){.owner = WRITER, .thread = 5};
+    d = fixture_drain(&s.b, keep);
+    t = tally_new();
+}
+
+static int end(void **state)
+{
+    (void)state;
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+    t = NULL;
+    d = NULL;
+    s = (struct memory_session){0};
+    return 0;
+}
 
 /* ---- the section ---- */
 
@@ -41,7 +70,7 @@ static void shapes_that_are_none_are_refused(void **state)
 
 /* ---- one writer ---- */
 
-static void pass_all(struct session_drain *d, struct tally *t)
+static void pass_all(void)
 {
     const struct session_sink sink = tally_sink(t);
     HRESULT hr;
@@ -49,21 +78,23 @@ static void pass_all(struct session_drain *d, struct tally *t)
         assert_int_equal(hr, t->answer);
 }
 
+static void stop(uint32_t patience)
+{
+    const struct session_sink sink = tally_sink(t);
+    assert_int_equal(session_drain_stop(d, &sink, patience), S_OK);
+}
+
 static void events_come_once_whole_and_in_order(void **state)
 {
     (void)state;
-    struct memory_session s = session_in_memory(&small_shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *d = fixture_drain(&s.b, 0);
-    struct session_statistics statistics;
-    struct tally *t = tally_new();
+    begin(&small_shape, 0);
     for (uint64_t i = 0; i < 5000; i++) {
         assert_true(event_write(&s.b, &w, i));
         if (i % 50 == 0)
-            pass_all(d, t);
+            pass_all();
     }
     session_drain_flush(d);
-    pass_all(d, t);
+    pass_all();
     assert_int_equal(t->events, 5000);
     assert_true(tally_is_whole(t));
     tally_check_order(t);
@@ -72,9 +103,6 @@ static void events_come_once_whole_and_in_order(void **state)
     assert_int_equal(statistics.events_lost, 0);
     assert_int_equal(statistics.buffers_written, t->buffers);
     assert_int_equal(statistics.free, 8);
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 static uint32_t wakings;
@@ -87,11 +115,7 @@ static void count_waking(void *context)
 static void what_finds_no_buffer_is_counted_and_the_host_is_woken(void **state)
 {
     (void)state;
-    struct memory_session s = session_in_memory(&small_shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *d = fixture_drain(&s.b, 0);
-    struct session_statistics statistics;
-    struct tally *t = tally_new();
+    begin(&small_shape, 0);
     uint64_t accepted = 0;
     bool in_use;
     s.b.wake = count_waking;
@@ -109,17 +133,14 @@ static void what_finds_no_buffer_is_counted_and_the_host_is_woken(void **state)
     assert_int_equal(statistics.events_lost, 400 - accepted);
     assert_int_equal(statistics.free, 0);
     session_drain_flush(d);
-    pass_all(d, t);
+    pass_all();
     assert_int_equal(t->events, accepted);
     assert_true(event_write(&s.b, &w, 400));
-    assert_int_equal(session_drain_stop(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
+    stop(0);
     assert_int_equal(t->events, accepted + 1);
     assert_false(event_write(&s.b, &w, 401));
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.events_lost, 400 - accepted); /* one after the stop is none of the session's */
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 static void more_buffers_are_taken_only_when_none_is_free(void **state)
@@ -127,16 +148,13 @@ static void more_buffers_are_taken_only_when_none_is_free(void **state)
     (void)state;
     struct session_shape shape = small_shape;
     shape.minimum = 3;
-    struct memory_session s = session_in_memory(&shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *d = fixture_drain(&s.b, 0);
-    struct tally *t = tally_new();
+    begin(&shape, 0);
     uint32_t allocated, free;
     uint64_t i = 0;
     for (; i < 200; i++) {
         assert_true(event_write(&s.b, &w, i));
         session_drain_flush(d);
-        pass_all(d, t);
+        pass_all();
     }
     session_buffers_count(&s.b, &allocated, &free);
     assert_int_equal(allocated, 3);
@@ -144,19 +162,13 @@ static void more_buffers_are_taken_only_when_none_is_free(void **state)
         assert_true(event_write(&s.b, &w, i));
     session_buffers_count(&s.b, &allocated, &free);
     assert_in_range(allocated, 5, 8);
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 /* UPDATE of MaximumBuffers: what is above goes as it is written, and may come back. */
 static void the_number_of_buffers_is_bounded_while_it_runs(void **state)
 {
     (void)state;
-    struct memory_session s = session_in_memory(&small_shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *d = fixture_drain(&s.b, 0);
-    struct tally *t = tally_new();
+    begin(&small_shape, 0);
     uint32_t allocated, free;
     uint64_t taken[3] = {0}, written = 0;
     for (int round = 0; round < 3; round++) {
@@ -166,7 +178,7 @@ static void the_number_of_buffers_is_bounded_while_it_runs(void **state)
             taken[round]++;
         }
         session_drain_flush(d);
-        pass_all(d, t);
+        pass_all();
         session_buffers_count(&s.b, &allocated, &free);
         assert_int_equal(allocated, round == 1 ? 3 : 8);
         assert_int_equal(free, allocated);
@@ -174,9 +186,6 @@ static void the_number_of_buffers_is_bounded_while_it_runs(void **state)
     assert_int_equal(t->events, written);
     assert_int_equal(taken[0], taken[2]);
     assert_int_equal(taken[1] * 8, taken[0] * 3);
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 /* Of all forms of headers, with the bytes that a reader wants to find again. */
@@ -197,8 +206,7 @@ static void headers_of_all_forms_come_through(void **state)
         {0x0B | UINT64_C(0x9000) << 16, 0x10, 0},                                 /* without a time */
     };
     const size_t count = sizeof forms / sizeof *forms;
-    struct memory_session s = session_in_memory(&small_shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
+    begin(&small_shape, 0);
     struct session_settled settled;
     struct session_clock clock;
     struct session_order order = {0};
@@ -231,14 +239,12 @@ static void headers_of_all_forms_come_through(void **state)
             assert_in_range((int64_t)get_u64(event + forms[i].stamp_at), from, to);
         assert_int_equal(event[size - 1], i + 1);
     }
-    session_gone(&s);
 }
 
 static void a_stamp_of_the_caller_stays(void **state)
 {
     (void)state;
-    struct memory_session s = session_in_memory(&small_shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
+    begin(&small_shape, 0);
     struct session_settled settled;
     struct session_clock clock;
     struct session_order order = {0};
@@ -257,24 +263,22 @@ static void a_stamp_of_the_caller_stays(void **state)
     assert_int_equal(get_u64(copy + ETL_BUFFER_HEAD + EVENT_BYTES + 0x10), 12345);
     assert_int_equal(get_u16(copy + ETL_BUFFER_HEAD + EVENT_BYTES + 2), EVENT_FIRST);
     assert_true(get_u64(copy + ETL_BUFFER_HEAD + 2 * EVENT_BYTES + 0x10) > 12345);
-    session_gone(&s);
 }
 
 static void other_clocks_and_processors_do(void **state)
 {
-    (void)state;
     static const enum session_source sources[] = {SESSION_STAMP_TICKS, SESSION_STAMP_SYSTEM, SESSION_STAMP_CYCLES};
     static const enum processor_method methods[] = {PROCESSOR_UNKNOWN, PROCESSOR_RDTSCP};
     for (int i = 0; i < 6; i++) {
         struct session_shape shape = small_shape;
         shape.source = sources[i / 2];
         shape.processors = i % 2 == 0 ? 1 : 4;
-        struct memory_session s = session_in_memory(&shape);
+        begin(&shape, 0);
         if (methods[i % 2] <= processor_method())
             s.b.method = methods[i % 2];
-        struct session_writer w = {.owner = WRITER, .thread = 5, .processor = 77};
-        struct session_drain *d;
-        struct tally *t = tally_new();
+        w.processor = 77;
+        session_drain_free(d);
+        d = NULL;
         const struct session_drain_options options = {.judge = {fixture_alive, NULL},
                                                       .clock = shape.source == SESSION_STAMP_SYSTEM ? ETL_CLOCK_SYSTEM
                                                                                                     : ETL_CLOCK_TICKS,
@@ -283,15 +287,13 @@ static void other_clocks_and_processors_do(void **state)
         const int64_t from = shape.source == SESSION_STAMP_SYSTEM ? clock_utc() : clock_ticks();
         for (uint64_t e = 0; e < 100; e++)
             assert_true(event_write(&s.b, &w, e));
-        assert_int_equal(session_drain_stop(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
+        stop(0);
         assert_int_equal(t->events, 100);
         int64_t newest = 0;
         for (uint32_t n = 0; n < t->buffers; n++)
             newest = t->buffer[n].last > newest ? t->buffer[n].last : newest;
         assert_in_range(newest, from - 1, shape.source == SESSION_STAMP_SYSTEM ? clock_utc() : clock_ticks() + 1);
-        memory_free(t);
-        session_drain_free(d);
-        session_gone(&s);
+        (void)end(state);
     }
 }
 
@@ -303,9 +305,7 @@ static void buffers_of_16_mb_take_places_to_their_end(void **state)
     shape.buffers = shape.minimum = 2;
     shape.buffer_size = ETL_LARGEST_BUFFER;
     shape.processors = 1;
-    struct memory_session s = session_in_memory(&shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *d = fixture_drain(&s.b, 0);
+    begin(&shape, 0);
     const uint32_t each = (ETL_LARGEST_BUFFER - ETL_BUFFER_HEAD) / LONGEST;
     uint32_t written = 0;
     for (uint64_t stamp; written < 2 * each; written++) {
@@ -332,17 +332,15 @@ static void buffers_of_16_mb_take_places_to_their_end(void **state)
         assert_int_equal(copy[settled.used - 1], (uint8_t)((i + 1) * each - 1));
     }
     memory_free(copy);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 /* ---- writers that do not finish ---- */
 
 /* Reserves and leaves it at that: as one that was stopped behind the step. */
-static void leave_place(const struct session_buffers *b, struct session_writer *w, bool marked)
+static void leave_place(struct session_writer *who, bool marked)
 {
     uint64_t stamp;
-    uint8_t *at = session_reserve(b, w, EVENT_BYTES, &stamp);
+    uint8_t *at = session_reserve(&s.b, who, EVENT_BYTES, &stamp);
     assert_non_null(at);
     if (!marked)
         atomic_store(session_first_word(at), 0);
@@ -351,93 +349,62 @@ static void leave_place(const struct session_buffers *b, struct session_writer *
 static void the_place_of_a_dead_writer_is_one_lost_event(void **state)
 {
     (void)state;
-    struct session_shape shape = small_shape;
-    shape.processors = 1;
-    struct memory_session s = session_in_memory(&shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5}, dead = {.owner = 9, .thread = 6};
-    struct session_drain *d = fixture_drain(&s.b, 0);
-    struct session_statistics statistics;
-    struct tally *t = tally_new();
+    begin(&one_stream, 0);
+    struct session_writer dead = {.owner = 9, .thread = 6};
     assert_true(event_write(&s.b, &w, 0));
-    leave_place(&s.b, &dead, true); /* says so itself */
+    leave_place(&dead, true); /* says so itself */
     assert_true(event_write(&s.b, &w, 1));
-    leave_place(&s.b, &dead, false); /* the next one says so */
+    leave_place(&dead, false); /* the next one says so */
     assert_true(event_write(&s.b, &w, 2));
-    leave_place(&s.b, &dead, false); /* the buffer's word says so */
+    leave_place(&dead, false); /* the buffer's word says so */
     session_drain_flush(d);
-    pass_all(d, t);
+    pass_all();
     assert_int_equal(t->events, 0); /* it lives: its buffer waits */
     alive[9] = false;
-    pass_all(d, t);
+    pass_all();
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(t->events, 3);
     assert_true(tally_is_whole(t));
     tally_check_order(t);
     assert_int_equal(statistics.events_lost, 3);
     assert_int_equal(statistics.free, 8);
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 static void a_place_is_judged_once_even_if_its_slot_lives_again(void **state)
 {
     (void)state;
-    struct session_shape shape = small_shape;
-    shape.processors = 1;
-    struct memory_session s = session_in_memory(&shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5}, dead = {.owner = 9, .thread = 6};
-    struct session_drain *d = fixture_drain(&s.b, 0);
-    struct session_statistics statistics;
-    struct tally *t = tally_new();
-    leave_place(&s.b, &dead, true);
-    leave_place(&s.b, &w, true);
+    begin(&one_stream, 0);
+    struct session_writer dead = {.owner = 9, .thread = 6};
+    leave_place(&dead, true);
+    leave_place(&w, true);
     alive[9] = false;
     session_drain_flush(d);
-    pass_all(d, t);
+    pass_all();
     alive[9] = true; /* another process */
     alive[WRITER] = false;
-    pass_all(d, t);
+    pass_all();
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.events_lost, 2);
     assert_int_equal(statistics.free, 8);
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 static void a_stop_waits_for_who_writes_and_not_for_ever(void **state)
 {
     (void)state;
-    struct session_shape shape = small_shape;
-    shape.processors = 1;
-    struct memory_session s = session_in_memory(&shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *d = fixture_drain(&s.b, 0);
-    struct session_statistics statistics;
-    struct tally *t = tally_new();
+    begin(&one_stream, 0);
     assert_true(event_write(&s.b, &w, 0));
-    leave_place(&s.b, &w, true);
+    leave_place(&w, true);
     assert_true(event_write(&s.b, &w, 1));
-    assert_int_equal(session_drain_stop(d, &(struct session_sink){tally_write, tally_holds, t}, 20), S_OK);
+    stop(20);
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(t->events, 2);
     assert_int_equal(statistics.events_lost, 1);
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 static void buffers_of_the_dead_and_of_nobody_come_back(void **state)
 {
     (void)state;
-    struct session_shape shape = small_shape;
-    shape.processors = 1;
-    struct memory_session s = session_in_memory(&shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *d = fixture_drain(&s.b, 0);
-    struct session_statistics statistics;
-    struct tally *t = tally_new();
+    begin(&one_stream, 0);
     atomic_store(&s.b.line[7].word, session_line_open(SESSION_CLAIMED, 9, 4)); /* its process ended on the way */
     atomic_store(&s.b.line[6].word, session_line_open(SESSION_CLAIMED, 8, 4)); /* is on the way */
     assert_true(event_write(&s.b, &w, 0));
@@ -447,25 +414,18 @@ static void buffers_of_the_dead_and_of_nobody_come_back(void **state)
     alive[9] = false;
     assert_int_equal(session_drain_tend(d), 0);
     assert_int_equal(session_drain_tend(d), 2);
-    pass_all(d, t);
+    pass_all();
     assert_int_equal(t->events, 2);
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.free, 7);
     assert_true(session_word_buffer(word) < 6);
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 /* It may be filled just now, by one who came to it between two looks of the host: what it then writes would be lost. */
 static void a_buffer_that_is_being_filled_is_not_closed(void **state)
 {
     (void)state;
-    struct session_shape shape = small_shape;
-    shape.processors = 1;
-    struct memory_session s = session_in_memory(&shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *d = fixture_drain(&s.b, 0);
+    begin(&one_stream, 0);
     assert_true(event_write(&s.b, &w, 0));
     const uint64_t word = session_load(&s.b.processor[0].word);
     atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE);
@@ -475,44 +435,34 @@ static void a_buffer_that_is_being_filled_is_not_closed(void **state)
     atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE);
     assert_int_equal(session_drain_tend(d), 0);
     assert_int_equal(session_drain_tend(d), 1);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 static void a_slow_writer_holds_its_processor_until_buffers_run_short(void **state)
 {
     (void)state;
-    struct session_shape shape = small_shape;
-    shape.processors = 1;
-    struct memory_session s = session_in_memory(&shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5}, slow = {.owner = 9, .thread = 6};
-    struct session_drain *d = fixture_drain(&s.b, 0);
-    struct session_statistics statistics;
-    struct tally *t = tally_new();
+    begin(&one_stream, 0);
+    struct session_writer slow = {.owner = 9, .thread = 6};
     uint64_t i = 0, stamp;
     uint8_t *at = session_reserve(&s.b, &slow, EVENT_BYTES, &stamp);
     for (; i < 40; i++)
         assert_true(event_write(&s.b, &w, i));
     session_drain_flush(d);
-    pass_all(d, t);
+    pass_all();
     assert_int_equal(t->events, 0); /* all wait, in order */
     for (; i < 2000; i++) {
         assert_true(event_write(&s.b, &w, i));
-        pass_all(d, t);
+        pass_all();
     }
     assert_in_range(t->events, 1000, 2000); /* the others went on without the first buffer */
     event_fill(at, &slow, stamp, 0);
     session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
     session_drain_flush(d);
-    pass_all(d, t);
+    pass_all();
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.events_lost, 0);
     assert_int_equal(t->events, 2001);
     assert_true(tally_is_whole(t));
     tally_check_order(t); /* by its number the first buffer is the first still */
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 /* ---- the log does not take it ---- */
@@ -520,11 +470,7 @@ static void a_slow_writer_holds_its_processor_until_buffers_run_short(void **sta
 static void buffers_that_cannot_be_written_are_counted(void **state)
 {
     (void)state;
-    struct memory_session s = session_in_memory(&small_shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *d = fixture_drain(&s.b, 0);
-    struct session_statistics statistics;
-    struct tally *t = tally_new();
+    begin(&small_shape, 0);
     const struct session_sink sink = tally_sink(t);
     HRESULT hr;
     t->answer = HRESULT_FROM_WIN32(ERROR_DISK_FULL);
@@ -541,9 +487,6 @@ static void buffers_that_cannot_be_written_are_counted(void **state)
     assert_int_equal(statistics.buffers_lost, 1);
     assert_int_equal(statistics.buffers_written, 1);
     assert_int_equal(statistics.events, 1);
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 /* ---- in memory, with snapshots ---- */
@@ -551,19 +494,14 @@ static void buffers_that_cannot_be_written_are_counted(void **state)
 static void memory_keeps_the_newest_and_a_snapshot_leaves_them(void **state)
 {
     (void)state;
-    struct session_shape shape = small_shape;
-    shape.processors = 1;
-    struct memory_session s = session_in_memory(&shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *d = fixture_drain(&s.b, 5);
-    struct session_statistics statistics;
-    struct tally *none = tally_new(), *first = tally_new(), *second = tally_new();
+    begin(&one_stream, 5);
+    struct tally *first = tally_new(), *second = tally_new();
     uint64_t i = 0;
     for (; i < 1000; i++) {
         assert_true(event_write(&s.b, &w, i));
-        pass_all(d, none);
+        pass_all();
     }
-    assert_int_equal(none->buffers, 0);
+    assert_int_equal(t->buffers, 0);
     assert_int_equal(session_drain_snapshot(d, &(struct session_sink){tally_write, tally_holds, first}), S_OK);
     assert_in_range(first->events, 5 * 27, 7 * 27);
     const uint64_t events = first->events, sum = events * (2 * 1000 - events - 1) / 2; /* of the last ones of 1000 */
@@ -576,13 +514,10 @@ static void memory_keeps_the_newest_and_a_snapshot_leaves_them(void **state)
     assert_true(second->events > 4 * 27);
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.events_lost, 0);
-    assert_int_equal(session_drain_stop(d, &(struct session_sink){tally_write, tally_holds, none}, 0), S_OK);
-    assert_int_equal(none->buffers, 0);
-    memory_free(none);
+    stop(0);
+    assert_int_equal(t->buffers, 0);
     memory_free(first);
     memory_free(second);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 /* ---- going on after a host ---- */
@@ -590,22 +525,16 @@ static void memory_keeps_the_newest_and_a_snapshot_leaves_them(void **state)
 static void a_rescue_writes_what_the_host_did_not(void **state)
 {
     (void)state;
-    struct session_shape shape = small_shape;
-    shape.processors = 1;
-    struct memory_session s = session_in_memory(&shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *host = fixture_drain(&s.b, 0), *rescuer;
+    begin(&one_stream, 0);
     struct session_buffers again;
-    struct session_statistics statistics;
-    struct tally *t = tally_new();
     for (uint64_t i = 0; i < 100; i++)
         assert_true(event_write(&s.b, &w, i));
-    pass_all(host, t);
+    pass_all();
     const uint64_t before = t->events;
     for (uint64_t i = 100; i < 150; i++)
         assert_true(event_write(&s.b, &w, i));
     /* The host wrote one more, and ended before it gave it back; the log has it. */
-    session_drain_flush(host);
+    session_drain_flush(d);
     for (uint32_t i = 0; i < s.b.buffers; i++)
         if (session_line_state(session_load(&s.b.line[i].word)) == SESSION_CLOSED) {
             const struct session_judge judge = {fixture_alive, NULL};
@@ -613,7 +542,7 @@ static void a_rescue_writes_what_the_host_did_not(void **state)
             struct session_settled settled;
             static uint8_t copy[SMALL];
             assert_true(session_settle(&s.b, i, session_line_place(session_load(&s.b.line[i].word)), &judge, false,
-                                       session_drain_clock(host), processor_cycles(), &order, copy, &settled));
+                                       session_drain_clock(d), processor_cycles(), &order, copy, &settled));
             if (get_u64(copy + ETL_BUFFER_HEAD + 0x58) != before)
                 continue;
             const struct etl_buffer_header head = {
@@ -621,21 +550,19 @@ static void a_rescue_writes_what_the_host_did_not(void **state)
             atomic_store(&s.b.line[i].number, t->buffers + 1);
             assert_int_equal(tally_write(t, &head, copy), S_OK);
         }
-    session_drain_free(host);
+    session_drain_free(d);
+    d = NULL;
     assert_int_equal(session_buffers_map(s.b.shared, s.size, &again), S_OK);
     const struct session_drain_options options = {
         .judge = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = t->buffers + 1};
-    assert_int_equal(session_drain_create(&again, &options, &rescuer), S_OK);
-    assert_int_equal(session_drain_rescue(rescuer, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
+    assert_int_equal(session_drain_create(&again, &options, &d), S_OK);
+    assert_int_equal(session_drain_rescue(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
     assert_int_equal(t->events, 150);
     assert_true(tally_is_whole(t));
     tally_check_order(t);
     assert_false(event_write(&s.b, &w, 150));
     session_statistics_read(&s.b, &statistics);
     assert_int_equal(statistics.events_lost, 0);
-    memory_free(t);
-    session_drain_free(rescuer);
-    session_gone(&s);
 }
 
 /* ---- many threads ---- */
@@ -655,14 +582,14 @@ static uint32_t started;
 
 static void write_many(void *user)
 {
-    struct thread_of_events *t = user;
-    t->w.thread = thread_own_id();
+    struct thread_of_events *own = user;
+    own->w.thread = thread_own_id();
     for (uint64_t i = 0; i < EACH; i++)
-        if (event_write(t->b, &t->w, i))
-            t->written++;
+        if (event_write(own->b, &own->w, i))
+            own->written++;
         else
-            t->refused++;
-    t->ended = true;
+            own->refused++;
+    own->ended = true;
 }
 
 static void threads_lose_nothing_that_is_not_counted(uint32_t processors, uint32_t keep)
@@ -671,10 +598,7 @@ static void threads_lose_nothing_that_is_not_counted(uint32_t processors, uint32
     shape.processors = processors;
     shape.buffers = 32;
     shape.minimum = 16;
-    struct memory_session s = session_in_memory(&shape);
-    struct session_drain *d = fixture_drain(&s.b, keep);
-    struct session_statistics statistics;
-    struct tally *t = tally_new();
+    begin(&shape, keep);
     const struct session_sink sink = tally_sink(t);
     HRESULT hr;
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -711,9 +635,6 @@ static void threads_lose_nothing_that_is_not_counted(uint32_t processors, uint32
         assert_int_equal(statistics.events, written);
         tally_check_order(t);
     }
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 static void threads_on_their_processors(void **state)
@@ -737,40 +658,34 @@ static void threads_beside_snapshots(void **state)
 static void sequence_numbers_come_once(void **state)
 {
     (void)state;
-    struct memory_session s = session_in_memory(&small_shape);
+    begin(&small_shape, 0);
     assert_int_equal(session_next_sequence(&s.b), 1);
     assert_int_equal(session_next_sequence(&s.b), 2);
-    session_gone(&s);
 }
 
 static void a_slot_is_free_when_no_buffer_can_name_it(void **state)
 {
     (void)state;
-    struct memory_session s = session_in_memory(&small_shape);
-    struct session_writer w = {.owner = WRITER, .thread = 5};
-    struct session_drain *d = fixture_drain(&s.b, 5);
-    struct tally *t = tally_new();
+    begin(&small_shape, 5);
     assert_true(session_drain_oldest(d) == UINT64_MAX);
     const uint64_t before = processor_cycles();
-    leave_place(&s.b, &w, true);
+    leave_place(&w, true);
     assert_true(session_drain_oldest(d) >= before);
     assert_true(session_drain_oldest(d) < processor_cycles());
     session_drain_flush(d);
     alive[WRITER] = false;
     assert_true(session_drain_oldest(d) < processor_cycles());
-    pass_all(d, t); /* kept, but judged */
+    pass_all(); /* kept, but judged */
     assert_true(session_drain_oldest(d) == UINT64_MAX);
-    memory_free(t);
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 static void memory_that_is_out_is_told(void **state)
 {
     (void)state;
-    struct memory_session s = session_in_memory(&small_shape);
+    begin(&small_shape, 0);
     const struct session_drain_options options = {.judge = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS};
-    struct session_drain *d = NULL;
+    session_drain_free(d);
+    d = NULL;
     for (uint64_t n = 1; !d; n++) {
         memory_fail_at(n);
         const HRESULT hr = session_drain_create(&s.b, &options, &d);
@@ -783,37 +698,36 @@ static void memory_that_is_out_is_told(void **state)
         memory_fail_at(0);
         assert_int_equal(hr, E_OUTOFMEMORY);
     }
-    session_drain_free(d);
-    session_gone(&s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_that_are_none_are_refused),
-        cmocka_unit_test_setup(events_come_once_whole_and_in_order, everybody_lives),
-        cmocka_unit_test_setup(what_finds_no_buffer_is_counted_and_the_host_is_woken, everybody_lives),
-        cmocka_unit_test_setup(more_buffers_are_taken_only_when_none_is_free, everybody_lives),
-        cmocka_unit_test_setup(the_number_of_buffers_is_bounded_while_it_runs, everybody_lives),
-        cmocka_unit_test_setup(headers_of_all_forms_come_through, everybody_lives),
-        cmocka_unit_test_setup(a_stamp_of_the_caller_stays, everybody_lives),
-        cmocka_unit_test_setup(other_clocks_and_processors_do, everybody_lives),
-        cmocka_unit_test_setup(buffers_of_16_mb_take_places_to_their_end, everybody_lives),
-        cmocka_unit_test_setup(the_place_of_a_dead_writer_is_one_lost_event, everybody_lives),
-        cmocka_unit_test_setup(a_place_is_judged_once_even_if_its_slot_lives_again, everybody_lives),
-        cmocka_unit_test_setup(a_stop_waits_for_who_writes_and_not_for_ever, everybody_lives),
-        cmocka_unit_test_setup(buffers_of_the_dead_and_of_nobody_come_back, everybody_lives),
-        cmocka_unit_test_setup(a_buffer_that_is_being_filled_is_not_closed, everybody_lives),
-        cmocka_unit_test_setup(a_slow_writer_holds_its_processor_until_buffers_run_short, everybody_lives),
-        cmocka_unit_test_setup(buffers_that_cannot_be_written_are_counted, everybody_lives),
-        cmocka_unit_test_setup(memory_keeps_the_newest_and_a_snapshot_leaves_them, everybody_lives),
-        cmocka_unit_test_setup(a_rescue_writes_what_the_host_did_not, everybody_lives),
-        cmocka_unit_test_setup(threads_on_their_processors, everybody_lives),
-        cmocka_unit_test_setup(threads_on_one_stream, everybody_lives),
-        cmocka_unit_test_setup(threads_beside_snapshots, everybody_lives),
-        cmocka_unit_test(sequence_numbers_come_once),
-        cmocka_unit_test_setup(a_slot_is_free_when_no_buffer_can_name_it, everybody_lives),
-        cmocka_unit_test_setup(memory_that_is_out_is_told, everybody_lives),
+        cmocka_unit_test_setup_teardown(events_come_once_whole_and_in_order, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(what_finds_no_buffer_is_counted_and_the_host_is_woken, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(more_buffers_are_taken_only_when_none_is_free, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(the_number_of_buffers_is_bounded_while_it_runs, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(headers_of_all_forms_come_through, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(a_stamp_of_the_caller_stays, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(other_clocks_and_processors_do, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(buffers_of_16_mb_take_places_to_their_end, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(the_place_of_a_dead_writer_is_one_lost_event, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(a_place_is_judged_once_even_if_its_slot_lives_again, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(a_stop_waits_for_who_writes_and_not_for_ever, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(buffers_of_the_dead_and_of_nobody_come_back, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(a_buffer_that_is_being_filled_is_not_closed, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(a_slow_writer_holds_its_processor_until_buffers_run_short, everybody_lives,
+                                        end),
+        cmocka_unit_test_setup_teardown(buffers_that_cannot_be_written_are_counted, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(memory_keeps_the_newest_and_a_snapshot_leaves_them, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(a_rescue_writes_what_the_host_did_not, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(threads_on_their_processors, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(threads_on_one_stream, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(threads_beside_snapshots, everybody_lives, end),
+        cmocka_unit_test_teardown(sequence_numbers_come_once, end),
+        cmocka_unit_test_setup_teardown(a_slot_is_free_when_no_buffer_can_name_it, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(memory_that_is_out_is_told, everybody_lives, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
