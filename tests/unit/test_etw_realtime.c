@@ -209,15 +209,34 @@ static void process_session(void *user)
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
 }
 
+static struct thread *begin_processing(TRACEHANDLE *handle)
+{
+    struct thread *thread;
+    assert_int_equal(thread_start(process_session, handle, &thread), S_OK);
+    return thread;
+}
+
+static void wait_processed(struct thread *thread)
+{
+    assert_true(thread_wait(thread, LONG_FLUSH_MS));
+    thread_close(thread);
+}
+
+/* The session is read by a thread, which says when its tenth event came. */
+static struct thread *begin_nine(TRACEHANDLE *handle)
+{
+    *handle = open_session();
+    assert_int_equal(wakeup_create(&nine_came), S_OK);
+    consumed.at_event = see_nine;
+    return begin_processing(handle);
+}
+
 /* Events behind the mark wait for older ones of another processor, and no longer than the session's FlushTimer. */
 static void what_is_behind_the_mark_is_held(void **state)
 {
     (void)state;
-    struct thread *thread;
-    TRACEHANDLE handle = open_session();
-    assert_int_equal(wakeup_create(&nine_came), S_OK);
-    consumed.at_event = see_nine;
-    assert_int_equal(thread_start(process_session, &handle, &thread), S_OK);
+    TRACEHANDLE handle;
+    struct thread *thread = begin_nine(&handle);
     assert_true(put(1, 2, 20, 10));
     assert_true(put(0, 1, 0, 10));
     mark(9);
@@ -225,8 +244,7 @@ static void what_is_behind_the_mark_is_held(void **state)
     assert_true(put(0, 3, 10, 10));
     mark(19);
     end_session();
-    assert_true(thread_wait(thread, LONG_FLUSH_MS));
-    thread_close(thread);
+    wait_processed(thread);
     check_taken(0, 30);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     wakeup_free(nine_came);
@@ -235,17 +253,13 @@ static void what_is_behind_the_mark_is_held(void **state)
 static void without_a_mark_the_flush_timer_gives_them_free(void **state)
 {
     (void)state;
-    struct thread *thread;
+    TRACEHANDLE handle;
     host.flush_ms = SHORT_FLUSH_MS;
-    TRACEHANDLE handle = open_session();
-    assert_int_equal(wakeup_create(&nine_came), S_OK);
-    consumed.at_event = see_nine;
-    assert_int_equal(thread_start(process_session, &handle, &thread), S_OK);
+    struct thread *thread = begin_nine(&handle);
     assert_true(put(0, 1, 0, 10));
     assert_true(wakeup_wait(nine_came, LONG_FLUSH_MS));
     end_session();
-    assert_true(thread_wait(thread, LONG_FLUSH_MS));
-    thread_close(thread);
+    wait_processed(thread);
     check_taken(0, 10);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     wakeup_free(nine_came);
@@ -254,18 +268,14 @@ static void without_a_mark_the_flush_timer_gives_them_free(void **state)
 static void closing_wakes_a_consumer_that_waits(void **state)
 {
     (void)state;
-    struct thread *thread;
-    TRACEHANDLE handle = open_session();
-    assert_int_equal(wakeup_create(&nine_came), S_OK);
-    consumed.at_event = see_nine;
-    assert_int_equal(thread_start(process_session, &handle, &thread), S_OK);
+    TRACEHANDLE handle;
+    struct thread *thread = begin_nine(&handle);
     assert_true(put(0, 1, 0, 10));
     mark(9);
     assert_true(wakeup_wait(nine_came, LONG_FLUSH_MS));
     assert_true(put(0, 2, 10, 10)); /* is queued */
     assert_int_equal(CloseTrace(handle), ERROR_CTX_CLOSE_PENDING);
-    assert_true(thread_wait(thread, LONG_FLUSH_MS));
-    thread_close(thread);
+    wait_processed(thread);
     check_taken(0, 20);
     assert_int_equal(host.closings, 1);
     wakeup_free(nine_came);
@@ -549,8 +559,7 @@ static void events_of_a_session_come_while_it_runs(void **state)
     assert_int_equal(session_drain_stop(d, &sink, 1000), S_OK);
     end_session();
     assert_true(wakeup_wait(consumer_ended, LONG_FLUSH_MS));
-    assert_true(thread_wait(consumer, LONG_FLUSH_MS));
-    thread_close(consumer);
+    wait_processed(consumer);
     wakeup_free(consumer_ended);
     for (int i = 0; i < 2; i++)
         thread_close(writer[i]);
@@ -580,11 +589,10 @@ static void a_backlog_comes_first_and_in_order(void **state)
     assert_int_equal(backlog.dropped, 10);
     assert_int_equal(backlog.bytes, backlog.most);
     TRACEHANDLE handle = open_session();
-    struct thread *thread;
     bool wake, empty = realtime_backlog_give(&backlog, &host.ring, &wake);
     assert_false(empty); /* the ring has fewer places */
     assert_false(wake);  /* nobody waits yet */
-    assert_int_equal(thread_start(process_session, &handle, &thread), S_OK);
+    struct thread *thread = begin_processing(&handle);
     while (!empty) {
         empty = realtime_backlog_give(&backlog, &host.ring, &wake);
         wake_if(wake);
@@ -594,8 +602,7 @@ static void a_backlog_comes_first_and_in_order(void **state)
         thread_give_way();
     assert_true(put(0, 61, 50, 1));
     end_session();
-    assert_true(thread_wait(thread, LONG_FLUSH_MS));
-    thread_close(thread);
+    wait_processed(thread);
     check_taken(0, 51);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     assert_int_equal(realtime_backlog_add(&backlog, &head, bytes), S_OK);
