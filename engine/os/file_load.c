@@ -63,10 +63,3 @@ HRESULT file_load(const char *path, size_t limit, char **out, size_t *size)
     file_close(f);
     return hr;
 }
-
-HRESULT file_store(const char *path, const void *data, size_t size)
-{
-    struct file_storing *s;
-    HRESULT hr = file_store_begin(path, data, size, &s);
-    return SUCCEEDED(hr) ? file_store_end(s) : hr;
-}

@@ -45,6 +45,14 @@ static inline char *scratch_create(const char *test)
     return path;
 }
 
+/* Tear-down of a test or of a group whose set-up made *state by scratch_create. */
+static inline int scratch_end(void **state)
+{
+    scratch_remove(*state);
+    memory_free(*state);
+    return 0;
+}
+
 static inline void scratch_environment(const char *name, const char *value)
 {
 #ifdef _WIN32

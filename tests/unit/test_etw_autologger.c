@@ -645,19 +645,10 @@ static void the_first_process_starts_what_is_described(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
-    folder = scratch_create("test_etw_autologger");
+    *state = folder = scratch_create("test_etw_autologger");
     char *full = host_full_path(folder);
     scratch_environment("OPENPLA_DATA", full); /* for the journal, of children too */
     memory_free(full);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    memory_free(folder);
     return 0;
 }
 
@@ -690,7 +681,7 @@ int main(int argc, char **argv)
 #ifndef _WIN32
     d = own_directory();
 #endif
-    const int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
+    const int failed = cmocka_run_group_tests(tests, make_folder, scratch_end);
     directory_delete(d);
     return failed;
 }

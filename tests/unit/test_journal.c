@@ -11,16 +11,7 @@ static char *folder;
 
 static int make_folder(void **state)
 {
-    (void)state;
-    folder = scratch_create("event_file");
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    memory_free(folder);
+    *state = folder = scratch_create("event_file");
     return 0;
 }
 
@@ -236,12 +227,12 @@ static void a_watch_notices_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(events_come_back, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(lines_that_are_no_events, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(the_file_stays_small_and_readers_follow, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(other_writers_have_gone_on, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(writers_take_turns, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(a_watch_notices_changes, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(events_come_back, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(lines_that_are_no_events, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(the_file_stays_small_and_readers_follow, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(other_writers_have_gone_on, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(writers_take_turns, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(a_watch_notices_changes, make_folder, scratch_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,11 @@ static void full_disk(void **state)
     text = scratch_read(path); /* a definition that could not be stored is as it was */
     assert_int_equal(strlen(text), 600);
     memory_free(text);
+    struct texts names = {0};
+    assert_int_equal(folder_list(folder, false, &names), S_OK);
+    for (size_t i = 0; i < names.count; i++)
+        assert_int_not_equal(names.items[i][0], '~'); /* nor is a part of it left on the full disk */
+    texts_free(&names);
     memory_free(path);
 #endif
     (void)state;
@@ -575,16 +580,7 @@ static void files_below_a_base_are_files(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
-    folder = scratch_create("test_os_file");
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    memory_free(folder);
+    *state = folder = scratch_create("test_os_file");
     return 0;
 }
 
@@ -606,5 +602,5 @@ int main(void)
         cmocka_unit_test(nothing_is_touched_outside_a_base),
         cmocka_unit_test(files_below_a_base_are_files),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

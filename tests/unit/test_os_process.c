@@ -718,17 +718,8 @@ static void kernel_file_of_the_dead(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
-    folder = scratch_create("test_os_process");
+    *state = folder = scratch_create("test_os_process");
     snprintf(token, sizeof(token), "openpla-test-%u-%llx", (unsigned)process_own_id(), (unsigned long long)clock_utc());
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    memory_free(folder);
     return 0;
 }
 
@@ -754,5 +745,5 @@ int main(int argc, char **argv)
     child_program = argv[0];
     if (argc > 1)
         return role(argc, argv);
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

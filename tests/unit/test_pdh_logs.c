@@ -17,16 +17,7 @@ static const int64_t start = 133500000000000000LL; /* a whole second */
 
 static int make_folder(void **state)
 {
-    (void)state;
-    folder = scratch_create("test_pdh_logs");
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    memory_free(folder);
+    *state = folder = scratch_create("test_pdh_logs");
     return 0;
 }
 
@@ -455,5 +446,5 @@ int main(void)
         cmocka_unit_test(a_log_keeps_to_its_size),
         cmocka_unit_test(what_cannot_be_opened_is_told),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

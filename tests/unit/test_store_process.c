@@ -162,17 +162,8 @@ static void killed_writer(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
-    folder = scratch_create("test_store_process");
+    *state = folder = scratch_create("test_store_process");
     scratch_environment("OPENPLA_DATA", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    memory_free(folder);
     return 0;
 }
 
@@ -188,5 +179,5 @@ int main(int argc, char **argv)
         return role_commit(argv[2], atoi(argv[3]));
     if (argc == 4 && !strcmp(argv[1], "create"))
         return role_create(argv[2]);
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

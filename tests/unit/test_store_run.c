@@ -79,17 +79,8 @@ static void a_change_that_is_under_way_locks_nobody_out(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
-    folder = scratch_create("store-run");
+    *state = folder = scratch_create("store-run");
     scratch_environment("OPENPLA_DATA", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    memory_free(folder);
     return 0;
 }
 
@@ -99,5 +90,5 @@ int main(void)
         cmocka_unit_test(run_records_are_updated),
         cmocka_unit_test(a_change_that_is_under_way_locks_nobody_out),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

@@ -809,18 +809,9 @@ static void one_set_costs_the_same_among_many(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
-    folder = text_format("test_store_set.%u.scratch", (unsigned)process_own_id());
+    *state = folder = text_format("test_store_set.%u.scratch", (unsigned)process_own_id());
     scratch_remove(folder);
     scratch_environment("OPENPLA_DATA", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    memory_free(folder);
     return 0;
 }
 
@@ -847,5 +838,5 @@ int main(void)
         cmocka_unit_test(one_set_costs_the_same_among_many),
         cmocka_unit_test(out_of_memory),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

@@ -3,6 +3,7 @@
 #include "engine/os/file.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/file_storing.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/open_file.h"
 #include "engine/os/posix/posix_call.h"
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 struct file {
@@ -182,66 +182,17 @@ static void flush_folder(const char *folder)
     close(fd);
 }
 
-struct file_storing {
-    struct file *file;
-    char *folder, *temporary;
-    char path[];
-};
-
-static void storing_free(struct file_storing *s)
+HRESULT file_storing_open(struct file_storing *s)
 {
-    file_close(s->file);
-    memory_free(s->temporary);
-    memory_free(s->folder);
-    memory_free(s);
+    return file_open(s->temporary, FILE_REPLACE, &s->file);
 }
 
-HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out)
-{
-    size_t length = strlen(path);
-    struct file_storing *s = memory_zero(1, sizeof *s + length + 1);
-    char name[64];
-    *out = NULL;
-    /* A name of its own length: one made of path's own could be longer than a name may be. */
-    snprintf(name, sizeof(name), "~%ld-%ld.tmp", (long)getpid(), (long)syscall(SYS_gettid));
-    if (s && (s->folder = path_folder(path)))
-        s->temporary = path_join(s->folder, name);
-    if (!s || !s->temporary) {
-        if (s)
-            storing_free(s);
-        return E_OUTOFMEMORY;
-    }
-    memcpy(s->path, path, length + 1);
-    HRESULT hr = file_open(s->temporary, FILE_REPLACE, &s->file);
-    if (FAILED(hr)) {
-        storing_free(s);
-        return hr;
-    }
-    hr = file_write(s->file, data, size);
-    if (SUCCEEDED(hr))
-        hr = file_flush(s->file);
-    if (FAILED(hr))
-        return file_store_drop(s, hr);
-    *out = s;
-    return hr;
-}
-
-HRESULT file_store_end(struct file_storing *s)
+HRESULT file_storing_rename(struct file_storing *s)
 {
     if (rename(s->temporary, s->path))
-        return file_store_drop(s, posix_failed(errno, s->path));
+        return posix_failed(errno, s->path);
     flush_folder(s->folder);
-    storing_free(s);
     return S_OK;
-}
-
-HRESULT file_store_drop(struct file_storing *s, HRESULT hr)
-{
-    if (!s)
-        return hr;
-    unlink(s->temporary);
-    storing_free(s);
-    return hr;
 }
 
 HRESULT file_delete(const char *path)

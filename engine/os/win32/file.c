@@ -3,6 +3,7 @@
 #include "engine/os/file.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/file_storing.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/open_file.h"
 #include "engine/os/win32/win32_call.h"
@@ -233,74 +234,19 @@ static HRESULT rename_open(struct file *f, const char *path)
     return hr;
 }
 
-struct file_storing {
-    struct file *file;
-    char *temporary;
-    char path[];
-};
-
-static void storing_free(struct file_storing *s)
+/* Through to the disk, as file_rename does it: the rename is one of this handle. */
+HRESULT file_storing_open(struct file_storing *s)
 {
-    file_close(s->file);
-    memory_free(s->temporary);
-    memory_free(s);
+    return open_as(s->temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, &s->file);
 }
 
-HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out)
+HRESULT file_storing_rename(struct file_storing *s)
 {
-    size_t length = strlen(path);
-    struct file_storing *s = memory_zero(1, sizeof *s + length + 1);
-    char *folder = path_folder(path);
-    char name[64];
-    *out = NULL;
-    /* A name of its own length: one made of path's own could be longer than a name may be. */
-    snprintf(name, sizeof(name), "~%lu-%lu.tmp", GetCurrentProcessId(), GetCurrentThreadId());
-    if (s && folder)
-        s->temporary = path_join(folder, name);
-    memory_free(folder);
-    if (!s || !s->temporary) {
-        memory_free(s);
-        return E_OUTOFMEMORY;
-    }
-    memcpy(s->path, path, length + 1);
-    /* Through to the disk, as file_rename does it: the rename is one of this handle. */
-    HRESULT hr = open_as(s->temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, &s->file);
-    if (FAILED(hr)) {
-        storing_free(s);
-        return hr;
-    }
-    hr = file_write(s->file, data, size);
-    if (SUCCEEDED(hr))
-        hr = file_flush(s->file);
-    if (FAILED(hr))
-        return file_store_drop(s, hr);
-    *out = s;
-    return hr;
-}
-
-HRESULT file_store_end(struct file_storing *s)
-{
-    HRESULT hr = rename_open(s->file, s->path);
+    const HRESULT hr = rename_open(s->file, s->path);
     file_close(s->file);
     s->file = NULL;
-    if (hr == S_FALSE) /* somebody has it open, or this host cannot do it so */
-        hr = file_rename(s->temporary, s->path);
-    if (FAILED(hr))
-        return file_store_drop(s, hr);
-    storing_free(s);
-    return hr;
-}
-
-HRESULT file_store_drop(struct file_storing *s, HRESULT hr)
-{
-    if (!s)
-        return hr;
-    struct error_kept why = error_keep(hr);
-    file_close(s->file);
-    s->file = NULL;
-    file_delete(s->temporary);
-    storing_free(s);
-    return error_restore(&why);
+    /* S_FALSE: somebody has it open, or this host cannot do it so. */
+    return hr == S_FALSE ? file_rename(s->temporary, s->path) : hr;
 }
 
 HRESULT file_delete(const char *path)

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* A whole file, stored by a temporary one beside it. */
+#include "engine/os/file_storing.h"
+#include "engine/os/memory.h"
+#include "engine/os/process.h"
+#include "engine/os/thread.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void storing_free(struct file_storing *s)
+{
+    file_close(s->file);
+    memory_free(s->temporary);
+    memory_free(s->folder);
+    memory_free(s);
+}
+
+HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out)
+{
+    const size_t length = strlen(path);
+    struct file_storing *s = memory_zero(1, sizeof *s + length + 1);
+    char name[64];
+    *out = NULL;
+    if (!s)
+        return E_OUTOFMEMORY;
+    /* A name of its own length: one made of path's own could be longer than a name may be. */
+    snprintf(name, sizeof name, "~%lu-%lu.tmp", (unsigned long)process_own_id(), (unsigned long)thread_own_id());
+    memcpy(s->path, path, length + 1);
+    s->folder = path_folder(path);
+    if (s->folder)
+        s->temporary = path_join(s->folder, name);
+    HRESULT hr = s->temporary ? file_storing_open(s) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        storing_free(s);
+        return hr;
+    }
+    hr = file_write(s->file, data, size);
+    if (SUCCEEDED(hr))
+        hr = file_flush(s->file);
+    if (FAILED(hr))
+        return file_store_drop(s, hr);
+    *out = s;
+    return hr;
+}
+
+HRESULT file_store_end(struct file_storing *s)
+{
+    const HRESULT hr = file_storing_rename(s);
+    if (FAILED(hr))
+        return file_store_drop(s, hr);
+    storing_free(s);
+    return hr;
+}
+
+HRESULT file_store_drop(struct file_storing *s, HRESULT hr)
+{
+    if (!s)
+        return hr;
+    struct error_kept why = error_keep(hr);
+    file_close(s->file);
+    s->file = NULL;
+    (void)file_delete(s->temporary);
+    storing_free(s);
+    return error_restore(&why);
+}
+
+HRESULT file_store(const char *path, const void *data, size_t size)
+{
+    struct file_storing *s;
+    const HRESULT hr = file_store_begin(path, data, size, &s);
+    return SUCCEEDED(hr) ? file_store_end(s) : hr;
+}
