@@ -2,6 +2,8 @@
 /* Error texts per thread, and the standard English texts of the results that the engine gives. */
 #include "engine/os/error.h"
 
+#include "engine/os/thread_slot.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +13,15 @@ struct error_state {
     char text[ERROR_TEXT_BYTES];
     char standard[32];
 };
-static _Thread_local struct error_state state;
+
+/* Of this thread; of the last one when the process is ending: what it had of its own may be freed by then, and there is
+   no other. */
+static struct error_state *own_state(void)
+{
+    static _Thread_local struct error_state state;
+    static struct error_state last;
+    return process_is_ending() ? &last : &state;
+}
 
 #define WIN32_RESULT(code) ((HRESULT)(0x80070000u | (code)))
 
@@ -117,8 +127,9 @@ const char *error_standard_text(HRESULT hr)
     for (size_t i = 0; i < sizeof(standard_texts) / sizeof(*standard_texts); i++)
         if (standard_texts[i].hr == hr)
             return standard_texts[i].text;
-    snprintf(state.standard, sizeof(state.standard), "error 0x%08X", (unsigned)hr);
-    return state.standard;
+    struct error_state *state = own_state();
+    snprintf(state->standard, sizeof(state->standard), "error 0x%08X", (unsigned)hr);
+    return state->standard;
 }
 
 /* Ends the text before a UTF-8 character that the cut has split. */
@@ -141,8 +152,9 @@ static PRINTF_LIKE(2, 0) HRESULT error_set_list(HRESULT hr, const char *format, 
     char text[ERROR_TEXT_BYTES]; /* the arguments may point into the present text */
     vsnprintf(text, sizeof(text), format, list);
     drop_split_character(text);
-    memcpy(state.text, text, strlen(text) + 1);
-    state.hr = hr;
+    struct error_state *state = own_state();
+    memcpy(state->text, text, strlen(text) + 1);
+    state->hr = hr;
     return hr;
 }
 
@@ -168,13 +180,15 @@ HRESULT error_prefix(HRESULT hr, const char *format, ...)
 
 const char *error_text(HRESULT hr)
 {
-    return state.hr == hr && state.text[0] ? state.text : error_standard_text(hr);
+    const struct error_state *state = own_state();
+    return state->hr == hr && state->text[0] ? state->text : error_standard_text(hr);
 }
 
 void error_clear(void)
 {
-    state.hr = S_OK;
-    state.text[0] = 0;
+    struct error_state *state = own_state();
+    state->hr = S_OK;
+    state->text[0] = 0;
 }
 
 struct error_kept error_keep(HRESULT hr)
