@@ -2,7 +2,6 @@
 /* What controllers are answered with: EVENT_TRACE_PROPERTIES of a session as it is now. */
 #include "engine/etw/controller.h"
 #include "engine/etw/session_buffers.h"
-#include "engine/etw/session_drain.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
@@ -99,23 +98,39 @@ static uint32_t narrow(uint64_t value)
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-static void put_figures(const struct controller_view *v, EVENT_TRACE_PROPERTIES *p)
+void controller_figures_add(const struct controller_view *v, struct controller_figures *f)
 {
-    struct session_statistics statistics = {0};
-    uint64_t realtime_lost = 0;
-    if (v->section) {
-        session_statistics_read(&v->buffers, &statistics);
-        realtime_lost = atomic_load_explicit(&v->buffers.shared->figures.realtime_lost, memory_order_relaxed);
-    }
-    p->NumberOfBuffers = statistics.allocated;
-    p->FreeBuffers = statistics.free;
-    p->EventsLost = narrow(statistics.events_lost);
-    p->BuffersWritten = narrow(statistics.buffers_written);
-    p->LogBuffersLost = narrow(statistics.buffers_lost);
-    p->RealTimeBuffersLost = narrow(realtime_lost);
+    struct session_statistics one;
+    if (!v->section)
+        return;
+    session_statistics_read(&v->buffers, &one);
+    f->all.allocated += one.allocated;
+    f->all.free += one.free;
+    f->all.events_lost += one.events_lost;
+    f->all.buffers_written += one.buffers_written;
+    f->all.buffers_lost += one.buffers_lost;
+    f->realtime_lost += atomic_load_explicit(&v->buffers.shared->figures.realtime_lost, memory_order_relaxed);
 }
 
-ULONG controller_answer(bool wide, const struct directory_session *s, const struct controller_view *v,
+static void put_figures(const struct controller_figures *f, EVENT_TRACE_PROPERTIES *p)
+{
+    p->NumberOfBuffers = f->all.allocated;
+    p->FreeBuffers = f->all.free;
+    p->EventsLost = narrow(f->all.events_lost);
+    p->BuffersWritten = narrow(f->all.buffers_written);
+    p->LogBuffersLost = narrow(f->all.buffers_lost);
+    p->RealTimeBuffersLost = narrow(f->realtime_lost);
+}
+
+ULONG controller_answer_view(bool wide, const struct directory_session *s, const struct controller_view *v,
+                             EVENT_TRACE_PROPERTIES *p)
+{
+    struct controller_figures figures = {.thread = s->thread};
+    controller_figures_add(v, &figures);
+    return controller_answer(wide, s, &figures, p);
+}
+
+ULONG controller_answer(bool wide, const struct directory_session *s, const struct controller_figures *f,
                         EVENT_TRACE_PROPERTIES *p)
 {
     const int64_t now = clock_utc();
@@ -132,9 +147,9 @@ ULONG controller_answer(bool wide, const struct directory_session *s, const stru
     p->FlushTimer = s->flush_timer;
     p->EnableFlags = s->enable_flags[0];
     p->AgeLimit = 0;
-    put_figures(v, p);
+    put_figures(f, p);
     memset(&p->LoggerThreadId, 0, sizeof p->LoggerThreadId);
-    memcpy(&p->LoggerThreadId, &s->thread, sizeof p->LoggerThreadId);
+    memcpy(&p->LoggerThreadId, &f->thread, sizeof p->LoggerThreadId);
     const ULONG named = put_name(wide, p, p->LoggerNameOffset, p->LogFileNameOffset, s->name);
     const ULONG filed = put_name(wide, p, p->LogFileNameOffset, p->LoggerNameOffset, s->file);
     return named != ERROR_SUCCESS ? named : filed;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ControlTrace and QueryAllTraces. */
 #include "engine/etw/controller.h"
-#include "engine/etw/private_session.h"
-#include "engine/etw/provider_sessions.h"
 #include "engine/etw/session_output.h"
 #include "engine/etw/session_rescue.h"
 #include "engine/etw/trace_properties.h"
@@ -14,29 +12,22 @@
 
 enum { ANSWER_MS = 120000 }; /* a host may write gigabytes to a slow disk first */
 
-/* What the call wants, taken from its block before anything is written there. */
-struct control {
-    bool wide;
-    ULONG code;
-    EVENT_TRACE_PROPERTIES *properties;
-    struct directory_request request;
-};
-
 /* ---- what is asked of the host ---- */
 
-static ULONG read_file(struct control *c)
+static ULONG read_file(const struct controller_call *c, struct directory_request *r)
 {
     char *given;
     ULONG code = trace_file_read(c->properties, c->wide, &given);
     if (code != ERROR_SUCCESS || !given)
         return code;
-    c->request.file = host_full_path(given);
+    r->file = host_full_path(given);
     memory_free(given);
-    return c->request.file ? ERROR_SUCCESS
-                           : controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file's name");
+    return r->file ? ERROR_SUCCESS
+                   : controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file's name");
 }
 
-static ULONG make_request(struct control *c, const struct directory_session *s)
+ULONG controller_request(const struct controller_call *c, const struct directory_session *s,
+                         struct directory_request *r)
 {
     static const enum directory_verb verbs[] = {
         [EVENT_TRACE_CONTROL_STOP] = DIRECTORY_STOP,
@@ -48,14 +39,14 @@ static ULONG make_request(struct control *c, const struct directory_session *s)
     const EVENT_TRACE_PROPERTIES *p = c->properties;
     const bool in_memory = (s->mode & TRACE_MODE_BUFFERING) != 0;
     ULONG code = ERROR_SUCCESS;
-    c->request = (struct directory_request){.verb = verbs[c->code],
-                                            .process = {process_own_id(), process_start_time(process_own_id())}};
+    *r = (struct directory_request){.verb = verbs[c->code],
+                                    .process = {process_own_id(), process_start_time(process_own_id())}};
     if (c->code == EVENT_TRACE_CONTROL_UPDATE) {
-        c->request.mode = p->LogFileMode;
-        c->request.maximum_buffers = p->MaximumBuffers;
-        c->request.flush_timer = p->FlushTimer;
-        c->request.flags_given = s->kernel || (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0;
-        code = trace_masks_read(p, c->request.enable_flags);
+        r->mode = p->LogFileMode;
+        r->maximum_buffers = p->MaximumBuffers;
+        r->flush_timer = p->FlushTimer;
+        r->flags_given = s->kernel || (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0;
+        code = trace_masks_read(p, r->enable_flags);
     }
     if (c->code == EVENT_TRACE_CONTROL_UPDATE && (s->mode & TRACE_MODE_APPEND) != 0 &&
         (p->LogFileMode & TRACE_MODE_REAL_TIME) != 0)
@@ -66,22 +57,21 @@ static ULONG make_request(struct control *c, const struct directory_session *s)
     if (code != ERROR_SUCCESS)
         return code;
     if (c->code == EVENT_TRACE_CONTROL_UPDATE || (c->code == EVENT_TRACE_CONTROL_FLUSH && in_memory))
-        code = read_file(c);
-    if (code == ERROR_SUCCESS && c->request.file && s->file && text_equal_nocase(c->request.file, s->file))
+        code = read_file(c, r);
+    if (code == ERROR_SUCCESS && r->file && s->file && text_equal_nocase(r->file, s->file))
         code = controller_refuse(ERROR_BAD_PATHNAME, "the log file's name: '%.200s' is what the session writes now",
                                  s->file);
-    if (code == ERROR_SUCCESS && c->request.file && (s->mode & TRACE_MODE_NEWFILE) != 0 &&
-        !trace_file_is_pattern(c->request.file))
-        code = controller_refuse(ERROR_INVALID_NAME, "the log file's name: '%.200s' has not one %%d in it",
-                                 c->request.file);
+    if (code == ERROR_SUCCESS && r->file && (s->mode & TRACE_MODE_NEWFILE) != 0 && !trace_file_is_pattern(r->file))
+        code = controller_refuse(ERROR_INVALID_NAME, "the log file's name: '%.200s' has not one %%d in it", r->file);
     return code;
 }
 
 /* E_ABORT: the host has ended. */
-static ULONG ask(struct directory *d, struct control *c, const struct directory_session *s)
+ULONG controller_ask(struct directory *d, const struct controller_call *c, const struct directory_request *r,
+                     const struct directory_session *s)
 {
     uint32_t answer = ERROR_SUCCESS;
-    const HRESULT hr = directory_ask(d, s->logger, s->turn, &c->request, ANSWER_MS, &answer);
+    const HRESULT hr = directory_ask(d, s->logger, s->turn, r, ANSWER_MS, &answer);
     if (hr == S_OK)
         return answer == ERROR_SUCCESS ? ERROR_SUCCESS
                                        : controller_refuse(answer, "session '%.200s': refused by its host", s->name);
@@ -98,78 +88,24 @@ static ULONG ask(struct directory *d, struct control *c, const struct directory_
                            : controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "session '%.200s' has ended", s->name);
 }
 
-/* ---- private sessions ---- */
-
-/* Ends it, and waits for those who have to end their files. */
-static ULONG stop_private(struct directory *d, const struct directory_session *s)
-{
-    enum { APPLY_MS = 10000 };
-    struct directory_enable *list;
-    size_t count;
-    uint64_t generation = 0;
-    HRESULT hr = directory_enables(d, NULL, &list, &count, &generation);
-    if (FAILED(hr))
-        return session_code(hr);
-    hr = session_remove_at(d, s, &generation);
-    if (SUCCEEDED(hr))
-        hr = provider_refresh(0); /* here at once */
-    for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
-        if (list[i].logger == s->logger && list[i].turn == s->turn)
-            (void)provider_wait_applied(d, &list[i].provider, generation, APPLY_MS);
-    directory_enables_free(list, count);
-    if (SUCCEEDED(hr))
-        private_session_forget(s);
-    return session_code(hr);
-}
-
-/* They have no host: a change of the directory reaches their processes. */
-static ULONG control_private(struct directory *d, struct control *c, struct directory_session *s)
-{
-    const EVENT_TRACE_PROPERTIES *p = c->properties;
-    struct controller_view view = {.section = NULL};
-    ULONG code = ERROR_SUCCESS;
-    if (c->code == EVENT_TRACE_CONTROL_STOP) {
-        code = stop_private(d, s);
-    } else if (c->code == EVENT_TRACE_CONTROL_UPDATE) {
-        if (p->LogFileNameOffset != 0)
-            return controller_refuse(ERROR_NOT_SUPPORTED,
-                                     "LogFileNameOffset: files of private sessions are not changed");
-        if (p->FlushTimer != 0) {
-            s->flush_timer = p->FlushTimer;
-            s->flush_ms = trace_flush_ms(s->mode, p->FlushTimer);
-            code = session_code(directory_begin(d));
-            if (code == ERROR_SUCCESS) {
-                const HRESULT hr = directory_session_set(d, s);
-                (void)directory_end(d, &s->guid, 1);
-                code = hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
-            }
-        }
-    } else if (c->code == EVENT_TRACE_CONTROL_FLUSH) {
-        return controller_refuse(ERROR_NOT_SUPPORTED, "ControlCode: private sessions flush by their FlushTimer alone");
-    } else if (c->code != EVENT_TRACE_CONTROL_QUERY) {
-        return controller_refuse(ERROR_INVALID_PARAMETER, "ControlCode: %u is not for private sessions",
-                                 (unsigned)c->code);
-    }
-    return code == ERROR_SUCCESS ? controller_answer(c->wide, s, &view, c->properties) : code;
-}
-
 /* ---- the call ---- */
 
-static ULONG control_session(struct directory *d, struct control *c, struct directory_session *s)
+static ULONG control_session(struct directory *d, const struct controller_call *c, struct directory_session *s)
 {
     struct controller_view view;
+    struct directory_request request;
     struct directory_session now;
     ULONG code = ERROR_SUCCESS;
     if (c->code == EVENT_TRACE_CONTROL_STOP && s->state == DIRECTORY_STOPPING)
         return controller_refuse(ERROR_ACTIVE_CONNECTIONS, "session '%.200s': is stopping already", s->name);
     controller_view_open(s, &view); /* so that its last figures can be told */
     if (c->code != EVENT_TRACE_CONTROL_QUERY) {
-        code = make_request(c, s);
-        if (code == ERROR_SUCCESS && c->request.file)
+        code = controller_request(c, s, &request);
+        if (code == ERROR_SUCCESS && request.file)
             session_rescue_all(d); /* whose the file may be */
         if (code == ERROR_SUCCESS)
-            code = ask(d, c, s);
-        directory_request_free(&c->request);
+            code = controller_ask(d, c, &request, s);
+        directory_request_free(&request);
     }
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
         (void)session_remove(d, s); /* the name is free when the caller has the answer */
@@ -178,13 +114,13 @@ static ULONG control_session(struct directory *d, struct control *c, struct dire
         *s = now;
     }
     if (code == ERROR_SUCCESS)
-        code = controller_answer(c->wide, s, &view, c->properties);
+        code = controller_answer_view(c->wide, s, &view, c->properties);
     controller_view_close(&view);
     return code;
 }
 
 /* To change or to end it takes what it took to start it. */
-static ULONG may_control(const struct control *c, const struct directory_session *s)
+static ULONG may_control(const struct controller_call *c, const struct directory_session *s)
 {
     return trace_allowed(&s->guid,
                          c->code == EVENT_TRACE_CONTROL_QUERY
@@ -192,13 +128,13 @@ static ULONG may_control(const struct control *c, const struct directory_session
                              : trace_rights_of_session((s->mode & TRACE_MODE_REAL_TIME) != 0, s->file != NULL));
 }
 
-static ULONG find(struct directory *d, const struct control *c, TRACEHANDLE handle, const char *name,
+static ULONG find(struct directory *d, const struct controller_call *c, TRACEHANDLE handle, const char *name,
                   struct directory_session *s)
 {
     const bool give_up = c->code == EVENT_TRACE_CONTROL_STOP;
     *s = (struct directory_session){0};
     if (!guid_equal(&c->properties->Wnode.Guid, &trace_kernel_guid))
-        return controller_find(d, handle, name, give_up, s);
+        return controller_find(d, handle, name, c->properties->LogFileMode, give_up, s);
     if (name && !text_equal_nocase(name, "NT Kernel Logger"))
         return controller_refuse(ERROR_INVALID_PARAMETER,
                                  "Wnode.Guid: is that of the NT Kernel Logger, InstanceName is '%.200s'", name);
@@ -207,7 +143,7 @@ static ULONG find(struct directory *d, const struct control *c, TRACEHANDLE hand
 
 ULONG controller_control(bool wide, TRACEHANDLE handle, const void *name, EVENT_TRACE_PROPERTIES *p, ULONG code)
 {
-    struct control c = {.wide = wide, .code = code, .properties = p};
+    const struct controller_call c = {.wide = wide, .code = code, .properties = p};
     struct directory_session s;
     struct directory *d;
     char *text = NULL;
@@ -230,14 +166,13 @@ ULONG controller_control(bool wide, TRACEHANDLE handle, const void *name, EVENT_
         status = find(d, &c, handle, text, &s);
         if (status == ERROR_SUCCESS) {
             const uint32_t is_private = s.mode & TRACE_MODE_PRIVATE_LOGGER;
-            if (is_private != (p->LogFileMode & TRACE_MODE_PRIVATE_LOGGER) && (is_private != 0 || name))
+            if (is_private != 0 && (p->LogFileMode & TRACE_MODE_PRIVATE_LOGGER) == 0)
                 status =
-                    controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
-                                      "LogFileMode: session '%.200s' is of the other kind, private or not", s.name);
+                    controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "LogFileMode: session '%.200s' is private", s.name);
             else
                 status = may_control(&c, &s);
             if (status == ERROR_SUCCESS)
-                status = is_private != 0 ? control_private(d, &c, &s) : control_session(d, &c, &s);
+                status = is_private != 0 ? controller_private(d, &c, &s) : control_session(d, &c, &s);
             directory_session_free(&s);
         }
     }
@@ -251,7 +186,7 @@ static ULONG answer_one(bool wide, const struct directory_session *s, EVENT_TRAC
 {
     struct controller_view view;
     controller_view_open(s, &view);
-    const ULONG code = controller_answer(wide, s, &view, p);
+    const ULONG code = controller_answer_view(wide, s, &view, p);
     controller_view_close(&view);
     return code == ERROR_MORE_DATA ? ERROR_SUCCESS : code; /* its names are cut */
 }

@@ -20,23 +20,22 @@ static bool is_for_group(uint32_t type)
            type != EVENT_FILTER_TYPE_PAYLOAD;
 }
 
-static ULONG add_filter(struct directory_enable *to, const EVENT_FILTER_DESCRIPTOR *f)
+ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESCRIPTOR *f, const char *member)
 {
     const struct filter_kind *kind = filter_kind_of(f->Type);
     const uint8_t *data = (const uint8_t *)(uintptr_t)f->Ptr;
     if (!kind)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "EnableFilterDesc.Type: 0x%08X is none", (unsigned)f->Type);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "%s.Type: 0x%08X is none", member, (unsigned)f->Type);
     if (f->Size < kind->least || f->Size > kind->most || !data)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "EnableFilterDesc.Size: %u bytes are no %s",
-                                 (unsigned)f->Size, kind->name);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "%s.Size: %u bytes are no %s", member, (unsigned)f->Size,
+                                 kind->name);
     for (uint32_t i = 0; i < to->filter_count; i++)
         if (to->filter[i].type == f->Type)
-            return controller_refuse(ERROR_INVALID_PARAMETER, "EnableFilterDesc: has %s twice", kind->name);
+            return controller_refuse(ERROR_INVALID_PARAMETER, "%s: has %s twice", member, kind->name);
     if ((to->property & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) != 0 && !is_for_group(f->Type))
-        return controller_refuse(ERROR_INVALID_PARAMETER, "EnableFilterDesc: %s is not for a group of providers",
-                                 kind->name);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "%s: %s is not for a group of providers", member, kind->name);
     if (kind->check && !kind->check(data, f->Size))
-        return controller_refuse(ERROR_INVALID_PARAMETER, "EnableFilterDesc: its data are no %s", kind->name);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "%s: its data are no %s", member, kind->name);
     to->filter[to->filter_count++] = (struct directory_filter){.type = f->Type, .size = f->Size, .data = data};
     return ERROR_SUCCESS;
 }
@@ -55,7 +54,7 @@ static ULONG read_parameters(const ENABLE_TRACE_PARAMETERS *p, struct directory_
     ULONG code = ERROR_SUCCESS;
     for (ULONG i = 0; i < count && code == ERROR_SUCCESS; i++)
         if (p->EnableFilterDesc[i].Type != EVENT_FILTER_TYPE_NONE || p->EnableFilterDesc[i].Size != 0)
-            code = add_filter(to, &p->EnableFilterDesc[i]);
+            code = controller_add_filter(to, &p->EnableFilterDesc[i], "EnableFilterDesc");
     return code;
 }
 
@@ -117,7 +116,7 @@ ULONG controller_enable(const struct controller_enable *e)
     if (code == ERROR_SUCCESS)
         code = session_code(directory_get(&d));
     if (code == ERROR_SUCCESS)
-        code = controller_find(d, e->handle, NULL, false, &s);
+        code = controller_find(d, e->handle, NULL, 0, false, &s);
     if (code != ERROR_SUCCESS)
         return code;
     wanted.logger = s.logger;

@@ -3,20 +3,34 @@
 #include "engine/etw/controller.h"
 #include "engine/etw/session_output.h"
 #include "engine/etw/session_rescue.h"
+#include "engine/etw/trace_properties.h"
 
 enum { GLOBAL_LOGGER = 1, LOGGER_BITS = 16 }; /* WMI_GLOBAL_LOGGER_ID */
 #define LOGGER_MASK ((UINT64_C(1) << LOGGER_BITS) - 1)
 
 struct wanted {
     const char *name;
+    uint32_t mode; /* beside the name */
     uint32_t logger, turn;
     bool kernel;
 };
 
+static bool is_named(const struct directory_session *s, const struct wanted *w)
+{
+    const uint32_t kind = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC;
+    const uint32_t own = process_own_id();
+    if (((s->mode ^ w->mode) & kind) != 0 || !text_equal_nocase(s->name, w->name))
+        return false;
+    return (s->mode & TRACE_MODE_PRIVATE_IN_PROC) == 0 ||
+           (s->starter.id == own && s->starter.start_time == process_start_time(own));
+}
+
 static bool is_wanted(const struct directory_session *s, const struct wanted *w)
 {
+    if (s->whole != 0)
+        return false;
     if (w->name)
-        return text_equal_nocase(s->name, w->name);
+        return is_named(s, w);
     if (w->kernel)
         return s->kernel && (w->turn == 0 || w->turn == s->turn);
     return s->logger == w->logger && s->turn == w->turn && !s->kernel;
@@ -66,11 +80,12 @@ ULONG controller_find_kernel(struct directory *d, bool give_up, struct directory
     return find_alive(d, &(struct wanted){.kernel = true}, give_up, out);
 }
 
-ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name, bool give_up,
+ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name, uint32_t mode, bool give_up,
                       struct directory_session *out)
 {
     struct wanted w = {
         .name = name,
+        .mode = mode,
         .logger = (uint32_t)(handle & LOGGER_MASK),
         .turn = (uint32_t)(handle >> LOGGER_BITS),
     };
@@ -78,7 +93,7 @@ ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name,
     if (!name && handle == GLOBAL_LOGGER)
         w.name = "GlobalLogger";
     else if (!name &&
-             (handle >> LOGGER_BITS > UINT32_MAX || (!w.kernel && (w.logger == 0 || w.logger > DIRECTORY_SESSIONS))))
+             (handle >> LOGGER_BITS > UINT32_MAX || (!w.kernel && (w.logger == 0 || w.logger > DIRECTORY_PLACES))))
         return controller_refuse(ERROR_INVALID_PARAMETER, "TraceHandle: 0x%llX is no handle of a session",
                                  (unsigned long long)handle);
     return find_alive(d, &w, give_up, out);

@@ -29,23 +29,24 @@ static void answer(bool wide, const struct directory_session *session, EVENT_TRA
     char *given = NULL;
     (void)trace_file_read(p, wide, &given);
     controller_view_open(session, &view);
-    if (controller_answer(wide, session, &view, p) == ERROR_MORE_DATA) {
+    if (controller_answer_view(wide, session, &view, p) == ERROR_MORE_DATA) {
         struct directory_session as_given = *session;
         as_given.file = given;
-        (void)controller_answer(wide, &as_given, &view, p);
+        (void)controller_answer_view(wide, &as_given, &view, p);
     }
     controller_view_close(&view);
     memory_free(given);
 }
 
-static ULONG start(bool wide, const struct trace_settings *settings, TRACEHANDLE *handle, EVENT_TRACE_PROPERTIES *p)
+static ULONG start(bool wide, const struct trace_settings *settings, const struct directory_scope *scope,
+                   TRACEHANDLE *handle, EVENT_TRACE_PROPERTIES *p)
 {
     struct directory_session session;
     struct directory *d;
     const bool is_private = (settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
     ULONG code = session_code(directory_get(&d));
     if (code == ERROR_SUCCESS)
-        code = is_private ? session_start_private(d, settings, &session) : session_start(d, settings, &session);
+        code = is_private ? session_start_private(d, settings, scope, &session) : session_start(d, settings, &session);
     if (code != ERROR_SUCCESS)
         return code;
     *handle = directory_handle(&session);
@@ -57,6 +58,7 @@ static ULONG start(bool wide, const struct trace_settings *settings, TRACEHANDLE
 ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_TRACE_PROPERTIES *p)
 {
     struct trace_settings settings;
+    struct directory_scope scope;
     if (!handle || !p)
         return controller_refuse(ERROR_INVALID_PARAMETER, "TraceHandle, Properties: is NULL");
     *handle = 0;
@@ -72,7 +74,11 @@ ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_T
         code = trace_allowed(&settings.guid, trace_rights_of_session((settings.mode & TRACE_MODE_REAL_TIME) != 0,
                                                                      settings.file != NULL));
     if (code == ERROR_SUCCESS)
-        code = start(wide, &settings, handle, p);
+        code = controller_scope(p, &scope);
+    if (code == ERROR_SUCCESS && scope.count != 0 && (settings.mode & TRACE_MODE_PRIVATE_LOGGER) == 0)
+        code = controller_refuse(ERROR_INVALID_PARAMETER, "FilterDescCount: filters are for private sessions");
+    if (code == ERROR_SUCCESS)
+        code = start(wide, &settings, &scope, handle, p);
     trace_settings_free(&settings);
     return code;
 }

@@ -156,7 +156,7 @@ static uint64_t make_whole(struct directory *d)
     if (!(generation & 1))
         return generation;
     const uint32_t enables = directory_bounded(&s->enables_used, DIRECTORY_ENABLES);
-    for (uint32_t i = 0; i < DIRECTORY_SESSIONS; i++)
+    for (uint32_t i = 0; i < DIRECTORY_PLACES; i++)
         for (uint32_t k = 0; k < 2; k++)
             undo(&s->session[i][k].span, generation - 1);
     for (uint32_t i = 0; i < enables; i++)

@@ -9,7 +9,9 @@
 #include "engine/os/process.h"
 
 enum {
-    DIRECTORY_SESSIONS = 64,         /* EtwMaxLoggers; their loggers are 1 to 64 */
+    DIRECTORY_SESSIONS = 64, /* EtwMaxLoggers; their loggers are 1 to 64 */
+    DIRECTORY_PRIVATE = 192, /* private sessions and their parts; their loggers come behind those */
+    DIRECTORY_PLACES = DIRECTORY_SESSIONS + DIRECTORY_PRIVATE,
     DIRECTORY_ENABLES_OF_ONE = 8,    /* sessions that may enable one provider */
     DIRECTORY_ENABLES = 8192,        /* of all sessions */
     DIRECTORY_REGISTRATIONS = 16384, /* of all processes */
@@ -19,6 +21,8 @@ enum {
     DIRECTORY_PROVIDER_NAMES = 1024,    /* of providers */
     DIRECTORY_PROVIDER_NAME_ROOM = 232, /* bytes of one, with its NUL */
     DIRECTORY_DISALLOWED = 64,          /* providers that a session does not enable by their groups */
+    DIRECTORY_SCOPES = 4,               /* filters that tell which processes a private session is in */
+    DIRECTORY_SCOPE_BYTES = 1056,       /* of their data, each rounded up to 8: eight processes, and programs' names */
     DIRECTORY_KERNEL_LOGGER = 0xFFFF,   /* as handles have it */
 };
 
@@ -67,12 +71,30 @@ HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64
 
 /* ---- sessions ---- */
 
-enum directory_state { DIRECTORY_STARTING = 1, DIRECTORY_RUNNING, DIRECTORY_STOPPING };
+enum directory_state {
+    DIRECTORY_STARTING = 1,
+    DIRECTORY_RUNNING,
+    DIRECTORY_STOPPING,
+    DIRECTORY_OVER /* of a part: its log has ended, and its figures are among those of its session */
+};
+
+/* Which processes a private session is in: all that pass each of these filters. */
+struct directory_scope {
+    uint32_t count, reserved;
+    struct {
+        uint32_t type, size; /* EVENT_FILTER_TYPE_*; of packages, of which there are none here, no data are kept */
+    } filter[DIRECTORY_SCOPES];
+    uint8_t data[DIRECTORY_SCOPE_BYTES]; /* of one behind the other */
+};
+/* What parts that are over have added up to. */
+struct directory_figures {
+    uint64_t events_lost, buffers_written, buffers_lost;
+};
 
 /* A session, as a copy. All of it is what its host said when it started or updated it; what changes with each event is
    in the section of its buffers. */
 struct directory_session {
-    uint32_t logger; /* 1 to DIRECTORY_SESSIONS */
+    uint32_t logger; /* 1 to DIRECTORY_PLACES */
     uint32_t turn;   /* how often this logger was given: with it a handle names one session for ever */
     enum directory_state state;
     GUID guid;
@@ -90,6 +112,12 @@ struct directory_session {
     /* What directory_session_disallow set last; the host has no part in it. */
     uint32_t disallowed_count;
     GUID disallowed[DIRECTORY_DISALLOWED];
+    /* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) has no host, buffers or log. It has parts, which are entries
+       of their own: one in each process that is in it, its host, with buffers and a log. */
+    uint32_t whole, whole_turn; /* of a part: its session; 0: it is none */
+    bool named;                 /* the part whose log has the name as given; of the session: there was one */
+    struct directory_figures ended;
+    struct directory_scope scope;
     char *name, *file; /* UTF-8, from memory_alloc; file NULL: none */
 };
 void directory_session_free(struct directory_session *s); /* what it points to */
@@ -102,8 +130,9 @@ HRESULT directory_sessions(struct directory *d, struct directory_session **out, 
 void directory_sessions_free(struct directory_session *list, size_t count);
 /* By logger and turn (turn 0: any). S_FALSE: there is none. */
 HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t turn, struct directory_session *out);
-/* In a change. Gives it a logger and a turn. HRESULTs of ERROR_ALREADY_EXISTS (name, without case, or GUID is taken),
-   ERROR_NO_SYSTEM_RESOURCES (no logger is free; the text names the oldest session whose starter has ended),
+/* In a change. Gives it a logger and a turn. HRESULTs of ERROR_ALREADY_EXISTS (name, without case, or GUID is taken by
+   a session of its kind: private ones, and those that are in one process alone, of that process, are kinds of their
+   own), ERROR_NO_SYSTEM_RESOURCES (no logger is free; the text names the oldest session whose starter has ended),
    ERROR_SHARING_VIOLATION (161 is the caller's: another session writes this file). */
 HRESULT directory_session_add(struct directory *d, struct directory_session *s);
 /* In a change: all but logger, turn and what is disallowed is as *s says now. S_FALSE: there is none of that logger and
@@ -146,6 +175,8 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t turn, const
 HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out);
 void directory_request_free(struct directory_request *r); /* what it points to */
 void directory_answer(struct directory *d, uint32_t logger, uint32_t answer);
+/* By a host that lives on, when its session is out of the directory: who asks it for something waits no more. */
+void directory_hang_up(struct directory *d, uint32_t logger, uint32_t turn);
 
 /* ---- enables ---- */
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    DIRECTORY_LAYOUT = 3, /* in the section's name: another layout never meets this one */
+    DIRECTORY_LAYOUT = 4, /* in the section's name: another layout never meets this one */
     DIRECTORY_TEXT_BYTES = DIRECTORY_TEXT * 3,
     DIRECTORY_NO_TEXT = 0xFFFFFFFF,
     DIRECTORY_SLOTS = SESSION_MOST_OWNERS + 1, /* slot 0 is nobody's */
@@ -42,6 +42,9 @@ struct session_payload {
     uint32_t name_bytes, file_bytes; /* DIRECTORY_NO_TEXT: none */
     uint32_t disallowed_count, reserved;
     GUID disallowed[DIRECTORY_DISALLOWED];
+    uint32_t whole, whole_turn, named, reserved_2;
+    struct directory_figures ended;
+    struct directory_scope scope;
     char name[DIRECTORY_TEXT_BYTES], file[DIRECTORY_TEXT_BYTES];
 };
 struct enable_payload {
@@ -122,12 +125,12 @@ struct directory_shared {
     uint64_t reserved_3[15];
     _Atomic uint64_t event_key;
     uint64_t reserved_4[15];
-    _Atomic uint64_t turns[DIRECTORY_SESSIONS];
-    _Atomic uint64_t tended[DIRECTORY_SESSIONS];
-    struct mailbox_record mailbox[DIRECTORY_SESSIONS];
+    _Atomic uint64_t turns[DIRECTORY_PLACES];
+    _Atomic uint64_t tended[DIRECTORY_SESSIONS]; /* parts name no slots but their processes' */
+    struct mailbox_record mailbox[DIRECTORY_PLACES];
     struct slot_record slot[DIRECTORY_SLOTS];
     struct registration_record registration[DIRECTORY_REGISTRATIONS];
-    struct session_record session[DIRECTORY_SESSIONS][2]; /* the one that holds, and the one that will */
+    struct session_record session[DIRECTORY_PLACES][2]; /* the one that holds, and the one that will */
     struct enable_record enable[DIRECTORY_ENABLES];
     _Atomic uint64_t arena[ARENA_UNITS][ARENA_UNIT / 8];
     struct name_record name[DIRECTORY_PROVIDER_NAMES];

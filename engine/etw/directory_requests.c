@@ -146,7 +146,9 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t turn, const
         const uint64_t done = mail_word(number, MAIL_ANSWERED);
         directory_set_signal(session.signal);
         while (hr == S_OK && atomic_load(&mailbox->word) != done && atomic_load(&mailbox->word) >> 3 == number)
-            hr = signal_wait_or_process(answered, host, rest_of(limit));
+            hr = directory_find_session(d, logger, session.turn, directory_generation(d))
+                     ? signal_wait_or_process(answered, host, rest_of(limit))
+                     : E_ABORT;
         const HRESULT fetched = finish(mailbox, number, answer);
         hr = fetched == S_OK ? S_OK : hr == S_OK ? E_ABORT : hr;
     }
@@ -196,6 +198,13 @@ HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_r
     if (hr == S_FALSE) /* none that we know */
         directory_answer(d, logger, ERROR_INVALID_PARAMETER);
     return hr;
+}
+
+void directory_hang_up(struct directory *d, uint32_t logger, uint32_t turn)
+{
+    char name[96];
+    directory_object_name(d, 'a', logger, turn, name);
+    directory_set_signal(name);
 }
 
 void directory_request_free(struct directory_request *r)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The sessions of the directory. */
 #include "engine/etw/directory_parts.h"
+#include "engine/etw/trace_properties.h"
 #include "engine/os/clock.h"
 #include "engine/os/etw_provider_types.h"
 #include "engine/os/etw_types.h"
@@ -34,6 +35,11 @@ static HRESULT to_payload(const struct directory_session *s, struct session_payl
     memcpy(p->enable_flags, s->enable_flags, sizeof p->enable_flags);
     memcpy(p->section, s->section, sizeof p->section);
     memcpy(p->signal, s->signal, sizeof p->signal);
+    p->whole = s->whole;
+    p->whole_turn = s->whole_turn;
+    p->named = s->named;
+    p->ended = s->ended;
+    p->scope = s->scope;
     HRESULT hr = directory_put_text(p->name, &p->name_bytes, s->name, ERROR_INVALID_NAME, "session name");
     return FAILED(hr) ? hr
                       : directory_put_text(p->file, &p->file_bytes, s->file, ERROR_FILENAME_EXCED_RANGE, "log file");
@@ -49,6 +55,14 @@ static bool is_object_name(const char name[64])
             return false;
     }
     return false;
+}
+
+static bool is_scope(const struct directory_scope *s)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; s->count <= DIRECTORY_SCOPES && i < s->count; i++)
+        bytes += ((uint64_t)s->filter[i].size + 7) / 8 * 8;
+    return s->count <= DIRECTORY_SCOPES && bytes <= DIRECTORY_SCOPE_BYTES;
 }
 
 /* S_FALSE: what is there is no session of this logger. */
@@ -73,15 +87,20 @@ static HRESULT from_payload(const struct session_payload *p, uint32_t logger, st
         .flush_ms = p->flush_ms,
         .thread = p->thread,
         .started = p->started,
+        .whole = p->whole,
+        .whole_turn = p->whole_turn,
+        .named = p->named != 0,
+        .ended = p->ended,
+        .scope = p->scope,
     };
     memcpy(s->enable_flags, p->enable_flags, sizeof s->enable_flags);
     memcpy(s->section, p->section, sizeof s->section);
     memcpy(s->signal, p->signal, sizeof s->signal);
     memcpy(s->disallowed, p->disallowed, sizeof s->disallowed);
     s->disallowed_count = p->disallowed_count <= DIRECTORY_DISALLOWED ? p->disallowed_count : 0;
-    if (p->logger != logger || p->turn == 0 || p->state < DIRECTORY_STARTING || p->state > DIRECTORY_STOPPING ||
+    if (p->logger != logger || p->turn == 0 || p->state < DIRECTORY_STARTING || p->state > DIRECTORY_OVER ||
         p->name_bytes == 0 || p->name_bytes == DIRECTORY_NO_TEXT || !is_object_name(p->section) ||
-        !is_object_name(p->signal))
+        !is_object_name(p->signal) || !is_scope(&p->scope))
         return S_FALSE;
     HRESULT hr = directory_take_text(p->name, p->name_bytes, &s->name);
     if (hr == S_OK)
@@ -112,7 +131,7 @@ uint64_t directory_handle(const struct directory_session *s)
 
 struct session_record *directory_find_session(struct directory *d, uint32_t logger, uint32_t turn, uint64_t generation)
 {
-    if (logger < 1 || logger > DIRECTORY_SESSIONS)
+    if (logger < 1 || logger > DIRECTORY_PLACES)
         return NULL;
     for (uint32_t k = 0; k < 2; k++) {
         struct session_record *record = &d->shared->session[logger - 1][k];
@@ -146,20 +165,22 @@ char *directory_session_name(struct session_record *record)
 struct reading {
     uint32_t logger, turn; /* of one; 0: all */
     struct directory_session *list;
-    size_t count;
+    size_t count, capacity;
     struct session_payload payload;
 };
 
 static HRESULT read_sessions(struct directory *d, uint64_t generation, void *context)
 {
     struct reading *r = context;
-    const uint32_t first = r->logger ? r->logger : 1, last = r->logger ? r->logger : DIRECTORY_SESSIONS;
+    const uint32_t first = r->logger ? r->logger : 1, last = r->logger ? r->logger : DIRECTORY_PLACES;
     for (; r->count; r->count--) /* of a try before */
         directory_session_free(&r->list[r->count - 1]);
     for (uint32_t logger = first; logger <= last; logger++) {
         struct session_record *record = directory_find_session(d, logger, r->turn, generation);
         if (!record)
             continue;
+        if (!memory_grow((void **)&r->list, &r->capacity, r->count + 1, sizeof *r->list))
+            return E_OUTOFMEMORY;
         directory_load(&r->payload, record->words, sizeof r->payload);
         HRESULT hr = from_payload(&r->payload, logger, &r->list[r->count]);
         if (FAILED(hr))
@@ -175,11 +196,9 @@ static HRESULT read_sessions(struct directory *d, uint64_t generation, void *con
 HRESULT directory_sessions(struct directory *d, struct directory_session **out, size_t *count)
 {
     struct reading *r = memory_zero(1, sizeof *r);
-    HRESULT hr = E_OUTOFMEMORY;
+    HRESULT hr = r ? directory_read(d, read_sessions, r) : E_OUTOFMEMORY;
     *out = NULL;
     *count = 0;
-    if (r && (r->list = memory_zero(DIRECTORY_SESSIONS, sizeof *r->list)) != NULL)
-        hr = directory_read(d, read_sessions, r);
     if (SUCCEEDED(hr)) {
         *out = r->list;
         *count = r->count;
@@ -193,7 +212,7 @@ HRESULT directory_sessions(struct directory *d, struct directory_session **out, 
 HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t turn, struct directory_session *out)
 {
     struct reading *r;
-    if (logger < 1 || logger > DIRECTORY_SESSIONS)
+    if (logger < 1 || logger > DIRECTORY_PLACES)
         return S_FALSE;
     r = memory_zero(1, sizeof *r);
     if (!r)
@@ -201,6 +220,7 @@ HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t turn
     r->logger = logger;
     r->turn = turn;
     r->list = out;
+    r->capacity = 1;
     HRESULT hr = directory_read(d, read_sessions, r);
     if (FAILED(hr) && r->count)
         directory_session_free(out);
@@ -212,15 +232,24 @@ HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t turn
 
 /* ---- changes ---- */
 
-static HRESULT all_taken(struct directory *d)
+static bool is_private(const struct directory_session *s)
+{
+    return (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
+}
+
+static HRESULT all_taken(struct directory *d, const struct directory_session *s)
 {
     struct directory_session *list;
     size_t count, oldest = SIZE_MAX;
+    if (is_private(s))
+        return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
+                         "session '%.200s': all %u places of private sessions in processes are taken", s->name,
+                         (unsigned)DIRECTORY_PRIVATE);
     HRESULT hr = directory_sessions(d, &list, &count);
     if (FAILED(hr))
         return hr;
     for (size_t i = 0; i < count; i++)
-        if (!process_alive(list[i].starter.id, list[i].starter.start_time) &&
+        if (!is_private(&list[i]) && !process_alive(list[i].starter.id, list[i].starter.start_time) &&
             (oldest == SIZE_MAX || list[i].started < list[oldest].started))
             oldest = i;
     hr = HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES);
@@ -234,11 +263,30 @@ static HRESULT all_taken(struct directory *d)
     return hr;
 }
 
+static bool same_process(const struct directory_process *a, const struct directory_process *b)
+{
+    return a->id == b->id && a->start_time == b->start_time;
+}
+
+/* Whether they must have different names. */
+static bool one_kind(const struct directory_session *a, const struct directory_session *b)
+{
+    const uint32_t kind = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC;
+    if (a->whole != 0 || b->whole != 0 || (a->mode & kind) != (b->mode & kind))
+        return false;
+    return (a->mode & TRACE_MODE_PRIVATE_IN_PROC) == 0 || same_process(&a->starter, &b->starter);
+}
+
+static bool is_part_of(const struct directory_session *part, const struct directory_session *s)
+{
+    return part->whole != 0 && part->whole == s->logger && part->whole_turn == s->turn;
+}
+
 /* Whether another session than that of logger `but` has the name, the GUID or the file. */
 static HRESULT check_unlike(struct directory *d, const struct directory_session *s, uint32_t but,
                             struct session_payload *room)
 {
-    for (uint32_t logger = 1; logger <= DIRECTORY_SESSIONS; logger++) {
+    for (uint32_t logger = 1; logger <= DIRECTORY_PLACES; logger++) {
         struct directory_session other;
         struct session_record *record = directory_find_session(d, logger, 0, d->target);
         if (!record || logger == but)
@@ -249,10 +297,11 @@ static HRESULT check_unlike(struct directory *d, const struct directory_session 
             return hr;
         if (hr == S_FALSE)
             continue;
-        if (text_equal_nocase(other.name, s->name) || guid_equal(&other.guid, &s->guid))
+        if (one_kind(s, &other) && (text_equal_nocase(other.name, s->name) || guid_equal(&other.guid, &s->guid)))
             hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "session '%.200s': '%.200s' has this %s", s->name,
                            other.name, guid_equal(&other.guid, &s->guid) ? "GUID" : "name");
-        else if (s->file && other.file && text_equal_nocase(other.file, s->file))
+        else if (s->file && other.file && !is_part_of(s, &other) && !is_part_of(&other, s) &&
+                 text_equal_nocase(other.file, s->file))
             hr = error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "\"%.300s\": session '%.200s' writes it",
                            s->file, other.name);
         directory_session_free(&other);
@@ -276,17 +325,18 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s)
 {
     struct directory_shared *shared = d->shared;
     struct session_payload *payload;
-    uint32_t logger = 1;
+    uint32_t logger = is_private(s) ? DIRECTORY_SESSIONS + 1 : 1;
+    const uint32_t last = is_private(s) ? DIRECTORY_PLACES : DIRECTORY_SESSIONS;
     if (!s->name || !*s->name)
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME), "session name: it is empty");
     payload = memory_alloc(sizeof *payload);
     if (!payload)
         return E_OUTOFMEMORY;
     HRESULT hr = check_unlike(d, s, 0, payload);
-    while (logger <= DIRECTORY_SESSIONS && directory_find_session(d, logger, 0, d->target))
+    while (logger <= last && directory_find_session(d, logger, 0, d->target))
         logger++;
-    if (SUCCEEDED(hr) && logger > DIRECTORY_SESSIONS)
-        hr = all_taken(d);
+    if (SUCCEEDED(hr) && logger > last)
+        hr = all_taken(d, s);
     struct directory_session given = *s;
     given.logger = logger;
     if (SUCCEEDED(hr))
@@ -298,7 +348,8 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s)
         while (given.turn == 0);
         struct mailbox_record *mailbox = &shared->mailbox[logger - 1];
         atomic_store(&mailbox->word, ((atomic_load(&mailbox->word) >> 3) + 1) << 3);
-        atomic_store(&shared->tended[logger - 1], clock_monotonic_ms());
+        if (!is_private(s))
+            atomic_store(&shared->tended[logger - 1], clock_monotonic_ms());
         payload->turn = given.turn;
         put(d, logger, payload);
         s->logger = logger;

@@ -136,7 +136,7 @@ ULONG WINAPI UnregisterTraceGuids(TRACEHANDLE handle)
 static bool is_logger(uint64_t handle)
 {
     const uint32_t logger = handle & LOGGER_MASK;
-    return (logger != 0 && logger <= DIRECTORY_SESSIONS) || logger == DIRECTORY_KERNEL_LOGGER;
+    return (logger != 0 && logger <= DIRECTORY_PLACES) || logger == DIRECTORY_KERNEL_LOGGER;
 }
 
 TRACEHANDLE WINAPI GetTraceLoggerHandle(PVOID buffer)

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE), in one of the processes that it is in: buffers in the process'
-   own memory, a thread that empties them, and a file. The directory has the session as any other, so it is found,
-   enabled and stopped as any other; nobody maps anything of it. */
+/* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) in this process: its part here, an entry of the directory whose
+   host is a thread of this process, with buffers and a file as any session has them. */
 #ifndef OPENPLA_PRIVATE_SESSION_H
 #define OPENPLA_PRIVATE_SESSION_H
 
-#include "engine/etw/directory.h"
+#include "engine/etw/provider_filter.h"
 #include "engine/etw/session_layout.h"
 
+/* What says which processes are in it, as filters that point into it. */
+void private_session_filters(const struct directory_scope *scope, struct directory_enable *out);
+/* Whether this process is one of them. */
+bool private_session_is_here(const struct directory_session *s, const struct provider_scope *own);
+
 struct private_session;
-/* Whether this process takes part in it. */
-bool private_session_is_here(const struct directory_session *s);
-/* *s is copied. The file has the name as given in the process that is the first to come, or with
-   EVENT_TRACE_PRIVATE_IN_PROC; in others `name_<process id>`. */
-HRESULT private_session_create(const struct directory_session *s, struct private_session **out,
+/* Begins the part of this process. S_FALSE: the session runs no more. */
+HRESULT private_session_create(struct directory *d, const struct directory_session *s, struct private_session **out,
                                struct session_buffers *buffers);
-/* The FlushTimer; 0: each second, so that a process that is killed loses little. */
-void private_session_set_flush(struct private_session *p, uint32_t ms);
 /* Takes no more events; all that was taken is in the file, which ends. */
 void private_session_stop(struct private_session *p);
 void private_session_free(struct private_session *p); /* NULL is allowed; when nobody can be writing any more */
-/* The session is over for all processes: what told whose file has the plain name goes. */
-void private_session_forget(const struct directory_session *s);
 /* The process ends, in order. */
 void private_sessions_end(void);
 

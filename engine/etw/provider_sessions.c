@@ -22,12 +22,12 @@ struct mapping {
 /* Under `refreshing`, which is held while the directory is read and applied, so that no older state comes over a newer
    one; never while a callback runs. */
 static struct host_lock refreshing = HOST_LOCK_INIT;
-static struct mapping *stale[DIRECTORY_SESSIONS + 1]; /* taken out of by_logger, to be let go */
+static struct mapping *stale[DIRECTORY_PLACES + 1]; /* taken out of by_logger, to be let go */
 
-static _Atomic(struct mapping *) by_logger[DIRECTORY_SESSIONS + 1];
+static _Atomic(struct mapping *) by_logger[DIRECTORY_PLACES + 1];
 static bool out_of_memory; /* under `refreshing`: a session could not be had for that reason */
 /* One more than the generation in which the logger had no session that runs. */
-static _Atomic uint64_t vacant[DIRECTORY_SESSIONS + 1];
+static _Atomic uint64_t vacant[DIRECTORY_PLACES + 1];
 
 /* Under `joining`. */
 static struct host_lock joining = HOST_LOCK_INIT;
@@ -84,13 +84,15 @@ static HRESULT map_section(struct mapping *m, const struct directory_session *s)
 static HRESULT map_private(struct mapping *m, const struct directory_session *s)
 {
     m->session.header_flags |= ETW_HEADER_PRIVATE_SESSION;
-    return private_session_create(s, &m->private, &m->session.buffers);
+    const HRESULT hr = private_session_create(directory, s, &m->private, &m->session.buffers);
+    return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND) : hr;
 }
 
 static struct mapping *map_running(const struct directory_session *s)
 {
     const bool is_private = (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
-    if (is_private && !private_session_is_here(s))
+    const struct provider_scope own = {process_own_id(), program};
+    if (is_private && (s->whole != 0 || !private_session_is_here(s, &own)))
         return NULL;
     struct mapping *m = memory_zero(1, sizeof *m);
     HRESULT hr = E_OUTOFMEMORY;
@@ -134,7 +136,7 @@ static void take_out(uint32_t logger)
 
 static void let_stale_go(void)
 {
-    for (uint32_t i = 0; i <= DIRECTORY_SESSIONS; i++)
+    for (uint32_t i = 0; i <= DIRECTORY_PLACES; i++)
         if (stale[i]) {
             if (stale[i]->private)
                 private_session_stop(stale[i]->private); /* so that its file is whole when this change is applied */
@@ -147,7 +149,7 @@ static void let_stale_go(void)
 static struct provider_session *session_for(void *context, uint32_t logger, uint32_t turn)
 {
     (void)context;
-    if (logger == 0 || logger > DIRECTORY_SESSIONS)
+    if (logger == 0 || logger > DIRECTORY_PLACES)
         return NULL;
     struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_relaxed);
     if (m && m->session.turn == turn)
@@ -177,15 +179,13 @@ static bool disallows(void *context, uint32_t logger, uint32_t turn, const GUID 
 /* Sessions that run no more. */
 static void take_out_ended(void)
 {
-    for (uint32_t i = 1; i <= DIRECTORY_SESSIONS; i++) {
+    for (uint32_t i = 1; i <= DIRECTORY_PLACES; i++) {
         const struct mapping *m = atomic_load_explicit(&by_logger[i], memory_order_relaxed);
         struct directory_session s;
         if (!m || stale[i])
             continue;
         const HRESULT hr = directory_session_at(directory, i, m->session.turn, &s);
         const bool runs = FAILED(hr) || (hr == S_OK && s.state == DIRECTORY_RUNNING);
-        if (hr == S_OK && m->private)
-            private_session_set_flush(m->private, s.flush_ms);
         if (hr == S_OK)
             directory_session_free(&s);
         if (!runs)
@@ -265,7 +265,7 @@ HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_
 static size_t hosts_of(struct process **hosts, uint32_t *loggers)
 {
     size_t count = 0;
-    for (uint32_t i = 1; i <= DIRECTORY_SESSIONS && count < SIGNAL_PROCESSES; i++) {
+    for (uint32_t i = 1; i <= DIRECTORY_PLACES && count < SIGNAL_PROCESSES; i++) {
         const struct mapping *m = atomic_load_explicit(&by_logger[i], memory_order_acquire);
         if (m && m->host) {
             hosts[count] = m->host;
@@ -464,7 +464,7 @@ static bool is_known_vacant(uint32_t logger)
 
 struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool anew)
 {
-    if (logger == 0 || logger > DIRECTORY_SESSIONS)
+    if (logger == 0 || logger > DIRECTORY_PLACES)
         return NULL;
     struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
     if (m && !anew)

@@ -118,7 +118,7 @@ static HRESULT connect_to(void *context, const char *session, struct realtime_co
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a connection", session);
     HRESULT hr = directory_get(&c->d);
     if (SUCCEEDED(hr)) {
-        const ULONG code = controller_find(c->d, 0, session, false, &s);
+        const ULONG code = controller_find(c->d, 0, session, 0, false, &s);
         hr = HRESULT_FROM_WIN32((LONG)code);
     }
     if (SUCCEEDED(hr)) {

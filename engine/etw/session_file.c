@@ -272,10 +272,10 @@ HRESULT session_file_next(struct session_file *f)
     HRESULT hr = create(f, f->number + 1, &next);
     if (FAILED(hr))
         return hr;
-    hr = close_one(f->file, clock_utc());
-    f->file = next;
+    struct etl_file *before = f->file;
+    f->file = next; /* before that is freed: session_file_cut_off */
     f->number++;
-    return hr;
+    return close_one(before, clock_utc());
 }
 
 HRESULT session_file_write(void *file, const struct etl_buffer_header *head, const uint8_t *bytes)
@@ -302,6 +302,11 @@ void session_file_lost(struct session_file *f, uint64_t events, uint64_t buffers
 HRESULT session_file_flush(struct session_file *f)
 {
     return etl_file_flush(f->file);
+}
+
+void session_file_cut_off(struct session_file *f)
+{
+    etl_file_cut_off(f->file);
 }
 
 HRESULT session_file_close(struct session_file *f, int64_t utc)

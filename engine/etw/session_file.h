@@ -43,6 +43,8 @@ HRESULT session_file_next(struct session_file *f);
 void session_file_lost(struct session_file *f, uint64_t events, uint64_t buffers);
 /* All that was written is in the file, with true counts. */
 HRESULT session_file_flush(struct session_file *f);
+/* Closes it as it lies there and frees nothing: whoever was at it has been ended in the midst of it. */
+void session_file_cut_off(struct session_file *f);
 /* Ends the file at this FILETIME, and frees, also when it fails. NULL is allowed. */
 HRESULT session_file_close(struct session_file *f, int64_t utc);
 

@@ -3,6 +3,7 @@
    for as long as no provider has an event in a buffer. */
 #include "engine/etw/session_host.h"
 
+#include "engine/etw/private_parts.h"
 #include "engine/etw/session_buffers.h"
 #include "engine/etw/session_journal.h"
 #include "engine/etw/session_rescue.h"
@@ -150,7 +151,12 @@ static void sleep_for(struct session_host *h, uint32_t ms)
     struct session_realtime *r = &h->output.realtime;
     const uint32_t behind = session_output_pass(&h->output) && ms > BEHIND_MS ? BEHIND_MS : ms;
     size_t ended;
-    if (signal_wait_or_processes(h->signal, r->process, r->count, behind, &ended) == E_ABORT)
+    if (h->lock)
+        host_lock_leave(h->lock);
+    const HRESULT hr = signal_wait_or_processes(h->signal, r->process, r->count, behind, &ended);
+    if (h->lock)
+        host_lock_enter(h->lock);
+    if (hr == E_ABORT)
         session_realtime_ended(r, ended);
 }
 
@@ -187,7 +193,7 @@ static void take_full(struct session_host *h)
     h->end = (h->session.mode & TRACE_MODE_REAL_TIME) == 0 || session_host_drop_file(h) != ERROR_SUCCESS;
 }
 
-static void loop(struct session_host *h)
+void session_host_run(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
     HRESULT hr;
@@ -203,6 +209,7 @@ static void loop(struct session_host *h)
         if (!h->end && done == 0)
             sleep_until_due(h);
     }
+    session_host_finish(h);
 }
 
 /* ---- the beginning ---- */
@@ -216,10 +223,11 @@ static HRESULT make_buffers(struct session_host *h)
         .minimum_buffers = h->session.minimum_buffers,
         .maximum_buffers = h->session.maximum_buffers,
     };
+    const bool is_part = h->session.whole != 0;
     struct session_drain_options options = {
         .judge = {directory_alive, h->d},
         .clock = h->session.clock,
-        .logger = (uint16_t)h->session.logger,
+        .logger = is_part ? 0 : (uint16_t)h->session.logger,
         .first_number = 1,
     };
     struct session_shape shape;
@@ -251,22 +259,33 @@ static ULONG buffers_code(HRESULT hr)
                : code;
 }
 
-static HRESULT say_running(struct session_host *h)
+static HRESULT say(struct session_host *h)
 {
     HRESULT hr = directory_begin(h->d);
     if (FAILED(hr))
         return hr;
-    h->session.state = DIRECTORY_RUNNING;
-    h->session.host.id = process_own_id();
-    h->session.host.start_time = process_start_time(process_own_id());
-    h->session.thread = thread_own_id();
-    h->session.started = clock_utc();
     hr = directory_session_set(h->d, &h->session);
     (void)directory_end(h->d, NULL, 0);
     return hr;
 }
 
-static ULONG begin(struct session_host *h, uint32_t logger, uint32_t turn)
+static HRESULT say_running(struct session_host *h)
+{
+    h->session.state = DIRECTORY_RUNNING;
+    h->session.host.id = process_own_id();
+    h->session.host.start_time = process_start_time(process_own_id());
+    h->session.thread = thread_own_id();
+    h->session.started = clock_utc();
+    return say(h);
+}
+
+void session_host_own(struct session_host *h)
+{
+    h->session.thread = thread_own_id();
+    (void)say(h);
+}
+
+ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t turn)
 {
     HRESULT hr = directory_get(&h->d);
     if (SUCCEEDED(hr))
@@ -292,11 +311,8 @@ static ULONG begin(struct session_host *h, uint32_t logger, uint32_t turn)
 /* Whoever finds it so far knows that it is not to be used any more. */
 static void say_stopping(struct session_host *h)
 {
-    if (FAILED(directory_begin(h->d)))
-        return;
     h->session.state = DIRECTORY_STOPPING;
-    (void)directory_session_set(h->d, &h->session);
-    (void)directory_end(h->d, NULL, 0);
+    (void)say(h);
 }
 
 /* Who asked takes the session out of the directory when it has the answer; it would not get it any more when another
@@ -327,28 +343,36 @@ static void end_consumers(struct session_host *h, uint32_t timeout_ms)
 
 /* Who reads slowly, but reads, does not hold the one who stops the session: he hears of what those lost who slept, and
    the rest is delivered behind him. */
-static void finish(struct session_host *h)
+void session_host_finish(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
+    const bool is_part = h->session.whole != 0;
     uint64_t told = h->output.realtime.lost;
+    if (h->finished)
+        return;
+    h->end = h->finished = true;
     say_stopping(h);
     (void)session_drain_stop(h->drain, &sink, STOP_PATIENCE_MS);
     session_output_end_file(&h->output);
     session_output_leave(&h->output);
     end_consumers(h, CONSUMERS_MS);
+    if (is_part)
+        (void)private_part_over(h->d, &h->session, &h->buffers);
     (void)section_delete(h->session.section);
     if (h->asked_to_stop) {
         told = h->output.realtime.lost;
         answer_stop(h);
     }
     (void)session_remove(h->d, &h->session);
+    if (is_part)
+        directory_hang_up(h->d, h->session.logger, h->session.turn);
     end_consumers(h, UINT32_MAX);
     if (h->output.realtime.lost != told)
         session_tell(SESSION_UNDELIVERED, &h->session, S_OK, h->output.realtime.lost - told);
     session_output_close(&h->output);
 }
 
-static void release(struct session_host *h)
+void session_host_release(struct session_host *h)
 {
     session_drain_free(h->drain);
     section_close(h->section);
@@ -373,15 +397,13 @@ int session_host_main(int count, char *const *arguments)
     if (count != 3 || !number_of(arguments[0], DIRECTORY_SESSIONS, &logger) ||
         !number_of(arguments[1], UINT32_MAX, &turn) || FAILED(session_report_open(arguments[2], false, &report)))
         return ERROR_INVALID_PARAMETER;
-    const ULONG code = begin(&h, logger, turn);
+    const ULONG code = session_host_begin(&h, logger, turn);
     session_report_send(report, code, code != ERROR_SUCCESS ? error_text(HRESULT_FROM_WIN32((LONG)code)) : "");
     session_report_close(report);
-    if (code == ERROR_SUCCESS) {
-        loop(&h);
-        finish(&h);
-    } else if (h.section) {
+    if (code == ERROR_SUCCESS)
+        session_host_run(&h);
+    else if (h.section)
         (void)section_delete(h.session.section);
-    }
-    release(&h);
+    session_host_release(&h);
     return (int)code;
 }

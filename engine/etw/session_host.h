@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The process of one session, inside: what its loop has. */
+/* The host of one session, inside: a process of its own, or, of a part of a private session, a thread of the process
+   that the part is in. */
 #ifndef OPENPLA_SESSION_HOST_H
 #define OPENPLA_SESSION_HOST_H
 
 #include "engine/etw/session_output.h"
+#include "engine/os/host.h"
 
 struct session_host {
     struct directory *d;
@@ -20,7 +22,22 @@ struct session_host {
     uint64_t seen;    /* of the processors' words, the last time */
     bool end;
     bool asked_to_stop; /* somebody waits for the answer */
+    bool finished;
+    struct host_lock *lock; /* of a thread: it has it but while it sleeps. NULL: nobody else comes near */
 };
+
+/* The session of the directory that is about to start: makes its buffers and its file, and says that it runs. An error
+   code of Windows with a text; then, too, session_host_release frees what *h has. */
+ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t turn);
+/* The thread that calls it is from now on the one that empties the session (LoggerThreadId). */
+void session_host_own(struct session_host *h);
+/* Until the session ends. */
+void session_host_run(struct session_host *h);
+/* It takes no more events; what it took is in its file, which ends, and it is out of the directory. Once. */
+void session_host_finish(struct session_host *h);
+void session_host_release(struct session_host *h);
+
+/* ---- parts ---- */
 
 /* Does what a controller or consumer asks for, if one does. */
 void session_host_answer(struct session_host *h);

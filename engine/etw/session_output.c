@@ -44,6 +44,7 @@ HRESULT session_output_log(const struct directory_session *s, struct etl_log *lo
     log->maximum_file_mb = s->maximum_file;
     log->mode = s->mode;
     log->timer_resolution = TIMER_RESOLUTION;
+    log->private_logger = (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
     log->process = process_own_id();
     log->thread = thread_own_id();
     return S_OK;
@@ -127,9 +128,10 @@ void session_output_end_file(struct session_output *o)
         return;
     session_statistics_read(o->buffers, &statistics);
     session_file_lost(o->file, statistics.events_lost, statistics.buffers_lost);
-    const HRESULT hr = session_file_close(o->file, clock_utc());
-    o->file = NULL;
+    struct session_file *file = o->file;
+    o->file = NULL; /* before it is freed: session_output_cut_off */
     o->full = false;
+    const HRESULT hr = session_file_close(file, clock_utc());
     if (FAILED(hr))
         session_tell(SESSION_NOT_WRITTEN, o->session, hr, 0);
 }
@@ -212,6 +214,12 @@ void session_output_leave(struct session_output *o)
 {
     session_realtime_leave(&o->realtime);
     show_undelivered(o);
+}
+
+void session_output_cut_off(struct session_output *o)
+{
+    if (o->file)
+        session_file_cut_off(o->file);
 }
 
 void session_output_close(struct session_output *o)

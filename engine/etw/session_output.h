@@ -47,6 +47,8 @@ void session_output_mark(struct session_output *o, int64_t time);
 void session_output_show(struct session_output *o);
 /* When its consumers have gone. */
 void session_output_close(struct session_output *o);
+/* The file is closed as it lies there: who wrote it was ended in the midst of it. Nothing else of *o is of use. */
+void session_output_cut_off(struct session_output *o);
 
 /* The code of Windows for a failure of ours; what none fits is ERROR_GEN_FAILURE. */
 ULONG session_code(HRESULT hr);

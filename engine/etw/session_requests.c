@@ -31,7 +31,8 @@ static ULONG check_unused(struct session_host *h, const char *path)
         return session_code(hr);
     ULONG code = ERROR_SUCCESS;
     for (size_t i = 0; i < count; i++)
-        if (list[i].logger != h->session.logger && list[i].file && text_equal_nocase(list[i].file, path))
+        if (list[i].logger != h->session.logger && list[i].logger != h->session.whole && list[i].file &&
+            text_equal_nocase(list[i].file, path))
             code = ERROR_BAD_PATHNAME;
     directory_sessions_free(list, count);
     return code;

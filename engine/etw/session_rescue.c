@@ -2,7 +2,7 @@
 /* Rescues. One at a time on a host, by a mutex of their own: the directory can be changed meanwhile. */
 #include "engine/etw/session_rescue.h"
 
-#include "engine/etw/private_session.h"
+#include "engine/etw/private_parts.h"
 #include "engine/etw/session_buffers.h"
 #include "engine/etw/session_journal.h"
 #include "engine/etw/session_output.h"
@@ -51,14 +51,30 @@ static bool is_registered(struct directory *d, const GUID *provider)
     return found;
 }
 
+/* It has parts instead of a host. */
+static bool is_private_whole(const struct directory_session *s)
+{
+    return (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0 && s->whole == 0;
+}
+
+static bool has_parts(struct directory *d, const struct directory_session *s)
+{
+    struct directory_session *parts;
+    size_t count;
+    if (FAILED(private_parts(d, s, NULL, &parts, &count)))
+        return true; /* it may have */
+    directory_sessions_free(parts, count);
+    return count != 0;
+}
+
 /* A private session ends with its processes; before they come, and when it is in a single one, with its starter. */
 static bool has_ended(struct directory *d, const struct directory_session *s)
 {
     const struct directory_process *p = s->state == DIRECTORY_STARTING ? &s->starter : &s->host;
     if (process_alive(p->id, p->start_time))
         return false;
-    return (s->mode & TRACE_MODE_PRIVATE_LOGGER) == 0 || (s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 ||
-           !is_registered(d, &s->guid);
+    return !is_private_whole(s) ||
+           (!has_parts(d, s) && ((s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 || !is_registered(d, &s->guid)));
 }
 
 /* ---- the log ---- */
@@ -71,6 +87,13 @@ struct rescue {
     struct session_file *file;
     uint64_t events; /* put into the log by us */
 };
+
+/* Only its own process writes into a part. */
+static bool nobody_lives(void *context, uint32_t owner, uint32_t thread)
+{
+    (void)context, (void)owner, (void)thread;
+    return false;
+}
 
 static HRESULT open_log(struct rescue *r)
 {
@@ -108,10 +131,11 @@ static bool holds(void *context, uint64_t number)
 
 static HRESULT write_rest(struct rescue *r)
 {
+    const bool is_part = r->session->whole != 0;
     const struct session_drain_options options = {
-        .judge = {directory_alive, r->d},
+        .judge = {is_part ? nobody_lives : directory_alive, r->d},
         .clock = r->session->clock,
-        .logger = (uint16_t)r->session->logger,
+        .logger = is_part ? 0 : (uint16_t)r->session->logger,
         .first_number = r->file ? session_file_first_number(r->file) : 1,
     };
     const struct session_sink sink = {count_and_write, holds, r};
@@ -158,6 +182,8 @@ static HRESULT save_section(struct rescue *r)
     hr = session_buffers_map(section_memory(section), (size_t)r->session->section_size, &r->buffers);
     if (SUCCEEDED(hr))
         hr = save(r);
+    if (SUCCEEDED(hr) && r->session->whole != 0)
+        hr = private_part_over(r->d, r->session, &r->buffers);
     etl_log_free(&r->log);
     section_close(section);
     return hr;
@@ -173,57 +199,78 @@ static void tell_once(const struct directory_session *s, HRESULT hr)
         session_tell(SESSION_RESCUE_FAILED, s, hr, 0);
 }
 
-static HRESULT rescue(struct directory *d, const struct directory_session *s, bool give_up)
+static HRESULT rescue(struct directory *d, const struct directory_session *s, bool give_up, bool tells)
 {
     struct rescue r = {.d = d, .session = s};
-    const bool running = s->state != DIRECTORY_STARTING && (s->mode & TRACE_MODE_PRIVATE_LOGGER) == 0;
+    const bool running = (s->state == DIRECTORY_RUNNING || s->state == DIRECTORY_STOPPING) && !is_private_whole(s);
     const HRESULT hr = running ? save_section(&r) : S_FALSE;
     if (FAILED(hr) && !give_up) {
-        tell_once(s, hr);
+        if (tells)
+            tell_once(s, hr);
         return hr;
     }
     const struct error_kept why = error_keep(hr);
-    if ((s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
-        private_session_forget(s);
-    (void)section_delete(s->section);
+    if (!is_private_whole(s))
+        (void)section_delete(s->section);
     const HRESULT removed = session_remove(d, s);
-    if (removed == S_OK && running)
+    if (removed == S_OK && running && tells)
         session_tell(FAILED(hr) || (hr == S_OK && !s->file) ? SESSION_NOT_RESCUED : SESSION_RESCUED, s, hr, r.events);
     return FAILED(hr) ? error_restore(&why) : removed;
 }
 
-static HRESULT rescue_alone(struct directory *d, uint32_t logger, uint32_t turn, bool give_up)
+static HRESULT rescue_alone(struct directory *d, uint32_t logger, uint32_t turn, bool give_up, bool own)
 {
     struct directory_session s;
     HRESULT hr = directory_session_at(d, logger, turn, &s);
     if (hr != S_OK)
         return hr;
-    hr = has_ended(d, &s) ? rescue(d, &s, give_up) : S_FALSE;
+    hr = own || has_ended(d, &s) ? rescue(d, &s, give_up, !own) : S_FALSE;
     directory_session_free(&s);
+    return hr;
+}
+
+static HRESULT rescue_under_mutex(struct directory *d, uint32_t logger, uint32_t turn, bool give_up, bool own)
+{
+    struct mutex *mutex;
+    HRESULT hr = mutex_open("openetw-rescue", &mutex);
+    if (FAILED(hr))
+        return hr;
+    hr = mutex_take(mutex, UINT32_MAX);
+    if (SUCCEEDED(hr)) {
+        hr = rescue_alone(d, logger, turn, give_up, own);
+        mutex_give(mutex);
+    }
+    mutex_close(mutex);
     return hr;
 }
 
 HRESULT session_rescue_or(struct directory *d, uint32_t logger, uint32_t turn, bool give_up)
 {
     struct directory_session s;
-    struct mutex *mutex;
     HRESULT hr = directory_session_at(d, logger, turn, &s);
     if (hr != S_OK)
         return hr;
+    if (is_private_whole(&s))
+        session_rescue_parts(d, &s);
     const bool ended = has_ended(d, &s);
     directory_session_free(&s);
-    if (!ended)
-        return S_FALSE;
-    hr = mutex_open("openetw-rescue", &mutex);
-    if (FAILED(hr))
-        return hr;
-    hr = mutex_take(mutex, UINT32_MAX);
-    if (SUCCEEDED(hr)) {
-        hr = rescue_alone(d, logger, turn, give_up);
-        mutex_give(mutex);
-    }
-    mutex_close(mutex);
-    return hr;
+    return ended ? rescue_under_mutex(d, logger, turn, give_up, false) : S_FALSE;
+}
+
+HRESULT session_rescue_own(struct directory *d, uint32_t logger, uint32_t turn)
+{
+    return rescue_under_mutex(d, logger, turn, false, true);
+}
+
+void session_rescue_parts(struct directory *d, const struct directory_session *s)
+{
+    struct directory_session *parts;
+    size_t count;
+    if (FAILED(private_parts(d, s, NULL, &parts, &count)))
+        return;
+    for (size_t i = 0; i < count; i++)
+        (void)session_rescue(d, parts[i].logger, parts[i].turn);
+    directory_sessions_free(parts, count);
 }
 
 void session_rescue_all(struct directory *d)

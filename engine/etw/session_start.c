@@ -46,6 +46,8 @@ static bool may_meet(const struct directory_session *a, const struct directory_s
     const uint32_t kind = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC;
     if ((a->mode & kind) != (b->mode & kind))
         return false;
+    if (a->whole != 0)
+        return false;
     if (a->starter.id == b->starter.id && a->starter.start_time == b->starter.start_time)
         return true;
     return (a->mode & TRACE_MODE_PRIVATE_IN_PROC) == 0 && share_process(list, count, &a->guid, &b->guid);
@@ -237,13 +239,16 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
     return code;
 }
 
-ULONG session_start_private(struct directory *d, const struct trace_settings *settings, struct directory_session *out)
+ULONG session_start_private(struct directory *d, const struct trace_settings *settings,
+                            const struct directory_scope *scope, struct directory_session *out)
 {
     struct directory_session s;
     session_rescue_all(d);
     HRESULT hr = fill(settings, &s);
     s.state = DIRECTORY_RUNNING;
     s.host = s.starter;
+    s.scope = *scope;
+    s.section[0] = s.signal[0] = 0; /* its parts have them */
     s.started = clock_utc();
     const ULONG code = SUCCEEDED(hr) ? enter(d, &s) : session_code(hr);
     if (code != ERROR_SUCCESS)

@@ -10,9 +10,10 @@
    waits until it takes events. An error code of Windows with a text. *out is a copy. */
 ULONG session_start(struct directory *d, const struct trace_settings *s, struct directory_session *out);
 
-/* Starts a private one, which has no host: the processes that have its provider registered make their own buffers and
-   files when they hear of it (private_session.h). */
-ULONG session_start_private(struct directory *d, const struct trace_settings *s, struct directory_session *out);
+/* Starts a private one, which has no host: the processes that have its provider registered, of those in `scope`, begin
+   a part each when they hear of it (private_session.h). */
+ULONG session_start_private(struct directory *d, const struct trace_settings *s, const struct directory_scope *scope,
+                            struct directory_session *out);
 
 /* What a host tells who started it: once, an error code of Windows and its text. */
 struct session_report;

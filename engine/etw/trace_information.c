@@ -27,7 +27,7 @@ static ULONG find(TRACEHANDLE handle, struct directory **d, struct directory_ses
         return session_code(hr);
     if (handle == 0)
         return controller_refuse(ERROR_INVALID_PARAMETER, "SessionHandle: it is 0");
-    return controller_find(*d, handle, NULL, false, s);
+    return controller_find(*d, handle, NULL, 0, false, s);
 }
 
 static ULONG find_system_logger(TRACEHANDLE handle, struct directory **d, struct directory_session *s)

@@ -96,7 +96,7 @@ static void log_message(void *argument)
 ULONG TraceMessageVa(TRACEHANDLE session, ULONG flags, LPCGUID guid, USHORT number, va_list arguments)
 {
     const uint32_t logger = session & LOGGER_MASK;
-    if (logger == 0 || logger > DIRECTORY_SESSIONS) /* the kernel logger among them */
+    if (logger == 0 || logger > DIRECTORY_PLACES) /* the kernel logger among them */
         return ERROR_INVALID_HANDLE;
     flags &= ~(ULONG)(0x40 | 0x80); /* how long pointers are is ours to say */
     if ((flags & ~(ULONG)KNOWN_FLAGS) != 0 ||

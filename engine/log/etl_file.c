@@ -512,6 +512,11 @@ HRESULT etl_file_close(struct etl_file *e)
     return hr;
 }
 
+void etl_file_cut_off(struct etl_file *e)
+{
+    file_close(e->file);
+}
+
 void etl_file_abandon(struct etl_file *e)
 {
     etl_container_free(e);

@@ -79,6 +79,8 @@ uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *ev
 /* Flushes, closes and frees, also when it reports a failure. NULL is allowed. */
 HRESULT etl_file_close(struct etl_file *e);
 /* Closes and frees, and leaves the file as it is. NULL is allowed. */
+/* Closes the file alone: what *e holds may be in the midst of a change. */
+void etl_file_cut_off(struct etl_file *e);
 void etl_file_abandon(struct etl_file *e);
 
 #endif

@@ -106,7 +106,7 @@ static void handles_of_callbacks_are_checked(void **state)
     assert_int_equal(GetTraceLoggerHandle(&node), 3);
     node.HistoricalContext = 0xFFFF;
     assert_int_equal(GetTraceLoggerHandle(&node), 0xFFFF);
-    node.HistoricalContext = 65;
+    node.HistoricalContext = DIRECTORY_PLACES + 1;
     assert_true(GetTraceLoggerHandle(&node) == INVALID_PROCESSTRACE_HANDLE);
     node.HistoricalContext = 3;
     node.BufferSize = 47;

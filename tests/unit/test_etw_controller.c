@@ -150,7 +150,8 @@ static void each_control_that_fails_says_why(void **state)
     assert_int_equal(ControlTraceW(0, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, 6), ERROR_INVALID_PARAMETER);
     assert_int_equal(ControlTraceW(UINT64_MAX, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
-    assert_int_equal(ControlTraceW(65, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_INVALID_PARAMETER);
+    assert_int_equal(ControlTraceW(DIRECTORY_PLACES + 1, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY),
+                     ERROR_INVALID_PARAMETER);
     assert_int_equal(ControlTraceW(handle + 0x10000, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY),
                      ERROR_WMI_INSTANCE_NOT_FOUND);
     wide("nobody", name);
@@ -264,6 +265,23 @@ static void all_sessions_are_listed(void **state)
     assert_int_equal(count, 0);
 }
 
+static ULONG start_private(uint32_t more, uint32_t number, TRACEHANDLE *handle)
+{
+    char *path = text_format("%s/private%u.etl", folder, (unsigned)number), name[32];
+    struct block b = block_of(TRACE_MODE_PRIVATE_LOGGER | more, path);
+    b.p.Wnode.Guid = (GUID){number + 1, 5, 5, {5}};
+    snprintf(name, sizeof name, "private%u", (unsigned)number);
+    const ULONG code = start_session(name, &b, handle);
+    memory_free(path);
+    return code;
+}
+
+static ULONG control_private(TRACEHANDLE handle, uint32_t mode, struct block *b, ULONG code)
+{
+    *b = block_of(mode, NULL);
+    return ControlTraceW(handle, NULL, &b->p, code);
+}
+
 /* One session after the other until there is no place; what stops makes one. */
 static void there_are_64_sessions(void **state)
 {
@@ -277,8 +295,10 @@ static void there_are_64_sessions(void **state)
         handles[i] = start_in_memory(name, none);
     }
     assert_int_equal(start_session("one more", &b, &more), ERROR_NO_SYSTEM_RESOURCES);
+    assert_int_equal(start_private(0, 0, &more), ERROR_SUCCESS); /* which is none of them */
     stop(handles[5]);
     handles[5] = start_in_memory("in its place", none);
+    assert_int_equal(control_private(more, TRACE_MODE_PRIVATE_LOGGER, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     for (int i = 0; i < DIRECTORY_SESSIONS; i++)
         stop(handles[i]);
 }
@@ -342,23 +362,6 @@ static void system_loggers_are_few(void **state)
 
 /* ---- private sessions ---- */
 
-static ULONG start_private(uint32_t more, uint32_t number, TRACEHANDLE *handle)
-{
-    char *path = text_format("%s/private%u.etl", folder, (unsigned)number), name[32];
-    struct block b = block_of(TRACE_MODE_PRIVATE_LOGGER | more, path);
-    b.p.Wnode.Guid = (GUID){number + 1, 5, 5, {5}};
-    snprintf(name, sizeof name, "private%u", (unsigned)number);
-    const ULONG code = start_session(name, &b, handle);
-    memory_free(path);
-    return code;
-}
-
-static ULONG control_private(TRACEHANDLE handle, uint32_t mode, struct block *b, ULONG code)
-{
-    *b = block_of(mode, NULL);
-    return ControlTraceW(handle, NULL, &b->p, code);
-}
-
 static void private_sessions_are_apart(void **state)
 {
     (void)state;
@@ -384,7 +387,7 @@ static void private_sessions_are_apart(void **state)
     assert_int_equal(UpdateTraceW(handles[0], NULL, &b.p), ERROR_SUCCESS);
     assert_int_equal(b.p.FlushTimer, 5);
     assert_int_equal(control_private(handles[0], TRACE_MODE_PRIVATE_LOGGER, &b, EVENT_TRACE_CONTROL_FLUSH),
-                     ERROR_NOT_SUPPORTED);
+                     ERROR_SUCCESS);
     assert_int_equal(control_private(handles[0], TRACE_MODE_PRIVATE_LOGGER, &b, EVENT_TRACE_CONTROL_INCREMENT_FILE),
                      ERROR_INVALID_PARAMETER);
     for (uint32_t i = 0; i < MOST; i++)

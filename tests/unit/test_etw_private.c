@@ -3,7 +3,7 @@
 #include "engine/os/file.h"
 #include "tests/unit/numbered_provider.h"
 
-enum { HERE = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC };
+enum { WHOLE = TRACE_MODE_PRIVATE_LOGGER, HERE = WHOLE | TRACE_MODE_PRIVATE_IN_PROC };
 
 static TRACEHANDLE start_enabled(const char *name, uint32_t mode, const char *path)
 {
@@ -39,7 +39,7 @@ static void a_private_session_is_its_process_alone(void **state)
     write_numbered(handle);
     assert_int_equal(control(session, &b, HERE, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
     assert_string_equal(narrow(b.name), "here");
-    assert_int_equal(control(session, &b, HERE, EVENT_TRACE_CONTROL_FLUSH), ERROR_NOT_SUPPORTED);
+    assert_int_equal(control(session, &b, HERE, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
     EVENT_TRACE_PROPERTIES *list[1] = {&b.p};
     ULONG count;
     b = block_of(0, NULL);
@@ -75,86 +75,124 @@ static void a_process_has_three_of_its_own(void **state)
 
 /* ---- in several processes ---- */
 
-/* A process with the provider: writes when it is told to, by what it reads. */
-static int be_provider(const char *name)
+/* A process with the provider: writes each time it is told to, as often as `how` says, with `l` one event more that no
+   buffer has room for; then it ends when it is told to. */
+static int be_provider(const char *name, const char *how)
 {
-    struct signal *ready, *go, *done;
-    char text[64];
+    static const char *const what[] = {"ready", "go", "done"};
+    static const uint8_t large[65440];
+    struct signal *signals[3];
     REGHANDLE handle;
-    snprintf(text, sizeof text, "%s-ready", name);
-    if (FAILED(signal_open(&(struct shared){.name = text, .create = true}, &ready)))
-        return 2;
-    snprintf(text, sizeof text, "%s-go", name);
-    if (FAILED(signal_open(&(struct shared){.name = text, .create = true}, &go)))
+    for (int i = 0; i < 3; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s-%s", name, what[i]);
+        if (FAILED(signal_open(&(struct shared){.name = text, .create = true}, &signals[i])))
+            return 2;
+    }
+    if (EventRegister(&guid, NULL, NULL, &handle) != ERROR_SUCCESS || FAILED(signal_set(signals[0])))
         return 3;
-    snprintf(text, sizeof text, "%s-done", name);
-    if (FAILED(signal_open(&(struct shared){.name = text, .create = true}, &done)))
-        return 4;
-    if (EventRegister(&guid, NULL, NULL, &handle) != ERROR_SUCCESS || FAILED(signal_set(ready)) ||
-        signal_wait(go, PATIENCE_MS) != S_OK)
-        return 5;
-    write_numbered(handle);
-    (void)signal_set(done);
-    const bool ended = signal_wait(go, PATIENCE_MS) == S_OK;
-    signal_close(ready);
-    signal_close(go);
-    signal_close(done);
+    for (int left = how[0] - '0'; left > 0; left--) {
+        EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)large, .Size = sizeof large};
+        if (signal_wait(signals[1], PATIENCE_MS) != S_OK)
+            return 4;
+        write_numbered(handle);
+        if (strchr(how, 'l') && EventWrite(handle, &some_event, 1, &data) != ERROR_MORE_DATA)
+            return 5;
+        (void)signal_set(signals[2]);
+    }
+    const bool ended = signal_wait(signals[1], PATIENCE_MS) == S_OK;
+    for (int i = 0; i < 3; i++)
+        signal_close(signals[i]);
     return EventUnregister(handle) == ERROR_SUCCESS && ended ? 0 : 6;
 }
 
-static void tell(const char *name, const char *what, bool wait)
+struct peer {
+    char name[48];
+    struct process *process;
+    struct signal *ready, *go, *done;
+};
+
+static struct signal *signal_of(const struct peer *p, const char *what)
 {
     struct signal *signal;
     char text[64];
-    snprintf(text, sizeof text, "%s-%s", name, what);
+    snprintf(text, sizeof text, "%s-%s", p->name, what);
     assert_int_equal(signal_open(&(struct shared){.name = text, .create = true}, &signal), S_OK);
-    assert_int_equal(wait ? signal_wait(signal, PATIENCE_MS) : signal_set(signal), S_OK);
-    signal_close(signal);
+    return signal;
+}
+
+/* It has the provider registered. */
+static struct peer peer_start(const char *name, const char *how)
+{
+    struct peer p = {.process = NULL};
+    snprintf(p.name, sizeof p.name, "%s-%s", getenv("OPENPLA_ETW"), name);
+    p.ready = signal_of(&p, "ready");
+    p.go = signal_of(&p, "go");
+    p.done = signal_of(&p, "done");
+    p.process = child_start("provider", p.name, how);
+    assert_int_equal(signal_wait(p.ready, PATIENCE_MS), S_OK);
+    return p;
+}
+
+static void peer_write(const struct peer *p)
+{
+    assert_int_equal(signal_set(p->go), S_OK);
+    assert_int_equal(signal_wait(p->done, PATIENCE_MS), S_OK);
+}
+
+static void peer_close(struct peer *p)
+{
+    process_close(p->process);
+    signal_close(p->ready);
+    signal_close(p->go);
+    signal_close(p->done);
+}
+
+static void peer_end(struct peer *p)
+{
+    uint32_t code;
+    assert_int_equal(signal_set(p->go), S_OK);
+    assert_int_equal(process_wait(p->process, PATIENCE_MS, &code), S_OK);
+    assert_int_equal(code, 0);
+    peer_close(p);
+}
+
+/* The file of a peer that is not the first. */
+static char *file_of(const char *path, const struct peer *p)
+{
+    return text_format("%s_%u", path, (unsigned)process_id(p->process));
+}
+
+static void check_log_of(const char *path, const struct peer *p)
+{
+    char *file = file_of(path, p);
+    check_log(file, WHOLE);
+    memory_free(file);
+}
+
+static bool has_file(const char *path, const struct peer *p)
+{
+    char *file = file_of(path, p);
+    const bool has = file_exists(file);
+    memory_free(file);
+    return has;
 }
 
 static void each_process_with_the_provider_has_its_own_file(void **state)
 {
     (void)state;
-    struct process *process[2];
-    char name[2][40];
     struct block b;
     char *path = path_join(folder, "shared.etl");
-    struct signal *kept[2][3]; /* names of signals live as long as somebody holds them */
-    static const char *const what[] = {"ready", "go", "done"};
-    for (int i = 0; i < 2; i++) {
-        snprintf(name[i], sizeof name[i], "%s-%d", getenv("OPENPLA_ETW"), i);
-        for (int k = 0; k < 3; k++) {
-            char text[64];
-            snprintf(text, sizeof text, "%s-%s", name[i], what[k]);
-            assert_int_equal(signal_open(&(struct shared){.name = text, .create = true}, &kept[i][k]), S_OK);
-        }
-        process[i] = child_start("provider", name[i], "");
-        tell(name[i], "ready", true);
-    }
-    const TRACEHANDLE session = start_enabled("shared", TRACE_MODE_PRIVATE_LOGGER, path);
-    for (int i = 0; i < 2; i++) {
-        tell(name[i], "go", false);
-        tell(name[i], "done", true);
-    }
-    assert_int_equal(control(session, &b, TRACE_MODE_PRIVATE_LOGGER, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
-    check_log(path, TRACE_MODE_PRIVATE_LOGGER);
-    int others = 0;
-    for (int i = 0; i < 2; i++) {
-        char *other = text_format("%s_%u", path, (unsigned)process_id(process[i]));
-        if (file_exists(other)) {
-            check_log(other, TRACE_MODE_PRIVATE_LOGGER);
-            others++;
-        }
-        memory_free(other);
-        tell(name[i], "go", false);
-        uint32_t code;
-        assert_int_equal(process_wait(process[i], PATIENCE_MS, &code), S_OK);
-        assert_int_equal(code, 0);
-        process_close(process[i]);
-        for (int k = 0; k < 3; k++)
-            signal_close(kept[i][k]);
-    }
-    assert_int_equal(others, 1);
+    struct peer peers[2] = {peer_start("0", "1"), peer_start("1", "1")};
+    const TRACEHANDLE session = start_enabled("shared", WHOLE, path);
+    for (int i = 0; i < 2; i++)
+        peer_write(&peers[i]);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    check_log(path, WHOLE);
+    assert_int_equal(has_file(path, &peers[0]) + has_file(path, &peers[1]), 1);
+    check_log_of(path, &peers[has_file(path, &peers[1])]);
+    for (int i = 0; i < 2; i++)
+        peer_end(&peers[i]);
     memory_free(path);
 }
 
@@ -162,63 +200,390 @@ static void each_process_with_the_provider_has_its_own_file(void **state)
 static void a_later_process_leaves_the_first_ones_file(void **state)
 {
     (void)state;
-    char name[2][40], *path = path_join(folder, "later.etl"), *other = NULL;
-    TRACEHANDLE session = 0;
-    struct signal *kept[2][3];
-    static const char *const what[] = {"ready", "go", "done"};
+    char *path = path_join(folder, "later.etl");
     struct block b;
-    for (int i = 0; i < 2; i++) {
-        uint32_t code;
-        snprintf(name[i], sizeof name[i], "%s-later%d", getenv("OPENPLA_ETW"), i);
-        for (int k = 0; k < 3; k++) {
-            char text[64];
-            snprintf(text, sizeof text, "%s-%s", name[i], what[k]);
-            assert_int_equal(signal_open(&(struct shared){.name = text, .create = true}, &kept[i][k]), S_OK);
-        }
-        struct process *process = child_start("provider", name[i], "");
-        tell(name[i], "ready", true);
-        if (i == 0)
-            session = start_enabled("later", TRACE_MODE_PRIVATE_LOGGER, path);
-        tell(name[i], "go", false);
-        tell(name[i], "done", true);
-        tell(name[i], "go", false);
-        assert_int_equal(process_wait(process, PATIENCE_MS, &code), S_OK);
-        assert_int_equal(code, 0);
-        if (i == 1)
-            other = text_format("%s_%u", path, (unsigned)process_id(process));
-        process_close(process);
-        for (int k = 0; k < 3; k++)
-            signal_close(kept[i][k]);
-    }
-    assert_int_equal(control(session, &b, TRACE_MODE_PRIVATE_LOGGER, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
-    assert_true(file_exists(other));
-    check_log(path, TRACE_MODE_PRIVATE_LOGGER);
-    check_log(other, TRACE_MODE_PRIVATE_LOGGER);
+    struct peer peer = peer_start("later0", "1");
+    const TRACEHANDLE session = start_enabled("later", WHOLE, path);
+    peer_write(&peer);
+    peer_end(&peer);
+    peer = peer_start("later1", "1");
+    peer_write(&peer);
+    char *other = file_of(path, &peer);
+    peer_end(&peer);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    check_log(path, WHOLE);
+    check_log(other, WHOLE);
     memory_free(other);
     memory_free(path);
 }
 
+static void figures_are_those_of_all_processes(void **state)
+{
+    (void)state;
+    enum { EACH = 3 }; /* buffers of 64 KB that a peer's events fill at least */
+    char *path = path_join(folder, "figures.etl");
+    struct block b;
+    struct peer peers[2] = {peer_start("figures0", "1l"), peer_start("figures1", "1l")};
+    const TRACEHANDLE session = start_enabled("figures", WHOLE, path);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    const ULONG least = b.p.NumberOfBuffers;
+    assert_int_equal(least, 2 * b.p.MinimumBuffers);
+    assert_int_equal(b.p.FreeBuffers, least);
+    assert_int_equal(b.p.EventsLost, 0);
+    assert_true(b.p.LoggerThreadId != 0);
+    for (int i = 0; i < 2; i++) {
+        peer_write(&peers[i]);
+        assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+        assert_int_equal(b.p.EventsLost, i + 1);
+        assert_in_range(b.p.BuffersWritten, EACH * (i + 1), UINT32_MAX);
+    }
+    const ULONG written = b.p.BuffersWritten;
+    for (int i = 0; i < 2; i++) {
+        peer_end(&peers[i]);
+        assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+        assert_int_equal(b.p.EventsLost, 2);
+        assert_int_equal(b.p.BuffersWritten, written);
+        assert_int_equal(b.p.NumberOfBuffers == 0, i == 1);
+    }
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(b.p.EventsLost, 2);
+    assert_int_equal(b.p.BuffersWritten, written);
+    memory_free(path);
+}
+
+static void a_flush_writes_in_every_process(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "flushed.etl");
+    struct block b;
+    struct peer peers[2] = {peer_start("flush0", "1"), peer_start("flush1", "1")};
+    const TRACEHANDLE session = start_enabled("flushed", WHOLE, path);
+    for (int i = 0; i < 2; i++)
+        peer_write(&peers[i]);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    check_log(path, WHOLE); /* while the session goes on */
+    check_log_of(path, &peers[has_file(path, &peers[1])]);
+    for (int i = 0; i < 2; i++)
+        peer_end(&peers[i]);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    memory_free(path);
+}
+
+static ULONG update_file(TRACEHANDLE session, const char *path)
+{
+    struct block b = block_of(WHOLE, path);
+    const ULONG code = UpdateTraceW(session, NULL, &b.p);
+    if (code == ERROR_SUCCESS)
+        assert_string_equal(narrow(b.file), path);
+    return code;
+}
+
+static void an_update_changes_every_process_file(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "before.etl"), *after = path_join(folder, "after.etl");
+    char *nowhere = path_join(folder, "nowhere/after.etl");
+    struct block b;
+    struct peer peers[3] = {peer_start("update0", "2"), peer_start("update1", "2")};
+    const TRACEHANDLE session = start_enabled("update", WHOLE, path);
+    for (int i = 0; i < 2; i++)
+        peer_write(&peers[i]);
+    assert_int_equal(update_file(session, path), ERROR_BAD_PATHNAME);
+    assert_int_equal(update_file(session, nowhere), ERROR_PATH_NOT_FOUND);
+    assert_int_equal(update_file(session, after), ERROR_SUCCESS);
+    const int second = has_file(path, &peers[1]);
+    check_log(path, WHOLE);
+    check_log_of(path, &peers[second]);
+    peers[2] = peer_start("update2", "1"); /* knows of the new name alone */
+    for (int i = 0; i < 3; i++)
+        peer_write(&peers[i]);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    check_log(after, WHOLE);
+    check_log_of(after, &peers[second]);
+    check_log_of(after, &peers[2]);
+    for (int i = 0; i < 3; i++)
+        peer_end(&peers[i]);
+    memory_free(path);
+    memory_free(after);
+    memory_free(nowhere);
+}
+
+static uint64_t events_in(const char *path)
+{
+    struct etl_reader *reader;
+    struct etl_record record;
+    uint64_t events = 0;
+    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    while (etl_reader_next(reader, &record) == S_OK)
+        events += record.kind != ETL_RECORD_SYSTEM;
+    etl_reader_close(reader);
+    return events;
+}
+
+static void the_flush_timer_writes_by_the_ms(void **state)
+{
+    (void)state;
+    enum { MODE = WHOLE | TRACE_MODE_USE_MS_FLUSH_TIMER };
+    char *path = path_join(folder, "timer.etl");
+    struct block b;
+    struct peer peer = peer_start("timer", "1");
+    const TRACEHANDLE session = start_enabled("timer", MODE, path);
+    peer_write(&peer);
+    assert_true(events_in(path) < EVENTS); /* those in a buffer that is not full wait */
+    b = block_of(MODE, NULL);
+    b.p.FlushTimer = 20;
+    assert_int_equal(UpdateTraceW(session, NULL, &b.p), ERROR_SUCCESS);
+    assert_int_equal(b.p.FlushTimer, 20);
+    const uint64_t from = clock_monotonic_ms();
+    while (events_in(path) < EVENTS && clock_passed_ms(from, clock_monotonic_ms()) < PATIENCE_MS)
+        child_sleep(10);
+    check_log(path, MODE);
+    peer_end(&peer);
+    assert_int_equal(control(session, &b, MODE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    memory_free(path);
+}
+
+static void a_process_that_is_killed_loses_nothing(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "killed.etl");
+    struct block b;
+    struct peer peer = peer_start("killed", "1l");
+    const TRACEHANDLE session = start_enabled("killed", WHOLE, path);
+    peer_write(&peer);
+    assert_true(events_in(path) < EVENTS);
+    child_kill(peer.process, peer.name);
+    assert_int_equal(process_wait(peer.process, PATIENCE_MS, NULL), S_OK);
+    peer_close(&peer);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    assert_int_equal(b.p.EventsLost, 1);
+    assert_in_range(b.p.BuffersWritten, 3, UINT32_MAX);
+    assert_int_equal(b.p.NumberOfBuffers, 0);
+    assert_int_equal(events_in(path), EVENTS);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(b.p.EventsLost, 1);
+    memory_free(path);
+}
+
+/* ---- which processes ---- */
+
+struct versioned {
+    union {
+        EVENT_TRACE_PROPERTIES p;
+        EVENT_TRACE_PROPERTIES_V2 v2;
+    };
+    WCHAR name[64], file[1100];
+};
+
+static struct versioned versioned_of(uint32_t mode, const char *path, EVENT_FILTER_DESCRIPTOR *filters, ULONG count)
+{
+    struct versioned b;
+    memset(&b, 0, sizeof b);
+    b.p.Wnode.BufferSize = sizeof b;
+    b.p.Wnode.Flags = CONTROLLER_TRACED_GUID | CONTROLLER_VERSIONED;
+    b.p.Wnode.Guid = guid;
+    b.p.LogFileMode = mode;
+    b.p.LoggerNameOffset = offsetof(struct versioned, name);
+    b.p.LogFileNameOffset = offsetof(struct versioned, file);
+    b.v2.V2Control = 2;
+    b.v2.FilterDescCount = count;
+    b.v2.FilterDesc = filters;
+    if (path)
+        wide(path, b.file);
+    return b;
+}
+
+static ULONG start_scoped(const char *path, uint32_t mode, EVENT_FILTER_DESCRIPTOR *filters, ULONG count,
+                          TRACEHANDLE *session)
+{
+    struct versioned b = versioned_of(mode, path, filters, count);
+    WCHAR name[16];
+    wide("scoped", name);
+    return StartTraceW(session, name, &b.p);
+}
+
+static EVENT_FILTER_DESCRIPTOR filter_of(ULONG type, const void *data, size_t size)
+{
+    return (EVENT_FILTER_DESCRIPTOR){.Ptr = (uintptr_t)data, .Size = (ULONG)size, .Type = type};
+}
+
+static void filters_say_which_processes_are_in_it(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "scoped.etl");
+    struct peer peers[2] = {peer_start("scope0", "1"), peer_start("scope1", "1")};
+    const uint32_t second = process_id(peers[1].process);
+    EVENT_FILTER_DESCRIPTOR filter = filter_of(EVENT_FILTER_TYPE_PID, &second, sizeof second);
+    struct versioned b;
+    TRACEHANDLE session;
+    assert_int_equal(start_scoped(path, WHOLE, &filter, 1, &session), ERROR_SUCCESS);
+    enable_for(session);
+    for (int i = 0; i < 2; i++)
+        peer_write(&peers[i]);
+    b = versioned_of(WHOLE, NULL, &filter, 1);
+    assert_int_equal(QueryTraceW(session, NULL, &b.p), ERROR_SUCCESS);
+    const uint32_t others = second + 1;
+    EVENT_FILTER_DESCRIPTOR other = filter_of(EVENT_FILTER_TYPE_PID, &others, sizeof others);
+    b = versioned_of(WHOLE, NULL, &other, 1);
+    assert_int_equal(StopTraceW(session, NULL, &b.p), ERROR_WMI_INSTANCE_NOT_FOUND);
+    b = versioned_of(WHOLE, NULL, &filter, 1);
+    assert_int_equal(StopTraceW(session, NULL, &b.p), ERROR_SUCCESS);
+    check_numbered(path, WHOLE, ETW_HEADER_PRIVATE_SESSION);
+    assert_false(has_file(path, &peers[0]));
+    for (int i = 0; i < 2; i++)
+        peer_end(&peers[i]);
+    memory_free(path);
+}
+
+/* This program's own file name, as filters have it. */
+static size_t own_program(WCHAR out[300])
+{
+    const char *name = child_program;
+    for (const char *p = child_program; *p; p++)
+        if (*p == '/' || *p == '\\')
+            name = p + 1;
+    wide(name, out);
+    size_t length = 0;
+    while (out[length])
+        length++;
+    return (length + 1) * sizeof(WCHAR);
+}
+
+static void filters_of_other_programs_are_for_none_here(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "program.etl");
+    WCHAR own[300], other[] = {'o', '.', 'e', 'x', 'e', 0};
+    const size_t bytes = own_program(own);
+    EVENT_FILTER_DESCRIPTOR filters[2] = {filter_of(EVENT_FILTER_TYPE_EXECUTABLE_NAME, own, bytes),
+                                          filter_of(EVENT_FILTER_TYPE_PACKAGE_ID, other, sizeof other)};
+    struct block b;
+    TRACEHANDLE session;
+    REGHANDLE handle;
+    assert_int_equal(EventRegister(&guid, NULL, NULL, &handle), ERROR_SUCCESS);
+    assert_int_equal(start_scoped(path, WHOLE, filters, 2, &session), ERROR_SUCCESS); /* no program is of a package */
+    enable_for(session);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_false(file_exists(path));
+    filters[1] = filter_of(EVENT_FILTER_TYPE_EXECUTABLE_NAME, other, sizeof other);
+    assert_int_equal(start_scoped(path, WHOLE, &filters[1], 1, &session), ERROR_SUCCESS);
+    enable_for(session);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_false(file_exists(path));
+    assert_int_equal(start_scoped(path, WHOLE, filters, 1, &session), ERROR_SUCCESS);
+    enable_for(session);
+    write_numbered(handle);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    check_log(path, WHOLE);
+    assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+    memory_free(path);
+}
+
+static void filters_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "refused.etl");
+    const uint32_t ids[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    EVENT_FILTER_DESCRIPTOR twice[2] = {filter_of(EVENT_FILTER_TYPE_PID, ids, 4),
+                                        filter_of(EVENT_FILTER_TYPE_PID, ids, 4)};
+    EVENT_FILTER_DESCRIPTOR bad[] = {
+        filter_of(EVENT_FILTER_TYPE_PID, ids, sizeof ids),
+        filter_of(EVENT_FILTER_TYPE_PID, ids, 3),
+        filter_of(EVENT_FILTER_TYPE_PID, NULL, 4),
+        filter_of(EVENT_FILTER_TYPE_EVENT_ID, ids, 8),
+        filter_of(EVENT_FILTER_TYPE_EXECUTABLE_NAME, ids, 3),
+        filter_of(7, ids, 4),
+    };
+    TRACEHANDLE session;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(start_scoped(path, WHOLE, &bad[i], 1, &session), ERROR_INVALID_PARAMETER);
+    assert_int_equal(start_scoped(path, WHOLE, twice, 2, &session), ERROR_INVALID_PARAMETER);
+    assert_int_equal(start_scoped(path, WHOLE, NULL, 1, &session), ERROR_INVALID_PARAMETER);
+    assert_int_equal(start_scoped(path, WHOLE, twice, 14, &session), ERROR_INVALID_PARAMETER);
+    assert_int_equal(start_scoped(path, 0, twice, 1, &session), ERROR_INVALID_PARAMETER); /* not a private one */
+    memory_free(path);
+}
+
+/* ---- ends ---- */
+
+static size_t private_entries(void)
+{
+    struct directory_session *list;
+    size_t count, found = 0;
+    assert_int_equal(directory_sessions(own_directory(), &list, &count), S_OK);
+    for (size_t i = 0; i < count; i++)
+        found += (list[i].mode & WHOLE) != 0;
+    directory_sessions_free(list, count);
+    return found;
+}
+
 /* A process that ends with its session open. */
-static int leave(const char *path)
+static int leave(const char *path, const char *how)
 {
     REGHANDLE handle;
     if (EventRegister(&guid, NULL, NULL, &handle) != ERROR_SUCCESS)
         return 2;
-    (void)start_enabled("leaves", HERE, path);
+    (void)start_enabled("leaves", *how == 'w' ? WHOLE : HERE, path);
     write_numbered(handle);
     return 0;
+}
+
+static void run_leaving(const char *path, const char *how)
+{
+    uint32_t code;
+    struct process *process = child_start("leave", path, how);
+    assert_int_equal(process_wait(process, PATIENCE_MS, &code), S_OK);
+    assert_int_equal(code, 0);
+    process_close(process);
 }
 
 static void what_a_process_leaves_open_is_whole(void **state)
 {
     (void)state;
     char *path = path_join(folder, "left.etl");
-    uint32_t code;
-    struct process *process = child_start("leave", path, "");
-    assert_int_equal(process_wait(process, PATIENCE_MS, &code), S_OK);
-    assert_int_equal(code, 0);
-    process_close(process);
+    run_leaving(path, "h");
     check_log(path, HERE);
+    memory_free(path);
+}
+
+/* The same program twice, with the same session. */
+static void names_are_of_a_process_where_sessions_are(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "own.etl"), *other = path_join(folder, "others.etl");
+    WCHAR name[16];
+    struct block b;
+    wide("leaves", name);
+    const TRACEHANDLE session = start_enabled("leaves", HERE, path);
+    run_leaving(other, "h");
+    check_log(other, HERE);
+    b = block_of(0, NULL);
+    assert_int_equal(QueryTraceW(0, name, &b.p), ERROR_WMI_INSTANCE_NOT_FOUND);
+    b = block_of(WHOLE, NULL);
+    assert_int_equal(QueryTraceW(0, name, &b.p), ERROR_WMI_INSTANCE_NOT_FOUND);
+    b = block_of(HERE, NULL);
+    assert_int_equal(QueryTraceW(0, name, &b.p), ERROR_SUCCESS);
+    assert_true(memcmp(&b.p.Wnode.HistoricalContext, &session, sizeof session) == 0);
+    assert_int_equal(control(session, &b, HERE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    memory_free(path);
+    memory_free(other);
+}
+
+static void a_session_of_the_dead_is_gone(void **state)
+{
+    (void)state;
+    static const char *const how[] = {"h", "w"};
+    char *path = path_join(folder, "dead.etl");
+    struct block b = block_of(0, NULL);
+    EVENT_TRACE_PROPERTIES *list[1] = {&b.p};
+    ULONG count;
+    for (int i = 0; i < 2; i++) {
+        run_leaving(path, how[i]);
+        assert_int_not_equal(private_entries(), 0);
+        assert_int_equal(QueryAllTracesW(list, 1, &count), ERROR_SUCCESS); /* looks at all that there are */
+        assert_int_equal(private_entries(), 0);
+        check_log(path, WHOLE);
+    }
     memory_free(path);
 }
 
@@ -229,12 +594,22 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_process_has_three_of_its_own),
         cmocka_unit_test(each_process_with_the_provider_has_its_own_file),
         cmocka_unit_test(a_later_process_leaves_the_first_ones_file),
+        cmocka_unit_test(figures_are_those_of_all_processes),
+        cmocka_unit_test(a_flush_writes_in_every_process),
+        cmocka_unit_test(an_update_changes_every_process_file),
+        cmocka_unit_test(the_flush_timer_writes_by_the_ms),
+        cmocka_unit_test(a_process_that_is_killed_loses_nothing),
+        cmocka_unit_test(filters_say_which_processes_are_in_it),
+        cmocka_unit_test(filters_of_other_programs_are_for_none_here),
+        cmocka_unit_test(filters_that_are_none_are_refused),
         cmocka_unit_test(what_a_process_leaves_open_is_whole),
+        cmocka_unit_test(names_are_of_a_process_where_sessions_are),
+        cmocka_unit_test(a_session_of_the_dead_is_gone),
     };
     child_program = arguments[0];
-    if (count > 2 && strcmp(arguments[1], "provider") == 0)
-        return be_provider(arguments[2]);
-    if (count > 2 && strcmp(arguments[1], "leave") == 0)
-        return leave(arguments[2]);
+    if (count > 3 && strcmp(arguments[1], "provider") == 0)
+        return be_provider(arguments[2], arguments[3]);
+    if (count > 3 && strcmp(arguments[1], "leave") == 0)
+        return leave(arguments[2], arguments[3]);
     return run_numbered("test_etw_private", tests, sizeof tests / sizeof *tests);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A provider in a DLL that is loaded and unloaded, while its session enables and disables it. By openetw.dll's import
    library alone, as any program. */
+#include "engine/etw/directory_layout.h"
 #include "engine/log/etl_reader.h"
+#include "engine/log/little_endian.h"
+#include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "tests/unit/scratch_folder.h"
@@ -132,6 +135,72 @@ static void what_a_process_leaves_open_is_whole(void **state)
     assert_int_equal(events_in_log(), LEFT);
 }
 
+enum { ENDS = 50, EVENTS = 20000, SMALL_KB = 4, MANY = 4000 };
+
+/* In a process of its own, which ends right behind its last event, while the buffers before it are being written. */
+static void end_at_once(const char *file)
+{
+    const GUID own = {0x88888888, 1, 2, {3}};
+    const EVENT_DESCRIPTOR event = {.Id = 1, .Level = 4};
+    TRACEHANDLE session;
+    REGHANDLE handle;
+    set_up_block(file);
+    block.p.LogFileMode = PRIVATE_MODES;
+    block.p.Wnode.Guid = own;
+    block.p.BufferSize = SMALL_KB;
+    block.p.MaximumBuffers = MANY;
+    if (EventRegister(&own, NULL, NULL, &handle) != ERROR_SUCCESS ||
+        StartTraceW(&session, L"exits", &block.p) != ERROR_SUCCESS ||
+        EnableTraceEx2(session, &own, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, PATIENCE_MS, NULL) != ERROR_SUCCESS)
+        ExitProcess(2);
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        EVENT_DATA_DESCRIPTOR data = {.Ptr = (ULONGLONG)(uintptr_t)&i, .Size = sizeof i};
+        if (EventWrite(handle, &event, 1, &data) != ERROR_SUCCESS)
+            ExitProcess(3);
+    }
+    ExitProcess(0);
+}
+
+static void check_exit_log(void)
+{
+    static bool seen[EVENTS];
+    struct etl_reader *reader;
+    struct etl_record record;
+    uint32_t events = 0;
+    uint64_t bytes;
+    struct file *file;
+    memset(seen, 0, sizeof seen);
+    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    const struct etl_log *log = etl_reader_log(reader);
+    assert_int_equal(log->events_lost, 0);
+    assert_int_equal(log->buffers_lost, 0);
+    assert_true(log->end_utc > log->start_utc);
+    assert_int_equal(file_open(path, FILE_READ, &file), S_OK);
+    assert_int_equal(file_size(file, &bytes), S_OK);
+    file_close(file);
+    assert_int_equal(log->buffers_written * (uint64_t)log->buffer_size, bytes);
+    while (etl_reader_next(reader, &record) == S_OK) {
+        if (record.kind != ETL_RECORD_MANIFEST)
+            continue;
+        const uint64_t number = get_u64(record.data);
+        assert_in_range(number, 0, EVENTS - 1);
+        assert_false(seen[number]);
+        seen[number] = true;
+        events++;
+    }
+    etl_reader_close(reader);
+    assert_int_equal(events, EVENTS);
+}
+
+static void a_process_that_exits_in_the_midst_of_it_loses_nothing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ENDS; i++) {
+        run_as("exit");
+        check_exit_log();
+    }
+}
+
 /* ---- beside the loader ---- */
 
 static DWORD WINAPI load(void *unused)
@@ -196,11 +265,14 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_provider_goes_with_its_dll),
         cmocka_unit_test(what_a_process_leaves_open_is_whole),
+        cmocka_unit_test(a_process_that_exits_in_the_midst_of_it_loses_nothing),
         cmocka_unit_test(a_dll_registers_while_others_do),
         cmocka_unit_test(a_process_ends_in_the_middle_of_a_callback),
     };
     if (count > 2 && strcmp(arguments[1], "leave") == 0)
         return leave_session_open(arguments[2]);
+    if (count > 2 && strcmp(arguments[1], "exit") == 0)
+        end_at_once(arguments[2]);
     if (count > 2 && strcmp(arguments[1], "load") == 0)
         return register_while_loading();
     if (count > 2 && strcmp(arguments[1], "end") == 0)
@@ -214,6 +286,9 @@ int main(int count, char **arguments)
     scratch_environment("OPENPLA_DATA", folder);
     path = path_join(folder, "unload.etl");
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char *directory = text_format("openetw%u-%s", (unsigned)DIRECTORY_LAYOUT, name);
+    (void)section_delete(directory);
+    memory_free(directory);
     scratch_remove(scratch);
     memory_free(scratch);
     memory_free(folder);

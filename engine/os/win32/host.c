@@ -5,6 +5,7 @@
 #include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/os/thread_slot.h"
 #include "engine/os/win32/account.h"
 #include "engine/os/win32/win32_call.h"
 
@@ -186,7 +187,8 @@ void host_lock_enter(struct host_lock *lock)
     LONG waited_for = LOCK_WAITED_FOR;
     if (InterlockedCompareExchange(state, LOCK_HELD, LOCK_FREE) == LOCK_FREE)
         return;
-    while (InterlockedExchange(state, LOCK_WAITED_FOR) != LOCK_FREE)
+    /* Of a thread that was ended with its process the lock is nobody's. */
+    while (InterlockedExchange(state, LOCK_WAITED_FOR) != LOCK_FREE && !process_is_ending())
         WaitOnAddress(state, &waited_for, sizeof(waited_for), INFINITE);
 }
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/etw/private_parts.h"
+
+#include "engine/etw/session_drain.h"
+#include "engine/etw/session_rescue.h"
+#include "engine/etw/trace_properties.h"
+#include "engine/os/etw_controller_types.h"
+#include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+HRESULT private_parts(struct directory *d, const struct directory_session *s, struct directory_figures *ended,
+                      struct directory_session **out, size_t *count)
+{
+    size_t all, parts = 0;
+    const HRESULT hr = directory_sessions(d, out, &all);
+    *count = 0;
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < all; i++) {
+        if (ended && (*out)[i].logger == s->logger && (*out)[i].turn == s->turn)
+            *ended = (*out)[i].ended;
+        if ((*out)[i].whole == s->logger && (*out)[i].whole_turn == s->turn)
+            (*out)[parts++] = (*out)[i];
+        else
+            directory_session_free(&(*out)[i]);
+    }
+    *count = parts;
+    return hr;
+}
+
+char *private_part_file(const struct directory_session *part, const char *file)
+{
+    if (!file)
+        return NULL;
+    return part->named ? text_copy(file) : text_format("%s_%u", file, (unsigned)part->starter.id);
+}
+
+/* In a change. */
+static HRESULT enter(struct directory *d, const struct directory_session *s, struct directory_session *part)
+{
+    struct directory_session whole;
+    char key[SHARED_KEY_DIGITS + 1];
+    HRESULT hr = directory_session_at(d, s->logger, s->turn, &whole);
+    if (hr != S_OK)
+        return hr;
+    *part = whole;
+    part->state = DIRECTORY_STARTING;
+    part->starter = part->host = (struct directory_process){process_own_id(), process_start_time(process_own_id())};
+    part->whole = whole.logger;
+    part->whole_turn = whole.turn;
+    part->logger = part->turn = 0;
+    part->named = !whole.named || (whole.mode & TRACE_MODE_PRIVATE_IN_PROC) != 0;
+    part->ended = (struct directory_figures){0};
+    part->scope = (struct directory_scope){0};
+    part->name = text_copy(whole.name);
+    part->file = private_part_file(part, whole.file);
+    hr = part->name && (part->file || !whole.file) ? shared_new_key(key) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        snprintf(part->section, sizeof part->section, "openetw-%s", key);
+        snprintf(part->signal, sizeof part->signal, "openetw-%s", key);
+        hr = whole.state == DIRECTORY_RUNNING ? directory_session_add(d, part) : S_FALSE;
+    }
+    if (hr == S_OK && part->named && !whole.named) {
+        whole.named = true;
+        hr = directory_session_set(d, &whole);
+        if (FAILED(hr)) {
+            GUID *none;
+            size_t count;
+            (void)directory_session_remove(d, part->logger, part->turn, &none, &count);
+            memory_free(none);
+        }
+    }
+    directory_session_free(&whole);
+    if (hr != S_OK)
+        directory_session_free(part);
+    return hr;
+}
+
+HRESULT private_part_enter(struct directory *d, const struct directory_session *s, struct directory_session *part)
+{
+    HRESULT hr = directory_begin(d);
+    if (FAILED(hr))
+        return hr;
+    hr = enter(d, s, part);
+    (void)directory_end(d, NULL, 0);
+    return hr;
+}
+
+/* In a change. */
+static HRESULT forget_name(struct directory *d, const struct directory_session *part)
+{
+    struct directory_session whole;
+    HRESULT hr = directory_session_at(d, part->whole, part->whole_turn, &whole);
+    if (hr != S_OK)
+        return hr;
+    whole.named = false;
+    hr = directory_session_set(d, &whole);
+    directory_session_free(&whole);
+    return hr;
+}
+
+void private_part_refuse(struct directory *d, const struct directory_session *part)
+{
+    if (FAILED(directory_begin(d)))
+        return;
+    GUID *none = NULL;
+    size_t count;
+    if (part->named)
+        (void)forget_name(d, part);
+    (void)directory_session_remove(d, part->logger, part->turn, &none, &count);
+    memory_free(none);
+    (void)directory_end(d, NULL, 0);
+}
+
+/* In a change. S_FALSE: it is so already, or the session is gone. */
+static HRESULT give_figures(struct directory *d, const struct directory_session *s,
+                            const struct session_statistics *figures)
+{
+    struct directory_session whole, part;
+    HRESULT hr = directory_session_at(d, s->logger, s->turn, &part);
+    if (hr != S_OK)
+        return hr;
+    if (part.state == DIRECTORY_OVER) {
+        directory_session_free(&part);
+        return S_FALSE;
+    }
+    part.state = DIRECTORY_OVER;
+    hr = directory_session_set(d, &part);
+    directory_session_free(&part);
+    if (hr == S_OK)
+        hr = directory_session_at(d, s->whole, s->whole_turn, &whole);
+    if (hr != S_OK)
+        return hr;
+    whole.ended.events_lost += figures->events_lost;
+    whole.ended.buffers_written += figures->buffers_written;
+    whole.ended.buffers_lost += figures->buffers_lost;
+    hr = directory_session_set(d, &whole);
+    directory_session_free(&whole);
+    return hr;
+}
+
+HRESULT private_part_over(struct directory *d, const struct directory_session *part, const struct session_buffers *b)
+{
+    struct session_statistics figures = {0};
+    if (b)
+        session_statistics_read(b, &figures);
+    HRESULT hr = directory_begin(d);
+    if (FAILED(hr))
+        return hr;
+    hr = give_figures(d, part, &figures);
+    (void)directory_end(d, NULL, 0);
+    return hr;
+}
