@@ -243,12 +243,14 @@ static uint8_t *write_item(const struct event *event, enum item item, bool more,
     return at + whole;
 }
 
-static void write_copy(const struct event *event, const struct provider_thread *t, const struct copy *c)
+static void write_copy(const struct event *event, struct provider_thread *t, const struct copy *c)
 {
     const struct event_call *call = event->call;
     uint16_t flags = (uint16_t)(c->to->session->header_flags | call->header_flags);
     uint64_t marks = HEADER_MARKS << 16;
     uint64_t stamp = c->stamp;
+    /* In place of the kernel's and the user's. */
+    const uint64_t time = (flags & ETW_HEADER_PRIVATE_SESSION) != 0 ? provider_processor_time(t) : 0;
     if (event->stamp) {
         memcpy(&stamp, event->stamp, sizeof stamp);
         marks |= SESSION_OWN_STAMP;
@@ -260,7 +262,7 @@ static void write_copy(const struct event *event, const struct provider_thread *
     memcpy(at + 16, &stamp, 8);
     memcpy(at + 24, &event->e->guid, 16);
     memcpy(at + 40, call->descriptor, 16);
-    memset(at + 56, 0, 8);
+    memcpy(at + 56, &time, 8);
     memcpy(at + 64, call->activity ? call->activity : &t->activity, 16);
     uint8_t *to = at + EVENT_HEADER_BYTES;
     for (uint32_t left = c->items; left != 0; left &= left - 1)

@@ -83,7 +83,7 @@ static HRESULT map_section(struct mapping *m, const struct directory_session *s)
 
 static HRESULT map_private(struct mapping *m, const struct directory_session *s)
 {
-    m->session.header_flags |= ETW_HEADER_PRIVATE_SESSION;
+    m->session.header_flags = ETW_HEADER_PRIVATE_SESSION;
     const HRESULT hr = private_session_create(directory, s, &m->private, &m->session.buffers);
     return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND) : hr;
 }

@@ -262,12 +262,13 @@ static bool read_traits(struct registration_record *record, const uint8_t *trait
     return true;
 }
 
-/* A session's enable adds something to its events, or looks at them, or writers must wait for it. */
+/* Else a session's enable adds something to its events, or looks at them, or writers must wait for it. */
 static bool is_plain(const struct provider_enable *e)
 {
     const uint32_t items = EVENT_ENABLE_PROPERTY_SID | EVENT_ENABLE_PROPERTY_TS_ID | EVENT_ENABLE_PROPERTY_STACK_TRACE |
                            EVENT_ENABLE_PROPERTY_PROCESS_START_KEY | EVENT_ENABLE_PROPERTY_EVENT_KEY;
-    return (e->property & items) == 0 && !e->selects && (e->session->mode & TRACE_MODE_BLOCKING) == 0;
+    return (e->property & items) == 0 && !e->selects && (e->session->mode & TRACE_MODE_BLOCKING) == 0 &&
+           (e->session->header_flags & ETW_HEADER_PRIVATE_SESSION) == 0;
 }
 
 /* Room for the enables; what the registration itself says is filled in. */

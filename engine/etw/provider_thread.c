@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/etw/provider_thread.h"
 
+#include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/os/thread.h"
@@ -31,6 +32,7 @@ __attribute__((noinline)) struct provider_thread *provider_thread_make(void)
         t->writer = (struct session_writer){.owner = own_slot, .thread = thread_own_id()};
         t->ids = t->writer.thread | (uint64_t)process_own_id() << 32;
         t->activity = (GUID){0};
+        t->time_read = t->time = 0;
         if (FAILED(thread_slot_set(t, thread_ended))) {
             if (!again)
                 memory_free(t);
@@ -45,6 +47,20 @@ __attribute__((noinline)) struct provider_thread *provider_thread_make(void)
     }
     host_lock_leave(&lock);
     return t;
+}
+
+uint64_t provider_processor_time(struct provider_thread *t)
+{
+    enum { US = 10000, PARTS_OF_US = 10 };
+    static _Atomic uint32_t rate; /* which the registry is asked for under Wine */
+    if (atomic_load_explicit(&rate, memory_order_relaxed) == 0)
+        atomic_store_explicit(&rate, clock_cpu_mhz(), memory_order_relaxed);
+    const uint64_t now = processor_cycles(), mhz = atomic_load_explicit(&rate, memory_order_relaxed);
+    if (t->time_read == 0 || now - t->time_read >= US * mhz) {
+        t->time = thread_own_user_time() * mhz / PARTS_OF_US;
+        t->time_read = now;
+    }
+    return t->time;
 }
 
 void provider_threads_own_slot(uint32_t slot)

@@ -13,7 +13,8 @@ struct provider_thread {
     struct session_writer writer;
     uint64_t ids; /* thread and process, as headers of events have them */
     GUID activity;
-    bool never_waits; /* others wait for it: it waits for no session */
+    uint64_t time_read, time; /* cycles: when provider_processor_time asked last, and what it was told */
+    bool never_waits;         /* others wait for it: it waits for no session */
     struct provider_thread *next;
     uint32_t seen; /* provider_threads_outside's */
 };
@@ -25,6 +26,9 @@ static inline struct provider_thread *provider_thread_own(void)
     struct provider_thread *t = thread_slot();
     return __builtin_expect(t != NULL, 1) ? t : provider_thread_make();
 }
+/* What the calling thread has run in user mode, in cycles, as it was at most 10 ms ago: asking the system costs as much
+   as a hundred events. */
+uint64_t provider_processor_time(struct provider_thread *t);
 /* The slot of this process, which events being written are marked with. */
 void provider_threads_own_slot(uint32_t slot);
 

@@ -14,7 +14,8 @@ bool thread_wait(struct thread *t, uint32_t timeout_ms);
 void thread_close(struct thread *t); /* does not end it; NULL is allowed */
 /* Lets another thread run on this processor, if one waits for it. */
 void thread_give_way(void);
-uint32_t thread_own_id(void); /* unlike that of any other thread on this host that runs */
+uint64_t thread_own_user_time(void); /* in user mode, 100 ns; asks the system, which is dear under Wine */
+uint32_t thread_own_id(void);        /* unlike that of any other thread on this host that runs */
 
 struct wakeup; /* set until one wait takes it */
 HRESULT wakeup_create(struct wakeup **out);

@@ -73,6 +73,44 @@ static void a_process_has_three_of_its_own(void **state)
         assert_int_equal(control(sessions[i], &b, HERE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
 }
 
+static void events_tell_the_time_of_their_thread(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "time.etl");
+    struct etl_reader *reader;
+    struct etl_record record;
+    struct block b;
+    REGHANDLE handle;
+    uint64_t events = 0, first = 0, last = 0;
+    assert_int_equal(EventRegister(&guid, NULL, NULL, &handle), ERROR_SUCCESS);
+    const TRACEHANDLE session = start_enabled("time", HERE, path);
+    assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
+    const uint64_t from = thread_own_user_time(), until = from + 3000000; /* 0.3 s */
+    for (uint64_t n = 0; thread_own_user_time() < until && n < UINT64_C(4000000000);)
+        for (int i = 0; i < 10000; i++)
+            n += (uint64_t)i % 2;
+    const uint64_t to = thread_own_user_time();
+    assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
+    assert_int_equal(control(session, &b, HERE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    const uint64_t mhz = clock_cpu_mhz();
+    while (etl_reader_next(reader, &record) == S_OK) {
+        if (record.kind == ETL_RECORD_SYSTEM)
+            continue;
+        assert_int_equal(get_u16(record.event + 4) & (ETW_HEADER_PRIVATE_SESSION | ETW_HEADER_NO_CPUTIME),
+                         ETW_HEADER_PRIVATE_SESSION);
+        last = get_u64(record.event + 56);
+        first = events++ == 0 ? last : first;
+    }
+    etl_reader_close(reader);
+    assert_int_equal(events, 2);
+    assert_in_range(first, 0, from * mhz / 10);
+    assert_in_range(last, to * mhz / 10, (to + 1000000) * mhz / 10);
+    assert_true(last - first >= (to - from) * mhz / 10);
+    assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+    memory_free(path);
+}
+
 /* ---- in several processes ---- */
 
 /* A process with the provider: writes each time it is told to, as often as `how` says, with `l` one event more that no
@@ -592,6 +630,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_private_session_is_its_process_alone),
         cmocka_unit_test(a_process_has_three_of_its_own),
+        cmocka_unit_test(events_tell_the_time_of_their_thread),
         cmocka_unit_test(each_process_with_the_provider_has_its_own_file),
         cmocka_unit_test(a_later_process_leaves_the_first_ones_file),
         cmocka_unit_test(figures_are_those_of_all_processes),

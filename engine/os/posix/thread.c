@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,6 +89,14 @@ void thread_close(struct thread *t)
 void thread_give_way(void)
 {
     sched_yield();
+}
+
+uint64_t thread_own_user_time(void)
+{
+    struct rusage used;
+    if (getrusage(RUSAGE_THREAD, &used) != 0)
+        return 0;
+    return (uint64_t)used.ru_utime.tv_sec * 10000000 + (uint64_t)used.ru_utime.tv_usec * 10;
 }
 
 uint32_t thread_own_id(void)

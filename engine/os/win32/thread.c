@@ -78,6 +78,14 @@ uint32_t thread_own_id(void)
     return GetCurrentThreadId();
 }
 
+uint64_t thread_own_user_time(void)
+{
+    FILETIME made, ended, kernel, user;
+    if (!GetThreadTimes(GetCurrentThread(), &made, &ended, &kernel, &user))
+        return 0;
+    return (uint64_t)user.dwHighDateTime << 32 | user.dwLowDateTime;
+}
+
 uint32_t processor_count(void)
 {
     const DWORD count = GetActiveProcessorCount(ALL_PROCESSOR_GROUPS);
