@@ -83,6 +83,7 @@ static BOOL add_collector(IDataCollectorSet *set)
         !failed(IDataCollectorCollection_CreateDataCollector(collectors, plaTrace, &plain), "CreateDataCollector") &&
         !failed(IDataCollector_QueryInterface(plain, &IID_ITraceDataCollector, (void **)&collector),
                 "ITraceDataCollector") &&
+        !failed(ITraceDataCollector_put_LogOverwrite(collector, VARIANT_TRUE), "LogOverwrite") &&
         add_provider(collector) && !failed(IDataCollectorCollection_Add(collectors, plain), "Add collector") &&
         !failed(ITraceDataCollector_get_Xml(collector, &xml), "Xml");
     if (ok)

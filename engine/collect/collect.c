@@ -12,7 +12,7 @@ static const struct collector_kind *kind_of(struct object *collector)
 enum collector_output collector_output(struct object *collector)
 {
     const struct collector_kind *kind = kind_of(collector);
-    return kind ? kind->output : WRITES_NOTHING;
+    return kind && (!kind->writes || kind->writes(collector)) ? kind->output : WRITES_NOTHING;
 }
 
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out)
@@ -41,6 +41,11 @@ void collector_rehearse(struct object *collector)
 uint64_t collector_interval_ms(const struct collector *c)
 {
     return c->interval_ms;
+}
+
+uint64_t collector_poll_ms(const struct collector *c)
+{
+    return c->poll_ms;
 }
 
 enum collector_end collector_end(const struct collector *c, bool limited)
@@ -80,4 +85,33 @@ HRESULT collector_complete(struct collector *c)
 HRESULT collector_close(struct collector *c)
 {
     return c ? c->kind->close(c) : S_OK;
+}
+
+HRESULT collector_update(struct collector *c, struct object *model)
+{
+    return c->kind == kind_of(model) && c->kind->update ? c->kind->update(c, model) : S_FALSE;
+}
+
+bool collector_follows(const struct collector *c, struct object *model)
+{
+    return c->kind != kind_of(model) || !c->kind->follows || c->kind->follows(c, model);
+}
+
+bool collector_hands_over(const struct collector *c, struct object *model)
+{
+    return c->kind == kind_of(model) && c->kind->update && c->kind->follows;
+}
+
+bool collector_hand_back(struct collector *c)
+{
+    return c && c->kind->hand_back && c->kind->hand_back(c);
+}
+
+HRESULT collector_let_go(const char *line)
+{
+    HRESULT hr = S_FALSE;
+    for (size_t i = 0; hr == S_FALSE && i < collector_kind_count; i++)
+        if (collector_kinds[i] && collector_kinds[i]->let_go)
+            hr = collector_kinds[i]->let_go(line);
+    return hr;
 }

@@ -31,8 +31,12 @@ struct collect_context {
     void (*alert)(void *user, const struct crossing *crossing);
     /* From any thread: how the collector stands may have changed, so that it is to be polled. */
     void (*wake)(void *user);
+    /* Before the collector makes what outlives this process if it is killed: a line by which collector_let_go finds and
+       ends it. On the run's thread only. A failure fails the open. */
+    HRESULT (*hold)(void *user, const char *line);
     /* This collector in the segment before, completed: the new one takes over its counters, so that rates go on from
-       its last sample. It is closed afterwards. NULL: there is none. */
+       its last sample, or its session, which loses no event. Where the kind says that it follows changed definitions it
+       may have been one of another definition, and still be at work. It is closed afterwards. NULL: there is none. */
     struct collector *previous;
     /* A text log has the columns of the instances that its wildcards had at its beginning. When new ones come the
        collector asks for a new segment, at most every so many seconds. 0: never. Other formats take instances in. */
@@ -66,7 +70,7 @@ struct collector_figures {
     uint64_t files_copied;
 };
 
-/* Of the model's kind, before it is opened. */
+/* Of the model, before it is opened. */
 enum collector_output collector_output(struct object *collector);
 /* Opens the collector of a set for one segment: adds its counters, creates its file. The model object is only read
    here. A counter that cannot be added is noted and left out; a file in the way is ERROR_ALREADY_EXISTS's HRESULT
@@ -77,6 +81,8 @@ HRESULT collector_open(struct object *collector, const struct collect_context *c
 void collector_rehearse(struct object *collector);
 /* Milliseconds between samples; 0: it takes none. 64 bits: SampleInterval has no maximum below 2^32 s. */
 uint64_t collector_interval_ms(const struct collector *c);
+/* Milliseconds between polls that it wants though it has not called; 0: none. It may change with each poll. */
+uint64_t collector_poll_ms(const struct collector *c);
 /* When it is complete; `limited`: the set has a limit of its segments. ENDS_AT_LIMIT only with a limit. */
 enum collector_end collector_end(const struct collector *c, bool limited);
 /* Takes and writes one sample, and flushes. S_FALSE: the file has no room for it; it belongs into the next segment.
@@ -91,5 +97,20 @@ HRESULT collector_flush(struct collector *c);
    `previous`, and be closed. */
 HRESULT collector_complete(struct collector *c);
 HRESULT collector_close(struct collector *c); /* completes the file; frees in any case; NULL is allowed */
+
+/* ---- another definition while it is at work ---- */
+
+/* Goes on as the model, a collector of the same name, says, in the same files. S_FALSE: it cannot, and is as it was, as
+   after a failure: it is to be opened anew. */
+HRESULT collector_update(struct collector *c, struct object *model);
+/* Whether one of the model can be opened while this one is at work, as its `previous` or beside it. */
+bool collector_follows(const struct collector *c, struct object *model);
+/* Of the same kind, so that it may be the previous one of the model although its definition is another. */
+bool collector_hands_over(const struct collector *c, struct object *model);
+/* The opening of a segment is undone: what the collector took over goes back to its `previous`, which goes on with it.
+   True: its file is written to by that one, and has to stay. It is to be closed all the same. */
+bool collector_hand_back(struct collector *c);
+/* Ends what a process that was killed left behind: `line` is what it gave to context->hold. */
+HRESULT collector_let_go(const char *line);
 
 #endif

@@ -8,6 +8,7 @@
 struct collector_kind {
     enum collector_output output;
     enum collector_end end;
+    bool (*writes)(const struct object *model); /* whether it writes that; NULL: always */
     HRESULT (*open)(struct object *model, const struct collect_context *context, struct collector **out);
     void (*rehearse)(struct object *model);                                /* NULL: an open takes no time */
     HRESULT (*sample)(struct collector *c);                                /* NULL: the kind takes none */
@@ -16,12 +17,18 @@ struct collector_kind {
     HRESULT (*flush)(struct collector *c);    /* NULL: nothing waits to be written */
     HRESULT (*complete)(struct collector *c); /* NULL: nothing to hand on, close does it all */
     HRESULT (*close)(struct collector *c);
+    /* As the functions of their names in collect.h. A kind that has the first two follows changed definitions. */
+    HRESULT (*update)(struct collector *c, struct object *model);     /* NULL: S_FALSE */
+    bool (*follows)(const struct collector *c, struct object *model); /* NULL: it does */
+    bool (*hand_back)(struct collector *c);                           /* NULL: it has taken over nothing of use */
+    HRESULT (*let_go)(const char *line);                              /* S_FALSE: the line is another kind's */
 };
 
 /* The beginning of every kind's own struct; zero, but for what open puts there. */
 struct collector {
     const struct collector_kind *kind;
     uint64_t interval_ms;             /* 0: takes no samples */
+    uint64_t poll_ms;                 /* 0: it is polled when it calls, and after samples */
     bool limited;                     /* it has a limit of its own, as SegmentMaxRecords */
     struct collector_figures figures; /* kept by the kind, on the run's thread */
 };
@@ -31,5 +38,6 @@ extern const struct collector_kind *const collector_kinds[];
 extern const size_t collector_kind_count;
 
 extern const struct collector_kind counter_collector_kind;
+extern const struct collector_kind trace_collector_kind;
 
 #endif

@@ -4,5 +4,6 @@
 
 const struct collector_kind *const collector_kinds[] = {
     &counter_collector_kind, /* plaPerformanceCounter */
+    &trace_collector_kind,   /* plaTrace */
 };
 const size_t collector_kind_count = sizeof collector_kinds / sizeof collector_kinds[0];

@@ -11,9 +11,6 @@
 enum {
     LONGEST_NAME = 1024, /* characters of a session's name */
     MOST_LEVEL = 255,
-    STREAM_FILE = 1,      /* plaFile, of which plaBoth has the bit too */
-    STREAM_REAL_TIME = 2, /* plaRealTime */
-    STREAM_BUFFERING = 4, /* plaBuffering */
     OWN_FILTER_TYPES = 0x7FFFFFFF,
     KB_OF_MB = 1024,
 };
@@ -180,13 +177,13 @@ static HRESULT read_providers(const struct trace_data_collector *c, struct trace
 
 bool trace_plan_writes_file(const struct object *collector)
 {
-    return (((const struct trace_data_collector *)collector)->StreamMode & STREAM_FILE) != 0;
+    return (((const struct trace_data_collector *)collector)->StreamMode & TRACE_STREAM_FILE) != 0;
 }
 
 /* What nothing but a file has: MS-PLA 2.2.2.11 has it ignored without one. */
 static uint32_t file_modes(const struct trace_data_collector *c, const struct trace_output *output)
 {
-    const uint32_t append = c->LogAppend && c->StreamMode == STREAM_FILE ? TRACE_PLAN_OF_LogAppend : 0;
+    const uint32_t append = c->LogAppend && c->StreamMode == TRACE_STREAM_FILE ? TRACE_PLAN_OF_LogAppend : 0;
     const uint32_t circular = c->LogCircular && !append && output->maximum_mb && !output->segmented;
     uint32_t mode = append | (circular ? TRACE_PLAN_OF_LogCircular : TRACE_MODE_SEQUENTIAL);
     /* A file that goes on has its size already, and the next one is made when the one before is full. */
@@ -200,11 +197,11 @@ static uint32_t modes(const struct trace_data_collector *c, const struct trace_o
     uint32_t mode = c->ExtendedModes;
     if (c->ProcessMode)
         mode |= TRACE_PLAN_OF_ProcessMode;
-    if (c->StreamMode & STREAM_REAL_TIME)
+    if (c->StreamMode & TRACE_STREAM_REAL_TIME)
         mode |= TRACE_MODE_REAL_TIME;
-    if (c->StreamMode & STREAM_BUFFERING)
+    if (c->StreamMode & TRACE_STREAM_BUFFERING)
         mode |= TRACE_MODE_BUFFERING;
-    return c->StreamMode & STREAM_FILE ? mode | file_modes(c, output) : mode;
+    return c->StreamMode & TRACE_STREAM_FILE ? mode | file_modes(c, output) : mode;
 }
 
 static uint32_t maximum_file(const struct trace_output *output, uint32_t mode)
@@ -280,4 +277,25 @@ HRESULT trace_plan_make(struct object *collector, const struct trace_output *out
         return error_restore(&why);
     }
     return S_OK;
+}
+
+/* ---- one after the other ---- */
+
+bool trace_plan_same_file(const struct trace_plan *a, const struct trace_plan *b)
+{
+    return a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
+}
+
+/* A FlushTimer and MaximumBuffers of 0 mean "as it is" to ETW, and a private session keeps its file. */
+bool trace_plan_can_become(const struct trace_plan *from, const struct trace_plan *to)
+{
+    static const GUID none;
+    const bool guids = guid_equal(&from->guid, &to->guid) || guid_equal(&to->guid, &none);
+    const bool zeroed = (!to->flush_timer && from->flush_timer) || (!to->maximum_buffers && from->maximum_buffers);
+    const bool new_private_file = (to->mode & TRACE_MODE_PRIVATE_LOGGER) && !trace_plan_same_file(from, to);
+    return guids && !new_private_file && !zeroed && text_equal_nocase(from->session, to->session) &&
+           from->clock == to->clock &&
+           (from->mode & ~(uint32_t)TRACE_MODE_REAL_TIME) == (to->mode & ~(uint32_t)TRACE_MODE_REAL_TIME) &&
+           from->buffer_kb == to->buffer_kb && from->minimum_buffers == to->minimum_buffers &&
+           from->maximum_file == to->maximum_file && !from->file == !to->file;
 }

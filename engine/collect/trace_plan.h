@@ -40,6 +40,9 @@ enum trace_plan_mode {
 #include "engine/collect/trace_plan_modes.def"
 };
 
+/* The bits of StreamMode. */
+enum { TRACE_STREAM_FILE = 1, TRACE_STREAM_REAL_TIME = 2, TRACE_STREAM_BUFFERING = 4 };
+
 /* What the set says of a collector's file. */
 struct trace_output {
     const char *file;    /* full path; not used by a collector without a file */
@@ -55,6 +58,9 @@ void trace_plan_free(struct trace_plan *plan); /* leaves it zero, and allows tha
 bool trace_plan_writes_file(const struct object *collector);
 /* Whether both ask the same of the provider. */
 bool trace_enable_same(const struct trace_enable *a, const struct trace_enable *b);
+bool trace_plan_same_file(const struct trace_plan *a, const struct trace_plan *b);
+/* Whether a session of the one can become one of the other without being stopped (trace_session_update). */
+bool trace_plan_can_become(const struct trace_plan *from, const struct trace_plan *to);
 /* Adds a provider; takes nothing over. */
 HRESULT trace_plan_add(struct trace_plan *plan, const struct trace_enable *enable);
 

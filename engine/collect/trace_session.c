@@ -3,6 +3,7 @@
 #include "engine/collect/trace_session.h"
 
 #include "engine/etw/event_providers.h"
+#include "engine/model/kernel_provider.h"
 #include "engine/os/clock.h"
 #include "engine/os/etw_api.h"
 #include "engine/os/file.h"
@@ -17,7 +18,6 @@ enum {
     PROVIDERS_MS = 5000,  /* that all providers of a call have together to hear of it */
     LIST_ATTEMPTS = 8,    /* while the list grows */
     LOGGER_MASK = 0xFFFF, /* of a handle: the session's number */
-    UPDATABLE = TRACE_MODE_REAL_TIME,
 };
 
 /* EVENT_TRACE_PROPERTIES with room for both names. */
@@ -110,8 +110,7 @@ static HRESULT read_block(const struct block *b, struct trace_session *out)
                .maximum_buffers = p->MaximumBuffers,
                .maximum_file = p->MaximumFileSize,
                .flush_timer = p->FlushTimer,
-               .kernel =
-                   guid_equal(&p->Wnode.Guid, &trace_kernel_guid) || guid_equal(&p->Wnode.Guid, &trace_context_guid)},
+               .kernel = kernel_provider_find(&p->Wnode.Guid) != NULL},
         .buffers = p->NumberOfBuffers,
         .free_buffers = p->FreeBuffers,
         .events_lost = p->EventsLost,
@@ -384,23 +383,6 @@ static const struct trace_enable *find_provider(const struct trace_plan *plan, c
     return NULL;
 }
 
-static bool same_file(const struct trace_plan *a, const struct trace_plan *b)
-{
-    return a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
-}
-
-/* Whether a session can become so. A FlushTimer and MaximumBuffers of 0 mean "as it is" to ETW. */
-static bool can_become(const struct trace_plan *from, const struct trace_plan *to)
-{
-    static const GUID none;
-    const bool guids = guid_equal(&from->guid, &to->guid) || guid_equal(&to->guid, &none);
-    const bool zeroed = (!to->flush_timer && from->flush_timer) || (!to->maximum_buffers && from->maximum_buffers);
-    return guids && !zeroed && text_equal_nocase(from->session, to->session) && from->clock == to->clock &&
-           (from->mode & ~(uint32_t)UPDATABLE) == (to->mode & ~(uint32_t)UPDATABLE) &&
-           from->buffer_kb == to->buffer_kb && from->minimum_buffers == to->minimum_buffers &&
-           from->maximum_file == to->maximum_file && !from->file == !to->file;
-}
-
 /* All providers that are other in `to`; those of both come from `from` into `to`. *done counts the steps, of which
    there are from->count + to->count. */
 static HRESULT change_providers(const struct etw_api *etw, const struct trace_session *s, const struct trace_plan *from,
@@ -444,16 +426,16 @@ static HRESULT change_session(const struct etw_api *etw, const struct trace_targ
                               const struct trace_plan *to)
 {
     struct block *b;
-    if (same_file(from, to) && from->flush_timer == to->flush_timer && from->maximum_buffers == to->maximum_buffers &&
-        !((from->mode ^ to->mode) & UPDATABLE))
+    if (trace_plan_same_file(from, to) && from->flush_timer == to->flush_timer &&
+        from->maximum_buffers == to->maximum_buffers && !((from->mode ^ to->mode) & TRACE_MODE_REAL_TIME))
         return S_OK;
     HRESULT hr = block_create(&b);
     if (FAILED(hr))
         return hr;
-    b->p.LogFileMode = to->mode & UPDATABLE;
+    b->p.LogFileMode = to->mode & TRACE_MODE_REAL_TIME;
     b->p.FlushTimer = to->flush_timer;
     b->p.MaximumBuffers = to->maximum_buffers;
-    if (same_file(from, to))
+    if (trace_plan_same_file(from, to))
         b->p.LogFileNameOffset = 0;
     else
         hr = put_file(b, to->file);
@@ -470,7 +452,7 @@ HRESULT trace_session_update(const struct trace_target *t, const struct trace_pl
     struct trace_session now;
     size_t done = 0;
     *out = (struct trace_session){.number = 0};
-    if (!can_become(from, to))
+    if (!trace_plan_can_become(from, to))
         return S_FALSE;
     HRESULT hr = etw_functions(&etw);
     if (SUCCEEDED(hr))

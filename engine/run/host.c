@@ -7,6 +7,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/run/definition.h"
+#include "engine/run/held.h"
 #include "engine/run/host_run.h"
 #include "engine/run/run_loop.h"
 
@@ -105,6 +106,8 @@ static HRESULT begin(struct run *r, struct start_report **report)
     run_move(r, STEP_START);
     start_report_accept(report);
     hr = run_set_load(r->set.space, r->set.name, &r->set);
+    if (SUCCEEDED(hr))
+        hr = held_let_go_by_host(r->set.space, r->set.name);
     if (SUCCEEDED(hr)) {
         r->set.report = *report;
         r->set.section = r->section;
@@ -144,6 +147,7 @@ static void finish(struct run *r)
     run_move(r, STEP_STOP);
     HRESULT closed = run_end_segment(r, &r->set, &r->segment);
     segment_free(&r->segment);
+    held_clear(&r->set);
     if (FAILED(closed) && SUCCEEDED(r->failure.hr))
         r->failure = error_keep(closed);
     write_last_record(r, S_OK, NULL);
@@ -175,6 +179,7 @@ static HRESULT run_locked(const char *space, const char *name, const char *run_k
         hr = r.failure.hr;
     } else {
         failed_start(&r, hr, report);
+        held_clear(&r.set);
     }
     struct error_kept why = error_keep(hr);
     ended_segments_close(r.ended);

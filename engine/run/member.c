@@ -4,6 +4,7 @@
 
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/run/held.h"
 #include "engine/run/output.h"
 #include "engine/run/run_journal.h"
 #include "engine/run/settings.h"
@@ -62,6 +63,12 @@ static void wake(void *user)
     run_section_wake(m->set->section);
 }
 
+static HRESULT hold(void *user, const char *line)
+{
+    struct member *m = user;
+    return held_add(m->set, line);
+}
+
 /* ---- opening ---- */
 
 HRESULT member_choose_file(struct member *m, const char *folder, const struct name_context *context, bool follows)
@@ -91,6 +98,7 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
                                           .note = note,
                                           .alert = alert,
                                           .wake = wake,
+                                          .hold = hold,
                                           .previous = previous ? previous->collector : NULL,
                                           .new_instances_seconds = new_instances_seconds};
         bool existed = collector_output(m->model) != WRITES_FILE || file_exists(m->file);
@@ -101,6 +109,13 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
     }
     if (SUCCEEDED(hr) && previous)
         m->grid = previous->grid;
+    m->looked = tick_clock();
     value_free(&description);
     return hr;
+}
+
+int64_t member_next_look(const struct member *m)
+{
+    const uint64_t every = m->collector && !m->failed ? collector_poll_ms(m->collector) : 0;
+    return every ? m->looked + (int64_t)every : TICK_NEVER;
 }

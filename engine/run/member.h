@@ -19,6 +19,7 @@ struct member {
     bool created;                /* that file was not there before */
     atomic_bool woken;           /* it has called */
     bool done, failed;           /* what poll has said */
+    int64_t looked;              /* tick_clock of the latest poll */
     struct tick_grid grid;       /* of its samples */
 };
 /* What the collector is to write in `folder`. `follows`, and errors: as output_file. */
@@ -26,6 +27,8 @@ HRESULT member_choose_file(struct member *m, const char *folder, const struct na
 /* Opens the collector to write the file that was chosen, which may not be outside `root`. previous: the member of the
    segment before, whose counters and grid go on; NULL: none. What collector_open says. */
 HRESULT member_open(struct member *m, const char *root, struct member *previous);
+/* When it wants to be polled although it has not called; TICK_NEVER. */
+int64_t member_next_look(const struct member *m);
 const char *member_name(const struct member *m);
 /* Puts a failure of the collector, error_text(hr), into the run's diagnostics. */
 void member_note(struct member *m, HRESULT hr);

@@ -83,6 +83,7 @@ static void look_at(struct run *r, size_t index)
 {
     struct member *m = &r->segment.members[index];
     HRESULT reason;
+    m->looked = tick_clock();
     switch (collector_poll(m->collector, &reason)) {
     case COLLECTOR_GOES_ON:
         break;
@@ -154,19 +155,40 @@ static void sample_what_is_due(struct run *r, int64_t now)
     }
 }
 
-/* Those that have called. */
+/* What takes no samples does not wait with its file for the next one of others. */
+static bool rolls_at_once(const struct run *r)
+{
+    bool at_once = false;
+    for (size_t i = 0; r->roll && !at_once && i < r->segment.count; i++) {
+        const struct member *m = &r->segment.members[i];
+        at_once = !m->failed && !collector_interval_ms(m->collector) && collector_output(m->model) == WRITES_FILE;
+    }
+    return at_once;
+}
+
+/* Those that have called, and those whose time it is. */
 static void look_at_woken(struct run *r)
 {
     bool at_once = false; /* what takes no samples does not wait for the next one of others */
     for (size_t i = 0; i < r->segment.count && !r->end; i++) {
         struct member *m = &r->segment.members[i];
-        if (m->failed || !atomic_exchange(&m->woken, false))
+        bool due = tick_clock() >= member_next_look(m);
+        if (m->failed || !(atomic_exchange(&m->woken, false) || due))
             continue;
         look_at(r, i);
         at_once |= r->roll && !collector_interval_ms(m->collector);
     }
     if (at_once && !r->end)
         next_segment(r, tick_clock());
+}
+
+static int64_t next_look(const struct run *r)
+{
+    int64_t next = TICK_NEVER;
+    for (size_t i = 0; i < r->segment.count; i++)
+        if (member_next_look(&r->segment.members[i]) < next)
+            next = member_next_look(&r->segment.members[i]);
+    return next;
 }
 
 /* Seconds after `from`; TICK_NEVER for 0. */
@@ -216,6 +238,8 @@ static void rest(struct run *r)
         until = next_tick(r);
     if (segment_opens_at(r) < until)
         until = segment_opens_at(r);
+    if (next_look(r) < until)
+        until = next_look(r);
     int64_t ms = until - tick_clock();
     if (ms > LONGEST_WAIT_MS)
         ms = LONGEST_WAIT_MS;
@@ -244,8 +268,8 @@ static void check_limits(struct run *r)
         limit_reached(r, "the run ended because SegmentMaxDuration is over");
     if (!r->end && now < next_tick(r) && now >= segment_opens_at(r))
         next_segment(r, next_tick(r));
-    /* No sample will ever come that a new segment could wait for. */
-    if (!r->end && r->roll && next_tick(r) == TICK_NEVER)
+    /* No sample will ever come that a new segment could wait for, or somebody cannot wait. */
+    if (!r->end && r->roll && (next_tick(r) == TICK_NEVER || rolls_at_once(r)))
         next_segment(r, now);
 }
 

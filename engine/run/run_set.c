@@ -32,6 +32,7 @@ void run_set_free(struct run_set *r)
     if (r->set)
         object_release(&r->set->object);
     diagnostics_free(&r->diagnostics);
+    texts_free(&r->held);
     memset(r, 0, sizeof *r);
 }
 

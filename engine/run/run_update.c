@@ -26,21 +26,80 @@ static HRESULT same_collector(struct object *a, struct object *b, bool *same)
     return hr;
 }
 
-/* Whether both write the same files, so that those that are open can stay. */
-static HRESULT same_output(const struct run *r, const struct run_set *fresh, bool *same)
+/* Whether the sets, but for their collectors, write to the same folders. */
+static bool same_folders(const struct data_collector_set *x, const struct data_collector_set *y)
 {
-    const struct data_collector_set *x = r->set.set, *y = fresh->set;
+    return x->Segment == y->Segment && x->SegmentMaxSize == y->SegmentMaxSize &&
+           x->SubdirectoryFormat == y->SubdirectoryFormat && !strcmp(x->RootPath, y->RootPath) &&
+           !strcmp(x->Subdirectory, y->Subdirectory) && !strcmp(x->Description, y->Description) &&
+           !strcmp(x->SubdirectoryFormatPattern, y->SubdirectoryFormatPattern);
+}
+
+/* Whether the collector writes the same file in the same way. */
+static bool same_file(const struct data_collector *a, const struct data_collector *b)
+{
+    return !strcmp(a->Name, b->Name) && !strcmp(a->FileName, b->FileName) && a->FileNameFormat == b->FileNameFormat &&
+           !strcmp(a->FileNameFormatPattern, b->FileNameFormatPattern) && a->LogAppend == b->LogAppend &&
+           a->LogCircular == b->LogCircular && a->LogOverwrite == b->LogOverwrite;
+}
+
+/* Which members are other ones in `models`. S_FALSE: one of them can only be opened anew. */
+static HRESULT find_changed(const struct run *r, struct object *const *models, bool *changed)
+{
+    HRESULT hr = S_OK;
+    bool all_can = true;
+    for (size_t i = 0; SUCCEEDED(hr) && i < r->segment.count; i++) {
+        const struct member *m = &r->segment.members[i];
+        bool same = false;
+        hr = same_collector(m->model, models[i], &same);
+        changed[i] = !same;
+        all_can = all_can && (same || (same_file(collector_of(m->model), collector_of(models[i])) &&
+                                       collector_hands_over(m->collector, models[i])));
+    }
+    return SUCCEEDED(hr) && !all_can ? S_FALSE : hr;
+}
+
+/* All go on as `models` say, or as they were. */
+static HRESULT update_members(struct run *r, struct object *const *models, const bool *changed)
+{
+    HRESULT hr = S_OK;
+    size_t done = 0;
+    for (; hr == S_OK && done < r->segment.count; done++)
+        if (changed[done])
+            hr = collector_update(r->segment.members[done].collector, models[done]);
+    struct error_kept why = error_keep(hr);
+    if (hr == S_OK)
+        done = 0;
+    else
+        done--; /* which is as it was */
+    while (done-- > 0)
+        if (changed[done])
+            (void)collector_update(r->segment.members[done].collector, r->segment.members[done].model);
+    return FAILED(hr) ? error_restore(&why) : hr;
+}
+
+/* Takes up the definition where files that are open can stay. S_FALSE: they cannot, and nothing has changed. */
+static HRESULT change_in_place(struct run *r, const struct run_set *fresh)
+{
     struct object **models;
     size_t count;
-    HRESULT hr = collection_snapshot(y->DataCollectors, &models, &count);
+    HRESULT hr = collection_snapshot(fresh->set->DataCollectors, &models, &count);
     if (FAILED(hr))
         return hr;
-    *same = r->segment.count == count && x->Segment == y->Segment && x->SegmentMaxSize == y->SegmentMaxSize &&
-            x->SubdirectoryFormat == y->SubdirectoryFormat && !strcmp(x->RootPath, y->RootPath) &&
-            !strcmp(x->Subdirectory, y->Subdirectory) && !strcmp(x->Description, y->Description) &&
-            !strcmp(x->SubdirectoryFormatPattern, y->SubdirectoryFormatPattern);
-    for (size_t i = 0; SUCCEEDED(hr) && *same && i < count; i++)
-        hr = same_collector(r->segment.members[i].model, models[i], same);
+    bool *changed = memory_zero(count + 1, sizeof *changed);
+    if (!changed)
+        hr = E_OUTOFMEMORY;
+    else if (r->segment.count != count || !same_folders(r->set.set, fresh->set))
+        hr = S_FALSE;
+    if (hr == S_OK)
+        hr = find_changed(r, models, changed);
+    if (hr == S_OK)
+        hr = update_members(r, models, changed);
+    for (size_t i = 0; hr == S_OK && i < count; i++) {
+        object_release(r->segment.members[i].model);
+        r->segment.members[i].model = object_reference(models[i]);
+    }
+    memory_free(changed);
     objects_release(models, count);
     return hr;
 }
@@ -70,6 +129,23 @@ static HRESULT reuses_files(const struct run_set *set, bool *reuses)
     return S_OK;
 }
 
+/* Whether a collector that is at work has to end before the one of its name in the new definition can begin. */
+static HRESULT stands_in_the_way(const struct segment *old, const struct run_set *set, bool *stands)
+{
+    struct object **models;
+    size_t count;
+    HRESULT hr = collection_snapshot(set->set->DataCollectors, &models, &count);
+    *stands = false;
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; !*stands && k < old->count; k++)
+            *stands = !strcmp(collector_of(models[i])->Name, member_name(&old->members[k])) &&
+                      !collector_follows(old->members[k].collector, models[i]);
+    objects_release(models, count);
+    return S_OK;
+}
+
 /* The grids of collectors that stay as they were go on; the others begin now. */
 static void carry_grids(const struct segment *from, struct segment *to)
 {
@@ -85,9 +161,9 @@ static void carry_grids(const struct segment *from, struct segment *to)
 }
 
 /* Into r->segment, by the definition in force. `old` is closed or stays open, its grids go on. */
-static HRESULT open_anew(struct run *r, const struct segment *old)
+static HRESULT open_anew(struct run *r, struct segment *old)
 {
-    HRESULT hr = segment_open(&r->set, true, NULL, &r->segment);
+    HRESULT hr = segment_open(&r->set, true, old, &r->segment);
     if (SUCCEEDED(hr))
         carry_grids(old, &r->segment);
     return hr;
@@ -97,10 +173,13 @@ static HRESULT open_anew(struct run *r, const struct segment *old)
 static HRESULT change_segment(struct run *r, struct run_set *fresh)
 {
     struct segment old = r->segment;
-    bool close_first;
+    bool close_first, stands = false;
     HRESULT hr = reuses_files(fresh, &close_first);
+    if (SUCCEEDED(hr))
+        hr = stands_in_the_way(&old, fresh, &stands);
     if (FAILED(hr))
         return hr;
+    close_first = close_first || stands;
     if (close_first)
         run_end_segment(r, &r->set, &old);
     exchange(&r->set, fresh);
@@ -141,15 +220,16 @@ static HRESULT begin_anew(struct run *r, struct run_set *fresh)
 HRESULT run_take_definition(struct run *r)
 {
     struct run_set fresh;
-    bool same;
     HRESULT hr = run_set_load(r->set.space, r->set.name, &fresh);
     if (FAILED(hr))
         return hr;
-    hr = same_output(r, &fresh, &same);
-    if (SUCCEEDED(hr) && same)
+    hr = change_in_place(r, &fresh);
+    if (hr == S_OK) {
         exchange(&r->set, &fresh);
-    else if (SUCCEEDED(hr))
+        r->segment.definition = r->set.set;
+    } else if (hr == S_FALSE) {
         hr = begin_anew(r, &fresh);
+    }
     run_set_free(&fresh);
     if (SUCCEEDED(hr))
         run_tell(r, JOURNAL_UPDATED, &(struct journal_facts){0});

@@ -46,9 +46,10 @@ void segment_free(struct segment *s)
 static void undo(struct segment *s, bool folder_created, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = s->count; i-- > 0;) {
+        bool stays = collector_hand_back(s->members[i].collector);
         collector_close(s->members[i].collector);
-        if (s->members[i].created)
+        if (s->members[i].created && !stays)
             file_delete_below(s->root, s->members[i].file);
     }
     if (folder_created)
@@ -183,6 +184,22 @@ static HRESULT record_segment(struct run_set *r, struct entry *e)
 
 /* ---- the segment ---- */
 
+/* The member that this one goes on from: of the same definition the one in its place, whose collector is completed; of
+   another one that of its name, if its kind hands over what is at work. */
+static struct member *find_previous(const struct segment *previous, const struct member *m, size_t place)
+{
+    if (!previous)
+        return NULL;
+    if (previous->definition == m->set->set)
+        return &previous->members[place];
+    for (size_t i = 0; i < previous->count; i++) {
+        struct member *p = &previous->members[i];
+        if (p->collector && !strcmp(member_name(p), member_name(m)) && collector_hands_over(p->collector, m->model))
+            return p;
+    }
+    return NULL;
+}
+
 static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *previous,
                               const struct name_context *context, struct segment *s)
 {
@@ -201,7 +218,7 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
         if (follows) /* one that is there by now gives way to another name */
             hr = member_choose_file(&s->members[i], s->location, context, follows);
         if (SUCCEEDED(hr))
-            hr = member_open(&s->members[i], s->root, previous ? &previous->members[i] : NULL);
+            hr = member_open(&s->members[i], s->root, find_previous(previous, &s->members[i], i));
     }
     if (SUCCEEDED(hr) && follows)
         hr = record_segment(r, &entry);
@@ -221,6 +238,7 @@ HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, 
     struct name_context context;
     uint32_t serial_number = 0;
     memset(out, 0, sizeof *out);
+    out->definition = r->set;
     HRESULT hr = next_serial(r, &serial_number);
     if (SUCCEEDED(hr))
         hr = output_check_root(r->set);

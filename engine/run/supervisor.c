@@ -11,6 +11,7 @@
 #include "engine/os/thread.h"
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
+#include "engine/run/held.h"
 #include "engine/run/phase.h"
 #include "engine/run/run.h"
 #include "engine/run/run_journal.h"
@@ -368,6 +369,8 @@ static void look_at_host(struct supervised_set *s)
         HRESULT noted = supervised_set_note_death(s->space, s->name);
         if (FAILED(noted))
             return; /* the record cannot be had now: at the next look */
+        if (FAILED(held_let_go(s->space, s->name)))
+            error_clear(); /* its next host tries again */
         bool cut_off = s->cut_off;
         s->running = s->cut_off = false;
         if (noted == S_FALSE)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run, .running or .host */
+#define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run, .running, .host or .held */
 #define LOCK_PATIENCE 10000        /* ms; who holds it needs some milliseconds */
 
 char *store_folder(const char *space)
@@ -61,9 +61,10 @@ HRESULT set_file_locate(const char *space, const char *name, struct set_file *ou
         at.run = with_suffix(at.place, file, ".run");
         at.run_lock = with_suffix(at.place, file, ".running");
         at.host = with_suffix(at.place, file, ".host");
+        at.held = with_suffix(at.place, file, ".held");
     }
     memory_free(file);
-    if (!at.folder || (name && (!at.name || !at.definition || !at.run || !at.run_lock || !at.host))) {
+    if (!at.folder || (name && (!at.name || !at.definition || !at.run || !at.run_lock || !at.host || !at.held))) {
         set_file_close(&at);
         return E_OUTOFMEMORY;
     }
@@ -87,6 +88,7 @@ void set_file_close(struct set_file *at)
     memory_free(at->run);
     memory_free(at->run_lock);
     memory_free(at->host);
+    memory_free(at->held);
     *at = (struct set_file){0};
 }
 

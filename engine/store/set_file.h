@@ -15,6 +15,7 @@ struct set_file {
     char *run;         /* <place>/<file>.run */
     char *run_lock;    /* <place>/<file>.running */
     char *host;        /* <place>/<file>.host */
+    char *held;        /* <place>/<file>.held */
     struct file_lock *lock;
 };
 /* The paths alone. name NULL: the namespace only. E_NOINTERFACE for an unknown namespace. Zero on failure. */

@@ -137,4 +137,10 @@ HRESULT store_load_host(const char *space, const char *name, struct run_host *ou
 HRESULT store_save_host(const char *space, const char *name, const struct run_host *host);
 void store_remove_host(const char *space, const char *name);
 
+/* What a run has made that outlives its host if that is killed, a line each (engine/run/held.h). Only who holds the run
+   lock writes it. S_FALSE, and *out empty: there is none. */
+HRESULT store_load_held(const char *space, const char *name, struct texts *out);
+HRESULT store_save_held(const char *space, const char *name, const struct texts *lines);
+void store_remove_held(const char *space, const char *name);
+
 #endif

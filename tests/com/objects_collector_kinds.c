@@ -285,7 +285,7 @@ static int forget(void **state)
 static void a_kind_that_cannot_run_yet_says_so(void **state)
 {
     (void)state;
-    for (LONG type = plaTrace; type <= plaApiTrace; type++) {
+    for (LONG type = plaConfiguration; type <= plaApiTrace; type++) {
         IDataCollectorSet *set = new_set();
         WCHAR root[MAX_PATH], name[32];
         VARIANT wait = {.vt = VT_BOOL, .boolVal = VARIANT_TRUE};
@@ -293,7 +293,7 @@ static void a_kind_that_cannot_run_yet_says_so(void **state)
         _snwprintf(root + wcslen(root), 64, L"openpla-test-kinds-%lu-%ld", GetCurrentProcessId(), type);
         assert_true(CreateDirectoryW(root, NULL));
         _snwprintf(name, 32, L"Kind %ld", type);
-        if (type != plaTrace)
+        if (type != plaConfiguration)
             release(added_collector(set, L"Counters"));
         release(added(set, type, name));
         assert_ok(put(set, L"RootPath", of_text(root)));

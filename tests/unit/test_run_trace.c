@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets with trace collectors: what their logs hold when the events come from a provider of this process, and the set is
+   segmented, changed, flushed, refused or killed meanwhile. Sessions and hosts are real ones. */
+#include "engine/etw/event_api.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/thread.h"
+#include "engine/run/held.h"
+#include "engine/run/run_state.h"
+#include "run_fixture.h"
+#include "tests/unit/controller_fixture.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static const GUID own = {0x22222222, 1, 2, {3}};
+#define OWN_GUID "{22222222-0001-0002-0300-000000000000}"
+#define PROVIDER(level, any)                                                                                           \
+    "<TraceDataProvider><DisplayName>own</DisplayName><Guid>" OWN_GUID "</Guid><Level><Value>" #level                  \
+    "</Value></Level><KeywordsAny><Value>" #any "</Value></KeywordsAny></TraceDataProvider>"
+#define TRACE(name, elements)                                                                                          \
+    "<TraceDataCollector><Name>" name "</Name><FileName>" name "</FileName>" elements "</TraceDataCollector>"
+#define NUMBERED    "<FileNameFormat>512</FileNameFormat>"
+#define PATIENCE_MS 20000
+
+static REGHANDLE provider;
+
+/* As a program has them: under Wine by openetw.dll, since the journal, which is linked here, writes to Wine's own. */
+static struct {
+    ULONG(WINAPI *add)(LPCGUID guid, PENABLECALLBACK callback, PVOID context, REGHANDLE *handle);
+    ULONG(WINAPI *write)
+    (REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count, EVENT_DATA_DESCRIPTOR *data);
+    ULONG(WINAPI *remove)(REGHANDLE handle);
+} events;
+
+static bool load_events(void)
+{
+#ifdef _WIN32
+    HMODULE module = LoadLibraryW(u"openetw.dll");
+    events.add = (void *)GetProcAddress(module, "EventRegister");
+    events.write = (void *)GetProcAddress(module, "EventWrite");
+    events.remove = (void *)GetProcAddress(module, "EventUnregister");
+#else
+    events.add = EventRegister;
+    events.write = EventWrite;
+    events.remove = EventUnregister;
+#endif
+    return events.add && events.write && events.remove;
+}
+
+static void start(const char *name)
+{
+    HRESULT hr = run_start(SPACE, name, true);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+}
+
+static void stop(const char *name)
+{
+    HRESULT hr = run_stop(SPACE, name, true);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+}
+
+static void commit(const char *name, const char *root, const char *set_xml)
+{
+    fixture_commit(name, root, set_xml, NULL);
+}
+
+static void write_event(uint8_t level, uint64_t keyword, uint64_t number)
+{
+    const EVENT_DESCRIPTOR event = {.Id = 7, .Level = level, .Keyword = keyword};
+    EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)&number, .Size = sizeof number};
+    assert_int_equal(events.write(provider, &event, 1, &data), ERROR_SUCCESS);
+}
+
+struct numbers {
+    uint64_t count, sum, bits; /* bits: of those below 64 */
+    uint64_t first, last;
+};
+
+static struct numbers numbers_in(const char *path)
+{
+    struct numbers n = {.first = UINT64_MAX};
+    struct etl_reader *reader;
+    struct etl_record record;
+    if (FAILED(etl_reader_open(path, log_remark, NULL, &reader)))
+        fail_msg("%s: %s", path, error_text(E_FAIL));
+    assert_int_equal(etl_reader_log(reader)->events_lost, 0);
+    while (etl_reader_next(reader, &record) == S_OK) {
+        if (record.kind != ETL_RECORD_MANIFEST)
+            continue;
+        assert_true(guid_equal(&record.provider, &own));
+        const uint64_t number = get_u64(record.data);
+        n.count++;
+        n.sum += number;
+        n.bits |= number < 64 ? UINT64_C(1) << number : 0;
+        n.first = number < n.first ? number : n.first;
+        n.last = number;
+    }
+    etl_reader_close(reader);
+    return n;
+}
+
+static struct numbers numbers_of(const char *root, const char *file)
+{
+    char *path = path_join(root, file);
+    struct numbers n = numbers_in(path);
+    memory_free(path);
+    return n;
+}
+
+static bool exists(const char *root, const char *file)
+{
+    char *path = path_join(root, file);
+    bool there = file_exists(path);
+    memory_free(path);
+    return there;
+}
+
+/* A session's code; ERROR_SUCCESS: it runs. */
+static ULONG ask(const char *name, ULONG code)
+{
+    struct block b = block_of(0, NULL);
+    WCHAR units[200];
+    wide(name, units);
+    return ControlTraceW(0, units, &b.p, code);
+}
+
+static void check_message(const char *name, const char *part)
+{
+    struct run_record record = fixture_record(name);
+    if (!strstr(record.last_message, part))
+        fail_msg("%s: %s", name, record.last_message);
+    run_record_free(&record);
+}
+
+/* ---- what a log holds ---- */
+
+static void a_trace_holds_what_was_asked_for(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("asked");
+    commit("asked", root, TRACE("asked", PROVIDER(4, 2)));
+    write_event(4, 2, 0);
+    start("asked");
+    write_event(4, 2, 1);
+    write_event(5, 2, 2);
+    write_event(4, 1, 3);
+    write_event(0, 0, 4);
+    assert_int_equal(ask("asked", EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    stop("asked");
+    write_event(4, 2, 5);
+    assert_int_equal(ask("asked", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    assert_true(numbers_of(root, "asked.etl").bits == 0x12);
+    struct run_record record = fixture_record("asked");
+    assert_int_equal(record.last_result, S_OK);
+    assert_true(fixture_only_stopped(record.last_message));
+    assert_int_equal(record.latest_files.count, 1);
+    assert_string_equal(path_name(record.latest_files.items[0]), "asked.etl");
+    run_record_free(&record);
+    memory_free(root);
+}
+
+/* Two collectors, and where each writes: a file, a consumer alone, both. */
+static void each_collector_has_its_stream(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("streams");
+    commit("streams", root,
+           TRACE("file", PROVIDER(4, 0)) TRACE("live", "<StreamMode>2</StreamMode>" PROVIDER(4, 0))
+               TRACE("both", "<StreamMode>3</StreamMode>" PROVIDER(2, 0)));
+    start("streams");
+    write_event(4, 1, 0);
+    write_event(2, 1, 1);
+    assert_int_equal(ask("live", EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    stop("streams");
+    assert_true(numbers_of(root, "file.etl").bits == 3);
+    assert_true(numbers_of(root, "both.etl").bits == 2);
+    assert_false(exists(root, "live.etl"));
+    struct run_record record = fixture_record("streams");
+    assert_string_equal(record.latest_files.items[1], "");
+    run_record_free(&record);
+    memory_free(root);
+}
+
+/* A session in memory has a file when it is flushed, with what was there, and again when more is. */
+static void a_flush_writes_what_is_in_memory(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("memory");
+    commit("memory", root, TRACE("memory", "<StreamMode>4</StreamMode>" PROVIDER(4, 0)));
+    start("memory");
+    write_event(4, 1, 0);
+    assert_false(exists(root, "memory.etl"));
+    assert_int_equal(run_flush(SPACE, "memory"), S_OK);
+    assert_true(numbers_of(root, "memory.etl").bits == 1);
+    write_event(4, 1, 1);
+    assert_int_equal(run_flush(SPACE, "memory"), S_OK);
+    assert_true(numbers_of(root, "memory.etl").bits == 3);
+    stop("memory");
+    commit("memory", root,
+           TRACE("memory", PROVIDER(4, 0) "<FlushTimer>600</FlushTimer><LogOverwrite>-1</LogOverwrite>"));
+    start("memory");
+    write_event(4, 1, 7);
+    assert_int_equal(run_flush(SPACE, "memory"), S_OK);
+    assert_true(numbers_of(root, "memory.etl").bits == 0x80);
+    stop("memory");
+    memory_free(root);
+}
+
+static void append_goes_on_and_overwrite_does_not(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("again");
+    commit("again", root, TRACE("again", "<LogAppend>-1</LogAppend>" PROVIDER(4, 0)));
+    for (uint64_t i = 0; i < 2; i++) {
+        start("again");
+        write_event(4, 1, i);
+        stop("again");
+    }
+    assert_true(numbers_of(root, "again.etl").bits == 3);
+    commit("again", root, TRACE("again", "<LogOverwrite>-1</LogOverwrite>" PROVIDER(4, 0)));
+    start("again");
+    write_event(4, 1, 5);
+    stop("again");
+    assert_true(numbers_of(root, "again.etl").bits == 0x20);
+    commit("again", root, TRACE("again", PROVIDER(4, 0)));
+    assert_int_equal(run_start(SPACE, "again", true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(ask("again", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    assert_true(numbers_of(root, "again.etl").bits == 0x20);
+    memory_free(root);
+}
+
+/* What is no trace is somebody's work. */
+static void a_file_that_is_no_trace_stays(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("thesis"), *path = path_join(root, "thesis.etl");
+    assert_int_equal(file_store(path, "my thesis", 9), S_OK);
+    commit("thesis", root, TRACE("thesis", "<LogOverwrite>-1</LogOverwrite>" PROVIDER(4, 0)));
+    assert_int_equal(run_start(SPACE, "thesis", true), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_INVALID_DATA)), "is no trace; it is not overwritten"));
+    char *text = fixture_read(root, "thesis.etl");
+    assert_string_equal(text, "my thesis");
+    memory_free(text);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* ---- segments ---- */
+
+struct writer {
+    struct thread *thread;
+    atomic_bool stop;
+    uint64_t written;
+};
+
+static void write_on(void *user)
+{
+    struct writer *w = user;
+    while (!atomic_load(&w->stop)) {
+        for (int i = 0; i < 20; i++)
+            write_event(4, 1, w->written++);
+        fixture_sleep(1);
+    }
+}
+
+/* Each number once in the segments from `first` on. Returns how many there are. */
+static uint32_t check_segments(const char *root, const char *name, uint32_t first, uint64_t written)
+{
+    uint64_t count = 0, sum = 0;
+    uint32_t serial = first;
+    for (;; serial++) {
+        char *file = text_format("%s_%06u.etl", name, (unsigned)serial);
+        bool there = exists(root, file);
+        if (there) {
+            struct numbers n = numbers_of(root, file);
+            count += n.count;
+            sum += n.sum;
+        }
+        memory_free(file);
+        if (!there)
+            break;
+    }
+    assert_int_equal(count, written);
+    assert_true(sum == written * (written - 1) / 2);
+    return serial - first;
+}
+
+/* An hour between two samples would be an hour in one file; and what comes while files change would be lost. */
+static void segments_by_time_lose_nothing_beside_counters(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("times");
+    fixture_commit(
+        "times", root,
+        "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>" TRACE("times", NUMBERED PROVIDER(4, 0)),
+        "<SampleInterval>3600</SampleInterval><LogFileFormat>0</LogFileFormat>" NUMBERED ONE_COUNTER);
+    start("times");
+    struct writer w = {.written = 0};
+    assert_int_equal(thread_start(write_on, &w, &w.thread), S_OK);
+    fixture_progress("times", 4, 0);
+    atomic_store(&w.stop, true);
+    thread_wait(w.thread, UINT32_MAX);
+    thread_close(w.thread);
+    stop("times");
+    assert_true(check_segments(root, "times", 1, w.written) >= 4);
+    memory_free(root);
+}
+
+static void segments_by_size_lose_nothing(void **state)
+{
+    enum { EVENTS = 60000 }; /* of some 120 bytes */
+    (void)state;
+    char *root = fixture_folder("sizes");
+    commit("sizes", root,
+           "<Segment>-1</Segment><SegmentMaxSize>1</SegmentMaxSize>" TRACE(
+               "sizes", NUMBERED PROVIDER(4, 0) "<BufferSize>64</BufferSize><MaximumBuffers>200</MaximumBuffers>"
+                                                "<ExtendedModes>536870912</ExtendedModes>"));
+    start("sizes");
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        write_event(4, 1, i);
+        if (i % 500 == 0)
+            fixture_sleep(10);
+    }
+    stop("sizes");
+    assert_true(check_segments(root, "sizes", 1, EVENTS) >= 3);
+    memory_free(root);
+}
+
+static void a_full_file_ends_the_run(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("full");
+    commit("full", root,
+           "<SegmentMaxSize>1</SegmentMaxSize>" TRACE("full", PROVIDER(4, 0) "<BufferSize>64</BufferSize>"));
+    start("full");
+    for (uint64_t i = 0; ask("full", EVENT_TRACE_CONTROL_QUERY) == ERROR_SUCCESS; i++) {
+        for (int k = 0; k < 500; k++)
+            write_event(4, 1, i * 500 + (uint64_t)k);
+        fixture_sleep(2);
+    }
+    fixture_await("full", RUN_STOPPED, PATIENCE_MS);
+    check_message("full", "a log reached SegmentMaxRecords or SegmentMaxSize");
+    struct run_record record = fixture_record("full");
+    assert_int_equal(record.last_result, S_OK);
+    run_record_free(&record);
+    memory_free(root);
+}
+
+static void a_circular_file_keeps_the_newest(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("ring"), *path = path_join(root, "ring.etl");
+    commit("ring", root,
+           "<SegmentMaxSize>1</SegmentMaxSize>" TRACE(
+               "ring", "<LogCircular>-1</LogCircular>" PROVIDER(4, 0) "<BufferSize>64</BufferSize>"));
+    start("ring");
+    for (uint64_t i = 0; i < 40000; i++) {
+        write_event(4, 1, i);
+        if (i % 500 == 0)
+            fixture_sleep(2);
+    }
+    assert_int_equal(run_flush(SPACE, "ring"), S_OK);
+    fixture_await("ring", RUN_RUNNING, 0);
+    stop("ring");
+    struct file *file;
+    uint64_t size;
+    assert_int_equal(file_open(path, FILE_READ, &file), S_OK);
+    assert_int_equal(file_size(file, &size), S_OK);
+    file_close(file);
+    assert_true(size <= 1 << 20);
+    assert_true(numbers_in(path).last == 39999);
+    assert_true(numbers_in(path).first > 0);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* ---- changes of a set that runs ---- */
+
+static void a_change_of_providers_goes_on_in_the_file(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("relevel");
+    commit("relevel", root, TRACE("relevel", PROVIDER(4, 0)));
+    start("relevel");
+    write_event(4, 1, 0);
+    commit("relevel", root, TRACE("relevel", PROVIDER(2, 0)));
+    assert_int_equal(run_update(SPACE, "relevel"), S_OK);
+    write_event(4, 1, 1);
+    write_event(2, 1, 2);
+    commit("relevel", root, TRACE("relevel", ""));
+    assert_int_equal(run_update(SPACE, "relevel"), S_OK);
+    write_event(2, 1, 3);
+    commit("relevel", root, TRACE("relevel", PROVIDER(5, 1)));
+    assert_int_equal(run_update(SPACE, "relevel"), S_OK);
+    write_event(5, 1, 4);
+    assert_int_equal(fixture_await("relevel", RUN_RUNNING, 0).serial_number, 1);
+    /* One that cannot be: the old one stays. */
+    commit("relevel", root, TRACE("relevel", PROVIDER(300, 1)));
+    assert_int_equal(run_update(SPACE, "relevel"), E_INVALIDARG);
+    write_event(5, 1, 5);
+    stop("relevel");
+    assert_true(numbers_of(root, "relevel.etl").bits == 0x35);
+    memory_free(root);
+}
+
+/* Buffers of another size are another session; one of them cannot begin, and the first goes on. */
+static void a_change_of_buffers_is_a_new_session(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("buffers");
+    commit("buffers", root, TRACE("buffers", NUMBERED PROVIDER(4, 0)) TRACE("other", NUMBERED PROVIDER(4, 0)));
+    start("buffers");
+    write_event(4, 1, 0);
+    commit("buffers", root,
+           TRACE("buffers", NUMBERED PROVIDER(4, 0) "<BufferSize>16</BufferSize>")
+               TRACE("other", NUMBERED PROVIDER(4, 0)));
+    assert_int_equal(run_update(SPACE, "buffers"), S_OK);
+    assert_int_equal(fixture_await("buffers", RUN_RUNNING, 0).serial_number, 2);
+    write_event(4, 1, 1);
+    /* Circular and sequential at once. */
+    commit("buffers", root,
+           TRACE("buffers", NUMBERED PROVIDER(4, 0) "<ExtendedModes>16777218</ExtendedModes>")
+               TRACE("other", NUMBERED PROVIDER(4, 0)));
+    assert_int_equal(run_update(SPACE, "buffers"), E_INVALIDARG);
+    write_event(4, 1, 2);
+    stop("buffers");
+    assert_true(numbers_of(root, "buffers_000001.etl").bits == 1);
+    assert_true((numbers_of(root, "buffers_000002.etl").bits | numbers_of(root, "buffers_000003.etl").bits) == 6);
+    assert_true(numbers_of(root, "other_000001.etl").bits == 1);
+    memory_free(root);
+}
+
+/* A new folder for what goes on: nothing of the other session is lost, nor when the second cannot follow. */
+static void other_files_take_the_session_over(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("moves");
+    commit("moves", root, TRACE("near", PROVIDER(4, 0)) TRACE("far", NUMBERED PROVIDER(4, 0)));
+    start("moves");
+    write_event(4, 1, 0);
+    commit("moves", root,
+           "<Subdirectory>there</Subdirectory>" TRACE("near", PROVIDER(4, 0)) TRACE("far", NUMBERED PROVIDER(4, 0)));
+    assert_int_equal(run_update(SPACE, "moves"), S_OK);
+    write_event(4, 1, 1);
+    commit("moves", root, TRACE("near", NUMBERED PROVIDER(4, 0)) TRACE("far", PROVIDER(300, 0)));
+    assert_int_equal(run_update(SPACE, "moves"), E_INVALIDARG);
+    write_event(4, 1, 2);
+    stop("moves");
+    assert_true(numbers_of(root, "near.etl").bits == 1);
+    assert_true(numbers_of(root, "far_000001.etl").bits == 1);
+    char *there = path_join(root, "there");
+    assert_true(numbers_of(there, "far_000002.etl").bits == 6);
+    /* "near" had gone over when "far" was refused, and went on where it was. */
+    uint64_t bits = numbers_of(there, "near.etl").bits;
+    bits |= exists(root, "near_000003.etl") ? numbers_of(root, "near_000003.etl").bits : 0;
+    assert_true(bits == 6);
+    memory_free(there);
+    memory_free(root);
+}
+
+/* ---- what is refused, and what is lost ---- */
+
+static void a_session_name_that_is_taken_fails_the_start(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("clash");
+    const HRESULT taken = HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
+    commit("clash", root,
+           TRACE("first", "<SessionName>one</SessionName>" PROVIDER(4, 0))
+               TRACE("second", "<SessionName>ONE</SessionName>" PROVIDER(4, 0)));
+    assert_int_equal(run_start(SPACE, "clash", true), taken);
+    assert_non_null(strstr(error_text(taken), "trace session 'ONE'"));
+    assert_int_equal(ask("one", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    assert_false(exists(root, "first.etl"));
+    assert_false(exists(root, "second.etl"));
+    commit("clash", root, TRACE("alone", "<ProcessMode>-1</ProcessMode>"));
+    assert_int_equal(run_start(SPACE, "clash", true), E_INVALIDARG);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "ProcessMode: session 'alone' has no provider"));
+    memory_free(root);
+}
+
+/* tss-ADDS and others have two sessions, one of the kernel: the other one would be missed for it. */
+static void a_session_of_the_kernel_is_left_out(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("kernel");
+    commit("kernel", root,
+           TRACE("nt", "<SessionName>NT Kernel Logger</SessionName><TraceDataProvider><Guid>"
+                       "{9E814AAD-3204-11D2-9A82-006008A86939}</Guid></TraceDataProvider>")
+               TRACE("rest", PROVIDER(4, 0)));
+    start("kernel");
+    write_event(4, 1, 3);
+    stop("kernel");
+    check_message("kernel", "trace session 'NT Kernel Logger' is not started");
+    assert_true(numbers_of(root, "rest.etl").bits == 8);
+    assert_false(exists(root, "nt.etl"));
+    memory_free(root);
+}
+
+static void a_session_that_somebody_ends_is_missed(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("ended");
+    commit("ended", root, TRACE("ended", PROVIDER(4, 0)));
+    start("ended");
+    write_event(4, 1, 1);
+    assert_int_equal(ask("ended", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    fixture_await("ended", RUN_STOPPED, PATIENCE_MS);
+    check_message("ended", "trace session 'ended' was ended by somebody else");
+    assert_true(numbers_of(root, "ended.etl").bits == 2);
+    memory_free(root);
+}
+
+/* ---- kill -9 ---- */
+
+static void kill_host(const char *name)
+{
+    struct run_state state = fixture_await(name, RUN_RUNNING, 0);
+    fixture_kill(state.process_id);
+    fixture_await(name, RUN_STOPPED, PATIENCE_MS);
+}
+
+/* Nobody would stop it: it would fill the disk, and stand in the way of the next start. */
+static void the_session_of_a_killed_host_does_not_stay(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("killed");
+    commit("killed", root, TRACE("killed", NUMBERED PROVIDER(4, 0)));
+    start("killed");
+    write_event(4, 1, 0);
+    kill_host("killed");
+    assert_int_equal(ask("killed", EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    write_event(4, 1, 1);
+    assert_int_equal(held_let_go(SPACE, "killed"), S_OK);
+    assert_int_equal(ask("killed", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    assert_int_equal(held_let_go(SPACE, "killed"), S_FALSE);
+    assert_true(numbers_of(root, "killed_000001.etl").bits == 3);
+    start("killed");
+    kill_host("killed");
+    start("killed");
+    write_event(4, 1, 2);
+    assert_int_equal(held_let_go(SPACE, "killed"), S_FALSE);
+    stop("killed");
+    assert_true(numbers_of(root, "killed_000003.etl").bits == 4);
+    memory_free(root);
+}
+
+/* A session of that name which somebody else has started since is not ours to end. */
+static void a_session_of_others_stays(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("others");
+    commit("others", root, TRACE("others", PROVIDER(4, 0)));
+    start("others");
+    kill_host("others");
+    assert_int_equal(ask("others", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    struct block b = block_of(TRACE_MODE_REAL_TIME, NULL);
+    TRACEHANDLE handle;
+    assert_int_equal(start_session("others", &b, &handle), ERROR_SUCCESS);
+    assert_int_equal(held_let_go(SPACE, "others"), S_OK);
+    assert_int_equal(ask("others", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    memory_free(root);
+}
+
+/* ---- figures ---- */
+
+static void figures_are_those_of_the_session(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("figures");
+    commit("figures", root, TRACE("figures", PROVIDER(4, 0)));
+    start("figures");
+    for (uint64_t i = 0; i < 500; i++)
+        write_event(4, 1, i);
+    assert_int_equal(run_flush(SPACE, "figures"), S_OK);
+    struct collector_figures figures = {0};
+    const uint64_t began = clock_monotonic_ms();
+    while (figures.buffers_written < 3 && clock_passed_ms(began, clock_monotonic_ms()) < PATIENCE_MS) {
+        fixture_sleep(20);
+        assert_int_equal(run_query_figures(SPACE, "figures", "figures", &figures), S_OK);
+    }
+    assert_true(figures.buffers_written >= 3);
+    assert_true(figures.free_buffers > 0);
+    char *text = run_figures_text(SPACE, "figures");
+    assert_non_null(strstr(text, "BuffersWritten"));
+    memory_free(text);
+    stop("figures");
+    memory_free(root);
+}
+
+static int setup(void **state)
+{
+    own_directory_name();
+    if (fixture_setup(state) != 0)
+        return -1;
+    char *folder = host_module_folder();
+#ifdef _WIN32
+    char *program = path_join(folder, "trace_test_host.exe");
+#else
+    char *program = path_join(folder, "trace_test_host");
+#endif
+    scratch_environment("OPENPLA_HOST", program);
+    memory_free(folder);
+    memory_free(program);
+    return load_events() && events.add(&own, NULL, NULL, &provider) == ERROR_SUCCESS ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)events.remove(provider);
+    directory_delete(own_directory());
+    return fixture_teardown(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_trace_holds_what_was_asked_for),
+        cmocka_unit_test(each_collector_has_its_stream),
+        cmocka_unit_test(a_flush_writes_what_is_in_memory),
+        cmocka_unit_test(append_goes_on_and_overwrite_does_not),
+        cmocka_unit_test(a_file_that_is_no_trace_stays),
+        cmocka_unit_test(segments_by_time_lose_nothing_beside_counters),
+        cmocka_unit_test(segments_by_size_lose_nothing),
+        cmocka_unit_test(a_full_file_ends_the_run),
+        cmocka_unit_test(a_circular_file_keeps_the_newest),
+        cmocka_unit_test(a_change_of_providers_goes_on_in_the_file),
+        cmocka_unit_test(a_change_of_buffers_is_a_new_session),
+        cmocka_unit_test(other_files_take_the_session_over),
+        cmocka_unit_test(a_session_name_that_is_taken_fails_the_start),
+        cmocka_unit_test(a_session_of_the_kernel_is_left_out),
+        cmocka_unit_test(a_session_that_somebody_ends_is_missed),
+        cmocka_unit_test(the_session_of_a_killed_host_does_not_stay),
+        cmocka_unit_test(a_session_of_others_stays),
+        cmocka_unit_test(figures_are_those_of_the_session),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
