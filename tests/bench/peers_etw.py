@@ -8,6 +8,7 @@ lttng-tools and liblttng-ust-dev. All logs are on /dev/shm, which is a tmpfs; se
 channel of 8 x 128 KB for each user that discards. A run takes some five minutes, and other load spoils it: the load
 before and behind is told. Goals: an event of 64 bytes at most 45 ns, a disabled one 2.5 by the DLL and 0.5 by an inline
 test; one event in 10,000 lost at most; ProcessTrace 5 million events a second; 1 GB read in 64 MB."""
+import glob
 import os
 import re
 import shutil
@@ -129,6 +130,8 @@ def main(seconds="10"):
     measure(native, seconds)
     measure_lttng(*native.program("bench_lttng"), seconds)
     measure(wine, seconds)
+    for left in glob.glob(f"{FOLDER}/openetw*-peers{os.getpid()}*"):
+        os.remove(left)
     print("\nload", *os.getloadavg())
 
 

@@ -121,6 +121,17 @@ def read_log(path, least):
     return rows
 
 
+def fill(path):
+    """Takes what is left of the file system."""
+    with open(path, "wb", buffering=0) as ballast:
+        for size in (1 << 20, 4096, 1):
+            try:
+                while ballast.write(b"x" * size):
+                    pass
+            except OSError:
+                pass
+
+
 def clean(name):
     """Ends and deletes what an earlier run left."""
     for action in ("stop", "delete"):

@@ -8,20 +8,9 @@ import sys
 import tempfile
 import time
 
-from faults import SKIPPED, check, clean, processes, read_log, tell, windows_path
+from faults import SKIPPED, check, clean, fill, processes, read_log, tell, windows_path
 
 NAME = "test-fault-disk"
-
-
-def fill(path):
-    """Takes what is left of the file system."""
-    with open(path, "wb", buffering=0) as ballast:
-        for size in (4096, 1):
-            try:
-                while ballast.write(b"x" * size):
-                    pass
-            except OSError:
-                pass
 
 
 def collect(folder):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from faults import HERE, SKIPPED, check, windows_path, wine
+from faults import HERE, SKIPPED, check, fill, windows_path, wine
 
 sys.path.insert(0, os.path.join(HERE, "..", "golden"))
 import etl_check  # noqa: E402
@@ -40,17 +40,6 @@ def write(steps):
 def lost(text):
     """Events and buffers, as the session tells."""
     return [int(n) for n in re.search(r"lost: (\d+) events, (\d+) buffers", text).groups()]
-
-
-def fill(path):
-    """Takes what is left of the file system."""
-    with open(path, "wb", buffering=0) as ballast:
-        for size in (1 << 20, 4096, 1):
-            try:
-                while ballast.write(b"x" * size):
-                    pass
-            except OSError:
-                pass
 
 
 def read(path):

@@ -185,7 +185,7 @@ HRESULT section_delete(const char *name)
 
 HRESULT section_is_named(struct section *s, const char *name)
 {
-    struct stat own, there;
+    struct stat own = {0}, there = {0};
     int fd = -1, error;
     if (!s->lasting)
         return S_OK;
