@@ -35,11 +35,11 @@ HRESULT create_set(const WCHAR *machine, IDataCollectorSet **set)
     return hr;
 }
 
-HRESULT commit_set(IDataCollectorSet *set, const WCHAR *name)
+HRESULT commit_set(IDataCollectorSet *set, const WCHAR *name, CommitMode mode)
 {
     BSTR text = SysAllocString(name);
     IValueMap *map = NULL;
-    HRESULT hr = IDataCollectorSet_Commit(set, text, NULL, plaCreateOrModify, &map);
+    HRESULT hr = IDataCollectorSet_Commit(set, text, NULL, mode, &map);
     LONG count = 0;
     SysFreeString(text);
     if (SUCCEEDED(hr) && map) {
@@ -80,4 +80,23 @@ HRESULT start_set(IDataCollectorSet *set)
     SysFreeString(exception.bstrDescription);
     SysFreeString(exception.bstrHelpFile);
     return hr;
+}
+
+BSTR latest_output(IDataCollectorSet *set, const WCHAR *name)
+{
+    BSTR text = SysAllocString(name), path = NULL;
+    IDataCollectorCollection *collectors = NULL;
+    IDataCollector *collector = NULL;
+    VARIANT first = {.vt = VT_I4};
+    if (failed(IDataCollectorSet_Query(set, text, NULL), "Query") ||
+        failed(IDataCollectorSet_get_DataCollectors(set, &collectors), "DataCollectors") ||
+        failed(IDataCollectorCollection_get_Item(collectors, first, &collector), "Item") ||
+        failed(IDataCollector_get_LatestOutputLocation(collector, &path), "LatestOutputLocation"))
+        path = NULL;
+    SysFreeString(text);
+    if (collector)
+        IDataCollector_Release(collector);
+    if (collectors)
+        IDataCollectorCollection_Release(collectors);
+    return path;
 }

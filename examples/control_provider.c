@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* MS-PLA 4.1, controlling a provider: makes a set that enables the network provider for packets sent to one address,
-   and starts it. A host that cannot trace says so at Start; the set is stored all the same, and shown.
-   control_provider [set name] [machine] */
+/* MS-PLA 4.1, controlling a provider. The network provider of the example is in this program too, so that it shows
+   what arrives: a set enables it for packets sent to one address, then, while it runs, for errors alone, and stops; the
+   trace holds what was asked for, and no more.
+   control_provider [set name] */
 #include "examples/connection.h"
+#include "examples/network_provider.h"
+#include "examples/packet_trace.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The provider and the values of the specification's example. */
-static const GUID network_provider = {0xA68CA8B7, 0x004F, 0xD7B6, {0xA6, 0x98, 0x07, 0xE2, 0xDE, 0x0F, 0x1F, 0x5D}};
+/* The values of the specification's example. */
 static const char filter_data[] = "12.84.150.40";
-enum { FILTER_TYPE = 1, LEVEL = 5, KEYWORDS_ANY = 1, KEYWORDS_ALL = 1 };
+static const char other_address[] = "10.0.0.1";
+enum { PATIENCE = 10000 /* ms */ };
 
 /* Puts the value of one of the provider's maps. */
 static BOOL put_map(HRESULT hr, IValueMap *map, LONG number, const char *step)
@@ -34,45 +37,49 @@ static BOOL put_filter(ITraceDataProvider *provider)
         hr = ITraceDataProvider_put_FilterData(provider, bytes);
     }
     BOOL ok = !failed(hr, "FilterData") &&
-              !failed(ITraceDataProvider_put_FilterType(provider, FILTER_TYPE), "FilterType") &&
+              !failed(ITraceDataProvider_put_FilterType(provider, FILTER_ADDRESS), "FilterType") &&
               !failed(ITraceDataProvider_put_FilterEnabled(provider, VARIANT_TRUE), "FilterEnabled");
     if (bytes)
         SafeArrayDestroy(bytes);
     return ok;
 }
 
+static BOOL put_level(ITraceDataProvider *provider, LONG number)
+{
+    IValueMap *level = NULL;
+    HRESULT hr = ITraceDataProvider_get_Level(provider, &level);
+    return put_map(hr, level, number, "Level");
+}
+
 static BOOL describe(ITraceDataProvider *provider)
 {
-    IValueMap *all = NULL, *any = NULL, *level = NULL;
+    IValueMap *all = NULL, *any = NULL;
     HRESULT hr = ITraceDataProvider_put_Guid(provider, network_provider);
     if (failed(hr, "Guid"))
         return FALSE;
     hr = ITraceDataProvider_get_KeywordsAll(provider, &all);
-    if (!put_map(hr, all, KEYWORDS_ALL, "KeywordsAll"))
+    if (!put_map(hr, all, KEYWORD_SEND, "KeywordsAll"))
         return FALSE;
     hr = ITraceDataProvider_get_KeywordsAny(provider, &any);
-    if (!put_map(hr, any, KEYWORDS_ANY, "KeywordsAny"))
+    if (!put_map(hr, any, KEYWORD_SEND, "KeywordsAny"))
         return FALSE;
-    hr = ITraceDataProvider_get_Level(provider, &level);
-    return put_map(hr, level, LEVEL, "Level") && put_filter(provider);
+    return put_level(provider, LEVEL_VERBOSE) && put_filter(provider);
 }
 
-static BOOL add_provider(ITraceDataCollector *collector)
+/* *provider is a reference. */
+static BOOL add_provider(ITraceDataCollector *collector, ITraceDataProvider **provider)
 {
     ITraceDataProviderCollection *providers = NULL;
-    ITraceDataProvider *provider = NULL;
-    BOOL ok = !failed(ITraceDataCollector_get_TraceDataProviders(collector, &providers), "TraceDataProviders") &&
-              !failed(ITraceDataProviderCollection_CreateTraceDataProvider(providers, &provider),
-                      "CreateTraceDataProvider") &&
-              describe(provider) && !failed(ITraceDataProviderCollection_Add(providers, provider), "Add provider");
-    if (provider)
-        ITraceDataProvider_Release(provider);
+    BOOL ok =
+        !failed(ITraceDataCollector_get_TraceDataProviders(collector, &providers), "TraceDataProviders") &&
+        !failed(ITraceDataProviderCollection_CreateTraceDataProvider(providers, provider), "CreateTraceDataProvider") &&
+        describe(*provider) && !failed(ITraceDataProviderCollection_Add(providers, *provider), "Add provider");
     if (providers)
         ITraceDataProviderCollection_Release(providers);
     return ok;
 }
 
-static BOOL add_collector(IDataCollectorSet *set)
+static BOOL add_collector(IDataCollectorSet *set, ITraceDataProvider **provider)
 {
     IDataCollectorCollection *collectors = NULL;
     IDataCollector *plain = NULL;
@@ -84,7 +91,8 @@ static BOOL add_collector(IDataCollectorSet *set)
         !failed(IDataCollector_QueryInterface(plain, &IID_ITraceDataCollector, (void **)&collector),
                 "ITraceDataCollector") &&
         !failed(ITraceDataCollector_put_LogOverwrite(collector, VARIANT_TRUE), "LogOverwrite") &&
-        add_provider(collector) && !failed(IDataCollectorCollection_Add(collectors, plain), "Add collector") &&
+        add_provider(collector, provider) &&
+        !failed(IDataCollectorCollection_Add(collectors, plain), "Add collector") &&
         !failed(ITraceDataCollector_get_Xml(collector, &xml), "Xml");
     if (ok)
         printf("The collector: %ls\n", xml);
@@ -98,22 +106,86 @@ static BOOL add_collector(IDataCollectorSet *set)
     return ok;
 }
 
-static BOOL control(const WCHAR *name, const WCHAR *machine)
+/* In its place among what the provider's callback says, which another thread calls. */
+static void say(const char *line)
 {
-    IDataCollectorSet *set;
-    if (failed(create_set(machine, &set), "CoCreateInstanceEx"))
+    puts(line);
+    fflush(stdout);
+}
+
+static BOOL provider_is_at(UCHAR level)
+{
+    if (provider_wait(level, PATIENCE))
+        return TRUE;
+    printf("FAILED: the provider was not enabled at level %u\n", level);
+    return FALSE;
+}
+
+static void traffic(void)
+{
+    provider_traffic(filter_data);
+    provider_traffic(other_address);
+}
+
+/* From Start to Stop, with another level in between. */
+static BOOL run(IDataCollectorSet *set, const WCHAR *name, ITraceDataProvider *provider)
+{
+    traffic(); /* nobody has asked for it yet */
+    if (FAILED(start_set(set)))
         return FALSE;
-    BOOL ok = add_collector(set) && !failed(commit_set(set, name), "Commit");
+    BOOL ok = provider_is_at(LEVEL_VERBOSE);
+    if (ok) {
+        say("Started");
+        traffic();
+        ok = put_level(provider, LEVEL_ERROR) &&
+             !failed(commit_set(set, name, plaModify | plaUpdateRunningInstance), "Commit of the running set") &&
+             provider_is_at(LEVEL_ERROR);
+    }
+    if (ok) {
+        say("Changed");
+        traffic();
+    }
+    ok = !failed(IDataCollectorSet_Stop(set, VARIANT_TRUE), "Stop") && ok;
+    traffic(); /* nor any more */
+    return ok;
+}
+
+/* All of a packet that was sent to the address, and then its error alone. */
+static BOOL is_as_asked(const struct packet_trace *trace)
+{
+    static const USHORT asked[] = {PACKET_ERROR, PACKET_SENT, PACKET_BYTES, PACKET_ERROR};
+    const BOOL is = trace->count == ARRAYSIZE(asked) && memcmp(trace->ids, asked, sizeof asked) == 0;
+    if (!is)
+        printf("FAILED: the trace has %lu events, which are not those that were asked for\n", trace->count);
+    return is;
+}
+
+static BOOL show_trace(IDataCollectorSet *set, const WCHAR *name)
+{
+    struct packet_trace trace;
+    BSTR path = latest_output(set, name);
+    if (!path)
+        return FALSE;
+    printf("Trace: %ls\n", path);
+    const BOOL ok = packet_trace_read(path, &trace) && is_as_asked(&trace);
+    SysFreeString(path);
+    return ok;
+}
+
+static BOOL control(const WCHAR *name)
+{
+    ITraceDataProvider *provider = NULL;
+    IDataCollectorSet *set;
+    if (failed(create_set(NULL, &set), "CoCreateInstanceEx"))
+        return FALSE;
+    BOOL ok = add_collector(set, &provider) && !failed(commit_set(set, name, plaCreateOrModify), "Commit");
     if (ok) {
         printf("Committed: %ls\n", name);
-        ok = SUCCEEDED(start_set(set));
-        if (ok) {
-            puts("Started: the provider is enabled for two seconds");
-            Sleep(2000);
-            ok = !failed(IDataCollectorSet_Stop(set, VARIANT_TRUE), "Stop");
-        }
+        ok = run(set, name, provider) && show_trace(set, name);
         ok = !failed(IDataCollectorSet_Delete(set), "Delete") && ok; /* it was an example only */
     }
+    if (provider)
+        ITraceDataProvider_Release(provider);
     IDataCollectorSet_Release(set);
     return ok;
 }
@@ -122,13 +194,14 @@ int wmain(int argc, WCHAR **argv);
 
 int wmain(int argc, WCHAR **argv)
 {
-    if (argc > 3) {
-        puts("usage: control_provider [set name] [machine]");
+    if (argc > 2) {
+        puts("usage: control_provider [set name]");
         return 2;
     }
-    if (failed(CoInitializeEx(NULL, COINIT_MULTITHREADED), "CoInitializeEx"))
+    if (failed(CoInitializeEx(NULL, COINIT_MULTITHREADED), "CoInitializeEx") || !provider_begin())
         return 1;
-    BOOL ok = control(argc > 1 ? argv[1] : L"ProviderSample", argc > 2 ? argv[2] : NULL);
+    BOOL ok = control(argc > 1 ? argv[1] : L"ProviderSample");
+    provider_end();
     CoUninitialize();
     if (ok)
         puts("Done.");

@@ -106,27 +106,14 @@ static BOOL show_file(const WCHAR *path)
     return TRUE;
 }
 
-/* The collector tells where its log is, after the set is read anew. */
 static BOOL show_log(IDataCollectorSet *set, const struct wish *w)
 {
-    BSTR name = SysAllocString(w->name), path = NULL;
-    IDataCollectorCollection *collectors = NULL;
-    IDataCollector *collector = NULL;
-    VARIANT first = {.vt = VT_I4};
-    BOOL ok = !failed(IDataCollectorSet_Query(set, name, NULL), "Query") &&
-              !failed(IDataCollectorSet_get_DataCollectors(set, &collectors), "DataCollectors") &&
-              !failed(IDataCollectorCollection_get_Item(collectors, first, &collector), "Item") &&
-              !failed(IDataCollector_get_LatestOutputLocation(collector, &path), "LatestOutputLocation");
-    if (ok) {
-        printf("Log: %ls\n", path);
-        ok = w->machine[0] || show_file(path); /* another machine's file is not here */
-    }
+    BSTR path = latest_output(set, w->name);
+    if (!path)
+        return FALSE;
+    printf("Log: %ls\n", path);
+    const BOOL ok = w->machine[0] || show_file(path); /* another machine's file is not here */
     SysFreeString(path);
-    SysFreeString(name);
-    if (collector)
-        IDataCollector_Release(collector);
-    if (collectors)
-        IDataCollectorCollection_Release(collectors);
     return ok;
 }
 
@@ -135,7 +122,7 @@ static BOOL collect(const struct wish *w)
     IDataCollectorSet *set;
     if (failed(create_set(w->machine, &set), "CoCreateInstanceEx"))
         return FALSE;
-    BOOL ok = add_collector(set, w) && !failed(commit_set(set, w->name), "Commit");
+    BOOL ok = add_collector(set, w) && !failed(commit_set(set, w->name, plaCreateOrModify), "Commit");
     if (ok) {
         printf("Committed: %ls\n", w->name);
         ok = SUCCEEDED(start_set(set));

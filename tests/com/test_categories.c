@@ -158,6 +158,24 @@ static void system_sets_can_be_used_and_not_changed(void **state)
     release(sets);
 }
 
+/* What the host cannot do yet is left out of the run, which says so; all else of the set is collected. */
+static void a_system_set_runs_without_the_kernels_events(void **state)
+{
+    IDataCollectorSet *set = new_of(&CLSID_SystemDataCollectorSet);
+    VARIANT key = of_text(L"OpenPLA.LastRunMessage"), message;
+    (void)state;
+    assert_ok(query(set, L"System Diagnostics"));
+    assert_ok(start(set));
+    assert_int_equal(number_of(set, L"Status"), plaRunning);
+    assert_ok(stop(set));
+    assert_ok(invoke(set, L"GetValue", DISPATCH_METHOD, &message, &key, 1));
+    assert_non_null(wcsstr(V_BSTR(&message), L"'NT Kernel Logger'"));
+    assert_non_null(wcsstr(V_BSTR(&message), L"events of the kernel"));
+    VariantClear(&message);
+    VariantClear(&key);
+    release(set);
+}
+
 /* How often the map has the key. */
 static unsigned times_in(IValueMap *map, const WCHAR *key)
 {
@@ -197,6 +215,49 @@ static void a_trace_session_says_what_it_cannot(void **state)
     release(map);
     release(collectors);
     release(counters);
+    release(set);
+}
+
+#define GUARDED_GUID L"{1A2B3C4D-0004-4002-8003-0123456789AB}"
+
+static int forget_guard(void **state)
+{
+    RegDeleteKeyValueW(HKEY_LOCAL_MACHINE, L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Security",
+                       L"1a2b3c4d-0004-4002-8003-0123456789ab");
+    return forget(state);
+}
+
+/* Who may enable a provider is its own security's to say, and Start names the provider. */
+static void a_set_may_enable_what_the_providers_security_lets_it(void **state)
+{
+    IDataCollectorSet *set = new_set();
+    IDataCollectorCollection *collectors = collectors_of(set);
+    void *collector = named_collector(set, plaTrace, L"test-com-guarded");
+    void *providers = member(collector, L"TraceDataProviders"),
+         *provider = member(providers, L"CreateTraceDataProvider");
+    VARIANT all = of_text(L"O:BAG:BAD:(A;;0x120FFF;;;WD)"), register_only = of_text(L"O:BAG:BAD:(A;;0x800;;;WD)"),
+            of_provider = of_object(provider), of_collector = of_object(collector);
+    (void)state;
+    assert_ok(put(provider, L"Guid", of_text(GUARDED_GUID)));
+    assert_ok(put(collector, L"LogOverwrite", of_long(-1)));
+    assert_ok(invoke(providers, L"Add", DISPATCH_METHOD, NULL, &of_provider, 1));
+    assert_ok(invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &of_collector, 1));
+    assert_ok(commit(set, L"test-com-guarded", plaCreateNew, NULL));
+    assert_ok(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &register_only, 1));
+    assert_hr(start(set), E_ACCESSDENIED);
+    assert_said("1A2B3C4D-0004");
+    assert_int_equal(number_of(set, L"Status"), plaStopped);
+    assert_ok(invoke(provider, L"SetSecurity", DISPATCH_METHOD, NULL, &all, 1));
+    assert_ok(start(set));
+    assert_ok(stop(set));
+    VariantClear(&of_collector);
+    VariantClear(&of_provider);
+    VariantClear(&register_only);
+    VariantClear(&all);
+    release(provider);
+    release(providers);
+    release(collector);
+    release(collectors);
     release(set);
 }
 
@@ -349,6 +410,8 @@ int main(int argc, char **argv)
         T(every_class_can_be_made),
         T(a_class_takes_its_own_names),
         T(system_sets_can_be_used_and_not_changed),
+        T(a_system_set_runs_without_the_kernels_events),
+        cmocka_unit_test_teardown(a_set_may_enable_what_the_providers_security_lets_it, forget_guard),
         T(a_trace_session_says_what_it_cannot),
         T(a_trace_session_is_live_to_everybody),
         T(a_boot_trace_is_stored),

@@ -21,9 +21,10 @@ IMPORTS = {
     "openpla.exe": ENGINE | {"ntdll.dll"},
     # Clients: they know the interfaces, and nothing of ours.
     "query_counters.exe": BASE | {"ole32.dll", "oleaut32.dll"},
-    "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll"},
+    "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll", "openetw.dll"},
     # Made from Windows' headers, as anybody makes such programs.
     "write_events.exe": BASE | {"openetw.dll"},
+    "send_packets.exe": BASE | {"openetw.dll"},
     "trace_session.exe": BASE | {"ole32.dll", "openetw.dll"},
     "read_events.exe": BASE | {"openetw.dll"},
     # Any program under Wine may load it: no COM, no XML. ntdll: reads the host's kernel files with handles it keeps.
@@ -44,6 +45,7 @@ EXPORTS = {
     "query_counters.exe": set(),
     "control_provider.exe": set(),
     "write_events.exe": set(),
+    "send_packets.exe": set(),
     "trace_session.exe": set(),
     "read_events.exe": set(),
     "openpdh.dll": re.compile(r"(Pdhi?|Pla|Perf)[A-Z]\w+$"),

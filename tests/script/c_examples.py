@@ -41,7 +41,10 @@ def check_counters(name):
 
 
 def check_provider(name):
-    """4.1: the provider is enabled for two seconds; nothing is left behind."""
+    """4.1: filter data, keywords and levels arrive, also while the set runs, the trace holds what was asked for and no more; nothing
+    is left behind, so that it can be done again."""
+    enabled = r'Provider: enabled, level %d, any keyword of 0x1, all of 0x1, filter "12\.84\.150\.40"\n'
+    event = r"  level %d, keyword 0x1: %s 12\.84\.150\.40\n"
     for _ in range(2):
         code, output = run("control_provider", name)
         provider = re.search(r"<TraceDataProvider>.*</TraceDataProvider>", output)
@@ -52,8 +55,10 @@ def check_provider(name):
         for element, value in ("Level", "5"), ("KeywordsAny", "0x1"), ("KeywordsAll", "0x1"):
             expect(re.search(rf"<{element}>.*?<Value>{value}</Value>.*?</{element}>", provider.group()),
                    f"{element} is not {value}", output)
-        expect(f"\nCommitted: {name}\n" in output, "the set was not committed", output)
-        expect(code == 0 and "Done." in output, f"control_provider: exit code {code}", output)
+        expect(code == 0, f"control_provider: exit code {code}", output)
+        expect(re.search(rf"\nCommitted: {name}\n" + enabled % 5 + "Started\n" + enabled % 2 + r"(?:  remark: .*\n)*Changed\nProvider: disabled\n"
+                         r"Trace: C:\\.*\.etl\n" + event % (2, "error") + event % (4, "sent") + event % (5, "bytes") +
+                         event % (2, "error") + r"Done\.\n$", output), "not what was asked for", output)
 
 
 check_counters(f"CExample{os.getpid()}")

@@ -10,3 +10,8 @@ set_property(TEST script.sql_log APPEND PROPERTY ENVIRONMENT "OPENPLA_TEST_DSN_D
 add_test(NAME script.c_examples
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/c_examples.py ${CMAKE_CROSSCOMPILING_EMULATOR})
 openpla_test_properties(script.c_examples ";server")
+add_test(NAME script.providers
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/providers.py ${CMAKE_CROSSCOMPILING_EMULATOR})
+openpla_test_properties(script.providers ";server")
+# Both have the one network provider.
+set_tests_properties(script.c_examples script.providers PROPERTIES RESOURCE_LOCK network_provider)
