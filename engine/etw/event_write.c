@@ -190,17 +190,26 @@ static inline __attribute__((always_inline)) ULONG find(REGHANDLE handle, const 
     return ERROR_SUCCESS;
 }
 
-/* Out of the way of calls that end with the tests. */
-static __attribute__((noinline)) ULONG write_wanted(struct registration *r, REGHANDLE handle,
-                                                    const EVENT_DESCRIPTOR *descriptor, const GUID *activity,
-                                                    ULONG count, EVENT_DATA_DESCRIPTOR *data, const void *from)
+/* Its frame is not the short way's. */
+static __attribute__((noinline)) ULONG write_long_data(struct registration *r, REGHANDLE handle,
+                                                       const EVENT_DESCRIPTOR *descriptor, const GUID *activity,
+                                                       ULONG count, EVENT_DATA_DESCRIPTOR *data, const void *from)
+{
+    const struct event_call call = {
+        .handle = handle, .descriptor = descriptor, .data = data, .count = count, .activity = activity, .from = from};
+    return write_long(r, &call);
+}
+
+/* Out of the way of calls that end with the tests. It has nothing on its stack that could be written past. */
+static __attribute__((noinline, no_stack_protector)) ULONG write_wanted(struct registration *r, REGHANDLE handle,
+                                                                        const EVENT_DESCRIPTOR *descriptor,
+                                                                        const GUID *activity, ULONG count,
+                                                                        EVENT_DATA_DESCRIPTOR *data, const void *from)
 {
     ULONG status;
     if (__builtin_expect(write_short(r, handle, descriptor, activity, count, data, &status), 1))
         return status;
-    const struct event_call call = {
-        .handle = handle, .descriptor = descriptor, .data = data, .count = count, .activity = activity, .from = from};
-    return write_long(r, &call);
+    return write_long_data(r, handle, descriptor, activity, count, data, from);
 }
 
 ULONG WINAPI EventWrite(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count, EVENT_DATA_DESCRIPTOR *data)

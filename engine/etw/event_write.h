@@ -6,6 +6,9 @@
 #include "engine/etw/event_copy.h"
 #include "engine/etw/provider_table.h"
 
+/* Lines of places to come are fetched so far ahead of them: the host, which emptied them, has them still, and the next
+   exchange waits until all that was written before it has its lines. */
+enum { EVENT_LINE = 64, EVENT_AHEAD = 1024 };
 enum { EVENT_HEADER_BYTES = 0x50, EVENT_MOST_BYTES = 0xFFF8 /* what the word of a processor can say */ };
 
 /* A call of EventWriteEx, which the others are short forms of. */
@@ -44,8 +47,11 @@ static inline uint8_t *event_place(struct provider_session *s, struct provider_t
     const uint64_t bytes = (size + 7) & ~UINT64_C(7);
     if (__builtin_expect(bytes <= s->most_event, 1)) {
         uint8_t *at = session_try_reserve(&s->buffers, &t->writer, (uint32_t)bytes, stamp);
-        if (__builtin_expect(at != NULL, 1))
+        if (__builtin_expect(at != NULL, 1)) {
+            for (uint32_t line = 0; line < bytes; line += EVENT_LINE)
+                processor_will_write(at + EVENT_AHEAD + line);
             return at;
+        }
     }
     return event_place_late(s, t, size, stamp, status);
 }

@@ -45,8 +45,8 @@ uint64_t session_clock_stamp(enum session_source source);
 
 /* The place of an event of `bytes`, a multiple of 8 from 8 to etl_buffer_max_event; *stamp lies between those of the
    events before and behind it on this processor. NULL: none now, and nothing is counted. */
-static inline uint8_t *session_try_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
-                                           uint64_t *stamp)
+static inline __attribute__((always_inline)) uint8_t *
+session_try_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t bytes, uint64_t *stamp)
 {
     /* Whoever makes us try again has got on; the bound is for a process that only plays with the word. */
     for (uint32_t tries = 0; tries < SESSION_MOST_TRIES; tries++) {

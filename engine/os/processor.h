@@ -41,4 +41,11 @@ static inline uint64_t processor_cycles_here(uint32_t *processor)
     return cycles;
 }
 
+/* The line of this address will be written soon: it is fetched for that, from another processor that had it. A hint:
+   the address need not be any. */
+static inline void processor_will_write(const void *address)
+{
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
+}
+
 #endif
