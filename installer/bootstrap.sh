@@ -186,7 +186,7 @@ install_files() {
     target="$WINEPREFIX/drive_c/Program Files/OpenPLA"
     # The DLLs for 32-bit programs go beside the server where the prefix has such programs; /regserver finds them there.
     [ ! -e "$WINEPREFIX/drive_c/windows/syswow64/cscript.exe" ] ||
-        installed_files="$installed_files x86/openpla.dll x86/openpdh.dll"
+        installed_files="$installed_files x86/openpla.dll x86/openpdh.dll x86/openetw.dll"
     changed=no
     for file in $installed_files; do
         cmp -s "$bin/$file" "$target/$file" || changed=yes

@@ -158,6 +158,13 @@ static __attribute__((noinline)) ULONG write_long(struct registration *r, const 
     return status;
 }
 
+/* Programs of 32 bits have no reads that are guarded one by one. */
+#if defined _WIN32 && !defined _WIN64
+#define SHORT_WAY false
+#else
+#define SHORT_WAY true
+#endif
+
 /* False: it is no event for the short way. */
 static inline __attribute__((always_inline)) bool write_short(struct registration *r, uint64_t handle,
                                                               const EVENT_DESCRIPTOR *descriptor, const GUID *activity,
@@ -165,7 +172,7 @@ static inline __attribute__((always_inline)) bool write_short(struct registratio
                                                               ULONG *status)
 {
     struct provider_thread *t = thread_slot();
-    if (__builtin_expect(!t || !are_data(count, data), 0))
+    if (!SHORT_WAY || __builtin_expect(!t || !are_data(count, data), 0))
         return false;
     const struct provider_enables *e = enter(r, handle, t);
     const bool plain = e && e->plain;

@@ -16,9 +16,10 @@ enum guard_takes { GUARD_TAKES_NONE, GUARD_TAKES_BAD_ADDRESSES, GUARD_TAKES_ALL 
 bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes takes, void (*left)(void *argument));
 
 /* Reads from addresses of the program that cost nothing when the address is good. False: it is bad, and the read has
-   not been done. `context`: what guard_left is given in `left`'s place. */
+   not been done. Programs of 32 bits, which have no such tables, use none of them. `context`: what guard_left is given
+   in `left`'s place. */
 #define GUARDED __attribute__((always_inline)) static inline
-#ifdef _WIN32
+#ifdef _WIN64
 /* Instruction, where to go on, and who is told, in the table of guard_api.c, which the frame's handler looks at; .text
    is where all code is that reads this way. */
 #define GUARDED_INSTRUCTION                                                                                            \

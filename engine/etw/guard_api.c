@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames that take exceptions. The compiler has no __try; so their handlers are named where their code is, in unwind
-   data (Microsoft's "x64 exception handling"), which costs nothing until there is an exception. Handlers of what is
-   called come first. */
+/* Frames that take exceptions, in programs of 64 bits. The compiler has no __try; so their handlers are named where
+   their code is, in unwind data (Microsoft's "x64 exception handling"), which costs nothing until there is an
+   exception. Handlers of what is called come first. */
 #include "engine/etw/guard.h"
 
 #include <windows.h>

@@ -13,8 +13,12 @@ void WINAPI OpenEtwRunChildren(void);
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 {
     (void)reserved;
+#ifdef _WIN64 /* programs of 32 bits are not reached */
     if (reason == DLL_PROCESS_ATTACH)
         reach_begin(module);
+#else
+    (void)module, (void)reason;
+#endif
     return TRUE;
 }
 

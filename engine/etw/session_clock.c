@@ -2,6 +2,7 @@
 /* Cycles to the session's clock, by pairs of readings. */
 #include "engine/etw/session_clock.h"
 
+#include "engine/etw/session_fraction.h"
 #include "engine/etw/session_reserve.h"
 #include "engine/log/etl_header.h"
 #include "engine/os/clock.h"
@@ -61,7 +62,7 @@ void session_clock_add(struct session_clock *c, struct session_anchor anchor)
         const int64_t time = anchor.time - before->from.time;
         uint64_t scale = before->scale;
         if (time > 0 && (uint64_t)time < cycles) {
-            const uint64_t measured = (uint64_t)(((unsigned __int128)(uint64_t)time << 64) / cycles);
+            const uint64_t measured = fraction((uint64_t)time, cycles);
             const uint64_t most = scale + scale / JUMP_PARTS, least = scale - scale / JUMP_PARTS;
             if (c->count == 1 || (measured <= most && measured >= least))
                 scale = measured;
@@ -89,7 +90,7 @@ void session_clock_keep(struct session_clock *c)
         return;
     const struct session_segment *newest = segment(c, c->count - 1);
     const uint64_t passed = processor_cycles() - newest->from.cycles;
-    const uint64_t time = (uint64_t)((unsigned __int128)passed * newest->scale >> 64);
+    const uint64_t time = fraction_of(passed, newest->scale);
     /* All of time is in units of 100 ns here: clock_frequency is 10 MHz wherever cycles are time. */
     const uint64_t wait = c->count < 14 ? (uint64_t)FIRST_INTERVAL << (c->count - 1) : LAST_INTERVAL;
     if (time >= (wait < LAST_INTERVAL ? wait : LAST_INTERVAL))
@@ -107,10 +108,10 @@ int64_t session_clock_time(const struct session_clock *c, uint64_t stamp)
     const struct session_segment *s = &c->segment[number % SESSION_ANCHORS];
     if (stamp >= s->from.cycles) {
         const uint64_t passed = stamp - s->from.cycles;
-        return (int64_t)((uint64_t)s->from.time + (uint64_t)((unsigned __int128)passed * s->scale >> 64));
+        return (int64_t)((uint64_t)s->from.time + fraction_of(passed, s->scale));
     }
     const uint64_t earlier = s->from.cycles - stamp;
-    return (int64_t)((uint64_t)s->from.time - (uint64_t)((unsigned __int128)earlier * s->scale >> 64));
+    return (int64_t)((uint64_t)s->from.time - fraction_of(earlier, s->scale));
 }
 
 uint64_t session_clock_now(const struct session_clock *c, int64_t *time)

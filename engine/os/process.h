@@ -47,8 +47,8 @@ HRESULT process_terminate(uint32_t id, uint64_t start_time);
 /* True while the living process `id` of that start time has a thread of this thread_own_id. */
 bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread);
 
-/* Path of the program of this name that lies beside our module: with ".exe" if there is one, else without. From
-   memory_alloc; NULL: out of memory. */
+/* Path of the program of this name that lies beside our module, of a 32-bit one in the folder above: with ".exe" if
+   there is one, else without. From memory_alloc; NULL: out of memory. */
 char *program_beside_module(const char *name);
 
 enum { SHARED_KEY_DIGITS = 32 };

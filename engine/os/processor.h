@@ -27,7 +27,7 @@ static inline uint64_t processor_cycles(void)
 /* By PROCESSOR_RDPID alone. */
 static inline uint32_t processor_here(void)
 {
-    uint64_t number;
+    uintptr_t number; /* of the width of a register */
     __asm__ volatile("rdpid %0" : "=r"(number));
     return (uint32_t)number & ((1u << PROCESSOR_NUMBER_BITS) - 1);
 }

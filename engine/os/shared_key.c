@@ -21,9 +21,20 @@ HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1])
     return S_OK;
 }
 
+/* Our DLLs for 32-bit programs are in a folder below that of the programs, which have 64 bits. */
+static char *program_folder(void)
+{
+    char *own = host_module_folder();
+    if (sizeof(void *) == 8 || !own)
+        return own;
+    char *above = path_folder(own);
+    memory_free(own);
+    return above;
+}
+
 char *program_beside_module(const char *name)
 {
-    char *folder = host_module_folder(), *plain = folder ? path_join(folder, name) : NULL;
+    char *folder = program_folder(), *plain = folder ? path_join(folder, name) : NULL;
     char *windows = plain ? text_format("%s.exe", plain) : NULL;
     memory_free(folder);
     if (windows && file_exists(windows)) {

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""event_programs.py BIN COMPILER EMULATOR...: a provider, a controller and a consumer, examples written from Windows'
+"""event_programs.py [--32 BIN_32] BIN COMPILER EMULATOR...: a provider, a controller and a consumer, examples written from Windows'
 headers alone, make a trace. What the consumer reads of its file is what etl_check.py finds there, and what the provider
 wrote. The provider is linked here as a user links one, and finds openetw.dll by PATH. Then all three once more, linked
-to Windows' DLLs alone and started by `openpla run`."""
+to Windows' DLLs alone and started by `openpla run`. With --32 and a compiler for 32 bits the provider is such a program,
+with the DLL in BIN_32, the others have 64; then all have 32."""
 import os
 import re
 import struct
@@ -11,13 +12,17 @@ import subprocess
 import sys
 import tempfile
 
+LIBRARIES = os.path.abspath(sys.argv[2]) if sys.argv[1] == "--32" else os.path.abspath(sys.argv[1])
+IS_32 = sys.argv[1] == "--32"
+if IS_32:
+    del sys.argv[1:3]
 BIN, COMPILER, EMULATOR = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHECK = os.path.join(HERE, "etl_check.py")
 PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
 STEPS = 500
-os.environ["WINEPATH"] = "Z:" + BIN.replace("/", "\\")
-os.environ["OPENPLA_ETW"] = "golden"  # sessions of this test alone
+os.environ["WINEPATH"] = "Z:" + LIBRARIES.replace("/", "\\")
+os.environ["OPENPLA_ETW"] = "golden32" if IS_32 else "golden"  # sessions of this test alone
 
 
 def check(right, what, *more):
@@ -128,11 +133,16 @@ def stop_all():
 
 def main():
     stop_all()  # of a test that was killed
-    link("write_events", "-L", f"{BIN}/lib", "-lopenetw")
+    ours = ("-L", f"{LIBRARIES}/lib", "-lopenetw")
+    link("write_events", *ours)
     the_file_has_what_was_written()
     events_come_in_real_time()
     for name, more in (("write_events", ()), ("trace_session", ("-municode", "-lole32")), ("read_events", ("-municode",))):
-        link(name, *more)
+        link(name, *more, *(ours if IS_32 else ()))
+    if IS_32:
+        the_file_has_what_was_written()
+        events_come_in_real_time()
+        return
     LAUNCHER[:] = [f"{BIN}/openpla.exe", "run"]
     the_file_has_what_was_written()
     events_come_in_real_time()

@@ -13,7 +13,8 @@ BASE = {"kernel32.dll", "msvcrt.dll", "advapi32.dll"}
 # With the engine in it: its locks wait by address (Windows 8 and later have that, and Wine).
 ENGINE = BASE | {"api-ms-win-core-synch-l1-2-0.dll"}
 IMPORTS = {
-    "openpla.dll": ENGINE | {"ole32.dll", "oleaut32.dll", "rpcrt4.dll"},
+    # ntdll: takes exceptions of what it calls.
+    "openpla.dll": ENGINE | {"ole32.dll", "oleaut32.dll", "rpcrt4.dll", "ntdll.dll"},
     # One copy of the engine: the programs are thin and take it from openpla.dll (DECISIONS 19).
     "openplasrv.exe": BASE | {"openpla.dll"},
     "openplahost.exe": BASE | {"openpla.dll"},
@@ -60,10 +61,17 @@ def for_32_bits():
     """The lists of what 32-bit programs get (DECISIONS 42): no server, and no addresses beyond 4 GB to choose from."""
     global HARDENED
     HARDENED = 0x0140
-    for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll"}:
+    for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll", "openetw.dll"}:
         del IMPORTS[name]
-    IMPORTS["openpla.dll"] = IMPORTS["openpla.dll"] | {"ntdll.dll"}  # the stubs' frame unwinds by itself
     EXPORTS["openpla.dll"] = {"DllCanUnloadNow", "DllGetClassObject"}
+
+
+def complaints_of_import_library():
+    """What 32-bit programs link has names of its own."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../engine/etw/openetw_32.def")
+    with open(path, encoding="utf-8") as file:
+        names = set(re.findall(r"^    (\w+)(?:@\d+)?$", file.read(), re.M))
+    return [f"openetw_32.def: {name} is there or in names.def alone" for name in sorted(names ^ EVENT_FUNCTIONS)]
 
 
 def read_headers(dump):
@@ -128,7 +136,7 @@ def main():
         del sys.argv[1]
         for_32_bits()
     objdump, paths = sys.argv[1], {os.path.basename(path): path for path in sys.argv[2:]}
-    complaints = [f"{name}: is not built" for name in sorted(set(IMPORTS) - set(paths))]
+    complaints = [f"{name}: is not built" for name in sorted(set(IMPORTS) - set(paths))] + complaints_of_import_library()
     for name, path in sorted(paths.items()):
         dump = subprocess.run([objdump, "-p", path], check=True, capture_output=True, text=True).stdout
         complaints += complaints_of(name, dump)

@@ -40,6 +40,8 @@ static inline void check_numbered(const char *path, uint32_t modes, uint16_t fla
         if (record.kind == ETL_RECORD_SYSTEM)
             continue;
         assert_int_equal(record.kind, ETL_RECORD_MANIFEST);
+        assert_int_equal(record.event[2],
+                         BY_POINTER(0x13, 0x12)); /* whoever reads it knows how long its pointers are */
         assert_true(guid_equal(&record.provider, &guid));
         assert_int_equal(record.id, 7);
         assert_int_equal(record.data_size, 8);

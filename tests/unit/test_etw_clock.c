@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Stamps to the session's clock: readings are given, so every figure is exact. */
 #include "engine/etw/session_clock.h"
+#include "engine/etw/session_fraction.h"
 #include "engine/log/etl_header.h"
 #include "engine/os/clock.h"
 
@@ -131,6 +132,24 @@ static void who_goes_on_has_the_times_of_before(void **state)
     assert_near(&c, SECOND / 3, 1);
 }
 
+/* As compilers for 32 bits have them, who know no product of 128. */
+static void fractions_are_the_same_in_halves(void **state)
+{
+    static const uint64_t numbers[] = {
+        1, 3, 0xFFFFFFFF, UINT64_C(1) << 32, UINT64_C(0x123456789ABCDEF0), UINT64_MAX, UINT64_MAX - 1};
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+            const uint64_t a = numbers[i], b = numbers[k];
+            assert_true(fraction_of_halves(a, b) == fraction_of(a, b));
+            if (a < b)
+                assert_true(fraction_by_bits(a, b) == fraction(a, b));
+        }
+    }
+    assert_true(fraction_of_halves(UINT64_MAX, UINT64_MAX) == UINT64_MAX - 1);
+    assert_true(fraction_by_bits(1, 2) == UINT64_C(1) << 63);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +159,7 @@ int main(void)
         cmocka_unit_test(other_sources_are_the_clock_itself),
         cmocka_unit_test(a_clock_that_runs_tells_the_hosts_time),
         cmocka_unit_test(who_goes_on_has_the_times_of_before),
+        cmocka_unit_test(fractions_are_the_same_in_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
