@@ -15,3 +15,6 @@ add_test(NAME script.providers
 openpla_test_properties(script.providers ";server")
 # Both have the one network provider.
 set_tests_properties(script.c_examples script.providers PROPERTIES RESOURCE_LOCK network_provider)
+add_test(NAME script.trace_set COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/trace_set.py)
+openpla_test_properties(script.trace_set ";server")
+set_tests_properties(script.trace_set PROPERTIES RUN_SERIAL ON) # its provider is that of other tests
