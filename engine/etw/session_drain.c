@@ -43,6 +43,7 @@ struct session_drain {
     uint64_t look;
     bool buffer_lost; /* since the last one that was written */
     bool rescues;
+    bool goes_on;    /* after a host, whose reading of the clock stays for who goes on after us */
     uint64_t anchor; /* cycles of the one that was told */
     struct found *found;
     struct stream *stream;
@@ -57,7 +58,7 @@ static void keep_clock(struct session_drain *d)
     session_clock_keep(&d->clock);
     const struct session_anchor newest = session_clock_newest(&d->clock);
     const uint64_t number = atomic_load_explicit(&f->anchors, memory_order_relaxed);
-    if (newest.cycles == d->anchor)
+    if (d->goes_on || newest.cycles == d->anchor)
         return;
     d->anchor = newest.cycles;
     atomic_store_explicit(&f->anchor[number % 2].cycles, newest.cycles, memory_order_relaxed);
@@ -70,7 +71,9 @@ static void start_clock(struct session_drain *d)
     struct session_figures *f = &d->b.shared->figures;
     const uint64_t count = atomic_load_explicit(&f->anchors, memory_order_acquire);
     session_clock_start(&d->clock, d->options.clock, d->b.source);
-    if (count != 0) {
+    /* Its events are older than our readings: one of ours in place of its own would be too near to the next one's. */
+    d->goes_on = count != 0;
+    if (d->goes_on) {
         const struct session_anchor before = {
             .cycles = atomic_load_explicit(&f->anchor[(count - 1) % 2].cycles, memory_order_relaxed),
             .time = atomic_load_explicit(&f->anchor[(count - 1) % 2].time, memory_order_relaxed),

@@ -555,7 +555,11 @@ static void a_rescue_writes_what_the_host_did_not(void **state)
     assert_int_equal(session_buffers_map(s.b.shared, s.size, &again), S_OK);
     const struct session_drain_options options = {
         .judge = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = t->buffers + 1};
+    const uint64_t readings = atomic_load(&s.b.shared->figures.anchors);
     assert_int_equal(session_drain_create(&again, &options, &d), S_OK);
+    /* If this rescuer ends too, the next one reckons from the host's reading: by ours, a moment before its own, the
+       events of long ago would be microseconds beside those that the host wrote. */
+    assert_int_equal(atomic_load(&s.b.shared->figures.anchors), readings);
     assert_int_equal(session_drain_rescue(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
     assert_int_equal(t->events, 150);
     assert_true(tally_is_whole(t));
