@@ -214,8 +214,9 @@ static const GUID held_group = {9, 9, 9, {10}};
 /* Its first callback, on a thread of its own, ends when the test says so. */
 struct held {
     REGHANDLE handle;
+    atomic_uint thread;
     atomic_int calls, ended;
-    atomic_bool let_go;
+    atomic_bool holds, joined, let_go;
     const GUID *waits_for; /* the provider of the other change; NULL: it does not wait */
     uint64_t generation;
     HRESULT waited;
@@ -226,7 +227,8 @@ static VOID WINAPI hold(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG an
 {
     (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter;
     struct held *h = context;
-    const bool first = atomic_fetch_add(&h->calls, 1) == 0;
+    const bool first = atomic_fetch_add(&h->calls, 1) == 0 && thread_own_id() == h->thread;
+    h->holds = h->holds || first;
     while (first && !h->let_go)
         thread_sleep(1);
     if (first && h->waits_for)
@@ -236,15 +238,17 @@ static VOID WINAPI hold(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG an
 
 static void join_held_group(void *held)
 {
+    struct held *h = held;
     uint8_t traits[4 + 19] = {sizeof traits, 0, 'p', 0, 19, 0, ETW_TRAIT_GROUP};
     memcpy(traits + 7, &held_group, sizeof held_group);
-    assert_int_equal(
-        EventSetInformation(((struct held *)held)->handle, (EVENT_INFO_CLASS)ETW_INFO_TRAITS, traits, sizeof traits),
-        ERROR_SUCCESS);
+    h->thread = thread_own_id();
+    assert_int_equal(EventSetInformation(h->handle, (EVENT_INFO_CLASS)ETW_INFO_TRAITS, traits, sizeof traits),
+                     ERROR_SUCCESS);
+    h->joined = true;
 }
 
-/* A thread is in the callback of one change, and another change has come. */
-static struct thread *hold_one(struct hosted *session, struct held *h)
+/* NULL: the waiting thread was first to see the group, and called back. */
+static struct thread *try_to_hold(struct hosted *session, struct held *h)
 {
     struct thread *thread;
     const struct directory_enable e = {.provider = held_group, .property = EVENT_ENABLE_PROPERTY_PROVIDER_GROUP};
@@ -253,11 +257,30 @@ static struct thread *hold_one(struct hosted *session, struct held *h)
     assert_int_equal(EventRegister(&fixture_guid, hold, h, &h->handle), ERROR_SUCCESS);
     assert_int_equal(h->calls, 0);
     assert_int_equal(thread_start(join_held_group, h, &thread), S_OK);
-    for (int waited = 0; h->calls == 0; waited++) {
+    for (int waited = 0; !h->holds && !h->joined; waited++) {
         assert_true(waited < PATIENCE_MS);
         thread_sleep(1);
     }
+    if (!h->holds) {
+        assert_true(thread_wait(thread, PATIENCE_MS));
+        thread_close(thread);
+        assert_int_equal(EventUnregister(h->handle), ERROR_SUCCESS);
+        hosted_stop(session);
+        return NULL;
+    }
     h->generation = hosted_enable(session, (struct directory_enable){.provider = fixture_guid, .level = 4});
+    return thread;
+}
+
+/* A thread is in the callback of one change, and another change has come. */
+static struct thread *hold_one(struct hosted *session, struct held *h, const GUID *waits_for)
+{
+    struct thread *thread = NULL;
+    for (int tries = 0; !thread; tries++) {
+        assert_true(tries < 100);
+        *h = (struct held){.waits_for = waits_for};
+        thread = try_to_hold(session, h);
+    }
     return thread;
 }
 
@@ -275,8 +298,8 @@ static void a_change_is_applied_when_no_callback_runs(void **state)
     (void)state;
     enum { BRIEF_MS = 200 };
     struct hosted session;
-    struct held h = {0};
-    struct thread *thread = hold_one(&session, &h);
+    struct held h;
+    struct thread *thread = hold_one(&session, &h, NULL);
     assert_int_equal(directory_wait_applied(directory, &fixture_guid, h.generation, BRIEF_MS), S_FALSE);
     assert_int_equal(h.calls, 1);
     h.let_go = true;
@@ -290,8 +313,8 @@ static void a_callback_may_wait_for_a_change(void **state)
 {
     (void)state;
     struct hosted session;
-    struct held h = {.waits_for = &fixture_guid};
-    struct thread *thread = hold_one(&session, &h);
+    struct held h;
+    struct thread *thread = hold_one(&session, &h, &fixture_guid);
     h.let_go = true;
     end_held(&session, &h, thread);
     assert_int_equal(h.waited, S_OK);
