@@ -376,13 +376,12 @@ static enum collector_standing trace_collector_poll(struct collector *c, HRESULT
     return bytes_written(tc) >= (uint64_t)tc->maximum_mb << 20 ? COLLECTOR_AT_LIMIT : COLLECTOR_GOES_ON;
 }
 
-/* A private session is flushed by its FlushTimer alone. */
 static HRESULT trace_collector_flush(struct collector *c)
 {
     struct trace_collector *tc = (struct trace_collector *)c;
     const struct trace_target t = target_of(tc);
     const bool snapshot = (tc->plan.mode & TRACE_MODE_BUFFERING) != 0;
-    if (!tc->owns || t.is_private)
+    if (!tc->owns)
         return S_OK;
     HRESULT hr = snapshot ? check_file(tc, tc->snapshot || tc->overwrites) : S_OK;
     if (SUCCEEDED(hr))

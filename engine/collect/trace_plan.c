@@ -286,15 +286,14 @@ bool trace_plan_same_file(const struct trace_plan *a, const struct trace_plan *b
     return a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
 }
 
-/* A FlushTimer and MaximumBuffers of 0 mean "as it is" to ETW, and a private session keeps its file. */
+/* A FlushTimer and MaximumBuffers of 0 mean "as it is" to ETW, which changes no MaximumBuffers of a private session. */
 bool trace_plan_can_become(const struct trace_plan *from, const struct trace_plan *to)
 {
     static const GUID none;
     const bool guids = guid_equal(&from->guid, &to->guid) || guid_equal(&to->guid, &none);
     const bool zeroed = (!to->flush_timer && from->flush_timer) || (!to->maximum_buffers && from->maximum_buffers);
-    const bool new_private_file = (to->mode & TRACE_MODE_PRIVATE_LOGGER) && !trace_plan_same_file(from, to);
-    return guids && !new_private_file && !zeroed && text_equal_nocase(from->session, to->session) &&
-           from->clock == to->clock &&
+    const bool fixed = (to->mode & TRACE_MODE_PRIVATE_LOGGER) && from->maximum_buffers != to->maximum_buffers;
+    return guids && !fixed && !zeroed && text_equal_nocase(from->session, to->session) && from->clock == to->clock &&
            (from->mode & ~(uint32_t)TRACE_MODE_REAL_TIME) == (to->mode & ~(uint32_t)TRACE_MODE_REAL_TIME) &&
            from->buffer_kb == to->buffer_kb && from->minimum_buffers == to->minimum_buffers &&
            from->maximum_file == to->maximum_file && !from->file == !to->file;

@@ -288,6 +288,17 @@ static uint32_t check_segments(const char *root, const char *name, uint32_t firs
     return serial - first;
 }
 
+static void write_through_segments(const char *name, uint32_t segments, uint64_t *written)
+{
+    struct writer w = {.written = 0};
+    assert_int_equal(thread_start(write_on, &w, &w.thread), S_OK);
+    fixture_progress(name, segments, 0);
+    atomic_store(&w.stop, true);
+    thread_wait(w.thread, UINT32_MAX);
+    thread_close(w.thread);
+    *written = w.written;
+}
+
 /* An hour between two samples would be an hour in one file; and what comes while files change would be lost. */
 static void segments_by_time_lose_nothing_beside_counters(void **state)
 {
@@ -298,14 +309,33 @@ static void segments_by_time_lose_nothing_beside_counters(void **state)
         "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>" TRACE("times", NUMBERED PROVIDER(4, 0)),
         "<SampleInterval>3600</SampleInterval><LogFileFormat>0</LogFileFormat>" NUMBERED ONE_COUNTER);
     start("times");
-    struct writer w = {.written = 0};
-    assert_int_equal(thread_start(write_on, &w, &w.thread), S_OK);
-    fixture_progress("times", 4, 0);
-    atomic_store(&w.stop, true);
-    thread_wait(w.thread, UINT32_MAX);
-    thread_close(w.thread);
+    uint64_t written;
+    write_through_segments("times", 4, &written);
     stop("times");
-    assert_true(check_segments(root, "times", 1, w.written) >= 4);
+    assert_true(check_segments(root, "times", 1, written) >= 4);
+    memory_free(root);
+}
+
+/* A private session is in the writers' processes, and so are its buffers. */
+static void a_private_session_is_flushed_and_segmented_as_others(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("private");
+    uint64_t written;
+    commit("private", root,
+           "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>" TRACE(
+               "private", NUMBERED PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode><BufferSize>64</BufferSize>"
+                                                  "<MaximumBuffers>200</MaximumBuffers>"));
+    start("private");
+    write_through_segments("private", 3, &written);
+    stop("private");
+    assert_true(check_segments(root, "private", 1, written) >= 3);
+    commit("private", root, TRACE("flushed", PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode>"));
+    start("private");
+    write_event(4, 1, 5);
+    assert_int_equal(run_flush(SPACE, "private"), S_OK);
+    assert_true(numbers_of(root, "flushed.etl").bits == 0x20);
+    stop("private");
     memory_free(root);
 }
 
@@ -624,6 +654,7 @@ int main(void)
         cmocka_unit_test(append_goes_on_and_overwrite_does_not),
         cmocka_unit_test(a_file_that_is_no_trace_stays),
         cmocka_unit_test(segments_by_time_lose_nothing_beside_counters),
+        cmocka_unit_test(a_private_session_is_flushed_and_segmented_as_others),
         cmocka_unit_test(segments_by_size_lose_nothing),
         cmocka_unit_test(a_full_file_ends_the_run),
         cmocka_unit_test(a_circular_file_keeps_the_newest),
