@@ -11,6 +11,7 @@
 #include "engine/log/journal.h"
 #include "engine/os/clock.h"
 #include "tests/unit/child_process.h"
+#include "tests/unit/log_events.h"
 #include "tests/unit/own_directory.h"
 #include "tests/unit/session_fixture.h"
 
@@ -126,12 +127,6 @@ static inline void provider_close(struct provider *p)
 {
     section_close(p->section);
     signal_close(p->signal);
-}
-
-static inline void log_remark(void *context, const char *text)
-{
-    (void)context;
-    fail_msg("%s", text);
 }
 
 struct log_sums {

@@ -337,6 +337,20 @@ static struct autologger loaded(const char *path)
     return a;
 }
 
+static void check_load_without_memory(const char *path)
+{
+    struct autologger a;
+    for (uint64_t n = 1;; n++) {
+        memory_fail_at(n);
+        const HRESULT hr = autologger_load(path, "kept", &a);
+        memory_fail_at(0);
+        if (SUCCEEDED(hr))
+            break;
+        assert_true(hr == E_OUTOFMEMORY && !a.name && !a.providers);
+    }
+    autologger_free(&a);
+}
+
 static void assert_number(struct autologger_number n, uint64_t expected)
 {
     assert_true(n.there && n.value == expected);
@@ -447,15 +461,7 @@ static void filters_are_in_a_key_below_their_provider(void **state)
     assert_int_equal(registry_read_text(key, "another's", &text), S_OK);
     memory_free(text);
     registry_close(key);
-    for (uint64_t n = 1;; n++) {
-        memory_fail_at(n);
-        const HRESULT hr = autologger_load(path, "kept", &b);
-        memory_fail_at(0);
-        if (SUCCEEDED(hr))
-            break;
-        assert_true(hr == E_OUTOFMEMORY && !b.name && !b.providers);
-    }
-    autologger_free(&b);
+    check_load_without_memory(path);
     delete_keys();
     memory_free(filters);
     memory_free(path);
@@ -529,15 +535,7 @@ static void a_key_is_written_whole_or_stays(void **state)
         if (SUCCEEDED(hr))
             break;
     }
-    for (uint64_t n = 1;; n++) {
-        memory_fail_at(n);
-        const HRESULT hr = autologger_load(path, "kept", &b);
-        memory_fail_at(0);
-        if (SUCCEEDED(hr))
-            break;
-        assert_true(hr == E_OUTOFMEMORY && !b.name && !b.providers);
-    }
-    autologger_free(&b);
+    check_load_without_memory(path);
     delete_keys();
     memory_free(path);
 }

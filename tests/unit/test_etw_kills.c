@@ -3,11 +3,11 @@
    hosts that do while a rescuer goes on: every event that was accepted is there once and whole; what is lost was being
    written, and is counted. Without arguments as many as take seconds. */
 #include "engine/etw/session_file.h"
-#include "engine/log/etl_reader.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/process.h"
 #include "tests/unit/killed_writer.h"
+#include "tests/unit/log_events.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -243,18 +243,12 @@ static void rescue(void)
     session_drain_free(d);
 }
 
-static void no_remark(void *context, const char *text)
-{
-    (void)context;
-    fail_msg("%s", text);
-}
-
 static uint64_t count_file(struct tally *t)
 {
     struct etl_reader *reader;
     struct etl_record record;
     int64_t before = 0;
-    assert_int_equal(etl_reader_open(PATH, no_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(PATH, log_remark, NULL, &reader), S_OK);
     while (etl_reader_next(reader, &record) == S_OK) {
         uint64_t writer = 0, number = 0;
         if (record.kind == ETL_RECORD_SYSTEM)

@@ -346,18 +346,6 @@ static void an_update_changes_every_process_file(void **state)
     memory_free(nowhere);
 }
 
-static uint64_t events_in(const char *path)
-{
-    struct etl_reader *reader;
-    struct etl_record record;
-    uint64_t events = 0;
-    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
-    while (etl_reader_next(reader, &record) == S_OK)
-        events += record.kind != ETL_RECORD_SYSTEM;
-    etl_reader_close(reader);
-    return events;
-}
-
 static void the_flush_timer_writes_by_the_ms(void **state)
 {
     (void)state;

@@ -2,9 +2,9 @@
 /* Files of sessions: which buffers are in which file, what headers say, and how a file goes on. tests/golden has their
    bytes read by a reader that shares no code with them. */
 #include "engine/etw/session_file.h"
-#include "engine/log/etl_reader.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
+#include "tests/unit/log_events.h"
 #include "tests/unit/session_fixture.h"
 #ifndef _WIN32
 #include "tests/unit/full_disk.h"
@@ -57,12 +57,6 @@ static HRESULT write_one(struct session_file *f, uint64_t number, uint16_t proce
     return session_file_write(f, &head, bytes);
 }
 
-static void no_remark(void *context, const char *text)
-{
-    (void)context;
-    fail_msg("%s", text);
-}
-
 struct content {
     uint32_t events, buffers_written, events_lost, buffers_lost;
     uint64_t first, last; /* numbers of events */
@@ -74,7 +68,7 @@ static struct content content_of(const char *path)
     struct content c = {0};
     struct etl_reader *reader;
     struct etl_record record;
-    HRESULT hr = etl_reader_open(path, no_remark, NULL, &reader);
+    HRESULT hr = etl_reader_open(path, log_remark, NULL, &reader);
     if (FAILED(hr))
         fail_msg("%s", error_text(hr));
     const struct etl_log *log = etl_reader_log(reader);

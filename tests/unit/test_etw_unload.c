@@ -2,11 +2,11 @@
 /* A provider in a DLL that is loaded and unloaded, while its session enables and disables it. By openetw.dll's import
    library alone, as any program. */
 #include "engine/etw/directory_layout.h"
-#include "engine/log/etl_reader.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "tests/unit/log_events.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <stdio.h>
@@ -22,24 +22,6 @@ static struct {
     EVENT_TRACE_PROPERTIES p;
     WCHAR name[64], file[600];
 } block;
-
-static void log_remark(void *context, const char *text)
-{
-    (void)context;
-    fail_msg("%s", text);
-}
-
-static uint32_t events_in_log(void)
-{
-    struct etl_reader *reader;
-    struct etl_record record;
-    uint32_t events = 0;
-    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
-    while (etl_reader_next(reader, &record) == S_OK)
-        events += record.kind == ETL_RECORD_MANIFEST;
-    etl_reader_close(reader);
-    return events;
-}
 
 static void set_up_block(const char *file)
 {
@@ -84,7 +66,7 @@ static void a_provider_goes_with_its_dll(void **state)
                 ERROR_SUCCESS);
     }
     assert_int_equal(ControlTraceW(session, NULL, &block.p, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
-    assert_int_equal(events_in_log(), written);
+    assert_int_equal(events_in(path), written);
 }
 
 /* ---- a private session that its process leaves open ---- */
@@ -132,7 +114,7 @@ static void what_a_process_leaves_open_is_whole(void **state)
 {
     (void)state;
     run_as("leave");
-    assert_int_equal(events_in_log(), LEFT);
+    assert_int_equal(events_in(path), LEFT);
 }
 
 enum { ENDS = 50, EVENTS = 20000, SMALL_KB = 4, MANY = 4000 };

@@ -13,10 +13,10 @@
 #endif
 
 #include "engine/log/etl_file.h"
-#include "engine/log/etl_reader.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "tests/unit/log_events.h"
 
 #define PATH   "test_log_etl.tmp"
 #define SECOND INT64_C(10000000)
@@ -82,12 +82,6 @@ static HRESULT add_buffer(struct etl_file *file, uint16_t processor, uint64_t se
     return etl_file_add_buffer(file, START + (number + count - 1) * 10, &head, bytes);
 }
 
-static void no_remark(void *context, const char *text)
-{
-    (void)context;
-    fail_msg("%s", text);
-}
-
 /* All events come in the order of time; each number from `first` on once. Returns how many there are. */
 static uint32_t read_events(uint32_t first)
 {
@@ -95,7 +89,7 @@ static uint32_t read_events(uint32_t first)
     struct etl_record record;
     uint32_t count = 0;
     int64_t before = 0;
-    HRESULT hr = etl_reader_open(PATH, no_remark, NULL, &reader);
+    HRESULT hr = etl_reader_open(PATH, log_remark, NULL, &reader);
     if (FAILED(hr))
         fail_msg("%s", error_text(hr));
     while ((hr = etl_reader_next(reader, &record)) == S_OK) {
@@ -116,7 +110,7 @@ static uint32_t read_events(uint32_t first)
 static struct etl_log read_log(void)
 {
     struct etl_reader *reader;
-    assert_int_equal(etl_reader_open(PATH, no_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(PATH, log_remark, NULL, &reader), S_OK);
     struct etl_log log = *etl_reader_log(reader);
     etl_reader_close(reader);
     log.standard_name = log.daylight_name = log.logger_name = log.file_name = NULL;

@@ -134,18 +134,6 @@ static inline char *file_named(const char *name)
     return path;
 }
 
-static inline uint64_t events_in(const char *path)
-{
-    struct etl_reader *reader;
-    struct etl_record record;
-    uint64_t events = 0;
-    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
-    while (etl_reader_next(reader, &record) == S_OK)
-        events += record.kind == ETL_RECORD_MANIFEST;
-    etl_reader_close(reader);
-    return events;
-}
-
 /* A session that is none of our sets': as another program starts one. */
 static inline void start_foreign(const char *name, uint32_t mode, uint32_t buffer_kb, const char *file)
 {
