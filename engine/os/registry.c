@@ -8,6 +8,20 @@
 
 #define NOT_AS_IT_SHOULD_BE HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
 
+const char *registry_hive_name(enum registry_hive hive)
+{
+    static const char *const names[REGISTRY_HIVES] = {"HKEY_CLASSES_ROOT", "HKEY_CURRENT_USER", "HKEY_LOCAL_MACHINE",
+                                                      "HKEY_USERS", "HKEY_CURRENT_CONFIG"};
+    return names[hive];
+}
+
+void registry_entry_free(struct registry_entry *e)
+{
+    memory_free(e->data);
+    e->data = NULL;
+    e->size = e->capacity = 0;
+}
+
 void registry_value_free(struct registry_value *v)
 {
     memory_free(v->data);

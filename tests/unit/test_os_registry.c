@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The registry, and natively what stands in for it: the same to all who use it. */
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/os/registry.h"
@@ -10,6 +11,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
+#ifdef _WIN32
+#include <windows.h>
+#include <winternl.h>
+
+NTSTATUS NTAPI NtCreateKey(PHANDLE key, ACCESS_MASK access, POBJECT_ATTRIBUTES attributes, ULONG index,
+                           PUNICODE_STRING class, ULONG options, PULONG made);
+NTSTATUS NTAPI NtDeleteKey(HANDLE key);
+#endif
 
 static char top[96]; /* of this process alone */
 
@@ -123,12 +132,168 @@ static void keys_are_listed_and_go_with_what_is_below(void **state)
     memory_free(one);
 }
 
+static struct registry_key *in_view(bool of_32_bits, const char *path, HRESULT expected)
+{
+    const struct registry_place place = {.hive = REGISTRY_LOCAL_MACHINE, .of_32_bits = of_32_bits};
+    struct registry_key *key;
+    assert_int_equal(registry_open_in(&place, path, &key), expected);
+    return key;
+}
+
+/* What is recorded of a machine is all that a key has, the odd and the huge too. */
+static void a_walk_finds_all_that_a_key_has(void **state)
+{
+    struct registry_key *key = made("\\Walk", true), *below;
+    struct registry_entry *e = memory_zero(1, sizeof *e);
+    uint8_t *much = memory_zero(1, REGISTRY_MOST_BYTES + 1);
+    uint32_t keys, values, seen = 0;
+    (void)state;
+    assert_true(e && much);
+    registry_close(made("\\Walk\\One", true));
+    registry_close(made("\\Walk\\Two", true));
+    assert_int_equal(registry_write(key, "", 77, "default", 7), S_OK);
+    assert_int_equal(registry_write(key, "Empty", REGISTRY_BYTES, "", 0), S_OK);
+    assert_int_equal(registry_write(key, "Most", REGISTRY_BYTES, much, REGISTRY_MOST_BYTES), S_OK);
+    assert_int_equal(registry_write(key, "More", REGISTRY_BYTES, much, REGISTRY_MOST_BYTES + 1), S_OK);
+    memory_free(much);
+    registry_close(key);
+    char *path = text_format("%s\\Walk", top), *full = text_format("HKEY_LOCAL_MACHINE\\%s\\Walk", top);
+    key = in_view(false, path, S_OK);
+    assert_string_equal(registry_key_path(key), full);
+    memory_free(full);
+    assert_int_equal(registry_counts(key, &keys, &values), S_OK);
+    assert_true(keys == 2 && values == 4);
+    for (uint32_t i = 0; i < values; i++) {
+        char *name;
+        assert_int_equal(registry_value_at(key, i, e), S_OK);
+        assert_int_equal(text_from_utf16(e->name, e->name_units, false, &name), S_OK);
+        if (!*name && e->type == 77 && e->size == 7 && !memcmp(e->data, "default", 7))
+            seen |= 1;
+        else if (!strcmp(name, "Empty") && e->type == REGISTRY_BYTES && e->size == 0)
+            seen |= 2;
+        else if (!strcmp(name, "Most") && e->size == REGISTRY_MOST_BYTES && !e->data[REGISTRY_MOST_BYTES - 1])
+            seen |= 4;
+        else if (!strcmp(name, "More") && e->size == REGISTRY_MOST_BYTES + 1)
+            seen |= 8;
+        memory_free(name);
+    }
+    assert_int_equal(seen, 15);
+    assert_int_equal(registry_value_at(key, values, e), S_FALSE);
+    for (uint32_t i = 0; i < keys; i++) {
+        assert_int_equal(registry_key_at(key, i, e), S_OK);
+        assert_int_equal(registry_open_at(key, e, &below), S_OK);
+        assert_int_equal(strlen(registry_key_path(below)), strlen(registry_key_path(key)) + 4);
+        assert_int_equal(registry_counts(below, &keys, &values), S_OK);
+        assert_true(keys == 0 && values == 0);
+        registry_close(below);
+        keys = 2;
+    }
+    assert_int_equal(registry_key_at(key, keys, e), S_FALSE);
+    /* Who deletes it meanwhile ends the walk, by name. */
+    assert_int_equal(registry_key_at(key, 0, e), S_OK);
+    assert_int_equal(registry_delete(path), S_OK);
+    HRESULT hr = registry_value_at(key, 0, e);
+    assert_true(FAILED(hr) && strstr(error_text(hr), "Walk"));
+    hr = registry_open_at(key, e, &below);
+    assert_true(hr != S_OK && !below);
+    registry_close(key);
+    memory_free(path);
+    registry_entry_free(e);
+    memory_free(e);
+    assert_int_equal(registry_delete(top), S_OK);
+}
+
+static void each_view_has_its_own_keys(void **state)
+{
+    const struct registry_place other = {.computer = "OTHER", .hive = REGISTRY_LOCAL_MACHINE};
+    struct registry_key *key;
+    bool is_new;
+    (void)state;
+    char *path = text_format("SOFTWARE\\Wow6432Node\\%s", top + sizeof "SOFTWARE");
+    assert_int_equal(registry_make(path, &is_new, &key), S_OK);
+    registry_close(key);
+    registry_close(in_view(true, top, S_OK));
+    assert_null(in_view(false, top, S_FALSE));
+    assert_int_equal(registry_delete(path), S_OK);
+    assert_null(in_view(true, top, S_FALSE));
+    registry_close(in_view(false, "", S_OK));
+    memory_free(path);
+#ifdef _WIN32
+    /* Under Wine none can be reached; a Windows machine looks for it, and takes its time. */
+    if (!host_is_wine())
+        return;
+#endif
+    HRESULT hr = registry_open_in(&other, top, &key);
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+    assert_non_null(strstr(error_text(hr), "OTHER"));
+}
+
+#ifdef _WIN32
+/* Wine's, and Windows': a link is found as what it is, and a key that only the native interface can name is read. */
+static void links_and_counted_names_are_read(void **state)
+{
+    static const WCHAR target[] = L"\\Registry\\Machine\\SOFTWARE";
+    WCHAR odd_name[] = {'o', 0, 'd', 'd'};
+    UNICODE_STRING odd = {sizeof odd_name, sizeof odd_name, odd_name};
+    OBJECT_ATTRIBUTES attributes;
+    struct registry_entry *e = memory_zero(1, sizeof *e);
+    struct registry_value v;
+    HKEY handle, link;
+    HANDLE counted;
+    WCHAR *wide;
+    (void)state;
+    registry_close(made("", true));
+    assert_int_equal(text_to_utf16(top, &wide, NULL), S_OK);
+    assert_int_equal(RegOpenKeyExW(HKEY_LOCAL_MACHINE, wide, 0, KEY_ALL_ACCESS, &handle), 0);
+    assert_int_equal(
+        RegCreateKeyExW(handle, L"Link", 0, NULL, REG_OPTION_CREATE_LINK, KEY_ALL_ACCESS, NULL, &link, NULL), 0);
+    assert_int_equal(
+        RegSetValueExW(link, L"SymbolicLinkValue", 0, REG_LINK, (const BYTE *)target, sizeof target - sizeof *target),
+        0);
+    InitializeObjectAttributes(&attributes, &odd, OBJ_CASE_INSENSITIVE, handle, NULL);
+    assert_int_equal(NtCreateKey(&counted, KEY_ALL_ACCESS, &attributes, 0, NULL, 0, NULL), 0);
+    assert_int_equal(RegSetValueExW(counted, L"Value", 0, REG_DWORD, (const BYTE *)"\1\0\0", 4), 0);
+    struct registry_key *key = in_view(false, top, S_OK), *below;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint64_t number;
+        assert_int_equal(registry_key_at(key, i, e), S_OK);
+        assert_int_equal(registry_open_at(key, e, &below), S_OK);
+        if (e->name[1] == 'i') {
+            assert_int_equal(registry_read(below, REGISTRY_LINK_VALUE, &v), S_OK);
+            assert_true(v.type == REGISTRY_LINK && v.size == sizeof target - sizeof *target);
+            registry_value_free(&v);
+        } else {
+            assert_int_equal(registry_read_number(below, "Value", &number), S_OK);
+            assert_int_equal(number, 1);
+            assert_non_null(strstr(registry_key_path(below), "o\xEF\xBF\xBD"
+                                                             "dd"));
+        }
+        registry_close(below);
+    }
+    registry_close(key);
+    assert_int_equal(NtDeleteKey(link), 0);
+    assert_int_equal(NtDeleteKey(counted), 0);
+    NtClose(counted);
+    RegCloseKey(link);
+    RegCloseKey(handle);
+    memory_free(wide);
+    registry_entry_free(e);
+    memory_free(e);
+    assert_int_equal(registry_delete(top), S_OK);
+}
+#endif
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_back_as_they_were_put),
         cmocka_unit_test(values_of_another_kind_are_named),
         cmocka_unit_test(keys_are_listed_and_go_with_what_is_below),
+        cmocka_unit_test(a_walk_finds_all_that_a_key_has),
+        cmocka_unit_test(each_view_has_its_own_keys),
+#ifdef _WIN32
+        cmocka_unit_test(links_and_counted_names_are_read),
+#endif
     };
     char *name = text_format("SOFTWARE\\OpenPLA test %u", (unsigned)process_own_id());
     text_fit(top, sizeof top, name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of a registry, where there is none: keys in memory, of this process and as long as it lives. */
+/* In place of a registry, where there is none: keys in memory, of this process and as long as it lives. What 32-bit
+   programs see below SOFTWARE is below SOFTWARE\Wow6432Node. */
 #include "engine/os/registry.h"
 
 #include "engine/os/host.h"
@@ -20,6 +21,7 @@ struct node {
 };
 struct registry_key {
     char *path;
+    char *full; /* with its hive */
 };
 static struct host_lock lock = HOST_LOCK_INIT; /* of all below */
 static struct node *nodes;
@@ -67,11 +69,15 @@ static HRESULT make_node(const char *path)
 static HRESULT key_of(const char *path, struct registry_key **out)
 {
     struct registry_key *key = memory_zero(1, sizeof *key);
-    if (key && (key->path = text_copy(path))) {
+    if (!key)
+        return E_OUTOFMEMORY;
+    key->path = text_copy(path);
+    key->full = text_format("%s%s%s", registry_hive_name(REGISTRY_LOCAL_MACHINE), *path ? "\\" : "", path);
+    if (key->path && key->full) {
         *out = key;
         return S_OK;
     }
-    memory_free(key);
+    registry_close(key);
     return E_OUTOFMEMORY;
 }
 
@@ -106,6 +112,7 @@ void registry_close(struct registry_key *key)
 {
     if (!key)
         return;
+    memory_free(key->full);
     memory_free(key->path);
     memory_free(key);
 }
@@ -204,4 +211,104 @@ HRESULT registry_remove(struct registry_key *key, const char *name)
     }
     host_lock_leave(&lock);
     return v ? S_OK : S_FALSE;
+}
+
+HRESULT registry_open_in(const struct registry_place *place, const char *path, struct registry_key **out)
+{
+    static const char software[] = "SOFTWARE\\";
+    char *start = text_copy_n(path, strlen(path) < sizeof software - 1 ? strlen(path) : sizeof software - 1);
+    char *own = place->of_32_bits && start && text_equal_nocase(start, software)
+                    ? text_format("SOFTWARE\\Wow6432Node\\%s", path + sizeof software - 1)
+                    : text_copy(path);
+    *out = NULL;
+    HRESULT hr = !start || !own ? E_OUTOFMEMORY : S_FALSE;
+    if (SUCCEEDED(hr) && place->computer)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                       "\\\\%s: this host reaches no other computer's registry", place->computer);
+    else if (SUCCEEDED(hr) && place->hive == REGISTRY_LOCAL_MACHINE)
+        hr = *own ? registry_open(own, false, out) : key_of(own, out);
+    memory_free(own);
+    memory_free(start);
+    return hr;
+}
+
+const char *registry_key_path(const struct registry_key *key)
+{
+    return key->full;
+}
+
+static HRESULT deleted(const struct registry_key *key)
+{
+    return error_set(KEY_DELETED, "%.300s: the key was deleted", key->full);
+}
+
+static HRESULT name_of(const char *text, struct registry_entry *out)
+{
+    WCHAR *wide;
+    HRESULT hr = text_to_utf16(text, &wide, &out->name_units);
+    if (FAILED(hr))
+        return hr;
+    if (out->name_units >= REGISTRY_NAME_UNITS)
+        out->name_units = REGISTRY_NAME_UNITS - 1;
+    memcpy(out->name, wide, out->name_units * sizeof(WCHAR));
+    out->name[out->name_units] = 0;
+    memory_free(wide);
+    return S_OK;
+}
+
+HRESULT registry_key_at(struct registry_key *key, uint32_t index, struct registry_entry *out)
+{
+    const char *found = NULL;
+    host_lock_enter(&lock);
+    const bool there = !*key->path || find(key->path);
+    for (size_t i = 0, n = 0; !found && i < node_count; i++)
+        if (text_equal_nocase(nodes[i].above, key->path) && n++ == index)
+            found = nodes[i].path + strlen(nodes[i].above) + (*nodes[i].above ? 1 : 0);
+    HRESULT hr = found ? name_of(found, out) : S_FALSE;
+    host_lock_leave(&lock);
+    return there ? hr : deleted(key);
+}
+
+HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct registry_entry *out)
+{
+    HRESULT hr = S_FALSE;
+    host_lock_enter(&lock);
+    const struct node *n = find(key->path);
+    const struct value *v = n && index < n->count ? &n->values[index] : NULL;
+    if (v) {
+        const size_t kept = v->is.size > REGISTRY_MOST_BYTES ? 0 : v->is.size;
+        out->type = v->is.type;
+        out->size = v->is.size;
+        hr = memory_grow((void **)&out->data, &out->capacity, kept + 1, 1) ? name_of(v->name, out) : E_OUTOFMEMORY;
+        if (SUCCEEDED(hr))
+            memcpy(out->data, v->is.data, kept);
+    }
+    host_lock_leave(&lock);
+    return n || !*key->path ? hr : deleted(key);
+}
+
+HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *values)
+{
+    *keys = 0;
+    host_lock_enter(&lock);
+    for (size_t i = 0; i < node_count; i++)
+        *keys += text_equal_nocase(nodes[i].above, key->path);
+    const struct node *n = find(key->path);
+    *values = n ? (uint32_t)n->count : 0;
+    host_lock_leave(&lock);
+    return n || !*key->path ? S_OK : deleted(key);
+}
+
+HRESULT registry_open_at(struct registry_key *key, const struct registry_entry *entry, struct registry_key **out)
+{
+    char *name;
+    *out = NULL;
+    HRESULT hr = text_from_utf16(entry->name, entry->name_units, true, &name);
+    if (FAILED(hr))
+        return hr;
+    char *path = text_format("%s%s%s", key->path, *key->path ? "\\" : "", name);
+    memory_free(name);
+    hr = path ? registry_open(path, false, out) : E_OUTOFMEMORY;
+    memory_free(path);
+    return hr;
 }
