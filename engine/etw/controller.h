@@ -74,7 +74,8 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
 ULONG controller_private(struct directory *d, const struct controller_call *c, struct directory_session *s);
 /* The filters of EVENT_TRACE_PROPERTIES_V2; no other block has any. 87 for what is none of a process. */
 ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *out);
-/* Adds a filter that is checked; `member` has it, for texts. 87. */
+/* Adds a filter that is checked; `member` has it, for texts. What it is of processes that live is in to->filter_data,
+   the caller's to free; all else points to the caller's. 87, 8. */
 ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESCRIPTOR *f, const char *member);
 
 #endif

@@ -20,6 +20,23 @@ static bool is_for_group(uint32_t type)
            type != EVENT_FILTER_TYPE_PAYLOAD;
 }
 
+/* The processes that have the ids now. */
+static ULONG find_processes(struct directory_enable *to, struct directory_filter *f)
+{
+    const size_t count = f->size / sizeof(uint32_t);
+    struct directory_filter_process *found = memory_zero(count, sizeof *found);
+    if (!found)
+        return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the filter by processes");
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&found[i].id, f->data + i * sizeof found[i].id, sizeof found[i].id);
+        found[i].start_time = process_start_time(found[i].id);
+    }
+    to->filter_data = (uint8_t *)found;
+    f->data = to->filter_data;
+    f->size = (uint32_t)(count * sizeof *found);
+    return ERROR_SUCCESS;
+}
+
 ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESCRIPTOR *f, const char *member)
 {
     const struct filter_kind *kind = filter_kind_of(f->Type);
@@ -36,8 +53,9 @@ ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESC
         return controller_refuse(ERROR_INVALID_PARAMETER, "%s: %s is not for a group of providers", member, kind->name);
     if (kind->check && !kind->check(data, f->Size))
         return controller_refuse(ERROR_INVALID_PARAMETER, "%s: its data are no %s", member, kind->name);
-    to->filter[to->filter_count++] = (struct directory_filter){.type = f->Type, .size = f->Size, .data = data};
-    return ERROR_SUCCESS;
+    struct directory_filter *added = &to->filter[to->filter_count++];
+    *added = (struct directory_filter){.type = f->Type, .size = f->Size, .data = data};
+    return f->Type == EVENT_FILTER_TYPE_PID ? find_processes(to, added) : ERROR_SUCCESS;
 }
 
 /* Version 1 ends before the count: one descriptor if there is any. */
@@ -117,10 +135,12 @@ ULONG controller_enable(const struct controller_enable *e)
         code = session_code(directory_get(&d));
     if (code == ERROR_SUCCESS)
         code = controller_find(d, e->handle, NULL, 0, false, &s);
-    if (code != ERROR_SUCCESS)
-        return code;
-    wanted.logger = s.logger;
-    wanted.turn = s.turn;
-    directory_session_free(&s);
-    return change(d, e, &wanted);
+    if (code == ERROR_SUCCESS) {
+        wanted.logger = s.logger;
+        wanted.turn = s.turn;
+        directory_session_free(&s);
+        code = change(d, e, &wanted);
+    }
+    memory_free(wanted.filter_data);
+    return code;
 }

@@ -65,15 +65,30 @@ ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *
     }
     if (code == ERROR_SUCCESS)
         put_filters(&filters, out);
+    memory_free(filters.filter_data);
     return code;
+}
+
+/* The processes of those ids, whenever they began. */
+static void forget_start_times(struct directory_scope *s)
+{
+    struct directory_filter_process p;
+    for (uint32_t i = 0;
+         s->count != 0 && s->filter[0].type == EVENT_FILTER_TYPE_PID && i < s->filter[0].size / sizeof p; i++) {
+        memcpy(&p, s->data + i * sizeof p, sizeof p);
+        p.start_time = 0;
+        memcpy(s->data + i * sizeof p, &p, sizeof p);
+    }
 }
 
 /* Filters need not be given again; those that are must be its own. */
 static ULONG check_scope(const struct controller_call *c, const struct directory_session *s)
 {
-    struct directory_scope scope;
+    struct directory_scope scope, own = s->scope;
     const ULONG code = controller_scope(c->properties, &scope);
-    if (code == ERROR_SUCCESS && scope.count != 0 && memcmp(&scope, &s->scope, sizeof scope) != 0)
+    forget_start_times(&scope);
+    forget_start_times(&own);
+    if (code == ERROR_SUCCESS && scope.count != 0 && memcmp(&scope, &own, sizeof scope) != 0)
         return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "FilterDesc: session '%.200s' has other filters",
                                  s->name);
     return code;

@@ -22,7 +22,7 @@ enum {
     DIRECTORY_PROVIDER_NAME_ROOM = 232, /* bytes of one, with its NUL */
     DIRECTORY_DISALLOWED = 64,          /* providers that a session does not enable by their groups */
     DIRECTORY_SCOPES = 4,               /* filters that tell which processes a private session is in */
-    DIRECTORY_SCOPE_BYTES = 1056,       /* of their data, each rounded up to 8: eight processes, and programs' names */
+    DIRECTORY_SCOPE_BYTES = 1152,       /* of their data, each rounded up to 8: eight processes, and programs' names */
     DIRECTORY_KERNEL_LOGGER = 0xFFFF,   /* as handles have it */
 };
 
@@ -183,7 +183,13 @@ void directory_hang_up(struct directory *d, uint32_t logger, uint32_t turn);
 struct directory_filter {
     uint32_t type; /* EVENT_FILTER_TYPE_* */
     uint32_t size;
-    const uint8_t *data; /* in a copy: points into it */
+    const uint8_t *data; /* in a copy: points into it; of EVENT_FILTER_TYPE_PID directory_filter_process each */
+};
+/* Ids are given again, so the processes that lived when the filter was set have the moment they began beside it, and
+   the others 0, which no process has. */
+struct directory_filter_process {
+    uint32_t id, reserved;
+    uint64_t start_time;
 };
 struct directory_enable {
     GUID provider, source;
@@ -198,6 +204,7 @@ struct directory_enable {
     struct directory_filter filter[DIRECTORY_FILTERS];
     uint8_t *filter_data; /* of a copy: from memory_alloc; NULL: no filters */
 };
+_Static_assert(sizeof(struct directory_filter_process) == 16, "the same for programs of 32 and 64 bits");
 void directory_enables_free(struct directory_enable *list, size_t count); /* the list too */
 /* In a change; in place of what the session had for the provider. HRESULTs of ERROR_NO_SYSTEM_RESOURCES (a ninth
    session, with a text that names the eight; no room), ERROR_WMI_INSTANCE_NOT_FOUND (no such session). */

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    DIRECTORY_LAYOUT = 4, /* in the section's name: another layout never meets this one */
+    DIRECTORY_LAYOUT = 5, /* in the section's name: another layout never meets this one */
     DIRECTORY_TEXT_BYTES = DIRECTORY_TEXT * 3,
     DIRECTORY_NO_TEXT = 0xFFFFFFFF,
     DIRECTORY_SLOTS = SESSION_MOST_OWNERS + 1, /* slot 0 is nobody's */

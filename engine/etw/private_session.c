@@ -40,7 +40,7 @@ bool private_session_is_here(const struct directory_session *s, const struct pro
 {
     struct directory_enable filters;
     if ((s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 &&
-        (s->starter.id != own->process || s->starter.start_time != process_start_time(own->process)))
+        (s->starter.id != own->process.id || s->starter.start_time != own->process.start_time))
         return false;
     private_session_filters(&s->scope, &filters);
     return provider_filter_admits(&filters, own);

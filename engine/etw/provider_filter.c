@@ -8,11 +8,14 @@
 
 /* ---- which processes ---- */
 
-static bool has_pid(const struct directory_filter *f, uint32_t pid)
+static bool has_process(const struct directory_filter *f, const struct directory_process *own)
 {
-    for (uint32_t i = 0; i + 4 <= f->size; i += 4)
-        if (get_u32(f->data + i) == pid)
+    struct directory_filter_process p;
+    for (uint32_t i = 0; i < f->size / sizeof p; i++) {
+        memcpy(&p, f->data + i * sizeof p, sizeof p);
+        if (p.id == own->id && p.start_time == own->start_time && p.start_time != 0)
             return true;
+    }
     return false;
 }
 
@@ -44,7 +47,7 @@ bool provider_filter_admits(const struct directory_enable *e, const struct provi
 {
     for (uint32_t i = 0; i < e->filter_count; i++) {
         const struct directory_filter *f = &e->filter[i];
-        if ((f->type == EVENT_FILTER_TYPE_PID && !has_pid(f, own->process)) ||
+        if ((f->type == EVENT_FILTER_TYPE_PID && !has_process(f, &own->process)) ||
             (f->type == EVENT_FILTER_TYPE_EXECUTABLE_NAME && !has_program(f, own->program)) ||
             f->type == EVENT_FILTER_TYPE_PACKAGE_ID || f->type == EVENT_FILTER_TYPE_PACKAGE_APP_ID)
             return false;

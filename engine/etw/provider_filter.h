@@ -9,7 +9,7 @@
 
 /* Of this process, as scope filters know it. */
 struct provider_scope {
-    uint32_t process;
+    struct directory_process process;
     const char *program; /* its file's name without a path, UTF-8 */
 };
 /* Whether the enable is for this process. What cannot be read, and packages, of which there are none here, are for

@@ -91,7 +91,7 @@ static HRESULT map_private(struct mapping *m, const struct directory_session *s)
 static struct mapping *map_running(const struct directory_session *s)
 {
     const bool is_private = (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
-    const struct provider_scope own = {process_own_id(), program};
+    const struct provider_scope own = {{process_own_id(), start_time}, program};
     if (is_private && (s->whole != 0 || !private_session_is_here(s, &own)))
         return NULL;
     struct mapping *m = memory_zero(1, sizeof *m);
@@ -195,7 +195,7 @@ static void take_out_ended(void)
 
 static HRESULT refresh(uint64_t handle, uint64_t *generation)
 {
-    const struct provider_source source = {session_for, disallows, NULL, {process_own_id(), program}};
+    const struct provider_source source = {session_for, disallows, NULL, {{process_own_id(), start_time}, program}};
     struct directory_enable *list = NULL;
     size_t count = 0;
     host_lock_enter(&refreshing);

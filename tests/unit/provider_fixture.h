@@ -149,7 +149,7 @@ static inline struct directory_enable fixture_enable(uint32_t logger, uint8_t le
                                      .all = all};
 }
 
-static const struct provider_source fixture_source = {fixture_find, NULL, NULL, {4711, "Program.exe"}};
+static const struct provider_source fixture_source = {fixture_find, NULL, NULL, {{4711, 17}, "Program.exe"}};
 
 static inline void fixture_apply(const struct directory_enable *list, size_t count)
 {

@@ -177,7 +177,8 @@ static void filter_data_of_sessions_are_chained(void **state)
 static void a_process_that_a_filter_leaves_out_is_told_nothing(void **state)
 {
     (void)state;
-    const uint32_t others[] = {1, 2, 3}, own[] = {1, 4711};
+    const struct directory_filter_process others[] = {{1, 0, 17}, {4711, 0, 16}, {4711, 0, 0}};
+    const struct directory_filter_process own[] = {{1, 0, 1}, {4711, 0, 17}};
     static const WCHAR programs[] = u"other.exe;PROGRAM.EXE", none[] = u"program;other.exe";
     struct told told = {0};
     fixture_session(1, 0, 2, 4096);
@@ -250,7 +251,7 @@ static void members_of_a_group_are_enabled_by_it(void **state)
     assert_int_equal(EventWrite(handle, &less, 0, NULL), ERROR_SUCCESS);
     assert_int_equal(fixture_read(session)->count, 1);
     /* By a session that keeps it out of the group (TraceSetDisallowList). */
-    const struct provider_source strict = {fixture_find, keeps_out, NULL, {4711, NULL}};
+    const struct provider_source strict = {fixture_find, keeps_out, NULL, {{4711, 17}, NULL}};
     assert_int_equal(provider_apply(0, e, 1, &strict), S_OK);
     assert_false(EventProviderEnabled(handle, 1, 0));
     assert_int_equal(provider_apply(0, e + 1, 1, &strict), S_OK);

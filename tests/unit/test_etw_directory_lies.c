@@ -214,7 +214,7 @@ static void nobody_leaves_it_while_it_changes(void **state)
     thread_close(t);
 }
 
-_Static_assert(sizeof(struct directory_shared) < 8u << 20, "it takes so much memory of each account that traces");
+_Static_assert(sizeof(struct directory_shared) < 17u << 19, "it takes so much memory of each account that traces");
 
 /* What lies under its name and is none: the process works on without tracing, and says why. */
 static void what_is_no_directory_is_refused(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* EnableTrace, EnableTraceEx and EnableTraceEx2: what is kept for providers, what is refused, and when the call
    returns. Sessions have no hosts here. */
+#include "engine/etw/provider_filter.h"
 #include "engine/os/thread.h"
 #include "tests/unit/controller_fixture.h"
 
@@ -64,12 +65,34 @@ static ULONG enable_with(TRACEHANDLE handle, ENABLE_TRACE_PARAMETERS *parameters
     return EnableTraceEx2(handle, &provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0x10, 0x20, 0, parameters);
 }
 
+/* Ids are given again: a filter means the processes that have them when it is set. */
+static void a_later_process_of_the_same_id_is_not_meant(void **state)
+{
+    (void)state;
+    const TRACEHANDLE handle = add_session(1);
+    const struct provider_scope own = {{process_own_id(), process_start_time(process_own_id())}, "p"};
+    const struct provider_scope later = {{process_own_id(), own.process.start_time + 1}, "p"};
+    const uint32_t nobody = 0x7FFFFFF0, pids[] = {nobody, process_own_id()};
+    EVENT_FILTER_DESCRIPTOR filter = {(uintptr_t)pids, sizeof pids, EVENT_FILTER_TYPE_PID};
+    ENABLE_TRACE_PARAMETERS parameters = {.Version = 2, .EnableFilterDesc = &filter, .FilterDescCount = 1};
+    struct directory_enable *list;
+    assert_int_equal(enable_with(handle, &parameters), ERROR_SUCCESS);
+    assert_int_equal(enables(&list), 1);
+    assert_true(provider_filter_admits(list, &own));
+    assert_false(provider_filter_admits(list, &later));
+    for (uint64_t start = 0; start < 2; start++)
+        assert_false(provider_filter_admits(list, &(struct provider_scope){{nobody, start}, "p"}));
+    directory_enables_free(list, 1);
+    remove_session(handle);
+}
+
 static void each_call_keeps_what_it_says(void **state)
 {
     (void)state;
     const TRACEHANDLE handle = add_session(1);
     struct directory_enable *list;
-    const uint32_t pids[] = {5, 6, 7};
+    const uint32_t pids[] = {process_own_id(), 0x7FFFFFF0};
+    const struct directory_filter_process processes[] = {{pids[0], 0, process_start_time(pids[0])}, {pids[1], 0, 0}};
     const struct {
         EVENT_FILTER_HEADER head;
         uint8_t data[8];
@@ -86,7 +109,8 @@ static void each_call_keeps_what_it_says(void **state)
     assert_true(guid_equal(&list->source, &source) && !list->classic);
     assert_int_equal(list->filter_count, 2);
     assert_int_equal(list->filter[0].type, EVENT_FILTER_TYPE_PID);
-    assert_memory_equal(list->filter[0].data, pids, sizeof pids);
+    assert_int_equal(list->filter[0].size, sizeof processes);
+    assert_memory_equal(list->filter[0].data, processes, sizeof processes);
     assert_memory_equal(list->filter[1].data, &schematized, sizeof schematized);
     const uint64_t serial = list->serial;
     directory_enables_free(list, 1);
@@ -268,7 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_keeps_what_it_says), cmocka_unit_test(each_mistake_has_its_code),
         cmocka_unit_test(filters_are_checked),          cmocka_unit_test(eight_sessions_have_a_provider),
-        cmocka_unit_test(the_call_waits_for_callbacks),
+        cmocka_unit_test(the_call_waits_for_callbacks), cmocka_unit_test(a_later_process_of_the_same_id_is_not_meant),
     };
     return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_enable", &folder);
 }
