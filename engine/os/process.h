@@ -14,13 +14,16 @@ struct program {
     const char *path;
     const char *const *arguments; /* each passed as one argument, quoted as needed */
     size_t argument_count;
+    const char *line;              /* more arguments, as a command line (command_line.h), behind them; NULL: none */
+    const char *directory;         /* that it starts in; NULL: ours */
+    bool console;                  /* what it starts may write to a console, which has no window */
     const char *security;          /* SDDL: who may do what to the process; NULL: the default of who starts it */
     const struct account *account; /* NULL: that of who starts it */
 };
 struct process;
-/* Starts the program detached: no window, no inherited standard streams, not ended with its starter. E_INVALIDARG for
-   what is no security descriptor; PLA_E_CREDENTIALS_REQUIRED for another account without a token. Natively there are no
-   tokens, and `security` has no effect. */
+/* Starts the program, by no shell, detached: no window, no inherited standard streams, not ended with its starter.
+   E_INVALIDARG for what is no security descriptor; PLA_E_CREDENTIALS_REQUIRED for another account without a token.
+   Natively there are no tokens, and `security` has no effect. */
 HRESULT process_start(const struct program *program, struct process **out);
 uint32_t process_id(const struct process *p);
 /* S_OK: it has ended (*exit_code set, may be NULL); S_FALSE: still running after timeout_ms. */

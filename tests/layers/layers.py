@@ -15,16 +15,18 @@ from tree import read, tree_files, write_all
 OS, LOG = ["engine/os"], ["engine/log", "engine/os"]
 MODEL = ["engine/model"] + OS
 STORE = ["engine/store"] + MODEL
+TASK = ["engine/task"] + STORE
 CORES = ["engine/pdh", "engine/etw"] + LOG
 COUNTERS = ["engine/counters"] + LOG
 COLLECT = ["engine/collect", "engine/model", "engine/counters"] + CORES
 REPORT = ["engine/report", "engine/model"] + CORES
-RUN = ["engine/run", "engine/collect", "engine/report", "engine/store", "engine/model"] + CORES
+RUN = ["engine/run", "engine/collect", "engine/report", "engine/task", "engine/store", "engine/model"] + CORES
 ALLOWED = {
     "engine/os": OS,
     "engine/log": LOG,
     "engine/model": MODEL,
     "engine/store": STORE,
+    "engine/task": TASK,
     "engine/counters": COUNTERS,
     "engine/pdh": ["engine/pdh"] + LOG,
     "engine/etw": ["engine/etw"] + LOG,

@@ -3,6 +3,7 @@
 #include "engine/os/process.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/command_line.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
 
@@ -28,7 +29,7 @@ struct process {
 };
 
 /* Streams to nowhere, no other descriptor of ours, own group without a terminal, signals as at the start. */
-static int spawn(const char *program, char **arguments, pid_t *id)
+static int spawn(const struct program *program, char **arguments, pid_t *id)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -48,6 +49,8 @@ static int spawn(const char *program, char **arguments, pid_t *id)
         error = posix_spawn_file_actions_adddup2(&actions, 1, 2);
     if (!error)
         error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    if (!error && program->directory)
+        error = posix_spawn_file_actions_addchdir_np(&actions, program->directory);
     if (!error)
         error = posix_spawnattr_setsigmask(&attributes, &none);
     if (!error)
@@ -56,7 +59,7 @@ static int spawn(const char *program, char **arguments, pid_t *id)
         error =
             posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (!error)
-        error = posix_spawn(id, program, &actions, &attributes, arguments, environ);
+        error = posix_spawn(id, program->path, &actions, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
@@ -69,19 +72,24 @@ HRESULT process_start(const struct program *program, struct process **out)
     if (program->account)
         return error_set(PLA_E_CREDENTIALS_REQUIRED, "\"%s\": cannot run as '%s', this host starts processes as itself",
                          program->path, program->account->name);
+    struct texts more = {0};
     struct process *p = memory_zero(1, sizeof(*p));
-    char **list = memory_zero(count + 2, sizeof(char *));
-    if (!p || !list) {
+    HRESULT hr = p ? command_line_split(program->line ? program->line : "", &more) : E_OUTOFMEMORY;
+    char **list = SUCCEEDED(hr) ? memory_zero(count + more.count + 2, sizeof(char *)) : NULL;
+    if (!list) {
         memory_free(p);
-        memory_free(list);
+        texts_free(&more);
         return E_OUTOFMEMORY;
     }
     /* posix_spawn wants char *, and does not write to them */
     memcpy(list, &program->path, sizeof(program->path));
     if (count)
         memcpy(list + 1, program->arguments, count * sizeof(*program->arguments));
-    int error = spawn(program->path, list, &p->id);
+    if (more.count)
+        memcpy(list + 1 + count, more.items, more.count * sizeof(*more.items));
+    int error = spawn(program, list, &p->id);
     memory_free(list);
+    texts_free(&more);
     if (error) {
         memory_free(p);
         return posix_failed(error, program->path);

@@ -2,6 +2,7 @@
 /* Processes on Windows. */
 #include "engine/os/process.h"
 
+#include "engine/os/command_line.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/process_handle.h"
 #include "engine/os/win32/security.h"
@@ -18,44 +19,19 @@ struct process {
     DWORD id;
 };
 
-/* One argument as the C runtime of the started program takes it apart again: quotes and the backslashes before them
-   get a backslash each, and so do the backslashes before the closing quote. */
-static void add_argument(struct text_buffer *line, const char *argument)
-{
-    size_t backslashes = 0;
-    text_buffer_add(line, line->length ? " " : "");
-    if (*argument && !strpbrk(argument, " \t\"")) {
-        text_buffer_add(line, argument);
-        return;
-    }
-    text_buffer_add(line, "\"");
-    for (const char *c = argument; *c; c++) {
-        if (*c == '\\') {
-            backslashes++;
-        } else {
-            if (*c == '"')
-                for (size_t i = 0; i <= backslashes; i++)
-                    text_buffer_add(line, "\\");
-            backslashes = 0;
-        }
-        text_buffer_add_n(line, c, 1);
-    }
-    for (size_t i = 0; i < backslashes; i++)
-        text_buffer_add(line, "\\");
-    text_buffer_add(line, "\"");
-}
-
+/* The program's name, and its arguments as the C runtime of the started program takes them apart again. */
 static HRESULT command_line(const struct program *program, WCHAR **out)
 {
-    struct text_buffer line = {0};
-    add_argument(&line, program->path);
+    struct command_line line = {0};
+    command_line_argument(&line, program->path);
     for (size_t i = 0; i < program->argument_count; i++)
-        add_argument(&line, program->arguments[i]);
+        command_line_argument(&line, program->arguments[i]);
     *out = NULL;
-    char *text = text_buffer_take(&line);
-    if (!text)
-        return E_OUTOFMEMORY;
-    HRESULT hr = text_to_utf16(text, out, NULL);
+    char *text = command_line_take(&line);
+    char *whole = text && program->line ? text_format("%s %s", text, program->line) : text;
+    HRESULT hr = whole ? text_to_utf16(whole, out, NULL) : E_OUTOFMEMORY;
+    if (whole != text)
+        memory_free(whole);
     memory_free(text);
     return hr;
 }
@@ -67,6 +43,8 @@ static HRESULT command_line(const struct program *program, WCHAR **out)
 /* What a process is started with but for its flags. */
 struct start {
     WCHAR *path, *line;
+    WCHAR *directory; /* NULL: ours */
+    bool console;
     HANDLE token; /* NULL: ours */
     SECURITY_ATTRIBUTES security;
 };
@@ -75,15 +53,15 @@ static BOOL create(struct start *s, DWORD flags, PROCESS_INFORMATION *started)
 {
     STARTUPINFOW startup = {.cb = sizeof(startup)};
     if (s->token)
-        return CreateProcessAsUserW(s->token, s->path, s->line, &s->security, NULL, FALSE, flags, NULL, NULL, &startup,
-                                    started);
-    return CreateProcessW(s->path, s->line, &s->security, NULL, FALSE, flags, NULL, NULL, &startup, started);
+        return CreateProcessAsUserW(s->token, s->path, s->line, &s->security, NULL, FALSE, flags, NULL, s->directory,
+                                    &startup, started);
+    return CreateProcessW(s->path, s->line, &s->security, NULL, FALSE, flags, NULL, s->directory, &startup, started);
 }
 
 static BOOL create_alive(struct start *s, PROCESS_INFORMATION *started)
 {
     /* A group of its own: under Wine that also gives it no Unix standard input and output of ours. */
-    DWORD flags = DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP;
+    DWORD flags = (s->console ? CREATE_NO_WINDOW : DETACHED_PROCESS) | CREATE_NEW_PROCESS_GROUP;
     BOOL ok = FALSE;
 
     for (int births = 0; !ok && births < BIRTHS; births++) {
@@ -100,7 +78,7 @@ HRESULT process_start(const struct program *program, struct process **out)
 {
     const struct account *account = program->account;
     PROCESS_INFORMATION started;
-    struct start s = {.token = account ? account->token : NULL};
+    struct start s = {.console = program->console, .token = account ? account->token : NULL};
     struct process *p = memory_alloc(sizeof(*p));
     HRESULT hr = p ? S_OK : E_OUTOFMEMORY;
     *out = NULL;
@@ -109,6 +87,8 @@ HRESULT process_start(const struct program *program, struct process **out)
                        program->path, account->name);
     if (SUCCEEDED(hr))
         hr = win32_path(program->path, &s.path);
+    if (SUCCEEDED(hr) && program->directory)
+        hr = win32_path(program->directory, &s.directory);
     if (SUCCEEDED(hr))
         hr = command_line(program, &s.line);
     if (SUCCEEDED(hr))
@@ -126,6 +106,7 @@ HRESULT process_start(const struct program *program, struct process **out)
     LocalFree(s.security.lpSecurityDescriptor);
     memory_free(s.path);
     memory_free(s.line);
+    memory_free(s.directory);
     if (FAILED(hr))
         memory_free(p);
     return hr;

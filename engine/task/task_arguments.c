@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments of a task: variables and their values. DECISIONS 14. */
+#include "engine/os/command_line.h"
+#include "engine/os/memory.h"
+#include "engine/task/task.h"
+
+#include <string.h>
+
+/* A variable in the pattern, with its braces. */
+struct place {
+    const struct task_variable *variable; /* NULL: none stands there */
+    size_t bytes;
+};
+
+static HRESULT find(const char *at, const struct task_variable *variables, size_t count, struct place *out)
+{
+    size_t escape = *at == '\\';
+    const char *name = at + escape + 1;
+    *out = (struct place){NULL, 0};
+    if (at[escape] != '{')
+        return S_OK;
+    size_t length = strcspn(name, "{}");
+    bool closed = name[length] == '}' && (!escape || (length && name[length - 1] == '\\'));
+    char *called = closed ? text_copy_n(name, length - escape) : NULL;
+    for (size_t i = 0; called && !out->variable && i < count; i++)
+        if (text_equal_nocase(called, variables[i].name))
+            *out = (struct place){&variables[i], escape + 1 + length + 1};
+    memory_free(called);
+    return closed && !called ? E_OUTOFMEMORY : S_OK;
+}
+
+static void add_value(struct command_line *l, const struct task_variable *v, bool quoted)
+{
+    if (!v->list) {
+        command_line_value(l, v->text ? v->text : "");
+        return;
+    }
+    bool first = true;
+    for (size_t i = 0; i < v->list->count; i++) {
+        if (!v->list->items[i][0])
+            continue;
+        if (!first && quoted)
+            command_line_text(l, " ");
+        else if (!first)
+            command_line_blank(l, ' ');
+        command_line_value(l, v->list->items[i]);
+        first = false;
+    }
+}
+
+HRESULT task_expand_arguments(const char *pattern, const struct task_variable *variables, size_t count, char **out)
+{
+    struct command_line_reader r = {.at = pattern};
+    struct command_line line = {0};
+    HRESULT hr = S_OK;
+    for (bool more = true; SUCCEEDED(hr) && more;) {
+        struct place place = {NULL, 0};
+        /* The backslash of an escape is the last of its row, which stands before no quote. */
+        if (!r.backslashes)
+            hr = find(r.at, variables, count, &place);
+        if (place.variable) {
+            add_value(&line, place.variable, r.quoted);
+            r.at += place.bytes;
+            r.plain = 0;
+            continue;
+        }
+        char piece[2] = "";
+        switch (command_line_next(&r, piece)) {
+        case COMMAND_LINE_END:
+            more = false;
+            break;
+        case COMMAND_LINE_BLANK:
+            command_line_blank(&line, piece[0]);
+            break;
+        case COMMAND_LINE_QUOTE:
+            command_line_quote(&line);
+            break;
+        case COMMAND_LINE_TEXT:
+            command_line_text(&line, piece);
+            break;
+        }
+    }
+    char *text = command_line_take(&line);
+    if (FAILED(hr))
+        memory_free(text);
+    *out = SUCCEEDED(hr) ? text : NULL;
+    return *out ? S_OK : E_OUTOFMEMORY;
+}

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+openpla_test(test_task_arguments ${CMAKE_CURRENT_LIST_DIR}/test_task_arguments.c LINK openpla_task)
+if(WIN32)
+  target_link_libraries(test_task_arguments PRIVATE shell32)
+endif()

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* A task's arguments: what a task would otherwise get too many of, too few, or somebody else's. */
+#include "engine/os/command_line.h"
+#include "engine/os/memory.h"
+#include "engine/task/task.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#ifdef _WIN32
+#include <windows.h>
+#include <shellapi.h>
+#endif
+
+static char *expand(const char *pattern, const struct task_variable *v, size_t count)
+{
+    char *line = NULL;
+    assert_int_equal(task_expand_arguments(pattern, v, count, &line), S_OK);
+    return line;
+}
+
+/* The arguments of a line as programs get them, each in brackets. */
+static char *taken_apart(const char *line)
+{
+    struct texts all = {0};
+    struct text_buffer b = {0};
+    assert_int_equal(command_line_split(line, &all), S_OK);
+    for (size_t i = 0; i < all.count; i++)
+        text_buffer_format(&b, "[%s]", all.items[i]);
+#ifdef _WIN32
+    WCHAR *wide, **argv;
+    int argc;
+    char *whole = text_format("program %s", line);
+    assert_int_equal(text_to_utf16(whole, &wide, NULL), S_OK);
+    argv = CommandLineToArgvW(wide, &argc);
+    assert_int_equal(argc, all.count + 1);
+    for (size_t i = 0; i < all.count; i++) {
+        char *argument;
+        text_from_utf16(argv[i + 1], wcslen(argv[i + 1]), true, &argument);
+        assert_string_equal(argument, all.items[i]);
+        memory_free(argument);
+    }
+    LocalFree(argv);
+    memory_free(wide);
+    memory_free(whole);
+#endif
+    texts_free(&all);
+    return text_buffer_take(&b);
+}
+
+static void gives(const char *pattern, const struct task_variable *v, size_t count, const char *wanted)
+{
+    char *line = expand(pattern, v, count), *arguments = taken_apart(line);
+    assert_string_equal(arguments, wanted);
+    memory_free(arguments);
+    memory_free(line);
+}
+
+/* {a} is the value. */
+static void value_gives(const char *pattern, const char *value, const char *wanted)
+{
+    gives(pattern, &(struct task_variable){.name = "a", .text = value}, 1, wanted);
+}
+
+static void a_value_is_one_argument_whatever_is_in_it(void **state)
+{
+    (void)state;
+    value_gives("x {a} y", "plain", "[x][plain][y]");
+    value_gives("x {a} y", "two words", "[x][two words][y]");
+    value_gives("x {a} y", "", "[x][][y]");
+    value_gives("x {a} y", "\" /delete \"", "[x][\" /delete \"][y]");
+    value_gives("x {a} y", "C:\\a folder\\", "[x][C:\\a folder\\][y]");
+    value_gives("x {a} y", "\\\\\" \\\\", "[x][\\\\\" \\\\][y]");
+    value_gives("/f:{a}", "a b", "[/f:a b]");
+    value_gives("{a}.log z", "a b", "[a b.log][z]");
+    value_gives("C:\\logs\\{a}", "a b", "[C:\\logs\\a b]");
+    value_gives("{a}{a}", "\\\"", "[\\\"\\\"]");
+    value_gives("{a}{a}", "a b\\", "[a b\\a b\\]");
+    value_gives("{a}\"x y\"", "a b", "[a bx y]");
+    value_gives("\"x y\"{a}", "a b", "[x ya b]");
+}
+
+static void within_quotes_a_value_stays_within_them(void **state)
+{
+    (void)state;
+    value_gives("\"x {a} y\" z", "a b", "[x a b y][z]");
+    value_gives("\"{a}\" z", "a\\", "[a\\][z]");
+    value_gives("\"{a}\" z", "\" \"", "[\" \"][z]");
+    value_gives("\"C:\\{a}\" z", "\"", "[C:\\\"][z]");
+    value_gives("\"{a}\\\\\" z", "a\\", "[a\\\\][z]");
+    value_gives("\"{a}", "open end", "[open end]");
+    value_gives("\"{a}\"", "", "[]");
+}
+
+static void elements_of_a_list_are_arguments_of_their_own(void **state)
+{
+    char first[] = "C:\\logs of today\\a.blg", none[] = "", second[] = "b.csv";
+    char *items[] = {first, none, second};
+    struct texts list = {.count = 3, .items = items}, empty = {0};
+    (void)state;
+    struct task_variable v[] = {{.name = "logs", .list = &list}, {.name = "key", .list = &empty}};
+    gives("{logs} {state}", v, 2, "[C:\\logs of today\\a.blg][b.csv][{state}]");
+    gives("/in \"{logs}\" 1", v, 2, "[/in][C:\\logs of today\\a.blg b.csv][1]");
+    gives("x {key} y", v, 2, "[x][y]");
+    gives("x \"{key}\" y", v, 2, "[x][][y]");
+}
+
+static void variables_are_found_in_both_spellings_and_once(void **state)
+{
+    struct task_variable v[] = {{.name = "usertext", .text = "{state}"}, {.name = "state", .text = "1"}};
+    (void)state;
+    gives("{STATE} {usertext}", v, 2, "[1][{state}]");
+    gives("\\{state\\} C:\\{state} C:\\\\{state\\}", v, 2, "[1][C:\\1][C:\\1]");
+    gives("{unknown} {state {} } {{state} \\{state}", v, 2, "[{unknown}][{state][{}][}][{1][\\1]");
+    gives("", v, 2, "");
+    gives("  x  ", v, 2, "[x]");
+}
+
+/* A user's own quoting means the same as before. */
+static void what_is_no_variable_keeps_its_meaning(void **state)
+{
+    static const char *const lines[][2] = {
+        {"a \"b c\" d\\\\e f\\\\\\\"g", "[a][b c][d\\\\e][f\\\"g]"},
+        {"\"\" \"a\"\"b\" ab\"c d\"e", "[][a\"b][abc de]"},
+        {"\"C:\\dir\\\\\" \\\\server\\share", "[C:\\dir\\][\\\\server\\share]"},
+        {"/c echo 1 > file & \t x", "[/c][echo][1][>][file][&][x]"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        gives(lines[i][0], NULL, 0, lines[i][1]);
+    char *line = expand("/c echo 1 > file &&  rem", NULL, 0);
+    assert_string_equal(line, "/c echo 1 > file &&  rem");
+    memory_free(line);
+}
+
+static void no_memory_is_an_error(void **state)
+{
+    struct task_variable v = {.name = "a", .text = "a b"};
+    HRESULT hr = E_FAIL;
+    (void)state;
+    for (uint64_t at = 1; hr != S_OK; at++) {
+        char *line;
+        assert_true(at < 100);
+        memory_fail_at(at);
+        hr = task_expand_arguments("x {a} \"{a}\"", &v, 1, &line);
+        memory_fail_at(0);
+        assert_true(hr == S_OK || (hr == E_OUTOFMEMORY && !line));
+        memory_free(line);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_value_is_one_argument_whatever_is_in_it),
+        cmocka_unit_test(within_quotes_a_value_stays_within_them),
+        cmocka_unit_test(elements_of_a_list_are_arguments_of_their_own),
+        cmocka_unit_test(variables_are_found_in_both_spellings_and_once),
+        cmocka_unit_test(what_is_no_variable_keeps_its_meaning),
+        cmocka_unit_test(no_memory_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
