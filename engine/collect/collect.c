@@ -3,25 +3,36 @@
 #include "engine/collect/kind.h"
 #include "engine/model/model.h"
 
+/* NULL: none that runs. */
+static const struct collector_kind *kind_at(uint32_t type)
+{
+    return type < collector_kind_count ? collector_kinds[type] : NULL;
+}
+
 static const struct collector_kind *kind_of(struct object *collector)
 {
-    uint32_t type = collector_of(collector)->DataCollectorType;
-    return type < collector_kind_count ? collector_kinds[type] : NULL;
+    const struct collector_kind *kind = kind_at(collector_of(collector)->DataCollectorType);
+    return kind ? kind : &left_out_collector_kind;
+}
+
+HRESULT collector_runs(struct object *collector)
+{
+    const struct data_collector *model = collector_of(collector);
+    return kind_at(model->DataCollectorType) ? S_OK
+                                             : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                                                         "collector \"%s\": collectors of type %u do not run",
+                                                         model->Name, (unsigned)model->DataCollectorType);
 }
 
 enum collector_output collector_output(struct object *collector)
 {
     const struct collector_kind *kind = kind_of(collector);
-    return kind && (!kind->writes || kind->writes(collector)) ? kind->output : WRITES_NOTHING;
+    return !kind->writes || kind->writes(collector) ? kind->output : WRITES_NOTHING;
 }
 
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out)
 {
     const struct collector_kind *kind = kind_of(collector);
-    const struct data_collector *model = collector_of(collector);
-    if (!kind)
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "collector \"%s\": collectors of type %u do not run",
-                         model->Name, (unsigned)model->DataCollectorType);
     struct collector *c;
     HRESULT hr = kind->open(collector, context, &c);
     if (FAILED(hr))
@@ -34,7 +45,7 @@ HRESULT collector_open(struct object *collector, const struct collect_context *c
 void collector_rehearse(struct object *collector)
 {
     const struct collector_kind *kind = kind_of(collector);
-    if (kind && kind->rehearse)
+    if (kind->rehearse)
         kind->rehearse(collector);
 }
 

@@ -72,9 +72,12 @@ struct collector_figures {
 
 /* Of the model, before it is opened. */
 enum collector_output collector_output(struct object *collector);
+/* ERROR_NOT_SUPPORTED's HRESULT, naming it: no collector of its kind runs. Such a one can be opened, and does nothing.
+ */
+HRESULT collector_runs(struct object *collector);
 /* Opens the collector of a set for one segment: adds its counters, creates its file. The model object is only read
-   here. A counter that cannot be added is noted and left out; a file in the way is ERROR_ALREADY_EXISTS's HRESULT
-   unless LogOverwrite or LogAppend is set. ERROR_NOT_SUPPORTED's: no collector of its kind runs. */
+   here. A counter that cannot be added is noted and left out, and so is a collector of a kind that does not run; a file
+   in the way is ERROR_ALREADY_EXISTS's HRESULT unless LogOverwrite or LogAppend is set. */
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
 /* For a process that is made ahead of its run: loads what the open and the first sample will need, and lets go of it.
    Writes nothing, and what fails is left to the open to tell. */

@@ -33,11 +33,12 @@ struct collector {
     struct collector_figures figures; /* kept by the kind, on the run's thread */
 };
 
-/* By DataCollectorType, MS-PLA 2.2.2.3; NULL for a kind that does not run. */
+/* By DataCollectorType, MS-PLA 2.2.2.3; NULL, or not there, for a kind that does not run. */
 extern const struct collector_kind *const collector_kinds[];
 extern const size_t collector_kind_count;
 
 extern const struct collector_kind counter_collector_kind;
 extern const struct collector_kind trace_collector_kind;
+extern const struct collector_kind left_out_collector_kind; /* in place of each that does not run */
 
 #endif

@@ -260,11 +260,18 @@ static HRESULT begin_session(struct trace_collector *tc, const struct collect_co
 
 /* ---- the kind ---- */
 
+static bool is_kernel_trace(const struct object *model)
+{
+    struct value is = {.boolean = false};
+    const struct property *row = &trace_data_collector_class.properties[ITraceDataCollector_IsKernelTrace];
+    return SUCCEEDED(object_get((struct object *)model, row, &is)) && is.boolean; /* else the open fails */
+}
+
 static bool trace_collector_writes(const struct object *model)
 {
-    /* A session in memory alone writes when it is flushed. */
+    /* A session in memory alone writes when it is flushed; one of the kernel is left out. */
     const struct trace_data_collector *c = (const struct trace_data_collector *)model;
-    return trace_plan_writes_file(model) || c->StreamMode == TRACE_STREAM_BUFFERING;
+    return (trace_plan_writes_file(model) || c->StreamMode == TRACE_STREAM_BUFFERING) && !is_kernel_trace(model);
 }
 
 static HRESULT trace_collector_close(struct collector *c)

@@ -30,6 +30,18 @@ static HRESULT make_members(struct run_set *r, struct segment *s)
     return S_OK;
 }
 
+/* A set none of whose collectors would collect anything does not look as if it did. */
+static HRESULT check_kinds(const struct segment *s)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < s->count; i++) {
+        hr = collector_runs(s->members[i].model);
+        if (SUCCEEDED(hr))
+            return hr;
+    }
+    return hr;
+}
+
 void segment_free(struct segment *s)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -205,6 +217,8 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
 {
     struct entry entry = {.set = r, .segment = s, .serial_number = s->serial_number};
     HRESULT hr = make_members(r, s);
+    if (SUCCEEDED(hr))
+        hr = check_kinds(s);
     bool folder_created = SUCCEEDED(hr) && !folder_exists(s->location);
     if (SUCCEEDED(hr))
         hr = folder_create_below(s->root, s->location);

@@ -293,8 +293,6 @@ static void a_kind_that_cannot_run_yet_says_so(void **state)
         _snwprintf(root + wcslen(root), 64, L"openpla-test-kinds-%lu-%ld", GetCurrentProcessId(), type);
         assert_true(CreateDirectoryW(root, NULL));
         _snwprintf(name, 32, L"Kind %ld", type);
-        if (type != plaConfiguration)
-            release(added_collector(set, L"Counters"));
         release(added(set, type, name));
         assert_ok(put(set, L"RootPath", of_text(root)));
         assert_ok(put(set, L"Subdirectory", of_text(L"run")));

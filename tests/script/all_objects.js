@@ -178,8 +178,18 @@ function main(name) {
     WScript.Echo("set: " + copy.DisplayName + ", " + copy.GetValue("owner") + ", the same: " +
         truth(copy.Xml === dataSet.Xml));
     showSet(copy);
-    say("Start", function () { copy.Start(true); });
+    step = "Start";
+    copy.Subdirectory = name;
+    copy.Commit(name, "", 2);
+    copy.Start(true);
     WScript.Echo("status " + copy.Status);
+    step = "Stop";
+    copy.Stop(true);
+    step = "Query after the run";
+    copy.Query(name, "");
+    var message = copy.GetValue("OpenPLA.LastRunMessage");
+    if (message.indexOf("collector \"Api\": collectors of type 4 do not run") < 0)
+        WScript.Echo(message);
     step = "GetDataCollectorSets";
     var sets = new ActiveXObject("PLA.DataCollectorSetCollection");
     sets.GetDataCollectorSets("", "service\\" + name);

@@ -4,7 +4,7 @@
 ' cscript all_objects.vbs SET
 Option Explicit
 On Error Resume Next
-Dim name, dataSet, copy, collector, provider, other, map, item, schedule, action, manager, sets, i, names, xml
+Dim name, dataSet, copy, collector, provider, other, map, item, schedule, action, manager, sets, i, names, xml, message
 
 name = WScript.Arguments(0)
 Set dataSet = CreateObject("PLA.DataCollectorSet")
@@ -152,9 +152,18 @@ Next
 Check "For Each over folder actions"
 WScript.Echo "data manager: " & CInt(copy.DataManager.Enabled) & " " & copy.DataManager.MinFreeDisk & " " & _
     copy.DataManager.ResourcePolicy & " " & copy.DataManager.ReportFileName
+copy.Subdirectory = name
+copy.Commit name, "", 2
+Check "Commit of a folder of its own"
 copy.Start True
-Say "Start"
+Check "Start"
 WScript.Echo "status " & copy.Status
+copy.Stop True
+Check "Stop"
+copy.Query name, ""
+Check "Query after the run"
+message = copy.GetValue("OpenPLA.LastRunMessage")
+If InStr(message, "collector ""Api"": collectors of type 4 do not run") = 0 Then WScript.Echo message
 
 ' The collection of sets.
 Set sets = CreateObject("PLA.DataCollectorSetCollection")

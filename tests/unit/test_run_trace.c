@@ -527,6 +527,35 @@ static void a_session_of_the_kernel_is_left_out(void **state)
     check_message("kernel", "trace session 'NT Kernel Logger' is not started");
     assert_true(numbers_of(root, "rest.etl").bits == 8);
     assert_false(exists(root, "nt.etl"));
+    /* Who looks for the run's files finds none that is not there. */
+    struct run_record record = fixture_record("kernel");
+    assert_int_equal(record.latest_files.count, 2);
+    assert_string_equal(record.latest_files.items[0], "");
+    assert_string_equal(path_name(record.latest_files.items[1]), "rest.etl");
+    run_record_free(&record);
+    memory_free(root);
+}
+
+/* Published templates have collectors of all kinds: the others would be missed for one that does not run. */
+static void a_kind_that_does_not_run_is_left_out(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("kinds");
+    const char *api = "<ApiTracingDataCollector><Name>calls</Name><FileName>calls</FileName></ApiTracingDataCollector>";
+    char *xml = text_format("%s%s", api, TRACE("rest", PROVIDER(4, 0)));
+    commit("kinds", root, xml);
+    memory_free(xml);
+    start("kinds");
+    write_event(4, 1, 3);
+    stop("kinds");
+    check_message("kinds", "collector \"calls\": collectors of type 4 do not run");
+    assert_true(numbers_of(root, "rest.etl").bits == 8);
+    struct run_record record = fixture_record("kinds");
+    assert_string_equal(record.latest_files.items[0], "");
+    run_record_free(&record);
+    /* Nobody takes a set that would collect nothing for one that does. */
+    commit("kinds", root, api);
+    assert_int_equal(run_start(SPACE, "kinds", true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
     memory_free(root);
 }
 
@@ -663,6 +692,7 @@ int main(void)
         cmocka_unit_test(other_files_take_the_session_over),
         cmocka_unit_test(a_session_name_that_is_taken_fails_the_start),
         cmocka_unit_test(a_session_of_the_kernel_is_left_out),
+        cmocka_unit_test(a_kind_that_does_not_run_is_left_out),
         cmocka_unit_test(a_session_that_somebody_ends_is_missed),
         cmocka_unit_test(the_session_of_a_killed_host_does_not_stay),
         cmocka_unit_test(a_session_of_others_stays),
