@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The XML that a configuration collector writes, streamed: Report, Section, Table, Item, Data. One thread uses it.
-   What has been written is one whole well-formed document at each moment (configuration_file.h), also when the process
+   What has been written is one whole well-formed document at each moment (whole_document.h), also when the process
    is killed or the disk is full; it lacks at most the Items of the last quarter of a second. Report/@complete is 1 when
    all was written. Memory is bounded by the largest Item.
    Failures stick: calls after one do nothing, and each call that gives a result gives that failure. */
@@ -53,9 +53,9 @@ HRESULT configuration_put_out(struct configuration_document *d);
 
 /* ---- for the collector ---- */
 
-/* `name`: Report/@name. The file must be a new one, or empty; it is there as a whole document on success. */
+/* The file, which is borrowed, must be empty; it is a whole document on success. */
 struct file;
-HRESULT configuration_document_begin(struct file *file, const char *name, struct configuration_document **out);
+HRESULT configuration_document_begin(struct file *file, struct configuration_document **out);
 /* An entry of Report's own Header, before the first section. */
 void configuration_fact(struct configuration_document *d, const char *name, const char *text);
 /* Ends what has begun; `complete`: nothing was left out because somebody stopped it. Frees, in any case, but not the

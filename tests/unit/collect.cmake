@@ -9,3 +9,7 @@ endif()
 # With real sessions.
 openpla_test(test_trace_session ${CMAKE_CURRENT_LIST_DIR}/test_trace_session.c LINK openpla_collect)
 add_dependencies(test_trace_session openetwhost)
+# Each page that is written is looked at.
+openpla_test(test_configuration_document ${CMAKE_CURRENT_LIST_DIR}/test_configuration_document.c LINK openpla_collect
+  LibXml2::LibXml2)
+target_link_options(test_configuration_document PRIVATE -Wl,--wrap=file_write_at)
