@@ -18,7 +18,7 @@ struct etl_buffer_header {
     uint32_t size;     /* of the buffer in the file */
     uint32_t saved;    /* as `used`, but for the header buffer of some writers */
     uint32_t current;  /* not to be trusted */
-    int64_t time;      /* of the flush, on the clock of the log */
+    int64_t time;      /* of the flush: etl_log_buffer_time */
     uint64_t sequence; /* 0: the file's first buffer */
     uint16_t processor;
     uint16_t logger;

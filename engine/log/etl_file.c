@@ -27,6 +27,12 @@ void etl_container_free(struct etl_file *e)
     memory_free(e);
 }
 
+/* Of the newest event. */
+static int64_t buffer_time(const struct etl_file *e)
+{
+    return etl_log_buffer_time(&e->log, etl_log_stamp(&e->log, e->log.end_utc));
+}
+
 void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uint8_t *buffer,
                                 struct etl_buffer_header *head)
 {
@@ -34,7 +40,7 @@ void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uin
         .size = e->size,
         .saved = ETL_BUFFER_HEAD,
         .current = ETL_BUFFER_HEAD,
-        .time = etl_log_stamp(&e->log, e->log.end_utc),
+        .time = buffer_time(e),
         .sequence = sequence,
         .state = ETL_STATE_FLUSHED,
         .used = ETL_BUFFER_HEAD,
@@ -337,7 +343,7 @@ HRESULT etl_container_write_buffer(struct etl_file *e, bool last)
     e->head.saved = e->head.current = e->head.used;
     e->head.flags = (uint16_t)((e->head.flags & ~ETL_FLAG_LAST) | (last ? ETL_FLAG_LAST : 0));
     if (!e->given)
-        e->head.time = etl_log_stamp(&e->log, e->log.end_utc);
+        e->head.time = buffer_time(e);
     etl_buffer_header_write(&e->head, e->buffer);
     HRESULT hr = S_OK;
     if (e->written == 0) {
@@ -410,6 +416,7 @@ HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_bu
     struct etl_buffer_header whole = *head;
     whole.size = e->size;
     whole.saved = whole.current = whole.used;
+    whole.time = etl_log_buffer_time(&e->log, head->time);
     whole.state = ETL_STATE_FLUSHED;
     whole.flags = (uint16_t)((whole.flags & ~ETL_FLAG_LAST) | ETL_FLAG_PROCESSOR_INDEX);
     etl_buffer_header_write(&whole, e->spare);

@@ -55,8 +55,8 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
 /* Adds a buffer that a processor of a session has filled, behind what was added before; single events added later begin
    a new one. `bytes`: the buffer as it lies in the session, its events from ETL_BUFFER_HEAD to head->used; what is
    before and behind them is not looked at. Of `head` count processor, logger, sequence (each once in a file, rising for
-   a processor), time, used, flags and type. `utc`: FILETIME of the newest event. On failure the file is whole without
-   the buffer; of a ring its oldest may be gone.
+   a processor), time (a stamp of the log's clock), used, flags and type. `utc`: FILETIME of the newest event. On
+   failure the file is whole without the buffer; of a ring its oldest may be gone.
    E_INVALIDARG: head->used is no number of bytes in use of such a buffer. */
 HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head,
                             const uint8_t *bytes);

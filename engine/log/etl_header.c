@@ -271,3 +271,18 @@ int64_t etl_log_stamp(const struct etl_log *log, int64_t utc)
     const int64_t passed = (int64_t)((uint64_t)utc - (uint64_t)log->start_utc);
     return (int64_t)((uint64_t)log->start_stamp + (uint64_t)scale(passed, ticks, TICKS_PER_SECOND));
 }
+
+static bool has_utc_buffers(const struct etl_log *log)
+{
+    return log->private_logger || (log->mode & ETL_MODE_RELOGGED) != 0;
+}
+
+int64_t etl_log_buffer_time(const struct etl_log *log, int64_t stamp)
+{
+    return has_utc_buffers(log) ? etl_log_utc(log, stamp) : stamp;
+}
+
+int64_t etl_log_buffer_stamp(const struct etl_log *log, int64_t time)
+{
+    return has_utc_buffers(log) ? etl_log_stamp(log, time) : time;
+}

@@ -48,5 +48,9 @@ void etl_log_write_counts(const struct etl_log *log, uint8_t *event);
 /* FILETIME of a stamp of the file's clock, and back. */
 int64_t etl_log_utc(const struct etl_log *log, int64_t stamp);
 int64_t etl_log_stamp(const struct etl_log *log, int64_t utc);
+/* The TimeStamp of a buffer's header, for a stamp of the file's clock, and back: private loggers and relogging write
+   FILETIMEs there whatever the clock of their events is. */
+int64_t etl_log_buffer_time(const struct etl_log *log, int64_t stamp);
+int64_t etl_log_buffer_stamp(const struct etl_log *log, int64_t time);
 
 #endif

@@ -20,7 +20,7 @@ struct place { /* of a buffer in the file */
     uint64_t offset, sequence;
     uint32_t size; /* in the file */
     uint16_t stream, flags;
-    int64_t time;
+    int64_t time; /* a stamp */
 };
 
 struct stream {
@@ -118,7 +118,7 @@ static HRESULT add_place(struct etl_reader *r, const struct etl_buffer_header *h
         .size = head->size,
         .stream = (r->log.mode & ETL_MODE_ONE_STREAM) != 0 ? 0 : head->processor,
         .flags = head->flags,
-        .time = head->time,
+        .time = etl_log_buffer_stamp(&r->log, head->time),
     };
     return S_OK;
 }

@@ -174,6 +174,7 @@ class Log:
         rest = 8 if pointer == 4 else 0
         bias = struct.unpack_from("<i", head, 0x48 - rest)[0]
         boot, self.frequency, self.start, self.clock = struct.unpack_from("<qqqI", head, 0xF8 - rest)
+        self.private = struct.unpack_from("<H", first)[0] == 0  # version of the header event
         self.start_stamp = struct.unpack_from("<q", first, 0x10)[0]
         name, at = wide(head, 0x118 - rest)
         path, _ = wide(head, at)
@@ -219,6 +220,9 @@ class Log:
         processor = struct.unpack_from("<H", data, at + 0x28)[0] if flags & 0x20 else data[at + 0x28]
         if self.mode & 0x10000000:
             processor = 0
+        if self.clock != 2 and (self.private or self.mode & 0x10000):
+            ticks = self.frequency if self.clock == 1 else self.mhz * 1000000
+            time = self.start_stamp + (time - self.start) * ticks // 10000000
         raw = data[at:at + min(size, used)]
         if flags & 0x40:
             raw = raw[:HEAD] + unpack_xpress(data[at + HEAD:at + size], used - HEAD)

@@ -323,6 +323,49 @@ static void buffers_of_processors_are_read_in_the_order_of_time(void **state)
     memory_free(data);
 }
 
+/* A message without a time of its own has that of its buffer, which private and relogging loggers write as FILETIME. */
+static void messages_have_the_time_of_their_buffer(void **state)
+{
+    enum { BEHIND = 500, SIZE = 16 };
+    static uint8_t bytes[SMALL];
+    static const struct {
+        bool private_logger;
+        uint32_t mode;
+        int64_t written;
+    } rows[] = {
+        {false, 1, CLOCK_START + BEHIND}, {true, 1, START + BEHIND * 10}, {false, 0x10001, START + BEHIND * 10}};
+    const struct etl_buffer_header head = {.time = CLOCK_START + BEHIND, .sequence = 1, .used = ETL_BUFFER_HEAD + SIZE};
+    (void)state;
+    put_u16(bytes + ETL_BUFFER_HEAD, SIZE);
+    bytes[ETL_BUFFER_HEAD + 3] = ETL_MARK_MESSAGE;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct etl_log log = log_of(SMALL);
+        struct etl_reader *reader;
+        struct etl_record record;
+        struct etl_file *file;
+        log.private_logger = rows[i].private_logger;
+        log.mode = rows[i].mode;
+        assert_int_equal(etl_file_create(PATH, true, &log, &file), S_OK);
+        assert_int_equal(etl_file_add_buffer(file, START + BEHIND * 10, &head, bytes), S_OK);
+        assert_int_equal(etl_file_close(file), S_OK);
+        assert_int_equal(head_at(1, SMALL).time, rows[i].written);
+        assert_int_equal(etl_reader_open(PATH, log_remark, NULL, &reader), S_OK);
+        assert_int_equal(etl_reader_next(reader, &record), S_OK);
+        assert_int_equal(etl_reader_next(reader, &record), S_OK);
+        assert_int_equal(record.kind, ETL_RECORD_MESSAGE);
+        assert_int_equal(record.stamp, CLOCK_START + BEHIND);
+        assert_int_equal(record.utc, START + BEHIND * 10);
+        etl_reader_close(reader);
+        /* Buffers that the log makes of single events, and those behind which it goes on, are no others. */
+        assert_int_equal(etl_file_open(PATH, NULL, &file), S_OK);
+        for (uint32_t number = 0; number < SMALL / EVENT; number++)
+            assert_int_equal(add_event(file, number, BEHIND), S_OK);
+        assert_int_equal(etl_file_close(file), S_OK);
+        assert_int_equal(head_at(1, SMALL).time, rows[i].written);
+        assert_int_equal(head_at(2, SMALL).time, rows[i].written);
+    }
+}
+
 static void events_and_buffers_mix(void **state)
 {
     (void)state;
@@ -469,6 +512,7 @@ int main(void)
         cmocka_unit_test(what_is_written_of_a_header_is_read),
         cmocka_unit_test(a_name_that_is_not_given_is_not_blamed),
         cmocka_unit_test_setup_teardown(buffers_of_processors_are_read_in_the_order_of_time, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(messages_have_the_time_of_their_buffer, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(events_and_buffers_mix, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(what_is_no_buffer_is_refused, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_ring_keeps_the_newest_buffers, remove_file, remove_file),
