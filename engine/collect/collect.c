@@ -30,6 +30,12 @@ enum collector_output collector_output(struct object *collector)
     return !kind->writes || kind->writes(collector) ? kind->output : WRITES_NOTHING;
 }
 
+HRESULT collector_check(struct object *collector)
+{
+    const struct collector_kind *kind = kind_of(collector);
+    return kind->check ? kind->check(collector) : S_OK;
+}
+
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out)
 {
     const struct collector_kind *kind = kind_of(collector);
@@ -111,6 +117,11 @@ bool collector_follows(const struct collector *c, struct object *model)
 bool collector_hands_over(const struct collector *c, struct object *model)
 {
     return c->kind == kind_of(model) && c->kind->update && c->kind->follows;
+}
+
+bool collector_takes_over(struct object *collector)
+{
+    return kind_of(collector)->hand_back != NULL;
 }
 
 bool collector_hand_back(struct collector *c)

@@ -75,6 +75,8 @@ enum collector_output collector_output(struct object *collector);
 /* ERROR_NOT_SUPPORTED's HRESULT, naming it: no collector of its kind runs. Such a one can be opened, and does nothing.
  */
 HRESULT collector_runs(struct object *collector);
+/* What an open would fail with that can be told before: so that nothing has changed of the collectors beside it. */
+HRESULT collector_check(struct object *collector);
 /* Opens the collector of a set for one segment: adds its counters, creates its file. The model object is only read
    here. A counter that cannot be added is noted and left out, and so is a collector of a kind that does not run; a file
    in the way is ERROR_ALREADY_EXISTS's HRESULT unless LogOverwrite or LogAppend is set. */
@@ -110,8 +112,10 @@ HRESULT collector_update(struct collector *c, struct object *model);
 bool collector_follows(const struct collector *c, struct object *model);
 /* Of the same kind, so that it may be the previous one of the model although its definition is another. */
 bool collector_hands_over(const struct collector *c, struct object *model);
-/* The opening of a segment is undone: what the collector took over goes back to its `previous`, which goes on with it.
-   True: its file is written to by that one, and has to stay. It is to be closed all the same. */
+/* Whether it takes over what is at work when it is opened with a `previous`: the last to be opened are those. */
+bool collector_takes_over(struct object *collector);
+/* The opening of a segment is undone: what the collector took over goes back to its `previous`, which goes on with it
+   as it was asked to. True: its file is written to by that one, and has to stay. It is to be closed all the same. */
 bool collector_hand_back(struct collector *c);
 /* Ends what a process that was killed left behind: `line` is what it gave to context->hold. */
 HRESULT collector_let_go(const char *line);

@@ -9,6 +9,7 @@ struct collector_kind {
     enum collector_output output;
     enum collector_end end;
     bool (*writes)(const struct object *model); /* whether it writes that; NULL: always */
+    HRESULT (*check)(struct object *model);     /* NULL: nothing to see without an open */
     HRESULT (*open)(struct object *model, const struct collect_context *context, struct collector **out);
     void (*rehearse)(struct object *model);                                /* NULL: an open takes no time */
     HRESULT (*sample)(struct collector *c);                                /* NULL: the kind takes none */

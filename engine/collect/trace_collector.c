@@ -297,6 +297,15 @@ static void leave_out_kernel(const struct trace_collector *tc)
     memory_free(text);
 }
 
+static HRESULT trace_collector_check(struct object *model)
+{
+    struct trace_plan plan;
+    HRESULT hr = trace_plan_make(model, &(struct trace_output){.file = ""}, &plan);
+    if (SUCCEEDED(hr))
+        trace_plan_free(&plan);
+    return hr;
+}
+
 static HRESULT trace_collector_open(struct object *object, const struct collect_context *context,
                                     struct collector **out)
 {
@@ -438,16 +447,43 @@ static bool trace_collector_follows(const struct collector *c, struct object *mo
     return follows;
 }
 
+/* As `before` had it, but for the file, which it goes on in: to the one before it there is no way back. A FlushTimer
+   and MaximumBuffers of 0 were "as it is". */
+static HRESULT change_back(const struct trace_collector *tc, struct trace_plan *before)
+{
+    const struct trace_target t = target_of(tc);
+    struct trace_plan back = *before;
+    struct trace_session now;
+    back.file = tc->plan.file;
+    if (!back.flush_timer)
+        back.flush_timer = tc->plan.flush_timer;
+    if (!back.maximum_buffers)
+        back.maximum_buffers = tc->plan.maximum_buffers;
+    HRESULT hr = trace_session_update(&t, &tc->plan, &back, &now);
+    if (hr != S_OK)
+        return hr;
+    trace_session_free(&now);
+    before->flush_timer = back.flush_timer;
+    before->maximum_buffers = back.maximum_buffers;
+    return S_OK;
+}
+
 static bool trace_collector_hand_back(struct collector *c)
 {
     struct trace_collector *tc = (struct trace_collector *)c, *before = tc->taken_from;
     if (!before || !tc->owns)
         return false;
-    const struct trace_plan plan = before->plan;
-    char *path = before->path;
-    before->plan = tc->plan;
+    const bool as_before = change_back(tc, &before->plan) == S_OK;
+    struct trace_plan plan = before->plan;
+    char *path = before->path, *file = plan.file;
+    if (as_before) {
+        before->plan.file = tc->plan.file;
+        tc->plan.file = file;
+    } else {
+        before->plan = tc->plan;
+        tc->plan = plan;
+    }
     before->path = tc->path;
-    tc->plan = plan;
     tc->path = path;
     before->owns = true;
     tc->owns = false;
@@ -458,6 +494,7 @@ const struct collector_kind trace_collector_kind = {
     .output = WRITES_FILE,
     .end = ENDS_AT_LIMIT,
     .writes = trace_collector_writes,
+    .check = trace_collector_check,
     .open = trace_collector_open,
     .poll = trace_collector_poll,
     .flush = trace_collector_flush,

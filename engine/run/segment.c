@@ -42,6 +42,15 @@ static HRESULT check_kinds(const struct segment *s)
     return hr;
 }
 
+/* What can be told before anything has changed. */
+static HRESULT check_members(const struct segment *s)
+{
+    HRESULT hr = check_kinds(s);
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++)
+        hr = collector_check(s->members[i].model);
+    return hr;
+}
+
 void segment_free(struct segment *s)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -52,22 +61,6 @@ void segment_free(struct segment *s)
     memory_free(s->location);
     memory_free(s->root);
     memset(s, 0, sizeof *s);
-}
-
-/* Takes back what a start that failed has made. The thread's error text survives. */
-static void undo(struct segment *s, bool folder_created, HRESULT hr)
-{
-    struct error_kept why = error_keep(hr);
-    for (size_t i = s->count; i-- > 0;) {
-        bool stays = collector_hand_back(s->members[i].collector);
-        collector_close(s->members[i].collector);
-        if (s->members[i].created && !stays)
-            file_delete_below(s->root, s->members[i].file);
-    }
-    if (folder_created)
-        folder_delete(s->location);
-    segment_free(s);
-    error_restore(&why);
 }
 
 /* ---- the run record ---- */
@@ -212,13 +205,47 @@ static struct member *find_previous(const struct segment *previous, const struct
     return NULL;
 }
 
+/* Takes back what a start that failed has made; *moved: a collector of `previous` writes another file from now on. The
+   thread's error text survives. */
+static void undo(struct segment *s, struct segment *previous, bool folder_created, HRESULT hr, bool *moved)
+{
+    struct error_kept why = error_keep(hr);
+    *moved = false;
+    for (size_t i = s->count; i-- > 0;) {
+        struct member *m = &s->members[i], *before = find_previous(previous, m, i);
+        bool stays = collector_hand_back(m->collector);
+        collector_close(m->collector);
+        if (stays && before) {
+            char *file = before->file;
+            before->file = m->file;
+            m->file = file;
+            *moved = true;
+        } else if (m->created && !stays) {
+            file_delete_below(s->root, m->file);
+        }
+    }
+    if (folder_created)
+        folder_delete(s->location);
+    segment_free(s);
+    error_restore(&why);
+}
+
+static HRESULT open_member(struct member *m, size_t place, const struct name_context *context, bool follows,
+                           struct segment *previous, const struct segment *s)
+{
+    HRESULT hr = S_OK;
+    if (follows) /* one that is there by now gives way to another name */
+        hr = member_choose_file(m, s->location, context, follows);
+    return SUCCEEDED(hr) ? member_open(m, s->root, find_previous(previous, m, place)) : hr;
+}
+
 static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *previous,
                               const struct name_context *context, struct segment *s)
 {
     struct entry entry = {.set = r, .segment = s, .serial_number = s->serial_number};
     HRESULT hr = make_members(r, s);
     if (SUCCEEDED(hr))
-        hr = check_kinds(s);
+        hr = check_members(s);
     bool folder_created = SUCCEEDED(hr) && !folder_exists(s->location);
     if (SUCCEEDED(hr))
         hr = folder_create_below(s->root, s->location);
@@ -228,19 +255,22 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
     if (SUCCEEDED(hr))
         hr = enter(r, follows, &entry);
     bool entered = SUCCEEDED(hr);
-    for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++) {
-        if (follows) /* one that is there by now gives way to another name */
-            hr = member_choose_file(&s->members[i], s->location, context, follows);
-        if (SUCCEEDED(hr))
-            hr = member_open(&s->members[i], s->root, find_previous(previous, &s->members[i], i));
-    }
+    /* What takes a session over comes when all others are open: there is no way back that nobody sees. */
+    for (int last = 0; last < 2; last++)
+        for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++)
+            if (collector_takes_over(s->members[i].model) == (last == 1))
+                hr = open_member(&s->members[i], i, context, follows, previous, s);
     if (SUCCEEDED(hr) && follows)
         hr = record_segment(r, &entry);
     if (FAILED(hr)) {
         struct error_kept why = error_keep(hr);
-        undo(s, folder_created, hr);
+        bool moved;
+        undo(s, previous, folder_created, hr, &moved);
         if (entered)
             change_record(r, put_back, &entry);
+        entry.segment = previous;
+        if (moved)
+            (void)record_segment(r, &entry);
         error_restore(&why);
     }
     run_record_free(&entry.before);

@@ -483,11 +483,49 @@ static void other_files_take_the_session_over(void **state)
     assert_true(numbers_of(root, "far_000001.etl").bits == 1);
     char *there = path_join(root, "there");
     assert_true(numbers_of(there, "far_000002.etl").bits == 6);
-    /* "near" had gone over when "far" was refused, and went on where it was. */
-    uint64_t bits = numbers_of(there, "near.etl").bits;
-    bits |= exists(root, "near_000003.etl") ? numbers_of(root, "near_000003.etl").bits : 0;
-    assert_true(bits == 6);
+    /* "far" is refused before "near" has gone over. */
+    assert_true(numbers_of(there, "near.etl").bits == 6);
+    assert_false(exists(root, "near_000003.etl"));
     memory_free(there);
+    memory_free(root);
+}
+
+/* One provider is of eight sessions at most: the second collector cannot have it, and that comes out when the first has
+   gone over. Its level and keywords would be those of a set that was refused. */
+static void a_change_that_fails_late_leaves_what_was_asked_before(void **state)
+{
+#define OTHER_PROVIDER "<TraceDataProvider><Guid>{33333333-0001-0002-0300-000000000000}</Guid></TraceDataProvider>"
+    enum { SESSIONS_OF_A_PROVIDER = 8 };
+    static const GUID other = {0x33333333, 1, 2, {3}};
+    TRACEHANDLE taken[SESSIONS_OF_A_PROVIDER];
+    char name[32];
+    (void)state;
+    char *root = fixture_folder("late");
+    for (int i = 0; i < SESSIONS_OF_A_PROVIDER; i++) {
+        struct block b = block_of(TRACE_MODE_REAL_TIME, NULL);
+        snprintf(name, sizeof name, "taken%d", i);
+        assert_int_equal(start_session(name, &b, &taken[i]), ERROR_SUCCESS);
+        assert_int_equal(EnableTraceEx2(taken[i], &other, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, NULL),
+                         ERROR_SUCCESS);
+    }
+    commit("late", root, TRACE("first", NUMBERED PROVIDER(4, 0)) TRACE("second", NUMBERED PROVIDER(4, 0)));
+    start("late");
+    write_event(4, 1, 0);
+    commit("late", root,
+           TRACE("first", NUMBERED PROVIDER(2, 0))
+               TRACE("second", "<FileName>other</FileName>" NUMBERED PROVIDER(4, 0) OTHER_PROVIDER));
+    const HRESULT hr = run_update(SPACE, "late");
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES));
+    write_event(4, 1, 1);
+    stop("late");
+    uint64_t bits = numbers_of(root, "first_000001.etl").bits;
+    bits |= exists(root, "first_000002.etl") ? numbers_of(root, "first_000002.etl").bits : 0;
+    assert_true(bits == 3);
+    assert_true(numbers_of(root, "second_000001.etl").bits == 3);
+    for (int i = 0; i < SESSIONS_OF_A_PROVIDER; i++) {
+        snprintf(name, sizeof name, "taken%d", i);
+        assert_int_equal(ask(name, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    }
     memory_free(root);
 }
 
@@ -690,6 +728,7 @@ int main(void)
         cmocka_unit_test(a_change_of_providers_goes_on_in_the_file),
         cmocka_unit_test(a_change_of_buffers_is_a_new_session),
         cmocka_unit_test(other_files_take_the_session_over),
+        cmocka_unit_test(a_change_that_fails_late_leaves_what_was_asked_before),
         cmocka_unit_test(a_session_name_that_is_taken_fails_the_start),
         cmocka_unit_test(a_session_of_the_kernel_is_left_out),
         cmocka_unit_test(a_kind_that_does_not_run_is_left_out),
