@@ -119,7 +119,11 @@ static void a_hidden_process_is_known_by_its_start(void **state)
     struct process *p;
     FILETIME created, other[3];
     (void)state;
-    assert_int_equal(process_start(&(struct program){child_program, arguments, 1, "D:P(A;;0x100000;;;BA)", NULL}, &p),
+    assert_int_equal(process_start(&(struct program){.path = child_program,
+                                                     .arguments = arguments,
+                                                     .argument_count = 1,
+                                                     .security = "D:P(A;;0x100000;;;BA)"},
+                                   &p),
                      S_OK);
     uint32_t id = process_id(p);
     assert_int_equal(process_start_time(id), 0); /* we may not look */
@@ -164,7 +168,11 @@ static void process_has_its_descriptor_and_account(void **state)
 {
     const char *const arguments[] = {"end"};
     struct account account = {.name = "this one"};
-    struct program program = {child_program, arguments, 1, PROCESS_SDDL, &account};
+    struct program program = {.path = child_program,
+                              .arguments = arguments,
+                              .argument_count = 1,
+                              .security = PROCESS_SDDL,
+                              .account = &account};
     struct process *p;
     HANDLE token;
     uint32_t code = 0;
