@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An XML text that libxml2 has parsed, and texts out of it. Only the model's own files include this. */
+/* An XML text that libxml2 has parsed, and texts out of it. For the model's own files, and those
+   that read other documents (engine/task). */
 #ifndef OPENPLA_XML_DOCUMENT_H
 #define OPENPLA_XML_DOCUMENT_H
 

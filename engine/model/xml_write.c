@@ -2,141 +2,19 @@
 /* From objects to XML: the format step. Element order is row order; empty elements are <X/>. behaviour 18. */
 #include "engine/model/data_collector.h"
 #include "engine/model/xml_document.h"
+#include "engine/model/xml_text.h"
 #include "engine/os/memory.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define USUAL_SIZE       8192 /* bytes; a longer text makes room for itself */
-#define XML_KEEPS_BLANKS " xml:space=\"preserve\""
-
-/* What nothing has to be done for, neither in an element nor in an attribute, is passed over quickly. */
-static const char *skip_plain(const char *text)
-{
-    static const bool special[256] = {
-        [0] = true,   [1] = true,   [2] = true,   [3] = true,   [4] = true,    [5] = true,  [6] = true,  [7] = true,
-        [8] = true,   [9] = true,   [10] = true,  [11] = true,  [12] = true,   [13] = true, [14] = true, [15] = true,
-        [16] = true,  [17] = true,  [18] = true,  [19] = true,  [20] = true,   [21] = true, [22] = true, [23] = true,
-        [24] = true,  [25] = true,  [26] = true,  [27] = true,  [28] = true,   [29] = true, [30] = true, [31] = true,
-        ['&'] = true, ['<'] = true, ['>'] = true, ['"'] = true, [0xEF] = true,
-    };
-    while (!special[(unsigned char)*text])
-        text++;
-    return text;
-}
-
-/* How many bytes from `c` on are one character that XML 1.0 cannot hold; 0: it can. */
-static size_t unholdable(const char *c)
-{
-    unsigned char u = (unsigned char)*c;
-    if (u < ' ')
-        return u && !strchr("\t\n\r", u);
-    return !strncmp(c, "\xEF\xBF\xBE", 3) || !strncmp(c, "\xEF\xBF\xBF", 3) ? 3 : 0; /* U+FFFE, U+FFFF */
-}
-
-bool xml_holds(const char *text)
-{
-    for (text = skip_plain(text); *text && !unholdable(text); text = skip_plain(text))
-        text++;
-    return !*text;
-}
-
-static const char *escape_of(char c, bool attribute)
-{
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '\r':
-        return "&#13;";
-    case '"':
-        return "&quot;";
-    case '\t':
-        return attribute ? "&#9;" : NULL;
-    case '\n':
-        return attribute ? "&#10;" : NULL;
-    default:
-        return NULL;
-    }
-}
-
-/* What XML cannot hold becomes U+FFFD (DECISIONS 3); what validation says of it is its business. */
-static void add_escaped(struct text_buffer *b, const char *text, bool attribute)
-{
-    const char *plain = text;
-    for (text = skip_plain(text); *text; text = skip_plain(text)) {
-        size_t bad = unholdable(text);
-        const char *escape = bad ? "\xEF\xBF\xBD" : escape_of(*text, attribute);
-        if (escape) {
-            text_buffer_add_n(b, plain, (size_t)(text - plain));
-            text_buffer_add(b, escape);
-            plain = text + (bad ? bad : 1);
-        }
-        text += bad ? bad : 1;
-    }
-    text_buffer_add_n(b, plain, (size_t)(text - plain));
-}
-
-static void add_tag(struct text_buffer *b, const char *begin, const char *element)
-{
-    size_t n = strlen(begin), length = strlen(element);
-    char *at = text_buffer_reserve(b, n + length + 1);
-    if (!at)
-        return;
-    memcpy(at, begin, n);
-    memcpy(at + n, element, length);
-    at[n + length] = '>';
-    at[n + length + 1] = 0;
-    b->length += n + length + 1;
-}
-
-static void start(struct text_buffer *b, const char *element)
-{
-    add_tag(b, "<", element);
-}
-
-static void end(struct text_buffer *b, const char *element)
-{
-    add_tag(b, "</", element);
-}
-
-/* Ends an element that began at `from`: <X/> when nothing is in it. */
-static void end_or_empty(struct text_buffer *b, const char *element, size_t from)
-{
-    size_t length = b->length - from;
-    if (b->failed || length != strlen(element) + 2) {
-        end(b, element);
-        return;
-    }
-    b->length--;
-    text_buffer_add_n(b, "/>", 2);
-}
-
-/* Who reads a text takes the blanks around it away, unless the element keeps them (XML 1.0, 2.10). */
-static bool has_outer_blank(const char *text)
-{
-    return text[0] && (xml_is_blank(text[0]) || xml_is_blank(text[strlen(text) - 1]));
-}
-
-static void write_element(struct text_buffer *b, const char *element, const char *text)
-{
-    size_t from = b->length;
-    if (has_outer_blank(text))
-        text_buffer_format(b, "<%s" XML_KEEPS_BLANKS ">", element);
-    else
-        start(b, element);
-    add_escaped(b, text, false);
-    end_or_empty(b, element, from);
-}
+#define USUAL_SIZE 8192 /* bytes; a longer text makes room for itself */
 
 static void write_number(struct text_buffer *b, const char *element, int64_t n)
 {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)n);
-    write_element(b, element, text);
+    xml_add_element(b, element, text);
 }
 
 /* A map's values are decimal in an index map and hexadecimal in the others, as exports have them. */
@@ -144,24 +22,24 @@ static void write_variant(struct text_buffer *b, const char *element, const stru
 {
     char text[64] = "";
     if (v->type == VARIANT_TEXT) {
-        write_element(b, element, v->text);
+        xml_add_element(b, element, v->text);
         return;
     }
     if (v->type == VARIANT_R4 || v->type == VARIANT_R8 || v->type == VARIANT_DATE)
         snprintf(text, sizeof text, "%.17g", v->real);
     else if (v->type != VARIANT_EMPTY && v->type != VARIANT_NULL)
         snprintf(text, sizeof text, hexadecimal ? "0x%llx" : "%lld", (unsigned long long)v->integer);
-    write_element(b, element, text);
+    xml_add_element(b, element, text);
 }
 
 static void write_bytes(struct text_buffer *b, const char *element, const struct bytes *bytes)
 {
     if (!bytes->count) /* absent when empty, as in exports */
         return;
-    start(b, element);
+    xml_start_element(b, element);
     for (size_t i = 0; i < bytes->count; i++)
         text_buffer_format(b, "%02X", bytes->items[i]);
-    end(b, element);
+    xml_end_element(b, element);
 }
 
 static HRESULT write_date(struct text_buffer *b, const struct property *p, const struct variant *v)
@@ -171,7 +49,7 @@ static HRESULT write_date(struct text_buffer *b, const struct property *p, const
                                             : time_to_text(v->real);
     if (!text)
         return E_OUTOFMEMORY;
-    write_element(b, p->xml, text);
+    xml_add_element(b, p->xml, text);
     memory_free(text);
     return S_OK;
 }
@@ -179,23 +57,23 @@ static HRESULT write_date(struct text_buffer *b, const struct property *p, const
 static void write_text(struct text_buffer *b, const struct property *p, const char *text)
 {
     if (p->xml_use == XML_STORED || p->xml_use == XML_SHOWN || !text[0]) {
-        write_element(b, p->xml, text);
+        xml_add_element(b, p->xml, text);
         return;
     }
     /* It is XML already; it was checked when it was put. */
     if (p->xml_use == XML_INSIDE)
-        start(b, p->xml);
+        xml_start_element(b, p->xml);
     text_buffer_add(b, xml_without_prologue(text));
     if (p->xml_use == XML_INSIDE)
-        end(b, p->xml);
+        xml_end_element(b, p->xml);
 }
 
 static void write_texts(struct text_buffer *b, const struct property *p, const struct texts *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        write_element(b, p->xml, list->items[i]);
+        xml_add_element(b, p->xml, list->items[i]);
     if (!list->count && p->text) /* else its default would come back */
-        write_element(b, p->xml, "");
+        xml_add_element(b, p->xml, "");
 }
 
 /* What is being written, and what runs left of the set it belongs to, read once. */
@@ -239,7 +117,7 @@ static HRESULT write_value(struct writing *w, const struct property *p, const st
         return S_OK;
     case PROPERTY_GUID:
         text_from_guid(&v->guid, guid);
-        write_element(&w->text, p->xml, guid);
+        xml_add_element(&w->text, p->xml, guid);
         return S_OK;
     case PROPERTY_BYTES:
         write_bytes(&w->text, p->xml, &v->bytes);
@@ -281,7 +159,7 @@ static HRESULT write_property(struct writing *w, struct object *o, const struct 
     if (FAILED(hr) && p->xml_use == XML_SHOWN && hr != E_OUTOFMEMORY) {
         /* What is only shown must not stand in the way: a location with a bad pattern is shown empty. */
         error_clear();
-        write_element(&w->text, p->xml, "");
+        xml_add_element(&w->text, p->xml, "");
         return S_OK;
     }
     if (FAILED(hr))
@@ -295,15 +173,15 @@ static HRESULT write_property(struct writing *w, struct object *o, const struct 
 static void write_user_value(struct text_buffer *b, const struct user_value *v)
 {
     text_buffer_add(b, "<Value name=\"");
-    add_escaped(b, v->key, true);
-    text_buffer_add(b, v->document                 ? "\" type=\"document\">"
-                       : has_outer_blank(v->value) ? "\"" XML_KEEPS_BLANKS ">"
-                                                   : "\">");
+    xml_add_escaped(b, v->key, true);
+    text_buffer_add(b, v->document                     ? "\" type=\"document\">"
+                       : xml_has_outer_blank(v->value) ? "\"" XML_KEEPS_BLANKS ">"
+                                                       : "\">");
     if (v->document)
         text_buffer_add(b, v->value);
     else
-        add_escaped(b, v->value, false);
-    end(b, "Value");
+        xml_add_escaped(b, v->value, false);
+    xml_end_element(b, "Value");
 }
 
 static void write_user_values(struct text_buffer *b, struct data_collector_set *set)
@@ -333,9 +211,9 @@ static bool is_session(const struct object *o)
 static HRESULT write_object(struct writing *w, struct object *o, const char *element, bool hexadecimal)
 {
     size_t from = w->text.length;
-    start(&w->text, element);
+    xml_start_element(&w->text, element);
     HRESULT hr = write_contents(w, o, hexadecimal);
-    end_or_empty(&w->text, element, from);
+    xml_end_or_empty(&w->text, element, from);
     return hr;
 }
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzz: any file is a task's definition or is refused with a text, and what it comes to as XML is the same one. */
+#include "engine/model/model.h"
+#include "engine/os/memory.h"
+#include "engine/task/task_definition.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct task_definition d, back;
+    char *ignored, *xml = NULL;
+    HRESULT hr = task_definition_read((const char *)data, size, &d, &ignored);
+    if (FAILED(hr)) {
+        expect(error_text(hr)[0] && !d.command);
+        memory_free(ignored);
+        return 0;
+    }
+    expect(d.command[0] && task_definition_write(&d, &xml) == S_OK);
+    expect(task_definition_read(xml, strlen(xml), &back, NULL) == S_OK);
+    expect(!strcmp(back.command, d.command) && !strcmp(back.arguments, d.arguments) &&
+           !strcmp(back.directory, d.directory) && back.limit_seconds == d.limit_seconds &&
+           back.disabled == d.disabled);
+    task_definition_free(&d);
+    task_definition_free(&back);
+    memory_free(xml);
+    memory_free(ignored);
+    return 0;
+}
