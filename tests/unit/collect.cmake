@@ -13,3 +13,7 @@ add_dependencies(test_trace_session openetwhost)
 openpla_test(test_configuration_document ${CMAKE_CURRENT_LIST_DIR}/test_configuration_document.c LINK openpla_collect
   LibXml2::LibXml2)
 target_link_options(test_configuration_document PRIVATE -Wl,--wrap=file_write_at)
+# With the registry of the host, which somebody changes under the reader.
+openpla_test(test_configuration_registry ${CMAKE_CURRENT_LIST_DIR}/test_configuration_registry.c LINK openpla_collect
+  LibXml2::LibXml2)
+target_link_options(test_configuration_registry PRIVATE -Wl,--wrap=registry_value_at)

@@ -3,9 +3,7 @@
 #include "engine/collect/configuration_document.h"
 #include "engine/collect/whole_document.h"
 #include "tests/unit/scratch_folder.h"
-
-#include <libxml/parser.h>
-#include <libxml/xpath.h>
+#include "tests/unit/xml_path.h"
 
 static const struct configuration_column columns[] = {
     {"path", COLUMN_KEY}, {"value", COLUMN_PLAIN}, {"when", COLUMN_VOLATILE}};
@@ -84,19 +82,6 @@ static xmlDocPtr read_document(const struct made *m)
     assert_non_null(doc);
     memory_free(text);
     return doc;
-}
-
-static void check_xpath(xmlDocPtr doc, const char *path, const char *expected)
-{
-    xmlXPathContextPtr context = xmlXPathNewContext(doc);
-    xmlXPathObjectPtr found = xmlXPathEvalExpression((const xmlChar *)path, context);
-    assert_non_null(found);
-    xmlChar *text = xmlXPathCastToString(found);
-    if (strcmp((const char *)text, expected) != 0)
-        fail_msg("%s is \"%s\", not \"%s\"", path, (const char *)text, expected);
-    xmlFree(text);
-    xmlXPathFreeObject(found);
-    xmlXPathFreeContext(context);
 }
 
 static HRESULT add_item(struct configuration_document *d, const char *path, const char *value)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* One source of a configuration collector at work, and the document that it made. */
+#ifndef OPENPLA_CONFIGURATION_FIXTURE_H
+#define OPENPLA_CONFIGURATION_FIXTURE_H
+
+#include "engine/collect/configuration_source.h"
+#include "tests/unit/scratch_folder.h"
+#include "tests/unit/xml_path.h"
+
+struct collected {
+    struct configuration_request request; /* filled by the test */
+    atomic_bool stop;
+    HRESULT hr;    /* of the source */
+    xmlDocPtr doc; /* what it wrote; NULL: the document could not be begun */
+};
+
+static inline void collected_note(void *user, HRESULT reason, const char *text)
+{
+    (void)user;
+    (void)reason;
+    (void)text;
+}
+
+/* In a folder of the test program's. */
+static inline void collect_source(struct collected *c, HRESULT (*source)(const struct configuration_source_context *))
+{
+    char *folder = scratch_create("configuration");
+    char *path = path_join(folder, "a.xml"), *text;
+    struct configuration_document *d;
+    struct file *file;
+    size_t size;
+    c->doc = NULL;
+    assert_int_equal(file_open(path, FILE_CREATE_NEW, &file), S_OK);
+    assert_int_equal(configuration_document_begin(file, &d), S_OK);
+    const struct configuration_source_context context = {.request = &c->request,
+                                                         .document = d,
+                                                         .output_base = folder,
+                                                         .output_folder = folder,
+                                                         .stop = &c->stop,
+                                                         .note = collected_note};
+    c->hr = source(&context);
+    configuration_document_end(d, true);
+    file_close(file);
+    assert_int_equal(file_load(path, 1 << 28, &text, &size), S_OK);
+    c->doc = xmlReadMemory(text, (int)size, NULL, NULL, XML_PARSE_NONET | XML_PARSE_HUGE);
+    assert_non_null(c->doc);
+    memory_free(text);
+    memory_free(path);
+    scratch_remove(folder);
+    memory_free(folder);
+}
+
+static inline void collected_end(struct collected *c)
+{
+    texts_free(&c->request.registry_keys);
+    texts_free(&c->request.files);
+    texts_free(&c->request.queries);
+    xmlFreeDoc(c->doc);
+    *c = (struct collected){.hr = S_OK};
+}
+
+#endif
