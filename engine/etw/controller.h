@@ -70,6 +70,9 @@ ULONG controller_request(const struct controller_call *c, const struct directory
 /* Asks, and waits for the answer. */
 ULONG controller_ask(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                      const struct directory_session *s);
+/* What the call ends with when its answer ended with `code`: what was asked has happened, whatever of the session's
+   names found no memory. */
+ULONG controller_answered(const struct controller_call *c, ULONG code);
 /* ControlTrace of a private session, which all its parts are asked for. */
 ULONG controller_private(struct directory *d, const struct controller_call *c, struct directory_session *s);
 /* The filters of EVENT_TRACE_PROPERTIES_V2; no other block has any. 87 for what is none of a process. */

@@ -88,6 +88,11 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
                            : controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "session '%.200s' has ended", s->name);
 }
 
+ULONG controller_answered(const struct controller_call *c, ULONG code)
+{
+    return code == ERROR_NOT_ENOUGH_MEMORY && c->code != EVENT_TRACE_CONTROL_QUERY ? ERROR_SUCCESS : code;
+}
+
 /* ---- the call ---- */
 
 static ULONG control_session(struct directory *d, const struct controller_call *c, struct directory_session *s)
@@ -114,7 +119,7 @@ static ULONG control_session(struct directory *d, const struct controller_call *
         *s = now;
     }
     if (code == ERROR_SUCCESS)
-        code = controller_answer_view(c->wide, s, &view, c->properties);
+        code = controller_answered(c, controller_answer_view(c->wide, s, &view, c->properties));
     controller_view_close(&view);
     return code;
 }

@@ -192,6 +192,12 @@ static ULONG ask_all(struct directory *d, const struct controller_call *c, const
     return first;
 }
 
+/* S_FALSE: the session is gone. */
+static ULONG found_code(HRESULT hr)
+{
+    return hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
+}
+
 static ULONG change(struct directory *d, const struct directory_session *s)
 {
     HRESULT hr = directory_begin(d);
@@ -199,9 +205,7 @@ static ULONG change(struct directory *d, const struct directory_session *s)
         return session_code(hr);
     hr = directory_session_set(d, s);
     (void)directory_end(d, NULL, 0);
-    if (hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION))
-        return ERROR_BAD_PATHNAME;
-    return hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
+    return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : found_code(hr);
 }
 
 /* Asks those that are not as they should be. The one with the name as given comes first: where its file cannot be, the
@@ -232,40 +236,62 @@ static ULONG update_parts(struct directory *d, const struct controller_call *c, 
     return code;
 }
 
-static ULONG update(struct directory *d, const struct controller_call *c, struct directory_request *r,
-                    struct directory_session *s)
+/* Parts that come from now on are as the others; `now` is what the directory has. */
+static ULONG update_whole(struct directory *d, const struct directory_request *r, const struct directory_session *now,
+                          bool named)
 {
-    struct directory_session next = *s;
-    bool named;
-    /* All else stays as it is. */
-    r->mode = r->maximum_buffers = r->flags_given = 0;
-    ULONG code = update_parts(d, c, r, s, &named);
-    if (code != ERROR_SUCCESS || directory_session_at(d, s->logger, s->turn, &next) != S_OK)
-        return code;
-    if (r->file) {
-        memory_free(next.file);
-        next.file = text_copy(r->file);
+    struct directory_session next = *now;
+    char *file = r->file ? text_copy(r->file) : NULL;
+    if (r->file && !file)
+        return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file's name");
+    if (file) {
+        next.file = file;
         next.named = named;
-        code = next.file ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
     }
     if (r->flush_timer != 0) {
         next.flush_timer = r->flush_timer;
         next.flush_ms = trace_flush_ms(next.mode, r->flush_timer);
     }
+    const ULONG code = change(d, &next);
+    memory_free(file);
+    return code;
+}
+
+/* One that fails in a part leaves those before it as they are to be; the same call again does the rest. */
+static ULONG update(struct directory *d, const struct controller_call *c, struct directory_request *r,
+                    struct directory_session *s)
+{
+    struct directory_session now;
+    bool named;
+    /* All else stays as it is. */
+    r->mode = r->maximum_buffers = r->flags_given = 0;
+    ULONG code = update_parts(d, c, r, s, &named);
     if (code == ERROR_SUCCESS)
-        code = change(d, &next);
-    directory_session_free(&next);
-    return code == ERROR_SUCCESS ? update_parts(d, c, r, s, &named) : code; /* those that came between */
+        code = found_code(directory_session_at(d, s->logger, s->turn, &now));
+    if (code != ERROR_SUCCESS)
+        return code;
+    code = update_whole(d, r, &now, named);
+    if (code == ERROR_SUCCESS) {
+        code = update_parts(d, c, r, s, &named); /* those that came between */
+        if (code != ERROR_SUCCESS) {
+            const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
+            (void)change(d, &now); /* or the same call would be refused: the session had that file */
+            (void)error_restore(&why);
+        }
+    }
+    directory_session_free(&now);
+    return code;
 }
 
 /* No part begins from now on. */
 static ULONG say_stopping(struct directory *d, struct directory_session *s)
 {
     struct directory_session now;
-    if (directory_session_at(d, s->logger, s->turn, &now) != S_OK)
-        return ERROR_WMI_INSTANCE_NOT_FOUND;
+    ULONG code = found_code(directory_session_at(d, s->logger, s->turn, &now));
+    if (code != ERROR_SUCCESS)
+        return code;
     now.state = DIRECTORY_STOPPING;
-    const ULONG code = change(d, &now);
+    code = change(d, &now);
     directory_session_free(&now);
     return code;
 }
@@ -281,7 +307,7 @@ static ULONG control(struct directory *d, const struct controller_call *c, struc
         code = ask_all(d, c, &r, parts);
     directory_request_free(&r);
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, s);
+        code = session_code(session_remove(d, s)); /* S_FALSE: another call did it */
     return code;
 }
 
@@ -318,7 +344,7 @@ ULONG controller_private(struct directory *d, const struct controller_call *c, s
     }
     if (code == ERROR_SUCCESS) {
         const struct controller_figures figures = figures_of(&parts);
-        code = controller_answer(c->wide, s, &figures, c->properties);
+        code = controller_answered(c, controller_answer(c->wide, s, &figures, c->properties));
     }
     close_parts(&parts);
     return code;

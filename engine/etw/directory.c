@@ -189,6 +189,15 @@ uint64_t directory_end(struct directory *d, const GUID *providers, size_t count)
     return target;
 }
 
+void directory_cancel(struct directory *d)
+{
+    const uint64_t now = make_whole(d);
+    const bool told = atomic_load(&d->shared->notified) >= d->committed;
+    mutex_give(d->mutex);
+    if (told)
+        directory_raise(&d->shared->notified, now);
+}
+
 /* ---- reading ---- */
 
 HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t generation, void *context),

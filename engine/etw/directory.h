@@ -46,6 +46,8 @@ bool directory_is_there(struct directory *d, bool look);
 HRESULT directory_begin(struct directory *d);
 /* The generation of the directory with the changes. Wakes the processes that have registered one of the providers. */
 uint64_t directory_end(struct directory *d, const GUID *providers, size_t count);
+/* In place of the end: nothing of the change is done. */
+void directory_cancel(struct directory *d);
 uint64_t directory_generation(struct directory *d);
 
 /* ---- processes ---- */

@@ -37,6 +37,15 @@ char *private_part_file(const struct directory_session *part, const char *file)
     return part->named ? text_copy(file) : text_format("%s_%u", file, (unsigned)part->starter.id);
 }
 
+/* Of a change: all of it, or nothing. */
+static void end(struct directory *d, HRESULT hr)
+{
+    if (FAILED(hr))
+        directory_cancel(d);
+    else
+        (void)directory_end(d, NULL, 0);
+}
+
 /* In a change. */
 static HRESULT enter(struct directory *d, const struct directory_session *s, struct directory_session *part)
 {
@@ -65,12 +74,6 @@ static HRESULT enter(struct directory *d, const struct directory_session *s, str
     if (hr == S_OK && part->named && !whole.named) {
         whole.named = true;
         hr = directory_session_set(d, &whole);
-        if (FAILED(hr)) {
-            GUID *none;
-            size_t count;
-            (void)directory_session_remove(d, part->logger, part->turn, &none, &count);
-            memory_free(none);
-        }
     }
     directory_session_free(&whole);
     if (hr != S_OK)
@@ -84,7 +87,7 @@ HRESULT private_part_enter(struct directory *d, const struct directory_session *
     if (FAILED(hr))
         return hr;
     hr = enter(d, s, part);
-    (void)directory_end(d, NULL, 0);
+    end(d, hr);
     return hr;
 }
 
@@ -150,6 +153,6 @@ HRESULT private_part_over(struct directory *d, const struct directory_session *p
     if (FAILED(hr))
         return hr;
     hr = give_figures(d, part, &figures);
-    (void)directory_end(d, NULL, 0);
+    end(d, hr);
     return hr;
 }

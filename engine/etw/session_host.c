@@ -250,13 +250,11 @@ static HRESULT make_buffers(struct session_host *h)
     return session_drain_create(&h->buffers, &options, &h->drain);
 }
 
-/* What memory cannot hold is a lack of resources. */
+/* Buffers that memory cannot hold are a lack of resources. */
 static ULONG buffers_code(HRESULT hr)
 {
     const ULONG code = session_code(hr);
-    return code == ERROR_OUTOFMEMORY || code == ERROR_NOT_ENOUGH_MEMORY || code == ERROR_DISK_FULL
-               ? ERROR_NO_SYSTEM_RESOURCES
-               : code;
+    return code == ERROR_NOT_ENOUGH_MEMORY || code == ERROR_DISK_FULL ? ERROR_NO_SYSTEM_RESOURCES : code;
 }
 
 static HRESULT say(struct session_host *h)

@@ -11,7 +11,8 @@ foreach(thing consumer event_view realtime)
     ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c LINK openpla_etw)
 endforeach()
 # The hosts of their sessions are real ones.
-foreach(thing autologger controller crowd delivery enable hosts modes host_ends private provider_kills live)
+foreach(thing autologger controller crowd delivery enable hosts modes host_ends private private_faults
+    provider_kills live)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
   add_dependencies(test_etw_${thing} openetwhost)
 endforeach()

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Private sessions when memory is out, and when what is asked of all their processes fails in one. */
+#include "engine/etw/private_parts.h"
+#include "engine/etw/session_buffers.h"
+#include "tests/unit/private_peers.h"
+
+static bool is_no_memory(ULONG code)
+{
+    return code == ERROR_NOT_ENOUGH_MEMORY || code == ERROR_OUTOFMEMORY;
+}
+
+static void write_one(REGHANDLE handle)
+{
+    assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
+}
+
+static char *numbered(const char *name, uint64_t number)
+{
+    char *file = text_format("%s%u.etl", name, (unsigned)number), *path = path_join(folder, file);
+    memory_free(file);
+    return path;
+}
+
+/* ---- memory ---- */
+
+/* It is not registered, and the one that comes then has the session with the file as given. */
+static void a_process_that_had_no_memory_comes_again(void **state)
+{
+    (void)state;
+    enum { ALLOCATIONS = 45 }; /* more than there are; fewer when the waiting thread came first */
+    unsigned refused = 0;
+    for (uint64_t n = 1; n <= ALLOCATIONS; n++) {
+        char *path = numbered("comes", n);
+        struct block b;
+        REGHANDLE handle;
+        const TRACEHANDLE session = start_enabled("comes", WHOLE, path);
+        memory_fail_at(n);
+        const ULONG status = EventRegister(&guid, NULL, NULL, &handle);
+        const bool failed = memory_count() >= n;
+        memory_fail_at(0);
+        if (status != ERROR_SUCCESS) {
+            refused++;
+            assert_true(failed && is_no_memory(status));
+            assert_int_equal(EventRegister(&guid, NULL, NULL, &handle), ERROR_SUCCESS);
+        }
+        write_numbered(handle);
+        assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+        assert_int_equal(private_entries(), 0);
+        check_log(path, WHOLE);
+        (void)file_delete(path);
+        memory_free(path);
+    }
+    assert_true(refused != 0);
+}
+
+/* Queries and flushes leave all as it was; an update is done, or told to be not done. */
+static void calls_without_memory_lose_no_event(void **state)
+{
+    (void)state;
+    static const ULONG codes[] = {EVENT_TRACE_CONTROL_QUERY, EVENT_TRACE_CONTROL_FLUSH};
+    char *path = path_join(folder, "calls0.etl");
+    uint64_t files = 1, written = 0, found = 0;
+    struct block b;
+    REGHANDLE handle;
+    assert_int_equal(EventRegister(&guid, NULL, NULL, &handle), ERROR_SUCCESS);
+    const TRACEHANDLE session = start_enabled("calls", WHOLE, path);
+    memory_free(path);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        bool failed = true;
+        for (uint64_t n = 1; failed; n++) {
+            memory_fail_at(n);
+            const ULONG code = control(session, &b, WHOLE, codes[i]);
+            failed = memory_count() >= n;
+            memory_fail_at(0);
+            assert_true(code == ERROR_SUCCESS || (failed && is_no_memory(code)));
+            write_one(handle);
+            written++;
+        }
+    }
+    bool failed = true;
+    for (uint64_t n = 1; failed; n++, files++) {
+        WCHAR wanted[1100];
+        path = numbered("calls", files);
+        b = block_of(WHOLE, path);
+        memory_fail_at(n);
+        const ULONG code = UpdateTraceW(session, NULL, &b.p);
+        failed = memory_count() >= n;
+        memory_fail_at(0);
+        assert_true(code == ERROR_SUCCESS || (failed && is_no_memory(code)));
+        wide(path, wanted);
+        b = block_of(WHOLE, "");
+        assert_int_equal(QueryTraceW(session, NULL, &b.p), ERROR_SUCCESS);
+        const bool changed = strcmp(narrow(b.file), path) == 0;
+        assert_int_equal(changed, code == ERROR_SUCCESS);
+        write_one(handle);
+        written++;
+        memory_free(path);
+    }
+    assert_true(files > 20);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    for (uint64_t i = 0; i < files; i++) {
+        path = numbered("calls", i);
+        if (file_exists(path))
+            found += events_in(path);
+        memory_free(path);
+    }
+    assert_int_equal(found, written);
+    assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+}
+
+/* A stop that fails is to be called again, and nothing is left of the session then. */
+static void a_stop_without_memory_is_called_again(void **state)
+{
+    (void)state;
+    char *path = path_join(folder, "stops.etl");
+    REGHANDLE handle;
+    bool failed = true;
+    assert_int_equal(EventRegister(&guid, NULL, NULL, &handle), ERROR_SUCCESS);
+    for (uint64_t n = 1; failed; n++) {
+        struct block b;
+        const TRACEHANDLE session = start_enabled("stops", WHOLE, path);
+        write_numbered(handle);
+        memory_fail_at(n);
+        const ULONG code = control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP);
+        failed = memory_count() >= n;
+        memory_fail_at(0);
+        assert_true(code == ERROR_SUCCESS || (failed && is_no_memory(code)));
+        assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP),
+                         code == ERROR_SUCCESS ? ERROR_WMI_INSTANCE_NOT_FOUND : ERROR_SUCCESS);
+        assert_int_equal(private_entries(), 0);
+        check_log(path, WHOLE);
+    }
+    assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+    memory_free(path);
+}
+
+/* Its part is not there, or all of it is; once it is over, its figures are its session's once. */
+static void a_part_without_memory_changes_nothing(void **state)
+{
+    (void)state;
+    enum { LOST = 5 };
+    struct directory *d = own_directory();
+    char *path = path_join(folder, "part.etl");
+    const struct session_shape shape = {.buffers = 2,
+                                        .minimum = 2,
+                                        .buffer_size = 4096,
+                                        .processors = 1,
+                                        .wake_at = 1,
+                                        .source = session_source_for(ETL_CLOCK_TICKS)};
+    struct directory_session s, part, now;
+    struct session_buffers buffers;
+    size_t size;
+    bool failed = true;
+    HRESULT hr = E_FAIL;
+    const TRACEHANDLE session = start_enabled("part", WHOLE, path);
+    s = session_of_handle(session);
+    for (uint64_t n = 1; failed; n++) {
+        memory_fail_at(n);
+        hr = private_part_enter(d, &s, &part);
+        failed = memory_count() >= n;
+        memory_fail_at(0);
+        now = session_of_handle(session);
+        assert_int_equal(now.named, hr == S_OK);
+        directory_session_free(&now);
+        assert_int_equal(private_entries(), 1 + (hr == S_OK));
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
+    }
+    assert_int_equal(session_buffers_size(&shape, &size), S_OK);
+    void *memory = memory_zero(1, size);
+    assert_int_equal(session_buffers_create(memory, size, &shape, &buffers), S_OK);
+    atomic_store(&buffers.shared->figures.torn, LOST);
+    failed = true;
+    for (uint64_t n = 1; failed; n++) {
+        memory_fail_at(n);
+        hr = private_part_over(d, &part, &buffers);
+        failed = memory_count() >= n;
+        memory_fail_at(0);
+        assert_int_equal(hr, failed ? E_OUTOFMEMORY : S_OK);
+        now = session_of_handle(session);
+        assert_int_equal(now.ended.events_lost, failed ? 0 : LOST);
+        directory_session_free(&now);
+        assert_int_equal(directory_session_at(d, part.logger, part.turn, &now), S_OK);
+        assert_int_equal(now.state, failed ? DIRECTORY_STARTING : DIRECTORY_OVER);
+        directory_session_free(&now);
+    }
+    assert_int_equal(private_part_over(d, &part, &buffers), S_FALSE);
+    memory_free(memory);
+    /* Who begins next has the name that was given. */
+    private_part_refuse(d, &part);
+    directory_session_free(&part);
+    now = session_of_handle(session);
+    assert_false(now.named);
+    directory_session_free(&now);
+    directory_session_free(&s);
+    struct block b;
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(private_entries(), 0);
+    memory_free(path);
+}
+
+/* ---- one of several processes ---- */
+
+/* A folder has the name that the second process' file is to have: the others go on in their new files, that one in its
+   old one, and the same update does the rest when nothing is in its way. */
+static void an_update_that_fails_in_one_process_is_finished_by_the_next(void **state)
+{
+    (void)state;
+    enum { PEERS = 3 };
+    char *path = path_join(folder, "midway.etl"), *after = path_join(folder, "midway2.etl");
+    struct block b;
+    struct peer peers[PEERS];
+    for (int i = 0; i < PEERS; i++) {
+        char name[] = {'m', (char)('0' + i), 0};
+        peers[i] = peer_start(name, "3");
+    }
+    const TRACEHANDLE session = start_enabled("midway", WHOLE, path);
+    for (int i = 0; i < PEERS; i++)
+        peer_write(&peers[i]);
+    int second = 0;
+    while (!has_file(path, &peers[second]))
+        second++;
+    char *blocked = file_of(after, &peers[second]);
+    assert_int_equal(folder_create(blocked), S_OK);
+    assert_int_not_equal(update_file(session, after), ERROR_SUCCESS);
+    assert_true(file_exists(after));
+    b = block_of(WHOLE, "");
+    assert_int_equal(QueryTraceW(session, NULL, &b.p), ERROR_SUCCESS);
+    assert_string_equal(narrow(b.file), path);
+    for (int i = 0; i < PEERS; i++)
+        peer_write(&peers[i]);
+    assert_int_equal(folder_delete(blocked), S_OK);
+    assert_int_equal(update_file(session, after), ERROR_SUCCESS);
+    for (int i = 0; i < PEERS; i++)
+        peer_write(&peers[i]);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    uint64_t found = events_in(path) + events_in(after);
+    assert_int_equal(events_in(path), EVENTS);
+    for (int i = 0; i < PEERS; i++) {
+        char *files[] = {file_of(path, &peers[i]), file_of(after, &peers[i])};
+        for (int k = 0; k < 2; k++) {
+            found += file_exists(files[k]) ? events_in(files[k]) : 0;
+            memory_free(files[k]);
+        }
+    }
+    assert_int_equal(found, UINT64_C(3) * PEERS * EVENTS);
+    assert_int_equal(events_in(blocked), EVENTS);
+    for (int i = 0; i < PEERS; i++)
+        peer_end(&peers[i]);
+    memory_free(blocked);
+    memory_free(path);
+    memory_free(after);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_that_had_no_memory_comes_again),
+        cmocka_unit_test(calls_without_memory_lose_no_event),
+        cmocka_unit_test(a_stop_without_memory_is_called_again),
+        cmocka_unit_test(a_part_without_memory_changes_nothing),
+        cmocka_unit_test(an_update_that_fails_in_one_process_is_finished_by_the_next),
+    };
+    child_program = arguments[0];
+    if (count > 3 && strcmp(arguments[1], "provider") == 0)
+        return be_provider(arguments[2], arguments[3]);
+    return run_numbered("test_etw_private_faults", tests, sizeof tests / sizeof *tests);
+}
