@@ -4,8 +4,14 @@
 
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
+#include "engine/run/segment_tasks.h"
 
 #define FOR_EVER UINT32_MAX
+
+struct note {
+    struct error_kept what;
+    struct note *next;
+};
 
 struct ended_segments {
     run_compile work;
@@ -14,6 +20,7 @@ struct ended_segments {
     struct host_lock lock;
     struct thread_condition changed;
     struct ended_segment *waiting, *done; /* each in the order of the segments */
+    struct note *notes;                   /* the newest first */
     bool busy, closing;
 };
 
@@ -32,6 +39,8 @@ HRESULT ended_segment_create(const struct run_set *r, const struct segment *s, s
     struct ended_segment *e = memory_zero(1, sizeof *e);
     if (!e)
         return E_OUTOFMEMORY;
+    e->space = r->space;
+    e->name = r->name;
     e->set = set_of(object_reference(&r->set->object));
     e->serial_number = s->serial_number;
     e->location = text_copy(s->location);
@@ -62,27 +71,77 @@ static struct ended_segment *take_first(struct ended_segment **line)
     return first;
 }
 
-static void work_off(void *user)
+/* One that memory is out for is lost; the event is not. */
+static void take_note(void *user, HRESULT hr, const char *text)
 {
     struct ended_segments *q = user;
+    struct note *n = memory_zero(1, sizeof *n);
+    if (!n)
+        return;
+    n->what.hr = hr;
+    text_fit(n->what.text, sizeof n->what.text, text);
     host_lock_enter(&q->lock);
-    for (;;) {
-        struct ended_segment *e = take_first(&q->waiting);
-        q->busy = e != NULL;
-        if (!e) {
-            thread_condition_wake(&q->changed);
-            if (q->closing)
-                break;
-            thread_condition_wait(&q->changed, &q->lock, FOR_EVER);
-            continue;
-        }
+    n->next = q->notes;
+    q->notes = n;
+    host_lock_leave(&q->lock);
+    run_section_wake(q->section);
+}
+
+bool ended_segments_note(struct ended_segments *q, struct error_kept *out)
+{
+    host_lock_enter(&q->lock);
+    struct note *n = q->notes;
+    if (n)
+        q->notes = n->next;
+    host_lock_leave(&q->lock);
+    if (n)
+        *out = n->what;
+    memory_free(n);
+    return n != NULL;
+}
+
+static void work_on(struct ended_segments *q, struct ended_segment *e, struct segment_tasks *tasks)
+{
+    e->failure = error_keep(e->managed ? q->work(e) : S_OK);
+    tasks->space = e->space;
+    tasks->set = e->name;
+    if (e->set->Task[0])
+        segment_tasks_start(tasks, e);
+}
+
+/* With the lock; given up while there is work. */
+static void work_off_line(struct ended_segments *q, struct segment_tasks *tasks)
+{
+    for (struct ended_segment *e; (e = take_first(&q->waiting));) {
+        q->busy = true;
         host_lock_leave(&q->lock);
-        e->failure = error_keep(q->work(e));
+        work_on(q, e, tasks);
         host_lock_enter(&q->lock);
         append(&q->done, e);
         run_section_wake(q->section);
     }
+}
+
+static void work_off(void *user)
+{
+    struct ended_segments *q = user;
+    struct segment_tasks tasks = {.note = take_note, .user = q};
+    bool at_work = false;
+    host_lock_enter(&q->lock);
+    do {
+        work_off_line(q, &tasks);
+        host_lock_leave(&q->lock);
+        at_work = segment_tasks_look(&tasks);
+        host_lock_enter(&q->lock);
+        if (q->waiting)
+            continue;
+        q->busy = at_work;
+        thread_condition_wake(&q->changed);
+        if (!q->closing)
+            thread_condition_wait(&q->changed, &q->lock, at_work ? SEGMENT_TASK_LOOK_MS : FOR_EVER);
+    } while (q->waiting || !q->closing);
     host_lock_leave(&q->lock);
+    segment_tasks_let_go(&tasks);
 }
 
 HRESULT ended_segments_create(run_compile work, struct run_section *section, struct ended_segments **out)
@@ -138,5 +197,7 @@ void ended_segments_close(struct ended_segments *q)
     }
     for (struct ended_segment *e; (e = take_first(&q->done));)
         ended_segment_free(e);
+    for (struct error_kept note; ended_segments_note(q, &note);)
+        continue;
     memory_free(q);
 }

@@ -73,7 +73,7 @@ void run_end(struct run *r, HRESULT hr)
 static HRESULT put_in_line(struct run *r, struct ended_segment *e)
 {
     HRESULT hr = r->ended ? S_OK : ended_segments_create(r->compile, r->section, &r->ended);
-    if (SUCCEEDED(hr))
+    if (SUCCEEDED(hr) && e->managed)
         run_tell(r, JOURNAL_COMPILING, &(struct journal_facts){.file = e->location});
     if (SUCCEEDED(hr))
         hr = ended_segments_add(r->ended, e);
@@ -83,12 +83,15 @@ static HRESULT put_in_line(struct run *r, struct ended_segment *e)
 HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment *s)
 {
     struct ended_segment *ended = NULL;
+    bool managed = r->compile && ((const struct data_manager *)set->set->DataManager)->Enabled;
     /* None is open after one that could not be. */
-    bool managed = r->compile && s->location && ((const struct data_manager *)set->set->DataManager)->Enabled;
-    HRESULT compiled = managed ? ended_segment_create(set, s, &ended) : S_OK;
+    HRESULT compiled = s->location && (managed || set->set->Task[0]) ? ended_segment_create(set, s, &ended) : S_OK;
     HRESULT closed = segment_close(s);
-    if (ended)
+    if (ended) {
+        ended->managed = managed;
+        ended->running = !r->end;
         compiled = put_in_line(r, ended);
+    }
     if (FAILED(compiled)) {
         diagnostics_note(&r->set.diagnostics, compiled, error_text(compiled));
         ended_segment_free(ended);
@@ -98,15 +101,17 @@ HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment
 
 bool run_take_ended(struct run *r)
 {
-    bool failed = false;
+    bool told = false;
     for (struct ended_segment *e; r->ended && (e = ended_segments_take(r->ended));) {
         if (FAILED(e->failure.hr)) {
             diagnostics_note(&r->set.diagnostics, e->failure.hr, e->failure.text);
             if (SUCCEEDED(r->failure.hr))
                 r->failure = e->failure;
-            failed = true;
+            told = true;
         }
         ended_segment_free(e);
     }
-    return failed;
+    for (struct error_kept note; r->ended && ended_segments_note(r->ended, &note); told = true)
+        diagnostics_note(&r->set.diagnostics, note.hr, note.text);
+    return told;
 }

@@ -38,10 +38,11 @@ void run_tell(const struct run *r, enum journal_id id, const struct journal_fact
 HRESULT run_write_record(struct run *r, bool running);
 void run_end(struct run *r, HRESULT hr);
 
-/* Closes a segment of the run, which ran by `set`, and puts it in line for the data manager if that has work. It is to
-   be freed. */
+/* Closes a segment of the run, which ran by `set`, and puts it in line for the data manager and the set's task if there
+   is work for one of them. It is to be freed. */
 HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment *s);
-/* Takes up what the data manager says of the segments it is done with. True: something failed. */
+/* Takes up what is said of the segments that are done with, and of their tasks, none of which makes the run fail. True:
+   something failed. */
 bool run_take_ended(struct run *r);
 
 #endif

@@ -63,7 +63,7 @@ static const struct journal_row {
     {JOURNAL_TASK_STARTED, JOURNAL_INFORMATION, "The set's task was started", {{FACT_NAME, NULL}, {FACT_TASK, NULL}}},
     {JOURNAL_TASK_FAILED,
      JOURNAL_ERROR,
-     "The set's task could not be started",
+     "The set's task has failed",
      {{FACT_NAME, NULL}, {FACT_TASK, NULL}, {FACT_ERROR, NULL}}},
     {JOURNAL_COUNTER_DROPPED,
      JOURNAL_ERROR,

@@ -18,6 +18,7 @@ static bool next_segment(struct run *r, int64_t tick)
     segment_complete(&previous);
     HRESULT hr = segment_open(&r->set, true, &previous, &r->segment);
     struct error_kept why = error_keep(hr);
+    r->end = FAILED(hr);
     run_end_segment(r, &r->set, &previous);
     segment_free(&previous);
     r->segment_started = tick;

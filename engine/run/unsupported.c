@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The data manager behind a run and the tasks, which do not run yet. */
+/* The data manager behind a run, which does not run yet. */
 #include "engine/run/unsupported.h"
 
 #include "engine/model/validate.h"
 
 HRESULT unsupported_validate(struct object *o, struct object *issues)
 {
-    static const char tasks[] = "this version runs no tasks";
     static const char manager[] = "this version does not manage data: it makes no report and removes nothing";
     const struct data_collector_set *set = (const struct data_collector_set *)o;
     const struct data_manager *m = (const struct data_manager *)set->DataManager;
@@ -15,7 +14,6 @@ HRESULT unsupported_validate(struct object *o, struct object *issues)
     /* What is looked at before a run is obeyed. */
     bool on = m->Enabled, after = on && !m->CheckBeforeRunning;
     const struct finding all[] = {
-        {set->Task[0] != 0, PLA_S_PROPERTY_IGNORED, "Task", tasks},
         {after && m->MinFreeDisk, PLA_S_PROPERTY_IGNORED, "DataManager/MinFreeDisk", manager},
         {on && m->MaxSize, PLA_S_PROPERTY_IGNORED, "DataManager/MaxSize", manager},
         {after && m->MaxFolderCount, PLA_S_PROPERTY_IGNORED, "DataManager/MaxFolderCount", manager},

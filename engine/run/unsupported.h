@@ -6,7 +6,7 @@
 #include "engine/model/model.h"
 
 /* Tells of each such property with PLA_S_PROPERTY_IGNORED, which is there for it (MS-PLA 2.2.2.11): who has retention
-   or a task in mind must not find out from a full disk. */
+   in mind must not find out from a full disk. */
 HRESULT unsupported_validate(struct object *set, struct object *issues);
 
 #endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* The task of a set: what its user would miss of it, and what it must not do to the set. This program is the task. */
+#include "engine/os/host.h"
+#include "engine/task/task_store.h"
+#include "run_fixture.h"
+#include "scratch_folder.h"
+
+#ifdef _WIN32
+#define APPEND "ab"
+#else
+#define APPEND "ae"
+#endif
+
+#define OVER_AGAIN "<LogOverwrite>-1</LogOverwrite>"
+
+static char *program;
+
+/* ---- the task's process ---- */
+
+/* Adds a line with its arguments, each in brackets, to the file that is the first. */
+static int note(int argc, char **argv)
+{
+    struct text_buffer b = {0};
+    for (int i = 3; i < argc; i++)
+        text_buffer_format(&b, "[%s]", argv[i]);
+    text_buffer_add(&b, "\n");
+    FILE *f = fopen(argv[2], APPEND);
+    if (!f || fwrite(b.text, 1, b.length, f) != b.length || fclose(f))
+        return 8;
+    text_buffer_free(&b);
+    return 0;
+}
+
+/* ---- the tests ---- */
+
+static void add_task(const char *name, const char *arguments)
+{
+    struct task_definition d = {.name = text_copy(name),
+                                .command = text_copy(program),
+                                .arguments = text_copy(arguments),
+                                .directory = text_copy("$(Arg1)")};
+    assert_int_equal(task_store_save(&d, true), S_OK);
+    task_definition_free(&d);
+}
+
+static void run_for_a_moment(const char *name)
+{
+    assert_int_equal(run_start(SPACE, name, true), S_OK);
+    fixture_progress(name, 1, 1);
+    assert_int_equal(run_stop(SPACE, name, true), S_OK);
+}
+
+/* Who archives logs by a task would have a log twice, or never, or another one's. */
+static void each_segment_has_its_task_once_with_its_own_log(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("of a task"), *list = path_join(root, "list"), *set, *wanted;
+    char *pattern = text_format("note \"%s\" $(Arg0) end", list);
+    add_task("Archive\\Logs", pattern);
+    set = text_format("<Segment>-1</Segment><Task>\\archive\\logs</Task><TaskArguments>{logs} {state} \"{usertext}\" "
+                      "\\{key\\} /c:{case} {name} {value}</TaskArguments>"
+                      "<TaskUserTextArguments>\" {state} \\</TaskUserTextArguments>"
+                      "<Value name=\"case\">12 a</Value><Value name=\"OpenPLA.TaskTimeout\">30</Value>"
+                      "<Value name=\"other\">x</Value><Value name=\"shown\" type=\"document\"><a/></Value>");
+    fixture_commit("segments", root, set,
+                   CSV_EACH_SECOND
+                   "<SegmentMaxRecords>1</SegmentMaxRecords><FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "segments", true), S_OK);
+    fixture_progress("segments", 3, 2);
+    assert_int_equal(run_stop(SPACE, "segments", true), S_OK);
+    struct run_record record = fixture_record("segments");
+    uint32_t segments = record.serial_number - 1;
+    char *lines = fixture_read(root, "list");
+    assert_true(segments >= 3);
+    for (uint32_t i = 1; i <= segments; i++) {
+        char *log = text_format("c_%06u.csv", (unsigned)i), *path = path_join(root, log);
+        wanted = text_format("[%s][%d][\" {state} \\][12 a][x][/c:12 a][segments][][end]\n", path, i < segments);
+        const char *found = strstr(lines, wanted);
+        assert_non_null(found);
+        assert_ptr_equal(strstr(lines, path), found + 1);
+        assert_null(strstr(found + strlen(wanted), path));
+        memory_free(wanted);
+        memory_free(path);
+        memory_free(log);
+    }
+    assert_int_equal(fixture_events(1007, "segments"), segments);
+    assert_int_equal(fixture_events(1008, "segments"), 0);
+    assert_int_equal(record.last_result, S_OK);
+    assert_true(fixture_only_stopped(record.last_message));
+    run_record_free(&record);
+    memory_free(lines);
+    memory_free(set);
+    memory_free(pattern);
+    memory_free(list);
+    memory_free(root);
+}
+
+static void failed_run(const char *name, const char *root, const char *task, const char *text)
+{
+    char *set = text_format("<Task>%s</Task><Value name=\"OpenPLA.TaskTimeout\">1</Value>", task);
+    fixture_commit(name, root, set, CSV_EACH_SECOND OVER_AGAIN ONE_COUNTER);
+    run_for_a_moment(name);
+    struct run_record record = fixture_record(name);
+    assert_int_equal(record.last_result, S_OK); /* the logs are what the run is about */
+    assert_non_null(strstr(record.last_message, text));
+    assert_non_null(strstr(record.last_message, task));
+    assert_int_equal(fixture_events(1008, name), 1);
+    assert_non_null(strstr(fixture_reason, text));
+    assert_int_equal(fixture_events(1006, name), 0);
+    run_record_free(&record);
+    memory_free(set);
+}
+
+static void a_task_that_fails_or_hangs_is_told_and_ends_nothing(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("of failures");
+    failed_run("missing", root, "None\\Such", "no task");
+    assert_int_equal(fixture_events(1007, "missing"), 0);
+    add_task("fails", "fail");
+    failed_run("failing", root, "fails", "code 7");
+    assert_int_equal(fixture_events(1007, "failing"), 1);
+    add_task("hangs", "stay");
+    failed_run("hanging", root, "hangs", "after 1 s");
+    assert_int_equal(fixture_events(1007, "hanging"), 1);
+    memory_free(root);
+}
+
+/* Who polls Status for 0 finds the task done; and a host that is killed meanwhile has ended its run before. */
+static void a_set_is_compiling_until_its_task_is_done(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("of status"), *until = path_join(root, "until"),
+         *pattern = text_format("until \"%s\"", until);
+    add_task("waits", pattern);
+    fixture_commit("status", root, "<Task>waits</Task>", CSV_EACH_SECOND OVER_AGAIN ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "status", true), S_OK);
+    fixture_progress("status", 1, 1);
+    assert_int_equal(run_stop(SPACE, "status", false), S_OK);
+    fixture_await("status", RUN_COMPILING, 60000);
+    fixture_sleep(300);
+    fixture_await("status", RUN_COMPILING, 0);
+    assert_int_equal(file_store(until, "", 0), S_OK);
+    fixture_await("status", RUN_STOPPED, 60000);
+    assert_int_equal(fixture_events(1012, "status"), 0); /* no data manager's work */
+    file_delete(until);
+    assert_int_equal(run_start(SPACE, "status", true), S_OK);
+    fixture_progress("status", 2, 1);
+    assert_int_equal(run_stop(SPACE, "status", false), S_OK);
+    fixture_kill(fixture_await("status", RUN_COMPILING, 60000).process_id);
+    fixture_await("status", RUN_STOPPED, 60000);
+    struct run_record record = fixture_record("status");
+    assert_false(record.running);
+    assert_int_equal(record.last_result, S_OK);
+    assert_true(fixture_only_stopped(record.last_message));
+    run_record_free(&record);
+    assert_int_equal(file_store(until, "", 0), S_OK); /* for the task, which goes on */
+    memory_free(pattern);
+    memory_free(until);
+    memory_free(root);
+}
+
+static int until(const char *path)
+{
+    for (int i = 0; i < 6000 && !file_exists(path); i++)
+        fixture_sleep(10);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 3 && !strcmp(argv[1], "note"))
+        return note(argc, argv);
+    if (argc == 2 && !strcmp(argv[1], "fail"))
+        return 7;
+    if (argc == 2 && !strcmp(argv[1], "stay"))
+        return until("?");
+    if (argc == 3 && !strcmp(argv[1], "until"))
+        return until(argv[2]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_segment_has_its_task_once_with_its_own_log),
+        cmocka_unit_test(a_task_that_fails_or_hangs_is_told_and_ends_nothing),
+        cmocka_unit_test(a_set_is_compiling_until_its_task_is_done),
+    };
+    program = host_full_path(argv[0]);
+    int failed = cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+    memory_free(program);
+    return failed;
+}
