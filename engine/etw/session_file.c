@@ -25,6 +25,11 @@ struct session_file {
     uint64_t events_lost, buffers_lost; /* told so far */
 };
 
+static int64_t stamp_now(uint32_t clock, int64_t utc)
+{
+    return clock == ETL_CLOCK_SYSTEM ? utc : clock == ETL_CLOCK_CYCLES ? (int64_t)processor_cycles() : clock_ticks();
+}
+
 HRESULT session_log_of_host(uint32_t clock, struct etl_log *out)
 {
     const int64_t utc = clock_utc();
@@ -33,9 +38,7 @@ HRESULT session_log_of_host(uint32_t clock, struct etl_log *out)
         .build = 19045,
         .processors = processor_count(),
         .start_utc = utc,
-        .start_stamp = clock == ETL_CLOCK_SYSTEM   ? utc
-                       : clock == ETL_CLOCK_CYCLES ? (int64_t)processor_cycles()
-                                                   : clock_ticks(),
+        .start_stamp = stamp_now(clock, utc),
         .clock = clock,
         .frequency = clock_frequency(),
         .cpu_mhz = clock_cpu_mhz(),
@@ -48,6 +51,13 @@ HRESULT session_log_of_host(uint32_t clock, struct etl_log *out)
         return S_OK;
     etl_log_free(out);
     return error_set(E_OUTOFMEMORY, "out of memory for a time zone's name");
+}
+
+void session_log_begin_again(struct etl_log *log)
+{
+    const int64_t stamp = stamp_now(log->clock, clock_utc());
+    log->start_utc = etl_log_utc(log, stamp);
+    log->start_stamp = stamp;
 }
 
 /* From memory_alloc; NULL: out of memory. */
@@ -269,9 +279,13 @@ HRESULT session_file_next(struct session_file *f)
     struct etl_file *next = NULL;
     if ((f->options.mode & NEWFILE) == 0)
         return S_FALSE;
+    const struct etl_log log = f->options.log;
+    session_log_begin_again(&f->options.log);
     HRESULT hr = create(f, f->number + 1, &next);
-    if (FAILED(hr))
+    if (FAILED(hr)) {
+        f->options.log = log;
         return hr;
+    }
     struct etl_file *before = f->file;
     f->file = next; /* before that is freed: session_file_cut_off */
     f->number++;

@@ -18,6 +18,9 @@ struct session_file_options {
 /* What is the same on this host for all sessions that start now: version, build, zone, boot, rates, and the clock's
    start. `clock`: ETL_CLOCK_*. Texts in it from memory_alloc, to be freed by etl_log_free. E_OUTOFMEMORY. */
 HRESULT session_log_of_host(uint32_t clock, struct etl_log *out);
+/* Of a further file of a session that runs: it begins now, by the clock that `log` was begun with, so that a stamp is
+   the same moment in all of them. */
+void session_log_begin_again(struct etl_log *log);
 
 struct session_file;
 /* Creates the file, or opens the one to be appended to. Errors: those of etl_file_create and etl_file_resume;

@@ -81,6 +81,8 @@ ULONG session_output_create(struct session_output *o, const char *path, struct s
     session_statistics_read(o->buffers, &statistics);
     options.events_lost = statistics.events_lost;
     options.buffers_lost = statistics.buffers_lost;
+    if (o->file)
+        session_log_begin_again(&options.log);
     HRESULT hr = check_room(o->session, path);
     if (SUCCEEDED(hr))
         hr = session_file_create(&options, out);

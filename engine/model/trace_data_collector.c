@@ -103,6 +103,16 @@ static HRESULT validate_providers(const struct validation *v, struct object *o)
                                      : hr;
 }
 
+/* Sessions that are sets have no segments, whatever is put. */
+static HRESULT validate_room(const struct validation *v)
+{
+    bool alone;
+    HRESULT hr = issues_has(v->issues, PLA_S_PROPERTY_IGNORED, "Segment", &alone);
+    return FAILED(hr) || alone ? hr
+                               : validation_tell(v, PLA_S_PROPERTY_IGNORED, "PreallocateFile",
+                                                 "this version takes no room ahead for the files of segments");
+}
+
 static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     static const char *const unused[] = {
@@ -111,6 +121,8 @@ static HRESULT validate(const struct validation *v, struct object *o, const stru
     HRESULT hr = c->StreamMode != 1 /* plaFile */
                      ? validation_unused(v, unused, "StreamMode does not ask for a file alone")
                      : collector_validate_log(v, (const struct data_collector *)c, true);
+    if (SUCCEEDED(hr) && c->PreallocateFile && v->set->Segment && v->set->SegmentMaxSize)
+        hr = validate_room(v);
     return FAILED(hr) ? hr : validate_providers(v, o);
 }
 

@@ -158,6 +158,31 @@ static void new_files_follow_at_the_maximum_and_when_asked(void **state)
     assert_int_equal(three.events_lost, 1);
 }
 
+/* Who looks for the file of a moment finds it by when it began; a moment is the same in each. */
+static void each_file_tells_its_own_begin(void **state)
+{
+    (void)state;
+    struct session_file_options options = options_of(NEWFILE, 4);
+    struct etl_reader *reader[2];
+    options.path = PATH ".%d";
+    assert_int_equal(session_log_of_host(ETL_CLOCK_TICKS, &options.log), S_OK);
+    options.log.buffer_size = BUFFER_SIZE;
+    options.log.start_stamp -= 5 * options.log.frequency; /* it has begun five seconds ago */
+    options.log.start_utc -= 50000000;
+    struct session_file *f = create(&options);
+    assert_int_equal(session_file_next(f), S_OK);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    assert_int_equal(etl_reader_open(PATH ".1", NULL, NULL, &reader[0]), S_OK);
+    assert_int_equal(etl_reader_open(PATH ".2", NULL, NULL, &reader[1]), S_OK);
+    const struct etl_log *one = etl_reader_log(reader[0]), *two = etl_reader_log(reader[1]);
+    assert_true(one->start_utc == options.log.start_utc);
+    assert_true(two->start_utc >= one->start_utc + 50000000);
+    assert_in_range(etl_log_utc(one, two->start_stamp) - two->start_utc + 1, 0, 2);
+    etl_reader_close(reader[0]);
+    etl_reader_close(reader[1]);
+    etl_log_free(&options.log);
+}
+
 static void only_new_file_has_a_next(void **state)
 {
     (void)state;
@@ -404,6 +429,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sequential_file_ends_at_its_maximum, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_circular_file_keeps_its_header_and_the_newest, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(new_files_follow_at_the_maximum_and_when_asked, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(each_file_tells_its_own_begin, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(only_new_file_has_a_next, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(room_is_taken_first_and_given_back, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_file_is_appended_to, remove_files, remove_files),

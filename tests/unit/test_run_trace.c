@@ -77,6 +77,7 @@ static void write_event(uint8_t level, uint64_t keyword, uint64_t number)
 struct numbers {
     uint64_t count, sum, bits; /* bits: of those below 64 */
     uint64_t first, last;
+    int64_t began; /* as the header tells, FILETIME */
 };
 
 static struct numbers numbers_in(const char *path)
@@ -87,6 +88,7 @@ static struct numbers numbers_in(const char *path)
     if (FAILED(etl_reader_open(path, log_remark, NULL, &reader)))
         fail_msg("%s: %s", path, error_text(E_FAIL));
     assert_int_equal(etl_reader_log(reader)->events_lost, 0);
+    n.began = etl_reader_log(reader)->start_utc;
     while (etl_reader_next(reader, &record) == S_OK) {
         if (record.kind != ETL_RECORD_MANIFEST)
             continue;
@@ -266,11 +268,12 @@ static void write_on(void *user)
     }
 }
 
-/* Each number once in the segments from `first` on. Returns how many there are. */
+/* Each number once in the segments from `first` on, of which each tells its own begin. Returns how many there are. */
 static uint32_t check_segments(const char *root, const char *name, uint32_t first, uint64_t written)
 {
     uint64_t count = 0, sum = 0;
     uint32_t serial = first;
+    int64_t began = 0;
     for (;; serial++) {
         char *file = text_format("%s_%06u.etl", name, (unsigned)serial);
         bool there = exists(root, file);
@@ -278,6 +281,8 @@ static uint32_t check_segments(const char *root, const char *name, uint32_t firs
             struct numbers n = numbers_of(root, file);
             count += n.count;
             sum += n.sum;
+            assert_true(n.began > began);
+            began = n.began;
         }
         memory_free(file);
         if (!there)

@@ -278,9 +278,14 @@ static void committed_with(const char *xml, uint32_t mode, const char *expected)
 static void what_is_not_done_is_told(void **state)
 {
     (void)state;
+#define TRACE        "<TraceDataCollector><PreallocateFile>-1</PreallocateFile></TraceDataCollector>"
+#define SIZE         "<SegmentMaxSize>5</SegmentMaxSize>"
 #define MANAGER(...) "<DataCollectorSet><DataManager>" __VA_ARGS__ "</DataManager></DataCollectorSet>"
     committed_with("<DataCollectorSet/>", MODE_CREATE_NEW, "");
     committed_with("<DataCollectorSet><Task>Archive</Task></DataCollectorSet>", MODE_CREATE_NEW, "");
+    committed_with("<DataCollectorSet>" SIZE TRACE "</DataCollectorSet>", MODE_CREATE_NEW, "");
+    committed_with("<DataCollectorSet><Segment>-1</Segment>" SIZE TRACE "</DataCollectorSet>", MODE_CREATE_NEW,
+                   "TraceDataCollector[1]/PreallocateFile ");
     committed_with(MANAGER("<MaxSize>5</MaxSize><Rules/>"), MODE_CREATE_NEW, ""); /* it is off */
     committed_with(MANAGER("<Enabled>-1</Enabled>"), MODE_CREATE_NEW | MODE_VALIDATE_ONLY,
                    "DataManager/ReportFileName DataManager/RuleTargetFileName ");
