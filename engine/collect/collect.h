@@ -41,6 +41,7 @@ struct collect_context {
     /* A text log has the columns of the instances that its wildcards had at its beginning. When new ones come the
        collector asks for a new segment, at most every so many seconds. 0: never. Other formats take instances in. */
     uint32_t new_instances_seconds;
+    uint32_t query_timeout_seconds; /* a query that gives nothing for so long is given up; 0: 60 */
 };
 
 /* What the collectors of a kind write. */

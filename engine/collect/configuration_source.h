@@ -17,6 +17,7 @@ struct configuration_request {
     uint32_t file_depth;     /* FileMaxRecursiveDepth; never 0 */
     uint32_t file_count;     /* FileMaxCount; 0: any */
     uint64_t file_bytes;     /* FileMaxTotalSize; 0: any */
+    uint32_t query_limit_s;  /* a query that gives nothing for so long is given up; 0: 60 */
     bool network_adapters;
 };
 

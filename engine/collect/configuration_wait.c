@@ -82,7 +82,7 @@ HRESULT patient_take(struct patient *p, const atomic_bool *stop, uint32_t limit_
     bool stopped = false;
     HRESULT hr = S_FALSE;
     host_lock_enter(&p->lock);
-    while (!p->thing && !p->ended && !(stopped = atomic_load(stop)) &&
+    while (!(stopped = atomic_load(stop)) && !p->thing && !p->ended &&
            (passed = clock_passed_ms(since, clock_monotonic_ms())) < limit_ms)
         thread_condition_wait(&p->changed, &p->lock, LOOK_MS);
     *out = stopped ? NULL : p->thing;

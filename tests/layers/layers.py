@@ -56,7 +56,7 @@ HOST_FILES = re.compile(r"engine/os/(win32|posix)/|engine/os/(wintypes|pdh_types
 # asks an object for its value.
 CALLS = {
     re.compile(r"\bCoInitializeSecurity\b"): ("com/server.c",),
-    re.compile(r"\bCoSetProxyBlanket\b"): ("com/foreign_call.c", "com/server_call.c"),
+    re.compile(r"\bCoSetProxyBlanket\b"): ("com/foreign_call.c", "com/server_call.c", "engine/os/win32/management.c"),
     re.compile(r"\bIDispatch_(?:Invoke|GetIDsOfNames)\b"): ("com/foreign_call.c", "com/server_call.c"),
     re.compile(r"\bVariantChangeType\b"): ("com/foreign_call.c",),
     re.compile(r"\bVariantChangeTypeEx\b"): ("com/convert.c",),

@@ -14,13 +14,6 @@ struct collected {
     xmlDocPtr doc; /* what it wrote; NULL: the document could not be begun */
 };
 
-static inline void collected_note(void *user, HRESULT reason, const char *text)
-{
-    (void)user;
-    (void)reason;
-    (void)text;
-}
-
 /* In a folder of the test program's. */
 static inline void collect_source(struct collected *c, HRESULT (*source)(const struct configuration_source_context *))
 {
@@ -32,12 +25,8 @@ static inline void collect_source(struct collected *c, HRESULT (*source)(const s
     c->doc = NULL;
     assert_int_equal(file_open(path, FILE_CREATE_NEW, &file), S_OK);
     assert_int_equal(configuration_document_begin(file, &d), S_OK);
-    const struct configuration_source_context context = {.request = &c->request,
-                                                         .document = d,
-                                                         .output_base = folder,
-                                                         .output_folder = folder,
-                                                         .stop = &c->stop,
-                                                         .note = collected_note};
+    const struct configuration_source_context context = {
+        .request = &c->request, .document = d, .output_base = folder, .output_folder = folder, .stop = &c->stop};
     c->hr = source(&context);
     configuration_document_end(d, true);
     file_close(file);

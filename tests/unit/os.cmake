@@ -7,6 +7,7 @@ if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
   openpla_test(test_os_odbc ${CMAKE_CURRENT_LIST_DIR}/test_os_odbc.c LINK openpla_os)
 endif()
 if(WIN32)
+  openpla_test(test_os_management ${CMAKE_CURRENT_LIST_DIR}/test_os_management.c LINK openpla_os)
   target_link_libraries(test_os_process PRIVATE shell32)
 endif()
 # The zone whose rules the test knows; Windows itself takes no notice of it.

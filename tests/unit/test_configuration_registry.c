@@ -460,8 +460,7 @@ static void out_of_memory_ends_it(void **state)
         struct file *file;
         assert_int_equal(file_open(path, FILE_CREATE_NEW, &file), S_OK);
         assert_int_equal(configuration_document_begin(file, &d), S_OK);
-        const struct configuration_source_context context = {
-            .request = &c.request, .document = d, .stop = &c.stop, .note = collected_note};
+        const struct configuration_source_context context = {.request = &c.request, .document = d, .stop = &c.stop};
         memory_fail_at(n);
         HRESULT hr = configuration_collect_registry(&context);
         failed = memory_count() >= n;
