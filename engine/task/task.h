@@ -27,7 +27,7 @@ HRESULT task_expand_arguments(const char *pattern, const struct task_variable *v
 struct task_instance;
 /* Starts the task of that name, with folders as "\My\Task", without waiting for it: $(Arg0) of its definition is
    `arguments`, $(Arg1) is `directory`. as_self: under this process' account instead of the task's own, which is the
-   same where tasks are those of the store (DECISIONS 33). Failures name the task: E_INVALIDARG for a name that none can
+   same where tasks are those of the store (DECISIONS 63). Failures name the task: E_INVALIDARG for a name that none can
    have, HRESULT of ERROR_FILE_NOT_FOUND (task, program), ERROR_FILENAME_EXCED_RANGE (a longer command line than there
    may be), OPENPLA_E_MALFORMED_XML, SCHED_E_TASK_DISABLED, what Task Scheduler says. */
 HRESULT task_start(const char *task, const char *arguments, const char *directory, bool as_self,

@@ -11,7 +11,7 @@ import tempfile
 from tree import read, tree_files, write_all
 
 # What each folder may include, itself always among it. Order: com > run > {collect, report} > {counters, pdh, etw} > log > os.
-# pdh and etw become DLLs, cli a program, that carry no XML library: model is not for them nor for what they link.
+# pdh and etw become DLLs that carry no XML library: model is not for them nor for what they link.
 OS, LOG = ["engine/os"], ["engine/log", "engine/os"]
 MODEL = ["engine/model"] + OS
 STORE = ["engine/store"] + MODEL
@@ -36,7 +36,7 @@ ALLOWED = {
     "com": ["com", "reg", "idl"] + RUN,
     "reg": ["reg", "idl"] + OS,
     "idl": ["idl"],
-    "cli": ["cli", "engine/pdh", "engine/etw"] + COUNTERS,
+    "cli": ["cli", "engine/pdh", "engine/etw"] + COUNTERS + ["engine/task"],
 }
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.
 ROWS_BESIDE = {("engine/model", "engine/log/log_formats.def")}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla task: the tasks that sets and alerts start, where there is no Task Scheduler that works. */
+#include "engine/task/task.h"
+
+#include "cli/json.h"
+#include "cli/verbs.h"
+#include "engine/os/command_line.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/os/task_scheduler.h"
+#include "engine/task/task_store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VERB      "task"
+#define FILE_MOST (1u << 20) /* bytes */
+
+struct choice {
+    const char *xml, *folder;
+    uint32_t limit, timeout;
+    bool force, json;
+    struct texts operands; /* the task's name, and the program of one that is added */
+    int rest;              /* where the words begin that are the task's */
+};
+
+static const char *const with_value[] = {"-xml", "-folder", "-limit", "-timeout"};
+
+/* Options end with the last of so many operands: what follows is the task's, whatever it looks like. */
+static int find_rest(int argc, char **argv, int operands)
+{
+    int at = 0;
+    while (at < argc && operands) {
+        const char *word = argv[at++];
+        if (word[0] != '-') {
+            operands--;
+            continue;
+        }
+        for (size_t i = 0; i < sizeof with_value / sizeof with_value[0]; i++)
+            if (text_equal_nocase(word, with_value[i]) && at < argc) {
+                at++;
+                break;
+            }
+    }
+    return at;
+}
+
+static int parse(int argc, char **argv, int operands, struct choice *c)
+{
+    const struct option options[] = {
+        {"xml", OPTION_TEXT, &c->xml},     {"folder", OPTION_TEXT, &c->folder},    {"limit", OPTION_COUNT, &c->limit},
+        {"force", OPTION_FLAG, &c->force}, {"timeout", OPTION_COUNT, &c->timeout}, {"json", OPTION_FLAG, &c->json},
+    };
+    c->rest = find_rest(argc, argv, operands);
+    return options_parse(VERB, c->rest, argv, options, sizeof options / sizeof options[0], &c->operands);
+}
+
+/* ---- add ---- */
+
+/* Words as one command line. $(Arg0) stays outside of quotes, where it is as many arguments as a start has. */
+static HRESULT words_to_line(int argc, char **argv, char **out)
+{
+    struct text_buffer b = {0};
+    HRESULT hr = S_OK;
+    for (int i = 0; SUCCEEDED(hr) && i < argc; i++) {
+        struct command_line one = {0};
+        bool variable = strstr(argv[i], "$(Arg") && !strpbrk(argv[i], " \t\"");
+        if (!variable)
+            command_line_argument(&one, argv[i]);
+        char *word = variable ? text_copy(argv[i]) : command_line_take(&one);
+        hr = word ? S_OK : E_OUTOFMEMORY;
+        text_buffer_add(&b, i ? " " : "");
+        text_buffer_add(&b, word ? word : "");
+        memory_free(word);
+    }
+    *out = text_buffer_take(&b);
+    return SUCCEEDED(hr) && *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT define(const struct choice *c, int argc, char **argv, struct task_definition *d)
+{
+    d->command = text_copy(c->operands.items[1]);
+    d->directory = text_copy(c->folder ? c->folder : "$(Arg1)");
+    d->limit_seconds = c->limit ? c->limit : TASK_LIMIT_USUAL;
+    HRESULT hr = S_OK;
+    if (argc)
+        hr = words_to_line(argc, argv, &d->arguments);
+    else
+        d->arguments = text_copy("$(Arg0)");
+    return d->command && d->directory && d->arguments ? hr : E_OUTOFMEMORY;
+}
+
+static HRESULT read_xml(const char *path, struct task_definition *d)
+{
+    char *xml, *ignored;
+    size_t size;
+    HRESULT hr = file_load(path, FILE_MOST, &xml, &size);
+    if (FAILED(hr))
+        return hr;
+    hr = task_definition_read(xml, size, d, &ignored);
+    if (SUCCEEDED(hr) && ignored[0])
+        fprintf(stderr, "openpla " VERB ": \"%s\": %s: not looked at; sets and alerts start the task, as themselves\n",
+                path, ignored);
+    memory_free(ignored);
+    memory_free(xml);
+    return FAILED(hr) ? error_prefix(hr, "%s", path) : hr;
+}
+
+static HRESULT add_task(const struct choice *c, int argc, char **argv)
+{
+    struct task_definition d = {0};
+    HRESULT hr = c->xml ? read_xml(c->xml, &d) : define(c, argc, argv, &d);
+    const char *bare;
+    if (SUCCEEDED(hr))
+        hr = task_name_check(c->operands.items[0], &bare);
+    if (SUCCEEDED(hr)) {
+        memory_free(d.name);
+        d.name = text_copy(bare);
+        hr = d.name ? task_store_save(&d, c->force) : E_OUTOFMEMORY;
+    }
+    task_definition_free(&d);
+    return hr;
+}
+
+static int add(int argc, char **argv)
+{
+    struct choice c = {0};
+    int result = parse(argc, argv, 2, &c);
+    if (result == CLI_DONE && c.operands.count != (c.xml ? 1u : 2u))
+        result = cli_usage(VERB, c.xml ? "add: one name belongs to -xml" : "add: a name and a program are wanted");
+    if (result == CLI_DONE && c.xml && (c.folder || c.limit || c.rest != argc))
+        result = cli_usage(VERB, "add: with -xml the file says what the task is");
+    if (result == CLI_DONE) {
+        HRESULT hr = add_task(&c, argc - c.rest, argv + c.rest);
+        result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
+    }
+    texts_free(&c.operands);
+    return result;
+}
+
+/* ---- list ---- */
+
+static void print_json(struct json *j, const char *name, HRESULT hr, const struct task_definition *d)
+{
+    json_begin(j, NULL, '{');
+    json_text(j, "name", name);
+    if (FAILED(hr)) {
+        json_text(j, "error", error_text(hr));
+    } else {
+        json_text(j, "command", d->command);
+        json_text(j, "arguments", d->arguments);
+        json_text(j, "folder", d->directory);
+        json_integer(j, "limit", d->limit_seconds);
+        json_bool(j, "enabled", !d->disabled);
+    }
+    json_end(j, '}');
+}
+
+static void print_text(const char *name, HRESULT hr, const struct task_definition *d)
+{
+    if (FAILED(hr))
+        printf("%s: %s\n", name, error_text(hr));
+    else
+        printf("%s: %s %s%s\n", name, d->command, d->arguments, d->disabled ? " (disabled)" : "");
+}
+
+static HRESULT show(bool as_json, bool *damaged)
+{
+    struct json j = {.out = stdout};
+    struct texts names = {0};
+    HRESULT hr = task_store_list(&names);
+    if (SUCCEEDED(hr) && as_json)
+        json_begin(&j, NULL, '[');
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++) {
+        struct task_definition d;
+        HRESULT one = task_store_load(names.items[i], &d);
+        *damaged = *damaged || FAILED(one);
+        if (as_json)
+            print_json(&j, names.items[i], one, &d);
+        else
+            print_text(names.items[i], one, &d);
+        task_definition_free(&d);
+    }
+    if (SUCCEEDED(hr) && as_json)
+        json_end(&j, ']');
+    texts_free(&names);
+    return hr;
+}
+
+static int list(int argc, char **argv)
+{
+    bool json = false, damaged = false;
+    const struct option options[] = {{"json", OPTION_FLAG, &json}};
+    int result = options_parse(VERB, argc, argv, options, 1, NULL);
+    if (result != CLI_DONE)
+        return result;
+    HRESULT hr = show(json, &damaged);
+    return FAILED(hr) ? cli_error(VERB, hr) : damaged ? CLI_REMARKS : CLI_DONE;
+}
+
+static int remove_task(int argc, char **argv)
+{
+    struct choice c = {0};
+    int result = parse(argc, argv, 1, &c);
+    if (result == CLI_DONE && (c.operands.count != 1 || c.rest != argc))
+        result = cli_usage(VERB, "remove: one name is wanted");
+    if (result == CLI_DONE) {
+        HRESULT hr = task_store_remove(c.operands.items[0]);
+        result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
+    }
+    texts_free(&c.operands);
+    return result;
+}
+
+/* ---- run ---- */
+
+static HRESULT run_task(const struct choice *c, int argc, char **argv)
+{
+    struct task_instance *t;
+    uint32_t code = 0;
+    const char *name = c->operands.items[0];
+    char *arguments = NULL, *folder = host_full_path(c->folder ? c->folder : ".");
+    HRESULT hr = folder ? words_to_line(argc, argv, &arguments) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = task_start(name, arguments, folder, false, &t);
+    if (SUCCEEDED(hr)) {
+        do
+            hr = task_wait(t, c->timeout ? c->timeout * 1000 : UINT32_MAX, &code);
+        while (hr == S_FALSE && !c->timeout);
+        task_close(t);
+        if (FAILED(hr))
+            hr = error_prefix(hr, "task \"%s\"", name);
+        else if (hr == S_FALSE)
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "task \"%s\": it is still at work after %u s", name,
+                           (unsigned)c->timeout);
+        else if (code)
+            hr = error_set(E_FAIL, "task \"%s\": it ended with the code %u", name, (unsigned)code);
+    }
+    memory_free(arguments);
+    memory_free(folder);
+    return hr;
+}
+
+static int start(int argc, char **argv)
+{
+    struct choice c = {0};
+    int result = parse(argc, argv, 1, &c);
+    if (result == CLI_DONE && c.operands.count != 1)
+        result = cli_usage(VERB, "run: a name is wanted");
+    if (result == CLI_DONE && c.timeout > UINT32_MAX / 1000)
+        result = cli_usage(VERB, "-timeout: %u is more than %u seconds", (unsigned)c.timeout, UINT32_MAX / 1000);
+    if (result == CLI_DONE) {
+        HRESULT hr = run_task(&c, argc - c.rest, argv + c.rest);
+        result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
+    }
+    texts_free(&c.operands);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+        bool of_store;
+    } verbs[] = {{"add", add, true}, {"list", list, true}, {"remove", remove_task, true}, {"run", start, false}};
+    if (!argc)
+        return cli_usage(VERB, "one of add, list, remove, run is wanted");
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        if (!text_equal_nocase(argv[0], verbs[i].name))
+            continue;
+        if (verbs[i].of_store && host_task_scheduler())
+            return cli_error(VERB, error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                                             "this computer's tasks are Task Scheduler's: use schtasks.exe"));
+        return verbs[i].run(argc - 1, argv + 1);
+    }
+    return cli_usage(VERB, "\"%s\" is none of add, list, remove, run", argv[0]);
+}
+
+const struct verb verb_task = {
+    .name = "task",
+    .summary = "adds, lists, removes and runs the tasks that sets and alerts start",
+    .help = "openpla task add [-folder FOLDER] [-limit SECONDS] [-force] NAME PROGRAM [ARGUMENT ...]\n"
+            "openpla task add -xml FILE [-force] NAME\n"
+            "openpla task list [-json]\n"
+            "openpla task remove NAME\n"
+            "openpla task run [-folder FOLDER] [-timeout SECONDS] NAME [ARGUMENT ...]\n"
+            "\n"
+            "A task is what Task of a set or of an alert names: a program, started without a window and by no shell. "
+            "Under\n"
+            "Wine tasks are kept here; on Windows they are Task Scheduler's, and only run is of use. NAME may have "
+            "folders,\n"
+            "as \\My\\Task.\n"
+            "\n"
+            "  PROGRAM       a whole path, or a name that is looked for in PATH; %NAME% is the environment's\n"
+            "  ARGUMENT      $(Arg0) is what TaskArguments comes to, $(Arg1) the folder of the run; without any\n"
+            "                ARGUMENT the program gets $(Arg0)\n"
+            "  -folder       where the program starts: $(Arg1) if it is not given; of run: what $(Arg1) is\n"
+            "  -limit        after how many seconds it is ended; 259200, three days, if it is not given\n"
+            "  -xml FILE     a task as Task Scheduler exports it, with one action Exec\n"
+            "  -force        takes the place of a task of that name\n"
+            "  -json         as JSON\n"
+            "  -timeout      how many seconds run waits; without it until the task has ended\n",
+    .run = run,
+};

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""task.py PROGRAM [EMULATOR]: openpla task adds, lists, removes and runs tasks. Whoever names a task in a set would
+have none to name, or another one would run."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+XML = ('<?xml version="1.0" encoding="UTF-16"?>\n<Task version="1.2" '
+       'xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task"><RegistrationInfo><URI>\\Other</URI>'
+       '</RegistrationInfo><Triggers><BootTrigger/></Triggers><Settings><Enabled>false</Enabled></Settings>'
+       '<Actions><Exec><Command>a.exe</Command></Exec></Actions></Task>')
+
+
+def openpla(expected, *arguments):
+    command = [*EMULATOR, PROGRAM, "task", *arguments]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=60)
+    output = done.stdout.decode("utf-8").replace("\r\n", "\n")
+    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output)
+    return output
+
+
+def check(right, what, output=""):
+    if not right:
+        sys.exit(f"{what}\n{output}")
+
+
+def host_path(path):
+    return "Z:" + path.replace("/", "\\") if EMULATOR else path
+
+
+def names():
+    return [task["name"] for task in json.loads(openpla(0, "list", "-json"))]
+
+
+def main():
+    data = tempfile.mkdtemp()
+    os.environ["OPENPLA_DATA"] = host_path(data)
+    out = os.path.join(data, "out.txt")
+    if EMULATOR:
+        writer = ["cmd.exe", "/c", "echo", "[$(Arg0)]>" + host_path(out)]
+        failing = ["cmd.exe", "/c", "exit", "5"]
+        hanging = ["cmd.exe", "/c", "ping -n 60 127.0.0.1"]
+    else:
+        writer = ["sh", "-c", f"printf '[%s %s]' \"$@\" > {out}", "sh", "$(Arg0)"]
+        failing = ["sh", "-c", "exit 5"]
+        hanging = ["sleep", "60"]
+    try:
+        check(openpla(0, "list") == "" and names() == [], "no tasks yet")
+        openpla(0, "add", "-limit", "90", "\\My\\Writer", *writer)
+        check("already" in openpla(1, "add", "my\\writer", "sh"), "there is one")
+        openpla(0, "run", "my\\writer", "one", "two words")
+        with open(out, encoding="utf-8") as f:
+            text = f.read().strip()
+        check(text == ('[one "two words"]' if EMULATOR else "[one two words]"), "arguments", text)
+        task = json.loads(openpla(0, "list", "-json"))[0]
+        check(task["name"] == "My\\Writer" and task["limit"] == 90 and task["folder"] == "$(Arg1)" and
+              task["command"] == writer[0] and "$(Arg0)" in task["arguments"] and task["enabled"], "as it was added", task)
+        openpla(0, "add", "usual", "prog")
+        check("usual: prog $(Arg0)\n" in openpla(0, "list"), "what a start is given is what it gets")
+        openpla(0, "add", "-force", "usual", *failing)
+        check("code 5" in openpla(1, "run", "usual"), "a task that fails")
+        openpla(0, "add", "-limit", "1", "hang", *hanging)
+        check("ExecutionTimeLimit of 1 s" in openpla(1, "run", "hang"), "a task that hangs is ended")
+        with open(os.path.join(data, "task.xml"), "wb") as f:
+            f.write(XML.encode("utf-16"))
+        said = openpla(0, "add", "From Xml", "-xml", host_path(os.path.join(data, "task.xml")))
+        check("Triggers" in said, "what the file says in vain", said)
+        check("disabled" in openpla(1, "run", "From Xml"), "a disabled task")
+        check(sorted(names()) == ["From Xml", "My\\Writer", "hang", "usual"], "all of them", names())
+        with open(os.path.join(data, "tasks", "hang.xml"), "w", encoding="utf-8") as f:
+            f.write("<Task>")
+        check("hang.xml" in openpla(3, "list"), "a damaged one hides no other")
+        check("hang.xml" in openpla(1, "run", "hang"), "the file at fault is named")
+        for name in ("hang", "usual", "From Xml", "MY\\WRITER"):
+            openpla(0, "remove", name)
+        check("\"usual\"" in openpla(1, "remove", "usual"), "there is none")
+        check("\"a*b\"" in openpla(1, "add", "a*b", "prog"), "no task has this name")
+        check("no_such_file" in openpla(1, "add", "a", "-xml", host_path("/no_such_file")), "the file is named")
+        for wrong in ([], ["make"], ["add"], ["add", "a"], ["add", "-xml", "f", "a", "b"], ["add", "-x", "a", "b"],
+                      ["remove"], ["remove", "a", "b"], ["run"], ["list", "a"]):
+            check("openpla help task" in openpla(2, *wrong), f"{wrong}: where to find help")
+        check(names() == [], "nothing of that was added", names())
+    finally:
+        shutil.rmtree(data)
+
+
+main()
