@@ -3,6 +3,7 @@
 #include "engine/collect/trace_session.h"
 
 #include "engine/etw/event_providers.h"
+#include "engine/etw/openetw.h"
 #include "engine/model/kernel_provider.h"
 #include "engine/os/clock.h"
 #include "engine/os/etw_api.h"
@@ -241,8 +242,12 @@ HRESULT trace_session_providers(uint16_t number, struct trace_plan *plan)
 
 /* ---- start ---- */
 
-static HRESULT fill_block(const struct trace_plan *plan, struct block *b)
+/* MS-PLA 3.2.4.9 has the process' id behind the name of each file of a private session, ETW behind all but the first.
+ */
+static HRESULT fill_block(const struct etw_api *etw, const struct trace_plan *plan, struct block *b)
 {
+    if (etw == &openetw_api && (plan->mode & TRACE_MODE_PRIVATE_LOGGER))
+        b->p.Wnode.Flags |= CONTROLLER_NUMBERED;
     b->p.Wnode.Guid = plan->guid;
     b->p.Wnode.ClientContext = plan->clock;
     b->p.LogFileMode = plan->mode;
@@ -283,7 +288,7 @@ static HRESULT start_trace(const struct etw_api *etw, const struct trace_plan *p
     WCHAR *name;
     HRESULT hr = text_to_utf16(plan->session, &name, NULL);
     if (SUCCEEDED(hr))
-        hr = fill_block(plan, b);
+        hr = fill_block(etw, plan, b);
     if (SUCCEEDED(hr)) {
         if (!plan->file)
             b->p.LogFileNameOffset = 0;

@@ -118,6 +118,7 @@ struct directory_session {
        of their own: one in each process that is in it, its host, with buffers and a log. */
     uint32_t whole, whole_turn; /* of a part: its session; 0: it is none */
     bool named;                 /* the part whose log has the name as given; of the session: there was one */
+    bool numbered;              /* of the session: there is none, CONTROLLER_NUMBERED */
     struct directory_figures ended;
     struct directory_scope scope;
     char *name, *file; /* UTF-8, from memory_alloc; file NULL: none */

@@ -9,6 +9,8 @@
 
 /* ---- as records ---- */
 
+enum { PAYLOAD_NAMED = 1, PAYLOAD_NUMBERED = 2 }; /* bits of session_payload's `named` */
+
 static HRESULT to_payload(const struct directory_session *s, struct session_payload *p)
 {
     memset(p, 0, sizeof *p);
@@ -37,7 +39,7 @@ static HRESULT to_payload(const struct directory_session *s, struct session_payl
     memcpy(p->signal, s->signal, sizeof p->signal);
     p->whole = s->whole;
     p->whole_turn = s->whole_turn;
-    p->named = s->named;
+    p->named = (s->named ? PAYLOAD_NAMED : 0) | (s->numbered ? PAYLOAD_NUMBERED : 0);
     p->ended = s->ended;
     p->scope = s->scope;
     HRESULT hr = directory_put_text(p->name, &p->name_bytes, s->name, ERROR_INVALID_NAME, "session name");
@@ -89,7 +91,8 @@ static HRESULT from_payload(const struct session_payload *p, uint32_t logger, st
         .started = p->started,
         .whole = p->whole,
         .whole_turn = p->whole_turn,
-        .named = p->named != 0,
+        .named = (p->named & PAYLOAD_NAMED) != 0,
+        .numbered = (p->named & PAYLOAD_NUMBERED) != 0,
         .ended = p->ended,
         .scope = p->scope,
     };

@@ -60,7 +60,7 @@ static HRESULT enter(struct directory *d, const struct directory_session *s, str
     part->whole = whole.logger;
     part->whole_turn = whole.turn;
     part->logger = part->turn = 0;
-    part->named = !whole.named || (whole.mode & TRACE_MODE_PRIVATE_IN_PROC) != 0;
+    part->named = !whole.numbered && (!whole.named || (whole.mode & TRACE_MODE_PRIVATE_IN_PROC) != 0);
     part->ended = (struct directory_figures){0};
     part->scope = (struct directory_scope){0};
     part->name = text_copy(whole.name);

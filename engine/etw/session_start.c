@@ -248,6 +248,7 @@ ULONG session_start_private(struct directory *d, const struct trace_settings *se
     s.state = DIRECTORY_RUNNING;
     s.host = s.starter;
     s.scope = *scope;
+    s.numbered = settings->numbered;
     s.section[0] = s.signal[0] = 0; /* its parts have them */
     s.started = clock_utc();
     const ULONG code = SUCCEEDED(hr) ? enter(d, &s) : session_code(hr);

@@ -299,6 +299,7 @@ ULONG trace_properties_check(const struct trace_call *call, struct trace_setting
             .guid = p->Wnode.Guid,
             .clock = p->Wnode.ClientContext,
             .mode = p->LogFileMode,
+            .numbered = (p->Wnode.Flags & CONTROLLER_NUMBERED) != 0,
             .buffer_kb = p->BufferSize,
             .minimum_buffers = p->MinimumBuffers,
             .maximum_buffers = p->MaximumBuffers,

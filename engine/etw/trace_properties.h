@@ -37,6 +37,7 @@ struct trace_settings {
     uint32_t flush_ms; /* 0: only full buffers */
     uint32_t flush_timer;
     uint32_t enable_flags[8]; /* group masks; the first are EnableFlags */
+    bool numbered;            /* CONTROLLER_NUMBERED */
     char *name, *file;        /* UTF-8, from memory_alloc; file NULL: none */
 };
 /* The first step: what is wrong with the call by itself. An error code of Windows, with a text that names the member;

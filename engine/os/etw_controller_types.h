@@ -42,6 +42,8 @@ typedef struct {
 enum {
     CONTROLLER_TRACED_GUID = 0x20000, /* WNODE_FLAG_TRACED_GUID */
     CONTROLLER_VERSIONED = 0x800000,  /* WNODE_FLAG_VERSIONED_PROPERTIES: the block is an EVENT_TRACE_PROPERTIES_V2 */
+    /* Our own, for openetw_api alone: of a private session no file has the name as given, each has its process' id. */
+    CONTROLLER_NUMBERED = 0x1000000,
 };
 
 #if UINTPTR_MAX > 0xFFFFFFFF

@@ -4,6 +4,7 @@
 #include "engine/etw/event_api.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
+#include "engine/os/process.h"
 #include "engine/os/thread.h"
 #include "engine/run/held.h"
 #include "engine/run/run_state.h"
@@ -268,14 +269,15 @@ static void write_on(void *user)
     }
 }
 
-/* Each number once in the segments from `first` on, of which each tells its own begin. Returns how many there are. */
-static uint32_t check_segments(const char *root, const char *name, uint32_t first, uint64_t written)
+/* Each number once in the segments, of which each tells its own begin; `behind`: what comes behind their names. Returns
+   how many there are. */
+static uint32_t check_segments(const char *root, const char *name, const char *behind, uint64_t written)
 {
     uint64_t count = 0, sum = 0;
-    uint32_t serial = first;
+    uint32_t serial = 1;
     int64_t began = 0;
     for (;; serial++) {
-        char *file = text_format("%s_%06u.etl", name, (unsigned)serial);
+        char *file = text_format("%s_%06u.etl%s", name, (unsigned)serial, behind);
         bool there = exists(root, file);
         if (there) {
             struct numbers n = numbers_of(root, file);
@@ -290,7 +292,7 @@ static uint32_t check_segments(const char *root, const char *name, uint32_t firs
     }
     assert_int_equal(count, written);
     assert_true(sum == written * (written - 1) / 2);
-    return serial - first;
+    return serial - 1;
 }
 
 static void write_through_segments(const char *name, uint32_t segments, uint64_t *written)
@@ -317,15 +319,18 @@ static void segments_by_time_lose_nothing_beside_counters(void **state)
     uint64_t written;
     write_through_segments("times", 4, &written);
     stop("times");
-    assert_true(check_segments(root, "times", 1, written) >= 4);
+    assert_true(check_segments(root, "times", "", written) >= 4);
     memory_free(root);
 }
 
-/* A private session is in the writers' processes, and so are its buffers. */
+/* A private session is in the writers' processes, and so are its buffers. Each of its files says by its name whose it
+   is, MS-PLA 3.2.4.9: the first, too, of which nobody knew. */
 static void a_private_session_is_flushed_and_segmented_as_others(void **state)
 {
     (void)state;
     char *root = fixture_folder("private");
+    char *behind = text_format("_%u", (unsigned)process_own_id());
+    char *flushed = text_format("flushed.etl%s", behind);
     uint64_t written;
     commit("private", root,
            "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>" TRACE(
@@ -334,13 +339,16 @@ static void a_private_session_is_flushed_and_segmented_as_others(void **state)
     start("private");
     write_through_segments("private", 3, &written);
     stop("private");
-    assert_true(check_segments(root, "private", 1, written) >= 3);
+    assert_true(check_segments(root, "private", behind, written) >= 3);
     commit("private", root, TRACE("flushed", PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode>"));
     start("private");
     write_event(4, 1, 5);
     assert_int_equal(run_flush(SPACE, "private"), S_OK);
-    assert_true(numbers_of(root, "flushed.etl").bits == 0x20);
+    assert_true(numbers_of(root, flushed).bits == 0x20);
     stop("private");
+    assert_false(exists(root, "flushed.etl"));
+    memory_free(flushed);
+    memory_free(behind);
     memory_free(root);
 }
 
@@ -360,7 +368,7 @@ static void segments_by_size_lose_nothing(void **state)
             fixture_sleep(10);
     }
     stop("sizes");
-    assert_true(check_segments(root, "sizes", 1, EVENTS) >= 3);
+    assert_true(check_segments(root, "sizes", "", EVENTS) >= 3);
     memory_free(root);
 }
 
