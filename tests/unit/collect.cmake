@@ -20,3 +20,6 @@ target_link_options(test_configuration_registry PRIVATE -Wl,--wrap=registry_valu
 # Natively with a WMI of the test's own, which can hang; a Windows program asks the host's.
 openpla_test(test_configuration_queries ${CMAKE_CURRENT_LIST_DIR}/test_configuration_queries.c LINK openpla_collect
   LibXml2::LibXml2)
+openpla_test(test_configuration_network ${CMAKE_CURRENT_LIST_DIR}/test_configuration_network.c LINK openpla_collect
+  LibXml2::LibXml2)
+target_link_options(test_configuration_network PRIVATE -Wl,--wrap=network_adapters)
