@@ -171,10 +171,18 @@ static void add_setting_values(const struct setting *s, struct text_buffer *b)
         text_buffer_add(b, "read only");
     else if (s->unit)
         text_buffer_format(b, "0 to 4294967295 %s", s->unit);
+    else if (s->distance)
+        text_buffer_add(b, "`12.5`, `10%`");
+    else if (s->text)
+        text_buffer_add(b, "text");
     for (size_t i = 0; s->words && s->words[i]; i++)
         text_buffer_format(b, "%s`%s`", i ? ", " : "", s->words[i]);
     if (!s->of_run)
-        text_buffer_format(b, " | `%s` | ", s->words ? s->words[0] : "0");
+        text_buffer_format(b, " | %s%s%s | ", s->text ? "" : "`",
+                           s->words  ? s->words[0]
+                           : s->text ? ""
+                                     : "0",
+                           s->text ? "" : "`");
     else
         text_buffer_add(b, " | | ");
 }
@@ -187,7 +195,9 @@ void settings_page(struct text_buffer *b)
                     "implementation reads. The set's XML\nhas them as `<Value name=\"OpenPLA.Restart\">boot</Value>`, "
                     "which Windows keeps and does nothing with. `Commit` tells of a\nword that is none of those here, "
                     "and the default counts; what is no number it refuses. Case does not matter. What\nis read only "
-                    "tells of runs.\n\n| key | values | default | what it is for |\n|---|---|---|---|\n");
+                    "tells of runs. Those that begin with `OpenPLA.Alert` hold for all alert collectors of the "
+                    "set, or for one\nof them: `OpenPLA.AlertOn[My alert]`.\n\n| key | values | default | what it is "
+                    "for |\n|---|---|---|---|\n");
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         text_buffer_format(b, "| `%s` | ", settings[i].key);
         add_setting_values(&settings[i], b);

@@ -67,6 +67,8 @@ uint64_t collector_poll_ms(const struct collector *c)
 
 enum collector_end collector_end(const struct collector *c, bool limited)
 {
+    if (c->ends_by_itself)
+        return ENDS_BY_ITSELF;
     bool at_once = c->kind->end == ENDS_AT_LIMIT && !limited && !c->limited;
     return at_once ? ENDS_WITH_RUN : c->kind->end;
 }

@@ -9,12 +9,16 @@
 struct object; /* engine/model: a collector */
 struct collector;
 
-/* A value beyond its threshold, at one sample (MS-PLA 3.2.4.8). */
+/* A value beyond its threshold, at one sample (MS-PLA 3.2.4.8), or back behind it. */
 struct crossing {
+    int64_t utc;         /* FILETIME, of the sample */
     const char *counter; /* path, with the instance that crossed */
-    double value, threshold;
+    const char *value;   /* in words; "" when the counter is gone */
+    const char *threshold;
     char comparison; /* '>' or '<' */
+    bool clear;      /* it has come back */
 };
+struct alert_rules; /* alert_judge.h */
 
 /* What a run tells a collector, and what it wants to hear from it: until it is closed. */
 struct collect_context {
@@ -27,8 +31,11 @@ struct collect_context {
     /* What a user must learn: a counter that is left out, a database that was away. `reason` is a failure if something
        is not collected, `subject` then what (a counter, a provider, a file), else NULL. On the run's thread only. */
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
-    /* A threshold was crossed. On the run's thread only. */
-    void (*alert)(void *user, const struct crossing *crossing);
+    /* A threshold was crossed. What the run has to say of it, from memory_alloc, for the caller to free; NULL: nothing.
+       On the run's thread only, and it waits for nobody. */
+    char *(*alert)(void *user, const struct crossing *crossing);
+    /* When it is one, by the present definition of the set. On the run's thread only. */
+    void (*alert_rules)(void *user, struct alert_rules *out);
     /* From any thread: how the collector stands may have changed, so that it is to be polled. */
     void (*wake)(void *user);
     /* Before the collector makes what outlives this process if it is killed: a line by which collector_let_go finds and

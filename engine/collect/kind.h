@@ -30,6 +30,7 @@ struct collector {
     const struct collector_kind *kind;
     uint64_t interval_ms;             /* 0: takes no samples */
     uint64_t poll_ms;                 /* 0: it is polled when it calls, and after samples */
+    bool ends_by_itself;              /* ENDS_BY_ITSELF, whatever its kind says */
     bool limited;                     /* it has a limit of its own, as SegmentMaxRecords */
     struct collector_figures figures; /* kept by the kind, on the run's thread */
 };
@@ -41,5 +42,6 @@ extern const size_t collector_kind_count;
 extern const struct collector_kind counter_collector_kind;
 extern const struct collector_kind trace_collector_kind;
 extern const struct collector_kind left_out_collector_kind; /* in place of each that does not run */
+extern const struct collector_kind alert_collector_kind;
 
 #endif

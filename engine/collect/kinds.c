@@ -3,7 +3,8 @@
 #include "engine/collect/kind.h"
 
 const struct collector_kind *const collector_kinds[] = {
-    &counter_collector_kind, /* plaPerformanceCounter */
-    &trace_collector_kind,   /* plaTrace */
+    [0] = &counter_collector_kind, /* plaPerformanceCounter */
+    [1] = &trace_collector_kind,   /* plaTrace */
+    [3] = &alert_collector_kind,   /* plaAlert */
 };
 const size_t collector_kind_count = sizeof collector_kinds / sizeof collector_kinds[0];

@@ -34,6 +34,10 @@ struct counter_query {
     struct query_counter *counters; /* beside the columns */
     size_t capacity;
     struct log_cell *cells;
+    size_t cell_capacity;
+    void (*gives)(void *user, size_t path, size_t column);
+    void *user;
+    size_t place; /* of the path that is added */
     struct pdh_list formatted;
     struct texts watched;
     struct expansion then, now; /* of the watched paths */
@@ -173,7 +177,16 @@ static bool make_room(struct counter_query *q)
     q->columns.items = columns;
     room = room && memory_grow(&counters, &q->capacity, need, sizeof *q->counters);
     q->counters = counters;
+    void *cells = q->cells;
+    room = room && memory_grow(&cells, &q->cell_capacity, need, sizeof *q->cells);
+    q->cells = cells;
     return room;
+}
+
+static void tell_given(struct counter_query *q, size_t column)
+{
+    if (q->gives)
+        q->gives(q->user, q->place, column);
 }
 
 /* Adds one path without counter wildcards. The status is the one the path got in the system's language. */
@@ -188,8 +201,10 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
     HRESULT hr = read_names(q, counter, wildcard, &names);
     if (SUCCEEDED(hr)) {
         uint64_t hash = log_counter_hash(&names);
-        if (find_counter(q, &names, hash) < q->columns.count) {
+        size_t there = find_counter(q, &names, hash);
+        if (there < q->columns.count) {
             hr = S_FALSE;
+            tell_given(q, there);
         } else if (!make_room(q)) {
             hr = E_OUTOFMEMORY;
         } else {
@@ -200,6 +215,7 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
             }
             q->counters[q->columns.count] = (struct query_counter){.handle = counter, .hash = hash};
             q->columns.items[q->columns.count++] = names;
+            tell_given(q, q->columns.count - 1);
             return S_OK;
         }
         log_counter_free(&names);
@@ -317,11 +333,17 @@ static HRESULT open_handle(struct counter_query *q)
     return pdh_result(status, "PdhOpenQuery");
 }
 
+HRESULT counter_query_add(struct counter_query *q, const char *path, size_t place)
+{
+    q->place = place;
+    return add_path(q, path, !q->present);
+}
+
 static HRESULT add_paths(struct counter_query *q, const struct counter_query_request *request)
 {
     for (size_t i = 0; i < request->paths->count; i++) {
         const char *path = request->paths->items[i];
-        HRESULT hr = add_path(q, path, !q->present);
+        HRESULT hr = counter_query_add(q, path, i);
         if (hr == E_OUTOFMEMORY)
             return hr;
         if (FAILED(hr) && request->refused)
@@ -350,14 +372,13 @@ HRESULT counter_query_open(const struct counter_query_request *request, struct c
     q->values = request->values;
     q->present = request->present;
     q->previous = request->previous;
+    q->gives = request->gives;
+    q->user = request->user;
     HRESULT hr = open_handle(q);
     if (SUCCEEDED(hr))
         hr = add_paths(q, request);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         drop_previous(q);
-        q->cells = memory_zero(q->columns.count + 1, sizeof *q->cells);
-        hr = q->cells ? S_OK : E_OUTOFMEMORY;
-    }
     if (FAILED(hr)) {
         counter_query_close(q);
         return hr;

@@ -23,6 +23,9 @@ struct counter_query_request {
     /* Called for a path that gives no counter: `reason` is the PDH status it got in the system's language, `text` names
        the path too. */
     void (*refused)(void *user, HRESULT reason, const char *path, const char *text);
+    /* Called for each column that a path stands for, which another path may have given before: `path` is its place
+       among the paths, `column` that among the columns. NULL: nobody asks. */
+    void (*gives)(void *user, size_t path, size_t column);
     void *user;
 };
 
@@ -30,6 +33,10 @@ struct counter_query_request {
    then in English. A query of no counters is one all the same. Fails where PDH opens none or memory is out; `previous`
    can then not be gone on with either. */
 HRESULT counter_query_open(const struct counter_query_request *request, struct counter_query **out);
+/* Adds what the path means to the open query, as counter_query_open does; `place` is what request->gives hears as its
+   path. Fails with the PDH status and its text where it gives no counter. Columns and cells that were asked for before
+   are to be asked for again. */
+HRESULT counter_query_add(struct counter_query *q, const char *path, size_t place);
 /* For PdhOpenLog; borrowed. */
 PDH_HQUERY counter_query_handle(const struct counter_query *q);
 /* Borrowed from the query. */

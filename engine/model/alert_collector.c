@@ -34,17 +34,32 @@ HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out)
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
+/* What two thresholds have in common that are one, however they are written: blanks, 5 and 5.0. */
+static HRESULT add_threshold(const char *text, struct texts *out)
+{
+    struct alert_threshold threshold;
+    HRESULT hr = alert_threshold_parse(text, &threshold);
+    if (FAILED(hr))
+        return hr;
+    char *same = text_format("%s%c%.17g", threshold.path, threshold.operator_, threshold.value + 0.0); /* -0 is 0 */
+    memory_free(threshold.path);
+    return same ? texts_give(out, same) : E_OUTOFMEMORY;
+}
+
 static HRESULT alert_check_thresholds(struct object *o, const struct property *p, const struct value *in)
 {
+    struct texts all = {0};
+    HRESULT hr = S_OK;
     (void)o;
-    for (size_t i = 0; i < in->texts.count; i++) {
-        struct alert_threshold threshold;
-        HRESULT hr = alert_threshold_parse(in->texts.items[i], &threshold);
-        memory_free(threshold.path);
-        if (FAILED(hr))
-            return error_prefix(hr, "%s", p->name);
+    for (size_t i = 0; SUCCEEDED(hr) && i < in->texts.count; i++) {
+        hr = add_threshold(in->texts.items[i], &all);
+        if (hr == E_INVALIDARG)
+            hr = error_prefix(hr, "%s", p->name);
     }
-    return S_OK;
+    if (SUCCEEDED(hr))
+        hr = check_no_duplicates(p, &all);
+    texts_free(&all);
+    return hr;
 }
 
 static void alert_thresholds_changed(struct object *o)
@@ -66,13 +81,17 @@ static HRESULT alert_get_display_names(struct object *o, const struct property *
 
 static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
 {
-    static const char *const unused[] = {
-        "FileName", "FileNameFormat", "FileNameFormatPattern", "LogAppend", "LogCircular", "LogOverwrite", NULL};
+    const struct alert_collector *c = (const struct alert_collector *)copy;
+    const struct finding findings[] = {
+        {true, PLA_S_PROPERTY_IGNORED, "LogCircular", "a log of alerts that is full begins anew by itself"},
+        {c->LogAppend && c->LogOverwrite, PLA_E_PROPERTY_CONFLICT, "LogAppend",
+         "a file cannot be appended to and overwritten"},
+        {!c->AlertThresholds.count, PLA_E_PROPERTY_CONFLICT, "AlertThresholds", "there is no threshold to watch"},
+        {!c->Task[0], PLA_S_PROPERTY_IGNORED, "TaskArguments", "there is no Task"},
+    };
     (void)o;
-    HRESULT hr = validation_unused(v, unused, "an alert writes no file");
-    return FAILED(hr) || ((const struct alert_collector *)copy)->Task[0]
-               ? hr
-               : validation_tell(v, PLA_S_PROPERTY_IGNORED, "TaskArguments", "there is no Task");
+    HRESULT hr = collector_validate_name(v, (const struct data_collector *)c);
+    return FAILED(hr) ? hr : validation_tell_all(v, findings, sizeof findings / sizeof findings[0]);
 }
 
 const struct class alert_collector_class = {
@@ -80,6 +99,6 @@ const struct class alert_collector_class = {
     CLASS_ROWS(alert_collector, IAlertDataCollector),
     .created = collector_created,
     .read_live = collector_read_live,
-    .extension = "", /* an alert writes no file */
+    .extension = ".csv", /* its log of alerts */
     .validate = validate,
 };

@@ -103,8 +103,6 @@ static HRESULT check_files(struct object *set, const struct name_context *contex
     HRESULT hr = collection_snapshot(set_of(set)->DataCollectors, &list, &count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         char *file = NULL;
-        if (list[i]->class == &alert_collector_class)
-            continue;
         hr = collector_output_file(list[i], "", context, &file);
         memory_free(file);
         hr = hr == OPENPLA_E_BAD_PATTERN ? S_OK : hr;

@@ -6,6 +6,7 @@
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+#include "engine/run/alert_actions.h"
 #include "engine/run/definition.h"
 #include "engine/run/held.h"
 #include "engine/run/host_run.h"
@@ -148,6 +149,8 @@ static void finish(struct run *r)
     HRESULT closed = run_end_segment(r, &r->set, &r->segment);
     segment_free(&r->segment);
     held_clear(&r->set);
+    alert_actions_end(r->set.alerts, &r->set.diagnostics);
+    r->set.alerts = NULL;
     if (FAILED(closed) && SUCCEEDED(r->failure.hr))
         r->failure = error_keep(closed);
     write_last_record(r, S_OK, NULL);

@@ -38,24 +38,6 @@ static void note(void *user, HRESULT reason, const char *subject, const char *te
                                                                        .reason = text});
 }
 
-static void alert(void *user, const struct crossing *crossing)
-{
-    const struct member *m = user;
-    if (!((const struct alert_collector *)m->model)->EventLog)
-        return;
-    char *value = text_format("%g", crossing->value), *threshold = text_format("%g", crossing->threshold);
-    const char comparison[] = {crossing->comparison, 0};
-    journal_write(JOURNAL_ALERT, &(struct journal_facts){.space = m->set->space,
-                                                         .name = m->set->name,
-                                                         .collector = member_name(m),
-                                                         .counter = crossing->counter,
-                                                         .value = value,
-                                                         .comparison = comparison,
-                                                         .threshold = threshold});
-    memory_free(value);
-    memory_free(threshold);
-}
-
 static void wake(void *user)
 {
     struct member *m = user;
@@ -73,10 +55,21 @@ static HRESULT hold(void *user, const char *line)
 
 HRESULT member_choose_file(struct member *m, const char *folder, const struct name_context *context, bool follows)
 {
-    if (collector_output(m->model) != WRITES_NOTHING)
+    HRESULT hr = member_read_alert(m);
+    if (FAILED(hr))
+        return hr;
+    bool writes = collector_output(m->model) != WRITES_NOTHING;
+    if (writes && (m->model->class != &alert_collector_class || m->alert.log))
         return output_file(m->model, folder, context, follows, &m->file);
     m->file = text_copy("");
     return m->file ? S_OK : E_OUTOFMEMORY;
+}
+
+void member_free(struct member *m)
+{
+    object_release(m->model);
+    memory_free(m->file);
+    alert_settings_free(&m->alert);
 }
 
 HRESULT member_open(struct member *m, const char *root, struct member *previous)
@@ -98,7 +91,8 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
                                           .segmented = set->Segment,
                                           .user = m,
                                           .note = note,
-                                          .alert = alert,
+                                          .alert = member_alert,
+                                          .alert_rules = member_alert_rules,
                                           .wake = wake,
                                           .hold = hold,
                                           .previous = previous ? previous->collector : NULL,

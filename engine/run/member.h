@@ -4,6 +4,7 @@
 #define OPENPLA_MEMBER_H
 
 #include "engine/collect/collect.h"
+#include "engine/run/alert_settings.h"
 #include "engine/run/run_set.h"
 #include "engine/run/tick_grid.h"
 
@@ -20,6 +21,7 @@ struct member {
     atomic_bool woken;           /* it has called */
     bool done, failed;           /* what poll has said */
     int64_t looked;              /* tick_clock of the latest poll */
+    struct alert_settings alert; /* of an alert collector */
     struct tick_grid grid;       /* of its samples */
 };
 /* What the collector is to write in `folder`. `follows`, and errors: as output_file. */
@@ -30,6 +32,12 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
 /* When it wants to be polled although it has not called; TICK_NEVER. */
 int64_t member_next_look(const struct member *m);
 const char *member_name(const struct member *m);
+/* Takes up what the set, as it is now, says of alerts. E_OUTOFMEMORY. */
+HRESULT member_read_alert(struct member *m);
+void member_free(struct member *m);
+/* collect_context's: what a crossing sets off, and the rules for it. */
+char *member_alert(void *member, const struct crossing *crossing);
+void member_alert_rules(void *member, struct alert_rules *out);
 /* Puts a failure of the collector, error_text(hr), into the run's diagnostics. */
 void member_note(struct member *m, HRESULT hr);
 

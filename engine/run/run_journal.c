@@ -129,6 +129,18 @@ static const struct journal_row {
      "A stored set cannot be read, and its schedules are not followed",
      {{FACT_NAME, NULL}, {FACT_FILE, NULL}, {FACT_ERROR, NULL}}},
     {JOURNAL_SUPERVISOR_KEPT_OUT, JOURNAL_ERROR, "The supervisor of sets is kept out", {{FACT_FILE, NULL}}},
+    {JOURNAL_ALERTS_DROPPED,
+     JOURNAL_WARNING,
+     "Actions of alerts were left out",
+     {{FACT_NAME, NULL}, {FACT_COUNT, NULL}}},
+    {JOURNAL_ALERT_CLEAR,
+     JOURNAL_INFORMATION,
+     "A value has come back behind its threshold",
+     {{FACT_COUNTER, "Counter"},
+      {FACT_VALUE, NULL},
+      {FACT_OPERATOR, NULL},
+      {FACT_THRESHOLD, NULL},
+      {FACT_REASON, "Message"}}},
 };
 
 static const struct journal_row *row_of(enum journal_id id)
@@ -194,7 +206,7 @@ static bool is_official(const struct journal_row *row, enum fact fact)
     return false;
 }
 
-static void to_file(const struct journal_row *row, const struct journal_facts *f, const struct words *w)
+static HRESULT to_file(const struct journal_row *row, const struct journal_facts *f, const struct words *w)
 {
     struct journal_entry record = {.utc = clock_utc(), .id = row->id, .level = row->level, .message = row->message};
     for (size_t i = 0; row->fields[i].fact; i++) {
@@ -207,9 +219,9 @@ static void to_file(const struct journal_row *row, const struct journal_facts *f
             record.fields[record.count++] = (struct journal_field){fact_names[fact], word};
     }
     char *folder = journal_folder();
-    if (folder)
-        journal_append(folder, &record);
+    HRESULT hr = folder ? journal_append(folder, &record) : E_OUTOFMEMORY;
     memory_free(folder);
+    return hr;
 }
 
 static void to_system(const struct journal_row *row, const struct journal_facts *f, const struct words *w)
@@ -225,11 +237,11 @@ static void to_system(const struct journal_row *row, const struct journal_facts 
     event_log_write(row->id, (uint8_t)row->level, fields, count);
 }
 
-void journal_write(enum journal_id id, const struct journal_facts *f)
+HRESULT journal_write(enum journal_id id, const struct journal_facts *f)
 {
     const struct journal_row *row = row_of(id);
     if (!row)
-        return;
+        return E_INVALIDARG;
     bool failed = FAILED(f->error);
     struct error_kept why = error_keep(f->error);
     struct words w = {set_name(f),
@@ -238,7 +250,7 @@ void journal_write(enum journal_id id, const struct journal_facts *f)
     struct journal_facts all = *f;
     if (failed && !all.reason)
         all.reason = why.text;
-    to_file(row, &all, &w);
+    HRESULT hr = to_file(row, &all, &w);
     if (id < JOURNAL_SAMPLES_LOST)
         to_system(row, &all, &w);
     memory_free(w.name);
@@ -246,4 +258,5 @@ void journal_write(enum journal_id id, const struct journal_facts *f)
     memory_free(w.count);
     if (failed)
         error_restore(&why);
+    return hr;
 }

@@ -35,7 +35,9 @@ enum journal_id {
     JOURNAL_UPDATED = 9005,
     JOURNAL_RECORD_NOT_WRITTEN = 9006,
     JOURNAL_SET_DAMAGED = 9007,
-    JOURNAL_SUPERVISOR_KEPT_OUT = 9008
+    JOURNAL_SUPERVISOR_KEPT_OUT = 9008,
+    JOURNAL_ALERTS_DROPPED = 9011,
+    JOURNAL_ALERT_CLEAR = 9012
 };
 
 /* What an event may say; NULL and 0 where there is nothing. Texts are borrowed. */
@@ -45,12 +47,12 @@ struct journal_facts {
     const char *counter, *collector, *file, *reason;
     const char *value, *comparison, *threshold; /* of an alert */
     const char *server;
-    uint64_t count; /* of samples */
+    uint64_t count; /* of samples, of actions */
     HRESULT error;
 };
-/* Into the event file, and into the system's event log if the id is one of its provider's. Nothing that happens here
-   is told: no run may end because an event could not be written. The thread's error text survives. */
-void journal_write(enum journal_id id, const struct journal_facts *facts);
+/* Into the event file, and into the system's event log if the id is one of its provider's. The thread's error text
+   survives. No run may end because an event could not be written: what the file says is for who acts on it alone. */
+HRESULT journal_write(enum journal_id id, const struct journal_facts *facts);
 
 /* For tests: the names of the event's official fields, with a comma after each; NULL for no event. */
 const char *journal_field_names(enum journal_id id);

@@ -3,6 +3,7 @@
 #include "engine/run/run_loop.h"
 
 #include "engine/os/memory.h"
+#include "engine/run/alert_actions.h"
 #include "engine/run/run_update.h"
 
 #define LONGEST_WAIT_MS 60000
@@ -96,6 +97,7 @@ static void look_at(struct run *r, size_t index)
         break;
     case COLLECTOR_DONE:
         m->done = true;
+        m->grid.interval = 0; /* no more samples */
         break;
     case COLLECTOR_FAILED:
         member_failed(r, m, reason);
@@ -301,6 +303,8 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
         if (!r->end)
             sample_what_is_due(r, tick_clock());
         look_at_woken(r);
+        if (r->set.alerts)
+            r->set.noted |= alert_actions_take_notes(r->set.alerts, &r->set.diagnostics);
         if (run_take_ended(r) || r->set.noted)
             run_write_record(r, true);
         run_publish(r);

@@ -13,10 +13,11 @@ struct run_set {
     const char *space, *name;       /* borrowed */
     struct data_collector_set *set; /* a reference */
     struct diagnostics diagnostics;
-    bool noted;                  /* the diagnostics say more than the record */
-    struct start_report *report; /* borrowed; NULL when nobody waits for the start (any more) */
-    struct run_section *section; /* borrowed; what collectors wake the loop by */
-    struct texts held;           /* what outlives a host that is killed (held.h) */
+    bool noted;                   /* the diagnostics say more than the record */
+    struct start_report *report;  /* borrowed; NULL when nobody waits for the start (any more) */
+    struct run_section *section;  /* borrowed; what collectors wake the loop by */
+    struct alert_actions *alerts; /* NULL: no alert has set off anything */
+    struct texts held;            /* what outlives a host that is killed (held.h) */
 };
 /* Loads the committed set; the rest is zero. PLA_E_DCS_NOT_FOUND, OPENPLA_E_MALFORMED_XML. */
 HRESULT run_set_load(const char *space, const char *name, struct run_set *out);

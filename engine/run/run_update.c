@@ -227,6 +227,9 @@ HRESULT run_take_definition(struct run *r)
     if (hr == S_OK) {
         exchange(&r->set, &fresh);
         r->segment.definition = r->set.set;
+        for (size_t i = 0; i < r->segment.count; i++)
+            if (FAILED(member_read_alert(&r->segment.members[i]))) /* its settings stay those of before */
+                member_note(&r->segment.members[i], E_OUTOFMEMORY);
     } else if (hr == S_FALSE) {
         hr = begin_anew(r, &fresh);
     }

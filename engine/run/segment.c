@@ -53,10 +53,8 @@ static HRESULT check_members(const struct segment *s)
 
 void segment_free(struct segment *s)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        object_release(s->members[i].model);
-        memory_free(s->members[i].file);
-    }
+    for (size_t i = 0; i < s->count; i++)
+        member_free(&s->members[i]);
     memory_free(s->members);
     memory_free(s->location);
     memory_free(s->root);

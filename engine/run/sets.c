@@ -5,6 +5,7 @@
 #include "engine/run/sets.h"
 
 #include "engine/log/counter_path.h"
+#include "engine/model/alert_threshold.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
@@ -146,23 +147,38 @@ HRESULT sets_bind_damaged(struct object *o, const char *space, const char *name,
 
 /* One that counter_path_check refuses: an issue, and the start leaves it out. Published templates hold such paths, and
    Windows takes them (DECISIONS 34). Whether a counter exists is known at the start (16). */
-static HRESULT bad_counter_path(const char *text, const char *key, struct object *issues)
+static HRESULT bad_counter_path(const char *text, const char *property, const char *key, struct object *issues)
 {
-    HRESULT hr = error_set(PDH_CSTATUS_BAD_COUNTERNAME,
-                           "PerformanceCounters: '%s' is no counter path (\\Object(Instance)\\Counter)", text);
+    HRESULT hr = error_set(PDH_CSTATUS_BAD_COUNTERNAME, "%s: '%s' is no counter path (\\Object(Instance)\\Counter)",
+                           property, text);
     struct error_kept why = error_keep(hr);
     return issues_add(issues, hr, key, why.text);
 }
 
-/* Nearly all are right: only the others are copied. */
-static HRESULT find_bad_paths(struct object *collector, struct texts *bad)
+/* The threshold without its operator and number is what must be one; E_OUTOFMEMORY. */
+static HRESULT is_bad_threshold(const char *text, bool *bad)
 {
-    const struct texts *paths = &((struct performance_counter_collector *)collector)->PerformanceCounters;
+    struct alert_threshold threshold;
+    HRESULT hr = alert_threshold_parse(text, &threshold);
+    *bad = SUCCEEDED(hr) && counter_path_check(threshold.path);
+    memory_free(threshold.path);
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+/* Nearly all are right: only the others are copied. */
+static HRESULT find_bad_paths(struct object *collector, bool alert, struct texts *bad)
+{
+    const struct texts *paths = alert ? &((struct alert_collector *)collector)->AlertThresholds
+                                      : &((struct performance_counter_collector *)collector)->PerformanceCounters;
     HRESULT hr = S_OK;
     object_lock(collector);
-    for (size_t i = 0; SUCCEEDED(hr) && i < paths->count; i++)
-        if (counter_path_check(paths->items[i]))
+    for (size_t i = 0; SUCCEEDED(hr) && i < paths->count; i++) {
+        bool is_bad = !alert && counter_path_check(paths->items[i]);
+        if (alert)
+            hr = is_bad_threshold(paths->items[i], &is_bad);
+        if (SUCCEEDED(hr) && is_bad)
             hr = texts_add(bad, paths->items[i]);
+    }
     object_unlock(collector);
     return hr;
 }
@@ -171,17 +187,19 @@ static HRESULT check_counter_paths(struct object *set, struct object *issues)
 {
     struct object **list;
     size_t count;
-    unsigned ordinal = 0;
+    unsigned ordinals[2] = {0, 0};
     HRESULT hr = collection_snapshot(set_of(set)->DataCollectors, &list, &count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         struct texts bad = {0};
         char key[96];
-        if (list[i]->class != &performance_counter_collector_class)
+        const bool alert = list[i]->class == &alert_collector_class;
+        const char *property = alert ? "AlertThresholds" : "PerformanceCounters";
+        if (!alert && list[i]->class != &performance_counter_collector_class)
             continue;
-        snprintf(key, sizeof key, "%s[%u]/PerformanceCounters", list[i]->class->name, ++ordinal);
-        hr = find_bad_paths(list[i], &bad);
+        snprintf(key, sizeof key, "%s[%u]/%s", list[i]->class->name, ++ordinals[alert], property);
+        hr = find_bad_paths(list[i], alert, &bad);
         for (size_t k = 0; SUCCEEDED(hr) && k < bad.count; k++)
-            hr = bad_counter_path(bad.items[k], key, issues);
+            hr = bad_counter_path(bad.items[k], property, key, issues);
         texts_free(&bad);
     }
     objects_release(list, count);

@@ -20,3 +20,5 @@ openpla_test_properties(script.trace_set ";server")
 set_tests_properties(script.trace_set PROPERTIES RUN_SERIAL ON) # its provider is that of other tests
 add_test(NAME script.task COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/task.py)
 openpla_test_properties(script.task ";server")
+add_test(NAME script.alert COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/alert.py)
+openpla_test_properties(script.alert ";server")

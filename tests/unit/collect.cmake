@@ -5,7 +5,10 @@ if(NOT WIN32)
     openpla_test(test_counter_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_counter_${thing}.c
       ${CMAKE_CURRENT_LIST_DIR}/fake_pdh.c LINK openpla_collect)
   endforeach()
+  openpla_test(test_alert_collector ${CMAKE_CURRENT_LIST_DIR}/test_alert_collector.c
+    ${CMAKE_CURRENT_LIST_DIR}/fake_pdh.c LINK openpla_collect)
 endif()
+openpla_test(test_alert_judge ${CMAKE_CURRENT_LIST_DIR}/test_alert_judge.c LINK openpla_collect)
 # With real sessions.
 openpla_test(test_trace_session ${CMAKE_CURRENT_LIST_DIR}/test_trace_session.c LINK openpla_collect)
 add_dependencies(test_trace_session openetwhost)

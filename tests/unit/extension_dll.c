@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A performance extension DLL for the tests, as Microsoft documents OpenPerformanceData, CollectPerformanceData and
    ClosePerformanceData. The environment's OPENPLA_TEST_EXTENSION says how it behaves: "INSTANCES COUNTERS MODE", where
-   MODE is well, or what happens at the third collection: crash, hang, garbage, overrun; or openfails. Each process that
-   opens it, and each that hangs in it, puts its id as a line into the file that OPENPLA_TEST_EXTENSION_LOG names. */
+   MODE is well, or what happens at the third collection: crash, hang, garbage, overrun; or openfails; or driven: the
+   raw values are the number in the section OpenPlaTestExtensionValue. Each process that opens it, and each that hangs
+   in it, puts its id as a line into the file that OPENPLA_TEST_EXTENSION_LOG names. */
 #include <stdio.h>
 #include <windows.h>
 #include <string.h>
@@ -62,8 +63,22 @@ static DWORD type_of(unsigned i)
                     : PERF_COUNTER_LARGE_RAWCOUNT;
 }
 
+/* 0 where there is no such section. */
+static ULONGLONG driven_value(void)
+{
+    static const volatile LONG64 *value;
+    HANDLE section = value ? NULL : OpenFileMappingA(FILE_MAP_READ, FALSE, "OpenPlaTestExtensionValue");
+    if (section) {
+        value = MapViewOfFile(section, FILE_MAP_READ, 0, 0, sizeof *value);
+        CloseHandle(section);
+    }
+    return value ? (ULONGLONG)*value : 0;
+}
+
 static ULONGLONG value_of(unsigned instance, unsigned counter)
 {
+    if (counter > 1 && !strcmp(mode, "driven"))
+        return driven_value();
     if (counter == 1)
         return 200;
     return counter == 0 ? 50 + instance : 1000u * instance + 10 * counter + (counter % 2 ? 100u * collections : 0);

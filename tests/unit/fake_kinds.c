@@ -78,8 +78,9 @@ static HRESULT fake_open(struct object *model, const struct collect_context *con
 static HRESULT fake_sample(struct collector *c)
 {
     struct fake *f = (struct fake *)c;
-    const struct crossing crossing = {"\\Memory\\Available MBytes", 12.5, 100, '<'};
-    f->context.alert(f->context.user, &crossing);
+    const struct crossing crossing = {
+        .counter = "\\Memory\\Available MBytes", .value = "12.5", .threshold = "100", .comparison = '<'};
+    memory_free(f->context.alert(f->context.user, &crossing));
     c->figures.samples++;
     if (f->breaks)
         atomic_store(&f->standing, COLLECTOR_FAILED);

@@ -12,6 +12,8 @@
 #define NONE    SIZE_MAX
 
 const char *fake_instances[8];
+const double *fake_values;
+bool fake_no_memory;
 PDH_STATUS fake_collect_status;
 int fake_open_queries;
 
@@ -61,7 +63,7 @@ static bool split(LPCWSTR wide, struct parts *p)
 static size_t find_object(const char *name, int language)
 {
     for (size_t i = 0; i < 2; i++)
-        if (strcmp(objects[i].names[language], name) == 0)
+        if (strcmp(objects[i].names[language], name) == 0 && (i != 1 || !fake_no_memory))
             return i;
     return NONE;
 }
@@ -167,6 +169,11 @@ static size_t position(const struct fake_counter *c)
     return c->instance[0] && !fake_instances[i] ? NONE : i;
 }
 
+static double value_of(const struct fake_counter *c, size_t instance, double otherwise)
+{
+    return fake_values && !c->object && !c->counter ? fake_values[instance] : otherwise;
+}
+
 static PDH_STATUS WINAPI raw_value(PDH_HCOUNTER counter, LPDWORD type, PPDH_RAW_COUNTER value)
 {
     (void)type;
@@ -182,7 +189,7 @@ static PDH_STATUS WINAPI formatted(PDH_HCOUNTER counter, DWORD format, LPDWORD t
         (!c->object && c->counter && c->query->samples - c->since < 2))
         return (PDH_STATUS)PDH_INVALID_DATA;
     value->CStatus = PDH_CSTATUS_NEW_DATA;
-    value->doubleValue = (double)raw(c, position(c)).FirstValue;
+    value->doubleValue = value_of(c, position(c), (double)raw(c, position(c)).FirstValue);
     return 0;
 }
 
@@ -236,7 +243,7 @@ static PDH_STATUS WINAPI formatted_array(PDH_HCOUNTER counter, DWORD format, LPD
     for (DWORD i = first; i < n; i++) {
         items[i - first].szName = names;
         items[i - first].FmtValue.CStatus = first && i == n - 1 ? PDH_CSTATUS_INVALID_DATA : PDH_CSTATUS_NEW_DATA;
-        items[i - first].FmtValue.doubleValue = (double)raw(counter, i).FirstValue + 0.25;
+        items[i - first].FmtValue.doubleValue = value_of(c, i, (double)raw(counter, i).FirstValue + 0.25);
         names = put(names, fake_instances[i]);
     }
     return 0;

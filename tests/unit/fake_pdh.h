@@ -9,6 +9,8 @@
 /* \Prozess(*)\Zahl and \Zeit (English: Process, Count, Time), \Speicher\Frei (Memory, Free). Zahl of the i-th instance
    is i, Zeit has a value from the second sample on, Frei counts the samples. */
 extern const char *fake_instances[8]; /* up to the first NULL */
+extern const double *fake_values;     /* of Zahl, by instance; NULL: as above */
+extern bool fake_no_memory;           /* the object Speicher is not there */
 extern PDH_STATUS fake_collect_status;
 extern int fake_open_queries;
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+openpla_test(test_alert_log ${CMAKE_CURRENT_LIST_DIR}/test_alert_log.c LINK openpla_log)
 openpla_test(test_journal ${CMAKE_CURRENT_LIST_DIR}/test_journal.c LINK openpla_log)
 foreach(thing path number text text_reader etl binary blg blg_records zone fault)
   openpla_test(test_log_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_log_${thing}.c LINK openpla_log)

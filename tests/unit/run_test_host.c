@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Host and starter program of the run tests: what openplahost does, and faults on demand.
    <namespace> <name> <run key>: a host. start <namespace> <name>: a starter; prints the result, exits with 0, 3 (in
-   use) or 1. stop <namespace> <name>. */
+   use) or 1. stop <namespace> <name>. hang <file> <anything>: while the file is there. */
 #include "engine/collect/collect.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -141,6 +141,11 @@ int main(int argc, char **argv)
         HRESULT hr = run_start(argv[2], argv[3], true);
         printf("0x%08X %s\n", (unsigned)hr, FAILED(hr) ? error_text(hr) : "");
         return hr == S_OK ? 0 : hr == PLA_E_DCS_IN_USE ? 3 : 1;
+    }
+    if (strcmp(argv[1], "hang") == 0) {
+        while (file_exists(argv[2]))
+            SLEEP_MS(50);
+        return 0;
     }
     if (strcmp(argv[1], "stop") == 0)
         return FAILED(run_stop(argv[2], argv[3], true));

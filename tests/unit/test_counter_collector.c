@@ -414,8 +414,8 @@ static void other_kinds_are_refused_with_a_reason(void **state)
     HRESULT hr = collector_open(t->object, &t->context, &c);
     assert_int_equal(hr, (HRESULT)PDH_SQL_CONNECT_FAILED);
     assert_non_null(strstr(error_text(hr), "SQL:d!s"));
-    t->model->DataCollectorType = 3;
-    assert_int_equal(collector_open(t->object, &t->context, &c), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+    t->model->DataCollectorType = 4;
+    assert_int_equal(collector_runs(t->object), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
     assert_null(c);
 }
 

@@ -731,6 +731,11 @@ static void thresholds_are_checked(void **state)
     assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, good, 3), S_OK);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, &bad[i], 1), E_INVALIDARG);
+    /* MS-PLA 2.2.1: one threshold twice, however it is written, would act twice. */
+    const char *twice[] = {"\\A\\b>5", "\\a\\B > 5.0"}, *other[] = {"\\A\\b>5", "\\A\\b<5", "\\A\\b>6"};
+    assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, twice, 2), PLA_E_NO_DUPLICATES);
+    assert_non_null(strstr(error_text(PLA_E_NO_DUPLICATES), "AlertThresholds: '\\A\\b>5'"));
+    assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, other, 3), S_OK);
     object_release(a);
 }
 

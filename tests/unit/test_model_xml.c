@@ -481,9 +481,10 @@ static void validation_knows_every_kind(void **state)
     validated(SET(QUIET "<ConfigurationDataCollector><FileNameFormat>1</FileNameFormat></ConfigurationDataCollector>"),
               "ConfigurationDataCollector[1]/FileNameFormatPattern 0x80300101\n" IGNORED("Configuration", "LogCircular")
                   IGNORED("Configuration", "LogAppend"));
+    validated(SET(QUIET "<AlertDataCollector><Alert>\\A\\b&gt;1</Alert><Task>t</Task></AlertDataCollector>"),
+              IGNORED("Alert", "LogCircular"));
     validated(SET(QUIET "<AlertDataCollector><Task>t</Task></AlertDataCollector>"),
-              IGNORED("Alert", "FileName") IGNORED("Alert", "FileNameFormat") IGNORED("Alert", "FileNameFormatPattern")
-                  IGNORED("Alert", "LogAppend") IGNORED("Alert", "LogCircular") IGNORED("Alert", "LogOverwrite"));
+              IGNORED("Alert", "LogCircular") "AlertDataCollector[1]/AlertThresholds 0x80300101\n");
     validated(SET(QUIET "<TraceDataCollector/>"), "");
     validated(SET(QUIET "<TraceDataCollector><StreamMode>2</StreamMode></TraceDataCollector>"),
               IGNORED("Trace", "FileName") IGNORED("Trace", "LogAppend") IGNORED("Trace", "LogCircular")

@@ -42,6 +42,8 @@ static void values_are_words_or_numbers_and_else_the_default(void **state)
     read_as(SETTING_NewInstancesFile, NULL, S_OK, 0);
     read_as(SETTING_NewInstancesFile, "4294967295", S_OK, UINT32_MAX);
     read_as(SETTING_NewInstancesFile, "4294967296", E_INVALIDARG, 0);
+    read_as(SETTING_AlertOn, "Each Sample", S_OK, ALERT_ON_SAMPLE);
+    read_as(SETTING_AlertOn, "CROSSING", S_OK, ALERT_ON_CROSSING);
     read_as(SETTING_NewInstancesFile, "-1", E_INVALIDARG, 0);
     assert_string_equal(error_text(E_INVALIDARG), "OpenPLA.NewInstancesFile: \"-1\" is no number of seconds");
 }
@@ -69,6 +71,77 @@ static void commit_hears_of_what_is_not_allowed(void **state)
     assert_int_equal(told("OpenPLA.Other", "anything", S_OK), 0);
 }
 
+static void distance_is(const char *value, HRESULT wanted, double number, bool percent)
+{
+    struct object *set = set_with("OpenPLA.AlertHysteresis", value);
+    double out;
+    bool relative;
+    assert_int_equal(setting_read_distance(set, "any", SETTING_AlertHysteresis, &out, &relative), wanted);
+    assert_true(out == number && relative == percent);
+    object_release(set);
+}
+
+/* "5 %" that was read as 5 MB would never let an alert clear. */
+static void a_distance_is_a_number_or_a_part(void **state)
+{
+    static const char *const bad[] = {"", "%", "-1", "5 %%", "0x10", "1e3", "nan", "five", ".", "5;"};
+    (void)state;
+    distance_is(NULL, S_OK, 0, false);
+    distance_is("0", S_OK, 0, false);
+    distance_is(" 12.5 ", S_OK, 12.5, false);
+    distance_is("10%", S_OK, 10, true);
+    distance_is("10 % ", S_OK, 10, true);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        distance_is(bad[i], E_INVALIDARG, 0, false);
+    assert_int_equal(told("OpenPLA.AlertHysteresis", "far", E_INVALIDARG), 0);
+    assert_string_equal(error_text(E_INVALIDARG),
+                        "OpenPLA.AlertHysteresis: \"far\" is no distance: 12.5, or 10% of the threshold");
+}
+
+static struct object *add_alert(struct object *set, const char *name)
+{
+    struct object *alert;
+    assert_int_equal(object_create(&alert_collector_class, NULL, &alert), S_OK);
+    assert_int_equal(object_put_text(alert, class_property(&alert_collector_class, "Name"), name), S_OK);
+    assert_int_equal(collection_add(set_of(set)->DataCollectors, alert), S_OK);
+    object_release(alert);
+    return set;
+}
+
+/* Of two alerts in a set one is to be told at once and the other after a minute; a mistyped name would do nothing. */
+static void a_collector_can_have_its_own(void **state)
+{
+    uint32_t seconds, on;
+    char *text;
+    struct object *issues, *set = add_alert(set_with("OpenPLA.AlertHoldOff", "60"), "Disk [C]");
+    (void)state;
+    assert_int_equal(set_put_value(set, "OpenPLA.AlertHoldOff[Disk [C]]", "5"), S_OK);
+    assert_int_equal(set_put_value(set, "openpla.alertmessage[disk [c]]", "low"), S_OK);
+    assert_int_equal(setting_read_of(set, "Disk [C]", SETTING_AlertHoldOff, &seconds), S_OK);
+    assert_int_equal(seconds, 5);
+    assert_int_equal(setting_read_of(set, "Other", SETTING_AlertHoldOff, &seconds), S_OK);
+    assert_int_equal(seconds, 60);
+    assert_int_equal(setting_read_of(set, "Other", SETTING_AlertOn, &on), S_OK);
+    assert_int_equal(on, ALERT_ON_SAMPLE);
+    assert_int_equal(setting_read_text(set, "Disk [C]", SETTING_AlertMessage, &text), S_OK);
+    assert_string_equal(text, "low");
+    memory_free(text);
+    assert_int_equal(setting_read_text(set, "Other", SETTING_AlertMessage, &text), S_OK);
+    assert_string_equal(text, "");
+    memory_free(text);
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(settings_validate(set, issues), S_OK);
+    assert_int_equal(collection_count(issues), 0);
+    assert_int_equal(set_put_value(set, "OpenPLA.AlertOn[Disk C]", "crossing"), S_OK);
+    assert_int_equal(set_put_value(set, "OpenPLA.AlertOn[Disk [C]]", "always"), S_OK);
+    assert_int_equal(settings_validate(set, issues), S_OK);
+    assert_int_equal(collection_count(issues), 2);
+    assert_int_equal(set_put_value(set, "OpenPLA.AlertSamples[Disk [C]]", "some"), S_OK);
+    assert_int_equal(settings_validate(set, issues), E_INVALIDARG);
+    object_release(issues);
+    object_release(set);
+}
+
 /* The record of a run in the words of GetValue. */
 static void what_a_run_leaves_is_read_by_its_key(void **state)
 {
@@ -94,7 +167,7 @@ static void every_row_is_one_thing_and_says_what_for(void **state)
     (void)state;
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         const struct setting *s = &settings[i];
-        assert_int_equal((s->words != NULL) + (s->unit != NULL) + (s->of_run != NULL), 1);
+        assert_int_equal((s->words != NULL) + (s->unit != NULL) + s->distance + s->text + (s->of_run != NULL), 1);
         assert_ptr_equal(setting_find(s->key), s);
         assert_true(strlen(s->doc) > 20);
     }
@@ -105,6 +178,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_words_or_numbers_and_else_the_default),
         cmocka_unit_test(commit_hears_of_what_is_not_allowed),
+        cmocka_unit_test(a_distance_is_a_number_or_a_part),
+        cmocka_unit_test(a_collector_can_have_its_own),
         cmocka_unit_test(what_a_run_leaves_is_read_by_its_key),
         cmocka_unit_test(every_row_is_one_thing_and_says_what_for),
     };

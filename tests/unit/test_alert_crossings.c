@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* A value that is driven through 1,000 crossings, beside tasks that hang: exactly as many events and rows, and each
+   task that does not begin is counted. On Windows the value is that of an extension DLL, natively that of the tests'
+   PDH. */
+#include "engine/log/journal.h"
+#include "engine/os/host.h"
+#include "engine/run/alert_actions.h"
+#include "engine/run/member.h"
+#include "run_fixture.h"
+#include "scratch_folder.h"
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include "fake_pdh.h"
+#endif
+
+#define CROSSINGS 1000
+
+#ifdef _WIN32
+#define PROGRAM "run_test_host.exe"
+#define COUNTER "\\Test Extension(item000)\\Raw"
+#define SERVICE u"SYSTEM\\CurrentControlSet\\Services\\OpenPlaTestAlerts"
+
+static volatile LONG64 *driven;
+
+static void drive(int value)
+{
+    *driven = value;
+}
+
+static void set_text(HKEY key, const WCHAR *name, const WCHAR *text)
+{
+    DWORD bytes = ((DWORD)lstrlenW(text) + 1) * (DWORD)sizeof *text;
+    assert_int_equal(RegSetValueExW(key, name, 0, REG_EXPAND_SZ, (const BYTE *)text, bytes), 0);
+}
+
+static void begin_driving(void)
+{
+    static const WCHAR names[] = u"9000\0Test Extension\0"
+                                 u"9002\0Share\0"
+                                 u"9006\0Raw\0";
+    HKEY key;
+    WCHAR library[MAX_PATH];
+    HANDLE section =
+        CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, sizeof *driven, "OpenPlaTestExtensionValue");
+    driven = section ? MapViewOfFile(section, FILE_MAP_WRITE, 0, 0, sizeof *driven) : NULL;
+    assert_non_null(driven);
+    SetEnvironmentVariableA("OPENPLA_TEST_EXTENSION", "1 4 driven");
+    GetModuleFileNameW(NULL, library, MAX_PATH);
+    wcscpy(wcsrchr(library, '\\'), u"\\extension_dll.dll");
+    assert_int_equal(
+        RegCreateKeyExW(HKEY_LOCAL_MACHINE, SERVICE u"\\Performance", 0, NULL, 0, KEY_WRITE, NULL, &key, NULL), 0);
+    set_text(key, u"Library", library);
+    set_text(key, u"Open", u"OpenTest");
+    set_text(key, u"Collect", u"CollectTest");
+    set_text(key, u"Close", u"CloseTest");
+    assert_int_equal(RegSetValueExW(key, u"Counter 009", 0, REG_MULTI_SZ, (const BYTE *)names, sizeof names), 0);
+    RegCloseKey(key);
+}
+
+static void end_driving(void)
+{
+    RegDeleteTreeW(HKEY_LOCAL_MACHINE, SERVICE);
+}
+#else
+#define PROGRAM "run_test_host"
+#define COUNTER "\\Process(alpha)\\Count"
+
+static double driven;
+
+static void drive(int value)
+{
+    driven = value;
+}
+
+static void begin_driving(void)
+{
+    fake_instances[0] = "alpha";
+    fake_values = &driven;
+}
+
+static void end_driving(void)
+{
+}
+#endif
+
+static struct object *make_set(const char *root, const char *command)
+{
+    char *xml = text_format("<DataCollectorSet><RootPath>%s</RootPath><AlertDataCollector><Name>a</Name>"
+                            "<Alert>" COUNTER "&gt;50</Alert><EventLog>-1</EventLog></AlertDataCollector>"
+                            "<Value name=\"OpenPLA.AlertOn\">crossing</Value>"
+                            "<Value name=\"OpenPLA.AlertCommand\">%s</Value></DataCollectorSet>",
+                            root, command);
+    struct object *set;
+    assert_int_equal(set_create_from_xml(xml, strlen(xml), &set), S_OK);
+    memory_free(xml);
+    return set;
+}
+
+/* Events of the id, and the Count of the latest. */
+static size_t events(uint32_t id, char *count, size_t size)
+{
+    struct journal_reader *r;
+    struct journal_entry e;
+    char *folder = journal_folder();
+    size_t found = 0;
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
+    while (journal_reader_next(r, &e) == S_OK) {
+        found += e.id == id;
+        for (size_t i = 0; e.id == id && i < e.count; i++)
+            if (!strcmp(e.fields[i].name, "Count"))
+                snprintf(count, size, "%s", e.fields[i].value);
+    }
+    journal_reader_close(r);
+    memory_free(folder);
+    return found;
+}
+
+static void each_crossing_is_told_once_beside_tasks_that_hang(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("crossings"), *hanging = path_join(root, "hanging"), *file = path_join(root, "a.csv");
+    char *bin = host_module_folder(), *program = path_join(bin, PROGRAM);
+    char *command = text_format("\"%s\" hang \"%s\" x", program, hanging);
+    char count[32] = "", rest[32];
+    assert_int_equal(file_store(hanging, "", 0), S_OK);
+    begin_driving();
+    struct run_set set = {.space = SPACE, .name = "crossings", .set = set_of(make_set(root, command))};
+    struct member m = {.set = &set, .file = text_copy(file)};
+    assert_int_equal(collection_item(set.set->DataCollectors, 0, &m.model), S_OK);
+    assert_int_equal(member_read_alert(&m), S_OK);
+    assert_int_equal(member_open(&m, root, NULL), S_OK);
+    for (int i = 0; i < CROSSINGS; i++) {
+        drive(100);
+        assert_int_equal(collector_sample(m.collector), S_OK);
+        assert_int_equal(collector_sample(m.collector), S_OK);
+        drive(0);
+        assert_int_equal(collector_sample(m.collector), S_OK);
+    }
+    assert_int_equal(collector_close(m.collector), S_OK);
+    alert_actions_end(set.alerts, &set.diagnostics);
+    set.alerts = NULL;
+    assert_int_equal(file_delete(hanging), S_OK);
+    end_driving();
+    assert_int_equal(events(2031, count, sizeof count), CROSSINGS);
+    assert_int_equal(fixture_lines(root, "a.csv"), CROSSINGS + 1);
+    assert_int_equal(events(1014, count, sizeof count), 0);
+    assert_int_equal(events(9011, count, sizeof count), 1);
+    snprintf(rest, sizeof rest, "%d", CROSSINGS - ALERT_TASKS_AT_ONCE);
+    assert_string_equal(count, rest);
+    char *text = diagnostics_text(&set.diagnostics);
+    assert_non_null(strstr(text, "992 tasks of alerts were left out"));
+    memory_free(text);
+    member_free(&m);
+    run_set_free(&set);
+    memory_free(command);
+    memory_free(program);
+    memory_free(bin);
+    memory_free(hanging);
+    memory_free(file);
+    memory_free(root);
+    fixture_sleep(2000); /* those that hung are in the folder that is removed now */
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_crossing_is_told_once_beside_tasks_that_hang),
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
