@@ -5,6 +5,7 @@
 
 #include "engine/os/clock.h"
 #include "engine/os/thread.h"
+#include "engine/os/thread_slot.h"
 
 uint64_t session_clock_stamp(enum session_source source)
 {
@@ -130,18 +131,28 @@ void session_count_lost(const struct session_buffers *b, const struct session_wr
 __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w,
                                                         uint32_t bytes, uint64_t *stamp)
 {
-    /* The fewest are for a busy machine, where others run for long at each. */
-    enum { FEWEST = 100, TRIES = 200, PARTS_OF_A_SECOND = 5000 };
-    const int64_t until = clock_ticks() + clock_frequency() / PARTS_OF_A_SECOND;
-    for (int i = 0; i < TRIES && (i < FEWEST || clock_ticks() < until); i++) {
+    /* First the processor is left to who waits for it. The host may wait for another one, behind another writer, and is
+       brought over to ours only when that has nothing to do. The fewest sleeps are for a busy machine, where others run
+       for long at each. */
+    enum { YIELDS = 20, FEWEST = 20, SLEEP_US = 50, PATIENCE_US = 4000, AGAIN_US = 200, US = 1000000 };
+    _Atomic uint32_t *in_vain = &b->shared->in_vain;
+    const uint32_t given = atomic_load_explicit(&b->shared->given, memory_order_relaxed);
+    const bool again = atomic_load_explicit(in_vain, memory_order_relaxed) == given + 1;
+    const int64_t until = clock_ticks() + clock_frequency() * (again ? AGAIN_US : PATIENCE_US) / US;
+    for (int i = 0; i < YIELDS || (i < YIELDS + FEWEST && !again) || clock_ticks() < until; i++) {
         struct session_processor *p = &b->processor[w->processor < b->processors ? w->processor : 0];
         if (session_load(&p->word) == SESSION_STOPPED)
             return NULL;
-        thread_give_way();
+        session_step(SESSION_STEP_WAITING);
+        if (i < YIELDS)
+            thread_give_way();
+        else
+            thread_sleep_us(SLEEP_US);
         uint8_t *at = session_try_reserve(b, w, bytes, stamp);
         if (at)
             return at;
     }
+    atomic_store_explicit(in_vain, given + 1, memory_order_relaxed);
     session_count_lost(b, w);
     return NULL;
 }

@@ -32,6 +32,7 @@ enum {
     SESSION_STEP_MARKED,
     SESSION_STEP_WRITTEN,
     SESSION_STEP_COMMITTED,
+    SESSION_STEP_WAITING, /* for a buffer; before each look */
 };
 
 enum { SESSION_MOST_TRIES = 1000000 }; /* of one exchange; 20 ms */
@@ -95,8 +96,9 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
     return NULL;
 }
 
-/* When there was no place: gives way to others and tries again, 100 times at least, 200 times and 0.2 ms at most; then
-   the event is counted as lost. NULL at once when the session is stopped. */
+/* When there was no place: gives way to others and tries again, then sleeps and tries again, for 4 ms, or 0.2 ms while
+   the host has given no buffer back since somebody waited in vain; then the event is counted as lost. NULL at once when
+   the session is stopped. */
 uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                               uint64_t *stamp);
 /* An event that no reservation was tried for. */

@@ -50,6 +50,8 @@ void module_pin(void);
 /* The process ends: other threads have been ended wherever they were, with the locks that they had. Natively never. */
 bool process_is_ending(void);
 void thread_sleep(uint32_t ms);
+/* As thread_sleep, as near as the host can: under Wine and natively within 0.1 ms, on Windows up to its next tick. */
+void thread_sleep_us(uint32_t us);
 /* What GetLastError tells; natively nothing does. */
 void thread_last_error(uint32_t code);
 

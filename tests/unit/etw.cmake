@@ -27,6 +27,9 @@ if(NOT WIN32)
   openpla_test(test_etw_kills ${CMAKE_CURRENT_LIST_DIR}/test_etw_kills.c
     ${CMAKE_SOURCE_DIR}/engine/etw/session_reserve.c LINK openpla_etw)
   target_compile_definitions(test_etw_kills PRIVATE SESSION_STEPS)
+  openpla_test(test_etw_waits ${CMAKE_CURRENT_LIST_DIR}/test_etw_waits.c
+    ${CMAKE_SOURCE_DIR}/engine/etw/session_reserve.c LINK openpla_etw)
+  target_compile_definitions(test_etw_waits PRIVATE SESSION_STEPS)
   openpla_test(test_etw_full_disk ${CMAKE_CURRENT_LIST_DIR}/test_etw_full_disk.c LINK openpla_etw)
   add_dependencies(test_etw_full_disk openetwhost)
   openpla_test(test_etw_directory_lies ${CMAKE_CURRENT_LIST_DIR}/test_etw_directory_lies.c LINK openpla_etw)

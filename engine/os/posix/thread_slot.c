@@ -70,6 +70,12 @@ bool process_is_ending(void)
     return false;
 }
 
+void thread_sleep_us(uint32_t us)
+{
+    const struct timespec time = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
+    nanosleep(&time, NULL);
+}
+
 void thread_sleep(uint32_t ms)
 {
     const struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};

@@ -30,6 +30,7 @@ static void WINAPI end(void *value)
 }
 
 BOOLEAN WINAPI RtlDllShutdownInProgress(void); /* ntdll */
+LONG WINAPI NtDelayExecution(BOOLEAN alertable, const LARGE_INTEGER *time);
 
 bool process_is_ending(void)
 {
@@ -110,6 +111,12 @@ uint32_t thread_own_stack(uint64_t *frames, uint32_t most)
     for (USHORT i = 0; i < count; i++)
         frames[i] = (uintptr_t)found[i];
     return count;
+}
+
+void thread_sleep_us(uint32_t us)
+{
+    const LARGE_INTEGER from_now = {.QuadPart = -(LONGLONG)us * 10};
+    NtDelayExecution(FALSE, &from_now);
 }
 
 void thread_sleep(uint32_t ms)

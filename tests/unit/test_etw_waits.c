@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* How long a writer waits for a buffer before its event is lost. */
+#include "engine/os/clock.h"
+#include "tests/unit/session_fixture.h"
+
+/* A writer gives way 20 times and sleeps 20 times, 50 us or more each, before it gives up: so it looks once more behind
+   LATE, however slow the machine. In 0.2 ms it sleeps 4 times at most. */
+enum { WRITER = 3, BUFFERS = 8, LATE = 800, NEVER = -1, FEWEST = 20, PATIENT = 40, AGAIN = 24 };
+
+static struct memory_session s;
+static struct session_drain *d;
+static struct tally *t;
+static uint32_t looks;
+static int host_comes_after; /* us of a wait */
+static int64_t wait_began;
+
+/* Before each look of a writer that has found no buffer. */
+void session_step(int step)
+{
+    if (step != SESSION_STEP_WAITING)
+        return;
+    if (looks++ == 0)
+        wait_began = clock_ticks();
+    if (host_comes_after == NEVER || (clock_ticks() - wait_began) * 1000000 / clock_frequency() < host_comes_after)
+        return;
+    const struct session_sink sink = tally_sink(t);
+    HRESULT hr;
+    (void)session_drain_pass(d, &sink, &hr);
+}
+
+static int begin(void **state)
+{
+    static const struct session_shape shape = {.buffers = BUFFERS,
+                                               .minimum = BUFFERS,
+                                               .buffer_size = ETL_SMALLEST_BUFFER,
+                                               .processors = 1,
+                                               .wake_at = 2,
+                                               .source = SESSION_STAMP_CYCLES};
+    (void)everybody_lives(state);
+    s = session_in_memory(&shape);
+    d = fixture_drain(&s.b, 0);
+    t = tally_new();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    memory_free(t);
+    session_drain_free(d);
+    session_gone(&s);
+    return 0;
+}
+
+/* Looks of a writer until its event had a place or was lost. */
+static uint32_t looks_of(uint64_t number, int after, bool accepted)
+{
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    looks = 0;
+    host_comes_after = after;
+    assert_int_equal(event_write(&s.b, &w, number), accepted);
+    return looks;
+}
+
+static uint64_t fill(uint64_t number)
+{
+    struct session_writer w = {.owner = WRITER, .thread = 5};
+    uint64_t stamp;
+    for (uint8_t *at; (at = session_try_reserve(&s.b, &w, EVENT_BYTES, &stamp)) != NULL; number++) {
+        event_fill(at, &w, stamp, number);
+        session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
+    }
+    return number;
+}
+
+static void an_event_waits_for_a_host_that_is_late(void **state)
+{
+    (void)state;
+    uint64_t number = 0;
+    for (uint32_t round = 0; round < 20; round++) {
+        number = fill(number);
+        (void)looks_of(number++, LATE, true);
+    }
+    const struct session_sink sink = tally_sink(t);
+    struct session_statistics statistics;
+    assert_int_equal(session_drain_stop(d, &sink, 0), S_OK);
+    assert_int_equal(t->events, number);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, 0);
+}
+
+/* A program that writes many events beside a host that hangs does not stand still for long at each. */
+static void behind_one_that_waited_in_vain_nobody_waits_for_long(void **state)
+{
+    (void)state;
+    uint64_t number = fill(0);
+    assert_true(looks_of(number++, NEVER, false) >= PATIENT);
+    for (uint32_t i = 0; i < 20; i++)
+        assert_in_range(looks_of(number++, NEVER, false), FEWEST, AGAIN);
+    /* Until the host goes on. */
+    assert_int_equal(looks_of(number++, 0, true), 1);
+    number = fill(number);
+    (void)looks_of(number++, LATE, true);
+}
+
+static void who_waits_for_a_session_that_stops_goes_on_at_once(void **state)
+{
+    (void)state;
+    uint64_t number = fill(0);
+    session_close_processor(&s.b, 0, true);
+    assert_int_equal(looks_of(number, NEVER, false), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_event_waits_for_a_host_that_is_late, begin, end),
+        cmocka_unit_test_setup_teardown(behind_one_that_waited_in_vain_nobody_waits_for_long, begin, end),
+        cmocka_unit_test_setup_teardown(who_waits_for_a_session_that_stops_goes_on_at_once, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
