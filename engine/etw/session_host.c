@@ -6,6 +6,7 @@
 #include "engine/etw/private_parts.h"
 #include "engine/etw/session_buffers.h"
 #include "engine/etw/session_journal.h"
+#include "engine/etw/session_pace.h"
 #include "engine/etw/session_rescue.h"
 #include "engine/etw/session_start.h"
 #include "engine/etw/trace_properties.h"
@@ -160,6 +161,11 @@ static void sleep_for(struct session_host *h, uint32_t ms)
         session_realtime_ended(r, ended);
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 static void sleep_until_due(struct session_host *h)
 {
     bool in_use;
@@ -179,7 +185,9 @@ static void sleep_until_due(struct session_host *h)
         const uint64_t now = clock_monotonic_ms();
         const uint32_t tended = until(h->tended, h->tend_ms, now);
         const uint32_t flush = h->session.flush_ms != 0 ? until(h->flushed, h->session.flush_ms, now) : UINT32_MAX;
-        sleep_for(h, tended < flush ? tended : flush);
+        h->pace_ms = session_pace(h->pace_ms, h->found, h->buffers.wake_at);
+        h->found = 0;
+        sleep_for(h, least(h->pace_ms, least(tended, flush)));
     }
     session_drain_wake(h->drain);
 }
@@ -201,6 +209,7 @@ void session_host_run(struct session_host *h)
     h->tend_ms = TEND_MS;
     while (!h->end) {
         const uint32_t done = session_drain_pass(h->drain, &sink, &hr);
+        h->found += done;
         (void)session_output_pass(&h->output);
         session_host_answer(h);
         if (h->output.full)

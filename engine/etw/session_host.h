@@ -19,6 +19,8 @@ struct session_host {
     uint64_t tended;
     uint64_t looked;  /* ms: for the directory */
     uint32_t tend_ms; /* until the next time */
+    uint32_t pace_ms; /* until it looks for closed buffers unasked; session_pace's */
+    uint32_t found;   /* closed buffers, since it slept */
     uint64_t seen;    /* of the processors' words, the last time */
     bool end;
     bool asked_to_stop; /* somebody waits for the answer */

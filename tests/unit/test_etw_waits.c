@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a writer waits for a buffer before its event is lost. */
+/* How long a writer waits for a buffer before its event is lost, and how often a host looks for what writers have
+   closed. */
+#include "engine/etw/session_pace.h"
 #include "engine/os/clock.h"
 #include "tests/unit/session_fixture.h"
 
@@ -111,12 +113,73 @@ static void who_waits_for_a_session_that_stops_goes_on_at_once(void **state)
     assert_int_equal(looks_of(number, NEVER, false), 0);
 }
 
+/* ---- the host ---- */
+
+struct looks {
+    uint32_t wakings, own;
+};
+
+/* Of a host in the last of two seconds, beside a writer that closes a buffer each so many us. */
+static struct looks looks_beside(uint32_t us, uint32_t wake_at)
+{
+    enum { STEP_US = 10, SECOND_US = 1000000 };
+    struct looks count = {0, 0};
+    uint32_t ms = 0, closed = 0;
+    uint64_t next = UINT64_MAX;
+    for (uint64_t now = 0; now < 2 * SECOND_US; now += STEP_US) {
+        closed += now % us == 0;
+        const bool woken = closed >= wake_at, due = now >= next;
+        if (!woken && !due)
+            continue;
+        if (now >= SECOND_US) {
+            count.wakings += woken && !due;
+            count.own += due;
+        }
+        ms = session_pace(ms, closed, wake_at);
+        closed = 0;
+        next = ms == SESSION_PACE_NEVER ? UINT64_MAX : now + ms * UINT64_C(1000);
+    }
+    return count;
+}
+
+static void writers_do_not_wake_a_host_that_looks_as_often_as_they_need_it(void **state)
+{
+    (void)state;
+    for (uint32_t us = 200; us <= 50000; us += us < 2000 ? 100 : 1000) {
+        const struct looks found = looks_beside(us, 16);
+        if (found.wakings != 0 || found.own > 1000000 / us + 1) /* not for nothing, either */
+            fail_msg("a buffer each %u us: the host looks %u times a second and is woken %u times", us, found.own,
+                     found.wakings);
+    }
+}
+
+static void a_host_that_finds_nothing_soon_looks_no_more(void **state)
+{
+    (void)state;
+    uint32_t ms = session_pace(0, 4, 4), sum = 0, count = 0;
+    assert_int_equal(ms, SESSION_PACE_LEAST_MS);
+    for (; ms != SESSION_PACE_NEVER && count < 100; count++) {
+        sum += ms;
+        ms = session_pace(ms, 0, 4);
+    }
+    assert_in_range(count, 2, 10);
+    assert_in_range(sum, 1, 2 * SESSION_PACE_MOST_MS);
+    assert_int_equal(session_pace(ms, 0, 4), SESSION_PACE_NEVER);
+    assert_int_equal(session_pace(ms, 3, 4), SESSION_PACE_NEVER);
+    assert_int_equal(session_pace(ms, 4, 4), SESSION_PACE_LEAST_MS);
+    assert_int_equal(session_pace(SESSION_PACE_LEAST_MS, 3, 4), SESSION_PACE_LEAST_MS);
+    assert_int_equal(session_pace(0, 0, 1), SESSION_PACE_NEVER);
+    assert_int_equal(session_pace(64, 1, 1), SESSION_PACE_LEAST_MS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_event_waits_for_a_host_that_is_late, begin, end),
         cmocka_unit_test_setup_teardown(behind_one_that_waited_in_vain_nobody_waits_for_long, begin, end),
         cmocka_unit_test_setup_teardown(who_waits_for_a_session_that_stops_goes_on_at_once, begin, end),
+        cmocka_unit_test(writers_do_not_wake_a_host_that_looks_as_often_as_they_need_it),
+        cmocka_unit_test(a_host_that_finds_nothing_soon_looks_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
