@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* pla.dll's flat function for the arguments of tasks, as a program that loads it finds it: by its name and number. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <windows.h>
+#include <cmocka.h>
+#include <oleauto.h>
+#include <string.h>
+
+typedef HRESULT(WINAPI *expand_function)(VARIANT arguments, BSTR *out);
+static expand_function expand;
+
+static VARIANT array_of(VARTYPE type, const WCHAR *const *texts, LONG count)
+{
+    VARIANT v, item;
+    VariantInit(&v);
+    V_VT(&v) = (VARTYPE)(VT_ARRAY | type);
+    V_ARRAY(&v) = SafeArrayCreateVector(type, 0, (ULONG)count);
+    for (LONG i = 0; i < count; i++) {
+        VariantInit(&item);
+        V_VT(&item) = VT_BSTR;
+        V_BSTR(&item) = SysAllocString(texts[i]);
+        assert_int_equal(SafeArrayPutElement(V_ARRAY(&v), &i, type == VT_BSTR ? (void *)V_BSTR(&item) : &item), S_OK);
+        VariantClear(&item);
+    }
+    return v;
+}
+
+static void gives(VARIANT v, const WCHAR *wanted)
+{
+    BSTR out = NULL;
+    assert_int_equal(expand(v, &out), S_OK);
+    assert_int_equal(wcscmp(out, wanted), 0);
+    SysFreeString(out);
+    VariantClear(&v);
+}
+
+static void fails(VARIANT v, HRESULT wanted)
+{
+    BSTR out = (BSTR)L"";
+    assert_int_equal(expand(v, &out), wanted);
+    assert_null(out);
+    VariantClear(&v);
+}
+
+static VARIANT text(const WCHAR *t)
+{
+    VARIANT v;
+    VariantInit(&v);
+    V_VT(&v) = VT_BSTR;
+    V_BSTR(&v) = SysAllocString(t);
+    return v;
+}
+
+static void arguments_are_filled_in(void **state)
+{
+    static const WCHAR *const with_values[] = {
+        L"/x {name} \\{LOGS\\} \"{name}\"", L"name", L"a \"b\"", L"logs", L"C:\\l 1.blg", L"Logs", L"2.csv"};
+    static const WCHAR wanted[] = L"/x \"a \\\"b\\\"\" \"C:\\l 1.blg\" 2.csv \"a \\\"b\\\"\"";
+    VARIANT v = text(L"{logs} x"), reference;
+    (void)state;
+    VariantInit(&reference);
+    V_VT(&reference) = VT_BYREF | VT_VARIANT;
+    V_VARIANTREF(&reference) = &v;
+    gives(reference, L"{logs} x");
+    gives(v, L"{logs} x");
+    gives(array_of(VT_BSTR, with_values, 7), wanted);
+    gives(array_of(VT_VARIANT, with_values, 7), wanted);
+}
+
+static void what_holds_no_arguments_is_refused(void **state)
+{
+    static const WCHAR *const half[] = {L"{a}", L"a"};
+    static const WCHAR lone[] = {0xD800, 0};
+    VARIANT v;
+    (void)state;
+    VariantInit(&v);
+    fails(v, DISP_E_TYPEMISMATCH);
+    V_VT(&v) = VT_I4;
+    V_I4(&v) = 5;
+    fails(v, DISP_E_TYPEMISMATCH);
+    fails(text(lone), E_INVALIDARG);
+    fails(array_of(VT_BSTR, half, 2), E_INVALIDARG);
+    fails(array_of(VT_VARIANT, half, 0), E_INVALIDARG);
+    V_VT(&v) = VT_ARRAY | VT_BSTR;
+    V_ARRAY(&v) = NULL;
+    fails(v, E_INVALIDARG);
+    V_VT(&v) = VT_ARRAY | VT_I4;
+    V_ARRAY(&v) = SafeArrayCreateVector(VT_I4, 0, 1);
+    fails(v, DISP_E_TYPEMISMATCH);
+    assert_int_equal(expand(v, NULL), E_POINTER);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_are_filled_in),
+        cmocka_unit_test(what_holds_no_arguments_is_refused),
+    };
+    HMODULE module = LoadLibraryW(L"openpla.dll");
+    if (!module)
+        return 1;
+    FARPROC named = GetProcAddress(module, "PlaExpandTaskArguments");
+    if (!named || named != GetProcAddress(module, MAKEINTRESOURCEA(8)))
+        return 2;
+    memcpy(&expand, &named, sizeof expand);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
