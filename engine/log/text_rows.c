@@ -191,3 +191,18 @@ HRESULT text_rows_next(struct text_rows *rows, struct text_row *row)
             return hr;
     }
 }
+
+HRESULT text_rows_part(struct text_rows *rows, const char **text, size_t *size)
+{
+    rows->begin = rows->searched = rows->end;
+    while (!rows->ended && rows->begin == rows->end) {
+        HRESULT hr = read_block(rows);
+        if (FAILED(hr))
+            return hr;
+    }
+    if (rows->begin == rows->end)
+        return S_FALSE;
+    *text = rows->buffer + rows->begin;
+    *size = rows->end - rows->begin;
+    return S_OK;
+}

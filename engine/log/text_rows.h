@@ -41,6 +41,8 @@ size_t text_encoding_of(const uint8_t *head, size_t size, enum text_encoding *en
 HRESULT text_rows_open(const char *path, struct text_rows *rows);
 /* The next line; S_FALSE: there is none. A line of more than 256 MB is ERROR_FILE_TOO_LARGE. */
 HRESULT text_rows_next(struct text_rows *rows, struct text_row *row);
+/* Instead of lines: what follows, decoded, as it comes from the file, valid until the next call; S_FALSE: nothing. */
+HRESULT text_rows_part(struct text_rows *rows, const char **text, size_t *size);
 /* Goes to a line that text_rows_next gave, by its offset and number. */
 void text_rows_rewind(struct text_rows *rows, uint64_t offset, uint64_t number);
 void text_rows_close(struct text_rows *rows);

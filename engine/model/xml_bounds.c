@@ -9,77 +9,136 @@
 
 /* ---- before the parser ---- */
 
-static bool begins(const char *at, const char *end, const char *with)
+static unsigned lines_between(const char *from, const char *to)
 {
-    size_t n = strlen(with);
-    return (size_t)(end - at) >= n && !memcmp(at, with, n);
+    unsigned lines = 0;
+    for (; (from = memchr(from, '\n', (size_t)(to - from))); from++)
+        lines++;
+    return lines;
 }
 
-/* Behind the next `mark`, or the end. */
-static const char *behind(const char *at, const char *end, const char *mark)
+/* What is behind '<': S_FALSE when it is a tag. */
+static HRESULT scan_opened(struct xml_scan *s, char c)
 {
-    size_t n = strlen(mark);
-    while ((size_t)(end - at) >= n) {
-        at = memchr(at, mark[0], (size_t)(end - at) - n + 1);
-        if (!at)
-            return end;
-        if (!memcmp(at, mark, n))
-            return at + n;
-        at++;
-    }
-    return end;
-}
-
-/* Behind the tag that begins at `at`. Each attribute has one quoted value. */
-static const char *behind_tag(const char *at, const char *end, unsigned *values)
-{
-    for (*values = 0; at < end && *at != '>'; at++) {
-        if (*at != '"' && *at != '\'')
+    static const struct {
+        const char *begin;
+        char mark;
+        unsigned least;
+        bool endless;
+    } special[] = {{"?", '?', 1, false}, {"!--", '-', 2, false}, {"![CDATA[", ']', 2, true}, {"!DOCTYPE", 0, 0, false}};
+    const size_t n = strlen(s->opened);
+    s->opened[n] = c;
+    s->opened[n + 1] = 0;
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        if (strncmp(special[i].begin, s->opened, n + 1) != 0)
             continue;
-        ++*values;
-        at = memchr(at + 1, *at, (size_t)(end - at) - 1);
-        if (!at)
-            return end;
+        if (special[i].begin[n + 1])
+            return S_OK; /* more of it has to be seen */
+        if (!special[i].mark)
+            return error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
+        s->state = XML_SCAN_ENCLOSED;
+        s->mark = special[i].mark;
+        s->least = special[i].least;
+        s->endless = special[i].endless;
+        s->run = 0;
+        return S_OK;
     }
-    return at;
+    s->state = XML_SCAN_TAG;
+    return S_FALSE; /* `c` is of the tag */
 }
 
-static unsigned line_of(const char *xml, const char *at)
+static void scan_enclosed(struct xml_scan *s, char c)
 {
-    unsigned line = 1;
-    for (; xml < at; xml++)
-        line += *xml == '\n';
-    return line;
+    if (c == '>' && s->run >= s->least)
+        s->state = XML_SCAN_TEXT;
+    s->run = c == s->mark ? s->run + 1 : 0;
+}
+
+/* Each attribute has one quoted value. */
+static void scan_tag(struct xml_scan *s, char c)
+{
+    if (c == '>') {
+        s->state = XML_SCAN_TEXT;
+    } else if (c == '"' || c == '\'') {
+        s->state = XML_SCAN_VALUE;
+        s->mark = c;
+        s->values++;
+    }
+}
+
+/* Where the parts of the text end that need no look: the next '<', a value's quote. */
+static const char *scan_skip(const struct xml_scan *s, const char *at, const char *end)
+{
+    const char *found = memchr(at, s->state == XML_SCAN_TEXT ? '<' : s->mark, (size_t)(end - at));
+    return found ? found : end;
+}
+
+static HRESULT scan_one(struct xml_scan *s, char c)
+{
+    HRESULT hr = S_OK;
+    switch (s->state) {
+    case XML_SCAN_TEXT:
+        s->state = XML_SCAN_OPENED;
+        s->opened[0] = 0;
+        s->values = 0;
+        s->length = 0;
+        break;
+    case XML_SCAN_OPENED:
+        hr = scan_opened(s, c);
+        if (hr == S_FALSE)
+            scan_tag(s, c);
+        break;
+    case XML_SCAN_TAG:
+        scan_tag(s, c);
+        break;
+    case XML_SCAN_VALUE:
+        s->state = XML_SCAN_TAG;
+        break;
+    case XML_SCAN_ENCLOSED:
+        scan_enclosed(s, c);
+        break;
+    }
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size)
+{
+    const char *const end = text + size;
+    for (const char *at = text; at < end; at++) {
+        if (s->state == XML_SCAN_TEXT || s->state == XML_SCAN_VALUE) {
+            const char *found = scan_skip(s, at, end);
+            s->length += (size_t)(found - at);
+            if (found == end)
+                break;
+            at = found;
+        }
+        HRESULT hr = scan_one(s, *at);
+        if (FAILED(hr))
+            return hr;
+        s->length++;
+        if (s->values > XML_MAX_ATTRIBUTES)
+            return error_set(OPENPLA_E_MALFORMED_XML,
+                             "the XML is not taken: line %u: an element has more than %u attributes",
+                             s->line + 1 + lines_between(text, at), XML_MAX_ATTRIBUTES);
+    }
+    if (s->longest && s->state != XML_SCAN_TEXT && s->length > s->longest &&
+        !(s->state == XML_SCAN_ENCLOSED && s->endless))
+        return error_set(OPENPLA_E_MALFORMED_XML,
+                         "the XML is not taken: line %u: a tag or comment of more than %llu bytes", s->line + 1,
+                         (unsigned long long)s->longest);
+    s->line += lines_between(text, end);
+    return S_OK;
 }
 
 HRESULT xml_bounds_check(const char *xml, size_t size)
 {
-    const char *at = xml, *const end = xml + size;
-    unsigned values;
-    while (at < end && (at = memchr(at, '<', (size_t)(end - at)))) {
-        if (begins(at, end, "<!--")) {
-            at = behind(at + 4, end, "-->");
-        } else if (begins(at, end, "<![CDATA[")) {
-            at = behind(at + 9, end, "]]>");
-        } else if (begins(at, end, "<?")) {
-            at = behind(at + 2, end, "?>");
-        } else if (begins(at, end, "<!DOCTYPE")) {
-            return error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
-        } else {
-            const char *tag = at;
-            at = behind_tag(at + 1, end, &values);
-            if (values > XML_MAX_ATTRIBUTES)
-                return error_set(OPENPLA_E_MALFORMED_XML,
-                                 "the XML is not taken: line %u: an element has more than %u attributes",
-                                 line_of(xml, tag), XML_MAX_ATTRIBUTES);
-        }
-    }
-    return S_OK;
+    struct xml_scan s = {0};
+    return xml_scan(&s, xml, size);
 }
 
 /* ---- while it parses ---- */
 
-static enum xml_excess excess_of(xmlParserCtxtPtr context)
+enum xml_excess xml_excess_of(xmlParserCtxtPtr context)
 {
     if (context->nsNr > 2 * XML_MAX_NAMESPACES) /* prefix and name of each */
         return XML_EXCESS_NAMESPACES;
@@ -92,7 +151,7 @@ static void start_element(void *about, const xmlChar *name, const xmlChar *prefi
 {
     xmlParserCtxtPtr context = about;
     enum xml_excess *found = context->_private;
-    *found = excess_of(context);
+    *found = xml_excess_of(context);
     if (*found != XML_NO_EXCESS)
         xmlStopParser(context);
     else

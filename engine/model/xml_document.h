@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An XML text that libxml2 has parsed, and texts out of it. For the model's own files, and those
-   that read other documents (engine/task). */
+/* An XML text that libxml2 has parsed, and texts out of it. For the model's own files, and those that read other
+   documents (engine/task); the reader of reports has libxml2's memory from here. */
 #ifndef OPENPLA_XML_DOCUMENT_H
 #define OPENPLA_XML_DOCUMENT_H
 
@@ -14,6 +14,8 @@ struct xml_memory;
    model. */
 void xml_memory_begin(void);
 struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
+/* For what is read as a stream: what libxml2 frees on its way is free at once. */
+struct xml_memory *xml_memory_create_freeing(void);
 void xml_memory_destroy(struct xml_memory *m);
 /* Calls work(about), whose libxml2 calls have their memory from `m`. When there is no more, `work` is left where it is:
    libxml2 2.9 neither survives an allocation that fails nor frees all it has then. So `work` allocates nothing else.

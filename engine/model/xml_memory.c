@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libxml2's memory: a document's is cut out of large pieces that are freed together. */
+/* libxml2's memory: a document's is cut out of large pieces that are freed together; a stream's is blocks that are
+   freed one by one, and the rest of them together. */
 #include "engine/model/xml_document.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
@@ -23,8 +24,15 @@ struct piece {
 };
 #define PIECE_HEADER ((sizeof(struct piece) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
 
+/* In front of the block's header. */
+struct loose {
+    struct loose *next, *previous;
+};
+
 struct xml_memory {
     struct piece *pieces; /* the first is cut from */
+    bool freeing;         /* blocks of their own instead */
+    struct loose *loose;
     size_t size;
     bool too_much;
     jmp_buf out; /* where a call goes that gets no memory */
@@ -35,7 +43,8 @@ struct block {
     struct xml_memory *memory;
     size_t size;
 };
-_Static_assert(sizeof(struct block) % ALIGNMENT == 0, "what follows a block's header is aligned");
+_Static_assert(sizeof(struct block) % ALIGNMENT == 0 && sizeof(struct loose) % ALIGNMENT == 0,
+               "what follows a block's header is aligned");
 
 static _Thread_local struct xml_memory *current;
 
@@ -59,6 +68,32 @@ static bool add_piece(struct xml_memory *m, size_t need)
     return true;
 }
 
+static void *add_loose(struct xml_memory *m, size_t size)
+{
+    m->too_much = size > MEMORY_MAX - m->size;
+    struct loose *l = m->too_much ? NULL : memory_alloc(sizeof *l + sizeof(struct block) + size);
+    if (!l)
+        longjmp(m->out, 1);
+    *l = (struct loose){.next = m->loose};
+    if (m->loose)
+        m->loose->previous = l;
+    m->loose = l;
+    m->size += size;
+    struct block *b = (struct block *)(void *)(l + 1);
+    *b = (struct block){m, size};
+    return b + 1;
+}
+
+static void free_loose(struct block *b)
+{
+    struct loose *l = (struct loose *)(void *)b - 1;
+    *(l->previous ? &l->previous->next : &b->memory->loose) = l->next;
+    if (l->next)
+        l->next->previous = l->previous;
+    b->memory->size -= b->size;
+    memory_free(l);
+}
+
 static void *cut(struct xml_memory *m, size_t size)
 {
     size_t need =
@@ -76,7 +111,7 @@ static void *cut(struct xml_memory *m, size_t size)
 static void *xml_alloc(size_t size)
 {
     if (current)
-        return cut(current, size);
+        return current->freeing ? add_loose(current, size) : cut(current, size);
     struct block *b = size > SIZE_MAX - sizeof *b ? NULL : memory_alloc(sizeof *b + size);
     if (!b)
         return NULL;
@@ -86,8 +121,11 @@ static void *xml_alloc(size_t size)
 
 static void xml_free(void *p)
 {
-    if (p && !block_of(p)->memory)
-        memory_free(block_of(p));
+    struct block *b = p ? block_of(p) : NULL;
+    if (b && !b->memory)
+        memory_free(b);
+    else if (b && b->memory->freeing)
+        free_loose(b);
 }
 
 static void *xml_resize(void *p, size_t size)
@@ -143,8 +181,19 @@ struct xml_memory *xml_memory_create(void)
     return m;
 }
 
+struct xml_memory *xml_memory_create_freeing(void)
+{
+    xml_memory_begin();
+    struct xml_memory *m = memory_zero(1, sizeof *m);
+    if (m)
+        m->freeing = true;
+    return m;
+}
+
 void xml_memory_destroy(struct xml_memory *m)
 {
+    while (m && m->loose)
+        free_loose((struct block *)(void *)(m->loose + 1));
     struct piece *kept = m ? m->pieces : NULL;
     if (!kept) {
         memory_free(m);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a report document, which is what a configuration collector writes too (report_form.def), as a stream: memory is
+   bounded by the largest row, 64 MB, whatever the file's size. Files are not trusted: no document type, no entities of
+   their own, bounded attributes, names, columns and depth. */
+#ifndef OPENPLA_REPORT_READER_H
+#define OPENPLA_REPORT_READER_H
+
+#include "engine/os/text.h"
+
+#define REPORT_MAX_COLUMNS 1024 /* of a table, and Data of a row */
+#define REPORT_MAX_TABLES  8    /* within one another */
+
+struct report_attribute {
+    const char *name, *value;
+};
+/* An element Data: a fact, a column, or a cell of a row. */
+struct report_data {
+    const char *name, *text;
+    const struct report_attribute *attributes; /* without the name */
+    size_t attribute_count;
+};
+struct report_section {
+    const char *name;
+    const struct report_attribute *attributes;
+    size_t attribute_count;
+};
+struct report_table {
+    const struct report_table *outer; /* in whose row it stands; NULL: in a section */
+    const char *section, *name;
+    const struct report_attribute *attributes;
+    size_t attribute_count;
+    const struct report_data *columns; /* of its Header; their texts are empty */
+    size_t column_count;
+    unsigned depth; /* 0: in a section */
+};
+struct report_row {
+    const struct report_data *cells;
+    size_t cell_count;
+    unsigned line;
+    bool footer;
+};
+
+/* Called in the order of the document; each may be NULL. What they are given is valid during the call alone, a table's
+   until its end. A failure ends the reading. On success what was begun was ended, also of a damaged file. */
+struct report_handlers {
+    HRESULT (*begin)(void *about, const struct report_attribute *attributes, size_t count);
+    HRESULT (*fact)(void *about, const struct report_data *fact);
+    HRESULT (*section_begin)(void *about, const struct report_section *section);
+    HRESULT (*table_begin)(void *about, const struct report_table *table);
+    HRESULT (*row)(void *about, const struct report_table *table, const struct report_row *row);
+    HRESULT (*row_end)(void *about, const struct report_table *table); /* behind the tables that stand in it */
+    HRESULT (*table_end)(void *about, const struct report_table *table);
+    HRESULT (*section_end)(void *about);
+    HRESULT (*string)(void *about, const char *id, const char *text);
+};
+
+/* All whole rows come, also of a file that ends anywhere or is damaged further on: that is a remark with its line, as
+   are elements that are not of the form, and a collection that was cut short. OPENPLA_E_MALFORMED_XML, with the file,
+   the line and the reason, for what is no report document, has another form, or passes a bound. */
+HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *remarks);
+
+/* NULL: there is none. */
+const char *report_attribute(const struct report_attribute *attributes, size_t count, const char *name);
+/* The Data of that name; NULL: there is none. `at` is where it is looked for first. */
+const struct report_data *report_find(const struct report_data *items, size_t count, const char *name, size_t at);
+
+#endif
