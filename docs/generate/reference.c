@@ -258,6 +258,10 @@ static HRESULT make_files(const struct sources *s, struct reference *r)
         hr = schema_text(&b);
     if (SUCCEEDED(hr))
         hr = add_file(r, "set.xsd", &b);
+    if (SUCCEEDED(hr)) {
+        report_schema_text(&b);
+        hr = add_file(r, "report.xsd", &b);
+    }
     text_buffer_free(&b);
     return hr;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference: pages and schema, made from the property rows, idl/pla.idl and engine/os/wintypes.h. No dates. */
+/* The reference: pages and schemas, made from the property rows, idl/pla.idl, engine/os/wintypes.h and
+   engine/report/report_form.def. No dates. */
 #ifndef OPENPLA_REFERENCE_H
 #define OPENPLA_REFERENCE_H
 
@@ -80,5 +81,6 @@ void errors_page(const struct sources *s, struct text_buffer *b);
 void enumerations_page(struct text_buffer *b);
 void settings_page(struct text_buffer *b);
 HRESULT schema_text(struct text_buffer *b);
+void report_schema_text(struct text_buffer *b);
 
 #endif

@@ -2,6 +2,7 @@
 /* What a configuration collector has written is a whole document at each moment, and holds what sources gave to it. */
 #include "engine/collect/configuration_document.h"
 #include "engine/collect/whole_document.h"
+#include "tests/unit/schema_check.h"
 #include "tests/unit/scratch_folder.h"
 #include "tests/unit/xml_path.h"
 
@@ -81,6 +82,7 @@ static xmlDocPtr read_document(const struct made *m)
     xmlDocPtr doc = xmlReadMemory(text, (int)size, NULL, NULL, XML_PARSE_NONET);
     assert_non_null(doc);
     memory_free(text);
+    assert_is_report(doc);
     return doc;
 }
 

@@ -3,15 +3,7 @@
 #include "docs/generate/reference.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-#include <libxml/parser.h>
-#include <libxml/xmlschemas.h>
-#include <string.h>
+#include "tests/unit/schema_check.h"
 
 static const char *tree(void)
 {
@@ -177,35 +169,15 @@ static void pages_say_what_is_refused_and_where_it_is_specified(void **state)
 
 /* ---- the schema ---- */
 
-/* libxml2's version decides whether the error is const. */
-#if LIBXML_VERSION >= 21200
-typedef const xmlError *schema_error;
-#else
-typedef xmlErrorPtr schema_error;
-#endif
-
-static void quiet(void *context, schema_error e)
-{
-    (void)context, (void)e;
-}
-
-static void loud(void *context, schema_error e)
-{
-    (void)context;
-    print_error("line %d: %s", e->line, e->message);
-}
-
-/* The committed schema: what is under test is what people load. */
 static int load_schema(void **state)
 {
-    char *text = load("docs/reference", "set.xsd");
-    if (!text)
-        return -1;
-    xmlSchemaParserCtxtPtr context = xmlSchemaNewMemParserCtxt(text, (int)strlen(text));
-    xmlSchemaSetParserStructuredErrors(context, loud, NULL);
-    *state = xmlSchemaParse(context);
-    xmlSchemaFreeParserCtxt(context);
-    memory_free(text);
+    *state = schema_load("set.xsd");
+    return *state ? 0 : -1;
+}
+
+static int load_report_schema(void **state)
+{
+    *state = schema_load("report.xsd");
     return *state ? 0 : -1;
 }
 
@@ -216,23 +188,9 @@ static int free_schema(void **state)
     return 0;
 }
 
-static bool validates(xmlSchemaPtr schema, const char *xml, bool tell)
-{
-    xmlDocPtr doc = xmlReadMemory(xml, (int)strlen(xml), NULL, "UTF-8", XML_PARSE_NONET);
-    assert_non_null(doc);
-    xmlSchemaValidCtxtPtr context = xmlSchemaNewValidCtxt(schema);
-    assert_non_null(context);
-    xmlSchemaSetValidStructuredErrors(context, tell ? loud : quiet, NULL);
-    int result = xmlSchemaValidateDoc(context, doc);
-    assert_true(result >= 0);
-    xmlSchemaFreeValidCtxt(context);
-    xmlFreeDoc(doc);
-    return result == 0;
-}
-
 static void assert_validates(xmlSchemaPtr schema, const char *what, const char *xml)
 {
-    if (!validates(schema, xml, true))
+    if (!schema_takes(schema, xml, true))
         fail_msg("%s does not validate", what);
 }
 
@@ -509,14 +467,53 @@ static void schema_and_reader_agree(void **state)
     for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
         char *xml = text_format("<DataCollectorSet>%s</DataCollectorSet>", documents[i].inside);
         assert_non_null(xml);
-        if (validates(*state, xml, documents[i].good) != documents[i].good)
+        if (schema_takes(*state, xml, documents[i].good) != documents[i].good)
             fail_msg("the schema %s: %s", documents[i].good ? "refuses" : "takes", xml);
         if (is_read(xml) != documents[i].good)
             fail_msg("reading %s: %s", documents[i].good ? "refuses" : "takes", xml);
         memory_free(xml);
     }
-    assert_false(validates(*state, "<DataCollectorSets/>", false));
-    assert_false(validates(*state, "<Schedule/>", false));
+    assert_false(schema_takes(*state, "<DataCollectorSets/>", false));
+    assert_false(schema_takes(*state, "<Schedule/>", false));
+}
+
+/* The form of what configuration collectors write. */
+static void report_schema_takes_the_form_and_nothing_else(void **state)
+{
+    static const struct {
+        const char *inside;
+        bool good;
+    } documents[] = {
+        {"", true},
+        {"<Header><Data name='computer' units='s'>A</Data></Header>", true},
+        {"<Section name='s' key='1' note='n'><Table name='t'/></Section><StringTable><String "
+         "ID='i'>x</String></StringTable>",
+         true},
+        {"<Section name='s'><Table name='t' source='q' topic='p' threshold='0' level='5'><Header><Data name='a' "
+         "key='1'/>"
+         "<Data name='b' volatile='1' align='left' units='%' format='0.0' sort='primary'/></Header>"
+         "<Item><Data name='a' type='REG_SZ' img='Red' translate='1' link='l' tag='t'>x</Data><Data name='b'/>"
+         "<Table name='in'/></Item><Footer><Data name='a' summary='total'>1</Data></Footer></Table></Section>",
+         true},
+        {"<Section/>", false},
+        {"<Section name='s'><Item/></Section>", false},
+        {"<Section name='s'><Table name='t'><Item/><Header/></Table></Section>", false},
+        {"<Section name='s'><Table name='t'><Item><Table name='u'/><Data name='a'/></Item></Table></Section>", false},
+        {"<Section name='s'><Table name='t'>text</Table></Section>", false},
+        {"<Section name='s'><Table name='t'><Header><Data name='a' key='yes'/></Header></Table></Section>", false},
+        {"<Section name='s'><Table name='t'><Header><Data name='a'>x</Data></Header></Table></Section>", false},
+        {"<Section name='s'><Table name='t'><Item><Data name='a' other='1'/></Item></Table></Section>", false},
+        {"<Section name='s'/><Header/>", false},
+    };
+    for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
+        char *xml = text_format("<Report name='r' version='1' complete='0'>%s</Report>", documents[i].inside);
+        assert_non_null(xml);
+        if (schema_takes(*state, xml, documents[i].good) != documents[i].good)
+            fail_msg("the schema %s: %s", documents[i].good ? "refuses" : "takes", xml);
+        memory_free(xml);
+    }
+    assert_false(schema_takes(*state, "<Report/>", false));
+    assert_false(schema_takes(*state, "<Section name='s'/>", false));
 }
 
 int main(void)
@@ -531,6 +528,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_value_that_can_be_put_validates, load_schema, free_schema),
         cmocka_unit_test_setup_teardown(every_value_below_a_set_validates, load_schema, free_schema),
         cmocka_unit_test_setup_teardown(schema_and_reader_agree, load_schema, free_schema),
+        cmocka_unit_test_setup_teardown(report_schema_takes_the_form_and_nothing_else, load_report_schema, free_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* The committed schemas of docs/reference: what is under test is what people load. */
+#ifndef OPENPLA_TEST_SCHEMA_CHECK_H
+#define OPENPLA_TEST_SCHEMA_CHECK_H
+
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <libxml/parser.h>
+#include <libxml/xmlschemas.h>
+#include <string.h>
+
+/* libxml2's version decides whether the error is const. */
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *schema_error;
+#else
+typedef xmlErrorPtr schema_error;
+#endif
+
+static inline void schema_quiet(void *context, schema_error e)
+{
+    (void)context, (void)e;
+}
+
+static inline void schema_loud(void *context, schema_error e)
+{
+    (void)context;
+    print_error("line %d: %s", e->line, e->message);
+}
+
+/* NULL, with the reason printed, when it is none. */
+static inline xmlSchemaPtr schema_load(const char *name)
+{
+    char path[1024], *text = NULL;
+    size_t size;
+    snprintf(path, sizeof path, "%s/docs/reference/%s", getenv("OPENPLA_SOURCE_DIR"), name);
+    if (FAILED(file_load(path, 1 << 20, &text, &size)))
+        return NULL;
+    xmlSchemaParserCtxtPtr context = xmlSchemaNewMemParserCtxt(text, (int)size);
+    xmlSchemaSetParserStructuredErrors(context, schema_loud, NULL);
+    xmlSchemaPtr schema = xmlSchemaParse(context);
+    xmlSchemaFreeParserCtxt(context);
+    memory_free(text);
+    return schema;
+}
+
+/* `tell`: prints what does not. */
+static inline bool schema_takes_document(xmlSchemaPtr schema, xmlDocPtr doc, bool tell)
+{
+    xmlSchemaValidCtxtPtr context = xmlSchemaNewValidCtxt(schema);
+    assert_non_null(context);
+    xmlSchemaSetValidStructuredErrors(context, tell ? schema_loud : schema_quiet, NULL);
+    int result = xmlSchemaValidateDoc(context, doc);
+    assert_true(result >= 0);
+    xmlSchemaFreeValidCtxt(context);
+    return result == 0;
+}
+
+static inline bool schema_takes(xmlSchemaPtr schema, const char *xml, bool tell)
+{
+    xmlDocPtr doc = xmlReadMemory(xml, (int)strlen(xml), NULL, "UTF-8", XML_PARSE_NONET);
+    assert_non_null(doc);
+    bool taken = schema_takes_document(schema, doc, tell);
+    xmlFreeDoc(doc);
+    return taken;
+}
+
+/* What a collector wrote has the form that readers of it are told of: docs/reference/report.xsd. */
+static inline void assert_is_report(xmlDocPtr doc)
+{
+    xmlSchemaPtr schema = schema_load("report.xsd");
+    assert_non_null(schema);
+    assert_true(schema_takes_document(schema, doc, true));
+    xmlSchemaFree(schema);
+}
+
+#endif
