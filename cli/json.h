@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { JSON_DEPTH = 16 };
+enum { JSON_DEPTH = 48 };
 struct json {
     FILE *out;
     int depth;

@@ -18,6 +18,8 @@ enum file_mode {
 HRESULT file_open(const char *path, enum file_mode mode, struct file **out);
 /* The same, and waits up to timeout_ms for another who has it open for writing; then ERROR_SHARING_VIOLATION's. */
 HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out);
+/* A new one that this process alone has, in the host's folder for temporary files; it is gone when it is closed. */
+HRESULT file_open_scratch(struct file **out);
 /* Writes all of it or fails; what came before stays whole. ERROR_DISK_FULL when only part could be written. */
 HRESULT file_write(struct file *f, const void *data, size_t size);
 HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);

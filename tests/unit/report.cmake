@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
-foreach(thing reader)
+foreach(thing reader compare)
   openpla_test(test_report_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_report_${thing}.c LINK openpla_report)
 endforeach()
+openpla_test(test_row_sort ${CMAKE_CURRENT_LIST_DIR}/test_row_sort.c LINK openpla_report)
+target_link_options(test_row_sort PRIVATE -Wl,--wrap=file_write)

@@ -9,6 +9,7 @@
 #include "engine/os/posix/posix_call.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -80,6 +81,25 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
     if (fd >= 0)
         return file_take(f, fd, mode, out);
     HRESULT hr = posix_failed(errno, path);
+    memory_free(f);
+    return hr;
+}
+
+HRESULT file_open_scratch(struct file **out)
+{
+    const char *folder = getenv("TMPDIR");
+    char *path = path_join(folder && *folder ? folder : "/tmp", "openpla.XXXXXX");
+    struct file *f = path ? file_reserve(path) : NULL;
+    memory_free(path);
+    *out = NULL;
+    if (!f)
+        return E_OUTOFMEMORY;
+    int fd = mkostemp(f->path, O_CLOEXEC);
+    if (fd >= 0) {
+        unlink(f->path);
+        return file_take(f, fd, FILE_REPLACE, out);
+    }
+    HRESULT hr = posix_failed(errno, f->path);
     memory_free(f);
     return hr;
 }

@@ -96,6 +96,35 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
     return open_as(path, mode, 0, out);
 }
 
+HRESULT file_open_scratch(struct file **out)
+{
+    WCHAR folder[MAX_PATH + 1], wide[MAX_PATH + 1];
+    char *path = NULL;
+    struct file *f = NULL;
+    *out = NULL;
+    /* An empty file of a name that nobody has yet. */
+    if (!GetTempPathW(MAX_PATH + 1, folder) || !GetTempFileNameW(folder, L"pla", 0, wide))
+        return win32_failed(GetLastError(), "the folder for temporary files");
+    HRESULT hr = text_from_utf16(wide, wcslen(wide), true, &path);
+    if (SUCCEEDED(hr)) {
+        f = file_reserve(path);
+        hr = f ? S_OK : E_OUTOFMEMORY;
+    }
+    HANDLE handle = FAILED(hr) ? INVALID_HANDLE_VALUE
+                               : CreateFileW(wide, GENERIC_READ | GENERIC_WRITE | DELETE, 0, NULL, TRUNCATE_EXISTING,
+                                             FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    if (SUCCEEDED(hr) && handle == INVALID_HANDLE_VALUE)
+        hr = win32_failed(GetLastError(), path);
+    if (SUCCEEDED(hr)) {
+        *out = file_take(f, handle);
+    } else {
+        DeleteFileW(wide);
+        memory_free(f);
+    }
+    memory_free(path);
+    return hr;
+}
+
 HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out)
 {
     uint64_t limit = clock_monotonic_ms() + timeout_ms;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of "openpla config". */
+#ifndef OPENPLA_CLI_CONFIG_H
+#define OPENPLA_CLI_CONFIG_H
+
+#include "cli/json.h"
+#include "engine/report/report_reader.h"
+
+#define CONFIG_VERB "config"
+
+/* Shows a file as it is read; `tables`: patterns of the sections' tables that are shown, none: all. */
+HRESULT config_show_text(const char *path, const struct texts *tables, struct texts *remarks);
+/* The same as one object; also after a failure it is whole, with the reason as `error`. */
+HRESULT config_show_json(const char *path, const struct texts *tables, struct json *j, struct texts *remarks);
+/* Whether a table is one of those. */
+bool config_is_chosen(const struct texts *tables, const char *table);
+
+/* "openpla config diff ...": argv without "diff". Gives 0 (the same), 1 (different), 2 (not compared) or 3 (compared as
+   far as damaged files go). */
+int config_diff(int argc, char **argv);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* A configuration's XML as JSON, row by row. */
+#include "cli/config.h"
+
+#include <string.h>
+
+struct json_show {
+    struct json *j;
+    const struct texts *tables;
+    char open[JSON_DEPTH]; /* the brackets that are open, to be closed in any case */
+    int depth;
+    enum { NOTHING, FACTS, SECTIONS, STRINGS } part;
+    unsigned hidden;                     /* tables that are not shown, within one another */
+    bool tables_open[REPORT_MAX_TABLES]; /* the row at this depth has tables */
+};
+
+static void open_bracket(struct json_show *s, const char *name, char bracket)
+{
+    json_begin(s->j, name, bracket);
+    s->open[s->depth++] = bracket == '{' ? '}' : ']';
+}
+
+static void close_bracket(struct json_show *s)
+{
+    json_end(s->j, s->open[--s->depth]);
+}
+
+/* The parts of the document come one after another; each is there, if only as an empty one. */
+static void go_to(struct json_show *s, int part)
+{
+    static const char *const names[] = {[FACTS] = "facts", [SECTIONS] = "sections", [STRINGS] = "strings"};
+    while ((int)s->part < part) {
+        if (s->part != NOTHING)
+            close_bracket(s);
+        s->part++;
+        open_bracket(s, names[s->part], s->part == SECTIONS ? '[' : '{');
+    }
+}
+
+static void put_attributes(struct json_show *s, const struct report_attribute *attributes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        json_text(s->j, attributes[i].name, attributes[i].value);
+}
+
+static HRESULT on_begin(void *about, const struct report_attribute *attributes, size_t count)
+{
+    struct json_show *s = about;
+    put_attributes(s, attributes, count);
+    go_to(s, FACTS);
+    return S_OK;
+}
+
+static HRESULT on_fact(void *about, const struct report_data *fact)
+{
+    const struct json_show *s = about;
+    json_text(s->j, fact->name, fact->text);
+    return S_OK;
+}
+
+static HRESULT on_section(void *about, const struct report_section *section)
+{
+    struct json_show *s = about;
+    go_to(s, SECTIONS);
+    open_bracket(s, NULL, '{');
+    json_text(s->j, "name", section->name);
+    put_attributes(s, section->attributes, section->attribute_count);
+    open_bracket(s, "tables", '[');
+    return S_OK;
+}
+
+static HRESULT on_section_end(void *about)
+{
+    struct json_show *s = about;
+    close_bracket(s);
+    close_bracket(s);
+    return S_OK;
+}
+
+static void put_columns(struct json_show *s, const struct report_table *t)
+{
+    open_bracket(s, "columns", '[');
+    for (size_t i = 0; i < t->column_count; i++) {
+        open_bracket(s, NULL, '{');
+        json_text(s->j, "name", t->columns[i].name);
+        put_attributes(s, t->columns[i].attributes, t->columns[i].attribute_count);
+        close_bracket(s);
+    }
+    close_bracket(s);
+}
+
+static HRESULT on_table(void *about, const struct report_table *t)
+{
+    struct json_show *s = about;
+    if (s->hidden || (!t->depth && !config_is_chosen(s->tables, t->name))) {
+        s->hidden++;
+        return S_OK;
+    }
+    if (t->depth && !s->tables_open[t->depth - 1]) {
+        s->tables_open[t->depth - 1] = true;
+        open_bracket(s, "$tables", '[');
+    }
+    open_bracket(s, NULL, '{');
+    json_text(s->j, "name", t->name);
+    put_attributes(s, t->attributes, t->attribute_count);
+    put_columns(s, t);
+    open_bracket(s, "rows", '[');
+    return S_OK;
+}
+
+static HRESULT on_table_end(void *about, const struct report_table *t)
+{
+    struct json_show *s = about;
+    (void)t;
+    if (s->hidden) {
+        s->hidden--;
+        return S_OK;
+    }
+    close_bracket(s);
+    close_bracket(s);
+    return S_OK;
+}
+
+static HRESULT on_row(void *about, const struct report_table *t, const struct report_row *row)
+{
+    struct json_show *s = about;
+    bool attributes = false;
+    if (s->hidden)
+        return S_OK;
+    open_bracket(s, NULL, '{');
+    s->tables_open[t->depth] = false;
+    for (size_t i = 0; i < row->cell_count; i++) {
+        json_text(s->j, row->cells[i].name, row->cells[i].text);
+        attributes |= row->cells[i].attribute_count > 0;
+    }
+    if (row->footer)
+        json_bool(s->j, "$footer", true);
+    if (!attributes)
+        return S_OK;
+    open_bracket(s, "$attributes", '{');
+    for (size_t i = 0; i < row->cell_count; i++)
+        if (row->cells[i].attribute_count) {
+            open_bracket(s, row->cells[i].name, '{');
+            put_attributes(s, row->cells[i].attributes, row->cells[i].attribute_count);
+            close_bracket(s);
+        }
+    close_bracket(s);
+    return S_OK;
+}
+
+static HRESULT on_row_end(void *about, const struct report_table *t)
+{
+    struct json_show *s = about;
+    if (s->hidden)
+        return S_OK;
+    if (s->tables_open[t->depth])
+        close_bracket(s);
+    close_bracket(s);
+    return S_OK;
+}
+
+static HRESULT on_string(void *about, const char *id, const char *text)
+{
+    struct json_show *s = about;
+    go_to(s, STRINGS);
+    json_text(s->j, id, text);
+    return S_OK;
+}
+
+HRESULT config_show_json(const char *path, const struct texts *tables, struct json *j, struct texts *remarks)
+{
+    static const struct report_handlers handlers = {.begin = on_begin,
+                                                    .fact = on_fact,
+                                                    .section_begin = on_section,
+                                                    .table_begin = on_table,
+                                                    .row = on_row,
+                                                    .row_end = on_row_end,
+                                                    .table_end = on_table_end,
+                                                    .section_end = on_section_end,
+                                                    .string = on_string};
+    struct json_show s = {.j = j, .tables = tables};
+    open_bracket(&s, NULL, '{');
+    json_text(j, "file", path);
+    HRESULT hr = report_read(path, &handlers, &s, remarks);
+    if (SUCCEEDED(hr))
+        go_to(&s, STRINGS);
+    while (s.depth > 1)
+        close_bracket(&s);
+    open_bracket(&s, "remarks", '[');
+    for (size_t i = 0; i < remarks->count; i++)
+        json_text(j, NULL, remarks->items[i]);
+    close_bracket(&s);
+    if (FAILED(hr))
+        json_text(j, "error", error_text(hr));
+    close_bracket(&s);
+    return hr;
+}
