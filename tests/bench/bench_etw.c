@@ -150,7 +150,7 @@ static void enable_provider(void)
 {
     const struct provider_options options = {.guid = provider};
     const struct directory_enable e = {.provider = provider, .logger = 1, .turn = 1, .serial = 1};
-    const struct provider_source source = {only_session, NULL, NULL, {1, NULL}};
+    const struct provider_source source = {only_session, NULL, NULL, {{1, 0}, NULL}};
     provider_session.buffers = session;
     provider_session.most_event = etl_buffer_max_event(BUFFER);
     provider_threads_own_slot(1);
