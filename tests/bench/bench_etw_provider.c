@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_etw_provider [FILE [SECONDS]]: what a call of a provider costs its thread, in ns, as the median of bursts that
-   fill an eighth of the buffers, fewer than the host is woken for: an event that a session takes, events that none wants, and
-   the test of a generated header's context, which its callback sets. All through the functions that programs call:
-   under Wine those of openetw.dll, and the session has a real host, which writes FILE (on tmpfs: /dev/shm). Then one,
-   two and four writers flat out for SECONDS (0: not at all), with 1 MB of buffers: how many events are lost, and what
-   one costs. Without a host beside it: bench_etw. */
+   fill an eighth of the buffers, fewer than the host is woken for: an event that a session takes, events that none
+   wants, and the test of a generated header's context, which its callback sets. All through the functions that programs
+   call: under Wine those of openetw.dll, and the session has a real host, which writes FILE (on tmpfs: /dev/shm). Then
+   one, two and four writers flat out for SECONDS (0: not at all), with 1 MB of buffers: how many events are lost, and
+   what one costs. Without a host beside it: bench_etw. */
 #include "engine/os/clock.h"
 #include "engine/os/thread.h"
 #include "engine/os/thread_slot.h"
