@@ -153,6 +153,25 @@ void command_line_argument(struct command_line *l, const char *text)
     command_line_value(l, text);
 }
 
+bool command_line_copy(struct command_line *l, struct command_line_reader *from)
+{
+    char piece[2] = "";
+    switch (command_line_next(from, piece)) {
+    case COMMAND_LINE_END:
+        return false;
+    case COMMAND_LINE_BLANK:
+        command_line_blank(l, piece[0]);
+        return true;
+    case COMMAND_LINE_QUOTE:
+        command_line_quote(l);
+        return true;
+    case COMMAND_LINE_TEXT:
+        command_line_text(l, piece);
+        return true;
+    }
+    return false;
+}
+
 char *command_line_take(struct command_line *l)
 {
     end_argument(l);

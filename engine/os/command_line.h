@@ -42,6 +42,8 @@ void command_line_text(struct command_line *l,
 void command_line_blank(struct command_line *l, char c); /* ends the argument */
 /* Text of the present argument that is in quotes if it needs them, by itself where none are open. */
 void command_line_value(struct command_line *l, const char *text);
+/* The next piece of another line as it is; false: that is at its end. */
+bool command_line_copy(struct command_line *l, struct command_line_reader *from);
 /* The next argument, behind a blank unless it is the first. */
 void command_line_argument(struct command_line *l, const char *text);
 /* The line, as text_buffer_take gives it; `l` is empty again. */

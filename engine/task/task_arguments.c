@@ -58,27 +58,13 @@ HRESULT task_expand_arguments(const char *pattern, const struct task_variable *v
         /* The backslash of an escape is the last of its row, which stands before no quote. */
         if (!r.backslashes)
             hr = find(r.at, variables, count, &place);
-        if (place.variable) {
-            add_value(&line, place.variable, r.quoted);
-            r.at += place.bytes;
-            r.plain = 0;
+        if (!place.variable) {
+            more = command_line_copy(&line, &r);
             continue;
         }
-        char piece[2] = "";
-        switch (command_line_next(&r, piece)) {
-        case COMMAND_LINE_END:
-            more = false;
-            break;
-        case COMMAND_LINE_BLANK:
-            command_line_blank(&line, piece[0]);
-            break;
-        case COMMAND_LINE_QUOTE:
-            command_line_quote(&line);
-            break;
-        case COMMAND_LINE_TEXT:
-            command_line_text(&line, piece);
-            break;
-        }
+        add_value(&line, place.variable, r.quoted);
+        r.at += place.bytes;
+        r.plain = 0;
     }
     char *text = command_line_take(&line);
     if (FAILED(hr))

@@ -33,27 +33,13 @@ static char variable_at(const char *at)
     return is ? at[5] : 0;
 }
 
-/* The pieces of a line, as they are, into another. */
 static void add_line(struct command_line *to, const char *line)
 {
     struct command_line_reader r = {.at = line};
-    char piece[2] = "";
-    for (;;)
-        switch (command_line_next(&r, piece)) {
-        case COMMAND_LINE_END:
-            if (r.quoted) /* nothing behind it is to become a part of it */
-                command_line_quote(to);
-            return;
-        case COMMAND_LINE_BLANK:
-            command_line_blank(to, piece[0]);
-            break;
-        case COMMAND_LINE_QUOTE:
-            command_line_quote(to);
-            break;
-        case COMMAND_LINE_TEXT:
-            command_line_text(to, piece);
-            break;
-        }
+    while (command_line_copy(to, &r))
+        continue;
+    if (r.quoted) /* nothing behind it is to become a part of it */
+        command_line_quote(to);
 }
 
 /* Outside of quotes $(Arg0) is a line of arguments; within quotes it is a text in one, as $(Arg1) is everywhere. */
@@ -61,35 +47,19 @@ static HRESULT fill_line(const char *pattern, const char *arguments, const char 
 {
     struct command_line_reader r = {.at = pattern};
     struct command_line line = {0};
-    bool more = true;
     if (!strstr(pattern, ARG)) { /* a shell's own rules may be in it */
         *out = text_copy(pattern);
         return *out ? S_OK : E_OUTOFMEMORY;
     }
-    while (more) {
-        char piece[2] = "", variable = variable_at(r.at);
-        if (variable) {
-            if (variable == '0' && !r.quoted)
-                add_line(&line, arguments);
-            else
-                command_line_value(&line, variable == '0' ? arguments : directory);
-            r.at += ARG_LENGTH;
-            continue;
-        }
-        switch (command_line_next(&r, piece)) {
-        case COMMAND_LINE_END:
-            more = false;
-            break;
-        case COMMAND_LINE_BLANK:
-            command_line_blank(&line, piece[0]);
-            break;
-        case COMMAND_LINE_QUOTE:
-            command_line_quote(&line);
-            break;
-        case COMMAND_LINE_TEXT:
-            command_line_text(&line, piece);
-            break;
-        }
+    for (bool more = true; more;) {
+        char variable = variable_at(r.at);
+        if (!variable)
+            more = command_line_copy(&line, &r);
+        else if (variable == '0' && !r.quoted)
+            add_line(&line, arguments);
+        else
+            command_line_value(&line, variable == '0' ? arguments : directory);
+        r.at += variable ? ARG_LENGTH : 0;
     }
     *out = command_line_take(&line);
     return *out ? S_OK : E_OUTOFMEMORY;

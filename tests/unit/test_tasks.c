@@ -4,6 +4,7 @@
 #include "engine/os/clock.h"
 #include "engine/os/command_line.h"
 #include "engine/os/task_scheduler.h"
+#include "engine/os/thread.h"
 #include "engine/task/task.h"
 #include "engine/task/task_store.h"
 #include "tests/unit/child_process.h"
@@ -280,6 +281,52 @@ static void a_task_that_hangs_is_waited_for_no_longer_than_asked(void **state)
     assert_int_equal(task_store_remove("hang"), S_OK);
 }
 
+/* Alerts start theirs from threads of their own: one would have another's arguments, or none. */
+#define STARTERS 4
+#define STARTS   12
+
+static void start_some(void *user)
+{
+    const char *mine = user;
+    for (int i = 0; i < STARTS; i++) {
+        char *place = text_format("%s/%d", mine, i), *arguments = text_format("write \"%d of\"", i);
+        struct task_instance *t;
+        uint32_t code = 0;
+        if (folder_create(place) != S_OK || task_start("many", arguments, place, false, &t) != S_OK)
+            return; /* its file will be missed */
+        task_wait(t, CHILD_PATIENCE, &code);
+        task_close(t);
+        memory_free(arguments);
+        memory_free(place);
+    }
+}
+
+static void tasks_of_many_threads_are_each_their_own(void **state)
+{
+    struct thread *threads[STARTERS];
+    char *places[STARTERS];
+    (void)state;
+    assert_int_equal(add("many", "$(Arg0)", 0), S_OK);
+    for (int i = 0; i < STARTERS; i++) {
+        places[i] = text_format("%s/%d", folder, i);
+        assert_int_equal(thread_start(start_some, places[i], &threads[i]), S_OK);
+    }
+    for (int i = 0; i < STARTERS; i++) {
+        thread_wait(threads[i], UINT32_MAX);
+        thread_close(threads[i]);
+        for (int j = 0; j < STARTS; j++) {
+            char *path = text_format("%s/%d/arguments.txt", places[i], j), *wanted = text_format("[%d of]", j);
+            char *text = scratch_read(path);
+            assert_string_equal(text, wanted);
+            memory_free(text);
+            memory_free(wanted);
+            memory_free(path);
+        }
+        memory_free(places[i]);
+    }
+    assert_int_equal(task_store_remove("many"), S_OK);
+}
+
 /* Windows' own: asked with the name as it expects it. */
 struct scheduled_task {
     char *said;
@@ -374,6 +421,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_command_line_is_a_task_without_a_name),
         cmocka_unit_test(a_task_that_cannot_start_says_why),
         cmocka_unit_test(a_task_that_hangs_is_waited_for_no_longer_than_asked),
+        cmocka_unit_test(tasks_of_many_threads_are_each_their_own),
         cmocka_unit_test(task_scheduler_runs_tasks_where_it_works),
         cmocka_unit_test(no_memory_is_an_error),
     };
