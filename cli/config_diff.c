@@ -22,14 +22,20 @@ struct diff {
 
 /* ---- as text ---- */
 
-static void print_typed(const char *text, const char *type)
+static void print_quoted(const char *text)
 {
     putchar('"');
     print_shown(text);
     putchar('"');
-    if (*type) {
+}
+
+/* Types are told where they differ. */
+static void print_typed(const char *text, const char *type, const char *other_type)
+{
+    print_quoted(text);
+    if (strcmp(type, other_type) != 0) {
         fputs(" (", stdout);
-        print_shown(type);
+        print_shown(*type ? type : "no type");
         putchar(')');
     }
 }
@@ -90,7 +96,7 @@ static void print_cells(const struct report_difference *x, bool all)
         fputs(first ? "" : ", ", stdout);
         print_shown(c->column);
         putchar('=');
-        print_typed(c->text, c->type);
+        print_quoted(c->text);
         first = false;
     }
 }
@@ -112,9 +118,9 @@ static HRESULT print_difference(void *about, const struct report_difference *x)
         fputs("      ", stdout);
         print_shown(c->column);
         fputs(": ", stdout);
-        print_typed(c->before, c->type_before);
+        print_typed(c->before, c->type_before, c->type_after);
         fputs(" -> ", stdout);
-        print_typed(c->after, c->type_after);
+        print_typed(c->after, c->type_after, c->type_before);
         putchar('\n');
     }
     return S_OK;

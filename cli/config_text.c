@@ -240,16 +240,11 @@ static HRESULT on_table(void *about, const struct report_table *t)
 
 static void add_cell(struct text_buffer *b, const struct report_data *cell)
 {
-    const char *type = report_attribute(cell->attributes, cell->attribute_count, "type"), *units = units_of(cell);
+    const char *units = units_of(cell);
     add_shown(b, cell->text);
     if (*units) {
         text_buffer_add(b, " ");
         add_shown(b, units);
-    }
-    if (type && *type) {
-        text_buffer_add(b, " (");
-        add_shown(b, type);
-        text_buffer_add(b, ")");
     }
 }
 

@@ -156,6 +156,10 @@ Rows: 1 changed, 1 came, 1 went, 2 are the same
     check(found["differences"][1]["columns"] == [{"column": "value", "before": "3", "after": "4"}] and
           found["differences"][2]["row"]["value"] == "5" and found["same"] == 2 and found["changed"] == 1 and
           found["before"] == {"computer": "HOST"}, f"{found}")
+    # The same text of another type is another value; types are told where they differ.
+    for name, kind in (("text.xml", "string"), ("number.xml", "uint32")):
+        write(name, values(("k", "a", "1")).replace('name="value">', f'name="value" type="{kind}">'))
+    check('value: "1" (string) -> "1" (uint32)' in openpla(1, "diff", "text.xml", "number.xml"), "types")
     write("less.xml", disks(("C:", "10", "100")))
     found = openpla_json(1, "diff", "before.xml", "less.xml")
     check((found["tablesWent"], found["went"]) == (1, 3) and found["differences"][0]["of"] == "table", f"{found}")

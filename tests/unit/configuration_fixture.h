@@ -4,6 +4,7 @@
 #define OPENPLA_CONFIGURATION_FIXTURE_H
 
 #include "engine/collect/configuration_source.h"
+#include "tests/unit/schema_check.h"
 #include "tests/unit/scratch_folder.h"
 #include "tests/unit/xml_path.h"
 
@@ -33,6 +34,7 @@ static inline void collect_source(struct collected *c, HRESULT (*source)(const s
     assert_int_equal(file_load(path, 1 << 28, &text, &size), S_OK);
     c->doc = xmlReadMemory(text, (int)size, NULL, NULL, XML_PARSE_NONET | XML_PARSE_HUGE);
     assert_non_null(c->doc);
+    assert_is_report(c->doc);
     memory_free(text);
     memory_free(path);
     scratch_remove(folder);
