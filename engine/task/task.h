@@ -19,7 +19,8 @@ struct task_variable {
    are the same; what names no variable stays as it is, and no value is looked into again. Taken apart as command lines
    are (command_line.h) it gives the arguments of the pattern: outside of quotes a value is one argument, or stands
    within one, each element of a list is an argument by itself, and an empty list is none; within quotes a value stands
-   in that argument, a list with blanks between. *out from memory_alloc. E_OUTOFMEMORY alone. */
+   in that argument, a list with blanks between. *out from memory_alloc. HRESULT of
+   ERROR_FILENAME_EXCED_RANGE for a pattern that is longer than any command line; E_OUTOFMEMORY. */
 HRESULT task_expand_arguments(const char *pattern, const struct task_variable *variables, size_t count, char **out);
 
 /* ---- instances ---- */

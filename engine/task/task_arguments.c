@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define PATTERN_MOST (4 * 32767) /* bytes of as many characters as CreateProcess takes */
+
 /* A variable in the pattern, with its braces. */
 struct place {
     const struct task_variable *variable; /* NULL: none stands there */
@@ -53,6 +55,11 @@ HRESULT task_expand_arguments(const char *pattern, const struct task_variable *v
     struct command_line_reader r = {.at = pattern};
     struct command_line line = {0};
     HRESULT hr = S_OK;
+    *out = NULL;
+    if (strlen(pattern) > PATTERN_MOST)
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE),
+                         "TaskArguments: %llu bytes are more than the %d of a command line",
+                         (unsigned long long)strlen(pattern), PATTERN_MOST);
     for (bool more = true; SUCCEEDED(hr) && more;) {
         struct place place = {NULL, 0};
         /* The backslash of an escape is the last of its row, which stands before no quote. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The task of a set: what its user would miss of it, and what it must not do to the set. This program is the task. */
 #include "engine/os/host.h"
+#include "engine/run/segment_tasks.h"
 #include "engine/task/task_store.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
@@ -160,6 +161,49 @@ static void a_set_is_compiling_until_its_task_is_done(void **state)
     memory_free(root);
 }
 
+static size_t refused, noted;
+
+static void count_note(void *user, HRESULT hr, const char *text)
+{
+    (void)user;
+    noted++;
+    refused += hr == SCHED_E_ALREADY_RUNNING && strstr(text, "32") != NULL;
+}
+
+/* A set with short segments and a task that hangs would fill the machine with it. */
+static void tasks_at_work_have_a_bound(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("of many"), *path = path_join(root, "until"),
+         *pattern = text_format("until \"%s\"", path);
+    struct object *set;
+    struct segment_tasks tasks = {.space = SPACE, .set = "many", .note = count_note};
+    add_task("many", pattern);
+    assert_int_equal(set_create(&set), S_OK);
+    struct data_collector_set *model = set_of(set);
+    memory_free(model->Task);
+    model->Task = text_copy("many");
+    struct ended_segment e = {.space = SPACE, .name = "many", .set = model, .location = root};
+    for (int i = 0; i < SEGMENT_TASKS_MAX + 2; i++)
+        segment_tasks_start(&tasks, &e);
+    assert_int_equal(refused, 2);
+    assert_int_equal(noted, 2);
+    assert_true(segment_tasks_look(&tasks));
+    assert_int_equal(file_store(path, "", 0), S_OK);
+    for (int i = 0; i < 6000 && segment_tasks_look(&tasks); i++)
+        fixture_sleep(10);
+    assert_int_equal(tasks.count, 0);
+    segment_tasks_start(&tasks, &e); /* there is room again */
+    assert_int_equal(noted, 2);
+    segment_tasks_let_go(&tasks);
+    assert_int_equal(fixture_events(1007, "many"), SEGMENT_TASKS_MAX + 1);
+    assert_int_equal(fixture_events(1008, "many"), 2);
+    object_release(set);
+    memory_free(pattern);
+    memory_free(path);
+    memory_free(root);
+}
+
 static int until(const char *path)
 {
     for (int i = 0; i < 6000 && !file_exists(path); i++)
@@ -181,6 +225,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_segment_has_its_task_once_with_its_own_log),
         cmocka_unit_test(a_task_that_fails_or_hangs_is_told_and_ends_nothing),
         cmocka_unit_test(a_set_is_compiling_until_its_task_is_done),
+        cmocka_unit_test(tasks_at_work_have_a_bound),
     };
     program = host_full_path(argv[0]);
     int failed = cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -137,6 +137,25 @@ static void what_is_no_variable_keeps_its_meaning(void **state)
     memory_free(line);
 }
 
+/* A set's XML may have megabytes of it, over which its end would take minutes. */
+static void arguments_that_no_command_line_holds_are_refused(void **state)
+{
+    const size_t length = 4 * 32767 + 1;
+    char *pattern = memory_alloc(length + 1), *line;
+    HRESULT wanted = HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE);
+    (void)state;
+    memset(pattern, '{', length);
+    pattern[length] = 0;
+    assert_int_equal(task_expand_arguments(pattern, NULL, 0, &line), wanted);
+    assert_non_null(strstr(error_text(wanted), "TaskArguments"));
+    assert_null(line);
+    pattern[length - 1] = 0;
+    gives(pattern + length - 9, NULL, 0, "[{{{{{{{{]");
+    assert_int_equal(task_expand_arguments(pattern, NULL, 0, &line), S_OK);
+    memory_free(line);
+    memory_free(pattern);
+}
+
 static void no_memory_is_an_error(void **state)
 {
     struct task_variable v = {.name = "a", .text = "a b"};
@@ -161,6 +180,7 @@ int main(void)
         cmocka_unit_test(elements_of_a_list_are_arguments_of_their_own),
         cmocka_unit_test(variables_are_found_in_both_spellings_and_once),
         cmocka_unit_test(what_is_no_variable_keeps_its_meaning),
+        cmocka_unit_test(arguments_that_no_command_line_holds_are_refused),
         cmocka_unit_test(no_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
