@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A set with a trace collector beside processes that die hard: the provider costs what it had not written, the server
+nothing, and when the set's own host dies the supervisor ends its session, which nobody else would: it would fill the
+disk, and its name would be taken. Logs are whole each time."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from faults import HERE, PREFIX, check, kill_one, processes, restart_rpcss, tell, wait_until_gone, windows_path, wine
+
+sys.path.insert(0, os.path.join(HERE, "..", "script"))
+import cscript  # noqa: E402
+
+BIN = os.environ["OPENPLA_BIN_DIR"]
+PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
+NAME = f"test-fault-trace-{os.getpid()}"
+STEPS = 100  # of write_events, each in an event; one before and one behind them
+ENOUGH = 1 << 20  # bytes of a log: the provider is at work
+PATIENCE = 60
+
+
+def say(*arguments):
+    script = windows_path(os.path.join(HERE, "..", "script", "trace_set.vbs"))
+    for _ in range(cscript.ATTEMPTS):
+        code, text = wine("cscript", "//nologo", script, *arguments)
+        if not cscript.never_ran(code, text):
+            break
+    check(code == 0 and text.strip() == "Done.", f"trace_set.vbs {arguments}: exit code {code}: {text}")
+
+
+def wait_for(what, condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        check(time.monotonic() < end, what)
+        time.sleep(0.1)
+
+
+def write():
+    code, text = wine(os.path.join(BIN, "write_events.exe"), str(STEPS))
+    check(code == 0 and "written, 0 of them in vain" in text, f"write_events: exit code {code}: {text}")
+
+
+def events(path):
+    code, text = wine(os.path.join(BIN, "openpla.exe"), "logstat", windows_path(path))
+    told = re.search(re.escape(PROVIDER) + r"\D+(\d+)", text, re.I)
+    check(code == 0 and told, f"logstat {path}: exit code {code}: {text}")
+    return int(told.group(1))
+
+
+def kill_provider(log):
+    """In the midst of its events."""
+    runner = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
+    client = subprocess.Popen(["sh", runner, os.path.join(BIN, "write_events.exe"), "100000000"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for("the provider writes", lambda: os.path.getsize(log) > ENOUGH)
+    ids = processes("write_events.exe")
+    check(ids, "the provider lives")
+    for pid in ids:
+        os.kill(pid, signal.SIGKILL)
+    wait_until_gone(ids)
+    client.wait(PATIENCE)
+
+
+def provider_and_server(folder):
+    log = os.path.join(folder, NAME + ".etl")
+    say("start", NAME, windows_path(folder))
+    say("change", NAME)  # to each step's level
+    hosts = processes("openplahost", NAME)
+    kill_provider(log)
+    check(tell("state", NAME)["status"] == "1", "the set goes on beside its dead provider")
+    kill_one("openplasrv")
+    check(processes("openplahost", NAME) == hosts, "the host runs on")
+    write()
+    restart_rpcss()
+    state = tell("state", NAME)
+    check(state["status"] == "1", f"a new server sees it running: {state}")
+    state = tell("stop", NAME)
+    check(state["status"] == "0" and state["result"] == "0x00000000", f"stopped in order: {state}")
+    check(events(log) > STEPS + 2, "what both providers wrote is in the log")
+    tell("delete", NAME)
+
+
+def own_host(folder):
+    """The server that watches it is there all the time: it is not asked for anything between the kill and the look."""
+    log = os.path.join(folder, NAME + ".etl")
+    before = len(processes("openetwhost"))
+    say("start", NAME, windows_path(folder))
+    say("change", NAME)
+    check(len(processes("openetwhost")) == before + 1, "the set's session has a host")
+    write()
+    kill_one("openplahost", NAME)
+    wait_for("the supervisor ends the session of the dead host", lambda: len(processes("openetwhost")) == before)
+    state = tell("state", NAME)
+    check(state["status"] == "0", f"it reads as stopped: {state}")
+    check(events(log) == STEPS + 2, f"all is in the log: {events(log)}")
+    tell("delete", NAME)
+
+
+def main():
+    for case in provider_and_server, own_host:
+        with tempfile.TemporaryDirectory(dir=os.path.join(PREFIX, "drive_c")) as folder:
+            case(folder)
+    print("ok:", os.path.basename(__file__))
+
+
+main()
