@@ -19,6 +19,7 @@ struct session_file {
     char *path; /* as given */
     char *logger_name, *standard_name, *daylight_name;
     struct etl_file *file;
+    struct etl_file *before; /* while it is being completed; the next one is there already */
     uint64_t number;
     uint64_t *held; /* numbers of buffers that a file had when it was continued, in the order of its places */
     size_t held_count, held_capacity;
@@ -274,22 +275,37 @@ static HRESULT close_one(struct etl_file *file, int64_t utc)
     return etl_file_close(file);
 }
 
+/* session_file_cut_off closes both files, but what is being freed. */
+static HRESULT complete_before(struct session_file *f)
+{
+    struct etl_file *before = f->before;
+    etl_file_end(before, clock_utc());
+    const HRESULT hr = etl_file_flush(before);
+    f->before = NULL;
+    const HRESULT closed = etl_file_close(before);
+    return FAILED(hr) ? hr : closed;
+}
+
 HRESULT session_file_next(struct session_file *f)
 {
+    enum { TRIES = 16 }; /* for one that nobody has open: a host that was cut off while it made one may have it still */
     struct etl_file *next = NULL;
+    HRESULT hr = HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
+    uint64_t number = f->number;
     if ((f->options.mode & NEWFILE) == 0)
         return S_FALSE;
     const struct etl_log log = f->options.log;
     session_log_begin_again(&f->options.log);
-    HRESULT hr = create(f, f->number + 1, &next);
+    for (int i = 0; i < TRIES && hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION); i++)
+        hr = create(f, ++number, &next);
     if (FAILED(hr)) {
         f->options.log = log;
         return hr;
     }
-    struct etl_file *before = f->file;
-    f->file = next; /* before that is freed: session_file_cut_off */
-    f->number++;
-    return close_one(before, clock_utc());
+    f->before = f->file;
+    f->file = next;
+    f->number = number;
+    return complete_before(f);
 }
 
 HRESULT session_file_write(void *file, const struct etl_buffer_header *head, const uint8_t *bytes)
@@ -321,6 +337,8 @@ HRESULT session_file_flush(struct session_file *f)
 void session_file_cut_off(struct session_file *f)
 {
     etl_file_cut_off(f->file);
+    if (f->before && f->before != f->file)
+        etl_file_cut_off(f->before);
 }
 
 HRESULT session_file_close(struct session_file *f, int64_t utc)

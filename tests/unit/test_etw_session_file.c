@@ -183,6 +183,27 @@ static void each_file_tells_its_own_begin(void **state)
     etl_log_free(&options.log);
 }
 
+/* As who ended while it made the next file leaves it behind: open, until its process is gone. */
+static void a_file_that_is_in_use_is_passed_over(void **state)
+{
+    (void)state;
+    struct session_file_options options = options_of(NEWFILE, 4);
+    struct file *in_use;
+    options.path = PATH ".%d";
+    struct session_file *f = create(&options);
+    for (uint64_t i = 1; i <= 3; i++)
+        assert_int_equal(write_one(f, i, 0, 1000 + (int64_t)i), S_OK);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    assert_int_equal(file_open(PATH ".2", FILE_REPLACE, &in_use), S_OK);
+    assert_int_equal(session_file_continue(&options, 1, none_told, &f), S_OK);
+    assert_int_equal(write_one(f, 4, 0, 1004), S_OK);
+    assert_int_equal(session_file_number(f), 3);
+    assert_int_equal(session_file_close(f, 0), S_OK);
+    file_close(in_use);
+    assert_int_equal(content_of(PATH ".1").events, 3);
+    assert_int_equal(content_of(PATH ".3").first, 4);
+}
+
 static void only_new_file_has_a_next(void **state)
 {
     (void)state;
@@ -430,6 +451,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_circular_file_keeps_its_header_and_the_newest, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(new_files_follow_at_the_maximum_and_when_asked, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(each_file_tells_its_own_begin, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_file_that_is_in_use_is_passed_over, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(only_new_file_has_a_next, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(room_is_taken_first_and_given_back, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_file_is_appended_to, remove_files, remove_files),
