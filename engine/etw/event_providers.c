@@ -5,6 +5,7 @@
 #include "engine/os/etw_api.h"
 #include "engine/os/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void event_providers_free(struct event_providers *providers)
@@ -88,11 +89,8 @@ void event_registrations_free(struct event_registrations *registrations)
     *registrations = (struct event_registrations){0};
 }
 
-static HRESULT add_registration(struct event_registrations *list, size_t first, const GUID *guid, uint32_t process)
+HRESULT event_registrations_add(struct event_registrations *list, const GUID *guid, uint32_t process)
 {
-    for (size_t i = first; i < list->count; i++)
-        if (list->items[i].process == process)
-            return S_OK;
     void *items = list->items;
     bool room = memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->items);
     list->items = items;
@@ -100,6 +98,14 @@ static HRESULT add_registration(struct event_registrations *list, size_t first, 
         return E_OUTOFMEMORY;
     list->items[list->count++] = (struct event_registration){*guid, process};
     return S_OK;
+}
+
+static HRESULT add_registration(struct event_registrations *list, size_t first, const GUID *guid, uint32_t process)
+{
+    for (size_t i = first; i < list->count; i++)
+        if (list->items[i].process == process)
+            return S_OK;
+    return event_registrations_add(list, guid, process);
 }
 
 /* Of one provider; one that nobody has registered any more adds nothing. */
@@ -129,6 +135,8 @@ static HRESULT add_registrations(const struct etw_api *etw, const GUID *guid, st
 static HRESULT add_all_registrations(const struct etw_api *etw, struct event_registrations *list)
 {
     uint8_t *guids;
+    if (etw->registrations)
+        return etw->registrations(list);
     ULONG size, status = enumerate(etw, TraceGuidQueryList, NULL, &guids, &size);
     HRESULT hr = status == ERROR_SUCCESS ? S_OK : failed(status, WHO);
     for (size_t at = 0; SUCCEEDED(hr) && at + sizeof(GUID) <= size; at += sizeof(GUID)) {
@@ -188,19 +196,33 @@ const struct event_provider *event_providers_find(const struct event_providers *
     return NULL;
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(GUID));
+}
+
+/* Registrations of one provider stand together. */
 static HRESULT add_nameless(const struct etw_api *etw, struct event_providers *out)
 {
-    struct event_registrations registered;
-    char name[39];
-    HRESULT hr = event_registrations_list(etw, NULL, &registered);
+    struct event_registrations registered = {0};
+    const size_t named = out->count;
+    GUID *known = memory_alloc((named + 1) * sizeof *known);
+    HRESULT hr = known ? event_registrations_list(etw, NULL, &registered) : E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && i < named; i++)
+        known[i] = out->items[i].guid;
+    if (SUCCEEDED(hr))
+        qsort(known, named, sizeof *known, by_bytes);
     for (size_t i = 0; SUCCEEDED(hr) && i < registered.count; i++) {
         const GUID *guid = &registered.items[i].guid;
-        if (event_providers_find(out, guid))
+        char name[39];
+        if ((i != 0 && guid_equal(guid, &registered.items[i - 1].guid)) ||
+            bsearch(guid, known, named, sizeof *known, by_bytes))
             continue;
         text_from_guid(guid, name);
         hr = event_providers_add(out, guid, text_copy(name));
     }
     event_registrations_free(&registered);
+    memory_free(known);
     return hr;
 }
 
@@ -208,6 +230,8 @@ HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *
 {
     *out = (struct event_providers){0};
     HRESULT hr = add_named(etw, out);
+    if (SUCCEEDED(hr) && etw->seen_providers)
+        hr = etw->seen_providers(out);
     if (SUCCEEDED(hr) && etw->EnumerateTraceGuidsEx)
         hr = add_nameless(etw, out);
     if (FAILED(hr))

@@ -18,8 +18,8 @@ struct etw_api;
    once. */
 const struct etw_api *host_etw(void);
 
-/* All that the host's ETW names, and behind them those that a process has registered now without a name here: their
-   GUIDs are their names. Each once. *out is empty on failure. */
+/* All that the host's ETW names, those that call themselves something by their traits, and behind them those that a
+   process has registered now without a name here: their GUIDs are their names. Each once. *out is empty on failure. */
 HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out);
 /* Takes the name over; NULL counts as out of memory. */
 HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char *name);
@@ -39,6 +39,7 @@ struct event_registrations {
 /* Who has the provider (NULL: any) registered now, each pair once; groups of providers are none. *out is empty on
    failure. ERROR_NOT_SUPPORTED's HRESULT in 32-bit programs under Wine. */
 HRESULT event_registrations_list(const struct etw_api *etw, const GUID *guid, struct event_registrations *out);
+HRESULT event_registrations_add(struct event_registrations *list, const GUID *guid, uint32_t process);
 void event_registrations_free(struct event_registrations *registrations);
 
 /* A level or keyword that a provider defines. */

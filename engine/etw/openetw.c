@@ -7,6 +7,7 @@
 #include "engine/etw/trace_query_api.h"
 #include "engine/os/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 ULONG openetw_pack_providers(const struct event_providers *list, PROVIDER_ENUMERATION_INFO *buffer, ULONG *size)
@@ -37,10 +38,9 @@ ULONG openetw_pack_providers(const struct event_providers *list, PROVIDER_ENUMER
     return ERROR_SUCCESS;
 }
 
-/* Those that call themselves something, which no manifest names. */
+#if UINTPTR_MAX > 0xFFFFFFFF /* the words of sessions are 64 bits */
 static HRESULT seen_providers(struct event_providers *list)
 {
-#if UINTPTR_MAX > 0xFFFFFFFF
     struct directory *d;
     struct directory_provider_name *names = NULL;
     size_t count = 0;
@@ -52,18 +52,41 @@ static HRESULT seen_providers(struct event_providers *list)
             hr = event_providers_add(list, &names[i].provider, text_copy(names[i].name));
     memory_free(names);
     return hr;
-#else
-    (void)list;
-    return S_OK;
-#endif
 }
+
+static int by_provider(const void *a, const void *b)
+{
+    const struct directory_registration *x = a, *y = b;
+    const int order = memcmp(&x->provider, &y->provider, sizeof x->provider);
+    return order ? order : (x->process.id > y->process.id) - (x->process.id < y->process.id);
+}
+
+static HRESULT registrations(struct event_registrations *list)
+{
+    struct directory *d;
+    struct directory_registration *all = NULL;
+    size_t count = 0;
+    HRESULT hr = directory_get(&d);
+    if (SUCCEEDED(hr))
+        hr = directory_registrations(d, &all, &count);
+    if (count != 0)
+        qsort(all, count, sizeof *all, by_provider);
+    const struct directory_registration *before = NULL;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        if (all[i].group || (before && by_provider(before, &all[i]) == 0))
+            continue;
+        before = &all[i];
+        hr = event_registrations_add(list, &all[i].provider, all[i].process.id);
+    }
+    memory_free(all);
+    return hr;
+}
+#endif
 
 static ULONG WINAPI enumerate_providers(PROVIDER_ENUMERATION_INFO *buffer, ULONG *size)
 {
     struct event_providers list = {0};
-    HRESULT hr = registered_providers(&list);
-    if (SUCCEEDED(hr))
-        hr = seen_providers(&list);
+    const HRESULT hr = registered_providers(&list);
     ULONG status = hr == E_OUTOFMEMORY ? ERROR_NOT_ENOUGH_MEMORY
                    : FAILED(hr)        ? (ULONG)hr & 0xFFFF
                                        : openetw_pack_providers(&list, buffer, size);
@@ -80,7 +103,7 @@ static ULONG WINAPI enumerate_fields(GUID *guid, EVENT_FIELD_TYPE type, PROVIDER
 const struct etw_api openetw_api = {
     .TdhEnumerateProviders = enumerate_providers,
     .TdhEnumerateProviderFieldInformation = enumerate_fields,
-#if UINTPTR_MAX > 0xFFFFFFFF /* the words of sessions are 64 bits */
+#if UINTPTR_MAX > 0xFFFFFFFF
     .StartTraceW = StartTraceW,
     .ControlTraceW = ControlTraceW,
     .QueryAllTracesW = QueryAllTracesW,
@@ -88,5 +111,7 @@ const struct etw_api openetw_api = {
     .EnumerateTraceGuidsEx = EnumerateTraceGuidsEx,
     .TraceQueryInformation = TraceQueryInformation,
     .TraceSetInformation = TraceSetInformation,
+    .seen_providers = seen_providers,
+    .registrations = registrations,
 #endif
 };

@@ -23,8 +23,15 @@
     X(advapi32, TraceSetInformation, (TRACEHANDLE session, TRACE_INFO_CLASS what, void *in, ULONG bytes))
 
 #define ETW_API_MEMBER(dll, name, parameters) ULONG(WINAPI *name) parameters;
+struct event_providers;
+struct event_registrations;
 struct etw_api {
     ETW_API_LIST(ETW_API_MEMBER)
+    /* Of our own ETW, beside what Windows has; NULL in the system's. They add to a list: providers that call themselves
+       something by their traits, which TDH does not list, and all registrations at once, those of a provider together.
+     */
+    HRESULT (*seen_providers)(struct event_providers *list);
+    HRESULT (*registrations)(struct event_registrations *list);
 };
 #undef ETW_API_MEMBER
 

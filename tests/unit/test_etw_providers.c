@@ -2,6 +2,7 @@
 /* The event providers that scripts list: what TDH's functions give comes out as it is, ours and the system's alike. */
 #include "engine/etw/openetw.h"
 #include "engine/os/memory.h"
+#include "tests/unit/own_directory.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <string.h>
@@ -144,6 +145,76 @@ static void the_host_answers(void **state)
     assert_ptr_equal(host_etw(), host_etw());
 }
 
+static unsigned questions;
+
+static ULONG WINAPI counted(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, void *out, ULONG room, ULONG *need)
+{
+    questions++;
+    return openetw_api.EnumerateTraceGuidsEx(what, in, in_bytes, out, room, need);
+}
+
+/* Asked for each provider, who reads the whole directory for each, thousands of them take minutes. */
+static void all_registrations_are_read_at_once(void **state)
+{
+    enum { COUNT = 300 };
+    struct etw_api ours = openetw_api;
+    struct event_registrations list, slowly;
+    struct event_providers named;
+    uint32_t registrations[COUNT + 2];
+    (void)state;
+    if (!ours.EnumerateTraceGuidsEx)
+        skip(); /* a program of 32 bits */
+    struct directory *d = own_directory();
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_int_equal(directory_register(d, &(GUID){i, 1, 1, {1}}, i % 2 ? DIRECTORY_CLASSIC : DIRECTORY_PROVIDER,
+                                            &registrations[i]),
+                         S_OK);
+    assert_int_equal(directory_register(d, &(GUID){5, 1, 1, {1}}, DIRECTORY_PROVIDER, &registrations[COUNT]), S_OK);
+    assert_int_equal(directory_register(d, &(GUID){COUNT, 1, 1, {1}}, DIRECTORY_GROUP, &registrations[COUNT + 1]),
+                     S_OK);
+    ours.EnumerateTraceGuidsEx = counted;
+    assert_int_equal(event_registrations_list(&ours, NULL, &list), S_OK);
+    assert_int_equal(event_providers_list(&ours, &named), S_OK);
+    assert_int_equal(questions, 0);
+    assert_true(named.count >= COUNT);
+    event_providers_free(&named);
+    ours.registrations = NULL; /* as the system's */
+    assert_int_equal(event_registrations_list(&ours, NULL, &slowly), S_OK);
+    assert_true(questions > COUNT);
+    assert_int_equal(list.count, COUNT);
+    assert_int_equal(slowly.count, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_true(guid_equal(&list.items[i].guid, &slowly.items[i].guid));
+        assert_int_equal(list.items[i].process, slowly.items[i].process);
+    }
+    event_registrations_free(&list);
+    event_registrations_free(&slowly);
+    for (uint32_t i = 0; i < COUNT + 2; i++)
+        directory_unregister(d, registrations[i]);
+}
+
+/* What a provider calls itself is for those who choose one; TDH lists what is registered with a manifest. */
+static void names_of_traits_are_none_of_tdh(void **state)
+{
+    const GUID guid = {0x44444444, 1, 1, {1}};
+    PROVIDER_ENUMERATION_INFO *info = memory_zero(1, 1 << 20);
+    struct event_providers list;
+    ULONG size = 1 << 20;
+    (void)state;
+    if (!openetw_api.seen_providers)
+        skip();
+    directory_name_provider(own_directory(), &guid, "My.Provider");
+    assert_int_equal(openetw_api.TdhEnumerateProviders(info, &size), ERROR_SUCCESS);
+    for (ULONG i = 0; i < info->NumberOfProviders; i++)
+        assert_false(guid_equal(&info->TraceProviderInfoArray[i].ProviderGuid, &guid));
+    memory_free(info);
+    assert_int_equal(event_providers_list(&openetw_api, &list), S_OK);
+    const struct event_provider *found = event_providers_find(&list, &guid);
+    assert_non_null(found);
+    assert_string_equal(found->name, "My.Provider");
+    event_providers_free(&list);
+}
+
 static void memory_may_run_out(void **state)
 {
     struct event_fields fields;
@@ -166,7 +237,12 @@ int main(void)
         cmocka_unit_test(what_the_host_says_of_registrations_is_checked),
         cmocka_unit_test(levels_are_the_providers_own),
         cmocka_unit_test(the_host_answers),
+        cmocka_unit_test(all_registrations_are_read_at_once),
+        cmocka_unit_test(names_of_traits_are_none_of_tdh),
         cmocka_unit_test(memory_may_run_out),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    own_directory_name();
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    directory_delete(own_directory());
+    return failed;
 }
