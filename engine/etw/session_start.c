@@ -223,16 +223,18 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
     ULONG code = SUCCEEDED(hr) ? enter(d, &s) : session_code(hr);
     if (code == ERROR_SUCCESS) {
         code = start_hosted(d, &s);
-        const uint32_t logger = s.logger, turn = s.turn;
         if (code != ERROR_SUCCESS) {
             const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
             (void)section_delete(s.section);
             (void)session_remove(d, &s);
             (void)error_restore(&why);
         } else {
-            directory_session_free(&s);
-            hr = directory_session_at(d, logger, turn, out);
-            return hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
+            hr = directory_session_at(d, s.logger, s.turn, out);
+            if (FAILED(hr)) { /* it runs, whatever of it finds no memory: its starter is to stop it */
+                *out = s;
+                return ERROR_SUCCESS;
+            }
+            code = hr == S_OK ? ERROR_SUCCESS : ERROR_WMI_INSTANCE_NOT_FOUND;
         }
     }
     directory_session_free(&s);

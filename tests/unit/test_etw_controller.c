@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Controllers of sessions, through Windows' functions: what they are told, what is refused with which code, and what
    the wide and the ANSI forms have in common. Hosts are processes, as users have them. */
+#include "engine/os/file.h"
 #include "tests/unit/controller_fixture.h"
 
 static char *folder;
@@ -482,6 +483,40 @@ static void versioned_blocks_are_larger(void **state)
     assert_int_equal(ControlTraceW(handle, NULL, p, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
 }
 
+/* Who is told that his session did not start has none, and its host has ended: nobody would stop it. */
+static void a_start_without_memory_leaves_nothing(void **state)
+{
+    (void)state;
+    bool failed = true;
+    uint64_t n = 0;
+    while (failed) {
+        char *path = path_of("memory.etl");
+        struct block b = block_of(TRACE_MODE_SEQUENTIAL, path);
+        struct directory_session *list;
+        size_t count;
+        TRACEHANDLE handle = 0;
+        WCHAR name[] = {'m', 0};
+        memory_fail_at(++n);
+        const ULONG code = StartTraceW(&handle, name, &b.p);
+        failed = memory_count() >= n;
+        memory_fail_at(0);
+        assert_int_equal(code == ERROR_SUCCESS, handle != 0);
+        assert_int_equal(directory_sessions(own_directory(), &list, &count), S_OK);
+        assert_int_equal(count, handle != 0);
+        directory_sessions_free(list, count);
+        if (handle != 0) {
+            stop(handle);
+        } else {
+            struct file *file;
+            assert_true(failed);
+            assert_int_equal(file_open_wait(path, FILE_APPEND, CHILD_PATIENCE, &file), S_OK);
+            file_close(file);
+        }
+        memory_free(path);
+    }
+    assert_true(n > 30);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
@@ -491,6 +526,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(each_control_that_fails_says_why),
         cmocka_unit_test(an_update_changes_what_it_names),
         cmocka_unit_test(all_sessions_are_listed),
+        cmocka_unit_test(a_start_without_memory_leaves_nothing),
         cmocka_unit_test(there_are_64_sessions),
         cmocka_unit_test(system_loggers_are_few),
         cmocka_unit_test(private_sessions_are_apart),
