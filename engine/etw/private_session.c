@@ -159,6 +159,7 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
 
 void private_session_stop(struct private_session *p)
 {
+    atomic_store(&p->host.end, true); /* while others write without a pause, its thread sleeps never */
     host_lock_enter(&p->lock);
     session_host_finish(&p->host);
     host_lock_leave(&p->lock);

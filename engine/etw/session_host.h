@@ -17,12 +17,12 @@ struct session_host {
     struct session_output output;
     uint64_t flushed; /* ms: since when events may lie in buffers that are not full */
     uint64_t tended;
-    uint64_t looked;  /* ms: for the directory */
-    uint32_t tend_ms; /* until the next time */
-    uint32_t pace_ms; /* until it looks for closed buffers unasked; session_pace's */
-    uint32_t found;   /* closed buffers, since it slept */
-    uint64_t seen;    /* of the processors' words, the last time */
-    bool end;
+    uint64_t looked;    /* ms: for the directory */
+    uint32_t tend_ms;   /* until the next time */
+    uint32_t pace_ms;   /* until it looks for closed buffers unasked; session_pace's */
+    uint32_t found;     /* closed buffers, since it slept */
+    uint64_t seen;      /* of the processors' words, the last time */
+    atomic_bool end;    /* by anybody, who then wakes it; all else by who has the lock */
     bool asked_to_stop; /* somebody waits for the answer */
     bool finished;
     struct host_lock *lock; /* of a thread: it has it but while it sleeps. NULL: nobody else comes near */

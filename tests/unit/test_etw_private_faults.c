@@ -2,6 +2,7 @@
 /* Private sessions when memory is out, and when what is asked of all their processes fails in one. */
 #include "engine/etw/private_parts.h"
 #include "engine/etw/session_buffers.h"
+#include "engine/os/thread.h"
 #include "tests/unit/private_peers.h"
 
 static bool is_no_memory(ULONG code)
@@ -252,6 +253,119 @@ static void an_update_that_fails_in_one_process_is_finished_by_the_next(void **s
     memory_free(after);
 }
 
+/* ---- the end of a process between two files ---- */
+
+enum { NEW_FILES = WHOLE | TRACE_MODE_NEWFILE | TRACE_MODE_USE_KBYTES };
+
+struct writing {
+    REGHANDLE handle;
+    _Atomic uint64_t *accepted;
+};
+
+static void write_on(void *user)
+{
+    const struct writing *w = user;
+    for (uint64_t number = 0;;) {
+        EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)&number, .Size = sizeof number};
+        if (EventWrite(w->handle, &some_event, 1, &data) == ERROR_SUCCESS)
+            atomic_store(w->accepted, ++number);
+    }
+}
+
+/* Ends while a thread of its writes, after so many events. What that is told to be written once the session has ended
+   is no event of it. */
+static int end_while_writing(const char *name, const char *events)
+{
+    static struct writing w;
+    static struct section *section; /* all of it until the end */
+    static struct thread *thread;
+    uint64_t until;
+    if (FAILED(section_open(&(struct shared){.name = name}, sizeof *w.accepted, &section)) ||
+        !text_to_u64(events, &until) || EventRegister(&guid, NULL, NULL, &w.handle) != ERROR_SUCCESS)
+        return 2;
+    w.accepted = section_memory(section);
+    if (FAILED(thread_start(write_on, &w, &thread)))
+        return 3;
+    while (atomic_load(w.accepted) < until)
+        thread_give_way();
+    return 0;
+}
+
+/* How many there must be: the newest and all before it. */
+static uint64_t take_numbers(const char *path, uint8_t *seen, uint64_t most)
+{
+    uint64_t newest = 0;
+    struct etl_reader *reader;
+    struct etl_record record;
+    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    while (etl_reader_next(reader, &record) == S_OK) {
+        if (record.kind == ETL_RECORD_SYSTEM)
+            continue;
+        const uint64_t number = get_u64(record.data);
+        assert_in_range(number, 0, most);
+        assert_int_equal(seen[number], 0);
+        seen[number] = 1;
+        newest = number + 1 > newest ? number + 1 : newest;
+    }
+    etl_reader_close(reader);
+    return newest;
+}
+
+/* Each event that was accepted is in one of the files, which follow each other every few buffers. */
+static void a_process_that_ends_between_two_files_loses_nothing(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 12, MOST_FILES = 20000, GAP = 40 };
+    char *pattern = path_join(folder, "between%d.etl");
+    char name[64];
+    struct section *section;
+    snprintf(name, sizeof name, "%s-accepted", getenv("OPENPLA_ETW"));
+    assert_int_equal(section_open(&(struct shared){.name = name, .create = true}, sizeof(uint64_t), &section), S_OK);
+    _Atomic uint64_t *accepted = section_memory(section);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        char events[16];
+        struct block b = block_of(NEW_FILES, pattern);
+        TRACEHANDLE session;
+        uint32_t code;
+        b.p.Wnode.Guid = guid;
+        b.p.BufferSize = 4;
+        b.p.MinimumBuffers = 8;
+        b.p.MaximumFileSize = 12;
+        atomic_store(accepted, 0);
+        assert_int_equal(start_session("between", &b, &session), ERROR_SUCCESS);
+        enable_for(session);
+        snprintf(events, sizeof events, "%u", 500 + 777 * round);
+        struct process *process = child_start("ends", name, events);
+        assert_int_equal(process_wait(process, PATIENCE_MS, &code), S_OK);
+        assert_int_equal(code, 0);
+        process_close(process);
+        assert_int_equal(control(session, &b, NEW_FILES, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        const uint64_t count = atomic_load(accepted);
+        uint8_t *seen = memory_zero(count + 2, 1);
+        uint64_t lost = 0, newest = 0;
+        unsigned missing = 0;
+        for (unsigned i = 1; i < MOST_FILES && missing < GAP; i++) {
+            char *path = numbered("between", i);
+            if (file_exists(path)) {
+                const uint64_t in_this = take_numbers(path, seen, count);
+                newest = in_this > newest ? in_this : newest;
+                (void)file_delete(path);
+                missing = 0;
+            } else {
+                missing++;
+            }
+            memory_free(path);
+        }
+        for (uint64_t i = 0; i < newest; i++)
+            lost += !seen[i];
+        assert_in_range(newest, 500 + 777 * round, UINT64_MAX);
+        memory_free(seen);
+        assert_int_equal(lost, 0);
+    }
+    section_close(section);
+    memory_free(pattern);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
@@ -260,9 +374,12 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_stop_without_memory_is_called_again),
         cmocka_unit_test(a_part_without_memory_changes_nothing),
         cmocka_unit_test(an_update_that_fails_in_one_process_is_finished_by_the_next),
+        cmocka_unit_test(a_process_that_ends_between_two_files_loses_nothing),
     };
     child_program = arguments[0];
     if (count > 3 && strcmp(arguments[1], "provider") == 0)
         return be_provider(arguments[2], arguments[3]);
+    if (count > 3 && strcmp(arguments[1], "ends") == 0)
+        return end_while_writing(arguments[2], arguments[3]);
     return run_numbered("test_etw_private_faults", tests, sizeof tests / sizeof *tests);
 }
