@@ -149,6 +149,24 @@ static HRESULT open_watch(struct alerts *a, const struct texts *thresholds, stru
     return hr;
 }
 
+static void pass_over(void *user, HRESULT reason, const char *path, const char *text)
+{
+    (void)user;
+    (void)reason;
+    (void)path;
+    (void)text;
+}
+
+static void alert_rehearse(struct object *object)
+{
+    const struct alert_listener nobody = {.missing = pass_over};
+    struct alert_watch *w;
+    if (FAILED(alert_watch_open(&((const struct alert_collector *)object)->AlertThresholds, &nobody, NULL, NULL, &w)))
+        return;
+    (void)alert_watch_read(w);
+    alert_watch_close(w);
+}
+
 static HRESULT alert_open(struct object *object, const struct collect_context *context, struct collector **out)
 {
     const struct alert_collector *model = (const struct alert_collector *)object;
@@ -273,6 +291,7 @@ const struct collector_kind alert_collector_kind = {
     .output = WRITES_FILE,
     .end = ENDS_WITH_RUN,
     .open = alert_open,
+    .rehearse = alert_rehearse,
     .sample = alert_sample,
     .poll = alert_poll,
     .flush = alert_flush,

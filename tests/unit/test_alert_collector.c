@@ -153,6 +153,11 @@ static void each_threshold_is_heard(void **state)
     assert_int_equal(rows(t), 6);
     assert_int_equal(fake_open_queries, 1);
     assert_int_equal(collector_close(c), S_OK);
+    /* A host that is made ahead tries them and says nothing. */
+    watch(t->object, "\\No\\Counter>1");
+    texts_free(&t->heard);
+    collector_rehearse(t->object);
+    assert_int_equal(t->heard.count, 0);
 }
 
 /* A process that comes later would never be watched, or one that is not meant would wake somebody. */

@@ -15,6 +15,7 @@
 #endif
 
 #define CROSSINGS 1000
+#define DATA      "%OPENPLA_DATA%"
 
 #ifdef _WIN32
 #define PROGRAM "run_test_host.exe"
@@ -83,6 +84,11 @@ static void end_driving(void)
 {
 }
 #endif
+
+static void nobody(void *user)
+{
+    (void)user;
+}
 
 static struct object *make_set(const char *root, const char *command)
 {
@@ -162,9 +168,34 @@ static void each_crossing_is_told_once_beside_tasks_that_hang(void **state)
     fixture_sleep(2000); /* those that hung are in the folder that is removed now */
 }
 
+/* Events cannot be written, as the disk is full: the run's message is where it can be read. */
+static void an_event_that_fails_is_told(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder("no events"), *before = host_expand_environment(DATA),
+         *file = path_join(folder, "events");
+    const struct crossing crossing = {.counter = "c", .value = "1", .threshold = "0", .comparison = '>'};
+    struct diagnostics said = {0};
+    struct alert_actions *a;
+    assert_int_equal(file_store(file, "", 0), S_OK); /* in the place of the folder */
+    scratch_environment("OPENPLA_DATA", folder);
+    assert_int_equal(alert_actions_create(SPACE, "no events", nobody, NULL, &a), S_OK);
+    alert_actions_add(a, ALERT_EVENT, &(struct alert_order){.collector = "a", .crossing = &crossing, .message = "m"});
+    alert_actions_end(a, &said);
+    scratch_environment("OPENPLA_DATA", before);
+    char *text = diagnostics_text(&said);
+    assert_non_null(strstr(text, "the alert \"a\" could not write its event: "));
+    memory_free(text);
+    diagnostics_free(&said);
+    memory_free(file);
+    memory_free(before);
+    memory_free(folder);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_that_fails_is_told),
         cmocka_unit_test(each_crossing_is_told_once_beside_tasks_that_hang),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+add_executable(bench_alert EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/bench_alert.c)
+target_link_libraries(bench_alert PRIVATE openpla_collect openpla_pdh openpla_flags)
