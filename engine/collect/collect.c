@@ -139,3 +139,9 @@ HRESULT collector_let_go(const char *line)
             hr = collector_kinds[i]->let_go(line);
     return hr;
 }
+
+HRESULT collector_file_exists(const char *path)
+{
+    return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                     "\"%s\" exists already; LogOverwrite, LogAppend or a name with a serial number avoids that", path);
+}

@@ -37,6 +37,7 @@ struct configuration_document {
     struct text_buffer text; /* what the file does not have yet */
     struct open_element open[OPEN_MAX];
     size_t depth;
+    uint64_t errors;
     size_t items; /* open ones: nothing of them goes to the file */
     uint64_t put_out_at;
     bool failed;
@@ -54,6 +55,11 @@ static HRESULT fail(struct configuration_document *d, HRESULT hr)
 HRESULT configuration_status(const struct configuration_document *d)
 {
     return d->failed ? error_restore(&d->why) : S_OK;
+}
+
+uint64_t configuration_errors(const struct configuration_document *d)
+{
+    return d->errors;
 }
 
 static bool goes_on(struct configuration_document *d)
@@ -200,6 +206,13 @@ static HRESULT closed(struct configuration_document *d, enum element element)
     return put_out_if_due(d);
 }
 
+void configuration_time(int64_t utc, char text[64])
+{
+    const struct calendar_time t = clock_calendar(utc);
+    snprintf(text, 64, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.year, t.month, t.day, t.hour, t.minute, t.second,
+             t.millisecond);
+}
+
 static const struct texts *columns_of_item(struct configuration_document *d)
 {
     return &d->open[d->depth - 2].columns;
@@ -319,6 +332,13 @@ void configuration_data_number(struct configuration_document *d, const char *col
     end_data(d);
 }
 
+void configuration_data_time(struct configuration_document *d, const char *column, int64_t utc)
+{
+    char text[64];
+    configuration_time(utc, text);
+    configuration_data(d, column, NULL, text);
+}
+
 void configuration_data_bytes(struct configuration_document *d, const char *column, const char *type, const void *bytes,
                               size_t count)
 {
@@ -343,6 +363,7 @@ void configuration_data_error(struct configuration_document *d, HRESULT result)
 {
     char number[16];
     struct error_kept why = error_keep(result);
+    d->errors++;
     snprintf(number, sizeof number, "0x%08" PRIX32, (uint32_t)result);
     configuration_data(d, COLUMN_ERROR, NULL, why.text);
     configuration_data(d, COLUMN_RESULT, NULL, number);

@@ -38,6 +38,8 @@ void configuration_data(struct configuration_document *d, const char *column, co
 void configuration_data_n(struct configuration_document *d, const char *column, const char *type, const char *text,
                           size_t bytes);
 void configuration_data_number(struct configuration_document *d, const char *column, const char *type, uint64_t n);
+/* A FILETIME as 2026-01-02T03:04:05.678Z. */
+void configuration_data_time(struct configuration_document *d, const char *column, int64_t utc);
 /* As hexadecimal digits, two each byte. */
 void configuration_data_bytes(struct configuration_document *d, const char *column, const char *type, const void *bytes,
                               size_t count);
@@ -46,6 +48,7 @@ void configuration_data_error(struct configuration_document *d, HRESULT result);
 HRESULT configuration_end_item(struct configuration_document *d);
 HRESULT configuration_end_table(struct configuration_document *d);
 HRESULT configuration_end_section(struct configuration_document *d);
+uint64_t configuration_errors(const struct configuration_document *d); /* entries of configuration_data_error */
 /* The failure that sticks, with its text; S_OK. */
 HRESULT configuration_status(const struct configuration_document *d);
 /* All whole Items go to the file now: before something that may take long. */
@@ -56,6 +59,7 @@ HRESULT configuration_put_out(struct configuration_document *d);
 /* The file, which is borrowed, must be empty; it is a whole document on success. */
 struct file;
 HRESULT configuration_document_begin(struct file *file, struct configuration_document **out);
+void configuration_time(int64_t utc, char text[64]); /* as configuration_data_time writes it */
 /* An entry of Report's own Header, before the first section. */
 void configuration_fact(struct configuration_document *d, const char *name, const char *text);
 /* Ends what has begun; `complete`: nothing was left out because somebody stopped it. Frees, in any case, but not the

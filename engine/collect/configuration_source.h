@@ -19,6 +19,8 @@ struct configuration_request {
     uint64_t file_bytes;     /* FileMaxTotalSize; 0: any */
     uint32_t query_limit_s;  /* a query that gives nothing for so long is given up; 0: 60 */
     bool network_adapters;
+    bool overwrite;   /* LogOverwrite */
+    char *state_file; /* SystemStateFile, "" for none */
 };
 
 struct configuration_source_context {
@@ -28,9 +30,6 @@ struct configuration_source_context {
     const char *output_folder; /* where copies of files go */
     atomic_bool *stop;         /* look at least each 100 ms: then end with S_OK */
     _Atomic uint64_t *files_copied;
-    void *user;
-    /* What a user must learn without reading the document. From the source's thread. */
-    void (*note)(void *user, HRESULT reason, const char *text);
 };
 
 static inline bool configuration_stopped(const struct configuration_source_context *c)
@@ -44,5 +43,6 @@ HRESULT configuration_collect_registry(const struct configuration_source_context
 HRESULT configuration_collect_files(const struct configuration_source_context *c);
 HRESULT configuration_collect_queries(const struct configuration_source_context *c);
 HRESULT configuration_collect_network(const struct configuration_source_context *c);
+HRESULT configuration_collect_state(const struct configuration_source_context *c);
 
 #endif

@@ -112,9 +112,7 @@ static HRESULT create_log(struct counter_collector *cc)
     const struct log_counter *columns = counter_query_columns(cc->query, &count);
     HRESULT hr = log_writer_create(cc->format->format, cc->path, columns, count, clock_utc(), &cc->options, &cc->log);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) || hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                       "\"%s\" exists already; LogOverwrite, LogAppend or a name with a serial number avoids that",
-                       cc->path);
+        hr = collector_file_exists(cc->path);
     return hr;
 }
 

@@ -39,9 +39,13 @@ struct collector {
 extern const struct collector_kind *const collector_kinds[];
 extern const size_t collector_kind_count;
 
+extern const struct collector_kind configuration_collector_kind;
 extern const struct collector_kind counter_collector_kind;
 extern const struct collector_kind trace_collector_kind;
 extern const struct collector_kind left_out_collector_kind; /* in place of each that does not run */
 extern const struct collector_kind alert_collector_kind;
+
+/* Sets the text of a collector's file that is there already, and returns ERROR_ALREADY_EXISTS's HRESULT. */
+HRESULT collector_file_exists(const char *path);
 
 #endif

@@ -2,11 +2,11 @@
 /* The trace data collector: a session that it starts, looks after and stops. A next segment takes the session over and
    gives it another file, so that no event is lost between the two. */
 #include "engine/collect/kind.h"
+#include "engine/collect/trace_file.h"
 #include "engine/collect/trace_session.h"
-#include "engine/log/etl_reader.h"
-#include "engine/log/log_file.h"
 #include "engine/os/clock.h"
 #include "engine/os/etw_controller_types.h"
+#include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
@@ -98,53 +98,6 @@ static void tell_losses(struct trace_collector *tc)
     memory_free(text);
 }
 
-/* ---- its file ---- */
-
-static HRESULT exists_already(const char *path)
-{
-    return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                     "\"%s\" exists already; LogOverwrite, LogAppend or a name with a serial number avoids that", path);
-}
-
-/* What would be lost with it: a trace, a file without anything in it, or something else. */
-static HRESULT check_is_trace(const char *path, struct file *file)
-{
-    struct etl_reader *reader;
-    uint64_t size = 0;
-    HRESULT hr = file_size(file, &size);
-    if (FAILED(hr) || !size)
-        return hr;
-    hr = etl_reader_open(path, NULL, NULL, &reader);
-    if (SUCCEEDED(hr)) {
-        etl_reader_close(reader);
-        return S_OK;
-    }
-    return hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
-               ? error_set(hr, "\"%s\": is there already and is no trace; it is not overwritten", path)
-               : hr;
-}
-
-/* ETW opens the file by its name: that it lies where the set may write, and is nothing else, is seen before. */
-static HRESULT check_file(const struct trace_collector *tc, bool over)
-{
-    const struct log_options options = {.base = tc->base};
-    struct file *file = NULL;
-    bool fresh;
-    HRESULT hr = log_file_begin(tc->path, &options, false, &file, &fresh);
-    file_close(file);
-    if (SUCCEEDED(hr))
-        return log_file_delete(tc->path, &options);
-    if (hr != HRESULT_FROM_WIN32(ERROR_FILE_EXISTS))
-        return hr;
-    if (!over)
-        return exists_already(tc->path);
-    hr = file_open_below(tc->base, tc->path, FILE_READ, &file);
-    if (SUCCEEDED(hr))
-        hr = check_is_trace(tc->path, file);
-    file_close(file);
-    return hr;
-}
-
 /* ---- its session ---- */
 
 /* The session's own Guid tells it from another one that has its name later. */
@@ -192,7 +145,7 @@ static HRESULT start_session(struct trace_collector *tc, const struct collect_co
     struct trace_session now;
     HRESULT hr = guid_equal(&tc->plan.guid, &none) ? host_new_guid(&tc->plan.guid) : S_OK;
     if (SUCCEEDED(hr) && tc->plan.file)
-        hr = check_file(tc, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
+        hr = trace_file_check(tc->base, tc->path, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
     if (SUCCEEDED(hr))
         hr = hold(tc, context);
     if (SUCCEEDED(hr))
@@ -227,7 +180,7 @@ static HRESULT take_session_over(struct trace_collector *tc, struct trace_collec
     if (!trace_plan_can_become(&before->plan, &tc->plan))
         return S_FALSE;
     if (tc->plan.file && !trace_plan_same_file(&before->plan, &tc->plan))
-        hr = check_file(tc, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
+        hr = trace_file_check(tc->base, tc->path, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
     if (SUCCEEDED(hr))
         hr = trace_session_update(&t, &before->plan, &tc->plan, &now);
     if (hr != S_OK)
@@ -399,7 +352,7 @@ static HRESULT trace_collector_flush(struct collector *c)
     const bool snapshot = (tc->plan.mode & TRACE_MODE_BUFFERING) != 0;
     if (!tc->owns)
         return S_OK;
-    HRESULT hr = snapshot ? check_file(tc, tc->snapshot || tc->overwrites) : S_OK;
+    HRESULT hr = snapshot ? trace_file_check(tc->base, tc->path, tc->snapshot || tc->overwrites) : S_OK;
     if (SUCCEEDED(hr))
         hr = trace_session_flush(&t, snapshot ? tc->path : NULL);
     tc->snapshot = tc->snapshot || (snapshot && SUCCEEDED(hr));

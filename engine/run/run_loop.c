@@ -96,6 +96,9 @@ static void look_at(struct run *r, size_t index)
         limit_reached(r, log_limit);
         break;
     case COLLECTOR_DONE:
+        if (!m->done)
+            run_tell(r, JOURNAL_CONFIGURATION_DONE,
+                     &(struct journal_facts){.collector = member_name(m), .file = m->file});
         m->done = true;
         m->grid.interval = 0; /* no more samples */
         break;
@@ -158,13 +161,14 @@ static void sample_what_is_due(struct run *r, int64_t now)
     }
 }
 
-/* What takes no samples does not wait with its file for the next one of others. */
+/* What takes no samples does not wait with its file for the next one of others, unless it ends by itself. */
 static bool rolls_at_once(const struct run *r)
 {
     bool at_once = false;
     for (size_t i = 0; r->roll && !at_once && i < r->segment.count; i++) {
         const struct member *m = &r->segment.members[i];
-        at_once = !m->failed && !collector_interval_ms(m->collector) && collector_output(m->model) == WRITES_FILE;
+        at_once = !m->failed && !collector_interval_ms(m->collector) && collector_output(m->model) == WRITES_FILE &&
+                  collector_end(m->collector, true) != ENDS_BY_ITSELF;
     }
     return at_once;
 }

@@ -3,6 +3,7 @@
 '   start SET ROOT COUNTER;... [SOURCE]
 '                                makes, commits and starts it: CSV, one sample a second, folders by serial number;
 '                                with SOURCE a second collector writes the same into that database
+'   configure SET ROOT FILES    makes, commits and starts one that copies files and then ends; folders as above
 '   again SET                   starts it
 '   state SET                   status, serial, file, result and message of the latest run
 '   stop SET, delete SET
@@ -35,6 +36,19 @@ If action = "start" Then
         dataSet.DataCollectors.Add collector
         Check "the collector into the database"
     End If
+    dataSet.Commit name, "", 3
+    Check "Commit"
+    dataSet.Start True
+    Check "Start"
+ElseIf action = "configure" Then
+    dataSet.RootPath = WScript.Arguments(2)
+    dataSet.Subdirectory = "run"
+    dataSet.SubdirectoryFormat = &H200
+    dataSet.StopOnCompletion = True
+    Set collector = dataSet.DataCollectors.CreateDataCollector(2)
+    collector.Name = "configuration"
+    collector.Files = Array(WScript.Arguments(3))
+    dataSet.DataCollectors.Add collector
     dataSet.Commit name, "", 3
     Check "Commit"
     dataSet.Start True

@@ -26,3 +26,6 @@ openpla_test(test_configuration_queries ${CMAKE_CURRENT_LIST_DIR}/test_configura
 openpla_test(test_configuration_network ${CMAKE_CURRENT_LIST_DIR}/test_configuration_network.c LINK openpla_collect
   LibXml2::LibXml2)
 target_link_options(test_configuration_network PRIVATE -Wl,--wrap=network_adapters)
+openpla_test(test_configuration_collector ${CMAKE_CURRENT_LIST_DIR}/test_configuration_collector.c LINK openpla_collect
+  LibXml2::LibXml2)
+target_link_options(test_configuration_collector PRIVATE -Wl,--wrap=file_write)

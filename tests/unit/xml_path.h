@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* What a document says at an XPath. */
+/* Documents of tests, and what they say at an XPath. */
 #ifndef OPENPLA_XML_PATH_H
 #define OPENPLA_XML_PATH_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/scratch_folder.h"
+
 #include <libxml/parser.h>
 #include <libxml/xpath.h>
-#include <string.h>
+
+/* The test ends if the file is no whole document. */
+static inline xmlDocPtr xml_read(const char *path)
+{
+    char *text;
+    size_t size;
+    assert_int_equal(file_load(path, 1 << 26, &text, &size), S_OK);
+    xmlDocPtr doc = xmlReadMemory(text, (int)size, NULL, NULL, XML_PARSE_NONET);
+    if (!doc)
+        fail_msg("%s is no whole document:\n%s", path, text);
+    memory_free(text);
+    return doc;
+}
 
 /* The test ends if it is another text. */
 static inline void check_xpath(xmlDocPtr doc, const char *path, const char *expected)

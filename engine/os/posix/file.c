@@ -37,6 +37,16 @@ const int file_mode_flags[] = {
     [FILE_APPEND] = O_RDWR | O_CREAT,
 };
 
+int file_descriptor(const struct file *f)
+{
+    return f->fd;
+}
+
+const char *file_path(const struct file *f)
+{
+    return f->path;
+}
+
 struct file *file_reserve(const char *path)
 {
     size_t length = strlen(path);

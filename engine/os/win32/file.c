@@ -36,6 +36,16 @@ static HRESULT seek(struct file *f, uint64_t offset)
     return S_OK;
 }
 
+HANDLE file_handle(const struct file *f)
+{
+    return f->handle;
+}
+
+const char *file_path(const struct file *f)
+{
+    return f->path;
+}
+
 struct file *file_reserve(const char *path)
 {
     size_t length = strlen(path);

@@ -18,8 +18,7 @@ struct walk {
     size_t count, capacity;
 };
 
-/* From memory_alloc. A volume without a drive letter has its device's name only. */
-static HRESULT final_path(HANDLE handle, const char *path, WCHAR **out)
+HRESULT file_final_path(HANDLE handle, const char *path, WCHAR **out)
 {
     static const DWORD forms[] = {VOLUME_NAME_DOS, VOLUME_NAME_NT};
     DWORD code = ERROR_SUCCESS;
@@ -52,7 +51,7 @@ static HRESULT leads_out(const struct walk *w)
 static HRESULT check_below(const struct walk *w, HANDLE handle)
 {
     WCHAR *real;
-    HRESULT hr = final_path(handle, w->path, &real);
+    HRESULT hr = file_final_path(handle, w->path, &real);
     if (FAILED(hr))
         return hr;
     size_t n = wcslen(w->real);
@@ -104,7 +103,7 @@ static HRESULT begin(struct walk *w, const char *base, const char *path, const c
     char *folder = path_with_separator(base); /* "C:" alone is the current folder of that drive */
     HRESULT hr = folder ? hold(w, folder) : E_OUTOFMEMORY;
     memory_free(folder);
-    return SUCCEEDED(hr) ? final_path(w->held[0], base, &w->real) : hr;
+    return SUCCEEDED(hr) ? file_final_path(w->held[0], base, &w->real) : hr;
 }
 
 static void end(struct walk *w)

@@ -14,5 +14,11 @@ HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposit
 struct file *file_reserve(const char *path);
 /* Makes an open file of it and the handle. */
 struct file *file_take(struct file *f, HANDLE handle);
+/* Of an open file, borrowed. */
+HANDLE file_handle(const struct file *f);
+const char *file_path(const struct file *f);
+/* Where what is open lies, all links followed; from memory_alloc. `path` is for texts. A volume without a drive letter
+   has its device's name only. */
+HRESULT file_final_path(HANDLE handle, const char *path, WCHAR **out);
 
 #endif
