@@ -52,6 +52,10 @@ struct start {
 static BOOL create(struct start *s, DWORD flags, PROCESS_INFORMATION *started)
 {
     STARTUPINFOW startup = {.cb = sizeof(startup)};
+    if (s->console) { /* and its first window, if it has one, is hidden */
+        startup.dwFlags = STARTF_USESHOWWINDOW;
+        startup.wShowWindow = SW_HIDE;
+    }
     if (s->token)
         return CreateProcessAsUserW(s->token, s->path, s->line, &s->security, NULL, FALSE, flags, NULL, s->directory,
                                     &startup, started);
