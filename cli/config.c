@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { OUTPUT_BLOCK = 0x10000 };
+
 bool config_is_chosen(const struct texts *tables, const char *table)
 {
     bool chosen = tables->count == 0;
@@ -65,6 +67,8 @@ static int show_all(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
+    /* Where Wine takes the output for a terminal it writes character by character otherwise. */
+    setvbuf(stdout, NULL, _IOFBF, OUTPUT_BLOCK);
     return argc > 0 && !strcmp(argv[0], "diff") ? config_diff(argc - 1, argv + 1) : show_all(argc, argv);
 }
 
