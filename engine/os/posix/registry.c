@@ -16,6 +16,7 @@ struct value {
 };
 struct node {
     char *path, *above; /* `above`: the path without its last name; "" */
+    uint64_t path_hash, above_hash;
     struct value *values;
     size_t count, capacity;
 };
@@ -40,8 +41,9 @@ static void node_free(struct node *n)
 
 static struct node *find(const char *path)
 {
+    const uint64_t hash = text_hash_nocase(path);
     for (size_t i = 0; i < node_count; i++)
-        if (text_equal_nocase(nodes[i].path, path))
+        if (nodes[i].path_hash == hash && text_equal_nocase(nodes[i].path, path))
             return &nodes[i];
     return NULL;
 }
@@ -54,10 +56,24 @@ static struct value *find_value(struct node *n, const char *name)
     return NULL;
 }
 
+/* The key at that index of those right below the path; NULL: there are no more, which *count is told. */
+static const struct node *find_below(const char *path, size_t index, size_t *count)
+{
+    const uint64_t hash = text_hash_nocase(path);
+    size_t n = 0;
+    for (size_t i = 0; i < node_count; i++)
+        if (nodes[i].above_hash == hash && text_equal_nocase(nodes[i].above, path) && n++ == index)
+            return &nodes[i];
+    *count = n;
+    return NULL;
+}
+
 static HRESULT make_node(const char *path)
 {
     const char *last = strrchr(path, '\\');
     struct node n = {.path = text_copy(path), .above = text_copy_n(path, last ? (size_t)(last - path) : 0)};
+    n.path_hash = n.path ? text_hash_nocase(n.path) : 0;
+    n.above_hash = n.above ? text_hash_nocase(n.above) : 0;
     if (n.path && n.above && memory_grow((void **)&nodes, &node_capacity, node_count + 1, sizeof n)) {
         nodes[node_count++] = n;
         return S_OK;
@@ -138,9 +154,12 @@ HRESULT registry_list(struct registry_key *key, struct texts *out)
     HRESULT hr = S_OK;
     *out = (struct texts){0};
     host_lock_enter(&lock);
-    for (size_t i = 0; SUCCEEDED(hr) && i < node_count; i++)
-        if (text_equal_nocase(nodes[i].above, key->path))
-            hr = texts_add(out, nodes[i].path + strlen(nodes[i].above) + 1);
+    size_t count = SIZE_MAX;
+    for (size_t i = 0; SUCCEEDED(hr) && count == SIZE_MAX; i++) {
+        const struct node *n = find_below(key->path, i, &count);
+        if (n)
+            hr = texts_add(out, n->path + strlen(n->above) + 1);
+    }
     host_lock_leave(&lock);
     if (FAILED(hr))
         texts_free(out);
@@ -258,13 +277,11 @@ static HRESULT name_of(const char *text, struct registry_entry *out)
 
 HRESULT registry_key_at(struct registry_key *key, uint32_t index, struct registry_entry *out)
 {
-    const char *found = NULL;
+    size_t count;
     host_lock_enter(&lock);
     const bool there = !*key->path || find(key->path);
-    for (size_t i = 0, n = 0; !found && i < node_count; i++)
-        if (text_equal_nocase(nodes[i].above, key->path) && n++ == index)
-            found = nodes[i].path + strlen(nodes[i].above) + (*nodes[i].above ? 1 : 0);
-    HRESULT hr = found ? name_of(found, out) : S_FALSE;
+    const struct node *n = find_below(key->path, index, &count);
+    HRESULT hr = n ? name_of(n->path + strlen(n->above) + (*n->above ? 1 : 0), out) : S_FALSE;
     host_lock_leave(&lock);
     return there ? hr : deleted(key);
 }
@@ -289,11 +306,11 @@ HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct regis
 
 HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *values)
 {
-    *keys = 0;
+    size_t below = 0;
     host_lock_enter(&lock);
-    for (size_t i = 0; i < node_count; i++)
-        *keys += text_equal_nocase(nodes[i].above, key->path);
+    find_below(key->path, SIZE_MAX, &below);
     const struct node *n = find(key->path);
+    *keys = (uint32_t)below;
     *values = n ? (uint32_t)n->count : 0;
     host_lock_leave(&lock);
     return n || !*key->path ? S_OK : deleted(key);

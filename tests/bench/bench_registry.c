@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_registry [VALUES]: what a configuration collector needs for a branch of VALUES (1,000,000) values beside a
+   plain enumeration of the same branch, and the most memory that each of them took. The branch is gone afterwards, and
+   never on the disk. */
+#include "engine/collect/configuration_source.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/kernel_file.h"
+#include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <windows.h>
+#include <string.h>
+
+enum { IN_A_KEY = 1000, TIMES = 3 };
+#define TOP L"SOFTWARE\\OpenPLA bench_registry"
+
+static double now(void)
+{
+    return (double)clock_ticks() / (double)clock_frequency();
+}
+
+static void must(HRESULT hr, const char *what)
+{
+    if (FAILED(hr)) {
+        printf("bench_registry: %s: %s\n", what, error_text(hr));
+        exit(1);
+    }
+}
+
+static void call(LSTATUS status, const char *what)
+{
+    must(HRESULT_FROM_WIN32(status), what);
+}
+
+/* MB, of this process since it began; 0 where the host does not tell. */
+static double peak(void)
+{
+    struct kernel_file *f = NULL;
+    const char *text, *line = NULL;
+    size_t size;
+    if (SUCCEEDED(kernel_file_open("/proc/self/status", &f)) && SUCCEEDED(kernel_file_read(f, &text, &size)))
+        line = strstr(text, "VmHWM:");
+    const double mb = line ? strtod(line + 6, NULL) / 1024 : 0;
+    kernel_file_close(f);
+    return mb;
+}
+
+static void fill(unsigned values)
+{
+    HKEY top, key;
+    call(RegCreateKeyExW(HKEY_LOCAL_MACHINE, TOP, 0, NULL, REG_OPTION_VOLATILE, KEY_ALL_ACCESS, NULL, &top, NULL),
+         "key");
+    for (unsigned i = 0; i < values; i++) {
+        WCHAR name[16];
+        if (i % IN_A_KEY == 0) {
+            swprintf(name, 16, L"k%07u", i / IN_A_KEY);
+            if (i)
+                RegCloseKey(key);
+            call(RegCreateKeyExW(top, name, 0, NULL, REG_OPTION_VOLATILE, KEY_ALL_ACCESS, NULL, &key, NULL), "key");
+        }
+        swprintf(name, 16, L"value%07u", i);
+        if (i % 2)
+            call(RegSetValueExW(key, name, 0, REG_SZ, (const BYTE *)L"some text of a value", 42), "value");
+        else
+            call(RegSetValueExW(key, name, 0, REG_DWORD, (const BYTE *)&i, 4), "value");
+    }
+    RegCloseKey(key);
+    RegCloseKey(top);
+}
+
+static unsigned enumerate(HKEY above, const WCHAR *name)
+{
+    static WCHAR text[16384];
+    static BYTE data[65536];
+    unsigned count = 0;
+    WCHAR below[256];
+    HKEY key;
+    call(RegOpenKeyExW(above, name, 0, KEY_READ, &key), "key");
+    for (DWORD i = 0;; i++) {
+        DWORD units = 16384, size = sizeof data, type;
+        if (RegEnumValueW(key, i, text, &units, NULL, &type, data, &size))
+            break;
+        count++;
+    }
+    for (DWORD i = 0;; i++) {
+        DWORD units = 256;
+        if (RegEnumKeyExW(key, i, below, &units, NULL, NULL, NULL, NULL))
+            break;
+        count += enumerate(key, below);
+    }
+    RegCloseKey(key);
+    return count;
+}
+
+static uint64_t collect(void)
+{
+    struct configuration_request request = {.registry_depth = 0};
+    struct configuration_document *d;
+    struct file *file;
+    atomic_bool stop = false;
+    uint64_t size = 0;
+    must(texts_add(&request.registry_keys, "HKEY_LOCAL_MACHINE\\SOFTWARE\\OpenPLA bench_registry\\\\"), "entry");
+    must(file_open("bench_registry.xml", FILE_CREATE_NEW, &file), "file");
+    must(configuration_document_begin(file, &d), "document");
+    const struct configuration_source_context context = {.request = &request, .document = d, .stop = &stop};
+    must(configuration_collect_registry(&context), "collect");
+    must(configuration_document_end(d, true), "end");
+    must(file_size(file, &size), "size");
+    file_close(file);
+    file_delete("bench_registry.xml");
+    texts_free(&request.registry_keys);
+    return size;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned values = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1000000;
+    double plain[TIMES], ours[TIMES], peaks[2] = {0, 0};
+    uint64_t bytes = 0;
+    fill(values);
+    for (int i = 0; i < TIMES; i++) {
+        const double start = now();
+        if (enumerate(HKEY_LOCAL_MACHINE, TOP) != values)
+            must(E_UNEXPECTED, "values are missing");
+        const double between = now();
+        if (!i)
+            peaks[0] = peak();
+        bytes = collect();
+        plain[i] = between - start;
+        ours[i] = now() - between;
+        peaks[1] = peak();
+    }
+    RegDeleteTreeW(HKEY_LOCAL_MACHINE, TOP);
+    qsort(plain, TIMES, sizeof *plain, by_size);
+    qsort(ours, TIMES, sizeof *ours, by_size);
+    printf("%u values: plain enumeration %.1f s, collected %.1f s (%.1f MB of XML), ratio %.2f; peak %.1f MB before, "
+           "%.1f MB after\n",
+           values, plain[TIMES / 2], ours[TIMES / 2], (double)bytes / 1048576, ours[TIMES / 2] / plain[TIMES / 2],
+           peaks[0], peaks[1]);
+    return 0;
+}
