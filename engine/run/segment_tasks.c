@@ -6,6 +6,7 @@
 #include "engine/os/memory.h"
 #include "engine/run/run_journal.h"
 #include "engine/run/settings.h"
+#include "engine/task/task_store.h"
 
 #include <string.h>
 
@@ -20,6 +21,19 @@ static void tell(const struct segment_tasks *t, enum journal_id id, const char *
                       .space = t->space, .name = t->set, .task = task, .file = location, .error = hr, .reason = text});
     if (FAILED(hr))
         t->note(t->user, hr, text);
+}
+
+HRESULT segment_tasks_validate(struct object *o, struct object *issues)
+{
+    const char *bare;
+    object_lock(o);
+    const char *task = set_of(o)->Task;
+    HRESULT hr = task[0] ? task_name_check(task, &bare) : S_OK;
+    object_unlock(o);
+    if (SUCCEEDED(hr))
+        return S_OK;
+    struct error_kept why = error_keep(hr);
+    return issues_add(issues, hr, "Task", why.text);
 }
 
 /* ---- arguments ---- */

@@ -26,6 +26,8 @@ struct segment_tasks {
     struct segment_task at_work[SEGMENT_TASKS_MAX];
     size_t count;
 };
+/* Adds an item to `issues` (a plaValidation map) for a Task of a name that no task can have. */
+HRESULT segment_tasks_validate(struct object *set, struct object *issues);
 /* Starts the task of the segment's definition, which has one. Event 1007, or 1008 and a note. */
 void segment_tasks_start(struct segment_tasks *t, const struct ended_segment *e);
 /* Lets go of those that have ended, or have taken their time: 1008 and a note for one that fails or hangs, which goes

@@ -8,6 +8,7 @@
 #include "engine/run/definition.h"
 #include "engine/run/run.h"
 #include "engine/run/run_journal.h"
+#include "engine/run/segment_tasks.h"
 #include "engine/run/session_set.h"
 #include "engine/run/sets.h"
 #include "engine/run/settings.h"
@@ -311,6 +312,8 @@ static HRESULT commit_here(struct object *o, const struct caller *caller, const 
         return flush_only(o, caller, c, name);
     /* set_commit has told of what holds for every server */
     HRESULT hr = c->runs ? unsupported_validate(o, issues) : S_OK;
+    if (SUCCEEDED(hr) && c->runs)
+        hr = segment_tasks_validate(o, issues);
     if (FAILED(hr) || mode & SETS_VALIDATE_ONLY)
         return hr;
     if (c->one_trace)

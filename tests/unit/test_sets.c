@@ -274,6 +274,25 @@ static void committed_with(const char *xml, uint32_t mode, const char *expected)
     object_release(set);
 }
 
+/* A name that no task can have would be found out when the first log is not archived. */
+static void a_task_that_cannot_be_is_told(void **state)
+{
+    struct object *set = new_set(), *issues;
+    bool told;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        xml_into(set, i ? "<DataCollectorSet><Task>\\My\\Task</Task></DataCollectorSet>"
+                        : "<DataCollectorSet><Task>My/Task</Task></DataCollectorSet>");
+        assert_int_equal(issues_create(NULL, &issues), S_OK);
+        assert_int_equal(set_commit(set, &caller_self, "tasked", "", MODE_CREATE_OR_MODIFY, issues), S_OK);
+        assert_int_equal(issues_has(issues, E_INVALIDARG, "Task", &told), S_OK);
+        assert_int_equal(told, !i);
+        object_release(issues);
+    }
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
+    object_release(set);
+}
+
 /* Who counts on clean-up or a report must not find out from a full disk that this version has none. */
 static void what_is_not_done_is_told(void **state)
 {
@@ -668,6 +687,7 @@ int main(void)
         cmocka_unit_test(serial_numbers_go_on),
         cmocka_unit_test(commit_follows_its_mode),
         cmocka_unit_test(servers_are_this_machine),
+        cmocka_unit_test(a_task_that_cannot_be_is_told),
         cmocka_unit_test(what_is_not_done_is_told),
         cmocka_unit_test(a_schedule_keeps_its_end),
         cmocka_unit_test(odd_counter_paths_are_told),
