@@ -211,6 +211,35 @@ static int until(const char *path)
     return 0;
 }
 
+/* MS-PLA 3.2.4.8.11: who is told by an alert's task would not know what crossed what, or a value would be an option.
+   The tests' kind of alert crosses at each sample. */
+static void an_alert_has_its_task_with_what_crossed(void **state)
+{
+    static const char wanted[] = "[cross][\\Memory\\Available MBytes][<][12.5][100][\" {name} \\][12 a][alert's][{x}][";
+    (void)state;
+    char *root = fixture_folder("of an alert"), *list = path_join(root, "told");
+    char *pattern = text_format("note \"%s\" $(Arg0) end", list);
+    add_task("Tell", pattern);
+    fixture_commit("alert's", root,
+                   "<AlertDataCollector><Name>cross</Name><Task>Tell</Task><TaskArguments>{name} {counter} {operator} "
+                   "{value} {threshold} \"{usertext}\" {case} {set} {x} {date}</TaskArguments>"
+                   "<TaskUserTextArguments>\" {name} \\</TaskUserTextArguments></AlertDataCollector>"
+                   "<Value name=\"case\">12 a</Value>",
+                   NULL);
+    run_for_a_moment("alert's");
+    for (int i = 0; i < 1000 && !file_exists(list); i++)
+        fixture_sleep(20);
+    fixture_sleep(500); /* it is written, and the task has left the folder */
+    char *lines = fixture_read(root, "told");
+    assert_int_equal(strncmp(lines, wanted, sizeof wanted - 1), 0);
+    assert_int_equal(strcspn(lines + sizeof wanted - 1, "]"), strlen("MM/DD/YYYY hh:mm:ss.mmm"));
+    assert_int_equal(strncmp(strchr(lines + sizeof wanted - 1, ']'), "][end]\n", 7), 0);
+    memory_free(lines);
+    memory_free(pattern);
+    memory_free(list);
+    memory_free(root);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 3 && !strcmp(argv[1], "note"))
@@ -226,6 +255,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_task_that_fails_or_hangs_is_told_and_ends_nothing),
         cmocka_unit_test(a_set_is_compiling_until_its_task_is_done),
         cmocka_unit_test(tasks_at_work_have_a_bound),
+        cmocka_unit_test(an_alert_has_its_task_with_what_crossed),
     };
     program = host_full_path(argv[0]);
     int failed = cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
