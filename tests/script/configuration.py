@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """examples/configuration.vbs as users run it: its set ends by itself, and files, keys and what else was asked for are in
-one XML, twice in a row, each run in a folder of its own."""
+one XML, twice in a row, each run in a folder of its own; openpla config shows them and says what has changed."""
 import os
 import re
 import sys
@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "fault"))
 import cscript  # noqa: E402
 from faults import check, host_path, windows_path, wine  # noqa: E402
 
+OPENPLA = os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe")
 EXAMPLE = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "examples", "configuration.vbs")
 
 
@@ -31,8 +32,26 @@ def rows(report, section):
             for item in report.findall(f"Section[@name='{section}']/Table/Item")]
 
 
+def config(expected, *arguments):
+    code, text = wine(OPENPLA, "config", *arguments)
+    check(code == expected, f"openpla config {arguments}: exit code {code}: {text}")
+    return text
+
+
+def compare(before, after, source):
+    """What has changed between the runs, and that of all else only what a machine changes by itself."""
+    path = windows_path(source)
+    text = config(0, before, "-t", "files")
+    check(f"{path}\\sub\\a.txt" in text and "(2 rows)" in text, f"the files are shown: {text}")
+    text = config(1, "diff", before, after, "-t", "files", "-ignore", "modified")
+    for line in (f'  + path="{path}\\sub\\c.txt", copy="c.txt"', f'  ~ path="{path}\\sub\\a.txt"\n      size: "9" -> "12"',
+                 "Rows: 1 changed, 1 came, 0 went, 1 are the same"):
+        check(line in text, f"{line} is missing: {text}")
+    config(0, "diff", before, after, "-t", "registry*", "networkInformation")
+
+
 def main():
-    folders = set()
+    folders, documents = set(), []
     with tempfile.TemporaryDirectory() as source:
         os.makedirs(os.path.join(source, "sub"))
         for name in "a.txt", "sub/a.txt", "sub/b.log":
@@ -43,17 +62,22 @@ def main():
             check(said["Status"] == "0", f"the run has ended by itself: {said}")
             check("complete" in said["Message"], f"and says why: {said}")
             folder = host_path(said["Folder"])
+            documents.append(said["XML"])
             report = ElementTree.parse(host_path(said["XML"])).getroot()
             check(report.get("complete") == "1", "all was collected")
             copies = [row["copy"] for row in rows(report, "files")]
-            check(copies == ["a.txt", "a_1.txt"], f"both files, in their order: {copies}")
+            check(copies[:2] == ["a.txt", "a_1.txt"], f"both files, in their order: {copies}")
             with open(os.path.join(folder, "a_1.txt"), encoding="utf-8") as file:
-                check(file.read() == "sub/a.txt", "the copy is the file's")
+                check(file.read() == ("sub/a.txt" if len(documents) == 1 else "sub/changed!"), "the copy is the file's")
             keys = rows(report, "registry")
             check(any(row["name"].lower() == "currentversion" for row in keys), f"the key's values: {keys}")
             folders.add(folder)
+            for name, text in ("sub/a.txt", "sub/changed!"), ("sub/c.txt", "new"):
+                with open(os.path.join(source, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+        compare(*documents, source)
     check(len(folders) == 2, f"each run has a folder of its own: {folders}")
-    print("both runs have recorded the machine")
+    print("both runs have recorded the machine, and what differs is told")
 
 
 main()
