@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { FIRST_ROWS = 200, FIRST_BYTES = 0x40000, WIDEST_COLUMN = 60, WIDEST_LINE = 160, INDENT = 4 };
+enum { FIRST_ROWS = 200, FIRST_BYTES = 0x40000, WIDEST_COLUMN = 100, LAST_COLUMN = 40, WIDEST_LINE = 160, INDENT = 4 };
 
 struct shown_table {
     const struct report_table *table;
@@ -180,7 +180,7 @@ static const char *behind_row(const struct shown_table *t, const char *at)
 static void measure(struct shown_table *t)
 {
     const struct report_table *table = t->table;
-    size_t line = 0;
+    size_t line = 0, last = 0;
     if (t->measured)
         return;
     t->measured = true;
@@ -196,8 +196,11 @@ static void measure(struct shown_table *t)
         if (t->widths[i]) {
             const size_t name = shown_width(table->columns[i].name);
             t->widths[i] = name > t->widths[i] ? name : t->widths[i] > WIDEST_COLUMN ? WIDEST_COLUMN : t->widths[i];
-            line += t->widths[i] + 2;
+            /* What is behind the last column moves nothing. */
+            line += last + 2;
+            last = t->widths[i];
         }
+    line += last < LAST_COLUMN ? last : LAST_COLUMN;
     t->paragraphs = line > WIDEST_LINE;
     if (!t->paragraphs && line)
         print_header(t);

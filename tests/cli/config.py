@@ -74,6 +74,11 @@ def shows_what_was_collected():
     check([lines[at + 3][p:].split("  ")[0] for p in places] ==
           ["HKLM\\Y", "longer name", "\\u009b2J", "no access", "0x80070005"], "second row", output)
     check("disks: SELECT * FROM <disks>" in lines and "  (1 row)" in lines, "disks", output)
+    # A long key, as those of the registry are, and a long text behind it.
+    write("long.xml", values(("HKEY_LOCAL_MACHINE\\" + "k" * 60, "a", "v" * 500), ("HKEY", "b", "w")))
+    lines = openpla(0, "long.xml").split("\n")
+    at = lines.index("registryKeys")
+    check(lines[at + 1].index("value") == lines[at + 2].index("vvv") == lines[at + 3].index("w"), "a long key", "\n".join(lines))
     output = openpla(0, "a.xml", "-t", "dis?s")
     check("C:" in output and "HKLM" not in output, "one table", output)
     # More columns than a line holds: a paragraph for each row, without what is empty.
