@@ -71,6 +71,9 @@ def main():
                 check(file.read() == ("sub/a.txt" if len(documents) == 1 else "sub/changed!"), "the copy is the file's")
             keys = rows(report, "registry")
             check(any(row["name"].lower() == "currentversion" for row in keys), f"the key's values: {keys}")
+            code, text = wine(os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe"), "events", "-set",
+                              f"Configuration{os.getpid()}")
+            check(re.search(r"\b1011\b.*Name=Machine", text), f"the event of a collector that is done: {code}: {text}")
             folders.add(folder)
             for name, text in ("sub/a.txt", "sub/changed!"), ("sub/c.txt", "new"):
                 with open(os.path.join(source, name), "w", encoding="utf-8") as file:

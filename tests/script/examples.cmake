@@ -4,6 +4,8 @@ add_test(NAME script.examples
 openpla_test_properties(script.examples ";server")
 add_test(NAME script.configuration COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/configuration.py)
 openpla_test_properties(script.configuration ";server")
+add_test(NAME script.template COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/template.py)
+openpla_test_properties(script.template ";server")
 add_test(NAME script.sql_log
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/sql_log.py ${CMAKE_CROSSCOMPILING_EMULATOR})
 openpla_test_properties(script.sql_log ";server")
