@@ -136,6 +136,8 @@ static HRESULT to_xml(const struct autologger *a, char **xml, size_t *size)
     hr = runs == E_OUTOFMEMORY ? runs : committed(a, &set);
     if (SUCCEEDED(hr))
         hr = fill(set, &plan, runs == S_OK ? &live : NULL);
+    if (SUCCEEDED(hr))
+        hr = trace_set_take_security(set, &plan.guid);
     if (SUCCEEDED(hr)) {
         set_of(set)->SchedulesEnabled = a->start.there && a->start.value == 1;
         hr = set_to_stored_xml(set, xml, size);

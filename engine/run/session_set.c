@@ -35,6 +35,8 @@ static HRESULT to_xml(const struct trace_session *s, char **xml, size_t *size)
     set_of(set)->category = "Session"; /* for the elements that it has */
     hr = trace_fill(set, &s->is, false, s);
     if (SUCCEEDED(hr))
+        hr = trace_set_take_security(set, &s->is.guid);
+    if (SUCCEEDED(hr))
         hr = set_to_stored_xml(set, xml, size);
     object_release(set);
     return hr;

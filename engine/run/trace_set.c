@@ -2,6 +2,7 @@
 /* What live sessions and those of the next start have in common. */
 #include "engine/run/trace_set.h"
 
+#include "engine/etw/event_providers.h"
 #include "engine/model/name_pattern.h"
 #include "engine/model/validate.h"
 #include "engine/os/etw_types.h"
@@ -89,7 +90,48 @@ HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *
     return hr;
 }
 
+/* *sddl NULL: nobody has said so, or the host keeps none. */
+static HRESULT security_of(const GUID *guid, char **sddl)
+{
+    enum { OWNER_GROUP_DACL = 7 };
+    static const GUID none;
+    *sddl = NULL;
+    HRESULT hr = guid_equal(guid, &none) ? S_OK : event_provider_get_security(guid, OWNER_GROUP_DACL, sddl);
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    error_clear();
+    return S_OK;
+}
+
+HRESULT trace_set_take_security(struct object *set, const GUID *guid)
+{
+    char *sddl;
+    HRESULT hr = security_of(guid, &sddl);
+    if (SUCCEEDED(hr) && sddl)
+        hr = object_put_text(set, &set->class->properties[IDataCollectorSet_Security], sddl);
+    memory_free(sddl);
+    return hr;
+}
+
 /* ---- what Commit tells ---- */
+
+/* What was put is another one than the Guid has. */
+static HRESULT validate_security(struct object *set, struct object *collector, struct object *issues)
+{
+    struct value put = {.kind = PROPERTY_TEXT}, guid;
+    char *sddl = NULL;
+    HRESULT hr = object_get_field(set, &set->class->properties[IDataCollectorSet_Security], &put);
+    if (SUCCEEDED(hr))
+        hr = object_get(collector, &collector->class->properties[ITraceDataCollector_Guid], &guid);
+    if (SUCCEEDED(hr) && strcmp(put.text, SET_DEFAULT_SECURITY) != 0) {
+        hr = security_of(&guid.guid, &sddl);
+        if (SUCCEEDED(hr) && (!sddl || strcmp(put.text, sddl) != 0))
+            hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "Security", "the session's Guid says who may use it");
+    }
+    memory_free(sddl);
+    value_free(&put);
+    return hr;
+}
 
 HRESULT trace_set_validate(struct object *set, const char *name, struct object *issues)
 {
@@ -98,6 +140,11 @@ HRESULT trace_set_validate(struct object *set, const char *name, struct object *
     HRESULT hr = trace_set_collector(set, &collector);
     if (FAILED(hr))
         return hr;
+    hr = validate_security(set, collector, issues);
+    if (FAILED(hr)) {
+        object_release(collector);
+        return hr;
+    }
     hr = object_get_field(collector, &collector->class->properties[ITraceDataCollector_SessionName], &put);
     if (SUCCEEDED(hr)) {
         if (put.text[0] && !text_equal_nocase(put.text, name))

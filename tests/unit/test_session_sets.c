@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of Session: live sessions, whoever has started them. MS-PLA 3.2.1, 3.2.4.9 notes 22 to 27; behaviour 4, 10. */
+#include "engine/etw/event_providers.h"
 #include "engine/store/store.h"
 #include "tests/unit/trace_set_fixture.h"
 
@@ -57,6 +58,47 @@ static void a_session_is_started_used_and_stopped(void **state)
     assert_int_equal(query("Session\\job"), NOT_FOUND);
     memory_free(file);
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
+}
+
+/* Who may use a session is said by its Guid, and shown; what is put beside that has no effect, and is told. */
+static void security_is_that_of_the_guid(void **state)
+{
+#define OWN_SECURITY "O:BAG:BAD:(A;;0x120fff;;;BA)(A;;0x120fff;;;SY)"
+    static const GUID session = {0x77777777, 1, 2, {3}};
+    struct object *issues,
+        *set = set_of_xml("Session", "<Security>" OWN_SECURITY "</Security>",
+                          "<StreamMode>2</StreamMode><Guid>{77777777-0001-0002-0300-000000000000}</Guid>");
+    bool told;
+    (void)state;
+    assert_done(commit_with(set, "guarded", CREATE, &issues));
+    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "Security", &told), S_OK);
+    assert_true(told);
+    object_release(issues);
+    assert_done(set_start(set, &caller_self, true));
+    object_release(set);
+    set = queried("Session\\guarded");
+#ifdef _WIN32
+    assert_done(event_provider_set_security(&session, OWN_SECURITY));
+    object_release(set);
+    set = queried("Session\\guarded");
+    struct value v;
+    assert_int_equal(object_get(set, class_property(set->class, "Security"), &v), S_OK);
+    assert_non_null(strstr(v.text, ";;;BA)"));
+    assert_non_null(strstr(v.text, ";;;SY)"));
+    assert_null(strstr(v.text, ";;;S-1-5-32-559)"));
+    value_free(&v);
+    /* As it was queried it is nothing new. */
+    assert_done(commit_with(set, "guarded", BOTH | UPDATE, &issues));
+    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "Security", &told), S_OK);
+    assert_false(told);
+    object_release(issues);
+    GUID guid_again = session;
+    assert_int_equal(EventAccessRemove(&guid_again), ERROR_SUCCESS);
+#else
+    (void)session;
+#endif
+    assert_done(set_stop(set, &caller_self, true));
+    object_release(set);
 }
 
 /* Whoever looks at the machine's sessions sees them all, whole. */
@@ -343,6 +385,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_is_started_used_and_stopped),
+        cmocka_unit_test(security_is_that_of_the_guid),
         cmocka_unit_test(sessions_of_other_programs_are_sets_too),
         cmocka_unit_test(a_session_that_cannot_be_read_hides_no_other),
         cmocka_unit_test(a_circular_private_or_appending_session_says_so),
