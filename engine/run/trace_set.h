@@ -12,8 +12,8 @@ HRESULT trace_set_collector(struct object *set, struct object **out);
 HRESULT trace_set_file(struct object *set, char **out);
 /* What the set asks for, under the session's name `name`. */
 HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *out);
-/* Security as Windows tells it of a session: that of its Guid, which says who may use it (MS-PLA 3.2.4.9, Guid). As it is
-   where the host keeps none. */
+/* Security as Windows tells it of a session: that of its Guid, which says who may use it (MS-PLA 3.2.4.9, Guid). As it
+   is where the host keeps none. */
 HRESULT trace_set_take_security(struct object *set, const GUID *guid);
 /* What Commit has to tell: a SessionName that is not the session's, providers of the kernel. */
 HRESULT trace_set_validate(struct object *set, const char *name, struct object *issues);
