@@ -4,6 +4,8 @@
 
 #include "engine/os/memory.h"
 #include "engine/run/settings.h"
+#include "engine/store/store.h"
+#include "engine/task/task_store.h"
 
 #include <string.h>
 
@@ -49,6 +51,51 @@ HRESULT alert_settings_read(struct object *set, const char *collector, struct al
     alert_settings_free(out);
     *out = s;
     return S_OK;
+}
+
+static HRESULT tell_of(struct object *issues, unsigned ordinal, const char *property, HRESULT found)
+{
+    struct error_kept why = error_keep(found);
+    if (found == E_OUTOFMEMORY)
+        return found;
+    char *key = text_format("%s[%u]/%s", alert_collector_class.name, ordinal, property);
+    HRESULT hr = key ? issues_add(issues, found, key, why.text) : E_OUTOFMEMORY;
+    memory_free(key);
+    return hr;
+}
+
+static HRESULT check_names(struct object *collector, unsigned ordinal, struct object *issues)
+{
+    const struct alert_collector *c = (const struct alert_collector *)collector;
+    const char *bare, *space;
+    char *name = NULL;
+    object_lock(collector);
+    char *task = text_copy(c->Task), *set = text_copy(c->TriggerDataCollectorSet);
+    object_unlock(collector);
+    HRESULT hr = task && set ? S_OK : E_OUTOFMEMORY,
+            found = SUCCEEDED(hr) && task[0] ? task_name_check(task, &bare) : S_OK;
+    if (FAILED(found))
+        hr = tell_of(issues, ordinal, "Task", found);
+    found = SUCCEEDED(hr) && set[0] ? store_split_name(set, &space, &name) : S_OK;
+    if (FAILED(found))
+        hr = tell_of(issues, ordinal, "TriggerDataCollectorSet", found);
+    memory_free(name);
+    memory_free(task);
+    memory_free(set);
+    return hr;
+}
+
+HRESULT alert_names_validate(struct object *set, struct object *issues)
+{
+    struct object **list;
+    size_t count;
+    unsigned ordinal = 0;
+    HRESULT hr = collection_snapshot(set_of(set)->DataCollectors, &list, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        if (list[i]->class == &alert_collector_class)
+            hr = check_names(list[i], ++ordinal, issues);
+    objects_release(list, count);
+    return hr;
 }
 
 /* The variable whose name in braces `at` begins with; *length: of the name with its braces. */

@@ -16,6 +16,10 @@ struct alert_settings {
 HRESULT alert_settings_read(struct object *set, const char *collector, struct alert_settings *out);
 void alert_settings_free(struct alert_settings *s);
 
+/* Adds an item to `issues` (a plaValidation map) for each alert collector's Task that no task can be named by, and each
+   TriggerDataCollectorSet that no set can. */
+HRESULT alert_names_validate(struct object *set, struct object *issues);
+
 /* A variable of a text: {name}. */
 struct alert_variable {
     const char *name, *value;

@@ -3,6 +3,7 @@
    MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8. */
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/run/alert_settings.h"
 #include "engine/run/autosession_set.h"
 #include "engine/run/category.h"
 #include "engine/run/definition.h"
@@ -314,6 +315,8 @@ static HRESULT commit_here(struct object *o, const struct caller *caller, const 
     HRESULT hr = c->runs ? unsupported_validate(o, issues) : S_OK;
     if (SUCCEEDED(hr) && c->runs)
         hr = segment_tasks_validate(o, issues);
+    if (SUCCEEDED(hr) && c->runs)
+        hr = alert_names_validate(o, issues);
     if (FAILED(hr) || mode & SETS_VALIDATE_ONLY)
         return hr;
     if (c->one_trace)

@@ -293,6 +293,36 @@ static void a_task_that_cannot_be_is_told(void **state)
     object_release(set);
 }
 
+/* At three in the morning nobody would hear of it, for a slash. The second alert's names are right. */
+static void names_of_an_alert_that_cannot_be_are_told(void **state)
+{
+    static const char *const told[] = {"AlertDataCollector[1]/Task", "AlertDataCollector[1]/TriggerDataCollectorSet",
+                                       "AlertDataCollector[2]/Task", "AlertDataCollector[2]/TriggerDataCollectorSet"};
+    struct object *set = new_set(), *issues;
+    bool is;
+    (void)state;
+    xml_into(set,
+             "<DataCollectorSet><AlertDataCollector><Name>a</Name><Alert>\\nothing&gt;5</Alert><Task>My/Task</Task>"
+             "<TriggerDataCollectorSet>a/b</TriggerDataCollectorSet></AlertDataCollector><AlertDataCollector>"
+             "<Name>b</Name><Alert>\\A\\b&gt;5</Alert><Task>\\My\\Task</Task>"
+             "<TriggerDataCollectorSet>Service\\x</TriggerDataCollectorSet></AlertDataCollector></DataCollectorSet>");
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(set_commit(set, &caller_self, "names", "", MODE_CREATE_OR_MODIFY, issues), S_OK);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(issues_has(issues, E_INVALIDARG, told[i], &is), S_OK);
+        assert_int_equal(is, i < 2);
+    }
+    for (int i = 1; i <= 2; i++) { /* a path that is none, as of a collector of counters */
+        char *key = text_format("AlertDataCollector[%d]/AlertThresholds", i);
+        assert_int_equal(issues_has(issues, PDH_CSTATUS_BAD_COUNTERNAME, key, &is), S_OK);
+        assert_int_equal(is, i == 1);
+        memory_free(key);
+    }
+    object_release(issues);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
+    object_release(set);
+}
+
 /* Who counts on clean-up or a report must not find out from a full disk that this version has none. */
 static void what_is_not_done_is_told(void **state)
 {
@@ -688,6 +718,7 @@ int main(void)
         cmocka_unit_test(commit_follows_its_mode),
         cmocka_unit_test(servers_are_this_machine),
         cmocka_unit_test(a_task_that_cannot_be_is_told),
+        cmocka_unit_test(names_of_an_alert_that_cannot_be_are_told),
         cmocka_unit_test(what_is_not_done_is_told),
         cmocka_unit_test(a_schedule_keeps_its_end),
         cmocka_unit_test(odd_counter_paths_are_told),
