@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_registry [VALUES]: what a configuration collector needs for a branch of VALUES (1,000,000) values beside a
-   plain enumeration of the same branch, and the most memory that each of them took. The branch is gone afterwards, and
-   never on the disk. */
+/* bench_registry [VALUES [TIMES]]: what a configuration collector needs for a branch of VALUES (1,000,000) values
+   beside a plain enumeration of the same branch, the middle of TIMES (3), and the most memory that each of them took.
+   The branch is gone afterwards, and never on the disk. */
 #include "engine/collect/configuration_source.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
@@ -13,7 +13,7 @@
 #include <windows.h>
 #include <string.h>
 
-enum { IN_A_KEY = 1000, TIMES = 3 };
+enum { IN_A_KEY = 1000, MOST_TIMES = 101 };
 #define TOP L"SOFTWARE\\OpenPLA bench_registry"
 
 static double now(void)
@@ -102,6 +102,7 @@ static uint64_t collect(void)
     atomic_bool stop = false;
     uint64_t size = 0;
     must(texts_add(&request.registry_keys, "HKEY_LOCAL_MACHINE\\SOFTWARE\\OpenPLA bench_registry\\\\"), "entry");
+    file_delete("bench_registry.xml"); /* of one that was ended */
     must(file_open("bench_registry.xml", FILE_CREATE_NEW, &file), "file");
     must(configuration_document_begin(file, &d), "document");
     const struct configuration_source_context context = {.request = &request, .document = d, .stop = &stop};
@@ -123,10 +124,12 @@ static int by_size(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     const unsigned values = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1000000;
-    double plain[TIMES], ours[TIMES], peaks[2] = {0, 0};
+    const unsigned asked = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 3;
+    const unsigned times = asked < 1 ? 1 : asked > MOST_TIMES ? MOST_TIMES : asked;
+    double plain[MOST_TIMES], ours[MOST_TIMES], peaks[2] = {0, 0};
     uint64_t bytes = 0;
     fill(values);
-    for (int i = 0; i < TIMES; i++) {
+    for (unsigned i = 0; i < times; i++) {
         const double start = now();
         if (enumerate(HKEY_LOCAL_MACHINE, TOP) != values)
             must(E_UNEXPECTED, "values are missing");
@@ -139,11 +142,11 @@ int main(int argc, char **argv)
         peaks[1] = peak();
     }
     RegDeleteTreeW(HKEY_LOCAL_MACHINE, TOP);
-    qsort(plain, TIMES, sizeof *plain, by_size);
-    qsort(ours, TIMES, sizeof *ours, by_size);
+    qsort(plain, times, sizeof *plain, by_size);
+    qsort(ours, times, sizeof *ours, by_size);
     printf("%u values: plain enumeration %.1f s, collected %.1f s (%.1f MB of XML), ratio %.2f; peak %.1f MB before, "
            "%.1f MB after\n",
-           values, plain[TIMES / 2], ours[TIMES / 2], (double)bytes / 1048576, ours[TIMES / 2] / plain[TIMES / 2],
+           values, plain[times / 2], ours[times / 2], (double)bytes / 1048576, ours[times / 2] / plain[times / 2],
            peaks[0], peaks[1]);
     return 0;
 }
