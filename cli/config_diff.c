@@ -17,7 +17,7 @@ struct diff {
     const char *paths[2];
     struct json *j;          /* NULL: as text */
     struct text_buffer last; /* the table that was named last */
-    unsigned side;           /* of the facts; 2: the differences */
+    unsigned side;           /* of the facts; 2: the differences; 3: nothing so far */
 };
 
 /* ---- as text ---- */
@@ -142,11 +142,11 @@ static void print_counts(const struct report_compared *c)
 /* The facts of the first file, of the second, the differences: one after another. */
 static void json_go_to(struct diff *d, unsigned side)
 {
-    static const char *const names[] = {"before", "after", "differences"};
-    for (; d->side != side; json_begin(d->j, names[d->side], d->side < 2 ? '{' : '[')) {
+    while (d->side != side) {
         if (d->side < 2)
             json_end(d->j, '}');
         d->side = d->side > 2 ? 0 : d->side + 1;
+        json_begin(d->j, d->side == 0 ? "before" : d->side == 1 ? "after" : "differences", d->side < 2 ? '{' : '[');
     }
 }
 

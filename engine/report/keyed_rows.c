@@ -31,6 +31,7 @@ struct keying {
     const struct report_compare *how;
     unsigned side;
     struct row_sort *to;
+    struct level section; /* of the tables in it: their path alone */
     struct level levels[REPORT_MAX_TABLES];
     struct text_buffer key, body;
 };
@@ -139,17 +140,19 @@ static HRESULT on_table(void *about, const struct report_table *t)
 {
     struct keying *k = about;
     struct level *l = &k->levels[t->depth];
-    const struct level *outer = t->depth ? &k->levels[t->depth - 1] : NULL;
-    l->chosen = outer ? outer->chosen : is_chosen(k->how->tables, t->name);
+    const struct level *outer = t->depth ? l - 1 : &k->section;
     const char *source = report_attribute(t->attributes, t->attribute_count, "source");
+    if (!t->depth) {
+        k->section.chosen = is_chosen(k->how->tables, t->name);
+        k->section.path.length = 0;
+        text_buffer_add(&k->section.path, t->section);
+    }
+    l->chosen = outer->chosen;
     l->path.length = 0;
-    if (outer)
-        text_buffer_add_n(&l->path, outer->path.text, outer->path.length);
-    else
-        text_buffer_add(&l->path, t->section);
+    text_buffer_add_n(&l->path, outer->path.text ? outer->path.text : "", outer->path.length);
     text_buffer_format(&l->path, "\1%s\1%s", t->name, source ? source : "");
     l->row_path = l->path.length;
-    if (l->path.failed || (outer && outer->outer.failed))
+    if (l->path.failed || outer->path.failed || outer->outer.failed)
         return E_OUTOFMEMORY;
     begin_key(k, l, KIND_TABLE);
     end_pair(k);
@@ -157,7 +160,7 @@ static HRESULT on_table(void *about, const struct report_table *t)
     add_text(&k->body, t->section);
     add_text(&k->body, t->name);
     add_text(&k->body, source ? source : "");
-    add_text(&k->body, outer && outer->outer.text ? outer->outer.text : "");
+    add_text(&k->body, outer->outer.text ? outer->outer.text : "");
     HRESULT hr = l->chosen ? add_record(k) : S_OK;
     return SUCCEEDED(hr) ? choose_uses(k, t, l) : hr;
 }
@@ -280,6 +283,7 @@ HRESULT keyed_rows_read(const char *path, unsigned side, const struct report_com
         text_buffer_free(&k->levels[i].path);
         text_buffer_free(&k->levels[i].outer);
     }
+    text_buffer_free(&k->section.path);
     text_buffer_free(&k->key);
     text_buffer_free(&k->body);
     memory_free(k);
