@@ -2,6 +2,7 @@
 /* EnableTrace, EnableTraceEx and EnableTraceEx2: what is kept for providers, what is refused, and when the call
    returns. Sessions have no hosts here. */
 #include "engine/etw/provider_filter.h"
+#include "engine/etw/trace_query_api.h"
 #include "engine/os/thread.h"
 #include "tests/unit/controller_fixture.h"
 
@@ -83,6 +84,27 @@ static void a_later_process_of_the_same_id_is_not_meant(void **state)
     for (uint64_t start = 0; start < 2; start++)
         assert_false(provider_filter_admits(list, &(struct provider_scope){{nobody, start}, "p"}));
     directory_enables_free(list, 1);
+    remove_session(handle);
+}
+
+static void a_list_of_members_without_memory_is_not_taken(void **state)
+{
+    (void)state;
+    const TRACEHANDLE handle = add_session(1);
+    const GUID members[] = {{1, 1, 1, {1}}, {2, 1, 1, {1}}};
+    ENABLE_TRACE_PARAMETERS group = {.Version = 2, .EnableProperty = EVENT_ENABLE_PROPERTY_PROVIDER_GROUP};
+    assert_int_equal(enable_with(handle, &group), ERROR_SUCCESS);
+    bool failed = true;
+    for (uint64_t n = 1; failed; n++) {
+        memory_fail_at(n);
+        const ULONG code = TraceSetInformation(handle, TraceSetDisallowList, (void *)members, sizeof members);
+        failed = memory_count() >= n;
+        memory_fail_at(0);
+        assert_int_equal(code == ERROR_SUCCESS, !failed);
+        struct directory_session s = session_of_handle(handle);
+        assert_int_equal(s.disallowed_count, failed ? 0 : 2);
+        directory_session_free(&s);
+    }
     remove_session(handle);
 }
 
@@ -290,9 +312,13 @@ static void the_call_waits_for_callbacks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_call_keeps_what_it_says), cmocka_unit_test(each_mistake_has_its_code),
-        cmocka_unit_test(filters_are_checked),          cmocka_unit_test(eight_sessions_have_a_provider),
-        cmocka_unit_test(the_call_waits_for_callbacks), cmocka_unit_test(a_later_process_of_the_same_id_is_not_meant),
+        cmocka_unit_test(each_call_keeps_what_it_says),
+        cmocka_unit_test(each_mistake_has_its_code),
+        cmocka_unit_test(filters_are_checked),
+        cmocka_unit_test(eight_sessions_have_a_provider),
+        cmocka_unit_test(the_call_waits_for_callbacks),
+        cmocka_unit_test(a_list_of_members_without_memory_is_not_taken),
+        cmocka_unit_test(a_later_process_of_the_same_id_is_not_meant),
     };
     return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_enable", &folder);
 }
