@@ -437,13 +437,26 @@ static HRESULT add_enable(struct provider_enables *new, const struct provider_en
     return S_OK;
 }
 
-/* A classic provider is its latest session's alone. */
-static bool is_latest(const struct directory_enable *list, size_t count, size_t at)
+/* The newest of those before `serial` that are for it; NULL: there is none. */
+static const struct directory_enable *latest_before(const struct registration_record *record, uint64_t serial,
+                                                    const struct directory_enable *list, size_t count)
 {
+    const struct directory_enable *latest = NULL;
     for (size_t i = 0; i < count; i++)
-        if (guid_equal(&list[i].provider, &list[at].provider) && list[i].serial > list[at].serial)
-            return false;
-    return true;
+        if (is_for(record, &list[i]) && list[i].serial < serial && (!latest || list[i].serial > latest->serial))
+            latest = &list[i];
+    return latest;
+}
+
+/* A classic provider is the latest session's alone, of those that are here. */
+static HRESULT add_latest(struct registration *r, struct provider_enables *new, const struct provider_enables *old,
+                          const struct directory_enable *list, size_t count, const struct provider_source *source)
+{
+    HRESULT hr = S_FALSE;
+    const struct directory_enable *e = latest_before(r->record, UINT64_MAX, list, count);
+    for (; e && hr == S_FALSE; e = latest_before(r->record, e->serial, list, count))
+        hr = add_enable(new, old, e, source, true);
+    return hr;
 }
 
 static HRESULT apply(struct registration *r, const struct directory_enable *list, size_t count,
@@ -452,9 +465,11 @@ static HRESULT apply(struct registration *r, const struct directory_enable *list
     struct provider_enables *old = atomic_load_explicit(&r->enables, memory_order_relaxed), *new = new_enables(r);
     const bool classic = r->record->options.classic;
     HRESULT hr = new ? S_OK : E_OUTOFMEMORY;
-    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-        if (is_for(r->record, &list[i]) && (!classic || is_latest(list, count, i)))
-            hr = add_enable(new, old, &list[i], source, classic);
+    if (SUCCEEDED(hr) && classic)
+        hr = add_latest(r, new, old, list, count, source);
+    for (size_t i = 0; SUCCEEDED(hr) && !classic && i < count; i++)
+        if (is_for(r->record, &list[i]))
+            hr = add_enable(new, old, &list[i], source, false);
     if (SUCCEEDED(hr))
         hr = provider_note_changes(r->record, old, new);
     struct provider_session *unreferred = NULL; /* whoever made them refers to them still */

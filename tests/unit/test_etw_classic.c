@@ -64,6 +64,29 @@ static void a_classic_provider_is_the_latest_sessions(void **state)
     assert_int_equal(UnregisterTraceGuids(handle), ERROR_INVALID_PARAMETER);
 }
 
+/* Nor does a private session of another process take it from those that are here. */
+static void a_later_session_of_other_processes_leaves_a_classic_provider(void **state)
+{
+    (void)state;
+    static const struct directory_filter_process other = {0x7FFFFFF0, 0, 1};
+    struct directory_enable later = flags_and_level(0, 5);
+    struct hosted first, second;
+    struct asked asked = {.answer = 0};
+    TRACEHANDLE handle = 0;
+    assert_int_equal(RegisterTraceGuidsW(ask, &asked, &control, 0, NULL, NULL, NULL, &handle), ERROR_SUCCESS);
+    hosted_start(&first, "first", 0);
+    hosted_start(&second, "second", 0);
+    hosted_wait(&control, hosted_enable(&first, flags_and_level(1, 3)));
+    fixture_filter(&later, EVENT_FILTER_TYPE_PID, &other, sizeof other);
+    hosted_wait(&control, hosted_enable(&second, later));
+    assert_int_equal(asked.calls, 1);
+    assert_int_equal(asked.code, WMI_ENABLE_EVENTS);
+    assert_int_equal(asked.session & 0xFFFF, first.s.logger);
+    hosted_stop(&second);
+    hosted_stop(&first);
+    assert_int_equal(UnregisterTraceGuids(handle), ERROR_SUCCESS);
+}
+
 static void registration_calls_back_and_answers_with_it(void **state)
 {
     (void)state;
@@ -374,6 +397,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_classic_provider_is_the_latest_sessions),
+        cmocka_unit_test(a_later_session_of_other_processes_leaves_a_classic_provider),
         cmocka_unit_test(registration_calls_back_and_answers_with_it),
         cmocka_unit_test(handles_of_callbacks_are_checked),
         cmocka_unit_test(a_classic_event_arrives_as_it_was_made),
