@@ -335,13 +335,17 @@ static void times_and_attributes_are_kept(void **state)
 
 HRESULT __real_file_write(struct file *f, const void *data, size_t size);
 HRESULT __wrap_file_write(struct file *f, const void *data, size_t size);
-static const char *grows; /* a file that grows with the next write of the collector */
+static const char *grows;    /* a file that grows with the next write of the collector */
+static const char *vanishes; /* one that is deleted then */
 
 HRESULT __wrap_file_write(struct file *f, const void *data, size_t size)
 {
     const char *path = grows;
     HRESULT hr = __real_file_write(f, data, size);
     grows = NULL;
+    if (vanishes)
+        file_delete(vanishes);
+    vanishes = NULL;
     if (path) {
         FILE *other = fopen(path, "ab");
         assert_non_null(other);
@@ -365,6 +369,43 @@ static void file_that_changes_meanwhile_is_marked(void **state)
     xmlFreeDoc(doc);
     memory_free(path);
 }
+
+static void file_that_vanishes_meanwhile_is_an_entry(void **state)
+{
+    struct test *t = *state;
+    put(t, "a.txt", "a");
+    put(t, "b.txt", "b");
+    put(t, "c.txt", "c");
+    char *path = path_join(t->in, "b.txt");
+    vanishes = path;
+    ask(t, "*.txt");
+    xmlDocPtr doc = collect(t);
+    check_xpath(doc, "//Item[2]/Data[@name='result']", "0x80070002");
+    check_xpath(doc, "contains(//Item[2]/Data[@name='error'], 'b.txt')", "true");
+    check_xpath(doc, "//Item[3]/Data[@name='copy']", "c.txt");
+    xmlFreeDoc(doc);
+    memory_free(path);
+}
+
+#ifdef _WIN32
+/* As databases and mail stores have theirs. */
+static void file_that_another_has_for_himself_is_an_entry(void **state)
+{
+    struct test *t = *state;
+    put(t, "a.txt", "a");
+    put(t, "b.txt", "b");
+    char *path = path_join(t->in, "a.txt");
+    HANDLE own = CreateFileA(path, GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
+    assert_true(own != INVALID_HANDLE_VALUE);
+    ask(t, "*.txt");
+    xmlDocPtr doc = collect(t);
+    CloseHandle(own);
+    check_xpath(doc, "//Item[1]/Data[@name='result']", "0x80070020");
+    check_xpath(doc, "//Item[2]/Data[@name='copy']", "b.txt");
+    xmlFreeDoc(doc);
+    memory_free(path);
+}
+#endif
 
 static void stop_in_the_middle_leaves_a_document_and_no_half_copy(void **state)
 {
@@ -534,6 +575,10 @@ int main(void)
         TEST(copies_are_not_copied_again),
         TEST(times_and_attributes_are_kept),
         TEST(file_that_changes_meanwhile_is_marked),
+        TEST(file_that_vanishes_meanwhile_is_an_entry),
+#ifdef _WIN32
+        TEST(file_that_another_has_for_himself_is_an_entry),
+#endif
         TEST(stop_in_the_middle_leaves_a_document_and_no_half_copy),
         TEST(run_that_ends_at_once_leaves_a_document),
         TEST(other_files_in_its_place_stay),
