@@ -1,16 +1,20 @@
 ' SPDX-License-Identifier: MIT
-' The task of task.vbs: copies the logs of a segment into a folder, and notes them there in archive.txt.
+' The task of task.vbs: copies the logs of a segment into a folder, each with a note beside it.
 ' cscript archive_log.vbs FOLDER STATE TEXT LOG...
 ' STATE: 1 when the set collects on, 0 when it has stopped.
+' Tasks of several segments may be at work at a time, so they share no file.
 Option Explicit
 
-Dim files, folder, list, i
+Dim files, folder, copy, note, i
 Set files = CreateObject("Scripting.FileSystemObject")
 folder = WScript.Arguments(0)
-If Not files.FolderExists(folder) Then files.CreateFolder folder
-Set list = files.OpenTextFile(folder & "\archive.txt", 8, True)
+On Error Resume Next
+files.CreateFolder folder ' it may be there
+On Error Goto 0
 For i = 3 To WScript.Arguments.Count - 1
-    files.CopyFile WScript.Arguments(i), folder & "\" & files.GetFileName(WScript.Arguments(i))
-    list.WriteLine WScript.Arguments(1) & " " & WScript.Arguments(i) & " (" & WScript.Arguments(2) & ")"
+    copy = folder & "\" & files.GetFileName(WScript.Arguments(i))
+    files.CopyFile WScript.Arguments(i), copy
+    Set note = files.CreateTextFile(copy & ".txt", True)
+    note.WriteLine WScript.Arguments(1) & " " & WScript.Arguments(i) & " (" & WScript.Arguments(2) & ")"
+    note.Close
 Next
-list.Close

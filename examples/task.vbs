@@ -42,7 +42,7 @@ Check "TaskUserTextArguments"
 dataSet.SetValue "archive", archive
 Check "SetValue archive"
 ' A task that hangs is waited for no longer than this, in seconds.
-dataSet.SetValue "OpenPLA.TaskTimeout", "10"
+dataSet.SetValue "OpenPLA.TaskTimeout", "30"
 Check "SetValue OpenPLA.TaskTimeout"
 
 Set collector = dataSet.DataCollectors.CreateDataCollector(plaPerformanceCounter)

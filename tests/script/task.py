@@ -39,20 +39,23 @@ with tempfile.TemporaryDirectory(dir=os.path.join(os.environ["WINEPREFIX"], "dri
     try:
         task("add", names[0], "cscript.exe", "//nologo", windows_path(os.path.join(EXAMPLES, "archive_log.vbs")),
              "$(Arg0)")
-        task("add", names[1], "ping.exe", "-n", "30", "127.0.0.1")
+        task("add", names[1], "ping.exe", "-n", "60", "127.0.0.1")
         text = example(f"Archived{pid}", "\\" + names[0], archive)
         check("task" not in text.split("Message:")[1], f"no task has failed: {text}")
-        with open(os.path.join(archive, "archive.txt"), encoding="cp1252") as f:
-            lines = f.read().splitlines()
+        lines = []
+        for note in sorted(os.listdir(archive)):
+            if note.endswith(".txt"):
+                with open(os.path.join(archive, note), encoding="cp1252") as f:
+                    lines.append(f.read().strip())
         logs = [re.fullmatch(r"([01]) .*\\(Counters_\d{6}\.csv) \(a \"user's\" text\)", line) for line in lines]
-        check(all(logs) and len(logs) >= 3, f"a line for each segment: {lines}")
-        logs.sort(key=lambda found: found.group(2))
-        check([found.group(1) for found in logs] == ["1"] * (len(logs) - 1) + ["0"], f"the last one is the stop's: {lines}")
+        check(all(logs) and len(logs) >= 3, f"a note for each segment: {lines}")
+        check([log.group(1) for log in logs] == ["1"] * (len(logs) - 1) + ["0"], f"the last one is the stop's: {lines}")
         found = [log.group(2) for log in logs]
-        check(len(set(found)) == len(found), f"each log once: {lines}")
-        check(sorted(os.listdir(archive)) == sorted(found + ["archive.txt"]), f"{os.listdir(archive)}")
+        check(sorted(os.listdir(archive)) == sorted(found + [name + ".txt" for name in found]), f"{os.listdir(archive)}")
+        code, events = wine(OPENPLA, "events", "-set", f"Archived{pid}", "-id", "1007")
+        check(code == 0 and events.count("1007") == len(found), f"each segment has its task once: {events}")
         text = example(f"Hung{pid}", names[1], archive)
-        check(f'task "{names[1]}": it is still at work after 10 s' in text, f"a task that hangs: {text}")
+        check(f'task "{names[1]}": it is still at work after 30 s' in text, f"a task that hangs: {text}")
         text = example(f"Missed{pid}", "None", archive)
         check('there is no task "None"' in text, f"a task that is not there: {text}")
         code, events = wine(OPENPLA, "events", "-set", f"Missed{pid}", "-id", "1008")

@@ -96,9 +96,9 @@ static void each_segment_has_its_task_once_with_its_own_log(void **state)
     memory_free(root);
 }
 
-static void failed_run(const char *name, const char *root, const char *task, const char *text)
+static void failed_run(const char *name, const char *root, const char *task, int timeout, const char *text)
 {
-    char *set = text_format("<Task>%s</Task><Value name=\"OpenPLA.TaskTimeout\">1</Value>", task);
+    char *set = text_format("<Task>%s</Task><Value name=\"OpenPLA.TaskTimeout\">%d</Value>", task, timeout);
     fixture_commit(name, root, set, CSV_EACH_SECOND OVER_AGAIN ONE_COUNTER);
     run_for_a_moment(name);
     struct run_record record = fixture_record(name);
@@ -116,13 +116,13 @@ static void a_task_that_fails_or_hangs_is_told_and_ends_nothing(void **state)
 {
     (void)state;
     char *root = fixture_folder("of failures");
-    failed_run("missing", root, "None\\Such", "no task");
+    failed_run("missing", root, "None\\Such", 30, "no task");
     assert_int_equal(fixture_events(1007, "missing"), 0);
     add_task("fails", "fail");
-    failed_run("failing", root, "fails", "code 7");
+    failed_run("failing", root, "fails", 30, "code 7");
     assert_int_equal(fixture_events(1007, "failing"), 1);
     add_task("hangs", "stay");
-    failed_run("hanging", root, "hangs", "after 1 s");
+    failed_run("hanging", root, "hangs", 1, "after 1 s");
     assert_int_equal(fixture_events(1007, "hanging"), 1);
     memory_free(root);
 }
