@@ -13,13 +13,14 @@ BASE = {"kernel32.dll", "msvcrt.dll", "advapi32.dll"}
 # With the engine in it: its locks wait by address (Windows 8 and later have that, and Wine).
 ENGINE = BASE | {"api-ms-win-core-synch-l1-2-0.dll"}
 IMPORTS = {
-    # ntdll: takes exceptions of what it calls.
-    "openpla.dll": ENGINE | {"ole32.dll", "oleaut32.dll", "rpcrt4.dll", "ntdll.dll"},
+    # ntdll: takes exceptions of what it calls. iphlpapi: what a configuration has of network adapters.
+    "openpla.dll": ENGINE | {"ole32.dll", "oleaut32.dll", "rpcrt4.dll", "ntdll.dll", "iphlpapi.dll"},
     # One copy of the engine: the programs are thin and take it from openpla.dll (DECISIONS 19).
     "openplasrv.exe": BASE | {"openpla.dll"},
     "openplahost.exe": BASE | {"openpla.dll"},
-    # Works without a server and without registration. ntdll: looks into the processes that it starts.
-    "openpla.exe": ENGINE | {"ntdll.dll"},
+    # Works without a server and without registration. ntdll: looks into the processes that it starts. ole32, oleaut32:
+    # "openpla task" asks Windows' Task Scheduler.
+    "openpla.exe": ENGINE | {"ntdll.dll", "ole32.dll", "oleaut32.dll"},
     # Clients: they know the interfaces, and nothing of ours.
     "query_counters.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll", "openetw.dll"},
@@ -39,7 +40,8 @@ IMPORTS = {
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/reach/names.def")) as names_file:
     EVENT_FUNCTIONS = set(re.findall(r"^NAME\((\w+)\)$", names_file.read(), re.M))
 EXPORTS = {
-    "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer"},
+    # PlaExpandTaskArguments: pla.dll's own flat function.
+    "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer", "PlaExpandTaskArguments"},
     "openplasrv.exe": set(),
     "openplahost.exe": set(),
     "openpla.exe": set(),
@@ -63,7 +65,7 @@ def for_32_bits():
     HARDENED = 0x0140
     for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll", "openetw.dll"}:
         del IMPORTS[name]
-    EXPORTS["openpla.dll"] = {"DllCanUnloadNow", "DllGetClassObject"}
+    EXPORTS["openpla.dll"] = {"DllCanUnloadNow", "DllGetClassObject", "PlaExpandTaskArguments"}
 
 
 def complaints_of_import_library():
