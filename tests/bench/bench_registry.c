@@ -126,27 +126,28 @@ int main(int argc, char **argv)
     const unsigned values = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1000000;
     const unsigned asked = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 3;
     const unsigned times = asked < 1 ? 1 : asked > MOST_TIMES ? MOST_TIMES : asked;
-    double plain[MOST_TIMES], ours[MOST_TIMES], peaks[2] = {0, 0};
+    double plain[MOST_TIMES], ours[MOST_TIMES], peaks[3] = {0, 0, 0};
     uint64_t bytes = 0;
     fill(values);
+    peaks[0] = peak();
     for (unsigned i = 0; i < times; i++) {
         const double start = now();
         if (enumerate(HKEY_LOCAL_MACHINE, TOP) != values)
             must(E_UNEXPECTED, "values are missing");
         const double between = now();
         if (!i)
-            peaks[0] = peak();
+            peaks[1] = peak();
         bytes = collect();
         plain[i] = between - start;
         ours[i] = now() - between;
-        peaks[1] = peak();
+        peaks[2] = peak();
     }
     RegDeleteTreeW(HKEY_LOCAL_MACHINE, TOP);
     qsort(plain, times, sizeof *plain, by_size);
     qsort(ours, times, sizeof *ours, by_size);
-    printf("%u values: plain enumeration %.1f s, collected %.1f s (%.1f MB of XML), ratio %.2f; peak %.1f MB before, "
-           "%.1f MB after\n",
+    printf("%u values: plain enumeration %.1f s, collected %.1f s (%.1f MB of XML), ratio %.2f; peak %.1f MB when "
+           "the branch was made, %.1f MB when it was enumerated, %.1f MB when it was collected\n",
            values, plain[times / 2], ours[times / 2], (double)bytes / 1048576, ours[times / 2] / plain[times / 2],
-           peaks[0], peaks[1]);
+           peaks[0], peaks[1], peaks[2]);
     return 0;
 }
