@@ -74,6 +74,10 @@ def main():
             code, text = wine(os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe"), "events", "-set",
                               f"Configuration{os.getpid()}")
             check(re.search(r"\b1011\b.*Name=Machine", text), f"the event of a collector that is done: {code}: {text}")
+            system = rows(report, "management")
+            check(len(system) == 1 and "Windows" in system[0]["Caption"], f"WMI's answer: {system}")
+            adapters = rows(report, "network")
+            check(any("127.0.0.1/8" in row["addresses"] for row in adapters), f"the adapters: {adapters}")
             folders.add(folder)
             for name, text in ("sub/a.txt", "sub/changed!"), ("sub/c.txt", "new"):
                 with open(os.path.join(source, name), "w", encoding="utf-8") as file:
