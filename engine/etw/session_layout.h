@@ -80,13 +80,14 @@ struct session_shared {
     _Atomic uint32_t version, buffers, minimum, buffer_size, processors, source, wake_at;
     uint32_t reserved_1[24];
     /* The search for a free buffer. */
-    _Atomic uint32_t hint;      /* where one may be */
-    _Atomic uint32_t given;     /* buffers that were given back; wraps */
-    _Atomic uint32_t none_at;   /* given + 1 when none was found */
-    _Atomic uint32_t allocated; /* those that are used so far: from the minimum up to all */
-    _Atomic uint32_t most;      /* MaximumBuffers: so many may be used now; 0: all. The host's */
-    _Atomic uint32_t in_vain;   /* given + 1 as it was when a writer began to wait for long and got none */
-    uint32_t reserved_2[26];
+    _Atomic uint32_t hint;       /* where one may be */
+    _Atomic uint32_t given;      /* buffers that were given back; wraps */
+    _Atomic uint32_t none_at;    /* given + 1 when none was found */
+    _Atomic uint32_t allocated;  /* those that are used so far: from the minimum up to all */
+    _Atomic uint32_t most;       /* MaximumBuffers: so many may be used now; 0: all. The host's */
+    _Atomic uint32_t in_vain;    /* given + 1 as it was when a writer began to wait for long and got none */
+    _Atomic uint32_t vain_waits; /* so many, one behind the other */
+    uint32_t reserved_2[25];
     /* Waking the host. */
     _Atomic uint32_t closed; /* buffers that wait for the host; near enough */
     _Atomic uint32_t asleep; /* the host is: who closes the buffer number wake_at wakes it */

@@ -134,12 +134,18 @@ __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buf
     /* First the processor is left to who waits for it. The host may wait for another one, behind another writer, and is
        brought over to ours only when that has nothing to do. The fewest sleeps are for a busy machine, where others run
        for long at each. */
-    enum { YIELDS = 20, FEWEST = 20, SLEEP_US = 50, PATIENCE_US = 4000, AGAIN_US = 200, US = 1000000 };
-    _Atomic uint32_t *in_vain = &b->shared->in_vain;
-    const uint32_t given = atomic_load_explicit(&b->shared->given, memory_order_relaxed);
-    const bool again = atomic_load_explicit(in_vain, memory_order_relaxed) == given + 1;
-    const int64_t until = clock_ticks() + clock_frequency() * (again ? AGAIN_US : PATIENCE_US) / US;
-    for (int i = 0; i < YIELDS || (i < YIELDS + FEWEST && !again) || clock_ticks() < until; i++) {
+    enum { YIELDS = 20, FEWEST = 20, SLEEP_US = 50, PATIENCE_US = 4000, LEAST_US = 200, US = 1000000 };
+    /* The host may hang: then half as long is waited after so many waits in vain, and so on. */
+    enum { WAITS = 8, MOST_HALVES = 5 };
+    struct session_shared *s = b->shared;
+    const uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);
+    const bool again = atomic_load_explicit(&s->in_vain, memory_order_relaxed) == given + 1;
+    const uint32_t waits = again ? atomic_load_explicit(&s->vain_waits, memory_order_relaxed) : 0;
+    const uint32_t halves = waits / WAITS < MOST_HALVES ? waits / WAITS : MOST_HALVES;
+    const int64_t us = halves < MOST_HALVES ? PATIENCE_US >> halves : LEAST_US;
+    const int64_t until = clock_ticks() + clock_frequency() * us / US;
+    const int fewest = YIELDS + (FEWEST >> halves);
+    for (int i = 0; i < fewest || clock_ticks() < until; i++) {
         struct session_processor *p = &b->processor[w->processor < b->processors ? w->processor : 0];
         if (session_load(&p->word) == SESSION_STOPPED)
             return NULL;
@@ -152,7 +158,9 @@ __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buf
         if (at)
             return at;
     }
-    atomic_store_explicit(in_vain, given + 1, memory_order_relaxed);
+    if (halves < MOST_HALVES)
+        atomic_store_explicit(&s->vain_waits, waits + 1, memory_order_relaxed);
+    atomic_store_explicit(&s->in_vain, given + 1, memory_order_relaxed);
     session_count_lost(b, w);
     return NULL;
 }

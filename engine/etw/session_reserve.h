@@ -96,9 +96,9 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
     return NULL;
 }
 
-/* When there was no place: gives way to others and tries again, then sleeps and tries again, for 4 ms, or 0.2 ms while
-   the host has given no buffer back since somebody waited in vain; then the event is counted as lost. NULL at once when
-   the session is stopped. */
+/* When there was no place: gives way to others and tries again, then sleeps and tries again, for 4 ms, and ever
+   less, down to 0.2 ms, while the host gives no buffer back; then the event is counted as lost. NULL at once when the
+   session is stopped. */
 uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                               uint64_t *stamp);
 /* An event that no reservation was tried for. */
