@@ -50,4 +50,35 @@ static inline void collected_end(struct collected *c)
     *c = (struct collected){.hr = S_OK};
 }
 
+/* Has each allocation of the source fail in turn: it says so or does without, and its document can be ended. How many
+   there were. */
+static inline uint64_t collect_without_memory(HRESULT (*source)(const struct configuration_source_context *),
+                                              void (*ask_all)(struct collected *c))
+{
+    uint64_t n = 1;
+    for (bool failed = true; failed; n++) {
+        struct collected c = {.hr = S_OK};
+        ask_all(&c);
+        char *folder = scratch_create("configuration_oom"), *path = path_join(folder, "a.xml");
+        struct configuration_document *d;
+        struct file *file;
+        assert_int_equal(file_open(path, FILE_CREATE_NEW, &file), S_OK);
+        assert_int_equal(configuration_document_begin(file, &d), S_OK);
+        const struct configuration_source_context context = {.request = &c.request, .document = d, .stop = &c.stop};
+        memory_fail_at(n);
+        HRESULT hr = source(&context);
+        failed = memory_count() >= n;
+        memory_fail_at(0);
+        assert_true(hr == E_OUTOFMEMORY || hr == S_OK);
+        assert_true(failed || hr == S_OK);
+        configuration_document_end(d, true);
+        file_close(file);
+        memory_free(path);
+        scratch_remove(folder);
+        memory_free(folder);
+        collected_end(&c);
+    }
+    return n;
+}
+
 #endif

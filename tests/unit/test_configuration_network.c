@@ -123,31 +123,15 @@ static void what_an_interface_offloads_is_asked_of_the_kernel(void **state)
 }
 #endif
 
+static void ask_for_adapters(struct collected *c)
+{
+    c->request.network_adapters = true;
+}
+
 static void out_of_memory_ends_it(void **state)
 {
-    uint64_t n = 1;
     (void)state;
-    for (bool failed = true; failed; n++) {
-        struct collected c = {.request = {.network_adapters = true}};
-        char *folder = scratch_create("configuration_oom"), *path = path_join(folder, "a.xml");
-        struct configuration_document *d;
-        struct file *file;
-        assert_int_equal(file_open(path, FILE_CREATE_NEW, &file), S_OK);
-        assert_int_equal(configuration_document_begin(file, &d), S_OK);
-        const struct configuration_source_context context = {.request = &c.request, .document = d, .stop = &c.stop};
-        memory_fail_at(n);
-        HRESULT hr = configuration_collect_network(&context);
-        failed = memory_count() >= n;
-        memory_fail_at(0);
-        assert_true(hr == E_OUTOFMEMORY || hr == S_OK);
-        assert_true(failed || hr == S_OK);
-        configuration_document_end(d, true);
-        file_close(file);
-        memory_free(path);
-        scratch_remove(folder);
-        memory_free(folder);
-    }
-    assert_true(n > 10);
+    assert_true(collect_without_memory(configuration_collect_network, ask_for_adapters) > 10);
 }
 
 int main(void)
