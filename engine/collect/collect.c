@@ -2,6 +2,7 @@
 /* Finds the kind of a collector and passes the run layer's calls on to it. */
 #include "engine/collect/kind.h"
 #include "engine/model/model.h"
+#include "engine/os/file.h"
 
 /* NULL: none that runs. */
 static const struct collector_kind *kind_at(uint32_t type)
@@ -28,6 +29,21 @@ enum collector_output collector_output(struct object *collector)
 {
     const struct collector_kind *kind = kind_of(collector);
     return !kind->writes || kind->writes(collector) ? kind->output : WRITES_NOTHING;
+}
+
+bool collector_file_is_there(struct object *collector, const char *file)
+{
+    const struct collector_kind *kind = kind_of(collector);
+    return kind->is_there ? kind->is_there(collector, file) : file_exists(file);
+}
+
+void collector_delete_file(struct object *collector, const char *base, const char *file)
+{
+    const struct collector_kind *kind = kind_of(collector);
+    if (kind->delete_file)
+        kind->delete_file(collector, base, file);
+    else
+        (void)file_delete_below(base, file);
 }
 
 HRESULT collector_check(struct object *collector)

@@ -80,6 +80,10 @@ struct collector_figures {
 
 /* Of the model, before it is opened. */
 enum collector_output collector_output(struct object *collector);
+/* Whether its output, or a file of what it writes in place of that, is there already. */
+bool collector_file_is_there(struct object *collector, const char *file);
+/* All of them, of one that is not at work. */
+void collector_delete_file(struct object *collector, const char *base, const char *file);
 /* ERROR_NOT_SUPPORTED's HRESULT, naming it: no collector of its kind runs. Such a one can be opened, and does nothing.
  */
 HRESULT collector_runs(struct object *collector);

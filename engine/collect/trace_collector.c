@@ -139,13 +139,19 @@ static HRESULT trace_collector_let_go(const char *line)
     return hr;
 }
 
+static HRESULT check_file(const struct trace_collector *tc, bool over)
+{
+    const bool is_private = (tc->plan.mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
+    return is_private ? trace_file_check_private(tc->base, tc->path, over) : trace_file_check(tc->base, tc->path, over);
+}
+
 static HRESULT start_session(struct trace_collector *tc, const struct collect_context *context)
 {
     static const GUID none;
     struct trace_session now;
     HRESULT hr = guid_equal(&tc->plan.guid, &none) ? host_new_guid(&tc->plan.guid) : S_OK;
     if (SUCCEEDED(hr) && tc->plan.file)
-        hr = trace_file_check(tc->base, tc->path, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
+        hr = check_file(tc, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
     if (SUCCEEDED(hr))
         hr = hold(tc, context);
     if (SUCCEEDED(hr))
@@ -180,7 +186,7 @@ static HRESULT take_session_over(struct trace_collector *tc, struct trace_collec
     if (!trace_plan_can_become(&before->plan, &tc->plan))
         return S_FALSE;
     if (tc->plan.file && !trace_plan_same_file(&before->plan, &tc->plan))
-        hr = trace_file_check(tc->base, tc->path, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
+        hr = check_file(tc, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
     if (SUCCEEDED(hr))
         hr = trace_session_update(&t, &before->plan, &tc->plan, &now);
     if (hr != S_OK)
@@ -225,6 +231,24 @@ static bool trace_collector_writes(const struct object *model)
     /* A session in memory alone writes when it is flushed; one of the kernel is left out. */
     const struct trace_data_collector *c = (const struct trace_data_collector *)model;
     return (trace_plan_writes_file(model) || c->StreamMode == TRACE_STREAM_BUFFERING) && !is_kernel_trace(model);
+}
+
+static bool is_private(const struct object *model)
+{
+    const struct trace_data_collector *c = (const struct trace_data_collector *)model;
+    return c->ProcessMode || (c->ExtendedModes & TRACE_MODE_PRIVATE_LOGGER) != 0;
+}
+
+static bool trace_collector_is_there(const struct object *model, const char *file)
+{
+    return is_private(model) ? trace_file_private_exists(file) : file_exists(file);
+}
+
+static void trace_collector_delete_file(const struct object *model, const char *base, const char *file)
+{
+    (void)file_delete_below(base, file);
+    if (is_private(model))
+        trace_file_delete_parts(base, file);
 }
 
 static HRESULT trace_collector_close(struct collector *c)
@@ -352,7 +376,7 @@ static HRESULT trace_collector_flush(struct collector *c)
     const bool snapshot = (tc->plan.mode & TRACE_MODE_BUFFERING) != 0;
     if (!tc->owns)
         return S_OK;
-    HRESULT hr = snapshot ? trace_file_check(tc->base, tc->path, tc->snapshot || tc->overwrites) : S_OK;
+    HRESULT hr = snapshot ? check_file(tc, tc->snapshot || tc->overwrites) : S_OK;
     if (SUCCEEDED(hr))
         hr = trace_session_flush(&t, snapshot ? tc->path : NULL);
     tc->snapshot = tc->snapshot || (snapshot && SUCCEEDED(hr));
@@ -447,6 +471,8 @@ const struct collector_kind trace_collector_kind = {
     .output = WRITES_FILE,
     .end = ENDS_AT_LIMIT,
     .writes = trace_collector_writes,
+    .is_there = trace_collector_is_there,
+    .delete_file = trace_collector_delete_file,
     .check = trace_collector_check,
     .open = trace_collector_open,
     .poll = trace_collector_poll,

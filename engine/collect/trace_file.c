@@ -5,6 +5,10 @@
 #include "engine/collect/kind.h"
 #include "engine/log/etl_reader.h"
 #include "engine/log/log_file.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
 
 /* What would be lost with it: a trace, a file without anything in it, or something else. */
 static HRESULT check_is_trace(const char *path, struct file *file)
@@ -24,6 +28,18 @@ static HRESULT check_is_trace(const char *path, struct file *file)
                : hr;
 }
 
+static HRESULT check_there(const char *base, const char *path, bool over)
+{
+    struct file *file = NULL;
+    if (!over)
+        return collector_file_exists(path);
+    HRESULT hr = file_open_below(base, path, FILE_READ, &file);
+    if (SUCCEEDED(hr))
+        hr = check_is_trace(path, file);
+    file_close(file);
+    return hr;
+}
+
 HRESULT trace_file_check(const char *base, const char *path, bool over)
 {
     const struct log_options options = {.base = base};
@@ -33,13 +49,82 @@ HRESULT trace_file_check(const char *base, const char *path, bool over)
     file_close(file);
     if (SUCCEEDED(hr))
         return log_file_delete(path, &options);
-    if (hr != HRESULT_FROM_WIN32(ERROR_FILE_EXISTS))
-        return hr;
-    if (!over)
-        return collector_file_exists(path);
-    hr = file_open_below(base, path, FILE_READ, &file);
-    if (SUCCEEDED(hr))
-        hr = check_is_trace(path, file);
-    file_close(file);
+    return hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) ? check_there(base, path, over) : hr;
+}
+
+/* ---- of private sessions ---- */
+
+struct search {
+    const char *folder, *name;
+    HRESULT (*each)(void *user, const char *file);
+    void *user;
+};
+
+static HRESULT look_at(void *user, const struct seen_file *file)
+{
+    const struct search *s = user;
+    const size_t length = strlen(s->name);
+    if (strnlen(file->name, length + 1) <= length || file->name[length] != '_')
+        return S_OK;
+    const char *id = file->name + length + 1;
+    if (!*id || id[strspn(id, "0123456789")])
+        return S_OK;
+    char *head = text_copy_n(file->name, length), *path = path_join(s->folder, file->name);
+    HRESULT hr = head && path ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && text_equal_nocase(head, s->name))
+        hr = s->each(s->user, path);
+    memory_free(head);
+    memory_free(path);
     return hr;
+}
+
+HRESULT trace_file_each_part(const char *path, HRESULT (*each)(void *user, const char *file), void *user)
+{
+    char *folder = path_folder(path);
+    struct search s = {.folder = folder, .name = path_name(path), .each = each, .user = user};
+    HRESULT hr = folder ? folder_each_file(folder, look_at, &s) : E_OUTOFMEMORY;
+    memory_free(folder);
+    return hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) ? S_OK : hr;
+}
+
+struct check {
+    const char *base;
+    bool over;
+};
+
+static HRESULT check_part(void *user, const char *file)
+{
+    const struct check *c = user;
+    return check_there(c->base, file, c->over);
+}
+
+HRESULT trace_file_check_private(const char *base, const char *path, bool over)
+{
+    struct check c = {base, over};
+    HRESULT hr = trace_file_check(base, path, over);
+    return SUCCEEDED(hr) ? trace_file_each_part(path, check_part, &c) : hr;
+}
+
+static HRESULT found(void *user, const char *file)
+{
+    (void)user;
+    (void)file;
+    return HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
+}
+
+bool trace_file_private_exists(const char *path)
+{
+    return file_exists(path) || FAILED(trace_file_each_part(path, found, NULL));
+}
+
+static HRESULT delete_part(void *user, const char *file)
+{
+    const char *base = user;
+    (void)(base ? file_delete_below(base, file) : file_delete(file));
+    return S_OK;
+}
+
+void trace_file_delete_parts(const char *base, const char *path)
+{
+    (void)trace_file_each_part(path, delete_part, (void *)base);
 }

@@ -2,6 +2,7 @@
 /* Sessions by way of the host's ETW. */
 #include "engine/collect/trace_session.h"
 
+#include "engine/collect/trace_file.h"
 #include "engine/etw/event_providers.h"
 #include "engine/etw/openetw.h"
 #include "engine/model/kernel_provider.h"
@@ -306,7 +307,8 @@ HRESULT trace_session_start(const struct trace_plan *plan, struct trace_session 
     const struct etw_api *etw;
     struct block *b = NULL;
     TRACEHANDLE handle = 0;
-    const bool existed = plan->file && file_exists(plan->file);
+    const bool is_private = (plan->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
+    const bool existed = plan->file && (is_private ? trace_file_private_exists(plan->file) : file_exists(plan->file));
     *out = (struct trace_session){.number = 0};
     HRESULT hr = etw_functions(&etw);
     if (SUCCEEDED(hr))
@@ -317,8 +319,7 @@ HRESULT trace_session_start(const struct trace_plan *plan, struct trace_session 
         memory_free(b);
         return hr;
     }
-    const struct trace_target t = {
-        .name = plan->session, .handle = handle, .is_private = (plan->mode & TRACE_MODE_PRIVATE_LOGGER) != 0};
+    const struct trace_target t = {.name = plan->session, .handle = handle, .is_private = is_private};
     const uint64_t until = clock_monotonic_ms() + PROVIDERS_MS;
     hr = read_block(b, out);
     for (size_t i = 0; SUCCEEDED(hr) && i < plan->count; i++)
@@ -328,6 +329,8 @@ HRESULT trace_session_start(const struct trace_plan *plan, struct trace_session 
         (void)stop(etw, &t, b);
         if (plan->file && !existed)
             (void)file_delete(plan->file);
+        if (plan->file && !existed && is_private)
+            trace_file_delete_parts(NULL, plan->file);
         trace_session_free(out);
         error_restore(&why);
     }

@@ -98,7 +98,7 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
                                           .previous = previous ? previous->collector : NULL,
                                           .new_instances_seconds = new_instances_seconds,
                                           .query_timeout_seconds = query_timeout_seconds};
-        bool existed = collector_output(m->model) != WRITES_FILE || file_exists(m->file);
+        bool existed = collector_output(m->model) != WRITES_FILE || collector_file_is_there(m->model, m->file);
         start_report_opening(m->set->report, member_name(m));
         hr = collector_open(m->model, &collect, &m->collector);
         start_report_opening(m->set->report, "");

@@ -47,7 +47,8 @@ HRESULT output_file(struct object *collector, const char *folder, const struct n
 {
     HRESULT hr = collector_output_file(collector, folder, context, out);
     const struct data_collector *c = collector_of(collector);
-    if (FAILED(hr) || !follows || c->LogOverwrite || c->LogAppend || c->LogCircular || !file_exists(*out))
+    if (FAILED(hr) || !follows || c->LogOverwrite || c->LogAppend || c->LogCircular ||
+        !collector_file_is_there(collector, *out))
         return hr;
     char *other = with_serial(*out, context->serial_number);
     memory_free(*out);

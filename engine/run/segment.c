@@ -219,7 +219,7 @@ static void undo(struct segment *s, struct segment *previous, bool folder_create
             m->file = file;
             *moved = true;
         } else if (m->created && !stays) {
-            file_delete_below(s->root, m->file);
+            collector_delete_file(m->model, s->root, m->file);
         }
     }
     if (folder_created)

@@ -222,6 +222,70 @@ static void a_private_session_is_flushed_and_segmented_as_others(void **state)
     memory_free(root);
 }
 
+/* The names of its files are not those that the set has chosen. */
+static void logs_of_a_private_session_stay(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("stay");
+    char *file = text_format("stay.etl_%u", (unsigned)process_own_id());
+    commit("stay", root, TRACE("stay", PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode>"));
+    start("stay");
+    write_event(4, 1, 5);
+    stop("stay");
+    assert_int_equal(run_start(SPACE, "stay", true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS)), file));
+    assert_true(numbers_of(root, file).bits == 0x20);
+    commit("stay", root,
+           TRACE("stay", "<LogOverwrite>-1</LogOverwrite>" PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode>"));
+    start("stay");
+    write_event(4, 1, 6);
+    stop("stay");
+    assert_true(numbers_of(root, file).bits == 0x40);
+    char *path = path_join(root, file);
+    assert_int_equal(file_store(path, "my thesis", 9), S_OK);
+    assert_int_equal(run_start(SPACE, "stay", true), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    memory_free(path);
+    memory_free(file);
+    memory_free(root);
+}
+
+static void segments_of_a_private_session_give_way_to_each_other(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("ways");
+    struct texts files = {0};
+    uint64_t written, count = 0;
+    commit("ways", root,
+           "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>" TRACE(
+               "ways", PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode><BufferSize>64</BufferSize>"
+                                      "<MaximumBuffers>200</MaximumBuffers>"));
+    start("ways");
+    write_through_segments("ways", 3, &written);
+    stop("ways");
+    assert_int_equal(folder_list(root, false, &files), S_OK);
+    for (size_t i = 0; i < files.count; i++)
+        count += numbers_of(root, files.items[i]).count;
+    assert_int_equal(count, written);
+    texts_free(&files);
+    memory_free(root);
+}
+
+static void a_start_that_fails_leaves_no_file_of_a_private_session(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("fails");
+    struct texts files = {0};
+    commit("fails", root,
+           TRACE("own", PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode>")
+               TRACE("one", "<SessionName>same</SessionName>" PROVIDER(4, 0))
+                   TRACE("two", "<SessionName>same</SessionName>" PROVIDER(4, 0)));
+    assert_int_equal(run_start(SPACE, "fails", true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(folder_list(root, false, &files), S_OK);
+    assert_int_equal(files.count, 0);
+    texts_free(&files);
+    memory_free(root);
+}
+
 static void segments_by_size_lose_nothing(void **state)
 {
     enum { EVENTS = 60000 }; /* of some 120 bytes */
@@ -581,6 +645,9 @@ int main(void)
         cmocka_unit_test(a_file_that_is_no_trace_stays),
         cmocka_unit_test(segments_by_time_lose_nothing_beside_counters),
         cmocka_unit_test(a_private_session_is_flushed_and_segmented_as_others),
+        cmocka_unit_test(logs_of_a_private_session_stay),
+        cmocka_unit_test(segments_of_a_private_session_give_way_to_each_other),
+        cmocka_unit_test(a_start_that_fails_leaves_no_file_of_a_private_session),
         cmocka_unit_test(segments_by_size_lose_nothing),
         cmocka_unit_test(a_full_file_ends_the_run),
         cmocka_unit_test(a_circular_file_keeps_the_newest),
