@@ -75,19 +75,21 @@ static HRESULT check_characters(const struct validation *v, const struct object 
 
 static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy);
 
-static HRESULT validate_child(const struct validation *v, struct object *o)
+/* Takes over the path; NULL: memory was out for it. */
+static HRESULT validate_child(const struct validation *v, char *path, struct object *o)
 {
-    struct object *copy;
-    HRESULT hr = object_copy(o, &copy); /* one consistent state, read without the lock */
+    const struct validation inner = {.issues = v->issues, .set = v->set, .path = path};
+    struct object *copy = NULL;
+    HRESULT hr = path ? object_copy(o, &copy) : E_OUTOFMEMORY; /* one consistent state, read without the lock */
     if (SUCCEEDED(hr))
-        hr = validate(v, o, copy);
+        hr = validate(&inner, o, copy);
     object_release(copy);
+    memory_free(path);
     return hr;
 }
 
 static HRESULT validate_items(const struct validation *v, struct object *collection)
 {
-    struct validation inner = {.issues = v->issues, .set = v->set};
     struct object **list;
     size_t count;
     HRESULT hr = collection_snapshot(collection, &list, &count);
@@ -96,8 +98,7 @@ static HRESULT validate_items(const struct validation *v, struct object *collect
         unsigned n = 1;
         for (size_t k = 0; k < i; k++)
             n += list[k]->class == list[i]->class;
-        snprintf(inner.path, sizeof inner.path, "%s%s[%u]/", v->path, list[i]->class->name, n);
-        hr = validate_child(&inner, list[i]);
+        hr = validate_child(v, text_format("%s%s[%u]/", v->path, list[i]->class->name, n), list[i]);
     }
     objects_release(list, count);
     return hr;
@@ -106,18 +107,17 @@ static HRESULT validate_items(const struct validation *v, struct object *collect
 /* What a row holds, unless its namespace has no use for it. Maps of values are the host's own texts. */
 static HRESULT validate_held(const struct validation *v, struct object *held, const struct property *p)
 {
-    struct validation inner = {.issues = v->issues, .set = v->set};
     bool skipped;
     if (held->class == &value_map_class)
         return S_OK;
-    snprintf(inner.path, sizeof inner.path, "%s%s", v->path, p->name);
-    HRESULT hr = issues_has(v->issues, PLA_S_PROPERTY_IGNORED, inner.path, &skipped);
+    char *key = text_format("%s%s", v->path, p->name);
+    HRESULT hr = key ? issues_has(v->issues, PLA_S_PROPERTY_IGNORED, key, &skipped) : E_OUTOFMEMORY;
+    memory_free(key);
     if (FAILED(hr) || skipped)
         return hr;
     if (p->xml_use == XML_ITEMS)
         return validate_items(v, held);
-    snprintf(inner.path, sizeof inner.path, "%s%s/", v->path, p->name);
-    return validate_child(&inner, held);
+    return validate_child(v, text_format("%s%s/", v->path, p->name), held);
 }
 
 static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
@@ -146,7 +146,7 @@ HRESULT set_validate(struct object *o, struct object *issues)
     HRESULT hr = object_copy(o, &copy);
     if (FAILED(hr))
         return hr;
-    struct validation v = {.issues = issues, .set = (const struct data_collector_set *)copy};
+    struct validation v = {.issues = issues, .set = (const struct data_collector_set *)copy, .path = ""};
     hr = validate(&v, o, copy);
     object_release(copy);
     return hr;
