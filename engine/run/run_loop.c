@@ -96,7 +96,7 @@ static void look_at(struct run *r, size_t index)
         limit_reached(r, log_limit);
         break;
     case COLLECTOR_DONE:
-        if (!m->done)
+        if (!m->done && m->model->class == &configuration_collector_class)
             run_tell(r, JOURNAL_CONFIGURATION_DONE,
                      &(struct journal_facts){.collector = member_name(m), .file = m->file});
         m->done = true;

@@ -206,6 +206,7 @@ static void a_run_ends_with_its_alerts(void **state)
     fixture_await("ends", RUN_STOPPED, 60000);
     assert_int_equal(fixture_lines(root, "b.csv"), 2);
     assert_true(says("ends", "all its collectors are complete"));
+    assert_int_equal(events(1011, "ends"), 0); /* which is a configuration collector's */
     memory_free(root);
 }
 
