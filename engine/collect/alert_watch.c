@@ -332,12 +332,9 @@ static struct instance *find_instance(const struct instances *list, size_t *at, 
     return NULL;
 }
 
+/* The list has room for it. */
 static HRESULT append_instance(struct instances *list, struct instance *old, const char *name, struct instance **out)
 {
-    void *items = list->items;
-    if (!memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->items))
-        return E_OUTOFMEMORY;
-    list->items = items;
     *out = &list->items[list->count];
     **out = old ? *old : (struct instance){.name = text_copy(name)};
     if (!(*out)->name)
@@ -348,12 +345,19 @@ static HRESULT append_instance(struct instances *list, struct instance *old, con
     return S_OK;
 }
 
-/* With rules that look back. Instances that are not there any more are forgotten. */
+/* With rules that look back. Instances that are not there any more are forgotten. Room for all comes first: one that is
+   there is not to be taken for gone when memory is out. */
 static void judge_instances(struct sample *s, struct watched *on)
 {
     const char *filter = s->w->thresholds[on->threshold].filter;
     const struct log_cell *cell = &s->cells[on->column];
     size_t at = 0;
+    void *room = on->spare.items;
+    if (!memory_grow(&room, &on->spare.capacity, cell->item_count, sizeof *on->spare.items)) {
+        s->hr = E_OUTOFMEMORY;
+        return;
+    }
+    on->spare.items = room;
     for (size_t i = 0; i < cell->item_count; i++) {
         const struct log_item *item = &cell->items[i];
         struct instance *now;

@@ -380,6 +380,33 @@ static void memory_that_is_out_is_an_ordinary_error(void **state)
     object_release(other);
 }
 
+/* An all clear for a value that is beyond still, or the same crossing twice. */
+static void memory_that_is_out_takes_no_instance_for_gone(void **state)
+{
+    struct test *t = *state;
+    const double high[] = {5, 5};
+    t->rules = (struct alert_rules){.on_crossing = true, .all_clear = true};
+    t->context.output_path = ""; /* no log, which would say that it has no memory */
+    fake_values = high;
+    watch(t->object, "\\Process(*)\\Count>1");
+    for (uint64_t n = 1, used = n; n <= used; n++) {
+        struct collector *c = open_one(t);
+        sample_says(t, c, "");
+        sample_says(t, c, "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
+        assert_int_equal(collector_update(c, t->object), S_OK);
+        texts_free(&t->heard);
+        memory_fail_at(n);
+        HRESULT hr = collector_sample(c);
+        used = FAILED(hr) ? n + 1 : memory_count();
+        memory_fail_at(0);
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
+        assert_int_equal(t->heard.count, 0);
+        sample_says(t, c, "");
+        assert_int_equal(collector_close(c), S_OK);
+        assert_true(n < 1000);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -393,6 +420,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_log_costs_no_alert, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_log_makes_room, setup, teardown),
         cmocka_unit_test_setup_teardown(memory_that_is_out_is_an_ordinary_error, setup, teardown),
+        cmocka_unit_test_setup_teardown(memory_that_is_out_takes_no_instance_for_gone, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
