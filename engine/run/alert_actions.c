@@ -249,12 +249,12 @@ static void work_off(void *user)
     host_lock_enter(&a->lock);
     while (!a->abandoned) {
         struct order *o = may_take(l, &w) ? take_first(l) : NULL;
+        l->at_work = o != NULL; /* before the lock is left: the end waits for it */
         if (l->dropped != l->dropped_told) {
             uint64_t count = l->dropped - l->dropped_told;
             l->dropped_told = l->dropped;
             tell_dropped(a, what, count);
         }
-        l->at_work = o != NULL;
         if (!o && a->ending && !l->first)
             break;
         if (!o && !w.count) {
