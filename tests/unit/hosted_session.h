@@ -35,7 +35,7 @@ static inline void hosted_start(struct hosted *h, const char *name, uint32_t mod
     h->s.starter = h->s.host;
     h->s.guid = (GUID){++number, 0, 0, {1}};
     snprintf(h->s.section, sizeof h->s.section, "%s-%u", getenv("OPENPLA_ETW"), (unsigned)number);
-    snprintf(h->s.signal, sizeof h->s.signal, "%s-s", h->s.section);
+    snprintf(h->s.signal, sizeof h->s.signal, "%s-%u-s", getenv("OPENPLA_ETW"), (unsigned)number);
     assert_int_equal(session_buffers_size(&shape, &size), S_OK);
     h->s.section_size = size;
     const struct shared section = {.name = h->s.section, .create = true, .fresh = true, .lasting = true};
