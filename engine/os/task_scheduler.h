@@ -10,7 +10,8 @@ struct task_scheduler {
     /* The arguments become $(Arg0) and $(Arg1) of the task's definition. as_self: under the caller's account. */
     HRESULT(*start)
     (const char *task, const char *arguments, const char *directory, bool as_self, struct scheduled_task **out);
-    /* S_FALSE: it still runs after timeout_ms. *exit_code: the result of the task's latest instance. */
+    /* S_FALSE: it still runs after timeout_ms. *exit_code: the result of the task's latest instance; 0 while
+       one is at work, as it is not known then. */
     HRESULT (*wait)(struct scheduled_task *t, uint32_t timeout_ms, uint32_t *exit_code);
     void (*close)(struct scheduled_task *t); /* does not end it */
 };

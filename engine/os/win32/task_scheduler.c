@@ -14,6 +14,7 @@
 
 #define LOOK_MS        100
 #define TASK_HAS_ENDED ((HRESULT)0x8004130B) /* SCHED_E_TASK_NOT_RUNNING */
+#define IS_AT_WORK     0x00041301            /* SCHED_S_TASK_RUNNING, the result of a task that has an instance */
 #define RUN_AS_SELF    1                     /* TASK_RUN_AS_SELF */
 
 struct scheduled_task {
@@ -139,7 +140,7 @@ static HRESULT wait_for_task(struct scheduled_task *t, uint32_t timeout_ms, uint
         Sleep(timeout_ms - passed < LOOK_MS ? (DWORD)(timeout_ms - passed) : LOOK_MS);
     }
     HRESULT hr = IRegisteredTask_get_LastTaskResult(t->task, &result);
-    *exit_code = (uint32_t)result;
+    *exit_code = result == IS_AT_WORK ? 0 : (uint32_t)result; /* what ours came to is lost behind another's start */
     return hr;
 }
 
