@@ -67,7 +67,7 @@ static HRESULT look_at(void *user, const struct seen_file *file)
     if (strnlen(file->name, length + 1) <= length || file->name[length] != '_')
         return S_OK;
     const char *id = file->name + length + 1;
-    if (!*id || id[strspn(id, "0123456789")])
+    if (!*id || id[strspn(id, "0123456789_")])
         return S_OK;
     char *head = text_copy_n(file->name, length), *path = path_join(s->folder, file->name);
     HRESULT hr = head && path ? S_OK : E_OUTOFMEMORY;

@@ -9,8 +9,8 @@
    ERROR_ALREADY_EXISTS's, ERROR_INVALID_DATA's, those of file_open_below. Leaves what is there. */
 HRESULT trace_file_check(const char *base, const char *path, bool over);
 
-/* As ETW names the files of a private session: each process' has its id behind `path`. Calls `each` for those that are
-   there, until one call fails; that failure is returned. */
+/* As ETW names the files of a private session: each process' has its id behind `path`, and a number may come behind it.
+   Calls `each` for those that are there, until one call fails; that failure is returned. */
 HRESULT trace_file_each_part(const char *path, HRESULT (*each)(void *user, const char *file), void *user);
 /* trace_file_check, for `path` and for them. */
 HRESULT trace_file_check_private(const char *base, const char *path, bool over);

@@ -5,6 +5,7 @@
 #include "engine/etw/session_rescue.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/os/etw_controller_types.h"
+#include "engine/os/file_traits.h"
 #include "engine/os/memory.h"
 
 #include <stdio.h>
@@ -34,7 +35,59 @@ char *private_part_file(const struct directory_session *part, const char *file)
 {
     if (!file)
         return NULL;
-    return part->named ? text_copy(file) : text_format("%s_%u", file, (unsigned)part->starter.id);
+    if (part->named)
+        return text_copy(file);
+    char *own = text_format("%s_%u", file, (unsigned)part->starter.id);
+    const size_t length = own && part->file ? strlen(own) : 0;
+    if (length == 0 || strncmp(part->file, own, length) != 0 || part->file[length] != '_')
+        return own;
+    memory_free(own); /* it has a number: private_part_find_file */
+    return text_copy(part->file);
+}
+
+/* Also when that cannot be known. */
+static bool is_of_session(const char *path, int64_t started)
+{
+    struct file *file;
+    struct file_traits traits = {.written = 0};
+    HRESULT hr = file_open_source(path, &file);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))
+        return false;
+    if (FAILED(hr))
+        return true;
+    hr = file_traits_of(file, &traits);
+    file_close(file);
+    return FAILED(hr) || traits.written >= started;
+}
+
+/* As session_file names the first one; from memory_alloc. */
+static char *first_file(const struct directory_session *part, const char *file)
+{
+    const char *at = (part->mode & TRACE_MODE_NEWFILE) != 0 ? strstr(file, "%d") : NULL;
+    return at ? text_format("%.*s1%s", (int)(at - file), file, at + 2) : text_copy(file);
+}
+
+HRESULT private_part_find_file(struct directory_session *part)
+{
+    enum { MOST = 1000 };
+    if (part->named || !part->file)
+        return S_OK;
+    for (unsigned number = 1; number <= MOST; number++) {
+        char *file = number == 1 ? text_copy(part->file) : text_format("%s_%u", part->file, number);
+        char *first = file ? first_file(part, file) : NULL;
+        const bool taken = first && is_of_session(first, part->started);
+        memory_free(first);
+        if (first && !taken) {
+            memory_free(part->file);
+            part->file = file;
+            return S_OK;
+        }
+        memory_free(file);
+        if (!first)
+            return E_OUTOFMEMORY;
+    }
+    return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: the session has so many files of that name already",
+                     part->file);
 }
 
 /* Of a change: all of it, or nothing. */

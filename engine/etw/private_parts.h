@@ -18,6 +18,9 @@ HRESULT private_part_enter(struct directory *d, const struct directory_session *
 void private_part_refuse(struct directory *d, const struct directory_session *part);
 /* Its log has ended: what it counted is its session's (`b` NULL: nothing). Once, however often it is called. */
 HRESULT private_part_over(struct directory *d, const struct directory_session *part, const struct session_buffers *b);
+/* Ids of processes are given again: in place of a file of that name that has been written to since the session began
+   the part has `name_<process id>_2` or a later number. ERROR_ALREADY_EXISTS's HRESULT, E_OUTOFMEMORY. */
+HRESULT private_part_find_file(struct directory_session *part);
 /* What its file is called when that of the session is `file`. From memory_alloc; NULL: out of memory, or no file. */
 char *private_part_file(const struct directory_session *part, const char *file);
 

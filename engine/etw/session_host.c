@@ -303,6 +303,9 @@ ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t turn)
         hr = make_buffers(h);
     if (FAILED(hr))
         return buffers_code(hr);
+    hr = h->session.whole != 0 ? private_part_find_file(&h->session) : S_OK;
+    if (FAILED(hr))
+        return session_code(hr);
     ULONG code = session_output_open(&h->output, &h->session, &h->buffers);
     if (code == ERROR_SUCCESS) {
         hr = say_running(h);

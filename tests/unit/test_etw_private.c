@@ -126,6 +126,36 @@ static void a_later_process_leaves_the_first_ones_file(void **state)
     memory_free(path);
 }
 
+/* Ids are given again: what is there by our name may be what a process of this session wrote that has ended. */
+static void a_process_with_the_id_of_an_ended_one_leaves_its_file(void **state)
+{
+    (void)state;
+    static const char wrote[] = "what it wrote";
+    char *path = path_join(folder, "ids.etl");
+    char *file = text_format("%s_%u", path, (unsigned)process_own_id()), *next = text_format("%s_2", file);
+    struct block b;
+    REGHANDLE handle;
+    char *text;
+    size_t size;
+    struct peer peer = peer_start("ids", "1");
+    const TRACEHANDLE session = start_enabled("ids", WHOLE, path);
+    peer_write(&peer);
+    assert_int_equal(file_store(file, wrote, sizeof wrote), S_OK);
+    assert_int_equal(EventRegister(&guid, NULL, NULL, &handle), ERROR_SUCCESS);
+    write_numbered(handle);
+    assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(file_load(file, 1 << 20, &text, &size), S_OK);
+    assert_int_equal(size, sizeof wrote);
+    assert_memory_equal(text, wrote, sizeof wrote);
+    check_log(next, WHOLE);
+    assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+    peer_end(&peer);
+    memory_free(text);
+    memory_free(next);
+    memory_free(file);
+    memory_free(path);
+}
+
 static void figures_are_those_of_all_processes(void **state)
 {
     (void)state;
@@ -472,6 +502,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(events_tell_the_time_of_their_thread),
         cmocka_unit_test(each_process_with_the_provider_has_its_own_file),
         cmocka_unit_test(a_later_process_leaves_the_first_ones_file),
+        cmocka_unit_test(a_process_with_the_id_of_an_ended_one_leaves_its_file),
         cmocka_unit_test(figures_are_those_of_all_processes),
         cmocka_unit_test(a_flush_writes_in_every_process),
         cmocka_unit_test(an_update_changes_every_process_file),
