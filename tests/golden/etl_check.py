@@ -251,9 +251,10 @@ class Log:
             best = None
             for i, stream in enumerate(streams):
                 if places[i] < len(stream):
-                    stamp = stream[places[i]].stamp
-                    if best is None or stamp < best[0]:
-                        best = stamp, i
+                    event = stream[places[i]]
+                    order = event.kind != "system" or event.id != 0, event.stamp  # the log file header is before all
+                    if best is None or order < best[0]:
+                        best = order, i
             if best is None:
                 return merged
             merged.append(streams[best[1]][places[best[1]]])
