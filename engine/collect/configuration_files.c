@@ -33,6 +33,7 @@ struct collection {
     struct number_table seen; /* folders, by identity: links make circles */
     uint64_t rows;
     bool deep_told;
+    bool cut; /* a file was left out for FileMaxCount */
 };
 
 static bool separates(char c)
@@ -104,6 +105,9 @@ static HRESULT add_copy(struct collection *c, const char *path, const struct fil
 static HRESULT take_file(struct collection *c, const char *path)
 {
     struct file_copy copy;
+    c->cut = is_full(c->context);
+    if (c->cut)
+        return S_OK;
     HRESULT hr = file_copies_add(c->copies, path, &copy);
     if (hr == E_ABORT || hr == E_OUTOFMEMORY)
         return hr == E_ABORT ? S_OK : hr;
@@ -137,7 +141,7 @@ static HRESULT take_files_of(struct collection *c, const char *folder)
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : add_failure(c, folder, hr);
     sort_names(&names);
-    for (size_t i = 0; SUCCEEDED(hr) && i < names.count && !is_over(c) && !is_full(c->context); i++) {
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count && !is_over(c) && !c->cut; i++) {
         if (!text_matches(c->name, names.items[i]))
             continue;
         char *path = path_join(folder, names.items[i]);
@@ -226,7 +230,7 @@ static HRESULT walk(struct collection *c)
         number_table_free(&c->seen);
     if (hr != E_OUTOFMEMORY)
         hr = enter(c, c->folder);
-    while (SUCCEEDED(hr) && c->depth && !is_over(c) && !is_full(context)) {
+    while (SUCCEEDED(hr) && c->depth && !is_over(c) && !c->cut) {
         struct level *l = &c->levels[c->depth - 1];
         if (l->next == l->folders.count) {
             pop(c);
@@ -289,7 +293,7 @@ static HRESULT collect_entry(struct collection *c)
         hr = path ? take_file(c, path) : E_OUTOFMEMORY;
         memory_free(path);
     }
-    if (SUCCEEDED(hr) && !c->rows && !is_over(c) && !is_full(c->context))
+    if (SUCCEEDED(hr) && !c->rows && !is_over(c) && !c->cut)
         hr = add_failure(
             c, c->entry,
             error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "Files: \"%s\": there is no such file", c->entry));
@@ -301,8 +305,8 @@ static HRESULT add_entry(const struct configuration_source_context *context, str
 {
     struct collection c = {.context = context, .copies = copies, .entry = entry};
     configuration_begin_table(context->document, "files", entry, columns, sizeof columns / sizeof *columns);
-    HRESULT hr = is_full(context) ? S_OK : collect_entry(&c);
-    if (SUCCEEDED(hr) && is_full(context) && !is_over(&c))
+    HRESULT hr = collect_entry(&c);
+    if (SUCCEEDED(hr) && c.cut && !is_over(&c))
         hr = add_failure(&c, entry,
                          error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
                                    "FileMaxCount: %u files are copied, and none from here on",

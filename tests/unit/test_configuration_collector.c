@@ -267,6 +267,22 @@ static void limits_end_the_copying_and_say_so(void **state)
     xmlFreeDoc(doc);
 }
 
+/* An entry that says so, and a message of the run, would make people look for what is missing. */
+static void limit_that_leaves_nothing_out_says_nothing(void **state)
+{
+    struct test *t = *state;
+    put(t, "a.txt", "a");
+    put(t, "sub/b.txt", "b");
+    put(t, "sub/c.log", "not asked for");
+    t->model->FileMaxCount = 2;
+    ask(t, "/*.txt");
+    xmlDocPtr doc = collect(t);
+    check_xpath(doc, "count(//Data[@name='copy'][. != ''])", "2");
+    check_xpath(doc, "count(//Item)", "2");
+    assert_string_equal(t->note, "");
+    xmlFreeDoc(doc);
+}
+
 static void links_end_and_circles_are_named(void **state)
 {
     struct test *t = *state;
@@ -575,6 +591,7 @@ int main(void)
         TEST(what_cannot_be_copied_is_an_entry_and_the_rest_comes),
         TEST(very_many_copies_are_in_several_folders),
         TEST(limits_end_the_copying_and_say_so),
+        TEST(limit_that_leaves_nothing_out_says_nothing),
         TEST(links_end_and_circles_are_named),
         TEST(copies_are_not_copied_again),
         TEST(times_and_attributes_are_kept),
