@@ -3,6 +3,7 @@
 #include "engine/collect/configuration_document.h"
 
 #include "engine/collect/whole_document.h"
+#include "engine/model/xml_text.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -71,28 +72,6 @@ static bool goes_on(struct configuration_document *d)
 
 /* ---- characters ---- */
 
-static const char *escape_of(unsigned char c, bool attribute)
-{
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '\r':
-        return "&#13;";
-    case '"':
-        return attribute ? "&quot;" : NULL;
-    case '\t':
-        return attribute ? "&#9;" : NULL;
-    case '\n':
-        return attribute ? "&#10;" : NULL;
-    default:
-        return NULL;
-    }
-}
-
 /* A character of several bytes that would lie across two pages is written in ASCII. */
 static void add_character(struct configuration_document *d, uint32_t c)
 {
@@ -114,7 +93,7 @@ static void add_escaped(struct configuration_document *d, const char *text, size
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + bytes, *plain = at;
     while (at < end) {
-        const char *escape = escape_of(*at, attribute);
+        const char *escape = xml_escape_of((char)*at, attribute);
         if (!escape && *at >= ' ' && *at < 0x80) {
             at++;
             continue;

@@ -38,35 +38,13 @@ bool xml_holds(const char *text)
     return !*text;
 }
 
-static const char *escape_of(char c, bool attribute)
-{
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '\r':
-        return "&#13;";
-    case '"':
-        return "&quot;";
-    case '\t':
-        return attribute ? "&#9;" : NULL;
-    case '\n':
-        return attribute ? "&#10;" : NULL;
-    default:
-        return NULL;
-    }
-}
-
 /* What XML cannot hold becomes U+FFFD (DECISIONS 3); what validation says of it is its business. */
 void xml_add_escaped(struct text_buffer *b, const char *text, bool attribute)
 {
     const char *plain = text;
     for (text = skip_plain(text); *text; text = skip_plain(text)) {
         size_t bad = unholdable(text);
-        const char *escape = bad ? "\xEF\xBF\xBD" : escape_of(*text, attribute);
+        const char *escape = bad ? "\xEF\xBF\xBD" : xml_escape_of(*text, attribute);
         if (escape) {
             text_buffer_add_n(b, plain, (size_t)(text - plain));
             text_buffer_add(b, escape);

@@ -5,6 +5,28 @@
 
 #include "engine/os/text.h"
 
+/* What stands for the character; NULL: itself. */
+static inline const char *xml_escape_of(char c, bool attribute)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '\r':
+        return "&#13;";
+    case '"':
+        return "&quot;";
+    case '\t':
+        return attribute ? "&#9;" : NULL;
+    case '\n':
+        return attribute ? "&#10;" : NULL;
+    default:
+        return NULL;
+    }
+}
 /* What XML cannot hold becomes U+FFFD (DECISIONS 3). */
 void xml_add_escaped(struct text_buffer *b, const char *text, bool attribute);
 void xml_start_element(struct text_buffer *b, const char *element);
