@@ -5,11 +5,14 @@
 #include "engine/model/name_pattern.h"
 #include "engine/os/memory.h"
 
-#include <stdio.h>
+static const char *key_path(const struct validation *v)
+{
+    return v->path ? v->path : "";
+}
 
 HRESULT validation_tell(const struct validation *v, HRESULT found, const char *property, const char *why)
 {
-    char *key = text_format("%s%s", v->path, property);
+    char *key = text_format("%s%s", key_path(v), property);
     bool skipped;
     HRESULT hr = key ? issues_has(v->issues, PLA_S_PROPERTY_IGNORED, key, &skipped) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !skipped)
@@ -98,7 +101,7 @@ static HRESULT validate_items(const struct validation *v, struct object *collect
         unsigned n = 1;
         for (size_t k = 0; k < i; k++)
             n += list[k]->class == list[i]->class;
-        hr = validate_child(v, text_format("%s%s[%u]/", v->path, list[i]->class->name, n), list[i]);
+        hr = validate_child(v, text_format("%s%s[%u]/", key_path(v), list[i]->class->name, n), list[i]);
     }
     objects_release(list, count);
     return hr;
@@ -110,14 +113,14 @@ static HRESULT validate_held(const struct validation *v, struct object *held, co
     bool skipped;
     if (held->class == &value_map_class)
         return S_OK;
-    char *key = text_format("%s%s", v->path, p->name);
+    char *key = text_format("%s%s", key_path(v), p->name);
     HRESULT hr = key ? issues_has(v->issues, PLA_S_PROPERTY_IGNORED, key, &skipped) : E_OUTOFMEMORY;
     memory_free(key);
     if (FAILED(hr) || skipped)
         return hr;
     if (p->xml_use == XML_ITEMS)
         return validate_items(v, held);
-    return validate_child(v, text_format("%s%s/", v->path, p->name), held);
+    return validate_child(v, text_format("%s%s/", key_path(v), p->name), held);
 }
 
 static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
@@ -146,7 +149,7 @@ HRESULT set_validate(struct object *o, struct object *issues)
     HRESULT hr = object_copy(o, &copy);
     if (FAILED(hr))
         return hr;
-    struct validation v = {.issues = issues, .set = (const struct data_collector_set *)copy, .path = ""};
+    struct validation v = {.issues = issues, .set = (const struct data_collector_set *)copy};
     hr = validate(&v, o, copy);
     object_release(copy);
     return hr;

@@ -10,7 +10,7 @@ enum { FORMAT_PATTERN = 0x0001 /* plaPattern of AutoPathFormat */ };
 struct validation {
     struct object *issues;                /* a plaValidation map */
     const struct data_collector_set *set; /* the rows of the set that the object is, or is in */
-    const char *path;                     /* "" or "PerformanceCounterDataCollector[1]/"; borrowed */
+    const char *path;                     /* "PerformanceCounterDataCollector[1]/", NULL: the set itself; borrowed */
 };
 /* Told when it is so. */
 struct finding {
