@@ -151,9 +151,6 @@ static HRESULT add_all_registrations(const struct etw_api *etw, struct event_reg
 HRESULT event_registrations_list(const struct etw_api *etw, const GUID *guid, struct event_registrations *out)
 {
     *out = (struct event_registrations){0};
-    if (!etw->EnumerateTraceGuidsEx)
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                         "32-bit programs cannot see here who has registered an event provider");
     HRESULT hr = guid ? add_registrations(etw, guid, out) : add_all_registrations(etw, out);
     if (FAILED(hr))
         event_registrations_free(out);
@@ -232,7 +229,7 @@ HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *
     HRESULT hr = add_named(etw, out);
     if (SUCCEEDED(hr) && etw->seen_providers)
         hr = etw->seen_providers(out);
-    if (SUCCEEDED(hr) && etw->EnumerateTraceGuidsEx)
+    if (SUCCEEDED(hr))
         hr = add_nameless(etw, out);
     if (FAILED(hr))
         event_providers_free(out);

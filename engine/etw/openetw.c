@@ -38,7 +38,6 @@ ULONG openetw_pack_providers(const struct event_providers *list, PROVIDER_ENUMER
     return ERROR_SUCCESS;
 }
 
-#if UINTPTR_MAX > 0xFFFFFFFF /* the words of sessions are 64 bits */
 static HRESULT seen_providers(struct event_providers *list)
 {
     struct directory *d;
@@ -81,7 +80,6 @@ static HRESULT registrations(struct event_registrations *list)
     memory_free(all);
     return hr;
 }
-#endif
 
 static ULONG WINAPI enumerate_providers(PROVIDER_ENUMERATION_INFO *buffer, ULONG *size)
 {
@@ -103,7 +101,6 @@ static ULONG WINAPI enumerate_fields(GUID *guid, EVENT_FIELD_TYPE type, PROVIDER
 const struct etw_api openetw_api = {
     .TdhEnumerateProviders = enumerate_providers,
     .TdhEnumerateProviderFieldInformation = enumerate_fields,
-#if UINTPTR_MAX > 0xFFFFFFFF
     .StartTraceW = StartTraceW,
     .ControlTraceW = ControlTraceW,
     .QueryAllTracesW = QueryAllTracesW,
@@ -113,5 +110,4 @@ const struct etw_api openetw_api = {
     .TraceSetInformation = TraceSetInformation,
     .seen_providers = seen_providers,
     .registrations = registrations,
-#endif
 };

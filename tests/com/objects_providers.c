@@ -486,7 +486,6 @@ static HRESULT get_processes(void *provider, VARIANT *processes)
     return invoke(provider, L"GetRegisteredProcesses", DISPATCH_METHOD, NULL, &by_reference, 1);
 }
 
-#ifdef _WIN64 /* 32-bit programs are no providers under Wine */
 /* A program as any other that has registered a provider, without a name and by itself. */
 static REGHANDLE register_here(const GUID *guid)
 {
@@ -561,7 +560,6 @@ static void registered_processes_are_known(void **state)
     release(providers);
     release(collector);
 }
-#endif
 
 static void who_has_registered_is_asked_for_by_guid_and_process(void **state)
 {
@@ -601,9 +599,7 @@ int provider_tests(void)
         cmocka_unit_test(a_kernel_trace_has_no_other_provider),
         cmocka_unit_test_teardown(registered_providers_are_found, take_out),
         cmocka_unit_test_teardown(security_of_providers_is_the_hosts, take_out),
-#ifdef _WIN64
         cmocka_unit_test(registered_processes_are_known),
-#endif
         cmocka_unit_test(who_has_registered_is_asked_for_by_guid_and_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
