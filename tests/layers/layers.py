@@ -10,13 +10,14 @@ import tempfile
 
 from tree import read, tree_files, write_all
 
-# What each folder may include, itself always among it. Order: com > run > {collect, report} > {counters, pdh, etw} > log > os.
-# pdh and etw become DLLs that carry no XML library: model is not for them nor for what they link.
+# What each folder may include, itself always among it. Order: com > run > {collect, report} > {counters, pdh, etw} > tdh > log > os,
+# where pdh has no use of tdh. pdh becomes a DLL that carries no XML library, and neither becomes one with model.
 OS, LOG = ["engine/os"], ["engine/log", "engine/os"]
 MODEL = ["engine/model"] + OS
 STORE = ["engine/store"] + MODEL
 TASK = ["engine/task"] + STORE
-CORES = ["engine/pdh", "engine/etw"] + LOG
+TDH = ["engine/tdh"] + LOG
+CORES = ["engine/pdh", "engine/etw"] + TDH
 COUNTERS = ["engine/counters"] + LOG
 COLLECT = ["engine/collect", "engine/model", "engine/counters"] + CORES
 REPORT = ["engine/report", "engine/model"] + CORES
@@ -29,14 +30,15 @@ ALLOWED = {
     "engine/task": TASK,
     "engine/counters": COUNTERS,
     "engine/pdh": ["engine/pdh"] + LOG,
-    "engine/etw": ["engine/etw"] + LOG,
+    "engine/tdh": TDH,
+    "engine/etw": ["engine/etw"] + TDH,
     "engine/collect": COLLECT,
     "engine/report": REPORT,
     "engine/run": RUN,
     "com": ["com", "reg", "idl"] + RUN,
     "reg": ["reg", "idl"] + OS,
     "idl": ["idl"],
-    "cli": ["cli", "engine/pdh", "engine/etw", "engine/report", "engine/task"] + COUNTERS,
+    "cli": ["cli", "engine/pdh", "engine/etw", "engine/tdh", "engine/report", "engine/task"] + COUNTERS,
 }
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.
 ROWS_BESIDE = {("engine/model", "engine/log/log_formats.def")}
@@ -48,7 +50,7 @@ PORTABLE = {f"{name}.h" for name in (
     "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
     "stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype").split()}
 XML = re.compile(r"(libxml|libxslt|libexslt)/")
-XML_FOR = ("engine/model", "engine/report")
+XML_FOR = ("engine/model", "engine/report", "engine/tdh")
 # The engine's only files that may name the host's own headers.
 HOST_FILES = re.compile(r"engine/os/(win32|posix)/|engine/os/(wintypes|pdh_types|etw_types|odbc_types)\.h$|engine/.*_(dll|api)\.c$")
 
