@@ -352,6 +352,8 @@ static void judge_instances(struct sample *s, struct watched *on)
     const char *filter = s->w->thresholds[on->threshold].filter;
     const struct log_cell *cell = &s->cells[on->column];
     size_t at = 0;
+    if (cell->raw.status && cell->raw.status != PDH_CSTATUS_NO_INSTANCE)
+        return; /* they could not be listed: none of them is known to be gone */
     void *room = on->spare.items;
     if (!memory_grow(&room, &on->spare.capacity, cell->item_count, sizeof *on->spare.items)) {
         s->hr = E_OUTOFMEMORY;

@@ -15,6 +15,7 @@ const char *fake_instances[8];
 const double *fake_values;
 bool fake_no_memory;
 PDH_STATUS fake_collect_status;
+PDH_STATUS fake_list_status;
 int fake_open_queries;
 
 static const struct {
@@ -205,6 +206,8 @@ static LPWSTR put(LPWSTR at, const char *text)
 static PDH_STATUS WINAPI raw_array(PDH_HCOUNTER counter, LPDWORD bytes, LPDWORD count, PPDH_RAW_COUNTER_ITEM_W items)
 {
     DWORD n = 0, need = 0;
+    if (fake_list_status)
+        return fake_list_status;
     for (; fake_instances[n]; n++)
         need += (DWORD)(sizeof *items + (strlen(fake_instances[n]) + 1) * sizeof(WCHAR));
     if (!n)

@@ -12,6 +12,7 @@ extern const char *fake_instances[8]; /* up to the first NULL */
 extern const double *fake_values;     /* of Zahl, by instance; NULL: as above */
 extern bool fake_no_memory;           /* the object Speicher is not there */
 extern PDH_STATUS fake_collect_status;
+extern PDH_STATUS fake_list_status; /* what instances cannot be listed for; 0: they can */
 extern int fake_open_queries;
 
 #endif

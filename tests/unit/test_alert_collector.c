@@ -81,6 +81,7 @@ static int setup(void **state)
     instances("alpha", "beta", NULL);
     fake_values = NULL;
     fake_no_memory = false;
+    fake_list_status = 0;
     *state = t;
     return 0;
 }
@@ -202,6 +203,26 @@ static void instances_are_told_apart(void **state)
     sample_says(t, c, "");
     assert_int_equal(collector_close(c), S_OK);
     assert_int_equal(rows(t), 6);
+}
+
+/* A provider that fails for a sample would give an all clear for what is beyond still, and the same crossing again. */
+static void a_sample_without_a_list_changes_nothing(void **state)
+{
+    struct test *t = *state;
+    const double high[] = {5, 5};
+    t->rules = (struct alert_rules){.on_crossing = true, .all_clear = true};
+    fake_values = high;
+    watch(t->object, "\\Process(*)\\Count>1");
+    struct collector *c = open_one(t);
+    sample_says(t, c, "");
+    sample_says(t, c, "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
+    fake_list_status = (PDH_STATUS)PDH_CSTATUS_INVALID_DATA;
+    sample_says(t, c, "");
+    fake_list_status = 0;
+    sample_says(t, c, "");
+    instances(NULL, NULL, NULL);
+    sample_says(t, c, "clear > 1 \\Process(alpha)\\Count \nclear > 1 \\Process(beta)\\Count \n");
+    assert_int_equal(collector_close(c), S_OK);
 }
 
 /* One mistyped counter would cost all the others; a service that is started later would never be watched. */
@@ -413,6 +434,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_threshold_is_heard, setup, teardown),
         cmocka_unit_test_setup_teardown(instances_come_and_go, setup, teardown),
         cmocka_unit_test_setup_teardown(instances_are_told_apart, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_sample_without_a_list_changes_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_missing_counter_is_named_and_looked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(one_sample_is_one, setup, teardown),
         cmocka_unit_test_setup_teardown(a_segment_goes_on_with_what_is_known, setup, teardown),
