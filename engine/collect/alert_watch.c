@@ -34,6 +34,7 @@ struct threshold {
     struct counter_path path; /* parsed.path taken apart; zero: it is none */
     char *asked;              /* what the query is asked for: all instances, where only some are meant */
     char *filter;             /* of their names; NULL: all */
+    char *first;              /* the filter of names without a number, which are also those of #0; NULL: none */
     uint64_t hash;            /* of path, operator and number */
     bool missing;
 };
@@ -77,7 +78,11 @@ static HRESULT choose_question(struct threshold *t)
     all.index = PATH_NO_INDEX;
     t->asked = counter_path_format(&all);
     t->filter = counter_path_instance(p);
-    return t->asked && t->filter ? S_OK : E_OUTOFMEMORY;
+    const char *number = t->filter ? strrchr(t->filter, '#') : NULL;
+    bool numbered = number && text_matches(number + 1, "0");
+    if (numbered)
+        t->first = text_copy_n(t->filter, (size_t)(number - t->filter));
+    return t->asked && t->filter && (t->first || !numbered) ? S_OK : E_OUTOFMEMORY;
 }
 
 static HRESULT take_threshold(const char *text, struct threshold *out)
@@ -306,17 +311,10 @@ static void gone(struct sample *s, const struct watched *on, struct instance *i)
     i->name = NULL;
 }
 
-/* A name without its number is also its first one's. */
-static bool passes(const char *filter, const char *name)
+static bool passes(const struct threshold *t, const char *name)
 {
-    if (!filter || text_matches(filter, name))
-        return true;
-    if (!strchr(filter, '#') || strchr(name, '#'))
-        return false;
-    char *first = text_format("%s#0", name);
-    bool does = first && text_matches(filter, first);
-    memory_free(first);
-    return does;
+    return !t->filter || text_matches(t->filter, name) ||
+           (t->first && !strchr(name, '#') && text_matches(t->first, name));
 }
 
 /* The instance in the list of the sample before, looked for from where the one before it was found. */
@@ -349,7 +347,7 @@ static HRESULT append_instance(struct instances *list, struct instance *old, con
    there is not to be taken for gone when memory is out. */
 static void judge_instances(struct sample *s, struct watched *on)
 {
-    const char *filter = s->w->thresholds[on->threshold].filter;
+    const struct threshold *t = &s->w->thresholds[on->threshold];
     const struct log_cell *cell = &s->cells[on->column];
     size_t at = 0;
     if (cell->raw.status && cell->raw.status != PDH_CSTATUS_NO_INSTANCE)
@@ -363,7 +361,7 @@ static void judge_instances(struct sample *s, struct watched *on)
     for (size_t i = 0; i < cell->item_count; i++) {
         const struct log_item *item = &cell->items[i];
         struct instance *now;
-        if (!passes(filter, item->instance))
+        if (!passes(t, item->instance))
             continue;
         HRESULT hr = append_instance(&on->spare, find_instance(&on->last, &at, item->instance), item->instance, &now);
         if (FAILED(hr))
@@ -390,7 +388,7 @@ static void judge_plainly(struct sample *s, const struct watched *on)
     }
     for (size_t i = 0; i < cell->item_count; i++) {
         const struct log_item *item = &cell->items[i];
-        if (item->has_value && alert_is_beyond(&t->parsed, item->value) && passes(t->filter, item->instance))
+        if (item->has_value && alert_is_beyond(&t->parsed, item->value) && passes(t, item->instance))
             tell(s, on, item->instance, ALERT_BEYOND, &item->value);
     }
 }
@@ -435,6 +433,7 @@ void alert_watch_close(struct alert_watch *w)
         counter_path_free(&w->thresholds[i].path);
         memory_free(w->thresholds[i].asked);
         memory_free(w->thresholds[i].filter);
+        memory_free(w->thresholds[i].first);
     }
     for (size_t i = 0; i < w->watched_count; i++) {
         free_instances(&w->watched[i].last);

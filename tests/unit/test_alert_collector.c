@@ -410,10 +410,13 @@ static void memory_that_is_out_takes_no_instance_for_gone(void **state)
     t->context.output_path = ""; /* no log, which would say that it has no memory */
     fake_values = high;
     watch(t->object, "\\Process(*)\\Count>1");
+    watch(t->object, "\\Process(*a#*)\\Count>1"); /* the number of a first one goes without saying */
     for (uint64_t n = 1, used = n; n <= used; n++) {
         struct collector *c = open_one(t);
         sample_says(t, c, "");
-        sample_says(t, c, "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
+        sample_says(t, c,
+                    "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n"
+                    "> 1 \\Process(alpha)\\Count 5\n> 1 \\Process(beta)\\Count 5\n");
         assert_int_equal(collector_update(c, t->object), S_OK);
         texts_free(&t->heard);
         memory_fail_at(n);
