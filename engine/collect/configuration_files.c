@@ -277,9 +277,27 @@ static HRESULT take_apart(struct collection *c)
     return c->name && c->folder ? S_OK : E_OUTOFMEMORY;
 }
 
+/* Behind a drive, with which a path may begin, ':' stands before a stream of a file alone. A drive without a folder
+   is one that says where the server's process is. */
+static bool names_stream(const struct collection *c)
+{
+    const char *at = c->folder;
+    if (separates(at[0]) && separates(at[1]) && (at[2] == '?' || at[2] == '.') && separates(at[3]))
+        at += 4;
+    if (at[0] && at[1] == ':')
+        at += 2;
+    return strchr(at, ':') || strchr(c->name, ':');
+}
+
 static HRESULT collect_entry(struct collection *c)
 {
     HRESULT hr = take_apart(c);
+    if (SUCCEEDED(hr) && names_stream(c))
+        return add_failure(c, c->entry,
+                           error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
+                                     "Files: \"%s\": names a stream of a file, or a drive without a folder; neither is "
+                                     "collected",
+                                     c->entry));
     if (SUCCEEDED(hr) && has_wildcard(c->folder))
         return add_failure(c, c->entry,
                            error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),

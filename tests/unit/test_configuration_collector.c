@@ -215,6 +215,30 @@ static void what_cannot_be_copied_is_an_entry_and_the_rest_comes(void **state)
 }
 
 /* Each copy would take longer than the one before. */
+/* The copy would be a stream of another copy, which no folder shows and no archive takes along. */
+static void streams_are_an_entry_and_not_copied(void **state)
+{
+    struct test *t = *state;
+    put(t, "a.txt", "a");
+#ifndef _WIN32
+    put(t, "a.txt:hidden", "secret"); /* this host takes it for a name */
+#endif
+    ask(t, "a.txt:hidden");
+    ask(t, "a.txt::$DATA");
+    ask(t, "sub:hidden/*.txt");
+    ask(t, "*:hidden");
+    assert_int_equal(texts_add(&t->model->Files, "C:a.txt"), S_OK);
+    ask(t, "a.txt");
+    xmlDocPtr doc = collect(t);
+    check_xpath(doc, "count(//Table/Item)", "6");
+    check_xpath(doc, "count(//Item[Data[@name='result']='0x8007007B'])", "5"); /* ERROR_INVALID_NAME */
+    check_xpath(doc, "contains((//Item)[1]/Data[@name='error'], 'a.txt:hidden')", "true");
+    check_xpath(doc, "contains((//Item)[1]/Data[@name='error'], 'stream')", "true");
+    check_xpath(doc, "count(//Item/Data[@name='copy'][string()])", "1");
+    check_copy(t, "a.txt", "a");
+    xmlFreeDoc(doc);
+}
+
 static void very_many_copies_are_in_several_folders(void **state)
 {
     struct test *t = *state;
@@ -589,6 +613,7 @@ int main(void)
         TEST(files_of_a_folder_come_first_then_its_folders),
         TEST(entries_are_absolute_or_relative_with_wildcards_and_variables),
         TEST(what_cannot_be_copied_is_an_entry_and_the_rest_comes),
+        TEST(streams_are_an_entry_and_not_copied),
         TEST(very_many_copies_are_in_several_folders),
         TEST(limits_end_the_copying_and_say_so),
         TEST(limit_that_leaves_nothing_out_says_nothing),
