@@ -37,6 +37,8 @@ static HRESULT read_texts(const VARIANT *v, struct texts *out)
         return E_POINTER;
     VARTYPE type = V_VT(v);
     const bool by_reference = type & VT_BYREF;
+    if (by_reference && !V_BYREF(v))
+        return E_POINTER;
     type &= (VARTYPE)~VT_BYREF;
     if (type == VT_BSTR) {
         HRESULT hr = text_from_bstr(by_reference ? *V_BSTRREF(v) : V_BSTR(v), ARGUMENT, &text);

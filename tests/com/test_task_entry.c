@@ -91,6 +91,19 @@ static void what_holds_no_arguments_is_refused(void **state)
     V_ARRAY(&v) = SafeArrayCreateVector(VT_I4, 0, 1);
     fails(v, DISP_E_TYPEMISMATCH);
     assert_int_equal(expand(v, NULL), E_POINTER);
+    /* A reference to nothing must not end the program that calls. */
+    static const VARTYPE kinds[] = {VT_VARIANT, VT_BSTR, VT_ARRAY | VT_BSTR, VT_ARRAY | VT_VARIANT};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        VARIANT inner, outer;
+        VariantInit(&inner);
+        VariantInit(&outer);
+        V_VT(&inner) = VT_BYREF | kinds[i];
+        V_BYREF(&inner) = NULL;
+        V_VT(&outer) = VT_BYREF | VT_VARIANT;
+        V_VARIANTREF(&outer) = &inner;
+        fails(inner, E_POINTER);
+        fails(outer, E_POINTER);
+    }
 }
 
 int main(void)
