@@ -10,6 +10,8 @@
 #include <string.h>
 
 #ifdef _WIN32
+#include "engine/os/libraries.h"
+
 #include <windows.h>
 #include <fcntl.h>
 #include <io.h>
@@ -119,6 +121,7 @@ int wmain(int argc, WCHAR **argv)
 {
     struct texts arguments = {0};
     HRESULT hr = S_OK;
+    libraries_restrict();
     for (int i = 0; i < argc && SUCCEEDED(hr); i++) {
         char *text;
         hr = text_from_utf16(argv[i], wcslen(argv[i]), true, &text);

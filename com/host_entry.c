@@ -2,6 +2,7 @@
 /* The host's entry in openpla.dll: its arguments as the engine wants them. */
 #include "com/host_entry.h"
 
+#include "engine/os/libraries.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include "engine/run/run.h"
@@ -12,6 +13,7 @@ int OpenPlaHost(int argc, WCHAR **argv)
 {
     char *texts[3] = {NULL, NULL, NULL};
     HRESULT hr = argc == 4 ? S_OK : E_INVALIDARG;
+    libraries_restrict();
     for (int i = 0; i < 3 && SUCCEEDED(hr); i++)
         hr = text_from_utf16(argv[i + 1], wcslen(argv[i + 1]), false, &texts[i]);
     if (SUCCEEDED(hr))

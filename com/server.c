@@ -7,6 +7,7 @@
 #include "com/kept_interfaces.h"
 #include "com/server_security.h"
 #include "engine/os/host.h"
+#include "engine/os/libraries.h"
 #include "engine/os/memory.h"
 #include "engine/run/supervisor.h"
 #include "engine/store/store.h"
@@ -291,6 +292,7 @@ static int usage(void)
 int OpenPlaServer(int argc, WCHAR **argv)
 {
     bool service = true, dropin = false;
+    libraries_restrict();
     /* COM appends the argument to the command line of LocalServer32, which has it already. */
     if (argc >= 2 && is_option(argv[1], L"Embedding"))
         return serve_for_com();

@@ -7,7 +7,9 @@ __attribute__((noreturn)) void start(void);
 
 void start(void)
 {
-    const HMODULE dll = LoadLibraryW(L"openetw.dll");
+    SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_APPLICATION_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
+    const HMODULE dll =
+        LoadLibraryExW(L"openetw.dll", NULL, LOAD_LIBRARY_SEARCH_APPLICATION_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
     int(WINAPI * host)(void) = dll ? (int(WINAPI *)(void))(void *)GetProcAddress(dll, "OpenEtwSessionHost") : NULL;
     ExitProcess(host ? (UINT)host() : GetLastError());
 }

@@ -79,6 +79,12 @@ static HRESULT load_library(const char *path, HMODULE *out)
         return hr;
     *out = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
     DWORD error = *out ? 0 : GetLastError();
+    WCHAR *name = wcsrchr(wide, L'\\');
+    if (*out && name) { /* what it loads later by a name comes from the same two */
+        *name = 0;
+        AddDllDirectory(wide);
+        SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_USER_DIRS | LOAD_LIBRARY_SEARCH_SYSTEM32);
+    }
     memory_free(wide);
     return error ? error_set(HRESULT_FROM_WIN32(error), "'%s' is not loaded: %s", path,
                              error_standard_text(HRESULT_FROM_WIN32(error)))
@@ -273,7 +279,7 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
     struct thread *watch;
     if (c->version != EXTENSION_VERSION || FAILED(thread_start(end_with_owner, c, &watch)))
         ExitProcess(2);
-    SetDllDirectoryW(u""); /* what the DLL loads later does not come from the current folder either */
+    SetDllDirectoryW(u""); /* nor from the current folder while it is loaded */
     DWORD error = load(service, &e);
     c->error = error;
     set(&c->state, error ? EXTENSION_FAILED : EXTENSION_READY);

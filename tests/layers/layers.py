@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """layers.py [TREE | --self-test]: proves from the include lines that each layer includes only layers below it, from the
-calls that objects of clients are called in one place, and that every source file has its licence line, a fair size and
+calls that objects of clients are called in one place and that libraries are loaded from folders that are said, and that every source file has its licence line, a fair size and
 a name that says something."""
 import os
 import re
@@ -65,6 +65,10 @@ CALLS = {
     re.compile(r"\blate_invoke\b"): ("com/foreign_call.c", "com/foreign_object.c", "com/server_call.c"),
 }
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
+# Code comes from folders that are said: a library's own, the program's, the system's. LoadLibrary looks into the current
+# folder and PATH, and so does LoadLibraryEx without a LOAD_LIBRARY_SEARCH_ flag; a file of data runs no code.
+LOADS = re.compile(r"\bLoad(?:Library|PackagedLibrary|Module)(?:Ex)?[AW]?\s*\(([^;]*)")
+LOADS_SAFELY = re.compile(r"LOAD_LIBRARY_SEARCH_|LOAD_LIBRARY_AS_DATAFILE")
 
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|include_next|import)\b[ \t]*(.*?)[ \t]*$", re.M)
 # A file of rows that another file includes by the macro's name is judged where the macro is defined.
@@ -126,6 +130,9 @@ def check_file(path, text):
         for called, files in CALLS.items():
             for match in called.finditer(code) if path.endswith((".c", ".inc")) and path not in files else ():
                 yield text.count("\n", 0, match.start()) + 1, f"{match.group()} is for {' and '.join(files)}"
+        for match in LOADS.finditer(code):
+            if not LOADS_SAFELY.search(match.group(1)):
+                yield text.count("\n", 0, match.start()) + 1, "a library is loaded from whatever folder"
         for match in [*INCLUDE.finditer(text), *ROWS_DEFINED.finditer(text)]:
             complaint = check_include(path, layer, match.group(1))
             if complaint:
@@ -154,6 +161,8 @@ def self_test():
         "engine/run/run.c": spdx + '#include "engine/collect/collect.h"\n#  include "engine/model/set.def"\n',
         "com/set.c": spdx + '#include "mspla.h"\n#include <windows.h>\n#include "engine/run/run.h"\n',
         "com/foreign_call.c": spdx + "/* late_invoke */\nint x = VariantChangeType(a, b, 0, c);\n",
+        "engine/os/win32/load.c": spdx + 'm = LoadLibraryExW(n, NULL,\n LOAD_LIBRARY_SEARCH_SYSTEM32);\n/* LoadLibraryW(x); */\n'
+                                         "d = LoadLibraryExW(n, NULL, LOAD_LIBRARY_AS_DATAFILE);\n",
         "com/object.inc": spdx + "#include ROWS\n",
         "com/object.c": spdx + '#define ROWS "engine/model/set.def"\n#include "com/object.inc"\n',
         "reg/data_manager.def": spdx,
@@ -174,6 +183,9 @@ def self_test():
         "engine/run/macro.c": spdx + "#include HEADER\n",
         "engine/run/rows.c": spdx + '#define BASE_ROWS "com/set.def"\n',
         "engine/other/new.c": spdx,
+        "com/load.c": spdx + "m = LoadLibraryW(name);\n",
+        "cli/load.c": spdx + "m = LoadLibraryExA(name, NULL, 0);\n",
+        "engine/pdh/load_api.c": spdx + "m = LoadLibraryExW(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);\n",
         "com/value.c": spdx + "\nint x = VariantChangeType(a, b, 0, c);\n",
         "cli/model.c": spdx + '#include "engine/model/model.h"\n',
         "tests/unlicensed.c": "int x;\n",

@@ -19,7 +19,7 @@ static HRESULT load_module(const char *path, HMODULE *module)
     HRESULT hr = text_to_utf16(path, &wide, NULL);
     if (FAILED(hr))
         return hr;
-    *module = LoadLibraryExW(wide, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+    *module = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
     if (!*module)
         hr = win32_failed(GetLastError(), path);
     memory_free(wide);
