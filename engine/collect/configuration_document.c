@@ -3,11 +3,11 @@
 #include "engine/collect/configuration_document.h"
 
 #include "engine/collect/whole_document.h"
-#include "engine/model/xml_text.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/text_unicode.h"
+#include "engine/xml/xml_text.h"
 
 #include <stdio.h>
 #include <inttypes.h>

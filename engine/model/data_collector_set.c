@@ -4,6 +4,7 @@
 #include "engine/model/validate.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/xml/xml_text.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -349,17 +349,11 @@ HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t
                                   struct object **out);
 /* Elements that a real export has and that nothing is made of: they are no issue. NULL at the end. */
 extern const char *const xml_ignored_elements[];
-/* Whether the text is one well-formed element (or nothing), of the name `root` unless that is NULL:
-   OPENPLA_E_MALFORMED_XML with the reason if not. */
-HRESULT xml_check_fragment(const char *xml, const char *root);
 /* Dates and times as set XML has them: m/d/yyyy and h:mm:ss AM/PM; read in ISO form too. Values are DATEs. */
 bool date_from_text(const char *text, double *out);
 bool time_from_text(const char *text, double *out);
 char *date_to_text(double date); /* from memory_alloc */
 char *time_to_text(double time);
-
-/* Whether XML 1.0 has all characters of the text: no controls but tab and line ends, not U+FFFE and U+FFFF. */
-bool xml_holds(const char *text);
 /* UTF-8, no declaration, empty elements as <X/>. *xml from memory_alloc. */
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
 /* What another object must be given to commit the same set: without what is only shown, and without the live state but

@@ -2,8 +2,8 @@
 /* Whether a set can be read again when it is stored: the reader bounds what a document may hold (xml_document.c,
    xml_read.c), what clients put is not bounded. */
 #include "engine/model/model.h"
-#include "engine/model/xml_document.h"
 #include "engine/os/memory.h"
+#include "engine/xml/xml_document.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 
 #include "engine/model/name_pattern.h"
 #include "engine/os/memory.h"
+#include "engine/xml/xml_text.h"
 
 static const char *key_path(const struct validation *v)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* From XML to objects: the first of the four steps parse, defaults, validate, format. behaviour 18. */
 #include "engine/model/model.h"
-#include "engine/model/xml_document.h"
 #include "engine/os/memory.h"
+#include "engine/xml/xml_document.h"
 
 #include <stdio.h>
 #include <ctype.h>

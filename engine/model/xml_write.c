@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* From objects to XML: the format step. Element order is row order; empty elements are <X/>. behaviour 18. */
 #include "engine/model/data_collector.h"
-#include "engine/model/xml_document.h"
-#include "engine/model/xml_text.h"
 #include "engine/os/memory.h"
+#include "engine/xml/xml_document.h"
+#include "engine/xml/xml_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,11 +3,11 @@
 #include "engine/report/report_reader.h"
 
 #include "engine/log/text_rows.h"
-#include "engine/model/xml_bounds.h"
-#include "engine/model/xml_document.h"
 #include "engine/os/memory.h"
 #include "engine/report/data_list.h"
 #include "engine/report/report_form.h"
+#include "engine/xml/xml_bounds.h"
+#include "engine/xml/xml_document.h"
 
 #include <libxml/parserInternals.h>
 #include <string.h>

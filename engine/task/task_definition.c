@@ -3,9 +3,9 @@
 #include "engine/task/task_definition.h"
 
 #include "engine/model/model.h"
-#include "engine/model/xml_document.h"
-#include "engine/model/xml_text.h"
 #include "engine/os/memory.h"
+#include "engine/xml/xml_document.h"
+#include "engine/xml/xml_text.h"
 
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bounds of XML texts: a pass over the text, and a look at each element as it is parsed. */
-#include "engine/model/xml_bounds.h"
-
-#include "engine/model/model.h"
+#include "engine/xml/xml_bounds.h"
 
 #include <libxml/SAX2.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* libxml2's memory: a document's is cut out of large pieces that are freed together; a stream's is blocks that are
    freed one by one, and the rest of them together. */
-#include "engine/model/xml_document.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/xml/xml_document.h"
 
 #include <setjmp.h>
 #include <stdatomic.h>

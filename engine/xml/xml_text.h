@@ -27,6 +27,8 @@ static inline const char *xml_escape_of(char c, bool attribute)
         return NULL;
     }
 }
+/* Whether XML 1.0 has all characters of the text: no controls but tab and line ends, not U+FFFE and U+FFFF. */
+bool xml_holds(const char *text);
 /* What XML cannot hold becomes U+FFFD (DECISIONS 3). */
 void xml_add_escaped(struct text_buffer *b, const char *text, bool attribute);
 void xml_start_element(struct text_buffer *b, const char *element);

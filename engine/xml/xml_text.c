@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* XML as it is written: texts, and elements with a text. */
-#include "engine/model/xml_text.h"
+#include "engine/xml/xml_text.h"
 
-#include "engine/model/model.h"
-#include "engine/model/xml_document.h"
+#include "engine/xml/xml_document.h"
 
 #include <string.h>
 

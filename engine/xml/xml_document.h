@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An XML text that libxml2 has parsed, and texts out of it. For the model's own files, and those that read other
-   documents (engine/task); the reader of reports has libxml2's memory from here. */
+/* An XML text that libxml2 has parsed, and texts out of it. The reader of reports has libxml2's memory from here. */
 #ifndef OPENPLA_XML_DOCUMENT_H
 #define OPENPLA_XML_DOCUMENT_H
 
@@ -10,8 +9,7 @@
 
 /* All memory of one document: given out piece by piece, given back as a whole (xml_memory.c). */
 struct xml_memory;
-/* Routes libxml2's memory through memory_alloc, once; before libxml2's first use in a program that uses it beside the
-   model. */
+/* Routes libxml2's memory through memory_alloc, once; before libxml2's first use in a program. */
 void xml_memory_begin(void);
 struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
 /* For what is read as a stream: what libxml2 frees on its way is free at once. */
@@ -33,6 +31,9 @@ HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out
 void xml_document_close(struct xml_document *d);
 /* S_OK, or OPENPLA_E_MALFORMED_XML with the name of the root and the wanted one. */
 HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted);
+/* Whether the text is one well-formed element (or nothing), of the name `root` unless that is NULL:
+   OPENPLA_E_MALFORMED_XML with the reason if not. */
+HRESULT xml_check_fragment(const char *xml, const char *root);
 
 bool xml_is_blank(char c);
 /* Appends the text below the element, without blanks around it unless the element is to keep them. */

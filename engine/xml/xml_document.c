@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Documents as libxml2 parses them, and texts out of them. */
-#include "engine/model/xml_document.h"
+#include "engine/xml/xml_document.h"
 
-#include "engine/model/model.h"
-#include "engine/model/xml_bounds.h"
 #include "engine/os/memory.h"
+#include "engine/xml/xml_bounds.h"
 
 #include <string.h>
 
