@@ -46,10 +46,17 @@ void memory_free(void *p)
     pool_free(p);
 }
 
+void memory_wipe(void *p, size_t size)
+{
+    volatile unsigned char *byte = p; /* no compiler leaves out a write to what is volatile */
+    while (size--)
+        *byte++ = 0;
+}
+
 void memory_free_secret(char *text)
 {
-    for (volatile char *c = text; c && *c; c++)
-        *c = 0;
+    if (text)
+        memory_wipe(text, strlen(text));
     pool_free(text);
 }
 

@@ -11,6 +11,8 @@ void *memory_alloc(size_t size);
 void *memory_zero(size_t count, size_t size); /* overflow of count*size gives NULL */
 void *memory_resize(void *p, size_t size);    /* p stays valid on NULL */
 void memory_free(void *p);
+/* Overwrites what must not be found in the memory afterwards, whatever the compiler thinks of a last write. */
+void memory_wipe(void *p, size_t size);
 void memory_free_secret(char *text); /* overwrites it first; NULL is allowed */
 void *memory_copy(const void *p, size_t size);
 /* Grows *items (elements of `size` bytes, *capacity of them) to hold at least `need`. False: out of memory, unchanged.

@@ -13,8 +13,9 @@ BASE = {"kernel32.dll", "msvcrt.dll", "advapi32.dll"}
 # With the engine in it: its locks wait by address (Windows 8 and later have that, and Wine).
 ENGINE = BASE | {"api-ms-win-core-synch-l1-2-0.dll"}
 IMPORTS = {
-    # ntdll: takes exceptions of what it calls. iphlpapi: what a configuration has of network adapters.
-    "openpla.dll": ENGINE | {"ole32.dll", "oleaut32.dll", "rpcrt4.dll", "ntdll.dll", "iphlpapi.dll"},
+    # ntdll: takes exceptions of what it calls. iphlpapi: what a configuration has of network adapters. crypt32: passwords
+    # of sets, where the system has no better place.
+    "openpla.dll": ENGINE | {"ole32.dll", "oleaut32.dll", "rpcrt4.dll", "ntdll.dll", "iphlpapi.dll", "crypt32.dll"},
     # One copy of the engine: the programs are thin and take it from openpla.dll (DECISIONS 19).
     "openplasrv.exe": BASE | {"openpla.dll"},
     "openplahost.exe": BASE | {"openpla.dll"},
