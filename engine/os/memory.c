@@ -48,9 +48,9 @@ void memory_free(void *p)
 
 void memory_wipe(void *p, size_t size)
 {
-    volatile unsigned char *byte = p; /* no compiler leaves out a write to what is volatile */
-    while (size--)
-        *byte++ = 0;
+    if (size)
+        memset(p, 0, size);
+    __asm__ __volatile__("" : : "r"(p) : "memory"); /* somebody may read it, for all that the compiler knows */
 }
 
 void memory_free_secret(char *text)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Small blocks by size class, each class with its own lock; a piece without a used block goes back to the system. */
+/* Small blocks by size class, each class with its own lock; a piece without a used block goes back to the system. What
+   is given back is wiped, so that nothing is found in the memory of a program that it does not hold any more: a
+   password comes by many hands, and a text that grows leaves its beginning behind (DECISIONS 69). */
 #include "engine/os/memory_pool.h"
 
 #include <stdlib.h>
@@ -32,8 +34,8 @@ void pool_free(void *p)
 #else
 
 #include "engine/os/host.h"
+#include "engine/os/memory.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #define STEP        16 /* bytes; also the alignment */
@@ -41,11 +43,14 @@ void pool_free(void *p)
 #define PIECE_SIZE  32768
 
 struct block {
-    struct piece *piece;       /* NULL: of the system's heap */
-    struct block *next_unused; /* of the piece; where the caller's bytes are while it is used */
+    struct piece *piece; /* NULL: of the system's heap */
+    union {
+        struct block *next_unused; /* of the piece */
+        size_t size;               /* the caller's bytes, of the system's heap */
+    };
 };
 #define HEADER      STEP
-_Static_assert(offsetof(struct block, next_unused) <= HEADER, "a block's header is in front of the caller's bytes");
+_Static_assert(sizeof(struct block) <= HEADER, "a block's header is in front of the caller's bytes");
 
 /* The blocks follow it. */
 struct piece {
@@ -130,6 +135,7 @@ static void free_small(struct block *b)
 {
     struct piece *piece = b->piece;
     struct class *c = piece->class;
+    memory_wipe(bytes_of(b), class_size(c));
     host_lock_enter(&c->lock);
     b->next_unused = piece->unused;
     piece->unused = b;
@@ -152,6 +158,7 @@ void *pool_alloc(size_t size)
     if (!b)
         return NULL;
     b->piece = NULL;
+    b->size = size;
     return bytes_of(b);
 }
 
@@ -160,10 +167,12 @@ void pool_free(void *p)
     if (!p)
         return;
     struct block *b = block_of(p);
-    if (b->piece)
+    if (b->piece) {
         free_small(b);
-    else
+    } else {
+        memory_wipe(p, b->size);
         free(b);
+    }
 }
 
 void *pool_resize(void *p, size_t size)
@@ -171,13 +180,9 @@ void *pool_resize(void *p, size_t size)
     struct block *b = p ? block_of(p) : NULL;
     if (!b)
         return pool_alloc(size);
-    if (!b->piece && size > CLASS_COUNT * STEP) {
-        b = size > SIZE_MAX - HEADER ? NULL : realloc(b, HEADER + size);
-        return b ? bytes_of(b) : NULL;
-    }
-    /* A large block that shrinks to a small one holds more than what is kept. */
-    size_t old = b->piece ? class_size(b->piece->class) : size;
-    if (b->piece && size <= old && size > old - STEP)
+    size_t old = b->piece ? class_size(b->piece->class) : b->size;
+    /* A block that shrinks much holds more than what is kept. The system's realloc would leave behind what it moves. */
+    if (size <= old && size > (b->piece ? old - STEP : old / 2) && !(size <= CLASS_COUNT * STEP && !b->piece))
         return p;
     void *moved = pool_alloc(size);
     if (!moved)

@@ -173,11 +173,17 @@ static HRESULT take_value(const struct attribute *a, const char *at, struct piec
 }
 
 struct parse {
-    struct text_buffer rest, shown;
+    struct text_buffer rest, shown, open, secret;
     struct odbc_string *out;
     bool seen[ATTRIBUTES], source;
     bool more; /* these are ours, for what the user has not said */
 };
+
+static void add(struct text_buffer *b, const struct attribute *a, struct piece value)
+{
+    text_buffer_format(b, "%s%s=", b->length ? ";" : "", a->name);
+    text_buffer_add_n(b, value.at, value.size);
+}
 
 static HRESULT keep(struct parse *p, const struct attribute *a, struct piece value, struct piece inner)
 {
@@ -191,12 +197,12 @@ static HRESULT keep(struct parse *p, const struct attribute *a, struct piece val
     const char *separator = p->shown.length ? ";" : "";
     text_buffer_format(&p->shown, "%s%s=", separator, a->name);
     text_buffer_add_n(&p->shown, a->kind == SECRET ? "***" : value.at, a->kind == SECRET ? 3 : value.size);
+    add(a->kind == SECRET ? &p->secret : &p->open, a, value);
     if (a->kind == DRIVER) {
         p->out->driver = text_copy_n(inner.at, inner.size);
         return p->out->driver ? S_OK : E_OUTOFMEMORY;
     }
-    text_buffer_format(&p->rest, "%s%s=", p->rest.length ? ";" : "", a->name);
-    text_buffer_add_n(&p->rest, value.at, value.size);
+    add(&p->rest, a, value);
     return S_OK;
 }
 
@@ -241,6 +247,8 @@ static HRESULT parse_both(const char *text, const char *more, struct odbc_string
     *out = (struct odbc_string){0};
     text_buffer_add(&p.rest, "");
     text_buffer_add(&p.shown, "");
+    text_buffer_add(&p.open, "");
+    text_buffer_add(&p.secret, "");
     HRESULT hr = parse(&p, text, end);
     p.more = true;
     if (SUCCEEDED(hr) && more)
@@ -248,10 +256,14 @@ static HRESULT parse_both(const char *text, const char *more, struct odbc_string
     if (SUCCEEDED(hr)) {
         out->rest = text_buffer_take(&p.rest);
         out->shown = text_buffer_take(&p.shown);
-        hr = out->rest && out->shown ? S_OK : E_OUTOFMEMORY;
+        out->open = text_buffer_take(&p.open);
+        out->secret = text_buffer_take(&p.secret);
+        hr = out->rest && out->shown && out->open && out->secret ? S_OK : E_OUTOFMEMORY;
     }
     text_buffer_free(&p.rest);
     text_buffer_free(&p.shown);
+    text_buffer_free(&p.open);
+    text_buffer_free(&p.secret);
     if (FAILED(hr))
         odbc_string_free(out);
     return hr;
@@ -283,7 +295,9 @@ char *odbc_string_with(const struct odbc_string *s, const char *driver)
 void odbc_string_free(struct odbc_string *s)
 {
     memory_free(s->driver);
-    memory_free(s->rest);
+    memory_free_secret(s->rest);
     memory_free(s->shown);
+    memory_free(s->open);
+    memory_free_secret(s->secret);
     *s = (struct odbc_string){0};
 }

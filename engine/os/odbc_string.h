@@ -14,6 +14,8 @@ struct odbc_string {
     char *driver; /* the name it asks for; NULL: none, it names a data source */
     char *rest;   /* all other attributes under the names that we know them by, their values as given */
     char *shown;  /* all of it for people: "***" for what is secret */
+    char *open;   /* all of it but what is secret, as a connection string that may be shown and kept anywhere */
+    char *secret; /* what is secret, as the same; "" for none */
 };
 /* Ends at the first '!' outside braces, or at the end: *end. E_INVALIDARG with a text that names the attribute, or its
    number where it is none, and no value; E_OUTOFMEMORY. *out is all NULL then. */

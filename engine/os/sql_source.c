@@ -33,8 +33,13 @@ static HRESULT split_source(const char *source, struct sql_source *out, const ch
             *mark = attributes ? end : *mark;
             out->connection = odbc_string_with(&parts, parts.driver);
             out->shown = text_format(PREFIX "%s%s", attributes ? parts.shown : name, *mark);
+            out->open = text_format(PREFIX "%s%s", attributes ? parts.open : name, *mark);
+            out->secret = text_copy(parts.secret);
+            bool alone = !*parts.open;
             odbc_string_free(&parts);
-            hr = out->connection && out->shown ? S_OK : E_OUTOFMEMORY;
+            hr = out->connection && out->shown && out->open && out->secret ? S_OK : E_OUTOFMEMORY;
+            if (SUCCEEDED(hr) && alone)
+                hr = error_set(E_INVALIDARG, "'%s' has a password, but nothing that it is for", out->shown);
         }
     } else if (SUCCEEDED(hr)) {
         out->shown = text_format(PREFIX "%s", *mark);
@@ -76,8 +81,22 @@ HRESULT sql_source_parse(const char *name, struct sql_source *out)
 
 void sql_source_free(struct sql_source *s)
 {
-    memory_free(s->connection);
+    memory_free_secret(s->connection);
     memory_free(s->log_set);
     memory_free(s->shown);
+    memory_free(s->open);
+    memory_free_secret(s->secret);
     memset(s, 0, sizeof *s);
+}
+
+HRESULT sql_source_join(const char *open, const char *secret, char **name)
+{
+    struct sql_source s;
+    HRESULT hr = sql_source_parse(open, &s);
+    *name = NULL;
+    if (FAILED(hr))
+        return hr;
+    *name = text_format(PREFIX "%s%s%s!%s", s.connection, *secret ? ";" : "", secret, s.log_set);
+    sql_source_free(&s);
+    return *name ? S_OK : E_OUTOFMEMORY;
 }

@@ -12,12 +12,17 @@
 struct sql_source {
     char *connection; /* for odbc_connect: "DSN=name", or the attributes that were given */
     char *log_set;
-    char *shown; /* the whole name for people: without secret values */
+    char *shown;  /* the whole name for people: without secret values */
+    char *open;   /* the whole name without its secret attributes: for files that others read */
+    char *secret; /* those, as a connection string; "" for none */
 };
 
 bool sql_source_is(const char *name); /* begins with SQL:, in any case */
 /* E_INVALIDARG with a text that says what is wrong; E_OUTOFMEMORY. *out is all NULL then. */
 HRESULT sql_source_parse(const char *name, struct sql_source *out);
 void sql_source_free(struct sql_source *s);
+/* The name that `open` is, with the secret attributes in it again. *name for memory_free_secret. E_INVALIDARG as
+   sql_source_parse. */
+HRESULT sql_source_join(const char *open, const char *secret, char **name);
 
 #endif

@@ -204,6 +204,7 @@ void xml_memory_destroy(struct xml_memory *m)
         kept->next = next->next;
         memory_free(next);
     }
+    memory_wipe((char *)kept + PIECE_HEADER, kept->used); /* as what is freed */
     kept->used = 0;
     memory_free(kept->size > PIECE_LAST ? kept : atomic_exchange(&spare, kept));
     memory_free(m);

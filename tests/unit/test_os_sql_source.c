@@ -53,6 +53,31 @@ static void expect_refused(const char *name, const char *why)
         fail_msg("%s: refused with \"%s\"", name, error_text(E_INVALIDARG));
 }
 
+static void expect_parts(const char *name, const char *open, const char *secret, const char *joined)
+{
+    struct sql_source s;
+    char *whole;
+    assert_int_equal(sql_source_parse(name, &s), S_OK);
+    assert_string_equal(s.open, open);
+    assert_string_equal(s.secret, secret);
+    assert_int_equal(sql_source_join(s.open, s.secret, &whole), S_OK);
+    assert_string_equal(whole, joined);
+    memory_free_secret(whole);
+    sql_source_free(&s);
+}
+
+/* What stands in a set's file and in its XML is without the password; what the host connects with has it. */
+static void passwords_are_taken_out_and_put_back(void **state)
+{
+    (void)state;
+    expect_parts("SQL:perf!Servers", "SQL:perf!Servers", "", "SQL:DSN=perf!Servers");
+    expect_parts("SQL:DSN=x;UID=me;PWD=se=cret!a", "SQL:DSN=x;UID=me!a", "PWD=se=cret",
+                 "SQL:DSN=x;UID=me;PWD=se=cret!a");
+    expect_parts("SQL: pwd ={a!b}}};Password= q ;UID=me!s", "SQL:UID=me!s", "PWD={a!b}}};Password=q",
+                 "SQL:UID=me;PWD={a!b}}};Password=q!s");
+    expect_parts("SQL:PWD=;Driver={SQLite3}!s", "SQL:Driver={SQLite3}!s", "PWD=", "SQL:Driver={SQLite3};PWD=!s");
+}
+
 /* Whoever may write a set's definition would have the host load a library, or write a file, of his choice. */
 static void what_loads_code_is_refused(void **state)
 {
@@ -103,6 +128,8 @@ static void what_loads_code_is_refused(void **state)
     expect_refused("Driver=x;PWD=S3CRET!set", "'...' is not of the form");
     expect_refused("SQL:x;LoadExt!set", "attribute 2 of the connection string is not key=value");
     expect_refused("SQL:x}!set", "the value of DSN holds a brace");
+    expect_refused("SQL:PWD=S3CRET!set", "a password, but nothing that it is for"); /* without it nothing is left */
+    assert_null(strstr(error_text(E_INVALIDARG), "S3CRET"));
 }
 
 static void other_forms_are_refused_with_the_reason(void **state)
@@ -128,11 +155,9 @@ static void other_forms_are_refused_with_the_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_data_source_is_named),
-        cmocka_unit_test(a_connection_string_needs_no_data_source),
-        cmocka_unit_test(passwords_are_not_shown),
-        cmocka_unit_test(what_loads_code_is_refused),
-        cmocka_unit_test(other_forms_are_refused_with_the_reason),
+        cmocka_unit_test(a_data_source_is_named),     cmocka_unit_test(a_connection_string_needs_no_data_source),
+        cmocka_unit_test(passwords_are_not_shown),    cmocka_unit_test(passwords_are_taken_out_and_put_back),
+        cmocka_unit_test(what_loads_code_is_refused), cmocka_unit_test(other_forms_are_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
