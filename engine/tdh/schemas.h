@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* All that a process knows of what events say, and which schema an event has. Functions may be called on any thread. */
+#ifndef OPENPLA_SCHEMAS_H
+#define OPENPLA_SCHEMAS_H
+
+#include "engine/tdh/event_schema.h"
+
+struct event_schemas;
+/* Knows TraceLogging, whose events tell themselves, until origins are added. E_OUTOFMEMORY. */
+HRESULT event_schemas_create(struct event_schemas **out);
+void event_schemas_free(struct event_schemas *schemas); /* nothing found may be held; NULL is allowed */
+
+struct known_provider {
+    GUID guid;
+    char *name;
+    enum schema_source source;
+};
+struct known_providers {
+    struct known_provider *items;
+    size_t count, capacity;
+};
+/* Takes the name over; NULL counts as out of memory. */
+HRESULT known_providers_add(struct known_providers *list, const GUID *guid, enum schema_source source, char *name);
+void known_providers_free(struct known_providers *list);
+
+struct provider_manifest;
+/* Where schemas come from: manifests of one place, MOF classes, TMF files. Functions may be called on several threads
+   at once; what is not there is NULL. */
+struct schema_origin {
+    enum schema_source source; /* MANIFEST, MOF or WPP: it is asked for the events of that kind */
+    void *context;
+    /* S_OK; S_FALSE, with the reason by error_set: it does not know the event. `pointer_size`: 4 or 8, of the writer.
+     */
+    HRESULT (*schema)(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out);
+    HRESULT (*providers)(void *context, struct known_providers *list); /* adds those that it knows */
+    /* S_OK; S_FALSE: it has none of that provider. Lives as long as the origin. */
+    HRESULT (*manifest)(void *context, const GUID *provider, const struct provider_manifest **out);
+    void (*free)(void *context);
+};
+/* The latest one that knows an event is believed. Takes context over, also when it fails. What was found before stays
+   as it is to its holders, and is looked up anew. *id (may be NULL) is for event_schemas_remove. */
+HRESULT event_schemas_add(struct event_schemas *schemas, const struct schema_origin *origin, uint64_t *id);
+/* S_FALSE: there is none of that id. It is freed when the last call into it has ended. */
+HRESULT event_schemas_remove(struct event_schemas *schemas, uint64_t id);
+
+/* What an event's schema was found to be; kept by those that hold it, and for the next event of its sort. */
+struct found_schema {
+    const struct event_schema *schema; /* NULL: there is none */
+    HRESULT status;                    /* S_OK; S_FALSE: nobody knows it; what a reader of it failed with */
+    const char *reason;                /* a text of that; NULL with a schema */
+};
+/* By the flags and items of its header: a message (TMF), TraceLogging, classic (MOF), else a manifest. E_OUTOFMEMORY is
+   the only failure. `pointer_size`: for events that do not tell their own, 0: this process'. */
+HRESULT event_schemas_find(struct event_schemas *schemas, const EVENT_RECORD *event, uint32_t pointer_size,
+                           const struct found_schema **out);
+void found_schema_release(struct event_schemas *schemas, const struct found_schema *found); /* NULL is allowed */
+
+/* Each provider once, the latest origin's word. */
+HRESULT event_schemas_providers(struct event_schemas *schemas, struct known_providers *out);
+/* Calls take(context, manifest) with the latest origin's manifest of the provider, which lives during the call.
+   S_FALSE: none has one. */
+HRESULT event_schemas_manifest(struct event_schemas *schemas, const GUID *provider,
+                               HRESULT (*take)(void *context, const struct provider_manifest *manifest), void *context);
+
+/* An item of the event, EVENT_HEADER_EXT_TYPE_; NULL: it has none. */
+const EVENT_HEADER_EXTENDED_DATA_ITEM *event_item(const EVENT_RECORD *event, uint16_t type);
+
+#endif

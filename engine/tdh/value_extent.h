@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* How many bytes of an event's data a value takes, and which of them are its own. */
+#ifndef OPENPLA_VALUE_EXTENT_H
+#define OPENPLA_VALUE_EXTENT_H
+
+#include "engine/os/error.h"
+#include "engine/tdh/value_types.h"
+
+/* What data say that do not fit their schema. */
+#define EVENT_DATA_INVALID HRESULT_FROM_WIN32(15005) /* ERROR_EVT_INVALID_EVENT_DATA */
+
+struct value_type {
+    uint16_t in, out; /* enum value_in_type, value_out_type */
+    bool has_length;
+    uint32_t length;       /* characters of strings, bytes of all else */
+    uint32_t pointer_size; /* 4 or 8 */
+};
+struct value_extent {
+    size_t size;        /* all that it takes */
+    size_t at, content; /* where what it says begins, and its bytes: without a count before it, and a NUL behind it */
+};
+
+/* Of the value at the start of `size` bytes. EVENT_DATA_INVALID with a text: they are too few for it, or no such type
+   is known. */
+HRESULT value_extent(const struct value_type *type, const uint8_t *bytes, size_t size, struct value_extent *out);
+/* Bytes before the first NUL of characters of `unit` bytes (1, 2), or all whole ones. */
+size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit);
+/* The number of an integer of one to eight bytes, as signed or not as its type is; false: it is none. */
+bool value_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t *out);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Which schema an event is read by: its kind's latest origin that knows it, asked once; an origin that goes takes
+   nothing from who holds what it gave. */
+#include "engine/os/memory.h"
+#include "engine/tdh/schemas.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+struct fake {
+    const char *name;
+    uint16_t id; /* that it knows; 0: none */
+    HRESULT otherwise;
+    unsigned asked, freed;
+    uint32_t pointer_size;
+};
+
+static HRESULT fake_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out)
+{
+    struct fake *f = context;
+    f->asked++;
+    f->pointer_size = pointer_size;
+    if (event->EventHeader.EventDescriptor.Id != f->id)
+        return error_set(f->otherwise, "%s does not know %u", f->name, event->EventHeader.EventDescriptor.Id);
+    *out = memory_zero(1, sizeof **out);
+    (*out)->provider_name = text_copy(f->name);
+    return S_OK;
+}
+
+static HRESULT fake_providers(void *context, struct known_providers *list)
+{
+    const struct fake *f = context;
+    return known_providers_add(list, &(GUID){1, 2, 3, {4}}, SCHEMA_MANIFEST, text_copy(f->name));
+}
+
+static void fake_free(void *context)
+{
+    ((struct fake *)context)->freed++;
+}
+
+static struct event_schemas *schemas;
+static EVENT_RECORD event;
+
+static int create(void **state)
+{
+    (void)state;
+    event = (EVENT_RECORD){.EventHeader = {.EventDescriptor = {.Id = 7, .Opcode = 3}}};
+    return event_schemas_create(&schemas) == S_OK ? 0 : -1;
+}
+
+static int drop(void **state)
+{
+    (void)state;
+    event_schemas_free(schemas);
+    return 0;
+}
+
+static uint64_t add(struct fake *f, enum schema_source source)
+{
+    const struct schema_origin origin = {source, f, fake_schema, fake_providers, NULL, fake_free};
+    uint64_t id;
+    assert_int_equal(event_schemas_add(schemas, &origin, &id), S_OK);
+    return id;
+}
+
+/* "": no schema. */
+static void expect_from(const char *name)
+{
+    const struct found_schema *found;
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &found), S_OK);
+    assert_string_equal(found->schema ? found->schema->provider_name : "", name);
+    assert_true(!found->reason != !found->schema);
+    found_schema_release(schemas, found);
+}
+
+static void the_latest_origin_that_knows_wins_and_is_asked_once(void **state)
+{
+    (void)state;
+    static struct fake older = {"older", 7, S_FALSE, 0, 0, 0}, newer = {"newer", 8, S_FALSE, 0, 0, 0};
+    add(&older, SCHEMA_MANIFEST);
+    const uint64_t id = add(&newer, SCHEMA_MANIFEST);
+    expect_from("older");
+    expect_from("older");
+    assert_int_equal(older.asked, 1);
+    event.EventHeader.EventDescriptor.Id = 8;
+    expect_from("newer");
+    assert_int_equal(event_schemas_remove(schemas, id), S_OK);
+    assert_int_equal(newer.freed, 1);
+    expect_from("");
+    assert_int_equal(event_schemas_remove(schemas, id), S_FALSE);
+}
+
+static void an_event_is_asked_of_its_own_kind(void **state)
+{
+    (void)state;
+    static struct fake manifest = {"manifest", 7, S_FALSE, 0, 0, 0}, mof = {"mof", 7, S_FALSE, 0, 0, 0},
+                       tmf = {"tmf", 7, S_FALSE, 0, 0, 0};
+    add(&manifest, SCHEMA_MANIFEST);
+    add(&mof, SCHEMA_MOF);
+    add(&tmf, SCHEMA_WPP);
+    expect_from("manifest");
+    event.EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_32_BIT_HEADER;
+    expect_from("mof");
+    assert_int_equal(mof.pointer_size, 4);
+    event.EventHeader.Flags = EVENT_HEADER_FLAG_TRACE_MESSAGE;
+    expect_from("tmf");
+    event.EventHeader.Flags = 4; /* EVENT_HEADER_FLAG_STRING_ONLY */
+    expect_from("");
+}
+
+static void an_event_that_tells_itself_needs_no_origin(void **state)
+{
+    (void)state;
+    static const uint8_t metadata[] = "\x09\0\0Ev\0n\0\x08", traits[] = "\x07\0Mine\0";
+    static const uint8_t other[] = "\x09\0\0Eu\0n\0\x08";
+    EVENT_HEADER_EXTENDED_DATA_ITEM items[2] = {{.ExtType = 0xB, .DataSize = 9, .DataPtr = (uintptr_t)metadata},
+                                                {.ExtType = 0xC, .DataSize = 7, .DataPtr = (uintptr_t)traits}};
+    const struct found_schema *found, *again;
+    event.EventHeader.Flags = EVENT_HEADER_FLAG_EXTENDED_INFO;
+    event.ExtendedData = items;
+    event.ExtendedDataCount = 2;
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &found), S_OK);
+    assert_string_equal(found->schema->event_name, "Ev");
+    assert_string_equal(found->schema->provider_name, "Mine");
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &again), S_OK);
+    assert_ptr_equal(again, found);
+    found_schema_release(schemas, again);
+    items[0].DataPtr = (uintptr_t)other; /* the same id, as all such events have */
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &again), S_OK);
+    assert_string_equal(again->schema->event_name, "Eu");
+    found_schema_release(schemas, again);
+    items[0].DataSize = 5;
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &again), S_OK);
+    assert_null(again->schema);
+    assert_int_equal(again->status, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    found_schema_release(schemas, again);
+    found_schema_release(schemas, found);
+}
+
+static void what_is_held_stays_when_its_origin_goes(void **state)
+{
+    (void)state;
+    static struct fake f = {"one", 7, S_FALSE, 0, 0, 0};
+    const struct found_schema *found;
+    const uint64_t id = add(&f, SCHEMA_MANIFEST);
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &found), S_OK);
+    assert_int_equal(event_schemas_remove(schemas, id), S_OK);
+    assert_string_equal(found->schema->provider_name, "one");
+    found_schema_release(schemas, found);
+}
+
+static void the_reason_is_told(void **state)
+{
+    (void)state;
+    static struct fake f = {"resource", 1, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), 0, 0, 0};
+    const struct found_schema *found;
+    expect_from("");
+    add(&f, SCHEMA_MANIFEST);
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &found), S_OK);
+    assert_int_equal(found->status, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_string_equal(found->reason, "resource does not know 7");
+    found_schema_release(schemas, found);
+    expect_from("");
+    assert_int_equal(f.asked, 1);
+}
+
+/* A file of events that differ without end costs bounded memory, and each is read. */
+static void many_sorts_of_events_are_read(void **state)
+{
+    (void)state;
+    static struct fake f = {"one", 7, S_FALSE, 0, 0, 0};
+    const struct found_schema *held;
+    add(&f, SCHEMA_MANIFEST);
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &held), S_OK);
+    for (unsigned i = 0; i < 10000; i++) {
+        event.EventHeader.ProviderId.Data1 = i + 1;
+        expect_from("one");
+    }
+    assert_string_equal(held->schema->provider_name, "one");
+    found_schema_release(schemas, held);
+}
+
+static void each_provider_is_listed_once(void **state)
+{
+    (void)state;
+    static struct fake older = {"older", 7, S_FALSE, 0, 0, 0}, newer = {"newer", 8, S_FALSE, 0, 0, 0};
+    struct known_providers list;
+    add(&older, SCHEMA_MANIFEST);
+    add(&newer, SCHEMA_MANIFEST);
+    assert_int_equal(event_schemas_providers(schemas, &list), S_OK);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.items[0].name, "newer");
+    known_providers_free(&list);
+}
+
+static void memory_that_runs_out_is_an_error(void **state)
+{
+    (void)state;
+    static struct fake f = {"one", 8, S_FALSE, 0, 0, 0};
+    const struct found_schema *found;
+    add(&f, SCHEMA_MANIFEST);
+    HRESULT hr = E_OUTOFMEMORY;
+    for (uint64_t n = 1; hr == E_OUTOFMEMORY; n++) {
+        memory_fail_at(n);
+        hr = event_schemas_find(schemas, &event, 8, &found);
+        memory_fail_at(0);
+    }
+    assert_int_equal(hr, S_OK);
+    found_schema_release(schemas, found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_latest_origin_that_knows_wins_and_is_asked_once, create, drop),
+        cmocka_unit_test_setup_teardown(an_event_is_asked_of_its_own_kind, create, drop),
+        cmocka_unit_test_setup_teardown(an_event_that_tells_itself_needs_no_origin, create, drop),
+        cmocka_unit_test_setup_teardown(what_is_held_stays_when_its_origin_goes, create, drop),
+        cmocka_unit_test_setup_teardown(the_reason_is_told, create, drop),
+        cmocka_unit_test_setup_teardown(many_sorts_of_events_are_read, create, drop),
+        cmocka_unit_test_setup_teardown(each_provider_is_listed_once, create, drop),
+        cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error, create, drop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

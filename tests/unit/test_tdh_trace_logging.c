@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* An event that tells itself is read as it tells: fields, structs in structs, counts, tags, custom fields; what lies is
+   refused, in no time. */
+#include "engine/log/little_endian.h"
+#include "engine/os/memory.h"
+#include "engine/tdh/trace_logging.h"
+#include "engine/tdh/value_types.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+static const GUID provider = {0x01020304, 5, 6, {7, 8, 9, 10, 11, 12, 13, 14}};
+static const EVENT_DESCRIPTOR descriptor = {.Channel = 11, .Level = 4, .Opcode = 1};
+static struct event_schema *schema;
+
+/* The size before them is put in. */
+static HRESULT read(const char *metadata, size_t size)
+{
+    uint8_t *copy = memory_alloc(size + 2);
+    put_u16(copy, (uint16_t)(size + 2));
+    memcpy(copy + 2, metadata, size);
+    event_schema_free(schema);
+    const HRESULT hr = trace_logging_schema(&provider, &descriptor, copy, size + 2, NULL, 0, &schema);
+    memory_free(copy);
+    assert_true(SUCCEEDED(hr) == (schema != NULL));
+    return hr;
+}
+#define READ(literal) read(literal, sizeof(literal) - 1)
+
+static int drop(void **state)
+{
+    (void)state;
+    event_schema_free(schema);
+    schema = NULL;
+    return 0;
+}
+
+static void expect(size_t index, const char *name, uint16_t in, uint16_t out, uint32_t flags, uint16_t count)
+{
+    const struct event_property *p = &schema->properties[index];
+    assert_string_equal(p->name, name);
+    assert_int_equal(p->in_type, in);
+    assert_int_equal(p->out_type, out);
+    assert_int_equal(p->flags, flags);
+    assert_int_equal(p->count, count);
+}
+
+static void an_event_tells_its_names(void **state)
+{
+    (void)state;
+    static const uint8_t traits[] = "\x07\0Mine\0";
+    uint8_t metadata[] = {12, 0, 0x81, 0x02, 'E', 'v', 0, 'n', 0, 0x88, 5, 99};
+    metadata[0] = 11; /* what is behind the size is not theirs */
+    assert_int_equal(trace_logging_schema(&provider, &descriptor, metadata, sizeof metadata, traits, 7, &schema), S_OK);
+    assert_string_equal(schema->event_name, "Ev");
+    assert_string_equal(schema->provider_name, "Mine");
+    assert_string_equal(schema->level_name, "Information");
+    assert_string_equal(schema->opcode_name, "Start");
+    assert_int_equal(schema->tags, 0x01 << 21 | 0x02 << 14);
+    assert_int_equal(schema->property_count, 1);
+    expect(0, "n", IN_TYPE_UINT32, OUT_TYPE_PID, 0, 1);
+}
+
+static void arrays_have_counts_in_the_metadata_or_the_data(void **state)
+{
+    (void)state;
+    assert_int_equal(READ("\0e\0f\0\x24\x03\0v\0\x41t\0\x0A"), S_OK);
+    assert_int_equal(schema->top_level, 4);
+    expect(0, "f", IN_TYPE_UINT8, 0, PROPERTY_FIXED_COUNT, 3);
+    expect(1, "v.Count", IN_TYPE_UINT16, 0, 0, 1);
+    expect(2, "v", IN_TYPE_UNICODESTRING, 0, PROPERTY_PARAM_COUNT, 1);
+    expect(3, "t", IN_TYPE_UINT64, 0, 0, 1);
+}
+
+/* s { a, t { b, v[] }, c }, d: members stand together, each level behind the other. */
+static void structs_nest(void **state)
+{
+    (void)state;
+    assert_int_equal(READ("\0e\0s\0\x98\x03"
+                          "a\0\x03t\0\x98\x02"
+                          "b\0\x04v\0\x45"
+                          "c\0\x05"
+                          "d\0\x06"),
+                     S_OK);
+    assert_int_equal(schema->top_level, 2);
+    assert_int_equal(schema->property_count, 8);
+    expect(0, "s", 0, 0, PROPERTY_STRUCT, 1);
+    expect(1, "d", IN_TYPE_UINT16, 0, 0, 1);
+    expect(2, "a", IN_TYPE_INT8, 0, 0, 1);
+    expect(3, "t", 0, 0, PROPERTY_STRUCT, 1);
+    expect(4, "c", IN_TYPE_INT16, 0, 0, 1);
+    expect(5, "b", IN_TYPE_UINT8, 0, 0, 1);
+    expect(6, "v.Count", IN_TYPE_UINT16, 0, 0, 1);
+    expect(7, "v", IN_TYPE_INT16, 0, PROPERTY_PARAM_COUNT, 6);
+    assert_int_equal(schema->properties[0].first_member, 2);
+    assert_int_equal(schema->properties[0].members, 3);
+    assert_int_equal(schema->properties[3].first_member, 5);
+    assert_int_equal(schema->properties[3].members, 3);
+}
+
+static void fields_have_tags_and_types_of_their_own(void **state)
+{
+    (void)state;
+    assert_int_equal(READ("\0e\0t\0\x88\x84\x91\x01"
+                          "x\0\xEE\x07\x02\0AB"
+                          "b\0\x8E\x09"
+                          "j\0\x82\x22"),
+                     S_OK);
+    expect(0, "t", IN_TYPE_UINT32, OUT_TYPE_HEXINT32, PROPERTY_HAS_TAGS, 1);
+    assert_int_equal(schema->properties[0].tags, 0x11 << 21 | 0x01 << 14);
+    expect(1, "x", IN_TYPE_MANIFEST_COUNTEDBINARY, 7, PROPERTY_CUSTOM_SCHEMA, 1);
+    assert_int_equal(schema->properties[1].custom_size, 6);
+    assert_memory_equal(schema->properties[1].custom, "\x07\0\x02\0AB", 6);
+    expect(2, "b", IN_TYPE_MANIFEST_COUNTEDBINARY, OUT_TYPE_IPV6, 0, 1);
+    expect(3, "j", IN_TYPE_ANSISTRING, OUT_TYPE_JSON, 0, 1);
+}
+
+static void expect_refused(const char *metadata, size_t size, const char *why)
+{
+    assert_int_equal(read(metadata, size), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_INVALID_DATA)), why));
+}
+#define REFUSED(literal, why) expect_refused(literal, sizeof(literal) - 1, why)
+
+static void metadata_that_lie_are_refused(void **state)
+{
+    (void)state;
+    REFUSED("\x80\x80", "the tags of the event have no end");
+    REFUSED("\0abc", "the name of the event has no end");
+    REFUSED("\0e\0f\0", "a field has no type");
+    REFUSED("\0e\0f\0\x88", "a field has no out-type");
+    REFUSED("\0e\0f\0\x88\x80", "the tags of a field have no end");
+    REFUSED("\0e\0f\0\x28\x01", "the count of an array ends too early");
+    REFUSED("\0e\0f\0\xEE\x07\x02\0A", "the type of a custom field ends too early");
+    REFUSED("\0e\0f\0\x1A", "an in-type that is none");
+    REFUSED("\0e\0f\0\x98\x02"
+            "a\0\x03",
+            "a struct lacks members");
+    static const uint8_t short_size[] = {9, 0, 0, 'e', 0};
+    assert_int_equal(trace_logging_schema(&provider, &descriptor, short_size, sizeof short_size, NULL, 0, &schema),
+                     HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+}
+
+/* As many structs around one field as 64 KB of metadata hold. */
+static void structs_nested_without_end_are_refused(void **state)
+{
+    (void)state;
+    char deep[4 * 1000 + 3] = "\0e";
+    for (size_t i = 0; i < 1000; i++)
+        memcpy(deep + 3 + 4 * i, "s\0\x98\x01", 4);
+    expect_refused(deep, sizeof deep, "nested too deep");
+}
+
+static void traits_name_the_provider_and_its_group(void **state)
+{
+    (void)state;
+    static const uint8_t traits[] = "\x1A\0Mine\0\x13\0\x01GGGGGGGGGGGGGGGG";
+    struct provider_traits of;
+    assert_int_equal(provider_traits_read(traits, 0x1A, &of), S_OK);
+    assert_string_equal(of.name, "Mine");
+    assert_true(of.has_group && !of.has_decode);
+    assert_memory_equal(&of.group, "GGGGGGGGGGGGGGGG", 16);
+    for (size_t size = 0; size < 0x1A; size++)
+        assert_int_equal(provider_traits_read(traits, size, &of), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    assert_int_equal(provider_traits_read((const uint8_t *)"\x07\0Min\xFF\xFF", 7, &of),
+                     HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    assert_int_equal(provider_traits_read((const uint8_t *)"\x09\0Min\0\x05\0\x01", 9, &of),
+                     HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+}
+
+static void memory_that_runs_out_loses_nothing(void **state)
+{
+    (void)state;
+    static const uint8_t metadata[] = "\x12\0\0e\0s\0\x98\x01v\0\x45x\0\xEE\x07\0\0";
+    HRESULT hr = E_OUTOFMEMORY;
+    for (uint64_t n = 1; hr == E_OUTOFMEMORY; n++) {
+        memory_fail_at(n);
+        hr = trace_logging_schema(&provider, &descriptor, metadata, 0x12, NULL, 0, &schema);
+        memory_fail_at(0);
+        assert_true(hr == S_OK || !schema);
+    }
+    assert_int_equal(hr, S_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(an_event_tells_its_names, drop),
+        cmocka_unit_test_teardown(arrays_have_counts_in_the_metadata_or_the_data, drop),
+        cmocka_unit_test_teardown(structs_nest, drop),
+        cmocka_unit_test_teardown(fields_have_tags_and_types_of_their_own, drop),
+        cmocka_unit_test_teardown(metadata_that_lie_are_refused, drop),
+        cmocka_unit_test_teardown(structs_nested_without_end_are_refused, drop),
+        cmocka_unit_test_teardown(traits_name_the_provider_and_its_group, drop),
+        cmocka_unit_test_teardown(memory_that_runs_out_loses_nothing, drop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
