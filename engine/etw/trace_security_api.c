@@ -329,18 +329,13 @@ static HRESULT own_token(HANDLE *out)
 
 static HRESULT check(PSECURITY_DESCRIPTOR descriptor, uint32_t rights, bool *allowed)
 {
-    GENERIC_MAPPING mapping = {0xD, 0x62, 0xE90, TRACE_RIGHT_ALL};
-    PRIVILEGE_SET privileges;
-    DWORD size = sizeof privileges, granted = 0;
-    BOOL may = FALSE;
+    const GENERIC_MAPPING mapping = {0xD, 0x62, 0xE90, TRACE_RIGHT_ALL};
     HANDLE token;
     HRESULT hr = own_token(&token);
     if (FAILED(hr))
         return hr;
-    if (!AccessCheck(descriptor, token, rights, &mapping, &privileges, &size, &granted, &may))
-        hr = win32_failed(GetLastError(), "WMI\\Security");
+    hr = win32_access_check(descriptor, token, rights, &mapping, allowed);
     CloseHandle(token);
-    *allowed = SUCCEEDED(hr) && may;
     return hr;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/model/validate.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/sddl.h"
 #include "engine/xml/xml_text.h"
 
 #include <ctype.h>
@@ -183,72 +184,19 @@ static HRESULT set_check_keywords(struct object *o, const struct property *p, co
     return S_OK;
 }
 
-/* An account in SDDL: two letters or S-1-..., as many of the characters as belong to it; 0: it is none. It need not
-   resolve here (behaviour 5). MS-DTYP 2.5.1.1. */
-static size_t account_length(const char *s)
-{
-    size_t n = 0;
-    while ((isalnum((unsigned char)s[n]) || s[n] == '-') && s[n + 1] != ':')
-        n++;
-    return n == 2 || (n > 4 && (!strncmp(s, "S-1-", 4) || !strncmp(s, "s-1-", 4))) ? n : 0;
-}
-
-/* One entry of an access list, from its parenthesis on: type;flags;rights;object;inherited object;account, and behind
-   them a condition or an attribute with parentheses of its own. NULL: it is none. */
-static const char *behind_entry(const char *s)
-{
-    size_t depth = 0;
-    bool quoted = false;
-    for (int field = 0; field < 5; field++) {
-        size_t n = strcspn(++s, ";()");
-        s += n;
-        if (*s != ';' || (!field && !n))
-            return NULL;
-    }
-    size_t account = account_length(++s);
-    s += account;
-    if (!account || (*s != ';' && *s != ')'))
-        return NULL;
-    for (; *s && (quoted || depth || *s != ')'); s++) {
-        quoted = quoted != (*s == '"');
-        depth += !quoted && *s == '(';
-        depth -= !quoted && *s == ')';
-    }
-    return *s ? s + 1 : NULL;
-}
-
-/* O:owner G:group D:flags and entries S:flags and entries, each at most once and in this order. */
-static bool is_sddl(const char *s)
-{
-    const char *parts = "OGDS";
-    while (s && *s) {
-        const char *part = strchr(parts, *s);
-        if (!part || s[1] != ':')
-            return false;
-        parts = part + 1;
-        s += 2;
-        if (*part == 'O' || *part == 'G') {
-            size_t n = account_length(s);
-            if (!n)
-                return false;
-            s += n;
-            continue;
-        }
-        while ((isupper((unsigned char)*s) || *s == '_') && s[1] != ':')
-            s++;
-        while (s && *s == '(')
-            s = behind_entry(s);
-    }
-    return s;
-}
-
 static HRESULT set_check_security(struct object *o, const struct property *p, const struct value *in)
 {
+    struct sddl descriptor;
+    const char *why;
     (void)o;
-    return is_sddl(in->text)
-               ? S_OK
-               : error_set(E_INVALIDARG, "%s: '%.200s' is not a security descriptor in SDDL (O:..G:..D:..S:..)",
-                           p->name, in->text);
+    if (!in->text[0]) /* as in published templates: the default */
+        return S_OK;
+    HRESULT hr = sddl_read(in->text, &descriptor, &why);
+    sddl_free(&descriptor);
+    return hr == E_INVALIDARG
+               ? error_set(hr, "%s: '%.200s' is not a security descriptor in SDDL (O:..G:..D:..S:..): %s", p->name,
+                           in->text, why)
+               : hr;
 }
 
 /* ---- the class ---- */

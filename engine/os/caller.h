@@ -5,11 +5,19 @@
 
 #include "engine/os/text.h"
 
+/* An account by its SIDs, where there are no tokens. */
+struct account_sids {
+    const char *name; /* for events */
+    const char *user;
+    const char *const *groups;    /* NULL at the end; NULL: none */
+    const char *const *deny_only; /* groups that only what is denied holds for */
+};
 struct caller {
     bool in_process;  /* this process itself: nothing can be kept from it */
     uint32_t process; /* id of another one; 0: it is on another machine, or cannot be told */
     /* Opens the token of the account that the running call acts for; NULL: the process's own. Windows alone. */
     HRESULT (*token)(void **out);
+    const struct account_sids *account; /* natively alone: who it is; NULL: cannot be told */
 };
 /* What this process does for itself. */
 extern const struct caller caller_self;

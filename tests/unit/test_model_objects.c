@@ -219,12 +219,38 @@ static void security_must_look_like_sddl(void **state)
     static const char *const good[] = {
         "D:(XA;;FX;;;WD;(@User.Title==\"a)b\" && (Member_of{SID(BA)})))(A;;FA;;;BA)",
         "O:S-1-5-18G:s-1-5-21-1-2-3-4D:PAIS:(RA;;;;;WD;(\"P\",TS,0,\"W;\"))",
-        "D:NO_ACCESS_CONTROL",
+        "O:LAG:DUD:(A;;0x1200a9;;;LU)(A;;FRFX;;;S-1-5-32-559)(D;OICIIO;017;;;AN)(A;;33;;;IS)",
+        "D:",
+        "D:(OA;;CCDC;bf967aba-0de6-11d0-a285-00aa003049e2;;AU)(A;;;;;BA)",
         "D:PARAI(A;OICI;GA;;;S-1-5-21-7-7-7-1001)S:(ML;;NW;;;LW)",
     };
     static const char *const bad[] = {
-        "D:(garbage)",      "D:(A;;FA;;SY)", "D:(;;FA;;;SY)",         "D:(A;;FA;;;)",       "D:(A;;FA;;;everybody)",
-        "O:D:(A;;FA;;;SY)", "O:Admins",      "D:(A;;FA;;;SY)(A;;FA;", "D:(A;;FA;;;SY)junk", "D:x",
+        "D:(garbage)",
+        "D:(A;;FA;;SY)",
+        "D:(;;FA;;;SY)",
+        "D:(A;;FA;;;)",
+        "D:(A;;FA;;;everybody)",
+        "O:D:(A;;FA;;;SY)",
+        "O:Admins",
+        "D:(A;;FA;;;SY)(A;;FA;",
+        "D:(A;;FA;;;SY)junk",
+        "D:x",
+        /* What would let everybody do everything, and what nobody could tell the meaning of. */
+        "D:NO_ACCESS_CONTROL",
+        "D:PNO_ACCESS_CONTROL(A;;FA;;;SY)",
+        "O:BAG:BA",
+        "S:(AU;SA;FA;;;WD)",
+        "D:(A;;FZ;;;BA)",
+        "D:(A;;FAF;;;BA)",
+        "D:(A;;0x;;;BA)",
+        "D:(A;;0x100000000;;;BA)",
+        "D:(A;;09;;;BA)",
+        "D:(A;XX;FA;;;BA)",
+        "D:(A;;FA;;;ZZ)",
+        "D:(A;;FA;;;S-1-5-4294967296)",
+        "D:(A;;FA;;;S-1-5-)",
+        "D:(AU;;FA;;;BA)",
+        "D:(A;;FA;;;BA)D:",
     };
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_int_equal(put_text(set, row, good[i]), S_OK);

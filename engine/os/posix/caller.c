@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Natively the engine is called in its own process alone. */
+/* Natively there are no other processes that call: who asks is described. */
 #include "engine/os/caller.h"
 
 #include "engine/os/host.h"
@@ -8,5 +8,5 @@ const struct caller caller_self = {.in_process = true};
 
 char *caller_account(const struct caller *caller)
 {
-    return caller->in_process ? host_user_name() : text_copy("");
+    return caller->in_process ? host_user_name() : text_copy(caller->account ? caller->account->name : "");
 }

@@ -45,13 +45,13 @@ char *win32_account_text(const struct account_name *name)
     return text;
 }
 
-static HANDLE token_of(const struct caller *caller)
+HANDLE win32_caller_token(const struct caller *caller, DWORD access)
 {
     HANDLE token = NULL;
     if (caller->token)
         return SUCCEEDED(caller->token(&token)) ? token : NULL;
     HANDLE process = caller->process ? OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, caller->process) : NULL;
-    if (process && !OpenProcessToken(process, TOKEN_QUERY, &token))
+    if (process && !OpenProcessToken(process, access, &token))
         token = NULL;
     if (process)
         CloseHandle(process);
@@ -63,7 +63,7 @@ char *caller_account(const struct caller *caller)
     struct account_name name;
     if (caller->in_process)
         return host_user_name();
-    HANDLE token = token_of(caller);
+    HANDLE token = win32_caller_token(caller, TOKEN_QUERY);
     bool known = token && win32_account(token, &name);
     if (token)
         CloseHandle(token);

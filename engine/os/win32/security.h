@@ -13,5 +13,8 @@ HRESULT win32_descriptor(const char *sddl, PSECURITY_DESCRIPTOR *out);
    everything. sddl NULL: without a descriptor, so that it has the creator's default. The descriptor is for LocalFree.
  */
 HRESULT win32_security(const char *sddl, SECURITY_ATTRIBUTES *out);
+/* Whether the descriptor gives the token, which is one for impersonation, all of the rights. */
+HRESULT win32_access_check(PSECURITY_DESCRIPTOR descriptor, HANDLE token, DWORD rights, const GENERIC_MAPPING *mapping,
+                           bool *allowed);
 
 #endif

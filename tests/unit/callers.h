@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Callers for tests: natively accounts that are described; on Windows and Wine tokens made of this process's own, which
+   is an administrator's there: one as it is, one with the group of administrators for denying only. */
+#ifndef OPENPLA_CALLERS_H
+#define OPENPLA_CALLERS_H
+
+#include "engine/os/caller.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+struct callers {
+    struct caller administrator, user;
+};
+
+#ifdef _WIN32
+#include <windows.h>
+
+static HANDLE callers_tokens[2];
+
+static HRESULT callers_give(int i, void **out)
+{
+    HANDLE copy = NULL;
+    if (!DuplicateTokenEx(callers_tokens[i], TOKEN_QUERY | TOKEN_DUPLICATE, NULL, SecurityIdentification,
+                          TokenImpersonation, &copy))
+        return E_FAIL;
+    *out = copy;
+    return S_OK;
+}
+
+static HRESULT callers_administrator(void **out)
+{
+    return callers_give(0, out);
+}
+
+static HRESULT callers_user(void **out)
+{
+    return callers_give(1, out);
+}
+
+static void callers_open(struct callers *c)
+{
+    BYTE room[SECURITY_MAX_SID_SIZE];
+    DWORD size = sizeof room;
+    SID_AND_ATTRIBUTES administrators = {.Sid = room};
+    assert_true(OpenProcessToken(GetCurrentProcess(), TOKEN_ALL_ACCESS, &callers_tokens[0]));
+    assert_true(CreateWellKnownSid(WinBuiltinAdministratorsSid, NULL, room, &size));
+    assert_true(CreateRestrictedToken(callers_tokens[0], 0, 1, &administrators, 0, NULL, 0, NULL, &callers_tokens[1]));
+    *c = (struct callers){.administrator = {.token = callers_administrator}, .user = {.token = callers_user}};
+}
+
+static void callers_close(struct callers *c)
+{
+    (void)c;
+    CloseHandle(callers_tokens[0]);
+    CloseHandle(callers_tokens[1]);
+}
+#else
+static const char *const callers_groups[] = {"S-1-1-0", "S-1-5-11", "S-1-5-32-544", NULL};
+static const char *const callers_ordinary[] = {"S-1-1-0", "S-1-5-11", NULL};
+static const char *const callers_switched_off[] = {"S-1-5-32-544", NULL};
+#define CALLERS_USER "S-1-5-21-0-0-0-1000"
+static const struct account_sids callers_accounts[] = {
+    {"MACHINE\\boss", CALLERS_USER, callers_groups, NULL},
+    {"MACHINE\\user", CALLERS_USER, callers_ordinary, callers_switched_off},
+};
+
+static void callers_open(struct callers *c)
+{
+    *c =
+        (struct callers){.administrator = {.account = &callers_accounts[0]}, .user = {.account = &callers_accounts[1]}};
+}
+
+static void callers_close(struct callers *c)
+{
+    (void)c;
+}
+#endif
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Rights by a descriptor: one entry that is read otherwise than Windows reads it, and somebody changes or stops what is
+   not his. */
+#include "engine/os/access.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "tests/unit/callers.h"
+
+#include <string.h>
+
+static const struct access_rights file_rights = {0x120089, 0x120116, 0x1200A0, 0x1F01FF};
+
+#define ALL  0x1F01FFu
+#define READ 0x120089u
+#define RUN  0x1200A0u
+#define OWN  0x60000u /* READ_CONTROL and WRITE_DAC */
+
+static uint32_t granted_to(const struct caller *caller, const char *descriptor)
+{
+    struct access_subject *subject;
+    uint32_t granted = 0;
+    assert_int_equal(access_open(caller, &subject), S_OK);
+    for (unsigned bit = 0; bit < 21; bit++) {
+        bool allowed = true;
+        if (!(ALL >> bit & 1))
+            continue;
+        assert_int_equal(access_allows(subject, descriptor, &file_rights, 1u << bit, &allowed), S_OK);
+        granted |= (uint32_t)allowed << bit;
+    }
+    access_close(subject);
+    return granted;
+}
+
+static void entries_count_in_their_order(void **state)
+{
+    /* Wine forgets a group that is for denying only. */
+    const uint32_t switched_off = host_is_wine() ? READ : 0;
+    const struct {
+        const char *descriptor;
+        uint32_t administrator, user;
+    } rows[] = {
+        {"D:(A;;FA;;;BA)(A;;FR;;;WD)", ALL, READ},
+        {"D:(A;;0x1200a9;;;WD)", READ | RUN, READ | RUN},
+        {"D:(A;;GR;;;WD)", READ, READ},
+        {"D:(A;;GRGX;;;WD)(A;;GA;;;BA)", ALL, READ | RUN},
+        {"D:", 0, 0},
+        {"D:PAI", 0, 0},
+        /* What denies holds for what comes behind it, not for what stands before. */
+        {"D:(D;;FR;;;WD)(A;;FA;;;WD)", ALL & ~READ, ALL & ~READ},
+        {"D:(A;;FA;;;WD)(D;;FR;;;WD)", ALL, ALL},
+        {"D:(A;;FR;;;WD)(D;;FA;;;WD)(A;;FA;;;WD)", READ, READ},
+        /* A group that is switched off gives nothing, but what it is denied stays denied. */
+        {"D:(D;;FA;;;BA)(A;;FR;;;WD)", 0, switched_off},
+        {"D:(A;;FR;;;WD)(D;;FA;;;BA)", READ, READ},
+        /* For heirs alone, of other objects, on conditions: nothing that would give. What denies, denies. */
+        {"D:(A;IO;FA;;;WD)(A;;FR;;;WD)", READ, READ},
+        {"D:(OA;;FA;bf967aba-0de6-11d0-a285-00aa003049e2;;WD)", 0, 0},
+        {"D:(OA;;FR;;;WD)", READ, READ},
+        {"D:(XA;;FA;;;WD;(1==1))(A;;FR;;;WD)", READ, READ},
+        {"D:(XD;;FR;;;WD;(1==2))(A;;FA;;;WD)", ALL & ~READ, ALL & ~READ},
+        /* Accounts of other machines and domains: kept, and nobody here is one. */
+        {"O:S-1-5-21-7-7-7-500D:(A;;FA;;;S-1-5-21-7-7-7-1001)(A;;FR;;;WD)", READ, READ},
+        {"D:(D;;FA;;;S-1-5-21-7-7-7-1001)(A;;FR;;;WD)", READ, READ},
+        {"D:(A;;FA;;;EA)(A;;FR;;;WD)", READ, READ},
+        /* What is no descriptor gives nothing. */
+        {"D:NO_ACCESS_CONTROL", 0, 0},
+        {"O:BAG:BA", 0, 0},
+        {"", 0, 0},
+        {"nonsense", 0, 0},
+        {"D:(A;;FA;;;WD)(A;;XX;;;WD)", 0, 0},
+        /* Rights that files do not have. */
+        {"D:(A;;0xFFFFFFFF;;;WD)", ALL, ALL},
+        {"D:(A;;0x01000200;;;WD)", 0, 0},
+    };
+    struct callers c;
+    (void)state;
+    callers_open(&c);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const uint32_t administrator = granted_to(&c.administrator, rows[i].descriptor);
+        const uint32_t user = granted_to(&c.user, rows[i].descriptor);
+        if (administrator != rows[i].administrator || user != rows[i].user)
+            fail_msg("%s: 0x%x and 0x%x, not 0x%x and 0x%x", rows[i].descriptor, (unsigned)administrator,
+                     (unsigned)user, (unsigned)rows[i].administrator, (unsigned)rows[i].user);
+        assert_int_equal(granted_to(&caller_self, rows[i].descriptor), ALL);
+    }
+    callers_close(&c);
+}
+
+static void owners_may_always_change_who_may(void **state)
+{
+    struct callers c;
+    (void)state;
+    callers_open(&c);
+    assert_int_equal(granted_to(&c.administrator, "O:BAD:(A;;0x1;;;WD)") & (OWN | 1), OWN | 1);
+    assert_int_equal(granted_to(&c.user, "O:BAD:(A;;0x1;;;WD)"), 1);
+    assert_int_equal(granted_to(&c.user, "O:S-1-5-21-7-7-7-500D:(A;;0x1;;;WD)"), 1);
+    if (!host_is_wine()) /* which does not know that account */
+        assert_int_equal(granted_to(&c.administrator, "O:BAD:(A;;0x1;;;WD)(A;;0x2;;;OW)"), 3);
+    callers_close(&c);
+}
+
+static void accounts_are_told_apart(void **state)
+{
+    struct callers c;
+    (void)state;
+    callers_open(&c);
+    assert_true(access_is_administrator(&c.administrator));
+    assert_false(access_is_administrator(&c.user));
+    assert_true(access_is_administrator(&caller_self));
+    assert_true(access_is_account(&c.user, "S-1-1-0"));
+    assert_false(access_is_account(&c.administrator, "S-1-5-21-7-7-7-1001"));
+    assert_false(access_is_account(&c.administrator, "S-1-1-0)(A;;1;;;XX"));
+    assert_true(access_is_account(&caller_self, "S-1-5-21-7-7-7-1001"));
+    callers_close(&c);
+}
+
+static void who_cannot_be_told_is_nobody(void **state)
+{
+    struct access_subject *subject = (void *)1;
+    const struct caller stranger = {.process = 0};
+    (void)state;
+    assert_int_equal(access_open(&stranger, &subject), E_ACCESSDENIED);
+    assert_null(subject);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "who asks cannot be told"));
+    assert_false(access_is_administrator(&stranger));
+    assert_false(access_is_account(&stranger, "S-1-1-0"));
+}
+
+/* An answer that memory has run out of is no answer, and never a yes. */
+static void without_memory_nobody_may(void **state)
+{
+    struct callers c;
+    (void)state;
+    callers_open(&c);
+    for (uint64_t n = 1;; n++) {
+        struct access_subject *subject;
+        bool allowed = false;
+        memory_fail_at(n);
+        HRESULT hr = access_open(&c.user, &subject);
+        if (SUCCEEDED(hr))
+            hr = access_allows(subject, "D:(A;;FA;;;WD)(A;;FA;;;BA)", &file_rights, ALL, &allowed);
+        const bool all = memory_count() < n;
+        memory_fail_at(0);
+        access_close(subject);
+        if (all) {
+            assert_true(allowed);
+            break;
+        }
+        assert_int_equal(hr, E_OUTOFMEMORY);
+        assert_false(allowed);
+    }
+    callers_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_count_in_their_order), cmocka_unit_test(owners_may_always_change_who_may),
+        cmocka_unit_test(accounts_are_told_apart),      cmocka_unit_test(who_cannot_be_told_is_nobody),
+        cmocka_unit_test(without_memory_nobody_may),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
