@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
-foreach(thing schema schemas trace_logging values)
+foreach(thing mof schema schemas trace_logging values)
   openpla_test(test_tdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_tdh_${thing}.c LINK openpla_tdh)
 endforeach()
