@@ -33,11 +33,11 @@ void file_close(struct file *f);    /* NULL is allowed */
 /* The whole file, NUL-terminated, from memory_alloc; fails with ERROR_FILE_TOO_LARGE's HRESULT above `limit` bytes. */
 HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
 /* Writes a temporary file beside path, flushes it, renames it over path. A sharing violation is retried for up to
-   1 s (a replace of an open file fails under Wine). On failure path is as it was. */
+   1 s (a replace of an open file fails under Wine). On failure path is as it was; only where all is done and the
+   folder's flush fails, which is told too, it is the new one. */
 HRESULT file_store(const char *path, const void *data, size_t size);
-/* The same in two steps, for who holds a lock over the second alone: others need not wait for the disk. The temporary
-   file is the thread's only one in that folder. Who cleans up behind killed writers may take it away meanwhile: then
-   the second step fails with ERROR_FILE_NOT_FOUND's HRESULT. */
+/* The same in two steps, for who holds a lock over the second alone: others need not wait for the disk. Who cleans up
+   behind killed writers may take it away meanwhile: then the second step fails with ERROR_FILE_NOT_FOUND's HRESULT. */
 struct file_storing;
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out);
 HRESULT file_store_end(struct file_storing *s); /* frees it */

@@ -3,8 +3,8 @@
 #include "engine/os/file_storing.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
-#include "engine/os/thread.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +18,7 @@ static void storing_free(struct file_storing *s)
 
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out)
 {
+    static atomic_uint stored; /* so that a thread may have begun several */
     const size_t length = strlen(path);
     struct file_storing *s = memory_zero(1, sizeof *s + length + 1);
     char name[64];
@@ -25,7 +26,7 @@ HRESULT file_store_begin(const char *path, const void *data, size_t size, struct
     if (!s)
         return E_OUTOFMEMORY;
     /* A name of its own length: one made of path's own could be longer than a name may be. */
-    snprintf(name, sizeof name, "~%lu-%lu.tmp", (unsigned long)process_own_id(), (unsigned long)thread_own_id());
+    snprintf(name, sizeof name, "~%lu-%u.tmp", (unsigned long)process_own_id(), atomic_fetch_add(&stored, 1));
     memcpy(s->path, path, length + 1);
     s->folder = path_folder(path);
     if (s->folder)

@@ -195,13 +195,13 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
     return hr;
 }
 
-/* A name that file_store makes: ~<process>-<thread>.tmp */
+/* A name that file_store makes: ~<process>-<number>.tmp */
 bool set_file_is_torn(const char *file)
 {
     const char *digits = "0123456789", *at = file + 1;
     size_t process = *file == '~' ? strspn(at, digits) : 0;
-    size_t thread = process && at[process] == '-' ? strspn(at + process + 1, digits) : 0;
-    return thread && !strcmp(at + process + 1 + thread, ".tmp");
+    size_t number = process && at[process] == '-' ? strspn(at + process + 1, digits) : 0;
+    return number && !strcmp(at + process + 1 + number, ".tmp");
 }
 
 static void remove_torn(const char *folder, const struct texts *files)

@@ -38,6 +38,60 @@ static HRESULT change_run(const struct set_file *at, const struct run_change *ch
     return hr;
 }
 
+/* The record as it was before a commit changed it. */
+struct record_before {
+    char *text;
+    size_t size;
+    HRESULT hr; /* of its reading */
+};
+
+static struct record_before keep_record(const struct set_file *at)
+{
+    struct record_before kept = {.hr = S_OK};
+    kept.hr = file_load(at->run, SIZE_MAX, &kept.text, &kept.size);
+    return kept;
+}
+
+static void put_record_back(const struct set_file *at, const struct record_before *kept)
+{
+    if (SUCCEEDED(kept->hr))
+        file_store(at->run, kept->text, kept->size);
+    else if (set_file_is_missing(kept->hr))
+        remove_if_there(at->run);
+}
+
+/* Whether the file is the one that was to be stored, though that failed: what failed was its folder's flush. */
+static bool is_stored(const char *path, const struct text_buffer *content)
+{
+    char *text = NULL;
+    size_t size = 0;
+    bool same = SUCCEEDED(file_load(path, content->length, &text, &size)) && size == content->length &&
+                !memcmp(text, content->text, size);
+    memory_free(text);
+    return same;
+}
+
+/* Both files are on the disk before the first of them is seen: a disk that is full leaves the set as it was. The
+   definition's rename is what makes the commit. */
+static HRESULT save_both(const struct set_file *at, const struct text_buffer *content, const struct run_change *change)
+{
+    struct file_storing *definition = NULL;
+    struct record_before before = {.hr = E_ABORT}; /* nothing to be put back */
+    HRESULT hr = file_store_begin(at->definition, content->text, content->length, &definition);
+    if (SUCCEEDED(hr) && change) {
+        before = keep_record(at);
+        hr = before.hr == E_OUTOFMEMORY ? before.hr : change_run(at, change);
+    }
+    hr = SUCCEEDED(hr) ? file_store_end(definition) : file_store_drop(definition, hr);
+    struct error_kept why = error_keep(hr);
+    if (SUCCEEDED(hr) || is_stored(at->definition, content))
+        set_file_note_change(at);
+    else
+        put_record_back(at, &before);
+    memory_free(before.text);
+    return FAILED(hr) ? error_restore(&why) : hr;
+}
+
 HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                    const char *xml, size_t size, const struct run_change *change, bool *created)
 {
@@ -65,11 +119,7 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
     if (SUCCEEDED(hr))
         set_file_remove_torn(at.place);
     if (SUCCEEDED(hr))
-        hr = file_store(at.definition, content.text, content.length);
-    if (SUCCEEDED(hr) && change)
-        hr = change_run(&at, change);
-    if (SUCCEEDED(hr))
-        set_file_note_change(&at);
+        hr = save_both(&at, &content, change);
     text_buffer_free(&content);
     set_file_close(&at);
     return hr;

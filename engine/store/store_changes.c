@@ -86,7 +86,7 @@ HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *
         hr = S_FALSE;
     } else if (text && SUCCEEDED(hr)) {
         hr = take_changes(text, size, mark, &found);
-    } else if (hr != E_OUTOFMEMORY) { /* not ours any more: a new one is begun */
+    } else if (hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE)) { /* not ours any more: a new one is begun */
         file_delete(path);
         hr = S_FALSE;
     }

@@ -3,6 +3,7 @@
 #include "engine/os/file.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/file_operation.h"
 #include "engine/os/file_storing.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/open_file.h"
@@ -85,12 +86,16 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
 {
     struct file *f = file_reserve(path);
     *out = NULL;
-    if (!f)
-        return E_OUTOFMEMORY;
+    HRESULT hr =
+        f ? file_operation(mode == FILE_READ ? FILE_OPERATION_OPEN : FILE_OPERATION_CREATE, path) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        memory_free(f);
+        return hr;
+    }
     int fd = open(path, file_mode_flags[mode] | O_CLOEXEC, 0666);
     if (fd >= 0)
         return file_take(f, fd, mode, out);
-    HRESULT hr = posix_failed(errno, path);
+    hr = posix_failed(errno, path);
     memory_free(f);
     return hr;
 }
@@ -133,8 +138,13 @@ HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t 
     size_t done = 0;
     if (offset > INT64_MAX - (uint64_t)size)
         return posix_failed(EFBIG, f->path);
+    const HRESULT hr = file_operation(FILE_OPERATION_WRITE, f->path);
+    if (FAILED(hr))
+        return hr;
+    const size_t room = hr == S_FALSE ? size / 2 : size;
     while (done < size) {
-        ssize_t n = pwrite(f->fd, (const char *)data + done, size - done, (off_t)(offset + done));
+        size_t ask = done < room ? room - done : 0;
+        ssize_t n = pwrite(f->fd, (const char *)data + done, ask, (off_t)(offset + done));
         int error = n < 0 ? errno : ENOSPC;
         if (n > 0) {
             done += (size_t)n;
@@ -158,6 +168,9 @@ HRESULT file_write(struct file *f, const void *data, size_t size)
 HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, size_t *got)
 {
     *got = 0;
+    HRESULT hr = file_operation(FILE_OPERATION_READ, f->path);
+    if (FAILED(hr))
+        return hr;
     while (*got < size && offset + *got <= INT64_MAX) {
         ssize_t n = pread(f->fd, (char *)data + *got, size - *got, (off_t)(offset + *got));
         if (!n)
@@ -183,6 +196,9 @@ HRESULT file_set_size(struct file *f, uint64_t size)
 {
     if (size > INT64_MAX)
         return posix_failed(EFBIG, f->path);
+    HRESULT hr = file_operation(FILE_OPERATION_RESIZE, f->path);
+    if (FAILED(hr))
+        return hr;
     if (ftruncate(f->fd, (off_t)size))
         return posix_failed(errno, f->path);
     f->end = size;
@@ -191,6 +207,9 @@ HRESULT file_set_size(struct file *f, uint64_t size)
 
 HRESULT file_flush(struct file *f)
 {
+    HRESULT hr = file_operation(FILE_OPERATION_FLUSH, f->path);
+    if (FAILED(hr))
+        return hr;
     return fdatasync(f->fd) && errno != EINVAL ? posix_failed(errno, f->path) : S_OK;
 }
 
@@ -202,14 +221,17 @@ void file_close(struct file *f)
     memory_free(f);
 }
 
-/* The rename is on the disk only when the folder is. */
-static void flush_folder(const char *folder)
+/* The rename is on the disk only when the folder is. One that may not be opened, or that its file system cannot flush,
+   is left to the host. */
+static HRESULT flush_folder(const char *folder)
 {
-    int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    HRESULT hr = file_operation(FILE_OPERATION_FLUSH_FOLDER, folder);
+    int fd = SUCCEEDED(hr) ? open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd < 0)
-        return;
-    fsync(fd);
+        return hr;
+    int error = fsync(fd) ? errno : 0;
     close(fd);
+    return error == EIO || error == ENOSPC || error == EDQUOT ? posix_failed(error, folder) : S_OK;
 }
 
 HRESULT file_storing_open(struct file_storing *s)
@@ -219,14 +241,19 @@ HRESULT file_storing_open(struct file_storing *s)
 
 HRESULT file_storing_rename(struct file_storing *s)
 {
+    HRESULT hr = file_operation(FILE_OPERATION_RENAME, s->path);
+    if (FAILED(hr))
+        return hr;
     if (rename(s->temporary, s->path))
         return posix_failed(errno, s->path);
-    flush_folder(s->folder);
-    return S_OK;
+    return flush_folder(s->folder);
 }
 
 HRESULT file_delete(const char *path)
 {
+    HRESULT hr = file_operation(FILE_OPERATION_DELETE, path);
+    if (FAILED(hr))
+        return hr;
     return unlink(path) ? posix_failed(errno, path) : S_OK;
 }
 
@@ -258,8 +285,11 @@ HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock *
     unsigned wait_us = 200;
     int error;
     *out = NULL;
-    if (!lock)
-        return E_OUTOFMEMORY;
+    HRESULT hr = lock ? file_operation(FILE_OPERATION_LOCK, path) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        memory_free(lock);
+        return hr;
+    }
     while ((error = lock_once(path, &lock->fd)) == EAGAIN && clock_monotonic_ms() < limit) {
         usleep(wait_us);
         if (wait_us < 5000)
@@ -286,5 +316,8 @@ void file_lock_release(struct file_lock *lock)
 
 HRESULT file_rename(const char *from, const char *to)
 {
+    HRESULT hr = file_operation(FILE_OPERATION_RENAME, to);
+    if (FAILED(hr))
+        return hr;
     return rename(from, to) ? posix_failed(errno, from) : S_OK;
 }

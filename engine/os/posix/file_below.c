@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files below a base folder on Linux: each folder on the way is opened from the one before and asked for its path, so
    that what is then made in it lies where it was asked. */
+#include "engine/os/file_operation.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/open_file.h"
 #include "engine/os/posix/posix_call.h"
@@ -55,6 +56,9 @@ static HRESULT enter(struct walk *w, const char *name, bool make)
     const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
     int next = openat(w->fd, name, flags);
     if (next < 0 && errno == ENOENT && make) {
+        HRESULT hr = file_operation(FILE_OPERATION_CREATE_FOLDER, w->path);
+        if (FAILED(hr))
+            return hr;
         if (mkdirat(w->fd, name, 0777) && errno != EEXIST)
             return posix_failed(errno, w->path);
         next = openat(w->fd, name, flags);
@@ -152,7 +156,7 @@ HRESULT file_open_below(const char *base, const char *path, enum file_mode mode,
     HRESULT hr = walk(&w, base, path, false, false, &last);
     if (SUCCEEDED(hr)) {
         f = file_reserve(path);
-        hr = f ? S_OK : E_OUTOFMEMORY;
+        hr = f ? file_operation(mode == FILE_READ ? FILE_OPERATION_OPEN : FILE_OPERATION_CREATE, path) : E_OUTOFMEMORY;
     }
     int fd = SUCCEEDED(hr) ? open_last(w.fd, last, mode) : -1;
     if (fd >= 0)
@@ -175,6 +179,8 @@ HRESULT file_delete_below(const char *base, const char *path)
     struct walk w;
     const char *last;
     HRESULT hr = walk(&w, base, path, false, false, &last);
+    if (SUCCEEDED(hr))
+        hr = file_operation(FILE_OPERATION_DELETE, path);
     if (SUCCEEDED(hr) && unlinkat(w.fd, last, 0))
         hr = posix_failed(errno, path);
     end(&w);

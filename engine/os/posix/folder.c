@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders on POSIX systems. */
 #include "engine/os/file.h"
+#include "engine/os/file_operation.h"
 #include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
@@ -46,7 +47,9 @@ HRESULT folder_create(const char *path)
         if (part[i] && part[i] != '/')
             continue;
         part[i] = 0;
-        int error = mkdir(part, 0777) ? errno : 0;
+        if (!folder_exists(part))
+            hr = file_operation(FILE_OPERATION_CREATE_FOLDER, part);
+        int error = SUCCEEDED(hr) && mkdir(part, 0777) ? errno : 0;
         if (error && !folder_exists(part))
             hr = error == EEXIST || error == ENOTDIR
                      ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\": a file is in the way", part)
@@ -60,6 +63,9 @@ HRESULT folder_create(const char *path)
 
 HRESULT folder_delete(const char *path)
 {
+    HRESULT hr = file_operation(FILE_OPERATION_DELETE_FOLDER, path);
+    if (FAILED(hr))
+        return hr;
     return rmdir(path) ? posix_failed(errno, path) : S_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "engine/os/file.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/file_operation.h"
 #include "engine/os/file_storing.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/open_file.h"
@@ -71,7 +72,9 @@ HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposit
     DWORD access = GENERIC_READ | (mode == FILE_READ ? 0 : GENERIC_WRITE);
     WCHAR *wide;
     *out = INVALID_HANDLE_VALUE;
-    HRESULT hr = win32_path(path, &wide);
+    HRESULT hr = file_operation(mode == FILE_READ ? FILE_OPERATION_OPEN : FILE_OPERATION_CREATE, path);
+    if (SUCCEEDED(hr))
+        hr = win32_path(path, &wide);
     if (FAILED(hr))
         return hr;
     if (more & FILE_FLAG_WRITE_THROUGH)
@@ -162,9 +165,12 @@ static HRESULT write_failed(struct file *f, DWORD code)
 
 HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size)
 {
-    HRESULT hr = seek(f, offset);
+    const HRESULT asked = file_operation(FILE_OPERATION_WRITE, f->path);
+    HRESULT hr = SUCCEEDED(asked) ? seek(f, offset) : asked;
+    const size_t room = asked == S_FALSE ? size / 2 : size;
     for (size_t done = 0; SUCCEEDED(hr) && done < size;) {
-        DWORD ask = size - done > CHUNK_MAX ? CHUNK_MAX : (DWORD)(size - done), n = 0;
+        size_t rest = room - done;
+        DWORD ask = rest > CHUNK_MAX ? CHUNK_MAX : (DWORD)rest, n = 0;
         BOOL ok = WriteFile(f->handle, (const char *)data + done, ask, &n, NULL);
         DWORD code = ok ? ERROR_DISK_FULL : GetLastError();
         f->at += n;
@@ -184,8 +190,10 @@ HRESULT file_write(struct file *f, const void *data, size_t size)
 
 HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, size_t *got)
 {
-    HRESULT hr = seek(f, offset);
+    HRESULT hr = file_operation(FILE_OPERATION_READ, f->path);
     *got = 0;
+    if (SUCCEEDED(hr))
+        hr = seek(f, offset);
     while (SUCCEEDED(hr) && *got < size) {
         DWORD ask = size - *got > CHUNK_MAX ? CHUNK_MAX : (DWORD)(size - *got), n = 0;
         if (!ReadFile(f->handle, (char *)data + *got, ask, &n, NULL))
@@ -209,7 +217,9 @@ HRESULT file_size(struct file *f, uint64_t *size)
 
 HRESULT file_set_size(struct file *f, uint64_t size)
 {
-    HRESULT hr = seek(f, size);
+    HRESULT hr = file_operation(FILE_OPERATION_RESIZE, f->path);
+    if (SUCCEEDED(hr))
+        hr = seek(f, size);
     if (FAILED(hr))
         return hr;
     if (!SetEndOfFile(f->handle))
@@ -220,6 +230,9 @@ HRESULT file_set_size(struct file *f, uint64_t size)
 
 HRESULT file_flush(struct file *f)
 {
+    HRESULT hr = file_operation(FILE_OPERATION_FLUSH, f->path);
+    if (FAILED(hr))
+        return hr;
     return FlushFileBuffers(f->handle) ? S_OK : win32_failed(GetLastError(), f->path);
 }
 
@@ -231,7 +244,7 @@ void file_close(struct file *f)
     memory_free(f);
 }
 
-HRESULT file_rename(const char *old_path, const char *path)
+static HRESULT rename_patiently(const char *old_path, const char *path)
 {
     uint64_t limit = clock_monotonic_ms() + STORE_PATIENCE;
     WCHAR *from = NULL, *to = NULL;
@@ -248,6 +261,12 @@ HRESULT file_rename(const char *old_path, const char *path)
     memory_free(from);
     memory_free(to);
     return hr;
+}
+
+HRESULT file_rename(const char *old_path, const char *path)
+{
+    HRESULT hr = file_operation(FILE_OPERATION_RENAME, path);
+    return SUCCEEDED(hr) ? rename_patiently(old_path, path) : hr;
 }
 
 /* By its handle, which is far cheaper under Wine than by its name. S_FALSE: the system would not. */
@@ -281,17 +300,22 @@ HRESULT file_storing_open(struct file_storing *s)
 
 HRESULT file_storing_rename(struct file_storing *s)
 {
-    const HRESULT hr = rename_open(s->file, s->path);
+    HRESULT hr = file_operation(FILE_OPERATION_RENAME, s->path);
+    if (FAILED(hr))
+        return hr;
+    hr = rename_open(s->file, s->path);
     file_close(s->file);
     s->file = NULL;
     /* S_FALSE: somebody has it open, or this host cannot do it so. */
-    return hr == S_FALSE ? file_rename(s->temporary, s->path) : hr;
+    return hr == S_FALSE ? rename_patiently(s->temporary, s->path) : hr;
 }
 
 HRESULT file_delete(const char *path)
 {
-    WCHAR *wide;
-    HRESULT hr = win32_path(path, &wide);
+    WCHAR *wide = NULL;
+    HRESULT hr = file_operation(FILE_OPERATION_DELETE, path);
+    if (SUCCEEDED(hr))
+        hr = win32_path(path, &wide);
     if (SUCCEEDED(hr) && !DeleteFileW(wide))
         hr = win32_failed(GetLastError(), path);
     memory_free(wide);
@@ -334,8 +358,10 @@ HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock *
     struct file_lock *lock = memory_alloc(sizeof(*lock));
     DWORD wait = 0;
     WCHAR *wide = NULL;
-    HRESULT hr = lock ? win32_path(path, &wide) : E_OUTOFMEMORY;
+    HRESULT hr = lock ? file_operation(FILE_OPERATION_LOCK, path) : E_OUTOFMEMORY;
     *out = NULL;
+    if (SUCCEEDED(hr))
+        hr = win32_path(path, &wide);
     while (SUCCEEDED(hr)) {
         DWORD code = lock_once(wide, &lock->handle);
         bool held = code == ERROR_SHARING_VIOLATION || code == ERROR_LOCK_VIOLATION;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders on Windows. */
 #include "engine/os/file.h"
+#include "engine/os/file_operation.h"
 #include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/win32_call.h"
@@ -42,8 +43,10 @@ bool folder_exists(const char *path)
 
 static HRESULT create_one(const char *path)
 {
-    WCHAR *wide;
-    HRESULT hr = win32_path(path, &wide);
+    WCHAR *wide = NULL;
+    HRESULT hr = file_operation(FILE_OPERATION_CREATE_FOLDER, path);
+    if (SUCCEEDED(hr))
+        hr = win32_path(path, &wide);
     if (SUCCEEDED(hr) && !CreateDirectoryW(wide, NULL))
         hr = win32_failed(GetLastError(), path);
     memory_free(wide);
@@ -78,8 +81,10 @@ HRESULT folder_create(const char *path)
 
 HRESULT folder_delete(const char *path)
 {
-    WCHAR *wide;
-    HRESULT hr = win32_path(path, &wide);
+    WCHAR *wide = NULL;
+    HRESULT hr = file_operation(FILE_OPERATION_DELETE_FOLDER, path);
+    if (SUCCEEDED(hr))
+        hr = win32_path(path, &wide);
     if (SUCCEEDED(hr) && !RemoveDirectoryW(wide))
         hr = win32_failed(GetLastError(), path);
     memory_free(wide);

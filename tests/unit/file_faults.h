@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The Nth operation of this thread on files fails, or the disk is full from it on, or the process ends there. */
+#ifndef OPENPLA_TESTS_FILE_FAULTS_H
+#define OPENPLA_TESTS_FILE_FAULTS_H
+
+#include "engine/os/error.h"
+#include "engine/os/file_operation.h"
+#include "engine/os/process.h"
+
+struct file_faults {
+    uint64_t at; /* the operation, counted from 1; 0: none */
+    enum { FAULT_ONCE, FAULT_LASTING, FAULT_FULL, FAULT_END } kind;
+    HRESULT hr; /* that of the first two */
+    uint64_t count;
+    enum file_operation operation; /* the first that was met */
+    bool met;
+};
+
+/* What needs no room goes on where the disk is full. */
+static inline HRESULT file_fault(void *user, enum file_operation operation, const char *path)
+{
+    struct file_faults *f = user;
+    (void)path;
+    f->count++;
+    if (!f->at || f->count < f->at || (f->kind == FAULT_ONCE && f->met))
+        return S_OK;
+    if (f->kind == FAULT_FULL && operation == FILE_OPERATION_WRITE) {
+        f->met = true;
+        f->operation = operation;
+        return S_FALSE;
+    }
+    if (f->kind == FAULT_FULL)
+        return S_OK;
+    if (!f->met)
+        f->operation = operation;
+    f->met = true;
+    if (f->kind == FAULT_END)
+        process_terminate(process_own_id(), process_start_time(process_own_id()));
+    return f->hr;
+}
+
+static inline void file_faults_begin(struct file_faults *f)
+{
+    f->count = 0;
+    f->met = false;
+    file_observe(file_fault, f);
+}
+
+static inline void file_faults_end(void)
+{
+    file_observe(NULL, NULL);
+}
+
+#endif
