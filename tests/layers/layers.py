@@ -10,7 +10,7 @@ import tempfile
 
 from tree import read, tree_files, write_all
 
-# What each folder may include, itself always among it. Order: com > run > {collect, report} > {counters, pdh, etw} > tdh > log > os,
+# What each folder may include, itself always among it. Order: com > run > {collect, report} > {counters, pdh, etw} > {tdh, kernel} > log > os,
 # where pdh has no use of tdh. pdh becomes a DLL that carries no XML library, and neither becomes one with model.
 OS, LOG = ["engine/os"], ["engine/log", "engine/os"]
 XML = ["engine/xml"] + OS
@@ -18,7 +18,8 @@ MODEL = ["engine/model"] + XML
 STORE = ["engine/store"] + MODEL
 TASK = ["engine/task"] + STORE
 TDH = ["engine/tdh", "engine/xml"] + LOG
-CORES = ["engine/pdh", "engine/etw"] + TDH
+KERNEL = ["engine/kernel"] + LOG
+CORES = ["engine/pdh", "engine/etw", "engine/kernel"] + TDH
 COUNTERS = ["engine/counters"] + LOG
 COLLECT = ["engine/collect", "engine/model", "engine/counters"] + CORES
 REPORT = ["engine/report", "engine/model"] + CORES
@@ -33,7 +34,8 @@ ALLOWED = {
     "engine/counters": COUNTERS,
     "engine/pdh": ["engine/pdh"] + LOG,
     "engine/tdh": TDH,
-    "engine/etw": ["engine/etw"] + TDH,
+    "engine/kernel": KERNEL,
+    "engine/etw": ["engine/etw", "engine/kernel"] + TDH,
     "engine/collect": COLLECT,
     "engine/report": REPORT,
     "engine/run": RUN,

@@ -5,7 +5,7 @@
 
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
-#include "engine/os/win32/win32_call.h"
+#include "engine/os/win32/unix_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +33,7 @@ struct kernel_file {
     char path[];
 };
 
-/* The path as Wine's programs write it; from memory_alloc. */
-static HRESULT unix_name(const char *path, WCHAR **out)
+HRESULT unix_path(const char *path, WCHAR **out)
 {
     char name[512];
     if (!host_is_wine() || strlen(path) > sizeof(name) - 16)
@@ -46,14 +45,14 @@ static HRESULT unix_name(const char *path, WCHAR **out)
     return text_to_utf16(name, out, NULL);
 }
 
-static HRESULT open_unix(const char *path, DWORD flags, HANDLE *out)
+HRESULT unix_open(const char *path, DWORD access, DWORD flags, HANDLE *out)
 {
     WCHAR *wide;
-    HRESULT hr = unix_name(path, &wide);
+    HRESULT hr = unix_path(path, &wide);
     if (FAILED(hr))
         return hr;
-    *out = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
-                       flags, NULL);
+    *out = CreateFileW(wide, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, flags,
+                       NULL);
     if (*out == INVALID_HANDLE_VALUE)
         hr = win32_failed(GetLastError() == ERROR_PATH_NOT_FOUND ? ERROR_FILE_NOT_FOUND : GetLastError(), path);
     memory_free(wide);
@@ -68,7 +67,7 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out)
     if (!f)
         return E_OUTOFMEMORY;
     memcpy(f->path, path, length + 1);
-    HRESULT hr = open_unix(path, 0, &f->handle);
+    HRESULT hr = unix_open(path, GENERIC_READ, 0, &f->handle);
     if (FAILED(hr)) {
         memory_free(f);
         return hr;
@@ -178,7 +177,7 @@ HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const c
     _Alignas(8) char buffer[16384];
     HANDLE handle;
     BOOLEAN restart = TRUE;
-    HRESULT hr = open_unix(path, FILE_FLAG_BACKUP_SEMANTICS, &handle);
+    HRESULT hr = unix_open(path, GENERIC_READ, FILE_FLAG_BACKUP_SEMANTICS, &handle);
 
     if (FAILED(hr))
         return hr;
@@ -208,7 +207,7 @@ HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)
 {
     ULARGE_INTEGER available, total;
     WCHAR *wide;
-    HRESULT hr = unix_name(path, &wide);
+    HRESULT hr = unix_path(path, &wide);
     if (FAILED(hr))
         return hr;
     if (GetDiskFreeSpaceExW(wide, &available, &total, NULL)) {
