@@ -29,7 +29,8 @@ void event_schema_free(struct event_schema *schema)
         return;
     char *const texts[] = {schema->provider_name, schema->level_name,       schema->channel_name,
                            schema->task_name,     schema->opcode_name,      schema->event_name,
-                           schema->event_message, schema->provider_message, schema->event_attributes};
+                           schema->event_message, schema->provider_message, schema->event_attributes,
+                           schema->user_data};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         memory_free(texts[i]);
     for (size_t i = 0; i < schema->keyword_count; i++)

@@ -71,9 +71,10 @@ struct event_schema {
     char *event_name;    /* of TraceLogging; of MOF the EventName */
     char *event_message; /* with inserts %1 ... */
     char *provider_message;
-    char *event_attributes;            /* name=value pairs as Windows has them */
-    uint32_t template_flags;           /* TEMPLATE_FLAGS */
-    uint32_t tags;                     /* 28 bits */
+    char *event_attributes;  /* name=value pairs as Windows has them */
+    uint32_t template_flags; /* TEMPLATE_FLAGS */
+    char *user_data; /* with TEMPLATE_USER_DATA: the XML below UserData, %n in the place of the text of property n */
+    uint32_t tags;   /* 28 bits */
     struct event_property *properties; /* those of the top first, then members of structs */
     uint16_t property_count, top_level;
     struct event_map *maps; /* those that its properties name */

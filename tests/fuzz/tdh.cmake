@@ -3,3 +3,4 @@ foreach(what event_values trace_logging)
   openpla_fuzz(fuzz_${what} ${CMAKE_CURRENT_LIST_DIR}/fuzz_${what}.c ${CMAKE_CURRENT_LIST_DIR}/decode_event.c
     LINK openpla_tdh)
 endforeach()
+openpla_fuzz(fuzz_manifest_xml ${CMAKE_CURRENT_LIST_DIR}/fuzz_manifest_xml.c LINK openpla_tdh)

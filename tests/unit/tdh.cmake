@@ -2,3 +2,6 @@
 foreach(thing mof schema schemas trace_logging values)
   openpla_test(test_tdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_tdh_${thing}.c LINK openpla_tdh)
 endforeach()
+foreach(thing manifest)
+  openpla_test(test_tdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_tdh_${thing}.c LINK openpla_tdh)
+endforeach()

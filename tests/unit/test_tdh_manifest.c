@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* Instrumentation manifests: what one says of its events is what they are decoded by, in the language asked for; and
+   who makes a mistake in one learns the line, the element and the value. */
+#include "engine/os/error.h"
+#include "engine/os/memory.h"
+#include "engine/tdh/manifest_xml.h"
+#include "tests/unit/manifest_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
+
+static struct provider_manifests read_all(const char *xml)
+{
+    struct provider_manifests list;
+    HRESULT hr = manifest_xml_read(xml, strlen(xml), NULL, &list);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    return list;
+}
+
+static struct event_schema *schema_of(const struct provider_manifest *m, uint16_t id, uint8_t version,
+                                      const char *languages)
+{
+    const struct manifest_event *e = provider_manifest_event(m, id, version);
+    struct event_schema *s = NULL;
+    assert_non_null(e);
+    assert_int_equal(provider_manifest_schema(m, &e->descriptor, languages, &s), S_OK);
+    return s;
+}
+
+static void an_event_is_what_the_manifest_says(void **state)
+{
+    (void)state;
+    struct provider_manifests list = read_all(WHOLE_MANIFEST);
+    assert_int_equal(list.count, 1);
+    const struct provider_manifest *m = list.items[0];
+    assert_string_equal(m->name, "Test-Provider");
+    assert_string_equal(m->resource_file, "test.dll");
+    struct event_schema *s = schema_of(m, 1, 0, NULL);
+    assert_int_equal(s->descriptor.Level, 4);
+    assert_int_equal(s->descriptor.Task, 7);
+    assert_int_equal(s->descriptor.Opcode, 20); /* the task's own beats the one of all */
+    assert_int_equal(s->descriptor.Channel, 16);
+    assert_true(s->descriptor.Keyword == (12 | UINT64_C(1) << 62)); /* the second channel's bit */
+    assert_int_equal(s->event.Data1, 0x11111111);
+    assert_string_equal(s->provider_name, "Test-Provider");
+    assert_string_equal(s->provider_message, "Test provider");
+    assert_string_equal(s->level_name, "Information");
+    assert_string_equal(s->channel_name, "Reading");
+    assert_string_equal(s->task_name, "Reading");
+    assert_string_equal(s->opcode_name, "Part");
+    assert_int_equal(s->keyword_count, 2);
+    assert_string_equal(s->keyword_names[0], "Red");
+    assert_string_equal(s->keyword_names[1], "Net");
+    assert_string_equal(s->event_message, "%2 read from %1!s!");
+    assert_int_equal(s->property_count, 4);
+    assert_int_equal(s->top_level, 4);
+    assert_string_equal(s->properties[1].name, "Bytes");
+    assert_int_equal(s->properties[1].in_type, 8);
+    assert_int_equal(s->properties[1].out_type, 18);
+    assert_int_equal(s->properties[0].out_type, 1);
+    const struct event_map *colours = event_schema_map(s, s->properties[2].map);
+    assert_int_equal(colours->flag, MAP_MANIFEST_VALUES);
+    assert_string_equal(colours->entries[1].text, "Green"); /* the blank at the end is not of the text */
+    const struct event_map *bits = event_schema_map(s, "Bits");
+    assert_int_equal(bits->flag, MAP_MANIFEST_BITS);
+    assert_int_equal(bits->entries[1].value, 4);
+    event_schema_free(s);
+    provider_manifests_free(&list);
+}
+
+static void structs_lengths_and_counts_are_found(void **state)
+{
+    (void)state;
+    struct provider_manifests list = read_all(WHOLE_MANIFEST);
+    struct event_schema *s = schema_of(list.items[0], 1, 2, NULL);
+    assert_int_equal(s->top_level, 5);
+    assert_int_equal(s->property_count, 7);
+    assert_int_equal(s->descriptor.Opcode, 11); /* Write has none of its own */
+    assert_string_equal(s->opcode_name, "Green ");
+    assert_string_equal(s->level_name, "Red");
+    assert_int_equal(s->properties[1].flags, PROPERTY_STRUCT | PROPERTY_PARAM_COUNT);
+    assert_int_equal(s->properties[1].count, 0);
+    assert_int_equal(s->properties[1].first_member, 5);
+    assert_int_equal(s->properties[1].members, 2);
+    assert_int_equal(s->properties[6].flags, PROPERTY_PARAM_LENGTH);
+    assert_int_equal(s->properties[6].length, 5);
+    assert_int_equal(s->properties[2].flags, PROPERTY_FIXED_LENGTH);
+    assert_int_equal(s->properties[2].length, 8);
+    assert_int_equal(s->properties[3].flags, PROPERTY_FIXED_COUNT);
+    assert_int_equal(s->properties[3].count, 3);
+    event_schema_free(s);
+    s = schema_of(list.items[0], 2, 0, NULL);
+    assert_string_equal(s->keyword_names[0], "Response Time");
+    assert_string_equal(s->opcode_name, "Start");
+    assert_int_equal(s->template_flags, 2);
+    assert_non_null(strstr(s->user_data, "<Code>%1</Code>"));
+    assert_non_null(strstr(s->user_data, "Text &amp; more</Failed>"));
+    event_schema_free(s);
+    s = schema_of(list.items[0], 3, 0, NULL);
+    assert_int_equal(s->property_count, 0);
+    assert_null(s->level_name);
+    event_schema_free(s);
+    provider_manifests_free(&list);
+}
+
+static void texts_come_in_the_language_asked_for(void **state)
+{
+    (void)state;
+    struct provider_manifests list = read_all(WHOLE_MANIFEST);
+    static const struct {
+        const char *languages, *task, *colour; /* de-DE has no text for the second colour */
+    } wanted[] = {
+        {"de-DE", "Lesen", "Rot"},    {"de-AT;en-US", "Lesen", "Rot"}, {"fr-FR", "Reading", "Red"},
+        {"fr-FR;de", "Lesen", "Rot"}, {NULL, "Reading", "Red"},        {"en-GB", "Reading", "Red"},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        struct event_schema *s = schema_of(list.items[0], 1, 0, wanted[i].languages);
+        assert_string_equal(s->task_name, wanted[i].task);
+        assert_string_equal(s->maps[0].entries[0].text, wanted[i].colour);
+        assert_string_equal(s->maps[0].entries[1].text, "Green");
+        event_schema_free(s);
+    }
+    provider_manifests_free(&list);
+}
+
+static void an_event_that_is_not_there_is_said(void **state)
+{
+    (void)state;
+    struct provider_manifests list = read_all(WHOLE_MANIFEST);
+    struct event_schema *s;
+    EVENT_DESCRIPTOR d = {.Id = 1, .Version = 1};
+    assert_int_equal(provider_manifest_schema(list.items[0], &d, NULL, &s), S_FALSE);
+    assert_null(s);
+    assert_non_null(strstr(error_text(S_FALSE), "event 1 of version 1"));
+    provider_manifests_free(&list);
+}
+
+#define EVENTS(inside)   "<events>" inside "</events>"
+#define TEMPLATE(inside) "<templates><template tid='T'>" inside "</template></templates>"
+#define DATA(name, rest) "<data name='" name "' " rest "/>"
+static const struct {
+    const char *parts, *says[3];
+} mistakes[] = {
+    {EVENTS("<event/>"), {"event value", "wanted"}},
+    {EVENTS("<event value='70000'/>"), {"value=\"70000\"", "65535"}},
+    {EVENTS("<event value='one'/>"), {"value=\"one\"", "no number"}},
+    {EVENTS("<event value='1' version='256'/>"), {"version=\"256\""}},
+    {EVENTS("<event value='1'/><event value='1'/>"), {"value 1", "version 0 already"}},
+    {EVENTS("<event value='1' level='win:Awful'/>"), {"level=\"win:Awful\"", "Windows defines nothing"}},
+    {EVENTS("<event value='1' level='Awful'/>"), {"level=\"Awful\"", "declared"}},
+    {EVENTS("<event value='1' task='None'/>"), {"task=\"None\""}},
+    {EVENTS("<event value='1' opcode='Go'/>"), {"opcode=\"Go\""}},
+    {EVENTS("<event value='1' keywords='win:SQM Slow'/>"), {"keywords=\"Slow\""}},
+    {EVENTS("<event value='1' channel='OP'/>"), {"channel=\"OP\""}},
+    {EVENTS("<event value='1' template='T'/>"), {"template=\"T\""}},
+    {EVENTS("<event value='1' message='$(string.gone)'/>"), {"$(string.gone)", "\"gone\""}},
+    {EVENTS("<event value='1' message='$(mc.GONE)'/>"), {"$(mc.GONE)", "messageTable"}},
+    {EVENTS("<event value='1' notLogged='perhaps'/>"), {"notLogged=\"perhaps\""}},
+    {TEMPLATE(""), {"tid=\"T\"", "no data"}},
+    {TEMPLATE(DATA("A", "")), {"data inType", "wanted"}},
+    {TEMPLATE("<data inType='win:Int8'/>"), {"data name", "wanted"}},
+    {TEMPLATE(DATA("A", "inType='win:Int128'")), {"inType=\"win:Int128\""}},
+    {TEMPLATE(DATA("A", "inType='win:Int8' outType='xs:colour'")), {"outType=\"xs:colour\""}},
+    {TEMPLATE(DATA("A", "inType='win:Int8' map='M'")), {"map=\"M\"", "declared"}},
+    {TEMPLATE(DATA("A", "inType='win:Int8' length='4'")), {"length", "win:Int8"}},
+    {TEMPLATE(DATA("A", "inType='win:AnsiString' length='B'") DATA("B", "inType='win:UInt8'")),
+     {"length=\"B\"", "before"}},
+    {TEMPLATE(DATA("B", "inType='win:Double'") DATA("A", "inType='win:AnsiString' length='B'")),
+     {"length=\"B\"", "integer"}},
+    {TEMPLATE(DATA("B", "inType='win:UInt8' count='2'") DATA("A", "inType='win:UInt8' count='B'")),
+     {"count=\"B\"", "integer"}},
+    {TEMPLATE(DATA("A", "inType='win:UInt8' count='0'")), {"count=\"0\""}},
+    {TEMPLATE(DATA("A", "inType='win:Binary'") DATA("B", "inType='win:UInt8'")), {"\"A\"", "win:Binary", "length"}},
+    {TEMPLATE(DATA("A", "inType='win:UInt64' count='9000'")), {"name=\"A\"", "65535"}},
+    {TEMPLATE("<struct name='S'/>"), {"struct", "no data"}},
+    {TEMPLATE("<struct name='S'><struct name='I'/></struct>"), {"struct within a struct"}},
+    {TEMPLATE("<struct name='S' count='A'>" DATA("A", "inType='win:UInt8'") "</struct>"), {"count=\"A\"", "before"}},
+    {TEMPLATE("<struct name='S'>" DATA("X", "inType='win:AnsiString' length='A'") "</struct>" DATA(
+         "A", "inType='win:UInt8'")),
+     {"length=\"A\"", "before"}},
+    {TEMPLATE(DATA("A", "inType='win:UInt8'") "<UserData><A>%2</A></UserData>"), {"%2", "1 data"}},
+    {"<templates><template tid='T'>" DATA("A", "inType='win:Int8'") "</template><template tid='T'/></templates>",
+     {"tid=\"T\"", "already"}},
+    {"<levels><level name='L' value='5'/></levels>", {"value=\"5\"", "16"}},
+    {"<levels><level name='L'/></levels>", {"level value", "wanted"}},
+    {"<levels><level name='L' value='16'/><level name='L' value='17'/></levels>", {"name=\"L\"", "already"}},
+    {"<tasks><task name='T' value='65536'/></tasks>", {"value=\"65536\""}},
+    {"<tasks><task name='T' value='1' eventGUID='x'/></tasks>", {"eventGUID=\"x\"", "GUID"}},
+    {"<opcodes><opcode name='O' value='9'/></opcodes>", {"value=\"9\"", "10"}},
+    {"<keywords><keyword name='K' mask='0x3'/></keywords>", {"mask=\"0x3\"", "bits"}},
+    {"<keywords><keyword name='K' mask='0x1000000000000'/></keywords>", {"mask=", "47"}},
+    {"<keywords><keyword name='K'/></keywords>", {"keyword mask", "wanted"}},
+    {"<maps><bitMap name='M'><map value='3' message='x'/></bitMap></maps>", {"value=\"3\"", "bit"}},
+    {"<maps><valueMap name='M'><map value='3'/></valueMap></maps>", {"map message", "wanted"}},
+    {"<maps><valueMap name='M'/><bitMap name='M'/></maps>", {"name=\"M\"", "already"}},
+    {"<maps><valueMap name='M'><map value='1' message='x'/></valueMap></maps>" TEMPLATE(
+         DATA("A", "inType='win:UInt64' map='M'")),
+     {"map=\"M\"", "32 bits"}},
+    {"<channels><channel name='C'/></channels>", {"channel type", "wanted"}},
+    {"<channels><channel name='C' type='Loud'/></channels>", {"type=\"Loud\""}},
+    {"<channels><channel name='C' type='Admin'><logging><maxSize>big</maxSize></logging></channel></channels>",
+     {"maxSize", "\"big\""}},
+    {"<channels><channel name='C' type='Admin' chid='x'/><channel name='D' type='Admin' chid='x'/></channels>",
+     {"chid=\"x\"", "already"}},
+    {"<filters><filter name='F' value='1' tid='T'/></filters>", {"tid=\"T\""}},
+    {"<events/><events/>", {"events", "already"}},
+};
+
+static void a_mistake_is_told_with_its_line(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        struct provider_manifests list;
+        char xml[8192];
+        snprintf(xml, sizeof xml, "%s%s%s%s%s", MANIFEST_BEGIN, PROVIDER_BEGIN, mistakes[i].parts, PROVIDER_END,
+                 MANIFEST_END);
+        HRESULT hr = manifest_xml_read(xml, strlen(xml), NULL, &list);
+        if (hr != MANIFEST_INVALID)
+            fail_msg("%s: 0x%08X", mistakes[i].parts, (unsigned)hr);
+        const char *text = error_text(hr);
+        if (!strstr(text, "line 6: ") && !strstr(text, "line 5: "))
+            fail_msg("%s: %s", mistakes[i].parts, text);
+        for (size_t k = 0; k < 3 && mistakes[i].says[k]; k++)
+            if (!strstr(text, mistakes[i].says[k]))
+                fail_msg("%s: %s lacks %s", mistakes[i].parts, text, mistakes[i].says[k]);
+        assert_int_equal(list.count, 0);
+    }
+}
+
+static void what_is_no_manifest_is_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {
+        {"", "empty"},
+        {"<manifest/>", "instrumentationManifest"},
+        {"<instrumentationManifest/>", "no provider"},
+        {"<instrumentationManifest>", "line 1"},
+        {"<instrumentationManifest xmlns='urn:other'/>", "root"},
+        {"<!DOCTYPE x [<!ENTITY a 'b'>]><instrumentationManifest/>", "document type"},
+        {MANIFEST_BEGIN "<provider guid='" PROVIDER_GUID_TEXT "'/>" MANIFEST_END, "provider name"},
+        {MANIFEST_BEGIN "<provider name='A'/>" MANIFEST_END, "provider guid"},
+        {MANIFEST_BEGIN "<provider name='A' guid='{1}'/>" MANIFEST_END, "guid=\"{1}\""},
+        {MANIFEST_BEGIN "<provider name='A:B' guid='" PROVIDER_GUID_TEXT "'/>" MANIFEST_END, "name=\"A:B\""},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct provider_manifests list;
+        HRESULT hr = manifest_xml_read(texts[i][0], strlen(texts[i][0]), NULL, &list);
+        assert_int_equal(hr, MANIFEST_INVALID);
+        if (!strstr(error_text(hr), texts[i][1]))
+            fail_msg("%s: %s", texts[i][0], error_text(hr));
+    }
+}
+
+/* Manifests of SDKs, and those that .NET writes, have things that nobody needs to know. */
+static void what_real_manifests_have_beside_is_taken(void **state)
+{
+    (void)state;
+    struct provider_manifests list;
+    struct texts remarks = {0};
+    static const char xml[] = MANIFEST_BEGIN
+        "<messageTable xmlns:mc='urn:mc'><message value='0x51' symbol='M_ONE' message='$(string.read) now'"
+        " mc:symbol='x'/></messageTable>"
+        "<provider name='Plain' guid='5C8BB950-959E-4309-8908-67961A1205D5' xmlns:x='urn:x' x:y='z'>"
+        "<namedQueries/><x:own/>"
+        "<tasks><task name='Zero' value='0'/></tasks><keywords><keyword name='K' mask='a0'/><keyword name='L' "
+        "mask='64'/>"
+        "</keywords><events><event value='65534' task='Zero' keywords='L' "
+        "message='$(mc.M_ONE)'/></events></provider>" MANIFEST_END;
+    char *fixed = strdup(xml);
+    memcpy(strstr(fixed, "a0"), "c0", 2); /* two bits */
+    assert_int_equal(manifest_xml_read(fixed, strlen(fixed), NULL, &list), MANIFEST_INVALID);
+    memcpy(strstr(fixed, "c0"), "80", 2); /* in decimal, as all that is digits alone: no one bit */
+    assert_int_equal(manifest_xml_read(fixed, strlen(fixed), NULL, &list), MANIFEST_INVALID);
+    memcpy(strstr(fixed, "'80'"), "'16'", 4);
+    assert_int_equal(manifest_xml_read(fixed, strlen(fixed), &remarks, &list), S_OK);
+    free(fixed);
+    assert_int_equal(remarks.count, 1);
+    assert_non_null(strstr(remarks.items[0], "namedQueries"));
+    struct event_schema *s = schema_of(list.items[0], 65534, 0, "de-DE");
+    assert_string_equal(s->event_message, "Lesen now");
+    assert_int_equal(provider_manifest_event(list.items[0], 65534, 0)->message, 0x51);
+    event_schema_free(s);
+    provider_manifests_free(&list);
+    texts_free(&remarks);
+}
+
+static void utf16_is_read_as_well(void **state)
+{
+    (void)state;
+    static const char xml[] = WHOLE_MANIFEST;
+    WCHAR *wide;
+    size_t units;
+    assert_int_equal(text_to_utf16(xml, &wide, &units), S_OK);
+    for (int big = 0; big < 2; big++) {
+        uint8_t *bytes = malloc(2 * units + 2);
+        struct provider_manifests list;
+        bytes[big] = 0xFF, bytes[!big] = 0xFE;
+        for (size_t i = 0; i < units; i++) {
+            bytes[2 + 2 * i + (size_t)big] = (uint8_t)wide[i];
+            bytes[2 + 2 * i + (size_t)!big] = (uint8_t)(wide[i] >> 8);
+        }
+        assert_int_equal(manifest_xml_read(bytes, 2 * units + 2, NULL, &list), S_OK);
+        assert_int_equal(list.items[0]->event_count, 4);
+        provider_manifests_free(&list);
+        free(bytes);
+    }
+    memory_free(wide);
+}
+
+static void memory_may_be_out_anywhere(void **state)
+{
+    (void)state;
+    static const char xml[] = WHOLE_MANIFEST;
+    for (uint64_t n = 1;; n++) {
+        struct provider_manifests list;
+        memory_fail_at(n);
+        HRESULT hr = manifest_xml_read(xml, sizeof xml - 1, NULL, &list);
+        struct event_schema *s = NULL;
+        if (SUCCEEDED(hr))
+            hr = provider_manifest_schema(list.items[0], &provider_manifest_event(list.items[0], 1, 0)->descriptor,
+                                          NULL, &s);
+        memory_fail_at(0);
+        event_schema_free(s);
+        provider_manifests_free(&list);
+        if (SUCCEEDED(hr))
+            break;
+        assert_int_equal(hr, E_OUTOFMEMORY);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_is_what_the_manifest_says),
+        cmocka_unit_test(structs_lengths_and_counts_are_found),
+        cmocka_unit_test(texts_come_in_the_language_asked_for),
+        cmocka_unit_test(an_event_that_is_not_there_is_said),
+        cmocka_unit_test(a_mistake_is_told_with_its_line),
+        cmocka_unit_test(what_is_no_manifest_is_refused),
+        cmocka_unit_test(what_real_manifests_have_beside_is_taken),
+        cmocka_unit_test(utf16_is_read_as_well),
+        cmocka_unit_test(memory_may_be_out_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
