@@ -2,10 +2,13 @@
 /* Events as lines: time, id, level, message, then name=value, with tabs between them. Controls and '%' are %XX. */
 #include "engine/log/journal.h"
 
+#include "engine/log/journal_room.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/process.h"
+#include "engine/os/quotas.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -181,7 +184,7 @@ static HRESULT append_line(const char *folder, const char *line)
     return hr == S_FALSE ? append_to_newest(folder, line) : hr;
 }
 
-HRESULT journal_append(const char *folder, const struct journal_entry *e)
+static HRESULT append_entry(const char *folder, const struct journal_entry *e)
 {
     char *line = format_line(e);
     HRESULT hr = line ? append_line(folder, line) : E_OUTOFMEMORY;
@@ -192,6 +195,38 @@ HRESULT journal_append(const char *folder, const struct journal_entry *e)
     }
     memory_free(line);
     return hr;
+}
+
+/* `count` 0: it begins now. */
+static HRESULT append_left_out(const char *folder, const struct journal_entry *e, uint64_t count)
+{
+    char process[16], rate[16], times[24];
+    struct journal_entry told = {.utc = e->utc,
+                                 .id = JOURNAL_LEFT_OUT,
+                                 .level = JOURNAL_WARNING,
+                                 .message = count ? "Events were left out: a process wrote too many"
+                                                  : "Events are left out: a process writes too many"};
+    snprintf(process, sizeof process, "%u", (unsigned)process_own_id());
+    snprintf(rate, sizeof rate, "%u", (unsigned)quota_limit(QUOTA_events));
+    snprintf(times, sizeof times, "%llu", (unsigned long long)count);
+    told.fields[told.count++] = (struct journal_field){"Process", process};
+    told.fields[told.count++] = (struct journal_field){"Quota", rate};
+    if (count)
+        told.fields[told.count++] = (struct journal_field){"Count", times};
+    return append_entry(folder, &told);
+}
+
+HRESULT journal_append(const char *folder, const struct journal_entry *e)
+{
+    const struct journal_room room = journal_room_take();
+    if (room.full_now || room.left_out) {
+        HRESULT hr = append_left_out(folder, e, room.left_out);
+        if (FAILED(hr)) {
+            journal_room_give_back(room.left_out);
+            return hr;
+        }
+    }
+    return room.free ? append_entry(folder, e) : S_FALSE;
 }
 
 /* ---- reading ---- */

@@ -4,6 +4,7 @@
 #define OPENPLA_MODEL_H
 
 #include "engine/model/property.h"
+#include "engine/os/quotas.h"
 
 #include <stdatomic.h>
 
@@ -317,7 +318,7 @@ HRESULT set_get_value(struct object *set, const char *key, char **value);
 HRESULT set_validate(struct object *set, struct object *issues);
 /* Collectors of a kind, schedules and the like in one collection, and values: Windows' sets have tens. XML with more is
    not read. */
-#define SET_ITEMS_MAX 1024
+#define SET_ITEMS_MAX QUOTA_NUMBER_items
 /* E_INVALIDARG for a set that, once stored, nobody could read again. */
 HRESULT set_check_limits(struct object *set);
 

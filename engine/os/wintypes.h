@@ -78,6 +78,8 @@ typedef struct {
 #define ERROR_DIRECTORY            267
 #define ERROR_IO_DEVICE            1117
 #define ERROR_TIMEOUT              1460
+#define RPC_S_SERVER_TOO_BUSY      1723
+#define ERROR_NOT_ENOUGH_QUOTA     1816
 #define HRESULT_FROM_WIN32(x)      ((x) <= 0 ? (HRESULT)(x) : (HRESULT)(((x)&0xFFFF) | 0x80070000))
 #endif
 

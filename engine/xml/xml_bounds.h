@@ -4,14 +4,15 @@
 #ifndef OPENPLA_XML_BOUNDS_H
 #define OPENPLA_XML_BOUNDS_H
 
+#include "engine/os/quotas.h"
 #include "engine/os/text.h"
 
 #include <libxml/parser.h>
 
 /* Far more than a set that says something has. */
-#define XML_MAX_ATTRIBUTES 256   /* of an element, its namespaces counted */
-#define XML_MAX_NAMESPACES 256   /* declared by an element and those around it */
-#define XML_MAX_NAMES      65536 /* different ones in a document */
+#define XML_MAX_ATTRIBUTES QUOTA_NUMBER_xml_attributes /* of an element, its namespaces counted */
+#define XML_MAX_NAMESPACES QUOTA_NUMBER_xml_namespaces /* declared by an element and those around it */
+#define XML_MAX_NAMES      QUOTA_NUMBER_xml_names      /* different ones in a document */
 
 /* A pass over the text before it is parsed. Zero-initialise; `longest` is the most bytes that a tag, a comment or an
    instruction may have, since the parser keeps it in memory whole (0: as many as it likes). */

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#define XML_MAX_SIZE    (16u << 20) /* bytes; the largest templates known have 100 KB */
-#define XML_MAX_DEPTH   256         /* libxml2's own limit, told in our words; our elements go 5 deep */
+#define XML_MAX_SIZE    QUOTA_NUMBER_xml_bytes
+#define XML_MAX_DEPTH   QUOTA_NUMBER_xml_depth /* libxml2's own limit, told in our words */
 #define BLANKS          " \t\r\n"
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 

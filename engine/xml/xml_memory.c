@@ -3,6 +3,7 @@
    freed one by one, and the rest of them together. */
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/quotas.h"
 #include "engine/xml/xml_document.h"
 
 #include <setjmp.h>
@@ -14,9 +15,8 @@
 
 #define PIECE_FIRST 16384
 #define PIECE_LAST  (1u << 20)
-#define MEMORY_MAX                                                                                                     \
-    (256u << 20) /* of one document: far more than a text of the allowed size needs that says something */
-#define ALIGNMENT (2 * sizeof(void *)) /* as memory_alloc's */
+#define MEMORY_MAX  ((size_t)QUOTA_NUMBER_xml_memory) /* of one document */
+#define ALIGNMENT   (2 * sizeof(void *))              /* as memory_alloc's */
 
 struct piece {
     struct piece *next;
@@ -223,6 +223,6 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
     if (!out)
         return S_OK;
     return m->too_much ? error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: it needs more than %u MB of memory",
-                                   MEMORY_MAX >> 20)
+                                   (unsigned)(MEMORY_MAX >> 20))
                        : E_OUTOFMEMORY;
 }

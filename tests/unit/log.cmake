@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 openpla_test(test_alert_log ${CMAKE_CURRENT_LIST_DIR}/test_alert_log.c LINK openpla_log)
 openpla_test(test_journal ${CMAKE_CURRENT_LIST_DIR}/test_journal.c LINK openpla_log)
+target_link_options(test_journal PRIVATE -Wl,--wrap=clock_monotonic_ms)
 foreach(thing path number text text_reader etl binary blg blg_records zone fault)
   openpla_test(test_log_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_log_${thing}.c LINK openpla_log)
 endforeach()

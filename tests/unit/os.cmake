@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-foreach(thing memory text file host process registry access security error resource sql_source credentials)
+foreach(thing memory text file host process registry access security error resource sql_source credentials quotas)
   openpla_test(test_os_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_os_${thing}.c LINK openpla_os)
 endforeach()
 # The host's SQLite through ODBC, which Wine's passes on; a Windows machine need not have its driver.

@@ -4,8 +4,11 @@
 #include "engine/log/journal.h"
 #include "engine/os/clock.h"
 #include "engine/os/folder_watch.h"
+#include "engine/os/quotas.h"
 #include "engine/os/thread.h"
 #include "scratch_folder.h"
+
+#define FLOOD_ALLOWED "events=1000000;burst=1000000" /* in tests that write as fast as they can */
 
 static char *folder;
 
@@ -224,6 +227,52 @@ static void a_watch_notices_changes(void **state)
     memory_free(file);
 }
 
+static uint64_t now_ms;
+uint64_t __real_clock_monotonic_ms(void);
+uint64_t __wrap_clock_monotonic_ms(void);
+uint64_t __wrap_clock_monotonic_ms(void)
+{
+    return now_ms ? now_ms : __real_clock_monotonic_ms();
+}
+
+/* Who makes the server write thousands of events must not make it forget what he did before; and who reads them must
+   know that he does not have them all. */
+static void who_floods_is_left_out_and_told_of(void **state)
+{
+    struct journal_reader *r;
+    struct journal_entry back, e = event(1, "flood");
+    unsigned written = 0, told = 0;
+    (void)state;
+    scratch_environment("OPENPLA_QUOTAS", "events=2;burst=10");
+    assert_int_equal(quotas_read(), S_OK);
+    now_ms = UINT64_C(1) << 40; /* long after all that was written: the room is whole */
+    for (int i = 0; i < 5000; i++)
+        assert_int_equal(journal_append(folder, &e), i < 10 ? S_OK : S_FALSE);
+    now_ms += 499; /* not yet half a second */
+    assert_int_equal(journal_append(folder, &e), S_FALSE);
+    now_ms += 1;
+    e.id = 2;
+    assert_int_equal(journal_append(folder, &e), S_OK);
+    assert_int_equal(journal_append(folder, &e), S_FALSE);
+    now_ms += UINT64_C(1) << 62; /* nothing that could be counted overflows */
+    for (int i = 0; i < 11; i++)
+        assert_int_equal(journal_append(folder, &e), i < 10 ? S_OK : S_FALSE);
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
+    while (journal_reader_next(r, &back) == S_OK) {
+        written += back.id != 9013;
+        if (back.id == 9013 && back.count == 3) {
+            assert_string_equal(back.fields[1].value, "2");
+            told += (unsigned)strtoul(back.fields[2].value, NULL, 10);
+        }
+    }
+    journal_reader_close(r);
+    assert_int_equal(written, 10 + 1 + 10);
+    assert_int_equal(told, 4991 + 1); /* the last is told of by who writes next */
+    now_ms = 0;
+    scratch_environment("OPENPLA_QUOTAS", FLOOD_ALLOWED);
+    assert_int_equal(quotas_read(), S_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +282,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_writers_have_gone_on, make_folder, scratch_end),
         cmocka_unit_test_setup_teardown(writers_take_turns, make_folder, scratch_end),
         cmocka_unit_test_setup_teardown(a_watch_notices_changes, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(who_floods_is_left_out_and_told_of, make_folder, scratch_end),
     };
+    scratch_environment("OPENPLA_QUOTAS", FLOOD_ALLOWED);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of quotas: a number that is not what the page says, or a mistyped setting that silently does nothing,
+   leaves an administrator with a bound that he does not have. */
+#include "engine/os/quotas.h"
+#include "tests/unit/scratch_folder.h"
+
+static const struct row {
+    const char *name, *of;
+    uint32_t number;
+    bool settable;
+    HRESULT error;
+} rows[] = {
+#define SETTABLE                                    true
+#define FIXED                                       false
+#define QUOTA(name, number, change, error, of, why) {#name, of, number, change, error},
+#include "engine/os/quotas.def"
+#undef QUOTA
+};
+
+static HRESULT read_text(const char *text)
+{
+    scratch_environment("OPENPLA_QUOTAS", text);
+    return quotas_read();
+}
+
+static void all_have_their_number_and_their_text(void **state)
+{
+    (void)state;
+    assert_int_equal(read_text(""), S_OK);
+    for (enum quota q = 0; q < QUOTAS; q++) {
+        char number[16];
+        assert_int_equal(quota_limit(q), rows[q].number);
+        assert_true(FAILED(rows[q].error));
+        assert_int_equal(quota_exceeded(q, "DOMAIN\\user"), rows[q].error);
+        snprintf(number, sizeof number, "%u", (unsigned)rows[q].number);
+        const char *text = error_text(rows[q].error);
+        assert_non_null(strstr(text, "DOMAIN\\user: more than "));
+        assert_non_null(strstr(text, number));
+        assert_non_null(strstr(text, rows[q].of));
+        assert_non_null(strstr(text, rows[q].name));
+        assert_string_equal(quota_name(q), rows[q].name);
+    }
+    quota_exceeded(QUOTA_sets, "");
+    assert_int_equal(strncmp(error_text(rows[QUOTA_sets].error), "more than", 9), 0);
+}
+
+static void one_machine_has_other_numbers(void **state)
+{
+    (void)state;
+    for (enum quota q = 0; q < QUOTAS; q++) {
+        char *text = text_format("%s=0x7;", rows[q].name);
+        assert_int_equal(read_text(text), rows[q].settable ? S_OK : E_INVALIDARG);
+        assert_int_equal(quota_limit(q), rows[q].settable ? 7 : rows[q].number);
+        memory_free(text);
+    }
+    assert_int_equal(read_text("sets=1;;BYTES=4294967295"), S_OK);
+    assert_int_equal(quota_limit(QUOTA_sets), 1);
+    assert_int_equal(quota_limit(QUOTA_bytes), UINT32_MAX);
+    quota_exceeded(QUOTA_sets, "");
+    assert_non_null(strstr(error_text(rows[QUOTA_sets].error), "more than 1 sets"));
+}
+
+/* All stand as in the table then: half of a setting is none. */
+static void a_mistake_is_told(void **state)
+{
+    static const char *const wrong[] = {"sets=5;setz=7",         "sets=5;bytes",       "sets=5;bytes=0",
+                                        "sets=5;bytes=-1",       "sets=5;bytes=",      "sets=5;bytes=4294967296",
+                                        "sets=5;xml_bytes=9999", "sets=5;bytes=1 000", "sets=5,bytes=7"};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *part = strchr(wrong[i], ';');
+        assert_int_equal(read_text(wrong[i]), E_INVALIDARG);
+        assert_non_null(strstr(error_text(E_INVALIDARG), part ? part + 1 : wrong[i]));
+        assert_int_equal(quota_limit(QUOTA_sets), rows[QUOTA_sets].number);
+    }
+}
+
+/* docs/limits.md: | `name` | number | ... */
+static void the_page_says_the_same(void **state)
+{
+    const char *source = getenv("OPENPLA_SOURCE_DIR");
+    (void)state;
+    assert_non_null(source);
+    char *path = text_format("%s/docs/limits.md", source), *page = scratch_read(path);
+    size_t lines = 0;
+    for (const char *at = page; (at = strstr(at, "\n| `")); at++)
+        lines++;
+    for (size_t i = 0; i < QUOTAS; i++) {
+        char *line = text_format("\n| `%s` | %s%u | %s |", rows[i].name, rows[i].settable ? "" : "fixed, ",
+                                 (unsigned)rows[i].number, rows[i].of);
+        if (!strstr(page, line))
+            fail_msg("docs/limits.md lacks%s", line);
+        memory_free(line);
+    }
+    assert_int_equal(lines, QUOTAS);
+    memory_free(page);
+    memory_free(path);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_have_their_number_and_their_text), cmocka_unit_test(one_machine_has_other_numbers),
+        cmocka_unit_test(a_mistake_is_told), cmocka_unit_test(the_page_says_the_same)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
