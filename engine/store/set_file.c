@@ -137,7 +137,7 @@ static HRESULT add_name(const char *definition, const char *name)
     HRESULT hr = file_load(definition, DEFINITION_MAX, &xml, &size);
     if (SUCCEEDED(hr) && strlen(xml) == size && !stored_name_cut(xml, &size) && has_its_end(xml, size)) {
         text_buffer_add_n(&b, xml, size);
-        stored_name_add(&b, name);
+        stored_name_add(&b, name, "");
         hr = b.failed ? E_OUTOFMEMORY : file_store(definition, b.text, b.length);
     }
     text_buffer_free(&b);

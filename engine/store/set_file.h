@@ -56,6 +56,9 @@ void set_file_remove_torn(const char *place);
 bool set_file_is_torn(const char *file);
 /* Tells those who watch the store that the set has changed (store_changes.c). Under the lock. */
 void set_file_note_change(const struct set_file *at);
+/* store_changes under the lock. What lies in the namespace's folder itself is not looked at. */
+struct store_mark;
+HRESULT set_file_changes(const struct set_file *at, struct store_mark *mark, struct texts *names);
 /* Unlocks, and frees what either gave. */
 void set_file_close(struct set_file *at);
 /* Whether `hr` says that there is no such file or folder. */

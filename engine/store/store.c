@@ -4,6 +4,7 @@
 #include "engine/store/store.h"
 
 #include "engine/os/memory.h"
+#include "engine/store/owner_quota.h"
 #include "engine/store/set_file.h"
 #include "engine/store/store_name.h"
 #include "engine/store/stored_name.h"
@@ -98,10 +99,7 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
     struct set_file at;
     struct text_buffer content = {0};
     HRESULT hr = set_file_open(caller, space, name, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &at);
-    text_buffer_add_n(&content, xml, size);
-    stored_name_add(&content, name);
-    if (SUCCEEDED(hr) && content.failed)
-        hr = E_OUTOFMEMORY;
+    char *owner = NULL;
     if (hr == S_OK)
         hr = file_find(at.definition);
     if (created)
@@ -110,17 +108,24 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
         hr = set_error(PLA_E_DCS_ALREADY_EXISTS, at.space, name);
     else if (hr == S_FALSE && mode == STORE_MODIFY)
         hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
-    else if (hr == S_FALSE)
+    const bool is_new = hr == S_FALSE;
+    if (SUCCEEDED(hr))
+        hr = owner_quota_check(&at, caller, size, &owner);
+    if (SUCCEEDED(hr) && is_new)
         hr = remove_if_there(at.run); /* of an earlier set of this name */
     else if (SUCCEEDED(hr) && folder_exists(at.definition))
         hr = folder_delete(at.definition);
-    if (SUCCEEDED(hr))
-        hr = folder_create(at.place);
+    if (SUCCEEDED(hr)) {
+        text_buffer_add_n(&content, xml, size);
+        stored_name_add(&content, name, owner);
+        hr = content.failed ? E_OUTOFMEMORY : folder_create(at.place);
+    }
     if (SUCCEEDED(hr))
         set_file_remove_torn(at.place);
     if (SUCCEEDED(hr))
         hr = save_both(&at, &content, change);
     text_buffer_free(&content);
+    memory_free(owner);
     set_file_close(&at);
     return hr;
 }

@@ -67,21 +67,13 @@ static HRESULT take_changes(char *text, size_t size, struct store_mark *mark, st
     return goes_on ? S_OK : S_FALSE;
 }
 
-HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *names)
+HRESULT set_file_changes(const struct set_file *at, struct store_mark *mark, struct texts *names)
 {
-    struct set_file at;
     struct texts found = {0};
-    char *path = NULL, *text = NULL;
+    char *path = path_join(at->folder, CHANGES_FILE), *text = NULL;
     size_t size = 0;
-    uint64_t left = 0;
-    HRESULT hr = set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at);
-    if (hr == S_OK)
-        hr = set_file_adopt_all(&at, &left);
-    if (hr == S_OK) {
-        path = path_join(at.folder, CHANGES_FILE);
-        hr = path ? file_load(path, 4 * CHANGES_MAX, &text, &size) : E_OUTOFMEMORY;
-    }
-    if (hr == S_FALSE || set_file_is_missing(hr)) {
+    HRESULT hr = path ? file_load(path, 4 * CHANGES_MAX, &text, &size) : E_OUTOFMEMORY;
+    if (set_file_is_missing(hr)) {
         *mark = (struct store_mark){0};
         hr = S_FALSE;
     } else if (text && SUCCEEDED(hr)) {
@@ -90,8 +82,6 @@ HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *
         file_delete(path);
         hr = S_FALSE;
     }
-    mark->left = left;
-    set_file_close(&at);
     memory_free(text);
     memory_free(path);
     if (hr != S_OK) {
@@ -101,4 +91,22 @@ HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *
     texts_free(names);
     *names = found;
     return S_OK;
+}
+
+HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *names)
+{
+    struct set_file at;
+    uint64_t left = 0;
+    HRESULT hr = set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at);
+    if (hr != S_OK) {
+        *mark = (struct store_mark){0};
+        return hr == E_OUTOFMEMORY ? hr : S_FALSE;
+    }
+    if (SUCCEEDED(hr))
+        hr = set_file_adopt_all(&at, &left);
+    if (SUCCEEDED(hr))
+        hr = set_file_changes(&at, mark, names);
+    mark->left = left;
+    set_file_close(&at);
+    return hr;
 }

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* How many sets an account may have: without a bound one account fills the disk that all others log to, with a wrong
+   one somebody cannot store a set that he may have. */
+#include "engine/os/quotas.h"
+#include "engine/store/store.h"
+#include "tests/unit/scratch_folder.h"
+
+#define XML     "<DataCollectorSet/>" /* 19 bytes; with the line behind it some tens more */
+#define NOT_ANY HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA)
+
+static char *folder;
+static const char *account; /* whose the calls are */
+static const struct caller client = {.process = 1};
+
+char *__wrap_caller_account(const struct caller *caller);
+char *__wrap_caller_account(const struct caller *caller)
+{
+    assert_false(caller->in_process);
+    return text_copy(account);
+}
+
+static int begin(void **state)
+{
+    *state = folder = scratch_create("owner_quota");
+    scratch_environment("OPENPLA_DATA", folder);
+    return 0;
+}
+
+static void bounds(const char *text)
+{
+    scratch_environment("OPENPLA_QUOTAS", text);
+    assert_int_equal(quotas_read(), S_OK);
+}
+
+static HRESULT save_text(const char *who, const char *name, const char *xml, size_t size)
+{
+    account = who;
+    return store_save(who ? &client : &caller_self, "Service", name, STORE_CREATE_OR_MODIFY, xml, size, NULL, NULL);
+}
+
+static HRESULT save(const char *who, const char *name)
+{
+    return save_text(who, name, XML, strlen(XML));
+}
+
+static void one_account_does_not_take_it_all(void **state)
+{
+    char *xml;
+    size_t size;
+    (void)state;
+    bounds("sets=3");
+    assert_int_equal(save("PC\\anna", "a1"), S_OK);
+    assert_int_equal(save("PC\\anna", "a2"), S_OK);
+    assert_int_equal(save("PC\\bert", "b1"), S_OK); /* another's are not counted */
+    assert_int_equal(save("PC\\anna", "a3"), S_OK);
+    assert_int_equal(save("PC\\anna", "a4"), NOT_ANY);
+    assert_string_equal(error_text(NOT_ANY),
+                        "PC\\anna: more than 3 sets of one account in a namespace (the quota \"sets\")");
+    assert_int_equal(store_load(&caller_self, "Service", "a4", &xml, &size), PLA_E_DCS_NOT_FOUND);
+    /* What is there can be changed, and makes room when it goes. */
+    assert_int_equal(save("PC\\anna", "A2"), S_OK);
+    assert_int_equal(save("PC\\bert", "b2"), S_OK);
+    assert_int_equal(store_delete(&client, "Service", "a1"), S_OK);
+    assert_int_equal(save("PC\\anna", "a4"), S_OK);
+    assert_int_equal(save("PC\\anna", "a5"), NOT_ANY);
+    /* It stays with who made it, and what the name says behind the XML is not the set's. */
+    assert_int_equal(save("PC\\bert", "a4"), S_OK);
+    assert_int_equal(save("PC\\bert", "b3"), S_OK);
+    assert_int_equal(save("PC\\bert", "b4"), NOT_ANY);
+    assert_int_equal(store_load(&caller_self, "Service", "a4", &xml, &size), S_OK);
+    assert_string_equal(xml, XML);
+    memory_free(xml);
+    /* Another namespace has its own. */
+    assert_int_equal(store_save(&client, "Session", "b4", STORE_CREATE, XML, strlen(XML), NULL, NULL), S_OK);
+}
+
+/* A server that begins, and sets that other programs have made or taken away since it last looked. */
+static void what_others_write_is_counted(void **state)
+{
+    (void)state;
+    bounds("sets=4");
+    assert_int_equal(save(NULL, "own"), S_OK); /* of a program without a server: nobody's */
+    for (int i = 0; i < 4; i++) {
+        char *name = text_format("c%d", i);
+        assert_int_equal(save("PC\\carl", name), S_OK);
+        memory_free(name);
+    }
+    assert_int_equal(save("PC\\carl", "c4"), NOT_ANY);
+    assert_int_equal(store_delete(&caller_self, "Service", "c0"), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "c1"), S_OK);
+    assert_int_equal(save(NULL, "c2"), S_OK); /* changed by such a program: still his */
+    assert_int_equal(save("PC\\carl", "c4"), S_OK);
+    assert_int_equal(save("PC\\carl", "own"), S_OK); /* nobody's is his from now on */
+    assert_int_equal(save("PC\\carl", "c5"), NOT_ANY);
+    /* The list of changes is begun anew now and then: more than it holds. */
+    char long_name[600];
+    memset(long_name, 'n', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = 0;
+    for (int i = 0; i < 60; i++)
+        assert_int_equal(save(NULL, long_name), S_OK);
+    assert_int_equal(store_delete(&caller_self, "Service", "c2"), S_OK);
+    assert_int_equal(save("PC\\carl", "c5"), S_OK);
+    assert_int_equal(save("PC\\carl", "c6"), NOT_ANY);
+}
+
+static void so_are_bytes(void **state)
+{
+    char big[1000];
+    (void)state;
+    memset(big, ' ', sizeof big);
+    memcpy(big, XML, strlen(XML));
+    bounds("bytes=2500");
+    assert_int_equal(save_text("PC\\dora", "d1", big, 1000), S_OK);
+    assert_int_equal(save_text("PC\\dora", "d2", big, 1000), S_OK);
+    assert_int_equal(save_text("PC\\dora", "d3", big, 1000), NOT_ANY);
+    assert_non_null(strstr(error_text(NOT_ANY), "more than 2500 bytes"));
+    assert_int_equal(save_text("PC\\dora", "d3", big, 100), S_OK);
+    assert_int_equal(save_text("PC\\dora", "d3", big, 900), NOT_ANY);
+    /* With fewer allowed by now what does not grow is still taken. */
+    bounds("bytes=10;sets=1");
+    assert_int_equal(save_text("PC\\dora", "d1", big, 900), S_OK);
+    assert_int_equal(save_text("PC\\dora", "d4", big, 1), NOT_ANY);
+}
+
+/* Names that would end the instruction, or none, are one account: nobody gets out of the bound by being unknown. */
+static void the_unknown_share(void **state)
+{
+    (void)state;
+    bounds("sets=2");
+    assert_int_equal(save("", "u1"), S_OK);
+    assert_int_equal(save("PC\\\"?>\n", "u2"), S_OK);
+    assert_int_equal(save("", "u3"), NOT_ANY);
+    assert_non_null(strstr(error_text(NOT_ANY), "(unknown)"));
+    /* A name of 1023 characters and the longest owner are within what is read of the end of the file. */
+    char name[1023 * 3 + 1], owner[601];
+    for (size_t i = 0; i < 1023; i++)
+        memcpy(name + 3 * i, "\xE2\x82\xAC", 3);
+    name[sizeof name - 1] = 0;
+    memset(owner, 'o', 600);
+    owner[600] = 0;
+    assert_int_equal(save(owner, name), S_OK);
+    assert_int_equal(save(owner, "o2"), S_OK);
+    assert_int_equal(save(owner, "o3"), NOT_ANY);
+}
+
+/* Without memory nothing is committed, and nothing is counted wrong afterwards. */
+static void without_memory(void **state)
+{
+    unsigned failed = 0;
+    bool reached = true;
+    (void)state;
+    bounds("sets=2");
+    assert_int_equal(save("PC\\eva", "e1"), S_OK);
+    for (int n = 1; reached; n++) { /* some are not missed: what is left of killed writers, the note of the change */
+        store_delete(&caller_self, "Service", "e2");
+        memory_fail_at(n);
+        HRESULT hr = save("PC\\eva", "e2");
+        reached = memory_count() >= (size_t)n;
+        memory_fail_at(0);
+        assert_true(hr == S_OK || (reached && hr == E_OUTOFMEMORY));
+        failed += FAILED(hr);
+        assert_int_equal(save("PC\\eva", "e2"), S_OK);
+        assert_int_equal(save("PC\\eva", "e3"), NOT_ANY);
+    }
+    assert_true(failed > 20);
+    print_message("%u allocations that fail, each told\n", failed);
+    assert_int_equal(save("PC\\eva", "e3"), NOT_ANY);
+    assert_int_equal(store_delete(&caller_self, "Service", "e1"), S_OK);
+    assert_int_equal(save("PC\\eva", "e3"), S_OK);
+    assert_int_equal(save("PC\\eva", "e4"), NOT_ANY);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_account_does_not_take_it_all, begin, scratch_end),
+        cmocka_unit_test_setup_teardown(what_others_write_is_counted, begin, scratch_end),
+        cmocka_unit_test_setup_teardown(so_are_bytes, begin, scratch_end),
+        cmocka_unit_test_setup_teardown(the_unknown_share, begin, scratch_end),
+        cmocka_unit_test_setup_teardown(without_memory, begin, scratch_end)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
