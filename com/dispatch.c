@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IDispatch of every object: ITypeInfo::Invoke, and what real scripts need that it lacks (behaviour 20). */
+#include "com/call_entry.h"
 #include "com/convert.h"
 #include "com/foreign_call.h"
 #include "com/server_list.h"
@@ -344,8 +345,8 @@ static HRESULT own_member_invoke(struct skin *s, DISPID id, const DISPPARAMS *pa
     return S_FALSE;
 }
 
-HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
-                        EXCEPINFO *exception, UINT *bad_argument)
+static HRESULT invoke_entered(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
+                              EXCEPINFO *exception, UINT *bad_argument)
 {
     ITypeInfo *info;
     if (!IsEqualIID(iid, &IID_NULL))
@@ -369,5 +370,17 @@ HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPP
     if (hr == DISP_E_BADPARAMCOUNT && !has_function(info, id, flags))
         hr = DISP_E_MEMBERNOTFOUND;
     ITypeInfo_Release(info);
+    return hr;
+}
+
+HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
+                        EXCEPINFO *exception, UINT *bad_argument)
+{
+    struct call_entry call;
+    HRESULT hr = call_enter(&call);
+    if (FAILED(hr))
+        return as_exception(com_result(s, hr), exception);
+    hr = invoke_entered(s, id, iid, flags, params, result, exception, bad_argument);
+    call_leave(&call);
     return hr;
 }

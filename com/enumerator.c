@@ -2,6 +2,7 @@
 /* IEnumVARIANT over a snapshot of a collection: MS-PLA _NewEnum. */
 #include "com/enumerator.h"
 
+#include "com/call_entry.h"
 #include "com/convert.h"
 #include "com/server.h"
 #include "com/unknown.h"
@@ -10,7 +11,8 @@
 struct enumerator {
     IEnumVARIANT iface;
     LONG references;
-    struct object **items; /* what the collection held; references */
+    struct client_use *client; /* as in struct skin */
+    struct object **items;     /* what the collection held; references */
     size_t count;
     LONG position;
 };
@@ -36,6 +38,7 @@ static ULONG STDMETHODCALLTYPE enumerator_release(IEnumVARIANT *This)
     LONG n = InterlockedDecrement(&e->references);
     if (!n) {
         objects_release(e->items, e->count);
+        client_use_drop(e->client);
         memory_free(e);
         server_object_destroyed();
     }
@@ -54,9 +57,8 @@ static HRESULT give_object(struct object *item, VARIANT *out)
     return S_OK;
 }
 
-static HRESULT STDMETHODCALLTYPE enumerator_next(IEnumVARIANT *This, ULONG count, VARIANT *items, ULONG *fetched)
+static HRESULT give_next(struct enumerator *e, ULONG count, VARIANT *items, ULONG *fetched)
 {
-    struct enumerator *e = enumerator_of(This);
     ULONG n = 0;
     if (fetched)
         *fetched = 0;
@@ -79,6 +81,17 @@ static HRESULT STDMETHODCALLTYPE enumerator_next(IEnumVARIANT *This, ULONG count
     if (fetched)
         *fetched = n;
     return n == count ? S_OK : S_FALSE;
+}
+
+static HRESULT STDMETHODCALLTYPE enumerator_next(IEnumVARIANT *This, ULONG count, VARIANT *items, ULONG *fetched)
+{
+    struct call_entry call;
+    HRESULT hr = call_enter(&call);
+    if (FAILED(hr))
+        return hr;
+    hr = give_next(enumerator_of(This), count, items, fetched);
+    call_leave(&call);
+    return hr;
 }
 
 static HRESULT STDMETHODCALLTYPE enumerator_skip(IEnumVARIANT *This, ULONG count)
@@ -120,10 +133,13 @@ static HRESULT create(struct object **items, size_t count, LONG position, IEnumV
 {
     struct enumerator *e = memory_zero(1, sizeof *e);
     *out = NULL;
-    if (!e) {
+    HRESULT hr = e ? client_use_take(call_client()) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        memory_free(e);
         objects_release(items, count);
-        return E_OUTOFMEMORY;
+        return hr;
     }
+    e->client = call_client();
     e->iface.lpVtbl = &enumerator_vtable;
     e->references = 1;
     e->items = items;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The classes that can be created, and their factory. */
+#include "com/call_entry.h"
 #include "com/facade.h"
 #include "com/server.h"
 #include "com/skin.h"
 #include "com/unknown.h"
+#include "engine/os/host.h"
 #include "engine/run/sets.h"
 
 #include <objbase.h>
@@ -39,22 +41,34 @@ static ULONG STDMETHODCALLTYPE factory_count(IClassFactory *This)
     return 1;
 }
 
-static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *outer, REFIID iid, void **out)
+static HRESULT create_object(const struct factory *f, REFIID iid, void **out)
 {
     struct object *o = NULL;
     void *skin;
-    if (!out)
-        return E_POINTER;
-    *out = NULL;
-    if (outer)
-        return CLASS_E_NOAGGREGATION;
-    const struct factory *f = (const struct factory *)This;
     HRESULT hr = f->create(f->category, &o);
     hr = skin_give(hr, o, &skin);
     if (FAILED(hr))
         return hr;
     hr = skin_query(skin, iid, out);
     skin_release(skin);
+    return hr;
+}
+
+static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *outer, REFIID iid, void **out)
+{
+    struct call_entry call;
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    if (outer)
+        return CLASS_E_NOAGGREGATION;
+    /* On Windows the system's activation calls here, for every client. */
+    HRESULT hr = host_is_wine() ? call_enter(&call) : S_OK;
+    if (FAILED(hr))
+        return hr;
+    hr = create_object((const struct factory *)This, iid, out);
+    if (host_is_wine())
+        call_leave(&call);
     return hr;
 }
 

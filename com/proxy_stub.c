@@ -3,6 +3,7 @@
  */
 #include "com/proxy_stub.h"
 
+#include "com/call_entry.h"
 #include "com/proxy_stub_channel.h"
 #include "com/proxy_stub_guard.h"
 #include "com/proxy_stub_request.h"
@@ -90,7 +91,12 @@ static HRESULT STDMETHODCALLTYPE stub_invoke(IRpcStubBuffer *stub, RPCOLEMESSAGE
     IRpcChannelBuffer *padded = proxy_stub_channel(channel, header->piid);
     if (!padded)
         return E_OUTOFMEMORY;
-    hr = proxy_stub_guarded_invoke(stub, message, padded);
+    struct call_entry call;
+    hr = call_enter(&call);
+    if (SUCCEEDED(hr)) {
+        hr = proxy_stub_guarded_invoke(stub, message, padded);
+        call_leave(&call);
+    }
     IRpcChannelBuffer_Release(padded);
     return hr;
 }

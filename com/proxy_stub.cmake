@@ -12,5 +12,6 @@ target_compile_options(openpla_proxies_generated PRIVATE -include ${CMAKE_SOURCE
 
 add_library(openpla_proxies STATIC $<TARGET_OBJECTS:openpla_proxies_generated>
   ${CMAKE_SOURCE_DIR}/com/proxy_stub.c ${CMAKE_SOURCE_DIR}/com/proxy_stub_channel.c
-  ${CMAKE_SOURCE_DIR}/com/proxy_stub_request.c ${CMAKE_SOURCE_DIR}/com/proxy_stub_guard.c)
+  ${CMAKE_SOURCE_DIR}/com/proxy_stub_request.c ${CMAKE_SOURCE_DIR}/com/proxy_stub_guard.c
+  ${CMAKE_SOURCE_DIR}/com/call_entry.c ${CMAKE_SOURCE_DIR}/com/client_use.c ${CMAKE_SOURCE_DIR}/com/caller.c)
 target_link_libraries(openpla_proxies PUBLIC openpla_idl openpla_os rpcrt4 ole32 oleaut32 uuid openpla_flags)

@@ -2,6 +2,7 @@
 /* The server process: command line, class objects, and when it ends. */
 #include "com/server.h"
 
+#include "com/call_entry.h"
 #include "com/clients.h"
 #include "com/idle_child.h"
 #include "com/kept_interfaces.h"
@@ -9,6 +10,7 @@
 #include "engine/os/host.h"
 #include "engine/os/libraries.h"
 #include "engine/os/memory.h"
+#include "engine/os/quotas.h"
 #include "engine/run/supervisor.h"
 #include "engine/store/store.h"
 #include "reg/registration.h"
@@ -111,7 +113,10 @@ static HRESULT open_server(void)
     use_changed = CreateEventW(NULL, FALSE, FALSE, NULL);
     if (!use_changed)
         return last_error("event of the server");
-    HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    HRESULT hr = quotas_read();
+    if (SUCCEEDED(hr))
+        hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    call_entry_guard();
     if (SUCCEEDED(hr))
         hr = server_secure(CoInitializeSecurity);
     if (SUCCEEDED(hr) && host_is_wine())

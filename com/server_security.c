@@ -15,7 +15,8 @@ static HRESULT last_error(const char *doing)
 }
 
 /* Who may call at all: the system, administrators, Performance Log Users (MS-PLA 1.5 note 1), LocalService, and the
-   account of this process. 3 is COM_RIGHTS_EXECUTE with _EXECUTE_LOCAL, 7 with _EXECUTE_REMOTE too. From LocalAlloc. */
+   account of this process; from another machine administrators and Performance Log Users alone. 3 is COM_RIGHTS_EXECUTE
+   with _EXECUTE_LOCAL, 7 with _EXECUTE_REMOTE too. From LocalAlloc. */
 static HRESULT callers(PSECURITY_DESCRIPTOR *out)
 {
     union {
@@ -35,7 +36,7 @@ static HRESULT callers(PSECURITY_DESCRIPTOR *out)
     if (!ok)
         return last_error("account of the server");
     _snwprintf(text, ARRAYSIZE(text),
-               L"O:BAG:BAD:(A;;0x7;;;SY)(A;;0x7;;;BA)(A;;0x7;;;S-1-5-32-559)(A;;0x3;;;LS)(A;;0x3;;;%ls)", own);
+               L"O:BAG:BAD:(A;;0x3;;;SY)(A;;0x7;;;BA)(A;;0x7;;;S-1-5-32-559)(A;;0x3;;;LS)(A;;0x3;;;%ls)", own);
     LocalFree(own);
     if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(text, SDDL_REVISION_1, out, NULL))
         return last_error("security descriptor of the server");

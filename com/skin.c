@@ -2,6 +2,7 @@
 /* The life of skins: made once per model object, counted by COM's rules; and the error information of every method. */
 #include "com/skin.h"
 
+#include "com/call_entry.h"
 #include "com/convert.h"
 #include "com/server.h"
 #include "engine/os/memory.h"
@@ -68,6 +69,12 @@ HRESULT skin_get(struct object *model, void **interface_pointer)
     struct skin *fresh = memory_zero(1, sizeof *fresh), *used = fresh;
     if (!fresh)
         return E_OUTOFMEMORY;
+    fresh->client = call_client();
+    hr = client_use_take(fresh->client);
+    if (FAILED(hr)) {
+        memory_free(fresh);
+        return hr;
+    }
     fresh->class = com_class_of(model->class);
     fresh->vtable = fresh->class->vtable;
     fresh->error_info.lpVtbl = &error_info_vtable;
@@ -83,6 +90,7 @@ HRESULT skin_get(struct object *model, void **interface_pointer)
         object_reference(model);
         server_object_created();
     } else {
+        client_use_drop(fresh->client);
         memory_free(fresh);
     }
     *interface_pointer = used;
@@ -145,6 +153,7 @@ ULONG skin_release(struct skin *s)
             s->model->skin = NULL;
         object_unlock(s->model);
         object_release(s->model);
+        client_use_drop(s->client);
         memory_free(s);
         server_object_destroyed();
     }

@@ -24,7 +24,8 @@ struct skin {
     const void *vtable; /* first, as the interface's layout asks */
     ISupportErrorInfo error_info;
     LONG references;
-    struct object *model; /* a reference */
+    struct object *model;      /* a reference */
+    struct client_use *client; /* whose it counts as; NULL: nobody's */
     struct com_class *class;
 };
 static inline struct skin *skin_of(void *interface_pointer)

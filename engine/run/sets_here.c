@@ -3,6 +3,7 @@
    MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8. */
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/quotas.h"
 #include "engine/run/alert_settings.h"
 #include "engine/run/autosession_set.h"
 #include "engine/run/category.h"
@@ -17,6 +18,7 @@
 #include "engine/run/unsupported.h"
 #include "engine/store/store.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* Only the own machine: there is no second hop to another (DECISIONS 17). */
@@ -384,8 +386,8 @@ static void tell_start(HRESULT hr, const struct caller *caller, const char *spac
     memory_free(account);
 }
 
-static HRESULT start_here(struct object *o, const struct caller *caller, const char *space, const char *name,
-                          bool synchronous)
+static HRESULT start_now(struct object *o, const struct caller *caller, const char *space, const char *name,
+                         bool synchronous)
 {
     if (category_of(space)->source == DEFINITION_LIVE) {
         HRESULT hr = session_set_start(o, name);
@@ -393,6 +395,17 @@ static HRESULT start_here(struct object *o, const struct caller *caller, const c
         return hr;
     }
     return run_start(space, name, synchronous);
+}
+
+/* Each start makes a process: those that clients wait for are bounded. */
+static HRESULT start_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          bool synchronous)
+{
+    static atomic_uint waiting;
+    const bool room = atomic_fetch_add(&waiting, 1) < quota_limit(QUOTA_starts) || caller->in_process;
+    HRESULT hr = room ? start_now(o, caller, space, name, synchronous) : quota_exceeded(QUOTA_starts, name);
+    atomic_fetch_sub(&waiting, 1);
+    return hr;
 }
 
 static HRESULT stop_here(struct object *o, const struct caller *caller, const char *space, const char *name,

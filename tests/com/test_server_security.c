@@ -16,6 +16,7 @@ static struct {
     unsigned calls;
     DWORD authentication, impersonation, capabilities;
     bool absolute, open_to_all, open_to_users;
+    unsigned from_afar; /* accounts that may call from another machine */
 } asked;
 
 /* Whether the list of who may call names the account. */
@@ -31,6 +32,33 @@ static bool is_in(ACL *acl, WELL_KNOWN_SID_TYPE kind)
         found = found || EqualSid((PSID) & ((ACCESS_ALLOWED_ACE *)ace)->SidStart, sid);
     }
     return found;
+}
+
+/* How many of the list may call from another machine: COM_RIGHTS_EXECUTE_REMOTE. */
+static unsigned from_afar(ACL *acl)
+{
+    unsigned count = 0;
+    for (DWORD i = 0; i < acl->AceCount; i++) {
+        void *ace;
+        assert_true(GetAce(acl, i, &ace));
+        count += ((ACCESS_ALLOWED_ACE *)ace)->Header.AceType == ACCESS_ALLOWED_ACE_TYPE &&
+                 (((ACCESS_ALLOWED_ACE *)ace)->Mask & COM_RIGHTS_EXECUTE_REMOTE);
+    }
+    return count;
+}
+
+static bool may_from_afar(ACL *acl, WELL_KNOWN_SID_TYPE kind)
+{
+    BYTE sid[SECURITY_MAX_SID_SIZE];
+    DWORD size = sizeof sid;
+    assert_true(CreateWellKnownSid(kind, NULL, sid, &size));
+    for (DWORD i = 0; i < acl->AceCount; i++) {
+        void *ace;
+        assert_true(GetAce(acl, i, &ace));
+        if (EqualSid((PSID) & ((ACCESS_ALLOWED_ACE *)ace)->SidStart, sid))
+            return ((ACCESS_ALLOWED_ACE *)ace)->Mask & COM_RIGHTS_EXECUTE_REMOTE;
+    }
+    return false;
 }
 
 static HRESULT WINAPI initialize(PSECURITY_DESCRIPTOR descriptor, LONG services, SOLE_AUTHENTICATION_SERVICE *service,
@@ -53,6 +81,8 @@ static HRESULT WINAPI initialize(PSECURITY_DESCRIPTOR descriptor, LONG services,
     asked.open_to_all = is_in(acl, WinWorldSid) || is_in(acl, WinAnonymousSid) || is_in(acl, WinBuiltinUsersSid) ||
                         is_in(acl, WinAuthenticatedUserSid);
     asked.open_to_users = is_in(acl, WinBuiltinPerfLoggingUsersSid) && is_in(acl, WinBuiltinAdministratorsSid);
+    asked.from_afar = from_afar(acl);
+    assert_true(may_from_afar(acl, WinBuiltinAdministratorsSid) && may_from_afar(acl, WinBuiltinPerfLoggingUsersSid));
     return S_OK;
 }
 
@@ -67,6 +97,7 @@ static void the_server_trusts_no_client(void **state)
                      EOAC_NO_CUSTOM_MARSHAL | EOAC_DISABLE_AAA);
     assert_int_equal(asked.capabilities & (EOAC_APPID | EOAC_ACCESS_CONTROL), 0); /* the argument is a descriptor */
     assert_true(asked.absolute && asked.open_to_users && !asked.open_to_all);
+    assert_int_equal(asked.from_afar, 2); /* administrators and Performance Log Users */
 }
 
 int main(void)

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* What the server looks at before a call: a wrong answer lets a password cross the network in the clear, or one client
+   keep all others out. Wine tells no level, so the function that asks for it is an argument. */
+#include "com/call_entry.h"
+#include "engine/os/error.h"
+#include "engine/os/quotas.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
+
+static DWORD level;
+static HRESULT answer;
+
+static HRESULT WINAPI blanket(DWORD *service, DWORD *authorization, OLECHAR **principal, DWORD *out,
+                              DWORD *impersonation, RPC_AUTHZ_HANDLE *privileges, DWORD *capabilities)
+{
+    (void)service, (void)authorization, (void)principal, (void)impersonation, (void)privileges, (void)capabilities;
+    if (SUCCEEDED(answer))
+        *out = level;
+    return answer;
+}
+
+static void calls_without_privacy_are_refused(void **state)
+{
+    static const struct {
+        DWORD level;
+        HRESULT expected;
+    } rows[] = {{RPC_C_AUTHN_LEVEL_DEFAULT, E_ACCESSDENIED}, {RPC_C_AUTHN_LEVEL_NONE, E_ACCESSDENIED},
+                {RPC_C_AUTHN_LEVEL_CONNECT, E_ACCESSDENIED}, {RPC_C_AUTHN_LEVEL_CALL, E_ACCESSDENIED},
+                {RPC_C_AUTHN_LEVEL_PKT, E_ACCESSDENIED},     {RPC_C_AUTHN_LEVEL_PKT_INTEGRITY, E_ACCESSDENIED},
+                {RPC_C_AUTHN_LEVEL_PKT_PRIVACY, S_OK}};
+    (void)state;
+    answer = S_OK;
+    for (size_t i = 0; i < ARRAYSIZE(rows); i++) {
+        level = rows[i].level;
+        assert_int_equal(call_check_level(blanket, false), rows[i].expected);
+        assert_int_equal(call_check_level(blanket, true), rows[i].expected);
+    }
+    level = RPC_C_AUTHN_LEVEL_PKT_INTEGRITY;
+    call_check_level(blanket, false);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "authentication level 5; packet privacy (6)"));
+}
+
+/* It fails closed, but for the one answer that Wine has. */
+static void what_cannot_be_told_is_refused(void **state)
+{
+    static const HRESULT answers[] = {RPC_E_CALL_COMPLETE, E_OUTOFMEMORY, E_ACCESSDENIED, RPC_S_BINDING_HAS_NO_AUTH};
+    (void)state;
+    for (size_t i = 0; i < ARRAYSIZE(answers); i++) {
+        answer = FAILED(answers[i]) ? answers[i] : HRESULT_FROM_WIN32(answers[i]);
+        assert_int_equal(call_check_level(blanket, false), E_ACCESSDENIED);
+        assert_int_equal(call_check_level(blanket, true), answer == RPC_E_CALL_COMPLETE ? S_OK : E_ACCESSDENIED);
+    }
+}
+
+static void bounds(const char *text)
+{
+    _putenv_s("OPENPLA_QUOTAS", text);
+    assert_int_equal(quotas_read(), S_OK);
+}
+
+/* One client has its calls and objects, another one its own, and what is given back is free again. */
+static void each_client_has_its_own(void **state)
+{
+    const struct caller one = {.process = GetCurrentProcessId()}, other = {.process = 4}, far_away = {.process = 0};
+    struct client_use *first, *second, *third, *of_other, *of_far;
+    (void)state;
+    bounds("requests=2;objects=3");
+    assert_int_equal(client_use_begin(&one, &first), S_OK);
+    assert_int_equal(client_use_begin(&one, &second), S_OK);
+    assert_ptr_equal(first, second);
+    assert_int_equal(client_use_begin(&one, &third), HRESULT_FROM_WIN32(RPC_S_SERVER_TOO_BUSY));
+    assert_null(third);
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(RPC_S_SERVER_TOO_BUSY)), "more than 2 calls of one client"));
+    assert_int_equal(client_use_begin(&other, &of_other), S_OK);
+    assert_int_equal(client_use_begin(&far_away, &of_far), S_OK);
+    assert_int_equal(client_use_count(), 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(client_use_take(first), S_OK);
+    assert_int_equal(client_use_take(first), HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA));
+    assert_int_equal(client_use_take(of_other), S_OK);
+    client_use_end(second);
+    assert_int_equal(client_use_begin(&one, &second), S_OK);
+    client_use_end(first);
+    client_use_end(second);
+    assert_int_equal(client_use_count(), 3); /* its objects are there */
+    client_use_drop(first);
+    assert_int_equal(client_use_begin(&one, &first), S_OK);
+    assert_int_equal(client_use_take(first), S_OK);
+    assert_int_equal(client_use_take(first), HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA));
+    for (int i = 0; i < 3; i++)
+        client_use_drop(first);
+    client_use_end(first);
+    client_use_end(of_far);
+    client_use_drop(of_other);
+    client_use_end(of_other);
+    assert_int_equal(client_use_count(), 0);
+    /* Nobody, who is this process itself, has all. */
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(client_use_take(NULL), S_OK);
+    client_use_drop(NULL);
+}
+
+/* Calls of a process to itself go in, within one another too. */
+static void own_calls_are_let_through(void **state)
+{
+    struct call_entry outer, inner;
+    (void)state;
+    call_entry_guard();
+    bounds("requests=1");
+    assert_int_equal(call_enter(&outer), S_OK);
+    assert_int_equal(call_enter(&inner), S_OK);
+    assert_null(call_client());
+    call_leave(&inner);
+    call_leave(&outer);
+    assert_int_equal(client_use_count(), 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_without_privacy_are_refused), cmocka_unit_test(what_cannot_be_told_is_refused),
+        cmocka_unit_test(each_client_has_its_own), cmocka_unit_test(own_calls_are_let_through)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
