@@ -287,13 +287,14 @@ static const struct {
 #include "engine/log/etl_groups.def"
 #undef GROUP
 };
-enum { GROUPS = sizeof groups / sizeof *groups };
+enum { GROUPS = sizeof groups / sizeof *groups, IMAGE_LOAD = 0x030A, IMAGE_GROUP = 0x14 };
 
 GUID etl_record_provider(const struct etl_record *e)
 {
     if (e->kind != ETL_RECORD_SYSTEM && e->kind != ETL_RECORD_PERFORMANCE)
         return e->provider;
-    const size_t group = e->id >> 8;
+    /* Images are loaded in the group of processes and unloaded in their own; both are events of the class Image. */
+    const size_t group = e->id == IMAGE_LOAD ? IMAGE_GROUP : e->id >> 8;
     return group < GROUPS ? groups[group].guid : (GUID){0};
 }
 

@@ -115,7 +115,10 @@ HRESULT event_values_walk(const struct event_schema *schema, const struct event_
         w.numbers = memory_zero(schema->property_count, sizeof *w.numbers);
     if (!w.numbers)
         return E_OUTOFMEMORY;
-    for (uint16_t i = 0; hr == S_OK && i < schema->top_level; i++)
+    /* A classic event may have fewer properties than its class: StackWalk's as many as the stack is deep, an older one
+       those of its time. */
+    for (uint16_t i = 0; hr == S_OK && i < schema->top_level && !(schema->source == SCHEMA_MOF && w.at == whole.size);
+         i++)
         hr = walk_property(&w, i, 0);
     if (w.numbers != few)
         memory_free(w.numbers);

@@ -38,10 +38,11 @@ struct event_value {
 /* S_OK: go on. S_FALSE: the walk ends here, and well. A failure ends it. */
 typedef HRESULT event_value_taker(void *context, enum event_step step, const struct event_value *value);
 
-/* Gives what the data have, in their order. Bytes behind the last property are no error: newer versions append. *used
-   (may be NULL): bytes that the values took. EVENT_DATA_INVALID with a text that names the property: the data end
-   within it, or say more values than such an event can have; what came before it has been given. S_FALSE: the taker
-   ended it. Needs memory only for schemas of more than 64 properties. */
+/* Gives what the data have, in their order. Bytes behind the last property are no error: newer versions append; nor is
+   a classic event that ends before one of its class' properties. *used (may be NULL): bytes that the values took.
+   EVENT_DATA_INVALID with a text that names the property: the data end within it, or say more values than such an event
+   can have; what came before it has been given. S_FALSE: the taker ended it. Needs memory only for schemas of more than
+   64 properties. */
 HRESULT event_values_walk(const struct event_schema *schema, const struct event_data *data, event_value_taker *take,
                           void *context, size_t *used);
 

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""mof.py PROGRAM [EMULATOR]: openpla mof adds, lists, shows and removes MOF files. Whoever has a provider's MOF would
+have no other way to read its events; a file that is wrong would take the others' classes with it."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+HEAD = ('#pragma namespace("\\\\\\\\.\\\\root\\\\wmi")\n'
+        '[Guid("{7C214FB1-9CAC-4b8d-BAED-7BF48BF63BB3}")]\nclass MyProvider : EventTrace { };\n')
+CATEGORY = '[Guid("{B49D5931-AD85-4070-B1B1-3F81F1532875}"), EventVersion(2)]\nclass MyCategory : MyProvider { };\n'
+EVENT = ('[Description("One of mine"), EventType{1, 2}, EventTypeName{"Begin", "End"}]\nclass MyEvent : MyCategory {\n'
+         '[WmiDataId(1)] uint32 Count;\n[WmiDataId(2), WmiSizeIs("Count"), Format("x")] uint16 Numbers[];\n'
+         '[WmiDataId(3), Values{"no", "yes"}, ValueMap{"0", "1"}] uint8 Whether; };\n')
+
+
+def openpla(expected, *arguments):
+    command = [*EMULATOR, PROGRAM, "mof", *arguments]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=60)
+    output = done.stdout.decode("utf-8").replace("\r\n", "\n")
+    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output)
+    return output
+
+
+def check(right, what, output=""):
+    if not right:
+        sys.exit(f"{what}\n{output}")
+
+
+def host_path(path):
+    return "Z:" + path.replace("/", "\\") if EMULATOR else path
+
+
+def main():
+    data = tempfile.mkdtemp()
+    os.environ["OPENPLA_DATA"] = host_path(os.path.join(data, "data"))
+
+    def written(name, text):
+        with open(os.path.join(data, name), "w", encoding="utf-16" if name == "wide.mof" else "utf-8") as f:
+            f.write(text)
+        return host_path(os.path.join(data, name))
+
+    def files():
+        return {row["file"]: row for row in json.loads(openpla(0, "list", "-json"))}
+
+    try:
+        check(list(files()) == ["classic.mof"] and files()["classic.mof"]["shipped"], "only what is shipped", files())
+        check("Process_V3_TypeGroup1" in openpla(0, "show", "Process"), "the kernel's classes need no file")
+        # The base comes from another file, whose name is behind it.
+        said = openpla(1, "add", written("a.mof", CATEGORY + EVENT))
+        check("a.mof(2): class MyCategory: it derives from a class that is not known: MyProvider (0x8004100D)" in said,
+              "what is missing is named with its line", said)
+        openpla(0, "add", written("wide.mof", HEAD), written("a.mof", CATEGORY + EVENT))
+        check(files()["a.mof"] == {"file": "a.mof", "shipped": False, "classes": 1, "providers":
+                                   [{"name": "MyProvider", "guid": "{7C214FB1-9CAC-4b8d-BAED-7BF48BF63BB3}"}]},
+              "what was added", files())
+        check("a.mof: MyProvider {7C214FB1-9CAC-4b8d-BAED-7BF48BF63BB3}, 1 classes of events\n" in openpla(0, "list"),
+              "the same for people")
+        shown = json.loads(openpla(0, "show", "-json", "myevent"))
+        check(shown == [{
+            "class": "MyEvent", "file": "a.mof", "description": "One of mine", "provider": "MyProvider",
+            "name": "MyCategory", "guid": "{B49D5931-AD85-4070-B1B1-3F81F1532875}", "version": 2,
+            "types": [{"type": 1, "name": "Begin"}, {"type": 2, "name": "End"}],
+            "properties": [{"name": "Count", "type": "uint32"},
+                           {"name": "Numbers", "type": "uint16", "extent": "[Count]", "format": "hexadecimal"},
+                           {"name": "Whether", "type": "uint8", "values": [{"value": "0", "text": "no"},
+                                                                          {"value": "1", "text": "yes"}]}]}],
+              "a class", shown)
+        said = openpla(0, "show", "{7c214fb1-9cac-4b8d-baed-7bf48bf63bb3}")
+        check("MyCategory of MyProvider, {B49D5931-AD85-4070-B1B1-3F81F1532875}, version 2\n  types 1 Begin, 2 End\n"
+              "    Count: uint32\n    Numbers[Count]: uint16, hexadecimal\n    Whether: uint8\n        0: no\n" in said,
+              "a class by its provider's GUID", said)
+        check("already" in openpla(1, "add", written("a.mof", HEAD)), "there is one of that name")
+        said = openpla(1, "add", "-force", written("A.MOF", HEAD + CATEGORY + "class Wrong { uint33; };\n"))
+        check("A.MOF(6): a property's name is expected, not ; (0x8004400C)" in said, "line and word", said)
+        openpla(0, "show", "MyEvent")
+        check("One of mine" in openpla(0, "show", "MyCategory"), "what was there stays when it cannot be replaced")
+        check("no class of events" in openpla(1, "show", "MyProviders"), "a class that is not there")
+        # Without its base a file is told to be of no use, and hides nothing else.
+        said = openpla(3, "remove", "WIDE.mof")
+        check("a.mof(2): class MyCategory" in said, "what needed it", said)
+        check("Process_V3_TypeGroup1" in openpla(3, "show", "Process"), "the others are there")
+        openpla(0, "remove", "a.mof")
+        check("a.mof" in openpla(1, "remove", "a.mof"), "it is gone")
+        check(list(files()) == ["classic.mof"], "as before", files())
+        for wrong in ([], ["blue"], ["add"], ["remove"], ["show"], ["list", "x"]):
+            openpla(2, *wrong)
+    finally:
+        shutil.rmtree(data, ignore_errors=True)
+
+
+main()
