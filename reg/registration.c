@@ -6,6 +6,7 @@
 #include "engine/os/memory.h"
 #include "idl/proxy_clsid.h"
 #include "mspla.h"
+#include "reg/program_folder.h"
 #include "reg/service.h"
 
 #include <windows.h>
@@ -316,6 +317,8 @@ HRESULT registration_write(const struct registration *what)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
                        "class %s belongs to %s; /dropin takes its place and /unregserver puts it back", classes[0].guid,
                        module);
+    if (SUCCEEDED(hr) && what->service)
+        hr = program_folder_check(what->folder);
     if (SUCCEEDED(hr))
         hr = registration_expand(what->folder, &rows);
     if (SUCCEEDED(hr))

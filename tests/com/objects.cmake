@@ -36,5 +36,6 @@ set_tests_properties(test_threads.in_process test_threads.facade PROPERTIES RESO
 
 # The skin's own code, linked in, so that its allocations can be counted.
 openpla_test(test_convert ${CMAKE_CURRENT_LIST_DIR}/test_convert.c LINK openpla_com)
+openpla_test(test_program_folder ${CMAKE_CURRENT_LIST_DIR}/test_program_folder.c LINK openpla_reg)
 openpla_test(test_call_entry ${CMAKE_CURRENT_LIST_DIR}/test_call_entry.c LINK openpla_com)
 openpla_test(test_server_security ${CMAKE_CURRENT_LIST_DIR}/test_server_security.c LINK openpla_com)
