@@ -30,10 +30,11 @@ int cli_usage(const char *verb, const char *format, ...) PRINTF_LIKE(2, 3);
 struct option {
     const char *name; /* without the dash */
     enum option_kind {
-        OPTION_FLAG,  /* no value; target: bool */
-        OPTION_TEXT,  /* one value; target: const char *, borrowed from argv */
-        OPTION_TEXTS, /* all arguments up to the next option; target: struct texts, copies */
-        OPTION_COUNT, /* one value, a whole number from 1 on; target: uint32_t */
+        OPTION_FLAG,     /* no value; target: bool */
+        OPTION_TEXT,     /* one value; target: const char *, borrowed from argv */
+        OPTION_OPTIONAL, /* one value, or none: then target, as that of OPTION_TEXT, is "" */
+        OPTION_TEXTS,    /* all arguments up to the next option; target: struct texts, copies */
+        OPTION_COUNT,    /* one value, a whole number from 1 on; target: uint32_t */
     } kind;
     void *target;
 };
@@ -50,6 +51,12 @@ int options_with_settings(const char *verb, int argc, char **argv, struct texts 
 /* The console's output page is again what it was before us; what we write to it from now on is not UTF-8 there. */
 void cli_console_restore(void);
 #endif
+
+/* The words of -b and -e, one time together. *local: a FILETIME value. CLI_DONE, also when there are none, which leaves
+ *local as it is; else CLI_USAGE or CLI_FAILED with the text written. */
+int cli_time(const char *verb, const char *option, const struct texts *words, int64_t *local);
+/* Asks whether the file that is there may go. */
+bool cli_may_overwrite(const char *path);
 
 /* How far a long work is, as a percentage on stderr: after a second, twice a second. Zero-initialise. */
 struct cli_progress {

@@ -26,38 +26,46 @@ static HRESULT open_one(struct inputs *in, const char *path)
     return S_OK;
 }
 
-/* All files that a name with * or ? matches. */
-static HRESULT open_matching(struct inputs *in, const char *path)
+static HRESULT add_matching(const char *path, struct texts *out)
 {
     struct texts names = {0};
-    size_t opened = 0;
+    size_t found = 0;
     char *folder = path_folder(path);
     HRESULT hr = folder ? folder_list(*folder ? folder : ".", false, &names) : E_OUTOFMEMORY;
     for (size_t i = 0; i < names.count && SUCCEEDED(hr); i++) {
         if (text_matches(path_name(path), names.items[i])) {
             char *file = path_join(folder, names.items[i]);
-            hr = file ? open_one(in, file) : E_OUTOFMEMORY;
-            memory_free(file);
-            opened++;
+            hr = file ? texts_give(out, file) : E_OUTOFMEMORY;
+            found++;
         }
     }
-    if (SUCCEEDED(hr) && opened == 0)
+    if (SUCCEEDED(hr) && found == 0)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s: there is no such file", path);
     texts_free(&names);
     memory_free(folder);
     return hr;
 }
 
-HRESULT inputs_open(struct inputs *in, const struct texts *paths)
+HRESULT input_paths(const struct texts *paths, struct texts *out)
 {
     HRESULT hr = S_OK;
-    in->from = INT64_MIN;
-    in->to = INT64_MAX;
     for (size_t i = 0; i < paths->count && SUCCEEDED(hr); i++) {
         const char *path = paths->items[i];
         const bool many = !sql_source_is(path) && strpbrk(path_name(path), "*?");
-        hr = many ? open_matching(in, path) : open_one(in, path);
+        hr = many ? add_matching(path, out) : texts_add(out, path);
     }
+    return hr;
+}
+
+HRESULT inputs_open(struct inputs *in, const struct texts *paths)
+{
+    struct texts all = {0};
+    HRESULT hr = input_paths(paths, &all);
+    in->from = INT64_MIN;
+    in->to = INT64_MAX;
+    for (size_t i = 0; i < all.count && SUCCEEDED(hr); i++)
+        hr = open_one(in, all.items[i]);
+    texts_free(&all);
     return hr;
 }
 

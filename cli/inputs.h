@@ -24,7 +24,9 @@ struct inputs {
     int64_t from, to; /* FILETIMEs, inclusive: what inputs_next gives; set before inputs_rewind */
 };
 
-/* Opens the logs. A name with * or ? stands for all files that it matches, in the order of their names. */
+/* Adds the paths to *out, and in place of a name with * or ? all files that it matches, in the order of their names. */
+HRESULT input_paths(const struct texts *paths, struct texts *out);
+/* Opens the logs of input_paths. */
 HRESULT inputs_open(struct inputs *in, const struct texts *paths);
 /* Goes to the first sample in the range of time. */
 HRESULT inputs_rewind(struct inputs *in);

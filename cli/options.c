@@ -52,6 +52,10 @@ static int take_option(const char *verb, const struct option *option, int argc, 
         *(bool *)option->target = true;
         return CLI_DONE;
     }
+    if (option->kind == OPTION_OPTIONAL && (!has_value || looks_like_option(argv[*at]))) {
+        *(const char **)option->target = "";
+        return CLI_DONE;
+    }
     if (!has_value)
         return cli_usage(verb, "-%s: its value is missing", option->name);
     if (option->kind == OPTION_TEXTS)

@@ -5,7 +5,6 @@
 #include "cli/json.h"
 #include "cli/lines.h"
 #include "cli/verbs.h"
-#include "engine/log/text_cells.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/sql_source.h"
@@ -69,24 +68,13 @@ static HRESULT read_filter(struct relog *r)
     return hr;
 }
 
-/* The words of -b and -e are one time, in the zone of the first log. */
+/* In the zone of the first log. */
 static int read_time(const struct relog *r, const char *option, const struct texts *words, int64_t *out)
 {
-    struct text_buffer b = {0};
-    int64_t local;
-    if (words->count == 0)
-        return CLI_DONE;
-    for (size_t i = 0; i < words->count; i++)
-        text_buffer_format(&b, "%s%s", i > 0 ? " " : "", words->items[i]);
-    char *text = text_buffer_take(&b);
-    if (!text)
-        return cli_error(VERB, E_OUTOFMEMORY);
-    int result = CLI_DONE;
-    if (text_time_read(text, strlen(text), TIME_MONTH_FIRST, &local))
+    int64_t local = 0;
+    const int result = cli_time(VERB, option, words, &local);
+    if (result == CLI_DONE && words->count != 0)
         *out = local + r->zone.bias_minutes * TICKS_PER_MINUTE;
-    else
-        result = cli_usage(VERB, "-%s: \"%s\" is no time; \"12/31/2026 23:59:59\" is one", option, text);
-    memory_free(text);
     return result;
 }
 
@@ -113,14 +101,6 @@ static bool names_appear_late(const struct relog *r)
     return false;
 }
 
-static bool ask(const char *path)
-{
-    fprintf(stderr, "%s is there already. Overwrite it? [y/n] ", path);
-    fflush(stderr);
-    const int answer = getchar();
-    return answer == 'y' || answer == 'Y';
-}
-
 /* A file in the way waits beside until the new one is whole. */
 static HRESULT make_room(struct relog *r)
 {
@@ -131,7 +111,7 @@ static HRESULT make_room(struct relog *r)
             return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", r->path);
     if (r->append)
         return S_OK;
-    if (!r->yes && !ask(r->path)) {
+    if (!r->yes && !cli_may_overwrite(r->path)) {
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
                          "%s: is there already; -y overwrites it, -a appends to it", r->path);
     }

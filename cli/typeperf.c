@@ -223,17 +223,6 @@ static HRESULT show(const struct settings *s, const struct live *l)
     return hr;
 }
 
-/* May the file be written? */
-static bool may_replace(const struct settings *s)
-{
-    char answer[8] = "";
-    if (s->yes || !s->log->is_file || !file_exists(s->output))
-        return true;
-    fprintf(stderr, "\"%s\" exists. Replace it? [y/n] ", s->output);
-    fflush(stderr);
-    return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
-}
-
 static HRESULT write_samples(const struct settings *s, const struct live *l, PDH_HLOG log)
 {
     uint64_t begun = clock_monotonic_ms();
@@ -251,7 +240,7 @@ static HRESULT write_log(const struct settings *s, const struct live *l)
     WCHAR *path;
     PDH_HLOG log = NULL;
     DWORD type = s->log->pdh_type, access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS;
-    if (!may_replace(s)) {
+    if (!s->yes && s->log->is_file && file_exists(s->output) && !cli_may_overwrite(s->output)) {
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: the file exists already; -y replaces it",
                          s->output);
     }

@@ -8,6 +8,13 @@
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct etw_api system_api;
 static const struct etw_api *chosen;
+static TRACEHANDLE(WINAPI *system_open_trace)(EVENT_TRACE_LOGFILEW *logfile);
+
+static ULONG open_trace(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle)
+{
+    *handle = system_open_trace(logfile);
+    return *handle != INVALID_PROCESSTRACE_HANDLE ? ERROR_SUCCESS : GetLastError();
+}
 
 /* Each DLL is loaded once; both stay. */
 static bool load_system(struct etw_api *api)
@@ -20,7 +27,9 @@ static bool load_system(struct etw_api *api)
     whole = whole && api->name;
     ETW_API_LIST(LOAD_ENTRY)
 #undef LOAD_ENTRY
-    return whole;
+    system_open_trace = whole ? (void *)GetProcAddress(advapi32, "OpenTraceW") : NULL;
+    api->open_trace = open_trace;
+    return whole && system_open_trace;
 }
 
 const struct etw_api *host_etw(void)

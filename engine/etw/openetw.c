@@ -2,6 +2,8 @@
 /* Our own ETW. It knows the providers that are registered, and nothing of what they define yet. */
 #include "engine/etw/openetw.h"
 
+#include "engine/etw/consumer.h"
+#include "engine/etw/consumer_api.h"
 #include "engine/etw/controller_api.h"
 #include "engine/etw/directory.h"
 #include "engine/etw/trace_query_api.h"
@@ -98,6 +100,11 @@ static ULONG WINAPI enumerate_fields(GUID *guid, EVENT_FIELD_TYPE type, PROVIDER
     return ERROR_NOT_FOUND;
 }
 
+static ULONG open_trace(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle)
+{
+    return consumer_open(CONSUMER_WIDE, logfile, handle);
+}
+
 const struct etw_api openetw_api = {
     .TdhEnumerateProviders = enumerate_providers,
     .TdhEnumerateProviderFieldInformation = enumerate_fields,
@@ -108,6 +115,9 @@ const struct etw_api openetw_api = {
     .EnumerateTraceGuidsEx = EnumerateTraceGuidsEx,
     .TraceQueryInformation = TraceQueryInformation,
     .TraceSetInformation = TraceSetInformation,
+    .ProcessTrace = ProcessTrace,
+    .CloseTrace = CloseTrace,
+    .open_trace = open_trace,
     .seen_providers = seen_providers,
     .registrations = registrations,
 };

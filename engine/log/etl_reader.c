@@ -37,7 +37,8 @@ struct stream {
 struct etl_reader {
     char *path;
     struct file *file;
-    uint64_t size; /* of the file when it was opened */
+    uint64_t size;  /* of the file when it was opened */
+    uint64_t whole; /* behind the last buffer that the file had whole */
     struct etl_log log;
     uint32_t step; /* size of an unpacked file's buffers */
     bool packed;
@@ -112,6 +113,8 @@ static HRESULT add_place(struct etl_reader *r, const struct etl_buffer_header *h
     if (!memory_grow(&places, &r->place_capacity, r->place_count + 1, sizeof *r->places))
         return error_set(E_OUTOFMEMORY, "%s: out of memory for an index of %zu buffers", r->path, r->place_count);
     r->places = places;
+    if (offset + head->size <= r->size && r->whole < offset + head->size)
+        r->whole = offset + head->size;
     r->places[r->place_count++] = (struct place){
         .offset = offset,
         .sequence = head->sequence,
@@ -455,6 +458,53 @@ HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record)
     return S_OK;
 }
 
+static void drop_streams(struct etl_reader *r)
+{
+    for (size_t i = 0; i < r->stream_count && r->streams; i++)
+        memory_free(r->streams[i].buffer);
+    memory_free(r->streams);
+    memory_free(r->heap);
+    r->streams = NULL;
+    r->heap = NULL;
+    r->stream_count = r->heap_count = r->begun = 0;
+    r->given = false;
+}
+
+HRESULT etl_reader_follow(struct etl_reader *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->place_count; i++)
+        if (r->places[i].offset + r->places[i].size <= r->size)
+            r->places[kept++] = r->places[i];
+    if (kept == r->place_count)
+        return S_OK;
+    r->place_count = kept;
+    drop_streams(r);
+    return make_streams(r);
+}
+
+HRESULT etl_reader_grow(struct etl_reader *r)
+{
+    uint64_t size, number = 0;
+    HRESULT hr = file_size(r->file, &size);
+    if (FAILED(hr) || size < r->whole + r->step)
+        return FAILED(hr) ? hr : S_FALSE;
+    drop_streams(r);
+    r->place_count = 0;
+    r->size = size;
+    for (uint64_t offset = r->whole; SUCCEEDED(hr) && offset + ETL_BUFFER_HEAD <= size; number++) {
+        const size_t before = r->place_count;
+        hr = index_buffer(r, &offset, number);
+        if (SUCCEEDED(hr) && (r->place_count == before || offset > size))
+            break; /* room that is not written yet, or a part of a buffer */
+        r->whole = offset;
+    }
+    r->place_count -= r->place_count != 0 && r->places[r->place_count - 1].offset >= r->whole;
+    if (SUCCEEDED(hr))
+        hr = make_streams(r);
+    return FAILED(hr) ? hr : r->place_count != 0 ? S_OK : S_FALSE;
+}
+
 /* The stamp of the first event of a place; S_FALSE: it has none. */
 static HRESULT first_stamp(struct etl_reader *r, struct stream *s, size_t place, int64_t *stamp)
 {
@@ -520,12 +570,9 @@ void etl_reader_close(struct etl_reader *r)
 {
     if (!r)
         return;
-    for (size_t i = 0; i < r->stream_count && r->streams; i++)
-        memory_free(r->streams[i].buffer);
+    drop_streams(r);
     file_close(r->file);
     etl_log_free(&r->log);
-    memory_free(r->streams);
-    memory_free(r->heap);
     memory_free(r->places);
     memory_free(r->stored);
     memory_free(r->path);

@@ -24,6 +24,12 @@ HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record);
 /* Goes to where the first event at or after `stamp` (of the file's clock) is not yet passed; some earlier ones may
    still come. INT64_MIN: to the beginning. */
 HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp);
+/* For a file that is still written: of a last buffer that the file has a part of, nothing comes until it is whole. To
+   be called before the first event. E_OUTOFMEMORY. */
+HRESULT etl_reader_follow(struct etl_reader *r);
+/* The buffers that the file has got behind those that were read to their end; the next events are theirs. What a
+   circular log writes over older buffers is not seen. S_FALSE: there are none. */
+HRESULT etl_reader_grow(struct etl_reader *r);
 void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* bytes of the file */
 void etl_reader_close(struct etl_reader *r);                                           /* NULL is allowed */
 

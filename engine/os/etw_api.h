@@ -20,13 +20,16 @@
       (TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, void *out, ULONG out_bytes, ULONG *need))                \
     X(advapi32, TraceQueryInformation,                                                                                 \
       (TRACEHANDLE session, TRACE_INFO_CLASS what, void *out, ULONG bytes, ULONG *need))                               \
-    X(advapi32, TraceSetInformation, (TRACEHANDLE session, TRACE_INFO_CLASS what, void *in, ULONG bytes))
+    X(advapi32, TraceSetInformation, (TRACEHANDLE session, TRACE_INFO_CLASS what, void *in, ULONG bytes))              \
+    X(advapi32, ProcessTrace, (TRACEHANDLE * handles, ULONG count, FILETIME * start, FILETIME * end))                  \
+    X(advapi32, CloseTrace, (TRACEHANDLE handle))
 
 #define ETW_API_MEMBER(dll, name, parameters) ULONG(WINAPI *name) parameters;
 struct event_providers;
 struct event_registrations;
 struct etw_api {
     ETW_API_LIST(ETW_API_MEMBER)
+    ULONG (*open_trace)(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle); /* OpenTraceW, with its last error */
     /* Of our own ETW, beside what Windows has; NULL in the system's. They add to a list: providers that call themselves
        something by their traits, which TDH does not list, and all registrations at once, those of a provider together.
      */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/trace_output.h"
+
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+static bool is_device(const char *path)
+{
+    return path_is_device_name(path_name(path)) || (file_find(path) == S_OK && !file_exists(path));
+}
+
+HRESULT trace_output_open(struct trace_output *o, const char *path, bool yes, const struct trace_inputs *in)
+{
+    o->path = path;
+    for (size_t i = 0; i < in->count; i++)
+        if (text_equal_nocase(in->items[i].path, path))
+            return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", path);
+    if (folder_exists(path))
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is a folder, it cannot be written", path);
+    if (is_device(path))
+        return file_open(path, FILE_REPLACE, &o->file);
+    if (file_exists(path) && !yes && !cli_may_overwrite(path))
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it", path);
+    o->partial = text_format("%s.partial", path);
+    return o->partial ? file_open(o->partial, FILE_REPLACE, &o->file) : E_OUTOFMEMORY;
+}
+
+HRESULT trace_output_write(void *output, const void *bytes, size_t size)
+{
+    return file_write(((struct trace_output *)output)->file, bytes, size);
+}
+
+HRESULT trace_output_finish(struct trace_output *o)
+{
+    file_close(o->file);
+    o->file = NULL;
+    HRESULT hr = S_OK;
+    if (o->partial) {
+        hr = file_rename(o->partial, o->path);
+        if (FAILED(hr))
+            return hr;
+        memory_free(o->partial);
+        o->partial = NULL;
+    }
+    return hr;
+}
+
+void trace_output_close(struct trace_output *o)
+{
+    file_close(o->file);
+    if (o->partial)
+        (void)file_delete(o->partial);
+    memory_free(o->partial);
+    *o = (struct trace_output){0};
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What the verbs over traces know of events: what is registered on this computer, and what the command line names. */
+#ifndef OPENPLA_CLI_TRACE_SCHEMAS_H
+#define OPENPLA_CLI_TRACE_SCHEMAS_H
+
+#include "cli/trace_input.h"
+#include "engine/tdh/event_dump.h"
+#include "engine/tdh/schemas.h"
+
+/* Names of the command line; all borrowed, each may be empty. */
+struct trace_knowledge {
+    struct texts manifests; /* -import */
+};
+HRESULT trace_schemas_open(const struct trace_knowledge *known, struct event_schemas **out);
+/* What is known of an event; `found` is to be given back. */
+HRESULT trace_schemas_find(struct event_schemas *schemas, const struct trace_event *e, struct dumped_event *out,
+                           const struct found_schema **found);
+
+#endif

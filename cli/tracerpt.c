@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla tracerpt: event traces as CSV or XML, and a summary of what is in them. */
+#include "cli/inputs.h"
+#include "cli/trace_output.h"
+#include "cli/trace_schemas.h"
+#include "cli/trace_session.h"
+#include "cli/verbs.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/tdh/event_summary.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VERB "tracerpt"
+
+struct tracerpt {
+    struct texts files, sessions, begin, end;
+    struct trace_knowledge known;
+    const char *output, *form, *encoding, *summary, *report, *report_form, *level, *counting, *symbols;
+    bool lenient, raw, yes;
+
+    struct event_dump_options options;
+    struct trace_inputs inputs;
+    struct event_schemas *schemas;
+    struct trace_output dump_file, summary_file;
+    struct event_dump *dump;
+    struct event_summary counts;
+    uint64_t lost;      /* told by events of sessions */
+    uint64_t undecoded; /* said on the screen at the end */
+    struct cli_progress progress;
+};
+
+static int failed(struct tracerpt *t, HRESULT hr)
+{
+    cli_progress_end(&t->progress);
+    return cli_error(VERB, hr);
+}
+
+/* ---- the command line ---- */
+
+/* What Windows' tracerpt has and this one has not. */
+static int refuse(const struct tracerpt *t)
+{
+    const char *const reports = "reports are not made of traces; -summary and -o are";
+    if (t->report)
+        return cli_usage(VERB, "-report: %s", reports);
+    if (t->report_form)
+        return cli_usage(VERB, "-f: is the form of a report; %s", reports);
+    if (t->level)
+        return cli_usage(VERB, "-rl: is the level of a report; %s", reports);
+    if (t->counting)
+        return cli_usage(VERB, "-df: says what a report counts; %s", reports);
+    if (t->symbols)
+        return cli_usage(VERB, "-pdb: symbols of programs are not read; -tmf and -tp name the formats that tracepdb "
+                               "makes of them");
+    return CLI_DONE;
+}
+
+static int choose_form(struct tracerpt *t)
+{
+    t->options.form = EVENT_DUMP_XML;
+    if (t->form && text_equal_nocase(t->form, "EVTX"))
+        return cli_usage(VERB, "-of: EVTX is the event log's own format, which nothing but the event log can write; "
+                               "CSV and XML can be read by all");
+    if (t->form && text_equal_nocase(t->form, "CSV"))
+        t->options.form = EVENT_DUMP_CSV;
+    else if (t->form && !text_equal_nocase(t->form, "XML"))
+        return cli_usage(VERB, "-of: \"%s\" is none of CSV, XML", t->form);
+    if (t->encoding && t->options.form != EVENT_DUMP_CSV)
+        return cli_usage(VERB, "-en: is for -of CSV; XML is UTF-8");
+    if (t->encoding && text_equal_nocase(t->encoding, "ANSI"))
+        t->options.encoding = EVENT_DUMP_ANSI;
+    else if (t->encoding && text_equal_nocase(t->encoding, "Unicode"))
+        t->options.encoding = EVENT_DUMP_UTF16;
+    else if (t->encoding)
+        return cli_usage(VERB, "-en: \"%s\" is none of ANSI, Unicode", t->encoding);
+    return CLI_DONE;
+}
+
+/* Without a word of what is wanted it is a dump and a summary. */
+static int choose_outputs(struct tracerpt *t)
+{
+    if (t->raw && t->summary)
+        return cli_usage(VERB, "-rts: is for dumps (-o); a summary has no raw times");
+    if (!t->output && !t->summary) {
+        t->output = "";
+        t->summary = t->raw ? NULL : "";
+    }
+    if (t->output && !t->output[0])
+        t->output = t->options.form == EVENT_DUMP_CSV ? "dumpfile.csv" : "dumpfile.xml";
+    if (t->summary && !t->summary[0])
+        t->summary = "summary.txt";
+    return CLI_DONE;
+}
+
+static bool is_nowhere(const char *path)
+{
+    return text_equal_nocase(path, "NUL") || strcmp(path, "/dev/null") == 0;
+}
+
+static int check(struct tracerpt *t)
+{
+    int result = refuse(t);
+    if (result == CLI_DONE && t->files.count == 0 && t->sessions.count == 0)
+        result = cli_usage(VERB, "which trace?");
+    if (result == CLI_DONE && t->files.count != 0 && t->sessions.count != 0)
+        result = cli_usage(VERB, "-rt: sessions cannot be read together with files");
+    if (result == CLI_DONE && t->sessions.count != 0 && t->begin.count + t->end.count != 0)
+        result =
+            cli_usage(VERB, "-%s: a time is for files; a session is read from now on", t->begin.count != 0 ? "b" : "e");
+    if (result == CLI_DONE)
+        result = choose_form(t);
+    return result == CLI_DONE ? choose_outputs(t) : result;
+}
+
+/* In the zone of the first trace. */
+static int read_range(struct tracerpt *t)
+{
+    const struct zone_rules *zone = &etl_reader_log(t->inputs.items[0].reader)->zone;
+    int64_t from = 0, to = 0;
+    int result = cli_time(VERB, "b", &t->begin, &from);
+    if (result == CLI_DONE)
+        result = cli_time(VERB, "e", &t->end, &to);
+    t->inputs.ranged = true;
+    t->inputs.from = t->begin.count != 0 ? zone_to_utc(zone, from, INT64_MIN) : INT64_MIN;
+    t->inputs.to = t->end.count != 0 ? zone_to_utc(zone, to, INT64_MIN) : INT64_MAX;
+    if (result == CLI_DONE && t->inputs.to < t->inputs.from)
+        result = cli_usage(VERB, "-e: the end is before the begin (-b)");
+    return result;
+}
+
+/* ---- the events ---- */
+
+static bool tells_lost(const EVENT_RECORD *r)
+{
+    static const GUID lost = {0x6A399AE0, 0x4BC6, 0x4DE9, {0x87, 0x0B, 0x36, 0x57, 0xF8, 0x94, 0x7E, 0x7E}};
+    return r->EventHeader.EventDescriptor.Opcode == 32 && guid_equal(&r->EventHeader.ProviderId, &lost);
+}
+
+static HRESULT take(void *context, const struct trace_event *e)
+{
+    struct tracerpt *t = context;
+    struct dumped_event event;
+    const struct found_schema *found;
+    bool decoded;
+    HRESULT hr = trace_schemas_find(t->schemas, e, &event, &found);
+    if (SUCCEEDED(hr))
+        hr = t->dump ? event_dump_add(t->dump, &event, &decoded) : dumped_event_decodes(&event, &decoded);
+    if (SUCCEEDED(hr)) {
+        t->undecoded += !decoded;
+        if (t->sessions.count != 0 && tells_lost(e->record)) {
+            uint32_t count = 1;
+            if (e->record->UserDataLength >= sizeof count)
+                memcpy(&count, e->record->UserData, sizeof count);
+            t->lost += count;
+        }
+        hr = event_summary_count(&t->counts, &event, decoded);
+    }
+    if (found)
+        found_schema_release(t->schemas, found);
+    return hr;
+}
+
+static void add_time(struct text_buffer *b, const char *label, int64_t utc, const struct log_zone *zone)
+{
+    char *text = format_time(utc, zone);
+    text_buffer_format(b, "%-24s%s\r\n", label, text ? text : "");
+    b->failed |= !text;
+    memory_free(text);
+}
+
+static struct log_zone zone_of(const struct tracerpt *t)
+{
+    if (t->inputs.count == 0)
+        return (struct log_zone){.known = true, .bias_minutes = clock_bias_minutes(t->counts.first)};
+    const struct etl_log *log = etl_reader_log(t->inputs.items[0].reader);
+    return (struct log_zone){.known = true,
+                             .bias_minutes =
+                                 zone_bias_minutes(&log->zone, zone_to_local(&log->zone, t->counts.first), false)};
+}
+
+static HRESULT write_summary(struct tracerpt *t)
+{
+    struct text_buffer b = {0};
+    const struct log_zone zone = zone_of(t);
+    uint64_t buffers = 0;
+    text_buffer_add(&b, t->sessions.count != 0 ? "Sessions Processed:\r\n" : "Files Processed:\r\n");
+    for (size_t i = 0; i < t->sessions.count; i++)
+        text_buffer_format(&b, "\t%s\r\n", t->sessions.items[i]);
+    for (size_t i = 0; i < t->inputs.count; i++) {
+        text_buffer_format(&b, "\t%s\r\n", t->inputs.items[i].path);
+        buffers += t->inputs.items[i].buffers;
+    }
+    text_buffer_format(&b, "Total Buffers Processed %llu\r\n", (unsigned long long)buffers);
+    text_buffer_format(&b, "Total Events  Processed %llu\r\n", (unsigned long long)t->counts.events);
+    text_buffer_format(&b, "Total Events  Lost      %llu\r\n", (unsigned long long)(t->inputs.events_lost + t->lost));
+    text_buffer_format(&b, "Total Events  Undecoded %llu\r\n", (unsigned long long)t->counts.undecoded);
+    if (t->counts.events != 0) {
+        add_time(&b, "Start Time", t->counts.first, &zone);
+        add_time(&b, "End Time", t->counts.last, &zone);
+    }
+    text_buffer_format(&b, "Elapsed Time            %lld sec\r\n\r\n",
+                       (long long)((t->counts.last - t->counts.first) / 10000000));
+    HRESULT hr = event_summary_table(&t->counts, &b);
+    if (SUCCEEDED(hr))
+        hr = b.failed ? E_OUTOFMEMORY : trace_output_write(&t->summary_file, b.text, b.length);
+    text_buffer_free(&b);
+    return SUCCEEDED(hr) ? trace_output_finish(&t->summary_file) : hr;
+}
+
+static void print_result(const struct tracerpt *t)
+{
+    printf("\nInput\n----------------\n%s\n", t->sessions.count != 0 ? "Session(s):" : "File(s):");
+    for (size_t i = 0; i < t->sessions.count; i++)
+        printf("     %s\n", t->sessions.items[i]);
+    for (size_t i = 0; i < t->inputs.count; i++)
+        printf("     %s\n", t->inputs.items[i].path);
+    printf("\n100.00%%\n\nOutput\n----------------\n");
+    if (t->output)
+        printf("DumpFile:           %s\n", t->output);
+    if (t->summary)
+        printf("Summary:            %s\n", t->summary);
+    printf("\nEvents:             %llu\n", (unsigned long long)t->counts.events);
+    if (t->undecoded != 0)
+        printf("Not decoded:        %llu, which the dump has in hexadecimal with the reason\n",
+               (unsigned long long)t->undecoded);
+}
+
+static HRESULT open_outputs(struct tracerpt *t)
+{
+    HRESULT hr = S_OK;
+    if (t->output && t->summary && text_equal_nocase(t->output, t->summary))
+        return error_set(E_INVALIDARG, "-summary: %s is the dump (-o) already", t->summary);
+    if (t->output && !is_nowhere(t->output))
+        hr = trace_output_open(&t->dump_file, t->output, t->yes, &t->inputs);
+    if (SUCCEEDED(hr) && t->summary)
+        hr = trace_output_open(&t->summary_file, t->summary, t->yes, &t->inputs);
+    if (SUCCEEDED(hr) && t->dump_file.file) {
+        t->options.raw_time = t->raw;
+        t->options.lenient = t->lenient;
+        t->options.write = trace_output_write;
+        t->options.context = &t->dump_file;
+        hr = event_dump_create(&t->options, &t->dump);
+    }
+    return hr;
+}
+
+static int make(struct tracerpt *t)
+{
+    HRESULT hr = trace_schemas_open(&t->known, &t->schemas);
+    if (SUCCEEDED(hr) && t->files.count != 0)
+        hr = trace_inputs_open(&t->inputs, &t->files);
+    if (FAILED(hr))
+        return failed(t, hr);
+    t->inputs.raw = t->raw;
+    int result = t->begin.count + t->end.count != 0 ? read_range(t) : CLI_DONE;
+    if (result != CLI_DONE)
+        return result;
+    hr = open_outputs(t);
+    if (SUCCEEDED(hr)) {
+        hr = t->sessions.count != 0 ? trace_sessions_read(&t->sessions, t->raw, take, NULL, t)
+                                    : trace_inputs_read(&t->inputs, take, t, &t->progress);
+    }
+    const struct error_kept why = error_keep(hr);
+    const HRESULT closed = event_dump_close(t->dump);
+    t->dump = NULL;
+    hr = FAILED(hr) ? error_restore(&why) : closed;
+    if (SUCCEEDED(hr) && t->dump_file.file)
+        hr = trace_output_finish(&t->dump_file);
+    if (SUCCEEDED(hr) && t->summary_file.file)
+        hr = write_summary(t);
+    if (FAILED(hr))
+        return failed(t, hr);
+    cli_progress_end(&t->progress);
+    print_result(t);
+    result = trace_inputs_remarks(&t->inputs, VERB);
+    printf("\nThe command completed successfully.\n");
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct tracerpt t = {0};
+    struct texts arguments = {0};
+    const struct option options[] = {
+        {"l", OPTION_TEXTS, &t.files},
+        {"rt", OPTION_TEXTS, &t.sessions},
+        {"o", OPTION_OPTIONAL, &t.output},
+        {"of", OPTION_TEXT, &t.form},
+        {"en", OPTION_TEXT, &t.encoding},
+        {"summary", OPTION_OPTIONAL, &t.summary},
+        {"report", OPTION_OPTIONAL, &t.report},
+        {"f", OPTION_TEXT, &t.report_form},
+        {"rl", OPTION_TEXT, &t.level},
+        {"df", OPTION_OPTIONAL, &t.counting},
+        {"pdb", OPTION_TEXT, &t.symbols},
+        {"lr", OPTION_FLAG, &t.lenient},
+        {"rts", OPTION_FLAG, &t.raw},
+        {"b", OPTION_TEXTS, &t.begin},
+        {"e", OPTION_TEXTS, &t.end},
+        {"y", OPTION_FLAG, &t.yes},
+    };
+    int result = options_with_settings(VERB, argc, argv, &arguments);
+    if (result == CLI_DONE) {
+        result = options_parse(VERB, (int)arguments.count, arguments.items, options, sizeof options / sizeof *options,
+                               &t.files);
+    }
+    if (result == CLI_DONE)
+        result = check(&t);
+    if (result == CLI_DONE)
+        result = make(&t);
+    trace_output_close(&t.dump_file);
+    trace_output_close(&t.summary_file);
+    trace_inputs_close(&t.inputs);
+    event_schemas_free(t.schemas);
+    event_summary_free(&t.counts);
+    struct texts *const texts[] = {&t.files, &t.sessions, &t.begin, &t.end, &arguments};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        texts_free(texts[i]);
+    return result;
+}
+
+const struct verb verb_tracerpt = {
+    "tracerpt", "dump event traces as CSV or XML, and sum them up",
+    "openpla tracerpt TRACE [TRACE ...] [options]\n"
+    "openpla tracerpt -rt SESSION [SESSION ...] [options]\n"
+    "\n"
+    "Decodes the events of .etl files, several as one in the order of time, or of sessions that run, until they end "
+    "or\n"
+    "Ctrl+C. A name may hold * and ?. Without -o and -summary: both, into the current folder.\n"
+    "\n"
+    "  -l TRACE ...      traces to read\n"
+    "  -rt SESSION ...   sessions to read, which give events in real time\n"
+    "  -o [FILE]         the dump; dumpfile.xml, or dumpfile.csv, if no file is given; NUL: none\n"
+    "  -of CSV|XML       its form; XML if not given\n"
+    "  -en ANSI|Unicode  the encoding of CSV; UTF-8 if not given\n"
+    "  -summary [FILE]   how many events there are of each sort; summary.txt if no file is given\n"
+    "  -lr               of events whose data do not fit what is known of them, the values that could be read\n"
+    "  -rts              times as the numbers of the trace's clock; not with -summary\n"
+    "  -b TIME           from this time on, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the first trace's "
+    "zone\n"
+    "  -e TIME           up to this time\n"
+    "  -config FILE      more of the command line is in this file, as options or as \"[option]\" and lines of values\n"
+    "  -y                overwrite without asking\n"
+    "\n"
+    "Events that cannot be decoded come in hexadecimal with the reason, and are counted.\n"
+    "Exit code 3: done, but a trace was damaged; stderr says where.\n",
+    run};

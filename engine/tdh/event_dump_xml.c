@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* XML: an Event element of the event schema each, as tracerpt writes them. */
+#include "engine/tdh/event_dump_form.h"
+#include "engine/tdh/value_text.h"
+#include "engine/xml/xml_text.h"
+
+#include <string.h>
+
+#define EVENT_SPACE "http://schemas.microsoft.com/win/2004/08/events/event"
+#define TRACE_SPACE "http://schemas.microsoft.com/win/2004/08/events/trace"
+enum { TEMPLATE_OF_USER_DATA = 2 }; /* TEMPLATE_FLAGS */
+
+static void add(struct text_buffer *b, const char *text)
+{
+    text_buffer_add(b, text);
+}
+
+static void begin(struct event_dump *d)
+{
+    add(&d->text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\r\n<Events>\r\n");
+}
+
+static void end(struct event_dump *d)
+{
+    add(&d->text, "</Events>\r\n");
+}
+
+static void number(struct text_buffer *b, const char *before, uint64_t value, const char *behind)
+{
+    add(b, before);
+    dump_decimal(b, value);
+    add(b, behind);
+}
+
+static void attribute(struct text_buffer *b, const char *name, const char *text)
+{
+    add(b, " ");
+    add(b, name);
+    add(b, "=\"");
+    xml_add_escaped(b, text, true);
+    add(b, "\"");
+}
+
+static void element(struct text_buffer *b, const char *name, const char *text)
+{
+    if (!text)
+        return;
+    add(b, "\t\t<");
+    add(b, name);
+    add(b, ">");
+    xml_add_escaped(b, text, false);
+    add(b, "</");
+    add(b, name);
+    add(b, ">\r\n");
+}
+
+static void add_correlation(struct text_buffer *b, const struct dumped_event *e)
+{
+    GUID related;
+    const void *item = dumped_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID, sizeof related);
+    add(b, "\t\t<Correlation ActivityID=\"");
+    dump_guid(b, &e->record->EventHeader.ActivityId);
+    if (item) {
+        memcpy(&related, item, sizeof related);
+        add(b, "\" RelatedActivityID=\"");
+        dump_guid(b, &related);
+    }
+    add(b, "\" />\r\n");
+}
+
+static void add_time(struct event_dump *d, int64_t time)
+{
+    if (d->options.raw_time) {
+        number(&d->text, "\t\t<TimeCreated RawTime=\"", (uint64_t)time, "\" />\r\n");
+        return;
+    }
+    add(&d->text, "\t\t<TimeCreated SystemTime=\"");
+    dump_time(&d->text, &d->clock, time);
+    add(&d->text, "00Z\" />\r\n");
+}
+
+static void head(struct event_dump_step *s)
+{
+    struct text_buffer *b = &s->dump->text;
+    const struct dumped_event *e = s->event;
+    const EVENT_RECORD *r = e->record;
+    const EVENT_HEADER *h = &r->EventHeader;
+    const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
+    add(b, "<Event xmlns=\"" EVENT_SPACE "\">\r\n\t<System>\r\n\t\t<Provider");
+    if (e->schema && e->schema->provider_name)
+        attribute(b, "Name", e->schema->provider_name);
+    add(b, " Guid=\"");
+    dump_guid(b, e->schema && e->schema->source == SCHEMA_MOF ? &e->schema->provider : &h->ProviderId);
+    number(b, "\" />\r\n\t\t<EventID>", d->Id, "</EventID>\r\n");
+    number(b, "\t\t<Version>", d->Version, "</Version>\r\n");
+    number(b, "\t\t<Level>", d->Level, "</Level>\r\n");
+    number(b, "\t\t<Task>", d->Task, "</Task>\r\n");
+    number(b, "\t\t<Opcode>", d->Opcode, "</Opcode>\r\n\t\t<Keywords>");
+    dump_hex(b, d->Keyword, 1);
+    add(b, "</Keywords>\r\n");
+    add_time(s->dump, h->TimeStamp.QuadPart);
+    add_correlation(b, e);
+    number(b, "\t\t<Execution ProcessID=\"", h->ProcessId, "\"");
+    number(b, " ThreadID=\"", h->ThreadId, "\"");
+    number(b, " ProcessorID=\"",
+           (h->Flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX) != 0 ? r->BufferContext.ProcessorIndex
+                                                               : r->BufferContext.ProcessorNumber,
+           "\"");
+    number(b, " KernelTime=\"", (uint64_t)h->KernelTime * e->timer_resolution / 10000, "\"");
+    number(b, " UserTime=\"", (uint64_t)h->UserTime * e->timer_resolution / 10000, "\" />\r\n\t\t<Channel");
+    if (e->schema && e->schema->channel_name) {
+        add(b, ">");
+        xml_add_escaped(b, e->schema->channel_name, false);
+        add(b, "</Channel>\r\n");
+    } else {
+        add(b, " />\r\n");
+    }
+    add(b, "\t\t<Computer />\r\n\t</System>\r\n");
+}
+
+static void values(struct event_dump_step *s)
+{
+    s->elements = (s->event->schema->template_flags & TEMPLATE_OF_USER_DATA) != 0;
+    add(&s->dump->text, s->elements ? "\t<UserData>\r\n\t\t<EventXML xmlns=\"Event_NS\">\r\n" : "\t<EventData>\r\n");
+}
+
+/* A name that an element may have; others are attributes. */
+static bool is_element_name(const char *name)
+{
+    bool first = true;
+    for (const char *c = name; *c; c++, first = false) {
+        const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
+        if (!letter && (first || !((*c >= '0' && *c <= '9') || *c == '-' || *c == '.')))
+            return false;
+    }
+    return !first;
+}
+
+static void indent(struct text_buffer *b, unsigned depth)
+{
+    add(b, "\t\t");
+    for (unsigned i = 0; i < depth; i++)
+        add(b, "\t");
+}
+
+static void open_element(struct event_dump_step *s, const struct event_value *v, const char *name)
+{
+    struct text_buffer *b = &s->dump->text;
+    indent(b, s->depth);
+    add(b, "<");
+    add(b, name);
+    if (name != v->property->name)
+        attribute(b, "Name", v->property->name);
+    add(b, ">");
+}
+
+static const char *element_of(const struct event_dump_step *s, const struct event_value *v, const char *otherwise)
+{
+    return s->elements && is_element_name(v->property->name) ? v->property->name : otherwise;
+}
+
+static void close_element(struct text_buffer *b, const char *name)
+{
+    add(b, "</");
+    add(b, name);
+    add(b, ">\r\n");
+}
+
+static void close_struct(struct event_dump_step *s)
+{
+    s->depth--;
+    indent(&s->dump->text, s->depth);
+    close_element(&s->dump->text, s->structs[s->depth]);
+}
+
+static HRESULT value(void *context, enum event_step step, const struct event_value *v)
+{
+    struct event_dump_step *s = context;
+    struct text_buffer *cell = &s->dump->cell;
+    if (step == STEP_STRUCT && s->depth < EVENT_DUMP_DEPTH) {
+        const char *name = element_of(s, v, "ComplexData");
+        open_element(s, v, name);
+        add(&s->dump->text, "\r\n");
+        s->structs[s->depth++] = name;
+    } else if (step == STEP_STRUCT_END && v->depth < s->depth) {
+        close_struct(s);
+    } else if (step == STEP_VALUE) {
+        const char *name = element_of(s, v, "Data");
+        cell->length = 0;
+        const HRESULT hr = event_value_text(s->event->schema, v, cell);
+        if (FAILED(hr))
+            return hr;
+        if (cell->failed)
+            return E_OUTOFMEMORY;
+        open_element(s, v, name);
+        if (cell->length != 0)
+            xml_add_escaped(&s->dump->text, cell->text, false);
+        close_element(&s->dump->text, name);
+    }
+    return S_OK;
+}
+
+static void end_values(struct event_dump_step *s)
+{
+    while (s->depth != 0) /* of data that end within one */
+        close_struct(s);
+    add(&s->dump->text, s->elements ? "\t\t</EventXML>\r\n\t</UserData>\r\n" : "\t</EventData>\r\n");
+}
+
+static void undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason)
+{
+    struct text_buffer *b = &s->dump->text;
+    number(b, "\t<ProcessingErrorData>\r\n\t\t<ErrorCode>", code, "</ErrorCode>\r\n");
+    element(b, "DataItemName", reason);
+    add(b, "\t\t<EventPayload>");
+    dump_bytes(b, bytes, size);
+    add(b, "</EventPayload>\r\n\t</ProcessingErrorData>\r\n");
+}
+
+static void add_keywords(struct text_buffer *b, const struct event_schema *schema)
+{
+    if (schema->keyword_count == 0)
+        return;
+    add(b, "\t\t<Keywords>\r\n");
+    for (size_t i = 0; i < schema->keyword_count; i++) {
+        add(b, "\t");
+        element(b, "Keyword", schema->keyword_names[i]);
+    }
+    add(b, "\t\t</Keywords>\r\n");
+}
+
+static void tail(struct event_dump_step *s)
+{
+    struct text_buffer *b = &s->dump->text;
+    const struct event_schema *schema = s->event->schema;
+    const struct event_schema *mof = schema && schema->source == SCHEMA_MOF ? schema : NULL;
+    add(b, "\t<RenderingInfo Culture=\"en-US\">\r\n");
+    if (schema) {
+        element(b, "Level", schema->level_name);
+        element(b, "Task", mof ? NULL : schema->task_name);
+        element(b, "Opcode", schema->opcode_name);
+        element(b, "Channel", schema->channel_name);
+        element(b, "Provider", schema->provider_name);
+        add_keywords(b, schema);
+        const char *name = mof ? mof->task_name : schema->event_name;
+        if (name) {
+            add(b, "\t\t<EventName xmlns=\"" TRACE_SPACE "\">");
+            xml_add_escaped(b, name, false);
+            add(b, "</EventName>\r\n");
+        }
+    }
+    add(b, "\t</RenderingInfo>\r\n\t<ExtendedTracingInfo xmlns=\"" TRACE_SPACE "\">\r\n\t\t<EventGuid>");
+    dump_guid(b, mof ? &mof->event : &s->event->record->EventHeader.ProviderId);
+    add(b, "</EventGuid>\r\n\t</ExtendedTracingInfo>\r\n</Event>\r\n");
+}
+
+const struct event_dump_writer event_dump_xml = {begin, head, values, value, end_values, undecoded, tail, end};

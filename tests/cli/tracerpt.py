@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tracerpt.py PROGRAM [EMULATOR]: `openpla tracerpt` gives each event with its fields as they were written, or in
+hexadecimal with the reason. A user would miss events, read wrong values, or lose a file that was there."""
+import csv
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+from made_trace import SECOND, START, classic, event, self_described, system, trace, unknown
+
+PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+OURS, THEIRS = "11112222-3333-4444-5555-666677778888", "99990000-1111-2222-3333-444455556666"
+EVENT = "{http://schemas.microsoft.com/win/2004/08/events/event}"
+TRACE = "{http://schemas.microsoft.com/win/2004/08/events/trace}"
+# Name (UTF-16), Size (u32), Flag (bool), Point (a struct of X and Y, i16 each), Numbers (a counted array of u8)
+FIELDS = b"Name\0\x01Size\0\x08Flag\0\x0dPoint\0\x98\x02X\0\x05Y\0\x05Numbers\0\x44"
+
+
+def data(name, size):
+    return (name + "\0").encode("utf-16-le") + struct.pack("<IIhhHBBB", size, 1, -3, 4, 3, 7, 8, 9)
+
+
+def check(right, what, output=""):
+    if not right:
+        sys.exit(f"{what}\n{output}")
+
+
+def tracerpt(expected, *arguments, say=""):
+    done = subprocess.run([*EMULATOR, PROGRAM, "tracerpt", *arguments], input=say.encode(), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+    output = done.stdout.decode("utf-8") + done.stderr.decode("utf-8")
+    check(done.returncode == expected, f"tracerpt {arguments}: exit code {done.returncode}, not {expected}", output)
+    return output
+
+
+def rows(path, encoding="utf-8"):
+    with open(path, newline="", encoding=encoding) as f:
+        return list(csv.reader(f))[1:]
+
+
+def named(found):
+    """Without the log file header."""
+    return [row for row in found if row[0] == "Maker/Made"]
+
+
+def make():
+    trace("one.etl", [self_described(OURS, "Maker", "Made", FIELDS, data(f"n{i}", i), START + i * SECOND)
+                      for i in range(10)])
+    # Two processors, whose buffers come one after the other, in another file between these times.
+    trace("two.etl", [(i % 2, self_described(OURS, "Maker", "Made", FIELDS, data(f"m{i}", 100 + i),
+                                             START + i * SECOND + SECOND // 2)) for i in range(10)], processors=2)
+    trace("hard.etl", [
+        self_described(OURS, "Maker", "Made", FIELDS, data('a "quoted", <&> text', 1), START + 1, opcode=1,
+                       activity=bytes(range(16))),
+        self_described(OURS, "Maker", "Made", FIELDS, data("cut", 2)[:14], START + 2),
+        event(THEIRS, b"\x01\x02\xff", START + 3, ident=77, version=2, opcode=30, task=5, keyword=0x8000000000000010),
+        classic(THEIRS, b"\xab", START + 4, kind=12),
+        unknown(b"odd!"),
+    ])
+
+
+def each_field_comes_as_it_was_written():
+    tracerpt(0, "one.etl", "-o", "one.csv", "-of", "CSV")
+    found = named(rows("one.csv"))
+    check(len(found) == 10, "events are missing", found)
+    for i, row in enumerate(found):
+        check(row[19:] == [f"n{i}", str(i), "true", "-3", "4", "3", "7", "8", "9"], f"fields of event {i}", row)
+        check(row[1:9] == ["Info", "0", "0", "11", "4", "0", "0", "0x0000000000000000"], "header", row)
+        check(row[9:11] == ["0x00000029", "0x0000002A"] and row[16] == str(START + i * SECOND), "who and when", row)
+
+
+def files_become_one_in_the_order_of_time():
+    tracerpt(0, "two.etl", "-l", "one.etl", "-of", "csv", "-o", "both.csv")
+    names = [row[19] for row in named(rows("both.csv"))]
+    check(names == [x for i in range(10) for x in (f"n{i}", f"m{i}")], "the order of events", names)
+    tracerpt(0, "*o*.etl", "-of", "csv", "-o", "stars.csv")
+    check(len(named(rows("stars.csv"))) == 20, "a name with stars")
+
+
+def xml_has_what_csv_has():
+    tracerpt(0, "hard.etl", "-o", "hard.xml", "-summary", "hard.txt")
+    events = list(ElementTree.parse("hard.xml").getroot())
+    made = events[1]
+    values = [(d.tag.replace(EVENT, ""), d.get("Name"), (d.text or "").strip()) for d in made.find(EVENT + "EventData").iter()]
+    check(values[1:] == [("Data", "Name", 'a "quoted", <&> text'), ("Data", "Size", "1"), ("Data", "Flag", "true"),
+                         ("ComplexData", "Point", ""), ("Data", "X", "-3"), ("Data", "Y", "4"),
+                         ("Data", "Numbers.Count", "3"), ("Data", "Numbers", "7"), ("Data", "Numbers", "8"),
+                         ("Data", "Numbers", "9")], "fields", values)
+    system_ = made.find(EVENT + "System")
+    check(system_.find(EVENT + "Provider").get("Name") == "Maker" and
+          system_.find(EVENT + "TimeCreated").get("SystemTime") == "2021-02-28T15:33:20.000000100Z" and
+          system_.find(EVENT + "Correlation").get("ActivityID") == "{03020100-0504-0706-0809-0a0b0c0d0e0f}" and
+          system_.find(EVENT + "Execution").get("ProcessID") == "41", "System", ElementTree.tostring(system_))
+    rendering = made.find(EVENT + "RenderingInfo")
+    check(rendering.find(EVENT + "Opcode").text == "Start" and rendering.find(TRACE + "EventName").text == "Made",
+          "RenderingInfo", ElementTree.tostring(rendering))
+    check(made.find(TRACE + "ExtendedTracingInfo").find(TRACE + "EventGuid").text == "{" + OURS + "}", "EventGuid")
+    return events
+
+
+def what_is_not_known_comes_as_hex_with_the_reason(events):
+    payloads = [(e.find(EVENT + "ProcessingErrorData").find(EVENT + "EventPayload").text,
+                 e.find(EVENT + "ProcessingErrorData").find(EVENT + "ErrorCode").text,
+                 e.find(EVENT + "ProcessingErrorData").find(EVENT + "DataItemName").text)
+                for e in events[2:] if e.find(EVENT + "ProcessingErrorData") is not None]
+    check([p[0] for p in payloads[:3]] == [data("cut", 2)[:14].hex().upper(), "0102FF", "AB"], "bytes", payloads)
+    check([p[1] for p in payloads] == ["15005", "1168", "1168", "1168"] and "Flag" in payloads[0][2], "codes", payloads)
+    check(payloads[3][0].endswith("6F646421") and "not known" in payloads[3][2], "an unknown form", payloads[3])
+    with open("hard.txt") as f:
+        summary = f.read()
+    check("Total Events  Processed 6\n" in summary and "Total Events  Lost      3\n" in summary, "totals", summary)
+    undecoded = int(summary.split("Total Events  Undecoded")[1].split()[0])
+    check(undecoded == len([e for e in events if e.find(EVENT + "ProcessingErrorData") is not None]), "undecoded", summary)
+    check("|           1  Maker/Made                      Start " in summary and "{" + THEIRS + "}" in summary, "the table", summary)
+    output = tracerpt(0, "hard.etl", "-of", "csv", "-o", "hard.csv", "-en", "Unicode")
+    check(f"Not decoded:        {undecoded}," in output, "the count on the screen", output)
+    cut = [row for row in rows("hard.csv", "utf-16") if row[0] == "Maker/Made"]
+    check(cut[0][19] == 'a "quoted", <&> text' and cut[1][19] == "0x" + data("cut", 2)[:14].hex().upper() and
+          cut[1][20].startswith("not decoded: "), "the data that are cut", cut)
+    tracerpt(0, "hard.etl", "-of", "csv", "-o", "lr.csv", "-lr")
+    cut = named(rows("lr.csv"))[1]
+    check(cut[19:23] == ["cut", "2", "0x0100", cut[22]], "-lr gives what could be read", cut)
+
+
+def times_and_ranges():
+    tracerpt(0, "one.etl", "-of", "csv", "-o", "part.csv", "-b", "2021-02-28", "21:03:22", "-e", "2/28/2021 9:03:24 PM")
+    check([row[19] for row in named(rows("part.csv"))] == ["n2", "n3", "n4"], "-b, -e", rows("part.csv"))
+    trace("ticks.etl", [self_described(OURS, "Maker", "Made", FIELDS, data("t", 1), 5000 + 20 * SECOND)], clock=1)
+    tracerpt(0, "ticks.etl", "-of", "csv", "-o", "ticks.csv")
+    check(named(rows("ticks.csv"))[0][16] == str(START + 20 * SECOND), "a time of the performance counter")
+    tracerpt(0, "ticks.etl", "-of", "csv", "-o", "raw.csv", "-rts")
+    check(named(rows("raw.csv"))[0][16] == str(5000 + 20 * SECOND), "-rts")
+
+
+def the_command_line():
+    output = tracerpt(0, "one.etl", "-y")
+    check(os.path.exists("dumpfile.xml") and os.path.exists("summary.txt"), "defaults", os.listdir())
+    check("\nInput\n----------------\nFile(s):\n     one.etl\n" in output and "DumpFile:           dumpfile.xml" in output
+          and "Summary:            summary.txt" in output and "The command completed successfully." in output, "texts", output)
+    tracerpt(0, "-of", "csv", "one.etl", "-y")
+    check(os.path.exists("dumpfile.csv"), "the default of CSV", os.listdir())
+    with open("mine.csv", "w") as f:
+        f.write("mine")
+    output = tracerpt(1, "one.etl", "-of", "csv", "-o", "mine.csv", say="n\n")
+    check("Overwrite it?" in output and open("mine.csv").read() == "mine", "a file that may not go", output)
+    check("mine.csv.partial" not in os.listdir(), "something is left behind", os.listdir())
+    if EMULATOR:  # gives programs no standard input
+        tracerpt(0, "one.etl", "-of", "csv", "-o", "mine.csv", "-y")
+    else:
+        tracerpt(0, "one.etl", "-of", "csv", "-o", "mine.csv", say="y\n")
+    check(len(rows("mine.csv")) == 11, "a file that may go")
+    before = sorted(os.listdir())
+    tracerpt(0, "one.etl", "-o", "NUL", "-summary", "only.txt")
+    check(sorted(os.listdir()) == sorted(before + ["only.txt"]), "-o NUL", os.listdir())
+    with open("settings.txt", "w") as f:
+        f.write("one.etl -of csv\n[o]\nsettings.csv\n-y\n")
+    tracerpt(0, "-config", "settings.txt")
+    check(len(rows("settings.csv")) == 11, "-config")
+    for wrong in (["one.etl", "-report"], ["one.etl", "-f", "html"], ["one.etl", "-rl", "3"], ["one.etl", "-df", "x"],
+                  ["one.etl", "-pdb", "x"], ["one.etl", "-of", "EVTX"], ["one.etl", "-of", "TXT"], [], ["-rt"],
+                  ["one.etl", "-en", "UTF"], ["one.etl", "-rts", "-summary"], ["one.etl", "-rt", "s"],
+                  ["one.etl", "-b", "yesterday"], ["one.etl", "-b", "2022-1-1", "-e", "2021-1-1"], ["one.etl", "-what"]):
+        output = tracerpt(2, *wrong)
+        check("See: openpla help tracerpt" in output, f"no reason for {wrong}", output)
+    check("no-such.etl" in tracerpt(1, "no-such.etl", "-y"), "the file is not named")
+    check("is read from" in tracerpt(1, "one.etl", "-o", "ONE.ETL", "-y"), "the trace as its own dump")
+    check("settings.txt" in tracerpt(1, "settings.txt", "-y"), "what is no trace")
+    check("no such session" in tracerpt(1, "-rt", "OpenPLA no such session", "-y"), "a session that does not run")
+
+
+def a_damaged_trace_says_so():
+    with open("one.etl", "rb") as f:
+        whole = f.read()
+    with open("cut.etl", "wb") as f:
+        f.write(whole[:8192 + 700])
+    output = tracerpt(3, "cut.etl", "-of", "csv", "-o", "cut.csv")
+    check("openpla tracerpt: cut.etl: at byte" in output and 0 < len(named(rows("cut.csv"))) < 10, "damage", output)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        make()
+        each_field_comes_as_it_was_written()
+        files_become_one_in_the_order_of_time()
+        what_is_not_known_comes_as_hex_with_the_reason(xml_has_what_csv_has())
+        times_and_ranges()
+        the_command_line()
+        a_damaged_trace_says_so()
+        os.chdir("/")
+    print("events come as they were written")
+
+
+main()
