@@ -352,9 +352,15 @@ static HRESULT fill_entry(const struct placed *p, const struct mof_qualifier *nu
         entry->input = text_copy(input);
         return entry->input ? S_OK : E_OUTOFMEMORY;
     }
-    return map_number(&numbers->values[at], &entry->value)
-               ? S_OK
-               : refuse(p, MOF_E_TYPE_MISMATCH, "its map has a value that is no number of 32 bits: ", input);
+    if (map_number(&numbers->values[at], &entry->value)) {
+        /* As the bytes of the value have it. */
+        if (is_byte(p->property->type))
+            entry->value &= UINT8_MAX;
+        else if (p->property->type <= MOF_TYPE_UINT16)
+            entry->value &= UINT16_MAX;
+        return S_OK;
+    }
+    return refuse(p, MOF_E_TYPE_MISMATCH, "its map has a value that is no number of 32 bits: ", input);
 }
 
 static HRESULT fill_map(const struct maker *m, const struct placed *p, const struct mof_qualifier *texts,

@@ -282,12 +282,21 @@ static HRESULT add_value(struct text_buffer *out, const struct value_type *type,
 
 /* ---- maps ---- */
 
+/* CIM's word for all values that a map does not name. */
+static bool is_all_others(const struct event_map_entry *e)
+{
+    return e->input && strcmp(e->input, "..") == 0;
+}
+
 static const struct event_map_entry *entry_of(const struct event_map *map, uint64_t number)
 {
+    const struct event_map_entry *others = NULL;
     for (size_t i = 0; i < map->count; i++)
-        if (!map->entries[i].input && map->entries[i].value == number)
+        if (is_all_others(&map->entries[i]))
+            others = &map->entries[i];
+        else if (!map->entries[i].input && map->entries[i].value == number)
             return &map->entries[i];
-    return NULL;
+    return others;
 }
 
 /* What has no name stays visible, as a number behind the names. */
@@ -334,7 +343,8 @@ static HRESULT add_mapped_text(const struct value_type *type, const struct event
     bool found = false;
     for (size_t i = 0; SUCCEEDED(hr) && !own.failed && !found && i < map->count; i++) {
         const struct event_map_entry *e = &map->entries[i];
-        found = e->input && strcmp(e->input, own.text ? own.text : "") == 0;
+        found =
+            e->input && (strcmp(e->input, own.text ? own.text : "") == 0 || (is_all_others(e) && i == map->count - 1));
         if (found)
             text_buffer_add(out, e->text ? e->text : "");
     }

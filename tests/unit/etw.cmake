@@ -6,6 +6,7 @@ endforeach()
 foreach(thing write callback items join classic races) # providers
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
 endforeach()
+openpla_test(test_etw_classic_decoded ${CMAKE_CURRENT_LIST_DIR}/test_etw_classic_decoded.c LINK openpla_etw openpla_tdh)
 foreach(thing consumer event_view realtime)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c
     ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c LINK openpla_etw)
