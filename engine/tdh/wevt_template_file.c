@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Templates and message tables among the resources of a file. */
+#include "engine/os/memory.h"
+#include "engine/tdh/languages.h"
+#include "engine/tdh/pe_resources.h"
+#include "engine/tdh/wevt_template.h"
+
+#define MESSAGE_TABLE 11
+
+static HRESULT take_messages(void *about, uint16_t language, const uint8_t *bytes, size_t size)
+{
+    return message_table_read(bytes, size, language_name(language), about);
+}
+
+static HRESULT add_messages(const struct pe_resources *r, struct message_tables *to)
+{
+    HRESULT hr = pe_resources_each(r, NULL, MESSAGE_TABLE, take_messages, to);
+    if (hr == S_OK)
+        message_tables_sort(to);
+    return hr;
+}
+
+HRESULT message_tables_load(const char *path, struct message_tables *to)
+{
+    struct pe_resources r;
+    HRESULT hr = pe_resources_load(path, &r);
+    if (hr == S_OK) {
+        hr = add_messages(&r, to);
+        if (FAILED(hr))
+            hr = error_prefix(hr, "%s", path);
+    }
+    pe_resources_free(&r);
+    return hr;
+}
+
+static HRESULT take_template(void *about, uint16_t language, const uint8_t *bytes, size_t size)
+{
+    struct provider_manifests *out = about;
+    (void)language;
+    return out->count ? S_OK : wevt_template_read(bytes, size, out); /* one in another language says the same */
+}
+
+HRESULT wevt_template_load(const char *path, struct provider_manifests *out)
+{
+    struct pe_resources r;
+    *out = (struct provider_manifests){0};
+    HRESULT hr = pe_resources_load(path, &r);
+    if (hr == S_OK)
+        hr = pe_resources_each(&r, "WEVT_TEMPLATE", 0, take_template, out);
+    for (size_t i = 0; hr == S_OK && i < out->count; i++) {
+        HRESULT messages = add_messages(&r, &out->items[i]->messages);
+        hr = FAILED(messages) ? messages : S_OK;
+    }
+    pe_resources_free(&r);
+    if (FAILED(hr)) {
+        hr = error_prefix(hr, "%s", path);
+        struct error_kept why = error_keep(hr);
+        provider_manifests_free(out);
+        return error_restore(&why);
+    }
+    return hr;
+}

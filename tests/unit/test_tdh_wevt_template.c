@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* What a manifest is compiled to says the same as the manifest; and a resource that somebody damaged, or made to hurt,
+   is refused without harm. */
+#include "engine/os/error.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/tdh/message_text.h"
+#include "engine/tdh/pe_resources.h"
+#include "engine/tdh/wevt_template.h"
+#include "tests/unit/manifest_text.h"
+#include "tests/unit/scratch_folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
+
+static struct provider_manifests read_xml(void)
+{
+    static const char xml[] = WHOLE_MANIFEST;
+    struct provider_manifests list;
+    assert_int_equal(manifest_xml_read(xml, sizeof xml - 1, NULL, &list), S_OK);
+    return list;
+}
+
+static void same_text(const char *a, const char *b)
+{
+    if ((!a != !b) || (a && strcmp(a, b) != 0))
+        fail_msg("\"%s\" is not \"%s\"", a ? a : "(none)", b ? b : "(none)");
+}
+
+static void same_schema(const struct event_schema *a, const struct event_schema *b)
+{
+    same_text(a->level_name, b->level_name);
+    same_text(a->channel_name, b->channel_name);
+    same_text(a->task_name, b->task_name);
+    same_text(a->opcode_name, b->opcode_name);
+    same_text(a->event_message, b->event_message);
+    same_text(a->provider_message, b->provider_message);
+    same_text(a->user_data, b->user_data);
+    assert_memory_equal(&a->event, &b->event, sizeof a->event);
+    assert_int_equal(a->keyword_count, b->keyword_count);
+    for (size_t i = 0; i < a->keyword_count; i++)
+        same_text(a->keyword_names[i], b->keyword_names[i]);
+    assert_int_equal(a->template_flags, b->template_flags);
+    assert_int_equal(a->property_count, b->property_count);
+    assert_int_equal(a->top_level, b->top_level);
+    for (size_t i = 0; i < a->property_count; i++) {
+        const struct event_property *x = &a->properties[i], *y = &b->properties[i];
+        same_text(x->name, y->name);
+        same_text(x->map, y->map);
+        assert_int_equal(x->flags, y->flags);
+        assert_int_equal(x->in_type, y->in_type);
+        assert_int_equal(x->out_type, y->out_type);
+        assert_int_equal(x->first_member, y->first_member);
+        assert_int_equal(x->members, y->members);
+        assert_int_equal(x->count, y->count);
+        assert_int_equal(x->length, y->length);
+    }
+    assert_int_equal(a->map_count, b->map_count);
+    for (size_t i = 0; i < a->map_count; i++) {
+        same_text(a->maps[i].name, b->maps[i].name);
+        assert_int_equal(a->maps[i].flag, b->maps[i].flag);
+        assert_int_equal(a->maps[i].count, b->maps[i].count);
+        for (size_t k = 0; k < a->maps[i].count; k++) {
+            assert_int_equal(a->maps[i].entries[k].value, b->maps[i].entries[k].value);
+            same_text(a->maps[i].entries[k].text, b->maps[i].entries[k].text);
+        }
+    }
+}
+
+static void same_manifest(const struct provider_manifest *a, const struct provider_manifest *b, const char *languages)
+{
+    assert_memory_equal(&a->guid, &b->guid, sizeof a->guid);
+    assert_int_equal(a->event_count, b->event_count);
+    for (size_t i = 0; i < a->event_count; i++) {
+        struct event_schema *x, *y;
+        assert_memory_equal(&a->events[i].descriptor, &b->events[i].descriptor, sizeof(EVENT_DESCRIPTOR));
+        assert_int_equal(provider_manifest_schema(a, &a->events[i].descriptor, languages, &x), S_OK);
+        assert_int_equal(provider_manifest_schema(b, &b->events[i].descriptor, languages, &y), S_OK);
+        same_schema(x, y);
+        event_schema_free(x);
+        event_schema_free(y);
+    }
+    for (int kind = 0; kind < MANIFEST_KINDS; kind++) {
+        assert_int_equal(a->fields[kind].count, b->fields[kind].count);
+        for (size_t i = 0; i < a->fields[kind].count; i++) {
+            same_text(a->fields[kind].items[i].name, b->fields[kind].items[i].name);
+            assert_true(a->fields[kind].items[i].value == b->fields[kind].items[i].value);
+            assert_int_equal(a->fields[kind].items[i].task, b->fields[kind].items[i].task);
+        }
+    }
+}
+
+/* As mc's output is linked: templates, and the messages of each language. */
+static void link_file(const char *path, const struct provider_manifests *list)
+{
+    struct pe_resource resources[3] = {{.type_name = "WEVT_TEMPLATE"}};
+    uint8_t *parts[3], *file;
+    size_t size;
+    assert_int_equal(wevt_template_write(list, &parts[0], &resources[0].size), S_OK);
+    for (size_t i = 0; i < 2; i++) {
+        const struct message_language *l = &list->items[0]->messages.items[i];
+        resources[1 + i].type_number = 11;
+        resources[1 + i].language = strcmp(l->name, "de-DE") == 0 ? 0x407 : 0x409;
+        assert_int_equal(message_table_write(l, &parts[1 + i], &resources[1 + i].size), S_OK);
+    }
+    for (size_t i = 0; i < 3; i++)
+        resources[i].bytes = parts[i];
+    assert_int_equal(pe_resources_write(resources, 3, &file, &size), S_OK);
+    assert_int_equal(file_store(path, file, size), S_OK);
+    for (size_t i = 0; i < 3; i++)
+        memory_free(parts[i]);
+    memory_free(file);
+}
+
+static void what_is_compiled_says_the_same(void **state)
+{
+    char *path = path_join(*state, "provider.dll");
+    struct provider_manifests list = read_xml(), again;
+    link_file(path, &list);
+    assert_int_equal(wevt_template_load(path, &again), S_OK);
+    assert_int_equal(again.count, 1);
+    memory_free(again.items[0]->name);
+    again.items[0]->name = text_copy("Test-Provider");
+    same_manifest(list.items[0], again.items[0], NULL);
+    same_manifest(list.items[0], again.items[0], "de-DE");
+    provider_manifests_free(&again);
+    provider_manifests_free(&list);
+    memory_free(path);
+}
+
+static void two_providers_share_a_resource(void **state)
+{
+    (void)state;
+    struct provider_manifests a = read_xml(), b = read_xml(), again;
+    struct provider_manifest *both[2] = {a.items[0], b.items[0]};
+    const struct provider_manifests list = {.items = both, .count = 2};
+    uint8_t *bytes;
+    size_t size;
+    both[1]->guid.Data1++;
+    assert_int_equal(wevt_template_write(&list, &bytes, &size), S_OK);
+    assert_int_equal(wevt_template_read(bytes, size, &again), S_OK);
+    assert_int_equal(again.count, 2);
+    assert_int_equal(again.items[1]->guid.Data1, both[1]->guid.Data1);
+    assert_int_equal(again.items[1]->event_count, 4);
+    memory_free(bytes);
+    provider_manifests_free(&again);
+    provider_manifests_free(&a);
+    provider_manifests_free(&b);
+}
+
+/* Wherever it is cut, and whatever a byte is changed to: it is read or refused, with a text. */
+static void damage_does_no_harm(void **state)
+{
+    (void)state;
+    struct provider_manifests list = read_xml(), again;
+    uint8_t *bytes;
+    size_t size;
+    assert_int_equal(wevt_template_write(&list, &bytes, &size), S_OK);
+    for (size_t cut = 0; cut < size; cut++) {
+        uint8_t *shorter = malloc(cut + 1);
+        memcpy(shorter, bytes, cut);
+        HRESULT hr = wevt_template_read(shorter, cut, &again);
+        if (FAILED(hr)) {
+            assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+            assert_true(strlen(error_text(hr)) > 10);
+        }
+        provider_manifests_free(&again);
+        free(shorter);
+    }
+    for (size_t at = 0; at < size; at++)
+        for (unsigned value = 0; value < 4; value++) {
+            const uint8_t was = bytes[at], others[] = {0, 0xFF, (uint8_t)(was + 1), (uint8_t)(was ^ 0x80)};
+            bytes[at] = others[value];
+            (void)wevt_template_read(bytes, size, &again);
+            for (size_t i = 0; i < again.count; i++)
+                for (size_t k = 0; k < again.items[i]->event_count; k++) {
+                    struct event_schema *s;
+                    assert_int_equal(
+                        provider_manifest_schema(again.items[i], &again.items[i]->events[k].descriptor, NULL, &s),
+                        S_OK);
+                    event_schema_free(s);
+                }
+            provider_manifests_free(&again);
+            bytes[at] = was;
+        }
+    memory_free(bytes);
+    provider_manifests_free(&list);
+}
+
+static HRESULT look(void *about, uint16_t language, const uint8_t *bytes, size_t size)
+{
+    (void)about, (void)language;
+    return size && bytes[0] == 1 && bytes[size - 1] == 1 ? S_FALSE : S_OK; /* both ends are there */
+}
+
+static void files_without_templates_are_told(void **state)
+{
+    char *path = path_join(*state, "other.dll");
+    struct provider_manifests list;
+    uint8_t *file;
+    size_t size;
+    const uint8_t text[] = "text";
+    const struct pe_resource other = {.type_number = 10, .bytes = text, .size = sizeof text};
+    assert_int_equal(wevt_template_load(path, &list), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(file_store(path, "MZ is not enough", 16), S_OK);
+    assert_int_equal(wevt_template_load(path, &list), HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT)), "other.dll"));
+    assert_int_equal(pe_resources_write(&other, 1, &file, &size), S_OK);
+    assert_int_equal(file_store(path, file, size), S_OK);
+    assert_int_equal(wevt_template_load(path, &list), S_FALSE);
+    struct message_tables tables = {0};
+    assert_int_equal(message_tables_load(path, &tables), S_FALSE);
+    for (size_t at = 0; at < size; at++) { /* headers and directories that lie */
+        struct pe_resources r;
+        const uint8_t was = file[at];
+        file[at] ^= 0xFF;
+        if (pe_resources_read(file, size, &r) == S_OK)
+            (void)pe_resources_each(&r, NULL, 10, look, NULL);
+        pe_resources_free(&r);
+        file[at] = was;
+    }
+    memory_free(file);
+    memory_free(path);
+}
+
+static void messages_take_their_inserts(void **state)
+{
+    (void)state;
+    static const char *const inserts[] = {"one", NULL, "%%5 and %%6"};
+    static const char *const texts[][2] = {
+        {"%1", "one"},
+        {"%1!s! and %1!S!.", "one and one."},
+        {"%2 stays, %9 too", "%2 stays, %9 too"},
+        {"%1!d! is no form", "%1!d! is no form"},
+        {"100%%", "100%"},
+        {"a%nb%tc%bd%.e%!f%rg", "a\r\nb\tc d.e!f\rg"},
+        {"cut%0 here", "cut"},
+        {"%%5 %3", "five five and %%6"},
+        {"%", "%"},
+        {"%z", "%z"},
+        {"%1!", "one!"},
+    };
+    struct message_tables parameters = {0};
+    assert_int_equal(message_tables_add(&parameters, "", 5, "five"), S_OK);
+    message_tables_sort(&parameters);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct text_buffer b = {0};
+        message_text_add(&b, texts[i][0], inserts, 3, &parameters, NULL);
+        if (strcmp(b.text, texts[i][1]) != 0)
+            fail_msg("%s: %s", texts[i][0], b.text);
+        text_buffer_free(&b);
+    }
+    message_tables_free(&parameters);
+    assert_int_equal(message_text_inserts("%3 %%7 %12!s! %n"), 12);
+}
+
+static void memory_may_be_out_anywhere(void **state)
+{
+    (void)state;
+    struct provider_manifests list = read_xml(), again = {0};
+    for (uint64_t n = 1;; n++) {
+        uint8_t *bytes = NULL;
+        size_t size;
+        memory_fail_at(n);
+        HRESULT hr = wevt_template_write(&list, &bytes, &size);
+        if (SUCCEEDED(hr))
+            hr = wevt_template_read(bytes, size, &again);
+        memory_fail_at(0);
+        memory_free(bytes);
+        provider_manifests_free(&again);
+        if (SUCCEEDED(hr))
+            break;
+        assert_int_equal(hr, E_OUTOFMEMORY);
+    }
+    provider_manifests_free(&list);
+}
+
+static int begin(void **state)
+{
+    *state = scratch_create("wevt_template");
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_compiled_says_the_same),
+        cmocka_unit_test(two_providers_share_a_resource),
+        cmocka_unit_test(damage_does_no_harm),
+        cmocka_unit_test(files_without_templates_are_told),
+        cmocka_unit_test(messages_take_their_inserts),
+        cmocka_unit_test(memory_may_be_out_anywhere),
+    };
+    return cmocka_run_group_tests(tests, begin, scratch_end);
+}
