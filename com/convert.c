@@ -13,6 +13,11 @@ _Static_assert(sizeof(VARIANT) == BY_POINTER(24, 16), "VARIANT has another size"
 _Static_assert(offsetof(VARIANT, llVal) == 8 && offsetof(VARIANT, boolVal) == 8 && offsetof(VARIANT, date) == 8,
                "a VARIANT's value has moved");
 
+void bstr_wipe(BSTR text)
+{
+    memory_wipe(text, SysStringByteLen(text));
+}
+
 HRESULT bstr_from_text(const char *text, BSTR *out)
 {
     WCHAR *wide;

@@ -23,6 +23,8 @@ typedef HRESULT (*xml_method)(struct object *o, const char *xml, size_t size, st
 HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, const char *argument, IValueMap **issues);
 
 /* UTF-8 to a new BSTR. */
+/* Overwrites what is secret, before it is freed: freed ones are kept by the system for the next. NULL is allowed. */
+void bstr_wipe(BSTR text);
 HRESULT bstr_from_text(const char *text, BSTR *out);
 /* A BSTR argument to UTF-8, from memory_alloc; NULL counts as "". E_INVALIDARG, naming the argument, for an embedded
    NUL or a lone surrogate. */

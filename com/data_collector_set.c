@@ -12,7 +12,11 @@ static HRESULT STDMETHODCALLTYPE set_get_xml(IDataCollectorSet *This, BSTR *out)
 
 static HRESULT STDMETHODCALLTYPE set_set_credentials(IDataCollectorSet *This, BSTR user, BSTR password)
 {
-    return call_with_texts(This, sets_set_credentials, user, "user", password, "password");
+    const struct caller caller = com_caller();
+    HRESULT hr = call_with_texts(This, sets_set_credentials, user, "user", password, "password");
+    if (!caller.in_process) /* then it is a copy that was made for this call, which others free as it is */
+        bstr_wipe(password);
+    return hr;
 }
 
 static HRESULT STDMETHODCALLTYPE set_query_(IDataCollectorSet *This, BSTR name, BSTR server)

@@ -10,6 +10,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/category.h"
+#include "engine/run/credentials.h"
 #include "engine/run/definition.h"
 #include "engine/run/sets.h"
 
@@ -136,6 +137,8 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
     if (SUCCEEDED(hr) && !(mode & SETS_VALIDATE_ONLY)) {
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
+        keep_credentials(o, NULL, NULL); /* the server has them, and asks for none again from who gave them */
+        credentials_hide(o);
         peer_keep(o, set, true, NULL);
         keep_folder(o, folder);
         folder = NULL;
@@ -261,11 +264,34 @@ static void take_session_id(struct object *o, const char *space, const char *nam
     error_clear();
 }
 
+/* A System set is never committed: the server's object gets what was put before it is started. */
+static HRESULT give_credentials(struct object *o, const char *space, const char *name)
+{
+    char *user = NULL, *password = NULL;
+    VARIANT arguments[2] = {{.vt = VT_BSTR}, {.vt = VT_BSTR}};
+    HRESULT hr = category_of(space)->source == DEFINITION_SHIPPED ? copy_credentials(o, &user, &password) : S_OK;
+    if (SUCCEEDED(hr) && user) {
+        hr = bstr_from_text(user, &V_BSTR(&arguments[0]));
+        if (SUCCEEDED(hr))
+            hr = bstr_from_text(password, &V_BSTR(&arguments[1]));
+        if (SUCCEEDED(hr))
+            hr = peer_verb(o, space, name, L"SetCredentials", DISPATCH_METHOD, arguments, 2, NULL);
+        bstr_wipe(V_BSTR(&arguments[1]));
+        VariantClear(&arguments[0]);
+        VariantClear(&arguments[1]);
+    }
+    memory_free_secret(password);
+    memory_free(user);
+    return hr;
+}
+
 static HRESULT facade_start(struct object *o, const struct caller *caller, const char *space, const char *name,
                             bool synchronous)
 {
     (void)caller;
-    HRESULT hr = start_or_stop(o, space, name, L"Start", synchronous);
+    HRESULT hr = give_credentials(o, space, name);
+    if (SUCCEEDED(hr))
+        hr = start_or_stop(o, space, name, L"Start", synchronous);
     if (SUCCEEDED(hr) && category_of(space)->source == DEFINITION_LIVE)
         take_session_id(o, space, name);
     return hr;

@@ -87,8 +87,12 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
         if (FAILED(give_issues(issues, result)))
             error_clear();
     }
-    for (size_t i = 0; i < MODE_ARGUMENT; i++)
+    for (size_t i = 0; i < MODE_ARGUMENT; i++) {
+        const VARIANT *v = i < params->cArgs ? &params->rgvarg[params->cArgs - 1 - i] : NULL;
         memory_free_secret(texts[i]);
+        if (v && V_VT(v) == VT_BSTR) /* a copy that was made for this call: clients of ours alone call it */
+            bstr_wipe(V_BSTR(v));
+    }
     object_release(issues);
     return hr;
 }
@@ -180,7 +184,10 @@ HRESULT whole_commit_ask(IDispatch *set, const struct whole_commit *what, struct
             error_clear(); /* it is committed: what cannot be read of the answer now does not undo that */
         VariantClear(&answer);
     }
-    for (size_t i = 0; i < ARGUMENTS; i++)
+    for (size_t i = 0; i < ARGUMENTS; i++) {
+        if (V_VT(&arguments[i]) == VT_BSTR)
+            bstr_wipe(V_BSTR(&arguments[i]));
         VariantClear(&arguments[i]);
+    }
     return hr;
 }

@@ -7,7 +7,7 @@
 #include <windows.h>
 #include <wchar.h>
 
-#define ACCOUNT      L"NT AUTHORITY\\LocalService"
+#define ACCOUNT      L"LocalSystem" /* what a set without credentials runs as; others need its rights too */
 #define STOP_WAIT_MS 30000
 
 /* "<server>" /service: quoted, since a path may hold blanks. */

@@ -231,6 +231,7 @@ static void set_destroyed(struct object *o)
     struct data_collector_set *set = set_of(o);
     if (set->verbs && set->verbs->destroyed)
         set->verbs->destroyed(o);
+    memory_free_secret(set->password);
     values_free(set->values, set->value_count);
 }
 
@@ -240,7 +241,6 @@ static HRESULT set_copied(const struct object *from_, struct object *to_)
     struct data_collector_set *to = set_of(to_);
     to->serial_put = from->serial_put;
     to->latest_put = from->latest_put;
-    to->has_credentials = from->has_credentials;
     to->one_collector = from->one_collector;
     for (size_t i = 0; i < from->value_count; i++) {
         if (!memory_grow((void **)&to->values, &to->value_capacity, i + 1, sizeof to->values[0]))
@@ -311,7 +311,6 @@ static HRESULT set_rules(const struct validation *v, struct object *o, const str
         {!set->Task[0], PLA_S_PROPERTY_IGNORED, "TaskArguments", "there is no Task"},
         {!(set->SubdirectoryFormat & FORMAT_PATTERN), PLA_S_PROPERTY_IGNORED, "SubdirectoryFormatPattern",
          "SubdirectoryFormat does not ask for a pattern"},
-        {set->has_credentials, PLA_S_PROPERTY_IGNORED, "UserAccount", "the set runs under the server's account"},
     };
     (void)o;
     HRESULT hr = validation_tell_all(v, findings, sizeof findings / sizeof findings[0]);

@@ -193,13 +193,16 @@ struct set_verbs {
    latest_put     the same for LatestOutputLocation
    listed         came in a list: it is bound, and what it holds is read when somebody gets it
    verbs          NULL: the fields are all there is
+   credentials_put  SetCredentials was called since the last Query or Commit
+   password       that it gave, NULL: none, and the set is to run as LocalSystem; the user is UserAccount
    peer           the verbs' own, under the lock */
 #define MEMBERS                                                                                                        \
     struct user_value *values;                                                                                         \
     size_t value_count, value_capacity;                                                                                \
     const char *space, *category;                                                                                      \
-    bool one_collector, serial_put, latest_put, has_credentials, listed;                                               \
+    bool one_collector, serial_put, latest_put, credentials_put, listed;                                               \
     const struct set_verbs *verbs;                                                                                     \
+    char *password;                                                                                                    \
     void *peer;
 #define CLASS     data_collector_set
 #define INTERFACE IDataCollectorSet

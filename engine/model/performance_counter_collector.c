@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The performance counter collector: what its rows leave to code. MS-PLA 3.2.4.6. */
 #include "engine/model/data_collector.h"
+#include "engine/os/memory.h"
 #include "engine/os/sql_source.h"
 
 #include <stdio.h>
@@ -14,6 +15,25 @@ static HRESULT counters_check_source(struct object *o, const struct property *p,
     if (hr == S_OK)
         sql_source_free(&source);
     return FAILED(hr) ? error_prefix(hr, "%s", p->name) : S_OK;
+}
+
+/* Without what is secret in it, which nobody reads back (MS-PLA has it nowhere else to be put). */
+static HRESULT counters_get_source(struct object *o, const struct property *p, struct value *out)
+{
+    struct sql_source source;
+    HRESULT hr = object_get_field(o, p, out);
+    if (FAILED(hr) || !out->text[0] || FAILED(sql_source_parse(out->text, &source))) {
+        error_clear();
+        return hr;
+    }
+    if (*source.secret) {
+        char *whole = out->text;
+        out->text = source.open;
+        source.open = NULL;
+        memory_free_secret(whole);
+    }
+    sql_source_free(&source);
+    return S_OK;
 }
 
 static HRESULT counters_check_paths(struct object *o, const struct property *p, const struct value *in)

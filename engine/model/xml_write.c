@@ -155,7 +155,7 @@ static HRESULT write_property(struct writing *w, struct object *o, const struct 
         write_list(w, o, p);
         return S_OK;
     }
-    HRESULT hr = object_get_with(o, p, w->live, &v);
+    HRESULT hr = w->for_commit && p->secret ? object_get_field(o, p, &v) : object_get_with(o, p, w->live, &v);
     if (FAILED(hr) && p->xml_use == XML_SHOWN && hr != E_OUTOFMEMORY) {
         /* What is only shown must not stand in the way: a location with a bad pattern is shown empty. */
         error_clear();

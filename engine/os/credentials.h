@@ -8,6 +8,7 @@
 #ifndef OPENPLA_CREDENTIALS_H
 #define OPENPLA_CREDENTIALS_H
 
+#include "engine/os/caller.h"
 #include "engine/os/process.h"
 
 enum {
@@ -29,6 +30,9 @@ struct logon {
        process can be started with (process_start). HRESULT of ERROR_LOGON_FAILURE and the like, with the account's name
        in the text. */
     HRESULT (*log_on)(const char *account, const char *password, void **token);
+    /* That of who calls, while the call runs: PLA_E_CREDENTIALS_REQUIRED where the client lets its account be told and
+       no more. */
+    HRESULT (*of_caller)(const struct caller *caller, void **token);
     void (*close)(void *token);
     /* The text of the token's SID, from memory_alloc. */
     HRESULT (*sid)(void *token, char **out);

@@ -77,6 +77,20 @@ HRESULT folder_create_below(const char *base, const char *path);
 HRESULT file_open_below(const char *base, const char *path, enum file_mode mode, struct file **out);
 HRESULT file_delete_below(const char *base, const char *path);
 
+/* ---- whose files are ---- */
+
+enum file_let {
+    FILE_LET_ADD,    /* of a folder: to make files in it, which are then that account's */
+    FILE_LET_CHANGE, /* of a file: to read, write and replace it */
+};
+/* Lets an account, by its SID, do that, beside what others may. Natively, and under Wine, S_FALSE: nothing runs as
+   another account there. */
+HRESULT file_let(const char *path, const char *sid, enum file_let what);
+/* file_load of a file whose owner may be trusted: the system, administrators, this process's own account; natively the
+   superuser and this account. Another's is E_ACCESSDENIED, with the file and its owner in the text: asked of the opened
+   file, so that it is the one that was read. */
+HRESULT file_load_trusted(const char *path, size_t limit, char **out, size_t *size);
+
 /* An exclusive lock between processes on a lock file of its own; freed by the system when the holder dies.
    Who only has the file open holds nothing, unless he shares it with nobody. timeout_ms 0 = do not wait. Not got:
    HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION). The file stays behind; only who holds the lock may file_delete it. */

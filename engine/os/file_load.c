@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A whole file in memory, and a folder with its parents: what is the same on every host. */
-#include "engine/os/file.h"
+#include "engine/os/file_owner.h"
 #include "engine/os/memory.h"
 
 static HRESULT too_large(const char *path, size_t limit)
@@ -49,7 +49,7 @@ static HRESULT load_open_file(struct file *f, const char *path, size_t limit, ch
     return S_OK;
 }
 
-HRESULT file_load(const char *path, size_t limit, char **out, size_t *size)
+static HRESULT load(const char *path, size_t limit, bool trusted, char **out, size_t *size)
 {
     struct file *f;
     *out = NULL;
@@ -59,7 +59,19 @@ HRESULT file_load(const char *path, size_t limit, char **out, size_t *size)
     HRESULT hr = file_open(path, FILE_READ, &f);
     if (FAILED(hr))
         return hr;
-    hr = load_open_file(f, path, limit, out, size);
+    hr = trusted ? file_check_owner(f) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = load_open_file(f, path, limit, out, size);
     file_close(f);
     return hr;
+}
+
+HRESULT file_load(const char *path, size_t limit, char **out, size_t *size)
+{
+    return load(path, limit, false, out, size);
+}
+
+HRESULT file_load_trusted(const char *path, size_t limit, char **out, size_t *size)
+{
+    return load(path, limit, true, out, size);
 }

@@ -7,6 +7,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/run/alert_actions.h"
+#include "engine/run/credentials.h"
 #include "engine/run/definition.h"
 #include "engine/run/held.h"
 #include "engine/run/host_run.h"
@@ -242,12 +243,14 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
     struct file_lock *lock = NULL;
     bool waits = !strncmp(run_key, RUN_KEY_AHEAD, strlen(RUN_KEY_AHEAD));
     run_key += waits ? strlen(RUN_KEY_AHEAD) : 0;
+    run_secret_take(run_key);
     if (FAILED(start_report_open(run_key, &report)))
         report = NULL; /* nobody waits */
     if (waits && report)
         rehearse(space, name);
     if (waits && (!report || start_report_await(report) != S_OK)) {
         start_report_close(report);
+        run_secret_forget();
         return S_OK;
     }
     HRESULT hr = take_lock(space, name, &lock);
@@ -255,5 +258,6 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
         hr = run_locked(space, name, run_key, &report, compile);
     start_report_send(&report, hr); /* unless it has been sent */
     file_lock_release(lock);
+    run_secret_forget();
     return hr;
 }

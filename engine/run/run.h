@@ -41,8 +41,12 @@ uint32_t run_wait_ms(uint32_t otherwise);
    returned, later ones are in the run record.
    PLA_E_DCS_NOT_FOUND, PLA_E_DCS_IN_USE, HRESULT of ERROR_PATH_NOT_FOUND (RootPath), ERROR_ALREADY_EXISTS (output),
    PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS, PLA_E_DC_START_WAIT_TIMEOUT (a collector does not open),
-   PLA_E_DCS_START_WAIT_TIMEOUT; after either of the two the host is ended. */
+   PLA_E_DCS_START_WAIT_TIMEOUT; after either of the two the host is ended. Under the account that the set has: what
+   its logon says, PLA_E_CREDENTIALS_REQUIRED without its password. */
 HRESULT run_start(const char *space, const char *name, bool synchronous);
+struct run_rights;
+/* The same with these rights (credentials.h) instead of those of the stored definition; *rights is taken over. */
+HRESULT run_start_with(const char *space, const char *name, bool synchronous, struct run_rights *rights);
 /* A host that is made ahead of a start, which has then no process to wait for. It holds nothing of the set, whose state
    is what it is without it; who wants to run the set meanwhile runs it by another. It ends with who made it. */
 struct run_ahead;

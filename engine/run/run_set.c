@@ -3,6 +3,7 @@
 #include "engine/run/run_set.h"
 
 #include "engine/os/memory.h"
+#include "engine/run/credentials.h"
 #include "engine/run/definition.h"
 
 #include <string.h>
@@ -18,6 +19,8 @@ HRESULT run_set_load(const char *space, const char *name, struct run_set *out)
         hr = definition_name_file(set_create_from_xml(xml, size, &set), space, name);
     if (SUCCEEDED(hr))
         hr = object_put_text(set, class_property(&data_collector_set_class, "Name"), name);
+    if (SUCCEEDED(hr))
+        hr = credentials_restore(set, space, name, xml, size);
     memory_free(xml);
     if (FAILED(hr)) {
         object_release(set);

@@ -6,6 +6,7 @@
 
 #include "engine/log/counter_path.h"
 #include "engine/model/alert_threshold.h"
+#include "engine/os/credentials.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
@@ -289,9 +290,7 @@ HRESULT sets_fill(struct object *o, const char *xml, size_t size, const char *ac
     HRESULT hr = own_name && own_server ? read_fresh(o, xml, size, account, space, name, &fresh) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         object_take(o, fresh, true);
-        object_lock(o);
-        set_of(o)->has_credentials = false; /* UserAccount is that of the stored set */
-        object_unlock(o);
+        set_forget_credentials(o); /* UserAccount is that of the stored set */
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
     }
@@ -439,18 +438,28 @@ HRESULT sets_get_value(struct object *o, const struct caller *caller, const char
     return hr;
 }
 
+void set_forget_credentials(struct object *o)
+{
+    object_lock(o);
+    char *password = set_of(o)->password;
+    set_of(o)->password = NULL;
+    set_of(o)->credentials_put = false;
+    object_unlock(o);
+    memory_free_secret(password);
+}
+
 HRESULT sets_set_credentials(struct object *o, const struct caller *caller, const char *user, const char *password)
 {
     const struct property *p = &o->class->properties[IDataCollectorSet_UserAccount];
+    const char *fault = *user ? account_name_fault(user) : *password ? "there is none, but a password" : NULL;
+    if (fault)
+        return error_set(E_INVALIDARG, "SetCredentials: user: '%.300s': %s", user, fault);
     HRESULT hr = set_of(o)->verbs->set_credentials(o, caller, user, password);
     if (SUCCEEDED(hr))
         hr = object_put_text(o, p, user[0] ? user : p->text);
     if (FAILED(hr))
-        return hr;
-    object_lock(o);
-    set_of(o)->has_credentials = user[0] != 0;
-    object_unlock(o);
-    return S_OK;
+        set_forget_credentials(o);
+    return hr;
 }
 
 /* ---- listing ---- */

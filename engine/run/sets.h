@@ -46,7 +46,9 @@ HRESULT set_stop(struct object *set, const struct caller *caller, bool synchrono
 /* MS-PLA 3.2.4.1.60, and of a committed set the keys that settings.def has of its latest start or run, unless the set
    has a value of that name: scripts have no other way to learn which counters a set does not collect. */
 HRESULT sets_get_value(struct object *set, const struct caller *caller, const char *key, char **value);
-/* MS-PLA 3.2.4.1.52: UserAccount is `user`, or SYSTEM again for "", until the next Query (3.2.4.1.45). */
+/* MS-PLA 3.2.4.1.52: UserAccount is `user`, or SYSTEM again for "", until the next Query (3.2.4.1.45). What the set is
+   to run as Commit decides (engine/run/credentials.h). E_INVALIDARG for what can be no account's name, and for a
+   password without one. */
 HRESULT sets_set_credentials(struct object *set, const struct caller *caller, const char *user, const char *password);
 #define SETS_FILTER_NAME "openpla:" /* no filter of others begins so: no name has a colon */
 /* MS-PLA 3.2.4.16.8: fills the collection with the committed sets that the filter names: NULL or "" all, "ns\*" a
@@ -59,6 +61,9 @@ HRESULT sets_set_credentials(struct object *set, const struct caller *caller, co
 HRESULT sets_find(struct object *collection, const struct caller *caller, const char *server, const char *filter);
 
 /* ---- for verbs ---- */
+
+/* Nothing was put by SetCredentials. */
+void set_forget_credentials(struct object *set);
 
 /* Whether the name (NULL and "" too) is one of this machine. */
 HRESULT sets_is_own_machine(const char *server, bool *out);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The verbs of sets in this process: what is committed goes to the store, what is started gets a host.
    MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8. */
+#include "engine/model/validate.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/quotas.h"
 #include "engine/run/alert_settings.h"
 #include "engine/run/autosession_set.h"
 #include "engine/run/category.h"
+#include "engine/run/credentials.h"
 #include "engine/run/definition.h"
 #include "engine/run/run.h"
 #include "engine/run/run_journal.h"
@@ -198,6 +200,16 @@ static HRESULT take_back(const struct caller *caller, const char *space, const c
     return error_restore(&why);
 }
 
+/* What is stored under the name. *xml NULL: nothing is, or nothing that can be read: it says nothing of an account. */
+static HRESULT load_before(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size)
+{
+    HRESULT hr = store_load(caller, space, name, xml, size);
+    if (hr != PLA_E_DCS_NOT_FOUND && !definition_is_damaged(hr))
+        return hr;
+    error_clear();
+    return S_OK;
+}
+
 /* Stores the set. What was put of the run record, SerialNumber or a LatestOutputLocation, stands for the next run
    (DECISIONS 13). `update`: the running instance takes the new definition up, or the old one stays. */
 static HRESULT save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
@@ -208,6 +220,7 @@ static HRESULT save(struct object *o, const struct caller *caller, const struct 
     const struct run_change *change = c->runs && (serial_put || latest_put || latest_file_put(o)) ? &put_change : NULL;
     char *xml = NULL, *before = NULL;
     size_t size = 0, before_size = 0;
+    struct credentials_change credentials = {.open = {0}};
     bool created = false;
     if (c->source == DEFINITION_REGISTRY) {
         HRESULT saved = autosession_set_save(o, name, mode, &created);
@@ -218,10 +231,11 @@ static HRESULT save(struct object *o, const struct caller *caller, const struct 
     if (c->source != DEFINITION_STORED)
         return S_OK;
     update = update && c->runs;
-    HRESULT hr = set_to_stored_xml(o, &xml, &size);
-    if (SUCCEEDED(hr) && update && store_load(caller, c->space, name, &before, &before_size) == E_OUTOFMEMORY)
-        hr = E_OUTOFMEMORY;
+    HRESULT hr = load_before(caller, c->space, name, &before, &before_size);
     if (SUCCEEDED(hr))
+        hr = credentials_commit(o, caller, c->space, name, before, before_size, &xml, &size, &credentials);
+    const bool decided = SUCCEEDED(hr);
+    if (decided)
         hr = store_save(caller, c->space, name, mode, xml, size, update ? NULL : change, &created);
     if (SUCCEEDED(hr) && update) {
         hr = run_update(c->space, name);
@@ -230,6 +244,10 @@ static HRESULT save(struct object *o, const struct caller *caller, const struct 
         else if (change)
             hr = store_update_run(c->space, name, change);
     }
+    if (SUCCEEDED(hr))
+        credentials_committed(o, &credentials);
+    else if (decided)
+        hr = credentials_dropped(o, &credentials, hr);
     if (SUCCEEDED(hr))
         tell_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, caller, c->space, name);
     memory_free(before);
@@ -306,6 +324,20 @@ static HRESULT commit_trace(struct object *o, const struct caller *caller, const
     return hr;
 }
 
+/* Where an account cannot be what a set runs as. */
+static HRESULT account_validate(struct object *o, const struct category *c, struct object *issues)
+{
+    const struct validation v = {.issues = issues};
+    object_lock(o);
+    bool put = set_of(o)->password != NULL;
+    object_unlock(o);
+    if (!put || (c->source == DEFINITION_STORED && host_logon()))
+        return S_OK;
+    return validation_tell(&v, PLA_S_PROPERTY_IGNORED, "UserAccount",
+                           c->source == DEFINITION_STORED ? "all sets run under the one account that this host has"
+                                                          : "a trace session has no account");
+}
+
 static HRESULT commit_here(struct object *o, const struct caller *caller, const char *space, const char *name,
                            const char *server, uint32_t mode, struct object *issues)
 {
@@ -315,6 +347,8 @@ static HRESULT commit_here(struct object *o, const struct caller *caller, const 
         return flush_only(o, caller, c, name);
     /* set_commit has told of what holds for every server */
     HRESULT hr = c->runs ? unsupported_validate(o, issues) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = account_validate(o, c, issues);
     if (SUCCEEDED(hr) && c->runs)
         hr = segment_tasks_validate(o, issues);
     if (SUCCEEDED(hr) && c->runs)
@@ -337,7 +371,12 @@ static HRESULT commit_here(struct object *o, const struct caller *caller, const 
 static HRESULT fill(struct object *o, const char *xml, size_t size, const char *space, const char *name,
                     const char *server)
 {
-    return definition_name_file(sets_fill(o, xml, size, NULL, space, name, server), space, name);
+    struct set_account account;
+    HRESULT hr = set_account_read(xml, size, &account);
+    if (SUCCEEDED(hr))
+        hr = sets_fill(o, xml, size, *account.user ? account.user : NULL, space, name, server);
+    set_account_free(&account);
+    return definition_name_file(hr, space, name);
 }
 
 /* Fills `o` with what is kept under the name; binds it. */
@@ -361,6 +400,8 @@ static HRESULT delete_here(struct object *o, const struct caller *caller, const 
     const struct category *c = category_of(space);
     struct run_state state;
     struct set_live live = {0};
+    char *before = NULL;
+    size_t size = 0;
     (void)o;
     if (c->source == DEFINITION_LIVE) { /* nothing is stored */
         HRESULT known = session_set_read_live(name, &live);
@@ -371,10 +412,15 @@ static HRESULT delete_here(struct object *o, const struct caller *caller, const 
     HRESULT hr = c->runs ? run_query(space, name, &state) : S_OK;
     if (SUCCEEDED(hr) && c->runs && state.phase != PHASE_STOPPED)
         hr = error_set(PLA_E_DCS_IN_USE, "Delete: the set '%s' is running", name);
+    if (SUCCEEDED(hr) && c->source == DEFINITION_STORED)
+        hr = load_before(caller, space, name, &before, &size);
     if (SUCCEEDED(hr))
         hr = c->source == DEFINITION_REGISTRY ? autosession_set_delete(name) : store_delete(caller, space, name);
+    if (SUCCEEDED(hr) && before)
+        credentials_delete(before, size);
     if (SUCCEEDED(hr))
         tell_change(JOURNAL_SET_DELETED, caller, space, name);
+    memory_free(before);
     return hr;
 }
 
@@ -386,6 +432,22 @@ static void tell_start(HRESULT hr, const struct caller *caller, const char *spac
     memory_free(account);
 }
 
+/* Its definition is everybody's, so the account is of who starts it: MS-PLA 3.2.1. */
+static HRESULT start_shipped(struct object *o, const struct caller *caller, const char *space, const char *name,
+                             bool synchronous)
+{
+    struct run_rights rights;
+    object_lock(o);
+    char *password = set_of(o)->password ? text_copy(set_of(o)->password) : NULL;
+    char *user = set_of(o)->password ? text_copy(set_of(o)->UserAccount) : NULL;
+    bool failed = set_of(o)->password && (!user || !password);
+    object_unlock(o);
+    HRESULT hr = failed ? E_OUTOFMEMORY : run_rights_of_caller(caller, user, password, &rights);
+    memory_free_secret(password);
+    memory_free(user);
+    return SUCCEEDED(hr) ? run_start_with(space, name, synchronous, &rights) : hr;
+}
+
 static HRESULT start_now(struct object *o, const struct caller *caller, const char *space, const char *name,
                          bool synchronous)
 {
@@ -394,7 +456,8 @@ static HRESULT start_now(struct object *o, const struct caller *caller, const ch
         tell_start(hr, caller, space, name);
         return hr;
     }
-    return run_start(space, name, synchronous);
+    return category_of(space)->source == DEFINITION_SHIPPED ? start_shipped(o, caller, space, name, synchronous)
+                                                            : run_start(space, name, synchronous);
 }
 
 /* Each start makes a process: those that clients wait for are bounded. */
@@ -459,10 +522,19 @@ static HRESULT get_run_value(struct object *o, const struct caller *caller, cons
     return *value ? S_OK : E_OUTOFMEMORY;
 }
 
+/* Kept until Commit (of a System set, which none stores: until Start) asks for them. */
 static HRESULT set_credentials_here(struct object *o, const struct caller *caller, const char *user,
                                     const char *password)
 {
-    (void)o, (void)caller, (void)user, (void)password; /* nothing here could use the password, so it is not kept */
+    char *own = *user ? text_copy(password) : NULL;
+    (void)caller;
+    if (*user && !own)
+        return E_OUTOFMEMORY;
+    set_forget_credentials(o);
+    object_lock(o);
+    set_of(o)->password = own;
+    set_of(o)->credentials_put = true;
+    object_unlock(o);
     return S_OK;
 }
 
@@ -489,8 +561,12 @@ static HRESULT bind_listed(struct object *set, const char *space, const struct s
 static HRESULT read_listed(struct object *o, const char *space, const char *name)
 {
     const struct listed_definition *d = set_of(o)->peer; /* stays as it is for the set's life */
-    struct object *fresh;
-    HRESULT hr = sets_read_listed(o, d->xml, d->size, NULL, &fresh);
+    struct object *fresh = NULL;
+    struct set_account account;
+    HRESULT hr = set_account_read(d->xml, d->size, &account);
+    if (SUCCEEDED(hr))
+        hr = sets_read_listed(o, d->xml, d->size, *account.user ? account.user : NULL, &fresh);
+    set_account_free(&account);
     if (SUCCEEDED(hr))
         object_take_outstanding(o, fresh, &set_of(o)->listed);
     object_release(fresh);

@@ -6,6 +6,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/os/thread.h"
+#include "engine/run/credentials.h"
 #include "engine/run/definition.h"
 #include "engine/run/phase.h"
 #include "engine/run/run.h"
@@ -28,16 +29,13 @@ uint32_t run_wait_ms(uint32_t otherwise)
     return seconds && seconds <= UINT32_MAX / 1000 ? (uint32_t)seconds * 1000 : otherwise;
 }
 
-static HRESULT check_startable(const char *space, const char *name)
+/* *xml is the definition, from memory_alloc. */
+static HRESULT check_startable(const char *space, const char *name, char **xml, size_t *size)
 {
     struct run_state state;
-    char *xml;
-    size_t size;
-    HRESULT hr = definition_load(&caller_self, space, name, &xml, &size);
-    if (FAILED(hr))
-        return hr;
-    memory_free(xml);
-    hr = run_query(space, name, &state);
+    HRESULT hr = definition_load(&caller_self, space, name, xml, size);
+    if (SUCCEEDED(hr))
+        hr = run_query(space, name, &state);
     if (FAILED(hr))
         return hr;
     enum run_phase next;
@@ -76,15 +74,23 @@ static void note_failed_start(const char *space, const char *name, const char *r
 struct run_ahead {
     struct start_report *report;
     struct process *host;
+    struct run_rights rights;
     char run_key[33]; /* "" until it has one */
 };
 
-/* *out is to be closed, whatever the result. */
-static HRESULT make_host(const char *space, const char *name, bool waits, struct run_ahead *out)
+/* *out is to be closed, whatever the result, and has the rights then. */
+static HRESULT make_host(const char *space, const char *name, bool waits, struct run_rights *rights,
+                         struct run_ahead *out)
 {
     char *program = run_host_program();
-    *out = (struct run_ahead){.run_key = ""};
+    *out = (struct run_ahead){.rights = *rights};
+    *rights = (struct run_rights){.token = NULL};
+    const struct account account = {.name = out->rights.account, .token = out->rights.token};
     HRESULT hr = program ? shared_new_key(out->run_key) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = run_rights_offer(&out->rights, out->run_key);
+    if (SUCCEEDED(hr) && out->rights.sid)
+        hr = store_let_run(space, name, out->rights.sid);
     if (SUCCEEDED(hr))
         hr = start_report_create(out->run_key, &out->report);
     if (SUCCEEDED(hr) && waits)
@@ -94,7 +100,11 @@ static HRESULT make_host(const char *space, const char *name, bool waits, struct
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         const char *arguments[] = {space, name, key};
-        hr = process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3}, &out->host);
+        hr = process_start(&(struct program){.path = program,
+                                             .arguments = arguments,
+                                             .argument_count = 3,
+                                             .account = account.token ? &account : NULL},
+                           &out->host);
     }
     memory_free(key);
     memory_free(program);
@@ -106,6 +116,7 @@ static void close_host(struct run_ahead *host)
     if (host->host)
         process_close(host->host);
     start_report_close(host->report);
+    run_rights_free(&host->rights);
 }
 
 static HRESULT await_report(const struct run_ahead *host, bool synchronous)
@@ -126,26 +137,58 @@ static HRESULT end_start(const char *space, const char *name, struct run_ahead *
     return hr;
 }
 
-HRESULT run_start(const char *space, const char *name, bool synchronous)
+HRESULT run_start_with(const char *space, const char *name, bool synchronous, struct run_rights *rights)
 {
     struct run_ahead host;
-    HRESULT hr = check_startable(space, name);
-    if (FAILED(hr))
+    char *xml;
+    size_t size;
+    HRESULT hr = check_startable(space, name, &xml, &size);
+    memory_free(xml);
+    if (FAILED(hr)) {
+        run_rights_free(rights);
         return hr;
-    hr = make_host(space, name, false, &host);
+    }
+    hr = make_host(space, name, false, rights, &host);
     bool silent = FAILED(hr) && *host.run_key;
     if (SUCCEEDED(hr))
         hr = await_report(&host, synchronous);
     return end_start(space, name, &host, hr, silent);
 }
 
+HRESULT run_start(const char *space, const char *name, bool synchronous)
+{
+    struct run_rights rights;
+    char *xml;
+    size_t size;
+    HRESULT hr = check_startable(space, name, &xml, &size);
+    if (FAILED(hr)) {
+        memory_free(xml);
+        return hr;
+    }
+    hr = run_rights_of_definition(space, name, xml, size, &rights);
+    memory_free(xml);
+    if (FAILED(hr)) { /* before there is a host that could tell */
+        note_failed_start(space, name, "", hr);
+        return hr;
+    }
+    return run_start_with(space, name, synchronous, &rights);
+}
+
 HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **out)
 {
+    struct run_rights rights;
+    char *xml;
+    size_t size;
     struct run_ahead *a = memory_zero(1, sizeof *a);
     *out = NULL;
     if (!a)
         return E_OUTOFMEMORY;
-    HRESULT hr = make_host(space, name, true, a);
+    HRESULT hr = definition_load(&caller_self, space, name, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = run_rights_of_definition(space, name, xml, size, &rights);
+    if (SUCCEEDED(hr))
+        hr = make_host(space, name, true, &rights, a);
+    memory_free(xml);
     if (FAILED(hr)) {
         close_host(a);
         memory_free(a);
@@ -155,9 +198,23 @@ HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **o
     return S_OK;
 }
 
+/* S_FALSE: the host cannot be taken, as it has ended, or the set has another account or other passwords by now. */
+static HRESULT check_ahead(const char *space, const char *name, const struct run_ahead *ahead)
+{
+    char *xml = NULL;
+    size_t size;
+    if (!ahead || process_wait(ahead->host, 0, NULL) != S_FALSE)
+        return S_FALSE;
+    HRESULT hr = check_startable(space, name, &xml, &size);
+    if (SUCCEEDED(hr) && !run_rights_are_of(&ahead->rights, xml, size))
+        hr = S_FALSE;
+    memory_free(xml);
+    return hr;
+}
+
 HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *ahead)
 {
-    HRESULT hr = ahead && process_wait(ahead->host, 0, NULL) == S_FALSE ? check_startable(space, name) : S_FALSE;
+    HRESULT hr = check_ahead(space, name, ahead);
     if (hr != S_OK) {
         run_ahead_free(ahead);
         return FAILED(hr) ? hr : run_start(space, name, false);

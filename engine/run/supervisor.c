@@ -298,6 +298,21 @@ static void compare_files(struct supervisor *v, const char *space, int64_t now)
             forget(v, &v->sets[i]);
 }
 
+/* Nothing would ever be heard of a set that somebody believes he has made. */
+static void tell_strangers(const char *space)
+{
+    struct texts strangers;
+    if (FAILED(store_list_strangers(space, &strangers)))
+        return;
+    for (size_t i = 0; i + 1 < strangers.count; i += 2)
+        journal_write(JOURNAL_SET_DAMAGED, &(struct journal_facts){.space = space,
+                                                                   .name = path_name(strangers.items[i]),
+                                                                   .file = strangers.items[i],
+                                                                   .error = E_ACCESSDENIED,
+                                                                   .reason = strangers.items[i + 1]});
+    texts_free(&strangers);
+}
+
 /* All that is there, or what has been told to have changed. */
 static void scan(struct supervisor *v)
 {
@@ -315,6 +330,8 @@ static void scan(struct supervisor *v)
         struct second_look *left = &v->left[mark - v->marks];
         uint64_t before = mark->left;
         HRESULT hr = store_changes(*space, mark, &names);
+        if (mark->left && mark->left != before)
+            tell_strangers(*space);
         if (mark->left)
             second_look_plan(left, ticks, mark->left != before);
         else

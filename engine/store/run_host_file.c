@@ -115,3 +115,20 @@ void store_remove_host(const char *space, const char *name)
     file_delete(at.host);
     set_file_close(&at);
 }
+
+HRESULT store_let_run(const char *space, const char *name, const char *sid)
+{
+    struct set_file at;
+    HRESULT hr = set_file_locate(space, name, &at);
+    if (FAILED(hr))
+        return hr;
+    const char *const files[] = {at.run, at.run_lock, at.host, at.held};
+    hr = folder_create(at.place);
+    if (SUCCEEDED(hr))
+        hr = file_let(at.place, sid, FILE_LET_ADD);
+    for (size_t i = 0; SUCCEEDED(hr) && i < sizeof files / sizeof *files; i++)
+        if (file_exists(files[i]))
+            hr = file_let(files[i], sid, FILE_LET_CHANGE);
+    set_file_close(&at);
+    return hr;
+}

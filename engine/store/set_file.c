@@ -134,7 +134,8 @@ static HRESULT add_name(const char *definition, const char *name)
     struct text_buffer b = {0};
     char *xml = NULL;
     size_t size = 0;
-    HRESULT hr = file_load(definition, DEFINITION_MAX, &xml, &size);
+    /* Written anew it would be ours, whoever had put it there. */
+    HRESULT hr = file_load_trusted(definition, DEFINITION_MAX, &xml, &size);
     if (SUCCEEDED(hr) && strlen(xml) == size && !stored_name_cut(xml, &size) && has_its_end(xml, size)) {
         text_buffer_add_n(&b, xml, size);
         stored_name_add(&b, name, "");
@@ -164,12 +165,23 @@ static void remove_old_lock(const char *path)
     file_lock_release(running);
 }
 
+HRESULT set_file_check_owner(const char *path)
+{
+    char *text;
+    size_t size;
+    HRESULT hr = file_load_trusted(path, DEFINITION_MAX, &text, &size);
+    memory_free(text);
+    return hr == E_ACCESSDENIED || hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
 HRESULT set_file_adopt(const struct set_file *at, const char *file)
 {
     struct set_file to = {0};
     struct stored_set set = {0};
     HRESULT hr = stored_set_read(at->folder, file, &set);
     char *from = path_join(at->folder, file), *run = NULL, *run_lock = NULL;
+    if (SUCCEEDED(hr) && !set.xml) /* a stranger's would take the place of one that is somebody's */
+        hr = from ? set_file_check_owner(from) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         run = with_suffix(at->folder, set.file, ".run");
         run_lock = with_suffix(at->folder, set.file, ".running");

@@ -44,8 +44,11 @@ struct stored_set;
    cannot be read, the name that its own name says. `out` is zero before, and to be freed also on failure, which is
    E_OUTOFMEMORY. */
 HRESULT stored_set_read(const char *folder, const char *file, struct stored_set *out);
+/* E_ACCESSDENIED, with the file and its owner in the text: the definition is one of an account that does not write here
+   (file_load_trusted), or it cannot be opened. E_OUTOFMEMORY. */
+HRESULT set_file_check_owner(const char *path);
 /* Puts a definition that lies in the namespace's folder itself, as people put it there, into its place. `file` is its
-   name. Under the lock. */
+   name. Under the lock. E_ACCESSDENIED as set_file_check_owner: it stays where it is. */
 HRESULT set_file_adopt(const struct set_file *at, const char *file);
 /* The same for all that lie there, and away with what killed writers left among them. What cannot be moved stays:
  *left is a hash of the names, 0 where there is none. E_OUTOFMEMORY alone is told. */

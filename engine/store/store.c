@@ -137,7 +137,7 @@ HRESULT store_load(const struct caller *caller, const char *space, const char *n
     *xml = NULL;
     *size = 0;
     if (hr == S_OK)
-        hr = file_load(at.definition, DEFINITION_MAX, xml, size);
+        hr = file_load_trusted(at.definition, DEFINITION_MAX, xml, size);
     if (hr == S_FALSE || set_file_is_missing(hr))
         hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
     if (SUCCEEDED(hr))

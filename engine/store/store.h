@@ -37,6 +37,9 @@ HRESULT store_load(const struct caller *caller, const char *space, const char *n
 HRESULT store_delete(const struct caller *caller, const char *space, const char *name);
 /* Names (as they were committed) of the sets of a namespace. */
 HRESULT store_list(const struct caller *caller, const char *space, struct texts *names);
+/* Definitions that others have put into the namespace's folder and that are not taken, as they belong to an account
+   that does not write here: two texts for each, its file and why. *out is empty on failure. */
+HRESULT store_list_strangers(const char *space, struct texts *out);
 /* A set of a list: its name and its XML, NULL when it could not be read; both from memory_alloc. */
 struct stored_set {
     char *name, *xml;
@@ -136,6 +139,10 @@ HRESULT store_load_host(const char *space, const char *name, struct run_host *ou
 /* In place of what is there. ERROR_DISK_FULL's HRESULT and the like name the file. */
 HRESULT store_save_host(const char *space, const char *name, const struct run_host *host);
 void store_remove_host(const char *space, const char *name);
+
+/* Before a host of the set runs under the account of that SID: it may write what a run writes beside the definition,
+   and may not write the definition. On Windows alone; elsewhere all that runs has one account. */
+HRESULT store_let_run(const char *space, const char *name, const char *sid);
 
 /* What a run has made that outlives its host if that is killed, a line each (engine/run/held.h). Only who holds the run
    lock writes it. S_FALSE, and *out empty: there is none. */

@@ -64,7 +64,7 @@ HRESULT stored_set_read(const char *folder, const char *file, struct stored_set 
 {
     char *path = path_join(folder, file), *base = text_copy_n(file, strlen(file) - strlen(".xml"));
     char *inside = NULL, *expected = NULL;
-    HRESULT hr = path && base ? file_load(path, DEFINITION_MAX, &out->xml, &out->size) : E_OUTOFMEMORY;
+    HRESULT hr = path && base ? file_load_trusted(path, DEFINITION_MAX, &out->xml, &out->size) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && (inside = stored_name_cut(out->xml, &out->size))) {
         expected = store_file_name(inside);
         if (!expected)
@@ -220,6 +220,38 @@ HRESULT store_name_in(const char *space, const struct stored_stamp *stamp, char 
     }
     stored_set_free(&set);
     return hr;
+}
+
+static HRESULT add_stranger(const char *folder, const char *file, struct texts *out)
+{
+    char *path = path_join(folder, file);
+    HRESULT hr = path ? set_file_check_owner(path) : E_OUTOFMEMORY;
+    if (hr == E_ACCESSDENIED) {
+        struct error_kept why = error_keep(hr);
+        hr = texts_add(out, path);
+        if (SUCCEEDED(hr))
+            hr = texts_add(out, why.text);
+    }
+    memory_free(path);
+    return hr;
+}
+
+HRESULT store_list_strangers(const char *space, struct texts *out)
+{
+    struct set_file at;
+    struct texts files = {0};
+    *out = (struct texts){0};
+    HRESULT hr = set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at);
+    if (hr == S_OK)
+        hr = folder_list(at.folder, false, &files);
+    for (size_t i = 0; hr == S_OK && i < files.count; i++)
+        if (text_equal_nocase(path_extension(files.items[i]), ".xml"))
+            hr = add_stranger(at.folder, files.items[i], out);
+    set_file_close(&at);
+    texts_free(&files);
+    if (FAILED(hr))
+        texts_free(out);
+    return FAILED(hr) ? hr : S_OK;
 }
 
 /* ---- stamps ---- */

@@ -378,9 +378,11 @@ static void the_account_stands_until_the_next_query(void **state)
     release(map);
     assert_true(text_is(set, L"UserAccount", L"DOMAIN\\somebody"));
     assert_ok(query(set, NAME));
-    assert_true(text_is(set, L"UserAccount", L"SYSTEM"));
-    assert_ok(invoke(set, L"SetCredentials", DISPATCH_METHOD, NULL, account, 2));
+    assert_true(text_is(set, L"UserAccount", L"DOMAIN\\somebody")); /* what it is registered to run as */
     assert_ok(invoke(set, L"SetCredentials", DISPATCH_METHOD, NULL, none, 2));
+    assert_true(text_is(set, L"UserAccount", L"SYSTEM"));
+    assert_ok(commit(set, NAME, plaModify, NULL));
+    assert_ok(query(set, NAME));
     assert_true(text_is(set, L"UserAccount", L"SYSTEM"));
     VariantClear(&account[0]);
     VariantClear(&account[1]);

@@ -390,7 +390,7 @@ static void service_starts_our_program(void **state)
         assert_int_equal(wcscmp(q.config.lpBinaryPathName, COMMAND), 0);
         assert_int_equal(q.config.dwStartType, SERVICE_AUTO_START);
         assert_int_equal(q.config.dwServiceType, SERVICE_WIN32_OWN_PROCESS);
-        assert_int_equal(_wcsicmp(q.config.lpServiceStartName, L"NT AUTHORITY\\LocalService"), 0);
+        assert_int_equal(_wcsicmp(q.config.lpServiceStartName, L"LocalSystem"), 0);
         assert_int_equal(wcscmp(q.config.lpDisplayName, OPENPLA_SERVICE_DISPLAY_NAME), 0);
         assert_true(ChangeServiceConfigW(service, SERVICE_NO_CHANGE, SERVICE_DISABLED, SERVICE_NO_CHANGE,
                                          L"C:\\old\\openplasrv.exe", NULL, NULL, NULL, NULL, NULL, NULL));

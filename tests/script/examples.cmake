@@ -26,3 +26,5 @@ add_test(NAME script.task COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR
 openpla_test_properties(script.task ";server")
 add_test(NAME script.alert COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/alert.py)
 openpla_test_properties(script.alert ";server")
+add_test(NAME script.account COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/account.py)
+openpla_test_properties(script.account ";server")

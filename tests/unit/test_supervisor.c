@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The supervisor: scheduled starts, hosts that die, runs that were cut off, expiry. The wall clock it sees is the
    test's, and so is the other clock; files that are read are counted: linked with --wrap=clock_utc,
-   --wrap=clock_monotonic_ms and --wrap=file_load. */
+   --wrap=clock_monotonic_ms, --wrap=file_load and --wrap=file_load_trusted. */
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -43,14 +43,27 @@ static atomic_int definitions_read, records_read, damaged_read;
 static const char still_damaged[] = "still damaged.xml";
 HRESULT __real_file_load(const char *path, size_t limit, char **out, size_t *size);
 HRESULT __wrap_file_load(const char *path, size_t limit, char **out, size_t *size);
+HRESULT __real_file_load_trusted(const char *path, size_t limit, char **out, size_t *size);
+HRESULT __wrap_file_load_trusted(const char *path, size_t limit, char **out, size_t *size);
 
-HRESULT __wrap_file_load(const char *path, size_t limit, char **out, size_t *size)
+static void count_read(const char *path)
 {
     bool ours = strstr(path, SPACE) != NULL; /* not those of the sets that came with the program */
     atomic_fetch_add(&definitions_read, ours && !strcmp(path_extension(path), ".xml"));
     atomic_fetch_add(&damaged_read, ours && !strcmp(path_name(path), still_damaged));
     atomic_fetch_add(&records_read, ours && !strcmp(path_extension(path), ".run"));
+}
+
+HRESULT __wrap_file_load(const char *path, size_t limit, char **out, size_t *size)
+{
+    count_read(path);
     return __real_file_load(path, limit, out, size);
+}
+
+HRESULT __wrap_file_load_trusted(const char *path, size_t limit, char **out, size_t *size)
+{
+    count_read(path);
+    return __real_file_load_trusted(path, limit, out, size);
 }
 
 static struct supervisor *supervisor;

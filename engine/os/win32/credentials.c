@@ -83,11 +83,13 @@ static HRESULT lsa_get(LSA_HANDLE policy, const char *key, char **text)
 
 /* ---- files ---- */
 
-/* For the system, administrators and this account. */
+/* For the system, administrators and this account. Wine makes a Unix file's mode of it, and would let its group in. */
 static HRESULT private_descriptor(SECURITY_ATTRIBUTES *out)
 {
     char *own = process_own_sid();
-    char *sddl = own ? text_format("D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;%s)", own) : NULL;
+    char *sddl =
+        own ? text_format("D:P%s(A;OICI;FA;;;%s)", host_is_wine() ? "" : "(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", own)
+            : NULL;
     HRESULT hr = sddl ? win32_security(sddl, out) : E_OUTOFMEMORY;
     memory_free(sddl);
     memory_free(own);
@@ -307,6 +309,24 @@ static HRESULT log_on(const char *account, const char *password, void **out)
     return S_OK;
 }
 
+static HRESULT of_caller(const struct caller *caller, void **out)
+{
+    HANDLE token = NULL, primary = NULL;
+    *out = NULL;
+    HRESULT hr = caller->token ? caller->token(&token) : HRESULT_FROM_WIN32(ERROR_NO_IMPERSONATION_TOKEN);
+    if (SUCCEEDED(hr) &&
+        !DuplicateTokenEx(token, TOKEN_ALL_ACCESS, NULL, SecurityImpersonation, TokenPrimary, &primary))
+        hr = HRESULT_FROM_WIN32(GetLastError());
+    if (token)
+        CloseHandle(token);
+    if (FAILED(hr))
+        return error_set(PLA_E_CREDENTIALS_REQUIRED,
+                         "UserAccount: nothing can be run as the caller (%s): give an account by SetCredentials",
+                         error_standard_text(hr));
+    *out = primary;
+    return S_OK;
+}
+
 static void close_token(void *token)
 {
     CloseHandle(token);
@@ -331,6 +351,6 @@ static HRESULT token_sid(void *token, char **out)
 
 const struct logon *logon_of_host(void)
 {
-    static const struct logon windows = {log_on, close_token, token_sid};
+    static const struct logon windows = {log_on, of_caller, close_token, token_sid};
     return host_is_wine() ? NULL : &windows;
 }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Whose rights a set's host has, and the passwords that go with a set: what Commit makes of SetCredentials and of the
+   secret attributes of DataSourceName, and what a start does with it. MS-PLA 3.2.4.1.52, DECISIONS 68, 72.
+
+   Behind a stored definition's XML stands an instruction with the account and the key of the set's one secret, written
+   with the definition in one change. A definition that a client gives has none: no XML becomes an account. */
+#ifndef OPENPLA_CREDENTIALS_OF_SETS_H
+#define OPENPLA_CREDENTIALS_OF_SETS_H
+
+#include "engine/model/model.h"
+#include "engine/os/caller.h"
+#include "engine/os/credentials.h"
+
+/* What a stored definition says. Zero-initialise. */
+struct set_account {
+    char *user;                      /* "": the service's own, LocalSystem */
+    char key[SHARED_KEY_DIGITS + 1]; /* of the set's secret; "": it has none */
+};
+/* Also of a definition that says nothing. E_OUTOFMEMORY. */
+HRESULT set_account_read(const char *xml, size_t size, struct set_account *out);
+void set_account_free(struct set_account *a);
+
+/* ---- Commit ---- */
+
+/* What a commit does to accounts and secrets. Zero-initialise. */
+struct credentials_change {
+    struct set_account before, now;
+    struct texts open, whole; /* data sources that have been taken out of the object, without and with their secrets */
+};
+/* Decides whose account the set is to run as, and writes down what is secret: the account that was put with its
+   password, which is tried where the host can tell, else the one that is stored. Takes the secrets out of the object's
+   data sources, and puts the instruction behind *xml, which is made of the object (from memory_alloc).
+   `before`: what is stored under the name now; NULL: nothing is.
+   PLA_E_CREDENTIALS_REQUIRED: none were given, and the caller is no administrator, who alone may have a set run as
+   LocalSystem, nor one who has given or is that account. E_ACCESSDENIED: a service's account, by the same. What the
+   logon says. The object and what is stored are as they were on failure. */
+HRESULT credentials_commit(struct object *set, const struct caller *caller, const char *space, const char *name,
+                           const char *before, size_t before_size, char **xml, size_t *size,
+                           struct credentials_change *out);
+/* The definition is stored: what it had before is deleted, and the object holds no password any more. */
+void credentials_committed(struct object *set, struct credentials_change *c);
+/* It is not, for this reason: what was written down is deleted, and the object has its data sources again. The thread's
+   error text survives; returns hr. */
+HRESULT credentials_dropped(struct object *set, struct credentials_change *c, HRESULT hr);
+/* Of an object whose set is committed elsewhere: it has no secrets in its data sources any more. */
+void credentials_hide(struct object *set);
+/* Of a definition that has been deleted. */
+void credentials_delete(const char *xml, size_t size);
+
+/* ---- a start ---- */
+
+/* What a host is started with. Zero-initialise. */
+struct run_rights {
+    void *token;         /* NULL: the account of who starts it */
+    char *account, *sid; /* of the token */
+    char *secret;        /* of the set; NULL: it has none */
+    char key[SHARED_KEY_DIGITS + 1];
+    struct section *section; /* by which the host gets it */
+};
+/* By the stored definition. What the logon says, with the account's name; PLA_E_CREDENTIALS_REQUIRED when its password
+   is not there any more. */
+HRESULT run_rights_of_definition(const char *space, const char *name, const char *xml, size_t size,
+                                 struct run_rights *out);
+/* Of a System set, whose definition has no account: as that which was put, with its password, else as the service for
+   an administrator, else as the caller himself. MS-PLA 3.2.1. `user` may be NULL. */
+HRESULT run_rights_of_caller(const struct caller *caller, const char *user, const char *password,
+                             struct run_rights *out);
+/* Whether the definition, as it stands now, has the secret that these are of. */
+bool run_rights_are_of(const struct run_rights *r, const char *xml, size_t size);
+/* Before the host is started under the run key: it, and who starts it, may ask for the secret. */
+HRESULT run_rights_offer(struct run_rights *r, const char *run_key);
+void run_rights_free(struct run_rights *r);
+/* Host: takes the secret that was offered under the run key, which nobody can after it. */
+void run_secret_take(const char *run_key);
+void run_secret_forget(void);
+/* A copy of it, for memory_free_secret. S_FALSE: none was given, or it is not of this key. */
+HRESULT run_secret_given(const char *key, char **text);
+/* Host: puts the passwords of the set's secret into the data sources of its collectors. */
+HRESULT credentials_restore(struct object *set, const char *space, const char *name, const char *xml, size_t size);
+
+#endif

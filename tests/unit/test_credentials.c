@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: MIT */
+/* Whose rights a set has, and the passwords that go with it. Who loses here runs somebody's commands as the service, or
+   reads a password that was given to nobody. */
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/run/credentials.h"
+#include "engine/run/run_set.h"
+#include "engine/run/sets.h"
+#include "tests/unit/callers.h"
+#include "tests/unit/run_fixture.h"
+#include "tests/unit/scratch_folder.h"
+
+#include <string.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+#define PASSWORD       "S3cret<&>\xC3\xBC"
+#define DATABASE       "SQL:Driver={SQLite3};Database=/tmp/x.db!set"
+#define WITH_PASSWORD  "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set"
+#define OTHER_DATABASE "SQL:Driver={SQLite3};Database=/tmp/y.db!set"
+#define LOGON_FAILURE  HRESULT_FROM_WIN32(1326)
+
+static struct callers callers;
+
+/* ---- a host that has accounts ---- */
+
+static struct {
+    char account[64], password[64], log[256];
+} logons;
+
+static HRESULT log_on(const char *account, const char *password, void **token)
+{
+    *token = NULL;
+    snprintf(logons.log + strlen(logons.log), sizeof logons.log - strlen(logons.log), "%s=%s;", account, password);
+    if (strcmp(account, logons.account) != 0 || strcmp(password, logons.password) != 0)
+        return error_set(LOGON_FAILURE, "UserAccount: '%s': the user name or password is wrong", account);
+#ifdef _WIN32 /* one that a process can be started with */
+    HANDLE own;
+    assert_true(OpenProcessToken(GetCurrentProcess(), TOKEN_ALL_ACCESS, &own));
+    assert_true(DuplicateTokenEx(own, TOKEN_ALL_ACCESS, NULL, SecurityImpersonation, TokenPrimary, token));
+    CloseHandle(own);
+#endif
+    return S_OK;
+}
+
+static HRESULT of_caller(const struct caller *caller, void **token)
+{
+    (void)caller;
+    *token = NULL;
+    strcat(logons.log, "caller;");
+    return S_OK;
+}
+
+static void close_token(void *token)
+{
+#ifdef _WIN32
+    CloseHandle(token);
+#else
+    (void)token;
+#endif
+}
+
+static HRESULT token_sid(void *token, char **out)
+{
+    (void)token;
+    *out = text_copy("S-1-5-21-1-2-3-4");
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static void use_logon(const char *account, const char *password)
+{
+    static const struct logon fake = {log_on, of_caller, close_token, token_sid};
+    snprintf(logons.account, sizeof logons.account, "%s", account);
+    snprintf(logons.password, sizeof logons.password, "%s", password);
+    logons.log[0] = 0;
+    host_logon_use(&fake);
+}
+
+static int no_logon(void **state)
+{
+    (void)state;
+    host_logon_use(NULL);
+    return 0;
+}
+
+/* ---- sets ---- */
+
+static struct object *a_set(const char *collector_xml)
+{
+    struct object *set;
+    char *root = fixture_folder("root");
+    char *xml =
+        text_format("<DataCollectorSet><RootPath>%s</RootPath>%s%s%s</DataCollectorSet>", root,
+                    collector_xml ? "<PerformanceCounterDataCollector><Name>c</Name>" : "",
+                    collector_xml ? collector_xml : "", collector_xml ? "</PerformanceCounterDataCollector>" : "");
+    assert_int_equal(sets_create(NULL, &set), S_OK);
+    assert_int_equal(set_from_xml(set, xml, strlen(xml), NULL), S_OK);
+    memory_free(xml);
+    memory_free(root);
+    return set;
+}
+
+static struct object *a_queried_set(const char *name)
+{
+    struct object *set;
+    assert_int_equal(sets_create(NULL, &set), S_OK);
+    assert_int_equal(set_query(set, &caller_self, name, ""), S_OK);
+    return set;
+}
+
+static HRESULT commit(struct object *set, const struct caller *caller, const char *name, uint32_t mode)
+{
+    struct object *issues;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    HRESULT hr = set_commit(set, caller, name, "", mode, issues);
+    object_release(issues);
+    return hr;
+}
+
+static void give(struct object *set, const char *user, const char *password)
+{
+    assert_int_equal(sets_set_credentials(set, &caller_self, user, password), S_OK);
+}
+
+static void assert_account(const char *name, const char *expected)
+{
+    struct value v;
+    struct object *set = a_queried_set(name);
+    assert_int_equal(object_get(set, class_property(set->class, "UserAccount"), &v), S_OK);
+    assert_string_equal(v.text, expected);
+    value_free(&v);
+    object_release(set);
+}
+
+static void assert_not_stored(const char *name)
+{
+    struct object *set;
+    assert_int_equal(sets_create(NULL, &set), S_OK);
+    assert_int_equal(set_query(set, &caller_self, name, ""), PLA_E_DCS_NOT_FOUND);
+    object_release(set);
+}
+
+static void delete (const char *name)
+{
+    struct object *set = a_queried_set(name);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
+    object_release(set);
+}
+
+static size_t secrets(void)
+{
+    struct texts keys;
+    assert_int_equal(secret_list(&keys), S_OK);
+    size_t count = keys.count;
+    texts_free(&keys);
+    return count;
+}
+
+/* ---- nobody reads it ---- */
+
+static bool holds(const char *data, size_t size, const char *text)
+{
+    WCHAR *wide;
+    size_t n = strlen(text), units;
+    bool found = false;
+    assert_int_equal(text_to_utf16(text, &wide, &units), S_OK);
+    for (size_t i = 0; !found && i < size; i++)
+        found = (size - i >= n && !memcmp(data + i, text, n)) ||
+                (size - i >= units * 2 && !memcmp(data + i, wide, units * 2));
+    memory_free(wide);
+    return found;
+}
+
+/* No file of the store, nor of the journal, has it. Natively the folder of secrets is the protected store itself. */
+static void assert_in_no_file(const char *folder, const char *text)
+{
+    struct texts names = {0};
+    for (int folders = 0; folders < 2; folders++) {
+        assert_int_equal(folder_list(folder, folders, &names), S_OK);
+        for (size_t i = 0; i < names.count; i++) {
+            char *path = path_join(folder, names.items[i]), *data;
+            size_t size;
+#ifndef _WIN32
+            if (!strcmp(names.items[i], "secrets")) {
+                memory_free(path);
+                continue;
+            }
+#endif
+            if (folders) {
+                assert_in_no_file(path, text);
+            } else if (SUCCEEDED(file_load(path, 1 << 24, &data, &size))) {
+                if (holds(data, size, text))
+                    fail_msg("%s has the password", path);
+                memory_free(data);
+            }
+            memory_free(path);
+        }
+        texts_free(&names);
+    }
+}
+
+static void assert_nowhere(struct object *set, const char *text)
+{
+    char *data = host_data_folder(), *xml;
+    size_t size;
+    assert_in_no_file(data, text);
+    assert_int_equal(object_to_xml(set, &xml, &size), S_OK);
+    assert_false(holds(xml, size, text));
+    memory_free(xml);
+    memory_free(data);
+}
+
+/* ---- the tests ---- */
+
+/* MS-PLA 3.2.4.1.52, note 16: the service's rights are an administrator's to give. */
+static void only_an_administrator_has_a_set_run_as_the_service(void **state)
+{
+    struct object *set = a_set(NULL);
+    (void)state;
+    assert_int_equal(commit(set, &callers.user, "mine", SETS_CREATE_NEW), PLA_E_CREDENTIALS_REQUIRED);
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "UserAccount"));
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "SetCredentials"));
+    assert_not_stored("mine");
+    give(set, "NT AUTHORITY\\SYSTEM", ""); /* the same by its name */
+    assert_int_equal(commit(set, &callers.user, "mine", SETS_CREATE_NEW), PLA_E_CREDENTIALS_REQUIRED);
+    give(set, "LocalService", "");
+    assert_int_equal(commit(set, &callers.user, "mine", SETS_CREATE_NEW), E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "UserAccount"));
+    assert_not_stored("mine");
+    give(set, "", "");
+    assert_int_equal(commit(set, &callers.administrator, "mine", SETS_CREATE_NEW), S_OK);
+    assert_account("mine", "SYSTEM");
+    /* One that is there does not become his by being changed. */
+    assert_int_equal(commit(set, &callers.user, "mine", SETS_MODIFY), PLA_E_CREDENTIALS_REQUIRED);
+    assert_int_equal(secrets(), 0);
+    delete ("mine");
+    object_release(set);
+}
+
+static void an_account_stays_with_its_set_and_its_password_with_nobody(void **state)
+{
+    struct object *set = a_set(NULL), *again;
+    (void)state;
+    give(set, "DOMAIN\\user", PASSWORD);
+    assert_int_equal(commit(set, &callers.user, "Own", SETS_CREATE_NEW), S_OK);
+    assert_account("Own", "DOMAIN\\user");
+    assert_nowhere(set, PASSWORD);
+    assert_null(set_of(set)->password);
+    size_t kept = secrets();
+    /* Another spelling is the same set; whoever gave the password need not give it again. */
+    again = a_queried_set("own");
+    assert_nowhere(again, PASSWORD);
+    assert_int_equal(commit(again, &callers.user, "OWN", SETS_MODIFY), S_OK);
+    assert_account("OWN", "DOMAIN\\user");
+    assert_int_equal(secrets(), kept);
+    /* Under another name it is another set, of nobody's account. */
+    assert_int_equal(commit(again, &callers.user, "other", SETS_CREATE_NEW), PLA_E_CREDENTIALS_REQUIRED);
+    assert_int_equal(commit(again, &callers.administrator, "other", SETS_CREATE_NEW), S_OK);
+    assert_account("other", "SYSTEM");
+    delete ("other");
+    object_release(again);
+    /* New ones take the place of the old; none at all clear them (3.2.4.1.52). */
+    give(set, "user@domain.example", "another");
+    assert_int_equal(commit(set, &callers.user, "own", SETS_MODIFY), S_OK);
+    assert_account("own", "user@domain.example");
+    assert_int_equal(secrets(), kept);
+    give(set, "", "");
+    assert_int_equal(commit(set, &callers.user, "own", SETS_MODIFY), PLA_E_CREDENTIALS_REQUIRED);
+    assert_account("own", "user@domain.example");
+    assert_int_equal(commit(set, &callers.administrator, "own", SETS_MODIFY), S_OK);
+    assert_account("own", "SYSTEM");
+    assert_int_equal(secrets(), 0);
+    give(set, "DOMAIN\\user", PASSWORD);
+    assert_int_equal(commit(set, &callers.administrator, "own", SETS_MODIFY), S_OK);
+    delete ("own");
+    assert_int_equal(secrets(), 0);
+    object_release(set);
+}
+
+#ifndef _WIN32
+/* Who may write a set does not have the rights of the account that it runs as by that. */
+static void another_account_must_be_given_anew(void **state)
+{
+    static const struct account_sids stranger = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary, NULL};
+    static const struct account_sids owner = {"MACHINE\\owner", "S-1-5-21-1-2-3-4", callers_ordinary, NULL};
+    const struct caller other = {.account = &stranger}, itself = {.account = &owner};
+    struct object *set = a_set(NULL);
+    (void)state;
+    use_logon("user", PASSWORD);
+    give(set, "user", PASSWORD);
+    assert_int_equal(commit(set, &callers.user, "x", SETS_CREATE_NEW), S_OK);
+    assert_int_equal(commit(set, &other, "x", SETS_MODIFY), PLA_E_CREDENTIALS_REQUIRED);
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "'user'"));
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "MACHINE\\stranger"));
+    assert_int_equal(commit(set, &itself, "x", SETS_MODIFY), S_OK);
+    assert_int_equal(commit(set, &callers.administrator, "x", SETS_MODIFY), S_OK);
+    assert_account("x", "user");
+    delete ("x");
+    object_release(set);
+}
+
+/* Definitions that somebody could put into the store would be run as the service. */
+static void a_definition_of_a_stranger_is_refused(void **state)
+{
+    struct object *set = a_set(NULL);
+    struct texts strangers, names = {0};
+    struct supervisor *s = NULL;
+    (void)state, (void)s;
+    if (geteuid()) {
+        print_message("[ not run ] only root can give a file away\n");
+        object_release(set);
+        return;
+    }
+    assert_int_equal(commit(set, &caller_self, "kept", SETS_CREATE_NEW), S_OK);
+    assert_int_equal(commit(set, &caller_self, "planted", SETS_CREATE_NEW), S_OK);
+    /* In its place. */
+    char *path = store_definition_path(SPACE, "planted");
+    assert_int_equal(chown(path, 65534, 65534), 0);
+    assert_int_equal(set_query(set, &caller_self, "planted", ""), E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), path));
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "65534"));
+    assert_int_equal(run_start(SPACE, "planted", false), E_ACCESSDENIED);
+    /* In the namespace's folder, from where definitions are moved to their places: not over one that is there. */
+    char *folder = store_folder(SPACE), *dropped = path_join(folder, "kept.xml");
+    assert_int_equal(file_store(dropped, "<DataCollectorSet/>", 19), S_OK);
+    assert_int_equal(chown(dropped, 65534, 65534), 0);
+    assert_int_equal(store_list(&caller_self, SPACE, &names), S_OK);
+    assert_true(file_exists(dropped));
+    assert_int_equal(store_list_strangers(SPACE, &strangers), S_OK);
+    assert_int_equal(strangers.count, 2);
+    assert_string_equal(strangers.items[0], dropped);
+    assert_non_null(strstr(strangers.items[1], "65534"));
+    texts_free(&strangers);
+    texts_free(&names);
+    assert_int_equal(file_delete(dropped), S_OK);
+    assert_account("kept", "SYSTEM");
+    assert_int_equal(file_delete(path), S_OK);
+    delete ("kept");
+    memory_free(dropped);
+    memory_free(folder);
+    memory_free(path);
+    object_release(set);
+}
+#endif
+
+static void a_wrong_password_is_told_at_commit(void **state)
+{
+    struct object *set = a_set(NULL);
+    (void)state;
+    use_logon("DOMAIN\\user", "right");
+    give(set, "DOMAIN\\user", "wrong");
+    assert_int_equal(commit(set, &callers.administrator, "x", SETS_CREATE_NEW), LOGON_FAILURE);
+    assert_non_null(strstr(error_text(LOGON_FAILURE), "UserAccount: 'DOMAIN\\user'"));
+    assert_null(strstr(error_text(LOGON_FAILURE), "'wrong'"));
+    assert_not_stored("x");
+    assert_int_equal(secrets(), 0);
+    give(set, "DOMAIN\\user", "right");
+    assert_int_equal(commit(set, &callers.administrator, "x", SETS_CREATE_NEW), S_OK);
+    delete ("x");
+    object_release(set);
+}
+
+static void what_is_no_account_is_refused_when_it_is_given(void **state)
+{
+    struct object *set = a_set(NULL);
+    (void)state;
+    assert_int_equal(sets_set_credentials(set, &caller_self, "a\"b?>", PASSWORD), E_INVALIDARG);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "a\"b?>"));
+    assert_null(strstr(error_text(E_INVALIDARG), PASSWORD));
+    assert_int_equal(sets_set_credentials(set, &caller_self, "", PASSWORD), E_INVALIDARG);
+    assert_null(strstr(error_text(E_INVALIDARG), PASSWORD));
+    assert_int_equal(sets_set_credentials(set, &caller_self, "LocalService", PASSWORD), S_OK);
+    assert_int_equal(commit(set, &caller_self, "x", SETS_CREATE_NEW), E_INVALIDARG);
+    assert_null(strstr(error_text(E_INVALIDARG), PASSWORD));
+    assert_not_stored("x");
+    object_release(set);
+}
+
+/* A start logs on as the set's account; the password may have changed since Commit. */
+static void a_start_has_the_accounts_rights(void **state)
+{
+    struct object *set = a_set("<SampleInterval>1</SampleInterval><LogFileFormat>0</LogFileFormat>" ONE_COUNTER);
+    (void)state;
+    use_logon("DOMAIN\\user", PASSWORD);
+    give(set, "DOMAIN\\user", PASSWORD);
+    assert_int_equal(commit(set, &callers.administrator, "runs", SETS_CREATE_NEW), S_OK);
+    logons.log[0] = 0;
+    assert_int_equal(set_start(set, &caller_self, true), S_OK);
+    assert_string_equal(logons.log, "DOMAIN\\user=" PASSWORD ";");
+    assert_int_equal(set_stop(set, &caller_self, true), S_OK);
+    use_logon("DOMAIN\\user", "changed");
+    assert_int_equal(set_start(set, &caller_self, true), LOGON_FAILURE);
+    assert_non_null(strstr(error_text(LOGON_FAILURE), "DOMAIN\\user"));
+    assert_int_equal(fixture_events(1004, "runs"), 1);
+    struct run_record record = fixture_record("runs");
+    assert_int_equal(record.last_result, LOGON_FAILURE);
+    assert_non_null(strstr(record.last_message, "DOMAIN\\user"));
+    run_record_free(&record);
+    assert_nowhere(set, PASSWORD);
+    /* The secret is gone from under it. */
+    struct texts keys;
+    assert_int_equal(secret_list(&keys), S_OK);
+    for (size_t i = 0; i < keys.count; i++)
+        assert_int_equal(secret_delete(keys.items[i]), S_OK);
+    texts_free(&keys);
+    assert_int_equal(set_start(set, &caller_self, true), PLA_E_CREDENTIALS_REQUIRED);
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "DOMAIN\\user"));
+    delete ("runs");
+    object_release(set);
+}
+
+/* MS-PLA 3.2.1: what has no account of its own runs as what was put, as the service for an administrator, else as who
+   starts it. */
+static void a_system_set_runs_as_who_starts_it(void **state)
+{
+    struct run_rights rights;
+    (void)state;
+    use_logon("user", "right");
+    assert_int_equal(run_rights_of_caller(&callers.administrator, NULL, NULL, &rights), S_OK);
+    assert_null(rights.account);
+    run_rights_free(&rights);
+    assert_string_equal(logons.log, "");
+    assert_int_equal(run_rights_of_caller(&callers.user, NULL, NULL, &rights), S_OK);
+    assert_non_null(rights.account);
+    run_rights_free(&rights);
+    assert_string_equal(logons.log, "caller;");
+    assert_int_equal(run_rights_of_caller(&callers.user, "user", "wrong", &rights), LOGON_FAILURE);
+    assert_int_equal(run_rights_of_caller(&callers.user, "user", "right", &rights), S_OK);
+    assert_string_equal(rights.account, "user");
+    run_rights_free(&rights);
+}
+
+/* ---- databases ---- */
+
+static char *source_of(struct object *set, bool whole)
+{
+    struct object **list;
+    struct value v;
+    size_t count;
+    assert_int_equal(collection_snapshot(set_of(set)->DataCollectors, &list, &count), S_OK);
+    assert_int_equal(count, 1);
+    const struct property *p = class_property(list[0]->class, "DataSourceName");
+    assert_int_equal(whole ? object_get_field(list[0], p, &v) : object_get(list[0], p, &v), S_OK);
+    objects_release(list, count);
+    return v.text;
+}
+
+static void put_source(struct object *set, const char *source)
+{
+    struct object **list;
+    size_t count;
+    assert_int_equal(collection_snapshot(set_of(set)->DataCollectors, &list, &count), S_OK);
+    assert_int_equal(object_put(list[0], class_property(list[0]->class, "DataSourceName"),
+                                &(struct value){.kind = PROPERTY_TEXT, .text = (char *)source}),
+                     S_OK);
+    objects_release(list, count);
+}
+
+/* What a host of the set would connect with now. */
+static void assert_connects_with(const char *name, const char *expected)
+{
+    struct run_set set;
+    assert_int_equal(run_set_load(SPACE, name, &set), S_OK);
+    char *source = source_of(&set.set->object, true);
+    assert_string_equal(source, expected);
+    memory_free(source);
+    run_set_free(&set);
+}
+
+static void a_databases_password_goes_the_same_way(void **state)
+{
+    struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
+    (void)state;
+    char *source = source_of(set, false), *xml;
+    assert_string_equal(source, DATABASE); /* what was put is not read back */
+    memory_free(source);
+    assert_int_equal(object_to_xml(set, &xml, NULL), S_OK);
+    assert_null(strstr(xml, "D4tabase"));
+    memory_free(xml);
+    assert_int_equal(set_to_commit_xml(set, &xml, NULL), S_OK); /* the server learns it */
+    assert_non_null(strstr(xml, "D4tabase"));
+    memory_free(xml);
+    assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), S_OK);
+    assert_nowhere(set, "D4tabase");
+    assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    /* What was queried and is committed again has it still. */
+    struct object *again = a_queried_set("sql");
+    size_t kept = secrets();
+    assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
+    assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    assert_int_equal(secrets(), kept);
+    /* It is for that database alone, or whoever may write the set leads it to a server of his. */
+    put_source(again, OTHER_DATABASE);
+    assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
+    assert_connects_with("sql", OTHER_DATABASE);
+    assert_int_equal(secrets(), 0);
+    put_source(again, DATABASE);
+    assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
+    assert_connects_with("sql", DATABASE);
+    object_release(again);
+    /* A commit that fails leaves the object as it was. */
+    put_source(set, WITH_PASSWORD);
+    assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
+    source = source_of(set, true);
+    assert_string_equal(source, WITH_PASSWORD);
+    memory_free(source);
+    assert_int_equal(secrets(), 0);
+    delete ("sql");
+    object_release(set);
+}
+
+/* A key that somebody reads in one definition opens nothing in another; and no XML of a client has one. */
+static void a_secret_is_of_its_set_alone(void **state)
+{
+    struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
+    struct set_account account;
+    char *xml;
+    size_t size;
+    (void)state;
+    give(set, "user", PASSWORD);
+    assert_int_equal(commit(set, &caller_self, "first", SETS_CREATE_NEW), S_OK);
+    assert_int_equal(store_load(&caller_self, SPACE, "first", &xml, &size), S_OK);
+    assert_int_equal(set_account_read(xml, size, &account), S_OK);
+    assert_string_equal(account.user, "user");
+    assert_int_equal(strlen(account.key), SHARED_KEY_DIGITS);
+    set_account_free(&account);
+    assert_int_equal(store_save(&caller_self, SPACE, "second", STORE_CREATE, xml, size, NULL, NULL), S_OK);
+    assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    assert_connects_with("second", DATABASE);
+    assert_int_equal(run_start(SPACE, "second", true), PLA_E_CREDENTIALS_REQUIRED);
+    assert_int_equal(set_from_xml(set, xml, size, NULL), S_OK);
+    give(set, "", "");
+    assert_int_equal(commit(set, &caller_self, "third", SETS_CREATE_NEW), S_OK);
+    assert_account("third", "SYSTEM");
+    memory_free(xml);
+    delete ("third");
+    delete ("first");
+    assert_int_equal(secrets(), 0);
+    delete ("second");
+    object_release(set);
+}
+
+/* The host of a set gets its passwords at its start, and nobody finds them under the run's key after it. */
+static void a_host_takes_what_was_offered(void **state)
+{
+    struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
+    struct run_rights rights;
+    char key[SHARED_KEY_DIGITS + 1], *xml, *text;
+    size_t size;
+    (void)state;
+    assert_int_equal(commit(set, &caller_self, "offers", SETS_CREATE_NEW), S_OK);
+    assert_int_equal(store_load(&caller_self, SPACE, "offers", &xml, &size), S_OK);
+    assert_int_equal(run_rights_of_definition(SPACE, "offers", xml, size, &rights), S_OK);
+    assert_int_equal(shared_new_key(key), S_OK);
+    assert_int_equal(run_rights_offer(&rights, key), S_OK);
+    run_secret_take(key);
+    run_secret_take("00"); /* nobody has offered that */
+    assert_int_equal(run_secret_given(rights.key, &text), S_OK);
+    assert_non_null(strstr(text, "D4tabase"));
+    memory_free_secret(text);
+    const char *left = section_memory(rights.section);
+    assert_false(holds(left, 4096, "D4tabase"));
+    /* It has it where the protected store does not let it in. */
+    struct texts keys;
+    assert_int_equal(secret_list(&keys), S_OK);
+    for (size_t i = 0; i < keys.count; i++)
+        assert_int_equal(secret_delete(keys.items[i]), S_OK);
+    texts_free(&keys);
+    assert_connects_with("offers", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    run_secret_forget();
+    assert_connects_with("offers", DATABASE);
+    run_rights_free(&rights);
+    memory_free(xml);
+    delete ("offers");
+    object_release(set);
+}
+
+/* Whichever allocation fails: the set is what it was, and no secret is left over. */
+static void memory_may_run_out(void **state)
+{
+    HRESULT hr = E_OUTOFMEMORY;
+    uint64_t n = 0;
+    (void)state;
+    for (; hr == E_OUTOFMEMORY; n++) {
+        struct object *set =
+            a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
+        struct object *issues;
+        give(set, "user", PASSWORD);
+        assert_int_equal(issues_create(NULL, &issues), S_OK);
+        memory_fail_at(n + 1);
+        hr = set_commit(set, &caller_self, "memory", "", SETS_CREATE_NEW, issues);
+        memory_fail_at(0);
+        if (hr == E_OUTOFMEMORY) {
+            char *source = source_of(set, true);
+            assert_string_equal(source, WITH_PASSWORD);
+            memory_free(source);
+            assert_string_equal(set_of(set)->password, PASSWORD);
+            assert_int_equal(secrets(), 0);
+        }
+        object_release(issues);
+        object_release(set);
+    }
+    print_message("%u allocations\n", (unsigned)n);
+    assert_int_equal(hr, S_OK);
+    assert_true(n > 50);
+    assert_account("memory", "user");
+    delete ("memory");
+}
+
+#define T(test) cmocka_unit_test_teardown(test, no_logon)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(only_an_administrator_has_a_set_run_as_the_service),
+        T(an_account_stays_with_its_set_and_its_password_with_nobody),
+#ifndef _WIN32
+        T(another_account_must_be_given_anew),
+        T(a_definition_of_a_stranger_is_refused),
+#endif
+        T(a_wrong_password_is_told_at_commit),
+        T(what_is_no_account_is_refused_when_it_is_given),
+        T(a_start_has_the_accounts_rights),
+        T(a_system_set_runs_as_who_starts_it),
+        T(a_databases_password_goes_the_same_way),
+        T(a_secret_is_of_its_set_alone),
+        T(a_host_takes_what_was_offered),
+        T(memory_may_run_out),
+    };
+    callers_open(&callers);
+    int failed = cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+    callers_close(&callers);
+    return failed;
+}
