@@ -83,13 +83,12 @@ static HRESULT lsa_get(LSA_HANDLE policy, const char *key, char **text)
 
 /* ---- files ---- */
 
-/* For the system, administrators and this account. Wine makes a Unix file's mode of it, and would let its group in. */
+/* For the system, administrators and this account. Wine makes a Unix file's mode of it: the account's own, and that its
+   group may read, whatever stands here. */
 static HRESULT private_descriptor(SECURITY_ATTRIBUTES *out)
 {
     char *own = process_own_sid();
-    char *sddl =
-        own ? text_format("D:P%s(A;OICI;FA;;;%s)", host_is_wine() ? "" : "(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", own)
-            : NULL;
+    char *sddl = own ? text_format("D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;%s)", own) : NULL;
     HRESULT hr = sddl ? win32_security(sddl, out) : E_OUTOFMEMORY;
     memory_free(sddl);
     memory_free(own);
