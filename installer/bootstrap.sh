@@ -8,7 +8,7 @@ exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 root=$(cd "$(dirname "$0")/.." && pwd)
 logs=$root/build/bootstrap
 bin=$root/build/mingw/bin
-installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openetw.dll openetwhost.exe openpla.exe"
+installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openetw.dll opentdh.dll openetwhost.exe openpla.exe"
 build_packages="gcc-mingw-w64-x86-64-win32 gcc-mingw-w64-i686-win32 mingw-w64-tools wine wine64 cmake ninja-build dpkg-dev
   python3"
 test_packages="clang llvm libclang-rt-dev libxml2-dev libxslt1-dev libcmocka-dev
@@ -186,7 +186,7 @@ install_files() {
     target="$WINEPREFIX/drive_c/Program Files/OpenPLA"
     # The DLLs for 32-bit programs go beside the server where the prefix has such programs; /regserver finds them there.
     [ ! -e "$WINEPREFIX/drive_c/windows/syswow64/cscript.exe" ] ||
-        installed_files="$installed_files x86/openpla.dll x86/openpdh.dll x86/openetw.dll"
+        installed_files="$installed_files x86/openpla.dll x86/openpdh.dll x86/openetw.dll x86/opentdh.dll"
     changed=no
     for file in $installed_files; do
         cmp -s "$bin/$file" "$target/$file" || changed=yes

@@ -3,7 +3,7 @@
    processor of each file. */
 #include "engine/etw/consumer_table.h"
 #include "engine/etw/event_view.h"
-#include "engine/etw/guard.h"
+#include "engine/os/guard.h"
 #include "engine/os/memory.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_EVENT_COPY_H
 #define OPENPLA_EVENT_COPY_H
 
-#include "engine/etw/guard.h"
+#include "engine/os/guard.h"
 
 #include <stddef.h>
 

@@ -2,9 +2,9 @@
 /* What providers' callbacks are told: the state that is composed of all sessions that enable the provider, once for
    each change of one of them. A registration has one callback at a time, on whichever thread found the change; other
    threads add to what it has still to be told. No lock is held while it runs. */
-#include "engine/etw/guard.h"
 #include "engine/etw/provider_record.h"
 #include "engine/log/little_endian.h"
+#include "engine/os/guard.h"
 #include "engine/os/memory.h"
 
 #include <string.h>

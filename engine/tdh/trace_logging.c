@@ -3,8 +3,8 @@
 
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
-#include "engine/tdh/schema_names.h"
 #include "engine/tdh/value_types.h"
+#include "engine/tdh/winmeta.h"
 
 #include <string.h>
 
@@ -18,7 +18,6 @@ enum {
     TAG_BITS = 28,
     TRAIT_GROUP = 1,
     TRAIT_DECODE = 2,
-    CHANNEL_TRACE_LOGGING = 11,
 };
 
 /* A field as the metadata have it, in their order. */
@@ -310,21 +309,32 @@ static HRESULT read_event(struct reader *r, struct event_schema *s)
 
 /* ---- the event ---- */
 
+/* What Windows calls the value; *out stays NULL when it does not call it anything. */
+static HRESULT name_value(enum manifest_kind kind, uint64_t value, char **out)
+{
+    const struct manifest_field *field = winmeta_by_value(kind, value);
+    const char *text = field ? winmeta_text(field->name) : NULL;
+    if (text && !(*out = text_copy(text)))
+        return E_OUTOFMEMORY;
+    return S_OK;
+}
+
 static HRESULT name_event(struct event_schema *s, const uint8_t *traits, size_t traits_size)
 {
     struct provider_traits of;
-    const char *level = standard_level_name(s->descriptor.Level);
-    const char *opcode = standard_opcode_name(s->descriptor.Opcode);
+    HRESULT hr = S_OK;
     if (traits && SUCCEEDED(provider_traits_read(traits, traits_size, &of))) {
         s->provider_name = text_copy(of.name);
         if (!s->provider_name)
             return E_OUTOFMEMORY;
     }
     s->task_name = text_copy(s->event_name);
-    s->level_name = level ? text_copy(level) : NULL;
-    s->opcode_name = opcode ? text_copy(opcode) : NULL;
-    s->channel_name = s->descriptor.Channel == CHANNEL_TRACE_LOGGING ? text_copy("TraceLogging") : NULL;
-    return s->task_name && (!level || s->level_name) && (!opcode || s->opcode_name) ? S_OK : E_OUTOFMEMORY;
+    if (!s->task_name)
+        return E_OUTOFMEMORY;
+    hr = name_value(MANIFEST_LEVELS, s->descriptor.Level, &s->level_name);
+    if (SUCCEEDED(hr))
+        hr = name_value(MANIFEST_OPCODES, s->descriptor.Opcode, &s->opcode_name);
+    return SUCCEEDED(hr) ? name_value(MANIFEST_CHANNELS, s->descriptor.Channel, &s->channel_name) : hr;
 }
 
 HRESULT trace_logging_schema(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, const uint8_t *metadata,

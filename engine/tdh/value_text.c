@@ -171,7 +171,7 @@ static HRESULT add_integer(struct text_buffer *out, const struct value_type *typ
     case OUT_TYPE_SHORT:
     case OUT_TYPE_INT:
     case OUT_TYPE_LONG:
-        add_decimal(out, number, is_signed(type->in));
+        add_decimal(out, size < 8 ? (uint64_t)((int64_t)(own << (64 - 8 * size)) >> (64 - 8 * size)) : own, true);
         return S_OK;
     case OUT_TYPE_UNSIGNEDBYTE:
     case OUT_TYPE_UNSIGNEDSHORT:
@@ -351,7 +351,8 @@ static HRESULT add_mapped_text(const struct value_type *type, const struct event
     if (own.failed)
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !found)
-        hr = error_set(EVENT_DATA_INVALID, "the map %s has nothing for \"%s\"", map->name, own.text ? own.text : "");
+        hr = error_set(EVENT_DATA_INVALID, "the map %s has nothing for \"%s\"", map->name ? map->name : "",
+                       own.text ? own.text : "");
     text_buffer_free(&own);
     return hr;
 }
@@ -368,7 +369,8 @@ static HRESULT add_mapped(const struct value_type *type, const struct event_map 
         number &= (1ull << 8 * size) - 1;
     if (event_map_text(map, number, out))
         return S_OK;
-    return error_set(EVENT_DATA_INVALID, "the map %s has nothing for %llu", map->name, (unsigned long long)number);
+    return error_set(EVENT_DATA_INVALID, "the map %s has nothing for %llu", map->name ? map->name : "",
+                     (unsigned long long)number);
 }
 
 HRESULT value_text(const struct value_type *type, const struct event_map *map, const uint8_t *bytes, size_t size,

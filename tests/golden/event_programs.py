@@ -7,6 +7,7 @@ to Windows' DLLs alone and started by `openpla run`. With --32 and a compiler fo
 with the DLL in BIN_32, the others have 64; then all have 32."""
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -125,9 +126,23 @@ def events_come_in_real_time():
     session_stopped("Live")
 
 
+def described_events_are_decoded():
+    """By who links TDH's names from openetw.dll, and by who has a copy of opentdh.dll as tdh.dll."""
+    shop = "{7D4C9E11-52A0-4E5B-8C1F-6A2B0D9E3F77}"
+    path = "Z:" + os.path.abspath("described.etl").replace("/", "\\")
+    run("trace_session", "start", "Described", path, shop)
+    check("3 events written, 0 of them in vain" in run("write_described", "3", "60"), "the provider")
+    session_stopped("Described")
+    expected = [f"Example.Shop/Sold/Info: Number={n} Article=Apple Price={struct.pack('<d', n / 4).hex().upper()}E282AC00 "
+                f"Codes.Count=3 Codes=010203" for n in (1, 2, 3)]
+    read = run("decode_events", path)
+    check([line for line in read.splitlines() if line.startswith("Example")] == expected, "decoded", read)
+    check("4 events, 0 undecoded" in read, "the file's own event", read)
+
+
 def stop_all():
     """A session outlives who started it."""
-    for session in ("Programs", "Live"):
+    for session in ("Programs", "Live", "Described"):
         begin("end.txt", "trace_session", "stop", session).wait()
 
 
@@ -137,6 +152,12 @@ def main():
     link("write_events", *ours)
     the_file_has_what_was_written()
     events_come_in_real_time()
+    described_events_are_decoded()
+    link("decode_events", "-municode", "-ltdh", *ours)
+    shutil.copy(f"{LIBRARIES}/opentdh.dll", "tdh.dll")
+    os.environ["WINEDLLOVERRIDES"] = os.environ.get("WINEDLLOVERRIDES", "") + ";tdh=n"
+    described_events_are_decoded()
+    os.remove("decode_events.exe")
     for name, more in (("write_events", ()), ("trace_session", ("-municode", "-lole32")), ("read_events", ("-municode",))):
         link(name, *more, *(ours if IS_32 else ()))
     if IS_32:

@@ -30,16 +30,22 @@ IMPORTS = {
     "send_packets.exe": BASE | {"openetw.dll"},
     "trace_session.exe": BASE | {"ole32.dll", "openetw.dll"},
     "read_events.exe": BASE | {"openetw.dll"},
+    "write_described.exe": BASE | {"openetw.dll"},
+    "decode_events.exe": BASE | {"openetw.dll"},
     # Any program under Wine may load it: no COM, no XML. ntdll: reads the host's kernel files with handles it keeps.
     "openpdh.dll": ENGINE | {"ntdll.dll"},
     # As openpdh.dll: what any program may load.
     "openetw.dll": ENGINE | {"ntdll.dll"},
+    # What openetw.dll forwards TDH's names to, loaded by who decodes alone. libxml2 is in it, and hidden.
+    "opentdh.dll": ENGINE | {"ntdll.dll"},
     # Each session has one: nothing to load but what is there anyway.
     "openetwhost.exe": {"kernel32.dll"},
 }
 # Every event function of Windows' advapi32: a name too few is a program that does not start.
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/reach/names.def")) as names_file:
     EVENT_FUNCTIONS = set(re.findall(r"^NAME\((\w+)\)$", names_file.read(), re.M))
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/reach/tdh_names.def")) as names_file:
+    TDH_FUNCTIONS = set(re.findall(r"^NAME\((\w+)\)$", names_file.read(), re.M))
 EXPORTS = {
     # PlaExpandTaskArguments: pla.dll's own flat function.
     "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer", "PlaExpandTaskArguments"},
@@ -52,9 +58,12 @@ EXPORTS = {
     "send_packets.exe": set(),
     "trace_session.exe": set(),
     "read_events.exe": set(),
+    "write_described.exe": set(),
+    "decode_events.exe": set(),
     "openpdh.dll": re.compile(r"(Pdhi?|Pla|Perf)[A-Z]\w+$"),
     "openetwhost.exe": set(),
-    "openetw.dll": EVENT_FUNCTIONS | {"OpenEtwRun", "OpenEtwRunChildren", "OpenEtwSessionHost"},
+    "opentdh.dll": TDH_FUNCTIONS,
+    "openetw.dll": EVENT_FUNCTIONS | TDH_FUNCTIONS | {"OpenEtwRun", "OpenEtwRunChildren", "OpenEtwSessionHost"},
 }
 # HIGH_ENTROPY_VA | DYNAMIC_BASE | NX_COMPAT
 HARDENED = 0x0160
@@ -64,7 +73,7 @@ def for_32_bits():
     """The lists of what 32-bit programs get (DECISIONS 42): no server, and no addresses beyond 4 GB to choose from."""
     global HARDENED
     HARDENED = 0x0140
-    for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll", "openetw.dll"}:
+    for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll", "openetw.dll", "opentdh.dll"}:
         del IMPORTS[name]
     EXPORTS["openpla.dll"] = {"DllCanUnloadNow", "DllGetClassObject", "PlaExpandTaskArguments"}
 
@@ -74,7 +83,7 @@ def complaints_of_import_library():
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../engine/etw/openetw_32.def")
     with open(path, encoding="utf-8") as file:
         names = set(re.findall(r"^    (\w+)(?:@\d+)?$", file.read(), re.M))
-    return [f"openetw_32.def: {name} is there or in names.def alone" for name in sorted(names ^ EVENT_FUNCTIONS)]
+    return [f"openetw_32.def: {name} is there or in names.def alone" for name in sorted(names ^ (EVENT_FUNCTIONS | TDH_FUNCTIONS))]
 
 
 def read_headers(dump):

@@ -6,3 +6,7 @@ foreach(thing manifest wevt_template)
   openpla_test(test_tdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_tdh_${thing}.c LINK openpla_tdh)
 endforeach()
 openpla_test(test_tdh_dump ${CMAKE_CURRENT_LIST_DIR}/test_tdh_dump.c LINK openpla_tdh)
+# As programs use it.
+foreach(thing event_api)
+  openpla_test(test_tdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_tdh_${thing}.c LINK openpla_etw openpla_tdh)
+endforeach()

@@ -20,8 +20,8 @@ bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes t
    in `left`'s place. */
 #define GUARDED __attribute__((always_inline)) static inline
 #ifdef _WIN64
-/* Instruction, where to go on, and who is told, in the table of guard_api.c, which the frame's handler looks at; .text
-   is where all code is that reads this way. */
+/* Instruction, where to go on, and who is told, in the table of win32/guard.c, which the frame's handler looks at;
+   .text is where all code is that reads this way. */
 #define GUARDED_INSTRUCTION                                                                                            \
     "    .seh_handler guard_read_handler, @except, @unwind\n"                                                          \
     "    .section .rdata$guard_b,\"dr\"\n"                                                                             \

@@ -2,7 +2,7 @@
 /* Frames that take exceptions, in programs of 64 bits. The compiler has no __try; so their handlers are named where
    their code is, in unwind data (Microsoft's "x64 exception handling"), which costs nothing until there is an
    exception. Handlers of what is called come first. */
-#include "engine/etw/guard.h"
+#include "engine/os/guard.h"
 
 #include <windows.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames that take exceptions, in programs of 32 bits: a thread has a list of them, which begins at fs:0 and lies on
    its stack. */
-#include "engine/etw/guard.h"
+#include "engine/os/guard.h"
 
 #include <windows.h>
 

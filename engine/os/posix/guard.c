@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Hosts without structured exceptions. */
-#include "engine/etw/guard.h"
+#include "engine/os/guard.h"
 
 bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes takes, void (*left)(void *argument))
 {
