@@ -46,8 +46,10 @@ void json_begin(struct json *j, const char *name, char bracket)
 {
     begin_value(j, name);
     fputc(bracket, j->out);
-    if (j->depth < JSON_DEPTH)
+    if (j->depth < JSON_DEPTH) {
+        j->brackets[j->depth] = bracket;
         j->filled[j->depth++] = false;
+    }
 }
 
 void json_end(struct json *j, char bracket)

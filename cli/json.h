@@ -11,8 +11,9 @@ enum { JSON_DEPTH = 48 };
 struct json {
     FILE *out;
     int depth;
-    bool filled[JSON_DEPTH]; /* the list at this depth has an element */
-    bool compact;            /* on one line */
+    bool filled[JSON_DEPTH];   /* the list at this depth has an element */
+    char brackets[JSON_DEPTH]; /* which it was begun by */
+    bool compact;              /* on one line */
 };
 
 /* `name` is the member's name inside an object and NULL inside an array or at the top. At the end of the outermost

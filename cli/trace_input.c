@@ -87,7 +87,8 @@ HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *conte
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; i < in->count && SUCCEEDED(hr); i++) {
-        in->items[i].header = true;
+        in->items[i].header = !in->items[i].begun;
+        in->items[i].begun = true;
         hr = advance(&in->items[i]);
     }
     for (struct trace_input *one; SUCCEEDED(hr) && (one = oldest(in));) {
@@ -105,10 +106,30 @@ HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *conte
         if (SUCCEEDED(hr))
             hr = advance(one);
         one->buffers += last;
-        if (last)
+        if (last && progress)
             show_progress(in, progress);
     }
     return hr;
+}
+
+HRESULT trace_inputs_follow(struct trace_inputs *in)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < in->count && SUCCEEDED(hr); i++)
+        hr = etl_reader_follow(in->items[i].reader);
+    return hr;
+}
+
+HRESULT trace_inputs_grow(struct trace_inputs *in)
+{
+    HRESULT result = S_FALSE;
+    for (size_t i = 0; i < in->count; i++) {
+        const HRESULT hr = etl_reader_grow(in->items[i].reader);
+        if (FAILED(hr))
+            return hr;
+        result = hr == S_OK ? S_OK : result;
+    }
+    return result;
 }
 
 int trace_inputs_remarks(const struct trace_inputs *in, const char *verb)

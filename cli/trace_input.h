@@ -20,6 +20,7 @@ struct trace_input {
     struct etl_reader *reader;
     struct etl_record event; /* to be given next, if it is not `ended` */
     bool header, ended;
+    bool begun;               /* its header was given */
     uint64_t buffers, events; /* given */
     struct texts remarks;     /* what is damaged */
 };
@@ -37,7 +38,12 @@ struct trace_inputs {
 
 /* Opens the traces. A name with * or ? stands for all files that it matches. */
 HRESULT trace_inputs_open(struct trace_inputs *in, const struct texts *paths);
+/* `progress` NULL: it is not shown. */
 HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *context, struct cli_progress *progress);
+/* For traces that are still written, before the first reading: what is no whole buffer yet comes later. */
+HRESULT trace_inputs_follow(struct trace_inputs *in);
+/* Is there more to read now? S_FALSE: not yet. */
+HRESULT trace_inputs_grow(struct trace_inputs *in);
 /* Tells on stderr what is damaged: CLI_DONE, or CLI_REMARKS. */
 int trace_inputs_remarks(const struct trace_inputs *in, const char *verb);
 void trace_inputs_close(struct trace_inputs *in);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla trace show: the events of traces and of sessions that run, a line each. */
+#include "cli/interrupt.h"
+#include "cli/trace_schemas.h"
+#include "cli/trace_session.h"
+#include "cli/trace_show.h"
+#include "cli/verbs.h"
+#include "engine/os/clock.h"
+#include "engine/os/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VERB "trace"
+enum { LOOK_MS = 250 };
+
+struct show {
+    struct texts files, sessions, begin, end;
+    struct trace_knowledge known;
+    struct trace_choice choice;
+    const char *level;
+    uint32_t max; /* 0: no end */
+    bool follow, as_json;
+
+    struct trace_inputs inputs;
+    struct event_schemas *schemas;
+    struct trace_processes *processes;
+    struct text_buffer line;
+    char *pattern; /* of the choice's text */
+    uint64_t shown, undecoded;
+};
+
+static HRESULT show_event(struct show *s, const struct dumped_event *e, const char *process)
+{
+    bool decoded;
+    s->line.length = 0;
+    HRESULT hr = S_OK;
+    if (!s->as_json || s->pattern)
+        hr = trace_line(e, process, &s->line, &decoded);
+    if (FAILED(hr) || (s->pattern && !text_matches(s->pattern, s->line.text)))
+        return hr;
+    if (s->as_json) {
+        hr = trace_json(e, process, stdout, &decoded);
+    } else {
+        text_buffer_add(&s->line, "\n");
+        hr = s->line.failed ? E_OUTOFMEMORY : S_OK;
+        if (SUCCEEDED(hr))
+            (void)fwrite(s->line.text, 1, s->line.length, stdout);
+    }
+    s->shown++;
+    s->undecoded += SUCCEEDED(hr) && !decoded;
+    if (SUCCEEDED(hr) && ferror(stdout))
+        return S_FALSE; /* nobody reads any more; main says it */
+    return SUCCEEDED(hr) && s->max != 0 && s->shown >= s->max ? S_FALSE : hr;
+}
+
+static HRESULT take(void *context, const struct trace_event *event)
+{
+    struct show *s = context;
+    struct dumped_event e;
+    const struct found_schema *found;
+    HRESULT hr = trace_schemas_find(s->schemas, event, &e, &found);
+    if (SUCCEEDED(hr))
+        hr = trace_processes_note(s->processes, &e);
+    if (SUCCEEDED(hr)) {
+        const char *process = trace_process_name(s->processes, e.record->EventHeader.ProcessId);
+        if (trace_choice_takes(&s->choice, &e, process))
+            hr = show_event(s, &e, process);
+    }
+    if (found)
+        found_schema_release(s->schemas, found);
+    return hr;
+}
+
+static HRESULT flush(void *context)
+{
+    (void)context;
+    return fflush(stdout) == 0 ? S_OK : E_ABORT;
+}
+
+/* Until it is asked to end, or what is shown is enough. */
+static HRESULT follow(struct show *s)
+{
+    if (!interrupt_begin())
+        return error_set(E_FAIL, "Ctrl+C cannot be waited for");
+    HRESULT hr = flush(s);
+    while (SUCCEEDED(hr) && !(s->max != 0 && s->shown >= s->max) && !interrupt_wait(LOOK_MS)) {
+        hr = trace_inputs_grow(&s->inputs);
+        if (hr == S_OK)
+            hr = trace_inputs_read(&s->inputs, take, s, NULL);
+        if (SUCCEEDED(hr))
+            hr = flush(s);
+    }
+    interrupt_end();
+    return hr == E_ABORT ? S_OK : hr;
+}
+
+static HRESULT show_files(struct show *s)
+{
+    HRESULT hr = s->follow ? trace_inputs_follow(&s->inputs) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = trace_inputs_read(&s->inputs, take, s, NULL);
+    return SUCCEEDED(hr) && s->follow ? follow(s) : hr;
+}
+
+static HRESULT show_sessions(struct show *s)
+{
+    s->processes->live = true;
+    const HRESULT hr = trace_sessions_read(&s->sessions, false, take, flush, s);
+    return hr == E_ABORT ? S_OK : hr;
+}
+
+/* In the zone of this computer, which lines have too. */
+static int read_range(struct show *s)
+{
+    int64_t from = 0, to = 0;
+    int result = cli_time(VERB, "b", &s->begin, &from);
+    if (result == CLI_DONE)
+        result = cli_time(VERB, "e", &s->end, &to);
+    const int64_t minute = 60 * INT64_C(10000000);
+    s->inputs.ranged = s->begin.count + s->end.count != 0;
+    s->inputs.from = s->begin.count != 0 ? from + clock_bias_minutes(from) * minute : INT64_MIN;
+    s->inputs.to = s->end.count != 0 ? to + clock_bias_minutes(to) * minute : INT64_MAX;
+    return result;
+}
+
+static int read_level(struct show *s)
+{
+    static const char *const names[] = {"critical", "error", "warning", "information", "verbose"};
+    uint64_t number;
+    if (!s->level)
+        return CLI_DONE;
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_equal_nocase(names[i], s->level))
+            s->choice.worst = i + 1;
+    if (s->choice.worst == 0 && text_to_u64(s->level, &number) && number != 0 && number <= 255)
+        s->choice.worst = (uint32_t)number;
+    if (s->choice.worst == 0)
+        return cli_usage(VERB, "-level: \"%s\" is none of critical, error, warning, information, verbose, 1 to 255",
+                         s->level);
+    return CLI_DONE;
+}
+
+static int check(struct show *s, const struct texts *words)
+{
+    if (words->count == 0 || !text_equal_nocase(words->items[0], "show"))
+        return cli_usage(VERB, words->count == 0 ? "what about traces? show" : "\"%s\" is none of show",
+                         words->count == 0 ? "" : words->items[0]);
+    for (size_t i = 1; i < words->count; i++) {
+        const HRESULT hr = texts_add(&s->files, words->items[i]);
+        if (FAILED(hr))
+            return cli_error(VERB, hr);
+    }
+    if (s->files.count == 0 && s->sessions.count == 0)
+        return cli_usage(VERB, "show: which trace?");
+    if (s->files.count != 0 && s->sessions.count != 0)
+        return cli_usage(VERB, "-rt: sessions cannot be shown together with files");
+    if (s->sessions.count != 0 && s->begin.count + s->end.count != 0)
+        return cli_usage(VERB, "-%s: a time is for files; a session is shown from now on", s->begin.count ? "b" : "e");
+    const int result = read_level(s);
+    return result == CLI_DONE ? read_range(s) : result;
+}
+
+static int show(struct show *s)
+{
+    s->processes = memory_zero(1, sizeof *s->processes);
+    HRESULT hr = s->processes ? trace_schemas_open(&s->known, &s->schemas) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && s->choice.text)
+        hr = (s->pattern = text_format("*%s*", s->choice.text)) ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && s->files.count != 0)
+        hr = trace_inputs_open(&s->inputs, &s->files);
+    if (SUCCEEDED(hr))
+        hr = s->sessions.count != 0 ? show_sessions(s) : show_files(s);
+    if (FAILED(hr))
+        return cli_error(VERB, hr);
+    (void)fflush(stdout);
+    if (s->undecoded != 0)
+        fprintf(stderr, "openpla " VERB ": %llu of %llu events could not be decoded\n",
+                (unsigned long long)s->undecoded, (unsigned long long)s->shown);
+    return trace_inputs_remarks(&s->inputs, VERB);
+}
+
+static int run(int argc, char **argv)
+{
+    struct show s = {0};
+    struct texts words = {0};
+    const struct option options[] = {
+        {"rt", OPTION_TEXTS, &s.sessions},
+        {"provider", OPTION_TEXTS, &s.choice.providers},
+        {"process", OPTION_TEXTS, &s.choice.processes},
+        {"keyword", OPTION_TEXTS, &s.choice.keywords},
+        {"level", OPTION_TEXT, &s.level},
+        {"text", OPTION_TEXT, &s.choice.text},
+        {"b", OPTION_TEXTS, &s.begin},
+        {"e", OPTION_TEXTS, &s.end},
+        {"max", OPTION_COUNT, &s.max},
+        {"follow", OPTION_FLAG, &s.follow},
+        {"json", OPTION_FLAG, &s.as_json},
+    };
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &words);
+    if (result == CLI_DONE)
+        result = check(&s, &words);
+    if (result == CLI_DONE)
+        result = show(&s);
+    trace_inputs_close(&s.inputs);
+    event_schemas_free(s.schemas);
+    if (s.processes)
+        trace_processes_free(s.processes);
+    memory_free(s.processes);
+    memory_free(s.pattern);
+    text_buffer_free(&s.line);
+    struct texts *const texts[] = {
+        &s.files, &s.sessions, &s.begin, &s.end, &s.choice.providers, &s.choice.processes, &s.choice.keywords, &words};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        texts_free(texts[i]);
+    return result;
+}
+
+const struct verb verb_trace = {
+    "trace", "show the events of traces and of sessions, a line each",
+    "openpla trace show TRACE [TRACE ...] [options]\n"
+    "openpla trace show -rt SESSION [SESSION ...] [options]\n"
+    "\n"
+    "Shows the events of .etl files, several as one in the order of time, or of sessions as they happen, until these "
+    "end\n"
+    "or Ctrl+C: time, process and its ids, provider and event, level, fields.\n"
+    "\n"
+    "  -rt SESSION ...      sessions that give events in real time\n"
+    "  -follow              of files: goes on with what is written to them, until Ctrl+C\n"
+    "  -provider NAME ...   only of these providers or classes; * and ? stand for any text, and a GUID is a name too\n"
+    "  -process ID|NAME ... only of these processes\n"
+    "  -keyword MASK|NAME ...  only with one of these keywords\n"
+    "  -level LEVEL         critical, error, warning, information, verbose or a number, and all that is worse\n"
+    "  -text TEXT           only lines that have the text in them\n"
+    "  -b TIME, -e TIME     from this time on, up to this time, in the zone of this computer\n"
+    "  -max N               ends after N events\n"
+    "  --json               a JSON object a line\n"
+    "\n"
+    "What cannot be decoded is shown in hexadecimal with the reason. Exit code 3: a trace was damaged.\n",
+    run};
