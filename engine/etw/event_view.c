@@ -3,12 +3,15 @@
 #include "engine/etw/event_view.h"
 
 #include "engine/log/little_endian.h"
+#include "engine/tdh/tmf.h"
 
 enum {
     FLAGS_AT = 4, /* in EVENT_HEADER, as files have it */
     PROPERTY_AT = 6,
     PMC_AT = 0x10, /* behind PERFINFO_TRACE_HEADER */
     ITEM_HEAD = 8,
+    MESSAGE_SEQUENCE = 1, /* TRACE_MESSAGE_SEQUENCE: the header's first part */
+    MESSAGE_SEQUENCE_AT = 8,
     ALIGNMENT = 8, /* what buffers told before Windows 8 beside a processor's number of 8 bits */
 };
 #define NO_PROCESS            UINT32_MAX /* of an event that does not tell it */
@@ -97,6 +100,8 @@ void event_view_record(const struct etl_record *e, int64_t time, uint32_t pointe
     case ETL_RECORD_MESSAGE:
         h->Flags |= EVENT_HEADER_FLAG_TRACE_MESSAGE;
         h->EventDescriptor = (EVENT_DESCRIPTOR){.Id = e->id};
+        if ((e->version & MESSAGE_SEQUENCE) != 0 && e->data - e->event >= MESSAGE_SEQUENCE_AT + 4)
+            add_item(view, TMF_ITEM_SEQUENCE, e->event + MESSAGE_SEQUENCE_AT, 4);
         break;
     case ETL_RECORD_PERFORMANCE:
         h->Flags |= EVENT_HEADER_FLAG_CLASSIC_HEADER;

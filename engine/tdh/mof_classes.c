@@ -34,8 +34,9 @@ struct class_table {
 };
 
 struct mof_classes {
-    struct mof_document **documents; /* the first is ours */
+    struct mof_document **documents;
     size_t count, capacity;
+    bool has_shipped; /* the first is ours */
     uint16_t language;
     struct class_table table;
 };
@@ -322,16 +323,16 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* Of one document after the other, so that the order of the keys is that of the documents. */
-static HRESULT index_events(struct class_table *t, struct mof_document *const *documents, size_t count)
+static HRESULT index_events(struct class_table *t, const struct mof_classes *of)
 {
     HRESULT hr = S_OK;
-    for (size_t i = 0; i < count; i++)
-        for (size_t n = 0; SUCCEEDED(hr) && n < documents[i]->count; n++) {
-            const struct mof_class *c = &documents[i]->classes[n];
+    for (size_t i = 0; i < of->count; i++)
+        for (size_t n = 0; SUCCEEDED(hr) && n < of->documents[i]->count; n++) {
+            const struct mof_class *c = &of->documents[i]->classes[n];
             if (c->language || find_class(t, c->name) != c)
                 continue;
             if (mof_qualifier_find(&c->qualifiers, "EventType"))
-                hr = add_event(t, c, i == 0);
+                hr = add_event(t, c, of->has_shipped && i == 0);
             else if (c->superclass && text_equal_nocase(c->superclass, "EventTrace") &&
                      mof_qualifier_find(&c->qualifiers, "Guid"))
                 hr = add_provider(t, c);
@@ -370,7 +371,7 @@ HRESULT mof_classes_add(struct mof_classes *c, const char *source, const void *b
     c->documents[c->count++] = d;
     hr = index_names(&table, c->documents, c->count);
     if (SUCCEEDED(hr))
-        hr = index_events(&table, c->documents, c->count);
+        hr = index_events(&table, c);
     if (SUCCEEDED(hr)) {
         c->table = table;
         hr = check_events(c);
@@ -385,11 +386,18 @@ HRESULT mof_classes_add(struct mof_classes *c, const char *source, const void *b
     return S_OK;
 }
 
+HRESULT mof_classes_create_empty(struct mof_classes **out)
+{
+    *out = memory_zero(1, sizeof **out);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
 HRESULT mof_classes_create(struct mof_classes **out)
 {
-    struct mof_classes *c = memory_zero(1, sizeof *c);
-    if (!c)
+    struct mof_classes *c;
+    if (FAILED(mof_classes_create_empty(&c)))
         return E_OUTOFMEMORY;
+    c->has_shipped = true;
     HRESULT hr = mof_classes_add(c, "classic.mof", classic_classes, classic_classes_size);
     if (FAILED(hr))
         mof_classes_free(c);

@@ -11,6 +11,7 @@
 struct mof_classes;
 
 HRESULT mof_classes_create(struct mof_classes **out);
+HRESULT mof_classes_create_empty(struct mof_classes **out); /* without those of the kernel's events */
 void mof_classes_free(struct mof_classes *c); /* NULL is allowed */
 /* Adds all classes of a file, or none. A class takes the place of one of that name from another file; classes need not
    stand before those that derive from them. Fails with "source(line): ..." and a MOF_E_ code. */

@@ -3,36 +3,10 @@
    Tracing MOF Qualifiers), their maps. */
 #include "engine/os/memory.h"
 #include "engine/tdh/mof_classes.h"
+#include "engine/tdh/value_types.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* TDH_INTYPE_ and TDH_OUTTYPE_ (tdh.h) that MOF comes to. */
-enum {
-    IN_UNICODESTRING = 1,
-    IN_ANSISTRING = 2,
-    IN_INT8 = 3,
-    IN_UINT16 = 6,
-    IN_UINT32 = 8,
-    IN_UINT64 = 10,
-    IN_FLOAT = 11,
-    IN_BOOLEAN = 13,
-    IN_BINARY = 14,
-    IN_GUID = 15,
-    IN_POINTER = 16,
-    IN_NONNULLTERMINATEDSTRING = 304,
-    IN_UNICODECHAR = 306,
-    IN_ANSICHAR = 307,
-    IN_SIZET = 308,
-    IN_HEXDUMP = 309,
-    IN_WBEMSID = 310,
-    OUT_HEXINT8 = 16,
-    OUT_PORT = 22,
-    OUT_IPV4 = 23,
-    OUT_IPV6 = 24,
-    OUT_ETWTIME = 27,
-    OUT_NOPRINT = 301,
-};
 
 /* A property with the class that declares it. */
 struct placed {
@@ -151,8 +125,10 @@ static HRESULT string_type(const struct placed *p, bool wide, struct event_prope
     static const struct {
         const char *name;
         uint16_t wide, narrow;
-    } ends[] = {
-        {"NullTerminated", 1, 2}, {"Counted", 300, 301}, {"ReverseCounted", 302, 303}, {"NotCounted", 304, 305}};
+    } ends[] = {{"NullTerminated", IN_TYPE_UNICODESTRING, IN_TYPE_ANSISTRING},
+                {"Counted", IN_TYPE_COUNTEDSTRING, IN_TYPE_COUNTEDANSISTRING},
+                {"ReverseCounted", IN_TYPE_REVERSEDCOUNTEDSTRING, IN_TYPE_REVERSEDCOUNTEDANSISTRING},
+                {"NotCounted", IN_TYPE_NONNULLTERMINATEDSTRING, IN_TYPE_NONNULLTERMINATEDANSISTRING}};
     const char *end = mof_qualifier_text(&p->property->qualifiers, "StringTermination");
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         if (text_equal_nocase(end ? end : "NullTerminated", ends[i].name)) {
@@ -169,20 +145,20 @@ static HRESULT extension_type(const struct placed *p, const char *extension, str
         const char *name;
         uint16_t in, out, bytes; /* bytes: a length that the type does not say */
     } known[] = {
-        {"Guid", IN_GUID, 0, 0},
-        {"Sid", IN_WBEMSID, 0, 0},
-        {"Port", IN_UINT16, OUT_PORT, 0},
-        {"IPAddr", IN_UINT32, OUT_IPV4, 0},
-        {"IPAddrV4", IN_UINT32, OUT_IPV4, 0},
-        {"IPAddrV6", IN_BINARY, OUT_IPV6, 16},
-        {"SizeT", IN_SIZET, 0, 0},
-        {"Pointer", IN_POINTER, 0, 0},
-        {"WmiTime", IN_UINT64, OUT_ETWTIME, 0},
-        {"Variant", IN_HEXDUMP, 0, 0},
+        {"Guid", IN_TYPE_GUID, 0, 0},
+        {"Sid", IN_TYPE_WBEMSID, 0, 0},
+        {"Port", IN_TYPE_UINT16, OUT_TYPE_PORT, 0},
+        {"IPAddr", IN_TYPE_UINT32, OUT_TYPE_IPV4, 0},
+        {"IPAddrV4", IN_TYPE_UINT32, OUT_TYPE_IPV4, 0},
+        {"IPAddrV6", IN_TYPE_BINARY, OUT_TYPE_IPV6, 16},
+        {"SizeT", IN_TYPE_SIZET, 0, 0},
+        {"Pointer", IN_TYPE_POINTER, 0, 0},
+        {"WmiTime", IN_TYPE_UINT64, OUT_TYPE_ETWTIME, 0},
+        {"Variant", IN_TYPE_HEXDUMP, 0, 0},
     };
     *whole = is_byte(p->property->type);
     if (text_equal_nocase(extension, "NoPrint")) {
-        out->out_type = OUT_NOPRINT;
+        out->out_type = OUT_TYPE_NOPRINT;
         *whole = false;
         return S_OK;
     }
@@ -203,13 +179,13 @@ static HRESULT format_type(const struct placed *p, const char *format, struct ev
     enum mof_type type = p->property->type;
     bool text = is_one_of(format, "s") || is_one_of(format, "w");
     if (is_one_of(format, "x") && is_number(type))
-        out->out_type = (uint16_t)(OUT_HEXINT8 + type / 2);
+        out->out_type = (uint16_t)(OUT_TYPE_HEXINT8 + type / 2);
     else if (is_one_of(format, "c") && is_byte(type))
-        out->in_type = IN_ANSICHAR;
+        out->in_type = IN_TYPE_ANSICHAR;
     else if (text && p->property->array && is_byte(type))
-        out->in_type = IN_ANSISTRING;
+        out->in_type = IN_TYPE_ANSISTRING;
     else if (text && p->property->array && type == MOF_TYPE_CHAR16)
-        out->in_type = IN_UNICODESTRING;
+        out->in_type = IN_TYPE_UNICODESTRING;
     else if (!text && !is_one_of(format, "c") && !is_one_of(format, "x") && !is_one_of(format, "d") &&
              !is_one_of(format, "u"))
         return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "Format is none of c, s, w, x: ", format);
@@ -220,15 +196,15 @@ static HRESULT plain_type(const struct placed *p, struct event_property *out)
 {
     enum mof_type type = p->property->type;
     if (is_number(type))
-        out->in_type = (uint16_t)(IN_INT8 + type);
+        out->in_type = (uint16_t)(IN_TYPE_INT8 + type);
     else if (type == MOF_TYPE_REAL32 || type == MOF_TYPE_REAL64)
-        out->in_type = type == MOF_TYPE_REAL32 ? IN_FLOAT : IN_FLOAT + 1;
+        out->in_type = type == MOF_TYPE_REAL32 ? IN_TYPE_FLOAT : IN_TYPE_DOUBLE;
     else if (type == MOF_TYPE_BOOLEAN)
-        out->in_type = IN_BOOLEAN;
+        out->in_type = IN_TYPE_BOOLEAN;
     else if (type == MOF_TYPE_CHAR16)
-        out->in_type = IN_UNICODECHAR;
+        out->in_type = IN_TYPE_UNICODECHAR;
     else if (type == MOF_TYPE_OBJECT)
-        out->in_type = IN_BINARY;
+        out->in_type = IN_TYPE_BINARY;
     else
         return refuse(p, MOF_E_TYPE_MISMATCH, "no data of events have the type ",
                       p->property->type_name ? p->property->type_name : mof_type_name(type));
@@ -254,7 +230,7 @@ static HRESULT value_type(const struct maker *m, const struct placed *p, struct 
         hr = extension_type(p, extension, out, whole);
     if (SUCCEEDED(hr) && is_number(p->property->type) &&
         (mof_qualifier_is_set(q, "Pointer") || mof_qualifier_is_set(q, "PointerType"))) {
-        out->in_type = IN_POINTER;
+        out->in_type = IN_TYPE_POINTER;
         out->out_type = 0;
     }
     if (mof_qualifier_is_set(q, "XMLFragment"))
@@ -292,8 +268,8 @@ static HRESULT size_property(const struct maker *m, const struct placed *p, cons
 static HRESULT array_type(const struct maker *m, const struct placed *p, struct event_property *out)
 {
     const char *size_is = mof_qualifier_text(&p->property->qualifiers, "WmiSizeIs");
-    bool one = out->in_type == IN_UNICODESTRING || out->in_type == IN_ANSISTRING ||
-               (out->in_type == IN_BINARY && out->out_type != OUT_IPV6);
+    bool one = out->in_type == IN_TYPE_UNICODESTRING || out->in_type == IN_TYPE_ANSISTRING ||
+               (out->in_type == IN_TYPE_BINARY && out->out_type != OUT_TYPE_IPV6);
     uint32_t size;
     uint16_t at = 0;
     /* A string's own type ends it. */
@@ -311,11 +287,11 @@ static HRESULT array_type(const struct maker *m, const struct placed *p, struct 
         out->flags |= one ? PROPERTY_FIXED_LENGTH : PROPERTY_FIXED_COUNT;
         *(one ? &out->length : &out->count) = (uint16_t)size;
     } else if (is_byte(p->property->type) && !one) {
-        out->in_type = IN_BINARY; /* what is left of the event */
+        out->in_type = IN_TYPE_BINARY; /* what is left of the event */
     } else if (p->property->type == MOF_TYPE_CHAR16 || one) {
-        out->in_type = out->in_type == IN_BINARY       ? IN_BINARY
-                       : out->in_type == IN_ANSISTRING ? IN_NONNULLTERMINATEDSTRING + 1
-                                                       : IN_NONNULLTERMINATEDSTRING;
+        out->in_type = out->in_type == IN_TYPE_BINARY       ? IN_TYPE_BINARY
+                       : out->in_type == IN_TYPE_ANSISTRING ? IN_TYPE_NONNULLTERMINATEDANSISTRING
+                                                            : IN_TYPE_NONNULLTERMINATEDSTRING;
     } else {
         return refuse(p, MOF_E_OUT_OF_RANGE, "the array has no size: neither [n] nor Max nor WmiSizeIs says one", "");
     }
@@ -426,12 +402,12 @@ static HRESULT fill_property(struct maker *m, const struct placed *p, struct eve
     HRESULT hr = value_type(m, p, out, &whole);
     if (SUCCEEDED(hr) && whole && property->array) {
         hr = array_size(p, &size);
-        if (SUCCEEDED(hr) && size && size != 16 && (out->in_type == IN_GUID || out->out_type == OUT_IPV6))
+        if (SUCCEEDED(hr) && size && size != 16 && (out->in_type == IN_TYPE_GUID || out->out_type == OUT_TYPE_IPV6))
             hr = refuse(p, MOF_E_OUT_OF_RANGE, "16 bytes are a value of Extension ",
                         mof_qualifier_text(&property->qualifiers, "Extension"));
     } else if (SUCCEEDED(hr) && property->array) {
         hr = array_type(m, p, out);
-    } else if (SUCCEEDED(hr) && size_is && out->in_type == IN_BINARY && !out->length) {
+    } else if (SUCCEEDED(hr) && size_is && out->in_type == IN_TYPE_BINARY && !out->length) {
         /* An object without an extension: as many bytes. */
         out->flags |= PROPERTY_PARAM_LENGTH;
         hr = size_property(m, p, size_is, &out->length);

@@ -129,10 +129,9 @@ static HRESULT add_value(struct reader *r, struct mof_qualifier *q, size_t *capa
         return mof_lexer_error(&r->lexer, MOF_E_OUT_OF_RANGE, "%s has more than %u values", q->name, MOF_VALUES_MOST);
     if (!memory_grow((void **)&q->values, capacity, q->count + 1, sizeof *q->values))
         return E_OUTOFMEMORY;
-    HRESULT hr = take_value(r, &q->values[q->count]);
-    if (SUCCEEDED(hr))
-        q->count++;
-    return hr;
+    struct mof_value *v = &q->values[q->count++];
+    *v = (struct mof_value){.kind = MOF_NULL};
+    return take_value(r, v);
 }
 
 /* "(value)", "{value, ...}" or nothing, which is true. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-foreach(what event_values trace_logging)
+foreach(what event_values mof tmf trace_logging)
   openpla_fuzz(fuzz_${what} ${CMAKE_CURRENT_LIST_DIR}/fuzz_${what}.c ${CMAKE_CURRENT_LIST_DIR}/decode_event.c
     LINK openpla_tdh)
 endforeach()

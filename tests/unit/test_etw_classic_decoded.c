@@ -4,6 +4,7 @@
 #include "engine/etw/event_view.h"
 #include "engine/os/memory.h"
 #include "engine/tdh/mof_classes.h"
+#include "engine/tdh/tmf.h"
 #include "engine/tdh/value_text.h"
 #include "tests/unit/hosted_session.h"
 #include "tests/unit/mof_examples.h"
@@ -206,11 +207,56 @@ static void each_type_of_mof_comes_out_as_written(void **state)
     }
 }
 
+/* Flags, parts of the header and arguments, as WPP's macros write them. */
+static void a_message_of_wpp_comes_out_as_written(void **state)
+{
+    (void)state;
+    static const char tmf[] = "b49d5931-ad85-4070-b1b1-3f81f1532875 driver // SRC=d.c MJ=Major MN=Minor\n"
+                              "#typev d_c12 12 \"%0%10!s! has %11!d! (%12!04X!) at %13!p!, number %7!d! of %8!d!\" // "
+                              "LEVEL=ERROR FLAGS=F FUNC=Entry\n"
+                              "{\nname, ItemWString -- 10\ncount, ItemLong -- 11\nbits, ItemShort -- 12\n"
+                              "at, ItemPtr -- 13\n}\n";
+    static struct event_view view;
+    static const int32_t count = -3;
+    static const uint16_t bits = 0xAB;
+    const void *const at = &view;
+    struct hosted numbered;
+    struct tmf_document *d;
+    struct tmf_property p;
+    struct tmf_files *files;
+    hosted_start(&numbered, "numbered", TRACE_MODE_LOCAL_SEQUENCE);
+    assert_int_equal(
+        TraceMessage(directory_handle(&numbered.s),
+                     TRACE_MESSAGE_SEQUENCE | TRACE_MESSAGE_GUID | TRACE_MESSAGE_TIMESTAMP | TRACE_MESSAGE_SYSTEMINFO,
+                     &category, 12, "d\0k\0\0", (size_t)6, &count, sizeof count, &bits, sizeof bits, &at, sizeof at,
+                     NULL, (size_t)0),
+        ERROR_SUCCESS);
+    struct fixture_session f = {.drain = numbered.drain};
+    const struct fixture_log *log = fixture_read(&f);
+    assert_int_equal(log->count, 1);
+    event_view_record(&log->event[0].record, 0, 0, false, &view);
+    assert_int_equal(tmf_text_read("d.tmf", tmf, sizeof tmf - 1, &d), S_OK);
+    struct text_buffer text = {0};
+    assert_int_equal(tmf_message_text(&d->messages[0], &view.record, 0, true, &text), S_OK);
+    char *expected = text_format("dk has -3 (00AB) at %0*llX, number 1 of %u", (int)(2 * sizeof at),
+                                 (unsigned long long)(uintptr_t)at, (unsigned)process_own_id());
+    assert_string_equal(text.text, expected);
+    memory_free(expected);
+    text_buffer_free(&text);
+    tmf_document_free(d);
+    assert_int_equal(tmf_files_create(NULL, NULL, false, &files), S_OK);
+    assert_int_equal(tmf_property(files, &view.record, 0, "SequenceNum", &p), S_OK);
+    assert_int_equal(p.number, 1);
+    tmf_files_free(files);
+    hosted_stop(&numbered);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_published_examples_come_out_as_written, start, end),
         cmocka_unit_test_setup_teardown(each_type_of_mof_comes_out_as_written, start, end),
+        cmocka_unit_test_setup_teardown(a_message_of_wpp_comes_out_as_written, start, end),
     };
     return cmocka_run_group_tests(tests, hosted_begin, NULL);
 }

@@ -405,6 +405,7 @@ static void a_file_that_is_wrong_is_refused_with_its_line_and_word(void **state)
         {"[a(0x11112222333344445)] class A {};", "0x11112222333344445 is no number", MOF_E_ILLEGAL_CONSTANT_VALUE},
         {"[a(1.2.3)] class A {};", "1.2.3 is no number", MOF_E_ILLEGAL_CONSTANT_VALUE},
         {"\n/* no end", "f.mof(2): the comment has no end", MOF_E_UNRECOGNIZED_TOKEN},
+        {"[a(\"x\" ?)] class A {};", "'?' stands for nothing here", MOF_E_UNRECOGNIZED_TOKEN},
         {"class ?", "'?' stands for nothing here", MOF_E_UNRECOGNIZED_TOKEN},
         {"typedef A B;", "MOF has no typedef", MOF_E_TYPEDEF_NOT_SUPPORTED},
         {"#pragma include(\"a.mof\")", "#pragma include is not followed", MOF_E_INVALID_INCLUDE_FILE},
