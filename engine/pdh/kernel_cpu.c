@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of files with figures per processor. */
+#include "engine/os/kernel_number.h"
 #include "engine/os/memory.h"
-#include "engine/pdh/kernel_number.h"
 #include "engine/pdh/kernel_text.h"
 
 #define STARTS(p, end, literal) kernel_starts(p, end, literal, sizeof(literal) - 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of files that are tables of named things. */
-#include "engine/pdh/kernel_number.h"
+#include "engine/os/kernel_number.h"
 #include "engine/pdh/kernel_text.h"
 
 /* The numbers from `p` on, behind those the row has. */

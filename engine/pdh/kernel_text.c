@@ -2,9 +2,9 @@
 /* Parsers of files that are figures by name. */
 #include "engine/pdh/kernel_text.h"
 
+#include "engine/os/kernel_number.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
-#include "engine/pdh/kernel_number.h"
 
 static struct kernel_key *find(const struct kernel_keys *k, const char *name, size_t length)
 {

@@ -5,7 +5,7 @@
 
 #include "engine/os/kernel_file.h"
 #include "engine/pdh/process_list.h"
-#include "engine/pdh/process_text.h"
+#include "engine/os/process_text.h"
 
 struct process_files {
     uint32_t id;

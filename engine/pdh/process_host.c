@@ -5,7 +5,7 @@
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
-#include "engine/pdh/kernel_number.h"
+#include "engine/os/kernel_number.h"
 #include "engine/pdh/process_files.h"
 #include "engine/pdh/process_lists.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as each of the kernel's files: the first byte chooses. -DPARSER=n fixes the choice. */
+#include "engine/os/process_text.h"
 #include "engine/pdh/kernel_text.h"
-#include "engine/pdh/process_text.h"
 
 #include <stdlib.h>
 #include <string.h>

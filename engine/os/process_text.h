@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The texts of a Linux process's or thread's files in /proc/<id> as numbers. */
-#ifndef OPENPLA_PDH_PROCESS_TEXT_H
-#define OPENPLA_PDH_PROCESS_TEXT_H
+#ifndef OPENPLA_PROCESS_TEXT_H
+#define OPENPLA_PROCESS_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The one way the parsers of kernel texts read a number, a word and a line. */
-#ifndef OPENPLA_PDH_KERNEL_NUMBER_H
-#define OPENPLA_PDH_KERNEL_NUMBER_H
+#ifndef OPENPLA_KERNEL_NUMBER_H
+#define OPENPLA_KERNEL_NUMBER_H
 
 #include "engine/os/text_find.h"
 

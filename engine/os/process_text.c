@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of /proc/<id>/stat ("id (name) state parent ..."), status and io ("Name: value"). */
-#include "engine/pdh/process_text.h"
+#include "engine/os/process_text.h"
 
-#include "engine/pdh/kernel_number.h"
+#include "engine/os/kernel_number.h"
 
 /* Numbers of proc(5)'s field list, which counts the id as 1. */
 enum {

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes and threads: who begins, who ends, what they are called. A process is forked first and gets its program a
+   while later, and under Wine its Windows name later still, so its start keeps its place and is written at the end of
+   the pass. */
+#include "engine/kernel/tracepoint.h"
+#include "engine/os/clock.h"
+#include "engine/os/kernel_file.h"
+#include "engine/os/kernel_number.h"
+#include "engine/os/memory.h"
+#include "engine/os/process_text.h"
+
+#include <stdio.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { CLONE_SAME_PARENT = 0x8000, CLONE_SAME_PROCESS = 0x10000 };
+enum { KTHREADD = 2, COMMAND_UNITS = 8192, THREAD_NAME_UNITS = 64 };
+enum { STILL_ACTIVE = 259 };
+enum { PROCESS_VERSION = 4, THREAD_VERSION = 3, TERMINATE_VERSION = 2 };
+/* Joins the events of one process, as an address of Windows' kernel would. */
+#define PROCESS_KEY UINT64_C(0xFFFF800000000000)
+
+enum { NEW_ID, NEW_FLAGS };
+enum { EXIT_ID, EXIT_LAST };
+enum { EXEC_FILE };
+enum { RENAME_ID, RENAME_NAME };
+enum { LEAVE_CODE };
+enum { SIGNAL_NUMBER, SIGNAL_HANDLER };
+
+/* ---- texts of /proc ---- */
+
+static HRESULT read_proc(uint32_t process, const char *file, struct kernel_file **f, const char **text, size_t *size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", process, file);
+    HRESULT hr = kernel_file_open(path, f);
+    if (SUCCEEDED(hr) && FAILED(hr = kernel_file_read(*f, text, size))) {
+        kernel_file_close(*f);
+        *f = NULL;
+    }
+    return hr;
+}
+
+/* With blanks between its arguments; *first: length of the first. NULL: it cannot be read, or has none. From
+   memory_alloc. */
+static char *command_line(uint32_t process, size_t *first)
+{
+    struct kernel_file *f = NULL;
+    const char *text;
+    size_t size;
+    char *out = NULL;
+    if (FAILED(read_proc(process, "cmdline", &f, &text, &size)))
+        return NULL;
+    *first = strlen(text);
+    while (size != 0 && text[size - 1] == 0)
+        size--;
+    if (size != 0 && (out = memory_zero(size + 1, 1)) != NULL)
+        for (size_t i = 0; i < size; i++)
+            out[i] = text[i] ? text[i] : ' ';
+    kernel_file_close(f);
+    return out;
+}
+
+/* False: it has gone. */
+static bool user_of(uint32_t process, uint32_t *user)
+{
+    struct kernel_file *f = NULL;
+    const char *text, *line;
+    size_t size;
+    uint64_t value = 0;
+    bool found = false;
+    if (FAILED(read_proc(process, "status", &f, &text, &size)))
+        return false;
+    line = strstr(text, "\nUid:");
+    if (line)
+        found = kernel_number(line + sizeof "\nUid:" - 1, text + size, &value) != NULL;
+    *user = (uint32_t)value;
+    kernel_file_close(f);
+    return found;
+}
+
+static void set_name(struct kernel_process *p, const char *name, size_t length)
+{
+    length = length < sizeof p->name ? length : sizeof p->name - 1;
+    memcpy(p->name, name, length);
+    p->name[length] = 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* ---- events of processes ---- */
+
+/* S-1-5-18 for the host's root, S-1-22-1-N for its user N, as Samba has it; behind the shell of a TOKEN_USER, whose
+   pointers say nothing. */
+static void put_user(struct kernel_data *d, uint32_t user)
+{
+    static const uint8_t nt[6] = {0, 0, 0, 0, 0, 5}, unix_users[6] = {0, 0, 0, 0, 0, 22};
+    const bool root = user == 0;
+    kernel_data_u64(d, 1);
+    kernel_data_u64(d, 0);
+    kernel_data_u8(d, 1);
+    kernel_data_u8(d, root ? 1 : 2);
+    kernel_data_bytes(d, root ? nt : unix_users, 6);
+    kernel_data_u32(d, root ? 18 : 1);
+    if (!root)
+        kernel_data_u32(d, user);
+}
+
+/* Linux tells 15 bytes of a name, and of a process of Wine that of wine's loader, while the first argument is the path
+   of the program. It may be anything else too. */
+static void name_program(struct kernel_process *p, const char *command, size_t length)
+{
+    const char *known = base_name(p->name);
+    /* A path of Windows. */
+    p->is_wine = p->is_wine || (command && length > 3 && command[1] == ':' && command[2] == '\\');
+    for (size_t i = length; command && i-- > 0;)
+        if (command[i] == '\\' || command[i] == '/') {
+            command += i + 1;
+            length -= i + 1;
+            break;
+        }
+    const bool longer = length > strlen(known) && command && strncmp(command, known, strlen(known)) == 0;
+    if (longer || (command && length != 0 && strncmp(known, "wine", 4) == 0))
+        set_name(p, command, length);
+}
+
+static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel_process *p, uint32_t exit_code,
+                        bool ends)
+{
+    struct kernel_data *d = &k->data;
+    uint32_t user = 0;
+    const bool known = user_of(process, &user);
+    size_t first = 0;
+    char *command = ends ? NULL : command_line(process, &first);
+    name_program(p, command, first);
+    kernel_data_clear(d);
+    kernel_data_u64(d, PROCESS_KEY + ((uint64_t)process << 12));
+    kernel_data_u32(d, kernel_process_id(k, process));
+    kernel_data_u32(d, kernel_process_id(k, p->parent));
+    kernel_data_u32(d, process == 0 || p->is_kernel ? UINT32_MAX : 0); /* session */
+    kernel_data_u32(d, exit_code);
+    kernel_data_u64(d, 0); /* directory table */
+    kernel_data_u32(d, 0); /* flags */
+    if (known)
+        put_user(d, user);
+    else
+        kernel_data_u32(d, 0);
+    kernel_data_ansi(d, base_name(p->name));
+    kernel_data_text(d, command ? command : p->name, COMMAND_UNITS);
+    kernel_data_text(d, "", 0); /* package */
+    kernel_data_text(d, "", 0); /* its application */
+    memory_free(command);
+}
+
+/* The start that waits is written. */
+static HRESULT write_start(struct kernel_tracer *k, uint32_t process, struct kernel_process *p)
+{
+    if (!p->is_waiting)
+        return S_OK;
+    p->is_waiting = false;
+    put_process(k, process, p, STILL_ACTIVE, false);
+    return kernel_queue_fill(&k->queue, p->entry, HOOK_PROCESS_START, &k->data);
+}
+
+HRESULT kernel_tasks_settle(struct kernel_tracer *k)
+{
+    size_t at = 0;
+    uint64_t process;
+    HRESULT hr = S_OK;
+    for (struct kernel_process *p; SUCCEEDED(hr) && (p = id_map_next(&k->processes, &at, &process)) != NULL;)
+        hr = write_start(k, (uint32_t)process, p);
+    return hr;
+}
+
+static void put_thread(struct kernel_tracer *k, uint32_t process, uint32_t thread, const char *name)
+{
+    struct kernel_data *d = &k->data;
+    enum { PRIORITY = 8, PAGE_PRIORITY = 5, IO_PRIORITY = 2 };
+    kernel_data_clear(d);
+    kernel_data_u32(d, kernel_process_id(k, process));
+    kernel_data_u32(d, kernel_thread_id(k, thread));
+    for (int stack = 0; stack < 4; stack++)
+        kernel_data_u64(d, 0); /* of the kernel and of the program */
+    kernel_data_u64(d, (UINT64_C(1) << (trace_instance_processors(k->instance) & 63)) - 1);
+    kernel_data_u64(d, 0); /* where it began */
+    kernel_data_u64(d, 0); /* TEB */
+    kernel_data_u32(d, 0); /* sub process tag */
+    kernel_data_u8(d, PRIORITY);
+    kernel_data_u8(d, PAGE_PRIORITY);
+    kernel_data_u8(d, IO_PRIORITY);
+    kernel_data_u8(d, 0);
+    kernel_data_text(d, name, THREAD_NAME_UNITS);
+}
+
+/* ---- what Linux tells ---- */
+
+static HRESULT thread_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                             uint32_t thread)
+{
+    struct kernel_process *p = id_map_find(&k->processes, process);
+    struct kernel_thread *t = id_map_put(&k->threads, thread);
+    if (!t)
+        return E_OUTOFMEMORY;
+    *t = (struct kernel_thread){.process = process};
+    if (p)
+        p->threads++;
+    if (!kernel_wants(k, FLAG_THREAD))
+        return S_OK;
+    put_thread(k, process, thread, "");
+    return kernel_emit_of(k, e, HOOK_THREAD_START, THREAD_VERSION, process, e->thread);
+}
+
+static HRESULT process_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                              uint32_t parent)
+{
+    struct kernel_process *p = id_map_put(&k->processes, process);
+    if (!p)
+        return E_OUTOFMEMORY;
+    *p = (struct kernel_process){.parent = parent, .is_kernel = parent == KTHREADD};
+    const struct kernel_process *from = id_map_find(&k->processes, parent);
+    if (from) { /* a fork is what its parent is until it has a program */
+        set_name(p, from->name, strlen(from->name));
+        p->is_wine = from->is_wine;
+    }
+    if (!kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
+        return S_OK;
+    const struct kernel_event event = {
+        .time = e->time,
+        .hook = HOOK_PROCESS_START,
+        .processor = (uint16_t)e->processor,
+        .version = PROCESS_VERSION,
+        .is_system = true,
+        .process = kernel_process_id(k, parent),
+        .thread = kernel_thread_id(k, e->thread),
+    };
+    const HRESULT hr = kernel_queue_keep_place(&k->queue, &event, &p->entry);
+    p->is_waiting = SUCCEEDED(hr);
+    return hr;
+}
+
+static HRESULT take_new(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    const uint32_t id = (uint32_t)tracepoint_number(e, NEW_ID), caller = kernel_process_of(k, e->thread);
+    const uint64_t flags = (uint64_t)tracepoint_number(e, NEW_FLAGS);
+    if ((flags & CLONE_SAME_PROCESS) != 0)
+        return thread_begins(k, e, caller, id);
+    const struct kernel_process *from = id_map_find(&k->processes, caller);
+    const uint32_t parent = (flags & CLONE_SAME_PARENT) != 0 && from ? from->parent : caller;
+    const HRESULT hr = process_begins(k, e, id, parent);
+    return SUCCEEDED(hr) ? thread_begins(k, e, id, id) : hr;
+}
+
+static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    struct kernel_process *p = id_map_find(&k->processes, kernel_process_of(k, e->thread));
+    if (!p)
+        return S_OK;
+    ring_text(e->event, &e->fields[EXEC_FILE], p->name, sizeof p->name);
+    p->has_program = true;
+    p->is_wine = strncmp(base_name(p->name), "wine", 4) == 0;
+    return S_OK;
+}
+
+/* wine64 calls its main thread by the program that it runs, of which 15 bytes are told. */
+static HRESULT take_rename(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    const uint32_t thread = (uint32_t)tracepoint_number(e, RENAME_ID);
+    struct kernel_process *p = id_map_find(&k->processes, thread);
+    char name[32];
+    ring_text(e->event, &e->fields[RENAME_NAME], name, sizeof name);
+    if (p && strncmp(base_name(p->name), "wine", 4) == 0 && strncmp(name, "wine", 4) != 0)
+        set_name(p, name, strlen(name));
+    return S_OK;
+}
+
+static HRESULT take_leave(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    struct kernel_process *p = id_map_find(&k->processes, kernel_process_of(k, e->thread));
+    if (p)
+        p->exit_code = (uint32_t)tracepoint_number(e, LEAVE_CODE);
+    return S_OK;
+}
+
+static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    enum { SEGMENTATION = 11, SHELL_BASE = 128 };
+    struct kernel_process *p = id_map_find(&k->processes, kernel_process_of(k, e->thread));
+    const uint32_t number = (uint32_t)tracepoint_number(e, SIGNAL_NUMBER);
+    if (p && tracepoint_number(e, SIGNAL_HANDLER) == 0)
+        p->exit_code = number == SEGMENTATION ? 0xC0000005u : SHELL_BASE + number;
+    return S_OK;
+}
+
+/* Wine forks twice: the one in between only makes the other, which is the child of who called. */
+static bool is_step_between(const struct kernel_process *p)
+{
+    return p->is_waiting && p->is_wine && !p->has_program;
+}
+
+static void give_children_to_parent(struct kernel_tracer *k, uint32_t process, uint32_t parent)
+{
+    size_t at = 0;
+    for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, NULL)) != NULL;)
+        if (p->parent == process)
+            p->parent = parent;
+}
+
+static HRESULT process_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                            struct kernel_process *p)
+{
+    if (is_step_between(p)) {
+        give_children_to_parent(k, process, p->parent);
+        id_map_remove(&k->processes, process);
+        return S_OK;
+    }
+    HRESULT hr = write_start(k, process, p);
+    if (SUCCEEDED(hr) && kernel_wants(k, FLAG_PROCESS) && !p->is_kernel) {
+        put_process(k, process, p, p->exit_code, true);
+        hr = kernel_emit_of(k, e, HOOK_PROCESS_END, PROCESS_VERSION, process, e->thread);
+    }
+    id_map_remove(&k->processes, process);
+    return hr;
+}
+
+static HRESULT take_exit(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    const uint32_t thread = (uint32_t)tracepoint_number(e, EXIT_ID), process = kernel_process_of(k, thread);
+    HRESULT hr = fault_settle(k, e, thread);
+    struct kernel_process *p = id_map_find(&k->processes, process);
+    if (SUCCEEDED(hr) && kernel_wants(k, FLAG_THREAD)) {
+        put_thread(k, process, thread, "");
+        hr = kernel_emit_of(k, e, HOOK_THREAD_END, THREAD_VERSION, process, thread);
+    }
+    id_map_remove(&k->threads, thread);
+    if (FAILED(hr) || !p)
+        return hr;
+    p->threads -= p->threads != 0;
+    /* Kernels before 6.13 do not say whether it was the last. */
+    const bool last = e->fields[EXIT_LAST].size != 0 ? tracepoint_number(e, EXIT_LAST) != 0 : p->threads == 0;
+    return last ? process_ends(k, e, process, p) : hr;
+}
+
+const struct tracepoint task_tracepoints[] = {
+    {"task",
+     "task_newtask",
+     NULL,
+     KERNEL_ALWAYS,
+     FLAG_PROCESS | FLAG_THREAD,
+     take_new,
+     {[NEW_ID] = "pid", [NEW_FLAGS] = "clone_flags"}},
+    {"sched", "sched_process_exit", NULL, KERNEL_ALWAYS, 0, take_exit, {[EXIT_ID] = "pid", [EXIT_LAST] = "group_dead"}},
+    {"sched", "sched_process_exec", NULL, FLAG_PROCESS, 0, take_exec, {[EXEC_FILE] = "filename"}},
+    {"task", "task_rename", NULL, FLAG_PROCESS, 0, take_rename, {[RENAME_ID] = "pid", [RENAME_NAME] = "newcomm"}},
+    {"syscalls", "sys_enter_exit_group", NULL, FLAG_PROCESS, 0, take_leave, {[LEAVE_CODE] = "error_code"}},
+    {"signal",
+     "signal_deliver",
+     "sa_handler == 0",
+     FLAG_PROCESS,
+     0,
+     take_signal,
+     {[SIGNAL_NUMBER] = "sig", [SIGNAL_HANDLER] = "sa_handler"}},
+    {0},
+};
+
+/* ---- rundown ---- */
+
+struct rundown {
+    struct kernel_tracer *k;
+    struct tracepoint_event at;
+    uint32_t process;
+    bool end;
+    HRESULT hr;
+};
+
+static HRESULT run_down_thread(struct rundown *r, uint32_t thread, const char *name)
+{
+    struct kernel_thread *t = id_map_put(&r->k->threads, thread);
+    struct kernel_process *p = id_map_find(&r->k->processes, r->process);
+    if (!t || !p)
+        return E_OUTOFMEMORY;
+    p->threads += t->process == 0;
+    t->process = r->process;
+    if (!kernel_wants(r->k, FLAG_THREAD))
+        return S_OK;
+    put_thread(r->k, r->process, thread, name);
+    return kernel_emit(r->k, &r->at, r->end ? HOOK_THREAD_RUNDOWN_END : HOOK_THREAD_RUNDOWN_START, THREAD_VERSION);
+}
+
+static HRESULT run_down_process(struct rundown *r, struct kernel_process *p)
+{
+    if (!kernel_wants(r->k, FLAG_PROCESS) || p->is_kernel)
+        return S_OK;
+    put_process(r->k, r->process, p, STILL_ACTIVE, false);
+    return kernel_emit(r->k, &r->at, r->end ? HOOK_PROCESS_RUNDOWN_END : HOOK_PROCESS_RUNDOWN_START, PROCESS_VERSION);
+}
+
+/* A process that ends meanwhile is left out. */
+static HRESULT run_down(struct rundown *r)
+{
+    struct kernel_file *f = NULL;
+    const char *text;
+    size_t size, count = 0;
+    struct process_stat stat;
+    char folder[64], name[KERNEL_NAME_BYTES];
+    uint32_t *threads = NULL;
+    if (FAILED(read_proc(r->process, "stat", &f, &text, &size)))
+        return S_FALSE;
+    const bool sound = process_stat_parse(text, size, &stat);
+    if (sound)
+        snprintf(name, sizeof name, "%.*s", (int)stat.name_length, stat.name);
+    kernel_file_close(f);
+    struct kernel_process *p = sound ? id_map_put(&r->k->processes, r->process) : NULL;
+    if (!p)
+        return sound ? E_OUTOFMEMORY : S_FALSE;
+    p->parent = stat.parent;
+    p->is_kernel = r->process == KTHREADD || stat.parent == KTHREADD;
+    if (p->name[0] == 0)
+        set_name(p, name, strlen(name));
+    HRESULT hr = run_down_process(r, p);
+    snprintf(folder, sizeof folder, "/proc/%" PRIu32 "/task", r->process);
+    if (SUCCEEDED(hr) && SUCCEEDED(kernel_folder_numbers(folder, &threads, &count)))
+        for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+            hr = run_down_thread(r, threads[i], threads[i] == r->process ? name : "");
+    memory_free(threads);
+    return hr;
+}
+
+/* What Windows always has: the idle process, and the one of the kernel's own threads. */
+static HRESULT run_down_own(struct rundown *r)
+{
+    static const struct {
+        uint32_t id;
+        const char *name;
+    } own[] = {{0, "Idle"}, {KTHREADD, "System"}};
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && kernel_wants(r->k, FLAG_PROCESS) && i < sizeof own / sizeof own[0]; i++) {
+        struct kernel_process p = {.is_kernel = true};
+        set_name(&p, own[i].name, strlen(own[i].name));
+        put_process(r->k, own[i].id, &p, own[i].id == 0 ? 0 : STILL_ACTIVE, true);
+        hr = kernel_emit(r->k, &r->at, r->end ? HOOK_PROCESS_RUNDOWN_END : HOOK_PROCESS_RUNDOWN_START, PROCESS_VERSION);
+    }
+    return hr;
+}
+
+HRESULT kernel_tracer_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink)
+{
+    struct rundown r = {.k = k, .end = end};
+    uint32_t *ids;
+    size_t count;
+    HRESULT hr = kernel_process_ids(&ids, &count);
+    if (FAILED(hr))
+        return hr;
+    r.at.time = end ? (uint64_t)clock_ticks() : k->began;
+    hr = run_down_own(&r);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        r.process = ids[i];
+        hr = run_down(&r);
+    }
+    memory_free(ids);
+    const HRESULT flushed = kernel_queue_flush(&k->queue, sink);
+    return FAILED(hr) ? hr : flushed;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/kernel/kernel_tracer.h"
+
+#include "engine/kernel/tracepoint.h"
+#include "engine/os/clock.h"
+#include "engine/os/error.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+enum { DEFAULT_BUFFER_KB = 4096, NS_PER_TICK = 100, MOST_REQUESTS = 1 << 16, MOST_SOCKETS = 1 << 16 };
+
+static const struct tracepoint *const groups[] = {task_tracepoints,    schedule_tracepoints, disk_tracepoints,
+                                                  network_tracepoints, fault_tracepoints,    interrupt_tracepoints};
+
+/* ---- what the parts use ---- */
+
+bool kernel_wants(const struct kernel_tracer *k, uint32_t flags)
+{
+    return (k->flags & flags) != 0;
+}
+
+uint32_t kernel_process_of(const struct kernel_tracer *k, uint32_t thread)
+{
+    const struct kernel_thread *t = id_map_find(&k->threads, thread);
+    return t ? t->process : thread;
+}
+
+/* Windows' numbers of what the kernel does itself: 0 is "Idle", 4 "System". */
+static bool own_number(const struct kernel_tracer *k, uint32_t process, uint32_t *out)
+{
+    enum { SYSTEM = 4, THREADS_OF_THE_KERNEL = 2 };
+    const struct kernel_process *p = id_map_find(&k->processes, process);
+    const bool is_kernel = process == THREADS_OF_THE_KERNEL || (p && p->is_kernel);
+    *out = process == 0 ? 0 : SYSTEM;
+    return process == 0 || is_kernel;
+}
+
+uint32_t kernel_process_id(const struct kernel_tracer *k, uint32_t process)
+{
+    uint32_t id, thread;
+    if (k->host_ids)
+        return process;
+    if (own_number(k, process, &id))
+        return id;
+    if (k->names.windows && k->names.windows(k->names.context, process, process, &id, &thread))
+        return id;
+    return process + KERNEL_HOST_OFFSET;
+}
+
+uint32_t kernel_thread_id(const struct kernel_tracer *k, uint32_t thread)
+{
+    uint32_t process, id;
+    if (k->host_ids || thread == 0)
+        return thread;
+    if (k->names.windows && k->names.windows(k->names.context, kernel_process_of(k, thread), thread, &process, &id))
+        return id;
+    return thread + KERNEL_HOST_OFFSET;
+}
+
+HRESULT kernel_emit_of(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook,
+                       uint8_t version, uint32_t process, uint32_t thread)
+{
+    const struct kernel_event event = {
+        .time = e->time,
+        .hook = (uint16_t)hook,
+        .processor = (uint16_t)e->processor,
+        .version = version,
+        .is_system = true,
+        .process = kernel_process_id(k, process),
+        .thread = kernel_thread_id(k, thread),
+        .data = k->data.bytes,
+        .size = (uint32_t)k->data.size,
+    };
+    return k->data.failed ? E_OUTOFMEMORY : kernel_queue_add(&k->queue, &event);
+}
+
+HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook, uint8_t version)
+{
+    const struct kernel_event event = {
+        .time = e->time,
+        .hook = (uint16_t)hook,
+        .processor = (uint16_t)e->processor,
+        .version = version,
+        .data = k->data.bytes,
+        .size = (uint32_t)k->data.size,
+    };
+    return k->data.failed ? E_OUTOFMEMORY : kernel_queue_add(&k->queue, &event);
+}
+
+/* ---- beginning ---- */
+
+/* S_FALSE: this kernel has no such event. */
+static HRESULT load_point(struct kernel_tracer *k, const struct tracepoint *point)
+{
+    char *format;
+    HRESULT hr = trace_instance_format(k->instance, point->system, point->name, &format);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        return S_FALSE;
+    if (FAILED(hr))
+        return hr;
+    const uint32_t id = ring_format_id(format);
+    if (id == RING_NO_EVENT || k->point_count == TRACEPOINT_MOST || k->point_of[id] != 0) {
+        memory_free(format);
+        return S_FALSE;
+    }
+    k->points[k->point_count].point = point;
+    for (size_t i = 0; i < TRACEPOINT_FIELDS && point->fields[i]; i++)
+        k->points[k->point_count].fields[i] = ring_format_field(format, point->fields[i]);
+    k->common_thread = ring_format_field(format, "common_pid");
+    k->common_flags = ring_format_field(format, "common_flags");
+    k->point_of[id] = (uint8_t)++k->point_count;
+    memory_free(format);
+    return S_OK;
+}
+
+static HRESULT load_points(struct kernel_tracer *k)
+{
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++)
+        for (const struct tracepoint *point = groups[g]; point->name; point++) {
+            if (point->flags != KERNEL_ALWAYS && !kernel_wants(k, point->flags))
+                continue;
+            const HRESULT hr = load_point(k, point);
+            if (FAILED(hr))
+                return hr;
+            if (hr == S_OK)
+                k->sources |= point->gives & k->flags;
+        }
+    return S_OK;
+}
+
+static HRESULT enable_points(struct kernel_tracer *k)
+{
+    for (size_t i = 0; i < k->point_count; i++) {
+        const struct tracepoint *point = k->points[i].point;
+        const HRESULT hr = trace_instance_enable(k->instance, point->system, point->name, point->filter, true);
+        if (FAILED(hr))
+            return hr;
+    }
+    return S_OK;
+}
+
+HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct kernel_tracer **out)
+{
+    struct kernel_tracer *k = memory_zero(1, sizeof *k);
+    const struct trace_options instance = {
+        .name = options->name,
+        .buffer_kb = options->buffer_kb ? options->buffer_kb : DEFAULT_BUFFER_KB,
+    };
+    *out = NULL;
+    if (!k)
+        return E_OUTOFMEMORY;
+    k->flags = options->flags;
+    k->host_ids = options->host_ids;
+    k->names = options->names;
+    k->processes.item_size = sizeof(struct kernel_process);
+    k->threads.item_size = sizeof(struct kernel_thread);
+    disk_begin(k, MOST_REQUESTS);
+    network_begin(k, MOST_SOCKETS);
+    fault_begin(k);
+    HRESULT hr = trace_instance_begin(&instance, &k->instance);
+    if (SUCCEEDED(hr))
+        hr = trace_stream_create(k->instance, &k->stream);
+    if (SUCCEEDED(hr)) {
+        const size_t processors = trace_instance_processors(k->instance);
+        k->interrupt_from = memory_zero(processors, sizeof *k->interrupt_from);
+        k->soft_from = memory_zero(processors, sizeof *k->soft_from);
+        hr = k->interrupt_from && k->soft_from ? load_points(k) : E_OUTOFMEMORY;
+    }
+    k->began = (uint64_t)clock_ticks();
+    if (SUCCEEDED(hr))
+        hr = enable_points(k);
+    if (FAILED(hr)) {
+        const struct error_kept why = error_keep(hr);
+        (void)kernel_tracer_end(k);
+        return error_restore(&why);
+    }
+    *out = k;
+    return S_OK;
+}
+
+uint32_t kernel_tracer_sources(const struct kernel_tracer *k)
+{
+    return k->sources;
+}
+
+/* ---- passes ---- */
+
+static HRESULT take(void *context, const struct trace_record *r)
+{
+    struct kernel_tracer *k = context;
+    if (r->event.size < 2)
+        return S_OK;
+    const uint8_t number = k->point_of[get_u16(r->event.data)];
+    if (number == 0)
+        return S_OK;
+    const struct tracepoint_event e = {
+        .event = &r->event,
+        .fields = k->points[number - 1].fields,
+        .time = r->event.time / NS_PER_TICK,
+        .processor = r->processor,
+        .thread = (uint32_t)ring_number(&r->event, &k->common_thread),
+        .context = (uint8_t)ring_number(&r->event, &k->common_flags),
+    };
+    return k->points[number - 1].point->take(k, &e);
+}
+
+HRESULT kernel_tracer_pass(struct kernel_tracer *k, bool last, const struct kernel_sink *sink)
+{
+    const struct trace_sink taken = {take, k};
+    HRESULT hr = last ? trace_instance_set(k->instance, "tracing_on", "0") : S_OK;
+    const HRESULT passed = trace_stream_pass(k->stream, (uint64_t)clock_ticks() * NS_PER_TICK, last, &taken);
+    hr = FAILED(hr) ? hr : passed;
+    const HRESULT settled = kernel_tasks_settle(k);
+    hr = FAILED(hr) ? hr : settled;
+    fault_settle_all(k);
+    const HRESULT flushed = kernel_queue_flush(&k->queue, sink);
+    return FAILED(hr) ? hr : flushed;
+}
+
+uint64_t kernel_tracer_lost(struct kernel_tracer *k)
+{
+    return trace_stream_lost(k->stream);
+}
+
+HRESULT kernel_tracer_end(struct kernel_tracer *k)
+{
+    if (!k)
+        return S_OK;
+    trace_stream_free(k->stream);
+    const HRESULT hr = trace_instance_end(k->instance);
+    id_map_free(&k->processes);
+    id_map_free(&k->threads);
+    id_map_free(&k->requests);
+    id_map_free(&k->sockets);
+    id_map_free(&k->faults);
+    kernel_queue_free(&k->queue);
+    kernel_data_free(&k->data);
+    memory_free(k->interrupt_from);
+    memory_free(k->soft_from);
+    memory_free(k);
+    return hr;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The NT Kernel Logger where the host is Linux: switches on what the flags ask for, and makes Windows' classic events
+   of what comes. One thread at a time. */
+#ifndef OPENPLA_KERNEL_TRACER_H
+#define OPENPLA_KERNEL_TRACER_H
+
+#include "engine/kernel/kernel_event.h"
+
+/* Which numbers processes and threads have in events. */
+struct kernel_names {
+    /* Those of Windows, for a process of Wine; false: it is none, or they are not known (yet). */
+    bool (*windows)(void *context, uint32_t host_process, uint32_t host_thread, uint32_t *process, uint32_t *thread);
+    void *context;
+};
+/* Others have their host's number and this, readable and without collision, unless host_ids is asked for. */
+#define KERNEL_HOST_OFFSET 10000000u
+
+struct kernel_tracer_options {
+    const char *name;          /* of the instance (trace_instance.h) */
+    uint32_t flags;            /* enum kernel_flag; those without a source here have no effect */
+    uint32_t buffer_kb;        /* of each processor; 0: 4 MB, which 100,000 switches a second need */
+    bool host_ids;             /* the host's own numbers for all */
+    struct kernel_names names; /* zero: none of Wine's */
+};
+struct kernel_tracer;
+/* Of the flags those that this kernel, with its own events, has sources for. */
+uint32_t kernel_tracer_sources(const struct kernel_tracer *k);
+/* The failures of trace_instance_begin. */
+HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct kernel_tracer **out);
+/* Processes and threads that are there now, as rundown events: of the beginning, before the first pass and with the
+   time from before all others, or of the end, behind the last one. */
+HRESULT kernel_tracer_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink);
+/* What happened since the last time, in the order of time over all processors. Every 50 ms or more often.
+   `last`: nothing is recorded from now on. */
+HRESULT kernel_tracer_pass(struct kernel_tracer *k, bool last, const struct kernel_sink *sink);
+uint64_t kernel_tracer_lost(struct kernel_tracer *k);
+/* Removes all that was made in the kernel. NULL is allowed. */
+HRESULT kernel_tracer_end(struct kernel_tracer *k);
+
+#endif

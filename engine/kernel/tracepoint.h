@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside the tracer: an event of Linux, the fields that are read of it, and what makes events of Windows of it. */
+#ifndef OPENPLA_TRACEPOINT_H
+#define OPENPLA_TRACEPOINT_H
+
+#include "engine/kernel/id_map.h"
+#include "engine/kernel/kernel_queue.h"
+#include "engine/kernel/kernel_tracer.h"
+#include "engine/kernel/trace_stream.h"
+
+enum { TRACEPOINT_FIELDS = 12, TRACEPOINT_MOST = 64 };
+
+/* One that came. */
+struct tracepoint_event {
+    const struct ring_event *event;
+    const struct ring_field *fields; /* in the order of the tracepoint's names */
+    uint64_t time;                   /* ticks of clock_ticks */
+    uint32_t processor, thread;      /* of the host: who ran */
+    uint8_t context;                 /* common_flags */
+};
+struct tracepoint {
+    const char *system, *name;
+    const char *filter; /* NULL: all of it */
+    uint32_t flags;     /* enum kernel_flag, any of which asks for it; KERNEL_ALWAYS */
+    uint32_t gives;     /* those that have a source by it */
+    HRESULT (*take)(struct kernel_tracer *k, const struct tracepoint_event *e);
+    const char *fields[TRACEPOINT_FIELDS]; /* up to NULL */
+};
+#define KERNEL_ALWAYS UINT32_MAX
+/* A group of them, ended by one without a name. */
+extern const struct tracepoint task_tracepoints[], schedule_tracepoints[], disk_tracepoints[], network_tracepoints[],
+    fault_tracepoints[], interrupt_tracepoints[];
+
+static inline int64_t tracepoint_number(const struct tracepoint_event *e, int field)
+{
+    return ring_number(e->event, &e->fields[field]);
+}
+
+/* ---- processes and threads, by the host's numbers ---- */
+
+enum { KERNEL_NAME_BYTES = 256, KERNEL_MOST_DISKS = 256 };
+struct kernel_process {
+    uint32_t parent;
+    uint32_t threads;
+    uint32_t exit_code;
+    bool is_kernel;               /* a thread of the kernel: part of "System" */
+    bool is_wine;                 /* runs wine's loader, or is a fork of one that does */
+    bool has_program;             /* of its own; else it is a fork of its parent */
+    bool is_waiting;              /* its start waits in the queue for its name */
+    size_t entry;                 /* there */
+    char name[KERNEL_NAME_BYTES]; /* "" while it is not known */
+};
+struct kernel_thread {
+    uint32_t process;
+    uint64_t out; /* time of its last switch out, 0: not seen */
+};
+
+struct kernel_tracer {
+    struct trace_instance *instance;
+    struct trace_stream *stream;
+    struct kernel_queue queue;
+    struct kernel_data data; /* of the event in the making */
+    struct kernel_names names;
+    uint64_t began; /* before anything was recorded */
+    uint32_t flags, sources;
+    bool host_ids;
+    struct id_map processes, threads;  /* struct kernel_process, struct kernel_thread */
+    struct id_map requests;            /* of disks: struct disk_request */
+    uint32_t disks[KERNEL_MOST_DISKS]; /* the kernel's number of each */
+    uint32_t disk_count;
+    uint64_t request_number;
+    struct id_map sockets;                /* struct kernel_socket */
+    struct id_map faults;                 /* struct kernel_fault */
+    uint64_t *interrupt_from, *soft_from; /* times by processor */
+    struct {
+        const struct tracepoint *point;
+        struct ring_field fields[TRACEPOINT_FIELDS];
+    } points[TRACEPOINT_MOST];
+    size_t point_count;
+    uint8_t point_of[RING_MOST_ID + 1]; /* by the event's number, from 1; 0: none of ours */
+    struct ring_field common_thread, common_flags;
+};
+
+/* Numbers in events, of the host's. */
+uint32_t kernel_process_id(const struct kernel_tracer *k, uint32_t process);
+uint32_t kernel_thread_id(const struct kernel_tracer *k, uint32_t thread);
+/* The process that a thread is of; itself while it is not known. */
+uint32_t kernel_process_of(const struct kernel_tracer *k, uint32_t thread);
+bool kernel_wants(const struct kernel_tracer *k, uint32_t flags);
+
+/* Adds k->data as an event at the time and processor of e. With a SYSTEM header: of process and thread, host's. */
+HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook, uint8_t version);
+HRESULT kernel_emit_of(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook,
+                       uint8_t version, uint32_t process, uint32_t thread);
+
+/* The starts that still wait for a name get the one of now. */
+HRESULT kernel_tasks_settle(struct kernel_tracer *k);
+
+/* ---- parts: each makes its map with `most` items ---- */
+
+void disk_begin(struct kernel_tracer *k, size_t most);
+void network_begin(struct kernel_tracer *k, size_t most);
+void fault_begin(struct kernel_tracer *k);
+/* The thread goes on, or ends: what its last fault was is known. */
+HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
+/* What is not known to have waited for a disk did not, as far as one can say now. */
+void fault_settle_all(struct kernel_tracer *k);
+/* It waits for a disk; `bytes`: it asked for so many, 0: it does not say. */
+void fault_waits(struct kernel_tracer *k, uint32_t thread, uint32_t bytes);
+
+#endif

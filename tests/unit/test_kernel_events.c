@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel logger's events of a known load on this machine: children that begin and end, threads, switches. Needs a
+   tracefs that this user may use; without one it is skipped. */
+#include "engine/kernel/kernel_tracer.h"
+#include "engine/kernel/trace_instance.h"
+#include "engine/os/clock.h"
+#include "engine/os/error.h"
+#include "tests/unit/child_process.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
+
+enum { CHILDREN = 5, EXIT_CODE = 42, SKIPPED = 77, MOST = 100000 };
+enum { PROCESS_ID = 8, PROCESS_PARENT = 12, PROCESS_CODE = 20, PROCESS_SID = 36 };
+
+/* Sizes of those that have one. */
+static const struct {
+    enum kernel_hook hook;
+    uint32_t size;
+} sizes[] = {
+    {HOOK_SWITCH, 24},         {HOOK_READY, 8},
+    {HOOK_INTERRUPT, 20},      {HOOK_DPC, 16},
+    {HOOK_TIMER_DPC, 16},      {HOOK_FAULT_ZERO, 16},
+    {HOOK_FAULT_COPY, 16},     {HOOK_FAULT_TRANSITION, 16},
+    {HOOK_HARD_FAULT, 40},     {HOOK_DISK_READ, 52},
+    {HOOK_DISK_WRITE, 52},     {HOOK_DISK_FLUSH, 28},
+    {HOOK_DISK_READ_INIT, 12}, {HOOK_DISK_WRITE_INIT, 12},
+};
+
+/* What came of processes and threads, copied, and how many of each. */
+static struct came {
+    uint16_t hook;
+    uint32_t process, thread, code, parent;
+    char name[64];
+} * came;
+static size_t count, of_hook[0x10000];
+
+static const char *name_in(const uint8_t *data, uint32_t size)
+{
+    uint32_t at = PROCESS_SID;
+    assert_in_range(size, at + 4, UINT32_MAX);
+    at += get_u32(data + at) == 0 ? 4 : 16 + 8 + 4 * data[at + 16 + 1];
+    assert_in_range(size, at + 1, UINT32_MAX);
+    assert_non_null(memchr(data + at, 0, size - at));
+    return (const char *)data + at;
+}
+
+static HRESULT note(void *context, const struct kernel_event *e)
+{
+    (void)context;
+    of_hook[e->hook]++;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (e->hook == sizes[i].hook)
+            assert_int_equal(e->size, sizes[i].size);
+    if ((e->hook >> 8 != 0x03 && e->hook >> 8 != 0x05) || (e->hook & 0xFF) > 4)
+        return S_OK;
+    assert_in_range(count, 0, MOST - 1);
+    struct came *c = &came[count++];
+    *c = (struct came){.hook = e->hook};
+    if (e->hook >> 8 == 0x03) {
+        c->process = get_u32(e->data + PROCESS_ID);
+        c->parent = get_u32(e->data + PROCESS_PARENT);
+        c->code = get_u32(e->data + PROCESS_CODE);
+        snprintf(c->name, sizeof c->name, "%s", name_in(e->data, e->size));
+    } else {
+        c->process = get_u32(e->data);
+        c->thread = get_u32(e->data + 4);
+    }
+    return S_OK;
+}
+static const struct kernel_sink sink = {note, NULL};
+
+/* Of a process that has ended Linux tells no more than 15 bytes. */
+static bool is_called(const struct came *c, const char *name)
+{
+    return strncmp(c->name, name, 15) == 0;
+}
+
+static size_t how_many(enum kernel_hook hook, const char *name, uint32_t code)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        n += came[i].hook == hook && is_called(&came[i], name) && came[i].code == code;
+    return n;
+}
+
+static struct kernel_tracer *begin(uint32_t flags)
+{
+    const struct kernel_tracer_options options = {.name = "events", .flags = flags};
+    struct kernel_tracer *k;
+    memset(of_hook, 0, sizeof of_hook);
+    count = 0;
+    assert_int_equal(kernel_tracer_begin(&options, &k), S_OK);
+    assert_int_equal(kernel_tracer_rundown(k, false, &sink), S_OK);
+    return k;
+}
+
+static void end(struct kernel_tracer *k)
+{
+    assert_int_equal(kernel_tracer_pass(k, true, &sink), S_OK);
+    assert_int_equal(kernel_tracer_lost(k), 0);
+    assert_int_equal(kernel_tracer_end(k), S_OK);
+}
+
+static void run_children(struct kernel_tracer *k)
+{
+    for (int i = 0; i < CHILDREN; i++) {
+        struct process *p = child_start("end", "", "");
+        assert_int_equal(process_wait(p, CHILD_PATIENCE, NULL), S_OK);
+        process_close(p);
+        assert_int_equal(kernel_tracer_pass(k, false, &sink), S_OK);
+    }
+}
+
+static const char *own_name(void)
+{
+    const char *name = child_program;
+    for (const char *p = child_program; *p; p++)
+        name = *p == '/' || *p == '\\' ? p + 1 : name;
+    return name;
+}
+
+static void processes_begin_and_end_with_their_names_and_codes(void **state)
+{
+    (void)state;
+    struct kernel_tracer *k = begin(FLAG_PROCESS | FLAG_THREAD);
+    assert_int_equal(kernel_tracer_sources(k), FLAG_PROCESS | FLAG_THREAD);
+    assert_int_equal(how_many(HOOK_PROCESS_RUNDOWN_START, "Idle", 0), 1);
+    assert_int_equal(how_many(HOOK_PROCESS_RUNDOWN_START, "System", 259), 1);
+    assert_int_equal(how_many(HOOK_PROCESS_RUNDOWN_START, own_name(), 259), 1);
+    assert_in_range(of_hook[HOOK_THREAD_RUNDOWN_START], 1, MOST);
+    run_children(k);
+    end(k);
+    assert_int_equal(how_many(HOOK_PROCESS_END, own_name(), EXIT_CODE), CHILDREN);
+    /* Each of them had its one start and a thread, in this order. */
+    for (size_t i = 0; i < count; i++) {
+        size_t starts = 0, threads = 0;
+        if (came[i].hook != HOOK_PROCESS_END || came[i].code != EXIT_CODE || !is_called(&came[i], own_name()))
+            continue;
+        for (size_t j = 0; j < i; j++) {
+            const bool of_it = came[j].process == came[i].process;
+            starts += of_it && came[j].hook == HOOK_PROCESS_START && is_called(&came[j], own_name());
+            threads += of_it && starts != 0 && came[j].hook == HOOK_THREAD_START;
+        }
+        assert_int_equal(starts, 1);
+        assert_in_range(threads, 1, 64);
+        assert_in_range(came[i].process, KERNEL_HOST_OFFSET, UINT32_MAX);
+    }
+}
+
+static void what_is_not_asked_for_does_not_come(void **state)
+{
+    (void)state;
+    struct kernel_tracer *k = begin(FLAG_SWITCH | FLAG_SYSTEM_CALL | FLAG_IMAGE_LOAD);
+    assert_int_equal(kernel_tracer_sources(k), FLAG_SWITCH);
+    assert_int_equal(count, 0);
+    run_children(k);
+    end(k);
+    assert_in_range(of_hook[HOOK_SWITCH], 2 * CHILDREN, SIZE_MAX); /* to each of them, and back */
+    for (size_t i = 0; i < sizeof of_hook / sizeof of_hook[0]; i++)
+        if (i != HOOK_SWITCH)
+            assert_int_equal(of_hook[i], 0);
+}
+
+static void all_kinds_come_with_their_sizes(void **state)
+{
+    (void)state;
+    struct kernel_tracer *k = begin(FLAG_SWITCH | FLAG_DISPATCHER | FLAG_INTERRUPT | FLAG_DPC | FLAG_PAGE_FAULTS |
+                                    FLAG_HARD_FAULTS | FLAG_DISK | FLAG_DISK_INIT | FLAG_NETWORK);
+    run_children(k);
+    end(k);
+    assert_in_range(of_hook[HOOK_READY], CHILDREN, SIZE_MAX);
+    assert_in_range(of_hook[HOOK_FAULT_ZERO], CHILDREN, SIZE_MAX);
+    assert_in_range(of_hook[HOOK_FAULT_COPY], CHILDREN, SIZE_MAX);
+    assert_in_range(of_hook[HOOK_DPC] + of_hook[HOOK_TIMER_DPC], 1, SIZE_MAX);
+}
+
+static int make_room(void **state)
+{
+    (void)state;
+    came = calloc(MOST, sizeof *came);
+    return came ? 0 : -1;
+}
+
+static int free_room(void **state)
+{
+    (void)state;
+    free(came);
+    return 0;
+}
+
+int main(int argument_count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(processes_begin_and_end_with_their_names_and_codes),
+        cmocka_unit_test(what_is_not_asked_for_does_not_come),
+        cmocka_unit_test(all_kinds_come_with_their_sizes),
+    };
+    child_program = arguments[0];
+    if (argument_count > 3)
+        return EXIT_CODE;
+    const HRESULT hr = trace_instance_possible(NULL);
+    if (FAILED(hr)) {
+        printf("skipped: %s\n", error_text(hr));
+        return SKIPPED;
+    }
+    return cmocka_run_group_tests(tests, make_room, free_room);
+}
