@@ -4,8 +4,8 @@
 #define OPENPLA_PDH_PROCESS_FILES_H
 
 #include "engine/os/kernel_file.h"
-#include "engine/pdh/process_list.h"
 #include "engine/os/process_text.h"
+#include "engine/pdh/process_list.h"
 
 struct process_files {
     uint32_t id;

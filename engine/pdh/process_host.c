@@ -3,9 +3,9 @@
    done only when a process may have begun: the kernel tells the id that it gave last. That one has ended is told by its
    own files. */
 #include "engine/os/clock.h"
+#include "engine/os/kernel_number.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
-#include "engine/os/kernel_number.h"
 #include "engine/pdh/process_files.h"
 #include "engine/pdh/process_lists.h"
 
