@@ -115,7 +115,7 @@ static HRESULT follow(struct journal_reader *r, const char *folder, const struct
 {
     struct folder_watch *watch = NULL;
     uint64_t seen;
-    HRESULT hr = folder_create(folder);
+    HRESULT hr = folder_create_protected(folder, PROTECTION_JOURNAL);
     if (SUCCEEDED(hr))
         hr = folder_watch_open(folder, &watch);
     while (SUCCEEDED(hr) && (c->max == 0 || *shown < c->max)) {

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_FILE_H
 #define OPENPLA_FILE_H
 
-#include "engine/os/text.h"
+#include "engine/os/protection.h"
 
 struct file; /* an open file */
 
@@ -16,6 +16,8 @@ enum file_mode {
 };
 /* Others may read, rename and delete the file meanwhile (logs are read while they grow); others may not write. */
 HRESULT file_open(const char *path, enum file_mode mode, struct file **out);
+/* The same; one that is made gets that protection. */
+HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what, struct file **out);
 /* The same, and waits up to timeout_ms for another who has it open for writing; then ERROR_SHARING_VIOLATION's. */
 HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out);
 /* A new one that this process alone has, in the host's folder for temporary files; it is gone when it is closed. */
@@ -96,6 +98,8 @@ HRESULT file_load_trusted(const char *path, size_t limit, char **out, size_t *si
    HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION). The file stays behind; only who holds the lock may file_delete it. */
 struct file_lock;
 HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out);
+/* The same; a lock file that is made gets that protection in place of PROTECTION_LOCK. */
+HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeout_ms, struct file_lock **out);
 void file_lock_release(struct file_lock *lock); /* NULL is allowed */
 
 /* Joins with exactly one separator; either part may be "". From memory_alloc, NULL when out of memory. */

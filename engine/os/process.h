@@ -62,8 +62,8 @@ HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1]);
 struct shared {
     const char *name;
     bool create; /* made if it is not there; else it must be: HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) */
-    /* SDDL with a DACL: who may open what is made; of what is there already it changes nothing. NULL: the default of
-       who makes it. Natively without effect: only the own account may. */
+    /* SDDL with a DACL: who may open what is made; of what is there already it changes nothing. NULL:
+       PROTECTION_OBJECT. Natively without effect: only the own account may. */
     const char *security;
     /* With `create`: it must be made. Who finds it made by another gets HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
     bool fresh;

@@ -64,6 +64,7 @@ typedef struct {
 #define ERROR_DISK_FULL            112
 #define ERROR_INVALID_NAME         123
 #define ERROR_BAD_PATHNAME         161
+#define ERROR_INVALID_OWNER        1307
 #define ERROR_ALREADY_EXISTS       183
 #define ERROR_SHARING_VIOLATION    32
 #define ERROR_LOCK_VIOLATION       33

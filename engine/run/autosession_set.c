@@ -45,7 +45,7 @@ static HRESULT lock_keys(bool to_change, struct file_lock **out)
     HRESULT hr = path ? S_OK : E_OUTOFMEMORY;
     *out = NULL;
     if (SUCCEEDED(hr) && to_change)
-        hr = folder_create(folder);
+        hr = folder_create_protected(folder, PROTECTION_DATA);
     else if (SUCCEEDED(hr) && !folder_exists(folder))
         hr = S_FALSE;
     if (hr == S_OK)

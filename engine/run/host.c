@@ -205,7 +205,7 @@ static HRESULT take_lock(const char *space, const char *name, struct file_lock *
 {
     char *path = store_run_lock_path(space, name);
     char *folder = path ? path_folder(path) : NULL;
-    HRESULT hr = folder ? folder_create(folder) : E_OUTOFMEMORY;
+    HRESULT hr = folder ? folder_create_protected(folder, PROTECTION_PLACE) : E_OUTOFMEMORY;
     for (uint32_t waited = 0; SUCCEEDED(hr); waited += LOCK_STEP_MS) {
         hr = file_lock_take(path, LOCK_STEP_MS, lock);
         if (hr != HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION))

@@ -524,7 +524,7 @@ static HRESULT watch_store(struct folder_watch **watch)
         if (!category_of(*space)->runs)
             continue;
         char *folder = store_folder(*space);
-        hr = folder ? folder_create(folder) : E_OUTOFMEMORY;
+        hr = folder ? folder_create_protected(folder, PROTECTION_DATA) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
             hr = *watch ? folder_watch_add(*watch, folder) : folder_watch_open(folder, watch);
         memory_free(folder);

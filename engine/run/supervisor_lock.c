@@ -82,7 +82,8 @@ bool supervisor_lock_try(struct supervisor_lock *l, const char *data)
 {
     uint64_t now = clock_monotonic_ms();
     bool late = l->waiting_since && now - l->waiting_since >= PATIENCE_MS;
-    bool first = SUCCEEDED(folder_create(data)) && take(l, data, 0), second = (first || late) && take(l, data, 1);
+    bool first = SUCCEEDED(folder_create_protected(data, PROTECTION_DATA)) && take(l, data, 0),
+         second = (first || late) && take(l, data, 1);
     if (first && second) {
         name_ourselves(data);
         return true;

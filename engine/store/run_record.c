@@ -40,7 +40,7 @@ static HRESULT begin_save(const struct set_file *at, const struct run_record *re
 {
     struct text_buffer b = {0};
     write_record(&b, record);
-    HRESULT hr = b.failed ? E_OUTOFMEMORY : folder_create(at->place);
+    HRESULT hr = b.failed ? E_OUTOFMEMORY : folder_create_protected(at->place, PROTECTION_PLACE);
     if (SUCCEEDED(hr))
         hr = file_store_begin(at->run, b.text, b.length, out);
     text_buffer_free(&b);

@@ -100,11 +100,16 @@ bool set_file_is_missing(HRESULT hr)
 static HRESULT lock(struct set_file *at, enum set_file_use use)
 {
     char *path = path_join(at->folder, LOCK_FILE);
-    HRESULT hr = path ? file_lock_take(path, LOCK_PATIENCE, &at->lock) : E_OUTOFMEMORY;
+    HRESULT hr = path ? folder_check_own(at->folder) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        memory_free(path);
+        return hr;
+    }
+    hr = file_lock_take_as(path, PROTECTION_MEMBERS_FILE, LOCK_PATIENCE, &at->lock);
     if (use == SET_FILE_CREATE && set_file_is_missing(hr)) {
-        hr = folder_create(at->folder);
+        hr = folder_create_protected(at->folder, PROTECTION_DATA);
         if (SUCCEEDED(hr))
-            hr = file_lock_take(path, LOCK_PATIENCE, &at->lock);
+            hr = file_lock_take_as(path, PROTECTION_MEMBERS_FILE, LOCK_PATIENCE, &at->lock);
     }
     memory_free(path);
     if (use == SET_FILE_READ && (hr == E_ACCESSDENIED || hr == HRESULT_FROM_WIN32(ERROR_WRITE_PROTECT)))
@@ -188,7 +193,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
         hr = from && run && run_lock ? set_file_locate(at->space, set.name, &to) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr))
-        hr = folder_create(to.place);
+        hr = folder_create_protected(to.place, PROTECTION_PLACE);
     if (SUCCEEDED(hr) && file_exists(run))
         hr = file_rename(run, to.run);
     /* Renamed, as who still writes the file goes on writing it, and as there are never two of it. */

@@ -118,7 +118,7 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
     if (SUCCEEDED(hr)) {
         text_buffer_add_n(&content, xml, size);
         stored_name_add(&content, name, owner);
-        hr = content.failed ? E_OUTOFMEMORY : folder_create(at.place);
+        hr = content.failed ? E_OUTOFMEMORY : folder_create_protected(at.place, PROTECTION_PLACE);
     }
     if (SUCCEEDED(hr))
         set_file_remove_torn(at.place);

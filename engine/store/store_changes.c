@@ -20,7 +20,7 @@ void set_file_note_change(const struct set_file *at)
     struct file *f = NULL;
     uint64_t size = 0;
     char *path = path_join(at->folder, CHANGES_FILE);
-    HRESULT hr = path ? file_open(path, FILE_APPEND, &f) : E_OUTOFMEMORY;
+    HRESULT hr = path ? file_open_as(path, FILE_APPEND, PROTECTION_MEMBERS_FILE, &f) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = file_size(f, &size);
     if (SUCCEEDED(hr) && size > CHANGES_MAX) {

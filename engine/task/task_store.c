@@ -67,7 +67,7 @@ HRESULT task_store_save(const struct task_definition *d, bool replace)
     if (SUCCEEDED(hr))
         hr = task_definition_write(d, &xml);
     if (SUCCEEDED(hr))
-        hr = (folder = path_folder(path)) ? folder_create(folder) : E_OUTOFMEMORY;
+        hr = (folder = path_folder(path)) ? folder_create_protected(folder, PROTECTION_DATA) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = file_store(path, xml, strlen(xml));
     memory_free(path);

@@ -3,6 +3,7 @@
 #include "tests/unit/child_process.h"
 
 #ifdef _WIN32
+#include "engine/os/protection.h"
 #include "engine/os/win32/process_handle.h"
 
 #include <sddl.h>
@@ -68,6 +69,37 @@ static void section_has_its_descriptor(void **state)
     assert_dacl(handle, SECTION_SDDL);
     CloseHandle(handle);
     section_close(s);
+    memory_free(name);
+}
+
+/* What says nothing of who may open it, of which there are most, is for this account, the system and administrators. */
+static void objects_without_one_are_for_their_account(void **state)
+{
+    char *name = shared_name("own"), *sddl = protection_sddl(PROTECTION_OBJECT);
+    struct section *s;
+    struct signal *e;
+    (void)state;
+    assert_int_equal(section_open(&(struct shared){.name = name, .create = true}, 4096, &s), S_OK);
+    assert_int_equal(signal_open(&(struct shared){.name = name, .create = true}, &e), S_OK);
+    for (int event = 0; event < 2; event++) {
+        char room[4096];
+        DWORD size;
+        HANDLE handle = open_name(event, name);
+        assert_non_null(handle);
+        assert_true(GetKernelObjectSecurity(handle, DACL_SECURITY_INFORMATION, room, sizeof room, &size));
+        char *dacl = dacl_text(room), *own = process_own_sid();
+        unsigned entries = 0;
+        for (const char *c = dacl; *c; c++)
+            entries += *c == '(';
+        if (entries != 3 || !strstr(dacl, ";SY)") || !strstr(dacl, ";BA)") || !strstr(dacl, own))
+            fail_msg("%s, not %s", dacl, sddl);
+        memory_free(own);
+        memory_free(dacl);
+        CloseHandle(handle);
+    }
+    section_close(s);
+    signal_close(e);
+    memory_free(sddl);
     memory_free(name);
 }
 
@@ -205,9 +237,13 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
 #ifdef _WIN32
-        cmocka_unit_test(section_has_its_descriptor),  cmocka_unit_test(signal_has_its_descriptor),
-        cmocka_unit_test(another_accounts_is_refused), cmocka_unit_test(a_hidden_process_is_known_by_its_start),
-        cmocka_unit_test(no_descriptor_is_refused),    cmocka_unit_test(process_has_its_descriptor_and_account),
+        cmocka_unit_test(objects_without_one_are_for_their_account),
+        cmocka_unit_test(section_has_its_descriptor),
+        cmocka_unit_test(signal_has_its_descriptor),
+        cmocka_unit_test(another_accounts_is_refused),
+        cmocka_unit_test(a_hidden_process_is_known_by_its_start),
+        cmocka_unit_test(no_descriptor_is_refused),
+        cmocka_unit_test(process_has_its_descriptor_and_account),
 #endif
         cmocka_unit_test(no_token_no_process),
     };

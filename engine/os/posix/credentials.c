@@ -22,7 +22,7 @@ static HRESULT make_folder(const char *folder)
 {
     struct stat st;
     char *parent = path_folder(folder);
-    HRESULT hr = parent ? folder_create(parent) : E_OUTOFMEMORY;
+    HRESULT hr = parent ? folder_create_protected(parent, PROTECTION_DATA) : E_OUTOFMEMORY;
     memory_free(parent);
     if (FAILED(hr))
         return hr;

@@ -84,6 +84,11 @@ HRESULT file_take(struct file *f, int fd, enum file_mode mode, struct file **out
 
 HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
 {
+    return file_open_as(path, mode, PROTECTION_NONE, out);
+}
+
+HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what, struct file **out)
+{
     struct file *f = file_reserve(path);
     *out = NULL;
     HRESULT hr =
@@ -92,7 +97,7 @@ HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
         memory_free(f);
         return hr;
     }
-    int fd = open(path, file_mode_flags[mode] | O_CLOEXEC, 0666);
+    int fd = open(path, file_mode_flags[mode] | O_CLOEXEC, what == PROTECTION_NONE ? 0666 : 0600);
     if (fd >= 0)
         return file_take(f, fd, mode, out);
     hr = posix_failed(errno, path);
@@ -265,7 +270,7 @@ struct file_lock {
 static int lock_once(const char *path, int *out)
 {
     struct stat ours, now;
-    int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+    int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return errno;
     int error = posix_flock(fd, LOCK_EX);
@@ -278,8 +283,9 @@ static int lock_once(const char *path, int *out)
     return error;
 }
 
-HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out)
+HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeout_ms, struct file_lock **out)
 {
+    (void)what; /* the own account alone */
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
     struct file_lock *lock = memory_alloc(sizeof(*lock));
     unsigned wait_us = 200;
@@ -304,6 +310,11 @@ HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock *
         return error_set(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION), "\"%s\": held by another after %u ms", path,
                          (unsigned)timeout_ms);
     return posix_failed(error, path);
+}
+
+HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out)
+{
+    return file_lock_take_as(path, PROTECTION_LOCK, timeout_ms, out);
 }
 
 void file_lock_release(struct file_lock *lock)

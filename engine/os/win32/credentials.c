@@ -100,7 +100,7 @@ static HRESULT make_folder(const char *folder)
     SECURITY_ATTRIBUTES security;
     WCHAR *wide = NULL;
     char *parent = path_folder(folder);
-    HRESULT hr = parent ? folder_create(parent) : E_OUTOFMEMORY;
+    HRESULT hr = parent ? folder_create_protected(parent, PROTECTION_DATA) : E_OUTOFMEMORY;
     memory_free(parent);
     if (SUCCEEDED(hr))
         hr = private_descriptor(&security);

@@ -7,6 +7,7 @@
 #include "engine/os/file_storing.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/open_file.h"
+#include "engine/os/win32/security.h"
 #include "engine/os/win32/win32_call.h"
 
 #include <stdio.h>
@@ -66,7 +67,34 @@ struct file *file_take(struct file *f, HANDLE handle)
     return f;
 }
 
-HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposition, DWORD more, HANDLE *out)
+/* CreateFile. What has a protection is mostly there, and its descriptor is made only when the file is. */
+static DWORD open_or_make(const WCHAR *path, DWORD access, DWORD share, DWORD disposition, DWORD flags,
+                          enum protection what, HANDLE *out)
+{
+    SECURITY_ATTRIBUTES attributes;
+    const bool made_late = what != PROTECTION_NONE && disposition == OPEN_ALWAYS;
+    DWORD code = ERROR_FILE_NOT_FOUND;
+    *out = INVALID_HANDLE_VALUE;
+    if (made_late) {
+        *out = CreateFileW(path, access, share, NULL, OPEN_EXISTING, flags, NULL);
+        code = GetLastError();
+    }
+    if (*out != INVALID_HANDLE_VALUE || code != ERROR_FILE_NOT_FOUND)
+        return *out == INVALID_HANDLE_VALUE ? code : ERROR_SUCCESS;
+    char *sddl = protection_sddl(what);
+    if ((!sddl && what != PROTECTION_NONE) || FAILED(win32_security(sddl, &attributes))) {
+        memory_free(sddl);
+        return ERROR_OUTOFMEMORY;
+    }
+    memory_free(sddl);
+    *out = CreateFileW(path, access, share, &attributes, disposition, flags, NULL);
+    code = GetLastError();
+    LocalFree(attributes.lpSecurityDescriptor);
+    return *out == INVALID_HANDLE_VALUE ? code : ERROR_SUCCESS;
+}
+
+HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposition, DWORD more, enum protection what,
+                           HANDLE *out)
 {
     DWORD share = FILE_SHARE_READ | FILE_SHARE_DELETE | (mode == FILE_READ ? FILE_SHARE_WRITE : 0);
     DWORD access = GENERIC_READ | (mode == FILE_READ ? 0 : GENERIC_WRITE);
@@ -79,13 +107,12 @@ HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposit
         return hr;
     if (more & FILE_FLAG_WRITE_THROUGH)
         access |= DELETE;
-    *out = CreateFileW(wide, access, share, NULL, disposition, FILE_ATTRIBUTE_NORMAL | more, NULL);
-    DWORD code = GetLastError();
+    const DWORD code = open_or_make(wide, access, share, disposition, FILE_ATTRIBUTE_NORMAL | more, what, out);
     memory_free(wide);
-    return *out == INVALID_HANDLE_VALUE ? win32_failed(code, path) : S_OK;
+    return code == ERROR_SUCCESS ? S_OK : win32_failed(code, path);
 }
 
-static HRESULT open_as(const char *path, enum file_mode mode, DWORD more, struct file **out)
+static HRESULT open_as(const char *path, enum file_mode mode, DWORD more, enum protection what, struct file **out)
 {
     static const DWORD dispositions[] = {
         [FILE_READ] = OPEN_EXISTING,
@@ -96,7 +123,7 @@ static HRESULT open_as(const char *path, enum file_mode mode, DWORD more, struct
     HANDLE handle;
     struct file *f = file_reserve(path);
     *out = NULL;
-    HRESULT hr = f ? file_create_handle(path, mode, dispositions[mode], more, &handle) : E_OUTOFMEMORY;
+    HRESULT hr = f ? file_create_handle(path, mode, dispositions[mode], more, what, &handle) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         *out = file_take(f, handle);
     else
@@ -106,7 +133,12 @@ static HRESULT open_as(const char *path, enum file_mode mode, DWORD more, struct
 
 HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
 {
-    return open_as(path, mode, 0, out);
+    return open_as(path, mode, 0, PROTECTION_NONE, out);
+}
+
+HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what, struct file **out)
+{
+    return open_as(path, mode, 0, what, out);
 }
 
 HRESULT file_open_scratch(struct file **out)
@@ -295,7 +327,7 @@ static HRESULT rename_open(struct file *f, const char *path)
 /* Through to the disk, as file_rename does it: the rename is one of this handle. */
 HRESULT file_storing_open(struct file_storing *s)
 {
-    return open_as(s->temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, &s->file);
+    return open_as(s->temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, PROTECTION_NONE, &s->file);
 }
 
 HRESULT file_storing_rename(struct file_storing *s)
@@ -331,15 +363,15 @@ struct file_lock {
 #define LOCKED_BYTE (INT64_MAX - 1)
 
 /* One try. ERROR_SHARING_VIOLATION: somebody has opened the file for himself alone, which we never do. */
-static DWORD lock_once(const WCHAR *path, HANDLE *out)
+static DWORD lock_once(const WCHAR *path, enum protection what, HANDLE *out)
 {
     const DWORD share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
     OVERLAPPED at = {.Offset = (DWORD)LOCKED_BYTE, .OffsetHigh = (DWORD)(LOCKED_BYTE >> 32)};
     FILE_STANDARD_INFO info;
-    HANDLE h = CreateFileW(path, GENERIC_READ, share, NULL, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
-    if (h == INVALID_HANDLE_VALUE)
-        return GetLastError();
-    DWORD code = ERROR_SUCCESS;
+    HANDLE h;
+    DWORD code = open_or_make(path, GENERIC_READ, share, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, what, &h);
+    if (code != ERROR_SUCCESS)
+        return code;
     if (!LockFileEx(h, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at))
         code = GetLastError() == ERROR_IO_PENDING ? ERROR_LOCK_VIOLATION : GetLastError();
     else if (GetFileInformationByHandleEx(h, FileStandardInfo, &info, sizeof info) &&
@@ -354,6 +386,11 @@ static DWORD lock_once(const WCHAR *path, HANDLE *out)
 
 HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out)
 {
+    return file_lock_take_as(path, PROTECTION_LOCK, timeout_ms, out);
+}
+
+HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeout_ms, struct file_lock **out)
+{
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
     struct file_lock *lock = memory_alloc(sizeof(*lock));
     DWORD wait = 0;
@@ -363,7 +400,7 @@ HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock *
     if (SUCCEEDED(hr))
         hr = win32_path(path, &wide);
     while (SUCCEEDED(hr)) {
-        DWORD code = lock_once(wide, &lock->handle);
+        DWORD code = lock_once(wide, what, &lock->handle);
         bool held = code == ERROR_SHARING_VIOLATION || code == ERROR_LOCK_VIOLATION;
         if (code == ERROR_SUCCESS) {
             *out = lock;

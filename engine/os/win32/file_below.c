@@ -145,13 +145,13 @@ static HRESULT open_last(const struct walk *w, enum file_mode mode, HANDLE *out,
 {
     const HRESULT exists = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), missing = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);
     if (mode == FILE_READ)
-        return file_create_handle(w->path, mode, OPEN_EXISTING, 0, out);
+        return file_create_handle(w->path, mode, OPEN_EXISTING, 0, PROTECTION_NONE, out);
     HRESULT hr = missing;
     for (int i = 0; i < TRIES && hr == missing; i++) {
-        hr = file_create_handle(w->path, mode, CREATE_NEW, FILE_FLAG_OPEN_REPARSE_POINT, out);
+        hr = file_create_handle(w->path, mode, CREATE_NEW, FILE_FLAG_OPEN_REPARSE_POINT, PROTECTION_NONE, out);
         *made = SUCCEEDED(hr);
         if (hr == exists && mode != FILE_CREATE_NEW)
-            hr = file_create_handle(w->path, mode, OPEN_EXISTING, 0, out);
+            hr = file_create_handle(w->path, mode, OPEN_EXISTING, 0, PROTECTION_NONE, out);
     }
     return hr == missing ? leads_out(w) : hr; /* creating finds a name, opening finds no file */
 }

@@ -24,7 +24,8 @@ HRESULT file_open_source(const char *path, struct file **out)
     struct file *f = file_reserve(path);
     *out = NULL;
     HRESULT hr =
-        f ? file_create_handle(path, FILE_READ, OPEN_EXISTING, FILE_FLAG_SEQUENTIAL_SCAN, &handle) : E_OUTOFMEMORY;
+        f ? file_create_handle(path, FILE_READ, OPEN_EXISTING, FILE_FLAG_SEQUENTIAL_SCAN, PROTECTION_NONE, &handle)
+          : E_OUTOFMEMORY;
     if (FAILED(hr) && f && folder_exists(path))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "\"%s\": is a folder", path);
     if (SUCCEEDED(hr))

@@ -8,8 +8,10 @@
 #include <windows.h>
 
 /* CreateFile for a file of that mode, shared as file_open shares it. `more`: flags of CreateFile;
-   FILE_FLAG_WRITE_THROUGH also asks for the right to rename. INVALID_HANDLE_VALUE on failure. */
-HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposition, DWORD more, HANDLE *out);
+   FILE_FLAG_WRITE_THROUGH also asks for the right to rename. What is made gets the protection. INVALID_HANDLE_VALUE on
+   failure. */
+HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposition, DWORD more, enum protection what,
+                           HANDLE *out);
 /* Memory for a file, before one is made that would be left behind without it. NULL: out of memory. */
 struct file *file_reserve(const char *path);
 /* Makes an open file of it and the handle. */

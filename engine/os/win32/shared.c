@@ -3,6 +3,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
+#include "engine/os/protection.h"
 #include "engine/os/win32/lasting_file.h"
 #include "engine/os/win32/process_handle.h"
 #include "engine/os/win32/security.h"
@@ -73,7 +74,10 @@ static HRESULT open_shared(const struct shared *what, const WCHAR *kind, open_or
     SECURITY_ATTRIBUTES attributes;
     WCHAR name[NAME_MAX_UNITS];
     DWORD code = ERROR_SUCCESS;
-    HRESULT hr = win32_security(what->security, &attributes);
+    char *own = what->create && !what->security ? protection_sddl(PROTECTION_OBJECT) : NULL;
+    HRESULT hr = own || what->security || !what->create ? win32_security(own ? own : what->security, &attributes)
+                                                        : E_OUTOFMEMORY;
+    memory_free(own);
     *out = NULL;
     if (FAILED(hr))
         return hr;
