@@ -140,9 +140,32 @@ def described_events_are_decoded():
     check("4 events, 0 undecoded" in read, "the file's own event", read)
 
 
+def classic_events_are_decoded_by_their_mof():
+    shop = "{2E8B7A54-91C3-4D0F-B6A2-5C7D3E1F9084}"
+    path = "Z:" + os.path.abspath("classic.etl").replace("/", "\\")
+    run("trace_session", "start", "Classic", path, shop)
+    check("3 events written, 0 of them in vain" in run("write_classic", "3", "60"), "the provider")
+    session_stopped("Classic")
+    read = run("decode_events", path)
+    check("4 events, 3 undecoded" in read, "nobody has said yet what they are", read)
+    mof = "Z:" + os.path.join(HERE, "..", "..", "examples", "classic_events.mof").replace("/", "\\")
+    run("openpla", "mof", "add", mof)
+    try:
+        read = run("decode_events", path)
+        told = run("openpla", "tracerpt", path, "-of", "CSV", "-o", "classic.csv", "-y")
+    finally:
+        run("openpla", "mof", "remove", "classic_events.mof")
+    expected = [f"ExampleClassicShop/Sale/{'Returned' if n == 3 else 'Sold'}: Number={n} Article=Apple "
+                f"Paid={'cash' if n % 2 else 'card'} Price={-25 * n} Seller={shop.lower()}" for n in (1, 2, 3)]
+    check([line for line in read.splitlines() if line.startswith("Example")] == expected, "decoded", read)
+    with open("classic.csv", encoding="utf-8", errors="replace") as f:
+        rows = f.read()
+    check("Returned" in rows and "Apple" in rows and "card" in rows and "-75" in rows, "as CSV", told, rows)
+
+
 def stop_all():
     """A session outlives who started it."""
-    for session in ("Programs", "Live", "Described"):
+    for session in ("Programs", "Live", "Described", "Classic"):
         begin("end.txt", "trace_session", "stop", session).wait()
 
 
@@ -153,6 +176,7 @@ def main():
     the_file_has_what_was_written()
     events_come_in_real_time()
     described_events_are_decoded()
+    classic_events_are_decoded_by_their_mof()
     link("decode_events", "-municode", "-ltdh", *ours)
     shutil.copy(f"{LIBRARIES}/opentdh.dll", "tdh.dll")
     os.environ["WINEDLLOVERRIDES"] = os.environ.get("WINEDLLOVERRIDES", "") + ";tdh=n"
@@ -171,6 +195,7 @@ def main():
 
 with tempfile.TemporaryDirectory() as top:
     os.chdir(top)
+    os.environ["OPENPLA_DATA"] = "Z:" + os.path.join(top, "data").replace("/", "\\")
     try:
         main()
     finally:
