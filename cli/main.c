@@ -19,7 +19,7 @@
 
 /* In the order of their names. */
 static const struct verb *const verbs[] = {
-    &verb_config, &verb_events, &verb_logstat,  &verb_mof,      &verb_relog,
+    &verb_config, &verb_events, &verb_logstat,  &verb_manifest, &verb_mof, &verb_relog,
 #ifdef _WIN32
     &verb_run,
 #endif

@@ -13,8 +13,7 @@ extern const struct etw_api openetw_api;
    ERROR_NOT_ENOUGH_MEMORY. */
 ULONG openetw_pack_providers(const struct event_providers *list, PROVIDER_ENUMERATION_INFO *buffer, ULONG *size);
 
-/* Those that are registered: under Wine those of the registry's SOFTWARE\Microsoft\Windows\CurrentVersion\WINEVT\
-   Publishers, where manifests are; natively none. Added to *out. */
+/* Those whose manifests are registered (engine/tdh/registered_manifests.h). Added to *out. */
 HRESULT registered_providers(struct event_providers *out);
 
 #endif

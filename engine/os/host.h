@@ -14,7 +14,9 @@ char *host_data_folder(void);
 char *host_module_folder(void);
 /* Absolute, by this process's folder, so that processes in different folders mean the same one; from memory_alloc. */
 char *host_full_path(const char *path);
-uint64_t host_memory(void);       /* bytes that the computer has; 0: it cannot be told */
+uint64_t host_memory(void); /* bytes that the computer has; 0: it cannot be told */
+/* The languages of the user who runs this process, the best first, as "de-DE;en-US"; from memory_alloc. */
+char *host_ui_languages(void);
 char *host_user_name(void);       /* DOMAIN\user of this process */
 HRESULT host_new_guid(GUID *out); /* unlike any other on any computer: random, version 4 of RFC 4122 */
 /* The string resource that "@binary,#id" names: binary is a full path on a drive, with environment variables; none of

@@ -10,14 +10,6 @@
 #define MOST_PROVIDERS 256
 #define LONGEST_NAME   255 /* characters */
 
-void provider_manifests_free(struct provider_manifests *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        provider_manifest_free(list->items[i]);
-    memory_free(list->items);
-    *list = (struct provider_manifests){0};
-}
-
 /* ---- one provider ---- */
 
 static void forget_provider(struct manifest_reader *r)

@@ -10,14 +10,9 @@
 #define MANIFEST_INVALID    ((HRESULT)0x800705B9)
 #define MANIFEST_MOST_BYTES (16u << 20)
 
-struct provider_manifests {
-    struct provider_manifest **items;
-    size_t count, capacity;
-};
 /* All providers of a manifest: UTF-8, or UTF-16 with its mark. MANIFEST_INVALID with a text that names line, element
    and value. `remarks` (NULL: nobody wants them) gets a text for each element that is passed over. *out is empty on
    failure. Message ids are given as mc gives them. */
 HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *remarks, struct provider_manifests *out);
-void provider_manifests_free(struct provider_manifests *list);
 
 #endif

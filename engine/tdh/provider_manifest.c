@@ -67,6 +67,14 @@ void provider_manifest_free(struct provider_manifest *m)
     memory_free(m);
 }
 
+void provider_manifests_free(struct provider_manifests *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        provider_manifest_free(list->items[i]);
+    memory_free(list->items);
+    *list = (struct provider_manifests){0};
+}
+
 /* ---- for the readers ---- */
 
 struct provider_manifest *provider_manifest_create(const GUID *guid)

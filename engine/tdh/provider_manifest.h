@@ -94,6 +94,11 @@ struct provider_manifest {
 
 /* NULL is allowed. */
 void provider_manifest_free(struct provider_manifest *m);
+struct provider_manifests {
+    struct provider_manifest **items;
+    size_t count, capacity;
+};
+void provider_manifests_free(struct provider_manifests *list);
 void manifest_template_clear(struct manifest_template *t);
 
 /* NULL: there is none of that id and version. */

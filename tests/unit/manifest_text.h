@@ -9,7 +9,8 @@
     " xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'"                                           \
     " xmlns:xs='http://www.w3.org/2001/XMLSchema'>\n"                                                                  \
     "<instrumentation><events>\n"
-#define PROVIDER_GUID_TEXT "{5c8bb950-959e-4309-8908-67961a1205d5}"
+#define PROVIDER_GUID_TEXT       "{5c8bb950-959e-4309-8908-67961a1205d5}"
+#define PROVIDER_GUID_TEXT_UPPER "{5C8BB950-959E-4309-8908-67961A1205D5}"
 #define PROVIDER_BEGIN                                                                                                 \
     "<provider name='Test-Provider' guid='" PROVIDER_GUID_TEXT "' symbol='TEST' resourceFileName='test.dll'"           \
     " messageFileName='test.dll' message='$(string.provider)'>\n"

@@ -2,7 +2,7 @@
 foreach(thing classic mof schema schemas tmf trace_logging values)
   openpla_test(test_tdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_tdh_${thing}.c LINK openpla_tdh)
 endforeach()
-foreach(thing manifest wevt_template)
+foreach(thing manifest registered wevt_template)
   openpla_test(test_tdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_tdh_${thing}.c LINK openpla_tdh)
 endforeach()
 openpla_test(test_tdh_dump ${CMAKE_CURRENT_LIST_DIR}/test_tdh_dump.c LINK openpla_tdh)

@@ -45,6 +45,18 @@ HRESULT environment_get(const char *name, char **value)
     return *value ? S_OK : E_OUTOFMEMORY;
 }
 
+char *host_ui_languages(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
+    const char *set = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && (!set || !*set); i++)
+        set = getenv(names[i]);
+    char *text = text_copy_n(set ? set : "", strcspn(set ? set : "", ".@")); /* de_DE.UTF-8 */
+    for (char *c = text; c && *c; c++)
+        *c = *c == '_' ? '-' : *c;
+    return text;
+}
+
 char *host_full_path(const char *path)
 {
     char here[4096];

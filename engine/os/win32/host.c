@@ -169,6 +169,19 @@ char *host_user_name(void)
     return known ? win32_account_text(&own) : text_copy("");
 }
 
+char *host_ui_languages(void)
+{
+    WCHAR names[512];
+    ULONG count, units = sizeof names / sizeof names[0];
+    char *text;
+    if (!GetUserPreferredUILanguages(MUI_LANGUAGE_NAME, &count, names, &units) || units < 2)
+        return text_copy("");
+    for (ULONG i = 0; i + 2 < units; i++) /* each has its NUL, and one more is the end */
+        if (!names[i])
+            names[i] = ';';
+    return SUCCEEDED(text_from_utf16(names, wcslen(names), true, &text)) ? text : NULL;
+}
+
 HRESULT host_new_guid(GUID *out)
 {
     if (!RtlGenRandom(out, sizeof(*out)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Natively ETW is ours, and no provider is registered. */
+/* Natively ETW is ours. */
 #include "engine/etw/autologger.h"
 #include "engine/etw/openetw.h"
 #include "engine/etw/trace_security.h"
@@ -7,12 +7,6 @@
 const struct etw_api *host_etw(void)
 {
     return &openetw_api;
-}
-
-HRESULT registered_providers(struct event_providers *out)
-{
-    (void)out;
-    return S_OK;
 }
 
 HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sddl)

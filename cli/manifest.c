@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla manifest: providers of instrumentation manifests, where no wevtutil registers them. */
+#include "cli/manifest_show.h"
+#include "cli/verbs.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/tdh/manifest_origins.h"
+#include "engine/tdh/registered_manifests.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VERB "manifest"
+
+static int failed(HRESULT hr)
+{
+    return cli_error(VERB, hr);
+}
+
+/* On Windows the event log's service keeps the registry's keys, and must be told. */
+static HRESULT may_register(void)
+{
+#ifdef _WIN32
+    if (!host_is_wine())
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                         "this computer's providers are the event log's: use wevtutil im and um");
+#endif
+    return S_OK;
+}
+
+/* ---- add ---- */
+
+struct adding {
+    const char *name;
+    struct manifest_files files;
+    bool force;
+};
+
+static HRESULT add_providers(const struct adding *a, const char *path)
+{
+    struct provider_manifests list;
+    struct texts remarks = {0};
+    char *whole = host_full_path(path);
+    size_t added = 0;
+    HRESULT hr = whole ? may_register() : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = manifest_file_load(path, &remarks, &list);
+    if (FAILED(hr)) {
+        memory_free(whole);
+        texts_free(&remarks);
+        return hr;
+    }
+    for (size_t i = 0; i < remarks.count; i++)
+        fprintf(stderr, "openpla " VERB ": %s: %s\n", path, remarks.items[i]);
+    for (size_t i = 0; SUCCEEDED(hr) && i < list.count; i++) {
+        struct provider_manifest *m = list.items[i];
+        char guid[39];
+        text_from_guid(&m->guid, guid);
+        if (!m->name) {
+            hr = error_set(E_INVALIDARG, "%s: it is no manifest, and has no names of its providers", path);
+        } else if (!a->name || text_equal_nocase(a->name, m->name) || text_equal_nocase(a->name, guid)) {
+            added++;
+            hr = manifest_register(m, whole, &a->files, a->force);
+            if (SUCCEEDED(hr))
+                printf("%s %s\n", m->name, guid);
+        }
+    }
+    if (SUCCEEDED(hr) && !added)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "%s: it has no provider \"%.200s\"", path, a->name);
+    provider_manifests_free(&list);
+    texts_free(&remarks);
+    memory_free(whole);
+    return hr;
+}
+
+static int add(int argc, char **argv)
+{
+    struct adding a = {0};
+    struct texts operands = {0};
+    const struct option options[] = {
+        {"name", OPTION_TEXT, &a.name},        {"rf", OPTION_TEXT, &a.files.resource},
+        {"mf", OPTION_TEXT, &a.files.message}, {"pf", OPTION_TEXT, &a.files.parameter},
+        {"force", OPTION_FLAG, &a.force},
+    };
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof options[0], &operands);
+    if (result == CLI_DONE && operands.count != 1)
+        result = cli_usage(VERB, "add: one manifest is wanted");
+    if (result == CLI_DONE) {
+        HRESULT hr = add_providers(&a, operands.items[0]);
+        result = FAILED(hr) ? failed(hr) : CLI_DONE;
+    }
+    texts_free(&operands);
+    return result;
+}
+
+/* ---- list ---- */
+
+static HRESULT print_one(const struct known_provider *p, struct json *j)
+{
+    char guid[39], *from;
+    HRESULT hr = manifest_registered_from(&p->guid, &from);
+    text_from_guid(&p->guid, guid);
+    if (FAILED(hr))
+        return hr;
+    if (j) {
+        json_begin(j, NULL, '{');
+        json_text(j, "name", p->name);
+        json_text(j, "guid", guid);
+        json_text(j, "manifest", from);
+        json_end(j, '}');
+    } else {
+        printf("%s %s%s%s\n", guid, p->name, from ? "  " : "", from ? from : "");
+    }
+    memory_free(from);
+    return S_OK;
+}
+
+static int list(int argc, char **argv)
+{
+    bool as_json = false;
+    const struct option options[] = {{"json", OPTION_FLAG, &as_json}};
+    struct known_providers known = {0};
+    struct json j = {.out = stdout};
+    int result = options_parse(VERB, argc, argv, options, 1, NULL);
+    if (result != CLI_DONE)
+        return result;
+    HRESULT hr = registered_providers_list(&known);
+    if (SUCCEEDED(hr) && as_json)
+        json_begin(&j, NULL, '[');
+    for (size_t i = 0; SUCCEEDED(hr) && i < known.count; i++)
+        hr = print_one(&known.items[i], as_json ? &j : NULL);
+    if (SUCCEEDED(hr) && as_json)
+        json_end(&j, ']');
+    known_providers_free(&known);
+    return FAILED(hr) ? failed(hr) : CLI_DONE;
+}
+
+/* ---- show, remove ---- */
+
+static HRESULT find_registered(const char *name, GUID *guid)
+{
+    struct known_providers known = {0};
+    bool is_guid = text_to_guid(name, guid), found = false;
+    HRESULT hr = is_guid ? S_OK : registered_providers_list(&known);
+    for (size_t i = 0; SUCCEEDED(hr) && i < known.count && !found; i++)
+        if (text_equal_nocase(known.items[i].name, name)) {
+            *guid = known.items[i].guid;
+            found = true;
+        }
+    known_providers_free(&known);
+    return SUCCEEDED(hr) && !is_guid && !found ? S_FALSE : hr;
+}
+
+static HRESULT not_registered(const char *name)
+{
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND),
+                     "no provider \"%.200s\" is registered (openpla manifest list shows them)", name);
+}
+
+static HRESULT load(const char *what, const char *languages, struct provider_manifests *out)
+{
+    struct provider_manifest *m;
+    GUID guid;
+    *out = (struct provider_manifests){0};
+    HRESULT hr = find_registered(what, &guid);
+    if (hr == S_OK)
+        hr = registered_manifest_load(&guid, languages, &m);
+    if (hr == S_FALSE)
+        return file_find(what) == S_OK ? manifest_file_load(what, NULL, out) : not_registered(what);
+    if (FAILED(hr))
+        return hr;
+    out->items = memory_alloc(sizeof *out->items);
+    if (!out->items) {
+        provider_manifest_free(m);
+        return E_OUTOFMEMORY;
+    }
+    out->items[out->count++] = m;
+    return S_OK;
+}
+
+static int show(int argc, char **argv)
+{
+    bool as_json = false;
+    const char *language = NULL;
+    struct texts operands = {0};
+    const struct option options[] = {{"json", OPTION_FLAG, &as_json}, {"language", OPTION_TEXT, &language}};
+    int result = options_parse(VERB, argc, argv, options, 2, &operands);
+    if (result == CLI_DONE && operands.count != 1)
+        result = cli_usage(VERB, "show: a provider's name or GUID, or a file, is wanted");
+    if (result == CLI_DONE) {
+        struct provider_manifests all = {0};
+        char *own = language ? text_copy(language) : host_ui_languages();
+        HRESULT hr = own ? load(operands.items[0], own, &all) : E_OUTOFMEMORY;
+        if (SUCCEEDED(hr))
+            hr = as_json ? manifest_show_json(&all, own) : manifest_show_text(&all, own);
+        provider_manifests_free(&all);
+        memory_free(own);
+        result = FAILED(hr) ? failed(hr) : CLI_DONE;
+    }
+    texts_free(&operands);
+    return result;
+}
+
+static HRESULT remove_one(const char *what, bool force)
+{
+    GUID guid;
+    HRESULT hr = may_register();
+    if (SUCCEEDED(hr))
+        hr = find_registered(what, &guid);
+    if (hr == S_OK)
+        hr = manifest_unregister(&guid, force);
+    return hr == S_FALSE ? not_registered(what) : hr;
+}
+
+/* As wevtutil um: all providers of a manifest. */
+static HRESULT remove_all(const char *path, bool force)
+{
+    struct provider_manifests all;
+    HRESULT hr = manifest_file_load(path, NULL, &all);
+    for (size_t i = 0; SUCCEEDED(hr) && i < all.count; i++) {
+        char guid[39];
+        text_from_guid(&all.items[i]->guid, guid);
+        hr = remove_one(guid, force);
+    }
+    provider_manifests_free(&all);
+    return hr;
+}
+
+static int remove_provider(int argc, char **argv)
+{
+    bool force = false;
+    struct texts operands = {0};
+    const struct option options[] = {{"force", OPTION_FLAG, &force}};
+    int result = options_parse(VERB, argc, argv, options, 1, &operands);
+    if (result == CLI_DONE && operands.count != 1)
+        result = cli_usage(VERB, "remove: a provider's name or GUID, or a manifest, is wanted");
+    if (result == CLI_DONE) {
+        const char *what = operands.items[0];
+        HRESULT hr = file_find(what) == S_OK ? remove_all(what, force) : remove_one(what, force);
+        result = FAILED(hr) ? failed(hr) : CLI_DONE;
+    }
+    texts_free(&operands);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+    } verbs[] = {{"add", add}, {"list", list}, {"show", show}, {"remove", remove_provider}};
+    if (!argc)
+        return cli_usage(VERB, "one of add, list, show, remove is wanted");
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        if (text_equal_nocase(argv[0], verbs[i].name))
+            return verbs[i].run(argc - 1, argv + 1);
+    return cli_usage(VERB, "\"%s\" is none of add, list, show, remove", argv[0]);
+}
+
+const struct verb verb_manifest = {
+    .name = VERB,
+    .summary = "registers event providers by their manifests, and shows what they say",
+    .help =
+        "openpla manifest add [-name PROVIDER] [-rf FILE] [-mf FILE] [-pf FILE] [-force] MANIFEST\n"
+        "openpla manifest list [-json]\n"
+        "openpla manifest show [-language NAME] [-json] PROVIDER|FILE\n"
+        "openpla manifest remove [-force] PROVIDER|MANIFEST\n"
+        "\n"
+        "What Windows' wevtutil does by im and um, which under Wine nothing does: who reads a trace then knows\n"
+        "the providers' events, and their names and messages. PROVIDER is a name or a GUID; show takes a manifest,\n"
+        "or a program or DLL that has one in it, as well.\n"
+        "\n"
+        "  -name         of several providers of the manifest this one alone\n"
+        "  -rf           the file that has the compiled manifest (WEVT_TEMPLATE), in the place of resourceFileName\n"
+        "  -mf, -pf      the files with the messages, in the place of messageFileName and parameterFileName\n"
+        "                Where resourceFileName is not there, the manifest is compiled into our own data.\n"
+        "  -force        of a provider too that another program has registered\n"
+        "  -language     the language of messages, as de-DE; without it that of the user\n"
+        "  -json         as JSON\n",
+    .run = run,
+};
