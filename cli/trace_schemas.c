@@ -1,17 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/trace_schemas.h"
 
+#include "engine/tdh/manifest_origins.h"
 #include "engine/tdh/mof_files.h"
 
+static HRESULT add_manifests(const struct texts *paths, struct event_schemas *to)
+{
+    struct schema_origin origin;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < paths->count; i++) {
+        hr = manifest_file_origin(paths->items[i], NULL, &origin);
+        if (SUCCEEDED(hr))
+            hr = event_schemas_add(to, &origin, NULL);
+    }
+    return hr;
+}
+
+/* What the command line names is believed before what is registered. */
 HRESULT trace_schemas_open(const struct trace_knowledge *known, struct event_schemas **out)
 {
     struct schema_origin origin;
-    (void)known;
     HRESULT hr = event_schemas_create(out);
     if (SUCCEEDED(hr))
         hr = mof_origin(&origin);
     if (SUCCEEDED(hr))
         hr = event_schemas_add(*out, &origin, NULL);
+    if (SUCCEEDED(hr))
+        hr = registered_manifests_origin(NULL, &origin);
+    if (SUCCEEDED(hr))
+        hr = event_schemas_add(*out, &origin, NULL);
+    if (SUCCEEDED(hr))
+        hr = add_manifests(&known->manifests, *out);
     return hr;
 }
 
