@@ -118,22 +118,31 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
 {
     (void)caller;
     char *own_name = text_copy(name), *own_server = text_copy(server), *folder = peer_folder_key(o), *xml = NULL,
-         *machine = NULL, *user = NULL, *password = NULL;
+         *whole = NULL, *masked = NULL, *machine = NULL, *user = NULL, *password = NULL;
     IDispatch *set = NULL;
-    HRESULT hr = own_name && own_server && folder ? set_to_commit_xml(o, &xml, NULL) : E_OUTOFMEMORY;
+    bool sources = false;
+    HRESULT hr = own_name && own_server && folder ? copy_credentials(o, &user, &password) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = copy_credentials(o, &user, &password);
+        hr = credentials_to_give(o, password, &sources, &masked);
+    if (SUCCEEDED(hr))
+        hr = set_to_commit_xml(o, false, &xml, NULL);
+    if (SUCCEEDED(hr) && sources)
+        hr = set_to_commit_xml(o, true, &whole, NULL);
     if (SUCCEEDED(hr))
         hr = peer_machine(server, &machine);
     /* A new object: what the last one holds of the set may be more than ours has now. */
     if (SUCCEEDED(hr))
         hr = server_create(peer_class_of(space, false), machine, &set);
     if (SUCCEEDED(hr))
-        hr = whole_commit_ask(
-            set,
-            &(struct whole_commit){
-                .xml = xml, .name = name, .user = user, .password = password, .mode = mode_for(o, space, name, mode)},
-            issues);
+        hr = whole_commit_ask(set,
+                              &(struct whole_commit){.xml = xml,
+                                                     .name = name,
+                                                     .user = user,
+                                                     .password = password,
+                                                     .masked = masked,
+                                                     .whole_xml = whole,
+                                                     .mode = mode_for(o, space, name, mode)},
+                              issues);
     if (SUCCEEDED(hr) && !(mode & SETS_VALIDATE_ONLY)) {
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
@@ -149,6 +158,8 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
     memory_free(user);
     memory_free(machine);
     memory_free(folder);
+    memory_free(masked);
+    memory_free_secret(whole);
     memory_free(xml);
     memory_free(own_server);
     memory_free(own_name);

@@ -45,7 +45,7 @@ static HRESULT add_definition(struct object *set, struct texts *out)
     if (SUCCEEDED(hr))
         hr = texts_give(out, account.text);
     if (SUCCEEDED(hr))
-        hr = set_to_commit_xml(set, &xml, NULL);
+        hr = set_to_commit_xml(set, false, &xml, NULL);
     return SUCCEEDED(hr) ? texts_give(out, xml) : hr;
 }
 

@@ -6,11 +6,12 @@
 #include "com/convert.h"
 #include "com/server_call.h"
 #include "engine/os/memory.h"
+#include "engine/run/credentials.h"
 #include "engine/run/sets.h"
 
 #include <string.h>
 
-enum { XML_ARGUMENT, NAME_ARGUMENT, USER_ARGUMENT, PASSWORD_ARGUMENT, MODE_ARGUMENT, ARGUMENTS };
+enum { XML_ARGUMENT, NAME_ARGUMENT, USER_ARGUMENT, MASKED_ARGUMENT, MODE_ARGUMENT, ARGUMENTS };
 enum issue_text { ISSUE_VALUE, ISSUE_KEY, ISSUE_DESCRIPTION, ISSUE_TEXTS };
 
 /* ---- the server's side ---- */
@@ -49,16 +50,22 @@ static HRESULT give_issues(struct object *issues, VARIANT *out)
 static HRESULT commit(struct object *set, const struct whole_commit *what, struct object *issues)
 {
     const struct caller caller = com_caller();
+    char *password = NULL;
     HRESULT hr = set_from_xml(set, what->xml, strlen(what->xml), NULL);
+    if (SUCCEEDED(hr) && what->masked) {
+        hr = credentials_given(set, what->masked, &password);
+        hr = hr == E_INVALIDARG ? DISP_E_TYPEMISMATCH : hr;
+    }
     if (SUCCEEDED(hr) && what->user)
-        hr = sets_set_credentials(set, &caller, what->user, what->password);
+        hr = password ? sets_set_credentials(set, &caller, what->user, password) : DISP_E_TYPEMISMATCH;
+    memory_free_secret(password);
     return SUCCEEDED(hr) ? set_commit(set, &caller, what->name, "", what->mode, issues) : hr;
 }
 
 HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIANT *result)
 {
     static const char *const names[ARGUMENTS] = {
-        [XML_ARGUMENT] = "xml", [NAME_ARGUMENT] = "name", [USER_ARGUMENT] = "user", [PASSWORD_ARGUMENT] = "password"};
+        [XML_ARGUMENT] = "xml", [NAME_ARGUMENT] = "name", [USER_ARGUMENT] = "user", [MASKED_ARGUMENT] = "masked"};
     struct object *issues = NULL;
     char *texts[MODE_ARGUMENT] = {0};
     HRESULT hr = params->cArgs == ARGUMENTS && result ? S_OK : DISP_E_MEMBERNOTFOUND; /* that of another version */
@@ -67,10 +74,10 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
         bool text = i != MODE_ARGUMENT;
         if (V_VT(v) == (text ? VT_BSTR : VT_I4))
             hr = text ? text_from_bstr(V_BSTR(v), names[i], &texts[i]) : S_OK;
-        else if (V_VT(v) != VT_EMPTY || (i != USER_ARGUMENT && i != PASSWORD_ARGUMENT))
+        else if (V_VT(v) != VT_EMPTY || (i != USER_ARGUMENT && i != MASKED_ARGUMENT))
             hr = DISP_E_TYPEMISMATCH;
     }
-    if (SUCCEEDED(hr) && !texts[USER_ARGUMENT] != !texts[PASSWORD_ARGUMENT])
+    if (SUCCEEDED(hr) && texts[USER_ARGUMENT] && !texts[MASKED_ARGUMENT])
         hr = DISP_E_TYPEMISMATCH;
     if (SUCCEEDED(hr))
         hr = issues_create(NULL, &issues);
@@ -79,7 +86,7 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
                     &(struct whole_commit){.xml = texts[XML_ARGUMENT],
                                            .name = texts[NAME_ARGUMENT],
                                            .user = texts[USER_ARGUMENT],
-                                           .password = texts[PASSWORD_ARGUMENT],
+                                           .masked = texts[MASKED_ARGUMENT],
                                            .mode = (uint32_t)V_I4(&params->rgvarg[0])},
                     issues);
     if (SUCCEEDED(hr)) {
@@ -145,11 +152,18 @@ static HRESULT commit_by_methods(IDispatch *set, const struct whole_commit *what
                                  struct object *issues)
 {
     VARIANT of_commit[] = {arguments[NAME_ARGUMENT], {.vt = VT_BSTR}, arguments[MODE_ARGUMENT]}, map;
-    HRESULT hr =
-        server_invoke(set, &data_collector_set_class, L"SetXml", DISPATCH_METHOD, &arguments[XML_ARGUMENT], 1, NULL);
+    VARIANT xml = {.vt = VT_BSTR}, credentials[] = {arguments[USER_ARGUMENT], {.vt = VT_BSTR}};
+    HRESULT hr = bstr_from_text(what->whole_xml ? what->whole_xml : what->xml, &V_BSTR(&xml));
+    if (SUCCEEDED(hr))
+        hr = server_invoke(set, &data_collector_set_class, L"SetXml", DISPATCH_METHOD, &xml, 1, NULL);
     if (SUCCEEDED(hr) && what->user)
-        hr = server_invoke(set, &data_collector_set_class, L"SetCredentials", DISPATCH_METHOD,
-                           &arguments[USER_ARGUMENT], 2, NULL);
+        hr = bstr_from_text(what->password, &V_BSTR(&credentials[1]));
+    if (SUCCEEDED(hr) && what->user)
+        hr = server_invoke(set, &data_collector_set_class, L"SetCredentials", DISPATCH_METHOD, credentials, 2, NULL);
+    bstr_wipe(V_BSTR(&xml));
+    bstr_wipe(V_BSTR(&credentials[1]));
+    VariantClear(&xml);
+    VariantClear(&credentials[1]);
     if (SUCCEEDED(hr))
         hr = server_invoke(set, &data_collector_set_class, L"Commit", DISPATCH_METHOD, of_commit, 3, &map);
     if (FAILED(hr))
@@ -166,7 +180,7 @@ HRESULT whole_commit_ask(IDispatch *set, const struct whole_commit *what, struct
     const char *texts[MODE_ARGUMENT] = {[XML_ARGUMENT] = what->xml,
                                         [NAME_ARGUMENT] = what->name,
                                         [USER_ARGUMENT] = what->user,
-                                        [PASSWORD_ARGUMENT] = what->password};
+                                        [MASKED_ARGUMENT] = what->masked};
     VARIANT arguments[ARGUMENTS] = {[MODE_ARGUMENT] = {.vt = VT_I4}}, answer;
     HRESULT hr = S_OK;
     V_I4(&arguments[MODE_ARGUMENT]) = (LONG)what->mode;

@@ -361,8 +361,8 @@ char *time_to_text(double time);
 /* UTF-8, no declaration, empty elements as <X/>. *xml from memory_alloc. */
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
 /* What another object must be given to commit the same set: without what is only shown, and without the live state but
-   what was put (DECISIONS 13). Asks nothing of the set's verbs. */
-HRESULT set_to_commit_xml(struct object *set, char **xml, size_t *size);
+   what was put (DECISIONS 13). `secrets`: with the passwords of data sources. Asks nothing of the set's verbs. */
+HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size);
 /* What the store keeps: without asking what runs left, which is kept apart from the definition. */
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
 

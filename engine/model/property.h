@@ -123,7 +123,7 @@ struct property {
     bool not_in_sessions; /* no element in a set of live trace sessions, as in exports */
     bool figure;          /* of a live session: taken from what our own server says of one, where it is only shown */
     bool if_any;          /* no element when it is 0 */
-    bool secret;          /* the getter leaves out what nobody is to read; a commit between processes has the field */
+    bool secret;          /* the getter leaves out what nobody is to read */
     bool lenient;         /* text that UTF-8 cannot hold becomes U+FFFD instead of failing (DECISIONS 3) */
     const char *alias;    /* another name it is read under, or NULL (DECISIONS 6) */
     size_t offset;        /* of the field in the object's struct */

@@ -81,6 +81,7 @@ struct writing {
     struct text_buffer text;
     const struct set_live *live; /* NULL: nobody is asked */
     bool for_commit;             /* by another object: set_to_commit_xml */
+    bool secrets;                /* with what is secret in data sources */
 };
 
 static HRESULT write_contents(struct writing *w, struct object *o, bool hexadecimal);
@@ -155,7 +156,7 @@ static HRESULT write_property(struct writing *w, struct object *o, const struct 
         write_list(w, o, p);
         return S_OK;
     }
-    HRESULT hr = w->for_commit && p->secret ? object_get_field(o, p, &v) : object_get_with(o, p, w->live, &v);
+    HRESULT hr = w->secrets && p->secret ? object_get_field(o, p, &v) : object_get_with(o, p, w->live, &v);
     if (FAILED(hr) && p->xml_use == XML_SHOWN && hr != E_OUTOFMEMORY) {
         /* What is only shown must not stand in the way: a location with a bad pattern is shown empty. */
         error_clear();
@@ -256,9 +257,9 @@ HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size)
     return to_xml(set, (struct writing){0}, xml, size);
 }
 
-HRESULT set_to_commit_xml(struct object *set, char **xml, size_t *size)
+HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size)
 {
-    return to_xml(set, (struct writing){.for_commit = true}, xml, size);
+    return to_xml(set, (struct writing){.for_commit = true, .secrets = secrets}, xml, size);
 }
 
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size)

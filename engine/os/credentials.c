@@ -3,6 +3,7 @@
 #include "engine/os/credentials.h"
 
 #include "engine/os/credentials_host.h"
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -108,4 +109,87 @@ HRESULT secret_list(struct texts *out)
     if (FAILED(hr))
         texts_free(out);
     return hr;
+}
+
+/* ---- masks ---- */
+
+/* Bytes that the key makes, one after the other. */
+struct mask {
+    uint64_t state, bytes;
+    unsigned left;
+};
+
+static void mask_begin(struct mask *m, const char *key)
+{
+    *m = (struct mask){.state = hash_text(HASH_START, key)};
+}
+
+static unsigned mask_byte(struct mask *m)
+{
+    if (!m->left) {
+        uint64_t z = m->state += 0x9E3779B97F4A7C15u;
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+        m->bytes = z ^ z >> 31;
+        m->left = 8;
+    }
+    unsigned byte = m->bytes & 0xFF;
+    m->bytes >>= 8;
+    m->left--;
+    return byte;
+}
+
+HRESULT secret_mask(const char *text, char **masked)
+{
+    static const char digits[] = "0123456789abcdef";
+    struct mask m;
+    const size_t n = strlen(text);
+    char *out = memory_alloc(SHARED_KEY_DIGITS + 2 * n + 1);
+    *masked = NULL;
+    HRESULT hr = out ? shared_new_key(out) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        memory_free(out);
+        return hr;
+    }
+    mask_begin(&m, out);
+    for (size_t i = 0; i < n; i++) {
+        unsigned byte = (unsigned char)text[i] ^ mask_byte(&m);
+        out[SHARED_KEY_DIGITS + 2 * i] = digits[byte >> 4];
+        out[SHARED_KEY_DIGITS + 2 * i + 1] = digits[byte & 15];
+    }
+    out[SHARED_KEY_DIGITS + 2 * n] = 0;
+    *masked = out;
+    return S_OK;
+}
+
+static unsigned digit(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+HRESULT secret_unmask(const char *masked, char **text)
+{
+    struct mask m;
+    char key[SHARED_KEY_DIGITS + 1];
+    const size_t length = strlen(masked), n = (length - SHARED_KEY_DIGITS) / 2;
+    *text = NULL;
+    if (length < SHARED_KEY_DIGITS || length % 2 || strspn(masked, "0123456789abcdef") != length)
+        return E_INVALIDARG;
+    char *out = memory_alloc(n + 1);
+    if (!out)
+        return E_OUTOFMEMORY;
+    memcpy(key, masked, SHARED_KEY_DIGITS);
+    key[SHARED_KEY_DIGITS] = 0;
+    mask_begin(&m, key);
+    for (size_t i = 0; i < n; i++) {
+        const char *at = masked + SHARED_KEY_DIGITS + 2 * i;
+        out[i] = (char)((digit(at[0]) << 4 | digit(at[1])) ^ mask_byte(&m));
+    }
+    out[n] = 0;
+    if (strlen(out) != n || !text_is_utf8(out, n)) {
+        memory_free_secret(out);
+        return E_INVALIDARG;
+    }
+    *text = out;
+    return S_OK;
 }

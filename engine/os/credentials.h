@@ -24,6 +24,13 @@ HRESULT secret_delete(const char *key); /* S_FALSE: there is none */
 /* The keys of what is in <data folder>/secrets; none where the LSA has them. *out is empty on failure. */
 HRESULT secret_list(struct texts *out);
 
+/* A text in a form that has nothing of it to be read, for the hands of others, which leave copies behind (RPC's
+   buffers, what CryptProtectData works with): a random key and the text under it, as hexadecimal digits. It hides the
+   text from who looks for it, and keeps it from nobody who knows the form. From memory_alloc. */
+HRESULT secret_mask(const char *text, char **masked);
+/* *text for memory_free_secret. E_INVALIDARG: it is no such form, or no UTF-8. */
+HRESULT secret_unmask(const char *masked, char **text);
+
 /* How an account's token is come by. Tests give one of their own. */
 struct logon {
     /* `account`: domain\user, user@domain, or the name of a service's account, whose password is "". *token is what a

@@ -389,23 +389,18 @@ void credentials_delete(const char *xml, size_t size)
     set_account_free(&a);
 }
 
-HRESULT credentials_restore(struct object *o, const char *space, const char *name, const char *xml, size_t size)
+/* The secrets of the data sources that are known by them. */
+static HRESULT put_secrets(struct object *o, const struct set_secret *secret)
 {
-    struct set_account a;
-    struct set_secret secret = {0};
     struct object **list = NULL;
     size_t count = 0;
-    HRESULT hr = set_account_read(xml, size, &a);
-    if (SUCCEEDED(hr) && *a.key)
-        hr = set_secret_load(a.key, space, name, &secret);
-    if (SUCCEEDED(hr) && secret.sources.count)
-        hr = collection_snapshot(set_of(o)->DataCollectors, &list, &count);
+    HRESULT hr = secret->sources.count ? collection_snapshot(set_of(o)->DataCollectors, &list, &count) : S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         char *own, *source, *whole = NULL;
         hr = data_source_of(list[i], &own, &source);
         if (hr != S_OK)
             continue;
-        const char *kept = set_secret_source(&secret, own, source);
+        const char *kept = set_secret_source(secret, own, source);
         hr = kept ? sql_source_join(source, kept, &whole) : S_OK;
         if (SUCCEEDED(hr) && kept)
             hr = put_data_source(list[i], whole);
@@ -414,7 +409,90 @@ HRESULT credentials_restore(struct object *o, const char *space, const char *nam
         memory_free(own);
     }
     objects_release(list, count);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT credentials_restore(struct object *o, const char *space, const char *name, const char *xml, size_t size)
+{
+    struct set_account a;
+    struct set_secret secret = {0};
+    HRESULT hr = set_account_read(xml, size, &a);
+    if (SUCCEEDED(hr) && *a.key)
+        hr = set_secret_load(a.key, space, name, &secret);
+    if (SUCCEEDED(hr))
+        hr = put_secrets(o, &secret);
     set_secret_free(&secret);
     set_account_free(&a);
+    return hr;
+}
+
+/* ---- between processes ---- */
+
+static HRESULT collect(struct object *o, struct set_secret *out)
+{
+    struct object **list;
+    size_t count;
+    HRESULT hr = collection_snapshot(set_of(o)->DataCollectors, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        char *name, *whole;
+        struct sql_source s = {0};
+        hr = data_source_of(list[i], &name, &whole);
+        if (hr != S_OK)
+            continue;
+        if (!*whole || FAILED(sql_source_parse(whole, &s)))
+            error_clear();
+        else if (*s.secret)
+            hr = set_secret_add_source(out, name, s.open, s.secret);
+        sql_source_free(&s);
+        memory_free_secret(whole);
+        memory_free(name);
+    }
+    objects_release(list, count);
     return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT credentials_to_give(struct object *o, const char *password, bool *sources, char **out)
+{
+    struct set_secret secret = {0};
+    char *text = NULL;
+    *out = NULL;
+    HRESULT hr = collect(o, &secret);
+    *sources = secret.sources.count != 0;
+    if (SUCCEEDED(hr) && password && !(secret.password = text_copy(password)))
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && (password || *sources))
+        hr = set_secret_text(&secret, &text);
+    if (SUCCEEDED(hr) && text)
+        hr = secret_mask(text, out);
+    memory_free_secret(text);
+    set_secret_free(&secret);
+    return hr;
+}
+
+HRESULT credentials_given(struct object *o, const char *masked, char **password)
+{
+    struct set_secret secret = {0};
+    char *text = NULL;
+    size_t size = 0;
+    *password = NULL;
+    HRESULT hr = secret_unmask(masked, &text);
+    if (SUCCEEDED(hr)) {
+        size = strlen(text);
+        hr = set_secret_parse(text, &secret);
+    }
+    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
+        hr = E_INVALIDARG;
+    if (SUCCEEDED(hr))
+        hr = put_secrets(o, &secret);
+    if (SUCCEEDED(hr)) {
+        *password = secret.password;
+        secret.password = NULL;
+    }
+    if (text)
+        memory_wipe(text, size);
+    memory_free(text);
+    set_secret_free(&secret);
+    return hr;
 }

@@ -42,6 +42,13 @@ void credentials_committed(struct object *set, struct credentials_change *c);
 /* It is not, for this reason: what was written down is deleted, and the object has its data sources again. The thread's
    error text survives; returns hr. */
 HRESULT credentials_dropped(struct object *set, struct credentials_change *c, HRESULT hr);
+/* What goes to another process with the object's XML, masked (secret_mask): the password, NULL for none, and what is
+   secret in its data sources. *out from memory_alloc, NULL when there is nothing. *sources: there is something in
+   data sources, which set_to_commit_xml has too. */
+HRESULT credentials_to_give(struct object *set, const char *password, bool *sources, char **out);
+/* There: puts the secrets into the data sources of the object that was made of the XML; *password, for
+   memory_free_secret, is NULL for none. E_INVALIDARG for what is no such text. */
+HRESULT credentials_given(struct object *set, const char *text, char **password);
 /* Of an object whose set is committed elsewhere: it has no secrets in its data sources any more. */
 void credentials_hide(struct object *set);
 /* Of a definition that has been deleted. */

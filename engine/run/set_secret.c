@@ -107,7 +107,7 @@ static HRESULT take_line(const char *line, struct set_secret *out)
     return hr;
 }
 
-static HRESULT parse(char *text, struct set_secret *out)
+HRESULT set_secret_parse(char *text, struct set_secret *out)
 {
     HRESULT hr = S_OK;
     for (char *line = text, *next; SUCCEEDED(hr) && *line; line = next) {
@@ -132,7 +132,7 @@ HRESULT set_secret_load(const char *key, const char *space, const char *name, st
         hr = secret_load(key, &text);
     if (hr == S_OK) {
         size = strlen(text);
-        hr = parse(text, out);
+        hr = set_secret_parse(text, out);
     }
     if (hr == S_OK && (!out->set || strcmp(out->set, own) != 0))
         hr = S_FALSE;

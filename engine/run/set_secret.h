@@ -23,6 +23,8 @@ HRESULT set_secret_add_source(struct set_secret *s, const char *collector, const
 const char *set_secret_source(const struct set_secret *s, const char *collector, const char *open);
 /* *text for memory_free_secret. */
 HRESULT set_secret_text(const struct set_secret *s, char **text);
+/* Cuts the text up. ERROR_INVALID_DATA's HRESULT: it is no such text. */
+HRESULT set_secret_parse(char *text, struct set_secret *out);
 void set_secret_free(struct set_secret *s);
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The objects that clients get in their own process before the server's.
-foreach(name test_facade test_facade_list)
+foreach(name test_facade test_facade_list test_secret_memory)
   add_executable(${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${CMAKE_CURRENT_LIST_DIR}/client.c
     ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
   target_link_libraries(${name} PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)

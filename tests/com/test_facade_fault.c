@@ -7,6 +7,7 @@
 #include "com/server.h"
 #include "com/server_call.h"
 #include "com/whole_commit.h"
+#include "engine/os/credentials.h"
 #include "engine/os/memory.h"
 #include "engine/run/sets.h"
 
@@ -226,16 +227,20 @@ static IDispatchVtbl other_vtable = {
 /* What the server's validation says of a set with credentials. Nothing is stored. */
 static struct object *issues_of(IDispatch *set)
 {
-    static const struct whole_commit what = {
+    char *masked;
+    assert_int_equal(secret_mask("password secret\n", &masked), S_OK);
+    const struct whole_commit what = {
         .xml = "<DataCollectorSet><PerformanceCounterDataCollector><Name>C</Name><LogCircular>-1</LogCircular>"
                "<Counter>no path</Counter></PerformanceCounterDataCollector></DataCollectorSet>",
         .name = NAME,
         .user = "somebody",
         .password = "secret",
+        .masked = masked,
         .mode = SETS_CREATE_NEW | SETS_VALIDATE_ONLY};
     struct object *issues;
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(whole_commit_ask(set, &what, issues), S_OK);
+    memory_free(masked);
     return issues;
 }
 

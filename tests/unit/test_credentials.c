@@ -478,7 +478,7 @@ static void a_databases_password_goes_the_same_way(void **state)
     assert_int_equal(object_to_xml(set, &xml, NULL), S_OK);
     assert_null(strstr(xml, "D4tabase"));
     memory_free(xml);
-    assert_int_equal(set_to_commit_xml(set, &xml, NULL), S_OK); /* the server learns it */
+    assert_int_equal(set_to_commit_xml(set, true, &xml, NULL), S_OK); /* what another server must be given */
     assert_non_null(strstr(xml, "D4tabase"));
     memory_free(xml);
     assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), S_OK);
@@ -507,6 +507,47 @@ static void a_databases_password_goes_the_same_way(void **state)
     memory_free(source);
     assert_int_equal(secrets(), 0);
     delete ("sql");
+    object_release(set);
+}
+
+/* From a client's process to the server's: nothing of it can be read in between, and nothing is lost. */
+static void what_goes_to_the_server_is_masked(void **state)
+{
+    static const char *const none[] = {"", "abc", "no digits", "0123456789abcdef0123456789abcdef0g"};
+    struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
+    struct object *there = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" DATABASE "</DataSourceName>");
+    char *masked, *password, *text;
+    bool sources;
+    (void)state;
+    assert_int_equal(credentials_to_give(set, PASSWORD, &sources, &masked), S_OK);
+    assert_true(sources);
+    assert_null(strstr(masked, "D4tabase"));
+    assert_int_equal(strspn(masked, "0123456789abcdef"), strlen(masked));
+    assert_int_equal(credentials_given(there, masked, &password), S_OK);
+    assert_string_equal(password, PASSWORD);
+    text = source_of(there, true);
+    assert_string_equal(text, "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    memory_free(text);
+    memory_free_secret(password);
+    masked[SHARED_KEY_DIGITS - 1] ^= 1;
+    assert_int_equal(credentials_given(there, masked, &password), E_INVALIDARG);
+    memory_free(masked);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(credentials_given(there, none[i], &password), E_INVALIDARG);
+    /* Nothing to give, and a password that is empty. */
+    assert_int_equal(credentials_to_give(there, NULL, &sources, &masked), S_OK);
+    assert_non_null(masked);
+    memory_free(masked);
+    put_source(there, DATABASE);
+    assert_int_equal(credentials_to_give(there, NULL, &sources, &masked), S_OK);
+    assert_false(sources);
+    assert_null(masked);
+    assert_int_equal(credentials_to_give(there, "", &sources, &masked), S_OK);
+    assert_int_equal(credentials_given(there, masked, &password), S_OK);
+    assert_string_equal(password, "");
+    memory_free(password);
+    memory_free(masked);
+    object_release(there);
     object_release(set);
 }
 
@@ -623,6 +664,7 @@ int main(void)
         T(a_start_has_the_accounts_rights),
         T(a_system_set_runs_as_who_starts_it),
         T(a_databases_password_goes_the_same_way),
+        T(what_goes_to_the_server_is_masked),
         T(a_secret_is_of_its_set_alone),
         T(a_host_takes_what_was_offered),
         T(memory_may_run_out),

@@ -118,8 +118,8 @@ static void a_listed_set_is_as_it_was(void **state)
     assert_int_equal(collection_item(sets, 0, &set), S_OK);
     assert_true(set_of(set)->listed);
     assert_int_equal(object_complete(set), S_OK);
-    assert_int_equal(set_to_commit_xml(set, &xml, NULL), S_OK);
-    assert_int_equal(set_to_commit_xml(queried, &of_query, NULL), S_OK);
+    assert_int_equal(set_to_commit_xml(set, false, &xml, NULL), S_OK);
+    assert_int_equal(set_to_commit_xml(queried, false, &of_query, NULL), S_OK);
     assert_string_equal(xml, of_query);
     /* What is put then stays, whoever gets the set again. */
     assert_int_equal(object_put_text(set, &set->class->properties[IDataCollectorSet_Description], "put"), S_OK);

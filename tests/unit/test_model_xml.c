@@ -632,7 +632,7 @@ static void what_is_committed_elsewhere_says_what_was_put(void **state)
     char *xml;
     size_t size;
     assert_int_equal(set_xml(set, SET("<Keyword>k</Keyword>" COUNTER("") "<Value name=\"n\">v</Value>")), S_OK);
-    assert_int_equal(set_to_commit_xml(set, &xml, &size), S_OK);
+    assert_int_equal(set_to_commit_xml(set, false, &xml, &size), S_OK);
     assert_int_equal(strlen(xml), size);
     assert_null(strstr(xml, "SerialNumber"));
     assert_null(strstr(xml, "LatestOutputLocation"));
@@ -647,7 +647,7 @@ static void what_is_committed_elsewhere_says_what_was_put(void **state)
     assert_int_equal(object_put(collector, class_property(collector->class, "LatestOutputLocation"), &place), S_OK);
     value_free(&place);
     assert_int_equal(object_put(set, &set->class->properties[IDataCollectorSet_SerialNumber], &nine), S_OK);
-    assert_int_equal(set_to_commit_xml(set, &xml, &size), S_OK);
+    assert_int_equal(set_to_commit_xml(set, false, &xml, &size), S_OK);
     assert_non_null(strstr(xml, "<SerialNumber>9</SerialNumber>"));
     assert_non_null(strstr(xml, "<LatestOutputLocation>D:\\one.csv</LatestOutputLocation>"));
     assert_null(strstr(xml, "<LatestOutputLocation/>"));

@@ -13,7 +13,7 @@
 #include <wchar.h>
 #include <wincrypt.h>
 
-#define FILE_MOST   (SECRET_MOST * 4 + 65536) /* bytes: the text, and what CryptProtectData puts around it */
+#define FILE_MOST   (SECRET_MOST * 6 + 65536) /* bytes: the text, and what CryptProtectData puts around it */
 #define NO_SUCH     ((NTSTATUS)0xC0000034)    /* STATUS_OBJECT_NAME_NOT_FOUND */
 #define SECRET_NAME L"L$OpenPLA-"             /* L$: of this computer, and not to be asked for from another one */
 
@@ -149,19 +149,25 @@ static DATA_BLOB bytes_of(const void *data, size_t size)
     return (DATA_BLOB){(DWORD)size, (BYTE *)data};
 }
 
-/* The key stands in front of what is encrypted: what is put under another secret's name is none. */
+/* The key stands in front of what is encrypted: what is put under another secret's name is none. The text is masked, as
+   Wine leaves in its memory what it encrypts. */
 static HRESULT file_put(const char *key, const char *text)
 {
-    char *folder = secret_folder(), *both = text_format("%s%s", key, text);
+    char *folder = secret_folder(), *masked = NULL, *both = NULL;
+    HRESULT hr = folder ? secret_mask(text, &masked) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !(both = text_format("%s%s", key, masked)))
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = make_folder(folder);
     DATA_BLOB plain = bytes_of(both, both ? strlen(both) : 0), data = {0};
-    HRESULT hr = folder && both ? make_folder(folder) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !CryptProtectData(&plain, NULL, NULL, NULL, NULL, CRYPTPROTECT_UI_FORBIDDEN, &data))
         hr = win32_failed(GetLastError(), "CryptProtectData");
     if (SUCCEEDED(hr)) {
         hr = write_new(folder, key, &data);
         LocalFree(data.pbData);
     }
-    memory_free_secret(both);
+    memory_free(both);
+    memory_free(masked);
     memory_free(folder);
     return hr;
 }
@@ -186,8 +192,10 @@ static HRESULT file_get(const char *key, char **text)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
                        "a set's passwords cannot be read: the file is damaged, or another account has written it");
     } else {
-        *text = text_copy_n((const char *)plain.pbData + head, plain.cbData - head);
-        hr = *text ? S_OK : E_OUTOFMEMORY;
+        char *masked = text_copy_n((const char *)plain.pbData + head, plain.cbData - head);
+        hr = masked ? secret_unmask(masked, text) : E_OUTOFMEMORY;
+        hr = hr == E_INVALIDARG ? HRESULT_FROM_WIN32(ERROR_INVALID_DATA) : hr;
+        memory_free(masked);
     }
     if (plain.pbData)
         memory_wipe(plain.pbData, plain.cbData);
