@@ -24,6 +24,22 @@ static HRESULT parse(char *text, struct texts *out)
     return hr;
 }
 
+HRESULT held_file_check(const char *path)
+{
+    struct texts lines = {0};
+    char *text;
+    size_t size;
+    HRESULT hr = file_load(path, FILE_MOST, &text, &size);
+    if (FAILED(hr))
+        return hr;
+    hr = parse(text, &lines);
+    texts_free(&lines);
+    memory_free(text);
+    return hr == S_FALSE
+               ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "\"%s\": is no list of what a run holds", path)
+               : hr;
+}
+
 HRESULT store_load_held(const char *space, const char *name, struct texts *out)
 {
     struct set_file at;

@@ -159,6 +159,15 @@ static HRESULT load(const struct set_file *at, struct run_record *out)
     return hr;
 }
 
+HRESULT run_record_check(const char *path)
+{
+    const struct set_file at = {.run = (char *)path};
+    struct run_record record;
+    HRESULT hr = load(&at, &record);
+    run_record_free(&record);
+    return hr;
+}
+
 HRESULT store_load_run(const char *space, const char *name, struct run_record *out)
 {
     struct set_file at;

@@ -67,6 +67,12 @@ void set_file_close(struct set_file *at);
 /* Whether `hr` says that there is no such file or folder. */
 bool set_file_is_missing(HRESULT hr);
 
+/* Has those who watch the store look at all of the namespace. */
+void set_file_forget_changes(const struct set_file *at);
+/* Whether the file is a run record, and a list of what a run holds: ERROR_INVALID_DATA's HRESULT when not. */
+HRESULT run_record_check(const char *path);
+HRESULT held_file_check(const char *path);
+
 struct run_change;
 /* Loads the run record, has it changed and saves it. */
 HRESULT set_file_change_run(const struct set_file *at, const struct run_change *change);

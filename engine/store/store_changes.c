@@ -40,6 +40,14 @@ void set_file_note_change(const struct set_file *at)
     memory_free(path);
 }
 
+void set_file_forget_changes(const struct set_file *at)
+{
+    char *path = path_join(at->folder, CHANGES_FILE);
+    if (path && FAILED(file_delete(path)))
+        error_clear();
+    memory_free(path);
+}
+
 /* Takes what stands behind the mark, if the text goes on from it, and sets the mark to its end. */
 static HRESULT take_changes(char *text, size_t size, struct store_mark *mark, struct texts *names)
 {

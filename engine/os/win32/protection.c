@@ -143,13 +143,13 @@ HRESULT file_ownership(const char *path, struct ownership *out)
     return hr;
 }
 
-/* By the handle of what is there, so that no link is followed. */
+/* By the handle of what is there, so that no link is followed. Wine looks at the owner to make modes of the rest, and
+   changes none. */
 HRESULT file_protect(const char *path, enum protection what)
 {
     SECURITY_ATTRIBUTES attributes;
     HANDLE handle = INVALID_HANDLE_VALUE;
-    BOOL present, defaulted;
-    ACL *dacl = NULL;
+    const SECURITY_INFORMATION owner = host_is_wine() ? OWNER_SECURITY_INFORMATION : 0;
     char *sddl = protection_sddl(what);
     if (!sddl)
         return what == PROTECTION_NONE ? S_OK : E_OUTOFMEMORY;
@@ -157,15 +157,13 @@ HRESULT file_protect(const char *path, enum protection what)
     memory_free(sddl);
     if (FAILED(hr))
         return hr;
-    hr = open_look(path, WRITE_DAC | READ_CONTROL, &handle);
+    hr = open_look(path, READ_CONTROL | WRITE_DAC | (owner ? WRITE_OWNER : 0), &handle);
     if (hr == S_FALSE)
         hr = win32_failed(ERROR_FILE_NOT_FOUND, path);
     if (SUCCEEDED(hr)) {
-        GetSecurityDescriptorDacl(attributes.lpSecurityDescriptor, &present, &dacl, &defaulted);
-        const DWORD code =
-            SetSecurityInfo(handle, SE_FILE_OBJECT, DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION,
-                            NULL, NULL, dacl, NULL);
-        hr = code == ERROR_SUCCESS ? S_OK : win32_failed(code, path);
+        if (!SetKernelObjectSecurity(handle, owner | DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION,
+                                     attributes.lpSecurityDescriptor))
+            hr = win32_failed(GetLastError(), path);
         CloseHandle(handle);
     }
     LocalFree(attributes.lpSecurityDescriptor);

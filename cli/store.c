@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla store: the files in which sets are kept. */
+#include "cli/json.h"
+#include "cli/verbs.h"
+#include "engine/os/memory.h"
+#include "engine/store/store_check.h"
+
+#include <stdio.h>
+
+#define VERB "store"
+
+struct shown {
+    bool json;
+    struct json writer;
+    unsigned left, mended; /* how many are wrong still, and how many no more */
+};
+
+static HRESULT show_json(struct shown *s, const struct store_finding *f)
+{
+    struct json *j = &s->writer;
+    json_begin(j, NULL, '{');
+    json_text(j, "fault", store_fault_word(f->fault));
+    json_text(j, "path", f->path);
+    json_text(j, "detail", f->detail);
+    json_bool(j, "mended", f->mended == S_OK);
+    json_text(j, "to", f->mended == S_OK && *f->to ? f->to : NULL);
+    json_text(j, "error", FAILED(f->mended) ? error_text(f->mended) : NULL);
+    json_end(j, '}');
+    return S_OK;
+}
+
+static HRESULT show(void *user, const struct store_finding *f)
+{
+    struct shown *s = user;
+    if (f->mended == S_OK)
+        s->mended++;
+    else
+        s->left++;
+    if (s->json)
+        return show_json(s, f);
+    printf("%s: %s: %s", f->path, store_fault_word(f->fault), store_fault_text(f->fault));
+    if (*f->detail)
+        printf(" (%s)", f->detail);
+    if (f->mended == S_OK)
+        printf(*f->to ? "; mended: now %s" : "; mended", f->to);
+    else if (FAILED(f->mended))
+        printf("; not mended: %s (0x%08X)", error_text(f->mended), (unsigned)f->mended);
+    printf("\n");
+    return S_OK;
+}
+
+static int check(bool mend, bool json)
+{
+    struct shown s = {.json = json, .writer = {.out = stdout}};
+    if (json)
+        json_begin(&s.writer, NULL, '[');
+    HRESULT hr = store_check(mend, show, &s);
+    if (json)
+        json_end(&s.writer, ']');
+    if (FAILED(hr))
+        return cli_error(VERB, hr);
+    if (!json && !s.left && !s.mended)
+        printf("Nothing is wrong.\n");
+    return s.left ? CLI_REMARKS : CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    bool mend = false, json = false;
+    struct texts words = {0};
+    const struct option options[] = {{"mend", OPTION_FLAG, &mend}, {"json", OPTION_FLAG, &json}};
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &words);
+    if (result == CLI_DONE && (words.count != 1 || !text_equal_nocase(words.items[0], "check")))
+        result = words.count ? cli_usage(VERB, "\"%s\": there is \"check\" alone", words.items[words.count - 1])
+                             : cli_usage(VERB, "what is to be done with it is missing");
+    if (result == CLI_DONE)
+        result = check(mend, json);
+    texts_free(&words);
+    return result;
+}
+
+const struct verb verb_store = {
+    .name = VERB,
+    .summary = "tells what is wrong with the files in which sets are kept, and mends it",
+    .help =
+        "openpla store check [-mend] [-json]\n"
+        "\n"
+        "Looks at each file of the store (OPENPLA_DATA, else %ProgramData%\\OpenPLA) and says what is wrong, a line\n"
+        "each: definitions that cannot be used or are not found by their names, files that writers left or that\n"
+        "belong to no set, links, and what is another account's.\n"
+        "\n"
+        "  -mend   mends what can be mended without losing anything: what cannot be read or belongs to no set goes\n"
+        "          to the folder \"aside\" of the store, a definition in a wrong place to its own; what an\n"
+        "          interrupted writer left is deleted, a definition never\n"
+        "  -json   an array of objects\n"
+        "\n"
+        "Exit codes: 0 nothing is wrong any more, 1 failed, 2 wrong command line, 3 something is wrong.\n",
+    .run = run,
+};

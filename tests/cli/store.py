@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""store.py PROGRAM [EMULATOR]: openpla store check tells what is wrong in the store, and mends it without losing a
+definition. Whoever has a damaged disk behind him would look through hundreds of files, or delete what he needs."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+XML = "<DataCollectorSet><Description>{}</Description></DataCollectorSet>\n<?openpla-set name=\"{}\"?>\n"
+RECORD = ("openpla-run 1\nserial-number 3\nlast-result 0x00000000\nrunning 0\nlast-scheduled 0\nlast-message \n"
+          "latest-location \n")
+
+
+def openpla(expected, *arguments):
+    command = [*EMULATOR, PROGRAM, "store", *arguments]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=60, check=False)
+    output = done.stdout.decode("utf-8").replace("\r\n", "\n")
+    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output)
+    return output
+
+
+def check(right, what, output=""):
+    if not right:
+        sys.exit(f"{what}\n{output}")
+
+
+def host_path(path):
+    return "Z:" + path.replace("/", "\\") if EMULATOR else path
+
+
+def place(name):
+    """The folder of a set: the first byte of FNV-1a of its file's name."""
+    value = 0xCBF29CE484222325
+    for byte in name.encode():
+        value = ((value ^ byte) * 0x100000001B3) & (2 ** 64 - 1)
+    return f"{value >> 56:02x}"
+
+
+class Store:
+    def __init__(self):
+        self.data = tempfile.mkdtemp()
+        self.space = os.path.join(self.data, "sets", "Service")
+        os.environ["OPENPLA_DATA"] = host_path(self.data)
+        os.makedirs(self.space)
+        os.chmod(self.data, 0o700)
+        self.close(os.path.join(self.data, "sets"))
+
+    @staticmethod
+    def close(folder):
+        for path, _, _ in os.walk(folder):
+            os.chmod(path, 0o700)
+
+    def path(self, file, folder=None):
+        name = file.rsplit(".", 1)[0]
+        return os.path.join(self.space, place(name) if folder is None else folder, file)
+
+    def put(self, file, text, folder=None):
+        path = self.path(file, folder)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.chmod(os.path.dirname(path), 0o700)
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+        return path
+
+    def aside(self):
+        folder = os.path.join(self.data, "aside")
+        return {name: open(os.path.join(folder, name), encoding="utf-8").read() for name in os.listdir(folder)}
+
+
+def findings(expected, *more):
+    return sorted((f["fault"], f["path"].replace("\\", "/").rsplit("/", 1)[1], f["mended"])
+                  for f in json.loads(openpla(expected, "check", "-json", *more)))
+
+
+def look_at_all(store):
+    store.put("good.xml", XML.format("good", "Good"))
+    store.put("good.run", RECORD)
+    check(openpla(0, "check") == "Nothing is wrong.\n", "a good store")
+    store.put("bad.xml", "<DataCollectorSet><Desc")
+    store.put("bad.run", RECORD)
+    store.put("lost.xml", XML.format("lost", "Lost"), folder="00" if place("lost") != "00" else "01")
+    store.put("Again.xml", XML.format("old", "again"), folder=place("again"))
+    store.put("again.xml", XML.format("new", "again"))
+    store.put("gone.run", RECORD)
+    store.put("gone.running", "")
+    store.put("gone.held", "openpla-held 1\nx\n")
+    store.put("ended.xml", XML.format("ended", "Ended"))
+    store.put("ended.run", RECORD[:20])
+    store.put("ended.held", "what is this")
+    store.put("~12-3.tmp", "<DataColl", folder=place("good"))
+    store.put("notes.txt", "mine", folder=place("good"))
+    os.makedirs(os.path.join(store.space, "mine"))
+    os.chmod(os.path.join(store.space, "mine"), 0o700)
+    store.put("flat.xml", XML.format("flat", "Flat"), folder=".")
+    outside = os.path.join(store.data, "outside.txt")
+    with open(outside, "w", encoding="utf-8") as file:
+        file.write("not the store's")
+    for link in ("linked.xml", "~1-2.tmp"):
+        os.symlink(outside, store.path(link, place("good")))
+    wanted = [("damaged", "ended.held"), ("damaged", "ended.run"), ("link", "linked.xml"), ("link", "~1-2.tmp"), ("misplaced", "flat.xml"),
+              ("misplaced", "lost.xml"), ("orphan", "gone.held"), ("orphan", "gone.run"), ("orphan", "gone.running"),
+              ("strange", "mine"), ("strange", "notes.txt"), ("torn", "~12-3.tmp"), ("twice", "Again.xml"),
+              ("unusable", "bad.xml")]
+    check(findings(3) == sorted((a, b, False) for a, b in wanted), "what is wrong", findings(3))
+    text = openpla(3, "check")
+    check("bad.xml: unusable: no definition that can be used" in text, "for people", text)
+    left = {"mine", "notes.txt", "linked.xml", "~1-2.tmp"}
+    mended = findings(3, "-mend")
+    check(mended == sorted([(a, b, b not in left) for a, b in wanted] + [("orphan", "bad.run", True)]), "mended", mended)
+    check([file for _, file, _ in findings(3)] == ["linked.xml", "~1-2.tmp", "mine", "notes.txt"], "what is left",
+          findings(3))
+    for name, text in (("good", "good"), ("lost", "lost"), ("again", "new"), ("flat", "flat"), ("ended", "ended")):
+        with open(store.path(name + ".xml"), encoding="utf-8") as file:
+            check(f"<Description>{text}<" in file.read(), f"the set {name} is in its place")
+    aside = store.aside()
+    check(any("<Description>old<" in text for text in aside.values()), "no definition is deleted", aside)
+    check(any(text == "<DataCollectorSet><Desc" for text in aside.values()), "nor one that cannot be read", aside)
+    with open(outside, encoding="utf-8") as file:
+        check(file.read() == "not the store's", "nor what a link leads to")
+    for link in ("linked.xml", "~1-2.tmp"):
+        check(os.path.islink(store.path(link, place("good"))), "a link is the user's to judge")
+        os.remove(store.path(link, place("good")))
+    shutil.rmtree(os.path.join(store.space, "mine"))
+    os.remove(store.path("notes.txt", place("good")))
+    check(openpla(0, "check", "-mend") == "Nothing is wrong.\n", "all is well again")
+
+
+def look_at_folders(store):
+    os.chmod(store.data, 0o755)
+    check(findings(3) == [("open", os.path.basename(store.data), False)], "a folder that others may look into")
+    check(findings(0, "-mend") == [("open", os.path.basename(store.data), True)], "is closed")
+    check(os.stat(store.data).st_mode & 0o077 == 0, "to them")
+    if os.geteuid() == 0:
+        os.chown(store.space, 65534, 65534)
+        text = openpla(3, "check", "-mend")
+        check("Service: foreign: " in text and "mended" not in text, "another account's folder", text)
+        os.chown(store.space, 0, 0)
+    os.rename(store.space, store.space + "2")
+    os.symlink(store.space + "2", store.space)
+    check(findings(3, "-mend") == [("link", "Service", False)], "a folder that is a link")
+
+
+def main():
+    store = Store()
+    try:
+        look_at_all(store)
+        look_at_folders(store)
+        for wrong in ([], ["mend"], ["check", "more"], ["check", "-all"]):
+            check("openpla help store" in openpla(2, *wrong), f"{wrong}: where to find help")
+    finally:
+        shutil.rmtree(store.data)
+
+
+if __name__ == "__main__":
+    main()
