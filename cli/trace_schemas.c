@@ -1,8 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/trace_schemas.h"
 
+#include "engine/os/environment.h"
+#include "engine/os/memory.h"
 #include "engine/tdh/manifest_origins.h"
 #include "engine/tdh/mof_files.h"
+#include "engine/tdh/tmf.h"
+
+#include <string.h>
+
+/* Adds the folders of "a;b". */
+static HRESULT add_folders(const char *list, struct texts *out)
+{
+    HRESULT hr = S_OK;
+    while (SUCCEEDED(hr) && *list) {
+        const size_t length = strcspn(list, ";");
+        char *one = text_copy_n(list, length);
+        if (!one)
+            return E_OUTOFMEMORY;
+        if (length)
+            hr = texts_give(out, one);
+        else
+            memory_free(one);
+        list += length + (list[length] == ';');
+    }
+    return hr;
+}
+
+/* Without -tp the folders that the tools of WPP look into. */
+static HRESULT add_formats(const struct trace_knowledge *known, struct event_schemas *schemas)
+{
+    struct texts files = {0}, folders = {0};
+    struct schema_origin origin;
+    char *set = NULL;
+    HRESULT hr = known->format_folders ? S_OK : environment_get("TRACE_FORMAT_SEARCH_PATH", &set);
+    const char *list = known->format_folders ? known->format_folders : set;
+    if (SUCCEEDED(hr) && list)
+        hr = add_folders(list, &folders);
+    if (SUCCEEDED(hr) && known->formats)
+        hr = texts_add(&files, known->formats);
+    if (SUCCEEDED(hr) && files.count + folders.count != 0) {
+        hr = tmf_origin(&files, &folders, known->gmt, &origin);
+        if (SUCCEEDED(hr))
+            hr = event_schemas_add(schemas, &origin, NULL);
+    }
+    memory_free(set);
+    texts_free(&files);
+    texts_free(&folders);
+    return FAILED(hr) ? hr : S_OK;
+}
 
 static HRESULT add_manifests(const struct texts *paths, struct event_schemas *to)
 {
@@ -31,7 +77,7 @@ HRESULT trace_schemas_open(const struct trace_knowledge *known, struct event_sch
         hr = event_schemas_add(*out, &origin, NULL);
     if (SUCCEEDED(hr))
         hr = add_manifests(&known->manifests, *out);
-    return hr;
+    return SUCCEEDED(hr) ? add_formats(known, *out) : hr;
 }
 
 HRESULT trace_schemas_find(struct event_schemas *schemas, const struct trace_event *e, struct dumped_event *out,

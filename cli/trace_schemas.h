@@ -9,7 +9,10 @@
 
 /* Names of the command line; all borrowed, each may be empty. */
 struct trace_knowledge {
-    struct texts manifests; /* -import */
+    struct texts manifests;     /* -import */
+    const char *formats;        /* -tmf; NULL: none */
+    const char *format_folders; /* -tp, "a;b"; NULL: those of TRACE_FORMAT_SEARCH_PATH */
+    bool gmt;                   /* -gmt */
 };
 HRESULT trace_schemas_open(const struct trace_knowledge *known, struct event_schemas **out);
 /* What is known of an event; `found` is to be given back. */

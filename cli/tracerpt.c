@@ -296,6 +296,9 @@ static int run(int argc, char **argv)
         {"rl", OPTION_TEXT, &t.level},
         {"df", OPTION_OPTIONAL, &t.counting},
         {"pdb", OPTION_TEXT, &t.symbols},
+        {"tmf", OPTION_TEXT, &t.known.formats},
+        {"tp", OPTION_TEXT, &t.known.format_folders},
+        {"gmt", OPTION_FLAG, &t.known.gmt},
         {"lr", OPTION_FLAG, &t.lenient},
         {"rts", OPTION_FLAG, &t.raw},
         {"b", OPTION_TEXTS, &t.begin},
@@ -342,6 +345,10 @@ const struct verb verb_tracerpt = {
     "  -b TIME           from this time on, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the first trace's "
     "zone\n"
     "  -e TIME           up to this time\n"
+    "  -tmf FILE         what the messages of WPP in the trace say\n"
+    "  -tp FOLDERS       where GUID.tmf is looked for, with ';' between folders; TRACE_FORMAT_SEARCH_PATH if not "
+    "given\n"
+    "  -gmt              times in messages are UTC, as they always are here\n"
     "  -config FILE      more of the command line is in this file, as options or as \"[option]\" and lines of values\n"
     "  -y                overwrite without asking\n"
     "\n"

@@ -4,6 +4,7 @@
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/protection.h"
 
 #include <string.h>
 
@@ -83,6 +84,10 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
     if (FAILED(hr))
         return hr;
     hr = mof_files_list(&left);
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) {
+        /* Who may not look there decodes by the shipped classes. */
+        hr = remarks ? texts_add(remarks, error_text(hr)) : S_OK;
+    }
     for (size_t i = 0; SUCCEEDED(hr) && except && i < left.count; i++)
         if (text_equal_nocase(left.items[i], except)) {
             memory_free(left.items[i]);
@@ -145,7 +150,7 @@ static HRESULT store(const char *name, const char *bytes, size_t size)
     char *folder, *path = NULL;
     HRESULT hr = files_folder(&folder);
     if (SUCCEEDED(hr))
-        hr = folder_create(folder);
+        hr = folder_create_protected(folder, PROTECTION_DATA);
     if (SUCCEEDED(hr))
         hr = (path = path_join(folder, name)) ? file_store(path, bytes, size) : E_OUTOFMEMORY;
     memory_free(path);

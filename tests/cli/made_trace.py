@@ -46,6 +46,12 @@ def system(hook, data, stamp, version=2, process=21, thread=22):
     return struct.pack("<HBBHHIIqII", version, 2, 0xC0, 0x20 + len(data), hook, thread, process, stamp, 0, 0) + data
 
 
+def message(guid, number, data, stamp, sequence=1, process=21, thread=22):
+    """What TraceMessage writes with sequence number, GUID, time, ids, by a program of 64 bits."""
+    parts = struct.pack("<I16sqII", sequence, uuid.UUID(guid).bytes_le, stamp, thread, process)
+    return struct.pack("<HBBHH", 8 + len(parts) + len(data), 0, 0x90, number, 0x01 | 0x02 | 0x08 | 0x20 | 0x80) + parts + data
+
+
 def unknown(data):
     """An event whose header nobody knows."""
     return struct.pack("<HBB", 0x30 + len(data), 0x0D, 0xC0) + bytes(44) + data

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
-from made_trace import SECOND, START, classic, event, self_described, system, trace, unknown
+from made_trace import SECOND, START, classic, event, message, self_described, system, trace, unknown
 
 PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
 OURS, THEIRS = "11112222-3333-4444-5555-666677778888", "99990000-1111-2222-3333-444455556666"
@@ -172,6 +172,26 @@ def the_command_line():
     check("no such session" in tracerpt(1, "-rt", "OpenPLA no such session", "-y"), "a session that does not run")
 
 
+def messages_of_wpp_come_with_their_formats():
+    trace("wpp.etl", [message(OURS, 10, b"you\0" + struct.pack("<iQ", -5, 0x1234), START + 1),
+                      message(OURS, 11, b"", START + 2)])
+    tmf = (f"{OURS} driver // SRC=d.c MJ= MN=\n#typev d_c10 10 \"%0Hello, %10!s! %11!d! at %12!p!\" // LEVEL=ERROR "
+           "FLAGS=F FUNC=Entry\n{\nwho, ItemString -- 10\nhow, ItemLong -- 11\nwhere, ItemPtr -- 12\n}\n")
+    os.mkdir("formats")
+    for path in ("d.tmf", f"formats/{OURS}.tmf"):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(tmf)
+    for options in (["-tmf", "d.tmf"], ["-tp", "nowhere;formats", "-gmt"]):
+        output = tracerpt(0, "wpp.etl", "-of", "csv", "-o", "wpp.csv", "-y", *options)
+        found = rows("wpp.csv")[1:]
+        check(found[0][19:22] == ["you", "-5", "0x1234"] and found[0][0].startswith("driver"), "a message", found)
+        check("no file describes message 11" in str(found[1]) and "Not decoded:        1" in output, "another", found[1])
+    with open("d.tmf", "a", encoding="utf-8") as f:
+        f.write("#typev wrong\n")
+    check("d.tmf(8): #typev NAME NUMBER" in tracerpt(1, "wpp.etl", "-o", "wpp.csv", "-y", "-tmf", "d.tmf"),
+          "a format file that is wrong")
+
+
 def a_damaged_trace_says_so():
     with open("one.etl", "rb") as f:
         whole = f.read()
@@ -190,6 +210,7 @@ def main():
         what_is_not_known_comes_as_hex_with_the_reason(xml_has_what_csv_has())
         times_and_ranges()
         the_command_line()
+        messages_of_wpp_come_with_their_formats()
         a_damaged_trace_says_so()
         os.chdir("/")
     print("events come as they were written")
