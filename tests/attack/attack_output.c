@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may define a set, or write into the folder of one, makes a host write with the rights of its account: it must
+   write nothing outside of the set's folder, and overwrite nothing that is no log. Definitions are put into the store
+   as they are, so that what Commit would have refused is tried at Start. */
+#include "engine/os/file.h"
+#include "engine/os/thread.h"
+#include "tests/unit/run_fixture.h"
+#include "tests/unit/scratch_link.h"
+
+#include <stdatomic.h>
+
+#define CANARY "what belongs to somebody else"
+
+static char *walls, *root, *canary;
+
+/* walls/canary.txt beside walls/root, which is the set's. */
+static int build(void **state)
+{
+    (void)state;
+    walls = fixture_folder("walls");
+    root = path_join(walls, "root");
+    canary = path_join(walls, "canary.txt");
+    assert_int_equal(folder_create(root), S_OK);
+    assert_int_equal(file_store(canary, CANARY, strlen(CANARY)), S_OK);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    scratch_remove(walls);
+    memory_free(walls);
+    memory_free(root);
+    memory_free(canary);
+    return 0;
+}
+
+static void assert_nothing_outside(const char *what)
+{
+    struct texts files = {0}, folders = {0};
+    assert_int_equal(folder_list(walls, false, &files), S_OK);
+    assert_int_equal(folder_list(walls, true, &folders), S_OK);
+    if (files.count != 1 || folders.count != 1)
+        fail_msg("%s: something was made outside", what);
+    texts_free(&files);
+    texts_free(&folders);
+    char *text = scratch_read(canary);
+    if (strcmp(text, CANARY) != 0)
+        fail_msg("%s: another's file was written", what);
+    memory_free(text);
+}
+
+/* Starts it, and stops it if it runs. */
+static HRESULT try(const char *set_xml, const char *collector_xml)
+{
+    char *collector = text_format(CSV_EACH_SECOND ONE_COUNTER "%s", collector_xml);
+    fixture_commit("attack", root, set_xml, collector);
+    HRESULT hr = run_start(SPACE, "attack", true);
+    if (SUCCEEDED(hr))
+        assert_int_equal(run_stop(SPACE, "attack", true), S_OK);
+    assert_int_equal(store_delete(&caller_self, SPACE, "attack"), S_OK);
+    memory_free(collector);
+    return hr;
+}
+
+static void names_do_not_lead_out(void **state)
+{
+    static const struct {
+        const char *set, *collector;
+    } rows[] = {
+        {"<Subdirectory>..</Subdirectory>", ""},
+        {"<Subdirectory>..\\out</Subdirectory>", ""},
+        {"<Subdirectory>../out</Subdirectory>", ""},
+        {"<Subdirectory>a\\..\\..\\out</Subdirectory>", ""},
+        {"<Subdirectory>\\out</Subdirectory>", ""},
+        {"<Subdirectory>C:\\out</Subdirectory>", ""},
+        {"<Subdirectory>\\\\nowhere.invalid\\share</Subdirectory>", ""},
+        {"<Subdirectory>a:stream</Subdirectory>", ""},
+        {"<SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>\\.\\.\\\\out</"
+         "SubdirectoryFormatPattern>",
+         ""},
+        {"<SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>\\.\\.\\/out</"
+         "SubdirectoryFormatPattern>",
+         ""},
+        {"<Subdirectory>.</Subdirectory><SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>\\.\\/"
+         "\\.\\.\\/\\.\\.\\/out"
+         "</SubdirectoryFormatPattern>",
+         ""},
+        {"<SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>../\\o\\u\\t</"
+         "SubdirectoryFormatPattern>",
+         ""},
+        {"<SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>..</SubdirectoryFormatPattern>", ""},
+        {"<SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>..\\\\..</SubdirectoryFormatPattern>",
+         ""},
+        {"", "<FileNameFormat>1</FileNameFormat><FileNameFormatPattern>../1</FileNameFormatPattern>"},
+        {"", "<FileNameFormat>1</FileNameFormat><FileNameFormatPattern>:1</FileNameFormatPattern>"},
+        {"", "<FileName>..\\canary.txt</FileName><LogOverwrite>-1</LogOverwrite>"},
+        {"", "<FileName>../canary.txt</FileName><LogOverwrite>-1</LogOverwrite>"},
+        {"", "<FileName>..\\..\\walls\\out</FileName>"},
+        {"", "<FileName>/etc/out</FileName>"},
+        {"", "<FileName>\\\\?\\C:\\out</FileName>"},
+        {"", "<FileName>name:stream</FileName>"},
+        {"", "<FileName>CON</FileName>"},
+        {"", "<FileName>nul.csv</FileName>"},
+        {"", "<FileNameFormat>1</FileNameFormat><FileNameFormatPattern>\\.\\.\\/out</FileNameFormatPattern>"},
+    };
+    unsigned refused = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        HRESULT hr = try(rows[i].set, rows[i].collector);
+        char *what = text_format("%s%s: 0x%08X", rows[i].set, rows[i].collector, (unsigned)hr);
+        print_message("%s\n", what);
+        assert_nothing_outside(what);
+        refused += FAILED(hr);
+        memory_free(what);
+        scratch_remove(root);
+        assert_int_equal(folder_create(root), S_OK);
+    }
+    /* The others are names below the folder, or the reader has told of them and left them out. */
+    assert_true(refused >= 15);
+}
+
+/* Whoever writes in the set's folder puts a link where the next run writes. */
+static void links_do_not_lead_out(void **state)
+{
+    (void)state;
+    scratch_link(root, "sub", "..", false);
+    assert_int_equal(try("<Subdirectory>sub</Subdirectory>", "<FileName>out</FileName>"),
+                     HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME));
+    assert_nothing_outside("a link in place of the folder");
+    scratch_unlink(root, "sub");
+
+    scratch_link(root, "out.csv", "../canary.txt", false);
+    assert_true(FAILED(try("", "<FileName>out</FileName><LogOverwrite>-1</LogOverwrite>")));
+    assert_nothing_outside("a link in place of the file");
+    scratch_unlink(root, "out.csv");
+
+    scratch_link(root, "out.csv", "../canary.txt", true);
+    assert_true(FAILED(try("", "<FileName>out</FileName><LogOverwrite>-1</LogOverwrite>")));
+    assert_nothing_outside("a second name of another's file");
+    scratch_unlink(root, "out.csv");
+
+    /* One that is not there yet, which the host would make. */
+    scratch_link(root, "out.csv", "../out", false);
+    assert_true(FAILED(try("", "<FileName>out</FileName>")));
+    assert_nothing_outside("a link to nothing");
+    scratch_unlink(root, "out.csv");
+}
+
+/* What is there is a log of another kind, or the start of a program: overwriting is for logs. */
+static void files_that_are_no_logs_stay(void **state)
+{
+    static const char *const contents[] = {"#!/bin/sh\n", "MZ\x90", "root:x:0:0:", "<html>", "\177ELF"};
+    char *path = path_join(root, "out.csv");
+    (void)state;
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
+        assert_int_equal(file_store(path, contents[i], strlen(contents[i])), S_OK);
+        assert_true(FAILED(try("", "<FileName>out</FileName><LogOverwrite>-1</LogOverwrite>")));
+        char *text = scratch_read(path);
+        assert_string_equal(text, contents[i]);
+        memory_free(text);
+    }
+    memory_free(path);
+}
+
+#ifndef _WIN32
+/* ---- between the check and the open ---- */
+
+#define EXCHANGES 20000
+
+static atomic_bool enough;
+
+/* root/sub is a folder, a link out, a folder ... */
+static void exchange(void *unused)
+{
+    char *sub = path_join(root, "sub"), *kept = path_join(root, "kept"), *link = path_join(root, "link");
+    (void)unused;
+    while (!atomic_load(&enough)) {
+        rename(sub, kept);
+        rename(link, sub);
+        rename(sub, link);
+        rename(kept, sub);
+    }
+    memory_free(sub);
+    memory_free(kept);
+    memory_free(link);
+}
+
+/* Natively, where a process is quick enough to win such a race: the folder is a link at some moment between its check
+   and the opening of what is in it. */
+static void a_folder_that_is_exchanged_meanwhile(void **state)
+{
+    struct thread *t;
+    unsigned made = 0, refused = 0;
+    char *sub = path_join(root, "sub"), *file = path_join(sub, "out.csv"), *over = path_join(sub, "canary.txt");
+    (void)state;
+    assert_int_equal(folder_create(sub), S_OK);
+    scratch_link(root, "link", "..", false);
+    atomic_store(&enough, false);
+    assert_int_equal(thread_start(exchange, NULL, &t), S_OK);
+    for (int i = 0; i < EXCHANGES; i++) {
+        struct file *f = NULL;
+        const bool fresh = i % 2;
+        HRESULT hr = file_open_below(root, fresh ? file : over, fresh ? FILE_CREATE_NEW : FILE_REPLACE, &f);
+        if (SUCCEEDED(hr)) {
+            made++;
+            assert_int_equal(file_write(f, "x", 1), S_OK);
+            file_close(f);
+            file_delete_below(root, file);
+        } else {
+            refused += hr == HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME);
+        }
+        file_delete_below(root, over);
+    }
+    atomic_store(&enough, true);
+    assert_true(thread_wait(t, 60000));
+    thread_close(t);
+    print_message("%u opened, %u refused as they led out\n", made, refused);
+    assert_true(made && refused); /* both were met, or nothing was tried */
+    unlink(sub);
+    unlink(file);
+    char *link = path_join(root, "link");
+    unlink(link);
+    memory_free(link);
+    assert_nothing_outside("a folder that is exchanged");
+    memory_free(sub);
+    memory_free(file);
+    memory_free(over);
+}
+#endif
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(names_do_not_lead_out, build, tear_down),
+        cmocka_unit_test_setup_teardown(links_do_not_lead_out, build, tear_down),
+        cmocka_unit_test_setup_teardown(files_that_are_no_logs_stay, build, tear_down),
+#ifndef _WIN32
+        cmocka_unit_test_setup_teardown(a_folder_that_is_exchanged_meanwhile, build, tear_down),
+#endif
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
