@@ -18,6 +18,10 @@
 #define LOCK_MS      2000
 #define NAME_FORMAT  "events-%010u.log"
 #define NAME_PATTERN "events-??????????.log"
+/* No writer comes to it. A file with a greater number is none; one that has it has been put there, to be the newest for
+   ever, and goes when it is full. */
+#define LAST_NUMBER  4000000000u
+#define LAST_DIGITS  "4000000000"
 #define READ_BYTES   65536
 #define LINE_BYTES   (256u << 10) /* a longer one is no event */
 
@@ -48,7 +52,10 @@ static char *format_line(const struct journal_entry *e)
 static unsigned number_of(const char *name)
 {
     unsigned number = 0;
-    return text_matches(NAME_PATTERN, name) && sscanf(name, NAME_FORMAT, &number) == 1 ? number : 0;
+    const char *digits = strchr(name, '-');
+    if (!text_matches(NAME_PATTERN, name) || strspn(digits + 1, "0123456789") != 10)
+        return 0;
+    return strncmp(digits + 1, LAST_DIGITS, 10) <= 0 && sscanf(name, NAME_FORMAT, &number) == 1 ? number : 0;
 }
 
 /* The smallest number above `after`, 0 if there is none; *newest is the largest of all. */
@@ -162,13 +169,29 @@ static void remember(const char *folder, unsigned number)
     host_lock_leave(&latest.lock);
 }
 
+static HRESULT delete_forged(const char *folder, unsigned number)
+{
+    char *path = path_of(folder, number);
+    HRESULT hr = path ? file_delete(path) : E_OUTOFMEMORY;
+    memory_free(path);
+    return hr;
+}
+
 static HRESULT append_to_newest(const char *folder, const char *line)
 {
     unsigned next, newest;
     HRESULT hr = find_number(folder, 0, &next, &newest);
     unsigned number = newest ? newest : 1;
-    while (SUCCEEDED(hr) && (hr = append_to(folder, number, number == newest, line)) == S_FALSE)
-        number++;
+    while (SUCCEEDED(hr) && (hr = append_to(folder, number, number == newest, line)) == S_FALSE) {
+        if (number < LAST_NUMBER) {
+            number++;
+            continue;
+        }
+        hr = delete_forged(folder, number);
+        if (SUCCEEDED(hr))
+            hr = find_number(folder, 0, &next, &newest);
+        number = newest ? newest : 1;
+    }
     if (FAILED(hr))
         return hr;
     remember(folder, number);

@@ -97,7 +97,9 @@ HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what
         memory_free(f);
         return hr;
     }
-    int fd = open(path, file_mode_flags[mode] | O_CLOEXEC, what == PROTECTION_NONE ? 0666 : 0600);
+    /* A pipe that somebody put where a file is expected: who opens it must not wait for its other end. */
+    int fd =
+        open(path, file_mode_flags[mode] | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, what == PROTECTION_NONE ? 0666 : 0600);
     if (fd >= 0)
         return file_take(f, fd, mode, out);
     hr = posix_failed(errno, path);
@@ -270,7 +272,7 @@ struct file_lock {
 static int lock_once(const char *path, int *out)
 {
     struct stat ours, now;
-    int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
     if (fd < 0)
         return errno;
     int error = posix_flock(fd, LOCK_EX);

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* Who can put files into the store's folders, or is one process of a machine that ended badly, must not make the
+   service hang, read what is not the store's, take another set's place, or forget what has happened. */
+#include "engine/log/journal.h"
+#include "engine/os/clock.h"
+#include "engine/store/store.h"
+#include "tests/unit/scratch_link.h"
+
+#include <inttypes.h>
+
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
+
+#define SPACE  "Service"
+#define XML    "<DataCollectorSet><Description>mine</Description></DataCollectorSet>"
+#define SECRET "root:secret:0:0:"
+
+static char *data, *sets;
+
+static int begin(void **state)
+{
+    char *scratch = scratch_create("attack_store");
+    *state = data = host_full_path(scratch);
+    memory_free(scratch);
+    scratch_environment("OPENPLA_DATA", data);
+    assert_int_equal(store_save(&caller_self, SPACE, "mine", STORE_CREATE, XML, strlen(XML), NULL, NULL), S_OK);
+    char *folder = path_join(data, "sets");
+    sets = path_join(folder, SPACE);
+    memory_free(folder);
+    return 0;
+}
+
+static int end(void **state)
+{
+    memory_free(sets);
+    return scratch_end(state);
+}
+
+static void put(const char *folder, const char *file, const char *text, size_t size)
+{
+    char *path = path_join(folder, file);
+    assert_int_equal(file_store(path, text, size), S_OK);
+    memory_free(path);
+}
+
+static void assert_mine(void)
+{
+    char *xml;
+    size_t size;
+    assert_int_equal(store_load(&caller_self, SPACE, "mine", &xml, &size), S_OK);
+    assert_string_equal(xml, XML);
+    memory_free(xml);
+}
+
+/* The place of the one set's files. */
+static char *place_of_mine(void)
+{
+    struct texts places = {0};
+    assert_int_equal(folder_list(sets, true, &places), S_OK);
+    assert_int_equal(places.count, 1);
+    char *place = path_join(sets, places.items[0]);
+    texts_free(&places);
+    return place;
+}
+
+static bool is_listed(const char *name)
+{
+    struct texts names = {0};
+    bool found = false;
+    assert_int_equal(store_list(&caller_self, SPACE, &names), S_OK);
+    for (size_t i = 0; i < names.count; i++)
+        found = found || !strcmp(names.items[i], name);
+    texts_free(&names);
+    return found;
+}
+
+/* Names that reach for other folders, streams, devices, the store's own files; each is refused or has its own file. */
+static void names_stay_in_their_place(void **state)
+{
+    static const char *const names[] = {
+        "..",         ".",        "...",         "a..",   "con",           "NUL.xml",  "com1",     "lpt9.txt",
+        "store.lock", "mine.xml", "%2e%2e%2f",   "%00",   "a%5cb",         "~1-1.tmp", "mine.run", " mine",
+        "mine ",      "mine.",    "-rf",         "$HOME", "`id`",          ";id",      "\xC2\xA0", "store.changes",
+        "..\\..\\x",  "../../x",  "/etc/passwd", "C:\\x", "a:b",           "a\nb",     "a\x7F",    "\xFF\xFE",
+        "*",          "?",        "a|b",         "a<b",   "Service\\..\\x"};
+    unsigned taken = 0, refused = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *space;
+        char *name = NULL, *xml;
+        size_t size;
+        HRESULT hr = store_split_name(names[i], &space, &name);
+        if (FAILED(hr)) {
+            assert_true(hr == E_INVALIDARG || hr == E_NOINTERFACE);
+            refused++;
+            continue;
+        }
+        assert_int_equal(store_save(&caller_self, space, name, STORE_CREATE, names[i], strlen(names[i]), NULL, NULL),
+                         S_OK);
+        taken++;
+        memory_free(name);
+        assert_mine();
+        assert_int_equal(store_load(&caller_self, SPACE, names[i], &xml, &size), S_OK);
+        assert_string_equal(xml, names[i]);
+        memory_free(xml);
+    }
+    assert_true(taken >= 20 && refused >= 12);
+    struct texts all = {0};
+    assert_int_equal(store_list(&caller_self, SPACE, &all), S_OK);
+    assert_int_equal(all.count, taken + 1); /* none has taken another's place */
+    texts_free(&all);
+    /* Nothing lies beside the store, nor in it but where definitions do. */
+    assert_int_equal(folder_list(data, false, &all), S_OK);
+    assert_int_equal(all.count, 0);
+    texts_free(&all);
+    assert_int_equal(folder_list(sets, true, &all), S_OK);
+    for (size_t i = 0; i < all.count; i++)
+        assert_int_equal(strspn(all.items[i], "0123456789abcdef"), 2);
+    texts_free(&all);
+    assert_int_equal(folder_list(sets, false, &all), S_OK);
+    for (size_t i = 0; i < all.count; i++)
+        assert_true(!strcmp(all.items[i], "store.lock") || !strcmp(all.items[i], "store.changes"));
+    texts_free(&all);
+}
+
+/* What lies where definitions do and is none: too large, a folder, a link to somebody's file, the end of a pipe. */
+static void what_is_no_definition_costs_nobody_his(void **state)
+{
+    char *place = place_of_mine(), *xml, *folder = path_join(place, "folder.xml");
+    size_t size = (16u << 20) + 8192;
+    char *large = memory_alloc(size);
+    (void)state;
+    memset(large, ' ', size);
+    put(place, "large.xml", large, size);
+    memory_free(large);
+    assert_int_equal(folder_create(folder), S_OK);
+    put(place, "%00%FF%2f.xml", XML, strlen(XML));
+    put(sets, "..%5c..%5cx.xml", XML, strlen(XML));
+    put(data, "secret.txt", SECRET, strlen(SECRET));
+    scratch_link(place, "link.xml", "../../../secret.txt", false);
+    scratch_link(place, "loop.xml", "loop.xml", false);
+#ifndef _WIN32
+    char *pipe = path_join(place, "pipe.xml"), *adopted = path_join(sets, "pipe.xml");
+    assert_int_equal(mkfifo(pipe, 0666), 0);
+    assert_int_equal(mkfifo(adopted, 0666), 0);
+    memory_free(pipe);
+    memory_free(adopted);
+#endif
+    is_listed("mine");
+    assert_mine();
+    HRESULT hr = store_load(&caller_self, SPACE, "large", &xml, &size);
+    assert_true(FAILED(hr));
+    struct stored_sets all = {0};
+    assert_int_equal(store_load_matching(&caller_self, SPACE, "*", &all), S_OK);
+    bool mine = false;
+    for (size_t i = 0; i < all.count; i++)
+        mine = mine || !strcmp(all.items[i].name, "mine");
+    assert_true(mine);
+    stored_sets_free(&all);
+    /* Committing goes on beside it. */
+    assert_int_equal(store_save(&caller_self, SPACE, "next", STORE_CREATE, XML, strlen(XML), NULL, NULL), S_OK);
+    assert_true(is_listed("next") && is_listed("mine"));
+    char *secret = path_join(data, "secret.txt"), *text = scratch_read(secret);
+    assert_string_equal(text, SECRET);
+    memory_free(text);
+    memory_free(secret);
+    scratch_unlink(place, "link.xml");
+    scratch_unlink(place, "loop.xml");
+    memory_free(folder);
+    memory_free(place);
+}
+
+/* A copy under another's name, or one that says in itself that it is another, is not that other. */
+static void a_definition_does_not_speak_for_another(void **state)
+{
+    static const char forged[] = "<DataCollectorSet/>\n<?openpla-set name=\"mine\"?>\n";
+    char *place = place_of_mine();
+    (void)state;
+    put(place, "other.xml", forged, strlen(forged));
+    put(sets, "third.xml", forged, strlen(forged));
+    assert_mine();
+    assert_int_equal(store_save(&caller_self, SPACE, "next", STORE_CREATE, XML, strlen(XML), NULL, NULL), S_OK);
+    assert_mine();
+    memory_free(place);
+}
+
+/* The list of changes, which processes that watch rely on, says what it likes. */
+static void the_list_of_changes_may_lie(void **state)
+{
+    struct store_mark mark = {0};
+    struct texts names = {0};
+    char *long_line = memory_alloc(70000);
+    static const char *const lies[] = {
+        "", "\n\n\n", "no newline", "1-1\n../../x\n%2e%2e\nmine\n", "\xFF\xFE\n\x00\n", "1-1\n%zz\n%\n"};
+    (void)state;
+    store_changes(SPACE, &mark, &names);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        put(sets, "store.changes", lies[i], strlen(lies[i]));
+        HRESULT hr = store_changes(SPACE, &mark, &names);
+        assert_true(hr == S_OK || hr == S_FALSE);
+        hr = store_changes(SPACE, &mark, &names);
+        assert_true(hr == S_OK || hr == S_FALSE);
+        assert_mine();
+    }
+    memset(long_line, 'x', 70000);
+    put(sets, "store.changes", long_line, 70000);
+    assert_int_equal(store_changes(SPACE, &mark, &names), S_FALSE);
+    assert_int_equal(store_save(&caller_self, SPACE, "next", STORE_CREATE, XML, strlen(XML), NULL, NULL), S_OK);
+    assert_true(is_listed("next"));
+    texts_free(&names);
+    memory_free(long_line);
+}
+
+/* The record of a run says that it holds more than there is, or names what is not its own. */
+static void a_record_may_lie(void **state)
+{
+    static const char *const lies[] = {"", "serial=99999999999999999999\n", "files=4294967295\n", "\xFF\xFF\xFF\xFF",
+                                       "running=1\nlast_message=%n%n%s\n"};
+    char *place = place_of_mine();
+    (void)state;
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        struct run_record record;
+        put(place, "mine.run", lies[i], strlen(lies[i]));
+        if (SUCCEEDED(store_load_run(SPACE, "mine", &record)))
+            run_record_free(&record);
+        assert_mine();
+        /* The next commit of the set puts it right. */
+        assert_int_equal(store_save(&caller_self, SPACE, "mine", STORE_MODIFY, XML, strlen(XML), NULL, NULL), S_OK);
+    }
+    memory_free(place);
+}
+
+/* ---- the journal ---- */
+
+static void append(const char *folder, uint32_t id)
+{
+    struct journal_entry e = {.utc = clock_utc(), .id = id, .level = JOURNAL_WARNING, .message = "m"};
+    assert_int_equal(journal_append(folder, &e), S_OK);
+}
+
+static bool is_told(const char *folder, uint32_t id)
+{
+    struct journal_reader *r;
+    struct journal_entry e;
+    bool found = false;
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
+    for (int i = 0; i < 100000 && journal_reader_next(r, &e) == S_OK; i++)
+        found = found || e.id == id;
+    journal_reader_close(r);
+    return found;
+}
+
+/* Files that others put among those of events: with the last number there can be, full; with numbers that are none; of
+   one line without an end. What is written afterwards is still told. */
+static void forged_files_hide_no_event(void **state)
+{
+    static const char *const names[] = {"events-4294967295.log", "events-4294967296.log", "events-9999999999.log",
+                                        "events-0000000000.log", "events--000000001.log", "events-+000000007.log",
+                                        "events-4000000000.log", "events-3999999999.log"};
+    const size_t size = (1u << 20) + 1;
+    char *full = memory_alloc(size), *folder = path_join(data, "events"), *other = path_join(data, "other");
+    uint32_t id = 1;
+    (void)state;
+    memset(full, 'x', size);
+    append(folder, id);
+    assert_true(is_told(folder, id));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        put(folder, names[i], full, size);
+        append(other, 1); /* as a process that has not written here yet, which looks for the newest */
+        append(folder, ++id);
+        if (!is_told(folder, id))
+            fail_msg("%s hides what is written after it", names[i]);
+    }
+    for (int i = 0; i < 5; i++) {
+        append(other, 1);
+        append(folder, ++id);
+        assert_true(is_told(folder, id));
+    }
+    memory_free(folder);
+    memory_free(other);
+    memory_free(full);
+}
+
+/* Lines that pretend to be others' cannot be told from those; but one cannot be made by what a set is called. */
+static void a_name_makes_no_line(void **state)
+{
+    char *folder = path_join(data, "events");
+    struct journal_entry e = {.utc = clock_utc(), .id = 5, .level = JOURNAL_WARNING, .message = "m", .count = 1};
+    (void)state;
+    e.fields[0] =
+        (struct journal_field){"Name", "x\n2026-11-21T16:00:00.000Z\t1002\t4\tA set was deleted\tName=mine\n"};
+    assert_int_equal(journal_append(folder, &e), S_OK);
+    e.fields[0].value = "x\tUser=SYSTEM\r";
+    assert_int_equal(journal_append(folder, &e), S_OK);
+    struct journal_reader *r;
+    struct journal_entry back;
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(journal_reader_next(r, &back), S_OK);
+        assert_int_equal(back.id, 5);
+        assert_int_equal(back.count, 1);
+    }
+    assert_int_equal(journal_reader_next(r, &back), S_FALSE);
+    journal_reader_close(r);
+    memory_free(folder);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(names_stay_in_their_place, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_no_definition_costs_nobody_his, begin, end),
+        cmocka_unit_test_setup_teardown(a_definition_does_not_speak_for_another, begin, end),
+        cmocka_unit_test_setup_teardown(the_list_of_changes_may_lie, begin, end),
+        cmocka_unit_test_setup_teardown(a_record_may_lie, begin, end),
+        cmocka_unit_test_setup_teardown(forged_files_hide_no_event, begin, end),
+        cmocka_unit_test_setup_teardown(a_name_makes_no_line, begin, end)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
