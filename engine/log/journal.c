@@ -210,7 +210,9 @@ static HRESULT append_line(const char *folder, const char *line)
 static HRESULT append_entry(const char *folder, const struct journal_entry *e)
 {
     char *line = format_line(e);
-    HRESULT hr = line ? append_line(folder, line) : E_OUTOFMEMORY;
+    HRESULT hr = line ? folder_check_own(folder) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = append_line(folder, line);
     if (hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
         hr = folder_create_protected(folder, PROTECTION_JOURNAL);
         if (SUCCEEDED(hr))

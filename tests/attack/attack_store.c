@@ -171,6 +171,45 @@ static void what_is_no_definition_costs_nobody_his(void **state)
     memory_free(place);
 }
 
+/* A link in place of a folder of ours makes of what we write whatever it leads to. */
+static void a_link_in_place_of_the_folder(void **state)
+{
+    static const char *const folders[] = {"sets", "sets/Service", "events"};
+    (void)state;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        struct journal_entry e = {.utc = clock_utc(), .id = 5, .level = JOURNAL_WARNING, .message = "m"};
+        char *at = path_join(data, folders[i]), *kept = text_format("%s.kept", at);
+        char *out = path_join(data, "out"), *parent = path_folder(at), *journal = path_join(data, "events");
+        struct texts made = {0};
+        /* As a process that comes later: a folder is asked for once in a row. */
+        assert_int_equal(store_save(&caller_self, "Session", "x", STORE_CREATE_OR_MODIFY, XML, strlen(XML), NULL, NULL),
+                         S_OK);
+        if (folder_exists(at))
+            assert_int_equal(file_rename(at, kept), S_OK);
+        assert_int_equal(folder_create(out), S_OK);
+        scratch_link(parent, path_name(at), strchr(folders[i], '/') ? "../out" : "out", false);
+        HRESULT hr = i < 2 ? store_save(&caller_self, SPACE, "next", STORE_CREATE, XML, strlen(XML), NULL, NULL)
+                           : journal_append(journal, &e);
+        if (hr != HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME) || !strstr(error_text(hr), path_name(at)))
+            fail_msg("%s: 0x%08X %s", folders[i], (unsigned)hr, error_text(hr));
+        for (int of = 0; of < 2; of++) {
+            assert_int_equal(folder_list(out, of, &made), S_OK);
+            assert_int_equal(made.count, 0);
+            texts_free(&made);
+        }
+        scratch_unlink(parent, path_name(at));
+        assert_int_equal(folder_delete(out), S_OK);
+        if (folder_exists(kept))
+            assert_int_equal(file_rename(kept, at), S_OK);
+        assert_mine();
+        memory_free(journal);
+        memory_free(parent);
+        memory_free(out);
+        memory_free(kept);
+        memory_free(at);
+    }
+}
+
 /* A copy under another's name, or one that says in itself that it is another, is not that other. */
 static void a_definition_does_not_speak_for_another(void **state)
 {
@@ -311,6 +350,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(names_stay_in_their_place, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_definition_costs_nobody_his, begin, end),
+        cmocka_unit_test_setup_teardown(a_link_in_place_of_the_folder, begin, end),
         cmocka_unit_test_setup_teardown(a_definition_does_not_speak_for_another, begin, end),
         cmocka_unit_test_setup_teardown(the_list_of_changes_may_lie, begin, end),
         cmocka_unit_test_setup_teardown(a_record_may_lie, begin, end),
