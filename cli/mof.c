@@ -20,8 +20,7 @@ struct shown {
 
 static HRESULT load(struct shown *s)
 {
-    HRESULT hr = mof_classes_create(&s->classes);
-    return SUCCEEDED(hr) ? mof_files_load(s->classes, &s->remarks) : hr;
+    return mof_files_classes(&s->remarks, &s->classes);
 }
 
 /* The remarks of what could not be loaded go to stderr. */

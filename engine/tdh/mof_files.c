@@ -5,6 +5,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/protection.h"
+#include "engine/tdh/languages.h"
 
 #include <string.h>
 
@@ -197,6 +198,44 @@ HRESULT mof_files_remove(const char *name)
 
 /* ---- as an origin of schemas ---- */
 
+/* The number of the first language that has one. */
+static HRESULT user_language(uint16_t *number)
+{
+    char *list = host_ui_languages();
+    *number = 0;
+    if (!list)
+        return E_OUTOFMEMORY;
+    for (char *at = list; *at && !*number;) {
+        char *end = at + strcspn(at, ";"), *next = *end ? end + 1 : end;
+        *end = '\0';
+        if (!language_number(at, number))
+            *number = 0;
+        at = next;
+    }
+    memory_free(list);
+    return S_OK;
+}
+
+HRESULT mof_files_classes(struct texts *remarks, struct mof_classes **out)
+{
+    struct mof_classes *classes;
+    uint16_t language;
+    HRESULT hr = mof_classes_create(&classes);
+    if (FAILED(hr))
+        return hr;
+    hr = user_language(&language);
+    if (SUCCEEDED(hr)) {
+        mof_classes_language(classes, language);
+        hr = mof_files_load(classes, remarks);
+    }
+    if (FAILED(hr)) {
+        mof_classes_free(classes);
+        return hr;
+    }
+    *out = classes;
+    return S_OK;
+}
+
 static HRESULT origin_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out)
 {
     const EVENT_HEADER *h = &event->EventHeader;
@@ -227,14 +266,9 @@ static void origin_free(void *context)
 HRESULT mof_origin(struct schema_origin *out)
 {
     struct mof_classes *classes;
-    HRESULT hr = mof_classes_create(&classes);
+    HRESULT hr = mof_files_classes(NULL, &classes);
     if (FAILED(hr))
         return hr;
-    hr = mof_files_load(classes, NULL);
-    if (FAILED(hr)) {
-        mof_classes_free(classes);
-        return hr;
-    }
     *out = (struct schema_origin){.source = SCHEMA_MOF,
                                   .context = classes,
                                   .schema = origin_schema,

@@ -17,7 +17,8 @@ HRESULT mof_files_remove(const char *name);
    a text in `remarks` (may be NULL). */
 HRESULT mof_files_load(struct mof_classes *classes, struct texts *remarks);
 
-/* The shipped classes and those of the files, as they are now. */
+/* The shipped classes and those of the files, as they are now, with texts in the user's language. */
+HRESULT mof_files_classes(struct texts *remarks, struct mof_classes **out);
 HRESULT mof_origin(struct schema_origin *out);
 
 #endif

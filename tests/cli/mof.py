@@ -81,6 +81,17 @@ def main():
         openpla(0, "show", "MyEvent")
         check("One of mine" in openpla(0, "show", "MyCategory"), "what was there stays when it cannot be replaced")
         check("no class of events" in openpla(1, "show", "MyProviders"), "a class that is not there")
+        # Texts are in the user's language, if the file has it.
+        german = ('#pragma namespace("\\\\\\\\.\\\\root\\\\wmi\\\\ms_407")\n[Description("Eins von mir"), '
+                  'EventTypeName{"Anfang", "Ende"}]\nclass MyEvent : MyCategory { };\n')
+        openpla(0, "add", written("german.mof", german))
+        if not EMULATOR:
+            os.environ["LC_ALL"] = "de_DE.UTF-8"
+            said = openpla(0, "show", "MyEvent")
+            check("Eins von mir" in said and "1 Anfang, 2 Ende" in said, "in German", said)
+            del os.environ["LC_ALL"]
+        check("One of mine" in openpla(0, "show", "MyEvent"), "in English")
+        openpla(0, "remove", "german.mof")
         # Without its base a file is told to be of no use, and hides nothing else.
         said = openpla(3, "remove", "WIDE.mof")
         check("a.mof(2): class MyCategory" in said, "what needed it", said)
