@@ -6,6 +6,7 @@
 #include "engine/etw/trace_properties.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/clock.h"
+#include "engine/os/memory.h"
 
 #define HEADER_MARKS (UINT64_C(0xC000) | BY_POINTER(0x13, 0x12))
 
@@ -52,6 +53,7 @@ struct event {
     const struct event_call *call;
     struct filter_event filter;
     uint64_t data_bytes;
+    uint8_t *whole;       /* its data in one piece, for filters; NULL: nobody has asked */
     const uint8_t *stamp; /* the caller's own; NULL: none */
     uint32_t always;      /* bits of the items that all sessions get */
     uint32_t known;       /* of those that are made */
@@ -114,6 +116,26 @@ static bool read_data(struct event *event)
         add_item(event, ADD_CONTROL, &event->e->control, sizeof(GUID));
     event->always = event->known;
     return true;
+}
+
+/* What a filter of payloads looks at. */
+static const uint8_t *whole_data(void *context, size_t *size)
+{
+    struct event *event = context;
+    size_t at = 0;
+    *size = (size_t)event->data_bytes;
+    if (event->whole || *size > EVENT_MOST_BYTES)
+        return event->whole;
+    uint8_t *whole = event->whole = memory_zero(*size + 1, 1);
+    for (uint32_t i = 0; whole && i < event->call->count; i++) {
+        const EVENT_DATA_DESCRIPTOR *data = &event->call->data[i];
+        const uint32_t bytes = data->Size;
+        if (type_of(event, i) != ETW_DATA || bytes > *size - at)
+            continue;
+        memcpy(whole + at, (const uint8_t *)(uintptr_t)data->Ptr, bytes);
+        at += bytes;
+    }
+    return whole;
 }
 
 /* Frames from the caller of the function on. */
@@ -338,6 +360,7 @@ static void leave_all(void *argument)
 {
     struct general *g = argument;
     abandon_all(g);
+    memory_free(g->event.whole);
     provider_leave(g->thread);
 }
 
@@ -349,11 +372,13 @@ __attribute__((noinline)) ULONG event_write_general(const struct provider_enable
     g.count = 0;
     g.event.e = e;
     g.event.call = call;
-    g.event.filter = (struct filter_event){.descriptor = call->descriptor};
+    g.event.filter = (struct filter_event){.descriptor = call->descriptor, .data = whole_data, .context = &g.event};
+    g.event.whole = NULL;
     g.event.stamp = NULL;
     g.event.known = 0;
-    if (guard_call(write_all, &g, GUARD_TAKES_BAD_ADDRESSES, leave_all))
-        return g.status;
-    abandon_all(&g);
-    return ERROR_NOACCESS;
+    const bool good = guard_call(write_all, &g, GUARD_TAKES_BAD_ADDRESSES, leave_all);
+    if (!good)
+        abandon_all(&g);
+    memory_free(g.event.whole);
+    return good ? g.status : ERROR_NOACCESS;
 }

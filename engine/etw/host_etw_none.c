@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Natively ETW is ours. */
-#include "engine/etw/autologger.h"
 #include "engine/etw/openetw.h"
-#include "engine/etw/trace_security.h"
 
 const struct etw_api *host_etw(void)
 {
@@ -20,15 +18,4 @@ HRESULT event_provider_set_security(const GUID *guid, const char *sddl)
 {
     (void)guid, (void)sddl;
     return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "this host keeps no security of event providers");
-}
-
-ULONG trace_allowed(const GUID *guid, uint32_t rights)
-{
-    (void)guid, (void)rights;
-    return ERROR_SUCCESS;
-}
-
-void autologgers_begin(struct directory *d, const char *directory)
-{
-    (void)d, (void)directory;
 }

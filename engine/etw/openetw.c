@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Our own ETW. It knows the providers that are registered, and nothing of what they define yet. */
+/* Our own ETW. It knows the providers that are registered, and what they define. */
 #include "engine/etw/openetw.h"
 
 #include "engine/etw/consumer.h"
@@ -8,6 +8,7 @@
 #include "engine/etw/directory.h"
 #include "engine/etw/trace_query_api.h"
 #include "engine/os/memory.h"
+#include "engine/tdh/tdh.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,8 +97,7 @@ static ULONG WINAPI enumerate_providers(PROVIDER_ENUMERATION_INFO *buffer, ULONG
 
 static ULONG WINAPI enumerate_fields(GUID *guid, EVENT_FIELD_TYPE type, PROVIDER_FIELD_INFOARRAY *buffer, ULONG *size)
 {
-    (void)guid, (void)type, (void)buffer, (void)size;
-    return ERROR_NOT_FOUND;
+    return tdh_enumerate_provider_field_information(guid, type, buffer, size);
 }
 
 static ULONG open_trace(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle)

@@ -3,6 +3,7 @@
 
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
+#include "engine/tdh/payload_filter.h"
 
 #include <string.h>
 
@@ -84,6 +85,7 @@ struct provider_filter {
     struct mask_filter stack_masks;
     uint8_t *schematized;
     uint32_t schematized_size;
+    struct payload_filter *payload;
 };
 
 enum { MASK_BYTES = 18, NAMES_AT = 20 };
@@ -153,8 +155,10 @@ static HRESULT read_one(const struct directory_filter *f, struct provider_filter
         out->schematized = memory_copy(f->data, f->size);
         out->schematized_size = f->size;
         return out->schematized ? S_OK : E_OUTOFMEMORY;
+    case EVENT_FILTER_TYPE_PAYLOAD:
+        return out->payload ? bad_filter(f) : payload_filter_read(f->data, f->size, &out->payload);
     default:
-        return S_OK; /* of processes, of payloads, or not for providers */
+        return S_OK; /* of processes, or not for providers */
     }
 }
 
@@ -162,7 +166,8 @@ static bool is_kept(uint32_t type)
 {
     return type == EVENT_FILTER_TYPE_EVENT_ID || type == EVENT_FILTER_TYPE_STACKWALK ||
            type == EVENT_FILTER_TYPE_EVENT_NAME || type == EVENT_FILTER_TYPE_STACKWALK_NAME ||
-           type == EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW || type == EVENT_FILTER_TYPE_SCHEMATIZED;
+           type == EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW || type == EVENT_FILTER_TYPE_SCHEMATIZED ||
+           type == EVENT_FILTER_TYPE_PAYLOAD;
 }
 
 HRESULT provider_filter_create(const struct directory_enable *e, struct provider_filter **out)
@@ -201,6 +206,7 @@ void provider_filter_free(struct provider_filter *f)
     memory_free(f->names.names);
     memory_free(f->stack_names.names);
     memory_free(f->schematized);
+    payload_filter_free(f->payload);
     memory_free(f);
 }
 
@@ -241,9 +247,18 @@ static bool names_pass(const struct name_filter *f, const struct filter_event *e
     return !f->mask.set || !event->name || !has_masks(&f->mask, event->descriptor) || has_name(f, event) == f->mask.in;
 }
 
+static bool payload_passes(const struct payload_filter *f, const struct filter_event *event)
+{
+    size_t size;
+    if (!f || event->name || !event->data || !payload_filter_concerns(f, event->descriptor))
+        return true;
+    const uint8_t *data = event->data(event->context, &size);
+    return !data || payload_filter_passes(f, event->descriptor, data, size, sizeof(void *));
+}
+
 bool provider_filter_passes(const struct provider_filter *f, const struct filter_event *event)
 {
-    return !f || (ids_pass(&f->ids, event) && names_pass(&f->names, event));
+    return !f || (ids_pass(&f->ids, event) && names_pass(&f->names, event) && payload_passes(f->payload, event));
 }
 
 bool provider_filter_wants_stack(const struct provider_filter *f, const struct filter_event *event)
@@ -254,7 +269,8 @@ bool provider_filter_wants_stack(const struct provider_filter *f, const struct f
 
 bool provider_filter_selects(const struct provider_filter *f)
 {
-    return f && (f->ids.set || f->stack_ids.set || f->names.mask.set || f->stack_names.mask.set || f->stack_masks.set);
+    return f && (f->ids.set || f->stack_ids.set || f->names.mask.set || f->stack_names.mask.set || f->stack_masks.set ||
+                 f->payload);
 }
 
 const uint8_t *provider_filter_schematized(const struct provider_filter *f, uint32_t *size)

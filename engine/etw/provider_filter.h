@@ -21,10 +21,13 @@ struct filter_event {
     const EVENT_DESCRIPTOR *descriptor;
     const char *name; /* of a TraceLogging event, not terminated; NULL: it is none */
     size_t name_bytes;
+    /* All of its data in one piece, for filters that look at them; asked for once, and only by these. NULL: they cannot
+       be had, and the event passes. */
+    const uint8_t *(*data)(void *context, size_t *size);
+    void *context;
 };
 struct provider_filter;
-/* *out NULL: the enable has no filter but for processes. ERROR_INVALID_DATA's HRESULT for what is malformed. A payload
-   filter is carried, and lets all events pass as long as nothing here can decode them. */
+/* *out NULL: the enable has no filter but for processes. ERROR_INVALID_DATA's HRESULT for what is malformed. */
 HRESULT provider_filter_create(const struct directory_enable *e, struct provider_filter **out);
 /* Counted under the caller's lock. NULL is allowed. */
 struct provider_filter *provider_filter_refer(struct provider_filter *f);

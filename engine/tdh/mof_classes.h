@@ -12,7 +12,7 @@ struct mof_classes;
 
 HRESULT mof_classes_create(struct mof_classes **out);
 HRESULT mof_classes_create_empty(struct mof_classes **out); /* without those of the kernel's events */
-void mof_classes_free(struct mof_classes *c); /* NULL is allowed */
+void mof_classes_free(struct mof_classes *c);               /* NULL is allowed */
 /* Adds all classes of a file, or none. A class takes the place of one of that name from another file; classes need not
    stand before those that derive from them. Fails with "source(line): ..." and a MOF_E_ code. */
 HRESULT mof_classes_add(struct mof_classes *c, const char *source, const void *bytes, size_t size);

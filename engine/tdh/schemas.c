@@ -459,3 +459,17 @@ HRESULT event_schemas_manifest(struct event_schemas *s, const GUID *provider,
     }
     return hr == S_OK && !found ? S_FALSE : hr;
 }
+
+HRESULT event_schemas_origin_fields(struct event_schemas *s, const GUID *provider, unsigned kind,
+                                    struct known_fields *out)
+{
+    size_t place = SIZE_MAX;
+    HRESULT hr = S_FALSE;
+    struct origin *o;
+    while (hr == S_FALSE && (o = enter_origin(s, &place))) {
+        if (o->is.fields)
+            hr = o->is.fields(o->is.context, provider, kind, out);
+        leave_origin(s, o);
+    }
+    return hr;
+}

@@ -23,6 +23,19 @@ struct known_providers {
 HRESULT known_providers_add(struct known_providers *list, const GUID *guid, enum schema_source source, char *name);
 void known_providers_free(struct known_providers *list);
 
+/* A level, keyword, channel, task or opcode of a provider. */
+struct known_field {
+    char *name, *description; /* the latter in the user's language; NULL: none */
+    uint64_t value;           /* of an opcode it in the bits from 16 on, its task in those below */
+};
+struct known_fields {
+    struct known_field *items;
+    size_t count, capacity;
+};
+/* Copies the texts; `description` may be NULL. */
+HRESULT known_fields_add(struct known_fields *list, const char *name, const char *description, uint64_t value);
+void known_fields_free(struct known_fields *list);
+
 struct provider_manifest;
 /* Where schemas come from: manifests of one place, MOF classes, TMF files. Functions may be called on several threads
    at once; what is not there is NULL. */
@@ -35,6 +48,9 @@ struct schema_origin {
     HRESULT (*providers)(void *context, struct known_providers *list); /* adds those that it knows */
     /* S_OK; S_FALSE: it has none of that provider. Lives as long as the origin. */
     HRESULT (*manifest)(void *context, const GUID *provider, const struct provider_manifest **out);
+    /* Of a provider that has no manifest: adds its fields of the kind (EVENT_FIELD_TYPE). S_FALSE: it does not know the
+       provider. */
+    HRESULT (*fields)(void *context, const GUID *provider, unsigned kind, struct known_fields *list);
     void (*free)(void *context);
 };
 /* The latest one that knows an event is believed. Takes context over, also when it fails. What was found before stays
@@ -61,6 +77,14 @@ HRESULT event_schemas_providers(struct event_schemas *schemas, struct known_prov
    S_FALSE: none has one. */
 HRESULT event_schemas_manifest(struct event_schemas *schemas, const GUID *provider,
                                HRESULT (*take)(void *context, const struct provider_manifest *manifest), void *context);
+
+/* Adds the provider's fields of a kind (EVENT_FIELD_TYPE, 0 to 4), from its manifest or else the origin that knows it.
+   S_FALSE: nobody knows the provider. */
+HRESULT event_schemas_fields(struct event_schemas *schemas, const GUID *provider, unsigned kind,
+                             struct known_fields *out);
+/* The same of a provider that has no manifest. */
+HRESULT event_schemas_origin_fields(struct event_schemas *schemas, const GUID *provider, unsigned kind,
+                                    struct known_fields *out);
 
 /* An item of the event, EVENT_HEADER_EXT_TYPE_; NULL: it has none. */
 const EVENT_HEADER_EXTENDED_DATA_ITEM *event_item(const EVENT_RECORD *event, uint16_t type);

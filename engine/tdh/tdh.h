@@ -10,6 +10,10 @@
 /* What this process knows: what is registered on the host, and what it has loaded. Lives as long as the process.
    E_OUTOFMEMORY, or why what is registered cannot be read. */
 HRESULT tdh_schemas(struct event_schemas **out);
+/* TMF files, or a folder of them, that a call names: known from then on. */
+HRESULT tdh_add_tmf(const char *path, bool folder);
+/* A piece of a manifest that .NET has written into the trace; other events are passed over. */
+void tdh_take_inband(const EVENT_RECORD *event);
 
 /* TDH_CONTEXT */
 struct tdh_parameter {
@@ -50,5 +54,54 @@ ULONG WINAPI tdh_get_property_offset_and_size(const EVENT_RECORD *event, ULONG c
 ULONG WINAPI tdh_format_property(const void *info, const void *map, ULONG pointer_size, USHORT in, USHORT out,
                                  USHORT length, USHORT data_size, const uint8_t *data, ULONG *size, WCHAR *buffer,
                                  USHORT *used);
+
+/* ---- providers ---- */
+
+ULONG WINAPI tdh_enumerate_providers(void *buffer, ULONG *size);
+ULONG WINAPI tdh_enumerate_providers_for_decoding_source(ULONG source, void *buffer, ULONG size, ULONG *need);
+ULONG WINAPI tdh_enumerate_provider_field_information(const GUID *provider, ULONG kind, void *buffer, ULONG *size);
+ULONG WINAPI tdh_query_provider_field_information(const GUID *provider, ULONGLONG value, ULONG kind, void *buffer,
+                                                  ULONG *size);
+ULONG WINAPI tdh_enumerate_provider_filters(const GUID *provider, ULONG count, const struct tdh_parameter *parameters,
+                                            ULONG *filter_count, void *buffer, ULONG *size);
+ULONG WINAPI tdh_enumerate_manifest_provider_events(const GUID *provider, void *buffer, ULONG *size);
+ULONG WINAPI tdh_get_manifest_event_information(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, void *buffer,
+                                                ULONG *size);
+
+/* ---- manifests of this process ---- */
+
+ULONG WINAPI tdh_load_manifest(const WCHAR *path);
+ULONG WINAPI tdh_unload_manifest(const WCHAR *path);
+ULONG WINAPI tdh_load_manifest_from_memory(const void *data, ULONG size);
+ULONG WINAPI tdh_unload_manifest_from_memory(const void *data, ULONG size);
+ULONG WINAPI tdh_load_manifest_from_binary(const WCHAR *path);
+
+/* ---- payload filters ---- */
+
+/* PAYLOAD_FILTER_PREDICATE */
+struct tdh_condition {
+    const WCHAR *field;
+    USHORT operation;
+    const WCHAR *value;
+};
+ULONG WINAPI tdh_create_payload_filter(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, UCHAR any, ULONG count,
+                                       const struct tdh_condition *conditions, void **filter);
+ULONG WINAPI tdh_delete_payload_filter(void **filter);
+ULONG WINAPI tdh_aggregate_payload_filters(ULONG count, void *const *filters, const UCHAR *all,
+                                           EVENT_FILTER_DESCRIPTOR *descriptor);
+ULONG WINAPI tdh_cleanup_payload_event_filter_descriptor(EVENT_FILTER_DESCRIPTOR *descriptor);
+
+/* ---- messages of WPP ---- */
+
+ULONG WINAPI tdh_open_decoding_handle(void **handle);
+ULONG WINAPI tdh_close_decoding_handle(void *handle);
+/* TMF files and folders of them (`;` between), times in UTC, the size of pointers; no PDB files: ERROR_NOT_SUPPORTED.
+ */
+ULONG WINAPI tdh_set_decoding_parameter(void *handle, const struct tdh_parameter *parameter);
+/* By its type; texts stay the handle's until it gets others. ERROR_NOT_FOUND: it has not been set. */
+ULONG WINAPI tdh_get_decoding_parameter(void *handle, struct tdh_parameter *parameter);
+ULONG WINAPI tdh_get_wpp_property(void *handle, const EVENT_RECORD *event, const WCHAR *name, ULONG *size,
+                                  void *buffer);
+ULONG WINAPI tdh_get_wpp_message(void *handle, const EVENT_RECORD *event, ULONG *size, void *buffer);
 
 #endif

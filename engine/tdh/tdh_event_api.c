@@ -6,7 +6,7 @@
 #include "engine/tdh/tdh.h"
 #include "engine/tdh/tdh_block.h"
 
-enum { MOST_PARAMETERS = 64, NAME_UNITS = 1024 };
+enum { MOST_PARAMETERS = 64, NAME_UNITS = 1024, PATH_UNITS = 32767 };
 
 /* An event, copied, and what it says. */
 struct decoded {
@@ -15,6 +15,18 @@ struct decoded {
     const struct found_schema *found;
     uint32_t pointer_size; /* that a program asks for; 0: none */
 };
+
+static HRESULT take_tmf(const struct tdh_parameter *p)
+{
+    char *path;
+    if (!p->value || p->value != (uintptr_t)p->value)
+        return E_INVALIDARG;
+    HRESULT hr = program_text((const WCHAR *)(uintptr_t)p->value, PATH_UNITS, &path);
+    if (SUCCEEDED(hr))
+        hr = tdh_add_tmf(path, p->type == TDH_PARAMETER_TMF_SEARCH_PATH);
+    memory_free(path);
+    return hr;
+}
 
 /* A pointer size of a program's holds for events that do not tell their own as well as for those that do. */
 static HRESULT take_parameters(struct decoded *d, ULONG count, const struct tdh_parameter *parameters)
@@ -27,6 +39,11 @@ static HRESULT take_parameters(struct decoded *d, ULONG count, const struct tdh_
             return HRESULT_FROM_WIN32(ERROR_NOACCESS);
         if (p.type >= TDH_PARAMETERS)
             return E_INVALIDARG;
+        if (p.type == TDH_PARAMETER_TMF_FILE || p.type == TDH_PARAMETER_TMF_SEARCH_PATH) {
+            const HRESULT hr = take_tmf(&p);
+            if (FAILED(hr))
+                return hr;
+        }
         if (p.type == TDH_PARAMETER_POINTER_SIZE) {
             if (p.value != 4 && p.value != 8)
                 return E_INVALIDARG;
@@ -58,8 +75,10 @@ static HRESULT decode(const EVENT_RECORD *event, ULONG count, const struct tdh_p
         *flags &= (USHORT) ~(EVENT_HEADER_FLAG_32_BIT_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER);
         *flags |= d->pointer_size == 4 ? EVENT_HEADER_FLAG_32_BIT_HEADER : EVENT_HEADER_FLAG_64_BIT_HEADER;
     }
-    if (SUCCEEDED(hr))
+    if (SUCCEEDED(hr)) {
+        tdh_take_inband(&d->event.record);
         hr = event_schemas_find(d->schemas, &d->event.record, d->pointer_size, &d->found);
+    }
     if (SUCCEEDED(hr))
         hr = d->found->status;
     if (hr != S_OK)

@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/tdh/inband_manifests.h"
+#include "engine/tdh/manifest_origins.h"
 #include "engine/tdh/mof_files.h"
 #include "engine/tdh/tdh.h"
+#include "engine/tdh/tmf.h"
 
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct event_schemas *own;
+static struct inband_manifests *inband;
+static struct texts tmf_paths; /* that were added */
 
+static HRESULT add(struct event_schemas *schemas, HRESULT hr, const struct schema_origin *origin)
+{
+    return SUCCEEDED(hr) ? event_schemas_add(schemas, origin, NULL) : hr;
+}
+
+/* What is registered, and below what a program loads itself. */
 static HRESULT create(struct event_schemas **out)
 {
-    struct schema_origin mof;
+    struct schema_origin origin;
     HRESULT hr = event_schemas_create(out);
     if (SUCCEEDED(hr))
-        hr = mof_origin(&mof);
+        hr = add(*out, mof_origin(&origin), &origin);
     if (SUCCEEDED(hr))
-        hr = event_schemas_add(*out, &mof, NULL);
+        hr = add(*out, registered_manifests_origin(NULL, &origin), &origin);
+    if (SUCCEEDED(hr) && !(inband = inband_manifests_create(NULL)))
+        hr = E_OUTOFMEMORY;
     if (FAILED(hr)) {
         event_schemas_free(*out);
         *out = NULL;
@@ -29,5 +43,37 @@ HRESULT tdh_schemas(struct event_schemas **out)
         hr = create(&own);
     *out = own;
     host_lock_leave(&lock);
+    return hr;
+}
+
+void tdh_take_inband(const EVENT_RECORD *event)
+{
+    if (!inband_manifest_event(event))
+        return;
+    host_lock_enter(&lock);
+    if (own)
+        (void)inband_manifests_take(inband, event, own); /* what it refuses stays undecoded, with the reason */
+    host_lock_leave(&lock);
+}
+
+HRESULT tdh_add_tmf(const char *path, bool folder)
+{
+    struct event_schemas *schemas;
+    struct schema_origin origin;
+    struct texts one = {0}, none = {0};
+    HRESULT hr = tdh_schemas(&schemas);
+    bool known = false;
+    host_lock_enter(&lock);
+    for (size_t i = 0; i < tmf_paths.count; i++)
+        known = known || text_equal_nocase(tmf_paths.items[i], path);
+    if (SUCCEEDED(hr) && !known) {
+        hr = texts_add(&one, path);
+        if (SUCCEEDED(hr))
+            hr = add(schemas, tmf_origin(folder ? &none : &one, folder ? &one : &none, false, &origin), &origin);
+        if (SUCCEEDED(hr))
+            hr = texts_add(&tmf_paths, path);
+    }
+    host_lock_leave(&lock);
+    texts_free(&one);
     return hr;
 }

@@ -40,10 +40,17 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # Once more under the thread sanitizer, which cannot be together with the address sanitizer.
   set(sources)
   foreach(layer os log etw)
-    get_target_property(files openpla_${layer} SOURCES)
+    set(target openpla_${layer})
+    if(TARGET ${target}_core)
+      set(target ${target}_core)
+    endif()
+    get_target_property(files ${target} SOURCES)
     foreach(file ${files})
       list(APPEND sources ${CMAKE_SOURCE_DIR}/engine/${layer}/${file})
     endforeach()
+  endforeach()
+  foreach(file event_schema event_values payload_filter value_extent value_forms value_text) # of payload filters
+    list(APPEND sources ${CMAKE_SOURCE_DIR}/engine/tdh/${file}.c)
   endforeach()
   add_library(openpla_etw_tsan STATIC EXCLUDE_FROM_ALL ${sources} ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c
     ${CMAKE_CURRENT_LIST_DIR}/tsan_join.c)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What comes with events beside their data, and the filters that look at events. */
+#include "engine/tdh/payload_filter.h"
+#include "engine/tdh/value_types.h"
 #include "tests/unit/provider_fixture.h"
 
 static const EVENT_DESCRIPTOR some_event = {.Id = 7, .Level = 4, .Keyword = 5};
@@ -278,7 +280,6 @@ static void filters_choose_events(void **state)
     static const uint8_t not_named[20 + 5] = {[17] = 0, [18] = 1, [20] = 'N', 'a', 'm', 'e', 0};
     static const uint8_t other_keyword[20 + 2] = {2, [16] = 4, [17] = 1, [18] = 1, [20] = 'X', 0};
     static const uint8_t level_in[24] = {[16] = 3, [17] = 1}, keyword_out[24] = {1, [17] = 0};
-    static const uint8_t payload[] = {1, 2, 3};
     const struct {
         uint32_t type;
         const uint8_t *data;
@@ -297,9 +298,6 @@ static void filters_choose_events(void **state)
         {EVENT_FILTER_TYPE_STACKWALK_NAME, named, sizeof named, EVENTS_1_2_3_4 | NAME | ELSE, EVENTS_1_2_3_4 | NAME},
         {EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW, level_in, sizeof level_in, EVENTS_1_2_3_4 | NAME | ELSE, 0},
         {EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW, keyword_out, sizeof keyword_out, EVENTS_1_2_3_4 | NAME | ELSE, 0},
-        /* Carried, and nothing here can look into events for it. */
-        {EVENT_FILTER_TYPE_PAYLOAD, payload, sizeof payload, EVENTS_1_2_3_4 | NAME | ELSE,
-         EVENTS_1_2_3_4 | NAME | ELSE},
     };
     struct fixture_session *session = fixture_session(1, 0, 4, FIXTURE_BUFFER);
     const REGHANDLE handle = provider_for(NULL, 0);
@@ -318,6 +316,39 @@ static void filters_choose_events(void **state)
     fixture_filter(&e, EVENT_FILTER_TYPE_EVENT_NAME, named, sizeof named);
     fixture_apply(&e, 1);
     assert_int_equal(what_comes(handle, session, 0), 10 | NAME);
+    fixture_unregister(handle);
+}
+
+/* Of event 7 those whose number is above 10, of pieces as well; of others all. */
+static void payload_filters_look_into_the_data(void **state)
+{
+    (void)state;
+    static char name[] = "Text", number[] = "Number";
+    struct event_property fields[] = {{.name = name, .in_type = IN_TYPE_UNICODESTRING, .count = 1},
+                                      {.name = number, .in_type = IN_TYPE_UINT32, .count = 1}};
+    const struct event_schema schema = {.properties = fields, .property_count = 2, .top_level = 2};
+    const struct payload_condition above = {"Number", PAYLOAD_GREATER, "10"};
+    static const struct {
+        uint16_t id;
+        uint32_t number;
+        bool passes;
+    } rows[] = {{7, 10, false}, {7, 11, true}, {8, 10, true}, {7, 0, false}};
+    struct fixture_session *session = fixture_session(1, 0, 4, FIXTURE_BUFFER);
+    const REGHANDLE handle = provider_for(NULL, 0);
+    struct directory_enable e = fixture_enable(1, 0, 0, 0);
+    uint8_t *bytes;
+    size_t size;
+    assert_int_equal(payload_filter_create(&schema, 7, 0, false, &above, 1, &bytes, &size), S_OK);
+    fixture_filter(&e, EVENT_FILTER_TYPE_PAYLOAD, bytes, (uint32_t)size);
+    fixture_apply(&e, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const EVENT_DESCRIPTOR descriptor = {.Id = rows[i].id, .Level = 4, .Keyword = 5};
+        EVENT_DATA_DESCRIPTOR data[] = {piece(u"ab", 6, ETW_DATA), piece(&rows[i].number, 2, ETW_DATA),
+                                        piece((const uint8_t *)&rows[i].number + 2, 2, ETW_DATA)};
+        assert_int_equal(EventWrite(handle, &descriptor, 3, data), ERROR_SUCCESS);
+        assert_int_equal(fixture_read(session)->count, rows[i].passes);
+    }
+    memory_free(bytes);
     fixture_unregister(handle);
 }
 
@@ -340,6 +371,7 @@ static void malformed_filters_enable_nothing(void **state)
         {EVENT_FILTER_TYPE_EVENT_NAME, 22, {[18] = 2, [20] = 'a', 0}},
         {EVENT_FILTER_TYPE_STACKWALK_NAME, 20, {[18] = 1}},
         {EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW, 17, {0}},
+        {EVENT_FILTER_TYPE_PAYLOAD, 3, {1, 2, 3}},
     };
     fixture_session(1, 0, 4, FIXTURE_BUFFER);
     const REGHANDLE handle = provider_for(NULL, 0);
@@ -368,6 +400,7 @@ int main(void)
         TEST(a_provider_may_be_decoded_by_another_guid),
         TEST(what_are_no_traits_is_refused),
         TEST(filters_choose_events),
+        TEST(payload_filters_look_into_the_data),
         TEST(malformed_filters_enable_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* The event providers that scripts list: what TDH's functions give comes out as it is, ours and the system's alike. */
 #include "engine/etw/openetw.h"
 #include "engine/os/memory.h"
+#include "engine/tdh/tdh.h"
 #include "tests/unit/own_directory.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -220,6 +221,30 @@ static void names_of_traits_are_none_of_tdh(void **state)
     event_providers_free(&list);
 }
 
+/* What lists providers for scripts and what decodes their events know the same. */
+static void fields_are_those_of_manifests(void **state)
+{
+    static const char manifest[] =
+        "<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'><instrumentation><events>"
+        "<provider name='P' guid='{55555555-0000-0000-0000-000000000001}' symbol='P'>"
+        "<levels><level name='Loud' value='17'/></levels><keywords><keyword name='Disk' mask='0x10'/></keywords>"
+        "<events><event value='1'/></events></provider></events></instrumentation></instrumentationManifest>";
+    const GUID guid = {0x55555555, 0, 0, {0, 0, 0, 0, 0, 0, 0, 1}};
+    struct event_fields fields;
+    (void)state;
+    assert_int_equal(event_provider_fields(&openetw_api, &guid, true, &fields), S_FALSE);
+    assert_int_equal(tdh_load_manifest_from_memory(manifest, sizeof manifest - 1), ERROR_SUCCESS);
+    assert_int_equal(event_provider_fields(&openetw_api, &guid, false, &fields), S_OK);
+    assert_int_equal(fields.count, 1);
+    assert_string_equal(fields.items[0].name, "Loud");
+    assert_int_equal(fields.items[0].value, 17);
+    event_fields_free(&fields);
+    assert_int_equal(event_provider_fields(&openetw_api, &guid, true, &fields), S_OK);
+    assert_int_equal(fields.items[0].value, 0x10);
+    event_fields_free(&fields);
+    assert_int_equal(tdh_unload_manifest_from_memory(manifest, sizeof manifest - 1), ERROR_SUCCESS);
+}
+
 static void memory_may_run_out(void **state)
 {
     struct event_fields fields;
@@ -244,6 +269,7 @@ int main(void)
         cmocka_unit_test(the_host_answers),
         cmocka_unit_test(all_registrations_are_read_at_once),
         cmocka_unit_test(names_of_traits_are_none_of_tdh),
+        cmocka_unit_test(fields_are_those_of_manifests),
         cmocka_unit_test(memory_may_run_out),
     };
     own_directory_name();

@@ -60,7 +60,7 @@ static int drop(void **state)
 
 static uint64_t add(struct fake *f, enum schema_source source)
 {
-    const struct schema_origin origin = {source, f, fake_schema, fake_providers, NULL, fake_free};
+    const struct schema_origin origin = {source, f, fake_schema, fake_providers, NULL, NULL, fake_free};
     uint64_t id;
     assert_int_equal(event_schemas_add(schemas, &origin, &id), S_OK);
     return id;

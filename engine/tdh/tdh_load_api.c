@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Manifests that a program loads for itself. */
+#include "engine/os/hash.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/tdh/manifest_origins.h"
+#include "engine/tdh/program_memory.h"
+#include "engine/tdh/tdh.h"
+
+#include <stdio.h>
+
+enum { PATH_UNITS = 260, NO_RESOURCE = 5007 /* ERROR_RESOURCE_NOT_FOUND */ };
+
+/* By the full path, or by the contents' hash. */
+struct loaded {
+    char *name;
+    uint64_t id;
+};
+static struct host_lock lock = HOST_LOCK_INIT;
+static struct loaded *all;
+static size_t count, capacity;
+
+/* Under the lock. S_FALSE: it is not loaded. */
+static HRESULT unload(struct event_schemas *schemas, const char *name)
+{
+    size_t i = 0;
+    while (i < count && !text_equal_nocase(all[i].name, name))
+        i++;
+    if (i == count)
+        return S_FALSE;
+    const HRESULT hr = event_schemas_remove(schemas, all[i].id);
+    memory_free(all[i].name);
+    all[i] = all[--count];
+    return hr;
+}
+
+/* Takes the origin. What was loaded from the same place before goes. */
+static HRESULT keep(const char *name, const struct schema_origin *origin)
+{
+    struct event_schemas *schemas;
+    HRESULT hr = tdh_schemas(&schemas);
+    if (FAILED(hr)) {
+        origin->free(origin->context);
+        return hr;
+    }
+    host_lock_enter(&lock);
+    void *items = all;
+    char *copy = text_copy(name);
+    uint64_t id;
+    if (!copy || !memory_grow(&items, &capacity, count + 1, sizeof *all)) {
+        origin->free(origin->context);
+        hr = E_OUTOFMEMORY;
+    } else {
+        all = items;
+        (void)unload(schemas, name);
+        hr = event_schemas_add(schemas, origin, &id);
+    }
+    if (SUCCEEDED(hr))
+        all[count++] = (struct loaded){copy, id};
+    else
+        memory_free(copy);
+    host_lock_leave(&lock);
+    return hr;
+}
+
+static HRESULT take_path(const WCHAR *path, char **out)
+{
+    char *given;
+    *out = NULL;
+    if (!path)
+        return E_INVALIDARG;
+    const HRESULT hr = program_text(path, PATH_UNITS - 1, &given);
+    if (FAILED(hr))
+        return hr;
+    *out = given[0] ? host_full_path(given) : NULL;
+    const bool empty = !given[0];
+    memory_free(given);
+    return *out ? S_OK : empty ? HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) : E_OUTOFMEMORY;
+}
+
+ULONG WINAPI tdh_load_manifest(const WCHAR *path)
+{
+    struct schema_origin origin;
+    char *name;
+    HRESULT hr = take_path(path, &name);
+    if (SUCCEEDED(hr))
+        hr = manifest_file_origin(name, NULL, &origin);
+    if (SUCCEEDED(hr))
+        hr = keep(name, &origin);
+    memory_free(name);
+    return tdh_status(hr);
+}
+
+ULONG WINAPI tdh_load_manifest_from_binary(const WCHAR *path)
+{
+    struct schema_origin origin;
+    char *name;
+    HRESULT hr = take_path(path, &name);
+    if (SUCCEEDED(hr))
+        hr = manifest_binary_origin(name, NULL, &origin);
+    if (hr == S_OK)
+        hr = keep(name, &origin);
+    else if (hr == S_FALSE)
+        hr = HRESULT_FROM_WIN32(NO_RESOURCE);
+    memory_free(name);
+    return tdh_status(hr);
+}
+
+static ULONG unload_name(HRESULT hr, const char *name)
+{
+    struct event_schemas *schemas;
+    if (SUCCEEDED(hr))
+        hr = tdh_schemas(&schemas);
+    if (SUCCEEDED(hr)) {
+        host_lock_enter(&lock);
+        hr = unload(schemas, name);
+        host_lock_leave(&lock);
+    }
+    return tdh_status(hr);
+}
+
+ULONG WINAPI tdh_unload_manifest(const WCHAR *path)
+{
+    char *name;
+    const HRESULT hr = take_path(path, &name);
+    const ULONG status = unload_name(hr, name);
+    memory_free(name);
+    return status;
+}
+
+/* A copy of the program's, and what it is known by. */
+static HRESULT take_memory(const void *data, ULONG size, uint8_t **copy, char name[40])
+{
+    *copy = NULL;
+    if (!data || size == 0 || size > MANIFEST_MOST_BYTES)
+        return E_INVALIDARG;
+    *copy = memory_alloc(size);
+    if (!*copy)
+        return E_OUTOFMEMORY;
+    if (!program_read(*copy, data, size))
+        return HRESULT_FROM_WIN32(ERROR_NOACCESS);
+    snprintf(name, 40, "?%016llX-%u", (unsigned long long)hash_bytes(HASH_START, *copy, size), (unsigned)size);
+    return S_OK;
+}
+
+ULONG WINAPI tdh_load_manifest_from_memory(const void *data, ULONG size)
+{
+    struct provider_manifests list;
+    struct schema_origin origin;
+    uint8_t *copy;
+    char name[40];
+    HRESULT hr = take_memory(data, size, &copy, name);
+    if (SUCCEEDED(hr))
+        hr = manifest_xml_read(copy, size, NULL, &list);
+    if (SUCCEEDED(hr))
+        hr = manifests_origin(&list, NULL, &origin);
+    if (SUCCEEDED(hr))
+        hr = keep(name, &origin);
+    memory_free(copy);
+    return tdh_status(hr);
+}
+
+ULONG WINAPI tdh_unload_manifest_from_memory(const void *data, ULONG size)
+{
+    uint8_t *copy;
+    char name[40];
+    const HRESULT hr = take_memory(data, size, &copy, name);
+    const ULONG status = unload_name(hr, name);
+    memory_free(copy);
+    return status;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* TDH as a program uses it on providers: manifests that it loads, what they define, events decoded by them, payload
+   filters made by them, and handles for messages. */
+#include "engine/log/little_endian.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/tdh/tdh.h"
+#include "engine/tdh/tdh_block.h"
+#include "engine/tdh/value_types.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include <string.h>
+
+static const char manifest[] =
+    "<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'><instrumentation "
+    "xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'><events>"
+    "<provider name='Test-Tdh' guid='{5D2C7A10-8E1B-4B7A-9C55-0A1B2C3D4E5F}' symbol='P'>"
+    "<levels><level name='Loud' value='17' message='$(string.loud)'/></levels>"
+    "<keywords><keyword name='Disk' mask='0x1'/><keyword name='Net' mask='0x4' message='$(string.net)'/></keywords>"
+    "<tasks><task name='Copy' value='3'><opcodes><opcode name='Step' value='12'/></opcodes></task></tasks>"
+    "<opcodes><opcode name='Begin' value='11'/></opcodes>"
+    "<maps><valueMap name='Kind'><map value='1' message='$(string.one)'/><map value='2' message='$(string.two)'/>"
+    "</valueMap></maps>"
+    "<templates><template tid='T'><data name='Kind' inType='win:UInt8' map='Kind'/>"
+    "<data name='Size' inType='win:UInt32'/><data name='Name' inType='win:UnicodeString'/></template></templates>"
+    "<filters><filter name='F' value='5' version='2' tid='T'/></filters>"
+    "<events><event value='7' version='1' level='Loud' task='Copy' opcode='Step' keywords='Disk Net' template='T' "
+    "message='$(string.event)'/><event value='8' template='T'/></events>"
+    "</provider></events></instrumentation><localization><resources culture='en-US'><stringTable>"
+    "<string id='loud' value='Very loud'/><string id='net' value='The network'/><string id='one' value='First'/>"
+    "<string id='two' value='Second'/><string id='event' value='%3 has %2 bytes'/>"
+    "</stringTable></resources></localization></instrumentationManifest>";
+enum { MANIFEST = sizeof manifest - 1 };
+static const GUID provider = {0x5D2C7A10, 0x8E1B, 0x4B7A, {0x9C, 0x55, 0x0A, 0x1B, 0x2C, 0x3D, 0x4E, 0x5F}};
+static const GUID nobody = {1, 2, 3, {4}};
+static const EVENT_DESCRIPTOR described = {.Id = 7, .Version = 1, .Level = 17, .Opcode = 12, .Task = 3, .Keyword = 5};
+static uint8_t block[65536];
+static ULONG size;
+
+static int load(void **state)
+{
+    (void)state;
+    size = sizeof block;
+    return tdh_load_manifest_from_memory(manifest, MANIFEST) == ERROR_SUCCESS ? 0 : 1;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    return tdh_unload_manifest_from_memory(manifest, MANIFEST) == ERROR_SUCCESS ? 0 : 1;
+}
+
+static bool text_is(uint32_t offset, const char *expected)
+{
+    size_t i = 0;
+    while (expected[i] && get_u16(block + offset + 2 * i) == (uint8_t)expected[i])
+        i++;
+    return offset != 0 && !expected[i] && get_u16(block + offset + 2 * i) == 0;
+}
+
+static void a_loaded_manifest_is_listed_until_it_is_unloaded(void **state)
+{
+    (void)state;
+    ULONG need;
+    assert_int_equal(tdh_enumerate_providers(block, &size), ERROR_SUCCESS);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < get_u32(block); i++)
+        if (memcmp(block + 8 + 24 * (size_t)i, &provider, 16) == 0) {
+            assert_true(text_is(get_u32(block + 8 + 24 * (size_t)i + 20), "Test-Tdh"));
+            assert_int_equal(get_u32(block + 8 + 24 * (size_t)i + 16), 0);
+            found++;
+        }
+    assert_int_equal(found, 1);
+    assert_int_equal(tdh_enumerate_providers_for_decoding_source(SCHEMA_WPP, NULL, 0, &need),
+                     ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(need, 8);
+    assert_int_equal(tdh_enumerate_providers_for_decoding_source(SCHEMA_MANIFEST, NULL, 0, &need),
+                     ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(tdh_enumerate_providers_for_decoding_source(SCHEMA_MANIFEST, block, need, &need), ERROR_SUCCESS);
+    assert_int_equal(tdh_enumerate_providers_for_decoding_source(4, NULL, 0, &need), ERROR_INVALID_PARAMETER);
+    assert_int_equal(unload(NULL), 0);
+    size = sizeof block;
+    assert_int_equal(tdh_enumerate_manifest_provider_events(&provider, block, &size), ERROR_NOT_FOUND);
+    assert_int_equal(tdh_unload_manifest_from_memory(manifest, MANIFEST), ERROR_NOT_FOUND);
+    assert_int_equal(load(NULL), 0);
+    assert_int_equal(load(NULL), 0); /* once more is no second one */
+}
+
+static void fields_are_listed_and_looked_up(void **state)
+{
+    (void)state;
+    assert_int_equal(tdh_enumerate_provider_field_information(&provider, 0, NULL, &(ULONG){0}),
+                     ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(tdh_enumerate_provider_field_information(&provider, 0, block, &size), ERROR_SUCCESS);
+    assert_int_equal(get_u32(block), 2);
+    assert_int_equal(get_u32(block + 4), 0);
+    assert_true(text_is(get_u32(block + 8), "Disk") && get_u32(block + 12) == 0 && get_u64(block + 16) == 1);
+    assert_true(text_is(get_u32(block + 24), "Net") && text_is(get_u32(block + 28), "The network"));
+    size = sizeof block;
+    assert_int_equal(tdh_query_provider_field_information(&provider, 6, 0, block, &size), ERROR_SUCCESS);
+    assert_true(get_u32(block) == 1 && text_is(get_u32(block + 8), "Net"));
+    size = sizeof block;
+    assert_int_equal(tdh_query_provider_field_information(&provider, 17, 1, block, &size), ERROR_SUCCESS);
+    assert_true(text_is(get_u32(block + 8), "Loud") && text_is(get_u32(block + 12), "Very loud"));
+    size = sizeof block;
+    assert_int_equal(tdh_query_provider_field_information(&provider, 12 << 16 | 3, 4, block, &size), ERROR_SUCCESS);
+    assert_true(text_is(get_u32(block + 8), "Step"));
+    size = sizeof block;
+    assert_int_equal(tdh_query_provider_field_information(&provider, 99, 1, block, &size), ERROR_NOT_FOUND);
+    assert_int_equal(tdh_enumerate_provider_field_information(&provider, 2, block, &size), ERROR_NOT_FOUND);
+    assert_int_equal(tdh_enumerate_provider_field_information(&provider, 5, block, &size), ERROR_NOT_SUPPORTED);
+    assert_int_equal(tdh_enumerate_provider_field_information(&nobody, 0, block, &size), ERROR_NOT_FOUND);
+    assert_int_equal(tdh_enumerate_provider_field_information(NULL, 0, block, &size), ERROR_INVALID_PARAMETER);
+}
+
+static void events_and_filters_are_described(void **state)
+{
+    (void)state;
+    ULONG filters = 0;
+    assert_int_equal(tdh_enumerate_manifest_provider_events(&provider, block, &size), ERROR_SUCCESS);
+    assert_true(get_u32(block) == 2 && memcmp(block + 8, &described, 16) == 0);
+    size = sizeof block;
+    assert_int_equal(tdh_get_manifest_event_information(&provider, &described, block, &size), ERROR_SUCCESS);
+    assert_true(text_is(get_u32(block + 52), "Test-Tdh") && text_is(get_u32(block + 56), "Very loud"));
+    assert_true(text_is(get_u32(block + 64), "Disk") && text_is(get_u32(block + 64) + 10, "The network"));
+    assert_int_equal(get_u16(block + get_u32(block + 64) + 10 + 24), 0); /* one more NUL ends the list */
+    assert_true(text_is(get_u32(block + 68), "Copy") && text_is(get_u32(block + 72), "Step"));
+    assert_true(text_is(get_u32(block + 76), "%3 has %2 bytes"));
+    assert_int_equal(get_u32(block + 100), 3);
+    assert_true(text_is(get_u32(block + TDH_EVENT_HEAD + 12), "Kind"));
+    size = sizeof block;
+    assert_int_equal(tdh_get_manifest_event_information(&provider, &(EVENT_DESCRIPTOR){.Id = 9}, block, &size),
+                     ERROR_NOT_FOUND);
+    assert_int_equal(tdh_enumerate_provider_filters(&provider, 0, NULL, &filters, block, &size), ERROR_SUCCESS);
+    assert_int_equal(filters, 1);
+    assert_true(block[0] == 5 && block[1] == 2 && get_u32(block + 12) == 3);
+    assert_true(text_is(get_u32(block + 16 + 24 + 4), "Size"));
+}
+
+static EVENT_RECORD record(const uint8_t *data, USHORT bytes)
+{
+    return (EVENT_RECORD){.EventHeader = {.ProviderId = provider, .EventDescriptor = described},
+                          .UserData = (void *)(uintptr_t)data,
+                          .UserDataLength = bytes};
+}
+
+static void an_event_is_decoded_with_its_map(void **state)
+{
+    (void)state;
+    static const uint8_t data[] = "\x02\x10\0\0\0a\0\0\0";
+    EVENT_RECORD event = record(data, 9);
+    static const WCHAR kind[] = u"Kind", other[] = u"Other";
+    WCHAR text[32];
+    ULONG bytes = sizeof text;
+    USHORT used;
+    assert_int_equal(tdh_get_event_map_information(&event, kind, NULL, &(ULONG){0}), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(tdh_get_event_map_information(&event, other, block, &size), ERROR_NOT_FOUND);
+    assert_int_equal(tdh_get_event_map_information(&event, kind, block, &size), ERROR_SUCCESS);
+    assert_true(text_is(get_u32(block), "Kind") && get_u32(block + 4) == MAP_MANIFEST_VALUES &&
+                get_u32(block + 8) == 2);
+    assert_true(get_u32(block + 16 + 8 + 4) == 2 && text_is(get_u32(block + 16 + 8), "Second"));
+    assert_int_equal(tdh_format_property(block, block, 8, IN_TYPE_UINT8, 0, 0, 1, data, &bytes, text, &used),
+                     ERROR_SUCCESS);
+    assert_memory_equal(text, u"Second", sizeof u"Second");
+    event.EventHeader.EventDescriptor.Version = 2; /* no other version's schema is taken */
+    assert_int_equal(tdh_get_event_information(&event, 0, NULL, NULL, &(ULONG){0}), ERROR_NOT_FOUND);
+}
+
+static void manifests_come_from_files(void **state)
+{
+    (void)state;
+    static const char path[] = "test_tdh.man";
+    static const WCHAR wide[] = u"test_tdh.man", missing[] = u"test_tdh.none";
+    WCHAR endless[300];
+    for (size_t i = 0; i < 299; i++)
+        endless[i] = 'x';
+    endless[299] = 0;
+    assert_int_equal(file_store(path, "<a/>", 4), S_OK);
+    assert_int_equal(tdh_load_manifest(wide), 1465);
+    assert_int_equal(tdh_load_manifest_from_binary(wide), ERROR_BAD_EXE_FORMAT);
+    assert_int_equal(file_store(path, manifest, MANIFEST), S_OK);
+    assert_int_equal(tdh_load_manifest(wide), ERROR_SUCCESS);
+    assert_int_equal(tdh_enumerate_manifest_provider_events(&provider, block, &size), ERROR_SUCCESS);
+    assert_int_equal(tdh_unload_manifest(wide), ERROR_SUCCESS);
+    assert_int_equal(tdh_unload_manifest(wide), ERROR_NOT_FOUND);
+    assert_int_equal(tdh_load_manifest(missing), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(tdh_load_manifest_from_binary(missing), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(tdh_load_manifest(endless), ERROR_INVALID_PARAMETER);
+    assert_int_equal(tdh_load_manifest(NULL), ERROR_INVALID_PARAMETER);
+    assert_int_equal(tdh_load_manifest_from_memory("<a", 2), 1465);
+    assert_int_equal(tdh_load_manifest_from_memory(NULL, 2), ERROR_INVALID_PARAMETER);
+    assert_int_equal(file_delete(path), S_OK);
+}
+
+static void payload_filters_are_made_by_the_manifest(void **state)
+{
+    (void)state;
+    static const WCHAR field[] = u"Size", value[] = u"10", bad[] = u"ten";
+    const struct tdh_condition good = {field, 3, value}, wrong = {field, 3, bad}, none = {NULL, 3, value};
+    EVENT_FILTER_DESCRIPTOR descriptor = {0};
+    void *filter = NULL, *gone;
+    assert_int_equal(tdh_create_payload_filter(&provider, &described, 0, 1, &wrong, &filter), ERROR_INVALID_PARAMETER);
+    assert_int_equal(tdh_create_payload_filter(&provider, &described, 0, 1, &none, &filter), ERROR_INVALID_PARAMETER);
+    assert_int_equal(tdh_create_payload_filter(&provider, &described, 0, 9, &good, &filter), ERROR_INVALID_PARAMETER);
+    assert_int_equal(tdh_create_payload_filter(&nobody, &described, 0, 1, &good, &filter), ERROR_NOT_FOUND);
+    assert_int_equal(tdh_create_payload_filter(&provider, &(EVENT_DESCRIPTOR){.Id = 9}, 0, 1, &good, &filter),
+                     ERROR_FILE_NOT_FOUND);
+    assert_int_equal(tdh_create_payload_filter(&provider, &described, 0, 1, &good, &filter), ERROR_SUCCESS);
+    assert_non_null(filter);
+    assert_int_equal(tdh_aggregate_payload_filters(1, &filter, NULL, &descriptor), ERROR_SUCCESS);
+    assert_true(descriptor.Type == EVENT_FILTER_TYPE_PAYLOAD && descriptor.Size <= 4096 && descriptor.Ptr != 0);
+    gone = filter;
+    assert_int_equal(tdh_delete_payload_filter(&filter), ERROR_SUCCESS);
+    assert_null(filter);
+    assert_int_equal(tdh_delete_payload_filter(&gone), ERROR_INVALID_PARAMETER);
+    assert_int_equal(tdh_aggregate_payload_filters(1, &gone, NULL, &descriptor), ERROR_INVALID_PARAMETER);
+    assert_int_equal(tdh_cleanup_payload_event_filter_descriptor(&descriptor), ERROR_SUCCESS);
+    assert_true(descriptor.Ptr == 0);
+    assert_int_equal(tdh_cleanup_payload_event_filter_descriptor(&descriptor), ERROR_INVALID_PARAMETER);
+}
+
+static void handles_for_messages_have_their_parameters(void **state)
+{
+    (void)state;
+    static const WCHAR path[] = u"nowhere";
+    const EVENT_RECORD event = {.EventHeader = {.Flags = EVENT_HEADER_FLAG_TRACE_MESSAGE}};
+    struct tdh_parameter p = {(uintptr_t)path, TDH_PARAMETER_TMF_SEARCH_PATH, 0};
+    void *handle = NULL;
+    assert_int_equal(tdh_open_decoding_handle(NULL), ERROR_INVALID_PARAMETER);
+    assert_int_equal(tdh_open_decoding_handle(&handle), ERROR_SUCCESS);
+    assert_int_equal(tdh_set_decoding_parameter(handle, &p), ERROR_SUCCESS);
+    p.value = 0;
+    assert_int_equal(tdh_get_decoding_parameter(handle, &p), ERROR_SUCCESS);
+    assert_memory_equal((const void *)(uintptr_t)p.value, path, sizeof path);
+    p = (struct tdh_parameter){3, TDH_PARAMETER_POINTER_SIZE, 4};
+    assert_int_equal(tdh_set_decoding_parameter(handle, &p), ERROR_INVALID_PARAMETER);
+    assert_int_equal(tdh_get_decoding_parameter(handle, &p), ERROR_NOT_FOUND);
+    p.type = TDH_PARAMETER_PDB_PATH;
+    assert_int_equal(tdh_set_decoding_parameter(handle, &p), ERROR_NOT_SUPPORTED);
+    assert_int_equal(tdh_get_wpp_message(handle, &event, &size, block), ERROR_NOT_FOUND);
+    assert_int_equal(tdh_close_decoding_handle(handle), ERROR_SUCCESS);
+    assert_int_equal(tdh_close_decoding_handle(handle), ERROR_INVALID_HANDLE);
+    assert_int_equal(tdh_get_wpp_message(handle, &event, &size, block), ERROR_INVALID_HANDLE);
+}
+
+#define LOADED(name) cmocka_unit_test_setup_teardown(name, load, unload)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOADED(a_loaded_manifest_is_listed_until_it_is_unloaded),
+        LOADED(fields_are_listed_and_looked_up),
+        LOADED(events_and_filters_are_described),
+        LOADED(an_event_is_decoded_with_its_map),
+        cmocka_unit_test(manifests_come_from_files),
+        LOADED(payload_filters_are_made_by_the_manifest),
+        cmocka_unit_test(handles_for_messages_have_their_parameters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
