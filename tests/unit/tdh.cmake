@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-foreach(thing classic mof schema schemas tmf trace_logging values)
+foreach(thing classic mof mof_files schema schemas tmf trace_logging values)
   openpla_test(test_tdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_tdh_${thing}.c LINK openpla_tdh)
 endforeach()
 foreach(thing manifest registered wevt_template)

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* The MOF files of this computer: what was added is found by each decoder, whatever happens to one of them. */
+#include "engine/os/error.h"
+#include "engine/tdh/mof_files.h"
+#include "tests/unit/file_faults.h"
+#include "tests/unit/scratch_folder.h"
+
+#define PROVIDER "[Guid(\"{7C214FB1-9CAC-4b8d-BAED-7BF48BF63BB3}\")] class MyProvider : EventTrace {};\n"
+#define CATEGORY "[Guid(\"{B49D5931-AD85-4070-B1B1-3F81F1532875}\")] class MyCategory : MyProvider {};\n"
+#define EVENT    "[EventType(1)] class MyEvent : MyCategory { uint32 a; };\n"
+
+static const GUID category = {0xB49D5931, 0xAD85, 0x4070, {0xB1, 0xB1, 0x3F, 0x81, 0xF1, 0x53, 0x28, 0x75}};
+static char *top;
+
+static int start(void **state)
+{
+    (void)state;
+    top = scratch_create("test_tdh_mof_files");
+    scratch_environment("OPENPLA_DATA", top);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    scratch_remove(top);
+    memory_free(top);
+    return 0;
+}
+
+static char *written(const char *name, const char *text)
+{
+    char *path = path_join(top, name);
+    assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+    return path;
+}
+
+static HRESULT add(const char *name, const char *text, bool replace)
+{
+    char *path = written(name, text);
+    HRESULT hr = mof_files_add(path, replace);
+    memory_free(path);
+    return hr;
+}
+
+/* How many files there are, and whether the event is described. */
+static void there_are(size_t files, bool described, size_t remarks)
+{
+    struct texts names = {0}, said = {0};
+    struct mof_classes *classes;
+    struct event_schema *schema = NULL;
+    assert_int_equal(mof_files_list(&names), S_OK);
+    assert_int_equal(names.count, files);
+    assert_int_equal(mof_files_classes(&said, &classes), S_OK);
+    assert_int_equal(said.count, remarks);
+    assert_int_equal(mof_classes_schema(classes, &category, 1, 0, &schema),
+                     described ? S_OK : HRESULT_FROM_WIN32(ERROR_NOT_FOUND));
+    event_schema_free(schema);
+    mof_classes_free(classes);
+    texts_free(&names);
+    texts_free(&said);
+}
+
+static void what_was_added_is_found_in_whatever_order_it_is_read(void **state)
+{
+    (void)state;
+    there_are(0, false, 0);
+    assert_int_equal(add("c.mof", PROVIDER, false), S_OK);
+    assert_int_equal(add("b.mof", CATEGORY, false), S_OK);
+    assert_int_equal(add("a.mof", EVENT, false), S_OK);
+    there_are(3, true, 0);
+    assert_int_equal(add("A.mof", EVENT, false), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(add("A.mof", EVENT, true), S_OK);
+    there_are(3, true, 0);
+    assert_int_equal(mof_files_remove("B.MOF"), S_OK);
+    there_are(2, false, 1);
+    assert_int_equal(mof_files_remove("b.mof"), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(mof_files_remove("../c.mof"), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+}
+
+static void a_file_that_is_damaged_hides_no_other(void **state)
+{
+    (void)state;
+    assert_int_equal(add("good.mof", PROVIDER CATEGORY EVENT, false), S_OK);
+    char *folder = path_join(top, "mof"), *damaged = path_join(folder, "bad.mof"),
+         *left = path_join(folder, "~1-2.tmp");
+    assert_int_equal(file_store(damaged, "class", 5), S_OK);
+    assert_int_equal(file_store(left, "cla", 3), S_OK); /* by a writer that was killed */
+    there_are(2, true, 1);
+    memory_free(left);
+    memory_free(damaged);
+    memory_free(folder);
+}
+
+static void out_of_memory_adds_nothing(void **state)
+{
+    (void)state;
+    char *path = written("m.mof", PROVIDER CATEGORY EVENT);
+    HRESULT hr;
+    uint64_t n = 1;
+    do {
+        memory_fail_at(n);
+        hr = mof_files_add(path, false);
+        memory_fail_at(0);
+        if (FAILED(hr)) {
+            assert_int_equal(hr, E_OUTOFMEMORY);
+            there_are(0, false, 0);
+        }
+        /* Most of them are of the shipped classes. */
+        n += n < 30 ? 1 : 997;
+    } while (FAILED(hr));
+    there_are(1, true, 0);
+    memory_free(path);
+}
+
+static void a_disk_that_fails_leaves_what_was_there(void **state)
+{
+    (void)state;
+    char *path = written("n.mof", PROVIDER CATEGORY EVENT);
+    struct file_faults f = {.at = 1, .kind = FAULT_LASTING, .hr = HRESULT_FROM_WIN32(ERROR_IO_DEVICE)};
+    HRESULT hr;
+    do {
+        file_faults_begin(&f);
+        hr = mof_files_add(path, true);
+        file_faults_end();
+        /* A folder that cannot be flushed behind the rename is an error of what is there (DECISIONS 70). */
+        const bool there = SUCCEEDED(hr) || (f.met && f.operation == FILE_OPERATION_FLUSH_FOLDER);
+        there_are(there, there, 0);
+        if (there)
+            assert_int_equal(mof_files_remove("n.mof"), S_OK);
+        f.at++;
+    } while (f.met);
+    assert_int_equal(hr, S_OK);
+    assert_in_range(f.at, 4, 100);
+    memory_free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_was_added_is_found_in_whatever_order_it_is_read, start, end),
+        cmocka_unit_test_setup_teardown(a_file_that_is_damaged_hides_no_other, start, end),
+        cmocka_unit_test_setup_teardown(out_of_memory_adds_nothing, start, end),
+        cmocka_unit_test_setup_teardown(a_disk_that_fails_leaves_what_was_there, start, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
