@@ -8,6 +8,7 @@
 #include "engine/report/report_form.h"
 #include "engine/xml/xml_bounds.h"
 #include "engine/xml/xml_document.h"
+#include "engine/xml/xml_text.h"
 
 #include <libxml/parserInternals.h>
 #include <string.h>

@@ -111,6 +111,7 @@ HRESULT event_dump_close(struct event_dump *d)
     const HRESULT hr = write_out(d);
     text_buffer_free(&d->text);
     text_buffer_free(&d->cell);
+    event_inserts_free(&d->inserts);
     memory_free(d);
     return hr;
 }

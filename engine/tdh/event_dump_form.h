@@ -5,13 +5,15 @@
 
 #include "engine/tdh/dump_text.h"
 #include "engine/tdh/event_dump.h"
+#include "engine/tdh/event_inserts.h"
 #include "engine/tdh/event_values.h"
 
 struct event_dump {
     struct event_dump_options options;
     const struct event_dump_writer *writer;
-    struct text_buffer text; /* not written yet */
-    struct text_buffer cell; /* of one value */
+    struct text_buffer text;      /* not written yet */
+    struct text_buffer cell;      /* of one value */
+    struct event_inserts inserts; /* of the event, for its message and its UserData */
     struct dump_clock clock;
     bool begun; /* something was written */
 };

@@ -86,6 +86,7 @@ static void head(struct event_dump_step *s)
     const EVENT_RECORD *r = e->record;
     const EVENT_HEADER *h = &r->EventHeader;
     const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
+    event_inserts_clear(&s->dump->inserts);
     add(b, "<Event xmlns=\"" EVENT_SPACE "\">\r\n\t<System>\r\n\t\t<Provider");
     if (e->schema && e->schema->provider_name)
         attribute(b, "Name", e->schema->provider_name);
@@ -118,8 +119,18 @@ static void head(struct event_dump_step *s)
     add(b, "\t\t<Computer />\r\n\t</System>\r\n");
 }
 
+/* A manifest says how its UserData look. */
+static bool is_shaped(const struct event_dump_step *s)
+{
+    return s->event->schema->user_data != NULL;
+}
+
 static void values(struct event_dump_step *s)
 {
+    if (is_shaped(s)) {
+        add(&s->dump->text, "\t<UserData>\r\n");
+        return;
+    }
     s->elements = (s->event->schema->template_flags & TEMPLATE_OF_USER_DATA) != 0;
     add(&s->dump->text, s->elements ? "\t<UserData>\r\n\t\t<EventXML xmlns=\"Event_NS\">\r\n" : "\t<EventData>\r\n");
 }
@@ -177,6 +188,9 @@ static HRESULT value(void *context, enum event_step step, const struct event_val
 {
     struct event_dump_step *s = context;
     struct text_buffer *cell = &s->dump->cell;
+    const bool shaped = is_shaped(s), insert = (shaped || s->event->schema->event_message) && v->depth == 0;
+    if (shaped && (step != STEP_VALUE || !insert))
+        return S_OK;
     if (step == STEP_STRUCT && s->depth < EVENT_DUMP_DEPTH) {
         const char *name = element_of(s, v, "ComplexData");
         open_element(s, v, name);
@@ -192,6 +206,10 @@ static HRESULT value(void *context, enum event_step step, const struct event_val
             return hr;
         if (cell->failed)
             return E_OUTOFMEMORY;
+        if (insert)
+            event_inserts_add(&s->dump->inserts, v->index, cell->length != 0 ? cell->text : "");
+        if (shaped)
+            return S_OK;
         open_element(s, v, name);
         if (cell->length != 0)
             xml_add_escaped(&s->dump->text, cell->text, false);
@@ -202,6 +220,11 @@ static HRESULT value(void *context, enum event_step step, const struct event_val
 
 static void end_values(struct event_dump_step *s)
 {
+    if (is_shaped(s)) {
+        event_inserts_add_user_data(&s->dump->inserts, s->event->schema, &s->dump->text);
+        add(&s->dump->text, "\r\n\t</UserData>\r\n");
+        return;
+    }
     while (s->depth != 0) /* of data that end within one */
         close_struct(s);
     add(&s->dump->text, s->elements ? "\t\t</EventXML>\r\n\t</UserData>\r\n" : "\t</EventData>\r\n");
@@ -235,6 +258,12 @@ static void tail(struct event_dump_step *s)
     const struct event_schema *schema = s->event->schema;
     const struct event_schema *mof = schema && schema->source == SCHEMA_MOF ? schema : NULL;
     add(b, "\t<RenderingInfo Culture=\"en-US\">\r\n");
+    if (schema && schema->event_message) {
+        s->dump->cell.length = 0;
+        event_inserts_add_message(&s->dump->inserts, schema, &s->dump->cell);
+        element(b, "Message", s->dump->cell.length != 0 ? s->dump->cell.text : "");
+        b->failed = b->failed || s->dump->cell.failed;
+    }
     if (schema) {
         element(b, "Level", schema->level_name);
         element(b, "Task", mof ? NULL : schema->task_name);

@@ -3,6 +3,7 @@
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/protection.h"
 #include "engine/tdh/languages.h"
 #include "engine/tdh/pe_resources.h"
 #include "engine/tdh/registered_keys.h"
@@ -67,7 +68,7 @@ static HRESULT store_compiled(const struct provider_manifest *m, char **path)
         hr = compile(m, &file, &size);
     char *folder = SUCCEEDED(hr) ? path_folder(*path) : NULL;
     if (SUCCEEDED(hr))
-        hr = folder ? folder_create(folder) : E_OUTOFMEMORY;
+        hr = folder ? folder_create_protected(folder, PROTECTION_DATA) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = file_store(*path, file, size);
     memory_free(folder);

@@ -3,6 +3,7 @@
 #include "engine/os/memory.h"
 #include "engine/tdh/manifest_reader.h"
 #include "engine/tdh/manifest_types.h"
+#include "engine/xml/xml_text.h"
 
 #include <string.h>
 

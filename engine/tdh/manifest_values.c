@@ -2,6 +2,7 @@
 /* Attributes of an instrumentation manifest's elements. */
 #include "engine/os/memory.h"
 #include "engine/tdh/manifest_reader.h"
+#include "engine/xml/xml_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

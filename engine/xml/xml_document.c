@@ -4,6 +4,7 @@
 
 #include "engine/os/memory.h"
 #include "engine/xml/xml_bounds.h"
+#include "engine/xml/xml_text.h"
 
 #include <string.h>
 
@@ -121,11 +122,6 @@ const char *xml_without_prologue(const char *xml)
 }
 
 /* ---- texts out of a document ---- */
-
-bool xml_is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 
 /* xml:space="preserve" on the element itself: what is in an element that holds others is no text of theirs. */
 static bool keeps_blanks(const xmlNode *element)

@@ -35,7 +35,6 @@ HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted
    OPENPLA_E_MALFORMED_XML with the reason if not. */
 HRESULT xml_check_fragment(const char *xml, const char *root);
 
-bool xml_is_blank(char c);
 /* Appends the text below the element, without blanks around it unless the element is to keep them. */
 void xml_element_text(xmlNodePtr element, struct text_buffer *out);
 /* What is between the element's tags as XML, or the element itself, "" when it is empty. *out from memory_alloc. */

@@ -2,8 +2,6 @@
 /* XML as it is written: texts, and elements with a text. */
 #include "engine/xml/xml_text.h"
 
-#include "engine/xml/xml_document.h"
-
 #include <string.h>
 
 /* What nothing has to be done for, neither in an element nor in an attribute, is passed over quickly. */
@@ -87,6 +85,11 @@ void xml_end_or_empty(struct text_buffer *b, const char *element, size_t from)
     }
     b->length--;
     text_buffer_add_n(b, "/>", 2);
+}
+
+bool xml_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 bool xml_has_outer_blank(const char *text)

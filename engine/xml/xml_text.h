@@ -35,6 +35,7 @@ void xml_start_element(struct text_buffer *b, const char *element);
 void xml_end_element(struct text_buffer *b, const char *element);
 /* Ends an element whose start begins at `from` in the buffer: <X/> when nothing is in it. */
 void xml_end_or_empty(struct text_buffer *b, const char *element, size_t from);
+bool xml_is_blank(char c);
 /* Who reads a text takes the blanks around it away, unless the element keeps them (XML 1.0, 2.10). */
 bool xml_has_outer_blank(const char *text);
 #define XML_KEEPS_BLANKS " xml:space=\"preserve\""

@@ -31,6 +31,7 @@ IMPORTS = {
     "trace_session.exe": BASE | {"ole32.dll", "openetw.dll"},
     "read_events.exe": BASE | {"openetw.dll"},
     "write_described.exe": BASE | {"openetw.dll"},
+    "write_typed.exe": BASE | {"openetw.dll"},
     "decode_events.exe": BASE | {"openetw.dll"},
     # Any program under Wine may load it: no COM, no XML. ntdll: reads the host's kernel files with handles it keeps.
     "openpdh.dll": ENGINE | {"ntdll.dll"},
@@ -59,6 +60,7 @@ EXPORTS = {
     "trace_session.exe": set(),
     "read_events.exe": set(),
     "write_described.exe": set(),
+    "write_typed.exe": set(),
     "decode_events.exe": set(),
     "openpdh.dll": re.compile(r"(Pdhi?|Pla|Perf)[A-Z]\w+$"),
     "openetwhost.exe": set(),
