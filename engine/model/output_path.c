@@ -48,11 +48,14 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
     uint32_t format = set->SubdirectoryFormat;
     object_unlock(o);
     char *expanded = root ? host_expand_environment(root) : NULL;
+    const char *fault = expanded ? path_root_fault(expanded) : NULL;
     HRESULT hr = expanded && base && pattern ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = name_decorate(base, format, pattern, context, &folder);
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = error_prefix(hr, "SubdirectoryFormatPattern");
+    if (SUCCEEDED(hr) && fault)
+        hr = error_set(E_INVALIDARG, "RootPath: \"%.300s\" is no folder: %s", root, fault);
     if (SUCCEEDED(hr))
         hr = check_stays(folder, base, pattern, "Subdirectory", "RootPath");
     if (SUCCEEDED(hr)) {

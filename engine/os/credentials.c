@@ -5,6 +5,7 @@
 #include "engine/os/credentials_host.h"
 #include "engine/os/hash.h"
 #include "engine/os/memory.h"
+#include "engine/os/protection.h"
 
 #include <string.h>
 
@@ -79,18 +80,87 @@ HRESULT secret_is_too_long(const char *text)
                : S_OK;
 }
 
-char *secret_folder(void)
+static char *secret_folder(void)
 {
     char *data = host_data_folder(), *folder = data ? path_join(data, "secrets") : NULL;
     memory_free(data);
     return folder;
 }
 
-char *secret_path(const char *key)
+static char *secret_path(const char *key)
 {
     char *folder = secret_folder(), *path = folder ? path_join(folder, key) : NULL;
     memory_free(folder);
     return path;
+}
+
+static HRESULT make_folder(void)
+{
+    struct ownership o = {.is_open = true};
+    char *folder = secret_folder();
+    HRESULT hr = folder ? folder_create_protected(folder, PROTECTION_SECRETS) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = file_ownership(folder, &o);
+    if (SUCCEEDED(hr) && o.is_open)
+        hr = error_set(E_ACCESSDENIED, "\"%s\": others than its account may open it, and no password goes there",
+                       folder);
+    memory_free(folder);
+    return hr;
+}
+
+HRESULT secret_file_write(const char *key, const void *data, size_t size)
+{
+    struct file *f = NULL;
+    char *path = secret_path(key);
+    HRESULT hr = path ? make_folder() : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = file_open_as(path, FILE_CREATE_NEW, PROTECTION_SECRET, &f);
+    if (SUCCEEDED(hr)) {
+        hr = file_write(f, data, size);
+        if (SUCCEEDED(hr))
+            hr = file_flush(f);
+        file_close(f);
+        if (FAILED(hr)) {
+            struct error_kept why = error_keep(hr);
+            file_delete(path);
+            error_restore(&why);
+        }
+    }
+    memory_free(path);
+    return hr;
+}
+
+static bool is_missing(HRESULT hr)
+{
+    return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
+}
+
+HRESULT secret_file_read(const char *key, size_t most, char **data, size_t *size)
+{
+    struct ownership o;
+    char *path = secret_path(key);
+    HRESULT hr = path ? file_ownership(path, &o) : E_OUTOFMEMORY;
+    if (hr == S_OK && (o.is_link || o.is_foreign))
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "a set's passwords are in a file that is not ours");
+    if (hr == S_OK)
+        hr = file_load(path, most, data, size);
+    if (is_missing(hr)) {
+        error_clear();
+        hr = S_FALSE;
+    }
+    memory_free(path);
+    return hr;
+}
+
+HRESULT secret_file_delete(const char *key)
+{
+    char *path = secret_path(key);
+    HRESULT hr = path ? file_delete(path) : E_OUTOFMEMORY;
+    memory_free(path);
+    if (!is_missing(hr))
+        return hr;
+    error_clear();
+    return S_FALSE;
 }
 
 HRESULT secret_list(struct texts *out)

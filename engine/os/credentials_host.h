@@ -10,8 +10,10 @@
 const struct logon *logon_of_host(void); /* NULL: it has none */
 bool secret_key_is_one(const char *key);
 HRESULT secret_is_too_long(const char *text); /* S_OK: it is not */
-/* <data folder>/secrets, and the file of a key in it; from memory_alloc. */
-char *secret_folder(void);
-char *secret_path(const char *key);
+/* The file of a key, for the account alone: made with these bytes; read, S_FALSE where there is none; taken away,
+   S_FALSE where there was none. A folder or file that is a link or another's is refused. */
+HRESULT secret_file_write(const char *key, const void *data, size_t size);
+HRESULT secret_file_read(const char *key, size_t most, char **data, size_t *size);
+HRESULT secret_file_delete(const char *key);
 
 #endif

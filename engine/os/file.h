@@ -112,6 +112,9 @@ const char *path_extension(const char *path); /* ".csv" or "", borrowed from pat
 /* Why names, put behind a folder and a separator, name nothing below it on some host: they go up, begin like a share,
    have a drive or a stream, or are a device's. Static text; NULL: nothing is wrong. */
 const char *path_names_fault(const char *names);
+/* Why a folder that a user chose is none, wherever it is: a device, a stream, what is no share of files. Its own links
+   and its ".." are his. Static text; NULL: nothing is wrong. */
+const char *path_root_fault(const char *root);
 /* The names of `path` behind `base`, borrowed; NULL: it does not begin with it. */
 const char *path_names_behind(const char *base, const char *path);
 /* Does Windows take this name for a device, whatever follows a dot in it? */

@@ -116,6 +116,53 @@ const char *path_names_fault(const char *names)
     return NULL;
 }
 
+/* The first names of a root: what is before the places in it. NULL: nothing is, *fault says why. */
+static const char *behind_root(const char *root, const char **fault)
+{
+    const char *at = root;
+    *fault = NULL;
+    if (separates(at[0]) && separates(at[1]) && (at[2] == '.' || at[2] == '?') && separates(at[3])) {
+        at += 4;
+        bool drive = ((at[0] | 0x20) >= 'a' && (at[0] | 0x20) <= 'z') && at[1] == ':' && (separates(at[2]) || !at[2]);
+        bool share = begins_nocase(at, "UNC") && separates(at[3]);
+        if (root[2] == '.' || (!drive && !share)) {
+            *fault = "it is the path of a device";
+            return NULL;
+        }
+        at += share ? 4 : 0;
+        if (!share)
+            return at + 2;
+    } else if (separates(at[0]) && separates(at[1])) {
+        at += 2;
+    } else {
+        return ((at[0] | 0x20) >= 'a' && (at[0] | 0x20) <= 'z') && at[1] == ':' ? at + 2 : at;
+    }
+    at += strcspn(at, "\\/"); /* the server */
+    at += separates(*at);
+    size_t length = strcspn(at, "\\/");
+    if ((length == 4 && (begins_nocase(at, "PIPE") || begins_nocase(at, "IPC$"))) ||
+        (length == 8 && begins_nocase(at, "MAILSLOT"))) {
+        *fault = "it is no share of files";
+        return NULL;
+    }
+    return at + length;
+}
+
+const char *path_root_fault(const char *root)
+{
+    const char *fault, *at = behind_root(root, &fault);
+    while (at && *at && !fault) {
+        size_t length = strcspn(at, "\\/");
+        if (memchr(at, ':', length))
+            fault = "\":\" stands behind a drive and before a stream";
+        else if (is_device(at, length))
+            fault = "a name in it is a device's";
+        at += length;
+        at += separates(*at);
+    }
+    return fault;
+}
+
 const char *path_names_behind(const char *base, const char *path)
 {
     size_t n = strlen(base);

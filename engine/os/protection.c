@@ -22,9 +22,11 @@ static enum protection of_this_host(enum protection what)
     case PROTECTION_DATA:
     case PROTECTION_PLACE:
     case PROTECTION_JOURNAL:
+    case PROTECTION_SECRETS:
         return PROTECTION_WINE_FOLDER;
     case PROTECTION_LOCK:
     case PROTECTION_MEMBERS_FILE:
+    case PROTECTION_SECRET:
         return PROTECTION_WINE_FILE;
     default:
         return what;

@@ -60,6 +60,7 @@ void credentials_delete(const char *xml, size_t size);
 struct run_rights {
     void *token;         /* NULL: the account of who starts it */
     char *account, *sid; /* of the token */
+    char *security;      /* SDDL of what host and starter share; NULL: they have one account */
     char *secret;        /* of the set; NULL: it has none */
     char key[SHARED_KEY_DIGITS + 1];
     struct section *section; /* by which the host gets it */

@@ -15,6 +15,21 @@ struct offered {
     char text[SECRET_MOST * 3 + 1];
 };
 
+/* Who the token is of, and what lets him in. */
+static HRESULT know_token(const struct logon *logon, struct run_rights *out)
+{
+    HRESULT hr = logon->sid(out->token, &out->sid);
+    char *own = SUCCEEDED(hr) ? process_own_sid() : NULL;
+    if (SUCCEEDED(hr) && !own)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && *own) /* natively there are no descriptors */
+        out->security = text_format("D:P(A;;GA;;;SY)(A;;GA;;;%s)(A;;GA;;;%s)", own, out->sid);
+    if (SUCCEEDED(hr) && *own && !out->security)
+        hr = E_OUTOFMEMORY;
+    memory_free(own);
+    return hr;
+}
+
 static HRESULT log_on(const char *user, const char *password, struct run_rights *out)
 {
     const struct logon *logon = host_logon();
@@ -22,7 +37,7 @@ static HRESULT log_on(const char *user, const char *password, struct run_rights 
         return S_OK;
     out->account = text_copy(user);
     HRESULT hr = out->account ? logon->log_on(user, password, &out->token) : E_OUTOFMEMORY;
-    return SUCCEEDED(hr) ? logon->sid(out->token, &out->sid) : hr;
+    return SUCCEEDED(hr) ? know_token(logon, out) : hr;
 }
 
 HRESULT run_rights_of_definition(const char *space, const char *name, const char *xml, size_t size,
@@ -67,7 +82,7 @@ HRESULT run_rights_of_caller(const struct caller *caller, const char *user, cons
         out->account = caller_account(caller);
         hr = out->account ? logon->of_caller(caller, &out->token) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
-            hr = logon->sid(out->token, &out->sid);
+            hr = know_token(logon, out);
     }
     if (FAILED(hr))
         run_rights_free(out);
@@ -86,16 +101,11 @@ HRESULT run_rights_offer(struct run_rights *r, const char *run_key)
 {
     if (!r->secret)
         return S_OK;
-    char *own = process_own_sid(), *name = text_format("openpla-secret-%s", run_key);
-    char *security = !own    ? NULL
-                     : !*own ? text_copy("")
-                             : text_format("D:P(A;;GA;;;SY)(A;;GA;;;%s)%s%s%s", own, r->sid ? "(A;;GA;;;" : "",
-                                           r->sid ? r->sid : "", r->sid ? ")" : "");
-    HRESULT hr = name && security && strlen(r->secret) < sizeof((struct offered *)0)->text ? S_OK : E_OUTOFMEMORY;
+    char *name = text_format("openpla-secret-%s", run_key);
+    HRESULT hr = name && strlen(r->secret) < sizeof((struct offered *)0)->text ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = section_open(
-            &(struct shared){.name = name, .create = true, .fresh = true, .security = *security ? security : NULL},
-            sizeof(struct offered), &r->section);
+        hr = section_open(&(struct shared){.name = name, .create = true, .fresh = true, .security = r->security},
+                          sizeof(struct offered), &r->section);
     if (SUCCEEDED(hr)) {
         struct offered *o = section_memory(r->section);
         memcpy(o->text, r->secret, strlen(r->secret) + 1);
@@ -103,9 +113,7 @@ HRESULT run_rights_offer(struct run_rights *r, const char *run_key)
         memory_free_secret(r->secret);
         r->secret = NULL;
     }
-    memory_free(security);
     memory_free(name);
-    memory_free(own);
     return hr;
 }
 
@@ -119,6 +127,7 @@ void run_rights_free(struct run_rights *r)
         host_logon()->close(r->token);
     memory_free(r->account);
     memory_free(r->sid);
+    memory_free(r->security);
     memory_free_secret(r->secret);
     *r = (struct run_rights){.token = NULL};
 }

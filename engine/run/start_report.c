@@ -36,7 +36,7 @@ static bool is_run_key(const char *key)
     return length >= 1 && length <= 64 && !key[length];
 }
 
-static HRESULT open_report(const char *run_key, bool create, struct start_report **out)
+static HRESULT open_report(const char *run_key, bool create, const char *security, struct start_report **out)
 {
     if (!is_run_key(run_key))
         return error_set(E_INVALIDARG, "run key \"%s\": not 1 to 64 hexadecimal digits", run_key);
@@ -45,10 +45,12 @@ static HRESULT open_report(const char *run_key, bool create, struct start_report
     char *signal_name = text_format("openpla-started-%s", run_key);
     HRESULT hr = r && section_name && signal_name ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = section_open(&(struct shared){.name = section_name, .create = create, .fresh = create}, sizeof *r->shared,
-                          &r->section);
+        hr = section_open(
+            &(struct shared){.name = section_name, .create = create, .fresh = create, .security = security},
+            sizeof *r->shared, &r->section);
     if (SUCCEEDED(hr))
-        hr = signal_open(&(struct shared){.name = signal_name, .create = create, .fresh = create}, &r->signal);
+        hr = signal_open(&(struct shared){.name = signal_name, .create = create, .fresh = create, .security = security},
+                         &r->signal);
     memory_free(section_name);
     memory_free(signal_name);
     if (FAILED(hr)) {
@@ -60,18 +62,20 @@ static HRESULT open_report(const char *run_key, bool create, struct start_report
     return S_OK;
 }
 
-static HRESULT open_told(struct start_report *r, const char *run_key, bool create)
+static HRESULT open_told(struct start_report *r, const char *run_key, bool create, const char *security)
 {
     char *name = text_format("openpla-begin-%s", run_key);
     HRESULT hr =
-        name ? signal_open(&(struct shared){.name = name, .create = create, .fresh = create}, &r->told) : E_OUTOFMEMORY;
+        name ? signal_open(&(struct shared){.name = name, .create = create, .fresh = create, .security = security},
+                           &r->told)
+             : E_OUTOFMEMORY;
     memory_free(name);
     return hr;
 }
 
-HRESULT start_report_hold(struct start_report *r, const char *run_key)
+HRESULT start_report_hold(struct start_report *r, const char *run_key, const char *security)
 {
-    HRESULT hr = open_told(r, run_key, true);
+    HRESULT hr = open_told(r, run_key, true, security);
     if (FAILED(hr))
         return hr;
     r->shared->starter = process_own_id();
@@ -96,16 +100,16 @@ HRESULT start_report_await(struct start_report *r)
     return atomic_load(&r->shared->hold) == HOLD_BEGIN ? S_OK : S_FALSE;
 }
 
-HRESULT start_report_create(const char *run_key, struct start_report **out)
+HRESULT start_report_create(const char *run_key, const char *security, struct start_report **out)
 {
-    return open_report(run_key, true, out);
+    return open_report(run_key, true, security, out);
 }
 
 HRESULT start_report_open(const char *run_key, struct start_report **out)
 {
-    HRESULT hr = open_report(run_key, false, out);
+    HRESULT hr = open_report(run_key, false, NULL, out);
     if (SUCCEEDED(hr) && atomic_load(&(*out)->shared->hold) != HOLD_NONE) {
-        hr = open_told(*out, run_key, false);
+        hr = open_told(*out, run_key, false, NULL);
         if (FAILED(hr)) {
             start_report_close(*out);
             *out = NULL;

@@ -9,10 +9,11 @@
 #define RUN_KEY_AHEAD "ahead-"
 
 struct start_report;
-/* The starter makes it before it starts the host, under a run key that no other start has. */
-HRESULT start_report_create(const char *run_key, struct start_report **out);
+/* The starter makes it before it starts the host, under a run key that no other start has. `security`: the descriptor
+   of what both share, for a host of another account; NULL: of the own one. */
+HRESULT start_report_create(const char *run_key, const char *security, struct start_report **out);
 /* Starter, before it starts the host: the host is to wait with its run until it is told to begin. */
-HRESULT start_report_hold(struct start_report *r, const char *run_key);
+HRESULT start_report_hold(struct start_report *r, const char *run_key, const char *security);
 /* Starter: tells a host that waits to begin, or that it is not wanted any more. */
 void start_report_let(struct start_report *r, bool begin);
 /* Host that is to wait: S_OK: the run begins; S_FALSE: it is not wanted, or who would have said so is gone. */

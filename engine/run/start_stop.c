@@ -92,9 +92,9 @@ static HRESULT make_host(const char *space, const char *name, bool waits, struct
     if (SUCCEEDED(hr) && out->rights.sid)
         hr = store_let_run(space, name, out->rights.sid);
     if (SUCCEEDED(hr))
-        hr = start_report_create(out->run_key, &out->report);
+        hr = start_report_create(out->run_key, out->rights.security, &out->report);
     if (SUCCEEDED(hr) && waits)
-        hr = start_report_hold(out->report, out->run_key);
+        hr = start_report_hold(out->report, out->run_key, out->rights.security);
     char *key = SUCCEEDED(hr) ? text_format("%s%s", waits ? RUN_KEY_AHEAD : "", out->run_key) : NULL;
     if (SUCCEEDED(hr) && !key)
         hr = E_OUTOFMEMORY;

@@ -5,6 +5,8 @@
 #include "tests/unit/scratch_link.h"
 
 #ifndef _WIN32
+#include <stdatomic.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -550,6 +552,95 @@ static void nothing_is_touched_outside_a_base(void **state)
     memory_free(inside);
 }
 
+/* A root is the user's to choose, but it is a folder: a service that opens a device or a pipe for him does it harm. */
+static void a_root_is_a_folder(void **state)
+{
+    static const char *const good[] = {"C:\\PerfLogs",
+                                       "c:",
+                                       "c:\\",
+                                       "/tmp/x",
+                                       "\\\\server\\logs",
+                                       "//s/d/x",
+                                       "..\\up",
+                                       "C:\\a\\..\\b",
+                                       "\\\\?\\C:\\long",
+                                       "\\\\?\\D:",
+                                       "\\\\?\\UNC\\s\\d\\x",
+                                       "",
+                                       "C:\\consoles\\nulls",
+                                       "\\\\server"};
+    static const char *const bad[] = {"\\\\.\\PhysicalDrive0", "//./pipe/x",       "\\\\?\\GLOBALROOT\\Device\\Null",
+                                      "\\\\?\\pipe\\x",        "\\\\?\\C",         "\\\\server\\pipe\\x",
+                                      "\\\\?\\UNC\\s\\IPC$",   "\\\\.\\UNC\\s\\d", "//s/MailSlot/x",
+                                      "C:\\a:stream",          "C:\\a\\NUL",       "C:\\aux.log\\x",
+                                      "\\\\s\\d\\com1",        "C:D:\\x"};
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (path_root_fault(good[i]))
+            fail_msg("%s: %s", good[i], path_root_fault(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (!path_root_fault(bad[i]))
+            fail_msg("%s is taken", bad[i]);
+}
+
+#ifndef _WIN32
+/* Between the look at a folder and the file that is made in it: whoever may write the folder of a run exchanges one of
+   its folders for a link out of it, and back, all the time. */
+static atomic_bool exchanging;
+
+static void *exchange(void *base)
+{
+    char *in = below(base, "in"), *kept = below(base, "kept"), *link = below(base, "link");
+    while (atomic_load(&exchanging)) {
+        if (!rename(in, kept)) { /* a folder, then a link, then the folder again */
+            rename(link, in);
+            rename(in, link);
+            rename(kept, in);
+        }
+    }
+    memory_free(link);
+    memory_free(kept);
+    memory_free(in);
+    return NULL;
+}
+
+static void a_folder_that_is_exchanged_leads_nowhere(void **state)
+{
+    enum { TRIES = 3000 };
+    char *base = in_folder("exchanged"), *outside = in_folder("elsewhere"), *inside = below(base, "in");
+    struct texts names = {0};
+    pthread_t thread;
+    unsigned opened = 0, refused = 0;
+    (void)state;
+    assert_int_equal(folder_create(outside), S_OK);
+    assert_int_equal(folder_create(inside), S_OK);
+    scratch_link(base, "link", "../elsewhere", false);
+    atomic_store(&exchanging, true);
+    assert_int_equal(pthread_create(&thread, NULL, exchange, base), 0);
+    for (int i = 0; i < TRIES; i++) {
+        char *name = text_format("in/f%d/x", i), *place = text_format("%s/in/f%d", base, i);
+        if (SUCCEEDED(folder_create_below(base, place)) && SUCCEEDED(open_below(base, name, FILE_REPLACE)))
+            opened++;
+        else
+            refused++;
+        memory_free(place);
+        memory_free(name);
+    }
+    atomic_store(&exchanging, false);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(opened > 0 && refused > 0); /* else nothing was exchanged at the right moment */
+    for (int folders = 0; folders < 2; folders++) {
+        assert_int_equal(folder_list(outside, folders, &names), S_OK);
+        assert_int_equal(names.count, 0);
+    }
+    texts_free(&names);
+    scratch_unlink(base, "link");
+    memory_free(inside);
+    memory_free(outside);
+    memory_free(base);
+}
+#endif
+
 /* Logs would not be written, or not continued, below a folder that is as it should be. */
 static void files_below_a_base_are_files(void **state)
 {
@@ -600,6 +691,10 @@ int main(void)
         cmocka_unit_test(who_reads_a_lock_file_does_not_hold_it),
         cmocka_unit_test(paths),
         cmocka_unit_test(nothing_is_touched_outside_a_base),
+        cmocka_unit_test(a_root_is_a_folder),
+#ifndef _WIN32
+        cmocka_unit_test(a_folder_that_is_exchanged_leads_nowhere),
+#endif
         cmocka_unit_test(files_below_a_base_are_files),
     };
     return cmocka_run_group_tests(tests, make_folder, scratch_end);

@@ -258,8 +258,8 @@ static void the_report_carries_result_and_text(void **state)
     (void)state;
     struct start_report *starter, *host;
     assert_int_equal(start_report_open("0badc0de", &host), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
-    assert_int_equal(start_report_create("0badc0de", &starter), S_OK);
-    assert_int_equal(start_report_create("0badc0de", &host), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(start_report_create("0badc0de", NULL, &starter), S_OK);
+    assert_int_equal(start_report_create("0badc0de", NULL, &host), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_int_equal(start_report_open("0badc0de", &host), S_OK);
     start_report_send(&host, error_set(E_ACCESSDENIED, "RootPath: X cannot be written"));
     assert_null(host);
@@ -268,8 +268,8 @@ static void the_report_carries_result_and_text(void **state)
     assert_int_equal(start_report_wait(starter, NULL, false, 1000), E_ACCESSDENIED);
     assert_string_equal(error_text(E_ACCESSDENIED), "RootPath: X cannot be written");
     start_report_close(starter);
-    assert_int_equal(start_report_create("../x", &starter), E_INVALIDARG);
-    assert_int_equal(start_report_create("", &starter), E_INVALIDARG);
+    assert_int_equal(start_report_create("../x", NULL, &starter), E_INVALIDARG);
+    assert_int_equal(start_report_create("", NULL, &starter), E_INVALIDARG);
 }
 
 /* What went wrong in a run would be drowned in repetitions or lost when there is much of it. */

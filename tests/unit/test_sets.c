@@ -199,6 +199,22 @@ static void names_that_leave_the_folder_fail_commit(void **state)
     object_release(set);
 }
 
+/* The service would open a device, or write into a pipe or a stream, for whoever names one as RootPath. */
+static void a_root_that_is_no_folder_fails_commit(void **state)
+{
+    static const char *const roots[] = {"\\\\.\\PhysicalDrive0", "\\\\server\\pipe\\x", "\\\\?\\GLOBALROOT\\Device",
+                                        "C:\\logs:stream", "C:\\logs\\nul"};
+    (void)state;
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        struct object *set = set_for_runs(".");
+        assert_int_equal(put_text(set, "RootPath", roots[i]), S_OK);
+        assert_int_equal(commit(set, "roots", MODE_CREATE_OR_MODIFY), E_INVALIDARG);
+        if (strncmp(error_text(E_INVALIDARG), "RootPath: ", 10) != 0 || !strstr(error_text(E_INVALIDARG), roots[i]))
+            fail_msg("%s: \"%s\"", roots[i], error_text(E_INVALIDARG));
+        object_release(set);
+    }
+}
+
 /* DECISIONS 13: a serial number that was put stands for the next run; otherwise the runs' own count goes on, whatever
    the object that is committed holds. */
 static void serial_numbers_go_on(void **state)
@@ -723,6 +739,7 @@ int main(void)
         cmocka_unit_test(events_name_who_asked),
         cmocka_unit_test(the_latest_log_is_shown_after_every_run),
         cmocka_unit_test(names_that_leave_the_folder_fail_commit),
+        cmocka_unit_test(a_root_that_is_no_folder_fails_commit),
         cmocka_unit_test(serial_numbers_go_on),
         cmocka_unit_test(commit_follows_its_mode),
         cmocka_unit_test(servers_are_this_machine),

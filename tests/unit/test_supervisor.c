@@ -16,6 +16,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 #define SECOND INT64_C(10000000)
 
@@ -741,6 +744,26 @@ static void looks_grow_rarer_while_nothing_changes(void **state)
     assert_true(look.at == 9001000);
 }
 
+#ifndef _WIN32
+/* Whoever may write into the store's folder would have his set run as the service: it is told of by its name. */
+static void a_strangers_set_is_told_of(void **state)
+{
+    (void)state;
+    char *folder = store_folder(SPACE), *path = path_join(folder, "stranger.xml");
+    assert_int_equal(folder_create(folder), S_OK);
+    assert_int_equal(file_store(path, "<DataCollectorSet/>", 19), S_OK);
+    if (!chown(path, 65534, 65534)) { /* root alone can give a file away */
+        supervise();
+        fixture_await_event(9007, "stranger.xml");
+        assert_non_null(strstr(fixture_reason, "65534"));
+        stop_supervising();
+    }
+    assert_int_equal(file_delete(path), S_OK);
+    memory_free(path);
+    memory_free(folder);
+}
+#endif
+
 /* A file that stays damaged would be read each second for ever, or be told of each time. */
 static void what_stays_damaged_is_read_ever_more_rarely(void **state)
 {
@@ -863,6 +886,9 @@ int main(void)
         cmocka_unit_test_teardown(one_supervises_and_another_takes_over, end_test),
         cmocka_unit_test_teardown(who_holds_the_lock_and_does_not_supervise_is_told_of, end_test),
         cmocka_unit_test_teardown(a_damaged_set_is_told_of, end_test),
+#ifndef _WIN32
+        cmocka_unit_test_teardown(a_strangers_set_is_told_of, end_test),
+#endif
         cmocka_unit_test_teardown(a_definition_that_is_still_being_written_is_read_to_its_end, end_test),
         cmocka_unit_test_teardown(a_definition_that_its_writer_holds_is_taken_when_it_lets_go, end_test),
         cmocka_unit_test(looks_grow_rarer_while_nothing_changes),

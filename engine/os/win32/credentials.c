@@ -83,67 +83,6 @@ static HRESULT lsa_get(LSA_HANDLE policy, const char *key, char **text)
 
 /* ---- files ---- */
 
-/* For the system, administrators and this account. Wine makes a Unix file's mode of it: the account's own, and that its
-   group may read, whatever stands here. */
-static HRESULT private_descriptor(SECURITY_ATTRIBUTES *out)
-{
-    char *own = process_own_sid();
-    char *sddl = own ? text_format("D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;%s)", own) : NULL;
-    HRESULT hr = sddl ? win32_security(sddl, out) : E_OUTOFMEMORY;
-    memory_free(sddl);
-    memory_free(own);
-    return hr;
-}
-
-static HRESULT make_folder(const char *folder)
-{
-    SECURITY_ATTRIBUTES security;
-    WCHAR *wide = NULL;
-    char *parent = path_folder(folder);
-    HRESULT hr = parent ? folder_create_protected(parent, PROTECTION_DATA) : E_OUTOFMEMORY;
-    memory_free(parent);
-    if (SUCCEEDED(hr))
-        hr = private_descriptor(&security);
-    if (FAILED(hr))
-        return hr;
-    hr = win32_path(folder, &wide);
-    if (SUCCEEDED(hr) && !CreateDirectoryW(wide, &security) && GetLastError() != ERROR_ALREADY_EXISTS)
-        hr = win32_failed(GetLastError(), folder);
-    LocalFree(security.lpSecurityDescriptor);
-    memory_free(wide);
-    return hr;
-}
-
-static HRESULT write_new(const char *folder, const char *key, const DATA_BLOB *data)
-{
-    SECURITY_ATTRIBUTES security;
-    WCHAR *wide = NULL;
-    DWORD written = 0;
-    char *path = path_join(folder, key);
-    HRESULT hr = path ? win32_path(path, &wide) : E_OUTOFMEMORY;
-    memory_free(path);
-    if (SUCCEEDED(hr))
-        hr = private_descriptor(&security);
-    if (FAILED(hr)) {
-        memory_free(wide);
-        return hr;
-    }
-    HANDLE file = CreateFileW(wide, GENERIC_WRITE | DELETE, 0, &security, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL);
-    if (file == INVALID_HANDLE_VALUE || !WriteFile(file, data->pbData, data->cbData, &written, NULL) ||
-        !FlushFileBuffers(file))
-        hr = win32_failed(GetLastError(), folder);
-    else if (written != data->cbData)
-        hr = win32_failed(ERROR_DISK_FULL, folder);
-    if (file != INVALID_HANDLE_VALUE) {
-        CloseHandle(file);
-        if (FAILED(hr))
-            DeleteFileW(wide);
-    }
-    LocalFree(security.lpSecurityDescriptor);
-    memory_free(wide);
-    return hr;
-}
-
 static DATA_BLOB bytes_of(const void *data, size_t size)
 {
     return (DATA_BLOB){(DWORD)size, (BYTE *)data};
@@ -153,38 +92,30 @@ static DATA_BLOB bytes_of(const void *data, size_t size)
    Wine leaves in its memory what it encrypts. */
 static HRESULT file_put(const char *key, const char *text)
 {
-    char *folder = secret_folder(), *masked = NULL, *both = NULL;
-    HRESULT hr = folder ? secret_mask(text, &masked) : E_OUTOFMEMORY;
+    char *masked = NULL, *both = NULL;
+    HRESULT hr = secret_mask(text, &masked);
     if (SUCCEEDED(hr) && !(both = text_format("%s%s", key, masked)))
         hr = E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = make_folder(folder);
     DATA_BLOB plain = bytes_of(both, both ? strlen(both) : 0), data = {0};
     if (SUCCEEDED(hr) && !CryptProtectData(&plain, NULL, NULL, NULL, NULL, CRYPTPROTECT_UI_FORBIDDEN, &data))
         hr = win32_failed(GetLastError(), "CryptProtectData");
     if (SUCCEEDED(hr)) {
-        hr = write_new(folder, key, &data);
+        hr = secret_file_write(key, data.pbData, data.cbData);
         LocalFree(data.pbData);
     }
     memory_free(both);
     memory_free(masked);
-    memory_free(folder);
     return hr;
 }
 
 static HRESULT file_get(const char *key, char **text)
 {
-    char *path = secret_path(key), *data = NULL;
+    char *data = NULL;
     size_t size = 0;
     const size_t head = strlen(key);
     DATA_BLOB plain = {0};
-    HRESULT hr = path ? file_load(path, FILE_MOST, &data, &size) : E_OUTOFMEMORY;
-    memory_free(path);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND)) {
-        error_clear();
-        return S_FALSE;
-    }
-    if (FAILED(hr))
+    HRESULT hr = secret_file_read(key, FILE_MOST, &data, &size);
+    if (hr != S_OK)
         return hr;
     DATA_BLOB in = bytes_of(data, size);
     if (!CryptUnprotectData(&in, NULL, NULL, NULL, NULL, CRYPTPROTECT_UI_FORBIDDEN, &plain) || plain.cbData < head ||
@@ -202,17 +133,6 @@ static HRESULT file_get(const char *key, char **text)
     LocalFree(plain.pbData);
     memory_free(data);
     return hr;
-}
-
-static HRESULT file_remove(const char *key)
-{
-    char *path = secret_path(key);
-    HRESULT hr = path ? file_delete(path) : E_OUTOFMEMORY;
-    memory_free(path);
-    if (hr != HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) && hr != HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))
-        return hr;
-    error_clear();
-    return S_FALSE;
 }
 
 /* ---- secrets ---- */
@@ -261,7 +181,7 @@ HRESULT secret_delete(const char *key)
     LSA_HANDLE policy = NULL;
     if (!secret_key_is_one(key))
         return S_FALSE;
-    HRESULT hr = file_remove(key);
+    HRESULT hr = secret_file_delete(key);
     if (hr != S_FALSE)
         return hr;
     hr = open_policy(&policy);
