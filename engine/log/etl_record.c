@@ -306,6 +306,17 @@ const char *etl_kernel_class(const GUID *provider)
     return NULL;
 }
 
+bool etl_kernel_group(const GUID *provider, uint8_t type, uint8_t *group)
+{
+    for (size_t i = 0; i < GROUPS; i++) {
+        if (guid_equal(&groups[i].guid, provider)) {
+            *group = (uint8_t)(i == IMAGE_GROUP && type == (IMAGE_LOAD & 0xFF) ? IMAGE_LOAD >> 8 : i);
+            return true;
+        }
+    }
+    return false;
+}
+
 char *etl_text(const uint8_t *at, size_t units)
 {
     char *text = memory_alloc(units + 1);

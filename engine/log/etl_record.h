@@ -73,6 +73,8 @@ void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *o
 GUID etl_record_provider(const struct etl_record *e);
 /* "Process", "DiskIo": what a class of kernel events is called; NULL: it is none. */
 const char *etl_kernel_class(const GUID *provider);
+/* The group of the hook of a kernel event of that class and type. False: it is no kernel class. */
+bool etl_kernel_group(const GUID *provider, uint8_t type, uint8_t *group);
 /* A GUID as it lies in files. */
 GUID etl_guid(const uint8_t at[16]);
 /* UTF-16 bytes of a file (without NUL) as UTF-8 from memory_alloc; what is no text becomes U+FFFD. NULL: out of memory.

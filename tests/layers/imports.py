@@ -30,6 +30,7 @@ IMPORTS = {
     "send_packets.exe": BASE | {"openetw.dll"},
     "trace_session.exe": BASE | {"ole32.dll", "openetw.dll"},
     "read_events.exe": BASE | {"openetw.dll"},
+    "relog_events.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "write_described.exe": BASE | {"openetw.dll"},
     "write_typed.exe": BASE | {"openetw.dll"},
     "decode_events.exe": BASE | {"openetw.dll"},
@@ -62,10 +63,12 @@ EXPORTS = {
     "write_described.exe": set(),
     "write_typed.exe": set(),
     "decode_events.exe": set(),
+    "relog_events.exe": set(),
     "openpdh.dll": re.compile(r"(Pdhi?|Pla|Perf)[A-Z]\w+$"),
     "openetwhost.exe": set(),
     "opentdh.dll": TDH_FUNCTIONS,
-    "openetw.dll": EVENT_FUNCTIONS | TDH_FUNCTIONS | {"OpenEtwRun", "OpenEtwRunChildren", "OpenEtwSessionHost"},
+    "openetw.dll": EVENT_FUNCTIONS | TDH_FUNCTIONS | {"OpenEtwRun", "OpenEtwRunChildren", "OpenEtwSessionHost"}
+    | {"DllCanUnloadNow", "DllGetClassObject"},  # ITraceRelogger
 }
 # HIGH_ENTROPY_VA | DYNAMIC_BASE | NX_COMPAT
 HARDENED = 0x0160

@@ -7,7 +7,7 @@ foreach(thing write callback items join classic races) # providers
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
 endforeach()
 openpla_test(test_etw_classic_decoded ${CMAKE_CURRENT_LIST_DIR}/test_etw_classic_decoded.c LINK openpla_etw openpla_tdh)
-foreach(thing consumer event_view realtime)
+foreach(thing consumer event_view realtime relogger)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c
     ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c LINK openpla_etw)
 endforeach()
@@ -83,6 +83,9 @@ endif()
 if(TARGET openetw)
   openpla_test(test_etw_dll ${CMAKE_CURRENT_LIST_DIR}/test_etw_dll.c)
   add_dependencies(test_etw_dll openetw)
+  openpla_test(test_etw_relogger_com ${CMAKE_CURRENT_LIST_DIR}/test_etw_relogger_com.c
+    ${CMAKE_CURRENT_LIST_DIR}/relogger_log.c ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c LINK openpla_etw oleaut32)
+  add_dependencies(test_etw_relogger_com openetw)
   add_library(unloading_provider SHARED ${CMAKE_CURRENT_LIST_DIR}/unloading_provider.c)
   set_target_properties(unloading_provider PROPERTIES PREFIX "")
   target_link_libraries(unloading_provider PRIVATE openetw openpla_flags)

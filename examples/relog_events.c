@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* relog_events IN.etl [IN.etl ...] OUT.etl PID: writes the events of one process into a log of its own, by
+   ITraceRelogger of Windows' relogger.h. Under Wine openetw.dll, registered or beside the program, has the class.
+   x86_64-w64-mingw32-gcc -o relog_events.exe relog_events.c -lole32 -loleaut32 */
+#ifndef COBJMACROS
+#define COBJMACROS
+#endif
+#define INITGUID
+#include <stdio.h>
+#include <stdlib.h>
+#include <relogger.h>
+
+struct chosen {
+    ITraceEventCallback face;
+    ULONG process;
+    unsigned seen, written;
+};
+
+static HRESULT STDMETHODCALLTYPE query(ITraceEventCallback *face, REFIID iid, void **out)
+{
+    *out = IsEqualIID(iid, &IID_ITraceEventCallback) || IsEqualIID(iid, &IID_IUnknown) ? face : NULL;
+    return *out ? S_OK : E_NOINTERFACE;
+}
+
+/* It is main's, and stays. */
+static ULONG STDMETHODCALLTYPE reference(ITraceEventCallback *face)
+{
+    (void)face;
+    return 1;
+}
+
+static HRESULT STDMETHODCALLTYPE begin(ITraceEventCallback *face, ITraceEvent *header, ITraceRelogger *relogger)
+{
+    (void)face, (void)header, (void)relogger;
+    return S_OK;
+}
+
+static HRESULT STDMETHODCALLTYPE end(ITraceEventCallback *face, ITraceRelogger *relogger)
+{
+    (void)face, (void)relogger;
+    return S_OK;
+}
+
+static HRESULT STDMETHODCALLTYPE take(ITraceEventCallback *face, ITraceEvent *event, ITraceRelogger *relogger)
+{
+    struct chosen *c = (struct chosen *)face;
+    EVENT_RECORD *record;
+    HRESULT hr = ITraceEvent_GetEventRecord(event, &record);
+    if (FAILED(hr))
+        return hr;
+    c->seen++;
+    if (record->EventHeader.ProcessId != c->process)
+        return S_OK;
+    c->written++;
+    return ITraceRelogger_Inject(relogger, event);
+}
+
+/* CoCreateInstance where the class is registered, else openetw.dll's own class object. */
+static HRESULT create(ITraceRelogger **out)
+{
+    HRESULT hr = CoCreateInstance(&CLSID_CTraceRelogger, NULL, CLSCTX_INPROC_SERVER, &IID_ITraceRelogger, (void **)out);
+    if (SUCCEEDED(hr))
+        return hr;
+    HMODULE module = LoadLibraryExW(L"openetw.dll", NULL, LOAD_LIBRARY_SEARCH_APPLICATION_DIR);
+    IClassFactory *factory;
+    HRESULT(WINAPI * get)
+    (REFCLSID, REFIID, void **) =
+        module ? (HRESULT(WINAPI *)(REFCLSID, REFIID, void **))(void *)GetProcAddress(module, "DllGetClassObject")
+               : NULL;
+    if (!get)
+        return hr;
+    hr = get(&CLSID_CTraceRelogger, &IID_IClassFactory, (void **)&factory);
+    return SUCCEEDED(hr) ? IClassFactory_CreateInstance(factory, NULL, &IID_ITraceRelogger, (void **)out) : hr;
+}
+
+int wmain(int argc, WCHAR **argv);
+
+int wmain(int argc, WCHAR **argv)
+{
+    static ITraceEventCallbackVtbl table = {query, reference, reference, begin, end, take};
+    struct chosen chosen = {.face = {&table}};
+    ITraceRelogger *relogger;
+    if (argc < 4) {
+        fprintf(stderr, "relog_events IN.etl [IN.etl ...] OUT.etl PID\n");
+        return 2;
+    }
+    chosen.process = wcstoul(argv[argc - 1], NULL, 0);
+    HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    if (SUCCEEDED(hr))
+        hr = create(&relogger);
+    if (FAILED(hr)) {
+        fprintf(stderr, "relog_events: there is no relogger (0x%08lX)\n", (unsigned long)hr);
+        return 1;
+    }
+    for (int i = 1; i < argc - 2 && SUCCEEDED(hr); i++) {
+        TRACEHANDLE stream;
+        BSTR name = SysAllocString(argv[i]);
+        hr = ITraceRelogger_AddLogfileTraceStream(relogger, name, NULL, &stream);
+        SysFreeString(name);
+        if (FAILED(hr))
+            fprintf(stderr, "relog_events: %ls cannot be read (0x%08lX)\n", argv[i], (unsigned long)hr);
+    }
+    BSTR output = SysAllocString(argv[argc - 2]);
+    if (SUCCEEDED(hr))
+        hr = ITraceRelogger_SetOutputFilename(relogger, output);
+    if (SUCCEEDED(hr))
+        hr = ITraceRelogger_RegisterCallback(relogger, &chosen.face);
+    if (SUCCEEDED(hr))
+        hr = ITraceRelogger_ProcessTrace(relogger);
+    if (FAILED(hr))
+        fprintf(stderr, "relog_events: 0x%08lX\n", (unsigned long)hr);
+    else
+        printf("%u of %u events\n", chosen.written, chosen.seen);
+    SysFreeString(output);
+    ITraceRelogger_Release(relogger);
+    CoUninitialize();
+    return FAILED(hr);
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""relog_events.py PROGRAM EMULATOR: examples/relog_events.c, which knows only relogger.h, writes the events of one
+process of two logs into a third, which another reader finds as they were. A user would keep a log without them."""
+import os
+import subprocess
+import sys
+import tempfile
+
+from made_trace import SECOND, START, classic, event, self_described, system, trace
+import etl_check
+
+PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+OURS = "11112222-3333-4444-5555-666677778888"
+
+
+def check(right, what, output=""):
+    if not right:
+        sys.exit(f"{what}\n{output}")
+
+
+def relog(expected, *arguments):
+    done = subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    output = done.stdout.decode("utf-8")
+    check(done.returncode == expected, f"relog_events {arguments}: {done.returncode}, not {expected}", output)
+    return output
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        wanted = [self_described(OURS, "Maker", "Made", b"A\0\x08", b"\x01\0\0\0", START + 2 * SECOND, process=44),
+                  classic(OURS, b"abc", START + 3 * SECOND, kind=5, version=2, process=44),
+                  system(0x0501, b"12345678", START + 4 * SECOND, process=44),
+                  event(OURS, b"xyz", START + 5 * SECOND, ident=9, level=2, keyword=1 << 60, process=44, narrow=True,
+                        activity=bytes(range(16)))]
+        trace("one.etl", [(0, wanted[0]), (0, wanted[2]), (1, classic(OURS, b"no", START, process=45))], processors=2)
+        trace("two.etl", [(1, wanted[1]), (0, wanted[3])], processors=2)
+        output = relog(0, "one.etl", "two.etl", "out.etl", "44")
+        check("4 of 5 events" in output, "the counts", output)
+        with open("out.etl", "rb") as f:
+            log = etl_check.Log(f.read())
+        check(log.remarks == 0, "the log is damaged", log.remarks)
+        found = [e.raw[:len(raw)] for e, raw in zip(log.events[1:], wanted)]
+        check(found == wanted, "events are not as they were", [f.hex() for f in found])
+        check([e.processor for e in log.events[1:]] == [0, 1, 0, 0], "processors", [e.processor for e in log.events])
+        output = relog(1, "none.etl", "out2.etl", "44")
+        check("none.etl cannot be read" in output and not os.path.exists("out2.etl"), "a file that is not there", output)
+        os.chdir("/")
+    print("4 events are in a log of their own")
+
+
+main()
