@@ -3,6 +3,7 @@
    tells: a commit reads what has changed and not thousands of files. */
 #include "engine/store/owner_quota.h"
 
+#include "engine/os/file_owner.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/quotas.h"
@@ -57,6 +58,8 @@ static HRESULT read_owner(const char *path, char **owner, uint64_t *size)
     size_t got = 0;
     *owner = NULL;
     HRESULT hr = file_open(path, FILE_READ, &f);
+    if (SUCCEEDED(hr))
+        hr = file_check_owner(f); /* another account's says whose it is as it likes */
     if (SUCCEEDED(hr))
         hr = file_size(f, size);
     if (SUCCEEDED(hr)) {

@@ -210,6 +210,33 @@ static void a_link_in_place_of_the_folder(void **state)
     }
 }
 
+#ifndef _WIN32
+/* Who may put files beside definitions has defined no set by that: of another account, which only root can make here.
+ */
+static void a_definition_of_another_account(void **state)
+{
+    char *place = place_of_mine(), *own = path_join(place, "mine.xml"), *dropped = path_join(sets, "dropped.xml"), *xml;
+    size_t size;
+    (void)state;
+    put(sets, "dropped.xml", XML, strlen(XML));
+    if (geteuid() != 0 || chown(dropped, 12345, 12345)) {
+        print_message("skipped: not root\n");
+        file_delete(dropped);
+    } else {
+        assert_true(FAILED(store_load(&caller_self, SPACE, "dropped", &xml, &size)));
+        assert_false(is_listed("dropped"));
+        /* In the place of one that is ours: it is damaged, and does not count as that one. */
+        assert_int_equal(chown(own, 12345, 12345), 0);
+        assert_true(FAILED(store_load(&caller_self, SPACE, "mine", &xml, &size)));
+        assert_int_equal(chown(own, geteuid(), getegid()), 0);
+    }
+    assert_mine();
+    memory_free(dropped);
+    memory_free(own);
+    memory_free(place);
+}
+#endif
+
 /* A copy under another's name, or one that says in itself that it is another, is not that other. */
 static void a_definition_does_not_speak_for_another(void **state)
 {
@@ -351,6 +378,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_stay_in_their_place, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_definition_costs_nobody_his, begin, end),
         cmocka_unit_test_setup_teardown(a_link_in_place_of_the_folder, begin, end),
+#ifndef _WIN32
+        cmocka_unit_test_setup_teardown(a_definition_of_another_account, begin, end),
+#endif
         cmocka_unit_test_setup_teardown(a_definition_does_not_speak_for_another, begin, end),
         cmocka_unit_test_setup_teardown(the_list_of_changes_may_lie, begin, end),
         cmocka_unit_test_setup_teardown(a_record_may_lie, begin, end),

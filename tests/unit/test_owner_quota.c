@@ -5,6 +5,10 @@
 #include "engine/store/store.h"
 #include "tests/unit/scratch_folder.h"
 
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
 #define XML     "<DataCollectorSet/>" /* 19 bytes; with the line behind it some tens more */
 #define NOT_ANY HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA)
 
@@ -143,6 +147,35 @@ static void the_unknown_share(void **state)
     assert_int_equal(save(owner, "o3"), NOT_ANY);
 }
 
+#ifndef _WIN32
+/* Files that another account puts beside definitions say whose they are as it likes: they take nobody's room. Only root
+   can make such here. */
+static void strangers_files_are_nobodys(void **state)
+{
+    (void)state;
+    bounds("sets=2");
+    assert_int_equal(save("PC\\fred", "f1"), S_OK);
+    assert_int_equal(save("PC\\fred", "f2"), S_OK);
+    assert_int_equal(save("PC\\fred", "f3"), NOT_ANY);
+    char *places = text_format("%s/sets/Service", folder), *command = text_format("chown -R 12345 %s/*/f*.xml", places);
+    if (geteuid() != 0 || system(command) != 0) {
+        print_message("skipped: not root\n");
+    } else {
+        char *elsewhere = scratch_create("owner_quota_2"); /* as a server that begins: it has read nothing yet */
+        scratch_environment("OPENPLA_DATA", elsewhere);
+        assert_int_equal(save("PC\\fred", "f4"), S_OK);
+        scratch_environment("OPENPLA_DATA", folder);
+        assert_int_equal(save("PC\\fred", "f5"), S_OK);
+        assert_int_equal(save("PC\\fred", "f6"), S_OK);
+        assert_int_equal(save("PC\\fred", "f7"), NOT_ANY);
+        scratch_remove(elsewhere);
+        memory_free(elsewhere);
+    }
+    memory_free(command);
+    memory_free(places);
+}
+#endif
+
 /* Without memory nothing is committed, and nothing is counted wrong afterwards. */
 static void without_memory(void **state)
 {
@@ -177,6 +210,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_others_write_is_counted, begin, scratch_end),
         cmocka_unit_test_setup_teardown(so_are_bytes, begin, scratch_end),
         cmocka_unit_test_setup_teardown(the_unknown_share, begin, scratch_end),
+#ifndef _WIN32
+        cmocka_unit_test_setup_teardown(strangers_files_are_nobodys, begin, scratch_end),
+#endif
         cmocka_unit_test_setup_teardown(without_memory, begin, scratch_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
