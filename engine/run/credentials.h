@@ -81,6 +81,11 @@ void run_rights_free(struct run_rights *r);
 /* Host: takes the secret that was offered under the run key, which nobody can after it. */
 void run_secret_take(const char *run_key);
 void run_secret_forget(void);
+/* Host, where hosts have accounts: if that of its set is its own, this process starts no other set from now on, whose
+   account it would not have. */
+void run_rights_confine(const char *space, const char *name);
+/* PLA_E_CREDENTIALS_REQUIRED: it does not. */
+HRESULT run_rights_may_start(const char *space, const char *name);
 /* A copy of it, for memory_free_secret. S_FALSE: none was given, or it is not of this key. */
 HRESULT run_secret_given(const char *key, char **text);
 /* Host: puts the passwords of the set's secret into the data sources of its collectors. */

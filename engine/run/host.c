@@ -244,6 +244,7 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
     bool waits = !strncmp(run_key, RUN_KEY_AHEAD, strlen(RUN_KEY_AHEAD));
     run_key += waits ? strlen(RUN_KEY_AHEAD) : 0;
     run_secret_take(run_key);
+    run_rights_confine(space, name);
     if (FAILED(start_report_open(run_key, &report)))
         report = NULL; /* nobody waits */
     if (waits && report)

@@ -3,8 +3,10 @@
 #include "engine/os/access.h"
 #include "engine/os/memory.h"
 #include "engine/run/credentials.h"
+#include "engine/run/definition.h"
 #include "engine/run/set_secret.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- who starts it ---- */
@@ -141,6 +143,34 @@ static struct {
     char *text;
 } given;
 
+static atomic_bool confined;
+
+void run_rights_confine(const char *space, const char *name)
+{
+    struct set_account a;
+    char *xml = NULL;
+    size_t size;
+    if (!host_logon())
+        return;
+    /* What cannot be known is taken for the worse. */
+    bool own = SUCCEEDED(definition_load(&caller_self, space, name, &xml, &size)) &&
+               SUCCEEDED(set_account_read(xml, size, &a));
+    atomic_store(&confined, !own || *a.user);
+    if (own)
+        set_account_free(&a);
+    memory_free(xml);
+    error_clear();
+}
+
+HRESULT run_rights_may_start(const char *space, const char *name)
+{
+    return atomic_load(&confined)
+               ? error_set(PLA_E_CREDENTIALS_REQUIRED,
+                           "the set \"%s\\%s\" cannot be started by one that runs under an account of its own", space,
+                           name)
+               : S_OK;
+}
+
 void run_secret_take(const char *run_key)
 {
     struct section *section;
@@ -171,6 +201,7 @@ void run_secret_forget(void)
     memory_free_secret(given.text);
     given.text = NULL;
     given.key[0] = 0;
+    atomic_store(&confined, false);
 }
 
 HRESULT run_secret_given(const char *key, char **text)

@@ -158,9 +158,11 @@ HRESULT run_start_with(const char *space, const char *name, bool synchronous, st
 HRESULT run_start(const char *space, const char *name, bool synchronous)
 {
     struct run_rights rights;
-    char *xml;
+    char *xml = NULL;
     size_t size;
-    HRESULT hr = check_startable(space, name, &xml, &size);
+    HRESULT hr = run_rights_may_start(space, name);
+    if (SUCCEEDED(hr))
+        hr = check_startable(space, name, &xml, &size);
     if (FAILED(hr)) {
         memory_free(xml);
         return hr;

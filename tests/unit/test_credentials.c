@@ -398,6 +398,11 @@ static void a_start_has_the_accounts_rights(void **state)
     assert_non_null(strstr(record.last_message, "DOMAIN\\user"));
     run_record_free(&record);
     assert_nowhere(set, PASSWORD);
+    /* Its host, which an alert has start another set, would start that one under the wrong account. */
+    run_rights_confine(SPACE, "runs");
+    assert_int_equal(run_start(SPACE, "runs", true), PLA_E_CREDENTIALS_REQUIRED);
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "account of its own"));
+    run_secret_forget();
     /* The secret is gone from under it. */
     struct texts keys;
     assert_int_equal(secret_list(&keys), S_OK);
