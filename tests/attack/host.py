@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""host.py BIN_FOLDER: what a user can do to the processes of a server and its sets. Libraries of his in the folder that
+both start in and in the set's own are not loaded; a host that he stops holds up nobody but its set, whose Stop ends it; and
+the service is not registered from a folder where he may put programs."""
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+from own_server import Server
+from faults import ask, check, processes, read_log, tell, wait_until_gone, windows_path, wine
+
+STOPPED, OTHER = "attack-host", "attack-bystander"
+NAMES = ("version", "pdh", "xmllite", "tdh", "odbc32", "wevtapi", "openpdh", "openetw", "opentdh", "openpla", "bcrypt",
+         "iphlpapi", "wbemprox", "rsaenh")
+
+
+def plant(bin_folder, folder):
+    for name in NAMES:
+        shutil.copy(os.path.join(bin_folder, "planted_library.dll"), os.path.join(folder, name + ".dll"))
+
+
+def check_none_ran(folder):
+    ran = [name for name in os.listdir(folder) if name.endswith(".ran")]
+    check(not ran, f"planted code ran: {ran}")
+
+
+def stopped_host(root, other_root):
+    tell("start", STOPPED, windows_path(root), r"\System\Threads")
+    tell("start", OTHER, windows_path(other_root), r"\System\Threads")
+    time.sleep(2)
+    log = tell("state", STOPPED)["file"]
+    hosts = processes("openplahost", STOPPED)
+    check(len(hosts) == 1, f"one host: {hosts}")
+    os.kill(hosts[0], signal.SIGSTOP)
+    begun = time.monotonic()
+    state = tell("state", STOPPED)
+    check(state["status"] == "1", f"what it had said last is read: {state}")
+    tell("stop", OTHER)
+    tell("delete", OTHER)
+    waited = time.monotonic() - begun
+    check(waited < 30, f"others are not held up: {waited:.0f} s")
+    stop = ask("stop", STOPPED)
+    check("800705B4" in stop.get("error", ""), f"Stop says that it took too long: {stop}")
+    check(tell("state", STOPPED)["status"] == "0", "the set has stopped")
+    # Wine ends a process by a signal, which one that is stopped takes when it goes on: at once, and before anything else.
+    for host in hosts:
+        os.kill(host, signal.SIGCONT)
+    wait_until_gone(hosts)
+    read_log(log, 1)
+    tell("again", STOPPED)
+    tell("stop", STOPPED)
+    tell("delete", STOPPED)
+
+
+def open_folder(bin_folder):
+    key = r"HKLM\Software\Classes\CLSID\{03837531-098B-11D8-9414-505054503030}\LocalServer32"
+    registered = wine("reg", "query", key, "/ve")[1]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("openplasrv.exe", "openplahost.exe", "openpla.dll", "openpdh.dll"):
+            shutil.copy(os.path.join(bin_folder, name), folder)
+        for path, mode in ((folder, 0o777), (os.path.join(folder, "openpla.dll"), 0o666)):
+            before = os.stat(path).st_mode
+            os.chmod(path, mode)
+            code, text = wine(os.path.join(folder, "openplasrv.exe"), "/regserver")
+            check(code == 1 and "0x80070005" in text and "can be changed by" in text and "/noservice" in text,
+                  f"{path} with mode {mode:o}: {code} {text}")
+            os.chmod(path, before)
+    check(wine("reg", "query", key, "/ve")[1] == registered, "what is registered stays")
+
+
+def main():
+    bin_folder = sys.argv[1]
+    open_folder(bin_folder)
+    with tempfile.TemporaryDirectory() as current, tempfile.TemporaryDirectory() as root, \
+            tempfile.TemporaryDirectory() as other_root:
+        plant(bin_folder, current)
+        plant(bin_folder, root)
+        with Server(bin_folder, current, OPENPLA_WAIT_SECONDS="8"):
+            stopped_host(root, other_root)
+        check_none_ran(current)
+        check_none_ran(root)
+    print("nothing that was planted ran; a host that was stopped held up its own set alone; no service from a folder for all")
+
+
+main()
