@@ -258,6 +258,24 @@ static HRESULT origin_providers(void *context, struct known_providers *list)
     return hr;
 }
 
+/* Keywords are the Flags of its class, levels its Level; it has no more. */
+static HRESULT origin_fields(void *context, const GUID *provider, unsigned kind, struct known_fields *list)
+{
+    const struct mof_provider *providers;
+    const size_t known = mof_classes_providers(context, &providers);
+    struct mof_field *fields = NULL;
+    size_t count = 0, at = 0;
+    while (at < known && !guid_equal(&providers[at].guid, provider))
+        at++;
+    if (at == known)
+        return S_FALSE;
+    HRESULT hr = kind > 1 ? S_OK : mof_classes_fields(context, provider, kind ? "Level" : "Flags", &fields, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        hr = known_fields_add(list, fields[i].name, fields[i].description, fields[i].value);
+    memory_free(fields);
+    return FAILED(hr) ? hr : S_OK;
+}
+
 static void origin_free(void *context)
 {
     mof_classes_free(context);
@@ -273,6 +291,7 @@ HRESULT mof_origin(struct schema_origin *out)
                                   .context = classes,
                                   .schema = origin_schema,
                                   .providers = origin_providers,
+                                  .fields = origin_fields,
                                   .free = origin_free};
     return S_OK;
 }

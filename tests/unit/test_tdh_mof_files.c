@@ -92,6 +92,34 @@ static void a_file_that_is_damaged_hides_no_other(void **state)
     memory_free(folder);
 }
 
+static void decoders_are_told_of_providers_and_their_flags(void **state)
+{
+    (void)state;
+    static const GUID own = {0x7C214FB1, 0x9CAC, 0x4B8D, {0xBA, 0xED, 0x7B, 0xF4, 0x8B, 0xF6, 0x3B, 0xB3}};
+    static const GUID kernel = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
+    struct event_schemas *schemas;
+    struct schema_origin origin;
+    struct known_providers providers = {0};
+    struct known_fields fields = {0};
+    assert_int_equal(add("m.mof", PROVIDER CATEGORY EVENT, false), S_OK);
+    assert_int_equal(event_schemas_create(&schemas), S_OK);
+    assert_int_equal(mof_origin(&origin), S_OK);
+    assert_int_equal(event_schemas_add(schemas, &origin, NULL), S_OK);
+    assert_int_equal(event_schemas_providers(schemas, &providers), S_OK);
+    assert_int_equal(providers.count, 2);
+    assert_int_equal(providers.items[0].source, SCHEMA_MOF);
+    known_providers_free(&providers);
+    assert_int_equal(event_schemas_origin_fields(schemas, &kernel, 0, &fields), S_OK);
+    assert_int_equal(fields.count, 27);
+    assert_string_equal(fields.items[0].name, "process");
+    assert_int_equal(fields.items[0].value, 1);
+    known_fields_free(&fields);
+    assert_int_equal(event_schemas_origin_fields(schemas, &own, 1, &fields), S_OK);
+    assert_int_equal(fields.count, 0);
+    assert_int_equal(event_schemas_origin_fields(schemas, &category, 0, &fields), S_FALSE);
+    event_schemas_free(schemas);
+}
+
 static void out_of_memory_adds_nothing(void **state)
 {
     (void)state;
@@ -140,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_was_added_is_found_in_whatever_order_it_is_read, start, end),
         cmocka_unit_test_setup_teardown(a_file_that_is_damaged_hides_no_other, start, end),
+        cmocka_unit_test_setup_teardown(decoders_are_told_of_providers_and_their_flags, start, end),
         cmocka_unit_test_setup_teardown(out_of_memory_adds_nothing, start, end),
         cmocka_unit_test_setup_teardown(a_disk_that_fails_leaves_what_was_there, start, end),
     };
