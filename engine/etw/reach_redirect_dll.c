@@ -87,9 +87,10 @@ static void redirect(const char *name, void *function)
         overwrite((void *)GetProcAddress(GetModuleHandleW(modules[i]), name), function);
 }
 
+/* TDH's are forwarded, and no code of this module. */
 static bool is_event_function(const char *name)
 {
-    return strncmp(name, "OpenEtw", 7) != 0;
+    return strncmp(name, "OpenEtw", 7) != 0 && strncmp(name, "Tdh", 3) != 0;
 }
 
 static void redirect_all(void)
@@ -114,12 +115,44 @@ static bool has_event_functions(const char *dll)
            text_matches("api-ms-win-eventing-*", dll);
 }
 
-static void replace(IMAGE_THUNK_DATA *entry, const char *name)
+/* TDH: loaded for the first module that imports it, from this module's folder, which the loader would not search. NULL:
+   it is not there. */
+static HMODULE own_tdh(void)
+{
+    static const WCHAR name[] = L"opentdh.dll";
+    static WCHAR path[MAX_PATH + sizeof name / sizeof name[0]];
+    static HMODULE tdh;
+    WCHAR *last = path[0] == 0 && GetModuleFileNameW(own, path, MAX_PATH) < MAX_PATH ? wcsrchr(path, L'\\') : NULL;
+    if (last) {
+        memcpy(last + 1, name, sizeof name);
+        tdh = LoadLibraryExW(path, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
+    }
+    return tdh;
+}
+
+/* Windows' own, or Wine's: who asks it for a function by name comes to ours. */
+static void redirect_tdh(const void *base)
+{
+    HMODULE theirs = GetModuleHandleW(L"tdh.dll"), ours = theirs && theirs == base ? own_tdh() : NULL;
+    if (!ours || ours == theirs)
+        return;
+    const uint8_t *from = (const uint8_t *)ours;
+    const IMAGE_EXPORT_DIRECTORY *exports = exports_of(from);
+    const DWORD *names = (const void *)(from + exports->AddressOfNames);
+    for (DWORD i = 0; i < exports->NumberOfNames; i++) {
+        const char *name = (const char *)from + names[i];
+        overwrite((void *)GetProcAddress(theirs, name), (void *)GetProcAddress(ours, name));
+    }
+}
+
+static void replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_tdh)
 {
     DWORD before;
     if (strncmp(name, "Etw", 3) == 0) /* ntdll's */
         name += 3;
-    void *function = is_event_function(name) ? (void *)GetProcAddress(own, name) : NULL;
+    void *function = of_tdh                    ? (void *)GetProcAddress(own_tdh(), name)
+                     : is_event_function(name) ? (void *)GetProcAddress(own, name)
+                                               : NULL;
     if (!function || !VirtualProtect(&entry->u1.Function, sizeof entry->u1.Function, PAGE_READWRITE, &before))
         return;
     entry->u1.Function = (ULONG_PTR)function;
@@ -131,14 +164,17 @@ static void replace_imports(uint8_t *base)
 {
     const DWORD imports = directory_of(base, IMAGE_DIRECTORY_ENTRY_IMPORT)->VirtualAddress;
     const IMAGE_IMPORT_DESCRIPTOR *d = (const void *)(base + imports);
+    redirect_tdh(base);
     for (; imports && d->Name && d->FirstThunk; d++) {
-        if (!d->OriginalFirstThunk || !has_event_functions((const char *)base + d->Name))
+        const bool of_tdh = text_equal_nocase((const char *)base + d->Name, "tdh.dll") && base != (uint8_t *)own;
+        if (!d->OriginalFirstThunk || (of_tdh ? !own_tdh() : !has_event_functions((const char *)base + d->Name)))
             continue;
         const IMAGE_THUNK_DATA *names = (const void *)(base + d->OriginalFirstThunk);
         IMAGE_THUNK_DATA *table = (void *)(base + d->FirstThunk);
         for (; names->u1.AddressOfData; names++, table++)
             if (!IMAGE_SNAP_BY_ORDINAL(names->u1.Ordinal))
-                replace(table, (const char *)((IMAGE_IMPORT_BY_NAME *)(void *)(base + names->u1.AddressOfData))->Name);
+                replace(table, (const char *)((IMAGE_IMPORT_BY_NAME *)(void *)(base + names->u1.AddressOfData))->Name,
+                        of_tdh);
     }
 }
 

@@ -179,7 +179,8 @@ def main():
     classic_events_are_decoded_by_their_mof()
     link("decode_events", "-municode", "-ltdh", *ours)
     shutil.copy(f"{LIBRARIES}/opentdh.dll", "tdh.dll")
-    os.environ["WINEDLLOVERRIDES"] = os.environ.get("WINEDLLOVERRIDES", "") + ";tdh=n"
+    overrides = os.environ.get("WINEDLLOVERRIDES", "")
+    os.environ["WINEDLLOVERRIDES"] = overrides + ";tdh=n"
     described_events_are_decoded()
     os.remove("decode_events.exe")
     for name, more in (("write_events", ()), ("trace_session", ("-municode", "-lole32")), ("read_events", ("-municode",))):
@@ -191,6 +192,12 @@ def main():
     LAUNCHER[:] = [f"{BIN}/openpla.exe", "run"]
     the_file_has_what_was_written()
     events_come_in_real_time()
+    # TDH from Wine's tdh.dll, by import and by name: ours stands in its place.
+    os.environ["WINEDLLOVERRIDES"] = overrides
+    os.remove("tdh.dll")
+    del os.environ["WINEPATH"]
+    link("decode_events", "-municode", "-ltdh")
+    described_events_are_decoded()
 
 
 with tempfile.TemporaryDirectory() as top:
