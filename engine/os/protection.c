@@ -3,10 +3,12 @@
 #include "engine/os/protection.h"
 
 #include "engine/os/file.h"
+#include "engine/os/hash.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 static const char *const descriptors[] = {
@@ -44,25 +46,20 @@ char *protection_sddl(enum protection what)
     return sddl;
 }
 
-/* The last folder all of whose parents were looked at: who may replace a folder below ours is ourselves. */
-static struct {
-    struct host_lock lock;
-    char path[512];
-} checked;
+/* Hashes of the paths of folders that were looked at, with all above them: who may replace a folder below ours is
+   ourselves. */
+static _Atomic uint64_t checked[1024];
 
 static bool is_checked(const char *path)
 {
-    host_lock_enter(&checked.lock);
-    const bool known = !strcmp(path, checked.path);
-    host_lock_leave(&checked.lock);
-    return known;
+    const uint64_t hash = hash_text(HASH_START, path);
+    return atomic_load(&checked[hash % (sizeof checked / sizeof *checked)]) == hash;
 }
 
 static void note_checked(const char *path)
 {
-    host_lock_enter(&checked.lock);
-    text_fit(checked.path, sizeof checked.path, strlen(path) < sizeof checked.path ? path : "");
-    host_lock_leave(&checked.lock);
+    const uint64_t hash = hash_text(HASH_START, path);
+    atomic_store(&checked[hash % (sizeof checked / sizeof *checked)], hash);
 }
 
 /* S_FALSE: there is none. */
@@ -140,21 +137,16 @@ static HRESULT make_or_check(const char *folder, bool last, const void *user)
 
 HRESULT folder_create_protected(const char *path, enum protection what)
 {
-    char *data = host_data_folder(), *above = data ? path_folder(data) : NULL, *parent = path_folder(path);
-    HRESULT hr = above && parent ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && is_checked(parent) && path_names_behind(data, path)) {
-        hr = make_or_check(path, true, &what);
-        if (FAILED(hr))
-            note_checked(""); /* it may have gone */
-    }
-    if (SUCCEEDED(hr) && !is_checked(parent)) {
-        hr = *above ? folder_create(above) : S_OK;
-        if (SUCCEEDED(hr))
-            hr = each_folder(path, make_or_check, &what);
-        if (hr == S_OK)
-            note_checked(parent);
-    }
-    memory_free(parent);
+    if (is_checked(path) && folder_exists(path))
+        return S_OK;
+    char *data = host_data_folder(), *above = data ? path_folder(data) : NULL;
+    HRESULT hr = above ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && *above && (path_names_behind(data, path) || !strcmp(data, path)))
+        hr = folder_create(above);
+    if (SUCCEEDED(hr))
+        hr = each_folder(path, make_or_check, &what);
+    if (hr == S_OK)
+        note_checked(path);
     memory_free(above);
     memory_free(data);
     return hr == S_FALSE ? folder_create(path) : hr;

@@ -22,7 +22,7 @@ HRESULT folder_create_protected(const char *path, enum protection what);
 /* Whether the folder and those above it, up to the data folder, are ours where they are there: a link is
    ERROR_BAD_PATHNAME's HRESULT, for it makes of our files whatever it leads to; a folder of another account, who may do
    with its contents what he likes, is ERROR_INVALID_OWNER's. Ours is what belongs to this account, the system or
-   administrators. Asked of each folder once in a row. */
+   administrators. Asked of each folder once. */
 HRESULT folder_check_own(const char *path);
 
 /* Whose a file or folder is. */

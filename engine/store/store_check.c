@@ -130,6 +130,15 @@ static HRESULT check_ownership(struct checking *c, const char *path, bool folder
 
 /* ---- one file ---- */
 
+/* What was read and is none of ours goes aside; what could not be read may be whole, and be read the next time. */
+static enum mending mending_of(HRESULT hr)
+{
+    return hr == OPENPLA_E_MALFORMED_XML || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) ||
+                   hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
+               ? ASIDE
+               : LEAVE;
+}
+
 /* Why the definition cannot be used; S_OK: it can. *name: what it was committed under, else what its file says. */
 static HRESULT judge_definition(const char *path, const char *base, char **name)
 {
@@ -186,8 +195,7 @@ static HRESULT check_definition(struct checking *c, const char *path)
     HRESULT hr = base ? judge_definition(path, base, &name) : E_OUTOFMEMORY;
     if (FAILED(hr) && hr != E_OUTOFMEMORY) {
         text_fit(detail, sizeof detail, error_text(hr));
-        /* What cannot be opened may be whole. */
-        hr = tell(c, STORE_UNUSABLE, path, detail, hr == E_ACCESSDENIED ? LEAVE : ASIDE);
+        hr = tell(c, STORE_UNUSABLE, path, detail, mending_of(hr));
     } else if (SUCCEEDED(hr)) {
         hr = set_file_locate(c->at->space, name, &to);
         if (SUCCEEDED(hr) && strcmp(to.definition, path) != 0)
@@ -221,9 +229,9 @@ static HRESULT check_beside(struct checking *c, const char *path, const char *ex
     if (orphan && !is_held(run_lock)) /* else a run of it has not heard yet */
         hr = tell(c, STORE_ORPHAN, path, name, record || held ? ASIDE : REMOVE);
     else if (SUCCEEDED(hr) && record && (hr = run_record_check(path)) != E_OUTOFMEMORY && FAILED(hr))
-        hr = tell(c, STORE_DAMAGED, path, name, hr == E_ACCESSDENIED ? LEAVE : ASIDE);
+        hr = tell(c, STORE_DAMAGED, path, name, mending_of(hr));
     else if (SUCCEEDED(hr) && held && (hr = held_file_check(path)) != E_OUTOFMEMORY && FAILED(hr))
-        hr = tell(c, STORE_DAMAGED, path, name, hr == E_ACCESSDENIED ? LEAVE : ASIDE);
+        hr = tell(c, STORE_DAMAGED, path, name, mending_of(hr));
     memory_free(name);
     memory_free(file);
     memory_free(run_lock);

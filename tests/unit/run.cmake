@@ -4,6 +4,7 @@ openpla_test(test_next_start ${CMAKE_CURRENT_LIST_DIR}/test_next_start.c LINK op
 openpla_test(test_kept_definitions ${CMAKE_CURRENT_LIST_DIR}/test_kept_definitions.c LINK openpla_run)
 openpla_test(test_run_phase ${CMAKE_CURRENT_LIST_DIR}/test_run_phase.c LINK openpla_run)
 openpla_test(test_settings ${CMAKE_CURRENT_LIST_DIR}/test_settings.c LINK openpla_run)
+openpla_test(test_store_check ${CMAKE_CURRENT_LIST_DIR}/test_store_check.c LINK openpla_store_check)
 openpla_test(test_store_protection ${CMAKE_CURRENT_LIST_DIR}/test_store_protection.c LINK openpla_run)
 openpla_test(test_run_state ${CMAKE_CURRENT_LIST_DIR}/test_run_state.c LINK openpla_run)
 # The host of these runs is a program of the tests; under Wine it finds openpdh.dll beside itself.

@@ -23,7 +23,7 @@ struct test {
     char *scratch, *data;
 };
 
-/* A data folder is looked at once in a row, so each one has another name. */
+/* A folder is looked at once, so each data folder has another name. */
 static void other_data(struct test *t)
 {
     static unsigned number;

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* The store's check where memory or the disk fails it in the middle: what it mends is somebody's only copy. */
+#include "engine/os/host.h"
+#include "engine/store/store.h"
+#include "engine/store/store_check.h"
+#include "tests/unit/file_faults.h"
+#include "tests/unit/scratch_folder.h"
+
+#define XML    "<DataCollectorSet><Description>%s</Description></DataCollectorSet>\n<?openpla-set name=\"%s\"?>\n"
+#define RECORD "openpla-run 1\nserial-number 3\nlast-message \nlatest-location \n"
+#define FAULT  HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: nothing here asks for it */
+
+/* Under Wine a store takes so long to make that some alone fail in turn there: natively each does. */
+#ifdef _WIN32
+enum { ALLOCATION_STEP = 101, OPERATION_STEP = 3 };
+#else
+enum { ALLOCATION_STEP = 1, OPERATION_STEP = 1 };
+#endif
+
+static char *folder;
+
+/* What the store has before: a text that is nowhere else, and in which file. */
+static const struct {
+    const char *set, *file, *place; /* NULL: the set's own */
+    const char *text;
+} files[] = {
+    {"good", "good.xml", NULL, "whole"},  {"lost", "lost.xml", "00", "in a wrong folder"},
+    {"bad", "bad.xml", NULL, NULL},       {"bad", "bad.run", NULL, "record"},
+    {"gone", "gone.run", NULL, "record"}, {"flat", "flat.xml", ".", "beside the folders"},
+};
+enum { FILES = sizeof files / sizeof *files };
+
+static char *path_of(size_t i)
+{
+    char *own = store_definition_path("Service", files[i].set), *place = path_folder(own);
+    char *space = path_folder(place),
+         *folder_there = files[i].place ? path_join(space, files[i].place) : text_copy(place);
+    if (files[i].place && !strcmp(files[i].place, ".")) {
+        memory_free(folder_there);
+        folder_there = text_copy(space);
+    }
+    assert_int_equal(folder_create_protected(folder_there, PROTECTION_PLACE), S_OK);
+    char *path = path_join(folder_there, files[i].file);
+    memory_free(folder_there);
+    memory_free(space);
+    memory_free(place);
+    memory_free(own);
+    return path;
+}
+
+static char *text_of(size_t i)
+{
+    if (!files[i].text)
+        return text_copy("<DataCollectorSet><Descr");
+    return !strcmp(files[i].text, "record") ? text_copy(RECORD) : text_format(XML, files[i].text, files[i].set);
+}
+
+static void make_store(void)
+{
+    scratch_remove(folder);
+    assert_int_equal(folder_create_protected(folder, PROTECTION_DATA), S_OK);
+    for (size_t i = 0; i < FILES; i++) {
+        char *path = path_of(i), *text = text_of(i);
+        assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+        memory_free(text);
+        memory_free(path);
+    }
+}
+
+/* How many files below the folder hold the text. */
+static unsigned count_text(const char *in, const char *text)
+{
+    struct texts names = {0};
+    unsigned count = 0;
+    assert_int_equal(folder_list(in, true, &names), S_OK);
+    for (size_t i = 0; i < names.count; i++) {
+        char *path = path_join(in, names.items[i]);
+        count += count_text(path, text);
+        memory_free(path);
+    }
+    assert_int_equal(folder_list(in, false, &names), S_OK);
+    for (size_t i = 0; i < names.count; i++) {
+        char *path = path_join(in, names.items[i]), *found = NULL;
+        size_t size;
+        assert_int_equal(file_load(path, 1 << 20, &found, &size), S_OK);
+        count += !strcmp(found, text);
+        memory_free(found);
+        memory_free(path);
+    }
+    texts_free(&names);
+    return count;
+}
+
+static void assert_nothing_is_lost(void)
+{
+    for (size_t i = 0; i < FILES; i++) {
+        char *text = text_of(i);
+        if (count_text(folder, text) != (strcmp(text, RECORD) ? 1 : 2))
+            fail_msg("%s: it is there %u times", files[i].file, count_text(folder, text));
+        memory_free(text);
+    }
+}
+
+static HRESULT count_findings(void *user, const struct store_finding *f)
+{
+    (void)f;
+    ++*(unsigned *)user;
+    return S_OK;
+}
+
+static unsigned findings(bool mend)
+{
+    unsigned count = 0;
+    HRESULT hr = store_check(mend, count_findings, &count);
+    if (FAILED(hr))
+        fail_msg("0x%08X %s", (unsigned)hr, error_text(hr));
+    return count;
+}
+
+static void assert_mended(void)
+{
+    findings(true);
+    assert_int_equal(findings(false), 0);
+    assert_nothing_is_lost();
+    for (size_t i = 0; i < FILES; i++) {
+        char *path = store_definition_path("Service", files[i].set);
+        assert_int_equal(file_exists(path), !!strcmp(files[i].set, "bad") && !!strcmp(files[i].set, "gone"));
+        memory_free(path);
+    }
+}
+
+static void all_is_mended_and_nothing_lost(void **state)
+{
+    (void)state;
+    make_store();
+    assert_int_equal(findings(false), 4);
+    assert_nothing_is_lost();
+    assert_int_equal(findings(false), 4); /* who only looks changes nothing */
+    assert_mended();
+}
+
+static void each_allocation_fails(void **state)
+{
+    uint64_t n = 1;
+    (void)state;
+    for (bool failed = true; failed; n += ALLOCATION_STEP) {
+        unsigned count = 0;
+        make_store();
+        memory_fail_at(n);
+        HRESULT hr = store_check(true, count_findings, &count);
+        failed = memory_count() >= n;
+        memory_fail_at(0);
+        if (FAILED(hr) && hr != E_OUTOFMEMORY)
+            fail_msg("allocation %u: 0x%08X %s", (unsigned)n, (unsigned)hr, error_text(hr));
+        assert_true(failed || hr == S_OK);
+        assert_nothing_is_lost();
+        assert_mended();
+    }
+    print_message("check: one of %d allocations failed in turn, as far as %u\n", ALLOCATION_STEP, (unsigned)n);
+}
+
+static void each_operation_fails(void **state)
+{
+    static const int kinds[] = {FAULT_ONCE, FAULT_LASTING, FAULT_FULL};
+    (void)state;
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+        uint64_t n = 1;
+        for (bool met = true; met; n += OPERATION_STEP) {
+            struct file_faults faults = {.at = n, .kind = kinds[kind], .hr = FAULT};
+            unsigned count = 0;
+            make_store();
+            file_faults_begin(&faults);
+            HRESULT hr = store_check(true, count_findings, &count);
+            file_faults_end();
+            met = faults.count >= n;
+            if (FAILED(hr) && hr != FAULT && hr != HRESULT_FROM_WIN32(ERROR_DISK_FULL))
+                fail_msg("operation %u: 0x%08X %s", (unsigned)n, (unsigned)hr, error_text(hr));
+            assert_nothing_is_lost();
+            assert_mended();
+        }
+        print_message("check: one of %d operations failed, as far as %u, kind %d\n", OPERATION_STEP, (unsigned)n,
+                      kinds[kind]);
+    }
+}
+
+static int make_folder(void **state)
+{
+    char *relative = scratch_create("test_store_check");
+    *state = folder = host_full_path(relative);
+    memory_free(relative);
+    scratch_environment("OPENPLA_DATA", folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_is_mended_and_nothing_lost),
+        cmocka_unit_test(each_allocation_fails),
+        cmocka_unit_test(each_operation_fails),
+    };
+    return cmocka_run_group_tests(tests, make_folder, scratch_end);
+}
