@@ -17,11 +17,11 @@ RECORD = ("openpla-run 1\nserial-number 3\nlast-result 0x00000000\nrunning 0\nla
 
 def openpla(expected, *arguments):
     command = [*EMULATOR, PROGRAM, "store", *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           timeout=60, check=False)
-    output = done.stdout.decode("utf-8").replace("\r\n", "\n")
-    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output)
-    return output
+    output, said = (text.decode("utf-8").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
+    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output + said)
+    return said if expected == 2 else output
 
 
 def check(right, what, output=""):
