@@ -18,7 +18,8 @@
 struct tracerpt {
     struct texts files, sessions, begin, end;
     struct trace_knowledge known;
-    const char *output, *form, *encoding, *summary, *report, *report_form, *level, *counting, *symbols;
+    const char *output, *form, *encoding, *summary, *report, *report_form, *level, *counting, *symbols, *exported,
+        *structure;
     bool lenient, raw, yes;
 
     struct event_dump_options options;
@@ -52,6 +53,12 @@ static int refuse(const struct tracerpt *t)
         return cli_usage(VERB, "-rl: is the level of a report; %s", reports);
     if (t->counting)
         return cli_usage(VERB, "-df: says what a report counts; %s", reports);
+    if (t->exported)
+        return cli_usage(VERB, "-export: no manifest is made of a trace; \"openpla manifest show\" shows what is known "
+                               "of a provider");
+    if (t->structure)
+        return cli_usage(VERB, "-int: the structure of events is not written; \"openpla trace show\" has their fields "
+                               "with their names");
     if (t->symbols)
         return cli_usage(VERB, "-pdb: symbols of programs are not read; -tmf and -tp name the formats that tracepdb "
                                "makes of them");
@@ -296,6 +303,8 @@ static int run(int argc, char **argv)
         {"rl", OPTION_TEXT, &t.level},
         {"df", OPTION_OPTIONAL, &t.counting},
         {"pdb", OPTION_TEXT, &t.symbols},
+        {"export", OPTION_OPTIONAL, &t.exported},
+        {"int", OPTION_TEXT, &t.structure},
         {"tmf", OPTION_TEXT, &t.known.formats},
         {"tp", OPTION_TEXT, &t.known.format_folders},
         {"gmt", OPTION_FLAG, &t.known.gmt},

@@ -161,7 +161,8 @@ def the_command_line():
     tracerpt(0, "-config", "settings.txt")
     check(len(rows("settings.csv")) == 11, "-config")
     for wrong in (["one.etl", "-report"], ["one.etl", "-f", "html"], ["one.etl", "-rl", "3"], ["one.etl", "-df", "x"],
-                  ["one.etl", "-pdb", "x"], ["one.etl", "-of", "EVTX"], ["one.etl", "-of", "TXT"], [], ["-rt"],
+                  ["one.etl", "-pdb", "x"], ["one.etl", "-export"],
+                  ["one.etl", "-int", "x"], ["one.etl", "-of", "EVTX"], ["one.etl", "-of", "TXT"], [], ["-rt"],
                   ["one.etl", "-en", "UTF"], ["one.etl", "-rts", "-summary"], ["one.etl", "-rt", "s"],
                   ["one.etl", "-b", "yesterday"], ["one.etl", "-b", "2022-1-1", "-e", "2021-1-1"], ["one.etl", "-what"]):
         output = tracerpt(2, *wrong)
