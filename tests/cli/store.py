@@ -21,7 +21,7 @@ def openpla(expected, *arguments):
                           timeout=60, check=False)
     output, said = (text.decode("utf-8").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
     check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output + said)
-    return said if expected == 2 else output
+    return output + said if expected == 2 else output
 
 
 def check(right, what, output=""):
