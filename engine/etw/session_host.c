@@ -6,6 +6,7 @@
 #include "engine/etw/private_parts.h"
 #include "engine/etw/session_buffers.h"
 #include "engine/etw/session_journal.h"
+#include "engine/etw/session_kernel.h"
 #include "engine/etw/session_pace.h"
 #include "engine/etw/session_rescue.h"
 #include "engine/etw/session_start.h"
@@ -221,6 +222,19 @@ void session_host_run(struct session_host *h)
     session_host_finish(h);
 }
 
+/* ---- the kernel's events ---- */
+
+/* Its thread may wait for buffers, so they are emptied until it has ended. */
+void session_host_kernel(struct session_host *h, bool end)
+{
+    session_kernel_stop(h->kernel);
+    while (!session_kernel_ended(h->kernel, 1))
+        session_host_drain(h);
+    h->kernel = NULL;
+    if (!end && h->session.whole == 0 && session_kernel_begin(h->d, &h->session, &h->buffers, &h->kernel) != S_OK)
+        h->kernel = NULL;
+}
+
 /* ---- the beginning ---- */
 
 static HRESULT make_buffers(struct session_host *h)
@@ -312,6 +326,8 @@ ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t turn)
         code = hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
         if (code != ERROR_SUCCESS)
             session_output_close(&h->output);
+        else
+            session_host_kernel(h, false);
     }
     return code;
 }
@@ -362,6 +378,7 @@ void session_host_finish(struct session_host *h)
         return;
     h->end = h->finished = true;
     say_stopping(h);
+    session_host_kernel(h, true);
     (void)session_drain_stop(h->drain, &sink, STOP_PATIENCE_MS);
     session_output_end_file(&h->output);
     session_output_leave(&h->output);

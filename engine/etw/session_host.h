@@ -15,7 +15,8 @@ struct session_host {
     struct session_buffers buffers;
     struct session_drain *drain;
     struct session_output output;
-    uint64_t flushed; /* ms: since when events may lie in buffers that are not full */
+    struct session_kernel *kernel; /* NULL: none of the kernel's events */
+    uint64_t flushed;              /* ms: since when events may lie in buffers that are not full */
     uint64_t tended;
     uint64_t looked;    /* ms: for the directory */
     uint32_t tend_ms;   /* until the next time */
@@ -43,6 +44,8 @@ void session_host_release(struct session_host *h);
 
 /* Does what a controller or consumer asks for, if one does. */
 void session_host_answer(struct session_host *h);
+/* The kernel's events are those of the session's flags, as they are now. What it wrote so far is emptied meanwhile. */
+void session_host_kernel(struct session_host *h, bool end);
 /* The session goes on without a file, in real time. A code of Windows. */
 ULONG session_host_drop_file(struct session_host *h);
 /* Passes over the buffers until there is nothing to do for now. */

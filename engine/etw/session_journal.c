@@ -25,6 +25,11 @@ static const struct row {
     {SESSION_KEY_VALUE, JOURNAL_WARNING, "A value of an autologger in the registry is not as it must be", ""},
     {SESSION_KEY_PROVIDER, JOURNAL_WARNING, "An autologger does not enable a provider", ""},
     {SESSION_KEY_NOT_STARTED, JOURNAL_ERROR, "An autologger has not started", ""},
+    {SESSION_WITHOUT_KERNEL, JOURNAL_WARNING, "A logger of the kernel's events has none on this host", ""},
+    {SESSION_KERNEL_FLAGS, JOURNAL_INFORMATION,
+     "Some of the kernel's events that a session asks for have no source on this host", ""},
+    {SESSION_KERNEL_LEFT, JOURNAL_WARNING, "A session has ended, and its buffers in the kernel could not be removed",
+     ""},
 };
 
 static const struct row *row_of(enum session_journal_id id)
@@ -63,6 +68,17 @@ void session_tell(enum session_journal_id id, const struct directory_session *s,
     }
     append(&entry);
     (void)error_restore(&why);
+}
+
+void session_tell_flags(const struct directory_session *s, uint32_t flags)
+{
+    const struct row *row = row_of(SESSION_KERNEL_FLAGS);
+    char number[16];
+    struct journal_entry entry = {.utc = clock_utc(), .id = row->id, .level = row->level, .message = row->message};
+    entry.fields[entry.count++] = (struct journal_field){"Session", s->name};
+    snprintf(number, sizeof number, "0x%08X", (unsigned)flags);
+    entry.fields[entry.count++] = (struct journal_field){"EnableFlags", number};
+    append(&entry);
 }
 
 void session_tell_key(enum session_journal_id id, const struct autologger *a, HRESULT hr, const char *below,

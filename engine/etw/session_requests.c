@@ -142,9 +142,13 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
     }
     if (r->flags_given != 0)
         memcpy(next.enable_flags, r->enable_flags, sizeof next.enable_flags);
+    const bool other_flags = memcmp(next.enable_flags, h->session.enable_flags, sizeof next.enable_flags) != 0;
     if (r->file && is_in_memory(h)) {
-        const ULONG code = write_snapshot(h, r->file);
-        return code == ERROR_SUCCESS ? change(h, &next) : code;
+        ULONG code = write_snapshot(h, r->file);
+        code = code == ERROR_SUCCESS ? change(h, &next) : code;
+        if (code == ERROR_SUCCESS && other_flags)
+            session_host_kernel(h, false);
+        return code;
     }
     const bool leaves = (h->session.mode & ~next.mode & TRACE_MODE_REAL_TIME) != 0;
     if (leaves)
@@ -154,6 +158,8 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
         session_buffers_bound(&h->buffers, h->session.maximum_buffers);
     if (code == ERROR_SUCCESS && leaves)
         session_output_leave(&h->output);
+    if (code == ERROR_SUCCESS && other_flags)
+        session_host_kernel(h, false);
     return code;
 }
 

@@ -158,6 +158,8 @@ HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct 
     disk_begin(k, MOST_REQUESTS);
     network_begin(k, MOST_SOCKETS);
     fault_begin(k);
+    size_t left; /* of processes that were killed; what cannot be removed now, the next will */
+    (void)trace_instance_sweep(NULL, &left);
     HRESULT hr = trace_instance_begin(&instance, &k->instance);
     if (SUCCEEDED(hr))
         hr = trace_stream_create(k->instance, &k->stream);

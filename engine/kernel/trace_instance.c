@@ -33,7 +33,8 @@ struct owner {
     uint64_t host, host_started, process, started;
 };
 
-/* The id and the 22nd field, the start in ticks since boot, of /proc/ID/stat; the name in it may hold anything. */
+/* The id and the 22nd field, the start in ticks since boot, of /proc/ID/stat; the name in it may hold anything. A
+   process that has ended and is only there for its parent to hear of it is none. */
 static HRESULT read_stat(const char *path, uint64_t *id, uint64_t *started)
 {
     struct kernel_file *f;
@@ -45,6 +46,8 @@ static HRESULT read_stat(const char *path, uint64_t *id, uint64_t *started)
     hr = kernel_file_read(f, &text, &size);
     if (SUCCEEDED(hr)) {
         const char *p = strrchr(text, ')');
+        if (p && (strncmp(p, ") Z", 3) == 0 || strncmp(p, ") X", 3) == 0))
+            p = NULL;
         hr = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
         for (int field = 2; p && field < 22; field++)
             p = strchr(p + 1, ' ');

@@ -12,7 +12,7 @@ foreach(thing consumer event_view realtime relogger)
     ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c LINK openpla_etw)
 endforeach()
 # The hosts of their sessions are real ones.
-foreach(thing autologger controller crowd delivery enable hosts modes host_ends private private_faults
+foreach(thing autologger controller crowd delivery enable hosts kernel modes host_ends private private_faults
     provider_kills live)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
   add_dependencies(test_etw_${thing} openetwhost)
@@ -39,7 +39,7 @@ endif()
 if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # Once more under the thread sanitizer, which cannot be together with the address sanitizer.
   set(sources)
-  foreach(layer os log etw)
+  foreach(layer os log kernel etw)
     set(target openpla_${layer})
     if(TARGET ${target}_core)
       set(target ${target}_core)

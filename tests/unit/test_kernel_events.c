@@ -101,10 +101,12 @@ static struct kernel_tracer *begin(uint32_t flags)
     return k;
 }
 
-static void end(struct kernel_tracer *k)
+/* On a busy machine frequent events come faster than we take them, and some are lost; rare ones never. */
+static void end(struct kernel_tracer *k, bool rare)
 {
     assert_int_equal(kernel_tracer_pass(k, true, &sink), S_OK);
-    assert_int_equal(kernel_tracer_lost(k), 0);
+    if (rare)
+        assert_int_equal(kernel_tracer_lost(k), 0);
     assert_int_equal(kernel_tracer_end(k), S_OK);
 }
 
@@ -136,7 +138,7 @@ static void processes_begin_and_end_with_their_names_and_codes(void **state)
     assert_int_equal(how_many(HOOK_PROCESS_RUNDOWN_START, own_name(), 259), 1);
     assert_in_range(of_hook[HOOK_THREAD_RUNDOWN_START], 1, MOST);
     run_children(k);
-    end(k);
+    end(k, true);
     assert_int_equal(how_many(HOOK_PROCESS_END, own_name(), EXIT_CODE), CHILDREN);
     /* Each of them had its one start and a thread, in this order. */
     for (size_t i = 0; i < count; i++) {
@@ -161,7 +163,7 @@ static void what_is_not_asked_for_does_not_come(void **state)
     assert_int_equal(kernel_tracer_sources(k), FLAG_SWITCH);
     assert_int_equal(count, 0);
     run_children(k);
-    end(k);
+    end(k, false);
     assert_in_range(of_hook[HOOK_SWITCH], 2 * CHILDREN, SIZE_MAX); /* to each of them, and back */
     for (size_t i = 0; i < sizeof of_hook / sizeof of_hook[0]; i++)
         if (i != HOOK_SWITCH)
@@ -174,7 +176,7 @@ static void all_kinds_come_with_their_sizes(void **state)
     struct kernel_tracer *k = begin(FLAG_SWITCH | FLAG_DISPATCHER | FLAG_INTERRUPT | FLAG_DPC | FLAG_PAGE_FAULTS |
                                     FLAG_HARD_FAULTS | FLAG_DISK | FLAG_DISK_INIT | FLAG_NETWORK);
     run_children(k);
-    end(k);
+    end(k, false);
     assert_in_range(of_hook[HOOK_READY], CHILDREN, SIZE_MAX);
     assert_in_range(of_hook[HOOK_FAULT_ZERO], CHILDREN, SIZE_MAX);
     assert_in_range(of_hook[HOOK_FAULT_COPY], CHILDREN, SIZE_MAX);

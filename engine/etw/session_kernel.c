@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/etw/session_kernel.h"
+
+#include "engine/etw/session_journal.h"
+#include "engine/etw/session_reserve.h"
+#include "engine/etw/trace_properties.h"
+#include "engine/kernel/kernel_tracer.h"
+#include "engine/log/etl_header.h"
+#include "engine/log/etl_record.h"
+#include "engine/os/clock.h"
+#include "engine/os/memory.h"
+#include "engine/os/processor.h"
+#include "engine/os/thread.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PASS_MS = 50 };
+enum { SYSTEM_HEAD = 0x20, SHORT_HEAD = 0x10, SHORT_64 = 0x11 };
+
+struct session_kernel {
+    const struct directory_session *session;
+    struct session_buffers buffers; /* with a processor that is chosen, not the one we run on */
+    struct session_writer writer;
+    struct kernel_tracer *tracer;
+    struct thread *thread;
+    struct wakeup *wakeup;
+    /* Readings of both clocks, for times of the session's. */
+    int64_t ticks_first, ticks_now;
+    uint64_t cycles_first, cycles_now;
+    int64_t utc_now;
+    uint64_t lost; /* in the kernel, as counted in the session so far */
+};
+
+bool session_kernel_is_one(const struct directory_session *s)
+{
+    return s->kernel || (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0 ||
+           memcmp(&s->guid, &trace_context_guid, sizeof s->guid) == 0;
+}
+
+/* The top three bits of a PERF_ constant pick the mask; some of the flags of the first lie there, and come so from who
+   sets all masks. */
+static uint32_t flags_of(const uint32_t masks[8])
+{
+    static const struct {
+        uint32_t mask, bit, flag;
+    } moved[] = {{1, 0x4, FLAG_SWITCH},
+                 {1, 0x80, FLAG_DPC},
+                 {1, 0x4000, FLAG_INTERRUPT},
+                 {2, 0x40, FLAG_SYSTEM_CALL},
+                 {1, 0x200, FLAG_DISPATCHER}};
+    uint32_t flags = masks[0];
+    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++)
+        flags |= (masks[moved[i].mask] & moved[i].bit) != 0 ? moved[i].flag : 0;
+    return flags;
+}
+
+/* ---- time ---- */
+
+static void read_clocks(struct session_kernel *k)
+{
+    k->ticks_now = clock_ticks();
+    k->cycles_now = processor_cycles();
+    k->utc_now = clock_utc();
+}
+
+static uint64_t session_time(const struct session_kernel *k, uint64_t ticks)
+{
+    const int64_t before = k->ticks_now - (int64_t)ticks, passed = k->ticks_now - k->ticks_first;
+    switch (k->session->clock) {
+    case ETL_CLOCK_SYSTEM:
+        return (uint64_t)(k->utc_now - before);
+    case ETL_CLOCK_CYCLES: {
+        const double rate =
+            passed > 0 ? (double)(k->cycles_now - k->cycles_first) / (double)passed : clock_cpu_mhz() / 10.0;
+        return k->cycles_now - (uint64_t)(int64_t)((double)before * rate);
+    }
+    default:
+        return ticks;
+    }
+}
+
+/* ---- events ---- */
+
+/* As a provider on the event's own processor would, with the time that it had. */
+static HRESULT write(void *context, const struct kernel_event *e)
+{
+    struct session_kernel *k = context;
+    const uint32_t head = e->is_system ? SYSTEM_HEAD : SHORT_HEAD, size = head + e->size;
+    uint64_t stamp;
+    k->writer.processor = e->processor;
+    uint8_t *at = size <= UINT16_MAX ? session_reserve(&k->buffers, &k->writer, (size + 7) & ~7u, &stamp) : NULL;
+    if (!at)
+        return S_OK; /* it is counted */
+    const uint8_t type = e->is_system ? ETL_HEADER_SYSTEM_64 : SHORT_64;
+    const uint64_t first = (uint64_t)e->version | (uint64_t)type << 16 | (uint64_t)ETL_MARKS << 24 |
+                           (uint64_t)size << 32 | (uint64_t)e->hook << 48;
+    uint8_t *stamp_at = at + 8;
+    if (e->is_system) {
+        put_u32(at + 8, e->thread);
+        put_u32(at + 12, e->process);
+        stamp_at = at + 16;
+        put_u64(at + 24, 0); /* processor times */
+    }
+    put_u64(stamp_at, session_time(k, e->time));
+    memcpy(at + head, e->data, e->size);
+    session_commit(at, first | SESSION_OWN_STAMP);
+    return S_OK;
+}
+
+static void count_lost(struct session_kernel *k)
+{
+    for (const uint64_t lost = kernel_tracer_lost(k->tracer); k->lost < lost; k->lost++)
+        session_count_lost(&k->buffers, &k->writer);
+}
+
+static void pass(struct session_kernel *k, bool last)
+{
+    const struct kernel_sink sink = {write, k};
+    read_clocks(k);
+    (void)kernel_tracer_pass(k->tracer, last, &sink);
+    count_lost(k);
+}
+
+static void run(void *user)
+{
+    struct session_kernel *k = user;
+    const struct kernel_sink sink = {write, k};
+    k->writer.thread = thread_own_id();
+    read_clocks(k);
+    (void)kernel_tracer_rundown(k->tracer, false, &sink);
+    while (!wakeup_wait(k->wakeup, PASS_MS))
+        pass(k, false);
+    pass(k, true);
+    read_clocks(k);
+    (void)kernel_tracer_rundown(k->tracer, true, &sink);
+}
+
+/* ---- beginning and end ---- */
+
+static void release(struct session_kernel *k)
+{
+    if (FAILED(kernel_tracer_end(k->tracer)))
+        session_tell(SESSION_KERNEL_LEFT, k->session, S_OK, 0);
+    thread_close(k->thread);
+    wakeup_free(k->wakeup);
+    memory_free(k);
+}
+
+static void tell_missing(const struct directory_session *s, uint32_t missing)
+{
+    if (missing != 0)
+        session_tell_flags(s, missing);
+}
+
+HRESULT session_kernel_begin(struct directory *d, const struct directory_session *s, const struct session_buffers *b,
+                             struct session_kernel **out)
+{
+    enum { NO_CONFIGURATION = 0x10000000 };
+    const uint32_t flags = flags_of(s->enable_flags) & ~(uint32_t)NO_CONFIGURATION;
+    char name[48];
+    *out = NULL;
+    if (!session_kernel_is_one(s) || flags == 0)
+        return S_FALSE;
+    struct session_kernel *k = memory_zero(1, sizeof *k);
+    if (!k)
+        return E_OUTOFMEMORY;
+    snprintf(name, sizeof name, "%u-%u", (unsigned)s->logger, (unsigned)s->turn);
+    const struct kernel_tracer_options options = {.name = name, .flags = flags};
+    k->session = s;
+    k->buffers = *b;
+    k->buffers.method = PROCESSOR_UNKNOWN;
+    read_clocks(k);
+    k->ticks_first = k->ticks_now;
+    k->cycles_first = k->cycles_now;
+    HRESULT hr = directory_join(d, &k->writer.owner);
+    if (SUCCEEDED(hr))
+        hr = wakeup_create(&k->wakeup);
+    if (SUCCEEDED(hr))
+        hr = kernel_tracer_begin(&options, &k->tracer);
+    if (SUCCEEDED(hr)) {
+        tell_missing(s, flags & ~kernel_tracer_sources(k->tracer));
+        hr = thread_start(run, k, &k->thread);
+    }
+    if (FAILED(hr)) {
+        session_tell(SESSION_WITHOUT_KERNEL, s, hr, 0);
+        release(k);
+        return S_FALSE;
+    }
+    *out = k;
+    return S_OK;
+}
+
+void session_kernel_stop(struct session_kernel *k)
+{
+    if (k)
+        wakeup_set(k->wakeup);
+}
+
+bool session_kernel_ended(struct session_kernel *k, uint32_t timeout_ms)
+{
+    if (!k)
+        return true;
+    if (!thread_wait(k->thread, timeout_ms))
+        return false;
+    release(k);
+    return true;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* The NT Kernel Logger as a program starts it, on this machine's kernel: what a known load did is in its file. Needs a
+   tracefs that this user may use; without one it is skipped. */
+#include "engine/etw/session_journal.h"
+#include "engine/kernel/kernel_event.h"
+#include "engine/kernel/trace_instance.h"
+#include "tests/unit/controller_fixture.h"
+
+enum { CHILDREN = 4, EXIT_CODE = 42, SKIPPED = 77 };
+static char *folder;
+
+struct seen {
+    size_t of_hook[0x10000];
+    size_t ended, disorder; /* processes with the code of our children */
+    int64_t last;
+    uint32_t lost;
+};
+
+static struct seen read_events(const char *path)
+{
+    static struct seen seen;
+    struct etl_reader *reader;
+    struct etl_record e;
+    memset(&seen, 0, sizeof seen);
+    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    seen.lost = etl_reader_log(reader)->events_lost;
+    while (etl_reader_next(reader, &e) == S_OK) {
+        if (e.kind != ETL_RECORD_SYSTEM && e.kind != ETL_RECORD_PERFORMANCE)
+            continue;
+        assert_true(e.has_stamp);
+        seen.of_hook[e.id]++;
+        seen.ended += e.id == HOOK_PROCESS_END && e.data_size > 24 && get_u32(e.data + 20) == EXIT_CODE;
+        seen.disorder += e.stamp < seen.last;
+        seen.last = e.stamp;
+    }
+    etl_reader_close(reader);
+    return seen;
+}
+
+static void run_children(void)
+{
+    for (int i = 0; i < CHILDREN; i++) {
+        struct process *p = child_start("end", "", "");
+        assert_int_equal(process_wait(p, CHILD_PATIENCE, NULL), S_OK);
+        process_close(p);
+    }
+}
+
+static char *start(const char *file, uint32_t mode, uint32_t clock, uint32_t flags, TRACEHANDLE *handle)
+{
+    char *path = path_join(folder, file);
+    struct block b = block_of(mode, path);
+    b.p.EnableFlags = flags;
+    b.p.Wnode.ClientContext = clock;
+    assert_int_equal(start_session("NT Kernel Logger", &b, handle), ERROR_SUCCESS);
+    return path;
+}
+
+static void stop(TRACEHANDLE handle)
+{
+    struct block b;
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+}
+
+static void a_known_load_is_in_the_file(void **state)
+{
+    (void)state;
+    for (uint32_t clock = 1; clock <= 3; clock++) {
+        TRACEHANDLE handle;
+        char *path = start("load.etl", 0, clock, FLAG_PROCESS | FLAG_THREAD, &handle);
+        run_children();
+        stop(handle);
+        const struct seen seen = read_events(path);
+        assert_int_equal(seen.ended, CHILDREN);
+        assert_in_range(seen.of_hook[HOOK_PROCESS_RUNDOWN_START], 3, SIZE_MAX);
+        assert_in_range(seen.of_hook[HOOK_PROCESS_RUNDOWN_END], 3, SIZE_MAX);
+        assert_in_range(seen.of_hook[HOOK_THREAD_START], CHILDREN, SIZE_MAX);
+        assert_int_equal(seen.disorder, 0);
+        assert_int_equal(seen.lost, 0);
+        memory_free(path);
+    }
+}
+
+static void an_update_changes_what_is_recorded(void **state)
+{
+    (void)state;
+    TRACEHANDLE handle;
+    char *path = start("update.etl", 0, 1, FLAG_PROCESS, &handle);
+    struct block b = block_of(0, NULL);
+    run_children();
+    b.p.EnableFlags = FLAG_SWITCH;
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_SUCCESS);
+    run_children();
+    stop(handle);
+    const struct seen seen = read_events(path);
+    assert_int_equal(seen.ended, CHILDREN);
+    assert_in_range(seen.of_hook[HOOK_SWITCH], 2 * CHILDREN, SIZE_MAX);
+    memory_free(path);
+}
+
+static void flags_without_a_source_are_told(void **state)
+{
+    (void)state;
+    TRACEHANDLE handle;
+    const unsigned before = journal_count(SESSION_KERNEL_FLAGS);
+    char *path = start("flags.etl", 0, 1, FLAG_PROCESS | FLAG_SYSTEM_CALL, &handle);
+    stop(handle);
+    assert_int_equal(journal_count(SESSION_KERNEL_FLAGS), before + 1);
+    memory_free(path);
+}
+
+static HRESULT count_ours(void *context, const char *name)
+{
+    *(size_t *)context += strncmp(name, TRACE_INSTANCE_PREFIX, sizeof TRACE_INSTANCE_PREFIX - 1) == 0;
+    return S_OK;
+}
+
+static void a_killed_host_leaves_nothing_when_the_next_begins(void **state)
+{
+    (void)state;
+    TRACEHANDLE handle;
+    size_t before = 0, after = 0;
+    char *path = start("killed.etl", 0, 1, FLAG_PROCESS, &handle);
+    assert_int_equal(kernel_folder_each(TRACEFS_ROOT "/instances", count_ours, &before), S_OK);
+    struct directory_session *sessions;
+    size_t count;
+    assert_int_equal(directory_sessions(own_directory(), &sessions, &count), S_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(process_terminate(sessions->host.id, sessions->host.start_time), S_OK);
+    directory_sessions_free(sessions, count);
+    struct block b;
+    while (control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY) == ERROR_SUCCESS)
+        child_sleep(10); /* until its end is known, and it is rescued */
+    memory_free(path);
+    path = start("next.etl", 0, 1, FLAG_PROCESS, &handle);
+    assert_int_equal(kernel_folder_each(TRACEFS_ROOT "/instances", count_ours, &after), S_OK);
+    assert_int_equal(after, before);
+    stop(handle);
+    memory_free(path);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_known_load_is_in_the_file),
+        cmocka_unit_test(an_update_changes_what_is_recorded),
+        cmocka_unit_test(flags_without_a_source_are_told),
+        cmocka_unit_test(a_killed_host_leaves_nothing_when_the_next_begins),
+    };
+    child_program = arguments[0];
+    if (count > 3)
+        return EXIT_CODE;
+    const HRESULT hr = trace_instance_possible(NULL);
+    if (FAILED(hr)) {
+        printf("skipped: %s\n", error_text(hr));
+        return SKIPPED;
+    }
+    return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_kernel", &folder);
+}
