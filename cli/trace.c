@@ -23,7 +23,7 @@ struct show {
     bool follow, as_json;
 
     struct trace_inputs inputs;
-    struct event_schemas *schemas;
+    struct trace_schemas schemas;
     struct trace_processes *processes;
     struct text_buffer line;
     char *pattern; /* of the choice's text */
@@ -59,7 +59,7 @@ static HRESULT take(void *context, const struct trace_event *event)
     struct show *s = context;
     struct dumped_event e;
     const struct found_schema *found;
-    HRESULT hr = trace_schemas_find(s->schemas, event, &e, &found);
+    HRESULT hr = trace_schemas_find(&s->schemas, event, &e, &found);
     if (SUCCEEDED(hr))
         hr = trace_processes_note(s->processes, &e);
     if (SUCCEEDED(hr)) {
@@ -68,7 +68,7 @@ static HRESULT take(void *context, const struct trace_event *event)
             hr = show_event(s, &e, process);
     }
     if (found)
-        found_schema_release(s->schemas, found);
+        found_schema_release(s->schemas.all, found);
     return hr;
 }
 
@@ -203,7 +203,7 @@ static int run(int argc, char **argv)
     if (result == CLI_DONE)
         result = show(&s);
     trace_inputs_close(&s.inputs);
-    event_schemas_free(s.schemas);
+    trace_schemas_close(&s.schemas);
     if (s.processes)
         trace_processes_free(s.processes);
     memory_free(s.processes);

@@ -7,6 +7,7 @@
 #include "engine/tdh/mof_files.h"
 #include "engine/tdh/tmf.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Adds the folders of "a;b". */
@@ -63,24 +64,35 @@ static HRESULT add_manifests(const struct texts *paths, struct event_schemas *to
 }
 
 /* What the command line names is believed before what is registered. */
-HRESULT trace_schemas_open(const struct trace_knowledge *known, struct event_schemas **out)
+static HRESULT add_origins(const struct trace_knowledge *known, struct event_schemas *schemas)
 {
     struct schema_origin origin;
-    HRESULT hr = event_schemas_create(out);
+    HRESULT hr = mof_origin(&origin);
     if (SUCCEEDED(hr))
-        hr = mof_origin(&origin);
-    if (SUCCEEDED(hr))
-        hr = event_schemas_add(*out, &origin, NULL);
+        hr = event_schemas_add(schemas, &origin, NULL);
     if (SUCCEEDED(hr))
         hr = registered_manifests_origin(NULL, &origin);
     if (SUCCEEDED(hr))
-        hr = event_schemas_add(*out, &origin, NULL);
+        hr = event_schemas_add(schemas, &origin, NULL);
     if (SUCCEEDED(hr))
-        hr = add_manifests(&known->manifests, *out);
-    return SUCCEEDED(hr) ? add_formats(known, *out) : hr;
+        hr = add_manifests(&known->manifests, schemas);
+    return SUCCEEDED(hr) ? add_formats(known, schemas) : hr;
 }
 
-HRESULT trace_schemas_find(struct event_schemas *schemas, const struct trace_event *e, struct dumped_event *out,
+HRESULT trace_schemas_open(const struct trace_knowledge *known, struct trace_schemas *out)
+{
+    *out = (struct trace_schemas){.inband = inband_manifests_create(NULL)};
+    HRESULT hr = out->inband ? event_schemas_create(&out->all) : E_OUTOFMEMORY;
+    return SUCCEEDED(hr) ? add_origins(known, out->all) : hr;
+}
+
+void trace_schemas_close(struct trace_schemas *schemas)
+{
+    inband_manifests_free(schemas->inband);
+    event_schemas_free(schemas->all);
+}
+
+HRESULT trace_schemas_find(struct trace_schemas *schemas, const struct trace_event *e, struct dumped_event *out,
                            const struct found_schema **found)
 {
     *out = (struct dumped_event){.record = e->record,
@@ -90,7 +102,14 @@ HRESULT trace_schemas_find(struct event_schemas *schemas, const struct trace_eve
     *found = NULL;
     if (!e->known)
         return S_OK;
-    const HRESULT hr = event_schemas_find(schemas, e->record, e->pointer_size, found);
+    if (inband_manifest_event(e->record)) {
+        const HRESULT taken = inband_manifests_take(schemas->inband, e->record, schemas->all);
+        if (FAILED(taken))
+            return taken;
+        if (taken == S_FALSE)
+            fprintf(stderr, "openpla: %s\n", error_text(S_FALSE));
+    }
+    const HRESULT hr = event_schemas_find(schemas->all, e->record, e->pointer_size, found);
     if (SUCCEEDED(hr)) {
         out->schema = (*found)->schema;
         out->reason = (*found)->reason;

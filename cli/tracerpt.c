@@ -24,7 +24,7 @@ struct tracerpt {
 
     struct event_dump_options options;
     struct trace_inputs inputs;
-    struct event_schemas *schemas;
+    struct trace_schemas schemas;
     struct trace_output dump_file, summary_file;
     struct event_dump *dump;
     struct event_summary counts;
@@ -152,7 +152,7 @@ static HRESULT take(void *context, const struct trace_event *e)
     struct dumped_event event;
     const struct found_schema *found;
     bool decoded;
-    HRESULT hr = trace_schemas_find(t->schemas, e, &event, &found);
+    HRESULT hr = trace_schemas_find(&t->schemas, e, &event, &found);
     if (SUCCEEDED(hr))
         hr = t->dump ? event_dump_add(t->dump, &event, &decoded) : dumped_event_decodes(&event, &decoded);
     if (SUCCEEDED(hr)) {
@@ -166,7 +166,7 @@ static HRESULT take(void *context, const struct trace_event *e)
         hr = event_summary_count(&t->counts, &event, decoded);
     }
     if (found)
-        found_schema_release(t->schemas, found);
+        found_schema_release(t->schemas.all, found);
     return hr;
 }
 
@@ -305,6 +305,7 @@ static int run(int argc, char **argv)
         {"pdb", OPTION_TEXT, &t.symbols},
         {"export", OPTION_OPTIONAL, &t.exported},
         {"int", OPTION_TEXT, &t.structure},
+        {"import", OPTION_TEXTS, &t.known.manifests},
         {"tmf", OPTION_TEXT, &t.known.formats},
         {"tp", OPTION_TEXT, &t.known.format_folders},
         {"gmt", OPTION_FLAG, &t.known.gmt},
@@ -326,9 +327,9 @@ static int run(int argc, char **argv)
     trace_output_close(&t.dump_file);
     trace_output_close(&t.summary_file);
     trace_inputs_close(&t.inputs);
-    event_schemas_free(t.schemas);
+    trace_schemas_close(&t.schemas);
     event_summary_free(&t.counts);
-    struct texts *const texts[] = {&t.files, &t.sessions, &t.begin, &t.end, &arguments};
+    struct texts *const texts[] = {&t.files, &t.sessions, &t.begin, &t.end, &t.known.manifests, &arguments};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         texts_free(texts[i]);
     return result;
@@ -354,6 +355,7 @@ const struct verb verb_tracerpt = {
     "  -b TIME           from this time on, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the first trace's "
     "zone\n"
     "  -e TIME           up to this time\n"
+    "  -import FILE ...  manifests of providers, beside those that are registered\n"
     "  -tmf FILE         what the messages of WPP in the trace say\n"
     "  -tp FOLDERS       where GUID.tmf is looked for, with ';' between folders; TRACE_FORMAT_SEARCH_PATH if not "
     "given\n"

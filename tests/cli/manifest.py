@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""manifest.py PROGRAM [EMULATOR]: a manifest is shown, and its mistakes are told; a trace is decoded by one that -import
+names, and by one that .NET wrote into it. Without them its events would be digits."""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+from made_trace import START, event, trace
+
+PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+GUID = "{9a3e6c1b-4d27-4b8e-a5f0-2c7b91d8e364}"
+MANIFEST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "typed_events.man")
+FAILED = "C:\\none\0".encode("utf-16-le") + struct.pack("<I", 2)
+
+
+def check(right, what, *more):
+    if not right:
+        sys.exit("\n".join([what, *map(str, more)]))
+
+
+def host_path(path):
+    return "Z:" + os.path.abspath(path).replace("/", "\\") if EMULATOR else path
+
+
+def openpla(expected, *arguments):
+    done = subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=60)
+    text = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
+    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", text)
+    return text
+
+
+def broken(number):
+    return event(GUID, FAILED, START + number, ident=2, level=2, keyword=2)
+
+
+def pieces(text, size=1000, guid=GUID):
+    parts = [text[i:i + size] for i in range(0, len(text), size)]
+    return [event(guid, struct.pack("<BBBBHH", 1, 1, 0, 0x5B, len(parts), i) + part, START + 100 + i, ident=0xFFFE,
+                  opcode=0xFE, task=0xFFFE, keyword=0xFFFFFFFFFFFF) for i, part in enumerate(parts)]
+
+
+def dump(*more):
+    text = openpla(0, "tracerpt", host_path("made.etl"), "-of", "XML", "-o", host_path("made.xml"), "-y", *more)
+    with open("made.xml", encoding="utf-8") as f:
+        return f.read(), text
+
+
+def main():
+    with open(MANIFEST, "rb") as f:
+        xml = f.read()
+    shown = json.loads(openpla(0, "manifest", "show", "-json", "-language", "de-DE", host_path(MANIFEST)))[0]
+    check(shown["name"] == "Example-Typed" and shown["guid"] == GUID.upper(), "show", shown)
+    check([e["id"] for e in shown["events"]] == [1, 2] and shown["events"][1]["message"].startswith("%1 wurde"), "events")
+    points = [f for f in shown["events"][0]["fields"] if f["name"] == "Points"][0]
+    check(points["type"] == "struct[Count]" and [f["name"] for f in points["fields"]] == ["X", "Y"], "a struct", points)
+    with open("bad.man", "wb") as f:
+        f.write(xml.replace(b'length="Size"', b'length="Sizes"'))
+    told = openpla(1, "manifest", "show", host_path("bad.man"))
+    check("bad.man: line 67" in told and 'data length="Sizes"' in told and "0x800705B9" in told, "a mistake", told)
+    check("no provider" in openpla(1, "manifest", "show", "Nobody-Knows"), "no such provider")
+    openpla(2, "manifest", "add")
+    openpla(2, "manifest", "forget", "x")
+
+    trace("made.etl", [broken(1)])
+    check("not registered" in dump()[0], "nobody knows the event")
+    text = dump("-import", host_path(MANIFEST))[0]
+    check("<Path>C:\\none</Path>" in text and "c:\\none was not read: file not found" in text.lower(), "-import", text)
+    check("bad.man" in openpla(1, "tracerpt", host_path("made.etl"), "-o", host_path("x.xml"), "-import",
+                               host_path("bad.man")), "a bad manifest")
+
+    trace("made.etl", [broken(1), *pieces(xml), broken(500)])
+    text = dump()[0]
+    check(text.count("<Path>C:\\none</Path>") == 1, "a manifest in the trace decodes what follows", text)
+    other = "{11111111-2222-3333-4444-555555555555}"
+    trace("made.etl", [*pieces(xml, guid=other), broken(500)])
+    text, said = dump()
+    check("<Path>" not in text and "not of the provider that wrote it" in said, "another's manifest", said, text)
+
+
+with tempfile.TemporaryDirectory() as top:
+    os.chdir(top)
+    os.environ["OPENPLA_DATA"] = host_path(os.path.join(top, "data"))
+    main()
