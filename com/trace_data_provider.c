@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* ITraceDataProvider. MS-PLA 3.2.4.11. */
+#include "com/caller.h"
 #include "com/convert.h"
 #include "com/foreign_object.h"
 #include "engine/collect/trace_providers.h"
 #include "engine/os/memory.h"
+#include "engine/run/refusal.h"
+#include "engine/store/gate.h"
 
 static HRESULT STDMETHODCALLTYPE provider_query(ITraceDataProvider *This, BSTR name, BSTR server)
 {
@@ -27,10 +30,34 @@ static HRESULT STDMETHODCALLTYPE provider_resolve(ITraceDataProvider *This, IDis
     return com_result(This, hr);
 }
 
+/* The registry would see the server's account. */
+static HRESULT may_set_security(struct object *provider)
+{
+    enum { OWNER_GROUP_DACL = 7 };
+    const struct caller caller = com_caller();
+    struct value name;
+    char *sddl = NULL;
+    if (caller.in_process)
+        return S_OK;
+    HRESULT hr = object_get(provider, &provider->class->properties[ITraceDataProvider_DisplayName], &name);
+    if (FAILED(hr))
+        return hr;
+    hr = trace_provider_get_security(provider, OWNER_GROUP_DACL, &sddl);
+    if (SUCCEEDED(hr))
+        hr = gate_ask(&caller, GATE_SECURITY,
+                      &(struct gate_set){.space = "Provider", .name = name.text, .security = sddl, .session = true});
+    hr = refusal_answer(hr, &caller, "Provider", name.text);
+    memory_free(sddl);
+    value_free(&name);
+    return hr;
+}
+
 static HRESULT STDMETHODCALLTYPE provider_set_security(ITraceDataProvider *This, BSTR sddl)
 {
     char *text = NULL;
     HRESULT hr = text_from_bstr(sddl, "Sddl", &text);
+    if (SUCCEEDED(hr))
+        hr = may_set_security(model_of(This));
     if (SUCCEEDED(hr))
         hr = trace_provider_set_security(model_of(This), text);
     memory_free(text);

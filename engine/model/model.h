@@ -312,6 +312,9 @@ HRESULT issues_has(struct object *map, HRESULT hr, const char *key, bool *out);
 
 /* ---- sets ---- */
 HRESULT set_create(struct object **out);
+/* Security of the set that the XML defines; from memory_alloc. OPENPLA_E_MALFORMED_XML also where what stands there is
+   no descriptor. */
+HRESULT set_security_of_xml(const char *xml, size_t size, char **security);
 HRESULT set_put_value(struct object *set, const char *key, const char *value); /* NULL value removes */
 /* The same for a value that may be an XML fragment (<Value type="document">). */
 HRESULT set_put_value_as(struct object *set, const char *key, const char *value, bool document);

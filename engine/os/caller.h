@@ -25,5 +25,7 @@ extern const struct caller caller_self;
 /* DOMAIN\user, the SID's text where the account has no name, "" where it cannot be told. From memory_alloc, NULL when
    out of memory. To be asked for as long as the call runs. */
 char *caller_account(const struct caller *caller);
+/* Its SID's text, "" where it cannot be told and natively for this process itself. The same. */
+char *caller_sid(const struct caller *caller);
 
 #endif

@@ -7,6 +7,7 @@
 #include "engine/run/autosession_set.h"
 #include "engine/run/category.h"
 #include "engine/run/session_set.h"
+#include "engine/run/trace_set.h"
 #include "engine/store/store.h"
 
 #include <string.h>
@@ -23,20 +24,135 @@ static HRESULT load_shipped(const char *name, char **xml, size_t *size)
     return error_set(PLA_E_DCS_NOT_FOUND, "\"System\\%.300s\": no such set came with the program", name);
 }
 
+static HRESULT load_unstored(const struct category *c, const char *name, char **xml, size_t *size)
+{
+    switch (c->source) {
+    case DEFINITION_SHIPPED:
+        return load_shipped(name, xml, size);
+    case DEFINITION_LIVE:
+        return session_set_load(name, xml, size);
+    case DEFINITION_REGISTRY:
+        return autosession_set_load(name, xml, size);
+    default:
+        return error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": %s", c->space, name, c->none);
+    }
+}
+
+/* ---- who may ---- */
+
+static bool is_session(const struct category *c)
+{
+    return c->source == DEFINITION_LIVE || c->source == DEFINITION_REGISTRY;
+}
+
+/* Of what load_unstored answered: a set that cannot be read says nothing of who may do what. */
+static HRESULT check_loaded(const struct caller *caller, enum gate_verb verb, const struct category *c,
+                            const char *name, HRESULT loaded, const char *xml, size_t size)
+{
+    char *security = NULL;
+    if (caller->in_process || loaded == PLA_E_DCS_NOT_FOUND || loaded == E_OUTOFMEMORY)
+        return loaded;
+    const struct error_kept why = error_keep(loaded);
+    HRESULT hr = SUCCEEDED(loaded) ? set_security_of_xml(xml, size, &security) : S_OK;
+    if (FAILED(hr) && hr != E_OUTOFMEMORY)
+        hr = S_OK;
+    if (SUCCEEDED(hr))
+        hr = gate_ask(
+            caller, verb,
+            &(struct gate_set){.space = c->space, .name = name, .security = security, .session = is_session(c)});
+    memory_free(security);
+    return FAILED(hr) ? hr : FAILED(loaded) ? error_restore(&why) : loaded;
+}
+
+HRESULT definition_check(const struct caller *caller, enum gate_verb verb, const char *space, const char *name,
+                         struct object *set)
+{
+    const struct category *c = category_of(space);
+    char *xml = NULL, *security = NULL;
+    size_t size = 0;
+    if (caller->in_process)
+        return S_OK;
+    if (!c || c->source == DEFINITION_STORED)
+        return store_may(caller, verb, space, name);
+    HRESULT hr = load_unstored(c, name, &xml, &size);
+    if (hr == PLA_E_DCS_NOT_FOUND && set && c->source == DEFINITION_LIVE) {
+        hr = trace_set_security(set, &security);
+        if (SUCCEEDED(hr))
+            hr = gate_ask(caller, verb,
+                          &(struct gate_set){
+                              .space = c->space, .name = name, .security = security ? security : "", .session = true});
+    } else {
+        hr = check_loaded(caller, verb, c, name, hr, xml, size);
+        if (definition_is_damaged(hr)) /* what he may do he may do with a damaged one */
+            hr = S_OK;
+    }
+    memory_free(security);
+    memory_free(xml);
+    return hr;
+}
+
+static HRESULT check_new(const struct caller *caller, const struct gate_set *about, bool boot)
+{
+    struct access_subject *who;
+    HRESULT hr = access_open(caller, &who);
+    if (FAILED(hr))
+        return hr == E_ACCESSDENIED ? gate_ask(caller, GATE_CREATE, about) : hr;
+    hr = gate_check_create(who, about, boot);
+    access_close(who);
+    return hr;
+}
+
+static HRESULT check_change(const struct caller *caller, const struct gate_set *about, struct object *set)
+{
+    struct access_subject *who;
+    struct value put;
+    HRESULT hr = access_open(caller, &who);
+    if (FAILED(hr))
+        return hr == E_ACCESSDENIED ? gate_ask(caller, GATE_COMMIT, about) : hr;
+    hr = object_get_field(set, &set->class->properties[IDataCollectorSet_Security], &put);
+    if (SUCCEEDED(hr)) {
+        hr = gate_check_change(who, about, put.text);
+        value_free(&put);
+    }
+    access_close(who);
+    return hr;
+}
+
+HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set)
+{
+    const struct category *c = category_of(space);
+    struct gate_set about = {.space = c->space, .name = name, .session = is_session(c)};
+    char *security = NULL;
+    HRESULT hr;
+    if (caller->in_process)
+        return S_OK;
+    if (c->source != DEFINITION_STORED) {
+        hr = definition_check(caller, GATE_COMMIT, space, name, NULL);
+        return hr == PLA_E_DCS_NOT_FOUND ? check_new(caller, &about, c->source == DEFINITION_REGISTRY) : hr;
+    }
+    hr = store_security(space, name, &security);
+    about.security = security;
+    if (SUCCEEDED(hr))
+        hr = hr == S_FALSE ? check_new(caller, &about, false) : check_change(caller, &about, set);
+    memory_free(security);
+    return hr;
+}
+
 HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size)
 {
     const struct category *c = category_of(space);
     *xml = NULL;
     *size = 0;
-    if (c && c->source == DEFINITION_SHIPPED)
-        return load_shipped(name, xml, size);
-    if (c && c->source == DEFINITION_LIVE)
-        return session_set_load(name, xml, size);
-    if (c && c->source == DEFINITION_REGISTRY)
-        return autosession_set_load(name, xml, size);
-    if (c && c->source == DEFINITION_NONE)
-        return error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": %s", space, name, c->none);
-    return store_load(caller, space, name, xml, size);
+    if (!c || c->source == DEFINITION_STORED)
+        return store_load(caller, space, name, xml, size);
+    HRESULT hr = load_unstored(c, name, xml, size);
+    hr = check_loaded(caller, GATE_QUERY, c, name, hr, *xml, *size);
+    if (FAILED(hr)) {
+        memory_free(*xml);
+        *xml = NULL;
+        *size = 0;
+    }
+    return hr;
 }
 
 bool definition_is_damaged(HRESULT hr)
@@ -76,8 +192,8 @@ HRESULT definition_load_matching(const struct caller *caller, const char *space,
                  ? definition_load(caller, space, set.name, &set.xml, &set.size)
                  : E_OUTOFMEMORY;
         out->items = items;
-        /* One that is damaged is there all the same, one that has gone meanwhile is not. */
-        const bool gone = hr == PLA_E_DCS_NOT_FOUND;
+        /* One that is damaged is there all the same, one that has gone meanwhile, or may not be seen, is not. */
+        const bool gone = hr == PLA_E_DCS_NOT_FOUND || hr == GATE_REFUSED;
         if (gone || definition_is_damaged(hr))
             hr = S_OK;
         if (SUCCEEDED(hr) && !gone)

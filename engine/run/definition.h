@@ -4,6 +4,7 @@
 #ifndef OPENPLA_DEFINITION_H
 #define OPENPLA_DEFINITION_H
 
+#include "engine/model/model.h"
 #include "engine/store/store.h"
 
 /* The sets that the program brings: engine/run/system_sets/, made into a table by the build; NULL at the end. */
@@ -12,8 +13,15 @@ struct system_set {
 };
 extern const struct system_set system_sets[];
 
-/* The definition's XML, from memory_alloc. PLA_E_DCS_NOT_FOUND; the store's errors. */
+/* The definition's XML, from memory_alloc, for who may read it (GATE_REFUSED). PLA_E_DCS_NOT_FOUND; the store's errors.
+ */
 HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
+/* Whether the caller may do that with the set. `set` (NULL: none) is what begins a session that does not run: its Guid
+   says who may. GATE_REFUSED; PLA_E_DCS_NOT_FOUND. For this process itself always S_OK. */
+HRESULT definition_check(const struct caller *caller, enum gate_verb verb, const char *space, const char *name,
+                         struct object *set);
+/* The same of Commit: of a change, or of a new set. `set` is what is committed. */
+HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set);
 /* Whether `hr` says that what is stored of a set cannot be used as it stands there: too long, no XML, no record, a
    folder, not to be read. */
 bool definition_is_damaged(HRESULT hr);

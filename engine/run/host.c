@@ -63,6 +63,12 @@ static void write_last_record(struct run *r, HRESULT start, const char *message)
 
 /* ---- the beginning ---- */
 
+/* Who has started it, for events: from memory_alloc. */
+static char *starter_of(const struct run *r)
+{
+    return *r->user ? text_copy(r->user) : host_user_name();
+}
+
 struct beginning {
     struct run *run;
     struct start_report **report;
@@ -71,7 +77,7 @@ struct beginning {
 static void began(void *user)
 {
     const struct beginning *b = user;
-    char *account = host_user_name();
+    char *account = starter_of(b->run);
     b->run->set.report = NULL;
     start_report_send(b->report, S_OK);
     run_tell(b->run, JOURNAL_STARTED, &(struct journal_facts){.key = b->run->run_key, .user = account});
@@ -83,7 +89,7 @@ static void began(void *user)
 static void failed_start(struct run *r, HRESULT hr, struct start_report **report)
 {
     struct error_kept why = error_keep(hr);
-    char *account = host_user_name();
+    char *account = starter_of(r);
     if (r->set.set && FAILED(run_set_record(&r->set, hr, why.text, false)) &&
         FAILED(store_mark_ended(r->set.space, r->set.name)) && record_says_running(r)) {
         error_restore(&why);
@@ -175,6 +181,7 @@ static HRESULT run_locked(const char *space, const char *name, const char *run_k
     r.set.name = name;
     r.run_key = run_key;
     r.compile = compile;
+    start_report_get_user(*report, r.user);
     HRESULT hr = begin(&r, report);
     if (SUCCEEDED(hr)) {
         struct beginning b = {&r, report};

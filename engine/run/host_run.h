@@ -6,11 +6,13 @@
 #include "engine/run/ended_segments.h"
 #include "engine/run/phase.h"
 #include "engine/run/run_journal.h"
+#include "engine/run/start_report.h"
 
 struct run {
     struct run_set set;
-    const char *run_key; /* borrowed */
-    run_compile compile; /* NULL: nothing comes after a segment */
+    const char *run_key;         /* borrowed */
+    char user[START_USER_BYTES]; /* for whom it was started; "": for nobody else */
+    run_compile compile;         /* NULL: nothing comes after a segment */
     struct segment segment;
     struct ended_segments *ended; /* NULL until one has ended that is to be compiled */
     struct run_section *section;

@@ -44,9 +44,12 @@ uint32_t run_wait_ms(uint32_t otherwise);
    PLA_E_DCS_START_WAIT_TIMEOUT; after either of the two the host is ended. Under the account that the set has: what
    its logon says, PLA_E_CREDENTIALS_REQUIRED without its password. */
 HRESULT run_start(const char *space, const char *name, bool synchronous);
+/* The same for an account, whom the events name; NULL: for this process itself. */
+HRESULT run_start_for(const char *account, const char *space, const char *name, bool synchronous);
 struct run_rights;
 /* The same with these rights (credentials.h) instead of those of the stored definition; *rights is taken over. */
-HRESULT run_start_with(const char *space, const char *name, bool synchronous, struct run_rights *rights);
+HRESULT run_start_with(const char *account, const char *space, const char *name, bool synchronous,
+                       struct run_rights *rights);
 /* A host that is made ahead of a start, which has then no process to wait for. It holds nothing of the set, whose state
    is what it is without it; who wants to run the set meanwhile runs it by another. It ends with who made it. */
 struct run_ahead;

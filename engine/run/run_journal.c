@@ -141,6 +141,10 @@ static const struct journal_row {
       {FACT_OPERATOR, NULL},
       {FACT_THRESHOLD, NULL},
       {FACT_REASON, "Message"}}},
+    {JOURNAL_REFUSED,
+     JOURNAL_WARNING,
+     "A caller was refused",
+     {{FACT_NAME, NULL}, {FACT_USER, NULL}, {FACT_REASON, NULL}, {FACT_COUNT, NULL}}},
 };
 
 static const struct journal_row *row_of(enum journal_id id)

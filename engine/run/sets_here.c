@@ -10,6 +10,7 @@
 #include "engine/run/category.h"
 #include "engine/run/credentials.h"
 #include "engine/run/definition.h"
+#include "engine/run/refusal.h"
 #include "engine/run/run.h"
 #include "engine/run/run_journal.h"
 #include "engine/run/segment_tasks.h"
@@ -191,19 +192,18 @@ static void tell_change(enum journal_id id, const struct caller *caller, const c
 }
 
 /* Puts back what was stored before a running set refused its new definition. The thread's error text survives. */
-static HRESULT take_back(const struct caller *caller, const char *space, const char *name, const char *xml, size_t size,
-                         HRESULT hr)
+static HRESULT take_back(const char *space, const char *name, const char *xml, size_t size, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
     if (xml)
-        store_save(caller, space, name, STORE_MODIFY, xml, size, NULL, NULL);
+        store_save(&caller_self, space, name, STORE_MODIFY, xml, size, NULL, NULL);
     return error_restore(&why);
 }
 
 /* What is stored under the name. *xml NULL: nothing is, or nothing that can be read: it says nothing of an account. */
-static HRESULT load_before(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size)
+static HRESULT load_before(const char *space, const char *name, char **xml, size_t *size)
 {
-    HRESULT hr = store_load(caller, space, name, xml, size);
+    HRESULT hr = store_load(&caller_self, space, name, xml, size);
     if (hr != PLA_E_DCS_NOT_FOUND && !definition_is_damaged(hr))
         return hr;
     error_clear();
@@ -231,7 +231,7 @@ static HRESULT save(struct object *o, const struct caller *caller, const struct 
     if (c->source != DEFINITION_STORED)
         return S_OK;
     update = update && c->runs;
-    HRESULT hr = load_before(caller, c->space, name, &before, &before_size);
+    HRESULT hr = load_before(c->space, name, &before, &before_size);
     if (SUCCEEDED(hr))
         hr = credentials_commit(o, caller, c->space, name, before, before_size, &xml, &size, &credentials);
     const bool decided = SUCCEEDED(hr);
@@ -240,7 +240,7 @@ static HRESULT save(struct object *o, const struct caller *caller, const struct 
     if (SUCCEEDED(hr) && update) {
         hr = run_update(c->space, name);
         if (FAILED(hr))
-            hr = take_back(caller, c->space, name, before, before_size, hr);
+            hr = take_back(c->space, name, before, before_size, hr);
         else if (change)
             hr = store_update_run(c->space, name, change);
     }
@@ -283,13 +283,60 @@ static HRESULT flush_only(struct object *o, const struct caller *caller, const s
 {
     char *xml;
     size_t size;
+    HRESULT hr = definition_check(caller, GATE_FLUSH, c->space, name, NULL);
+    if (FAILED(hr))
+        return hr;
     if (c->one_trace)
         return trace_set_flush(o, c->space, name);
-    HRESULT hr = definition_load(caller, c->space, name, &xml, &size);
+    hr = definition_load(&caller_self, c->space, name, &xml, &size);
     if (SUCCEEDED(hr))
         hr = run_flush(c->space, name);
     memory_free(xml);
     return FAILED(hr) ? hr : S_OK;
+}
+
+/* What a caller who is no administrator commits without a Security of its own is his to change: DECISIONS 81. *before
+   is what it said, NULL if it stays as it is. */
+static HRESULT take_creator(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                            char **before)
+{
+    const struct property *p = &o->class->properties[IDataCollectorSet_Security];
+    struct value put;
+    char *stored = NULL, *sid = NULL, *own = NULL;
+    *before = NULL;
+    if (caller->in_process || c->source != DEFINITION_STORED || access_is_administrator(caller))
+        return S_OK;
+    HRESULT hr = object_get_field(o, p, &put);
+    if (FAILED(hr))
+        return hr;
+    const bool says_none = !strcmp(gate_security(put.text), gate_security(""));
+    if (says_none)
+        hr = store_security(c->space, name, &stored);
+    if (SUCCEEDED(hr) && says_none && !(stored && !strcmp(gate_security(stored), gate_security("")))) {
+        sid = caller_sid(caller);
+        own = sid && *sid ? gate_creator_security(sid) : NULL;
+        hr = !own && (!sid || *sid) ? E_OUTOFMEMORY : own ? object_put_text(o, p, own) : S_OK;
+        if (SUCCEEDED(hr) && own) {
+            *before = put.text;
+            put.text = NULL;
+        }
+    }
+    memory_free(own);
+    memory_free(sid);
+    memory_free(stored);
+    value_free(&put);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* As the object was, of a commit that failed. */
+static void put_creator_back(struct object *o, HRESULT hr, char *before)
+{
+    if (FAILED(hr) && before) {
+        const struct error_kept why = error_keep(hr);
+        object_put_text(o, &o->class->properties[IDataCollectorSet_Security], before);
+        error_restore(&why);
+    }
+    memory_free(before);
 }
 
 /* With its providers, as an update compares them; *out empty: it does not run. */
@@ -338,8 +385,8 @@ static HRESULT account_validate(struct object *o, const struct category *c, stru
                                                           : "a trace session has no account");
 }
 
-static HRESULT commit_here(struct object *o, const struct caller *caller, const char *space, const char *name,
-                           const char *server, uint32_t mode, struct object *issues)
+static HRESULT commit_set(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          const char *server, uint32_t mode, struct object *issues)
 {
     const struct category *c = category_of(space);
     enum store_mode store_mode = store_mode_of(mode);
@@ -355,13 +402,24 @@ static HRESULT commit_here(struct object *o, const struct caller *caller, const 
         hr = alert_names_validate(o, issues);
     if (FAILED(hr) || mode & SETS_VALIDATE_ONLY)
         return hr;
-    if (c->one_trace)
-        return commit_trace(o, caller, c, name, server, store_mode, mode);
-    hr = check_present(c, name, store_mode, mode);
+    char *before;
+    hr = take_creator(o, caller, c, name, &before);
     if (SUCCEEDED(hr))
-        hr = bind_and_save(o, caller, c, name, server, store_mode, mode & SETS_UPDATE_RUNNING);
-    if (SUCCEEDED(hr) && c->runs && mode & SETS_FLUSH_TRACE)
-        hr = run_flush(c->space, name);
+        hr = definition_check_commit(caller, c->space, name, o);
+    if (SUCCEEDED(hr) && mode & SETS_FLUSH_TRACE) {
+        hr = definition_check(caller, GATE_FLUSH, c->space, name, NULL);
+        hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : hr;
+    }
+    if (SUCCEEDED(hr) && c->one_trace) {
+        hr = commit_trace(o, caller, c, name, server, store_mode, mode);
+    } else if (SUCCEEDED(hr)) {
+        hr = check_present(c, name, store_mode, mode);
+        if (SUCCEEDED(hr))
+            hr = bind_and_save(o, caller, c, name, server, store_mode, mode & SETS_UPDATE_RUNNING);
+        if (SUCCEEDED(hr) && c->runs && mode & SETS_FLUSH_TRACE)
+            hr = run_flush(c->space, name);
+    }
+    put_creator_back(o, hr, before);
     return FAILED(hr) ? hr : S_OK;
 }
 
@@ -380,8 +438,8 @@ static HRESULT fill(struct object *o, const char *xml, size_t size, const char *
 }
 
 /* Fills `o` with what is kept under the name; binds it. */
-static HRESULT query_here(struct object *o, const struct caller *caller, const char *space, const char *name,
-                          const char *server)
+static HRESULT query_set(struct object *o, const struct caller *caller, const char *space, const char *name,
+                         const char *server)
 {
     char *xml;
     size_t size;
@@ -395,25 +453,27 @@ static HRESULT query_here(struct object *o, const struct caller *caller, const c
     return hr;
 }
 
-static HRESULT delete_here(struct object *o, const struct caller *caller, const char *space, const char *name)
+static HRESULT delete_set(struct object *o, const struct caller *caller, const char *space, const char *name)
 {
     const struct category *c = category_of(space);
     struct run_state state;
     struct set_live live = {0};
     char *before = NULL;
     size_t size = 0;
-    (void)o;
+    HRESULT hr = definition_check(caller, GATE_DELETE, space, name, o);
+    if (FAILED(hr))
+        return hr;
     if (c->source == DEFINITION_LIVE) { /* nothing is stored */
         HRESULT known = session_set_read_live(name, &live);
         const bool running = SUCCEEDED(known) && live.status != c->status;
         set_live_free(&live);
         return running ? error_set(PLA_E_DCS_IN_USE, "Delete: the trace session '%s' is running", name) : known;
     }
-    HRESULT hr = c->runs ? run_query(space, name, &state) : S_OK;
+    hr = c->runs ? run_query(space, name, &state) : S_OK;
     if (SUCCEEDED(hr) && c->runs && state.phase != PHASE_STOPPED)
         hr = error_set(PLA_E_DCS_IN_USE, "Delete: the set '%s' is running", name);
     if (SUCCEEDED(hr) && c->source == DEFINITION_STORED)
-        hr = load_before(caller, space, name, &before, &size);
+        hr = load_before(space, name, &before, &size);
     if (SUCCEEDED(hr))
         hr = c->source == DEFINITION_REGISTRY ? autosession_set_delete(name) : store_delete(caller, space, name);
     if (SUCCEEDED(hr) && before)
@@ -433,8 +493,8 @@ static void tell_start(HRESULT hr, const struct caller *caller, const char *spac
 }
 
 /* Its definition is everybody's, so the account is of who starts it: MS-PLA 3.2.1. */
-static HRESULT start_shipped(struct object *o, const struct caller *caller, const char *space, const char *name,
-                             bool synchronous)
+static HRESULT start_shipped(struct object *o, const struct caller *caller, const char *account, const char *space,
+                             const char *name, bool synchronous)
 {
     struct run_rights rights;
     object_lock(o);
@@ -445,38 +505,54 @@ static HRESULT start_shipped(struct object *o, const struct caller *caller, cons
     HRESULT hr = failed ? E_OUTOFMEMORY : run_rights_of_caller(caller, user, password, &rights);
     memory_free_secret(password);
     memory_free(user);
-    return SUCCEEDED(hr) ? run_start_with(space, name, synchronous, &rights) : hr;
+    return SUCCEEDED(hr) ? run_start_with(account, space, name, synchronous, &rights) : hr;
 }
 
-static HRESULT start_now(struct object *o, const struct caller *caller, const char *space, const char *name,
+static HRESULT start_set(struct object *o, const struct caller *caller, const char *space, const char *name,
                          bool synchronous)
 {
+    HRESULT hr = definition_check(caller, GATE_START, space, name, o);
+    if (FAILED(hr))
+        return hr;
     if (category_of(space)->source == DEFINITION_LIVE) {
-        HRESULT hr = session_set_start(o, name);
+        hr = session_set_start(o, name);
         tell_start(hr, caller, space, name);
         return hr;
     }
-    return category_of(space)->source == DEFINITION_SHIPPED ? start_shipped(o, caller, space, name, synchronous)
-                                                            : run_start(space, name, synchronous);
+    char *account = caller_account(caller);
+    hr = !account ? E_OUTOFMEMORY
+         : category_of(space)->source == DEFINITION_SHIPPED
+             ? start_shipped(o, caller, account, space, name, synchronous)
+             : run_start_for(account, space, name, synchronous);
+    memory_free(account);
+    return hr;
 }
 
 /* Each start makes a process: those that clients wait for are bounded. */
-static HRESULT start_here(struct object *o, const struct caller *caller, const char *space, const char *name,
-                          bool synchronous)
+static HRESULT start_in_turn(struct object *o, const struct caller *caller, const char *space, const char *name,
+                             bool synchronous)
 {
     static atomic_uint waiting;
     const bool room = atomic_fetch_add(&waiting, 1) < quota_limit(QUOTA_starts) || caller->in_process;
-    HRESULT hr = room ? start_now(o, caller, space, name, synchronous) : quota_exceeded(QUOTA_starts, name);
+    HRESULT hr = room ? start_set(o, caller, space, name, synchronous) : quota_exceeded(QUOTA_starts, name);
     atomic_fetch_sub(&waiting, 1);
     return hr;
 }
 
-static HRESULT stop_here(struct object *o, const struct caller *caller, const char *space, const char *name,
-                         bool synchronous)
+static HRESULT stop_set(struct object *o, const struct caller *caller, const char *space, const char *name,
+                        bool synchronous)
 {
-    (void)o, (void)caller;
-    if (category_of(space)->source == DEFINITION_LIVE) {
-        HRESULT hr = session_set_stop(name);
+    (void)o;
+    HRESULT hr = definition_check(caller, GATE_STOP, space, name, NULL);
+    const struct category *c = category_of(space);
+    if (hr == PLA_E_DCS_NOT_FOUND) /* a set without its file may run still, and says no more who may stop it */
+        hr = c->source == DEFINITION_LIVE
+                 ? S_OK
+                 : gate_ask(caller, GATE_STOP, &(struct gate_set){.space = space, .name = name});
+    if (FAILED(hr))
+        return hr;
+    if (c->source == DEFINITION_LIVE) {
+        hr = session_set_stop(name);
         if (SUCCEEDED(hr))
             journal_write(JOURNAL_STOPPED, &(struct journal_facts){.space = space, .name = name});
         return hr;
@@ -509,12 +585,13 @@ static HRESULT load_run(const char *space, const char *name, struct run_record *
 }
 
 /* What the latest run left to be known. */
-static HRESULT get_run_value(struct object *o, const struct caller *caller, const char *space, const char *name,
-                             const char *key, char **value)
+static HRESULT run_value(struct object *o, const struct caller *caller, const char *space, const char *name,
+                         const char *key, char **value)
 {
     struct run_record record;
-    HRESULT hr = load_run(space, name, &record);
-    (void)o, (void)caller;
+    HRESULT hr = definition_check(caller, GATE_GET_VALUE, space, name, o);
+    if (SUCCEEDED(hr))
+        hr = load_run(space, name, &record);
     if (FAILED(hr))
         return hr;
     *value = setting_find(key)->of_run(&(struct latest_run){space, name, &record});
@@ -595,7 +672,7 @@ static HRESULT add_set(struct object *collection, const struct caller *caller, c
     if (FAILED(hr))
         return hr;
     if (!stored->xml)
-        hr = query_here(set, caller, space, stored->name, server); /* says why it cannot be read */
+        hr = query_set(set, caller, space, stored->name, server); /* says why it cannot be read */
     else if (sets->for_facade && stored->sound)
         hr = bind_listed(set, space, stored, server);
     else
@@ -606,7 +683,7 @@ static HRESULT add_set(struct object *collection, const struct caller *caller, c
     return hr;
 }
 
-static HRESULT list_here(struct object *collection, const struct caller *caller, const char *space, const char *pattern,
+static HRESULT list_sets(struct object *collection, const struct caller *caller, const char *space, const char *pattern,
                          const char *server)
 {
     struct stored_sets stored;
@@ -618,6 +695,49 @@ static HRESULT list_here(struct object *collection, const struct caller *caller,
     }
     stored_sets_free(&stored);
     return hr;
+}
+
+/* ---- the verbs, with what becomes of a refusal ---- */
+
+static HRESULT commit_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                           const char *server, uint32_t mode, struct object *issues)
+{
+    return refusal_answer(commit_set(o, caller, space, name, server, mode, issues), caller, space, name);
+}
+
+static HRESULT query_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          const char *server)
+{
+    return refusal_answer(query_set(o, caller, space, name, server), caller, space, name);
+}
+
+static HRESULT delete_here(struct object *o, const struct caller *caller, const char *space, const char *name)
+{
+    return refusal_answer(delete_set(o, caller, space, name), caller, space, name);
+}
+
+static HRESULT start_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          bool synchronous)
+{
+    return refusal_answer(start_in_turn(o, caller, space, name, synchronous), caller, space, name);
+}
+
+static HRESULT stop_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                         bool synchronous)
+{
+    return refusal_answer(stop_set(o, caller, space, name, synchronous), caller, space, name);
+}
+
+static HRESULT get_run_value(struct object *o, const struct caller *caller, const char *space, const char *name,
+                             const char *key, char **value)
+{
+    return refusal_answer(run_value(o, caller, space, name, key, value), caller, space, name);
+}
+
+static HRESULT list_here(struct object *collection, const struct caller *caller, const char *space, const char *pattern,
+                         const char *server)
+{
+    return refusal_answer(list_sets(collection, caller, space, pattern, server), caller, space, pattern);
 }
 
 const struct set_verbs sets_verbs_here = {

@@ -22,6 +22,7 @@ struct shared_report {
     int32_t result;
     char text[REPORT_TEXT];
     char opening[REPORT_TEXT];
+    char user[START_USER_BYTES];
 };
 
 struct start_report {
@@ -82,6 +83,22 @@ HRESULT start_report_hold(struct start_report *r, const char *run_key, const cha
     r->shared->starter_time = process_start_time(process_own_id());
     atomic_store(&r->shared->hold, HOLD_WAIT);
     return S_OK;
+}
+
+void start_report_put_user(struct start_report *r, const char *user)
+{
+    text_fit(r->shared->user, START_USER_BYTES, user);
+}
+
+void start_report_get_user(const struct start_report *r, char out[START_USER_BYTES])
+{
+    out[0] = 0;
+    if (!r)
+        return;
+    memcpy(out, r->shared->user, START_USER_BYTES);
+    out[START_USER_BYTES - 1] = 0;
+    if (!text_is_utf8(out, strlen(out)))
+        out[0] = 0;
 }
 
 void start_report_let(struct start_report *r, bool begin)

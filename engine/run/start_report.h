@@ -14,6 +14,11 @@ struct start_report;
 HRESULT start_report_create(const char *run_key, const char *security, struct start_report **out);
 /* Starter, before it starts the host: the host is to wait with its run until it is told to begin. */
 HRESULT start_report_hold(struct start_report *r, const char *run_key, const char *security);
+/* Starter, before it starts the host: for which account it does so. */
+void start_report_put_user(struct start_report *r, const char *user);
+#define START_USER_BYTES 768 /* an account has at most 256 units, and so has its domain; what is longer is cut */
+/* Host: that account, "" where none was put. *r may be NULL. */
+void start_report_get_user(const struct start_report *r, char out[START_USER_BYTES]);
 /* Starter: tells a host that waits to begin, or that it is not wanted any more. */
 void start_report_let(struct start_report *r, bool begin);
 /* Host that is to wait: S_OK: the run begins; S_FALSE: it is not wanted, or who would have said so is gone. */

@@ -55,10 +55,10 @@ static HRESULT give_up(struct process *host, HRESULT hr)
 }
 
 /* Of a host that could not tell of it itself. The thread's error text survives. */
-static void note_failed_start(const char *space, const char *name, const char *run_key, HRESULT hr)
+static void note_failed_start(const char *user, const char *space, const char *name, const char *run_key, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
-    char *account = host_user_name();
+    char *account = user ? text_copy(user) : host_user_name();
     struct run_set set;
     if (SUCCEEDED(run_set_load(space, name, &set))) {
         run_set_record_no_run(&set, hr, why.text);
@@ -75,15 +75,16 @@ struct run_ahead {
     struct start_report *report;
     struct process *host;
     struct run_rights rights;
+    const char *user; /* borrowed: who starts it; NULL: this process itself */
     char run_key[33]; /* "" until it has one */
 };
 
 /* *out is to be closed, whatever the result, and has the rights then. */
-static HRESULT make_host(const char *space, const char *name, bool waits, struct run_rights *rights,
+static HRESULT make_host(const char *user, const char *space, const char *name, bool waits, struct run_rights *rights,
                          struct run_ahead *out)
 {
     char *program = run_host_program();
-    *out = (struct run_ahead){.rights = *rights};
+    *out = (struct run_ahead){.rights = *rights, .user = user};
     *rights = (struct run_rights){.token = NULL};
     const struct account account = {.name = out->rights.account, .token = out->rights.token};
     HRESULT hr = program ? shared_new_key(out->run_key) : E_OUTOFMEMORY;
@@ -93,6 +94,8 @@ static HRESULT make_host(const char *space, const char *name, bool waits, struct
         hr = store_let_run(space, name, out->rights.sid);
     if (SUCCEEDED(hr))
         hr = start_report_create(out->run_key, out->rights.security, &out->report);
+    if (SUCCEEDED(hr) && user)
+        start_report_put_user(out->report, user);
     if (SUCCEEDED(hr) && waits)
         hr = start_report_hold(out->report, out->run_key, out->rights.security);
     char *key = SUCCEEDED(hr) ? text_format("%s%s", waits ? RUN_KEY_AHEAD : "", out->run_key) : NULL;
@@ -132,12 +135,13 @@ static HRESULT end_start(const char *space, const char *name, struct run_ahead *
     if (late)
         hr = give_up(host->host, hr);
     if (silent || late || hr == OPENPLA_E_HOST_DIED)
-        note_failed_start(space, name, host->run_key, hr);
+        note_failed_start(host->user, space, name, host->run_key, hr);
     close_host(host);
     return hr;
 }
 
-HRESULT run_start_with(const char *space, const char *name, bool synchronous, struct run_rights *rights)
+HRESULT run_start_with(const char *account, const char *space, const char *name, bool synchronous,
+                       struct run_rights *rights)
 {
     struct run_ahead host;
     char *xml;
@@ -148,7 +152,7 @@ HRESULT run_start_with(const char *space, const char *name, bool synchronous, st
         run_rights_free(rights);
         return hr;
     }
-    hr = make_host(space, name, false, rights, &host);
+    hr = make_host(account, space, name, false, rights, &host);
     bool silent = FAILED(hr) && *host.run_key;
     if (SUCCEEDED(hr))
         hr = await_report(&host, synchronous);
@@ -156,6 +160,11 @@ HRESULT run_start_with(const char *space, const char *name, bool synchronous, st
 }
 
 HRESULT run_start(const char *space, const char *name, bool synchronous)
+{
+    return run_start_for(NULL, space, name, synchronous);
+}
+
+HRESULT run_start_for(const char *account, const char *space, const char *name, bool synchronous)
 {
     struct run_rights rights;
     char *xml = NULL;
@@ -170,10 +179,10 @@ HRESULT run_start(const char *space, const char *name, bool synchronous)
     hr = run_rights_of_definition(space, name, xml, size, &rights);
     memory_free(xml);
     if (FAILED(hr)) { /* before there is a host that could tell */
-        note_failed_start(space, name, "", hr);
+        note_failed_start(account, space, name, "", hr);
         return hr;
     }
-    return run_start_with(space, name, synchronous, &rights);
+    return run_start_with(account, space, name, synchronous, &rights);
 }
 
 HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **out)
@@ -189,7 +198,7 @@ HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **o
     if (SUCCEEDED(hr))
         hr = run_rights_of_definition(space, name, xml, size, &rights);
     if (SUCCEEDED(hr))
-        hr = make_host(space, name, true, &rights, a);
+        hr = make_host(NULL, space, name, true, &rights, a);
     memory_free(xml);
     if (FAILED(hr)) {
         close_host(a);

@@ -110,6 +110,24 @@ HRESULT trace_set_take_security(struct object *set, const GUID *guid)
     if (SUCCEEDED(hr) && sddl)
         hr = object_put_text(set, &set->class->properties[IDataCollectorSet_Security], sddl);
     memory_free(sddl);
+    if (hr != E_INVALIDARG)
+        return hr;
+    error_clear(); /* what is registered restricts nobody, which no set says */
+    return S_OK;
+}
+
+HRESULT trace_set_security(struct object *set, char **sddl)
+{
+    struct object *collector;
+    struct value guid;
+    *sddl = NULL;
+    HRESULT hr = trace_set_collector(set, &collector);
+    if (FAILED(hr))
+        return hr;
+    hr = object_get(collector, &collector->class->properties[ITraceDataCollector_Guid], &guid);
+    if (SUCCEEDED(hr))
+        hr = security_of(&guid.guid, sddl);
+    object_release(collector);
     return hr;
 }
 

@@ -15,6 +15,8 @@ HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *
 /* Security as Windows tells it of a session: that of its Guid, which says who may use it (MS-PLA 3.2.4.9, Guid). As it
    is where the host keeps none. */
 HRESULT trace_set_take_security(struct object *set, const GUID *guid);
+/* The same of the session that the set would begin; *sddl NULL: nobody has said so. From memory_alloc. */
+HRESULT trace_set_security(struct object *set, char **sddl);
 /* What Commit has to tell: a SessionName that is not the session's, providers of the kernel. */
 HRESULT trace_set_validate(struct object *set, const char *name, struct object *issues);
 

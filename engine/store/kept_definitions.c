@@ -136,7 +136,8 @@ static size_t bytes_of(const struct kept_definitions *d)
 {
     size_t bytes = d->capacity * sizeof *d->items;
     for (size_t i = 0; i < d->count; i++)
-        bytes += d->items[i].set.size + 2 * strlen(d->items[i].entry) + strlen(d->items[i].set.name);
+        bytes += d->items[i].set.size + 2 * strlen(d->items[i].entry) + strlen(d->items[i].set.name) +
+                 (d->items[i].set.security ? strlen(d->items[i].set.security) + 1 : 0);
     return bytes;
 }
 
@@ -212,7 +213,8 @@ HRESULT stored_set_copy(const struct stored_set *from, struct stored_set *out)
     out->name = text_copy(from->name);
     out->file = text_copy(from->file);
     out->xml = from->xml ? memory_alloc(from->size + 1) : NULL;
-    if (!out->name || !out->file || (from->xml && !out->xml)) {
+    out->security = from->security ? text_copy(from->security) : NULL;
+    if (!out->name || !out->file || (from->xml && !out->xml) || (from->security && !out->security)) {
         stored_set_free(out);
         *out = (struct stored_set){0};
         return E_OUTOFMEMORY;

@@ -3,6 +3,7 @@
 #ifndef OPENPLA_STORE_OWNER_QUOTA_H
 #define OPENPLA_STORE_OWNER_QUOTA_H
 
+#include "engine/os/caller.h"
 #include "engine/store/set_file.h"
 
 /* Under the lock of `at`: whose its definition is once `caller` has written `size` bytes of it, as UTF-8 in *owner,

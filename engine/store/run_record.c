@@ -171,7 +171,7 @@ HRESULT run_record_check(const char *path)
 HRESULT store_load_run(const char *space, const char *name, struct run_record *out)
 {
     struct set_file at;
-    HRESULT hr = set_file_open(&caller_self, space, name, SET_FILE_READ, &at);
+    HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
     *out = (struct run_record){0};
     if (hr == S_OK)
         hr = load(&at, out);
@@ -238,7 +238,7 @@ HRESULT store_update_run(const char *space, const char *name, const struct run_c
     HRESULT hr = S_FALSE;
     for (int tries = 0; hr == S_FALSE && tries <= CHANGES_ASIDE; tries++) {
         struct set_file at;
-        hr = set_file_open(&caller_self, space, name, SET_FILE_CREATE, &at);
+        hr = set_file_open(space, name, SET_FILE_CREATE, &at);
         if (SUCCEEDED(hr))
             hr = tries < CHANGES_ASIDE ? change_aside(&at, change) : set_file_change_run(&at, change);
         set_file_close(&at);
@@ -254,7 +254,7 @@ HRESULT store_mark_ended(const char *space, const char *name)
     struct file *f = NULL;
     char *text = NULL;
     size_t size;
-    HRESULT hr = set_file_open(&caller_self, space, name, SET_FILE_CHANGE, &at);
+    HRESULT hr = set_file_open(space, name, SET_FILE_CHANGE, &at);
     if (hr == S_OK)
         hr = file_load(at.run, RECORD_MAX, &text, &size);
     const char *found = hr == S_OK ? strstr(text, RUNNING) : NULL;

@@ -154,7 +154,7 @@ static HRESULT add_name(const char *definition, const char *name)
 HRESULT store_complete_name(const char *space, const char *name)
 {
     struct set_file at;
-    HRESULT hr = set_file_open(&caller_self, space, name, SET_FILE_CHANGE, &at);
+    HRESULT hr = set_file_open(space, name, SET_FILE_CHANGE, &at);
     if (hr == S_OK)
         hr = add_name(at.definition, name);
     set_file_close(&at);
@@ -271,11 +271,9 @@ static HRESULT adopt_own(const struct set_file *at)
     return FAILED(hr) ? hr : S_OK;
 }
 
-HRESULT set_file_open(const struct caller *caller, const char *space, const char *name, enum set_file_use use,
-                      struct set_file *out)
+HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out)
 {
     HRESULT hr = set_file_locate(space, name, out);
-    (void)caller;
     if (SUCCEEDED(hr))
         hr = lock(out, use);
     if (hr == S_OK && name && out->lock)

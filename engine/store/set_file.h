@@ -3,7 +3,6 @@
 #ifndef OPENPLA_STORE_SET_FILE_H
 #define OPENPLA_STORE_SET_FILE_H
 
-#include "engine/os/caller.h"
 #include "engine/os/file.h"
 
 struct set_file {
@@ -31,10 +30,9 @@ enum set_file_use {
     SET_FILE_CHANGE, /* what is there already */
     SET_FILE_CREATE, /* makes the folder of the namespace */
 };
-/* Locates and locks: all readers and writers of a namespace follow one another. Here, under the lock, is the place to
-   refuse the caller; nobody is refused yet. S_FALSE, and no lock, when the folder is not there. Zero on failure. */
-HRESULT set_file_open(const struct caller *caller, const char *space, const char *name, enum set_file_use use,
-                      struct set_file *out);
+/* Locates and locks: all readers and writers of a namespace follow one another. Under the lock who asks for another
+   process is held against the set (set_gate.h). S_FALSE, and no lock, when the folder is not there. Zero on failure. */
+HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out);
 /* Lets others in, and waits for them, between set_file_open and set_file_close. Without the lock only what nobody else
    looks at may be written. */
 void set_file_unlock(struct set_file *at);

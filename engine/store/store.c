@@ -3,11 +3,14 @@
    the file's own name has lost its case. */
 #include "engine/store/store.h"
 
+#include "engine/model/model.h"
 #include "engine/os/memory.h"
 #include "engine/store/owner_quota.h"
 #include "engine/store/set_file.h"
+#include "engine/store/set_gate.h"
 #include "engine/store/store_name.h"
 #include "engine/store/stored_name.h"
+#include "engine/store/stored_security.h"
 
 #include <string.h>
 
@@ -98,8 +101,10 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
 {
     struct set_file at;
     struct text_buffer content = {0};
-    HRESULT hr = set_file_open(caller, space, name, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &at);
-    char *owner = NULL;
+    HRESULT hr = set_file_open(space, name, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &at);
+    char *owner = NULL, *security = NULL;
+    if (SUCCEEDED(hr) && set_security_of_xml(xml, size, &security) == E_OUTOFMEMORY)
+        hr = E_OUTOFMEMORY;
     if (hr == S_OK)
         hr = file_find(at.definition);
     if (created)
@@ -110,6 +115,8 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
         hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
     const bool is_new = hr == S_FALSE;
     if (SUCCEEDED(hr))
+        hr = set_gate_save(caller, &at, !is_new, security);
+    if (SUCCEEDED(hr))
         hr = owner_quota_check(&at, caller, size, &owner);
     if (SUCCEEDED(hr) && is_new)
         hr = remove_if_there(at.run); /* of an earlier set of this name */
@@ -117,6 +124,8 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
         hr = folder_delete(at.definition);
     if (SUCCEEDED(hr)) {
         text_buffer_add_n(&content, xml, size);
+        if (security) /* what is none says nothing, and is asked for it each time */
+            stored_security_add(&content, security);
         stored_name_add(&content, name, owner);
         hr = content.failed ? E_OUTOFMEMORY : folder_create_protected(at.place, PROTECTION_PLACE);
     }
@@ -126,6 +135,7 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
         hr = save_both(&at, &content, change);
     text_buffer_free(&content);
     memory_free(owner);
+    memory_free(security);
     set_file_close(&at);
     return hr;
 }
@@ -133,15 +143,28 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
 HRESULT store_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size)
 {
     struct set_file at;
-    HRESULT hr = set_file_open(caller, space, name, SET_FILE_READ, &at);
+    HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
     *xml = NULL;
     *size = 0;
     if (hr == S_OK)
         hr = file_load_trusted(at.definition, DEFINITION_MAX, xml, size);
     if (hr == S_FALSE || set_file_is_missing(hr))
         hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
-    if (SUCCEEDED(hr))
+    const char *security = NULL;
+    if (SUCCEEDED(hr)) {
         stored_name_cut(*xml, size);
+        security = stored_security_cut(*xml, size);
+    }
+    if (hr != PLA_E_DCS_NOT_FOUND && hr != E_OUTOFMEMORY) {
+        const struct error_kept why = error_keep(hr);
+        const HRESULT passed = set_gate_loaded(caller, GATE_QUERY, &at, *xml, *size, security);
+        hr = FAILED(passed) ? passed : FAILED(hr) ? error_restore(&why) : hr;
+    }
+    if (FAILED(hr)) {
+        memory_free(*xml);
+        *xml = NULL;
+        *size = 0;
+    }
     set_file_close(&at);
     return hr;
 }
@@ -150,7 +173,9 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
 {
     struct set_file at;
     struct file_lock *running = NULL;
-    HRESULT hr = set_file_open(caller, space, name, SET_FILE_CHANGE, &at);
+    HRESULT hr = set_file_open(space, name, SET_FILE_CHANGE, &at);
+    if (hr == S_OK)
+        hr = set_gate_pass(caller, GATE_DELETE, &at);
     if (hr == S_OK)
         hr = remove_entry(at.definition);
     if (hr == S_FALSE || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) ||

@@ -2,11 +2,12 @@
 /* Where sets are kept: <data folder>/sets/<namespace>/<place>/<name>.xml, one file a set, with its run state beside it;
    the place is two digits that the name makes. A definition that somebody puts into the namespace's folder is moved
    there.
-   Definitions are opened for a caller; the run record is the program's own. */
+   Definitions are opened for a caller, who is held against each set's Security (gate.h): GATE_REFUSED. The run record
+   is the program's own. */
 #ifndef OPENPLA_STORE_H
 #define OPENPLA_STORE_H
 
-#include "engine/os/caller.h"
+#include "engine/store/gate.h"
 
 /* Splits "[Namespace\]Name" (MS-PLA; behaviour 4). No namespace: "Service". Checks the name by DECISIONS 15:
    E_INVALIDARG with a text that shows the name for an empty name, / : * ? " < > | controls, a further backslash;
@@ -33,6 +34,10 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
                    const char *xml, size_t size, const struct run_change *change, bool *created);
 /* PLA_E_DCS_NOT_FOUND when there is none. *xml from memory_alloc. */
 HRESULT store_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
+/* Whether the caller may do that with the set that is stored now. PLA_E_DCS_NOT_FOUND. */
+HRESULT store_may(const struct caller *caller, enum gate_verb verb, const char *space, const char *name);
+/* Security of the set, NULL where it cannot be told; from memory_alloc. S_FALSE: there is no set. */
+HRESULT store_security(const char *space, const char *name, char **security);
 /* Removes definition and run state. PLA_E_DCS_NOT_FOUND. */
 HRESULT store_delete(const struct caller *caller, const char *space, const char *name);
 /* Names (as they were committed) of the sets of a namespace. */
@@ -44,6 +49,7 @@ HRESULT store_list_strangers(const char *space, struct texts *out);
 struct stored_set {
     char *name, *xml;
     size_t size;
+    char *security; /* of the line behind the XML; NULL: the XML has to be asked (stored_set_security) */
     char *file;     /* name of its file without .xml, by which lists are in order */
     uint64_t stamp; /* of its file, before it was read; 0: not known */
     bool sound;     /* store_note_sound said so of this file and stamp */
@@ -52,7 +58,8 @@ struct stored_sets {
     struct stored_set *items;
     size_t count, capacity;
 };
-/* The sets whose names match the pattern (text_matches), in one pass over the namespace. *out is empty on failure. */
+/* The sets whose names match the pattern (text_matches) and that the caller may read, in one pass over the namespace.
+ * *out is empty on failure. */
 HRESULT store_load_matching(const struct caller *caller, const char *space, const char *pattern,
                             struct stored_sets *out);
 void stored_sets_free(struct stored_sets *sets);

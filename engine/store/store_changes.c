@@ -105,7 +105,7 @@ HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *
 {
     struct set_file at;
     uint64_t left = 0;
-    HRESULT hr = set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at);
+    HRESULT hr = set_file_open(space, NULL, SET_FILE_READ, &at);
     if (hr != S_OK) {
         *mark = (struct store_mark){0};
         return hr == E_OUTOFMEMORY ? hr : S_FALSE;

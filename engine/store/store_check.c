@@ -310,7 +310,7 @@ static HRESULT check_namespace(struct checking *c, const char *space)
     HRESULT hr = folder ? check_ownership(c, folder, true, CLOSE_DATA) : E_OUTOFMEMORY;
     memory_free(folder);
     if (hr == S_OK)
-        hr = set_file_open(&caller_self, space, NULL, SET_FILE_CHANGE, &at);
+        hr = set_file_open(space, NULL, SET_FILE_CHANGE, &at);
     if (hr != S_OK)
         return FAILED(hr) ? hr : S_OK;
     c->at = &at;

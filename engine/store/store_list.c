@@ -6,9 +6,11 @@
 #include "engine/os/memory.h"
 #include "engine/store/kept_definitions.h"
 #include "engine/store/set_file.h"
+#include "engine/store/set_gate.h"
 #include "engine/store/store.h"
 #include "engine/store/store_name.h"
 #include "engine/store/stored_name.h"
+#include "engine/store/stored_security.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +22,11 @@ static bool is_place(const char *name)
     return strlen(name) == 2 && strspn(name, "0123456789abcdef") == 2;
 }
 
-static HRESULT list_places(const struct caller *caller, const char *space, struct texts *places)
+static HRESULT list_places(const char *space, struct texts *places)
 {
     struct set_file at;
     uint64_t left;
-    HRESULT hr = set_file_open(caller, space, NULL, SET_FILE_READ, &at);
+    HRESULT hr = set_file_open(space, NULL, SET_FILE_READ, &at);
     if (hr == S_OK)
         hr = set_file_adopt_all(&at, &left);
     if (hr == S_OK)
@@ -37,16 +39,16 @@ static HRESULT list_places(const struct caller *caller, const char *space, struc
    one another here: who waits for the store's lock sleeps some milliseconds at a time. */
 static struct host_lock looking = HOST_LOCK_INIT;
 
-static HRESULT each_place(const struct caller *caller, const char *space, visit_place *visit, void *user)
+static HRESULT each_place(const char *space, visit_place *visit, void *user)
 {
     struct texts places = {0};
-    HRESULT hr = list_places(caller, space, &places);
+    HRESULT hr = list_places(space, &places);
     for (size_t i = 0; hr == S_OK && i < places.count; i++) {
         struct set_file at;
         if (!is_place(places.items[i]))
             continue;
         host_lock_enter(&looking);
-        hr = set_file_open(caller, space, NULL, SET_FILE_READ, &at);
+        hr = set_file_open(space, NULL, SET_FILE_READ, &at);
         char *place = hr == S_OK ? path_join(at.folder, places.items[i]) : NULL;
         if (hr == S_OK)
             hr = place ? visit(place, user) : E_OUTOFMEMORY;
@@ -72,6 +74,12 @@ HRESULT stored_set_read(const char *folder, const char *file, struct stored_set 
         else if (!text_equal_nocase(expected, base))
             inside = NULL; /* the file is a renamed copy */
     }
+    if (hr != E_OUTOFMEMORY && out->xml) {
+        const char *security = stored_security_cut(out->xml, &out->size);
+        out->security = security ? text_copy(security) : NULL;
+        if (security && !out->security)
+            hr = E_OUTOFMEMORY;
+    }
     if (hr != E_OUTOFMEMORY)
         out->name = inside ? text_copy(inside) : store_name_of_file(base);
     out->file = base;
@@ -85,6 +93,7 @@ void stored_set_free(struct stored_set *set)
     memory_free(set->name);
     memory_free(set->file);
     memory_free(set->xml);
+    memory_free(set->security);
 }
 
 void stored_sets_free(struct stored_sets *sets)
@@ -97,6 +106,7 @@ void stored_sets_free(struct stored_sets *sets)
 
 struct matching {
     const char *pattern;
+    struct set_sight sight;
     struct stored_sets found;
 };
 
@@ -120,7 +130,10 @@ static HRESULT read_place(const char *place, void *user)
     HRESULT hr = kept_definitions_read(place, NULL, NULL, &here);
     for (size_t i = 0; SUCCEEDED(hr) && i < here.count; i++) {
         struct stored_set copy = {0}, *set = kept ? &copy : &here.items[i].set;
-        if (!text_matches(m->pattern, here.items[i].set.name))
+        bool seen = text_matches(m->pattern, here.items[i].set.name);
+        if (seen)
+            hr = set_sight_look(&m->sight, &here.items[i].set, &seen);
+        if (FAILED(hr) || !seen)
             continue;
         if (kept)
             hr = stored_set_copy(&here.items[i].set, &copy);
@@ -138,10 +151,10 @@ static int by_file(const void *a, const void *b)
 }
 
 /* The one set that a pattern without wildcards names, out of its own file. */
-static HRESULT load_one(const struct caller *caller, const char *space, const char *name, struct matching *m)
+static HRESULT load_one(const char *space, const char *name, struct matching *m)
 {
     struct set_file at;
-    HRESULT hr = set_file_open(caller, space, name, SET_FILE_READ, &at);
+    HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
     struct stored_set set = {0};
     if (hr == S_OK && (hr = file_find(at.definition)) == S_OK) {
         if (file_exists(at.definition)) {
@@ -150,7 +163,10 @@ static HRESULT load_one(const struct caller *caller, const char *space, const ch
             set = (struct stored_set){.name = text_copy(name), .file = text_copy("")};
             hr = set.name && set.file ? S_OK : E_OUTOFMEMORY;
         }
+        bool seen = false;
         if (SUCCEEDED(hr))
+            hr = set_sight_look(&m->sight, &set, &seen);
+        if (SUCCEEDED(hr) && seen)
             hr = add_match(m, &set);
         stored_set_free(&set);
     }
@@ -162,8 +178,10 @@ HRESULT store_load_matching(const struct caller *caller, const char *space, cons
                             struct stored_sets *out)
 {
     struct matching m = {.pattern = pattern};
-    HRESULT hr =
-        strpbrk(pattern, "*?") ? each_place(caller, space, read_place, &m) : load_one(caller, space, pattern, &m);
+    HRESULT hr = set_sight_open(caller, space, &m.sight);
+    if (SUCCEEDED(hr))
+        hr = strpbrk(pattern, "*?") ? each_place(space, read_place, &m) : load_one(space, pattern, &m);
+    set_sight_close(&m.sight);
     if (FAILED(hr))
         stored_sets_free(&m.found);
     else if (m.found.count)
@@ -200,7 +218,7 @@ HRESULT store_read_in(const char *space, const struct stored_stamp *stamp, struc
         hr = place ? kept_definitions_find(place, stamp->file, stamp->stamp, out) : E_OUTOFMEMORY;
     }
     set_file_close(&at);
-    if (hr == S_FALSE && (hr = set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at)) == S_OK) {
+    if (hr == S_FALSE && (hr = set_file_open(space, NULL, SET_FILE_READ, &at)) == S_OK) {
         hr = stored_set_read(place, own, out);
         set_file_close(&at);
     }
@@ -241,7 +259,7 @@ HRESULT store_list_strangers(const char *space, struct texts *out)
     struct set_file at;
     struct texts files = {0};
     *out = (struct texts){0};
-    HRESULT hr = set_file_open(&caller_self, space, NULL, SET_FILE_READ, &at);
+    HRESULT hr = set_file_open(space, NULL, SET_FILE_READ, &at);
     if (hr == S_OK)
         hr = folder_list(at.folder, false, &files);
     for (size_t i = 0; hr == S_OK && i < files.count; i++)
@@ -333,7 +351,7 @@ static void merge(struct stored_stamps *stamps)
 HRESULT store_list_stamps(const char *space, struct stored_stamps *out)
 {
     struct stored_stamps found = {0};
-    HRESULT hr = each_place(&caller_self, space, stamp_place, &found);
+    HRESULT hr = each_place(space, stamp_place, &found);
     *out = (struct stored_stamps){0};
     if (FAILED(hr)) {
         stored_stamps_free(&found);

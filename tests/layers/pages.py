@@ -15,7 +15,7 @@ COMMANDS = "tests/layers/commands.txt"
 README_LINES = 100
 GENERATED = "docs/reference/"
 # Pages that speak of the code by name.
-NAMING = ("docs/architecture.md", "CONTRIBUTING.md")
+NAMING = ("docs/architecture.md", "docs/security.md", "CONTRIBUTING.md")
 SOURCES = (".c", ".h", ".def", ".inc", ".cmake", ".py", ".sh", "CMakeLists.txt", "CMakePresets.json")
 # Beside what tests/ registers, these are run whenever everything is checked.
 CHECKS = (".ci/run", "installer/bootstrap.sh")
@@ -121,6 +121,7 @@ def check_tree(top):
     words = set()
     for path in tree_files(top, SOURCES):
         words.update(re.findall(r"\w+", read(top, path)))
+        words.add(os.path.splitext(os.path.basename(path))[0])  # what CMake makes a test's name of
     pages = list(tree_files(top, (".md",)))
     for path in pages:
         text = read(top, path)
@@ -141,8 +142,9 @@ def self_test():
         "README.md": "# A b, c\n\n[x](docs/a.md#two-words) [y](#a-b-c) `tests/run.py` `tests/*.py` `openpla show -x`\n\n"
                      "```sh\nopenpla show -x \\\n    -y\nsh build.sh\n```\n\n```text\nopenpla none\n```\n",
         "docs/a.md": "## Two `words`\n\n[up](../README.md)\n",
-        "CONTRIBUTING.md": "`run_it` `run_it()`\n",
+        "CONTRIBUTING.md": "`run_it` `run_it()` `test_it`\n",
         "engine/a.c": "int run_it;\n",
+        "tests/test_it.c": "",
         "tests/run.py": 'run("show", "-x", "-y")\n',
         "tests/CMakeLists.txt": "add_test(NAME run COMMAND run.py)\n",
         COMMANDS: "openpla show => tests/run.py\nsh build.sh => not tested: takes a day\n",

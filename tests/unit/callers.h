@@ -12,8 +12,12 @@
 #include <cmocka.h>
 
 struct callers {
-    struct caller administrator, user;
+    struct caller administrator, user, nobody; /* nobody: who cannot be told */
+    bool described;                            /* the others are there too */
+    struct caller logger, owner;               /* a Performance Log User; an ordinary account of its own */
 };
+#define CALLERS_LOGGER "S-1-5-21-7-7-7-1002"
+#define CALLERS_OWNER  "S-1-5-21-7-7-7-1001"
 
 #ifdef _WIN32
 #include <windows.h>
@@ -58,19 +62,26 @@ static void callers_close(struct callers *c)
     CloseHandle(callers_tokens[1]);
 }
 #else
+#define CALLERS_USER "S-1-5-21-0-0-0-1000"
+
 static const char *const callers_groups[] = {"S-1-1-0", "S-1-5-11", "S-1-5-32-544", NULL};
 static const char *const callers_ordinary[] = {"S-1-1-0", "S-1-5-11", NULL};
+static const char *const callers_loggers[] = {"S-1-1-0", "S-1-5-11", "S-1-5-32-559", NULL};
 static const char *const callers_switched_off[] = {"S-1-5-32-544", NULL};
-#define CALLERS_USER "S-1-5-21-0-0-0-1000"
 static const struct account_sids callers_accounts[] = {
     {"MACHINE\\boss", CALLERS_USER, callers_groups, NULL},
     {"MACHINE\\user", CALLERS_USER, callers_ordinary, callers_switched_off},
+    {"MACHINE\\logger", CALLERS_LOGGER, callers_loggers, NULL},
+    {"MACHINE\\owner", CALLERS_OWNER, callers_ordinary, NULL},
 };
 
 static void callers_open(struct callers *c)
 {
-    *c =
-        (struct callers){.administrator = {.account = &callers_accounts[0]}, .user = {.account = &callers_accounts[1]}};
+    *c = (struct callers){.administrator = {.account = &callers_accounts[0]},
+                          .user = {.account = &callers_accounts[1]},
+                          .described = true,
+                          .logger = {.account = &callers_accounts[2]},
+                          .owner = {.account = &callers_accounts[3]}};
 }
 
 static void callers_close(struct callers *c)

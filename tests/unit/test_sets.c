@@ -9,6 +9,7 @@
 #include "engine/run/sets.h"
 #include "engine/run/settings.h"
 #include "engine/store/store.h"
+#include "tests/unit/callers.h"
 #include "tests/unit/run_fixture.h"
 
 #include <stdio.h>
@@ -685,13 +686,8 @@ static void memory_may_run_out(void **state)
 /* An administrator reads in the events who made a set and who deleted it, not that the server did. */
 static void events_name_who_asked(void **state)
 {
-#ifdef _WIN32
-    const struct caller unknown = {0}, process = {.process = process_own_id()};
-#else
-    static const char *const groups[] = {"S-1-5-32-544", NULL};
-    static const struct account_sids boss = {"MACHINE\\boss", "S-1-5-21-0-0-0-1000", groups, NULL};
-    const struct caller unknown = {0}, process = {.account = &boss};
-#endif
+    const struct caller unknown = {0};
+    struct callers callers;
     struct object *set = new_set(), *issues = NULL;
     char *own = host_user_name();
     (void)state;
@@ -700,16 +696,23 @@ static void events_name_who_asked(void **state)
     assert_int_equal(fixture_events(1000, "asked"), 1);
     assert_string_equal(fixture_user, own);
     assert_true(strlen(own) > 2);
-    assert_int_equal(set_commit(set, &process, "asked", "", MODE_MODIFY, issues), S_OK);
-    assert_int_equal(fixture_events(1001, "asked"), 1);
-#ifdef _WIN32
-    assert_string_equal(fixture_user, own);
-#else
-    assert_string_equal(fixture_user, process.account->name);
+    callers_open(&callers);
+#ifdef _WIN32 /* another process' caller, which is this account all the same */
+    callers.administrator = (struct caller){.process = process_own_id()};
 #endif
-    assert_int_equal(set_delete(set, &unknown), S_OK);
-    assert_int_equal(fixture_events(1002, "asked"), 1);
+    char *administrator = caller_account(&callers.administrator);
+    assert_int_equal(set_commit(set, &callers.administrator, "asked", "", MODE_MODIFY, issues), S_OK);
+    assert_int_equal(fixture_events(1001, "asked"), 1);
+    assert_string_equal(fixture_user, administrator);
+    assert_int_equal(set_delete(set, &unknown), E_ACCESSDENIED);
+    assert_int_equal(fixture_events(1002, "asked"), 0);
+    assert_int_equal(fixture_events(9020, "asked"), 1);
     assert_string_equal(fixture_user, "");
+    assert_int_equal(set_delete(set, &callers.administrator), S_OK);
+    assert_int_equal(fixture_events(1002, "asked"), 1);
+    assert_string_equal(fixture_user, administrator);
+    memory_free(administrator);
+    callers_close(&callers);
     object_release(issues);
     object_release(set);
     memory_free(own);

@@ -10,3 +10,8 @@ char *caller_account(const struct caller *caller)
 {
     return caller->in_process ? host_user_name() : text_copy(caller->account ? caller->account->name : "");
 }
+
+char *caller_sid(const struct caller *caller)
+{
+    return text_copy(!caller->in_process && caller->account ? caller->account->user : "");
+}

@@ -48,6 +48,8 @@ char *win32_account_text(const struct account_name *name)
 HANDLE win32_caller_token(const struct caller *caller, DWORD access)
 {
     HANDLE token = NULL;
+    if (caller->in_process)
+        return OpenProcessToken(GetCurrentProcess(), access, &token) ? token : NULL;
     if (caller->token)
         return SUCCEEDED(caller->token(&token)) ? token : NULL;
     HANDLE process = caller->process ? OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, caller->process) : NULL;
@@ -68,4 +70,26 @@ char *caller_account(const struct caller *caller)
     if (token)
         CloseHandle(token);
     return known ? win32_account_text(&name) : text_copy("");
+}
+
+char *caller_sid(const struct caller *caller)
+{
+    union {
+        TOKEN_USER user;
+        BYTE room[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
+    } owner;
+    DWORD length;
+    WCHAR *sid;
+    char *text = NULL;
+    HANDLE token = win32_caller_token(caller, TOKEN_QUERY);
+    const bool known = token && GetTokenInformation(token, TokenUser, &owner, sizeof(owner), &length) &&
+                       ConvertSidToStringSidW(owner.user.User.Sid, &sid);
+    if (token)
+        CloseHandle(token);
+    if (!known)
+        return text_copy("");
+    if (FAILED(text_from_utf16(sid, wcslen(sid), true, &text)))
+        text = NULL;
+    LocalFree(sid);
+    return text;
 }

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may do what: each verb, for each sort of caller, with each sort of descriptor. A row that is wrong lets somebody
+   read, change, stop or delete what is not his, or keeps a set from who owns it. */
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/os/thread.h"
+#include "engine/run/refusal.h"
+#include "engine/run/sets.h"
+#include "tests/unit/callers.h"
+#include "tests/unit/run_fixture.h"
+#include "tests/unit/scratch_folder.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OPEN_TO_ALL "D:(A;;FA;;;WD)"
+
+static struct callers callers;
+
+static struct object *new_set(void)
+{
+    struct object *set = NULL;
+    assert_int_equal(sets_create(NULL, &set), S_OK);
+    return set;
+}
+
+static void put_security(struct object *set, const char *security)
+{
+    struct value v = {.kind = PROPERTY_TEXT, .text = (char *)security};
+    assert_int_equal(object_put(set, class_property(set->class, "Security"), &v), S_OK);
+}
+
+static char *security_of(struct object *set)
+{
+    struct value v;
+    assert_int_equal(object_get(set, class_property(set->class, "Security"), &v), S_OK);
+    return v.text;
+}
+
+static HRESULT commit(struct object *set, const struct caller *caller, const char *name, uint32_t mode)
+{
+    struct object *issues = NULL;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    HRESULT hr = set_commit(set, caller, name, "", mode, issues);
+    object_release(issues);
+    return hr;
+}
+
+static struct object *queried(const char *name)
+{
+    struct object *set = new_set();
+    assert_int_equal(set_query(set, &caller_self, name, ""), S_OK);
+    return set;
+}
+
+/* Beside the verbs: what this process puts there itself. */
+static void store(const char *name, const char *security)
+{
+    char *xml = text_format("<DataCollectorSet><Security>%s</Security></DataCollectorSet>", security);
+    assert_int_equal(store_save(&caller_self, SPACE, name, STORE_CREATE_OR_MODIFY, xml, strlen(xml), NULL, NULL), S_OK);
+    memory_free(xml);
+}
+
+static bool lists(const struct caller *caller, const char *filter)
+{
+    struct object *sets = NULL;
+    assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
+    HRESULT hr = sets_find(sets, caller, "", filter);
+    const bool any = SUCCEEDED(hr) && collection_count(sets) != 0;
+    assert_true(SUCCEEDED(hr) || hr == E_ACCESSDENIED);
+    object_release(sets);
+    return any;
+}
+
+static HRESULT get_value(const char *name, const struct caller *caller)
+{
+    struct object *set = queried(name);
+    char *value = NULL;
+    HRESULT hr = sets_get_value(set, caller, "OpenPLA.LastRunMessage", &value);
+    memory_free(value);
+    object_release(set);
+    return hr;
+}
+
+/* A commit of what is stored, or of another Security. */
+static HRESULT change(const char *name, const struct caller *caller, const char *security)
+{
+    struct object *set = queried(name);
+    if (security)
+        put_security(set, security);
+    HRESULT hr = commit(set, caller, name, SETS_MODIFY);
+    object_release(set);
+    return hr;
+}
+
+static HRESULT by_object(const char *name, const struct caller *caller, char verb)
+{
+    struct object *set = queried(name);
+    HRESULT hr = verb == 'D'   ? set_delete(set, caller)
+                 : verb == 'X' ? set_start(set, caller, true)
+                 : verb == 'T' ? set_stop(set, caller, true)
+                               : commit(set, caller, name, SETS_FLUSH_TRACE);
+    object_release(set);
+    return hr;
+}
+
+static HRESULT query(const char *name, const struct caller *caller)
+{
+    struct object *set = new_set();
+    HRESULT hr = set_query(set, caller, name, "");
+    char *bound = NULL;
+    struct value v;
+    assert_int_equal(object_get(set, class_property(set->class, "Name"), &v), S_OK);
+    bound = v.text;
+    assert_string_equal(bound, SUCCEEDED(hr) ? name : ""); /* who is refused has nothing in hand */
+    memory_free(bound);
+    object_release(set);
+    return hr;
+}
+
+static HRESULT ask(char verb, const char *name, const struct caller *caller)
+{
+    char *filter = text_format(SPACE "\\%s", name);
+    HRESULT hr = verb == 'L'   ? lists(caller, filter) ? S_OK : E_ACCESSDENIED
+                 : verb == 'Q' ? query(name, caller)
+                 : verb == 'V' ? get_value(name, caller)
+                 : verb == 'C' ? change(name, caller, NULL)
+                 : verb == 'S' ? change(name, caller, OPEN_TO_ALL "(A;;FR;;;AN)")
+                               : by_object(name, caller, verb);
+    memory_free(filter);
+    return hr;
+}
+
+/* L list, Q Query, V GetValue, C Commit, S Commit of another Security, D Delete, X Start, T Stop, F flush. */
+#define VERBS "LQVCSDXTF"
+
+static const struct {
+    const char *security;
+    const char *administrator, *user, *logger, *owner; /* the verbs that he may */
+} rows[] = {
+    {"", VERBS, "", "LQVXTF", ""},
+    {SET_DEFAULT_SECURITY, VERBS, "", "LQVXTF", ""},
+    {"D:(A;;FA;;;BA)", VERBS, "", "", ""},
+    {"D:(A;;FA;;;BA)(A;;0x1200a9;;;LU)", VERBS, "", "LQVXTF", ""},
+    {OPEN_TO_ALL, VERBS, VERBS, VERBS, VERBS},
+    {"D:(A;;GA;;;WD)", VERBS, VERBS, VERBS, VERBS},
+    {"D:(A;;FR;;;WD)", "LQVSD", "LQV", "LQV", "LQV"},
+    {"D:(A;;0x1200a9;;;WD)", "LQVSDXTF", "LQVXTF", "LQVXTF", "LQVXTF"},
+    {"D:(A;;0x1301ff;;;WD)", VERBS, "LQVCDXTF", "LQVCDXTF", "LQVCDXTF"},
+    {"D:(A;;FX;;;WD)", "LQVSDXTF", "XTF", "XTF", "XTF"},
+    {"D:(A;;FW;;;WD)", "LQVCSD", "C", "C", "C"},
+    {"D:(A;;SD;;;WD)", "LQVSD", "D", "D", "D"},
+    {"D:(A;;WD;;;WD)", "LQVSD", "S", "S", "S"},
+    {"D:(D;;FA;;;WD)(A;;FA;;;BA)", "LQVSD", "", "", ""},
+    {"D:(A;;FA;;;BA)(D;;FA;;;WD)", VERBS, "", "", ""},
+    {"D:(D;;FX;;;BA)(A;;FA;;;WD)", "LQVSD", NULL, VERBS, VERBS},
+    {"D:", "LQVSD", "", "", ""},
+    {"D:(A;IO;FA;;;WD)", "LQVSD", "", "", ""},
+    {"D:(A;;FA;;;S-1-5-21-9-9-9-5)", "LQVSD", "", "", ""},
+    {"D:(A;;FA;;;" CALLERS_OWNER ")", "LQVSD", "", "", VERBS},
+    {"O:" CALLERS_OWNER "D:(A;;0x1;;;SY)", "LQVSD", "", "", "S"},
+    {"D:(XA;;FA;;;WD;(1==1))", "LQVSD", "", "", ""},
+    /* What the put of a Security would have refused, but somebody wrote into the file. */
+    {"D:NO_ACCESS_CONTROL", VERBS, "", "", ""},
+    {"O:BAG:BA", VERBS, "", "", ""},
+    {"everybody", VERBS, "", "", ""},
+};
+
+static void assert_cell(size_t row, const char *who, const struct caller *caller, const char *expected)
+{
+    char found[sizeof VERBS] = "";
+    const char *name = "matrix";
+    for (const char *verb = VERBS; expected && *verb; verb++) {
+        char *before, *after;
+        size_t size, size_after;
+        store(name, rows[row].security);
+        assert_int_equal(store_load(&caller_self, SPACE, name, &before, &size), S_OK);
+        HRESULT hr = ask(*verb, name, caller);
+        const bool refused = hr == E_ACCESSDENIED;
+        if (refused && *verb != 'L')
+            assert_non_null(strstr(error_text(hr), "\"Service\\matrix\""));
+        if (refused) { /* and nothing of it has been done */
+            assert_int_equal(store_load(&caller_self, SPACE, name, &after, &size_after), S_OK);
+            assert_string_equal(after, before);
+            memory_free(after);
+        } else {
+            found[strlen(found)] = *verb;
+        }
+        memory_free(before);
+    }
+    print_message("%-48.48s %-13s %s\n", rows[row].security, who, found);
+    if (expected && strcmp(found, expected) != 0)
+        fail_msg("%s, %s: may %s, not %s", rows[row].security, who, found, expected);
+}
+
+static void each_verb_of_each_caller_with_each_descriptor(void **state)
+{
+    (void)state;
+    scratch_environment("OPENPLA_HOST", "no such program"); /* who may start it is told so, and nothing runs */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_cell(i, "itself", &caller_self,
+                    rows[i].security[0] == 'e' || !strncmp(rows[i].security, "O:BAG:BA", 9) ||
+                            strstr(rows[i].security, "NO_ACCESS")
+                        ? NULL
+                        : VERBS);
+        assert_cell(i, "administrator", &callers.administrator, rows[i].administrator);
+        assert_cell(i, "user", &callers.user, rows[i].user);
+        assert_cell(i, "nobody", &callers.nobody, "");
+        if (!callers.described)
+            continue;
+        assert_cell(i, "logger", &callers.logger, rows[i].logger);
+        assert_cell(i, "owner", &callers.owner, rows[i].owner);
+    }
+    assert_int_equal(store_delete(&caller_self, SPACE, "matrix"), S_OK);
+}
+
+/* Making sets: MS-PLA's administrators, and Performance Log Users, who can change what they have made (behaviour 4). */
+static void who_makes_sets(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    assert_int_equal(commit(set, &callers.user, "made", SETS_CREATE_NEW), E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "Performance Log Users"));
+    assert_int_equal(commit(set, &callers.nobody, "made", SETS_CREATE_NEW), E_ACCESSDENIED);
+    assert_int_equal(store_may(&callers.administrator, GATE_QUERY, SPACE, "made"), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(commit(set, &callers.user, "Autosession\\made", SETS_CREATE_NEW), PLA_E_DCS_SINGLETON_REQUIRED);
+    /* Of an administrator it stays what was said. */
+    assert_int_equal(commit(set, &callers.administrator, "made", SETS_CREATE_NEW), S_OK);
+    char *security = security_of(set);
+    assert_string_equal(security, SET_DEFAULT_SECURITY);
+    memory_free(security);
+    assert_int_equal(set_delete(set, &callers.user), E_ACCESSDENIED);
+    assert_int_equal(set_delete(set, &callers.administrator), S_OK);
+    object_release(set);
+    if (!callers.described)
+        return;
+    set = new_set();
+    put_security(set, "");
+    assert_int_equal(sets_set_credentials(set, &callers.logger, "MACHINE\\logger", "secret"), S_OK);
+    assert_int_equal(commit(set, &callers.logger, "made", SETS_CREATE_NEW), S_OK);
+    security = security_of(set);
+    assert_string_equal(security, "O:" CALLERS_LOGGER "G:DUD:(A;;FA;;;SY)(A;;FA;;;BA)(A;;FA;;;" CALLERS_LOGGER
+                                  ")(A;;0x1200a9;;;S-1-5-32-559)");
+    memory_free(security);
+    assert_int_equal(commit(set, &callers.owner, "made", SETS_MODIFY), E_ACCESSDENIED);
+    object_release(set);
+    /* A client that has another object of it, with the default, takes nothing from himself. */
+    set = new_set();
+    assert_int_equal(commit(set, &callers.logger, "made", SETS_MODIFY), S_OK);
+    assert_int_equal(set_query(set, &callers.logger, "made", ""), S_OK);
+    security = security_of(set);
+    assert_non_null(strstr(security, "(A;;FA;;;" CALLERS_LOGGER ")"));
+    memory_free(security);
+    /* What is refused leaves the object as it was. */
+    put_security(set, SET_DEFAULT_SECURITY);
+    assert_int_equal(commit(set, &callers.logger, "made", SETS_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
+    security = security_of(set);
+    assert_string_equal(security, SET_DEFAULT_SECURITY);
+    memory_free(security);
+    assert_int_equal(set_delete(set, &callers.logger), S_OK);
+    object_release(set);
+}
+
+/* System sets run and do not change; trace sessions are by ETW's default where nothing is registered. */
+static void sets_that_are_not_stored(void **state)
+{
+    (void)state;
+    scratch_environment("OPENPLA_HOST", "no such program");
+    struct object *set = new_set();
+    assert_int_equal(set_query(set, &callers.user, "System\\System Performance", ""), E_ACCESSDENIED);
+    assert_false(lists(&callers.user, "System\\*"));
+    assert_true(lists(&callers.administrator, "System\\*"));
+    assert_int_equal(set_query(set, &callers.administrator, "System\\System Performance", ""), S_OK);
+    assert_int_equal(set_start(set, &callers.user, true), E_ACCESSDENIED);
+    assert_int_equal(set_stop(set, &callers.user, true), E_ACCESSDENIED);
+    assert_int_equal(commit(set, &callers.administrator, "System\\System Performance", SETS_MODIFY), E_NOTIMPL);
+    assert_int_not_equal(set_start(set, &callers.administrator, true), E_ACCESSDENIED);
+    assert_int_equal(set_stop(set, &callers.administrator, true), PLA_E_DCS_NOT_RUNNING);
+    if (callers.described) {
+        assert_int_equal(set_query(set, &callers.logger, "System\\System Performance", ""), S_OK);
+        assert_int_not_equal(set_start(set, &callers.logger, true), E_ACCESSDENIED);
+        assert_int_equal(set_stop(set, &callers.logger, true), PLA_E_DCS_NOT_RUNNING);
+    }
+    object_release(set);
+}
+
+static void sessions_begin_for_who_may_trace(void **state)
+{
+    static const char xml[] =
+        "<DataCollectorSet><TraceDataCollector><Name>t</Name></TraceDataCollector></DataCollectorSet>";
+    struct object *set = new_set();
+    (void)state;
+    assert_int_equal(set_from_xml(set, xml, strlen(xml), NULL), S_OK);
+    assert_int_equal(commit(set, &callers.user, "Autosession\\gate", SETS_CREATE_NEW), E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "only administrators"));
+    assert_int_equal(commit(set, &callers.user, "Session\\gate", SETS_CREATE_NEW), E_ACCESSDENIED);
+    if (callers.described) {
+        assert_int_equal(commit(set, &callers.logger, "Autosession\\gate", SETS_CREATE_NEW), E_ACCESSDENIED);
+        assert_int_equal(commit(set, &callers.logger, "Session\\gate", SETS_CREATE_NEW), S_OK);
+        assert_int_equal(set_start(set, &callers.user, true), E_ACCESSDENIED);
+        assert_int_equal(set_start(set, &callers.owner, true), E_ACCESSDENIED);
+    }
+    object_release(set);
+}
+
+/* Lists show what the caller may read, and a file that says nothing clear is administrators' alone. */
+static void lists_show_what_may_be_read(void **state)
+{
+    (void)state;
+    store("hidden", "D:(A;;FA;;;BA)");
+    store("shown", "D:(A;;FR;;;WD)");
+    store("damaged", "D:(A;;FR;;;WD)");
+    char *path = store_definition_path(SPACE, "damaged");
+    assert_int_equal(file_store(path, "torn", 4), S_OK);
+    memory_free(path);
+    struct object *sets = NULL;
+    struct value name;
+    struct object *item;
+    assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
+    assert_int_equal(sets_find(sets, &callers.user, "", SPACE "\\*"), S_OK);
+    assert_int_equal(collection_count(sets), 1);
+    assert_int_equal(collection_item(sets, 0, &item), S_OK);
+    assert_int_equal(object_get(item, class_property(item->class, "Name"), &name), S_OK);
+    assert_string_equal(name.text, "shown");
+    memory_free(name.text);
+    object_release(item);
+    assert_int_equal(sets_find(sets, &callers.administrator, "", SPACE "\\*"), S_OK);
+    assert_int_equal(collection_count(sets), 2);
+    object_release(sets);
+    struct object *set = new_set();
+    assert_int_equal(set_query(set, &callers.user, "damaged", ""), E_ACCESSDENIED);
+    assert_int_equal(set_delete(set, &callers.user), PLA_E_DCS_NOT_FOUND); /* it is bound to nothing */
+    assert_int_equal(set_query(set, &callers.administrator, "damaged", ""), OPENPLA_E_MALFORMED_XML);
+    assert_int_equal(set_delete(set, &callers.user), E_ACCESSDENIED);
+    assert_int_equal(set_delete(set, &callers.administrator), S_OK);
+    object_release(set);
+    assert_int_equal(store_delete(&caller_self, SPACE, "hidden"), S_OK);
+    assert_int_equal(store_delete(&caller_self, SPACE, "shown"), S_OK);
+}
+
+/* Who edits the XML of a stored set has said who may what, whatever stands behind it. */
+static void the_definition_is_the_truth(void **state)
+{
+    (void)state;
+    static const char was[] = "D:(A;;FA;;;WD)", is[] = "D:(A;;FA;;;BA)";
+    char *text;
+    size_t size;
+    store("edited", was);
+    char *path = store_definition_path(SPACE, "edited");
+    assert_int_equal(store_may(&callers.user, GATE_DELETE, SPACE, "edited"), S_OK);
+    assert_int_equal(file_load(path, 65536, &text, &size), S_OK);
+    assert_non_null(strstr(text, "<?openpla-security of="));
+    memcpy(strstr(text, was), is, strlen(is));
+    assert_int_equal(file_store(path, text, size), S_OK);
+    memory_free(text);
+    assert_int_equal(store_may(&callers.user, GATE_DELETE, SPACE, "edited"), GATE_REFUSED);
+    assert_false(lists(&callers.user, SPACE "\\*"));
+    assert_int_equal(store_may(&callers.administrator, GATE_DELETE, SPACE, "edited"), S_OK);
+    memory_free(path);
+    assert_int_equal(store_delete(&caller_self, SPACE, "edited"), S_OK);
+}
+
+/* ---- at the same time ---- */
+
+struct asking {
+    const struct caller *caller;
+    bool may;
+    atomic_uint wrong;
+    struct thread *thread;
+};
+
+static void ask_again_and_again(void *user)
+{
+    struct asking *a = user;
+    for (int i = 0; i < 200; i++) {
+        const HRESULT hr = store_may(a->caller, GATE_COMMIT, SPACE, "shared");
+        const bool right = hr == (a->may ? S_OK : GATE_REFUSED);
+        atomic_fetch_add(&a->wrong, right && lists(a->caller, SPACE "\\*") == a->may ? 0 : 1);
+    }
+}
+
+static void callers_at_the_same_time_are_told_apart(void **state)
+{
+    struct asking askings[] = {{.caller = &callers.administrator, .may = true},
+                               {.caller = &callers.user, .may = false},
+                               {.caller = &callers.administrator, .may = true},
+                               {.caller = &callers.user, .may = false}};
+    (void)state;
+    store("shared", "D:(A;;FA;;;BA)");
+    store_keep_definitions(true);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(thread_start(ask_again_and_again, &askings[i], &askings[i].thread), S_OK);
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(thread_wait(askings[i].thread, 120000));
+        thread_close(askings[i].thread);
+        assert_int_equal(atomic_load(&askings[i].wrong), 0);
+    }
+    store_keep_definitions(false);
+    assert_int_equal(store_delete(&caller_self, SPACE, "shared"), S_OK);
+}
+
+/* ---- what is told ---- */
+
+static void events_name_who_asked(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder("events");
+    char *xml = text_format("<RootPath>%s</RootPath><Security>D:(A;;FA;;;BA)(A;;FX;;;S-1-5-32-559)</Security>", folder);
+    fixture_commit("told", folder, xml, CSV_EACH_SECOND ONE_COUNTER);
+    memory_free(xml);
+    const struct caller *starter = callers.described ? &callers.logger : &callers.administrator;
+    char *account = caller_account(starter);
+    struct object *set = queried("told");
+    assert_int_equal(set_start(set, starter, true), S_OK);
+    fixture_await_event(1003, "told");
+    assert_string_equal(fixture_user, account);
+    assert_int_equal(set_stop(set, &callers.user, true), E_ACCESSDENIED);
+    assert_int_equal(set_stop(set, starter, true), S_OK);
+    memory_free(account);
+    assert_int_equal(fixture_events(9020, "told"), 1);
+    account = caller_account(&callers.user);
+    assert_string_equal(fixture_user, account);
+    assert_non_null(strstr(fixture_reason, "Stop"));
+    memory_free(account);
+    /* Who is refused all day long does not fill the journal. */
+    for (int i = 0; i < 3 * REFUSALS_TOLD; i++)
+        assert_int_equal(set_delete(set, &callers.user), E_ACCESSDENIED);
+    assert_in_range(fixture_events(9020, "told"), 2, REFUSALS_TOLD);
+    assert_int_equal(set_delete(set, &callers.administrator), S_OK);
+    object_release(set);
+    memory_free(folder);
+}
+
+/* Memory that runs out is no way through. */
+static void without_memory_nobody_passes(void **state)
+{
+    (void)state;
+    store("scarce", "D:(A;;FA;;;BA)");
+    for (uint64_t n = 1; n < 2000; n++) {
+        memory_fail_at(n);
+        HRESULT hr = store_delete(&callers.user, SPACE, "scarce");
+        const bool all = memory_count() < n;
+        memory_fail_at(0);
+        if (hr != GATE_REFUSED)
+            assert_int_equal(hr, E_OUTOFMEMORY);
+        assert_int_equal(store_may(&callers.administrator, GATE_DELETE, SPACE, "scarce"), S_OK);
+        if (all)
+            break;
+    }
+    assert_int_equal(store_delete(&caller_self, SPACE, "scarce"), S_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_name_who_asked), /* the first, as others are refused often */
+        cmocka_unit_test(each_verb_of_each_caller_with_each_descriptor),
+        cmocka_unit_test(who_makes_sets),
+        cmocka_unit_test(sets_that_are_not_stored),
+        cmocka_unit_test(sessions_begin_for_who_may_trace),
+        cmocka_unit_test(lists_show_what_may_be_read),
+        cmocka_unit_test(the_definition_is_the_truth),
+        cmocka_unit_test(callers_at_the_same_time_are_told_apart),
+        cmocka_unit_test(without_memory_nobody_passes),
+    };
+    callers_open(&callers);
+    int rc = cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+    callers_close(&callers);
+    return rc;
+}
