@@ -17,6 +17,7 @@ foreach(thing autologger controller crowd delivery enable hosts kernel modes hos
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
   add_dependencies(test_etw_${thing} openetwhost)
 endforeach()
+set_tests_properties(test_etw_kernel PROPERTIES RESOURCE_LOCK tracefs)
 if(WIN32)
   openpla_test(test_etw_bad_pointers ${CMAKE_CURRENT_LIST_DIR}/test_etw_bad_pointers.c LINK openpla_etw)
   openpla_test(test_etw_security ${CMAKE_CURRENT_LIST_DIR}/test_etw_security.c LINK openpla_etw)

@@ -5,6 +5,7 @@
 #include "engine/kernel/kernel_event.h"
 #include "engine/kernel/trace_instance.h"
 #include "tests/unit/controller_fixture.h"
+#include "tests/unit/kernel_process.h"
 
 enum { CHILDREN = 4, EXIT_CODE = 42, SKIPPED = 77 };
 static char *folder;
@@ -29,7 +30,8 @@ static struct seen read_events(const char *path)
             continue;
         assert_true(e.has_stamp);
         seen.of_hook[e.id]++;
-        seen.ended += e.id == HOOK_PROCESS_END && e.data_size > 24 && get_u32(e.data + 20) == EXIT_CODE;
+        seen.ended += e.id == HOOK_PROCESS_END && process_is_called(process_name(e.data, e.data_size), child_program) &&
+                      get_u32(e.data + PROCESS_CODE) == EXIT_CODE;
         seen.disorder += e.stamp < seen.last;
         seen.last = e.stamp;
     }

@@ -6,6 +6,7 @@
 #include "engine/os/clock.h"
 #include "engine/os/error.h"
 #include "tests/unit/child_process.h"
+#include "tests/unit/kernel_process.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,6 @@
 #include <string.h>
 
 enum { CHILDREN = 5, EXIT_CODE = 42, SKIPPED = 77, MOST = 100000 };
-enum { PROCESS_ID = 8, PROCESS_PARENT = 12, PROCESS_CODE = 20, PROCESS_SID = 36 };
 
 /* Sizes of those that have one. */
 static const struct {
@@ -41,16 +41,6 @@ static struct came {
 } * came;
 static size_t count, of_hook[0x10000];
 
-static const char *name_in(const uint8_t *data, uint32_t size)
-{
-    uint32_t at = PROCESS_SID;
-    assert_in_range(size, at + 4, UINT32_MAX);
-    at += get_u32(data + at) == 0 ? 4 : 16 + 8 + 4 * data[at + 16 + 1];
-    assert_in_range(size, at + 1, UINT32_MAX);
-    assert_non_null(memchr(data + at, 0, size - at));
-    return (const char *)data + at;
-}
-
 static HRESULT note(void *context, const struct kernel_event *e)
 {
     (void)context;
@@ -67,7 +57,7 @@ static HRESULT note(void *context, const struct kernel_event *e)
         c->process = get_u32(e->data + PROCESS_ID);
         c->parent = get_u32(e->data + PROCESS_PARENT);
         c->code = get_u32(e->data + PROCESS_CODE);
-        snprintf(c->name, sizeof c->name, "%s", name_in(e->data, e->size));
+        snprintf(c->name, sizeof c->name, "%s", process_name(e->data, e->size));
     } else {
         c->process = get_u32(e->data);
         c->thread = get_u32(e->data + 4);
@@ -76,17 +66,11 @@ static HRESULT note(void *context, const struct kernel_event *e)
 }
 static const struct kernel_sink sink = {note, NULL};
 
-/* Of a process that has ended Linux tells no more than 15 bytes. */
-static bool is_called(const struct came *c, const char *name)
-{
-    return strncmp(c->name, name, 15) == 0;
-}
-
 static size_t how_many(enum kernel_hook hook, const char *name, uint32_t code)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
-        n += came[i].hook == hook && is_called(&came[i], name) && came[i].code == code;
+        n += came[i].hook == hook && process_is_called(came[i].name, name) && came[i].code == code;
     return n;
 }
 
@@ -120,14 +104,6 @@ static void run_children(struct kernel_tracer *k)
     }
 }
 
-static const char *own_name(void)
-{
-    const char *name = child_program;
-    for (const char *p = child_program; *p; p++)
-        name = *p == '/' || *p == '\\' ? p + 1 : name;
-    return name;
-}
-
 static void processes_begin_and_end_with_their_names_and_codes(void **state)
 {
     (void)state;
@@ -135,19 +111,20 @@ static void processes_begin_and_end_with_their_names_and_codes(void **state)
     assert_int_equal(kernel_tracer_sources(k), FLAG_PROCESS | FLAG_THREAD);
     assert_int_equal(how_many(HOOK_PROCESS_RUNDOWN_START, "Idle", 0), 1);
     assert_int_equal(how_many(HOOK_PROCESS_RUNDOWN_START, "System", 259), 1);
-    assert_int_equal(how_many(HOOK_PROCESS_RUNDOWN_START, own_name(), 259), 1);
+    assert_int_equal(how_many(HOOK_PROCESS_RUNDOWN_START, child_program, 259), 1);
     assert_in_range(of_hook[HOOK_THREAD_RUNDOWN_START], 1, MOST);
     run_children(k);
     end(k, true);
-    assert_int_equal(how_many(HOOK_PROCESS_END, own_name(), EXIT_CODE), CHILDREN);
+    assert_int_equal(how_many(HOOK_PROCESS_END, child_program, EXIT_CODE), CHILDREN);
     /* Each of them had its one start and a thread, in this order. */
     for (size_t i = 0; i < count; i++) {
         size_t starts = 0, threads = 0;
-        if (came[i].hook != HOOK_PROCESS_END || came[i].code != EXIT_CODE || !is_called(&came[i], own_name()))
+        if (came[i].hook != HOOK_PROCESS_END || came[i].code != EXIT_CODE ||
+            !process_is_called(came[i].name, child_program))
             continue;
         for (size_t j = 0; j < i; j++) {
             const bool of_it = came[j].process == came[i].process;
-            starts += of_it && came[j].hook == HOOK_PROCESS_START && is_called(&came[j], own_name());
+            starts += of_it && came[j].hook == HOOK_PROCESS_START && process_is_called(came[j].name, child_program);
             threads += of_it && starts != 0 && came[j].hook == HOOK_THREAD_START;
         }
         assert_int_equal(starts, 1);
