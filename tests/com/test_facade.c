@@ -313,10 +313,10 @@ static void the_next_folder_is_the_servers(void **state)
     IPerformanceCounterDataCollector *collector = added_collector(mine, L"C");
     VARIANT v;
     (void)state;
-    SetEnvironmentVariableW(L"OPENPLA_TEST_WHERE", L"D:\\client");
-    assert_ok(put(mine, L"RootPath", of_text(L"%OPENPLA_TEST_WHERE%\\%SystemDrive%")));
+    SetEnvironmentVariableW(L"OPENPLA_TEST_WHERE", L"client");
+    assert_ok(put(mine, L"RootPath", of_text(L"%SystemDrive%\\%OPENPLA_TEST_WHERE%")));
     assert_ok(put(mine, L"Subdirectory", of_text(L"run")));
-    assert_true(text_is(mine, L"OutputLocation", L"D:\\client\\C:\\run"));
+    assert_true(text_is(mine, L"OutputLocation", L"C:\\client\\run"));
     assert_ok(commit(mine, NAME, plaCreateNew, NULL));
     assert_ok(query(theirs, NAME));
     assert_ok(query(later, NAME));
@@ -329,7 +329,7 @@ static void the_next_folder_is_the_servers(void **state)
     assert_non_null(wcsstr(V_BSTR(&v), L"%OPENPLA_TEST_WHERE%"));
     VariantClear(&v);
     assert_ok(put(mine, L"Subdirectory", of_text(L"other")));
-    assert_true(text_is(mine, L"OutputLocation", L"D:\\client\\C:\\other"));
+    assert_true(text_is(mine, L"OutputLocation", L"C:\\client\\other"));
     SetEnvironmentVariableW(L"OPENPLA_TEST_WHERE", NULL);
     release(collector);
     release(later);
