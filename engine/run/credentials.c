@@ -353,10 +353,10 @@ HRESULT credentials_commit(struct object *o, const struct caller *caller, const 
     return credentials_dropped(o, out, hr);
 }
 
-void credentials_committed(struct object *o, struct credentials_change *c)
+void credentials_committed(struct object *o, const char *space, const char *name, struct credentials_change *c)
 {
     if (*c->before.key && strcmp(c->before.key, c->now.key) != 0)
-        secret_delete(c->before.key);
+        set_secret_delete(c->before.key, space, name);
     set_forget_credentials(o);
     change_free(c);
 }
@@ -381,11 +381,11 @@ void credentials_hide(struct object *o)
     change_free(&change);
 }
 
-void credentials_delete(const char *xml, size_t size)
+void credentials_delete(const char *space, const char *name, const char *xml, size_t size)
 {
     struct set_account a;
     if (SUCCEEDED(set_account_read(xml, size, &a)) && *a.key)
-        secret_delete(a.key);
+        set_secret_delete(a.key, space, name);
     set_account_free(&a);
 }
 

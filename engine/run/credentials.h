@@ -38,7 +38,7 @@ HRESULT credentials_commit(struct object *set, const struct caller *caller, cons
                            const char *before, size_t before_size, char **xml, size_t *size,
                            struct credentials_change *out);
 /* The definition is stored: what it had before is deleted, and the object holds no password any more. */
-void credentials_committed(struct object *set, struct credentials_change *c);
+void credentials_committed(struct object *set, const char *space, const char *name, struct credentials_change *c);
 /* It is not, for this reason: what was written down is deleted, and the object has its data sources again. The thread's
    error text survives; returns hr. */
 HRESULT credentials_dropped(struct object *set, struct credentials_change *c, HRESULT hr);
@@ -52,7 +52,7 @@ HRESULT credentials_given(struct object *set, const char *text, char **password)
 /* Of an object whose set is committed elsewhere: it has no secrets in its data sources any more. */
 void credentials_hide(struct object *set);
 /* Of a definition that has been deleted. */
-void credentials_delete(const char *xml, size_t size);
+void credentials_delete(const char *space, const char *name, const char *xml, size_t size);
 
 /* ---- a start ---- */
 

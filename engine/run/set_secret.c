@@ -122,18 +122,25 @@ HRESULT set_secret_parse(char *text, struct set_secret *out)
     return FAILED(hr) ? hr : S_OK;
 }
 
+/* Takes the text. */
+static HRESULT parse_and_wipe(char *text, struct set_secret *out)
+{
+    const size_t size = strlen(text);
+    HRESULT hr = set_secret_parse(text, out);
+    memory_wipe(text, size); /* its lines have their ends */
+    memory_free(text);
+    return hr;
+}
+
 HRESULT set_secret_load(const char *key, const char *space, const char *name, struct set_secret *out)
 {
     char *text = NULL, *own = identity(space, name);
     *out = (struct set_secret){.set = NULL};
-    size_t size = 0;
     HRESULT hr = own ? run_secret_given(key, &text) : E_OUTOFMEMORY;
     if (hr == S_FALSE)
         hr = secret_load(key, &text);
-    if (hr == S_OK) {
-        size = strlen(text);
-        hr = set_secret_parse(text, out);
-    }
+    if (hr == S_OK)
+        hr = parse_and_wipe(text, out);
     if (hr == S_OK && (!out->set || strcmp(out->set, own) != 0))
         hr = S_FALSE;
     if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) /* as one that is gone: another is asked for */
@@ -142,9 +149,22 @@ HRESULT set_secret_load(const char *key, const char *space, const char *name, st
         set_secret_free(out);
     if (hr == S_FALSE)
         error_clear();
-    if (text)
-        memory_wipe(text, size); /* its lines have their ends */
-    memory_free(text);
     memory_free(own);
     return hr;
+}
+
+HRESULT set_secret_delete(const char *key, const char *space, const char *name)
+{
+    struct set_secret found = {.set = NULL};
+    char *text = NULL, *own = identity(space, name);
+    HRESULT hr = own ? secret_load(key, &text) : E_OUTOFMEMORY;
+    if (hr == S_OK)
+        hr = parse_and_wipe(text, &found);
+    const bool anothers = hr == S_OK && found.set && strcmp(found.set, own) != 0;
+    set_secret_free(&found);
+    memory_free(own);
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    error_clear(); /* one that cannot be read is of no use to anybody */
+    return anothers ? S_FALSE : secret_delete(key);
 }

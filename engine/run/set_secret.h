@@ -18,6 +18,8 @@ struct set_secret {
 HRESULT set_secret_begin(struct set_secret *out, const char *space, const char *name);
 /* S_FALSE, and *out zero: there is none, or it is another set's. In a host, what it was given at its start. */
 HRESULT set_secret_load(const char *key, const char *space, const char *name, struct set_secret *out);
+/* S_FALSE: there is none, or it is another set's, as the key of a definition that was copied is. */
+HRESULT set_secret_delete(const char *key, const char *space, const char *name);
 HRESULT set_secret_add_source(struct set_secret *s, const char *collector, const char *open, const char *secret);
 /* What is secret in the data source of that collector; borrowed; NULL: nothing is known. */
 const char *set_secret_source(const struct set_secret *s, const char *collector, const char *open);

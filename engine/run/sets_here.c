@@ -245,7 +245,7 @@ static HRESULT save(struct object *o, const struct caller *caller, const struct 
             hr = store_update_run(c->space, name, change);
     }
     if (SUCCEEDED(hr))
-        credentials_committed(o, &credentials);
+        credentials_committed(o, c->space, name, &credentials);
     else if (decided)
         hr = credentials_dropped(o, &credentials, hr);
     if (SUCCEEDED(hr))
@@ -477,7 +477,7 @@ static HRESULT delete_set(struct object *o, const struct caller *caller, const c
     if (SUCCEEDED(hr))
         hr = c->source == DEFINITION_REGISTRY ? autosession_set_delete(name) : store_delete(caller, space, name);
     if (SUCCEEDED(hr) && before)
-        credentials_delete(before, size);
+        credentials_delete(c->space, name, before, size);
     if (SUCCEEDED(hr))
         tell_change(JOURNAL_SET_DELETED, caller, space, name);
     memory_free(before);

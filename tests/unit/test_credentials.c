@@ -592,6 +592,15 @@ static void a_secret_is_of_its_set_alone(void **state)
     assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
     assert_connects_with("second", DATABASE);
     assert_int_equal(run_start(SPACE, "second", true), PLA_E_CREDENTIALS_REQUIRED);
+    /* Nor does what becomes of the copy take it from the one that it is of. */
+    delete ("second");
+    assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    assert_int_equal(store_save(&caller_self, SPACE, "second", STORE_CREATE, xml, size, NULL, NULL), S_OK);
+    struct object *copy = a_queried_set("second");
+    give(copy, "", "");
+    assert_int_equal(commit(copy, &callers.administrator, "second", SETS_MODIFY), S_OK);
+    assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    object_release(copy);
     assert_int_equal(set_from_xml(set, xml, size, NULL), S_OK);
     give(set, "", "");
     assert_int_equal(commit(set, &caller_self, "third", SETS_CREATE_NEW), S_OK);
