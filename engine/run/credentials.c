@@ -145,14 +145,25 @@ static HRESULT take_account(const struct caller *caller, struct put *put, struct
     return hr;
 }
 
+/* Whether the caller has the rights of the account that the set runs as already. */
+static HRESULT has_its_rights(const struct caller *caller, const struct set_secret *old, bool *has)
+{
+    char *who = caller_account(caller);
+    *has = who && (is_administrator(caller) || (old->sid && access_is_account(caller, old->sid)) ||
+                   (old->by && *old->by && !strcmp(old->by, who)));
+    memory_free(who);
+    return who ? S_OK : E_OUTOFMEMORY;
+}
+
 /* Who changes what another account will do has that account's rights: only who has them already may. */
 static HRESULT keep_account(const struct caller *caller, const struct set_account *before, const struct set_secret *old,
                             struct set_secret *secret, struct set_account *now)
 {
-    char *who = caller_account(caller);
-    HRESULT hr = who ? S_OK : E_OUTOFMEMORY;
-    bool may = SUCCEEDED(hr) && (is_administrator(caller) || (old->sid && access_is_account(caller, old->sid)) ||
-                                 (old->by && *old->by && !strcmp(old->by, who)));
+    bool may;
+    HRESULT hr = has_its_rights(caller, old, &may);
+    char *who = SUCCEEDED(hr) ? caller_account(caller) : NULL;
+    if (!who)
+        hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !may)
         hr = error_set(PLA_E_CREDENTIALS_REQUIRED,
                        "UserAccount: the set runs as '%s'; '%s' has to give an account by SetCredentials", before->user,
@@ -326,7 +337,8 @@ HRESULT credentials_commit(struct object *o, const struct caller *caller, const 
                            const char *before, size_t before_size, char **xml, size_t *size,
                            struct credentials_change *out)
 {
-    struct set_secret old = {0}, secret = {0};
+    struct set_secret old = {0}, none = {0}, secret = {0};
+    bool keeps = false;
     *xml = NULL;
     *out = (struct credentials_change){.open = {0}};
     HRESULT hr = set_account_read(before, before_size, &out->before);
@@ -337,7 +349,9 @@ HRESULT credentials_commit(struct object *o, const struct caller *caller, const 
     if (SUCCEEDED(hr))
         hr = decide_account(o, caller, before != NULL, &out->before, &old, &secret, &out->now);
     if (SUCCEEDED(hr))
-        hr = part_all(o, &old, &secret, out);
+        hr = has_its_rights(caller, &old, &keeps);
+    if (SUCCEEDED(hr)) /* the host gets what is kept, and may be a process of the caller's from now on */
+        hr = part_all(o, keeps ? &old : &none, &secret, out);
     if (SUCCEEDED(hr))
         hr = set_to_stored_xml(o, xml, size);
     if (SUCCEEDED(hr))

@@ -29,11 +29,11 @@ struct credentials_change {
 };
 /* Decides whose account the set is to run as, and writes down what is secret: the account that was put with its
    password, which is tried where the host can tell, else the one that is stored. Takes the secrets out of the object's
-   data sources, and puts the instruction behind *xml, which is made of the object (from memory_alloc).
-   `before`: what is stored under the name now; NULL: nothing is.
-   PLA_E_CREDENTIALS_REQUIRED: none were given, and the caller is no administrator, who alone may have a set run as
-   LocalSystem, nor one who has given or is that account. E_ACCESSDENIED: a service's account, by the same. What the
-   logon says. The object and what is stored are as they were on failure. */
+   data sources (to one that says none go the stored ones, if the stored account would be kept), and puts the
+   instruction behind *xml, which is made of the object (from memory_alloc). `before`: what is stored under the name
+   now; NULL: nothing is. PLA_E_CREDENTIALS_REQUIRED: none were given, and the caller is no administrator, who alone may
+   have a set run as LocalSystem, nor one who has given or is that account. E_ACCESSDENIED: a service's account, by the
+   same. What the logon says. The object and what is stored are as they were on failure. */
 HRESULT credentials_commit(struct object *set, const struct caller *caller, const char *space, const char *name,
                            const char *before, size_t before_size, char **xml, size_t *size,
                            struct credentials_change *out);

@@ -532,6 +532,29 @@ static void a_databases_password_goes_the_same_way(void **state)
     object_release(set);
 }
 
+#ifndef _WIN32
+/* The host of a set gets its databases' passwords: in a process of his own who may write the set would find them. */
+static void another_account_gets_no_databases_password(void **state)
+{
+    static const struct account_sids stranger = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary, NULL};
+    const struct caller other = {.account = &stranger};
+    struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
+    (void)state;
+    assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), S_OK);
+    struct object *again = a_queried_set("sql");
+    use_logon("his", PASSWORD);
+    give(again, "his", PASSWORD);
+    assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
+    assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    give(again, "his", PASSWORD);
+    assert_int_equal(commit(again, &other, "sql", SETS_MODIFY), S_OK);
+    assert_connects_with("sql", DATABASE);
+    object_release(again);
+    delete ("sql");
+    object_release(set);
+}
+#endif
+
 /* From a client's process to the server's: nothing of it can be read in between, and nothing is lost. */
 static void what_goes_to_the_server_is_masked(void **state)
 {
@@ -688,6 +711,7 @@ int main(void)
         T(an_account_stays_with_its_set_and_its_password_with_nobody),
 #ifndef _WIN32
         T(another_account_must_be_given_anew),
+        T(another_account_gets_no_databases_password),
         T(a_definition_of_a_stranger_is_refused),
 #endif
         T(a_wrong_password_is_told_at_commit),
