@@ -19,7 +19,7 @@ HRESULT program_folder_check(const char *folder);
    or SID, from memory_alloc; "everyone" for what has no DACL. `own`: this process' account counts as trusted, and so
    does any owner. */
 #define PROGRAM_FOLDER_RIGHTS (0x100d0156 | 0x40000000) /* add, append, attributes, delete, its descriptor; generic */
-#define PROGRAM_PARENT_RIGHTS (0x100c0040)              /* delete what is in it, its descriptor; generic all */
+#define PROGRAM_PARENT_RIGHTS (0x100d0040) /* rename it, delete what is in it, its descriptor; generic all */
 HRESULT program_folder_writer(PSECURITY_DESCRIPTOR descriptor, DWORD rights, bool own, char **who);
 
 #endif

@@ -30,7 +30,7 @@ static void who_could_write_is_found(void **state)
         {GOOD "(A;;0x4;;;AU)", false, true},      /* add a folder: openplasrv.exe.local; C:\ has it */
         {GOOD "(A;;0x10;;;WD)", false, true},     /* extended attributes */
         {GOOD "(A;;0x100;;;WD)", false, true},    /* attributes */
-        {GOOD "(A;;0x10000;;;BU)", false, true},  /* delete it, and make another */
+        {GOOD "(A;;0x10000;;;BU)", false, false}, /* rename it, and make another */
         {GOOD "(A;;0x40;;;BU)", false, false},    /* delete what is in it */
         {GOOD "(A;;0x40000;;;BU)", false, false}, /* give oneself the rest */
         {GOOD "(A;;0x80000;;;BU)", false, false},
