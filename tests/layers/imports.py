@@ -33,6 +33,7 @@ IMPORTS = {
     "relog_events.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "write_described.exe": BASE | {"openetw.dll"},
     "write_typed.exe": BASE | {"openetw.dll"},
+    "write_classic.exe": BASE | {"openetw.dll"},
     "decode_events.exe": BASE | {"openetw.dll"},
     # Any program under Wine may load it: no COM, no XML. ntdll: reads the host's kernel files with handles it keeps.
     "openpdh.dll": ENGINE | {"ntdll.dll"},
@@ -62,6 +63,7 @@ EXPORTS = {
     "read_events.exe": set(),
     "write_described.exe": set(),
     "write_typed.exe": set(),
+    "write_classic.exe": set(),
     "decode_events.exe": set(),
     "relog_events.exe": set(),
     "openpdh.dll": re.compile(r"(Pdhi?|Pla|Perf)[A-Z]\w+$"),
