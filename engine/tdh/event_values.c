@@ -81,10 +81,10 @@ static HRESULT walk_property(struct walk *w, uint16_t index, uint16_t depth)
     if ((p->flags & PROPERTY_PARAM_COUNT) != 0)
         count = w->numbers[p->count];
     v.array = (p->flags & (PROPERTY_PARAM_COUNT | PROPERTY_FIXED_COUNT)) != 0 || p->count > 1;
-    if (length > w->data->size || count > UINT16_MAX)
+    const bool too_long = length > w->data->size && (!v.array || count != 0);
+    if (too_long || count > UINT16_MAX)
         return error_set(EVENT_DATA_INVALID, "%s: its %s is %llu, in an event of %zu bytes", p->name,
-                         length > w->data->size ? "length" : "count",
-                         (unsigned long long)(length > w->data->size ? length : count), w->data->size);
+                         too_long ? "length" : "count", (unsigned long long)(too_long ? length : count), w->data->size);
     v.elements = v.array ? (uint32_t)count : 1;
     v.type = (struct value_type){p->in_type, p->out_type,
                                  (p->flags & (PROPERTY_PARAM_LENGTH | PROPERTY_FIXED_LENGTH)) != 0 || length != 0,

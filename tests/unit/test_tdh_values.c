@@ -272,6 +272,20 @@ static void data_that_end_too_early_give_what_they_have(void **state)
     assert_non_null(strstr(error_text(EVENT_DATA_INVALID), "blob: its length is 65535"));
 }
 
+/* Readers of manifests say the bytes of each type, also of elements that are not there. */
+static void an_array_without_elements_takes_nothing(void **state)
+{
+    (void)state;
+    struct event_property few[] = {
+        {.name = count, .in_type = IN_TYPE_UINT8, .count = 1},
+        {.name = parts, .flags = PROPERTY_PARAM_COUNT, .in_type = IN_TYPE_GUID, .count = 0, .length = 16},
+        {.name = last, .in_type = IN_TYPE_UINT8, .count = 1, .length = 1},
+    };
+    const struct event_schema s = {.properties = few, .property_count = 3, .top_level = 3};
+    assert_int_equal(walk(&s, "\0\x07", 2, 0, "n=0,parts[]0,last=7,"), S_OK);
+    assert_int_equal(walk(&s, "\x01\x07", 2, 0, "n=1,"), EVENT_DATA_INVALID);
+}
+
 static HRESULT count_steps(void *context, enum event_step step, const struct event_value *v)
 {
     (void)step, (void)v;
@@ -320,6 +334,7 @@ int main(void)
         cmocka_unit_test(maps_of_texts_look_the_text_up),
         cmocka_unit_test(lengths_counts_and_structs_are_followed),
         cmocka_unit_test(data_that_end_too_early_give_what_they_have),
+        cmocka_unit_test(an_array_without_elements_takes_nothing),
         cmocka_unit_test(values_without_bytes_end),
         cmocka_unit_test(memory_that_runs_out_is_an_error),
     };
