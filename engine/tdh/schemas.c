@@ -207,7 +207,7 @@ HRESULT event_schemas_remove(struct event_schemas *s, uint64_t id)
 }
 
 /* The origin of the place before `*place`, from the last on, in use until leave_origin; NULL: no more. Places move when
-   one is removed meanwhile: none is asked twice then. */
+   one is removed meanwhile: none is left out then, one may be asked twice. */
 static struct origin *enter_origin(struct event_schemas *s, size_t *place)
 {
     struct origin *o = NULL;
@@ -302,7 +302,7 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
     HRESULT hr = S_FALSE;
     struct origin *o;
     snprintf(why.text, sizeof why.text, "%s", nobody_knows(kind, event));
-    if (event->EventHeader.Flags & FLAG_STRING_ONLY)
+    if (kind == SCHEMA_MANIFEST && (event->EventHeader.Flags & FLAG_STRING_ONLY))
         return error_restore(&why);
     while (hr != S_OK && hr != E_OUTOFMEMORY && (o = enter_origin(s, &place))) {
         if (o->is.source == kind && o->is.schema) {

@@ -111,6 +111,18 @@ static void an_event_is_asked_of_its_own_kind(void **state)
     expect_from("");
 }
 
+/* Nothing is kept of one event that would be said of others without its flag. */
+static void only_an_event_of_a_manifest_is_a_text_and_nothing_else(void **state)
+{
+    (void)state;
+    static struct fake mof = {"mof", 7, S_FALSE, 0, 0, 0};
+    add(&mof, SCHEMA_MOF);
+    event.EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER | 4;
+    expect_from("mof");
+    event.EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER;
+    expect_from("mof");
+}
+
 static void an_event_that_tells_itself_needs_no_origin(void **state)
 {
     (void)state;
@@ -217,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_latest_origin_that_knows_wins_and_is_asked_once, create, drop),
         cmocka_unit_test_setup_teardown(an_event_is_asked_of_its_own_kind, create, drop),
+        cmocka_unit_test_setup_teardown(only_an_event_of_a_manifest_is_a_text_and_nothing_else, create, drop),
         cmocka_unit_test_setup_teardown(an_event_that_tells_itself_needs_no_origin, create, drop),
         cmocka_unit_test_setup_teardown(what_is_held_stays_when_its_origin_goes, create, drop),
         cmocka_unit_test_setup_teardown(the_reason_is_told, create, drop),
