@@ -49,6 +49,8 @@ struct text_buffer {
 };
 void text_buffer_add(struct text_buffer *b, const char *text);
 void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes);
+/* What should be UTF-8: what is malformed becomes U+FFFD. */
+void text_buffer_add_utf8(struct text_buffer *b, const char *text, size_t bytes);
 void text_buffer_format(struct text_buffer *b, const char *format, ...) PRINTF_LIKE(2, 3);
 char *text_buffer_take(struct text_buffer *b); /* the text, owned by the caller; the buffer is empty again */
 void text_buffer_free(struct text_buffer *b);

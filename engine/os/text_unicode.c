@@ -135,3 +135,17 @@ bool text_is_utf8(const char *text, size_t bytes)
         unicode_next(&at, end, &malformed);
     return !malformed;
 }
+
+void text_buffer_add_utf8(struct text_buffer *b, const char *text, size_t bytes)
+{
+    const unsigned char *at = (const unsigned char *)text, *const end = at + bytes;
+    if (text_is_utf8(text, bytes)) {
+        text_buffer_add_n(b, text, bytes);
+        return;
+    }
+    while (at < end) {
+        char one[4];
+        const size_t length = unicode_put(unicode_next(&at, end, NULL), one);
+        text_buffer_add_n(b, one, length);
+    }
+}

@@ -149,6 +149,15 @@ static HRESULT take_tree(struct reader *r, unsigned depth)
     return hr;
 }
 
+/* Names come from outside: what is no UTF-8 in them becomes U+FFFD. */
+static char *copy_name(const char *name, const char *suffix)
+{
+    struct text_buffer copy = {0};
+    text_buffer_add_utf8(&copy, name, strlen(name));
+    text_buffer_add(&copy, suffix);
+    return text_buffer_take(&copy);
+}
+
 /* ---- types ---- */
 
 static uint16_t hex_of(uint16_t in)
@@ -211,7 +220,7 @@ static uint16_t out_type_of(uint16_t in, uint8_t out)
 
 static HRESULT fill_property(struct event_property *p, const struct field *f)
 {
-    p->name = text_copy(f->name);
+    p->name = copy_name(f->name, "");
     p->in_type = f->in;
     p->count = 1;
     p->tags = f->tags;
@@ -259,8 +268,8 @@ static HRESULT lay_level(const struct reader *r, size_t first, size_t end, struc
     for (size_t i = first; SUCCEEDED(hr) && i < end; i = r->fields[i].end) {
         const struct field *f = &r->fields[i];
         if (f->count_kind == COUNT_VARIABLE) {
-            s->properties[here] = (struct event_property){
-                .name = text_format("%s.Count", f->name), .in_type = IN_TYPE_UINT16, .count = 1};
+            s->properties[here] =
+                (struct event_property){.name = copy_name(f->name, ".Count"), .in_type = IN_TYPE_UINT16, .count = 1};
             if (!s->properties[here++].name)
                 return E_OUTOFMEMORY;
         }
@@ -293,7 +302,7 @@ static HRESULT read_event(struct reader *r, struct event_schema *s)
         return malformed(r, "the tags of the event have no end");
     if (!take_name(r, &name))
         return malformed(r, "the name of the event has no end");
-    s->event_name = text_copy(name);
+    s->event_name = copy_name(name, "");
     if (!s->event_name)
         return E_OUTOFMEMORY;
     while (SUCCEEDED(hr) && r->at < r->size)
@@ -324,7 +333,7 @@ static HRESULT name_event(struct event_schema *s, const uint8_t *traits, size_t 
     struct provider_traits of;
     HRESULT hr = S_OK;
     if (traits && SUCCEEDED(provider_traits_read(traits, traits_size, &of))) {
-        s->provider_name = text_copy(of.name);
+        s->provider_name = copy_name(of.name, "");
         if (!s->provider_name)
             return E_OUTOFMEMORY;
     }

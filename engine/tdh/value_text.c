@@ -35,20 +35,6 @@ static void add_utf16(struct text_buffer *out, const uint8_t *bytes, size_t size
     out->length += (size_t)(to - start);
 }
 
-static void add_utf8(struct text_buffer *out, const uint8_t *bytes, size_t size)
-{
-    const unsigned char *at = bytes, *const end = bytes + size;
-    if (text_is_utf8((const char *)bytes, size)) {
-        text_buffer_add_n(out, (const char *)bytes, size);
-        return;
-    }
-    while (at < end) {
-        char one[4];
-        const size_t length = unicode_put(unicode_next(&at, end, NULL), one);
-        text_buffer_add_n(out, one, length);
-    }
-}
-
 static HRESULT add_ansi(struct text_buffer *out, const uint8_t *bytes, size_t size)
 {
     size_t plain = 0;
@@ -78,7 +64,7 @@ static HRESULT add_ansi_text(struct text_buffer *out, uint16_t out_type, const u
     size = value_text_end(bytes, size, 1);
     if (!is_utf8(out_type))
         return add_ansi(out, bytes, size);
-    add_utf8(out, bytes, size);
+    text_buffer_add_utf8(out, (const char *)bytes, size);
     return S_OK;
 }
 

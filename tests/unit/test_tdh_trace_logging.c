@@ -118,6 +118,18 @@ static void fields_have_tags_and_types_of_their_own(void **state)
     expect(3, "j", IN_TYPE_ANSISTRING, OUT_TYPE_JSON, 0, 1);
 }
 
+/* Who reads a dump of them could not read any of it otherwise. */
+static void names_that_are_no_utf8_become_some(void **state)
+{
+    (void)state;
+    static const uint8_t metadata[] = "\x0A\0\0\xE4v\0f\xFC\0\x08", traits[] = "\x05\0\xD6n\0";
+    assert_int_equal(trace_logging_schema(&provider, &descriptor, metadata, 10, traits, 5, &schema), S_OK);
+    assert_string_equal(schema->event_name, "\uFFFDv");
+    assert_string_equal(schema->task_name, "\uFFFDv");
+    assert_string_equal(schema->provider_name, "\uFFFDn");
+    assert_string_equal(schema->properties[0].name, "f\uFFFD");
+}
+
 static void expect_refused(const char *metadata, size_t size, const char *why)
 {
     assert_int_equal(read(metadata, size), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
@@ -192,6 +204,7 @@ int main(void)
         cmocka_unit_test_teardown(arrays_have_counts_in_the_metadata_or_the_data, drop),
         cmocka_unit_test_teardown(structs_nest, drop),
         cmocka_unit_test_teardown(fields_have_tags_and_types_of_their_own, drop),
+        cmocka_unit_test_teardown(names_that_are_no_utf8_become_some, drop),
         cmocka_unit_test_teardown(metadata_that_lie_are_refused, drop),
         cmocka_unit_test_teardown(structs_nested_without_end_are_refused, drop),
         cmocka_unit_test_teardown(traits_name_the_provider_and_its_group, drop),
