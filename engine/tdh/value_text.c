@@ -185,7 +185,9 @@ static HRESULT add_integer(struct text_buffer *out, const struct value_type *typ
 static void add_pointer(struct text_buffer *out, const struct value_type *type, const uint8_t *bytes, size_t size)
 {
     const uint64_t number = size == 4 ? get_u32(bytes) : get_u64(bytes);
-    if (type->out == OUT_TYPE_LONG || type->out == OUT_TYPE_UNSIGNEDLONG || type->out == OUT_TYPE_UNSIGNEDINT)
+    if (type->out == OUT_TYPE_LONG)
+        add_decimal(out, size == 4 ? (uint64_t)(int32_t)number : number, true);
+    else if (type->out == OUT_TYPE_UNSIGNEDLONG || type->out == OUT_TYPE_UNSIGNEDINT)
         add_decimal(out, number, false);
     else
         add_hex_number(out, number);
