@@ -3,6 +3,7 @@
 #include "engine/etw/filter_kinds.h"
 
 #include "engine/os/etw_provider_types.h"
+#include "engine/tdh/payload_filter.h"
 
 #include <string.h>
 
@@ -57,6 +58,16 @@ static bool is_wide_text(const uint8_t *data, uint32_t size)
     return size % sizeof(uint16_t) == 0;
 }
 
+/* Those of another TDH are none that a provider here could evaluate. */
+static bool is_payload(const uint8_t *data, uint32_t size)
+{
+    struct payload_filter *f;
+    const HRESULT hr = payload_filter_read(data, size, &f);
+    if (SUCCEEDED(hr))
+        payload_filter_free(f);
+    return SUCCEEDED(hr) || hr == E_OUTOFMEMORY;
+}
+
 static const struct filter_kind filter_kinds[] = {
     {EVENT_FILTER_TYPE_SCHEMATIZED, 1, MAX_EVENT_FILTER_DATA_SIZE, is_schematized, "EVENT_FILTER_TYPE_SCHEMATIZED"},
     {EVENT_FILTER_TYPE_SYSTEM_FLAGS, 1, MAX_EVENT_FILTER_DATA_SIZE, NULL, "EVENT_FILTER_TYPE_SYSTEM_FLAGS"},
@@ -66,7 +77,7 @@ static const struct filter_kind filter_kinds[] = {
      "EVENT_FILTER_TYPE_EXECUTABLE_NAME"},
     {EVENT_FILTER_TYPE_PACKAGE_ID, 2, MAX_EVENT_FILTER_DATA_SIZE, is_wide_text, "EVENT_FILTER_TYPE_PACKAGE_ID"},
     {EVENT_FILTER_TYPE_PACKAGE_APP_ID, 2, MAX_EVENT_FILTER_DATA_SIZE, is_wide_text, "EVENT_FILTER_TYPE_PACKAGE_APP_ID"},
-    {EVENT_FILTER_TYPE_PAYLOAD, 1, MAX_EVENT_FILTER_PAYLOAD_SIZE, NULL, "EVENT_FILTER_TYPE_PAYLOAD"},
+    {EVENT_FILTER_TYPE_PAYLOAD, 1, MAX_EVENT_FILTER_PAYLOAD_SIZE, is_payload, "EVENT_FILTER_TYPE_PAYLOAD"},
     {EVENT_FILTER_TYPE_EVENT_ID, 4, 4 + MAX_EVENT_FILTER_EVENT_ID_COUNT * 2 + 4, is_ids, "EVENT_FILTER_TYPE_EVENT_ID"},
     {EVENT_FILTER_TYPE_EVENT_NAME, 1, MAX_EVENT_FILTER_EVENT_NAME_SIZE, is_names, "EVENT_FILTER_TYPE_EVENT_NAME"},
     {EVENT_FILTER_TYPE_STACKWALK, 4, 4 + MAX_EVENT_FILTER_EVENT_ID_COUNT * 2 + 4, is_ids,

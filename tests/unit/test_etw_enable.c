@@ -198,7 +198,8 @@ static void filters_are_checked(void **state)
     const TRACEHANDLE handle = add_session(3);
     static uint8_t zero[8192];
     static const uint8_t ids[] = {1, 0, 2, 0, 10, 0, 11, 0}, too_many[200] = {1, 0, 65, 0},
-                         bad_in[] = {2, 0, 1, 0, 1, 0};
+                         bad_in[] = {2, 0, 1, 0, 1, 0},
+                         payload[] = {'O', 'L', 'P', 'F', 1, 0, 0, 0, 12, 0, 0, 0}; /* of no event */
     uint8_t names[64] = {0};
     EVENT_FILTER_HEADER head = {.Size = sizeof head};
     const struct {
@@ -214,9 +215,11 @@ static void filters_are_checked(void **state)
         {EVENT_FILTER_TYPE_EXECUTABLE_NAME, zero, 1024, 0, ERROR_SUCCESS},
         {EVENT_FILTER_TYPE_EXECUTABLE_NAME, zero, 1026, 0, ERROR_INVALID_PARAMETER},
         {EVENT_FILTER_TYPE_PACKAGE_ID, zero, 2, 0, ERROR_SUCCESS},
-        {EVENT_FILTER_TYPE_PAYLOAD, zero, 4096, 0, ERROR_SUCCESS},
+        {EVENT_FILTER_TYPE_PAYLOAD, payload, sizeof payload, 0, ERROR_SUCCESS},
+        {EVENT_FILTER_TYPE_PAYLOAD, zero, sizeof payload, 0, ERROR_INVALID_PARAMETER},
         {EVENT_FILTER_TYPE_PAYLOAD, zero, 4097, 0, ERROR_INVALID_PARAMETER},
-        {EVENT_FILTER_TYPE_PAYLOAD, zero, 16, EVENT_ENABLE_PROPERTY_PROVIDER_GROUP, ERROR_INVALID_PARAMETER},
+        {EVENT_FILTER_TYPE_PAYLOAD, payload, sizeof payload, EVENT_ENABLE_PROPERTY_PROVIDER_GROUP,
+         ERROR_INVALID_PARAMETER},
         {EVENT_FILTER_TYPE_EVENT_ID, ids, sizeof ids, 0, ERROR_SUCCESS},
         {EVENT_FILTER_TYPE_EVENT_ID, ids, sizeof ids - 1, 0, ERROR_INVALID_PARAMETER},
         {EVENT_FILTER_TYPE_EVENT_ID, too_many, 134, 0, ERROR_INVALID_PARAMETER},
