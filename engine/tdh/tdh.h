@@ -10,8 +10,10 @@
 /* What this process knows: what is registered on the host, and what it has loaded. Lives as long as the process.
    E_OUTOFMEMORY, or why what is registered cannot be read. */
 HRESULT tdh_schemas(struct event_schemas **out);
-/* TMF files, or a folder of them, that a call names: known from then on. */
-HRESULT tdh_add_tmf(const char *path, bool folder);
+/* Adds those of a list with `;` between. */
+HRESULT tdh_take_paths(struct texts *list, const char *paths);
+/* TMF files, or folders of them, that a call names (`;` between): known from then on. */
+HRESULT tdh_add_tmf(const char *paths, bool folders);
 /* A piece of a manifest that .NET has written into the trace; other events are passed over. */
 void tdh_take_inband(const EVENT_RECORD *event);
 

@@ -7,6 +7,8 @@
 #include "engine/tdh/tdh.h"
 #include "engine/tdh/tmf.h"
 
+#include <string.h>
+
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct event_schemas *own;
 static struct inband_manifests *inband;
@@ -56,24 +58,37 @@ void tdh_take_inband(const EVENT_RECORD *event)
     host_lock_leave(&lock);
 }
 
-HRESULT tdh_add_tmf(const char *path, bool folder)
+HRESULT tdh_take_paths(struct texts *list, const char *paths)
+{
+    HRESULT hr = S_OK;
+    while (SUCCEEDED(hr) && paths && *paths) {
+        const char *end = strchr(paths, ';');
+        const size_t bytes = end ? (size_t)(end - paths) : strlen(paths);
+        if (bytes != 0)
+            hr = texts_give(list, text_copy_n(paths, bytes));
+        paths = end ? end + 1 : NULL;
+    }
+    return hr;
+}
+
+HRESULT tdh_add_tmf(const char *paths, bool folders)
 {
     struct event_schemas *schemas;
     struct schema_origin origin;
-    struct texts one = {0}, none = {0};
+    struct texts list = {0}, none = {0};
     HRESULT hr = tdh_schemas(&schemas);
     bool known = false;
     host_lock_enter(&lock);
     for (size_t i = 0; i < tmf_paths.count; i++)
-        known = known || text_equal_nocase(tmf_paths.items[i], path);
+        known = known || text_equal_nocase(tmf_paths.items[i], paths);
     if (SUCCEEDED(hr) && !known) {
-        hr = texts_add(&one, path);
+        hr = tdh_take_paths(&list, paths);
         if (SUCCEEDED(hr))
-            hr = add(schemas, tmf_origin(folder ? &none : &one, folder ? &one : &none, false, &origin), &origin);
+            hr = add(schemas, tmf_origin(folders ? &none : &list, folders ? &list : &none, false, &origin), &origin);
         if (SUCCEEDED(hr))
-            hr = texts_add(&tmf_paths, path);
+            hr = texts_add(&tmf_paths, paths);
     }
     host_lock_leave(&lock);
-    texts_free(&one);
+    texts_free(&list);
     return hr;
 }

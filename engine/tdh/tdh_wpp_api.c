@@ -8,8 +8,6 @@
 #include "engine/tdh/tdh.h"
 #include "engine/tdh/tmf.h"
 
-#include <string.h>
-
 enum { PATH_UNITS = 32767, NAME_UNITS = 256 };
 
 struct decoding {
@@ -150,25 +148,12 @@ ULONG WINAPI tdh_get_decoding_parameter(void *handle, struct tdh_parameter *para
 
 /* ---- messages ---- */
 
-static HRESULT add_parts(struct texts *list, const char *parts)
-{
-    HRESULT hr = S_OK;
-    while (SUCCEEDED(hr) && parts && *parts) {
-        const char *end = strchr(parts, ';');
-        const size_t bytes = end ? (size_t)(end - parts) : strlen(parts);
-        if (bytes != 0)
-            hr = texts_give(list, text_copy_n(parts, bytes));
-        parts = end ? end + 1 : NULL;
-    }
-    return hr;
-}
-
 static HRESULT open_files(struct decoding *d)
 {
     struct texts files = {0}, folders = {0};
-    HRESULT hr = add_parts(&files, d->path[TDH_PARAMETER_TMF_FILE]);
+    HRESULT hr = tdh_take_paths(&files, d->path[TDH_PARAMETER_TMF_FILE]);
     if (SUCCEEDED(hr))
-        hr = add_parts(&folders, d->path[TDH_PARAMETER_TMF_SEARCH_PATH]);
+        hr = tdh_take_paths(&folders, d->path[TDH_PARAMETER_TMF_SEARCH_PATH]);
     if (SUCCEEDED(hr))
         hr = tmf_files_create(&files, &folders, d->number[TDH_PARAMETER_GMT] != 0, &d->files);
     texts_free(&files);

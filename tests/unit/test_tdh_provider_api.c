@@ -247,6 +247,32 @@ static void handles_for_messages_have_their_parameters(void **state)
     assert_int_equal(tdh_get_wpp_message(handle, &event, &size, block), ERROR_INVALID_HANDLE);
 }
 
+/* Each folder of a search path, asked of an event as well as of a handle. */
+static void messages_come_from_folders(void **state)
+{
+    (void)state;
+    static const char path[] = "11111111-2222-3333-4444-555555555555.tmf",
+                      tmf[] = "11111111-2222-3333-4444-555555555555 own // SRC=a.c\n#typev a1 11 \"%0Hello\"\n{\n}\n";
+    static const WCHAR folders[] = u"nowhere;.";
+    const EVENT_RECORD event = {
+        .EventHeader = {.Flags = EVENT_HEADER_FLAG_TRACE_MESSAGE | EVENT_HEADER_FLAG_64_BIT_HEADER,
+                        .ProviderId = {0x11111111, 0x2222, 0x3333, {0x44, 0x44, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55}},
+                        .EventDescriptor = {.Id = 11}}};
+    const struct tdh_parameter p = {(uintptr_t)folders, TDH_PARAMETER_TMF_SEARCH_PATH, 0};
+    void *handle = NULL;
+    assert_int_equal(file_store(path, tmf, sizeof tmf - 1), S_OK);
+    size = sizeof block;
+    assert_int_equal(tdh_open_decoding_handle(&handle), ERROR_SUCCESS);
+    assert_int_equal(tdh_set_decoding_parameter(handle, &p), ERROR_SUCCESS);
+    assert_int_equal(tdh_get_wpp_message(handle, &event, &size, block), ERROR_SUCCESS);
+    assert_memory_equal(block, u"Hello", sizeof u"Hello");
+    assert_int_equal(tdh_close_decoding_handle(handle), ERROR_SUCCESS);
+    size = sizeof block;
+    assert_int_equal(tdh_get_event_information(&event, 1, &p, block, &size), ERROR_SUCCESS);
+    assert_true(text_is(get_u32(block + 76), "Hello"));
+    assert_int_equal(file_delete(path), S_OK);
+}
+
 #define LOADED(name) cmocka_unit_test_setup_teardown(name, load, unload)
 
 int main(void)
@@ -259,6 +285,7 @@ int main(void)
         cmocka_unit_test(manifests_come_from_files),
         LOADED(payload_filters_are_made_by_the_manifest),
         cmocka_unit_test(handles_for_messages_have_their_parameters),
+        cmocka_unit_test(messages_come_from_folders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
