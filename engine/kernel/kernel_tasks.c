@@ -261,6 +261,8 @@ static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event 
         return S_OK;
     ring_text(e->event, &e->fields[EXEC_FILE], p->name, sizeof p->name);
     p->has_program = true;
+    p->has_code = false; /* its other threads were killed for it */
+    p->exit_code = 0;
     p->is_wine = strncmp(base_name(p->name), "wine", 4) == 0;
     return S_OK;
 }
@@ -280,18 +282,30 @@ static HRESULT take_rename(struct kernel_tracer *k, const struct tracepoint_even
 static HRESULT take_leave(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     struct kernel_process *p = id_map_find(&k->processes, kernel_process_of(k, e->thread));
-    if (p)
+    if (p) {
         p->exit_code = (uint32_t)tracepoint_number(e, LEAVE_CODE);
+        p->has_code = true;
+    }
     return S_OK;
 }
 
+/* Those that stop a process, let it go on or do nothing when it has no handler of its own. */
+static bool is_deadly(uint32_t signal)
+{
+    enum { CHILD = 17, CONTINUE, STOP, TERMINAL_STOP, TERMINAL_READ, TERMINAL_WRITE, URGENT, WINDOW = 28 };
+    return (signal < CHILD || signal > URGENT) && signal != WINDOW;
+}
+
+/* The other threads of a process that ends are killed for that, which says nothing of why it does. */
 static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     enum { SEGMENTATION = 11, SHELL_BASE = 128 };
     struct kernel_process *p = id_map_find(&k->processes, kernel_process_of(k, e->thread));
     const uint32_t number = (uint32_t)tracepoint_number(e, SIGNAL_NUMBER);
-    if (p && tracepoint_number(e, SIGNAL_HANDLER) == 0)
+    if (p && !p->has_code && tracepoint_number(e, SIGNAL_HANDLER) == 0 && is_deadly(number)) {
         p->exit_code = number == SEGMENTATION ? 0xC0000005u : SHELL_BASE + number;
+        p->has_code = true;
+    }
     return S_OK;
 }
 

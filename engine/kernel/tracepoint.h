@@ -46,6 +46,7 @@ struct kernel_process {
     bool is_kernel;               /* a thread of the kernel: part of "System" */
     bool is_wine;                 /* runs wine's loader, or is a fork of one that does */
     bool has_program;             /* of its own; else it is a fork of its parent */
+    bool has_code;                /* it is on its way out, and exit_code says with what */
     bool is_waiting;              /* its start waits in the queue for its name */
     size_t entry;                 /* there */
     char name[KERNEL_NAME_BYTES]; /* "" while it is not known */

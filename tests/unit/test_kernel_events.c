@@ -5,6 +5,7 @@
 #include "engine/kernel/trace_instance.h"
 #include "engine/os/clock.h"
 #include "engine/os/error.h"
+#include "engine/os/thread.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/kernel_process.h"
 
@@ -174,6 +175,19 @@ static int free_room(void **state)
     return 0;
 }
 
+/* A child whose other thread is still there when it ends. */
+static void wait_long(void *user)
+{
+    (void)user;
+    child_sleep(CHILD_PATIENCE);
+}
+
+static int end_at_once(void)
+{
+    static struct thread *other;
+    return SUCCEEDED(thread_start(wait_long, NULL, &other)) ? EXIT_CODE : 1;
+}
+
 int main(int argument_count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
@@ -183,7 +197,7 @@ int main(int argument_count, char **arguments)
     };
     child_program = arguments[0];
     if (argument_count > 3)
-        return EXIT_CODE;
+        return end_at_once();
     const HRESULT hr = trace_instance_possible(NULL);
     if (FAILED(hr)) {
         printf("skipped: %s\n", error_text(hr));
