@@ -205,9 +205,9 @@ static HRESULT thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
     struct kernel_thread *t = id_map_put(&k->threads, thread);
     if (!t)
         return E_OUTOFMEMORY;
-    *t = (struct kernel_thread){.process = process};
-    if (p)
+    if (p && t->process != process) /* the rundown may have found it before its event came */
         p->threads++;
+    *t = (struct kernel_thread){.process = process};
     if (!kernel_wants(k, FLAG_THREAD))
         return S_OK;
     put_thread(k, process, thread, "");
@@ -220,7 +220,7 @@ static HRESULT process_begins(struct kernel_tracer *k, const struct tracepoint_e
     struct kernel_process *p = id_map_put(&k->processes, process);
     if (!p)
         return E_OUTOFMEMORY;
-    *p = (struct kernel_process){.parent = parent, .is_kernel = parent == KTHREADD};
+    *p = (struct kernel_process){.parent = parent, .threads = p->threads, .is_kernel = parent == KTHREADD};
     const struct kernel_process *from = id_map_find(&k->processes, parent);
     if (from) { /* a fork is what its parent is until it has a program */
         set_name(p, from->name, strlen(from->name));

@@ -170,12 +170,46 @@ static void a_new_program_ends_with_its_own_code(void **state)
     both_end_with((uint32_t)CRASHED);
 }
 
+/* As the rundown does. */
+static void find_two_threads(void)
+{
+    struct kernel_process *p = id_map_put(&k.processes, LEADER);
+    p->threads = 2;
+    for (uint32_t id = LEADER; id <= OTHER; id++) {
+        struct kernel_thread *t = id_map_put(&k.threads, id);
+        t->process = LEADER;
+    }
+}
+
+/* Found when the session began, while the event of their beginning was still to come. */
+static void a_thread_that_is_told_of_twice_counts_once(void **state)
+{
+    (void)state;
+    find_two_threads();
+    task(LEADER, OTHER, NEW_THREAD);
+    leave(OTHER, NULL);
+    assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
+    assert_int_equal(seen.ends, 0);
+    leave(LEADER, NULL);
+    assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
+    assert_int_equal(seen.ends, 1);
+    find_two_threads();
+    two_threads();
+    leave(LEADER, NULL);
+    assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
+    assert_int_equal(seen.ends, 1);
+    leave(OTHER, NULL);
+    assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
+    assert_int_equal(seen.ends, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_code_is_that_of_who_ended_it, begin, end),
         cmocka_unit_test_setup_teardown(a_signal_that_ends_nothing_gives_no_code, begin, end),
         cmocka_unit_test_setup_teardown(a_new_program_ends_with_its_own_code, begin, end),
+        cmocka_unit_test_setup_teardown(a_thread_that_is_told_of_twice_counts_once, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
