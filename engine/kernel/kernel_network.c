@@ -19,7 +19,15 @@ enum {
 };
 enum { LENGTH_KEY, LENGTH_FAMILY, LENGTH_PROTOCOL, LENGTH_RESULT, LENGTH_FLAGS };
 enum { AGAIN_KEY, AGAIN_FAMILY };
-enum { FAMILY_4 = 2, FAMILY_6 = 10, PROTOCOL_UDP = 17, PEEKED = 2, NET_VERSION = 2 };
+enum {
+    FAMILY_4 = 2,
+    FAMILY_6 = 10,
+    PROTOCOL_TCP = 6,
+    PROTOCOL_UDP = 17,
+    PROTOCOL_MPTCP = 262,
+    PEEKED = 2,
+    NET_VERSION = 2
+};
 /* Of a TCP connection. */
 enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT = 2, TCP_SYN_RECEIVED = 3, TCP_CLOSED = 7, TCP_LISTENS = 10 };
 
@@ -116,14 +124,15 @@ static HRESULT take_state(struct kernel_tracer *k, const struct tracepoint_event
 static HRESULT take_length(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t type)
 {
     const int64_t bytes = tracepoint_number(e, LENGTH_RESULT);
-    if (bytes <= 0 || (type == NET_RECEIVE && (tracepoint_number(e, LENGTH_FLAGS) & PEEKED) != 0))
+    const int64_t protocol = tracepoint_number(e, LENGTH_PROTOCOL);
+    if ((protocol != PROTOCOL_TCP && protocol != PROTOCOL_MPTCP && protocol != PROTOCOL_UDP) || bytes <= 0 ||
+        (type == NET_RECEIVE && (tracepoint_number(e, LENGTH_FLAGS) & PEEKED) != 0))
         return S_OK;
     struct kernel_socket *s = socket_of(k, e, LENGTH_KEY, LENGTH_FAMILY);
     if (!s)
         return S_OK;
     s->thread = e->thread;
-    return emit(k, e, s, tracepoint_number(e, LENGTH_PROTOCOL) == PROTOCOL_UDP ? HOOK_UDP : HOOK_TCP, type,
-                (uint32_t)bytes);
+    return emit(k, e, s, protocol == PROTOCOL_UDP ? HOOK_UDP : HOOK_TCP, type, (uint32_t)bytes);
 }
 
 static HRESULT take_send(struct kernel_tracer *k, const struct tracepoint_event *e)

@@ -14,13 +14,14 @@ struct told {
 
 static struct kernel_tracer k;
 static struct seen {
-    size_t ends;
+    size_t ends, network;
     uint32_t code;
 } seen;
 
 static HRESULT note(void *context, const struct kernel_event *e)
 {
     (void)context;
+    seen.network += e->hook >> 8 == HOOK_TCP >> 8 || e->hook >> 8 == HOOK_UDP >> 8;
     if (e->hook != HOOK_PROCESS_END)
         return S_OK;
     seen.ends++;
@@ -34,9 +35,10 @@ static int begin(void **state)
     (void)state;
     memset(&k, 0, sizeof k);
     memset(&seen, 0, sizeof seen);
-    k.flags = FLAG_PROCESS;
+    k.flags = FLAG_PROCESS | FLAG_NETWORK;
     k.processes.item_size = sizeof(struct kernel_process);
     k.threads.item_size = sizeof(struct kernel_thread);
+    network_begin(&k, 64);
     fault_begin(&k);
     return 0;
 }
@@ -46,6 +48,7 @@ static int end(void **state)
     (void)state;
     id_map_free(&k.processes);
     id_map_free(&k.threads);
+    id_map_free(&k.sockets);
     id_map_free(&k.faults);
     kernel_queue_free(&k.queue);
     kernel_data_free(&k.data);
@@ -203,6 +206,20 @@ static void a_thread_that_is_told_of_twice_counts_once(void **state)
     assert_int_equal(seen.ends, 2);
 }
 
+static void only_tcp_and_udp_are_of_the_network(void **state)
+{
+    (void)state;
+    static const uint64_t protocols[] = {1, 6, 17, 58, 132, 262};
+    static const size_t events[] = {0, 1, 1, 0, 0, 1};
+    for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++) {
+        const struct told told[] = {{"sk", 4711}, {"family", 2}, {"protocol", protocols[i]}, {"ret", 64}};
+        tell(network_tracepoints, "sock_send_length", LEADER, told, 4);
+        seen.network = 0;
+        assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
+        assert_int_equal(seen.network, events[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +227,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_signal_that_ends_nothing_gives_no_code, begin, end),
         cmocka_unit_test_setup_teardown(a_new_program_ends_with_its_own_code, begin, end),
         cmocka_unit_test_setup_teardown(a_thread_that_is_told_of_twice_counts_once, begin, end),
+        cmocka_unit_test_setup_teardown(only_tcp_and_udp_are_of_the_network, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
