@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { START_DEVICE, START_SECTOR, START_SECTORS, START_BYTES, START_KIND };
+enum { START_DEVICE, START_SECTOR, START_BYTES, START_KIND };
 enum { DONE_DEVICE, DONE_SECTOR, DONE_SECTORS, DONE_KIND };
 enum { DISK_VERSION = 3, SECTOR_BYTES = 512 };
 /* IrpFlags as they are most often seen in traces of Windows. */
@@ -184,8 +184,7 @@ static HRESULT take_done(struct kernel_tracer *k, const struct tracepoint_event 
 
 #define OF_START                                                                                                       \
     {                                                                                                                  \
-        [START_DEVICE] = "dev", [START_SECTOR] = "sector", [START_SECTORS] = "nr_sector", [START_BYTES] = "bytes",     \
-        [START_KIND] = "rwbs"                                                                                          \
+        [START_DEVICE] = "dev", [START_SECTOR] = "sector", [START_BYTES] = "bytes", [START_KIND] = "rwbs"              \
     }
 
 const struct tracepoint disk_tracepoints[] = {

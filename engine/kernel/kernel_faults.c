@@ -12,7 +12,7 @@ struct kernel_fault {
     uint64_t time, address, instruction, file, offset;
     uint32_t bytes;
     uint8_t code, seen; /* enum file_seen */
-    bool is_open, has_place, waited;
+    bool has_place, waited;
     size_t entry;
 };
 

@@ -16,7 +16,7 @@
 enum { CLONE_SAME_PARENT = 0x8000, CLONE_SAME_PROCESS = 0x10000 };
 enum { KTHREADD = 2, COMMAND_UNITS = 8192, THREAD_NAME_UNITS = 64 };
 enum { STILL_ACTIVE = 259 };
-enum { PROCESS_VERSION = 4, THREAD_VERSION = 3, TERMINATE_VERSION = 2 };
+enum { PROCESS_VERSION = 4, THREAD_VERSION = 3 };
 /* Joins the events of one process, as an address of Windows' kernel would. */
 #define PROCESS_KEY UINT64_C(0xFFFF800000000000)
 
@@ -171,21 +171,25 @@ HRESULT kernel_tasks_settle(struct kernel_tracer *k)
     size_t at = 0;
     uint64_t process;
     HRESULT hr = S_OK;
-    for (struct kernel_process *p; SUCCEEDED(hr) && (p = id_map_next(&k->processes, &at, &process)) != NULL;)
-        hr = write_start(k, (uint32_t)process, p);
+    /* None may wait on for a place of a queue that is flushed then. */
+    for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, &process)) != NULL;) {
+        const HRESULT written = write_start(k, (uint32_t)process, p);
+        hr = FAILED(hr) ? hr : written;
+    }
     return hr;
 }
 
 static void put_thread(struct kernel_tracer *k, uint32_t process, uint32_t thread, const char *name)
 {
     struct kernel_data *d = &k->data;
+    const uint32_t processors = trace_instance_processors(k->instance);
     enum { PRIORITY = 8, PAGE_PRIORITY = 5, IO_PRIORITY = 2 };
     kernel_data_clear(d);
     kernel_data_u32(d, kernel_process_id(k, process));
     kernel_data_u32(d, kernel_thread_id(k, thread));
     for (int stack = 0; stack < 4; stack++)
         kernel_data_u64(d, 0); /* of the kernel and of the program */
-    kernel_data_u64(d, (UINT64_C(1) << (trace_instance_processors(k->instance) & 63)) - 1);
+    kernel_data_u64(d, processors < 64 ? (UINT64_C(1) << processors) - 1 : UINT64_MAX);
     kernel_data_u64(d, 0); /* where it began */
     kernel_data_u64(d, 0); /* TEB */
     kernel_data_u32(d, 0); /* sub process tag */

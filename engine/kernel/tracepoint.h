@@ -38,7 +38,7 @@ static inline int64_t tracepoint_number(const struct tracepoint_event *e, int fi
 
 /* ---- processes and threads, by the host's numbers ---- */
 
-enum { KERNEL_NAME_BYTES = 256, KERNEL_MOST_DISKS = 256 };
+enum { KERNEL_NAME_BYTES = 256, KERNEL_MOST_DISKS = 255 };
 struct kernel_process {
     uint32_t parent;
     uint32_t threads;
