@@ -2,6 +2,7 @@
 #include "cli/trace_schemas.h"
 
 #include "engine/os/environment.h"
+#include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/tdh/manifest_origins.h"
 #include "engine/tdh/mof_files.h"
@@ -63,6 +64,32 @@ static HRESULT add_manifests(const struct texts *paths, struct event_schemas *to
     return hr;
 }
 
+static HRESULT program_origin(const char *path, struct texts *remarks, struct schema_origin *out)
+{
+    struct provider_manifests list;
+    if (folder_exists(path))
+        return manifest_folder_origin(path, NULL, remarks, out);
+    HRESULT hr = manifest_file_load(path, NULL, &list);
+    return SUCCEEDED(hr) ? manifests_origin(&list, NULL, out) : hr;
+}
+
+/* One of a folder that is damaged is told on stderr, and the others are read. */
+static HRESULT add_programs(const struct texts *paths, struct event_schemas *to)
+{
+    struct schema_origin origin;
+    struct texts remarks = {0};
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < paths->count; i++) {
+        hr = program_origin(paths->items[i], &remarks, &origin);
+        if (SUCCEEDED(hr))
+            hr = event_schemas_add(to, &origin, NULL);
+    }
+    for (size_t i = 0; i < remarks.count; i++)
+        fprintf(stderr, "openpla: %s\n", remarks.items[i]);
+    texts_free(&remarks);
+    return hr;
+}
+
 /* What the command line names is believed before what is registered. */
 static HRESULT add_origins(const struct trace_knowledge *known, struct event_schemas *schemas)
 {
@@ -74,6 +101,8 @@ static HRESULT add_origins(const struct trace_knowledge *known, struct event_sch
         hr = registered_manifests_origin(NULL, &origin);
     if (SUCCEEDED(hr))
         hr = event_schemas_add(schemas, &origin, NULL);
+    if (SUCCEEDED(hr))
+        hr = add_programs(&known->programs, schemas);
     if (SUCCEEDED(hr))
         hr = add_manifests(&known->manifests, schemas);
     return SUCCEEDED(hr) ? add_formats(known, schemas) : hr;

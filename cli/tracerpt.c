@@ -306,6 +306,7 @@ static int run(int argc, char **argv)
         {"export", OPTION_OPTIONAL, &t.exported},
         {"int", OPTION_TEXT, &t.structure},
         {"import", OPTION_TEXTS, &t.known.manifests},
+        {"i", OPTION_TEXTS, &t.known.programs},
         {"tmf", OPTION_TEXT, &t.known.formats},
         {"tp", OPTION_TEXT, &t.known.format_folders},
         {"gmt", OPTION_FLAG, &t.known.gmt},
@@ -329,7 +330,8 @@ static int run(int argc, char **argv)
     trace_inputs_close(&t.inputs);
     trace_schemas_close(&t.schemas);
     event_summary_free(&t.counts);
-    struct texts *const texts[] = {&t.files, &t.sessions, &t.begin, &t.end, &t.known.manifests, &arguments};
+    struct texts *const texts[] = {&t.files,           &t.sessions,       &t.begin,  &t.end,
+                                   &t.known.manifests, &t.known.programs, &arguments};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         texts_free(texts[i]);
     return result;
@@ -356,6 +358,7 @@ const struct verb verb_tracerpt = {
     "zone\n"
     "  -e TIME           up to this time\n"
     "  -import FILE ...  manifests of providers, beside those that are registered\n"
+    "  -i PATH ...       programs and DLLs with manifests in them, or folders of such\n"
     "  -tmf FILE         what the messages of WPP in the trace say\n"
     "  -tp FOLDERS       where GUID.tmf is looked for, with ';' between folders; TRACE_FORMAT_SEARCH_PATH if not "
     "given\n"

@@ -4,6 +4,7 @@
 names, and by one that .NET wrote into it. Without them its events would be digits."""
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -50,6 +51,16 @@ def dump(*more):
         return f.read(), text
 
 
+def programs(xml):
+    """The manifest as mc compiles it, in a folder with a DLL that is none."""
+    openpla(0, "manifest", "add", host_path(MANIFEST))
+    os.mkdir("programs")
+    shutil.copy(os.path.join("data", "manifests", GUID.upper() + ".dll"), os.path.join("programs", "typed.DLL"))
+    openpla(0 if EMULATOR else 1, "manifest", "remove", GUID)  # natively the registry ends with the process
+    with open(os.path.join("programs", "broken.dll"), "wb") as f:
+        f.write(b"MZ" + xml[:100])
+
+
 def main():
     with open(MANIFEST, "rb") as f:
         xml = f.read()
@@ -72,6 +83,13 @@ def main():
     check("<Path>C:\\none</Path>" in text and "c:\\none was not read: file not found" in text.lower(), "-import", text)
     check("bad.man" in openpla(1, "tracerpt", host_path("made.etl"), "-o", host_path("x.xml"), "-import",
                                host_path("bad.man")), "a bad manifest")
+    programs(xml)
+    for path in "programs", os.path.join("programs", "typed.DLL"):
+        text, said = dump("-i", host_path(path))
+        check("<Path>C:\\none</Path>" in text, f"-i {path}", text)
+        check(("broken.dll: no program" in said) == (path == "programs"), "what cannot be read is told", said)
+    check("<Path>" not in dump()[0], "it was taken out of the registry")
+    openpla(1, "tracerpt", host_path("made.etl"), "-o", host_path("x.xml"), "-i", host_path("nowhere"))
 
     trace("made.etl", [broken(1), *pieces(xml), broken(500)])
     text = dump()[0]
