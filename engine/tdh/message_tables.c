@@ -53,6 +53,7 @@ static HRESULT give(struct message_tables *tables, const char *language, uint32_
     }
     l->items = items;
     l->items[l->count++] = (struct message){id, text};
+    tables->bytes += strlen(text) + sizeof(struct message);
     l->sorted = false;
     return S_OK;
 }
@@ -215,6 +216,8 @@ static HRESULT read_block(const uint8_t *bytes, size_t size, const uint8_t *bloc
         hr = entry_text(bytes + at + ENTRY_HEADER, length - ENTRY_HEADER, get_u16(bytes + at + 2) & OF_UTF16, &text);
         if (SUCCEEDED(hr))
             hr = give(to, language, (uint32_t)id, text);
+        if (SUCCEEDED(hr) && to->bytes > MESSAGES_MOST_BYTES) /* entries may be shared */
+            return damaged("its messages need more bytes than are taken", to->bytes);
         at += length;
     }
     return hr;

@@ -21,6 +21,7 @@ struct message_language {
 struct message_tables {
     struct message_language *items;
     size_t count, capacity;
+    size_t bytes; /* of all texts that were added, with their places */
 };
 
 /* Copies. Of two texts of one id in a language the first counts. */
@@ -32,6 +33,7 @@ void message_tables_sort(struct message_tables *tables);
 const char *message_tables_find(const struct message_tables *tables, uint32_t id, const char *languages);
 void message_tables_free(struct message_tables *tables);
 
+#define MESSAGES_MOST_BYTES (64u << 20) /* that are read into one `bytes` */
 /* What a resource holds, which is not trusted, into the language. ERROR_INVALID_DATA's HRESULT with a text that says
    what cannot be; what was added before stays. */
 HRESULT message_table_read(const uint8_t *bytes, size_t size, const char *language, struct message_tables *to);

@@ -21,7 +21,8 @@
 struct blob {
     const uint8_t *bytes;
     size_t size;
-    size_t names, items; /* what is left: names may be shared, so that a small resource could ask for much memory */
+    /* What is left: names and whole blocks may be shared, so that a small resource could ask for much memory. */
+    size_t names, items;
     struct provider_manifest *m;
     struct placed {
         uint32_t offset, index;
@@ -38,6 +39,15 @@ static HRESULT damaged(const char *block, const char *what, uint64_t at)
 static bool inside(const struct blob *b, uint64_t offset, uint64_t bytes)
 {
     return offset <= b->size && bytes <= b->size - offset;
+}
+
+/* Each counts itself and what it has. False: they are more than the resource has room for. */
+static bool spend(struct blob *b, uint64_t items)
+{
+    if (items > b->items)
+        return false;
+    b->items -= (size_t)items;
+    return true;
 }
 
 /* {u32 size, UTF-16, NUL, padding}. Offset 0: none. */
@@ -105,7 +115,7 @@ static HRESULT read_fields(struct blob *b, const struct field_layout *l, uint32_
 {
     const uint32_t count = get_u32(b->bytes + at + 8);
     HRESULT hr = S_OK;
-    if (count > MOST_FIELDS || !inside(b, (uint64_t)at + HEADER, (uint64_t)count * l->bytes))
+    if (count > MOST_FIELDS || !inside(b, (uint64_t)at + HEADER, (uint64_t)count * l->bytes) || !spend(b, count))
         return damaged(l->signature, "its entries lie outside", at);
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         const uint8_t *entry = b->bytes + at + HEADER + (size_t)i * l->bytes;
@@ -136,9 +146,8 @@ static HRESULT read_map(struct blob *b, uint32_t at)
     const uint32_t count = get_u32(block + 12);
     if (!bits && memcmp(block, "VMAP", 4) != 0)
         return damaged("MAPS", "no map", at);
-    if (!inside(b, (uint64_t)at + 16, (uint64_t)count * 8) || count > b->items)
+    if (!inside(b, (uint64_t)at + 16, (uint64_t)count * 8) || !spend(b, 1 + (uint64_t)count))
         return damaged(bits ? "BMAP" : "VMAP", "its entries lie outside", at);
-    b->items -= count;
     struct manifest_map *map = manifest_add_map(b->m);
     HRESULT hr = map ? read_name(b, get_u32(block + 8), &map->name) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !map->name)
@@ -234,9 +243,8 @@ static HRESULT read_template(struct blob *b, uint32_t at, uint32_t size)
     const uint8_t *block = b->bytes + at;
     const uint32_t one = get_u32(block + 8), other = get_u32(block + 12), items = get_u32(block + 16);
     const uint32_t count = one > other ? one : other, kind = get_u32(block + 20);
-    if (count > MOST_OF_ONE || !inside(b, items, (uint64_t)count * ITEM) || count > b->items)
+    if (count > MOST_OF_ONE || !inside(b, items, (uint64_t)count * ITEM) || !spend(b, 1 + (uint64_t)count))
         return damaged("TEMP", "its items lie outside", at);
-    b->items -= count;
     struct manifest_template *t = manifest_add_template(b->m);
     if (!t)
         return E_OUTOFMEMORY;
@@ -256,6 +264,10 @@ static HRESULT read_template(struct blob *b, uint32_t at, uint32_t size)
     const uint64_t end = items > at + TEMPLATE && items < (uint64_t)at + size ? items : (uint64_t)at + size;
     if (SUCCEEDED(hr) && kind == 2) /* UserData */
         hr = binary_xml_read(block + TEMPLATE, (size_t)(end - at - TEMPLATE), &t->user_data);
+    const size_t text = SUCCEEDED(hr) && t->user_data ? strlen(t->user_data) : 0;
+    if (text > b->names)
+        return damaged("TEMP", "texts are too long", at);
+    b->names -= text;
     return SUCCEEDED(hr) ? place(&b->layouts, &b->layout_count, &b->layout_capacity, at, b->m->layout_count - 1) : hr;
 }
 
@@ -282,7 +294,7 @@ static HRESULT read_templates(struct blob *b, uint32_t at)
 static HRESULT read_events(struct blob *b, uint32_t at)
 {
     const uint32_t count = get_u32(b->bytes + at + 8);
-    if (!inside(b, (uint64_t)at + 16, (uint64_t)count * EVENT))
+    if (!inside(b, (uint64_t)at + 16, (uint64_t)count * EVENT) || !spend(b, count))
         return damaged("EVNT", "its events lie outside", at);
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *from = b->bytes + at + 16 + (size_t)i * EVENT;

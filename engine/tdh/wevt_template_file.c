@@ -47,9 +47,14 @@ HRESULT wevt_template_load(const char *path, struct provider_manifests *out)
     HRESULT hr = pe_resources_load(path, &r);
     if (hr == S_OK)
         hr = pe_resources_each(&r, "WEVT_TEMPLATE", 0, take_template, out);
+    size_t bytes = 0;
     for (size_t i = 0; hr == S_OK && i < out->count; i++) {
         HRESULT messages = add_messages(&r, &out->items[i]->messages);
         hr = FAILED(messages) ? messages : S_OK;
+        bytes += out->items[i]->messages.bytes;
+        if (SUCCEEDED(hr) && bytes > MESSAGES_MOST_BYTES)
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the messages of %zu providers need %zu bytes",
+                           i + 1, bytes);
     }
     pe_resources_free(&r);
     if (FAILED(hr)) {

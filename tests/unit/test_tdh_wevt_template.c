@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a manifest is compiled to says the same as the manifest; and a resource that somebody damaged, or made to hurt,
    is refused without harm. */
+#include "engine/log/little_endian.h"
 #include "engine/os/error.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -192,6 +193,47 @@ static void damage_does_no_harm(void **state)
     provider_manifests_free(&list);
 }
 
+/* Many that point to the same bytes would ask for more memory than any file should get. */
+static void what_is_shared_is_bounded(void **state)
+{
+    enum { PROVIDERS = 32, FIELDS = 4096, WEVT = 16 + 20 * PROVIDERS, FIELD_BLOCK = WEVT + 28 };
+    enum { BLOCKS = 1200, ENTRY = 60000, TABLE = 4 + 12 * BLOCKS + ENTRY };
+    const size_t size = FIELD_BLOCK + 12 + 16 * FIELDS;
+    struct provider_manifests again;
+    struct message_tables tables = {0};
+    (void)state;
+    uint8_t *bytes = memory_zero(size, 1), *table = memory_zero(TABLE, 1);
+    assert_true(bytes && table);
+    memcpy(bytes, "CRIM", 4);
+    put_u16(bytes + 8, 3);
+    put_u32(bytes + 12, PROVIDERS);
+    for (size_t i = 0; i < PROVIDERS; i++)
+        put_u32(bytes + 16 + 20 * i + 16, WEVT);
+    memcpy(bytes + WEVT, "WEVT", 4);
+    put_u32(bytes + WEVT + 12, 1);
+    put_u32(bytes + WEVT + 20, FIELD_BLOCK);
+    memcpy(bytes + FIELD_BLOCK, "KEYW", 4);
+    put_u32(bytes + FIELD_BLOCK + 8, FIELDS);
+    assert_int_equal(wevt_template_read(bytes, size, &again), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    put_u32(bytes + 12, 2);
+    assert_int_equal(wevt_template_read(bytes, size, &again), S_OK);
+    provider_manifests_free(&again);
+
+    put_u32(table, BLOCKS);
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        put_u32(table + 4 + 12 * i, i);
+        put_u32(table + 8 + 12 * i, i);
+        put_u32(table + 12 + 12 * i, 4 + 12 * BLOCKS);
+    }
+    memset(table + TABLE - ENTRY, 'x', ENTRY);
+    put_u16(table + TABLE - ENTRY, ENTRY);
+    put_u16(table + TABLE - ENTRY + 2, 0);
+    assert_int_equal(message_table_read(table, TABLE, "en-US", &tables), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    message_tables_free(&tables);
+    memory_free(table);
+    memory_free(bytes);
+}
+
 static HRESULT look(void *about, uint16_t language, const uint8_t *bytes, size_t size)
 {
     (void)about, (void)language;
@@ -292,6 +334,7 @@ int main(void)
         cmocka_unit_test(what_is_compiled_says_the_same),
         cmocka_unit_test(two_providers_share_a_resource),
         cmocka_unit_test(damage_does_no_harm),
+        cmocka_unit_test(what_is_shared_is_bounded),
         cmocka_unit_test(files_without_templates_are_told),
         cmocka_unit_test(messages_take_their_inserts),
         cmocka_unit_test(memory_may_be_out_anywhere),
