@@ -4,6 +4,7 @@
 
 #include "engine/os/memory.h"
 #include "engine/tdh/manifest_reader.h"
+#include "engine/tdh/source_text.h"
 
 #include <string.h>
 
@@ -183,19 +184,6 @@ static HRESULT read_document(const char *xml, size_t size, struct texts *remarks
     return hr;
 }
 
-static HRESULT from_utf16(const uint8_t *bytes, size_t size, bool big, char **out)
-{
-    const size_t units = size / 2;
-    WCHAR *text = memory_alloc((units + 1) * sizeof *text);
-    if (!text)
-        return E_OUTOFMEMORY;
-    for (size_t i = 0; i < units; i++)
-        text[i] = (WCHAR)(bytes[2 * i + big] | bytes[2 * i + !big] << 8);
-    HRESULT hr = text_from_utf16(text, units, true, out);
-    memory_free(text);
-    return hr;
-}
-
 HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *remarks, struct provider_manifests *out)
 {
     const uint8_t *bytes = xml;
@@ -206,7 +194,7 @@ HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *remarks, s
         return error_set(MANIFEST_INVALID, "a manifest of %llu bytes, more than %u", (unsigned long long)size,
                          MANIFEST_MOST_BYTES);
     if (size >= 2 && ((bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF)))
-        hr = from_utf16(bytes + 2, size - 2, bytes[0] == 0xFE, &own);
+        hr = source_text_decode(xml, size, &own);
     if (SUCCEEDED(hr))
         hr = read_document(own ? own : xml, own ? strlen(own) : size, remarks, out);
     memory_free(own);
