@@ -227,14 +227,18 @@ static HRESULT write_provider(const struct provider_manifest *m, const char *pat
     return SUCCEEDED(hr) ? write_channels(m) : hr;
 }
 
-/* Those that say that they are the provider's. */
+/* The provider's list of channels, and those that say that they are its own. */
 static HRESULT delete_channels(const GUID *guid)
 {
     struct registry_key *channels;
     struct texts names = {0};
     char own[39];
+    char *references = provider_key(guid, "\\ChannelReferences");
+    HRESULT hr = references ? registry_delete(references) : E_OUTOFMEMORY;
+    memory_free(references);
     text_from_guid(guid, own);
-    HRESULT hr = registry_open(CHANNELS_KEY, false, &channels);
+    if (SUCCEEDED(hr))
+        hr = registry_open(CHANNELS_KEY, false, &channels);
     if (hr != S_OK)
         return FAILED(hr) ? hr : S_OK;
     hr = registry_list(channels, &names);

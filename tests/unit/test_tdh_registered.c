@@ -96,7 +96,16 @@ static void what_is_added_is_found_and_goes_again(void **state)
     assert_int_equal(manifest_registered_from(&provider, &from), S_OK);
     assert_string_equal(from, "/where/test.man");
     memory_free(from);
-    /* again: an update */
+    /* again: an update, of which channels may be gone */
+    struct manifest_fields *channels = &list.items[0]->fields[MANIFEST_CHANNELS];
+    const size_t had = channels->count;
+    struct registry_key *gone;
+    channels->count = 1;
+    assert_int_equal(manifest_register(list.items[0], "/where/test.man", &as_it_says, false), S_OK);
+    assert_number(PROVIDER_KEY "\\ChannelReferences", "Count", 1);
+    assert_int_equal(registry_open(PROVIDER_KEY "\\ChannelReferences\\1", false, &gone), S_FALSE);
+    assert_int_equal(registry_open(CHANNEL_KEY, false, &gone), S_FALSE);
+    channels->count = had;
     assert_int_equal(manifest_register(list.items[0], "/where/test.man", &as_it_says, false), S_OK);
     assert_int_equal(registered_manifest_load(&provider, NULL, &m), S_OK);
     assert_string_equal(m->name, "Test-Provider");
