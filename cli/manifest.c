@@ -205,26 +205,24 @@ static int show(int argc, char **argv)
 static HRESULT remove_one(const char *what, bool force)
 {
     GUID guid;
-    HRESULT hr = may_register();
-    if (SUCCEEDED(hr))
-        hr = find_registered(what, &guid);
+    HRESULT hr = find_registered(what, &guid);
     if (hr == S_OK)
         hr = manifest_unregister(&guid, force);
     return hr == S_FALSE ? not_registered(what) : hr;
 }
 
-/* As wevtutil um: all providers of a manifest. */
+/* As wevtutil um: all providers of a manifest that are registered; `add -name` may have taken one alone. */
 static HRESULT remove_all(const char *path, bool force)
 {
     struct provider_manifests all;
+    size_t removed = 0;
     HRESULT hr = manifest_file_load(path, NULL, &all);
     for (size_t i = 0; SUCCEEDED(hr) && i < all.count; i++) {
-        char guid[39];
-        text_from_guid(&all.items[i]->guid, guid);
-        hr = remove_one(guid, force);
+        hr = manifest_unregister(&all.items[i]->guid, force);
+        removed += hr == S_OK;
     }
     provider_manifests_free(&all);
-    return hr;
+    return SUCCEEDED(hr) && !removed ? not_registered(path) : hr;
 }
 
 static int remove_provider(int argc, char **argv)
@@ -237,7 +235,9 @@ static int remove_provider(int argc, char **argv)
         result = cli_usage(VERB, "remove: a provider's name or GUID, or a manifest, is wanted");
     if (result == CLI_DONE) {
         const char *what = operands.items[0];
-        HRESULT hr = file_find(what) == S_OK ? remove_all(what, force) : remove_one(what, force);
+        HRESULT hr = may_register();
+        if (SUCCEEDED(hr))
+            hr = file_find(what) == S_OK ? remove_all(what, force) : remove_one(what, force);
         result = FAILED(hr) ? failed(hr) : CLI_DONE;
     }
     texts_free(&operands);

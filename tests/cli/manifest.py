@@ -53,10 +53,17 @@ def dump(*more):
 
 def programs(xml):
     """The manifest as mc compiles it, in a folder with a DLL that is none."""
-    openpla(0, "manifest", "add", host_path(MANIFEST))
+    other = f'<provider name="Example-Other" guid="{GUID.replace("9", "8", 1)}"/>'
+    two = xml.replace(b"</provider>", b"</provider>" + other.encode())
+    check(two.count(b"<provider ") == 2, "the manifest has one provider")
+    with open("two.man", "wb") as f:
+        f.write(two)
+    openpla(0, "manifest", "add", "-name", "Example-Typed", host_path("two.man"))
     os.mkdir("programs")
     shutil.copy(os.path.join("data", "manifests", GUID.upper() + ".dll"), os.path.join("programs", "typed.DLL"))
-    openpla(0 if EMULATOR else 1, "manifest", "remove", GUID)  # natively the registry ends with the process
+    for left in not EMULATOR, True:  # natively the registry ends with the process
+        told = openpla(int(left), "manifest", "remove", host_path("two.man"))
+        check(not left or "no provider" in told, "remove", told)
     with open(os.path.join("programs", "broken.dll"), "wb") as f:
         f.write(b"MZ" + xml[:100])
 
