@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGES_MOST = 0x100000, ARGUMENTS_MOST = 256 };
+enum { MESSAGES_MOST = 0x100000, ARGUMENTS_MOST = 256, NAMES_MOST = 4096 /* bytes: each message has them */ };
 
 struct reader {
     struct tmf_document *document;
@@ -95,6 +95,8 @@ static HRESULT take_guid(struct reader *r)
     *end = first;
     if (!good)
         return wrong(r, "a GUID, #typev or a comment is expected");
+    if (strlen(name) > NAMES_MOST)
+        return wrong(r, "more than 4096 bytes of names");
     memory_free(r->guid_name);
     memory_free(r->component);
     memory_free(r->subcomponent);

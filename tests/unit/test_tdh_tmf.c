@@ -201,6 +201,12 @@ static void what_is_no_tmf_file_is_refused_with_its_line(void **state)
         if (!strstr(error_text(invalid), rows[i].said))
             fail_msg("\"%s\": %s", rows[i].text, error_text(invalid));
     }
+    char text[8192];
+    const int begin = snprintf(text, sizeof text, "a9d1b3c5-1111-2222-3333-444455556666 ");
+    memset(text + begin, 'n', 5000); /* a name that each of a million messages would have */
+    text[begin + 5000] = 0;
+    assert_int_equal(tmf_text_read("f.tmf", text, strlen(text), &document), invalid);
+    assert_non_null(strstr(error_text(invalid), "more than 4096 bytes of names"));
 }
 
 static void properties_of_a_message_are_told_by_name(void **state)
