@@ -248,7 +248,7 @@ static bool is_one_of(const char *text, const char *const *list)
 
 static HRESULT check_file(struct checking *c, const char *folder, const char *file, const char *const *own)
 {
-    static const char *const beside[] = {".run", ".running", ".host", ".held", ".sd", NULL};
+    static const char *const beside[] = {".run", ".running", ".host", ".held", NULL};
     if (own && is_one_of(file, own))
         return S_OK;
     char *path = path_join(folder, file);
