@@ -92,12 +92,14 @@ HRESULT program_event_take(const EVENT_RECORD *event, struct program_event *out)
         r->ExtendedDataCount = 0;
         r->ExtendedData = NULL;
     }
+    if (FAILED(hr))
+        return hr; /* what the record says of items is still the program's word */
     size_t size = r->UserData ? r->UserDataLength : 0;
     for (USHORT i = 0; i < r->ExtendedDataCount; i++)
         size += r->ExtendedData[i].DataSize;
-    out->bytes = SUCCEEDED(hr) ? memory_alloc(size) : NULL;
-    if (FAILED(hr) || !out->bytes)
-        return FAILED(hr) ? hr : E_OUTOFMEMORY;
+    out->bytes = memory_alloc(size);
+    if (!out->bytes)
+        return E_OUTOFMEMORY;
     size_t at = r->UserData ? r->UserDataLength : 0;
     bool good = program_read(out->bytes, r->UserData, at);
     r->UserDataLength = (USHORT)at;

@@ -11,3 +11,6 @@ openpla_test(test_tdh_payload_filter ${CMAKE_CURRENT_LIST_DIR}/test_tdh_payload_
 foreach(thing event_api provider_api)
   openpla_test(test_tdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_tdh_${thing}.c LINK openpla_etw openpla_tdh)
 endforeach()
+if(WIN32)
+  openpla_test(test_tdh_bad_pointers ${CMAKE_CURRENT_LIST_DIR}/test_tdh_bad_pointers.c LINK openpla_tdh)
+endif()
