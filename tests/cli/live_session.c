@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* live_session start|stop NAME: a session in real time with the provider of `write`.
+   live_session write COUNT: that many events, whose data are their numbers. */
+#include "engine/etw/controller_api.h"
+#include "engine/etw/event_api.h"
+#include "engine/etw/trace_properties.h"
+#include "engine/os/memory.h"
+#include "engine/os/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const GUID provider = {0x3C0B1A52, 0x6E7F, 0x4D18, {0x9A, 0x2B, 0x51, 0x0C, 0x7D, 0x4E, 0x93, 0xF6}};
+
+struct block {
+    EVENT_TRACE_PROPERTIES p;
+    WCHAR name[100];
+};
+
+static ULONG control(const char *verb, const char *session)
+{
+    struct block b;
+    WCHAR *name;
+    TRACEHANDLE handle;
+    memset(&b, 0, sizeof b);
+    b.p.Wnode.BufferSize = sizeof b;
+    b.p.Wnode.Flags = CONTROLLER_TRACED_GUID;
+    b.p.LogFileMode = TRACE_MODE_REAL_TIME;
+    b.p.LoggerNameOffset = offsetof(struct block, name);
+    b.p.FlushTimer = 1;
+    if (FAILED(text_to_utf16(session, &name, NULL)))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    ULONG code;
+    if (strcmp(verb, "stop") == 0)
+        code = ControlTraceW(0, name, &b.p, EVENT_TRACE_CONTROL_STOP);
+    else if ((code = StartTraceW(&handle, name, &b.p)) == ERROR_SUCCESS)
+        code = EnableTraceEx2(handle, &provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, NULL);
+    memory_free(name);
+    return code;
+}
+
+static ULONG write_events(uint32_t count)
+{
+    const EVENT_DESCRIPTOR descriptor = {.Id = 7, .Level = 4};
+    REGHANDLE handle;
+    ULONG code = EventRegister(&provider, NULL, NULL, &handle);
+    for (uint32_t i = 0; i < count && code == ERROR_SUCCESS; i++) {
+        EVENT_DATA_DESCRIPTOR data = {.Ptr = (uintptr_t)&i, .Size = sizeof i};
+        code = EventWrite(handle, &descriptor, 1, &data);
+    }
+    return code == ERROR_SUCCESS ? EventUnregister(handle) : code;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    const ULONG code =
+        strcmp(argv[1], "write") == 0 ? write_events((uint32_t)strtoul(argv[2], NULL, 10)) : control(argv[1], argv[2]);
+    if (code != ERROR_SUCCESS)
+        fprintf(stderr, "%s %s: error %lu\n", argv[1], argv[2], (unsigned long)code);
+    return code != ERROR_SUCCESS;
+}
