@@ -131,8 +131,9 @@ HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *tak
     }
     for (size_t i = 0; sessions && i < names->count; i++) {
         thread_close(sessions[i].thread);
-        if (sessions[i].open)
-            (void)r.etw->CloseTrace(sessions[i].handle);
+        if (!sessions[i].open) /* closed above: a thread that had not begun finds no handle, and that is no failure */
+            continue;
+        (void)r.etw->CloseTrace(sessions[i].handle);
         if (SUCCEEDED(hr) && i < started && sessions[i].status != ERROR_SUCCESS)
             hr = error_set(HRESULT_FROM_WIN32((LONG)sessions[i].status), "-rt %s: it cannot be read on",
                            names->items[i]);
