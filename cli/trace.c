@@ -191,6 +191,10 @@ static int run(int argc, char **argv)
         {"keyword", OPTION_TEXTS, &s.choice.keywords},
         {"level", OPTION_TEXT, &s.level},
         {"text", OPTION_TEXT, &s.choice.text},
+        {"import", OPTION_TEXTS, &s.known.manifests},
+        {"i", OPTION_TEXTS, &s.known.programs},
+        {"tmf", OPTION_TEXT, &s.known.formats},
+        {"tp", OPTION_TEXT, &s.known.format_folders},
         {"b", OPTION_TEXTS, &s.begin},
         {"e", OPTION_TEXTS, &s.end},
         {"max", OPTION_COUNT, &s.max},
@@ -210,7 +214,8 @@ static int run(int argc, char **argv)
     memory_free(s.pattern);
     text_buffer_free(&s.line);
     struct texts *const texts[] = {
-        &s.files, &s.sessions, &s.begin, &s.end, &s.choice.providers, &s.choice.processes, &s.choice.keywords, &words};
+        &s.files,           &s.sessions,        &s.begin,          &s.end, &s.choice.providers, &s.choice.processes,
+        &s.choice.keywords, &s.known.manifests, &s.known.programs, &words};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         texts_free(texts[i]);
     return result;
@@ -233,6 +238,8 @@ const struct verb verb_trace = {
     "  -level LEVEL         critical, error, warning, information, verbose or a number, and all that is worse\n"
     "  -text TEXT           only lines that have the text in them\n"
     "  -b TIME, -e TIME     from this time on, up to this time, in the zone of this computer\n"
+    "  -import FILE ..., -i PATH ..., -tmf FILE, -tp FOLDERS\n"
+    "                       what is known of events beside what is registered, as tracerpt has them\n"
     "  -max N               ends after N events\n"
     "  --json               a JSON object a line\n"
     "\n"

@@ -88,6 +88,8 @@ def main():
     check("not registered" in dump()[0], "nobody knows the event")
     text = dump("-import", host_path(MANIFEST))[0]
     check("<Path>C:\\none</Path>" in text and "c:\\none was not read: file not found" in text.lower(), "-import", text)
+    line = openpla(0, "trace", "show", host_path("made.etl"), "-import", host_path(MANIFEST))
+    check("File=C:\\none" in line, "trace show -import", line)
     check("bad.man" in openpla(1, "tracerpt", host_path("made.etl"), "-o", host_path("x.xml"), "-import",
                                host_path("bad.man")), "a bad manifest")
     programs(xml)
