@@ -107,7 +107,7 @@ static HRESULT make_room(struct relog *r)
     if (!r->format->is_file || !file_exists(r->path))
         return S_OK;
     for (size_t i = 0; i < r->inputs.count; i++)
-        if (text_equal_nocase(r->inputs.items[i].path, r->path))
+        if (file_is_same(r->inputs.items[i].path, r->path))
             return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", r->path);
     if (r->append)
         return S_OK;

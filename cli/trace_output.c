@@ -13,7 +13,7 @@ HRESULT trace_output_open(struct trace_output *o, const char *path, bool yes, co
 {
     o->path = path;
     for (size_t i = 0; i < in->count; i++)
-        if (text_equal_nocase(in->items[i].path, path))
+        if (file_is_same(in->items[i].path, path))
             return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", path);
     if (folder_exists(path))
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is a folder, it cannot be written", path);

@@ -5,6 +5,7 @@
 #include "engine/etw/event_view.h"
 #include "engine/etw/realtime_source.h"
 #include "engine/etw/relogged_file.h"
+#include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
@@ -181,7 +182,7 @@ static HRESULT open_file(struct relogger *r)
     if (!r->output)
         return S_OK;
     for (size_t i = 0; i < r->count; i++) {
-        if (r->streams[i].path && text_equal_nocase(r->streams[i].path, r->output))
+        if (r->streams[i].path && file_is_same(r->streams[i].path, r->output))
             return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", r->output);
         const uint32_t own = r->streams[i].source->log->processors;
         processors = own > processors ? own : processors;

@@ -53,6 +53,9 @@ HRESULT file_find(const char *path);
 /* Also false when it cannot be known: no access, or memory is out. */
 bool file_exists(const char *path);   /* a file */
 bool folder_exists(const char *path); /* a folder */
+/* Whether both are the same file, as far as their names tell: also by another way to its folder, but not by a second
+   link to it. false when it cannot be known. */
+bool file_is_same(const char *a, const char *b);
 /* Creates the folder and every missing parent. A file in the way is ERROR_ALREADY_EXISTS. */
 HRESULT folder_create(const char *path);
 HRESULT folder_delete(const char *path); /* must be empty */

@@ -146,6 +146,7 @@ def nothing_is_lost():
     before = read("a.csv")
     check(EXISTS in openpla(1, "relog", "early.csv", "-f", "csv", "-o", "a.csv"), "overwritten without being asked")
     check("read from" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "a.csv", "-y"), "read and written at once")
+    check("read from" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "./a.csv", "-y"), "the same by another path")
     os.mkdir("folder.csv")
     openpla(1, "relog", "a.csv", "-f", "csv", "-o", "folder.csv", "-y")
     write("damaged.csv", ["no log"])

@@ -169,6 +169,7 @@ def the_command_line():
         check("See: openpla help tracerpt" in output, f"no reason for {wrong}", output)
     check("no-such.etl" in tracerpt(1, "no-such.etl", "-y"), "the file is not named")
     check("is read from" in tracerpt(1, "one.etl", "-o", "ONE.ETL", "-y"), "the trace as its own dump")
+    check("is read from" in tracerpt(1, "one.etl", "-o", "./one.etl", "-y"), "the trace by another path")
     check("settings.txt" in tracerpt(1, "settings.txt", "-y"), "what is no trace")
     check("no such session" in tracerpt(1, "-rt", "OpenPLA no such session", "-y"), "a session that does not run")
 
