@@ -104,6 +104,8 @@ static HRESULT write(void *context, const struct kernel_event *e)
     }
     put_u64(stamp_at, session_time(k, e->time));
     memcpy(at + head, e->data, e->size);
+    if (e->has_start)
+        put_u64(at + head, session_time(k, get_u64(e->data)));
     session_commit(at, first | SESSION_OWN_STAMP);
     return S_OK;
 }

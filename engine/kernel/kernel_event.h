@@ -62,6 +62,7 @@ struct kernel_event {
     uint8_t version;
     bool is_system;           /* its header has process and thread; else it is the short one of a PERFINFO header */
     uint32_t process, thread; /* of the header */
+    bool has_start;           /* the data begin with an InitialTime, in ticks as well */
     const uint8_t *data;
     uint32_t size;
 };

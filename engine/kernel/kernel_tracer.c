@@ -75,6 +75,11 @@ HRESULT kernel_emit_of(struct kernel_tracer *k, const struct tracepoint_event *e
     return k->data.failed ? E_OUTOFMEMORY : kernel_queue_add(&k->queue, &event);
 }
 
+static bool has_start(enum kernel_hook hook)
+{
+    return hook == HOOK_INTERRUPT || hook == HOOK_DPC || hook == HOOK_TIMER_DPC || hook == HOOK_HARD_FAULT;
+}
+
 HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook, uint8_t version)
 {
     const struct kernel_event event = {
@@ -82,6 +87,7 @@ HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, e
         .hook = (uint16_t)hook,
         .processor = (uint16_t)e->processor,
         .version = version,
+        .has_start = has_start(hook),
         .data = k->data.bytes,
         .size = (uint32_t)k->data.size,
     };

@@ -13,7 +13,8 @@ static char *folder;
 struct seen {
     size_t of_hook[0x10000];
     size_t ended, disorder; /* processes with the code of our children */
-    int64_t last;
+    int64_t first, last;
+    uint64_t longest; /* interrupt, from its InitialTime to its stamp */
     uint32_t lost;
 };
 
@@ -30,6 +31,11 @@ static struct seen read_events(const char *path)
             continue;
         assert_true(e.has_stamp);
         seen.of_hook[e.id]++;
+        if (e.id == HOOK_INTERRUPT || e.id == HOOK_DPC || e.id == HOOK_TIMER_DPC) {
+            const uint64_t took = (uint64_t)e.stamp - get_u64(e.data);
+            seen.longest = took > seen.longest ? took : seen.longest;
+        }
+        seen.first = seen.first ? seen.first : e.stamp;
         seen.ended += e.id == HOOK_PROCESS_END && process_is_called(process_name(e.data, e.data_size), child_program) &&
                       get_u32(e.data + PROCESS_CODE) == EXIT_CODE;
         seen.disorder += e.stamp < seen.last;
@@ -79,6 +85,22 @@ static void a_known_load_is_in_the_file(void **state)
         assert_in_range(seen.of_hook[HOOK_THREAD_START], CHILDREN, SIZE_MAX);
         assert_int_equal(seen.disorder, 0);
         assert_int_equal(seen.lost, 0);
+        memory_free(path);
+    }
+}
+
+/* The other times that events have are of the session's clock as well. */
+static void interrupts_have_their_length_in_each_clock(void **state)
+{
+    (void)state;
+    for (uint32_t clock = 1; clock <= 3; clock++) {
+        TRACEHANDLE handle;
+        char *path = start("clock.etl", 0, clock, FLAG_PROCESS | FLAG_INTERRUPT | FLAG_DPC, &handle);
+        run_children();
+        stop(handle);
+        const struct seen seen = read_events(path);
+        assert_in_range(seen.of_hook[HOOK_DPC] + seen.of_hook[HOOK_TIMER_DPC], 1, SIZE_MAX);
+        assert_in_range(seen.longest, 1, (uint64_t)(seen.last - seen.first));
         memory_free(path);
     }
 }
@@ -145,6 +167,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_known_load_is_in_the_file),
+        cmocka_unit_test(interrupts_have_their_length_in_each_clock),
         cmocka_unit_test(an_update_changes_what_is_recorded),
         cmocka_unit_test(flags_without_a_source_are_told),
         cmocka_unit_test(a_killed_host_leaves_nothing_when_the_next_begins),
