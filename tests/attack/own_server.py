@@ -7,13 +7,19 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fault"))
-from faults import check, processes, restart_rpcss, wait_until_gone, windows_path
+from faults import check, processes, restart_rpcss, wait_until_gone, windows_path, wine
 
 
 def settled():
-    """No server of another test: one that COM has started ends some seconds after its last client."""
-    end = time.monotonic() + 60
-    while processes("openplasrv"):
+    """No server of another test: one that COM has started ends some seconds after its last client. One that the prefix
+    starts as a service when it comes up stays until it is stopped, so the prefix is up before."""
+    subprocess.check_call(["sh", os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-prefix.sh"), "setup"])
+    wine("net", "stop", "OpenPLA")  # where it does not run that fails
+    end = time.monotonic() + 120
+    quiet = time.monotonic()
+    while time.monotonic() < quiet + 3:
+        if processes("openplasrv"):
+            quiet = time.monotonic()
         check(time.monotonic() < end, "the server of other tests ends")
         time.sleep(0.5)
 
