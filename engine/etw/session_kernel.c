@@ -19,7 +19,8 @@ enum { PASS_MS = 50 };
 enum { SYSTEM_HEAD = 0x20, SHORT_HEAD = 0x10, SHORT_64 = 0x11 };
 
 struct session_kernel {
-    const struct directory_session *session;
+    const struct directory_session *session; /* the host's, which changes it: not looked at by the thread */
+    uint32_t clock;
     struct session_buffers buffers; /* with a processor that is chosen, not the one we run on */
     struct session_writer writer;
     struct kernel_tracer *tracer;
@@ -67,7 +68,7 @@ static void read_clocks(struct session_kernel *k)
 static uint64_t session_time(const struct session_kernel *k, uint64_t ticks)
 {
     const int64_t before = k->ticks_now - (int64_t)ticks, passed = k->ticks_now - k->ticks_first;
-    switch (k->session->clock) {
+    switch (k->clock) {
     case ETL_CLOCK_SYSTEM:
         return (uint64_t)(k->utc_now - before);
     case ETL_CLOCK_CYCLES: {
@@ -170,6 +171,7 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
     snprintf(name, sizeof name, "%u-%u", (unsigned)s->logger, (unsigned)s->turn);
     const struct kernel_tracer_options options = {.name = name, .flags = flags};
     k->session = s;
+    k->clock = s->clock;
     k->buffers = *b;
     k->buffers.method = PROCESSOR_UNKNOWN;
     read_clocks(k);
