@@ -7,21 +7,18 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fault"))
-from faults import check, processes, restart_rpcss, wait_until_gone, windows_path, wine
+from faults import check, processes, restart_rpcss, wait_for, wait_until_gone, windows_path, wine
 
 
 def settled():
-    """No server of another test: one that COM has started ends some seconds after its last client. One that the prefix
-    starts as a service when it comes up stays until it is stopped, so the prefix is up before."""
-    subprocess.check_call(["sh", os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-prefix.sh"), "setup"])
-    wine("net", "stop", "OpenPLA")  # where it does not run that fails
-    end = time.monotonic() + 120
-    quiet = time.monotonic()
-    while time.monotonic() < quiet + 3:
-        if processes("openplasrv"):
-            quiet = time.monotonic()
-        check(time.monotonic() < end, "the server of other tests ends")
-        time.sleep(0.5)
+    """The prefix is up for good, and in it no server. One whose wineserver ends with its last program would come up anew
+    with the server of the attack, and with it the service; so it comes up here, and its service is stopped when it runs."""
+    script = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-prefix.sh")
+    for verb in ("cleanup", "setup"):
+        subprocess.check_call(["sh", script, verb])
+    wait_for("the service comes up with the prefix", lambda: processes("openplasrv"))
+    wait_for("the service runs, and is stopped", lambda: wine("net", "stop", "OpenPLA")[0] == 0)
+    wait_for("the service ends", lambda: not processes("openplasrv"))
 
 
 class Server:
@@ -37,15 +34,15 @@ class Server:
         self.process = subprocess.Popen(["sh", runner, os.path.join(bin_folder, "openplasrv.exe"), "-Embedding"],
                                         env=environment, stdout=self.output, stderr=subprocess.STDOUT,
                                         stdin=subprocess.DEVNULL, cwd=current)
-        end = time.monotonic() + 60
         # The supervisor's folder is made after the classes.
-        while not os.path.isdir(self.store) or not processes("openplasrv"):
-            check(self.process.poll() is None, "the server starts")
-            check(time.monotonic() < end, "the server is up within a minute")
-            time.sleep(0.2)
+        wait_for("the server is up", self.is_up)
         time.sleep(1)
         self.ids = processes("openplasrv")
         check(len(self.ids) == 1, f"one server: {self.ids}")
+
+    def is_up(self):
+        check(self.process.poll() is None, "the server starts")
+        return os.path.isdir(self.store) and processes("openplasrv")
 
     def __enter__(self):
         return self

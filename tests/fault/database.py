@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from faults import ask, check, clean, kill_one, read_log, tell, windows_path
+from faults import ask, check, clean, kill_one, read_log, tell, wait_for, windows_path
 
 NAME = "test-fault-database"
 FILE = os.environ["OPENPLA_OWN_POSTGRES"]
@@ -36,13 +36,6 @@ def indexes(log_set):
 def start(root, log_set):
     source = postgres("connection")
     return tell("start", NAME, windows_path(root), r"\System\Threads", f"SQL:{source}!{log_set}")
-
-
-def wait_for(what, condition, seconds=90):
-    end = time.monotonic() + seconds
-    while not condition():
-        check(time.monotonic() < end, f"{what} within {seconds} s")
-        time.sleep(0.3)
 
 
 def check_restart(root):

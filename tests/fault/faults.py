@@ -78,6 +78,13 @@ def processes(program, argument=None):
     return found
 
 
+def wait_for(what, condition, seconds=90):
+    end = time.monotonic() + seconds
+    while not condition():
+        check(time.monotonic() < end, f"{what} within {seconds} s")
+        time.sleep(0.2)
+
+
 def restart_rpcss():
     """Wine's rpcss keeps a dead server's entry until then."""
     for verb in ("stop", "start"):

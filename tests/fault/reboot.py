@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from faults import PREFIX, check, processes, read_log, tell, wine, windows_path
+from faults import PREFIX, check, processes, read_log, tell, wait_for, wine, windows_path
 
 # Names of this run: the events of earlier ones are kept.
 BACK, DOWN, TIMED = (f"test-reboot-{part}-{os.getpid()}-{int(time.time())}" for part in ("back", "down", "timed"))
@@ -37,13 +37,6 @@ def events(name):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def wait(what, condition, seconds=60):
-    limit = time.monotonic() + seconds
-    while not condition():
-        check(time.monotonic() < limit, what)
-        time.sleep(0.2)
-
-
 def is_back():
     """A session of Wine ends with its last program, even while the services that begin with it are on their way. So
     the first program is one that lives some seconds."""
@@ -57,7 +50,7 @@ def is_back():
 def machine_goes_down():
     subprocess.call(["wineserver", "-k"])
     subprocess.call(["wineserver", "-w"])
-    wait("nothing runs any more", lambda: not processes("openpla"))
+    wait_for("nothing runs any more", lambda: not processes("openpla"))
 
 
 def main():
@@ -69,17 +62,17 @@ def main():
         tell("again", DOWN)
         time.sleep(2)
         machine_goes_down()
-        wait("the set is back", is_back)
+        wait_for("the set is back", is_back)
         read_log(first["file"], 2)
-        wait("it collects", lambda: os.path.exists(os.path.join(root, BACK + "_000002.csv")))
+        wait_for("it collects", lambda: os.path.exists(os.path.join(root, BACK + "_000002.csv")))
         check(not processes("openplahost", DOWN), "the other one stays down")
         # No client lives now, and the service must not end with the session: the start is 13 s away.
         due = int(time.time()) + 15
         commit(TIMED, root, "<Schedule><StartDate>1/1/2020</StartDate><StartTime>"
                + time.strftime("%H:%M:%S", time.localtime(due)) + "</StartTime><Days>127</Days></Schedule>")
         tell("stop", BACK)
-        wait("the schedule starts its set", lambda: processes("openplahost", TIMED), 90)
-        wait("its log is there", lambda: os.path.exists(os.path.join(root, TIMED + "_000001.csv")))
+        wait_for("the schedule starts its set", lambda: processes("openplahost", TIMED))
+        wait_for("its log is there", lambda: os.path.exists(os.path.join(root, TIMED + "_000001.csv")))
         told = [e["id"] for e in events(BACK)]
         check(1006 in told and 9003 in told and told.count(1003) >= 2, f"the events of the set that came back: {told}")
         told = [e["id"] for e in events(DOWN)]

@@ -11,7 +11,8 @@ import sys
 import tempfile
 import time
 
-from faults import HERE, PREFIX, check, kill_one, processes, restart_rpcss, tell, wait_until_gone, windows_path, wine
+from faults import (HERE, PREFIX, check, kill_one, processes, restart_rpcss, tell, wait_for, wait_until_gone, windows_path,
+                    wine)
 
 sys.path.insert(0, os.path.join(HERE, "..", "script"))
 import cscript  # noqa: E402
@@ -31,13 +32,6 @@ def say(*arguments):
         if not cscript.never_ran(code, text):
             break
     check(code == 0 and text.strip() == "Done.", f"trace_set.vbs {arguments}: exit code {code}: {text}")
-
-
-def wait_for(what, condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        check(time.monotonic() < end, what)
-        time.sleep(0.1)
 
 
 def write():
