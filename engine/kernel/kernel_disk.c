@@ -42,15 +42,13 @@ static bool is_disk(const char *name)
 static uint32_t device_number(const char *name)
 {
     char path[96];
-    struct kernel_file *f;
-    const char *text;
-    size_t size;
+    char *text;
     unsigned major = 0, minor = 0;
     if (snprintf(path, sizeof path, "/sys/block/%s/dev", name) >= (int)sizeof path ||
-        FAILED(kernel_file_open(path, &f)))
+        FAILED(kernel_file_text(path, &text, NULL)))
         return 0;
-    const bool read = SUCCEEDED(kernel_file_read(f, &text, &size)) && sscanf(text, "%u:%u", &major, &minor) == 2;
-    kernel_file_close(f);
+    const bool read = sscanf(text, "%u:%u", &major, &minor) == 2;
+    memory_free(text);
     return read ? major << 20 | (minor & 0xFFFFF) : 0;
 }
 

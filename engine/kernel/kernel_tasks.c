@@ -29,53 +29,48 @@ enum { SIGNAL_NUMBER, SIGNAL_HANDLER };
 
 /* ---- texts of /proc ---- */
 
-static HRESULT read_proc(uint32_t process, const char *file, struct kernel_file **f, const char **text, size_t *size)
+static HRESULT read_proc(uint32_t process, const char *file, char **text, size_t *size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", process, file);
-    HRESULT hr = kernel_file_open(path, f);
-    if (SUCCEEDED(hr) && FAILED(hr = kernel_file_read(*f, text, size))) {
-        kernel_file_close(*f);
-        *f = NULL;
-    }
-    return hr;
+    return kernel_file_text(path, text, size);
 }
 
 /* With blanks between its arguments; *first: length of the first. NULL: it cannot be read, or has none. From
    memory_alloc. */
 static char *command_line(uint32_t process, size_t *first)
 {
-    struct kernel_file *f = NULL;
-    const char *text;
+    char *text;
     size_t size;
-    char *out = NULL;
-    if (FAILED(read_proc(process, "cmdline", &f, &text, &size)))
+    if (FAILED(read_proc(process, "cmdline", &text, &size)))
         return NULL;
     *first = strlen(text);
     while (size != 0 && text[size - 1] == 0)
         size--;
-    if (size != 0 && (out = memory_zero(size + 1, 1)) != NULL)
-        for (size_t i = 0; i < size; i++)
-            out[i] = text[i] ? text[i] : ' ';
-    kernel_file_close(f);
-    return out;
+    if (size == 0) {
+        memory_free(text);
+        return NULL;
+    }
+    for (size_t i = *first; i < size; i++)
+        if (text[i] == 0)
+            text[i] = ' ';
+    return text;
 }
 
 /* False: it has gone. */
 static bool user_of(uint32_t process, uint32_t *user)
 {
-    struct kernel_file *f = NULL;
-    const char *text, *line;
+    char *text;
     size_t size;
     uint64_t value = 0;
     bool found = false;
-    if (FAILED(read_proc(process, "status", &f, &text, &size)))
+    if (FAILED(read_proc(process, "status", &text, &size)))
         return false;
-    line = strstr(text, "\nUid:");
+    const char *line = strstr(text, "\nUid:");
     if (line)
         found = kernel_number(line + sizeof "\nUid:" - 1, text + size, &value) != NULL;
     *user = (uint32_t)value;
-    kernel_file_close(f);
+    memory_free(text);
     return found;
 }
 
@@ -419,18 +414,17 @@ static HRESULT run_down_process(struct rundown *r, struct kernel_process *p)
 /* A process that ends meanwhile is left out. */
 static HRESULT run_down(struct rundown *r)
 {
-    struct kernel_file *f = NULL;
-    const char *text;
+    char *text;
     size_t size, count = 0;
     struct process_stat stat;
     char folder[64], name[KERNEL_NAME_BYTES];
     uint32_t *threads = NULL;
-    if (FAILED(read_proc(r->process, "stat", &f, &text, &size)))
+    if (FAILED(read_proc(r->process, "stat", &text, &size)))
         return S_FALSE;
     const bool sound = process_stat_parse(text, size, &stat);
     if (sound)
         snprintf(name, sizeof name, "%.*s", (int)stat.name_length, stat.name);
-    kernel_file_close(f);
+    memory_free(text);
     struct kernel_process *p = sound ? id_map_put(&r->k->processes, r->process) : NULL;
     if (!p)
         return sound ? E_OUTOFMEMORY : S_FALSE;

@@ -37,25 +37,18 @@ struct owner {
    process that has ended and is only there for its parent to hear of it is none. */
 static HRESULT read_stat(const char *path, uint64_t *id, uint64_t *started)
 {
-    struct kernel_file *f;
-    const char *text;
-    size_t size;
-    HRESULT hr = kernel_file_open(path, &f);
+    char *text;
+    HRESULT hr = kernel_file_text(path, &text, NULL);
     if (FAILED(hr))
         return hr;
-    hr = kernel_file_read(f, &text, &size);
-    if (SUCCEEDED(hr)) {
-        const char *p = strrchr(text, ')');
-        if (p && (strncmp(p, ") Z", 3) == 0 || strncmp(p, ") X", 3) == 0))
-            p = NULL;
-        hr = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
-        for (int field = 2; p && field < 22; field++)
-            p = strchr(p + 1, ' ');
-        if (p && sscanf(text, "%" SCNu64, id) == 1 && sscanf(p, "%" SCNu64, started) == 1)
-            hr = S_OK;
-    }
-    kernel_file_close(f);
-    return hr;
+    const char *p = strrchr(text, ')');
+    if (p && (strncmp(p, ") Z", 3) == 0 || strncmp(p, ") X", 3) == 0))
+        p = NULL;
+    for (int field = 2; p && field < 22; field++)
+        p = strchr(p + 1, ' ');
+    const bool read = p && sscanf(text, "%" SCNu64, id) == 1 && sscanf(p, "%" SCNu64, started) == 1;
+    memory_free(text);
+    return read ? S_OK : HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
 }
 
 static HRESULT own(struct owner *out)
@@ -160,24 +153,6 @@ HRESULT trace_instance_possible(const char *root)
     return hr;
 }
 
-static HRESULT read_text(const char *path, char **out)
-{
-    struct kernel_file *f;
-    const char *text;
-    size_t size;
-    HRESULT hr = kernel_file_open(path, &f);
-    *out = NULL;
-    if (FAILED(hr))
-        return hr;
-    hr = kernel_file_read(f, &text, &size);
-    if (SUCCEEDED(hr)) {
-        *out = text_copy(text);
-        hr = *out ? S_OK : E_OUTOFMEMORY;
-    }
-    kernel_file_close(f);
-    return hr;
-}
-
 HRESULT trace_instance_set(const struct trace_instance *t, const char *file, const char *text)
 {
     char *path = text_format("%s/%s", t->path, file);
@@ -189,7 +164,7 @@ HRESULT trace_instance_set(const struct trace_instance *t, const char *file, con
 static HRESULT read_layout(struct trace_instance *t)
 {
     char *path = text_format("%s/events/header_page", t->path), *text = NULL;
-    HRESULT hr = path ? read_text(path, &text) : E_OUTOFMEMORY;
+    HRESULT hr = path ? kernel_file_text(path, &text, NULL) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = ring_layout_read(text, &t->layout);
     memory_free(text);
@@ -299,7 +274,7 @@ uint32_t trace_instance_processors(const struct trace_instance *t)
 HRESULT trace_instance_format(const struct trace_instance *t, const char *system, const char *event, char **out)
 {
     char *path = text_format("%s/events/%s/%s/format", t->path, system, event);
-    const HRESULT hr = path ? read_text(path, out) : E_OUTOFMEMORY;
+    const HRESULT hr = path ? kernel_file_text(path, out, NULL) : E_OUTOFMEMORY;
     memory_free(path);
     return hr;
 }

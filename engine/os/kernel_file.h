@@ -16,6 +16,9 @@ HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size)
    no line for each of many things: a reading that leaves room has read all, and no second one asks for more. */
 HRESULT kernel_file_read_piece(struct kernel_file *f, const char **text, size_t *size);
 void kernel_file_close(struct kernel_file *f); /* NULL is allowed */
+/* A file that is read once: its text, NUL-terminated, from memory_alloc, and unless `size` is NULL its length, which
+   counts NULs within. NULL and 0 where it fails, as kernel_file_open and kernel_file_read do. */
+HRESULT kernel_file_text(const char *path, char **text, size_t *size);
 /* How many files one user may keep open and leave enough for the others; at least 64. */
 size_t kernel_file_share(void);
 /* Hands each entry's name to `each`, those that begin with a dot too, until that fails. */

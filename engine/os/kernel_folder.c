@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in the kernel's folders. */
+/* What is in the kernel's folders, and a file's whole text. */
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
+
+#include <string.h>
 
 static HRESULT add_name(void *list, const char *name)
 {
@@ -11,6 +13,24 @@ static HRESULT add_name(void *list, const char *name)
 HRESULT kernel_folder_names(const char *path, struct texts *names)
 {
     return kernel_folder_each(path, add_name, names);
+}
+
+HRESULT kernel_file_text(const char *path, char **text, size_t *size)
+{
+    struct kernel_file *f;
+    const char *read;
+    size_t length = 0;
+    *text = NULL;
+    HRESULT hr = kernel_file_open(path, &f);
+    if (SUCCEEDED(hr) && SUCCEEDED(hr = kernel_file_read(f, &read, &length)) &&
+        (*text = memory_alloc(length + 1)) != NULL)
+        memcpy(*text, read, length + 1);
+    else if (SUCCEEDED(hr))
+        hr = E_OUTOFMEMORY;
+    if (size)
+        *size = *text ? length : 0;
+    kernel_file_close(f);
+    return hr;
 }
 
 struct id_list {

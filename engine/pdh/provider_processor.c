@@ -135,25 +135,6 @@ static HRESULT gather_processors(struct counter_object *o, struct source *source
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, hash_of(&s->cpus)) : hr;
 }
 
-/* Reads a file once. *text is from memory_alloc. */
-static HRESULT read_once(const char *path, char **text)
-{
-    struct kernel_file *f;
-    const char *read;
-    size_t size;
-    *text = NULL;
-    HRESULT hr = kernel_file_open(path, &f);
-    if (FAILED(hr))
-        return hr;
-    hr = kernel_file_read(f, &read, &size);
-    if (SUCCEEDED(hr)) {
-        *text = text_copy_n(read, size);
-        hr = *text ? S_OK : E_OUTOFMEMORY;
-    }
-    kernel_file_close(f);
-    return hr;
-}
-
 /* Which NUMA node each processor belongs to; all to 0 where the kernel knows no nodes. */
 static HRESULT find_nodes(struct processor_state *s, const char *root)
 {
@@ -164,7 +145,7 @@ static HRESULT find_nodes(struct processor_state *s, const char *root)
     for (uint32_t node = 1; hr == S_OK && node < 1024; node++) {
         char path[512], *text;
         snprintf(path, sizeof path, "%s/sys/devices/system/node/node%u/cpulist", root, (unsigned)node);
-        hr = read_once(path, &text);
+        hr = kernel_file_text(path, &text, NULL);
         for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++)
             if (kernel_list_has(text, strlen(text), s->cpus.cpus[i].id))
                 s->node_of[i] = node;
@@ -184,7 +165,7 @@ static HRESULT open_frequencies(struct processor_state *s, const char *root)
         uint64_t khz;
         *f = (struct frequency){s->cpus.cpus[i].id, NULL, VALUE_ABSENT};
         snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", root, (unsigned)f->cpu);
-        HRESULT hr = read_once(path, &text);
+        HRESULT hr = kernel_file_text(path, &text, NULL);
         if (SUCCEEDED(hr) && text_to_u64(text, &khz))
             f->max = (int64_t)(khz / 1000);
         memory_free(text);

@@ -235,6 +235,30 @@ static void kernel_files_are_fresh(void **state)
     kernel_file_close(f);
 }
 
+/* Arguments of a process are NULs apart: what follows the first is no less of its text. */
+static void a_kernel_file_at_once(void **state)
+{
+    char *text;
+    size_t size = 1;
+    (void)state;
+    assert_int_equal(kernel_file_text("/proc/no/such", &text, &size), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_null(text);
+    assert_int_equal(size, 0);
+    if (!has_kernel_files())
+        return;
+    assert_int_equal(kernel_file_text("/proc/self/environ", &text, &size), S_OK);
+    assert_true(strlen(text) < size);
+    assert_int_equal(text[size], 0);
+    memory_free(text);
+    memory_fail_at(2);
+    assert_int_equal(kernel_file_text("/proc/uptime", &text, NULL), E_OUTOFMEMORY);
+    memory_fail_at(0);
+    assert_null(text);
+    assert_int_equal(kernel_file_text("/proc/uptime", &text, NULL), S_OK);
+    assert_true(atof(text) > 0);
+    memory_free(text);
+}
+
 static void process_ids(void **state)
 {
     uint32_t *ids = NULL;
@@ -392,12 +416,19 @@ static void threads(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calendar),    cmocka_unit_test(time_zone),
-        cmocka_unit_test(clocks_run),  cmocka_unit_test(boot_time_is_the_hosts),
-        cmocka_unit_test(environment), cmocka_unit_test(data_folder),
-        cmocka_unit_test(names),       cmocka_unit_test(kernel_files_are_fresh),
-        cmocka_unit_test(process_ids), cmocka_unit_test(pdh_of_the_host),
-        cmocka_unit_test(error_texts), cmocka_unit_test(allocator),
+        cmocka_unit_test(calendar),
+        cmocka_unit_test(time_zone),
+        cmocka_unit_test(clocks_run),
+        cmocka_unit_test(boot_time_is_the_hosts),
+        cmocka_unit_test(environment),
+        cmocka_unit_test(data_folder),
+        cmocka_unit_test(names),
+        cmocka_unit_test(kernel_files_are_fresh),
+        cmocka_unit_test(a_kernel_file_at_once),
+        cmocka_unit_test(process_ids),
+        cmocka_unit_test(pdh_of_the_host),
+        cmocka_unit_test(error_texts),
+        cmocka_unit_test(allocator),
         cmocka_unit_test(threads),
     };
     (void)argc;
