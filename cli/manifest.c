@@ -246,16 +246,8 @@ static int remove_provider(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        int (*run)(int argc, char **argv);
-    } verbs[] = {{"add", add}, {"list", list}, {"show", show}, {"remove", remove_provider}};
-    if (!argc)
-        return cli_usage(VERB, "one of add, list, show, remove is wanted");
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-        if (text_equal_nocase(argv[0], verbs[i].name))
-            return verbs[i].run(argc - 1, argv + 1);
-    return cli_usage(VERB, "\"%s\" is none of add, list, show, remove", argv[0]);
+    static const struct sub_verb verbs[] = {{"add", add}, {"list", list}, {"show", show}, {"remove", remove_provider}};
+    return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 
 const struct verb verb_manifest = {

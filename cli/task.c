@@ -260,22 +260,11 @@ static int start(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        int (*run)(int argc, char **argv);
-        bool of_store;
-    } verbs[] = {{"add", add, true}, {"list", list, true}, {"remove", remove_task, true}, {"run", start, false}};
-    if (!argc)
-        return cli_usage(VERB, "one of add, list, remove, run is wanted");
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
-        if (!text_equal_nocase(argv[0], verbs[i].name))
-            continue;
-        if (verbs[i].of_store && host_task_scheduler())
-            return cli_error(VERB, error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                                             "this computer's tasks are Task Scheduler's: use schtasks.exe"));
-        return verbs[i].run(argc - 1, argv + 1);
-    }
-    return cli_usage(VERB, "\"%s\" is none of add, list, remove, run", argv[0]);
+    static const struct sub_verb verbs[] = {{"add", add}, {"list", list}, {"remove", remove_task}, {"run", start}};
+    if (argc && !text_equal_nocase(argv[0], "run") && host_task_scheduler())
+        return cli_error(VERB, error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                                         "this computer's tasks are Task Scheduler's: use schtasks.exe"));
+    return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 
 const struct verb verb_task = {
