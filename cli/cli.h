@@ -26,7 +26,7 @@ struct sub_verb {
     const char *name;
     int (*run)(int argc, char **argv); /* argv without its name too */
 };
-/* Runs the one that argv[0] names, in any case. Gives an enum cli_exit; for none of them CLI_USAGE, with their names. */
+/* Runs the one that argv[0] names, in any case. Gives an enum cli_exit; for none of them CLI_USAGE with their names. */
 int cli_sub_verb(const char *verb, const struct sub_verb *verbs, size_t count, int argc, char **argv);
 
 /* "openpla VERB: text (0x80070002)" on stderr, the text being error_text(hr). Gives CLI_FAILED. */
