@@ -2,7 +2,7 @@
 # What decodes, and TDH's functions.
 target_sources(openpla_tdh PRIVATE event_property_find.c event_values.c known_fields.c payload_filter.c
   payload_filter_create.c program_memory.c schemas.c tdh_block.c tdh_event_api.c tdh_filter_api.c tdh_format_api.c
-  tdh_load_api.c tdh_provider_api.c tdh_schemas.c tdh_wpp_api.c trace_logging.c value_extent.c value_forms.c value_text.c)
+  tdh_load_api.c tdh_provider_api.c tdh_schemas.c tdh_unpublished_api.c tdh_wpp_api.c trace_logging.c value_extent.c value_forms.c value_text.c)
 if(WIN32)
   # Programs link it as openetw.dll's functions (lib/libopenetw.a), or load it, or a copy named tdh.dll.
   add_library(opentdh SHARED opentdh_dll.c opentdh$<$<BOOL:${OPENPLA_32}>:_32>.def)

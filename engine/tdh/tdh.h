@@ -70,6 +70,19 @@ ULONG WINAPI tdh_enumerate_manifest_provider_events(const GUID *provider, void *
 ULONG WINAPI tdh_get_manifest_event_information(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, void *buffer,
                                                 ULONG *size);
 
+/* Those of MOF, of the computer's WMI: this one's alone, other computers are ERROR_WMI_SERVER_UNAVAILABLE. Published
+   nowhere: the parameters are the local functions', behind the computer's name. */
+ULONG WINAPI tdh_enumerate_remote_wbem_providers(const WCHAR *computer, void *buffer, ULONG *size);
+ULONG WINAPI tdh_enumerate_remote_wbem_provider_field_information(const WCHAR *computer, const GUID *provider,
+                                                                  ULONG kind, void *buffer, ULONG *size);
+ULONG WINAPI tdh_query_remote_wbem_provider_field_information(const WCHAR *computer, const GUID *provider,
+                                                              ULONGLONG value, ULONG kind, void *buffer, ULONG *size);
+/* What has that many parameters, of which nothing else is known: they are not looked at. ERROR_NOT_SUPPORTED. */
+ULONG WINAPI tdh_unpublished_3(uintptr_t a, uintptr_t b, uintptr_t c);
+ULONG WINAPI tdh_unpublished_4(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
+ULONG WINAPI tdh_unpublished_7(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f,
+                               uintptr_t g);
+
 /* ---- manifests of this process ---- */
 
 ULONG WINAPI tdh_load_manifest(const WCHAR *path);

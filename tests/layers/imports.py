@@ -93,6 +93,18 @@ def complaints_of_import_library():
     return [f"openetw_32.def: {name} is there or in names.def alone" for name in sorted(names ^ (EVENT_FUNCTIONS | TDH_FUNCTIONS))]
 
 
+def complaints_of_tdh_library(objdump):
+    """A program links tdh.dll by the toolchain's import library: a name of it that we lack is one that does not start."""
+    tool = {name: re.sub(r"objdump(?=(\.exe)?$)", name, objdump) for name in ("gcc", "nm")}
+    library = subprocess.run([tool["gcc"], "-print-file-name=libtdh.a"], check=True, capture_output=True, text=True).stdout.strip()
+    if not os.path.isabs(library):
+        return ["libtdh.a: the toolchain has none"]
+    symbols = subprocess.run([tool["nm"], library], check=True, capture_output=True, text=True).stdout
+    names = set(re.findall(r" T _?(\w+?)(?:@\d+)?$", symbols, re.M))
+    print("libtdh.a:", *sorted(names))
+    return [f"tdh_names.def: libtdh.a has {name}" for name in sorted(names - TDH_FUNCTIONS)]
+
+
 def read_headers(dump):
     """What objdump -p says: imported DLLs, DllCharacteristics, exported names."""
     imports = {name.lower() for name in re.findall(r"^\s*DLL Name: (\S+)", dump, re.M)}
@@ -155,7 +167,8 @@ def main():
         del sys.argv[1]
         for_32_bits()
     objdump, paths = sys.argv[1], {os.path.basename(path): path for path in sys.argv[2:]}
-    complaints = [f"{name}: is not built" for name in sorted(set(IMPORTS) - set(paths))] + complaints_of_import_library()
+    complaints = [f"{name}: is not built" for name in sorted(set(IMPORTS) - set(paths))] \
+        + complaints_of_import_library() + complaints_of_tdh_library(objdump)
     for name, path in sorted(paths.items()):
         dump = subprocess.run([objdump, "-p", path], check=True, capture_output=True, text=True).stdout
         complaints += complaints_of(name, dump)
