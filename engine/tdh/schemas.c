@@ -153,12 +153,32 @@ void event_schemas_free(struct event_schemas *s)
     memory_free(s);
 }
 
-HRESULT event_schemas_add(struct event_schemas *s, const struct schema_origin *origin, uint64_t *id)
+/* Under the lock. The one to free outside it; NULL: there is none, or its last user frees it. */
+static struct origin *take_out(struct event_schemas *s, uint64_t id, bool *found)
 {
-    struct origin *o = memory_zero(1, sizeof *o);
+    size_t i = 0;
+    while (i < s->origin_count && s->origins[i]->id != id)
+        i++;
+    *found = i < s->origin_count;
+    if (!*found)
+        return NULL;
+    struct origin *gone = s->origins[i];
+    memmove(&s->origins[i], &s->origins[i + 1], (s->origin_count - i - 1) * sizeof(struct origin *));
+    s->origin_count--;
+    s->generation++;
+    forget_all(s);
+    gone->removed = true;
+    return gone->users == 0 ? gone : NULL;
+}
+
+/* Instead of the one of the id `before`; 0: of none. The place that goes counts as free. */
+static HRESULT add_origin(struct event_schemas *s, const struct schema_origin *origin, uint64_t before, uint64_t *id)
+{
+    struct origin *o = memory_zero(1, sizeof *o), *gone = NULL;
     HRESULT hr = o ? S_OK : E_OUTOFMEMORY;
+    bool found;
     host_lock_enter(&s->lock);
-    if (SUCCEEDED(hr) && s->origin_count >= MAXIMUM_ORIGINS)
+    if (SUCCEEDED(hr) && before == 0 && s->origin_count >= MAXIMUM_ORIGINS)
         hr =
             error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "more than %d places of event schemas", MAXIMUM_ORIGINS);
     void *items = s->origins;
@@ -166,6 +186,8 @@ HRESULT event_schemas_add(struct event_schemas *s, const struct schema_origin *o
         hr = E_OUTOFMEMORY;
     s->origins = items;
     if (SUCCEEDED(hr)) {
+        if (before != 0)
+            gone = take_out(s, before, &found);
         *o = (struct origin){.is = *origin, .id = ++s->last_id};
         s->origins[s->origin_count++] = o;
         s->generation++;
@@ -174,6 +196,8 @@ HRESULT event_schemas_add(struct event_schemas *s, const struct schema_origin *o
             *id = o->id;
     }
     host_lock_leave(&s->lock);
+    if (gone)
+        origin_free(gone);
     if (FAILED(hr)) {
         memory_free(o);
         if (origin->free)
@@ -182,24 +206,21 @@ HRESULT event_schemas_add(struct event_schemas *s, const struct schema_origin *o
     return hr;
 }
 
+HRESULT event_schemas_add(struct event_schemas *s, const struct schema_origin *origin, uint64_t *id)
+{
+    return add_origin(s, origin, 0, id);
+}
+
+HRESULT event_schemas_replace(struct event_schemas *s, const struct schema_origin *origin, uint64_t *id)
+{
+    return add_origin(s, origin, *id, id);
+}
+
 HRESULT event_schemas_remove(struct event_schemas *s, uint64_t id)
 {
-    struct origin *gone = NULL;
+    bool found;
     host_lock_enter(&s->lock);
-    size_t i = 0;
-    while (i < s->origin_count && s->origins[i]->id != id)
-        i++;
-    const bool found = i < s->origin_count;
-    if (found) {
-        gone = s->origins[i];
-        memmove(&s->origins[i], &s->origins[i + 1], (s->origin_count - i - 1) * sizeof(struct origin *));
-        s->origin_count--;
-        s->generation++;
-        forget_all(s);
-        gone->removed = true;
-        if (gone->users != 0)
-            gone = NULL; /* the last user frees it */
-    }
+    struct origin *gone = take_out(s, id, &found);
     host_lock_leave(&s->lock);
     if (gone)
         origin_free(gone);

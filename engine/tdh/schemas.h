@@ -56,6 +56,8 @@ struct schema_origin {
 /* The latest one that knows an event is believed. Takes context over, also when it fails. What was found before stays
    as it is to its holders, and is looked up anew. *id (may be NULL) is for event_schemas_remove. */
 HRESULT event_schemas_add(struct event_schemas *schemas, const struct schema_origin *origin, uint64_t *id);
+/* The same instead of the one that *id names, which goes only if this one comes; *id names it then. */
+HRESULT event_schemas_replace(struct event_schemas *schemas, const struct schema_origin *origin, uint64_t *id);
 /* S_FALSE: there is none of that id. It is freed when the last call into it has ended. */
 HRESULT event_schemas_remove(struct event_schemas *schemas, uint64_t id);
 

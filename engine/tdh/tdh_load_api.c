@@ -20,21 +20,16 @@ static struct host_lock lock = HOST_LOCK_INIT;
 static struct loaded *all;
 static size_t count, capacity;
 
-/* Under the lock. S_FALSE: it is not loaded. */
-static HRESULT unload(struct event_schemas *schemas, const char *name)
+/* Under the lock. NULL: it is not loaded. */
+static struct loaded *find(const char *name)
 {
     size_t i = 0;
     while (i < count && !text_equal_nocase(all[i].name, name))
         i++;
-    if (i == count)
-        return S_FALSE;
-    const HRESULT hr = event_schemas_remove(schemas, all[i].id);
-    memory_free(all[i].name);
-    all[i] = all[--count];
-    return hr;
+    return i < count ? &all[i] : NULL;
 }
 
-/* Takes the origin. What was loaded from the same place before goes. */
+/* Takes the origin. What was loaded from the same place before goes when this has come, and stays if it cannot. */
 static HRESULT keep(const char *name, const struct schema_origin *origin)
 {
     struct event_schemas *schemas;
@@ -44,21 +39,26 @@ static HRESULT keep(const char *name, const struct schema_origin *origin)
         return hr;
     }
     host_lock_enter(&lock);
-    void *items = all;
-    char *copy = text_copy(name);
-    uint64_t id;
-    if (!copy || !memory_grow(&items, &capacity, count + 1, sizeof *all)) {
-        origin->free(origin->context);
-        hr = E_OUTOFMEMORY;
-    } else {
+    struct loaded *before = find(name);
+    if (before)
+        hr = event_schemas_replace(schemas, origin, &before->id);
+    else {
+        void *items = all;
+        char *copy = text_copy(name);
+        uint64_t id;
+        const bool room = copy && memory_grow(&items, &capacity, count + 1, sizeof *all);
         all = items;
-        (void)unload(schemas, name);
-        hr = event_schemas_add(schemas, origin, &id);
+        if (room)
+            hr = event_schemas_add(schemas, origin, &id);
+        else {
+            origin->free(origin->context);
+            hr = E_OUTOFMEMORY;
+        }
+        if (SUCCEEDED(hr))
+            all[count++] = (struct loaded){copy, id};
+        else
+            memory_free(copy);
     }
-    if (SUCCEEDED(hr))
-        all[count++] = (struct loaded){copy, id};
-    else
-        memory_free(copy);
     host_lock_leave(&lock);
     return hr;
 }
@@ -113,7 +113,12 @@ static ULONG unload_name(HRESULT hr, const char *name)
         hr = tdh_schemas(&schemas);
     if (SUCCEEDED(hr)) {
         host_lock_enter(&lock);
-        hr = unload(schemas, name);
+        struct loaded *l = find(name);
+        hr = l ? event_schemas_remove(schemas, l->id) : S_FALSE;
+        if (l) {
+            memory_free(l->name);
+            *l = all[--count];
+        }
         host_lock_leave(&lock);
     }
     return tdh_status(hr);

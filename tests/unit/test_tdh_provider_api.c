@@ -4,9 +4,11 @@
 #include "engine/log/little_endian.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/tdh/pe_resources.h"
 #include "engine/tdh/tdh.h"
 #include "engine/tdh/tdh_block.h"
 #include "engine/tdh/value_types.h"
+#include "engine/tdh/wevt_template.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -196,6 +198,115 @@ static void manifests_come_from_files(void **state)
     assert_int_equal(file_delete(path), S_OK);
 }
 
+static bool is_known(void)
+{
+    ULONG need = 0;
+    return tdh_enumerate_manifest_provider_events(&provider, NULL, &need) == ERROR_INSUFFICIENT_BUFFER;
+}
+
+static ULONG load_file(const void *path, ULONG bytes)
+{
+    (void)bytes;
+    return tdh_load_manifest(path);
+}
+
+static ULONG load_binary(const void *path, ULONG bytes)
+{
+    (void)bytes;
+    return tdh_load_manifest_from_binary(path);
+}
+
+static ULONG load_bytes(const void *data, ULONG bytes)
+{
+    return tdh_load_manifest_from_memory(data, bytes);
+}
+
+static ULONG unload_row(const void *what, ULONG bytes)
+{
+    return bytes ? tdh_unload_manifest_from_memory(what, bytes) : tdh_unload_manifest(what);
+}
+
+/* A program as Windows loads it, with nothing but the manifest's template and messages. */
+static void store_binary(const char *path)
+{
+    struct provider_manifests list;
+    uint8_t *template, *bytes;
+    size_t template_size, bytes_size;
+    assert_int_equal(manifest_xml_read(manifest, MANIFEST, NULL, &list), S_OK);
+    assert_int_equal(wevt_template_write(&list, &template, &template_size), S_OK);
+    const struct pe_resource resource = {.type_name = "WEVT_TEMPLATE", .bytes = template, .size = template_size};
+    assert_int_equal(pe_resources_write(&resource, 1, &bytes, &bytes_size), S_OK);
+    assert_int_equal(file_store(path, (const char *)bytes, bytes_size), S_OK);
+    memory_free(template);
+    memory_free(bytes);
+    provider_manifests_free(&list);
+}
+
+/* A program reads its manifests anew when they may have changed: that there is no memory for it just then leaves it
+   with what it had. */
+static void without_memory_what_was_loaded_stays(void **state)
+{
+    (void)state;
+    static const WCHAR text[] = u"test_tdh_memory.man", binary[] = u"test_tdh_memory.dll";
+    static const struct {
+        ULONG (*load)(const void *what, ULONG bytes);
+        const void *what;
+        ULONG bytes;
+    } rows[] = {{load_file, text, 0}, {load_binary, binary, 0}, {load_bytes, manifest, MANIFEST}};
+    assert_int_equal(file_store("test_tdh_memory.man", manifest, MANIFEST), S_OK);
+    store_binary("test_tdh_memory.dll");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_false(is_known());
+        for (int before = 0; before < 2; before++)
+            for (uint64_t n = 1, taken = 0; taken + 1 >= n; n++) {
+                const bool known = is_known();
+                memory_fail_at(n);
+                const ULONG status = rows[i].load(rows[i].what, rows[i].bytes);
+                taken = memory_count();
+                memory_fail_at(0);
+                if (status != ERROR_SUCCESS && status != ERROR_NOT_ENOUGH_MEMORY)
+                    fail_msg("row %zu, allocation %llu: %u", i, (unsigned long long)n, (unsigned)status);
+                if (is_known() != (known || status == ERROR_SUCCESS))
+                    fail_msg("row %zu, allocation %llu: %u, and the provider is %sknown", i, (unsigned long long)n,
+                             (unsigned)status, is_known() ? "" : "not ");
+                if (before == 0 && taken >= n && status == ERROR_SUCCESS)
+                    assert_int_equal(unload_row(rows[i].what, rows[i].bytes), ERROR_SUCCESS);
+            }
+        ULONG status = ERROR_NOT_ENOUGH_MEMORY;
+        for (uint64_t n = 1; status != ERROR_SUCCESS; n++) {
+            assert_true(is_known());
+            memory_fail_at(n);
+            status = unload_row(rows[i].what, rows[i].bytes);
+            memory_fail_at(0);
+            assert_true(status == ERROR_SUCCESS || status == ERROR_NOT_ENOUGH_MEMORY);
+        }
+        assert_false(is_known());
+    }
+    assert_int_equal(file_delete("test_tdh_memory.man"), S_OK);
+    assert_int_equal(file_delete("test_tdh_memory.dll"), S_OK);
+}
+
+/* Windows' names for WMI of another computer, which no page describes. */
+static void wmi_of_this_computer_alone_is_there(void **state)
+{
+    (void)state;
+    static const WCHAR other[] = u"\\\\no-such-computer", here[] = u".";
+    static const GUID kernel = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
+    ULONG need = 0, all = 0;
+    assert_int_equal(tdh_enumerate_providers_for_decoding_source(SCHEMA_MOF, NULL, 0, &all), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(tdh_enumerate_remote_wbem_providers(here, NULL, &need), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(need, all);
+    assert_int_equal(tdh_enumerate_remote_wbem_providers(other, block, &size), 4208);
+    assert_int_equal(tdh_enumerate_remote_wbem_provider_field_information(other, &kernel, 0, block, &size), 4208);
+    assert_int_equal(tdh_query_remote_wbem_provider_field_information(other, &kernel, 1, 0, block, &size), 4208);
+    assert_int_equal(tdh_enumerate_remote_wbem_provider_field_information(here, &provider, 0, block, &size),
+                     ERROR_NOT_FOUND); /* it has a manifest */
+    assert_int_equal(tdh_enumerate_remote_wbem_provider_field_information(NULL, &kernel, 0, block, &size),
+                     tdh_enumerate_provider_field_information(&kernel, 0, block, &(ULONG){sizeof block}));
+    assert_int_equal(tdh_enumerate_remote_wbem_providers(NULL, block, NULL), ERROR_INVALID_PARAMETER);
+    assert_int_equal(tdh_unpublished_7(1, 2, 3, 4, 5, 6, 7), ERROR_NOT_SUPPORTED);
+}
+
 static void payload_filters_are_made_by_the_manifest(void **state)
 {
     (void)state;
@@ -283,6 +394,8 @@ int main(void)
         LOADED(events_and_filters_are_described),
         LOADED(an_event_is_decoded_with_its_map),
         cmocka_unit_test(manifests_come_from_files),
+        cmocka_unit_test(without_memory_what_was_loaded_stays),
+        LOADED(wmi_of_this_computer_alone_is_there),
         LOADED(payload_filters_are_made_by_the_manifest),
         cmocka_unit_test(handles_for_messages_have_their_parameters),
         cmocka_unit_test(messages_come_from_folders),
