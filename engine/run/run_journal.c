@@ -145,6 +145,7 @@ static const struct journal_row {
      JOURNAL_WARNING,
      "A caller was refused",
      {{FACT_NAME, NULL}, {FACT_USER, NULL}, {FACT_REASON, NULL}, {FACT_COUNT, NULL}}},
+    {JOURNAL_STOP_ASKED, JOURNAL_INFORMATION, "Somebody has stopped the set", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
 };
 
 static const struct journal_row *row_of(enum journal_id id)

@@ -38,7 +38,8 @@ enum journal_id {
     JOURNAL_SUPERVISOR_KEPT_OUT = 9008,
     JOURNAL_ALERTS_DROPPED = 9011,
     JOURNAL_ALERT_CLEAR = 9012,
-    JOURNAL_REFUSED = 9020
+    JOURNAL_REFUSED = 9020,
+    JOURNAL_STOP_ASKED = 9021
 };
 
 /* What an event may say; NULL and 0 where there is nothing. Texts are borrowed. */

@@ -278,12 +278,44 @@ static HRESULT bind_and_save(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
+/* What runs as the session of an Autosession's name may be somebody else's, whoever may change what begins with the
+   next start. */
+static HRESULT check_running_session(const struct caller *caller, enum gate_verb verb, const struct category *c,
+                                     const char *name)
+{
+    if (c->source != DEFINITION_REGISTRY)
+        return S_OK;
+    HRESULT hr = definition_check(caller, verb, "Session", name, NULL);
+    if (hr != PLA_E_DCS_NOT_FOUND)
+        return hr;
+    error_clear();
+    return S_OK;
+}
+
+/* The gate before a commit, whatever its mode stores or does. */
+static HRESULT check_commit(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                            uint32_t mode)
+{
+    HRESULT hr = definition_check_commit(caller, c->space, name, o);
+    if (SUCCEEDED(hr) && mode & SETS_UPDATE_RUNNING)
+        hr = check_running_session(caller, GATE_COMMIT, c, name);
+    if (SUCCEEDED(hr) && mode & SETS_FLUSH_TRACE) {
+        hr = definition_check(caller, GATE_FLUSH, c->space, name, NULL);
+        if (SUCCEEDED(hr))
+            hr = check_running_session(caller, GATE_FLUSH, c, name);
+        hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : hr;
+    }
+    return hr;
+}
+
 /* plaFlushTrace by itself: nothing is stored. */
 static HRESULT flush_only(struct object *o, const struct caller *caller, const struct category *c, const char *name)
 {
     char *xml;
     size_t size;
     HRESULT hr = definition_check(caller, GATE_FLUSH, c->space, name, NULL);
+    if (SUCCEEDED(hr))
+        hr = check_running_session(caller, GATE_FLUSH, c, name);
     if (FAILED(hr))
         return hr;
     if (c->one_trace)
@@ -328,10 +360,10 @@ static HRESULT take_creator(struct object *o, const struct caller *caller, const
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* As the object was, of a commit that failed. */
-static void put_creator_back(struct object *o, HRESULT hr, char *before)
+/* As the object was, of a commit that failed or stores nothing. */
+static void put_creator_back(struct object *o, bool back, HRESULT hr, char *before)
 {
-    if (FAILED(hr) && before) {
+    if (back && before) {
         const struct error_kept why = error_keep(hr);
         object_put_text(o, &o->class->properties[IDataCollectorSet_Security], before);
         error_restore(&why);
@@ -392,34 +424,33 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
     enum store_mode store_mode = store_mode_of(mode);
     if (mode == SETS_FLUSH_TRACE)
         return flush_only(o, caller, c, name);
+    char *before;
+    HRESULT hr = take_creator(o, caller, c, name, &before);
+    if (SUCCEEDED(hr)) /* before anything is looked for under names that the set says */
+        hr = check_commit(o, caller, c, name, mode);
     /* set_commit has told of what holds for every server */
-    HRESULT hr = c->runs ? unsupported_validate(o, issues) : S_OK;
+    if (SUCCEEDED(hr) && c->runs)
+        hr = unsupported_validate(o, issues);
     if (SUCCEEDED(hr))
         hr = account_validate(o, c, issues);
     if (SUCCEEDED(hr) && c->runs)
         hr = segment_tasks_validate(o, issues);
     if (SUCCEEDED(hr) && c->runs)
         hr = alert_names_validate(o, issues);
-    if (FAILED(hr) || mode & SETS_VALIDATE_ONLY)
+    if (FAILED(hr) || mode & SETS_VALIDATE_ONLY) {
+        put_creator_back(o, true, hr, before);
         return hr;
-    char *before;
-    hr = take_creator(o, caller, c, name, &before);
-    if (SUCCEEDED(hr))
-        hr = definition_check_commit(caller, c->space, name, o);
-    if (SUCCEEDED(hr) && mode & SETS_FLUSH_TRACE) {
-        hr = definition_check(caller, GATE_FLUSH, c->space, name, NULL);
-        hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : hr;
     }
-    if (SUCCEEDED(hr) && c->one_trace) {
+    if (c->one_trace) {
         hr = commit_trace(o, caller, c, name, server, store_mode, mode);
-    } else if (SUCCEEDED(hr)) {
+    } else {
         hr = check_present(c, name, store_mode, mode);
         if (SUCCEEDED(hr))
             hr = bind_and_save(o, caller, c, name, server, store_mode, mode & SETS_UPDATE_RUNNING);
         if (SUCCEEDED(hr) && c->runs && mode & SETS_FLUSH_TRACE)
             hr = run_flush(c->space, name);
     }
-    put_creator_back(o, hr, before);
+    put_creator_back(o, FAILED(hr), hr, before);
     return FAILED(hr) ? hr : S_OK;
 }
 
@@ -539,25 +570,34 @@ static HRESULT start_in_turn(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
+/* A run's own end (1005) is told by its host, which does not know who wanted it. */
+static void tell_stop(enum journal_id id, HRESULT hr, const struct caller *caller, const char *space, const char *name)
+{
+    char *account = caller_account(caller);
+    journal_write(id, &(struct journal_facts){.space = space, .name = name, .user = account, .error = hr});
+    memory_free(account);
+}
+
 static HRESULT stop_set(struct object *o, const struct caller *caller, const char *space, const char *name,
                         bool synchronous)
 {
-    (void)o;
-    HRESULT hr = definition_check(caller, GATE_STOP, space, name, NULL);
     const struct category *c = category_of(space);
-    if (hr == PLA_E_DCS_NOT_FOUND) /* a set without its file may run still, and says no more who may stop it */
-        hr = c->source == DEFINITION_LIVE
-                 ? S_OK
-                 : gate_ask(caller, GATE_STOP, &(struct gate_set){.space = space, .name = name});
+    const bool live = c->source == DEFINITION_LIVE;
+    HRESULT hr = definition_check(caller, GATE_STOP, space, name, live ? o : NULL);
+    if (hr == PLA_E_DCS_NOT_FOUND && !live) /* a set without its file may run still, and says no more who may stop it */
+        hr = gate_ask(caller, GATE_STOP, &(struct gate_set){.space = space, .name = name});
     if (FAILED(hr))
         return hr;
-    if (c->source == DEFINITION_LIVE) {
+    if (live) {
         hr = session_set_stop(name);
         if (SUCCEEDED(hr))
-            journal_write(JOURNAL_STOPPED, &(struct journal_facts){.space = space, .name = name});
+            tell_stop(JOURNAL_STOPPED, S_OK, caller, space, name);
         return hr;
     }
-    return run_stop(space, name, synchronous);
+    hr = run_stop(space, name, synchronous);
+    if (hr != PLA_E_DCS_NOT_RUNNING)
+        tell_stop(JOURNAL_STOP_ASKED, hr, caller, space, name);
+    return hr;
 }
 
 static bool may_run(const char *space, const char *name)

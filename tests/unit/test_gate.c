@@ -296,13 +296,42 @@ static void sessions_begin_for_who_may_trace(void **state)
     assert_int_equal(commit(set, &callers.user, "Autosession\\gate", SETS_CREATE_NEW), E_ACCESSDENIED);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), "only administrators"));
     assert_int_equal(commit(set, &callers.user, "Session\\gate", SETS_CREATE_NEW), E_ACCESSDENIED);
+    assert_int_equal(commit(set, &callers.user, "Session\\gate", SETS_CREATE_NEW | SETS_VALIDATE_ONLY), E_ACCESSDENIED);
     if (callers.described) {
         assert_int_equal(commit(set, &callers.logger, "Autosession\\gate", SETS_CREATE_NEW), E_ACCESSDENIED);
         assert_int_equal(commit(set, &callers.logger, "Session\\gate", SETS_CREATE_NEW), S_OK);
         assert_int_equal(set_start(set, &callers.user, true), E_ACCESSDENIED);
         assert_int_equal(set_start(set, &callers.owner, true), E_ACCESSDENIED);
+        /* One that does not run: it may, by the time that it is looked for. */
+        assert_int_equal(set_stop(set, &callers.user, true), E_ACCESSDENIED);
+        assert_int_equal(set_stop(set, &callers.nobody, true), E_ACCESSDENIED);
+        assert_int_equal(set_stop(set, &callers.logger, true), PLA_E_DCS_NOT_RUNNING);
     }
     object_release(set);
+}
+
+/* What a commit would say of it says which sets there are, and who may not commit is told so before he relies on it. */
+static void validation_alone_asks_as_well(void **state)
+{
+    enum { LOOK_NEW = SETS_CREATE_NEW | SETS_VALIDATE_ONLY, LOOK = SETS_MODIFY | SETS_VALIDATE_ONLY };
+    (void)state;
+    store("looked", "D:(A;;FA;;;BA)");
+    struct object *set = new_set();
+    assert_int_equal(commit(set, &callers.user, "looked", LOOK), E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "\"Service\\looked\""));
+    assert_int_equal(commit(set, &callers.nobody, "looked", LOOK), E_ACCESSDENIED);
+    assert_int_equal(commit(set, &callers.user, "new", LOOK_NEW), E_ACCESSDENIED);
+    assert_int_equal(commit(set, &callers.administrator, "looked", LOOK), S_OK);
+    assert_int_equal(commit(set, &callers.administrator, "new", LOOK_NEW), S_OK);
+    if (callers.described) /* who would own it has an object that is as it was */
+        assert_int_equal(commit(set, &callers.logger, "new", LOOK_NEW), S_OK);
+    char *security = security_of(set);
+    assert_string_equal(security, SET_DEFAULT_SECURITY);
+    memory_free(security);
+    object_release(set);
+    assert_int_equal(store_may(&caller_self, GATE_QUERY, SPACE, "looked"), S_OK);
+    assert_int_equal(store_delete(&caller_self, SPACE, "looked"), S_OK);
+    assert_int_equal(store_delete(&caller_self, SPACE, "new"), PLA_E_DCS_NOT_FOUND);
 }
 
 /* Lists show what the caller may read, and a file that says nothing clear is administrators' alone. */
@@ -418,6 +447,8 @@ static void events_name_who_asked(void **state)
     assert_string_equal(fixture_user, account);
     assert_int_equal(set_stop(set, &callers.user, true), E_ACCESSDENIED);
     assert_int_equal(set_stop(set, starter, true), S_OK);
+    assert_int_equal(fixture_events(9021, "told"), 1);
+    assert_string_equal(fixture_user, account);
     memory_free(account);
     assert_int_equal(fixture_events(9020, "told"), 1);
     account = caller_account(&callers.user);
@@ -460,6 +491,7 @@ int main(void)
         cmocka_unit_test(who_makes_sets),
         cmocka_unit_test(sets_that_are_not_stored),
         cmocka_unit_test(sessions_begin_for_who_may_trace),
+        cmocka_unit_test(validation_alone_asks_as_well),
         cmocka_unit_test(lists_show_what_may_be_read),
         cmocka_unit_test(the_definition_is_the_truth),
         cmocka_unit_test(callers_at_the_same_time_are_told_apart),
