@@ -108,13 +108,15 @@ static void get_info(void)
     assert_int_equal(again, size);
 }
 
-static ULONG get_step(const char *name, uint32_t element, const char *member, void *out, ULONG room, ULONG *size)
+static ULONG get_element(const char *name, uint32_t element, const char *member, uint32_t member_element, void *out,
+                         ULONG room, ULONG *size)
 {
     WCHAR *wide, *wide_member = NULL;
     assert_int_equal(text_to_utf16(name, &wide, NULL), S_OK);
     if (member)
         assert_int_equal(text_to_utf16(member, &wide_member, NULL), S_OK);
-    const struct tdh_property_step path[] = {{(uintptr_t)wide, element, 0}, {(uintptr_t)wide_member, UINT32_MAX, 0}};
+    const struct tdh_property_step path[] = {{(uintptr_t)wide, element, 0},
+                                             {(uintptr_t)wide_member, member_element, 0}};
     const ULONG steps = member ? 2 : 1;
     ULONG status = tdh_get_property_size(event, 0, NULL, steps, path, size);
     if (status == ERROR_SUCCESS && *size != 0)
@@ -124,6 +126,11 @@ static ULONG get_step(const char *name, uint32_t element, const char *member, vo
     memory_free(wide);
     memory_free(wide_member);
     return status;
+}
+
+static ULONG get_step(const char *name, uint32_t element, const char *member, void *out, ULONG room, ULONG *size)
+{
+    return get_element(name, element, member, UINT32_MAX, out, room, size);
 }
 
 /* ---- every type ---- */
@@ -292,6 +299,16 @@ static void members_and_elements_are_found_by_name(void **state)
     assert_true(size == 4 && bytes[3] == 0x0C);
     assert_int_equal(get_step("s", UINT32_MAX, NULL, bytes, sizeof bytes, &size), ERROR_SUCCESS);
     assert_int_equal(size, 9);
+    assert_int_equal(get_element("s", 0, "v", 1, bytes, sizeof bytes, &size), ERROR_SUCCESS);
+    assert_true(size == 1 && bytes[0] == 0x0B);
+    assert_int_equal(get_element("s", 1, "v", 0, bytes, sizeof bytes, &size), ERROR_SUCCESS);
+    assert_true(size == 1 && bytes[0] == 0x0C);
+    assert_int_equal(get_element("s", 1, "v", 1, bytes, sizeof bytes, &size), ERROR_NOT_FOUND);
+    assert_int_equal(get_element("s", 1, "k", 0, bytes, sizeof bytes, &size), ERROR_SUCCESS); /* the only one */
+    assert_int_equal(get_element("s", 1, "k", 1, bytes, sizeof bytes, &size), ERROR_NOT_FOUND);
+    assert_int_equal(get_step("t", 0, NULL, bytes, sizeof bytes, &size), ERROR_SUCCESS);
+    assert_int_equal(get_step("t", 1, NULL, bytes, sizeof bytes, &size), ERROR_NOT_FOUND);
+    assert_int_equal(get_step("t", UINT32_MAX, "k", bytes, sizeof bytes, &size), ERROR_NOT_FOUND);
     assert_int_equal(get_step("s", 2, "k", bytes, sizeof bytes, &size), ERROR_NOT_FOUND);
     assert_int_equal(get_step("S", UINT32_MAX, NULL, bytes, sizeof bytes, &size), ERROR_NOT_FOUND);
     assert_int_equal(get_step("s", 0, "t", bytes, sizeof bytes, &size), ERROR_NOT_FOUND);

@@ -307,6 +307,94 @@ static void wmi_of_this_computer_alone_is_there(void **state)
     assert_int_equal(tdh_unpublished_7(1, 2, 3, 4, 5, 6, 7), ERROR_NOT_SUPPORTED);
 }
 
+/* ---- room ---- */
+
+static const uint8_t described_data[] = "\x02\x10\0\0\0a\0\0\0";
+enum { DESCRIBED_DATA = 9 };
+
+static ULONG all_events(const EVENT_RECORD *event, void *to, ULONG *room)
+{
+    return tdh_get_all_events_information(event, NULL, &(ULONG){0}, &(ULONG){0}, to, room);
+}
+
+/* The functions that give a block, by their number; 13: there are no more. */
+static ULONG give(unsigned function, void *handle, void *to, ULONG *room)
+{
+    const EVENT_RECORD event = record(described_data, DESCRIBED_DATA);
+    const EVENT_RECORD message = {.EventHeader = {.Flags = EVENT_HEADER_FLAG_TRACE_MESSAGE,
+                                                  .ProviderId = {0x12345678, 1, 1, {1}},
+                                                  .EventDescriptor = {.Id = 11}}};
+    static char second[] = "Second";
+    static struct event_map_entry entry = {2, NULL, second};
+    struct tdh_block map = {0};
+    ULONG status, count;
+    USHORT used;
+    switch (function) {
+    case 0:
+        return tdh_get_event_information(&event, 0, NULL, to, room);
+    case 1:
+        return tdh_get_event_map_information(&event, u"Kind", to, room);
+    case 2:
+        return all_events(&event, to, room);
+    case 3:
+        return tdh_enumerate_providers(to, room);
+    case 4:
+        return tdh_enumerate_providers_for_decoding_source(SCHEMA_MANIFEST, to, *room, room);
+    case 5:
+        return tdh_enumerate_provider_field_information(&provider, 0, to, room);
+    case 6:
+        return tdh_query_provider_field_information(&provider, 4, 0, to, room);
+    case 7:
+        return tdh_enumerate_provider_filters(&provider, 0, NULL, &count, to, room);
+    case 8:
+        return tdh_enumerate_manifest_provider_events(&provider, to, room);
+    case 9:
+        return tdh_get_manifest_event_information(&provider, &described, to, room);
+    case 10:
+        assert_int_equal(tdh_block_map(&(struct event_map){.entries = &entry, .count = 1}, &map), S_OK);
+        status = tdh_format_property(map.bytes, map.bytes, 8, IN_TYPE_UINT8, 0, 0, 1, described_data, room, to, &used);
+        tdh_block_free(&map);
+        return status;
+    case 11:
+        return tdh_get_wpp_message(handle, &message, room, to);
+    default:
+        return tdh_get_wpp_property(handle, &message, u"FormattedString", room, to);
+    }
+}
+
+/* Programs ask for the size, and give a buffer of that size: nothing is written behind it, nor into one too small. */
+static void nothing_is_written_beyond_the_room(void **state)
+{
+    (void)state;
+    static const char path[] = "12345678-0001-0001-0100-000000000000.tmf",
+                      tmf[] = "12345678-0001-0001-0100-000000000000 own // SRC=a.c\n#typev a1 11 \"%0Hello\"\n{\n}\n";
+    const struct tdh_parameter folder = {(uintptr_t)u".", TDH_PARAMETER_TMF_SEARCH_PATH, 0};
+    void *handle = NULL;
+    assert_int_equal(file_store(path, tmf, sizeof tmf - 1), S_OK);
+    assert_int_equal(tdh_open_decoding_handle(&handle), ERROR_SUCCESS);
+    assert_int_equal(tdh_set_decoding_parameter(handle, &folder), ERROR_SUCCESS);
+    for (unsigned f = 0; f < 13; f++) {
+        ULONG need = 0;
+        assert_int_equal(give(f, handle, NULL, &need), ERROR_INSUFFICIENT_BUFFER);
+        assert_in_range(need, 1, sizeof block - 16);
+        const ULONG rooms[] = {0, 1, need / 2, need - 1, need, need + 9};
+        for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
+            const bool fits = rooms[i] >= need;
+            ULONG got = rooms[i];
+            size_t clean = fits ? need : 0;
+            memset(block, 0xA5, sizeof block);
+            const ULONG status = give(f, handle, block, &got);
+            while (clean < sizeof block && block[clean] == 0xA5)
+                clean++;
+            if (status != (fits ? ERROR_SUCCESS : ERROR_INSUFFICIENT_BUFFER) || got != need || clean != sizeof block)
+                fail_msg("function %u, room %u of %u: %u, says %u, writes at %zu", f, (unsigned)rooms[i],
+                         (unsigned)need, (unsigned)status, (unsigned)got, clean);
+        }
+    }
+    assert_int_equal(tdh_close_decoding_handle(handle), ERROR_SUCCESS);
+    assert_int_equal(file_delete(path), S_OK);
+}
+
 static void payload_filters_are_made_by_the_manifest(void **state)
 {
     (void)state;
@@ -396,6 +484,7 @@ int main(void)
         cmocka_unit_test(manifests_come_from_files),
         cmocka_unit_test(without_memory_what_was_loaded_stays),
         LOADED(wmi_of_this_computer_alone_is_there),
+        LOADED(nothing_is_written_beyond_the_room),
         LOADED(payload_filters_are_made_by_the_manifest),
         cmocka_unit_test(handles_for_messages_have_their_parameters),
         cmocka_unit_test(messages_come_from_folders),

@@ -110,6 +110,73 @@ static const struct row rows[] = {
     {IN_TYPE_WBEMSID, 0, 0, BYTES("\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\x01\0\0\0\0\0\x05\x12\0\0\0"), 28,
      "S-1-5-18"},
     {999, 0, 0, BYTES("abcd"), 0, NULL},
+    /* Pairs of which the pages tell, beyond those of a type's own */
+    {IN_TYPE_UNICODESTRING, OUT_TYPE_STRING, 0, BYTES("a\0\0\0"), 4, "a"},
+    {IN_TYPE_UNICODESTRING, OUT_TYPE_REDUCEDSTRING, 0, BYTES("a\0\0\0"), 4, "a"},
+    {IN_TYPE_UNICODESTRING, OUT_TYPE_NOPRINT, 0, BYTES("a\0\0\0"), 4, "a"},
+    {IN_TYPE_UNICODESTRING, OUT_TYPE_CIMDATETIME, 0, BYTES("1\0*\0\0\0"), 6, "1*"},
+    {IN_TYPE_ANSISTRING, OUT_TYPE_STRING, 0, BYTES("a\0"), 2, "a"},
+    {IN_TYPE_INT8, OUT_TYPE_BYTE, 0, BYTES("\x80"), 1, "-128"},
+    {IN_TYPE_UINT8, OUT_TYPE_UNSIGNEDBYTE, 0, BYTES("\x80"), 1, "128"},
+    {IN_TYPE_UINT8, OUT_TYPE_BYTE, 0, BYTES("\x80"), 1, "-128"},
+    {IN_TYPE_UINT8, OUT_TYPE_HEXINT8, 0, BYTES("\x0A"), 1, "0xA"},
+    {IN_TYPE_UINT8, OUT_TYPE_STRING, 0, BYTES("A"), 1, "A"},
+    {IN_TYPE_INT16, OUT_TYPE_SHORT, 0, BYTES("\0\x80"), 2, "-32768"},
+    {IN_TYPE_INT16, OUT_TYPE_HEXINT16, 0, BYTES("\0\x80"), 2, "0x8000"},
+    {IN_TYPE_UINT16, OUT_TYPE_UNSIGNEDSHORT, 0, BYTES("\0\x80"), 2, "32768"},
+    {IN_TYPE_UINT16, OUT_TYPE_SHORT, 0, BYTES("\0\x80"), 2, "-32768"},
+    {IN_TYPE_INT32, OUT_TYPE_INT, 0, BYTES("\xFF\xFF\xFF\xFF"), 4, "-1"},
+    {IN_TYPE_INT32, OUT_TYPE_HEXINT32, 0, BYTES("\xFF\xFF\xFF\xFF"), 4, "0xFFFFFFFF"},
+    {IN_TYPE_INT32, OUT_TYPE_UNSIGNEDINT, 0, BYTES("\xFF\xFF\xFF\xFF"), 4, "4294967295"},
+    {IN_TYPE_INT32, OUT_TYPE_NTSTATUS, 0, BYTES("\x01\x23\x45\xE6"), 4, "Unknown NTSTATUS Error code: 0xE6452301"},
+    {IN_TYPE_INT32, OUT_TYPE_WIN32ERROR, 0, BYTES("\xF1\xFF\0\0"), 4, "Unknown Win32 Error code: 0x0000FFF1"},
+    {IN_TYPE_UINT32, OUT_TYPE_HRESULT, 0, BYTES("\x01\x23\x45\xE6"), 4, "Unknown HResult Error code: 0xE6452301"},
+    {IN_TYPE_UINT32, OUT_TYPE_INT, 0, BYTES("\xFF\xFF\xFF\xFF"), 4, "-1"},
+    {IN_TYPE_UINT32, OUT_TYPE_TID, 0, BYTES("\x10\x27\0\0"), 4, "10000"},
+    {IN_TYPE_UINT32, OUT_TYPE_ETWTIME, 0, BYTES("\x10\x27\0\0"), 4, "10000"},
+    {IN_TYPE_UINT32, OUT_TYPE_HEXINT32, 0, BYTES("\x10\x27\0\0"), 4, "0x2710"},
+    {IN_TYPE_UINT32, OUT_TYPE_BOOLEAN, 0, BYTES("\0\x01\0\0"), 4, "true"},
+    {IN_TYPE_UINT32, OUT_TYPE_PORT, 0, BYTES("\x1F\x90\0\0"), 4, "36895"}, /* ports have two bytes */
+    {IN_TYPE_INT64, OUT_TYPE_LONG, 0, BYTES("\0\0\0\0\0\0\0\x80"), 8, "-9223372036854775808"},
+    {IN_TYPE_INT64, OUT_TYPE_HEXINT64, 0, BYTES("\0\0\0\0\0\0\0\x80"), 8, "0x8000000000000000"},
+    {IN_TYPE_INT64, OUT_TYPE_UNSIGNEDLONG, 0, BYTES("\0\0\0\0\0\0\0\x80"), 8, "9223372036854775808"},
+    {IN_TYPE_INT64, OUT_TYPE_DATETIME_UTC, 0, BYTES("\x00\x80\x3E\xD5\xDE\xB1\x9D\x01"), 8,
+     "1970-01-01T00:00:00.000000000Z"},
+    {IN_TYPE_UINT64, OUT_TYPE_LONG, 0, BYTES("\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF"), 8, "-2"},
+    {IN_TYPE_UINT64, OUT_TYPE_CODE_POINTER, 0, BYTES("\xCD\xAB\0\0\0\0\0\0"), 8, "0xABCD"},
+    {IN_TYPE_UINT64, OUT_TYPE_DATETIME, 0, BYTES("\x00\x80\x3E\xD5\xDE\xB1\x9D\x01"), 8,
+     "1970-01-01T00:00:00.000000000Z"},
+    {IN_TYPE_FLOAT, OUT_TYPE_FLOAT, 0, BYTES("\0\0\xC0\x3F"), 4, "1.5"},
+    {IN_TYPE_DOUBLE, OUT_TYPE_DOUBLE, 0, BYTES("\0\0\0\0\0\0\xF8\xBF"), 8, "-1.5"},
+    {IN_TYPE_BOOLEAN, OUT_TYPE_BOOLEAN, 0, BYTES("\0\0\0\0"), 4, "false"},
+    {IN_TYPE_BINARY, OUT_TYPE_HEXBINARY, 2, BYTES("\x01\xAB"), 2, "0x01AB"},
+    {IN_TYPE_BINARY, OUT_TYPE_PKCS7_WITH_TYPE_INFO, 2, BYTES("\x30\x80"), 2, "0x3080"},
+    {IN_TYPE_BINARY, OUT_TYPE_IPV4, 4, BYTES("\x0A\0\0\x01"), 4, "10.0.0.1"},
+    {IN_TYPE_GUID, OUT_TYPE_GUID, 0, BYTES("\x33\x22\x11\0\x55\x44\x77\x66\x88\x99\xAA\xBB\xCC\xDD\xEE\xFF"), 16,
+     "{00112233-4455-6677-8899-aabbccddeeff}"},
+    {IN_TYPE_POINTER, OUT_TYPE_HEXINT64, 0, BYTES("\x10\0\0\0\0\0\0\0"), 8, "0x10"},
+    {IN_TYPE_POINTER, OUT_TYPE_CODE_POINTER, 0, BYTES("\x10\0\0\0\0\0\0\0"), 8, "0x10"},
+    {IN_TYPE_POINTER, OUT_TYPE_UNSIGNEDINT, 0, BYTES("\x10\0\0\0\0\0\0\0"), 8, "16"},
+    {IN_TYPE_FILETIME, OUT_TYPE_CULTURE_INSENSITIVE_DATETIME, 0, BYTES("\x00\x80\x3E\xD5\xDE\xB1\x9D\x01"), 8,
+     "1970-01-01T00:00:00.000000000Z"},
+    {IN_TYPE_SYSTEMTIME, OUT_TYPE_CULTURE_INSENSITIVE_DATETIME, 0,
+     BYTES("\xE8\x07\x02\0\x04\0\x1D\0\x17\0\x3B\0\x3A\0\x7B\0"), 16, "2024-02-29T23:59:58.123000000Z"},
+    {IN_TYPE_SID, OUT_TYPE_STRING, 0, BYTES("\x01\x01\0\0\0\0\0\x05\x12\0\0\0"), 12, "S-1-5-18"},
+    {IN_TYPE_SID, 0, 0, BYTES("\x01\x01\0\x01\0\0\0\0\x12\0\0\0"), 12, "S-1-0x000100000000-18"},
+    {IN_TYPE_HEXINT32, OUT_TYPE_HEXINT32, 0, BYTES("\x0A\0\0\0"), 4, "0xA"},
+    {IN_TYPE_HEXINT32, OUT_TYPE_ERRORCODE, 0, BYTES("\x05\0\x07\x80"), 4, "0x80070005"},
+    {IN_TYPE_HEXINT32, OUT_TYPE_CODE_POINTER, 0, BYTES("\x05\0\x07\x80"), 4, "0x80070005"},
+    {IN_TYPE_HEXINT32, OUT_TYPE_NTSTATUS, 0, BYTES("\x01\x23\x45\xE6"), 4, "Unknown NTSTATUS Error code: 0xE6452301"},
+    {IN_TYPE_HEXINT64, OUT_TYPE_CODE_POINTER, 0, BYTES("\x0A\0\0\0\0\0\0\x80"), 8, "0x800000000000000A"},
+    {IN_TYPE_MANIFEST_COUNTEDSTRING, OUT_TYPE_XML, 0, BYTES("\x04\0<\0>\0"), 6, "<>"},
+    {IN_TYPE_MANIFEST_COUNTEDSTRING, OUT_TYPE_JSON, 0, BYTES("\x04\0[\0]\0"), 6, "[]"},
+    {IN_TYPE_MANIFEST_COUNTEDANSISTRING, OUT_TYPE_XML, 0, BYTES("\x02\0\xC3\xA4"), 4, "ä"},
+    {IN_TYPE_MANIFEST_COUNTEDANSISTRING, OUT_TYPE_JSON, 0, BYTES("\x02\0[]"), 4, "[]"},
+    {IN_TYPE_MANIFEST_COUNTEDBINARY, OUT_TYPE_SOCKETADDRESS, 0, BYTES("\x08\0\x02\0\0\x50\x7F\0\0\x01"), 10,
+     "127.0.0.1:80"},
+    {IN_TYPE_MANIFEST_COUNTEDBINARY, OUT_TYPE_PKCS7_WITH_TYPE_INFO, 0, BYTES("\x01\0\x30"), 3, "0x30"},
+    {IN_TYPE_SIZET, OUT_TYPE_UNSIGNEDLONG, 0, BYTES("\x10\0\0\0\0\0\0\0"), 8, "16"},
+    {IN_TYPE_ANSICHAR, OUT_TYPE_UTF8, 0, BYTES("\xFF"), 1, "\uFFFD"},
 };
 
 static void every_type_has_its_text(void **state)
@@ -129,6 +196,29 @@ static void every_type_has_its_text(void **state)
             assert_string_equal(out.text ? out.text : "", r->text);
         text_buffer_free(&out);
         memory_free(copy);
+    }
+}
+
+/* A provider may pair them as it likes: a value takes the bytes of its in-type, and has a text. */
+static void an_out_type_that_does_not_fit_is_read_over(void **state)
+{
+    (void)state;
+    static const uint8_t begin[] = {1, 1, 0, 0, 0, 0, 0, 5, 32, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 5, 18};
+    uint8_t bytes[300] = {0};
+    memcpy(bytes, begin, sizeof begin);
+    for (uint16_t in = 0; in <= IN_TYPE_WBEMSID; in++) {
+        size_t own = 0, used;
+        if (in == IN_TYPE_STRUCT || (in > IN_TYPE_MANIFEST_COUNTEDBINARY && in < IN_TYPE_COUNTEDSTRING))
+            continue;
+        for (uint16_t out = 0; out <= OUT_TYPE_NOPRINT; out++) {
+            struct text_buffer text = {0};
+            const struct value_type type = {in, out, in == IN_TYPE_BINARY, 20, 8};
+            if (value_text(&type, NULL, bytes, sizeof bytes, &text, &used) != S_OK || (out != 0 && used != own) ||
+                (text.text && !text_is_utf8(text.text, text.length)))
+                fail_msg("in %u, out %u: %zu of %zu bytes, \"%s\"", in, out, used, own, text.text ? text.text : "");
+            own = used;
+            text_buffer_free(&text);
+        }
     }
 }
 
@@ -331,6 +421,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_has_its_text),
+        cmocka_unit_test(an_out_type_that_does_not_fit_is_read_over),
         cmocka_unit_test(pointers_have_the_size_of_their_writer),
         cmocka_unit_test(maps_name_values_and_bits),
         cmocka_unit_test(maps_of_texts_look_the_text_up),
