@@ -29,20 +29,74 @@ enum { SIGNAL_NUMBER, SIGNAL_HANDLER };
 
 /* ---- texts of /proc ---- */
 
-static HRESULT read_proc(uint32_t process, const char *file, char **text, size_t *size)
+const char *kernel_proc(const struct kernel_tracer *k)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", process, file);
-    return kernel_file_text(path, text, size);
+    return k->proc ? k->proc : "/proc";
+}
+
+HRESULT kernel_process_text(const struct kernel_tracer *k, uint32_t process, const char *file, char **text,
+                            size_t *size)
+{
+    char *path = text_format("%s/%" PRIu32 "/%s", kernel_proc(k), process, file);
+    const HRESULT hr = path ? kernel_file_text(path, text, size) : E_OUTOFMEMORY;
+    memory_free(path);
+    return hr;
+}
+
+HRESULT kernel_process_stat(const struct kernel_tracer *k, uint32_t process, struct kernel_task_stat *out)
+{
+    char *text;
+    size_t size;
+    struct process_stat stat;
+    if (FAILED(kernel_process_text(k, process, "stat", &text, &size)))
+        return S_FALSE;
+    /* One that has ended may wait long for its parent to hear of it. */
+    const bool sound =
+        process_stat_parse(text, size, &stat) && ((stat.state != 'Z' && stat.state != 'X') || stat.threads > 1);
+    if (sound) {
+        out->parent = stat.parent;
+        out->threads = stat.threads;
+        out->start = stat.start_ticks;
+        snprintf(out->name, sizeof out->name, "%.*s", (int)stat.name_length, stat.name);
+    }
+    memory_free(text);
+    return sound ? S_OK : S_FALSE;
+}
+
+HRESULT kernel_process_threads(const struct kernel_tracer *k, uint32_t process, uint32_t **ids, size_t *count)
+{
+    char *folder = text_format("%s/%" PRIu32 "/task", kernel_proc(k), process);
+    *ids = NULL;
+    *count = 0;
+    const HRESULT hr = folder ? kernel_folder_numbers(folder, ids, count) : E_OUTOFMEMORY;
+    memory_free(folder);
+    return hr;
+}
+
+bool kernel_is_kthreadd(const struct kernel_tracer *k, uint32_t process)
+{
+    return process == KTHREADD && !k->in_container;
+}
+
+bool kernel_has_kthreadd(const struct kernel_tracer *k)
+{
+    struct kernel_task_stat stat;
+    return kernel_process_stat(k, KTHREADD, &stat) != S_OK || strcmp(stat.name, "kthreadd") == 0;
+}
+
+bool kernel_proc_hides(const struct kernel_tracer *k)
+{
+    struct kernel_task_stat stat;
+    return kernel_process_stat(k, 1, &stat) != S_OK;
 }
 
 /* With blanks between its arguments; *first: length of the first. NULL: it cannot be read, or has none. From
    memory_alloc. */
-static char *command_line(uint32_t process, size_t *first)
+static char *command_line(const struct kernel_tracer *k, uint32_t process, size_t *first)
 {
     char *text;
     size_t size;
-    if (FAILED(read_proc(process, "cmdline", &text, &size)))
+    if (FAILED(kernel_process_text(k, process, "cmdline", &text, &size)))
         return NULL;
     *first = strlen(text);
     while (size != 0 && text[size - 1] == 0)
@@ -58,13 +112,13 @@ static char *command_line(uint32_t process, size_t *first)
 }
 
 /* False: it has gone. */
-static bool user_of(uint32_t process, uint32_t *user)
+static bool user_of(const struct kernel_tracer *k, uint32_t process, uint32_t *user)
 {
     char *text;
     size_t size;
     uint64_t value = 0;
     bool found = false;
-    if (FAILED(read_proc(process, "status", &text, &size)))
+    if (FAILED(kernel_process_text(k, process, "status", &text, &size)))
         return false;
     const char *line = strstr(text, "\nUid:");
     if (line)
@@ -74,7 +128,7 @@ static bool user_of(uint32_t process, uint32_t *user)
     return found;
 }
 
-static void set_name(struct kernel_process *p, const char *name, size_t length)
+void kernel_process_name(struct kernel_process *p, const char *name, size_t length)
 {
     length = length < sizeof p->name ? length : sizeof p->name - 1;
     memcpy(p->name, name, length);
@@ -120,7 +174,7 @@ static void name_program(struct kernel_process *p, const char *command, size_t l
         }
     const bool longer = length > strlen(known) && command && strncmp(command, known, strlen(known)) == 0;
     if (longer || (command && length != 0 && strncmp(known, "wine", 4) == 0))
-        set_name(p, command, length);
+        kernel_process_name(p, command, length);
 }
 
 static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel_process *p, uint32_t exit_code,
@@ -128,9 +182,9 @@ static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel
 {
     struct kernel_data *d = &k->data;
     uint32_t user = 0;
-    const bool known = user_of(process, &user);
+    const bool known = user_of(k, process, &user);
     size_t first = 0;
-    char *command = ends ? NULL : command_line(process, &first);
+    char *command = ends ? NULL : command_line(k, process, &first);
     name_program(p, command, first);
     kernel_data_clear(d);
     kernel_data_u64(d, PROCESS_KEY + ((uint64_t)process << 12));
@@ -152,7 +206,7 @@ static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel
 }
 
 /* The start that waits is written. */
-static HRESULT write_start(struct kernel_tracer *k, uint32_t process, struct kernel_process *p)
+HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct kernel_process *p)
 {
     if (!p->is_waiting)
         return S_OK;
@@ -168,7 +222,7 @@ HRESULT kernel_tasks_settle(struct kernel_tracer *k)
     HRESULT hr = S_OK;
     /* None may wait on for a place of a queue that is flushed then. */
     for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, &process)) != NULL;) {
-        const HRESULT written = write_start(k, (uint32_t)process, p);
+        const HRESULT written = kernel_process_write(k, (uint32_t)process, p);
         hr = FAILED(hr) ? hr : written;
     }
     return hr;
@@ -177,7 +231,7 @@ HRESULT kernel_tasks_settle(struct kernel_tracer *k)
 static void put_thread(struct kernel_tracer *k, uint32_t process, uint32_t thread, const char *name)
 {
     struct kernel_data *d = &k->data;
-    const uint32_t processors = trace_instance_processors(k->instance);
+    const uint32_t processors = k->processors;
     enum { PRIORITY = 8, PAGE_PRIORITY = 5, IO_PRIORITY = 2 };
     kernel_data_clear(d);
     kernel_data_u32(d, kernel_process_id(k, process));
@@ -197,7 +251,7 @@ static void put_thread(struct kernel_tracer *k, uint32_t process, uint32_t threa
 
 /* ---- what Linux tells ---- */
 
-static HRESULT thread_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                              uint32_t thread)
 {
     struct kernel_process *p = id_map_find(&k->processes, process);
@@ -213,16 +267,16 @@ static HRESULT thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
     return kernel_emit_of(k, e, HOOK_THREAD_START, THREAD_VERSION, process, e->thread);
 }
 
-static HRESULT process_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                               uint32_t parent)
 {
     struct kernel_process *p = id_map_put(&k->processes, process);
     if (!p)
         return E_OUTOFMEMORY;
-    *p = (struct kernel_process){.parent = parent, .threads = p->threads, .is_kernel = parent == KTHREADD};
+    *p = (struct kernel_process){.parent = parent, .threads = p->threads, .is_kernel = kernel_is_kthreadd(k, parent)};
     const struct kernel_process *from = id_map_find(&k->processes, parent);
     if (from) { /* a fork is what its parent is until it has a program */
-        set_name(p, from->name, strlen(from->name));
+        kernel_process_name(p, from->name, strlen(from->name));
         p->is_wine = from->is_wine;
     }
     if (!kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
@@ -246,11 +300,11 @@ static HRESULT take_new(struct kernel_tracer *k, const struct tracepoint_event *
     const uint32_t id = (uint32_t)tracepoint_number(e, NEW_ID), caller = kernel_process_of(k, e->thread);
     const uint64_t flags = (uint64_t)tracepoint_number(e, NEW_FLAGS);
     if ((flags & CLONE_SAME_PROCESS) != 0)
-        return thread_begins(k, e, caller, id);
+        return kernel_thread_begins(k, e, caller, id);
     const struct kernel_process *from = id_map_find(&k->processes, caller);
     const uint32_t parent = (flags & CLONE_SAME_PARENT) != 0 && from ? from->parent : caller;
-    const HRESULT hr = process_begins(k, e, id, parent);
-    return SUCCEEDED(hr) ? thread_begins(k, e, id, id) : hr;
+    const HRESULT hr = kernel_process_begins(k, e, id, parent);
+    return SUCCEEDED(hr) ? kernel_thread_begins(k, e, id, id) : hr;
 }
 
 static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event *e)
@@ -274,7 +328,7 @@ static HRESULT take_rename(struct kernel_tracer *k, const struct tracepoint_even
     char name[32];
     ring_text(e->event, &e->fields[RENAME_NAME], name, sizeof name);
     if (p && strncmp(base_name(p->name), "wine", 4) == 0 && strncmp(name, "wine", 4) != 0)
-        set_name(p, name, strlen(name));
+        kernel_process_name(p, name, strlen(name));
     return S_OK;
 }
 
@@ -322,7 +376,7 @@ static void give_children_to_parent(struct kernel_tracer *k, uint32_t process, u
             p->parent = parent;
 }
 
-static HRESULT process_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                             struct kernel_process *p)
 {
     if (is_step_between(p)) {
@@ -330,7 +384,7 @@ static HRESULT process_ends(struct kernel_tracer *k, const struct tracepoint_eve
         id_map_remove(&k->processes, process);
         return S_OK;
     }
-    HRESULT hr = write_start(k, process, p);
+    HRESULT hr = kernel_process_write(k, process, p);
     if (SUCCEEDED(hr) && kernel_wants(k, FLAG_PROCESS) && !p->is_kernel) {
         put_process(k, process, p, p->exit_code, true);
         hr = kernel_emit_of(k, e, HOOK_PROCESS_END, PROCESS_VERSION, process, e->thread);
@@ -339,22 +393,33 @@ static HRESULT process_ends(struct kernel_tracer *k, const struct tracepoint_eve
     return hr;
 }
 
-static HRESULT take_exit(struct kernel_tracer *k, const struct tracepoint_event *e)
+HRESULT kernel_thread_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread)
 {
-    const uint32_t thread = (uint32_t)tracepoint_number(e, EXIT_ID), process = kernel_process_of(k, thread);
-    HRESULT hr = fault_settle(k, e, thread);
+    const uint32_t process = kernel_process_of(k, thread);
     struct kernel_process *p = id_map_find(&k->processes, process);
-    if (SUCCEEDED(hr) && kernel_wants(k, FLAG_THREAD)) {
+    HRESULT hr = S_OK;
+    if (kernel_wants(k, FLAG_THREAD)) {
         put_thread(k, process, thread, "");
         hr = kernel_emit_of(k, e, HOOK_THREAD_END, THREAD_VERSION, process, thread);
     }
     id_map_remove(&k->threads, thread);
+    if (p)
+        p->threads -= p->threads != 0;
+    return hr;
+}
+
+static HRESULT take_exit(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    const uint32_t thread = (uint32_t)tracepoint_number(e, EXIT_ID), process = kernel_process_of(k, thread);
+    HRESULT hr = fault_settle(k, e, thread);
+    if (SUCCEEDED(hr))
+        hr = kernel_thread_ends(k, e, thread);
+    struct kernel_process *p = id_map_find(&k->processes, process);
     if (FAILED(hr) || !p)
         return hr;
-    p->threads -= p->threads != 0;
     /* Kernels before 6.13 do not say whether it was the last. */
     const bool last = e->fields[EXIT_LAST].size != 0 ? tracepoint_number(e, EXIT_LAST) != 0 : p->threads == 0;
-    return last ? process_ends(k, e, process, p) : hr;
+    return last ? kernel_process_ends(k, e, process, p) : hr;
 }
 
 const struct tracepoint task_tracepoints[] = {
@@ -403,40 +468,42 @@ static HRESULT run_down_thread(struct rundown *r, uint32_t thread, const char *n
     return kernel_emit(r->k, &r->at, r->end ? HOOK_THREAD_RUNDOWN_END : HOOK_THREAD_RUNDOWN_START, THREAD_VERSION);
 }
 
-static HRESULT run_down_process(struct rundown *r, struct kernel_process *p)
+HRESULT kernel_thread_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                                uint32_t thread)
 {
-    if (!kernel_wants(r->k, FLAG_PROCESS) || p->is_kernel)
+    struct rundown r = {.k = k, .at = *e, .process = process};
+    return run_down_thread(&r, thread, "");
+}
+
+HRESULT kernel_process_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                                 struct kernel_process *p, bool end)
+{
+    if (!kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
         return S_OK;
-    put_process(r->k, r->process, p, STILL_ACTIVE, false);
-    return kernel_emit(r->k, &r->at, r->end ? HOOK_PROCESS_RUNDOWN_END : HOOK_PROCESS_RUNDOWN_START, PROCESS_VERSION);
+    put_process(k, process, p, STILL_ACTIVE, false);
+    return kernel_emit(k, e, end ? HOOK_PROCESS_RUNDOWN_END : HOOK_PROCESS_RUNDOWN_START, PROCESS_VERSION);
 }
 
 /* A process that ends meanwhile is left out. */
 static HRESULT run_down(struct rundown *r)
 {
-    char *text;
-    size_t size, count = 0;
-    struct process_stat stat;
-    char folder[64], name[KERNEL_NAME_BYTES];
+    struct kernel_task_stat stat;
     uint32_t *threads = NULL;
-    if (FAILED(read_proc(r->process, "stat", &text, &size)))
+    size_t count = 0;
+    if (kernel_process_stat(r->k, r->process, &stat) != S_OK)
         return S_FALSE;
-    const bool sound = process_stat_parse(text, size, &stat);
-    if (sound)
-        snprintf(name, sizeof name, "%.*s", (int)stat.name_length, stat.name);
-    memory_free(text);
-    struct kernel_process *p = sound ? id_map_put(&r->k->processes, r->process) : NULL;
+    struct kernel_process *p = id_map_put(&r->k->processes, r->process);
     if (!p)
-        return sound ? E_OUTOFMEMORY : S_FALSE;
+        return E_OUTOFMEMORY;
     p->parent = stat.parent;
-    p->is_kernel = r->process == KTHREADD || stat.parent == KTHREADD;
+    p->start = stat.start;
+    p->is_kernel = kernel_is_kthreadd(r->k, r->process) || kernel_is_kthreadd(r->k, stat.parent);
     if (p->name[0] == 0)
-        set_name(p, name, strlen(name));
-    HRESULT hr = run_down_process(r, p);
-    snprintf(folder, sizeof folder, "/proc/%" PRIu32 "/task", r->process);
-    if (SUCCEEDED(hr) && SUCCEEDED(kernel_folder_numbers(folder, &threads, &count)))
+        kernel_process_name(p, stat.name, strlen(stat.name));
+    HRESULT hr = kernel_process_was_there(r->k, &r->at, r->process, p, r->end);
+    if (SUCCEEDED(hr) && SUCCEEDED(kernel_process_threads(r->k, r->process, &threads, &count)))
         for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-            hr = run_down_thread(r, threads[i], threads[i] == r->process ? name : "");
+            hr = run_down_thread(r, threads[i], threads[i] == r->process ? stat.name : "");
     memory_free(threads);
     return hr;
 }
@@ -444,26 +511,26 @@ static HRESULT run_down(struct rundown *r)
 /* What Windows always has: the idle process, and the one of the kernel's own threads. */
 static HRESULT run_down_own(struct rundown *r)
 {
-    static const struct {
+    const struct {
         uint32_t id;
         const char *name;
-    } own[] = {{0, "Idle"}, {KTHREADD, "System"}};
+    } own[] = {{0, "Idle"}, {r->k->in_container ? KERNEL_SYSTEM : KTHREADD, "System"}};
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && kernel_wants(r->k, FLAG_PROCESS) && i < sizeof own / sizeof own[0]; i++) {
         struct kernel_process p = {.is_kernel = true};
-        set_name(&p, own[i].name, strlen(own[i].name));
+        kernel_process_name(&p, own[i].name, strlen(own[i].name));
         put_process(r->k, own[i].id, &p, own[i].id == 0 ? 0 : STILL_ACTIVE, true);
         hr = kernel_emit(r->k, &r->at, r->end ? HOOK_PROCESS_RUNDOWN_END : HOOK_PROCESS_RUNDOWN_START, PROCESS_VERSION);
     }
     return hr;
 }
 
-HRESULT kernel_tracer_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink)
+HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink)
 {
     struct rundown r = {.k = k, .end = end};
     uint32_t *ids;
     size_t count;
-    HRESULT hr = kernel_process_ids(&ids, &count);
+    HRESULT hr = kernel_folder_numbers(kernel_proc(k), &ids, &count);
     if (FAILED(hr))
         return hr;
     r.at.time = end ? (uint64_t)clock_ticks() : k->began;

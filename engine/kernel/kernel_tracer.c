@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/kernel/kernel_tracer.h"
 
+#include "engine/kernel/kernel_source.h"
 #include "engine/kernel/tracepoint.h"
 #include "engine/os/clock.h"
+#include "engine/os/environment.h"
 #include "engine/os/error.h"
 #include "engine/os/memory.h"
 
@@ -29,9 +31,9 @@ uint32_t kernel_process_of(const struct kernel_tracer *k, uint32_t thread)
 /* Windows' numbers of what the kernel does itself: 0 is "Idle", 4 "System". */
 static bool own_number(const struct kernel_tracer *k, uint32_t process, uint32_t *out)
 {
-    enum { SYSTEM = 4, THREADS_OF_THE_KERNEL = 2 };
+    enum { SYSTEM = 4 };
     const struct kernel_process *p = id_map_find(&k->processes, process);
-    const bool is_kernel = process == THREADS_OF_THE_KERNEL || (p && p->is_kernel);
+    const bool is_kernel = process == KERNEL_SYSTEM || kernel_is_kthreadd(k, process) || (p && p->is_kernel);
     *out = process == 0 ? 0 : SYSTEM;
     return process == 0 || is_kernel;
 }
@@ -94,7 +96,7 @@ HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, e
     return k->data.failed ? E_OUTOFMEMORY : kernel_queue_add(&k->queue, &event);
 }
 
-/* ---- beginning ---- */
+/* ---- tracefs ---- */
 
 /* S_FALSE: this kernel has no such event. */
 static HRESULT load_point(struct kernel_tracer *k, const struct tracepoint *point)
@@ -146,53 +148,27 @@ static HRESULT enable_points(struct kernel_tracer *k)
     return S_OK;
 }
 
-HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct kernel_tracer **out)
+static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer_options *options)
 {
-    struct kernel_tracer *k = memory_zero(1, sizeof *k);
     const struct trace_options instance = {
+        .root = options->root,
         .name = options->name,
         .buffer_kb = options->buffer_kb ? options->buffer_kb : DEFAULT_BUFFER_KB,
     };
-    *out = NULL;
-    if (!k)
-        return E_OUTOFMEMORY;
-    k->flags = options->flags;
-    k->host_ids = options->host_ids;
-    k->names = options->names;
-    k->processes.item_size = sizeof(struct kernel_process);
-    k->threads.item_size = sizeof(struct kernel_thread);
-    disk_begin(k, MOST_REQUESTS);
-    network_begin(k, MOST_SOCKETS);
-    fault_begin(k);
     size_t left; /* of processes that were killed; what cannot be removed now, the next will */
-    (void)trace_instance_sweep(NULL, &left);
+    (void)trace_instance_sweep(options->root, &left);
     HRESULT hr = trace_instance_begin(&instance, &k->instance);
     if (SUCCEEDED(hr))
         hr = trace_stream_create(k->instance, &k->stream);
     if (SUCCEEDED(hr)) {
-        const size_t processors = trace_instance_processors(k->instance);
-        k->interrupt_from = memory_zero(processors, sizeof *k->interrupt_from);
-        k->soft_from = memory_zero(processors, sizeof *k->soft_from);
+        k->processors = trace_instance_processors(k->instance);
+        k->interrupt_from = memory_zero(k->processors, sizeof *k->interrupt_from);
+        k->soft_from = memory_zero(k->processors, sizeof *k->soft_from);
         hr = k->interrupt_from && k->soft_from ? load_points(k) : E_OUTOFMEMORY;
     }
     k->began = (uint64_t)clock_ticks();
-    if (SUCCEEDED(hr))
-        hr = enable_points(k);
-    if (FAILED(hr)) {
-        const struct error_kept why = error_keep(hr);
-        (void)kernel_tracer_end(k);
-        return error_restore(&why);
-    }
-    *out = k;
-    return S_OK;
+    return SUCCEEDED(hr) ? enable_points(k) : hr;
 }
-
-uint32_t kernel_tracer_sources(const struct kernel_tracer *k)
-{
-    return k->sources;
-}
-
-/* ---- passes ---- */
 
 static HRESULT take(void *context, const struct trace_record *r)
 {
@@ -213,7 +189,7 @@ static HRESULT take(void *context, const struct trace_record *r)
     return k->points[number - 1].point->take(k, &e);
 }
 
-HRESULT kernel_tracer_pass(struct kernel_tracer *k, bool last, const struct kernel_sink *sink)
+static HRESULT tracefs_pass(struct kernel_tracer *k, bool last, const struct kernel_sink *sink)
 {
     const struct trace_sink taken = {take, k};
     HRESULT hr = last ? trace_instance_set(k->instance, "tracing_on", "0") : S_OK;
@@ -226,17 +202,204 @@ HRESULT kernel_tracer_pass(struct kernel_tracer *k, bool last, const struct kern
     return FAILED(hr) ? hr : flushed;
 }
 
-uint64_t kernel_tracer_lost(struct kernel_tracer *k)
+static HRESULT tracefs_works(struct kernel_tracer *k)
+{
+    struct trace_state state;
+    HRESULT hr = S_OK;
+    for (uint32_t i = 0; SUCCEEDED(hr) && i < k->processors; i++)
+        hr = trace_instance_state(k->instance, i, &state);
+    return hr;
+}
+
+static uint64_t tracefs_lost(const struct kernel_tracer *k)
 {
     return trace_stream_lost(k->stream);
+}
+
+static HRESULT tracefs_end(struct kernel_tracer *k)
+{
+    trace_stream_free(k->stream);
+    const HRESULT hr = trace_instance_end(k->instance);
+    k->stream = NULL;
+    k->instance = NULL;
+    k->point_count = 0;
+    memset(k->point_of, 0, sizeof k->point_of);
+    memory_free(k->interrupt_from);
+    memory_free(k->soft_from);
+    k->interrupt_from = k->soft_from = NULL;
+    return hr;
+}
+
+const struct kernel_source kernel_source_tracefs = {
+    .name = "tracefs",
+    .begin = tracefs_begin,
+    .pass = tracefs_pass,
+    .works = tracefs_works,
+    .lost = tracefs_lost,
+    .end = tracefs_end,
+};
+
+/* ---- beginning ---- */
+
+/* The best one first. */
+static const struct kernel_source *const all_sources[] = {&kernel_source_tracefs, &kernel_source_polling};
+enum { SOURCES = sizeof all_sources / sizeof all_sources[0] };
+
+/* The one that is to be taken and no other, by the environment. *out NULL: the best that can begin. */
+static HRESULT forced_source(const struct kernel_source **out)
+{
+    char *name;
+    HRESULT hr = environment_get(KERNEL_SOURCE_VARIABLE, &name);
+    *out = NULL;
+    if (hr != S_OK)
+        return hr;
+    for (size_t i = 0; !*out && i < SOURCES; i++)
+        if (strcmp(all_sources[i]->name, name) == 0)
+            *out = all_sources[i];
+    if (!*out)
+        hr = error_set(E_INVALIDARG, KERNEL_SOURCE_VARIABLE ": \"%.64s\" is no source: it may be tracefs or polling",
+                       name);
+    memory_free(name);
+    return hr;
+}
+
+static void note_why(struct kernel_tracer *k, HRESULT hr)
+{
+    text_fit(k->why, sizeof k->why, error_text(hr));
+}
+
+/* Of k->source, which did not begin, or works no more, nothing stays. */
+static HRESULT end_source(struct kernel_tracer *k, HRESULT hr)
+{
+    const struct error_kept why = error_keep(hr);
+    if (k->source->lost && k->begun)
+        k->lost_before += k->source->lost(k);
+    const HRESULT ended = k->source->end(k);
+    k->left = FAILED(ended) ? ended : k->left;
+    k->begun = false;
+    k->sources = 0;
+    return error_restore(&why);
+}
+
+/* The first one from `at` on that can begin. Out of memory is no reason to take another one. */
+static HRESULT begin_source(struct kernel_tracer *k, const struct kernel_tracer_options *options, size_t at)
+{
+    HRESULT hr = E_FAIL;
+    for (; at < SOURCES; at++) {
+        k->source = all_sources[at];
+        hr = k->source->begin(k, options);
+        k->begun = SUCCEEDED(hr);
+        if (k->begun || (hr = end_source(k, hr)) == E_OUTOFMEMORY)
+            break;
+        if (at + 1 < SOURCES)
+            note_why(k, hr);
+    }
+    return hr;
+}
+
+static HRESULT choose_source(struct kernel_tracer *k, const struct kernel_tracer_options *options)
+{
+    const struct kernel_source *forced = options->source;
+    HRESULT hr = forced ? S_OK : forced_source(&forced);
+    if (FAILED(hr) || !forced)
+        return SUCCEEDED(hr) ? begin_source(k, options, 0) : hr;
+    if (forced == &kernel_source_polling)
+        text_fit(k->why, sizeof k->why, KERNEL_SOURCE_VARIABLE " asks for it");
+    k->source = forced;
+    hr = forced->begin(k, options);
+    k->begun = SUCCEEDED(hr);
+    return k->begun ? hr : end_source(k, hr);
+}
+
+HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct kernel_tracer **out)
+{
+    struct kernel_tracer *k = memory_zero(1, sizeof *k);
+    *out = NULL;
+    if (!k)
+        return E_OUTOFMEMORY;
+    k->flags = options->flags;
+    k->host_ids = options->host_ids;
+    k->names = options->names;
+    k->proc = options->proc;
+    k->processes.item_size = sizeof(struct kernel_process);
+    k->threads.item_size = sizeof(struct kernel_thread);
+    disk_begin(k, MOST_REQUESTS);
+    network_begin(k, MOST_SOCKETS);
+    fault_begin(k);
+    k->in_container = !kernel_has_kthreadd(k);
+    k->hides_processes = kernel_proc_hides(k);
+    const HRESULT hr = choose_source(k, options);
+    if (FAILED(hr)) {
+        const struct error_kept why = error_keep(hr);
+        (void)kernel_tracer_end(k);
+        return error_restore(&why);
+    }
+    *out = k;
+    return S_OK;
+}
+
+uint32_t kernel_tracer_sources(const struct kernel_tracer *k)
+{
+    return k->sources;
+}
+
+void kernel_tracer_state(const struct kernel_tracer *k, struct kernel_state *out)
+{
+    *out = (struct kernel_state){
+        .source = k->source->name,
+        .why = k->why,
+        .missing = k->flags & ~k->sources,
+        .hides_processes = k->hides_processes,
+    };
+}
+
+/* ---- passes ---- */
+
+HRESULT kernel_tracer_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink)
+{
+    const HRESULT hr = kernel_tasks_rundown(k, end, sink);
+    if (!end && k->source->ran_down)
+        k->source->ran_down(k);
+    return hr;
+}
+
+/* The events that the source had given go on first. */
+static HRESULT take_next_source(struct kernel_tracer *k, HRESULT hr)
+{
+    static const struct kernel_tracer_options none;
+    note_why(k, hr);
+    (void)end_source(k, hr);
+    hr = begin_source(k, &none, SOURCES - 1);
+    if (SUCCEEDED(hr) && k->source->ran_down)
+        k->source->ran_down(k);
+    return hr;
+}
+
+HRESULT kernel_tracer_pass(struct kernel_tracer *k, bool last, const struct kernel_sink *sink)
+{
+    if (!k->begun)
+        return S_OK;
+    HRESULT hr = k->source->pass(k, last, sink);
+    if (SUCCEEDED(hr) || !k->source->works)
+        return hr;
+    const struct error_kept why = error_keep(hr);
+    const HRESULT works = k->source->works(k);
+    if (SUCCEEDED(works))
+        return error_restore(&why);
+    hr = take_next_source(k, works);
+    return SUCCEEDED(hr) && last ? k->source->pass(k, true, sink) : hr;
+}
+
+uint64_t kernel_tracer_lost(const struct kernel_tracer *k)
+{
+    return k->lost_before + (k->begun ? k->source->lost(k) : 0);
 }
 
 HRESULT kernel_tracer_end(struct kernel_tracer *k)
 {
     if (!k)
         return S_OK;
-    trace_stream_free(k->stream);
-    const HRESULT hr = trace_instance_end(k->instance);
+    const HRESULT ended = k->begun ? k->source->end(k) : S_OK, hr = FAILED(ended) ? ended : k->left;
     id_map_free(&k->processes);
     id_map_free(&k->threads);
     id_map_free(&k->requests);
@@ -244,8 +407,6 @@ HRESULT kernel_tracer_end(struct kernel_tracer *k)
     id_map_free(&k->faults);
     kernel_queue_free(&k->queue);
     kernel_data_free(&k->data);
-    memory_free(k->interrupt_from);
-    memory_free(k->soft_from);
     memory_free(k);
     return hr;
 }

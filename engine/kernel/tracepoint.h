@@ -5,7 +5,7 @@
 
 #include "engine/kernel/id_map.h"
 #include "engine/kernel/kernel_queue.h"
-#include "engine/kernel/kernel_tracer.h"
+#include "engine/kernel/kernel_source.h"
 #include "engine/kernel/trace_stream.h"
 
 enum { TRACEPOINT_FIELDS = 12, TRACEPOINT_MOST = 64 };
@@ -39,6 +39,8 @@ static inline int64_t tracepoint_number(const struct tracepoint_event *e, int fi
 /* ---- processes and threads, by the host's numbers ---- */
 
 enum { KERNEL_NAME_BYTES = 256, KERNEL_MOST_DISKS = 255 };
+/* In place of a process of the host: "System", of which the threads of the kernel are. */
+enum { KERNEL_SYSTEM = 0x7FFFFFFF };
 struct kernel_process {
     uint32_t parent;
     uint32_t threads;
@@ -50,13 +52,30 @@ struct kernel_process {
     bool is_waiting;              /* its start waits in the queue for its name */
     size_t entry;                 /* there */
     char name[KERNEL_NAME_BYTES]; /* "" while it is not known */
+    uint64_t start;               /* 10 ms since boot; 0: not known */
+    uint32_t look;                /* of polling: the last that found it */
+    bool threads_hidden;          /* its threads could not be seen then */
+    bool replaced;                /* another one has its number */
 };
 struct kernel_thread {
     uint32_t process;
-    uint64_t out; /* time of its last switch out, 0: not seen */
+    uint64_t out;  /* time of its last switch out, 0: not seen */
+    uint32_t look; /* of polling, as its process has it */
+    bool replaced;
 };
+struct kernel_polling;
 
 struct kernel_tracer {
+    const struct kernel_source *source;
+    bool begun;           /* it; false: there is none any more */
+    char why[256];        /* it is not the best one */
+    bool hides_processes; /* /proc does */
+    bool in_container;    /* where 2 is not the parent of the kernel's threads */
+    uint64_t lost_before; /* by the source before it */
+    HRESULT left;         /* a failure: something of that is left in the kernel */
+    const char *proc;     /* NULL: "/proc" */
+    uint32_t processors;
+    struct kernel_polling *polling;
     struct trace_instance *instance;
     struct trace_stream *stream;
     struct kernel_queue queue;
@@ -96,6 +115,43 @@ HRESULT kernel_emit_of(struct kernel_tracer *k, const struct tracepoint_event *e
 
 /* The starts that still wait for a name get the one of now. */
 HRESULT kernel_tasks_settle(struct kernel_tracer *k);
+HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink);
+
+/* What a source has learned, at the time of e: by e->thread one of these began, or ended. A start keeps its place, and
+   waits (is_waiting) for kernel_tasks_settle or kernel_process_write; that may also come again. */
+HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                              uint32_t parent);
+HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct kernel_process *p);
+HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                            struct kernel_process *p);
+/* One that was there before, as the rundown tells of it; or still is at its end. */
+HRESULT kernel_process_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                                 struct kernel_process *p, bool end);
+void kernel_process_name(struct kernel_process *p, const char *name, size_t length);
+HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                             uint32_t thread);
+HRESULT kernel_thread_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                                uint32_t thread);
+HRESULT kernel_thread_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
+/* The text of /proc/PROCESS/FILE, as kernel_file_text has it. */
+HRESULT kernel_process_text(const struct kernel_tracer *k, uint32_t process, const char *file, char **text,
+                            size_t *size);
+struct kernel_task_stat {
+    uint32_t parent, threads;
+    uint64_t start; /* 10 ms since the host's boot */
+    char name[KERNEL_NAME_BYTES];
+};
+/* S_FALSE: it has ended, or /proc hides it. */
+HRESULT kernel_process_stat(const struct kernel_tracer *k, uint32_t process, struct kernel_task_stat *out);
+/* *ids from memory_alloc, NULL where it fails. */
+HRESULT kernel_process_threads(const struct kernel_tracer *k, uint32_t process, uint32_t **ids, size_t *count);
+/* "/proc", or what a test has in its place. */
+const char *kernel_proc(const struct kernel_tracer *k);
+/* Whether /proc shows this user processes of his own alone: that of number 1 there is always, and it is another's. */
+bool kernel_proc_hides(const struct kernel_tracer *k);
+/* Whether number 2 is the parent of the kernel's threads, as far as one can see; in a container it is any process. */
+bool kernel_has_kthreadd(const struct kernel_tracer *k);
+bool kernel_is_kthreadd(const struct kernel_tracer *k, uint32_t process);
 
 /* ---- parts: each makes its map with `most` items ---- */
 

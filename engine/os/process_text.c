@@ -6,6 +6,7 @@
 
 /* Numbers of proc(5)'s field list, which counts the id as 1. */
 enum {
+    FIELD_STATE = 3,
     FIELD_PARENT = 4,
     FIELD_MINOR_FAULTS = 10,
     FIELD_MAJOR_FAULTS = 12,
@@ -43,7 +44,9 @@ bool process_stat_parse(const char *text, size_t size, struct process_stat *out)
                 v = v * 10 + (uint64_t)(*p++ - '0');
             values[field] = v;
         } else {
-            p++; /* the state's letter, a sign */
+            if (field == FIELD_STATE)
+                out->state = *p;
+            p++; /* that letter, or a sign */
         }
     }
     out->parent = (uint32_t)values[FIELD_PARENT];

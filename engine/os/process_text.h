@@ -10,6 +10,7 @@
 struct process_stat {
     const char *name; /* in the text, not terminated */
     size_t name_length;
+    char state; /* 'R', 'S' ...; 'Z': it has ended, and its parent has not heard of it */
     uint32_t parent, threads;
     uint64_t user_ticks, kernel_ticks, start_ticks; /* of 10 ms; the start counts from the host's boot */
     uint64_t faults;                                /* minor and major */
