@@ -8,6 +8,7 @@
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/tdh/event_sorts.h"
 #include "engine/tdh/event_summary.h"
 
 #include <stdio.h>
@@ -25,11 +26,12 @@ struct tracerpt {
     struct event_dump_options options;
     struct trace_inputs inputs;
     struct trace_schemas schemas;
-    struct trace_output dump_file, summary_file;
+    struct trace_output dump_file, summary_file, manifest_file, structure_file;
     struct event_dump *dump;
     struct event_summary counts;
-    uint64_t lost;      /* told by events of sessions */
-    uint64_t undecoded; /* said on the screen at the end */
+    struct event_sorts sorts; /* for -export and -int */
+    uint64_t lost;            /* told by events of sessions */
+    uint64_t undecoded;       /* said on the screen at the end */
     struct cli_progress progress;
 };
 
@@ -53,12 +55,6 @@ static int refuse(const struct tracerpt *t)
         return cli_usage(VERB, "-rl: is the level of a report; %s", reports);
     if (t->counting)
         return cli_usage(VERB, "-df: says what a report counts; %s", reports);
-    if (t->exported)
-        return cli_usage(VERB, "-export: no manifest is made of a trace; \"openpla manifest show\" shows what is known "
-                               "of a provider");
-    if (t->structure)
-        return cli_usage(VERB, "-int: the structure of events is not written; \"openpla trace show\" has their fields "
-                               "with their names");
     if (t->symbols)
         return cli_usage(VERB, "-pdb: symbols of programs are not read; -tmf and -tp name the formats that tracepdb "
                                "makes of them");
@@ -91,7 +87,7 @@ static int choose_outputs(struct tracerpt *t)
 {
     if (t->raw && t->summary)
         return cli_usage(VERB, "-rts: is for dumps (-o); a summary has no raw times");
-    if (!t->output && !t->summary) {
+    if (!t->output && !t->summary && !t->exported && !t->structure) {
         t->output = "";
         t->summary = t->raw ? NULL : "";
     }
@@ -99,6 +95,8 @@ static int choose_outputs(struct tracerpt *t)
         t->output = t->options.form == EVENT_DUMP_CSV ? "dumpfile.csv" : "dumpfile.xml";
     if (t->summary && !t->summary[0])
         t->summary = "summary.txt";
+    if (t->exported && !t->exported[0])
+        t->exported = "schema.man";
     return CLI_DONE;
 }
 
@@ -165,6 +163,8 @@ static HRESULT take(void *context, const struct trace_event *e)
         }
         hr = event_summary_count(&t->counts, &event, decoded);
     }
+    if (SUCCEEDED(hr) && found && (t->exported || t->structure))
+        hr = event_sorts_count(&t->sorts, e->record, found, decoded);
     if (found)
         found_schema_release(t->schemas.all, found);
     return hr;
@@ -186,6 +186,13 @@ static struct log_zone zone_of(const struct tracerpt *t)
     return (struct log_zone){.known = true,
                              .bias_minutes =
                                  zone_bias_minutes(&log->zone, zone_to_local(&log->zone, t->counts.first), false)};
+}
+
+/* What stands in a buffer, whole. */
+static HRESULT write_text(struct trace_output *to, const struct text_buffer *b)
+{
+    const HRESULT hr = trace_output_write(to, b->text ? b->text : "", b->length);
+    return SUCCEEDED(hr) ? trace_output_finish(to) : hr;
 }
 
 static HRESULT write_summary(struct tracerpt *t)
@@ -212,9 +219,9 @@ static HRESULT write_summary(struct tracerpt *t)
                        (long long)((t->counts.last - t->counts.first) / 10000000));
     HRESULT hr = event_summary_table(&t->counts, &b);
     if (SUCCEEDED(hr))
-        hr = b.failed ? E_OUTOFMEMORY : trace_output_write(&t->summary_file, b.text, b.length);
+        hr = b.failed ? E_OUTOFMEMORY : write_text(&t->summary_file, &b);
     text_buffer_free(&b);
-    return SUCCEEDED(hr) ? trace_output_finish(&t->summary_file) : hr;
+    return hr;
 }
 
 static void print_result(const struct tracerpt *t)
@@ -229,21 +236,69 @@ static void print_result(const struct tracerpt *t)
         printf("DumpFile:           %s\n", t->output);
     if (t->summary)
         printf("Summary:            %s\n", t->summary);
+    if (t->exported)
+        printf("Schema:             %s\n", t->exported);
+    if (t->structure)
+        printf("Structure:          %s\n", t->structure);
     printf("\nEvents:             %llu\n", (unsigned long long)t->counts.events);
     if (t->undecoded != 0)
         printf("Not decoded:        %llu, which the dump has in hexadecimal with the reason\n",
                (unsigned long long)t->undecoded);
 }
 
+/* There is no manifest without a provider: nothing is written then. */
+static HRESULT write_manifest(struct tracerpt *t)
+{
+    struct manifest_document d = {0};
+    struct text_buffer b = {0};
+    struct texts remarks = {0};
+    HRESULT hr = event_sorts_export(&t->sorts, &d, &remarks);
+    if (SUCCEEDED(hr))
+        cli_progress_end(&t->progress);
+    for (size_t i = 0; SUCCEEDED(hr) && i < remarks.count; i++)
+        fprintf(stderr, "openpla " VERB ": -export: %s\n", remarks.items[i]);
+    if (SUCCEEDED(hr) && d.provider_count == 0)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND),
+                       "-export: %s is not written: of no event of the trace there is a manifest", t->exported);
+    if (SUCCEEDED(hr))
+        hr = manifest_document_text(&d, &b);
+    if (SUCCEEDED(hr))
+        hr = write_text(&t->manifest_file, &b);
+    texts_free(&remarks);
+    text_buffer_free(&b);
+    manifest_document_free(&d);
+    return hr;
+}
+
+static HRESULT write_structures(struct tracerpt *t)
+{
+    struct text_buffer b = {0};
+    HRESULT hr = event_sorts_structures(&t->sorts, &b);
+    if (SUCCEEDED(hr))
+        hr = write_text(&t->structure_file, &b);
+    text_buffer_free(&b);
+    return hr;
+}
+
+/* No two of them may be one file. */
 static HRESULT open_outputs(struct tracerpt *t)
 {
+    const struct {
+        const char *option, *path;
+        struct trace_output *file;
+    } all[] = {{"o", t->output, &t->dump_file},
+               {"summary", t->summary, &t->summary_file},
+               {"export", t->exported, &t->manifest_file},
+               {"int", t->structure, &t->structure_file}};
     HRESULT hr = S_OK;
-    if (t->output && t->summary && text_equal_nocase(t->output, t->summary))
-        return error_set(E_INVALIDARG, "-summary: %s is the dump (-o) already", t->summary);
-    if (t->output && !is_nowhere(t->output))
-        hr = trace_output_open(&t->dump_file, t->output, t->yes, &t->inputs);
-    if (SUCCEEDED(hr) && t->summary)
-        hr = trace_output_open(&t->summary_file, t->summary, t->yes, &t->inputs);
+    for (size_t i = 0; SUCCEEDED(hr) && i < sizeof all / sizeof *all; i++) {
+        for (size_t k = 0; all[i].path && k < i; k++)
+            if (all[k].path && !is_nowhere(all[k].path) && text_equal_nocase(all[i].path, all[k].path))
+                return error_set(E_INVALIDARG, "-%s: %s is what -%s writes already", all[i].option, all[i].path,
+                                 all[k].option);
+        if (all[i].path && !is_nowhere(all[i].path))
+            hr = trace_output_open(all[i].file, all[i].path, t->yes, &t->inputs);
+    }
     if (SUCCEEDED(hr) && t->dump_file.file) {
         t->options.raw_time = t->raw;
         t->options.lenient = t->lenient;
@@ -257,6 +312,7 @@ static HRESULT open_outputs(struct tracerpt *t)
 static int make(struct tracerpt *t)
 {
     HRESULT hr = trace_schemas_open(&t->known, &t->schemas);
+    t->sorts.schemas = t->schemas.all;
     if (SUCCEEDED(hr) && t->files.count != 0)
         hr = trace_inputs_open(&t->inputs, &t->files);
     if (FAILED(hr))
@@ -278,6 +334,10 @@ static int make(struct tracerpt *t)
         hr = trace_output_finish(&t->dump_file);
     if (SUCCEEDED(hr) && t->summary_file.file)
         hr = write_summary(t);
+    if (SUCCEEDED(hr) && t->structure_file.file)
+        hr = write_structures(t);
+    if (SUCCEEDED(hr) && t->manifest_file.file)
+        hr = write_manifest(t);
     if (FAILED(hr))
         return failed(t, hr);
     cli_progress_end(&t->progress);
@@ -327,7 +387,10 @@ static int run(int argc, char **argv)
         result = make(&t);
     trace_output_close(&t.dump_file);
     trace_output_close(&t.summary_file);
+    trace_output_close(&t.manifest_file);
+    trace_output_close(&t.structure_file);
     trace_inputs_close(&t.inputs);
+    event_sorts_free(&t.sorts);
     trace_schemas_close(&t.schemas);
     event_summary_free(&t.counts);
     struct texts *const texts[] = {&t.files,           &t.sessions,       &t.begin,  &t.end,
@@ -344,7 +407,7 @@ const struct verb verb_tracerpt = {
     "\n"
     "Decodes the events of .etl files, several as one in the order of time, or of sessions that run, until they end "
     "or\n"
-    "Ctrl+C. A name may hold * and ?. Without -o and -summary: both, into the current folder.\n"
+    "Ctrl+C. A name may hold * and ?. Without -o, -summary, -export and -int: the first two, into the current folder.\n"
     "\n"
     "  -l TRACE ...      traces to read\n"
     "  -rt SESSION ...   sessions to read, which give events in real time\n"
@@ -352,6 +415,10 @@ const struct verb verb_tracerpt = {
     "  -of CSV|XML       its form; XML if not given\n"
     "  -en ANSI|Unicode  the encoding of CSV; UTF-8 if not given\n"
     "  -summary [FILE]   how many events there are of each sort; summary.txt if no file is given\n"
+    "  -export [FILE]    a manifest of the events that were met, as -import and \"openpla manifest add\" take it; "
+    "schema.man\n"
+    "                    if no file is given\n"
+    "  -int FILE         of each sort of events what it is made of: names, fields with their types, maps\n"
     "  -lr               of events whose data do not fit what is known of them, the values that could be read\n"
     "  -rts              times as the numbers of the trace's clock; not with -summary\n"
     "  -b TIME           from this time on, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the first trace's "

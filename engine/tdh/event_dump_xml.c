@@ -32,15 +32,6 @@ static void number(struct text_buffer *b, const char *before, uint64_t value, co
     add(b, behind);
 }
 
-static void attribute(struct text_buffer *b, const char *name, const char *text)
-{
-    add(b, " ");
-    add(b, name);
-    add(b, "=\"");
-    xml_add_escaped(b, text, true);
-    add(b, "\"");
-}
-
 static void element(struct text_buffer *b, const char *name, const char *text)
 {
     if (!text)
@@ -89,7 +80,7 @@ static void head(struct event_dump_step *s)
     event_inserts_clear(&s->dump->inserts);
     add(b, "<Event xmlns=\"" EVENT_SPACE "\">\r\n\t<System>\r\n\t\t<Provider");
     if (e->schema && e->schema->provider_name)
-        attribute(b, "Name", e->schema->provider_name);
+        xml_add_attribute(b, "Name", e->schema->provider_name);
     add(b, " Guid=\"");
     dump_guid(b, e->schema && e->schema->source == SCHEMA_MOF ? &e->schema->provider : &h->ProviderId);
     number(b, "\" />\r\n\t\t<EventID>", d->Id, "</EventID>\r\n");
@@ -161,7 +152,7 @@ static void open_element(struct event_dump_step *s, const struct event_value *v,
     add(b, "<");
     add(b, name);
     if (name != v->property->name)
-        attribute(b, "Name", v->property->name);
+        xml_add_attribute(b, "Name", v->property->name);
     add(b, ">");
 }
 

@@ -110,7 +110,7 @@ void message_tables_sort(struct message_tables *tables)
 
 /* ---- finding ---- */
 
-static const char *find_in(const struct message_language *l, uint32_t id)
+const char *message_language_find(const struct message_language *l, uint32_t id)
 {
     struct message wanted = {id, NULL};
     const struct message *found = l->sorted ? bsearch(&wanted, l->items, l->count, sizeof *l->items, by_id) : NULL;
@@ -139,7 +139,7 @@ static const char *find_wanted(const struct message_tables *tables, uint32_t id,
     for (int exact = 1; exact >= 0; exact--)
         for (size_t i = 0; i < tables->count; i++) {
             const struct message_language *l = &tables->items[i];
-            const char *text = is_language(l->name, wanted, length, exact) ? find_in(l, id) : NULL;
+            const char *text = is_language(l->name, wanted, length, exact) ? message_language_find(l, id) : NULL;
             if (text)
                 return text;
         }
@@ -159,9 +159,9 @@ const char *message_tables_find(const struct message_tables *tables, uint32_t id
     if (!text)
         text = find_wanted(tables, id, "en-US", 5);
     for (size_t i = 0; !text && i < tables->count; i++)
-        text = tables->items[i].name[0] ? NULL : find_in(&tables->items[i], id);
+        text = tables->items[i].name[0] ? NULL : message_language_find(&tables->items[i], id);
     for (size_t i = 0; !text && i < tables->count; i++)
-        text = find_in(&tables->items[i], id);
+        text = message_language_find(&tables->items[i], id);
     return text;
 }
 

@@ -28,6 +28,8 @@ struct message_tables {
 HRESULT message_tables_add(struct message_tables *tables, const char *language, uint32_t id, const char *text);
 /* Once after the last one was added: only then they are found. */
 void message_tables_sort(struct message_tables *tables);
+/* Borrowed; NULL: that language does not have it. */
+const char *message_language_find(const struct message_language *language, uint32_t id);
 /* Borrowed; NULL: no language has it. `languages` are the wanted ones, the best first, with ';' between (NULL: none);
    of each the exact one, then one of the same language, and last en-US, the neutral one, any. */
 const char *message_tables_find(const struct message_tables *tables, uint32_t id, const char *languages);

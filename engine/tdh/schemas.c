@@ -365,7 +365,7 @@ static struct kept *kept_create(const struct key *key, uint64_t hash, HRESULT st
         memcpy(blobs, key->metadata, key->metadata_size);
     if (key->traits_size != 0)
         memcpy(blobs + key->metadata_size, key->traits, key->traits_size);
-    *k = (struct kept){.found = {schema, status, reason},
+    *k = (struct kept){.found = {schema, status, reason, hash},
                        .schema = schema,
                        .reason = reason,
                        .blobs = blobs,
@@ -413,6 +413,13 @@ HRESULT event_schemas_find(struct event_schemas *s, const EVENT_RECORD *event, u
     }
     *out = &k->found;
     return S_OK;
+}
+
+void found_schema_hold(struct event_schemas *s, const struct found_schema *found)
+{
+    host_lock_enter(&s->lock);
+    ((struct kept *)(uintptr_t)found)->holders++;
+    host_lock_leave(&s->lock);
 }
 
 void found_schema_release(struct event_schemas *s, const struct found_schema *found)

@@ -66,11 +66,14 @@ struct found_schema {
     const struct event_schema *schema; /* NULL: there is none */
     HRESULT status;                    /* S_OK; S_FALSE: nobody knows it; what a reader of it failed with */
     const char *reason;                /* a text of that; NULL with a schema */
+    uint64_t sort;                     /* of all events that are looked up alike, the same number */
 };
 /* By the flags and items of its header: a message (TMF), TraceLogging, classic (MOF), else a manifest. E_OUTOFMEMORY is
    the only failure. `pointer_size`: for events that do not tell their own, 0: this process'. */
 HRESULT event_schemas_find(struct event_schemas *schemas, const EVENT_RECORD *event, uint32_t pointer_size,
                            const struct found_schema **out);
+/* One more holder. */
+void found_schema_hold(struct event_schemas *schemas, const struct found_schema *found);
 void found_schema_release(struct event_schemas *schemas, const struct found_schema *found); /* NULL is allowed */
 
 /* Each provider once, the latest origin's word. */

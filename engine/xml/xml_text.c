@@ -52,6 +52,15 @@ void xml_add_escaped(struct text_buffer *b, const char *text, bool attribute)
     text_buffer_add_n(b, plain, (size_t)(text - plain));
 }
 
+void xml_add_attribute(struct text_buffer *b, const char *name, const char *text)
+{
+    text_buffer_add_n(b, " ", 1);
+    text_buffer_add(b, name);
+    text_buffer_add_n(b, "=\"", 2);
+    xml_add_escaped(b, text, true);
+    text_buffer_add_n(b, "\"", 1);
+}
+
 static void add_tag(struct text_buffer *b, const char *begin, const char *element)
 {
     size_t n = strlen(begin), length = strlen(element);

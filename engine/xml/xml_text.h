@@ -31,6 +31,8 @@ static inline const char *xml_escape_of(char c, bool attribute)
 bool xml_holds(const char *text);
 /* What XML cannot hold becomes U+FFFD (DECISIONS 3). */
 void xml_add_escaped(struct text_buffer *b, const char *text, bool attribute);
+/* A blank, name="text". */
+void xml_add_attribute(struct text_buffer *b, const char *name, const char *text);
 void xml_start_element(struct text_buffer *b, const char *element);
 void xml_end_element(struct text_buffer *b, const char *element);
 /* Ends an element whose start begins at `from` in the buffer: <X/> when nothing is in it. */

@@ -161,8 +161,7 @@ def the_command_line():
     tracerpt(0, "-config", "settings.txt")
     check(len(rows("settings.csv")) == 11, "-config")
     for wrong in (["one.etl", "-report"], ["one.etl", "-f", "html"], ["one.etl", "-rl", "3"], ["one.etl", "-df", "x"],
-                  ["one.etl", "-pdb", "x"], ["one.etl", "-export"],
-                  ["one.etl", "-int", "x"], ["one.etl", "-of", "EVTX"], ["one.etl", "-of", "TXT"], [], ["-rt"],
+                  ["one.etl", "-pdb", "x"], ["one.etl", "-int"], ["one.etl", "-of", "EVTX"], ["one.etl", "-of", "TXT"], [], ["-rt"],
                   ["one.etl", "-en", "UTF"], ["one.etl", "-rts", "-summary"], ["one.etl", "-rt", "s"],
                   ["one.etl", "-b", "yesterday"], ["one.etl", "-b", "2022-1-1", "-e", "2021-1-1"], ["one.etl", "-what"]):
         output = tracerpt(2, *wrong)
@@ -194,6 +193,53 @@ def messages_of_wpp_come_with_their_formats():
           "a format file that is wrong")
 
 
+MANIFEST = f"""<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events"
+ xmlns:win="http://manifests.microsoft.com/win/2004/08/windows/events"><instrumentation><events>
+<provider name="Shop" guid="{{{THEIRS}}}" symbol="SHOP"><tasks><task name="Sale" value="5" message="$(string.sale)"/></tasks>
+<opcodes><opcode name="Bought" value="30"/></opcodes><keywords><keyword name="Cash" mask="0x10"/></keywords>
+<maps><valueMap name="Kinds"><map value="1" message="$(string.fruit)"/></valueMap></maps>
+<templates><template tid="Sold"><data name="What" inType="win:UnicodeString"/><data name="Kind" inType="win:UInt8" map="Kinds"/>
+<data name="Count" inType="win:UInt16"/><data name="Codes" inType="win:UInt8" count="Count" outType="win:HexInt8"/></template>
+</templates><events><event value="77" version="2" level="win:Error" task="Sale" opcode="Bought" keywords="Cash"
+ template="Sold" message="$(string.sold)"/><event value="78" level="win:Error"/></events></provider></events></instrumentation>
+<localization><resources culture="en-US"><stringTable><string id="sale" value="A sale"/><string id="fruit" value="Fruit"/>
+<string id="sold" value="%1 was sold"/></stringTable></resources></localization></instrumentationManifest>
+"""
+
+
+def what_the_trace_needs_is_exported():
+    """The events of a trace that goes to another computer are decoded there by what -export wrote, as they are here."""
+    with open("shop.man", "w", encoding="utf-8") as f:
+        f.write(MANIFEST)
+    sold = "Apple\0".encode("utf-16-le") + struct.pack("<BHBB", 1, 2, 10, 11)
+    trace("shop.etl", [event(THEIRS, sold, START + i, ident=77, version=2, opcode=30, task=5, keyword=0x10)
+                       for i in range(3)] +
+          [event(THEIRS, sold[:5], START + 3, ident=77, version=2), event(OURS, b"\1", START + 4, ident=9),
+           self_described(OURS, "Maker", "Made", FIELDS, data("x", 1), START + 5), classic(THEIRS, b"", START + 6)])
+    output = tracerpt(0, "shop.etl", "-import", "shop.man", "-export", "-int", "shop.txt", "-y")
+    check("Schema:             schema.man" in output and "DumpFile" not in output, "what was written", output)
+    check("-export: left out: 1 event of 1 sort: they describe themselves" in output and
+          "-export: left out: 2 events of 2 sorts: nobody knows them" in output, "what is left out", output)
+    for name in ("shop", "schema"):
+        for form in ("csv", "xml"):
+            tracerpt(0, "shop.etl", "-import", f"{name}.man", "-o", f"{name}.{form}", "-of", form, "-y")
+    check(rows("shop.csv") == rows("schema.csv") and open("shop.xml").read() == open("schema.xml").read(),
+          "another dump", rows("schema.csv"))
+    check(rows("schema.csv")[1][19:] == ["Apple", "Fruit", "2", "0xA", "0xB"], "the values", rows("schema.csv"))
+    exported = open("schema.man", encoding="utf-8").read()
+    check('value="77"' in exported and 'value="78"' not in exported, "the events that were met", exported)
+    structure = open("shop.txt", encoding="utf-8").read()
+    for line in ("4 events, 1 of them with other data", f"  provider    {{{THEIRS}}} Shop", "  known by    manifest",
+                 "  event       id 77, version 2, channel 0, level 4 (Information), task 5 (A sale), opcode 30 (Bought), "
+                 "keywords 0x10 (Cash)", "  message     %1 was sold", "    Kind: UInt8 xs:unsignedByte map Kinds",
+                 "    Codes: UInt8[Count] win:HexInt8", "  map         Kinds", "    1: Fruit", "  known by    TraceLogging",
+                 "    Point: struct", "      X: Int16", "  unknown     its provider is not registered, and no manifest of it was given"):
+        check(line + "\n" in structure, f"-int has no line: {line}", structure)
+    output = tracerpt(1, "one.etl", "-export", "none.man", "-y")
+    check("none.man is not written" in output and not os.path.exists("none.man"), "a trace without manifests", output)
+    check("-export: x is what -o writes already" in tracerpt(1, "shop.etl", "-o", "x", "-export", "x"), "one file for two")
+
+
 def a_damaged_trace_says_so():
     with open("one.etl", "rb") as f:
         whole = f.read()
@@ -213,6 +259,7 @@ def main():
         times_and_ranges()
         the_command_line()
         messages_of_wpp_come_with_their_formats()
+        what_the_trace_needs_is_exported()
         a_damaged_trace_says_so()
         os.chdir("/")
     print("events come as they were written")

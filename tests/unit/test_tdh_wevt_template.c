@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a manifest is compiled to says the same as the manifest; and a resource that somebody damaged, or made to hurt,
-   is refused without harm. */
+/* What a manifest is compiled to, and written as again, says the same as the manifest; and a resource that somebody
+   damaged, or made to hurt, is refused without harm. */
 #include "engine/log/little_endian.h"
 #include "engine/os/error.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/tdh/manifest_document.h"
 #include "engine/tdh/message_text.h"
 #include "engine/tdh/pe_resources.h"
 #include "engine/tdh/wevt_template.h"
@@ -186,6 +187,13 @@ static void damage_does_no_harm(void **state)
                         S_OK);
                     event_schema_free(s);
                 }
+            for (size_t i = 0; at % 64 == 0 && i < again.count; i++) {
+                struct manifest_document d = {0};
+                struct texts remarks = {0};
+                assert_true(SUCCEEDED(manifest_document_add(&d, again.items[i], NULL, &remarks)));
+                manifest_document_free(&d);
+                texts_free(&remarks);
+            }
             provider_manifests_free(&again);
             bytes[at] = was;
         }
@@ -322,6 +330,185 @@ static void memory_may_be_out_anywhere(void **state)
     provider_manifests_free(&list);
 }
 
+/* ---- written as a manifest again ---- */
+
+static struct provider_manifests written(const struct provider_manifest *m, const bool *wanted, struct texts *remarks)
+{
+    struct manifest_document d = {0};
+    struct provider_manifests list;
+    struct text_buffer text = {0};
+    assert_int_equal(manifest_document_add(&d, m, wanted, remarks), S_OK);
+    assert_int_equal(manifest_document_text(&d, &text), S_OK);
+    HRESULT hr = manifest_xml_read(text.text, text.length, NULL, &list);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    text_buffer_free(&text);
+    manifest_document_free(&d);
+    return list;
+}
+
+static void what_is_written_again_says_the_same(void **state)
+{
+    char *path = path_join(*state, "again.dll");
+    struct provider_manifests list = read_xml(), compiled;
+    struct texts remarks = {0};
+    struct provider_manifests again = written(list.items[0], NULL, &remarks);
+    same_manifest(list.items[0], again.items[0], NULL);
+    same_manifest(list.items[0], again.items[0], "de-DE");
+    same_text(again.items[0]->resource_file, "test.dll");
+    const struct manifest_channel *channel = again.items[0]->fields[MANIFEST_CHANNELS].items[1].channel;
+    assert_true(channel->enabled && channel->type == 1 && channel->isolation == 1 && channel->max_size == 1048576 &&
+                channel->keywords == 16 && channel->clock_type == 1 && channel->latency == MANIFEST_UNSAID);
+    same_text(channel->access, "O:BAG:SYD:(A;;0x1;;;SY)");
+    assert_int_equal(again.items[0]->filter_count, 1);
+    same_text(again.items[0]->events[0].symbol, "ReadDone");
+    assert_true(again.items[0]->events[1].not_logged);
+    provider_manifests_free(&again);
+    /* Of what is compiled, templates have no names any more, and the provider has none. */
+    link_file(path, &list);
+    assert_int_equal(wevt_template_load(path, &compiled), S_OK);
+    again = written(compiled.items[0], NULL, &remarks);
+    same_text(again.items[0]->name, PROVIDER_GUID_TEXT_UPPER);
+    same_manifest(compiled.items[0], again.items[0], NULL);
+    same_manifest(compiled.items[0], again.items[0], "de-DE");
+    assert_int_equal(remarks.count, 0);
+    provider_manifests_free(&again);
+    provider_manifests_free(&compiled);
+    provider_manifests_free(&list);
+    memory_free(path);
+}
+
+static void only_what_is_wanted_is_written(void **state)
+{
+    (void)state;
+    struct provider_manifests list = read_xml();
+    const bool wanted[4] = {[2] = true};
+    struct texts remarks = {0};
+    struct provider_manifests again = written(list.items[0], wanted, &remarks);
+    const struct provider_manifest *m = again.items[0];
+    assert_int_equal(m->event_count, 1);
+    assert_int_equal(m->events[0].descriptor.Id, list.items[0]->events[2].descriptor.Id);
+    assert_int_equal(m->layout_count, 2); /* the filter's too */
+    assert_int_equal(m->map_count, 2);
+    provider_manifests_free(&again);
+    provider_manifests_free(&list);
+}
+
+static struct manifest_field *add_field(struct provider_manifest *m, enum manifest_kind kind, uint64_t value,
+                                        const char *name)
+{
+    struct manifest_field *f = manifest_add_field(m, kind);
+    f->value = value;
+    f->name = name ? text_copy(name) : NULL;
+    return f;
+}
+
+/* What a resource may say and no manifest: the events are what they were all the same. */
+static void names_that_no_manifest_has_are_kept_as_texts(void **state)
+{
+    (void)state;
+    static const GUID guid = {1, 2, 3, {4}};
+    struct provider_manifest *m = provider_manifest_create(&guid);
+    struct texts remarks = {0};
+    struct event_schema *s;
+    m->name = text_copy("Odd");
+    add_field(m, MANIFEST_LEVELS, 16, "my:level of mine");
+    add_field(m, MANIFEST_TASKS, 5, NULL);
+    add_field(m, MANIFEST_TASKS, 6, "Same");
+    add_field(m, MANIFEST_TASKS, 7, "Same");
+    add_field(m, MANIFEST_OPCODES, 20, "Of a task that is not there")->task = 9;
+    add_field(m, MANIFEST_KEYWORDS, 2, "two words");
+    add_field(m, MANIFEST_OPCODES, 1, "win:Start");
+    struct manifest_map *map = manifest_add_map(m);
+    map->name = text_copy("a:map");
+    map->bits = true;
+    manifest_add_map_entry(map)->value = 3;
+    struct manifest_map_entry *entry = manifest_add_map_entry(map);
+    entry->value = 4;
+    entry->message = 44;
+    assert_int_equal(message_tables_add(&m->messages, "", 44, "<four> & \"more\"\r\n"), S_OK);
+    assert_int_equal(message_tables_add(&m->messages, "", 45, "%1 of $(string.none)"), S_OK);
+    struct manifest_template *t = manifest_add_template(m);
+    t->properties = memory_zero(1, sizeof *t->properties);
+    t->properties[0] = (struct event_property){
+        .name = text_copy(""), .map = text_copy("a:map"), .in_type = 8, .count = 1, .length = 4};
+    t->property_count = t->top_level = 1;
+    static const EVENT_DESCRIPTOR events[] = {
+        {.Id = 1, .Level = 16, .Task = 5, .Opcode = 1, .Keyword = 2},
+        {.Id = 2, .Level = 17, .Task = 7, .Opcode = 33, .Keyword = UINT64_C(1) << 63 | 0x40},
+        {.Id = 3, .Version = 1, .Task = 9, .Opcode = 20, .Channel = 11},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct manifest_event *e = manifest_add_event(m);
+        e->descriptor = events[i];
+        if (i == 0) {
+            e->layout = 0;
+            e->message = 45;
+        }
+    }
+    provider_manifest_finish(m);
+    struct provider_manifests again = written(m, NULL, &remarks);
+    const struct provider_manifest *n = again.items[0];
+    assert_int_equal(n->event_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_memory_equal(&n->events[i].descriptor, &events[i], sizeof events[i]);
+    assert_int_equal(provider_manifest_schema(n, &events[0], NULL, &s), S_OK);
+    same_text(s->level_name, "my:level of mine");
+    same_text(s->task_name, "5");
+    same_text(s->opcode_name, "Start");
+    same_text(s->keyword_names[0], "two words");
+    same_text(s->event_message, "%1 of $(string.none)");
+    same_text(s->maps[0].entries[0].text, "<four> & \"more\"\r\n");
+    event_schema_free(s);
+    assert_int_equal(provider_manifest_schema(n, &events[1], NULL, &s), S_OK);
+    same_text(s->level_name, "17");
+    same_text(s->task_name, "Same");
+    same_text(s->opcode_name, "33");
+    event_schema_free(s);
+    assert_int_equal(provider_manifest_schema(n, &events[2], NULL, &s), S_OK);
+    same_text(s->opcode_name, "Of a task that is not there");
+    event_schema_free(s);
+    assert_int_equal(remarks.count, 1);
+    assert_string_equal(remarks.items[0], "Odd: map a:map: 0x3 is left out, as a manifest has single bits there alone");
+    /* And what cannot be at all is left out as a whole. */
+    struct manifest_document d = {0};
+    t = &m->layouts[0];
+    t->properties[0].in_type = 99;
+    assert_int_equal(manifest_document_add(&d, m, NULL, &remarks), S_FALSE);
+    assert_int_equal(d.provider_count, 0);
+    assert_non_null(strstr(remarks.items[2], "Odd: it is left out"));
+    assert_non_null(strstr(remarks.items[2], "inType=\"win:99\": no type that is known"));
+    manifest_document_free(&d);
+    provider_manifests_free(&again);
+    texts_free(&remarks);
+    provider_manifest_free(m);
+}
+
+static void memory_may_be_out_as_it_is_written(void **state)
+{
+    (void)state;
+    struct provider_manifests list = read_xml();
+    uint64_t n = 1;
+    for (unsigned whole = 0; whole < 3;) { /* messages are sorted without the memory, too */
+        struct manifest_document d = {0};
+        struct text_buffer text = {0};
+        struct texts remarks = {0};
+        memory_fail_at(n++);
+        HRESULT hr = manifest_document_add(&d, list.items[0], NULL, &remarks);
+        if (hr == S_OK)
+            hr = manifest_document_text(&d, &text);
+        memory_fail_at(0);
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
+        whole = hr == S_OK ? whole + 1 : 0;
+        assert_int_equal(remarks.count, 0);
+        text_buffer_free(&text);
+        manifest_document_free(&d);
+        texts_free(&remarks);
+    }
+    assert_in_range(n, 100, UINT32_MAX);
+    provider_manifests_free(&list);
+}
+
 static int begin(void **state)
 {
     *state = scratch_create("wevt_template");
@@ -338,6 +525,10 @@ int main(void)
         cmocka_unit_test(files_without_templates_are_told),
         cmocka_unit_test(messages_take_their_inserts),
         cmocka_unit_test(memory_may_be_out_anywhere),
+        cmocka_unit_test(what_is_written_again_says_the_same),
+        cmocka_unit_test(only_what_is_wanted_is_written),
+        cmocka_unit_test(names_that_no_manifest_has_are_kept_as_texts),
+        cmocka_unit_test(memory_may_be_out_as_it_is_written),
     };
     return cmocka_run_group_tests(tests, begin, scratch_end);
 }
