@@ -4,6 +4,8 @@
 
 #include "engine/pdh/table.h"
 
+#include <string.h>
+
 /* The name of a counter type as the headers have it. */
 static const char *type_name(DWORD type)
 {
@@ -56,6 +58,39 @@ static HRESULT add_object(const struct provider *p, struct text_buffer *b)
     return hr;
 }
 
+/* One row for each text; a text of several counters names them all. */
+static void add_absent(struct text_buffer *b)
+{
+    static const struct {
+        const char *object, *counters, *reason;
+    } rows[] = {
+#define ABSENT(object, counters, reason) {object, counters, reason},
+#include "engine/pdh/absent_counters.def"
+#undef ABSENT
+    };
+    text_buffer_add(b,
+                    "\n## What is not there\n\n"
+                    "Counters of Windows without a true source on this host, and why. What is neither above nor here "
+                    "belongs to a\n"
+                    "program, such as a database, and is there where that runs and brings it along: see [Counters of "
+                    "your\n"
+                    "own](../counters.md#counters-of-your-own). `*` is all of the object.\n\n"
+                    "| object | counters | why |\n|---|---|---|\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *parts[] = {rows[i].object, rows[i].counters};
+        for (size_t k = 0; k < 2; k++) {
+            text_buffer_add(b, "| ");
+            for (const char *p = parts[k], *bar; *p; p = bar) {
+                bar = strstr(p, " | ");
+                size_t length = bar ? (size_t)(bar - p) : strlen(p);
+                text_buffer_format(b, "%.*s%s", (int)length, p, bar ? ", " : " ");
+                bar = bar ? bar + 3 : p + length;
+            }
+        }
+        text_buffer_format(b, "| %s |\n", rows[i].reason);
+    }
+}
+
 HRESULT counters_page(const char *origin, struct text_buffer *b)
 {
     size_t counters = 0;
@@ -66,7 +101,8 @@ HRESULT counters_page(const char *origin, struct text_buffer *b)
     text_buffer_format(
         b,
         "What `openpdh.dll` counts on a host whose PDH does not: %u objects with %u counters under Windows' English\n"
-        "names. Each value is made of what its source says: columns of the object's table, or figures of kernel files "
+        "names, and Pressure, which Windows does not have. Each value is made of what its source says: columns of the "
+        "object's table, or figures of kernel files "
         "by\n"
         "name (`meminfo.MemFree` is the line MemFree of /proc/meminfo, `net/snmp.Tcp.InSegs` the column InSegs of the\n"
         "lines Tcp of /proc/net/snmp); `time` is the time of the reading in 100 ns. A counter whose source is not "
@@ -84,5 +120,6 @@ HRESULT counters_page(const char *origin, struct text_buffer *b)
         (unsigned)pdh_provider_count, (unsigned)counters);
     for (size_t i = 0; i < pdh_provider_count && SUCCEEDED(hr); i++)
         hr = add_object(pdh_providers[i], b);
+    add_absent(b);
     return hr;
 }

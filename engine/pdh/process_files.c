@@ -143,6 +143,20 @@ HRESULT process_files_figures(struct process_files *f, const char *root, struct 
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
+/* By the kernel's letters (proc(5)). It does not tell those that run from those that are ready to. */
+static int64_t state_of(char letter)
+{
+    return letter == 'R' ? THREAD_RUNNING : letter && strchr("ZXx", letter) ? THREAD_ENDED : THREAD_WAITING;
+}
+
+static int64_t wait_of(char letter)
+{
+    return letter == 'S'                        ? WAIT_USER_REQUEST
+           : letter == 'T' || letter == 't'     ? WAIT_SUSPENDED
+           : state_of(letter) == THREAD_WAITING ? WAIT_EXECUTIVE
+                                                : PROCESS_ABSENT;
+}
+
 static HRESULT read_thread(uint32_t id, uint32_t thread, const char *root, int64_t boot, struct thread_entry *out)
 {
     char name[64];
@@ -165,7 +179,11 @@ static HRESULT read_thread(uint32_t id, uint32_t thread, const char *root, int64
                                  .start = boot + (int64_t)(stat.start_ticks * TICK),
                                  .user_time = (int64_t)(stat.user_ticks * TICK),
                                  .kernel_time = (int64_t)(stat.kernel_ticks * TICK),
-                                 .context_switches = PROCESS_ABSENT};
+                                 .context_switches = PROCESS_ABSENT,
+                                 .base_priority = PROCESS_ABSENT,
+                                 .priority = PROCESS_ABSENT,
+                                 .state = state_of(stat.state),
+                                 .wait_reason = wait_of(stat.state)};
     snprintf(name, sizeof name, "task/%u/status", (unsigned)thread);
     hr = read_file(root, id, name, &file, &kept, false, &text, &size, &copy);
     if (SUCCEEDED(hr)) {

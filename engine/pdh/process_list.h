@@ -21,11 +21,18 @@
 #define PROCESS_FAULTS  16u
 #define PROCESS_USE     32u /* name, times, working set, virtual size */
 
+/* Windows' numbers, of which these can be told here. */
+enum thread_state { THREAD_RUNNING = 2, THREAD_ENDED = 4, THREAD_WAITING = 5 };
+enum thread_wait { WAIT_EXECUTIVE = 0, WAIT_SUSPENDED = 5, WAIT_USER_REQUEST = 6 };
+
 struct thread_entry {
     uint32_t id;
     int64_t start;                  /* FILETIME UTC */
     int64_t user_time, kernel_time; /* 100 ns */
-    int64_t context_switches;       /* or PROCESS_ABSENT */
+    /* Or PROCESS_ABSENT: */
+    int64_t context_switches;
+    int64_t base_priority, priority; /* 1..31 as Windows counts */
+    int64_t state, wait_reason;      /* enum thread_state, enum thread_wait */
 };
 
 struct process_entry {

@@ -231,6 +231,18 @@ static HRESULT make_entries(struct windows_list *list)
     return S_OK;
 }
 
+/* Wine gives what SetThreadPriority was told, beside the class's: from -2 to 2 (-7 to 6 in the realtime class), -15 for
+   idle and 15 for time critical. */
+static int64_t thread_priority(int64_t process, LONG priority, bool is_wine)
+{
+    bool realtime = process >= 16;
+    if (!is_wine || process == PROCESS_ABSENT)
+        return is_wine ? PROCESS_ABSENT : priority;
+    if (priority == -15 || priority == 15)
+        return priority < 0 ? (realtime ? 16 : 1) : (realtime ? 31 : 15);
+    return priority >= (realtime ? -7 : -2) && priority <= (realtime ? 6 : 2) ? process + priority : PROCESS_ABSENT;
+}
+
 static HRESULT list_threads(struct windows_list *list)
 {
     const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
@@ -244,12 +256,17 @@ static HRESULT list_threads(struct windows_list *list)
         const struct thread_record *from = (const struct thread_record *)(r + 1);
         list->entries[i].first_thread = to;
         list->entries[i].listed_threads = r->threads;
+        int64_t base = list->entries[i].base_priority;
         for (ULONG t = 0; t < r->threads; t++, from++) {
             *to++ = (struct thread_entry){.id = (uint32_t)(ULONG_PTR)from->id,
                                           .start = from->start.QuadPart,
                                           .user_time = from->user.QuadPart,
                                           .kernel_time = from->kernel.QuadPart,
-                                          .context_switches = list->is_wine ? PROCESS_ABSENT : from->switches};
+                                          .context_switches = list->is_wine ? PROCESS_ABSENT : from->switches,
+                                          .base_priority = thread_priority(base, from->base_priority, list->is_wine),
+                                          .priority = thread_priority(base, from->priority, list->is_wine),
+                                          .state = list->is_wine ? PROCESS_ABSENT : (int64_t)from->state,
+                                          .wait_reason = list->is_wine ? PROCESS_ABSENT : (int64_t)from->reason};
         }
     }
     return S_OK;

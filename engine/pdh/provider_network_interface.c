@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Network Interface, from /proc/net/dev and /sys/class/net. As on Windows there is no loopback, and no
-   _Total. */
+/* The objects Network Interface and Network Adapter, from /proc/net/dev and /sys/class/net. As on Windows there is no
+   loopback, and no _Total. */
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/providers.h"
@@ -107,10 +107,15 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     return wanted & BIT(SPEED) ? add_speeds(s, source_root(source)) : S_OK;
 }
 
+#define ORIGIN "/proc/net/dev, its 16 columns; speed: /sys/class/net/NAME/speed, in Mbit/s"
+const struct provider pdh_network_adapter = {
+    .name = "Network Adapter",
+    .help = "The network adapters of this computer: those of the object Network Interface, as every one can carry IP.",
+    .has_instances = true,
+    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, gather, close_state, ORIGIN)};
 const struct provider pdh_network_interface = {
     .name = "Network Interface",
     .index = 510,
     .help = "The network interfaces of this computer, under their Linux names.",
     .has_instances = true,
-    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, gather, close_state,
-                   "/proc/net/dev, its 16 columns; speed: /sys/class/net/NAME/speed, in Mbit/s")};
+    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, gather, close_state, ORIGIN)};

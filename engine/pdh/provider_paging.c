@@ -28,14 +28,23 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
         cells[SWAP_SIZE] = (int64_t)row.values[0];
         cells[SWAP_USED] = (int64_t)row.values[1];
     }
-    return table_add_total(o->state, false, 0);
+    struct table_state *t = o->state;
+    if (t->row_count)
+        return table_add_total(t, false, 0);
+    /* A computer without paging space uses none of it: a template's alert on it must see that, and no gap. */
+    int64_t *cells = table_add(t, ROW_PLAIN, NULL, "_Total", 6, 0);
+    if (!cells)
+        return E_OUTOFMEMORY;
+    cells[SWAP_SIZE] = 1;
+    cells[SWAP_USED] = 0;
+    return S_OK;
 }
 
-const struct provider pdh_paging_file = {
-    .name = "Paging File",
-    .index = 700,
-    .help = "The paging space of this computer: swap files and partitions.",
-    .has_instances = true,
-    TABLE_PROVIDER(paging, ALL_OF, struct table_state, gather, NULL, "/proc/swaps, in 1,024 bytes")};
+const struct provider pdh_paging_file = {.name = "Paging File",
+                                         .index = 700,
+                                         .help = "The paging space of this computer: swap files and partitions.",
+                                         .has_instances = true,
+                                         TABLE_PROVIDER(paging, ALL_OF, struct table_state, gather, NULL,
+                                                        "/proc/swaps, in 1,024 bytes; without any, 0 used of 1")};
 const struct provider pdh_cache = {
     .name = "Cache", .index = 86, .help = "The cache of files in main memory.", KEYS_PROVIDER(cache)};

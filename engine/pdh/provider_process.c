@@ -72,6 +72,10 @@ static HRESULT gather_threads(struct counter_object *o, struct source *source, u
             cells[THREAD_START] = from->start;
             cells[THREAD_PROCESS] = e->id;
             cells[THREAD_ID] = from->id;
+            cells[THREAD_PRIORITY] = from->priority;
+            cells[THREAD_BASE_PRIORITY] = from->base_priority;
+            cells[THREAD_STATE] = from->state;
+            cells[THREAD_WAIT] = from->wait_reason;
         }
     }
     return SUCCEEDED(hr) ? table_add_total(t, true, 0) : hr;
@@ -96,4 +100,5 @@ const struct provider pdh_thread = {
     TABLE_PROVIDER(thread, ALL_OF, struct table_state, gather_threads, NULL,
                    "Windows processes: the system's list (NtQuerySystemInformation); the host's: "
                    "/proc/<id>/task/<id>/stat and status (voluntary_ctxt_switches + nonvoluntary_ctxt_switches). user "
-                   "and kernel in 100 ns")};
+                   "and kernel in 100 ns. The priorities are of Windows processes alone; switches, state and "
+                   "wait_reason, under Wine, of the host's alone")};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects Processor and Processor Information: the online processors, from /proc/stat, interrupts and softirqs, and
-   what cpuinfo and cpufreq tell of their clocks. */
+/* The objects Processor, Processor Information and Processor Performance: the online processors, from /proc/stat,
+   interrupts and softirqs, and what cpuinfo, cpufreq and cpuidle tell of their clocks and their sleep. */
 #include "engine/os/hash.h"
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
+#include "engine/pdh/idle_states.h"
 #include "engine/pdh/providers.h"
 
 #include <stdio.h>
@@ -12,8 +13,15 @@
 #define OBJECT processor
 #define ROWS   "engine/pdh/processor_counters.def"
 #include "engine/pdh/counter_rows.inc"
+#define OBJECT processor_performance
+#define ROWS   "engine/pdh/processor_performance_counters.def"
+#include "engine/pdh/counter_rows.inc"
 _Static_assert((int)SOFTIRQ == (int)CPU_SOFTIRQ, "the first columns are the times of a processor");
 #define BIT(column) (1ull << (column))
+#define OF_TICKS    (BIT(INTERRUPTS) | BIT(CLOCK_INTERRUPTS) | BIT(DPC_RATE))
+#define OF_SLEEP                                                                                                       \
+    (BIT(C1_TIME) | BIT(C2_TIME) | BIT(C3_TIME) | BIT(IDLE_TIME) | BIT(C1_ENTRIES) | BIT(C2_ENTRIES) |                 \
+     BIT(C3_ENTRIES) | BIT(IDLE_ENTRIES))
 
 /* What cpufreq tells of one processor; the files are there on few virtual machines. */
 struct frequency {
@@ -22,10 +30,20 @@ struct frequency {
     int64_t max; /* MHz or VALUE_ABSENT */
 };
 
+/* Soft interrupts of one processor between two of its clock's interrupts. */
+struct soft_rate {
+    uint32_t cpu;
+    uint64_t softirqs, ticks; /* as of the sample before */
+    int64_t rate;             /* since that; VALUE_ABSENT: no tick yet */
+};
+
 struct processor_state {
     struct table_state table;
     struct kernel_cpus cpus;
     struct kernel_counts interrupts, softirqs;
+    struct soft_rate *rates;
+    size_t rate_count, rate_capacity;
+    struct idle_states idle;
     struct frequency *frequencies;
     size_t frequency_count, frequency_capacity;
     uint32_t *node_of; /* beside the processors */
@@ -47,6 +65,8 @@ static void close_state(void *state)
     kernel_cpus_free(&s->cpus);
     kernel_counts_free(&s->interrupts);
     kernel_counts_free(&s->softirqs);
+    idle_states_close(&s->idle);
+    memory_free(s->rates);
     memory_free(s->frequencies);
     memory_free(s->node_of);
 }
@@ -83,6 +103,41 @@ static const struct kernel_count *count_of(const struct kernel_counts *counts, s
     return NULL;
 }
 
+static struct soft_rate *rate_of(struct processor_state *s, size_t hint, uint32_t cpu)
+{
+    for (size_t n = 0; n < s->rate_count; n++) {
+        struct soft_rate *r = &s->rates[(hint + n) % s->rate_count];
+        if (r->cpu == cpu)
+            return r;
+    }
+    if (!memory_grow((void **)&s->rates, &s->rate_capacity, s->rate_count + 1, sizeof *s->rates))
+        return NULL;
+    s->rates[s->rate_count] = (struct soft_rate){cpu, 0, 0, VALUE_ABSENT};
+    return &s->rates[s->rate_count++];
+}
+
+/* Between two samples; before the first one, since the computer was started. A clock that stood still, as that of an
+   idle processor does, leaves the rate of the sample before. */
+static HRESULT follow_rate(struct processor_state *s, size_t at, uint32_t cpu, int64_t *rate)
+{
+    const struct kernel_count *soft = count_of(&s->softirqs, at, cpu), *clock = count_of(&s->interrupts, at, cpu);
+    struct soft_rate *r = rate_of(s, at, cpu);
+    if (!r)
+        return E_OUTOFMEMORY;
+    if (!soft || !clock || !s->interrupts.has_clock) {
+        *rate = VALUE_ABSENT;
+        return S_OK;
+    }
+    uint64_t ticks = clock->clock - r->ticks;
+    if (ticks > 0 && clock->clock > r->ticks && soft->sum >= r->softirqs) {
+        r->rate = (int64_t)((soft->sum - r->softirqs + ticks / 2) / ticks);
+        r->softirqs = soft->sum;
+        r->ticks = clock->clock;
+    }
+    *rate = r->rate;
+    return S_OK;
+}
+
 /* What every reading asks for: stat, and of the tables of interrupts those that are wanted. */
 static HRESULT read_all(struct counter_object *o, struct source *source, uint64_t wanted)
 {
@@ -91,9 +146,9 @@ static HRESULT read_all(struct counter_object *o, struct source *source, uint64_
     size_t size;
     struct source_time time = {0};
     HRESULT hr = S_OK;
-    if (wanted & (BIT(INTERRUPTS) | BIT(CLOCK_INTERRUPTS)))
+    if (wanted & OF_TICKS)
         hr = read_counts(o, source, SOURCE_INTERRUPTS, &s->interrupts);
-    if (SUCCEEDED(hr) && (wanted & BIT(SOFTIRQS)))
+    if (SUCCEEDED(hr) && (wanted & (BIT(SOFTIRQS) | BIT(DPC_RATE))))
         hr = read_counts(o, source, SOURCE_SOFTIRQS, &s->softirqs);
     if (SUCCEEDED(hr))
         hr = source_text(source, &o->hold, SOURCE_STAT, &text, &size, &time);
@@ -101,10 +156,12 @@ static HRESULT read_all(struct counter_object *o, struct source *source, uint64_
         o->time = time;
         hr = kernel_cpus_parse(text, size, &s->cpus);
     }
+    if (SUCCEEDED(hr) && (wanted & OF_SLEEP))
+        hr = idle_states_follow(&s->idle, source_root(source), &s->cpus, hash_of(&s->cpus));
     return hr;
 }
 
-static void fill(const struct processor_state *s, size_t at, uint64_t wanted, int64_t *cells)
+static HRESULT fill(struct processor_state *s, const char *root, size_t at, uint64_t wanted, int64_t *cells)
 {
     const struct kernel_cpu *cpu = &s->cpus.cpus[at];
     for (size_t i = 0; i < CPU_TIMES; i++)
@@ -118,7 +175,18 @@ static void fill(const struct processor_state *s, size_t at, uint64_t wanted, in
         const struct kernel_count *c = count_of(&s->softirqs, at, cpu->id);
         cells[SOFTIRQS] = c ? (int64_t)c->sum : VALUE_ABSENT;
     }
+    HRESULT hr = wanted & BIT(DPC_RATE) ? follow_rate(s, at, cpu->id, &cells[DPC_RATE]) : S_OK;
+    struct idle_figures idle;
+    if (SUCCEEDED(hr) && (wanted & OF_SLEEP) && SUCCEEDED(hr = idle_states_read(&s->idle, root, cpu->id, &idle))) {
+        memcpy(cells + C1_TIME, idle.times, sizeof idle.times);
+        memcpy(cells + C1_ENTRIES, idle.entries, sizeof idle.entries);
+    }
+    return hr;
 }
+/* NOLINTNEXTLINE(misc-redundant-expression): two names of one number, today */
+_Static_assert(VALUE_ABSENT == INT64_MIN, "states that are not there are absent values");
+_Static_assert((int)C1_TIME + (int)IDLE_ANY == (int)IDLE_TIME && (int)C1_ENTRIES + (int)IDLE_ANY == (int)IDLE_ENTRIES,
+               "the columns of sleep are in the order of its depths");
 
 static HRESULT gather_processors(struct counter_object *o, struct source *source, uint64_t wanted)
 {
@@ -130,7 +198,7 @@ static HRESULT gather_processors(struct counter_object *o, struct source *source
         int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, 0);
         if (!cells)
             return E_OUTOFMEMORY;
-        fill(s, i, wanted, cells);
+        hr = fill(s, source_root(source), i, wanted, cells);
     }
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, hash_of(&s->cpus)) : hr;
 }
@@ -203,7 +271,7 @@ static HRESULT read_frequencies(struct counter_object *o, struct source *source,
 }
 
 /* The processors of one node and their subtotal. */
-static HRESULT add_node(struct processor_state *s, uint32_t node, uint64_t wanted, const int64_t *mhz)
+static HRESULT add_node(struct processor_state *s, const char *root, uint32_t node, uint64_t wanted, const int64_t *mhz)
 {
     char name[24];
     unsigned number = 0;
@@ -215,7 +283,9 @@ static HRESULT add_node(struct processor_state *s, uint32_t node, uint64_t wante
         int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, s->cpus.cpus[i].id);
         if (!cells)
             return E_OUTOFMEMORY;
-        fill(s, i, wanted, cells);
+        HRESULT hr = fill(s, root, i, wanted, cells);
+        if (FAILED(hr))
+            return hr;
         if (mhz) {
             cells[MHZ] = mhz[i];
             cells[MAX_MHZ] = s->frequencies[i].max;
@@ -226,17 +296,26 @@ static HRESULT add_node(struct processor_state *s, uint32_t node, uint64_t wante
     return number == 0 || table_add(&s->table, ROW_SUBTOTAL, NULL, name, (size_t)length, key) ? S_OK : E_OUTOFMEMORY;
 }
 
+/* Brings nodes and clocks up to the processors that there are. */
+static HRESULT follow(struct processor_state *s, const char *root)
+{
+    HRESULT hr = S_OK;
+    if (s->known != hash_of(&s->cpus)) {
+        hr = find_nodes(s, root);
+        if (SUCCEEDED(hr))
+            hr = open_frequencies(s, root);
+        s->known = SUCCEEDED(hr) ? hash_of(&s->cpus) : 0;
+    }
+    return hr;
+}
+
 static HRESULT gather_information(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct processor_state *s = o->state;
     int64_t *mhz = NULL;
     HRESULT hr = read_all(o, source, wanted);
-    if (SUCCEEDED(hr) && s->known != hash_of(&s->cpus)) {
-        hr = find_nodes(s, source_root(source));
-        if (SUCCEEDED(hr))
-            hr = open_frequencies(s, source_root(source));
-        s->known = SUCCEEDED(hr) ? hash_of(&s->cpus) : 0;
-    }
+    if (SUCCEEDED(hr))
+        hr = follow(s, source_root(source));
     if (SUCCEEDED(hr) && (wanted & (BIT(MHZ) | BIT(MAX_MHZ)))) {
         mhz = memory_alloc(s->cpus.count * sizeof *mhz);
         hr = mhz ? read_frequencies(o, source, s, mhz) : E_OUTOFMEMORY;
@@ -245,14 +324,43 @@ static HRESULT gather_information(struct counter_object *o, struct source *sourc
     for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++)
         last = s->node_of[i] > last ? s->node_of[i] : last;
     for (uint32_t node = 0; SUCCEEDED(hr) && node <= last; node++)
-        hr = add_node(s, node, wanted, mhz);
+        hr = add_node(s, source_root(source), node, wanted, mhz);
     memory_free(mhz);
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, hash_of(&s->cpus)) : hr;
 }
 
+static HRESULT gather_performance(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    struct processor_state *s = o->state;
+    HRESULT hr = read_all(o, source, 0);
+    if (SUCCEEDED(hr))
+        hr = follow(s, source_root(source));
+    int64_t *mhz = SUCCEEDED(hr) ? memory_alloc(s->cpus.count * sizeof *mhz) : NULL;
+    if (SUCCEEDED(hr))
+        hr = mhz ? read_frequencies(o, source, s, mhz) : E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++) {
+        char name[32];
+        int length = snprintf(name, sizeof name, "PPM_Processor_%u", (unsigned)s->cpus.cpus[i].id);
+        int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, 0), most = s->frequencies[i].max;
+        if (!cells) {
+            hr = E_OUTOFMEMORY;
+        } else {
+            cells[NOW_MHZ] = mhz[i];
+            if (mhz[i] != VALUE_ABSENT && most != VALUE_ABSENT && most > 0)
+                cells[SHARE_OF_MOST] = (mhz[i] * 100 + most / 2) / most;
+        }
+    }
+    memory_free(mhz);
+    return hr;
+}
+
 #define ORIGIN                                                                                                         \
     "user to softirq: /proc/stat, per processor, in 10 ms; interrupts and clock_interrupts: /proc/interrupts, the "    \
-    "processor's column and its LOC line; softirqs: /proc/softirqs, the processor's column"
+    "processor's column and its LOC line; softirqs: /proc/softirqs, the processor's column; "                          \
+    "softirqs_per_tick: softirqs by clock_interrupts, both since the sample before; times in us and entries: "         \
+    "/sys/devices/system/cpu/cpuN/cpuidle/stateK/time and usage, by the name of the state (C1 and WFI, C2, C3 and "    \
+    "more, idle_ of all)"
 const struct provider pdh_processor = {
     .name = "Processor",
     .index = 238,
@@ -266,3 +374,11 @@ const struct provider pdh_processor_information = {
     TABLE_PROVIDER(processor, ALL_OF, struct processor_state, gather_information, close_state,
                    ORIGIN "; mhz and max_mhz: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and "
                           "cpuinfo_max_freq, mhz else \"cpu MHz\" of /proc/cpuinfo")};
+const struct provider pdh_processor_performance = {
+    .name = "Processor Performance",
+    .help = "The clocks of this computer's processors.",
+    .has_instances = true,
+    TABLE_PROVIDER(
+        processor_performance, ALL_OF, struct processor_state, gather_performance, close_state,
+        "/sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and cpuinfo_max_freq, mhz else \"cpu MHz\" of "
+        "/proc/cpuinfo")};

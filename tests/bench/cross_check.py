@@ -7,6 +7,7 @@ may be. Rates are over the span; the tools begin and end some milliseconds besid
 named and left out. Exit code 1 when a line is out of its tolerance.
 """
 import csv
+import glob
 import json
 import os
 import re
@@ -48,11 +49,47 @@ def links():
             for link in json.loads(run("ip", "-s", "-j", "link"))} if shutil.which("ip") else None
 
 
+def pressure():
+    """Microseconds of waiting, by resource and kind."""
+    return {name: {line.split()[0]: int(line.rsplit("=", 1)[1]) for line in proc("pressure/" + name).splitlines()}
+            for name in sorted(os.listdir("/proc/pressure"))} if os.path.isdir("/proc/pressure") else {}
+
+
+def sleep():
+    """Time and number of entries of C1, C2, and C3 with what is deeper, over all processors; None: not told."""
+    found = {}
+    for state in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*"):
+        name, slept, entered = (open(f"{state}/{file}").read().strip() for file in ("name", "time", "usage"))
+        number = re.match(r"C(\d+)", name)
+        if number and int(number[1]):
+            total = found.setdefault(f"C{min(int(number[1]), 3)}", [0, 0])
+            total[0] += int(slept)
+            total[1] += int(entered)
+    return found or None
+
+
+def zones():
+    """Kelvins by the zone's kind, of kinds that there is one of."""
+    found = {}
+    for zone in glob.glob("/sys/class/thermal/thermal_zone*"):
+        try:
+            found.setdefault(open(zone + "/type").read().strip(), []).append(int(open(zone + "/temp").read()) / 1000 + 273)
+        except OSError:
+            pass
+    return {kind: kelvins[0] for kind, kelvins in found.items() if len(kelvins) == 1}
+
+
+def parse_numactl():
+    if not shutil.which("numactl"):
+        return None
+    return {key: int(re.search(rf"^node 0 {key}: (\d+)", run("numactl", "-H"), re.M)[1]) for key in ("size", "free")}
+
+
 def totals():
     """What counts up, read at the beginning and at the end."""
     stat = proc("stat")
     return {"time": time.monotonic(), "stat": {line.split()[0]: line.split()[1:] for line in stat.splitlines()},
-            "vmstat": keyed("vmstat"), "snmp": snmp(), "links": links(), "nstat": nstat()}
+            "vmstat": keyed("vmstat"), "snmp": snmp(), "links": links(), "nstat": nstat(), "pressure": pressure(), "sleep": sleep()}
 
 
 def interrupts(t):
@@ -84,8 +121,8 @@ def checks(before, after, at_end, iostat, top, pidstat):
         t.add(rf"\Process({WORKER})\% Processor Time", pidstat["%CPU"], "pidstat", 5, 0.1)
         t.add(rf"\Thread({WORKER}/0)\% Processor Time", pidstat["%CPU"], "pidstat", 5, 0.1)
         t.add(rf"\Thread({WORKER}/0)\Context Switches/sec", pidstat["cswch/s"] + pidstat["nvcswch/s"], "pidstat -w", 10, 0.2)
-    if at_end["swap"]:
-        t.add(r"\Paging File(_Total)\% Usage", 100 * at_end["swap"][1] / at_end["swap"][0], "swapon", 1, 0.05)
+    swap = at_end["swap"] or (1, 0)
+    t.add(r"\Paging File(_Total)\% Usage", 100 * swap[1] / swap[0], "swapon", 1, 0.05)
     if top:
         t.add(r"\Processor(_Total)\% User Time", top["us"] + top["ni"], "top", 5)
         t.add(r"\Processor(_Total)\% Privileged Time", top["sy"] + top["hi"] + top["si"], "top", 5)
@@ -95,6 +132,27 @@ def checks(before, after, at_end, iostat, top, pidstat):
     t.add(r"\Memory\Page Faults/sec", rate(lambda x: x["vmstat"]["pgfault"]), "/proc/vmstat", 200, 0.25)
     t.add(r"\Memory\Page Reads/sec", rate(lambda x: x["vmstat"]["pgmajfault"]), "/proc/vmstat", 20, 0.25)
     t.add(r"\Memory\Commit Limit", keyed("meminfo")["CommitLimit"] * 1024, "/proc/meminfo")
+    t.add(r"\Cache\Lazy Write Pages/sec", rate(lambda x: x["vmstat"]["nr_written"]), "/proc/vmstat", 200, 0.25)
+    t.add(r"\Memory\Transition Pages RePurposed/sec",
+          rate(lambda x: x["vmstat"]["pgsteal_kswapd"] + x["vmstat"]["pgsteal_direct"]), "/proc/vmstat", 200, 0.25)
+    for counter, key in ((r"\Memory\Pool Paged Bytes", "SReclaimable"), (r"\Memory\Pool Paged Resident Bytes", "SReclaimable"),
+                         (r"\Memory\Standby Cache Normal Priority Bytes", "Inactive(file)")):
+        t.add(counter, keyed("meminfo")[key] * 1024, "/proc/meminfo", 50 << 20, 0.05)
+    for resource, kinds in after["pressure"].items():
+        for kind, total in kinds.items():
+            t.add(rf"\Pressure({resource})\% {kind.title()} Time",
+                  100 * (total - before["pressure"][resource][kind]) / 1e6 / span, "/proc/pressure", 5, 0.2)
+    if at_end["numactl"]:
+        t.add(r"\NUMA Node Memory(0)\Total MBytes", at_end["numactl"]["size"], "numactl -H", 1)
+        t.add(r"\NUMA Node Memory(0)\Free & Zero Page List MBytes", at_end["numactl"]["free"], "numactl -H", 100, 0.02)
+    for zone, kelvin in zones().items():
+        t.add(rf"\Thermal Zone Information({zone})\Temperature", kelvin, "/sys/class/thermal", 5)
+    if at_end["mhz"]:
+        t.add(r"\Processor Performance(PPM_Processor_0)\Processor Frequency", at_end["mhz"], "/proc/cpuinfo", 1, 0.2)
+    for depth, (slept, entered) in (after["sleep"] or {}).items():
+        was = before["sleep"][depth]
+        t.add(rf"\Processor(_Total)\% {depth} Time", (slept - was[0]) / 1e4 / span / os.cpu_count(), "cpuidle", 3)
+        t.add(rf"\Processor(_Total)\{depth} Transitions/sec", (entered - was[1]) / span, "cpuidle", 50, 0.15)
     t.add(r"\Cache\Dirty Pages", keyed("vmstat")["nr_dirty"], "/proc/vmstat", 2000, 0.3)
     if at_end["free"]:
         t.add(r"\Memory\Available Bytes", at_end["free"]["available"], "free -b", 100 << 20, 0.02)
@@ -153,7 +211,7 @@ def parse_top(text):
 
 
 def parse_swapon():
-    """Size and use of all swap space; None: there is none, and no instance of ours."""
+    """Size and use of all swap space; None: there is none."""
     rows = [list(map(int, line.split())) for line in
             run("swapon", "--show=SIZE,USED", "--bytes", "--noheadings").splitlines()] if shutil.which("swapon") else []
     return [sum(column) for column in zip(*rows)] if rows else None
@@ -223,7 +281,7 @@ def main():
     span = int(sys.argv[2]) if len(sys.argv) > 2 else 10
     names = {counter for counter, *_ in checks(totals(), dict(totals(), time=time.monotonic() + 1),
                                                {"free": {"available": 0, "buff/cache": 0, "free": 0}, "ps": (1, 1, 1),
-                                                "df": 1, "ss": (1, 1), "swap": parse_swapon(), "mhz": 1},
+                                                "df": 1, "ss": (1, 1), "swap": parse_swapon(), "mhz": 1, "numactl": parse_numactl()},
                                                {"r/s": 0, "w/s": 0, "wkB/s": 0, "%util": 0},
                                                {k: 0 for k in ("us", "ni", "sy", "hi", "si")},
                                                {k: 0 for k in ("%CPU", "cswch/s", "nvcswch/s")})}
@@ -246,7 +304,7 @@ def main():
         time.sleep(span)
         after = totals()
         mhz = re.search(r"^cpu MHz\s*: ([\d.]+)", proc("cpuinfo"), re.M)
-        at_end = {"swap": parse_swapon(), "mhz": float(mhz[1]) if mhz else None,
+        at_end = {"swap": parse_swapon(), "numactl": parse_numactl(), "mhz": float(mhz[1]) if mhz else None,
                   "free": parse_free() if shutil.which("free") else None,
                   "ps": (len(run("ps", "-e").splitlines()) - 1, len(run("ps", "-eL").splitlines()) - 1,
                          sum(map(int, run("ps", "-eo", "rss=").split()))) if shutil.which("ps") else None,
@@ -261,11 +319,11 @@ def main():
     worker.wait()
     values = {re.sub(r"^\\\\[^\\]+", "", name): value for name, value in zip(header, rows[-1])}
     bad = 0
-    for tool in ("free", "ps", "df", "ss", "ip", "iostat", "top", "pidstat", "nstat", "swapon"):
+    for tool in ("free", "ps", "df", "ss", "ip", "iostat", "top", "pidstat", "nstat", "swapon", "numactl"):
         if not shutil.which(tool):
             print(f"{tool}: not installed, left out")
     if not at_end["swap"]:
-        print("no swap space here: Paging File has no instance to compare")
+        print("no swap space here: the use of Paging File is 0")
     print(f"{'counter':58} {'ours':>16} {'theirs':>16}  tool (tolerance)")
     for counter, theirs, tool, absolute, share in checks(before, after, at_end,
                                                          parse_iostat(texts["iostat"]) if "iostat" in texts else None,

@@ -70,12 +70,14 @@ static inline struct kernel_root kernel_root_create(const char *test)
     static const char *const files[][2] = {
         {"/proc/stat", "cpu  30 3 33 600 6 2 4 0 0 0\ncpu0 10 1 11 200 2 1 2 7 0 0\ncpu1 20 2 22 400 4 1 2 0 0 0\n"
                        "ctxt 1000\nprocs_running 5\n"},
-        {"/proc/meminfo", "MemTotal: 1000 kB\nMemFree: 400 kB\nMemAvailable: 600 kB\nBuffers: 1 kB\nCached: 20 kB\n"
-                          "Dirty: 4 kB\nSReclaimable: 300 kB\nSUnreclaim: 7 kB\nCommitLimit: 800 kB\n"
-                          "Committed_AS: 200 kB\n"},
-        {"/proc/vmstat", "nr_dirty 1\nnr_dirty_threshold 500\npswpin 3\npswpout 4\npgfault 5000\npgmajfault 50\n"},
+        {"/proc/meminfo",
+         "MemTotal: 1000 kB\nMemFree: 400 kB\nMemAvailable: 600 kB\nBuffers: 1 kB\nCached: 20 kB\n"
+         "Inactive(file): 120 kB\nDirty: 4 kB\nSReclaimable: 300 kB\nSUnreclaim: 7 kB\nCommitLimit: 800 kB\n"
+         "Committed_AS: 200 kB\n"},
+        {"/proc/vmstat", "nr_dirty 1\nnr_dirty_threshold 500\npswpin 3\npswpout 4\npgfault 5000\npgmajfault 50\n"
+                         "nr_written 900\npgsteal_kswapd 30\npgsteal_direct 3\n"},
         {"/proc/interrupts", "  CPU0 CPU1\n 24: 1 5 IO x\nLOC: 100 200 Local timer\nERR: 7\n"},
-        {"/proc/softirqs", "  CPU0 CPU1\n TIMER: 10 20\n RCU: 3 4\n"},
+        {"/proc/softirqs", "  CPU0 CPU1\n TIMER: 10 620\n RCU: 3 64\n"},
         {"/proc/cpuinfo", "processor\t: 0\ncpu MHz\t\t: 2300.5\n\nprocessor\t: 1\ncpu MHz\t\t: 2400\n"},
         {"/proc/diskstats", " 254 0 vda 100 1 2000 300 50 2 600 700 3 800 1100 0\n"},
         {"/proc/self/mountinfo", "27 1 254:0 / / rw - ext4 /dev/vda rw\n"},
@@ -100,6 +102,25 @@ static inline struct kernel_root kernel_root_create(const char *test)
         {"/sys/class/net/eth0/speed", "1000\n"},
         {"/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "3000000\n"},
         {"/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "1500000\n"},
+        {"/sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n"},
+        {"/sys/devices/system/cpu/cpu0/cpuidle/state0/time", "100\n"},
+        {"/sys/devices/system/cpu/cpu0/cpuidle/state0/usage", "5\n"},
+        {"/sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C1_ACPI\n"},
+        {"/sys/devices/system/cpu/cpu0/cpuidle/state1/time", "4000\n"},
+        {"/sys/devices/system/cpu/cpu0/cpuidle/state1/usage", "40\n"},
+        {"/sys/devices/system/cpu/cpu1/cpuidle/state0/name", "C6\n"},
+        {"/sys/devices/system/cpu/cpu1/cpuidle/state0/time", "60000\n"},
+        {"/sys/devices/system/cpu/cpu1/cpuidle/state0/usage", "12\n"},
+        {"/sys/devices/system/node/node0/meminfo",
+         "Node 0 MemTotal: 4000 kB\nNode 0 MemFree: 2048 kB\nNode 0 Inactive(file): 2048 kB\n"},
+        {"/sys/devices/system/node/node1/meminfo",
+         "Node 1 MemTotal: 8192 kB\nNode 1 MemFree: 4096 kB\nNode 1 Inactive(file): 1024 kB\n"},
+        {"/sys/class/thermal/thermal_zone0/type", "acpitz\n"},
+        {"/sys/class/thermal/thermal_zone0/temp", "41000\n"},
+        {"/sys/class/thermal/thermal_zone1/type", "acpitz\n"},
+        {"/sys/class/thermal/thermal_zone1/temp", "-5500\n"},
+        {"/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=44445\nfull avg10=0.00 total=0\n"},
+        {"/proc/pressure/memory", "some avg10=0.00 total=9\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"},
     };
     struct kernel_root r = {.folder = scratch_create(test)};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)

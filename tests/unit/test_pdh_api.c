@@ -298,7 +298,7 @@ static void what_can_be_counted_is_listed(void **state)
     WCHAR objects[1000], counters[1000], instances[4096];
     DWORD units = 1000, counter_units = 1000, instance_units = 4096;
     assert_int_equal(PdhEnumObjectsW(NULL, NULL, objects, &units, PERF_DETAIL_WIZARD, 1), ERROR_SUCCESS);
-    static const WCHAR expected[] = u"Process\0Processor\0Processor Information\0System\0";
+    static const WCHAR expected[] = u"Process\0Processor\0Processor Information\0Processor Performance\0System\0";
     bool found = false;
     for (DWORD i = 0; i + sizeof expected / sizeof(WCHAR) - 1 <= units; i++)
         found |= !memcmp(objects + i, expected, sizeof expected - sizeof(WCHAR));

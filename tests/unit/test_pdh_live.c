@@ -21,6 +21,9 @@
 #ifndef _WIN32
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #endif
 
 /* Processor 0 is there on every host. */
@@ -415,6 +418,62 @@ static void threads_share_a_query(void **state)
     PdhCloseQuery(query);
 }
 
+/* The thread `id` of the process `process`; its state natively, its priorities under Wine. */
+static struct thread_entry thread_of(struct process_list *list, uint32_t process, uint32_t id)
+{
+    const struct process_entry *entries;
+    size_t count;
+    struct thread_entry found = {0};
+    assert_int_equal(process_list_read(list, PROCESS_THREADS, &entries, &count), S_OK);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t n = 0; entries[i].id == process && n < entries[i].listed_threads; n++)
+            if (entries[i].first_thread[n].id == id)
+                found = entries[i].first_thread[n];
+    assert_int_equal(found.id, id);
+    return found;
+}
+
+/* Who looks for the thread that holds up a program would be led to another one. */
+static void a_thread_tells_its_priority_and_state(void **state)
+{
+    (void)state;
+    struct process_list *list;
+    assert_int_equal(process_list_open("", &list), S_OK);
+#ifdef _WIN32
+    static const int told[] = {THREAD_PRIORITY_ABOVE_NORMAL, THREAD_PRIORITY_LOWEST, THREAD_PRIORITY_TIME_CRITICAL,
+                               THREAD_PRIORITY_IDLE, THREAD_PRIORITY_NORMAL};
+    static const int64_t expected[] = {9, 6, 15, 1, 8};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        assert_true(SetThreadPriority(GetCurrentThread(), told[i]));
+        struct thread_entry self = thread_of(list, GetCurrentProcessId(), GetCurrentThreadId());
+        if (self.base_priority != PROCESS_ABSENT)
+            assert_int_equal(self.base_priority, expected[i]);
+        else
+            print_message("this Wine gives no priority of a thread\n");
+    }
+#else
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    assert_true(child > 0);
+    struct thread_entry self = thread_of(list, (uint32_t)getpid(), (uint32_t)getpid());
+    assert_int_equal(self.state, THREAD_RUNNING);
+    assert_int_equal(self.wait_reason, PROCESS_ABSENT);
+    struct thread_entry other = thread_of(list, (uint32_t)child, (uint32_t)child);
+    for (int i = 0; other.state != THREAD_WAITING && i < 1000; i++, burn(5))
+        other = thread_of(list, (uint32_t)child, (uint32_t)child);
+    assert_int_equal(other.wait_reason, WAIT_USER_REQUEST);
+    kill(child, SIGSTOP);
+    for (int i = 0; other.wait_reason != WAIT_SUSPENDED && i < 1000; i++, burn(5))
+        other = thread_of(list, (uint32_t)child, (uint32_t)child);
+    assert_int_equal(other.wait_reason, WAIT_SUSPENDED);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+#endif
+    process_list_close(list);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "burn")) {
@@ -422,10 +481,15 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_busy_processor_is_seen), cmocka_unit_test(memory_is_what_the_kernel_says),
-        cmocka_unit_test(this_program_is_listed),   cmocka_unit_test(this_program_is_counted),
-        cmocka_unit_test(a_program_comes_and_goes), cmocka_unit_test(samples_carry_local_time),
-        cmocka_unit_test(threads_share_a_query),    cmocka_unit_test(numbers_follow_what_comes_and_goes),
+        cmocka_unit_test(a_busy_processor_is_seen),
+        cmocka_unit_test(memory_is_what_the_kernel_says),
+        cmocka_unit_test(this_program_is_listed),
+        cmocka_unit_test(this_program_is_counted),
+        cmocka_unit_test(a_program_comes_and_goes),
+        cmocka_unit_test(samples_carry_local_time),
+        cmocka_unit_test(threads_share_a_query),
+        cmocka_unit_test(numbers_follow_what_comes_and_goes),
+        cmocka_unit_test(a_thread_tells_its_priority_and_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

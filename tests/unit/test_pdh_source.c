@@ -65,6 +65,7 @@ static void each_value_is_made_of_its_source(void **state)
     } table[] = {
         {"\\Cache\\Dirty Page Threshold", 500, 0},
         {"\\Cache\\Dirty Pages", 1, 0},
+        {"\\Cache\\Lazy Write Pages/sec", 900, 0},
         {"\\ICMP\\Messages/sec", 7, 0},
         {"\\ICMPv6\\Messages/sec", 3, 0},
         {"\\IPv4\\Datagrams/sec", 30, 0},
@@ -77,10 +78,19 @@ static void each_value_is_made_of_its_source(void **state)
         {"\\Memory\\Page Reads/sec", 50, 0},
         {"\\Memory\\Pages/sec", 7, 0},
         {"\\Memory\\Pool Nonpaged Bytes", 7 * 1024, 0},
+        {"\\Memory\\Pool Paged Bytes", 300 * 1024, 0},
+        {"\\Memory\\Pool Paged Resident Bytes", 300 * 1024, 0},
+        {"\\Memory\\Standby Cache Normal Priority Bytes", 120 * 1024, 0},
+        {"\\Memory\\Transition Pages RePurposed/sec", 33, 0},
+        {"\\Network Adapter(eth0)\\Bytes Sent/sec", 3000, 0},
         {"\\Network Interface(eth0)\\Bytes Total/sec", 5000, 0},
         {"\\Network Interface(eth0)\\Current Bandwidth", 1000000000, 0},
         {"\\Network Interface(eth0)\\Packets Received Discarded", 2, 0},
         {"\\Network Interface(eth0)\\Packets Outbound Errors", 3, 0},
+        {"\\NUMA Node Memory(0)\\Total MBytes", 3, 0},
+        {"\\NUMA Node Memory(1)\\Free & Zero Page List MBytes", 4, 0},
+        {"\\NUMA Node Memory(1)\\Available MBytes", 5, 0},
+        {"\\NUMA Node Memory(_Total)\\Standby List MBytes", 3, 0},
         {"\\Paging File(swapfile)\\% Usage", 250, 1000},
         {"\\Paging File(_Total)\\% Usage", 250, 1000},
         {"\\PhysicalDisk(_Total)\\Avg. Disk Bytes/Write", 600 * 512, 50},
@@ -88,13 +98,24 @@ static void each_value_is_made_of_its_source(void **state)
         {"\\PhysicalDisk(_Total)\\Avg. Disk sec/Transfer", 10000000, 150},
         {"\\PhysicalDisk(_Total)\\Current Disk Queue Length", 3, 0},
         {"\\PhysicalDisk(_Total)\\Disk Bytes/sec", 2600 * 512, 0},
+        {"\\Pressure(cpu)\\% Some Time", 444450, 0},
+        {"\\Pressure(memory)\\% Full Time", 70, 0},
+        {"\\Processor(0)\\% C1 Time", 4000 * 10, 0},
+        {"\\Processor(0)\\C1 Transitions/sec", 40, 0},
+        {"\\Processor(1)\\% C3 Time", 60000 * 10, 0},
+        {"\\Processor(_Total)\\C3 Transitions/sec", 12, 0},
+        {"\\Processor(1)\\DPC Rate", 3, 0},
         {"\\Processor(0)\\% Privileged Time", 14 * 100000, 0},
         {"\\Processor(1)\\% Interrupt Time", 100000, 0},
         {"\\Processor(1)\\Interrupts/sec", 205, 0},
         {"\\Processor(_Total)\\% DPC Time", 200000, 0},
-        {"\\Processor(_Total)\\DPCs Queued/sec", 37, 0},
+        {"\\Processor(_Total)\\DPCs Queued/sec", 697, 0},
         {"\\Processor Information(0,0)\\% of Maximum Frequency", 1500, 3000},
+        {"\\Processor Information(0,0)\\Idle Break Events/sec", 45, 0},
+        {"\\Processor Information(0,0)\\Average Idle Time", 4100 * 10, 45},
         {"\\Processor Information(0,1)\\Processor Frequency", 2400, 0},
+        {"\\Processor Performance(PPM_Processor_0)\\% of Maximum Frequency", 50, 0},
+        {"\\Processor Performance(PPM_Processor_1)\\Processor Frequency", 2400, 0},
         {"\\Processor Information(0,_Total)\\Clock Interrupts/sec", 300, 0},
         {"\\Processor Information(_Total)\\% Idle Time", 303 * 100000, 0},
         {"\\System\\Context Switches/sec", 1000, 0},
@@ -102,6 +123,8 @@ static void each_value_is_made_of_its_source(void **state)
         {"\\TCPv4\\Connections Established", 1, 0},
         {"\\TCPv4\\Segments/sec", 300, 0},
         {"\\TCPv6\\Connections Established", 0, 0},
+        {"\\Thermal Zone Information(acpitz)\\Temperature", 314, 0},
+        {"\\Thermal Zone Information(acpitz#1)\\High Precision Temperature", 2732 - 55, 0},
         {"\\UDPv4\\Datagrams Received Errors", 9, 0},
         {"\\UDPv6\\Datagrams Received/sec", 5, 0},
 #ifndef _WIN32 /* under Wine the processes are those of Windows */
@@ -117,6 +140,8 @@ static void each_value_is_made_of_its_source(void **state)
         {"\\Process(_Total)\\Working Set - Private", 11 * 1024, 0},
         {"\\Thread(some/0)\\Context Switches/sec", 7, 0},
         {"\\Thread(some/0)\\ID Thread", 77, 0},
+        {"\\Thread(some/0)\\Thread State", 5, 0},
+        {"\\Thread(some/0)\\Thread Wait Reason", 6, 0},
         {"\\Thread(_Total/_Total)\\% User Time", 50 * 100000, 0},
 #endif
     };
@@ -208,7 +233,58 @@ static void an_object_without_instances_is_there(void **state)
     PDH_HCOUNTER usage = add("\\Paging File(_Total)\\% Usage");
     assert_int_equal(PdhExpandWildCardPathW(NULL, u"\\Paging File(*)\\*", paths, &units, 0), ERROR_SUCCESS);
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
-    assert_false(is_valid(usage)); /* used of nothing */
+    assert_true(is_valid(usage) && raw_of(usage).FirstValue == 0 && raw_of(usage).SecondValue == 1);
+}
+
+/* An alert on the rate of soft interrupts would fire, or stay silent, by those of hours ago. */
+static void a_rate_by_the_clock_is_of_the_last_sample(void **state)
+{
+    (void)state;
+    PDH_HCOUNTER rate = add("\\Processor(0)\\DPC Rate"), all = add("\\Processor(_Total)\\DPC Rate");
+    static const struct {
+        const char *ticks, *softirqs;
+        int64_t first, both;
+    } steps[] = {{"LOC: 200 300 x", "TIMER: 113 984", 1, 4},
+                 {"LOC: 210 301 x", "TIMER: 363 991", 25, 32},
+                 {"LOC: 210 302 x", "TIMER: 393 991", 25, 25}, /* no tick: the one before */
+                 {"LOC: 220 303 x", "TIMER: 403 991", 4, 4}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        char *ticks = text_format("  CPU0 CPU1\n%s\n", steps[i].ticks);
+        char *softirqs = text_format("  CPU0 CPU1\n%s\n", steps[i].softirqs);
+        kernel_root_write(&root, "/proc/interrupts", ticks);
+        kernel_root_write(&root, "/proc/softirqs", softirqs);
+        memory_free(ticks);
+        memory_free(softirqs);
+        assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+        assert_int_equal(raw_of(rate).FirstValue, steps[i].first);
+        assert_int_equal(raw_of(all).FirstValue, steps[i].both);
+    }
+}
+
+/* A sensor that is switched off, or a zone that comes back under its number, would be shown with what it said before.
+ */
+static void figures_of_small_files_follow_them(void **state)
+{
+    (void)state;
+    PDH_HCOUNTER zone = add("\\Thermal Zone Information(acpitz)\\Temperature");
+    PDH_HCOUNTER memory = add("\\NUMA Node Memory(0)\\Free & Zero Page List MBytes");
+    PDH_HCOUNTER cpu = add("\\Pressure(cpu)\\% Some Time"), slept = add("\\Processor(0)\\% C1 Time");
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    kernel_root_write(&root, "/sys/class/thermal/thermal_zone0/temp", "87000\n");
+    kernel_root_write(&root, "/sys/devices/system/node/node0/meminfo",
+                      "Node 0 MemTotal: 4096 kB\nNode 0 MemFree: 9216 kB\n");
+    kernel_root_write(&root, "/proc/pressure/cpu", "some avg10=9.00 avg60=1.00 avg300=0.00 total=50000\n");
+    kernel_root_write(&root, "/sys/devices/system/cpu/cpu0/cpuidle/state1/time", "9000\n");
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_int_equal(raw_of(zone).FirstValue, 360);
+    assert_int_equal(raw_of(memory).FirstValue, 9);
+    assert_int_equal(raw_of(cpu).FirstValue, 500000);
+    assert_int_equal(raw_of(slept).FirstValue, 90000);
+    kernel_root_write(&root, "/sys/class/thermal/thermal_zone0/temp", "");
+    kernel_root_delete(&root, "/proc/pressure/cpu");
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_false(is_valid(zone));
+    assert_true(is_valid(memory));
 }
 
 /* One file that changes its form would take the figures of the others with it, or show old ones as new. */
@@ -425,6 +501,8 @@ int main(void)
         WITH_QUERY(connections_are_counted_when_they_change),
         WITH_QUERY(an_object_without_instances_is_there),
         WITH_QUERY(what_has_no_source_is_absent),
+        WITH_QUERY(a_rate_by_the_clock_is_of_the_last_sample),
+        WITH_QUERY(figures_of_small_files_follow_them),
         WITH_QUERY(a_file_changes_its_form),
         WITH_QUERY(a_hundred_thousand_instances),
 #ifndef _WIN32
