@@ -23,6 +23,8 @@ enum {
     DIRECTORY_DISALLOWED = 64,          /* providers that a session does not enable by their groups */
     DIRECTORY_SCOPES = 4,               /* filters that tell which processes a private session is in */
     DIRECTORY_SCOPE_BYTES = 1152,       /* of their data, each rounded up to 8: eight processes, and programs' names */
+    DIRECTORY_STACK_EVENTS = 256,       /* kinds of the kernel's events that have stacks in one session */
+    DIRECTORY_COUNTERS = 4,             /* counters of processors, and kinds of events that have them */
     DIRECTORY_KERNEL_LOGGER = 0xFFFF,   /* as handles have it */
 };
 
@@ -88,6 +90,25 @@ struct directory_scope {
     } filter[DIRECTORY_SCOPES];
     uint8_t data[DIRECTORY_SCOPE_BYTES]; /* of one behind the other */
 };
+/* What TraceSetInformation sets of a system logger, one list for each class. */
+enum directory_kernel_list {
+    DIRECTORY_STACKS,          /* hooks of events */
+    DIRECTORY_PROFILE_SOURCES, /* KPROFILE_SOURCE */
+    DIRECTORY_COUNTED_EVENTS,  /* hooks */
+    DIRECTORY_COUNTER_SOURCES, /* KPROFILE_SOURCE */
+    DIRECTORY_KERNEL_LISTS
+};
+struct directory_kernel {
+    uint32_t count[DIRECTORY_KERNEL_LISTS];
+    uint32_t source[DIRECTORY_COUNTERS], counter[DIRECTORY_COUNTERS];
+    uint16_t counted[DIRECTORY_COUNTERS];
+    uint16_t stack[DIRECTORY_STACK_EVENTS];
+};
+/* How many a list may hold. */
+static inline uint32_t directory_kernel_room(enum directory_kernel_list list)
+{
+    return list == DIRECTORY_STACKS ? DIRECTORY_STACK_EVENTS : DIRECTORY_COUNTERS;
+}
 /* What parts that are over have added up to. */
 struct directory_figures {
     uint64_t events_lost, buffers_written, buffers_lost;
@@ -109,8 +130,9 @@ struct directory_session {
     uint32_t mode;  /* LogFileMode as it is now */
     uint32_t buffer_kb, minimum_buffers, maximum_buffers, maximum_file, flush_timer, flush_ms;
     uint32_t enable_flags[8]; /* group masks; the first are EnableFlags */
-    uint64_t thread;          /* LoggerThreadId */
-    int64_t started;          /* FILETIME */
+    struct directory_kernel lists;
+    uint64_t thread; /* LoggerThreadId */
+    int64_t started; /* FILETIME */
     /* What directory_session_disallow set last; the host has no part in it. */
     uint32_t disallowed_count;
     GUID disallowed[DIRECTORY_DISALLOWED];
@@ -161,12 +183,15 @@ enum directory_verb {
     DIRECTORY_TO_REALTIME,
     DIRECTORY_CONNECT, /* a real-time consumer: `file` is the name of its ring's section, `process` who it is */
     DIRECTORY_DISCONNECT,
+    DIRECTORY_SET_LIST, /* list, items: in place of what the session had there */
 };
 struct directory_request {
     enum directory_verb verb;
     struct directory_process process; /* who asks */
     uint32_t mode, maximum_buffers, flush_timer, flags_given;
     uint32_t enable_flags[8];
+    uint32_t list, item_count; /* enum directory_kernel_list; at most directory_kernel_room */
+    uint32_t items[DIRECTORY_STACK_EVENTS];
     char *file; /* UTF-8; NULL: none */
 };
 /* Hands the request to the session's host, one after the other, and waits for its answer, a Windows error code. Not in

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    DIRECTORY_LAYOUT = 5, /* in the section's name: another layout never meets this one */
+    DIRECTORY_LAYOUT = 6, /* in the section's name: another layout never meets this one */
     DIRECTORY_TEXT_BYTES = DIRECTORY_TEXT * 3,
     DIRECTORY_NO_TEXT = 0xFFFFFFFF,
     DIRECTORY_SLOTS = SESSION_MOST_OWNERS + 1, /* slot 0 is nobody's */
@@ -38,6 +38,7 @@ struct session_payload {
     uint32_t host_id, starter_id;
     uint32_t kernel, mode, buffer_kb, minimum_buffers, maximum_buffers, maximum_file, flush_timer, flush_ms;
     uint32_t enable_flags[8];
+    struct directory_kernel lists;
     char section[64], signal[64];
     uint32_t name_bytes, file_bytes; /* DIRECTORY_NO_TEXT: none */
     uint32_t disallowed_count, reserved;
@@ -67,6 +68,8 @@ struct request_payload {
     uint32_t process_id, verb;
     uint32_t mode, maximum_buffers, flush_timer, flags_given;
     uint32_t enable_flags[8];
+    uint32_t list, item_count;
+    uint32_t items[DIRECTORY_STACK_EVENTS];
     uint32_t file_bytes, reserved; /* DIRECTORY_NO_TEXT: none */
     char file[DIRECTORY_TEXT_BYTES];
 };

@@ -43,6 +43,9 @@ static HRESULT to_payload(const struct directory_request *r, uint64_t until_ms, 
     p->flush_timer = r->flush_timer;
     p->flags_given = r->flags_given;
     memcpy(p->enable_flags, r->enable_flags, sizeof p->enable_flags);
+    p->list = r->list;
+    p->item_count = r->item_count;
+    memcpy(p->items, r->items, sizeof p->items);
     return directory_put_text(p->file, &p->file_bytes, r->file, ERROR_FILENAME_EXCED_RANGE, "file");
 }
 
@@ -166,7 +169,8 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t turn, const
 
 static bool is_request(const struct request_payload *p)
 {
-    return p->verb >= DIRECTORY_STOP && p->verb <= DIRECTORY_DISCONNECT;
+    return p->verb >= DIRECTORY_STOP && p->verb <= DIRECTORY_SET_LIST && p->list < DIRECTORY_KERNEL_LISTS &&
+           p->item_count <= directory_kernel_room((enum directory_kernel_list)p->list);
 }
 
 HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out)
@@ -187,7 +191,10 @@ HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_r
         .maximum_buffers = p->maximum_buffers,
         .flush_timer = p->flush_timer,
         .flags_given = p->flags_given,
+        .list = p->list,
+        .item_count = p->item_count,
     };
+    memcpy(out->items, p->items, sizeof out->items);
     memcpy(out->enable_flags, p->enable_flags, sizeof out->enable_flags);
     HRESULT hr = is_request(p) ? directory_take_text(p->file, p->file_bytes, &out->file) : S_FALSE;
     memory_free(p);

@@ -35,6 +35,7 @@ static HRESULT to_payload(const struct directory_session *s, struct session_payl
     p->flush_timer = s->flush_timer;
     p->flush_ms = s->flush_ms;
     memcpy(p->enable_flags, s->enable_flags, sizeof p->enable_flags);
+    p->lists = s->lists;
     memcpy(p->section, s->section, sizeof p->section);
     memcpy(p->signal, s->signal, sizeof p->signal);
     p->whole = s->whole;
@@ -57,6 +58,14 @@ static bool is_object_name(const char name[64])
             return false;
     }
     return false;
+}
+
+static bool are_lists(const struct directory_kernel *k)
+{
+    for (int i = 0; i < DIRECTORY_KERNEL_LISTS; i++)
+        if (k->count[i] > directory_kernel_room((enum directory_kernel_list)i))
+            return false;
+    return true;
 }
 
 static bool is_scope(const struct directory_scope *s)
@@ -97,13 +106,14 @@ static HRESULT from_payload(const struct session_payload *p, uint32_t logger, st
         .scope = p->scope,
     };
     memcpy(s->enable_flags, p->enable_flags, sizeof s->enable_flags);
+    s->lists = p->lists;
     memcpy(s->section, p->section, sizeof s->section);
     memcpy(s->signal, p->signal, sizeof s->signal);
     memcpy(s->disallowed, p->disallowed, sizeof s->disallowed);
     s->disallowed_count = p->disallowed_count <= DIRECTORY_DISALLOWED ? p->disallowed_count : 0;
     if (p->logger != logger || p->turn == 0 || p->state < DIRECTORY_STARTING || p->state > DIRECTORY_OVER ||
         p->name_bytes == 0 || p->name_bytes == DIRECTORY_NO_TEXT || !is_object_name(p->section) ||
-        !is_object_name(p->signal) || !is_scope(&p->scope))
+        !is_object_name(p->signal) || !is_scope(&p->scope) || !are_lists(&p->lists))
         return S_FALSE;
     HRESULT hr = directory_take_text(p->name, p->name_bytes, &s->name);
     if (hr == S_OK)

@@ -231,7 +231,8 @@ void session_host_kernel(struct session_host *h, bool end)
     while (!session_kernel_ended(h->kernel, 1))
         session_host_drain(h);
     h->kernel = NULL;
-    if (!end && h->session.whole == 0 && session_kernel_begin(h->d, &h->session, &h->buffers, &h->kernel) != S_OK)
+    if (!end && h->session.whole == 0 &&
+        session_kernel_begin(h->d, &h->session, &h->buffers, &h->told, &h->kernel) != S_OK)
         h->kernel = NULL;
 }
 

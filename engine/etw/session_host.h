@@ -4,6 +4,7 @@
 #ifndef OPENPLA_SESSION_HOST_H
 #define OPENPLA_SESSION_HOST_H
 
+#include "engine/etw/session_kernel.h"
 #include "engine/etw/session_output.h"
 #include "engine/os/host.h"
 
@@ -16,7 +17,8 @@ struct session_host {
     struct session_drain *drain;
     struct session_output output;
     struct session_kernel *kernel; /* NULL: none of the kernel's events */
-    uint64_t flushed;              /* ms: since when events may lie in buffers that are not full */
+    struct session_kernel_told told;
+    uint64_t flushed; /* ms: since when events may lie in buffers that are not full */
     uint64_t tended;
     uint64_t looked;    /* ms: for the directory */
     uint32_t tend_ms;   /* until the next time */

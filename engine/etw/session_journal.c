@@ -30,6 +30,10 @@ static const struct row {
      "Some of the kernel's events that a session asks for have no source on this host", ""},
     {SESSION_KERNEL_LEFT, JOURNAL_WARNING, "A session has ended, and its buffers in the kernel could not be removed",
      ""},
+    {SESSION_KERNEL_COUNTERS, JOURNAL_INFORMATION,
+     "A session asks for counters of processors, which have no source on this host", ""},
+    {SESSION_KERNEL_STACKS, JOURNAL_INFORMATION,
+     "Some of the stacks that a session asks for have no source on this host", ""},
 };
 
 static const struct row *row_of(enum session_journal_id id)
@@ -70,14 +74,13 @@ void session_tell(enum session_journal_id id, const struct directory_session *s,
     (void)error_restore(&why);
 }
 
-void session_tell_flags(const struct directory_session *s, uint32_t flags)
+void session_tell_missing(enum session_journal_id id, const struct directory_session *s, const char *field,
+                          const char *what)
 {
-    const struct row *row = row_of(SESSION_KERNEL_FLAGS);
-    char number[16];
-    struct journal_entry entry = {.utc = clock_utc(), .id = row->id, .level = row->level, .message = row->message};
+    const struct row *row = row_of(id);
+    struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
     entry.fields[entry.count++] = (struct journal_field){"Session", s->name};
-    snprintf(number, sizeof number, "0x%08X", (unsigned)flags);
-    entry.fields[entry.count++] = (struct journal_field){"EnableFlags", number};
+    entry.fields[entry.count++] = (struct journal_field){field, what};
     append(&entry);
 }
 

@@ -17,15 +17,18 @@ enum session_journal_id {
     SESSION_KEY_VALUE = 9109,    /* of an autologger in the registry: it is not as it must be */
     SESSION_KEY_PROVIDER = 9110, /* the session goes on without it */
     SESSION_KEY_NOT_STARTED = 9111,
-    SESSION_WITHOUT_KERNEL = 9112, /* a logger of the kernel's events has none here */
-    SESSION_KERNEL_FLAGS = 9113,   /* of those that it asks for some have no source here */
-    SESSION_KERNEL_LEFT = 9114,    /* buffers in the kernel could not be removed */
+    SESSION_WITHOUT_KERNEL = 9112,  /* a logger of the kernel's events has none here */
+    SESSION_KERNEL_FLAGS = 9113,    /* of those that it asks for some have no source here */
+    SESSION_KERNEL_LEFT = 9114,     /* buffers in the kernel could not be removed */
+    SESSION_KERNEL_COUNTERS = 9116, /* it asks for counters of processors */
+    SESSION_KERNEL_STACKS = 9117,   /* of those that it asks for some have no source here */
 };
 /* `count`: events that were rescued, or buffers that were lost; 0: not said. Nothing that happens here is told. The
    thread's error text survives. */
 void session_tell(enum session_journal_id id, const struct directory_session *s, HRESULT hr, uint64_t count);
-/* SESSION_KERNEL_FLAGS, with the flags that have no source. */
-void session_tell_flags(const struct directory_session *s, uint32_t flags);
+/* What it asks for of the kernel in vain, as `field`, which is EnableFlags for example. */
+void session_tell_missing(enum session_journal_id id, const struct directory_session *s, const char *field,
+                          const char *what);
 /* The same of the key of an autologger, and of the key `below` it if that is not NULL. `text`: what is wrong, of
    what has not failed. */
 void session_tell_key(enum session_journal_id id, const struct autologger *a, HRESULT hr, const char *below,

@@ -26,11 +26,20 @@ struct session_kernel {
     struct kernel_tracer *tracer;
     struct thread *thread;
     struct wakeup *wakeup;
-    /* Readings of both clocks, for times of the session's. */
-    int64_t ticks_first, ticks_now;
-    uint64_t cycles_first, cycles_now;
-    int64_t utc_now;
+    /* Readings of the clocks, for times of the session's. A time that was an event's before has the same one again. */
+    struct clock_reading {
+        int64_t ticks, utc;
+        uint64_t cycles;
+    } first, before, now;
+    uint64_t newest; /* ticks: until then events had times by `before` */
+    uint64_t written;
     uint64_t lost; /* in the kernel, as counted in the session so far */
+    /* Which events have stacks, when that was set anew: the host's until the thread takes it. */
+    _Atomic(struct stack_list *) stacks;
+};
+struct stack_list {
+    size_t count;
+    uint16_t hooks[DIRECTORY_STACK_EVENTS];
 };
 
 bool session_kernel_is_one(const struct directory_session *s)
@@ -60,21 +69,22 @@ static uint32_t flags_of(const uint32_t masks[8])
 
 static void read_clocks(struct session_kernel *k)
 {
-    k->ticks_now = clock_ticks();
-    k->cycles_now = processor_cycles();
-    k->utc_now = clock_utc();
+    k->before = k->now;
+    k->newest = k->written;
+    k->now = (struct clock_reading){.ticks = clock_ticks(), .utc = clock_utc(), .cycles = processor_cycles()};
 }
 
 static uint64_t session_time(const struct session_kernel *k, uint64_t ticks)
 {
-    const int64_t before = k->ticks_now - (int64_t)ticks, passed = k->ticks_now - k->ticks_first;
+    const struct clock_reading *at = ticks <= k->newest ? &k->before : &k->now;
+    const int64_t before = at->ticks - (int64_t)ticks, passed = at->ticks - k->first.ticks;
     switch (k->clock) {
     case ETL_CLOCK_SYSTEM:
-        return (uint64_t)(k->utc_now - before);
+        return (uint64_t)(at->utc - before);
     case ETL_CLOCK_CYCLES: {
         const double rate =
-            passed > 0 ? (double)(k->cycles_now - k->cycles_first) / (double)passed : clock_cpu_mhz() / 10.0;
-        return k->cycles_now - (uint64_t)(int64_t)((double)before * rate);
+            passed > 0 ? (double)(at->cycles - k->first.cycles) / (double)passed : clock_cpu_mhz() / 10.0;
+        return at->cycles - (uint64_t)(int64_t)((double)before * rate);
     }
     default:
         return ticks;
@@ -104,6 +114,7 @@ static HRESULT write(void *context, const struct kernel_event *e)
         put_u64(at + 24, 0); /* processor times */
     }
     put_u64(stamp_at, session_time(k, e->time));
+    k->written = e->time > k->written ? e->time : k->written;
     memcpy(at + head, e->data, e->size);
     if (e->has_start)
         put_u64(at + head, session_time(k, get_u64(e->data)));
@@ -117,9 +128,19 @@ static void count_lost(struct session_kernel *k)
         session_count_lost(&k->buffers, &k->writer);
 }
 
+/* A failure leaves events without stacks. */
+static void take_stacks(struct session_kernel *k)
+{
+    struct stack_list *list = atomic_exchange(&k->stacks, NULL);
+    if (list)
+        (void)kernel_tracer_stacks(k->tracer, list->hooks, list->count);
+    memory_free(list);
+}
+
 static void pass(struct session_kernel *k, bool last)
 {
     const struct kernel_sink sink = {write, k};
+    take_stacks(k);
     read_clocks(k);
     (void)kernel_tracer_pass(k->tracer, last, &sink);
     count_lost(k);
@@ -130,6 +151,7 @@ static void run(void *user)
     struct session_kernel *k = user;
     const struct kernel_sink sink = {write, k};
     k->writer.thread = thread_own_id();
+    take_stacks(k);
     read_clocks(k);
     (void)kernel_tracer_rundown(k->tracer, false, &sink);
     while (!wakeup_wait(k->wakeup, PASS_MS))
@@ -147,17 +169,84 @@ static void release(struct session_kernel *k)
         session_tell(SESSION_KERNEL_LEFT, k->session, S_OK, 0);
     thread_close(k->thread);
     wakeup_free(k->wakeup);
+    memory_free(atomic_load(&k->stacks));
     memory_free(k);
 }
 
-static void tell_missing(const struct directory_session *s, uint32_t missing)
+/* Each once. */
+static void tell_missing(const struct directory_session *s, uint32_t missing, struct session_kernel_told *told)
 {
-    if (missing != 0)
-        session_tell_flags(s, missing);
+    char number[16];
+    missing &= ~told->masks[0];
+    told->masks[0] |= missing;
+    if (missing == 0)
+        return;
+    snprintf(number, sizeof number, "0x%08X", (unsigned)missing);
+    session_tell_missing(SESSION_KERNEL_FLAGS, s, "EnableFlags", number);
 }
 
+/* ---- lists ---- */
+
+static void tell_list(const struct directory_session *s, enum directory_kernel_list list,
+                      struct session_kernel_told *told)
+{
+    static const char *const classes[] = {
+        [DIRECTORY_PROFILE_SOURCES] = "TraceProfileSourceConfigInfo",
+        [DIRECTORY_COUNTED_EVENTS] = "TracePmcEventListInfo",
+        [DIRECTORY_COUNTER_SOURCES] = "TracePmcCounterListInfo",
+    };
+    if (list == DIRECTORY_STACKS || s->lists.count[list] == 0 || told->lists[list])
+        return;
+    told->lists[list] = true;
+    session_tell_missing(SESSION_KERNEL_COUNTERS, s, "InformationClass", classes[list]);
+}
+
+static void tell_stacks(const struct directory_session *s, struct session_kernel_told *told)
+{
+    enum { SHOWN = 16 };
+    char hooks[SHOWN * 8 + 8] = "", *end = hooks;
+    size_t missing = 0;
+    for (uint32_t i = 0; i < s->lists.count[DIRECTORY_STACKS]; i++) {
+        const uint16_t hook = s->lists.stack[i];
+        if (kernel_has_stacks(hook))
+            continue;
+        if (missing < SHOWN)
+            end += snprintf(end, 8, "%s0x%04X", missing ? " " : "", hook);
+        missing++;
+    }
+    if (missing > SHOWN)
+        (void)snprintf(end, 5, " ...");
+    if (missing == 0 || told->lists[DIRECTORY_STACKS])
+        return;
+    told->lists[DIRECTORY_STACKS] = true;
+    session_tell_missing(SESSION_KERNEL_STACKS, s, "Events", hooks);
+}
+
+static void hand_over_stacks(struct session_kernel *k, const struct directory_session *s)
+{
+    struct stack_list *list = memory_alloc(sizeof *list);
+    if (!list)
+        return; /* what was chosen before goes on */
+    list->count = s->lists.count[DIRECTORY_STACKS];
+    memcpy(list->hooks, s->lists.stack, sizeof list->hooks);
+    memory_free(atomic_exchange(&k->stacks, list));
+}
+
+void session_kernel_list(struct session_kernel *k, const struct directory_session *s, enum directory_kernel_list list,
+                         struct session_kernel_told *told)
+{
+    tell_list(s, list, told);
+    if (list != DIRECTORY_STACKS)
+        return;
+    tell_stacks(s, told);
+    if (k)
+        hand_over_stacks(k, s);
+}
+
+/* ---- the beginning ---- */
+
 HRESULT session_kernel_begin(struct directory *d, const struct directory_session *s, const struct session_buffers *b,
-                             struct session_kernel **out)
+                             struct session_kernel_told *told, struct session_kernel **out)
 {
     enum { NO_CONFIGURATION = 0x10000000 };
     const uint32_t flags = flags_of(s->enable_flags) & ~(uint32_t)NO_CONFIGURATION;
@@ -175,15 +264,16 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
     k->buffers = *b;
     k->buffers.method = PROCESSOR_UNKNOWN;
     read_clocks(k);
-    k->ticks_first = k->ticks_now;
-    k->cycles_first = k->cycles_now;
+    k->first = k->now;
     HRESULT hr = directory_join(d, &k->writer.owner);
     if (SUCCEEDED(hr))
         hr = wakeup_create(&k->wakeup);
     if (SUCCEEDED(hr))
         hr = kernel_tracer_begin(&options, &k->tracer);
     if (SUCCEEDED(hr)) {
-        tell_missing(s, flags & ~kernel_tracer_sources(k->tracer));
+        tell_missing(s, flags & ~kernel_tracer_sources(k->tracer), told);
+        if (s->lists.count[DIRECTORY_STACKS] != 0)
+            hand_over_stacks(k, s);
         hr = thread_start(run, k, &k->thread);
     }
     if (FAILED(hr)) {

@@ -201,6 +201,38 @@ static ULONG increment_file(struct session_host *h)
     return session_output_next(&h->output);
 }
 
+/* ---- what is set for the kernel's events ---- */
+
+static ULONG set_list(struct session_host *h, const struct directory_request *r)
+{
+    struct directory_session next = h->session;
+    struct directory_kernel *lists = &next.lists;
+    if (!session_kernel_is_one(&next))
+        return ERROR_INVALID_PARAMETER;
+    for (uint32_t i = 0; i < r->item_count; i++) {
+        const uint32_t item = r->items[i];
+        switch ((enum directory_kernel_list)r->list) {
+        case DIRECTORY_STACKS:
+            lists->stack[i] = (uint16_t)item;
+            break;
+        case DIRECTORY_COUNTED_EVENTS:
+            lists->counted[i] = (uint16_t)item;
+            break;
+        case DIRECTORY_PROFILE_SOURCES:
+            lists->source[i] = item;
+            break;
+        default:
+            lists->counter[i] = item;
+            break;
+        }
+    }
+    lists->count[r->list] = r->item_count;
+    const ULONG code = change(h, &next);
+    if (code == ERROR_SUCCESS)
+        session_kernel_list(h->kernel, &h->session, (enum directory_kernel_list)r->list, &h->told);
+    return code;
+}
+
 static ULONG answer_to(struct session_host *h, const struct directory_request *r)
 {
     switch (r->verb) {
@@ -219,6 +251,8 @@ static ULONG answer_to(struct session_host *h, const struct directory_request *r
         return increment_file(h);
     case DIRECTORY_TO_REALTIME:
         return session_host_drop_file(h);
+    case DIRECTORY_SET_LIST:
+        return set_list(h, r);
     default:
         return ERROR_NOT_SUPPORTED;
     }

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* TraceQueryInformation and TraceSetInformation. What they set in the kernel of Windows is refused as not supported
-   when all else is right, but for the flags of a system logger: nothing here samples, or reads counters of
-   processors. */
+/* TraceQueryInformation and TraceSetInformation. What they set in the kernel of Windows is set in the session, by its
+   host; what has no source there is kept, and told to the journal. */
 #include "engine/etw/controller.h"
+#include "engine/etw/session_kernel.h"
 #include "engine/etw/session_output.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/etw/trace_query_api.h"
+#include "engine/kernel/kernel_event.h"
+#include "engine/log/etl_record.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
 
 enum {
-    GROUP_MASKS = 8, /* PERFINFO_GROUPMASK */
-    MOST_STACK_EVENTS = 256,
-    MOST_PMC = 4,
-    PROFILE_TIME = 0,      /* KPROFILE_SOURCE */
-    PROFILE_100NS = 10000, /* what Windows begins with */
+    GROUP_MASKS = 8,  /* PERFINFO_GROUPMASK */
+    PROFILE_TIME = 0, /* KPROFILE_SOURCE */
     ANSWER_MS = 60000,
 };
 
@@ -33,7 +32,7 @@ static ULONG find(TRACEHANDLE handle, struct directory **d, struct directory_ses
 static ULONG find_system_logger(TRACEHANDLE handle, struct directory **d, struct directory_session *s)
 {
     const ULONG code = find(handle, d, s);
-    if (code != ERROR_SUCCESS || s->kernel || (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0)
+    if (code != ERROR_SUCCESS || session_kernel_is_one(s))
         return code;
     directory_session_free(s);
     return controller_refuse(ERROR_INVALID_PARAMETER, "SessionHandle: the session takes no events of the system");
@@ -114,8 +113,30 @@ static ULONG query_fixed(TRACE_INFO_CLASS what, TRACEHANDLE handle, void *out, U
         return ERROR_SUCCESS;
     }
     memcpy(&interval, out, sizeof interval);
-    interval.Interval = interval.Source == PROFILE_TIME ? PROFILE_100NS : 0; /* 0: no such source */
+    interval.Interval = interval.Source == PROFILE_TIME ? KERNEL_PROFILE_100NS : 0; /* 0: no such source */
     memcpy(out, &interval, sizeof interval);
+    return ERROR_SUCCESS;
+}
+
+/* The time is the one source: PROFILE_SOURCE_INFO, the only one of the list. */
+static ULONG query_sources(TRACEHANDLE handle, void *out, ULONG bytes, ULONG *need)
+{
+    static const WCHAR name[] = {'T', 'i', 'm', 'e', 'r', 0};
+    enum { SOURCE_AT = 4, LEAST_AT = 8, MOST_AT = 12, NAME_AT = 24, BYTES = (NAME_AT + sizeof name + 7) & ~7u };
+    uint8_t info[BYTES] = {0};
+    *need = BYTES;
+    const ULONG code = no_session(handle);
+    if (code != ERROR_SUCCESS || bytes == 0)
+        return code;
+    if (!out || bytes < BYTES)
+        return out ? controller_refuse(ERROR_INSUFFICIENT_BUFFER, "InformationLength: %u bytes, %u are needed",
+                                       (unsigned)bytes, (unsigned)BYTES)
+                   : is_missing(out);
+    put_u32(info + SOURCE_AT, PROFILE_TIME);
+    put_u32(info + LEAST_AT, KERNEL_PROFILE_100NS);
+    put_u32(info + MOST_AT, KERNEL_PROFILE_100NS);
+    memcpy(info + NAME_AT, name, sizeof name);
+    memcpy(out, info, sizeof info);
     return ERROR_SUCCESS;
 }
 
@@ -130,8 +151,8 @@ ULONG WINAPI TraceQueryInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, v
     case TraceVersionInfo:
         code = query_fixed(what, session, out, bytes, &own);
         break;
-    case TraceProfileSourceListInfo: /* there is none */
-        code = no_session(session);
+    case TraceProfileSourceListInfo:
+        code = query_sources(session, out, bytes, &own);
         break;
     case TraceDisallowListQuery:
         code = query_disallowed(session, out, bytes, &own);
@@ -146,61 +167,86 @@ ULONG WINAPI TraceQueryInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, v
 
 /* ---- set ---- */
 
-/* A list that the kernel of Windows would keep: right in itself, and of a system logger. */
-static ULONG set_kernel_list(TRACEHANDLE handle, TRACE_INFO_CLASS what, const void *in, ULONG bytes, size_t size,
-                             ULONG most)
+/* The session's host does it. */
+static ULONG ask_host(struct directory *d, const struct directory_session *s, struct directory_request *request)
 {
-    const bool may_be_empty = size == sizeof(CLASSIC_EVENT_ID);
+    uint32_t answer = ERROR_SUCCESS;
+    request->process = (struct directory_process){process_own_id(), process_start_time(process_own_id())};
+    const HRESULT hr = directory_ask(d, s->logger, s->turn, request, ANSWER_MS, &answer);
+    return hr == S_OK      ? answer
+           : hr == S_FALSE ? controller_refuse(ERROR_TIMEOUT, "the session's host does not answer")
+           : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "the session's host has ended")
+                           : session_code(hr);
+}
+
+/* What is no event of the kernel is left out. */
+static uint32_t read_hooks(const CLASSIC_EVENT_ID *events, ULONG count, uint32_t *hooks)
+{
+    uint32_t found = 0;
+    for (ULONG i = 0; i < count; i++) {
+        CLASSIC_EVENT_ID id;
+        uint8_t group;
+        memcpy(&id, &events[i], sizeof id);
+        if (etl_kernel_group(&id.EventGuid, id.Type, &group))
+            hooks[found++] = (uint32_t)group << 8 | id.Type;
+    }
+    return found;
+}
+
+/* A list that takes the place of what the session had. */
+static ULONG set_list(TRACEHANDLE handle, enum directory_kernel_list list, const void *in, ULONG bytes)
+{
+    const bool of_events = list == DIRECTORY_STACKS || list == DIRECTORY_COUNTED_EVENTS;
+    const ULONG size = of_events ? sizeof(CLASSIC_EVENT_ID) : sizeof(uint32_t), most = directory_kernel_room(list);
     struct directory_session s;
     struct directory *d;
     if (bytes % size != 0 || bytes / size > most)
         return controller_refuse(ERROR_INCORRECT_SIZE, "InformationLength: %u bytes are not up to %u times %u",
                                  (unsigned)bytes, (unsigned)most, (unsigned)size);
-    if (may_be_empty ? (bytes == 0) != !in : bytes == 0 || !in)
+    if (of_events ? (bytes == 0) != !in : bytes == 0 || !in)
         return controller_refuse(ERROR_INVALID_PARAMETER, "TraceInformation: %u bytes at %s address", (unsigned)bytes,
                                  in ? "an" : "no");
-    const ULONG code = find_system_logger(handle, &d, &s);
+    ULONG code = find_system_logger(handle, &d, &s);
     if (code != ERROR_SUCCESS)
         return code;
+    struct directory_request request = {.verb = DIRECTORY_SET_LIST, .list = list};
+    if (of_events) {
+        request.item_count = read_hooks(in, bytes / size, request.items);
+    } else {
+        request.item_count = bytes / size;
+        memcpy(request.items, in, bytes);
+    }
+    code = ask_host(d, &s, &request);
     directory_session_free(&s);
-    return controller_refuse(ERROR_NOT_SUPPORTED, "InformationClass: %d cannot be set here", (int)what);
+    return code;
 }
 
+/* The host samples at a rate of its own, which TraceQueryInformation tells; the counters of its processors have none.
+   As on Windows, where an interval that cannot be becomes one that can, what is asked is no error. */
 static ULONG set_interval(TRACEHANDLE handle, const void *in, ULONG bytes)
 {
     ULONG code = no_session(handle);
     if (code == ERROR_SUCCESS)
         code = is_sized(bytes, sizeof(TRACE_PROFILE_INTERVAL), true);
-    if (code == ERROR_SUCCESS)
-        code = is_missing(in);
-    return code == ERROR_SUCCESS
-               ? controller_refuse(ERROR_NOT_SUPPORTED, "InformationClass: no source of profiles can be set here")
-               : code;
+    return code == ERROR_SUCCESS ? is_missing(in) : code;
 }
 
 static ULONG set_flags(TRACEHANDLE handle, const void *in, ULONG bytes)
 {
     struct directory_session s;
     struct directory *d;
-    uint32_t answer = ERROR_SUCCESS;
     if (bytes % sizeof(uint32_t) != 0 || bytes > GROUP_MASKS * sizeof(uint32_t) || (bytes != 0 && !in))
         return controller_refuse(ERROR_INVALID_PARAMETER, "InformationLength: %u bytes are not up to %u group masks",
                                  (unsigned)bytes, (unsigned)GROUP_MASKS);
-    const ULONG code = find_system_logger(handle, &d, &s);
+    ULONG code = find_system_logger(handle, &d, &s);
     if (code != ERROR_SUCCESS)
         return code;
-    struct directory_request request = {.verb = DIRECTORY_UPDATE,
-                                        .process = {process_own_id(), process_start_time(process_own_id())},
-                                        .mode = s.mode,
-                                        .flags_given = 1};
+    struct directory_request request = {.verb = DIRECTORY_UPDATE, .mode = s.mode, .flags_given = 1};
     if (bytes != 0)
         memcpy(request.enable_flags, in, bytes);
-    const HRESULT hr = directory_ask(d, s.logger, s.turn, &request, ANSWER_MS, &answer);
+    code = ask_host(d, &s, &request);
     directory_session_free(&s);
-    return hr == S_OK      ? answer
-           : hr == S_FALSE ? controller_refuse(ERROR_TIMEOUT, "the session's host does not answer")
-           : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "the session's host has ended")
-                           : session_code(hr);
+    return code;
 }
 
 /* Members of provider groups that the session does not enable by their group. */
@@ -242,16 +288,17 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, voi
 {
     switch (what) {
     case TraceStackTracingInfo:
-        return set_kernel_list(session, what, in, bytes, sizeof(CLASSIC_EVENT_ID), MOST_STACK_EVENTS);
+        return set_list(session, DIRECTORY_STACKS, in, bytes);
     case TraceSystemTraceEnableFlagsInfo:
         return set_flags(session, in, bytes);
     case TraceSampledProfileIntervalInfo:
         return set_interval(session, in, bytes);
     case TraceProfileSourceConfigInfo:
-    case TracePmcCounterListInfo:
-        return set_kernel_list(session, what, in, bytes, sizeof(uint32_t), MOST_PMC);
+        return set_list(session, DIRECTORY_PROFILE_SOURCES, in, bytes);
     case TracePmcEventListInfo:
-        return set_kernel_list(session, what, in, bytes, sizeof(CLASSIC_EVENT_ID), MOST_PMC);
+        return set_list(session, DIRECTORY_COUNTED_EVENTS, in, bytes);
+    case TracePmcCounterListInfo:
+        return set_list(session, DIRECTORY_COUNTER_SOURCES, in, bytes);
     case TraceSetDisallowList:
         return set_disallowed(session, in, bytes);
     default:

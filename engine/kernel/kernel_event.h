@@ -30,9 +30,13 @@ enum kernel_hook {
     HOOK_READY = 0x0532,
     HOOK_TCP = 0x0600, /* with a type of NET_ */
     HOOK_UDP = 0x0800,
+    HOOK_SAMPLE = 0x0F2E,
     HOOK_INTERRUPT = 0x0F43,
     HOOK_DPC = 0x0F44,
     HOOK_TIMER_DPC = 0x0F45,
+    HOOK_SAMPLE_INTERVAL_START = 0x0F49,
+    HOOK_SAMPLE_INTERVAL_END = 0x0F4A,
+    HOOK_STACK = 0x1820,
 };
 /* Types of both network groups; those of IPv6 are higher by NET_V6. */
 enum { NET_SEND = 10, NET_RECEIVE, NET_CONNECT, NET_DISCONNECT, NET_RETRANSMIT, NET_ACCEPT, NET_V6 = 16 };
@@ -53,8 +57,13 @@ enum kernel_flag {
     FLAG_DISPATCHER = 0x800,
     FLAG_PAGE_FAULTS = 0x1000,
     FLAG_HARD_FAULTS = 0x2000,
+    FLAG_VIRTUAL_ALLOC = 0x4000,
     FLAG_NETWORK = 0x10000,
+    FLAG_DRIVER = 0x800000,
+    FLAG_PROFILE = 0x1000000,
 };
+/* Linux' timer ticks 250 times a second, of which the samples are made. */
+enum { KERNEL_PROFILE_100NS = 40000 };
 
 struct kernel_event {
     uint64_t time; /* ticks of clock_ticks */
@@ -62,7 +71,7 @@ struct kernel_event {
     uint8_t version;
     bool is_system;           /* its header has process and thread; else it is the short one of a PERFINFO header */
     uint32_t process, thread; /* of the header */
-    bool has_start;           /* the data begin with an InitialTime, in ticks as well */
+    bool has_start;           /* the data begin with a time, in ticks as well: InitialTime, EventTimeStamp */
     const uint8_t *data;
     uint32_t size;
 };

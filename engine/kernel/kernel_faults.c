@@ -29,7 +29,7 @@ static enum kernel_hook soft_kind(const struct kernel_fault *f)
     return f->seen != NO_FILE ? HOOK_FAULT_TRANSITION : HOOK_FAULT_ZERO;
 }
 
-static HRESULT fill_soft(struct kernel_tracer *k, struct kernel_fault *f)
+static HRESULT fill_soft(struct kernel_tracer *k, uint32_t thread, struct kernel_fault *f)
 {
     if (!f->has_place)
         return S_OK;
@@ -37,7 +37,8 @@ static HRESULT fill_soft(struct kernel_tracer *k, struct kernel_fault *f)
     kernel_data_clear(&k->data);
     kernel_data_u64(&k->data, f->address);
     kernel_data_u64(&k->data, f->instruction);
-    return kernel_queue_fill(&k->queue, f->entry, soft_kind(f), &k->data);
+    const HRESULT hr = kernel_queue_fill(&k->queue, f->entry, soft_kind(f), &k->data);
+    return SUCCEEDED(hr) ? stack_soft_fault(k, thread, f->time, soft_kind(f)) : hr;
 }
 
 static HRESULT emit_hard(struct kernel_tracer *k, const struct tracepoint_event *e, const struct kernel_fault *f,
@@ -51,7 +52,8 @@ static HRESULT emit_hard(struct kernel_tracer *k, const struct tracepoint_event 
     kernel_data_u64(d, f->file);
     kernel_data_u32(d, kernel_thread_id(k, thread));
     kernel_data_u32(d, f->bytes ? f->bytes : PAGE_BYTES);
-    return kernel_emit(k, e, HOOK_HARD_FAULT, FAULT_VERSION);
+    const HRESULT hr = kernel_emit(k, e, HOOK_HARD_FAULT, FAULT_VERSION);
+    return SUCCEEDED(hr) ? stack_hard_fault(k, e, thread) : hr;
 }
 
 HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread)
@@ -63,16 +65,17 @@ HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, 
     id_map_remove(&k->faults, thread);
     if (f.waited && f.seen != NO_FILE && kernel_wants(k, FLAG_HARD_FAULTS))
         return emit_hard(k, e, &f, thread);
-    return f.waited && f.seen != NO_FILE ? S_OK : fill_soft(k, &f);
+    return f.waited && f.seen != NO_FILE ? S_OK : fill_soft(k, thread, &f);
 }
 
 /* What waits still may become a hard one; its place goes with the queue. */
 void fault_settle_all(struct kernel_tracer *k)
 {
     size_t at = 0;
-    for (struct kernel_fault *f; (f = id_map_next(&k->faults, &at, NULL)) != NULL;) {
+    uint64_t thread;
+    for (struct kernel_fault *f; (f = id_map_next(&k->faults, &at, &thread)) != NULL;) {
         if (!f->waited)
-            (void)fill_soft(k, f);
+            (void)fill_soft(k, (uint32_t)thread, f);
         f->has_place = false;
     }
 }
@@ -98,6 +101,7 @@ static HRESULT take_fault(struct kernel_tracer *k, const struct tracepoint_event
         .instruction = (uint64_t)tracepoint_number(e, FAULT_CODE_AT),
         .code = (uint8_t)tracepoint_number(e, FAULT_CODE),
     };
+    stack_expect_fault(k, e);
     if (!kernel_wants(k, FLAG_PAGE_FAULTS))
         return S_OK;
     const struct kernel_event event = {.time = e->time, .processor = (uint16_t)e->processor, .version = FAULT_VERSION};

@@ -81,7 +81,8 @@ static HRESULT take_switch(struct kernel_tracer *k, const struct tracepoint_even
     kernel_data_u8(d, (uint8_t)e->processor);
     kernel_data_u32(d, waited > UINT32_MAX ? UINT32_MAX : (uint32_t)waited);
     kernel_data_u32(d, 0);
-    return kernel_emit(k, e, HOOK_SWITCH, SWITCH_VERSION);
+    const HRESULT hr = kernel_emit(k, e, HOOK_SWITCH, SWITCH_VERSION);
+    return SUCCEEDED(hr) ? stack_switch(k, e, new) : hr;
 }
 
 static HRESULT take_wake(struct kernel_tracer *k, const struct tracepoint_event *e)

@@ -290,6 +290,7 @@ HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_e
         .process = kernel_process_id(k, parent),
         .thread = kernel_thread_id(k, e->thread),
     };
+    stack_expect(k, e, HOOK_PROCESS_START);
     const HRESULT hr = kernel_queue_keep_place(&k->queue, &event, &p->entry);
     p->is_waiting = SUCCEEDED(hr);
     return hr;
@@ -403,6 +404,7 @@ HRESULT kernel_thread_ends(struct kernel_tracer *k, const struct tracepoint_even
         hr = kernel_emit_of(k, e, HOOK_THREAD_END, THREAD_VERSION, process, thread);
     }
     id_map_remove(&k->threads, thread);
+    stack_forget(k, thread);
     if (p)
         p->threads -= p->threads != 0;
     return hr;
@@ -534,7 +536,9 @@ HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct ker
     if (FAILED(hr))
         return hr;
     r.at.time = end ? (uint64_t)clock_ticks() : k->began;
-    hr = run_down_own(&r);
+    hr = profile_interval(k, &r.at, end);
+    if (SUCCEEDED(hr))
+        hr = run_down_own(&r);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         r.process = ids[i];
         hr = run_down(&r);

@@ -13,7 +13,8 @@
 enum { DEFAULT_BUFFER_KB = 4096, NS_PER_TICK = 100, MOST_REQUESTS = 1 << 16, MOST_SOCKETS = 1 << 16 };
 
 static const struct tracepoint *const groups[] = {task_tracepoints,    schedule_tracepoints, disk_tracepoints,
-                                                  network_tracepoints, fault_tracepoints,    interrupt_tracepoints};
+                                                  network_tracepoints, fault_tracepoints,    interrupt_tracepoints,
+                                                  stack_tracepoints};
 
 /* ---- what the parts use ---- */
 
@@ -74,12 +75,14 @@ HRESULT kernel_emit_of(struct kernel_tracer *k, const struct tracepoint_event *e
         .data = k->data.bytes,
         .size = (uint32_t)k->data.size,
     };
+    stack_expect(k, e, hook);
     return k->data.failed ? E_OUTOFMEMORY : kernel_queue_add(&k->queue, &event);
 }
 
 static bool has_start(enum kernel_hook hook)
 {
-    return hook == HOOK_INTERRUPT || hook == HOOK_DPC || hook == HOOK_TIMER_DPC || hook == HOOK_HARD_FAULT;
+    return hook == HOOK_INTERRUPT || hook == HOOK_DPC || hook == HOOK_TIMER_DPC || hook == HOOK_HARD_FAULT ||
+           hook == HOOK_STACK;
 }
 
 HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook, uint8_t version)
@@ -93,6 +96,7 @@ HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, e
         .data = k->data.bytes,
         .size = (uint32_t)k->data.size,
     };
+    stack_expect(k, e, hook);
     return k->data.failed ? E_OUTOFMEMORY : kernel_queue_add(&k->queue, &event);
 }
 
@@ -141,6 +145,8 @@ static HRESULT enable_points(struct kernel_tracer *k)
 {
     for (size_t i = 0; i < k->point_count; i++) {
         const struct tracepoint *point = k->points[i].point;
+        if (strcmp(point->system, TRACEPOINT_UNASKED) == 0)
+            continue;
         const HRESULT hr = trace_instance_enable(k->instance, point->system, point->name, point->filter, true);
         if (FAILED(hr))
             return hr;
@@ -164,9 +170,13 @@ static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer
         k->processors = trace_instance_processors(k->instance);
         k->interrupt_from = memory_zero(k->processors, sizeof *k->interrupt_from);
         k->soft_from = memory_zero(k->processors, sizeof *k->soft_from);
-        hr = k->interrupt_from && k->soft_from ? load_points(k) : E_OUTOFMEMORY;
+        hr = k->interrupt_from && k->soft_from ? stack_begin(k, k->processors) : E_OUTOFMEMORY;
     }
+    if (SUCCEEDED(hr))
+        hr = load_points(k);
     k->began = (uint64_t)clock_ticks();
+    if (SUCCEEDED(hr) && FAILED(kernel_tracer_stacks(k, NULL, 0)))
+        k->sources &= ~(uint32_t)FLAG_PROFILE; /* they are made of stacks */
     return SUCCEEDED(hr) ? enable_points(k) : hr;
 }
 
@@ -178,6 +188,8 @@ static HRESULT take(void *context, const struct trace_record *r)
     const uint8_t number = k->point_of[get_u16(r->event.data)];
     if (number == 0)
         return S_OK;
+    if (strcmp(k->points[number - 1].point->system, TRACEPOINT_UNASKED) != 0)
+        stack_nothing_due(k, r->processor);
     const struct tracepoint_event e = {
         .event = &r->event,
         .fields = k->points[number - 1].fields,
@@ -198,6 +210,7 @@ static HRESULT tracefs_pass(struct kernel_tracer *k, bool last, const struct ker
     const HRESULT settled = kernel_tasks_settle(k);
     hr = FAILED(hr) ? hr : settled;
     fault_settle_all(k);
+    stack_places_go(k);
     const HRESULT flushed = kernel_queue_flush(&k->queue, sink);
     return FAILED(hr) ? hr : flushed;
 }
@@ -226,6 +239,7 @@ static HRESULT tracefs_end(struct kernel_tracer *k)
     memset(k->point_of, 0, sizeof k->point_of);
     memory_free(k->interrupt_from);
     memory_free(k->soft_from);
+    stack_end(k);
     k->interrupt_from = k->soft_from = NULL;
     return hr;
 }

@@ -43,6 +43,10 @@ void kernel_tracer_state(const struct kernel_tracer *k, struct kernel_state *out
 /* Processes and threads that are there now, as rundown events: of the beginning, before the first pass and with the
    time from before all others, or of the end, behind the last one. */
 HRESULT kernel_tracer_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink);
+/* From now on events of these hooks have stacks, as StackWalk events behind them, and no others. */
+HRESULT kernel_tracer_stacks(struct kernel_tracer *k, const uint16_t *hooks, size_t count);
+/* Whether events of this hook can have any. */
+bool kernel_has_stacks(uint16_t hook);
 /* What happened since the last time, in the order of time over all processors. Every 50 ms or more often.
    `last`: nothing is recorded from now on. */
 HRESULT kernel_tracer_pass(struct kernel_tracer *k, bool last, const struct kernel_sink *sink);

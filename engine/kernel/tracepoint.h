@@ -26,10 +26,11 @@ struct tracepoint {
     HRESULT (*take)(struct kernel_tracer *k, const struct tracepoint_event *e);
     const char *fields[TRACEPOINT_FIELDS]; /* up to NULL */
 };
-#define KERNEL_ALWAYS UINT32_MAX
+#define KERNEL_ALWAYS      UINT32_MAX
+#define TRACEPOINT_UNASKED "ftrace" /* the system of records that come with others and are not switched on */
 /* A group of them, ended by one without a name. */
 extern const struct tracepoint task_tracepoints[], schedule_tracepoints[], disk_tracepoints[], network_tracepoints[],
-    fault_tracepoints[], interrupt_tracepoints[];
+    fault_tracepoints[], interrupt_tracepoints[], stack_tracepoints[];
 
 static inline int64_t tracepoint_number(const struct tracepoint_event *e, int field)
 {
@@ -65,6 +66,25 @@ struct kernel_thread {
 };
 struct kernel_polling;
 
+/* ---- stacks ---- */
+
+enum { STACK_FRAMES = 64, STACK_USER_FRAMES = 8, STACK_HOOK_BYTES = 0x2000 / 8 };
+enum stack_use { STACK_OF_NOTHING, STACK_OF_EVENT, STACK_OF_SWITCH, STACK_OF_FAULT, STACK_OF_SAMPLE };
+struct kernel_stacks {
+    uint8_t chosen[STACK_HOOK_BYTES]; /* a bit for each hook */
+    bool of_programs;                 /* userstacktrace is on */
+    struct stack_due {                /* by processor: what the next stack there is of */
+        enum stack_use use;
+        uint64_t time;
+        uint32_t thread, users;
+        uint64_t user[STACK_USER_FRAMES];
+        uint8_t context;
+    } * due;
+    struct id_map switched, faulted; /* by thread */
+    uint64_t first[STACK_FRAMES];    /* what all samples have in common, and how many of it; 0: none came */
+    uint32_t common;
+};
+
 struct kernel_tracer {
     const struct kernel_source *source;
     bool begun;           /* it; false: there is none any more */
@@ -89,12 +109,14 @@ struct kernel_tracer {
     uint32_t disks[KERNEL_MOST_DISKS]; /* the kernel's number of each */
     uint32_t disk_count;
     uint64_t request_number;
-    struct id_map sockets;                /* struct kernel_socket */
-    struct id_map faults;                 /* struct kernel_fault */
+    struct id_map sockets; /* struct kernel_socket */
+    struct id_map faults;  /* struct kernel_fault */
+    struct kernel_stacks stacks;
     uint64_t *interrupt_from, *soft_from; /* times by processor */
     struct {
         const struct tracepoint *point;
         struct ring_field fields[TRACEPOINT_FIELDS];
+        bool has_stack; /* its trigger is set */
     } points[TRACEPOINT_MOST];
     size_t point_count;
     uint8_t point_of[RING_MOST_ID + 1]; /* by the event's number, from 1; 0: none of ours */
@@ -162,6 +184,26 @@ void fault_begin(struct kernel_tracer *k);
 HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
 /* What is not known to have waited for a disk did not, as far as one can say now. */
 void fault_settle_all(struct kernel_tracer *k);
+/* Maps for the stacks, and what is due on each processor. */
+HRESULT stack_begin(struct kernel_tracer *k, uint32_t processors);
+void stack_end(struct kernel_tracer *k);
+/* Of these hooks and no others. */
+void stack_choose(struct kernel_tracer *k, const uint16_t *hooks, size_t count);
+/* An event comes from this processor: what was due there did not come. */
+void stack_nothing_due(struct kernel_tracer *k, uint32_t processor);
+/* An event of this hook was made of e: its stack comes behind it. kernel_emit and kernel_emit_of say so. */
+void stack_expect(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook);
+void stack_expect_fault(struct kernel_tracer *k, const struct tracepoint_event *e);
+void stack_expect_sample(struct kernel_tracer *k, const struct tracepoint_event *e);
+/* The thread is switched in, and e's thread out: adds what it was doing. */
+HRESULT stack_switch(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
+/* The fault of the thread was a soft one at that time, or a hard one that ends now. */
+HRESULT stack_soft_fault(struct kernel_tracer *k, uint32_t thread, uint64_t time, enum kernel_hook hook);
+HRESULT stack_hard_fault(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
+void stack_places_go(struct kernel_tracer *k); /* the queue is flushed */
+void stack_forget(struct kernel_tracer *k, uint32_t thread);
+/* How often samples are taken: at the beginning and the end of a trace that has them. */
+HRESULT profile_interval(struct kernel_tracer *k, const struct tracepoint_event *e, bool end);
 /* It waits for a disk; `bytes`: it asked for so many, 0: it does not say. */
 void fault_waits(struct kernel_tracer *k, uint32_t thread, uint32_t bytes);
 

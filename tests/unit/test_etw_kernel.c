@@ -2,11 +2,15 @@
 /* The NT Kernel Logger as a program starts it, on this machine's kernel: what a known load did is in its file. Needs a
    tracefs that this user may use; without one it is skipped. */
 #include "engine/etw/session_journal.h"
-#include "engine/kernel/kernel_event.h"
+#include "engine/etw/trace_query_api.h"
+#include "engine/kernel/kernel_tracer.h"
 #include "engine/kernel/trace_instance.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/kernel_process.h"
 
+#include <time.h>
+
+enum { MOST_STAMPS = 1 << 17 };
 enum { CHILDREN = 4, EXIT_CODE = 42, SKIPPED = 77 };
 static char *folder;
 
@@ -16,7 +20,28 @@ struct seen {
     int64_t first, last;
     uint64_t longest; /* interrupt, from its InitialTime to its stamp */
     uint32_t lost;
+    size_t stamps;
+    size_t with_event, without, of_program; /* stacks */
+    size_t own_samples;                     /* of this thread */
 };
+static int64_t stamp[MOST_STAMPS]; /* of switches and starts of processes */
+
+static void note_stack(struct seen *seen, const struct etl_record *e)
+{
+    const int64_t of = (int64_t)get_u64(e->data);
+    assert_true(e->data_size >= 24 && e->data_size % 8 == 0 && e->data_size <= 16 + 8 * 192);
+    size_t i = seen->stamps;
+    while (i > 0 && stamp[i - 1] > of)
+        i--;
+    seen->with_event += i > 0 && stamp[i - 1] == of;
+    seen->without += i == 0 || stamp[i - 1] != of;
+    seen->of_program += get_u64(e->data + e->data_size - 8) < UINT64_C(0x800000000000);
+}
+
+static void note_sample(struct seen *seen, const struct etl_record *e)
+{
+    seen->own_samples += get_u32(e->data + 8) % KERNEL_HOST_OFFSET == (uint32_t)thread_own_id();
+}
 
 static struct seen read_events(const char *path)
 {
@@ -31,6 +56,12 @@ static struct seen read_events(const char *path)
             continue;
         assert_true(e.has_stamp);
         seen.of_hook[e.id]++;
+        if ((e.id == HOOK_SWITCH || e.id == HOOK_PROCESS_START) && seen.stamps < MOST_STAMPS)
+            stamp[seen.stamps++] = e.stamp;
+        if (e.id == HOOK_STACK)
+            note_stack(&seen, &e);
+        if (e.id == HOOK_SAMPLE)
+            note_sample(&seen, &e);
         if (e.id == HOOK_INTERRUPT || e.id == HOOK_DPC || e.id == HOOK_TIMER_DPC) {
             const uint64_t took = (uint64_t)e.stamp - get_u64(e.data);
             seen.longest = took > seen.longest ? took : seen.longest;
@@ -122,14 +153,85 @@ static void an_update_changes_what_is_recorded(void **state)
     memory_free(path);
 }
 
-static void flags_without_a_source_are_told(void **state)
+static CLASSIC_EVENT_ID event_of(uint32_t class, uint8_t type)
+{
+    return (CLASSIC_EVENT_ID){.EventGuid = {class, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}},
+                              .Type = type};
+}
+
+/* What a reader joins them by is exactly the event's time. Those without one are of starts that were not told, as what
+   a fork does before it has a program. */
+static void chosen_events_have_their_stacks_in_each_clock(void **state)
+{
+    (void)state;
+    CLASSIC_EVENT_ID events[] = {event_of(0x3D6FA8D1, HOOK_SWITCH & 0xFF), event_of(0x3D6FA8D0, 1)};
+    for (uint32_t clock = 1; clock <= 3; clock++) {
+        TRACEHANDLE handle;
+        char *path = start("stacks.etl", 0, clock, FLAG_PROCESS | FLAG_SWITCH, &handle);
+        assert_int_equal(TraceSetInformation(handle, TraceStackTracingInfo, events, sizeof events), ERROR_SUCCESS);
+        child_sleep(100); /* the next pass takes it */
+        run_children();
+        stop(handle);
+        const struct seen seen = read_events(path);
+        assert_in_range(seen.with_event, 10, SIZE_MAX);
+        assert_in_range(seen.of_program, 1, SIZE_MAX);
+        assert_in_range(seen.without, 0, seen.with_event / 10);
+        memory_free(path);
+    }
+}
+
+static void samples_say_who_used_the_processors(void **state)
 {
     (void)state;
     TRACEHANDLE handle;
-    const unsigned before = journal_count(SESSION_KERNEL_FLAGS);
-    char *path = start("flags.etl", 0, 1, FLAG_PROCESS | FLAG_SYSTEM_CALL, &handle);
+    char *path = start("samples.etl", 0, 1, FLAG_PROFILE, &handle);
+    const clock_t from = clock();
+    while (clock() - from < CLOCKS_PER_SEC / 5)
+        ;
     stop(handle);
-    assert_int_equal(journal_count(SESSION_KERNEL_FLAGS), before + 1);
+    const struct seen seen = read_events(path);
+    assert_in_range(seen.of_hook[HOOK_SAMPLE], 10, SIZE_MAX);
+#ifndef _WIN32                                  /* whose numbers threads have here */
+    assert_in_range(seen.own_samples, 10, 100); /* 50 */
+#endif
+    assert_int_equal(seen.of_hook[HOOK_SAMPLE_INTERVAL_START], 1);
+    assert_int_equal(seen.of_hook[HOOK_SAMPLE_INTERVAL_END], 1);
+    memory_free(path);
+}
+
+static void what_has_no_source_is_told_once(void **state)
+{
+    (void)state;
+    TRACEHANDLE handle;
+    CLASSIC_EVENT_ID event = event_of(0x3D6FA8D1, HOOK_SWITCH & 0xFF);
+    uint32_t sources[] = {2, 3};
+    const unsigned flags = journal_count(SESSION_KERNEL_FLAGS), counters = journal_count(SESSION_KERNEL_COUNTERS),
+                   stacks = journal_count(SESSION_KERNEL_STACKS);
+    char *path = start("told.etl", 0, 1, FLAG_PROCESS | FLAG_SYSTEM_CALL, &handle);
+    struct block b = block_of(0, NULL);
+    b.p.EnableFlags = FLAG_SYSTEM_CALL;
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_UPDATE), ERROR_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(TraceSetInformation(handle, TracePmcEventListInfo, &event, sizeof event), ERROR_SUCCESS);
+        assert_int_equal(TraceSetInformation(handle, TracePmcCounterListInfo, sources, sizeof sources), ERROR_SUCCESS);
+        assert_int_equal(TraceSetInformation(handle, TraceStackTracingInfo, &event, sizeof event), ERROR_SUCCESS);
+    }
+    assert_int_equal(journal_count(SESSION_KERNEL_STACKS), stacks);
+    event.Type = 0x60; /* of no thread here */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(TraceSetInformation(handle, TraceStackTracingInfo, &event, sizeof event), ERROR_SUCCESS);
+    struct directory_session *sessions;
+    size_t count;
+    assert_int_equal(directory_sessions(own_directory(), &sessions, &count), S_OK);
+    const struct directory_kernel lists = sessions->lists;
+    directory_sessions_free(sessions, count);
+    stop(handle);
+    assert_true(lists.count[DIRECTORY_COUNTER_SOURCES] == 2 && lists.counter[1] == 3 &&
+                lists.count[DIRECTORY_COUNTED_EVENTS] == 1 && lists.counted[0] == HOOK_SWITCH &&
+                lists.count[DIRECTORY_STACKS] == 1);
+    assert_int_equal(journal_count(SESSION_KERNEL_FLAGS), flags + 1);
+    assert_int_equal(journal_count(SESSION_KERNEL_COUNTERS), counters + 2); /* the events, and the counters */
+    assert_int_equal(journal_count(SESSION_KERNEL_STACKS), stacks + 1);
     memory_free(path);
 }
 
@@ -169,7 +271,9 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_known_load_is_in_the_file),
         cmocka_unit_test(interrupts_have_their_length_in_each_clock),
         cmocka_unit_test(an_update_changes_what_is_recorded),
-        cmocka_unit_test(flags_without_a_source_are_told),
+        cmocka_unit_test(what_has_no_source_is_told_once),
+        cmocka_unit_test(chosen_events_have_their_stacks_in_each_clock),
+        cmocka_unit_test(samples_say_who_used_the_processors),
         cmocka_unit_test(a_killed_host_leaves_nothing_when_the_next_begins),
     };
     child_program = arguments[0];

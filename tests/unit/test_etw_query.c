@@ -5,10 +5,13 @@
 #include "engine/etw/openetw.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/etw/trace_query_api.h"
+#include "engine/kernel/kernel_event.h"
 #include "engine/os/thread.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/own_directory.h"
 
+static const GUID kernel_thread_class = {0x3D6FA8D1, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}},
+                  kernel_image_class = {0x2CB15D1D, 0x5FC1, 0x11D2, {0xAB, 0xE1, 0x00, 0xA0, 0xC9, 0x11, 0xF5, 0x18}};
 static struct directory *d;
 
 static GUID guid_of(uint32_t number)
@@ -246,6 +249,8 @@ static void registered_providers_have_their_newest_enable(void **state)
 
 static atomic_bool over;
 
+static uint32_t listed[4], listed_count; /* what was set last */
+
 static void host(void *user)
 {
     const struct directory_session *s = user;
@@ -256,7 +261,12 @@ static void host(void *user)
         if (directory_asked(d, s->logger, &r) == S_OK) {
             struct directory_session next = *s;
             memcpy(next.enable_flags, r.enable_flags, sizeof next.enable_flags);
-            const bool right = r.verb == DIRECTORY_UPDATE && r.flags_given != 0 && r.mode == s->mode && !r.file;
+            const bool list = r.verb == DIRECTORY_SET_LIST && r.item_count != 0;
+            if (list)
+                memcpy(listed, r.items, sizeof listed);
+            listed_count = r.item_count;
+            const bool right =
+                list || (r.verb == DIRECTORY_UPDATE && r.flags_given != 0 && r.mode == s->mode && !r.file);
             if (right && SUCCEEDED(directory_begin(d))) {
                 (void)directory_session_set(d, &next);
                 directory_end(d, NULL, 0);
@@ -310,10 +320,11 @@ static void what_is_the_hosts_is_told(void **state)
 {
     TRACE_PROFILE_INTERVAL interval = {0, 7};
     TRACE_VERSION_INFO version;
+    uint32_t sources[10];
     ULONG need = 77;
     (void)state;
     assert_int_equal(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &interval, 8, &need), ERROR_SUCCESS);
-    assert_true(interval.Interval == 10000 && need == 8);
+    assert_true(interval.Interval == KERNEL_PROFILE_100NS && need == 8);
     interval.Source = 5;
     assert_int_equal(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &interval, 8, &need), ERROR_SUCCESS);
     assert_int_equal(interval.Interval, 0);
@@ -321,7 +332,13 @@ static void what_is_the_hosts_is_told(void **state)
     assert_int_equal(TraceQueryInformation(1, TraceSampledProfileIntervalInfo, &interval, 8, &need),
                      ERROR_INVALID_PARAMETER);
     assert_int_equal(TraceQueryInformation(0, TraceProfileSourceListInfo, NULL, 0, &need), ERROR_SUCCESS);
-    assert_int_equal(need, 0);
+    assert_int_equal(need, sizeof sources);
+    assert_int_equal(TraceQueryInformation(0, TraceProfileSourceListInfo, sources, 8, &need),
+                     ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(TraceQueryInformation(0, TraceProfileSourceListInfo, sources, sizeof sources, &need),
+                     ERROR_SUCCESS);
+    assert_true(sources[0] == 0 && sources[1] == 0 && sources[2] == KERNEL_PROFILE_100NS &&
+                sources[6] == ('T' | 'i' << 16));
     assert_int_equal(TraceQueryInformation(0, TraceVersionInfo, &version, 8, NULL), ERROR_SUCCESS);
     assert_int_equal(version.EtwTraceProcessingVersion, 1);
     assert_int_equal(TraceQueryInformation(0, TraceVersionInfo, &version, 4, &need), ERROR_BAD_LENGTH);
@@ -329,38 +346,59 @@ static void what_is_the_hosts_is_told(void **state)
     assert_int_equal(TraceQueryInformation(0, (TRACE_INFO_CLASS)99, &version, 8, &need), ERROR_NOT_SUPPORTED);
 }
 
-static void what_the_kernel_would_keep_is_checked_and_refused(void **state)
+/* Those that are no events of the kernel are left out, as on Windows. */
+static void what_a_system_logger_is_told_is_checked_and_reaches_it(void **state)
 {
     struct directory_session s = add("system", 200, TRACE_MODE_SYSTEM_LOGGER | 0x100), plain = add("plain", 201, 0x100);
     static CLASSIC_EVENT_ID events[257];
-    uint32_t sources[5] = {0};
-    TRACE_PROFILE_INTERVAL interval = {0, 20000};
+    uint32_t sources[5] = {3, 1, 4, 1, 5};
     const TRACEHANDLE h = directory_handle(&s);
+    struct thread *t;
     (void)state;
+    over = false;
+    assert_int_equal(thread_start(host, &s, &t), S_OK);
+    events[1] = (CLASSIC_EVENT_ID){.EventGuid = kernel_thread_class, .Type = 36};
+    events[3] = (CLASSIC_EVENT_ID){.EventGuid = kernel_image_class, .Type = 10};
     assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, events, 25), ERROR_INCORRECT_SIZE);
     assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, events, sizeof events), ERROR_INCORRECT_SIZE);
     assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, events, 0), ERROR_INVALID_PARAMETER);
     assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, NULL, 24), ERROR_INVALID_PARAMETER);
-    assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, events, 256 * 24), ERROR_NOT_SUPPORTED);
-    assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, NULL, 0), ERROR_NOT_SUPPORTED);
+    assert_int_equal(TraceSetInformation(h, TraceStackTracingInfo, events, 256 * 24), ERROR_SUCCESS);
+    assert_true(listed_count == 2 && listed[0] == 0x0524 && listed[1] == 0x030A);
     assert_int_equal(TraceSetInformation(directory_handle(&plain), TraceStackTracingInfo, NULL, 0),
                      ERROR_INVALID_PARAMETER);
     assert_int_equal(TraceSetInformation(h, TracePmcEventListInfo, events, 5 * 24), ERROR_INCORRECT_SIZE);
-    assert_int_equal(TraceSetInformation(h, TracePmcEventListInfo, events, 4 * 24), ERROR_NOT_SUPPORTED);
+    assert_int_equal(TraceSetInformation(h, TracePmcEventListInfo, events, 3 * 24), ERROR_SUCCESS);
+    assert_int_equal(listed_count, 1);
     for (int i = 0; i < 2; i++) {
         const TRACE_INFO_CLASS what = i == 0 ? TraceProfileSourceConfigInfo : TracePmcCounterListInfo;
         assert_int_equal(TraceSetInformation(h, what, sources, 6), ERROR_INCORRECT_SIZE);
         assert_int_equal(TraceSetInformation(h, what, sources, 20), ERROR_INCORRECT_SIZE);
         assert_int_equal(TraceSetInformation(h, what, sources, 0), ERROR_INVALID_PARAMETER);
         assert_int_equal(TraceSetInformation(h, what, NULL, 4), ERROR_INVALID_PARAMETER);
-        assert_int_equal(TraceSetInformation(h, what, sources, 16), ERROR_NOT_SUPPORTED);
+        assert_int_equal(TraceSetInformation(h, what, sources, 16), ERROR_SUCCESS);
+        assert_int_equal(TraceSetInformation(directory_handle(&plain), what, sources, 16), ERROR_INVALID_PARAMETER);
+        assert_true(listed_count == 4 && memcmp(listed, sources, 16) == 0);
     }
-    assert_int_equal(TraceSetInformation(h, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_INVALID_PARAMETER);
-    assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 4), ERROR_BAD_LENGTH);
-    assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_NOT_SUPPORTED);
-    assert_int_equal(TraceSetInformation(h, TraceVersionInfo, &interval, 8), ERROR_NOT_SUPPORTED);
+    over = true;
+    assert_true(thread_wait(t, CHILD_PATIENCE));
+    thread_close(t);
     drop(&s);
     drop(&plain);
+}
+
+/* The host's own rate is what one gets, whatever one asks for. */
+static void the_interval_of_samples_is_the_hosts(void **state)
+{
+    TRACE_PROFILE_INTERVAL interval = {0, 20000};
+    (void)state;
+    assert_int_equal(TraceSetInformation(1, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 4), ERROR_BAD_LENGTH);
+    assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, NULL, 8), ERROR_INVALID_PARAMETER);
+    assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_SUCCESS);
+    assert_int_equal(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &interval, 8, NULL), ERROR_SUCCESS);
+    assert_int_equal(interval.Interval, KERNEL_PROFILE_100NS);
+    assert_int_equal(TraceSetInformation(0, TraceVersionInfo, &interval, 8), ERROR_NOT_SUPPORTED);
 }
 
 static void members_of_groups_are_disallowed(void **state)
@@ -522,7 +560,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(registered_providers_have_their_newest_enable, make_world, end_world),
         cmocka_unit_test(flags_of_a_system_logger_are_set_and_read),
         cmocka_unit_test(what_is_the_hosts_is_told),
-        cmocka_unit_test(what_the_kernel_would_keep_is_checked_and_refused),
+        cmocka_unit_test(what_a_system_logger_is_told_is_checked_and_reaches_it),
+        cmocka_unit_test(the_interval_of_samples_is_the_hosts),
         cmocka_unit_test(members_of_groups_are_disallowed),
     };
     child_program = argv[0];

@@ -16,11 +16,30 @@ static struct kernel_tracer k;
 static struct seen {
     size_t ends, network;
     uint32_t code;
+    size_t stacks, samples;
+    uint64_t of_time, ip; /* of the newest stack and sample */
+    uint32_t thread, frames;
+    uint64_t frame[STACK_FRAMES];
 } seen;
+static uint64_t now;
 
 static HRESULT note(void *context, const struct kernel_event *e)
 {
     (void)context;
+    if (e->hook == HOOK_STACK) {
+        assert_true(e->has_start && e->size >= 24 && e->size % 8 == 0);
+        seen.stacks++;
+        seen.of_time = get_u64(e->data);
+        seen.thread = get_u32(e->data + 12);
+        seen.frames = (e->size - 16) / 8;
+        for (uint32_t i = 0; i < seen.frames; i++)
+            seen.frame[i] = get_u64(e->data + 16 + 8 * i);
+    }
+    if (e->hook == HOOK_SAMPLE) {
+        assert_int_equal(e->size, 16);
+        seen.samples++;
+        seen.ip = get_u64(e->data);
+    }
     seen.network += e->hook >> 8 == HOOK_TCP >> 8 || e->hook >> 8 == HOOK_UDP >> 8;
     if (e->hook != HOOK_PROCESS_END)
         return S_OK;
@@ -40,7 +59,9 @@ static int begin(void **state)
     k.threads.item_size = sizeof(struct kernel_thread);
     network_begin(&k, 64);
     fault_begin(&k);
-    return 0;
+    now = 1;
+    k.host_ids = true;
+    return SUCCEEDED(stack_begin(&k, 1)) ? 0 : -1;
 }
 
 static int end(void **state)
@@ -50,6 +71,7 @@ static int end(void **state)
     id_map_free(&k.threads);
     id_map_free(&k.sockets);
     id_map_free(&k.faults);
+    stack_end(&k);
     kernel_queue_free(&k.queue);
     kernel_data_free(&k.data);
     return 0;
@@ -77,8 +99,30 @@ static void tell(const struct tracepoint *group, const char *name, uint32_t thre
                 put_u64(data + fields[i].offset, told[j].value);
             }
     const struct ring_event event = {.data = data, .size = sizeof data};
-    const struct tracepoint_event e = {.event = &event, .fields = fields, .time = 1, .thread = thread};
+    const struct tracepoint_event e = {.event = &event, .fields = fields, .time = now, .thread = thread};
+    stack_nothing_due(&k, 0);
     assert_int_equal(point->take(&k, &e), S_OK);
+}
+
+/* What comes behind it: the program's frames, then the kernel's; a list of no frames does not come. */
+static void tell_stack(uint32_t thread, const uint64_t *user, size_t users, const uint64_t *kernel, size_t kernels)
+{
+    uint8_t data[16 + 8 * (STACK_FRAMES + 8)] = {0};
+    const struct ring_field fields[2] = {{.offset = 8, .size = 4}, {.offset = 16, .size = 64}};
+    const char *const names[] = {"user_stack", "kernel_stack"};
+    for (int i = 0; i < 2; i++) {
+        const uint64_t *frames = i == 0 ? user : kernel;
+        const size_t count = i == 0 ? users : kernels;
+        const struct ring_event event = {.data = data,
+                                         .size = (uint32_t)(16 + 8 * (i == 0 ? STACK_USER_FRAMES : count))};
+        const struct tracepoint_event e = {.event = &event, .fields = fields, .time = now + 1, .thread = thread};
+        memset(data, 0, sizeof data);
+        put_u32(data + 8, (uint32_t)count);
+        for (size_t f = 0; f < count; f++)
+            put_u64(data + 16 + 8 * f, frames[f]);
+        if (count != 0)
+            assert_int_equal(point_of(stack_tracepoints, names[i])->take(&k, &e), S_OK);
+    }
 }
 
 static void task(uint32_t by, uint32_t id, uint64_t flags)
@@ -220,6 +264,172 @@ static void only_tcp_and_udp_are_of_the_network(void **state)
     }
 }
 
+/* ---- stacks ---- */
+
+#define IN_KERNEL UINT64_C(0xFFFFFFFF81000000)
+enum { IN_PROGRAM = 0x401000 };
+
+static void choose(uint32_t flags, uint16_t hook)
+{
+    k.flags = flags;
+    stack_choose(&k, &hook, 1);
+}
+
+static void flush(void)
+{
+    seen = (struct seen){0};
+    assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
+    stack_places_go(&k);
+}
+
+static void wake(uint32_t by)
+{
+    const struct told told = {"pid", OTHER};
+    tell(schedule_tracepoints, "sched_wakeup", by, &told, 1);
+}
+
+static void a_chosen_event_has_its_stack(void **state)
+{
+    (void)state;
+    static const uint64_t user[] = {IN_PROGRAM, IN_PROGRAM + 8}, kernel[] = {IN_KERNEL, UINT64_MAX, IN_KERNEL + 4};
+    choose(FLAG_DISPATCHER, HOOK_READY);
+    now = 100;
+    wake(LEADER);
+    tell_stack(LEADER, user, 2, kernel, 3);
+    flush();
+    assert_true(seen.stacks == 1 && seen.of_time == 100 && seen.thread == LEADER && seen.frames == 4);
+    assert_true(seen.frame[0] == IN_KERNEL && seen.frame[1] == IN_KERNEL + 4 && seen.frame[2] == IN_PROGRAM);
+    choose(FLAG_DISPATCHER, HOOK_SWITCH); /* not that one any more */
+    wake(LEADER);
+    tell_stack(LEADER, user, 2, kernel, 3);
+    flush();
+    assert_int_equal(seen.stacks, 0);
+}
+
+/* An interrupt's event came between, or the stack is another thread's: nobody gets it. */
+static void a_stack_of_something_else_is_nobodys(void **state)
+{
+    (void)state;
+    static const uint64_t kernel[] = {IN_KERNEL};
+    const struct told told[] = {{"pid", OTHER}, {"clone_flags", 0}};
+    choose(FLAG_DISPATCHER | FLAG_PROCESS, HOOK_READY);
+    wake(LEADER);
+    tell_stack(OTHER, NULL, 0, kernel, 1);
+    flush();
+    assert_int_equal(seen.stacks, 0);
+    wake(LEADER);
+    tell(task_tracepoints, "task_newtask", LEADER, told, 2);
+    tell_stack(LEADER, NULL, 0, kernel, 1);
+    flush();
+    assert_int_equal(seen.stacks, 0);
+}
+
+static void switch_to(uint32_t old, uint32_t new, uint64_t out_state)
+{
+    const struct told told[] = {{"prev_pid", old}, {"next_pid", new}, {"prev_state", out_state}, {"prev_prio", 120}};
+    now += 10;
+    tell(schedule_tracepoints, "sched_switch", old, told, 4);
+}
+
+/* As on Windows a switch has the stack of who goes on: where it waited. */
+static void a_switch_shows_where_the_new_thread_waited(void **state)
+{
+    (void)state;
+    static const uint64_t first[] = {IN_KERNEL + 1}, second[] = {IN_KERNEL + 2};
+    choose(FLAG_SWITCH, HOOK_SWITCH);
+    switch_to(LEADER, OTHER, 1);
+    tell_stack(LEADER, NULL, 0, first, 1);
+    flush();
+    assert_int_equal(seen.stacks, 0);
+    switch_to(OTHER, LEADER, 1);
+    tell_stack(OTHER, NULL, 0, second, 1);
+    flush();
+    assert_true(seen.stacks == 1 && seen.thread == LEADER && seen.frame[0] == IN_KERNEL + 1 && seen.of_time == now);
+    leave(OTHER, NULL);
+    switch_to(LEADER, OTHER, 1); /* another one that has the number */
+    tell_stack(LEADER, NULL, 0, first, 1);
+    flush();
+    assert_int_equal(seen.stacks, 0);
+}
+
+static void a_fault_has_the_stack_of_its_beginning(void **state)
+{
+    (void)state;
+    static const uint64_t kernel[] = {IN_KERNEL};
+    const struct told fault[] = {{"address", 4096}, {"error_code", 0}}, file[] = {{"i_ino", 7}, {"index", 1}};
+    choose(FLAG_PAGE_FAULTS | FLAG_HARD_FAULTS, HOOK_FAULT_ZERO);
+    now = 50;
+    tell(fault_tracepoints, "page_fault_user", LEADER, fault, 2);
+    tell_stack(LEADER, NULL, 0, kernel, 1);
+    fault_settle_all(&k);
+    flush();
+    assert_true(seen.stacks == 1 && seen.of_time == 50);
+    choose(k.flags, HOOK_HARD_FAULT);
+    tell(fault_tracepoints, "page_fault_user", LEADER, fault, 2);
+    tell_stack(LEADER, NULL, 0, kernel, 1);
+    tell(fault_tracepoints, "mm_filemap_fault", LEADER, file, 2);
+    switch_to(LEADER, OTHER, 2);
+    flush();
+    assert_int_equal(seen.stacks, 0);
+    switch_to(OTHER, LEADER, 1);
+    now = 90;
+    tell(fault_tracepoints, "page_fault_user", LEADER, fault, 2); /* so the first one is over */
+    flush();
+    assert_true(seen.stacks == 1 && seen.of_time == 90 && seen.thread == LEADER);
+}
+
+static void sample(const uint64_t *user, size_t users, const uint64_t *kernel, size_t kernels)
+{
+    now += 10;
+    tell(stack_tracepoints, "local_timer_entry", LEADER, NULL, 0);
+    tell_stack(LEADER, user, users, kernel, kernels);
+    flush();
+}
+
+/* The interrupt's own frames, which all have in front, are left out. */
+static void a_sample_tells_where_the_processor_was(void **state)
+{
+    (void)state;
+    static const uint64_t user[] = {IN_PROGRAM}, kernel[] = {IN_KERNEL, IN_KERNEL + 1, IN_KERNEL + 2, IN_KERNEL + 3},
+                          other[] = {IN_KERNEL, IN_KERNEL + 1, IN_KERNEL + 9};
+    choose(FLAG_PROFILE, HOOK_SAMPLE);
+    sample(user, 1, kernel, 4); /* with the first nobody knows yet */
+    assert_int_equal(seen.samples, 0);
+    sample(user, 1, other, 3);
+    assert_true(seen.samples == 1 && seen.ip == IN_KERNEL + 9);
+    assert_true(seen.stacks == 1 && seen.frames == 2 && seen.frame[0] == IN_KERNEL + 9 && seen.of_time == now);
+    sample(user, 1, kernel, 2);
+    assert_true(seen.samples == 1 && seen.ip == IN_PROGRAM && seen.stacks == 1 && seen.frames == 1);
+    sample(user, 1, kernel, 4);
+    assert_true(seen.samples == 1 && seen.ip == IN_KERNEL + 2 && seen.frames == 3);
+    sample(NULL, 0, kernel, 2); /* a thread of the kernel of which nothing is told */
+    assert_int_equal(seen.samples, 0);
+}
+
+/* A record that says more than it holds, and one that is all frames. */
+static void stacks_are_read_within_their_records(void **state)
+{
+    (void)state;
+    uint64_t frames[STACK_FRAMES + 4];
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
+        frames[i] = IN_KERNEL + i;
+    choose(FLAG_DISPATCHER, HOOK_READY);
+    wake(LEADER);
+    tell_stack(LEADER, NULL, 0, frames, sizeof frames / sizeof *frames);
+    flush();
+    assert_true(seen.stacks == 1 && seen.frames == STACK_FRAMES);
+    uint8_t data[32] = {[8] = 200};
+    put_u64(data + 16, IN_KERNEL);
+    put_u64(data + 24, IN_KERNEL);
+    const struct ring_field fields[2] = {{.offset = 8, .size = 4}, {.offset = 16, .size = 64}};
+    const struct ring_event event = {.data = data, .size = 28};
+    const struct tracepoint_event e = {.event = &event, .fields = fields, .time = now, .thread = LEADER};
+    wake(LEADER);
+    assert_int_equal(point_of(stack_tracepoints, "kernel_stack")->take(&k, &e), S_OK);
+    flush();
+    assert_true(seen.stacks == 1 && seen.frames == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +438,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_new_program_ends_with_its_own_code, begin, end),
         cmocka_unit_test_setup_teardown(a_thread_that_is_told_of_twice_counts_once, begin, end),
         cmocka_unit_test_setup_teardown(only_tcp_and_udp_are_of_the_network, begin, end),
+        cmocka_unit_test_setup_teardown(a_chosen_event_has_its_stack, begin, end),
+        cmocka_unit_test_setup_teardown(a_stack_of_something_else_is_nobodys, begin, end),
+        cmocka_unit_test_setup_teardown(a_switch_shows_where_the_new_thread_waited, begin, end),
+        cmocka_unit_test_setup_teardown(a_fault_has_the_stack_of_its_beginning, begin, end),
+        cmocka_unit_test_setup_teardown(a_sample_tells_where_the_processor_was, begin, end),
+        cmocka_unit_test_setup_teardown(stacks_are_read_within_their_records, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
