@@ -22,9 +22,16 @@ static HRESULT counters_get_source(struct object *o, const struct property *p, s
 {
     struct sql_source source;
     HRESULT hr = object_get_field(o, p, out);
-    if (FAILED(hr) || !out->text[0] || FAILED(sql_source_parse(out->text, &source))) {
-        error_clear();
+    if (FAILED(hr) || !out->text[0])
         return hr;
+    hr = sql_source_parse(out->text, &source);
+    if (hr == E_OUTOFMEMORY) { /* it may hold a password */
+        value_free(out);
+        return hr;
+    }
+    if (FAILED(hr)) {
+        error_clear();
+        return S_OK;
     }
     if (*source.secret) {
         char *whole = out->text;

@@ -5,65 +5,12 @@
 #include "engine/os/access.h"
 #include "engine/os/memory.h"
 #include "engine/os/sql_source.h"
+#include "engine/run/definition.h"
 #include "engine/run/set_secret.h"
 #include "engine/run/sets.h"
+#include "engine/store/store.h"
 
 #include <string.h>
-
-#define LINE_BEGIN "\n<?openpla-account user=\""
-#define LINE_KEY   "\" key=\""
-#define LINE_END   "\"?>\n"
-
-/* ---- the instruction behind the XML ---- */
-
-/* The last line; NULL: there is none. *end is where LINE_END begins. */
-static const char *find_line(const char *xml, size_t size, const char **end)
-{
-    const size_t begin = sizeof LINE_BEGIN - 1, tail = sizeof LINE_END - 1;
-    if (size < begin + tail || memcmp(xml + size - tail, LINE_END, tail) != 0)
-        return NULL;
-    *end = xml + size - tail;
-    for (const char *at = *end - 1; at > xml; at--)
-        if (*at == '\n')
-            return *end >= at + begin && !memcmp(at, LINE_BEGIN, begin) ? at : NULL;
-    return NULL;
-}
-
-HRESULT set_account_read(const char *xml, size_t size, struct set_account *out)
-{
-    const char *end, *at = xml ? find_line(xml, size, &end) : NULL, *key = NULL;
-    *out = (struct set_account){.user = NULL};
-    at = at ? at + sizeof LINE_BEGIN - 1 : NULL;
-    for (const char *c = at; c && !key && c + sizeof LINE_KEY - 1 <= end; c++)
-        key = !memcmp(c, LINE_KEY, sizeof LINE_KEY - 1) ? c : NULL;
-    if (key) {
-        const char *digits = key + sizeof LINE_KEY - 1;
-        size_t n = (size_t)(end - digits);
-        if (n < sizeof out->key)
-            memcpy(out->key, digits, n);
-    }
-    out->user = key ? text_copy_n(at, (size_t)(key - at)) : text_copy("");
-    return out->user ? S_OK : E_OUTOFMEMORY;
-}
-
-void set_account_free(struct set_account *a)
-{
-    memory_free(a->user);
-    *a = (struct set_account){.user = NULL};
-}
-
-static HRESULT add_line(const struct set_account *a, char **xml, size_t *size)
-{
-    if (!*a->user && !*a->key)
-        return S_OK;
-    char *both = text_format("%s" LINE_BEGIN "%s" LINE_KEY "%s" LINE_END, *xml, a->user, a->key);
-    if (!both)
-        return E_OUTOFMEMORY;
-    memory_free(*xml);
-    *xml = both;
-    *size = strlen(both);
-    return S_OK;
-}
 
 /* ---- whose account ---- */
 
@@ -244,8 +191,11 @@ static HRESULT part_one(struct object *collector, const struct set_secret *old, 
     HRESULT hr = data_source_of(collector, &name, &whole);
     if (hr != S_OK)
         return hr;
-    if (!*whole || FAILED(sql_source_parse(whole, &s))) {
-        error_clear();
+    const HRESULT parsed = *whole ? sql_source_parse(whole, &s) : S_FALSE;
+    if (parsed == E_OUTOFMEMORY) {
+        hr = parsed;
+    } else if (parsed != S_OK) {
+        error_clear(); /* it names no database */
     } else if (*s.secret) {
         hr = set_secret_add_source(secret, name, s.open, s.secret);
         if (SUCCEEDED(hr))
@@ -357,14 +307,14 @@ HRESULT credentials_commit(struct object *o, const struct caller *caller, const 
     if (SUCCEEDED(hr))
         hr = write_secret(&secret, &old, out);
     if (SUCCEEDED(hr))
-        hr = add_line(&out->now, xml, size);
+        hr = set_account_add(&out->now, xml, size);
     set_secret_free(&secret);
     set_secret_free(&old);
     if (SUCCEEDED(hr))
         return S_OK;
     memory_free(*xml);
     *xml = NULL;
-    return credentials_dropped(o, out, hr);
+    return credentials_dropped(o, space, name, out, hr);
 }
 
 void credentials_committed(struct object *o, const char *space, const char *name, struct credentials_change *c)
@@ -375,11 +325,37 @@ void credentials_committed(struct object *o, const char *space, const char *name
     change_free(c);
 }
 
-HRESULT credentials_dropped(struct object *o, struct credentials_change *c, HRESULT hr)
+/* Whether the definition that is there now has the key, though its commit failed: what failed came behind its rename.
+   A failure: that cannot be known. */
+static HRESULT is_stored_with(const char *space, const char *name, const char *key, bool *stored)
+{
+    struct set_account is = {.user = NULL};
+    char *xml = NULL;
+    size_t size = 0;
+    HRESULT hr = store_load(&caller_self, space, name, &xml, &size);
+    *stored = false;
+    if (SUCCEEDED(hr))
+        hr = set_account_read(xml, size, &is);
+    if (SUCCEEDED(hr))
+        *stored = !strcmp(is.key, key);
+    set_account_free(&is);
+    memory_free(xml);
+    return hr == PLA_E_DCS_NOT_FOUND || definition_is_damaged(hr) ? S_OK : hr;
+}
+
+HRESULT credentials_dropped(struct object *o, const char *space, const char *name, struct credentials_change *c,
+                            HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
-    if (*c->now.key && strcmp(c->before.key, c->now.key) != 0)
-        secret_delete(c->now.key);
+    bool stored;
+    /* Of two secrets the definition has one. Where nobody can tell which, both stay: the store's check finds the other.
+     */
+    if (strcmp(c->before.key, c->now.key) != 0 && SUCCEEDED(is_stored_with(space, name, c->now.key, &stored))) {
+        if (stored && *c->before.key)
+            set_secret_delete(c->before.key, space, name);
+        else if (!stored && *c->now.key)
+            secret_delete(c->now.key);
+    }
     join_all(o, c);
     change_free(c);
     return error_restore(&why);
@@ -455,7 +431,10 @@ static HRESULT collect(struct object *o, struct set_secret *out)
         hr = data_source_of(list[i], &name, &whole);
         if (hr != S_OK)
             continue;
-        if (!*whole || FAILED(sql_source_parse(whole, &s)))
+        const HRESULT parsed = *whole ? sql_source_parse(whole, &s) : S_FALSE;
+        if (parsed == E_OUTOFMEMORY)
+            hr = parsed;
+        else if (parsed != S_OK)
             error_clear();
         else if (*s.secret)
             hr = set_secret_add_source(out, name, s.open, s.secret);

@@ -10,15 +10,7 @@
 #include "engine/model/model.h"
 #include "engine/os/caller.h"
 #include "engine/os/credentials.h"
-
-/* What a stored definition says. Zero-initialise. */
-struct set_account {
-    char *user;                      /* "": the service's own, LocalSystem */
-    char key[SHARED_KEY_DIGITS + 1]; /* of the set's secret; "": it has none */
-};
-/* Also of a definition that says nothing. E_OUTOFMEMORY. */
-HRESULT set_account_read(const char *xml, size_t size, struct set_account *out);
-void set_account_free(struct set_account *a);
+#include "engine/store/stored_account.h"
 
 /* ---- Commit ---- */
 
@@ -39,9 +31,10 @@ HRESULT credentials_commit(struct object *set, const struct caller *caller, cons
                            struct credentials_change *out);
 /* The definition is stored: what it had before is deleted, and the object holds no password any more. */
 void credentials_committed(struct object *set, const char *space, const char *name, struct credentials_change *c);
-/* It is not, for this reason: what was written down is deleted, and the object has its data sources again. The thread's
-   error text survives; returns hr. */
-HRESULT credentials_dropped(struct object *set, struct credentials_change *c, HRESULT hr);
+/* The commit failed, for this reason: what was written down is deleted, unless the definition is the new one all the
+   same, and the object has its data sources again. The thread's error text survives; returns hr. */
+HRESULT credentials_dropped(struct object *set, const char *space, const char *name, struct credentials_change *c,
+                            HRESULT hr);
 /* What goes to another process with the object's XML, masked (secret_mask): the password, NULL for none, and what is
    secret in its data sources. *out from memory_alloc, NULL when there is nothing. *sources: there is something in
    data sources, which set_to_commit_xml has too. */

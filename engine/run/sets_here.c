@@ -247,7 +247,7 @@ static HRESULT save(struct object *o, const struct caller *caller, const struct 
     if (SUCCEEDED(hr))
         credentials_committed(o, c->space, name, &credentials);
     else if (decided)
-        hr = credentials_dropped(o, &credentials, hr);
+        hr = credentials_dropped(o, c->space, name, &credentials, hr);
     if (SUCCEEDED(hr))
         tell_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, caller, c->space, name);
     memory_free(before);

@@ -50,7 +50,8 @@ static struct tally *tally_of(const char *space)
     return &tallies[i];
 }
 
-/* Whose the definition is that lies there, "" for nobody's; from memory_alloc. S_FALSE, and NULL: there is none. */
+/* Whose the definition is that lies there, "" for nobody's; from memory_alloc. S_FALSE, and NULL: there is none, or
+   another account's. */
 static HRESULT read_owner(const char *path, char **owner, uint64_t *size)
 {
     struct file *f = NULL;
@@ -67,12 +68,12 @@ static HRESULT read_owner(const char *path, char **owner, uint64_t *size)
         hr = file_read_at(f, from, tail, STORED_LINE_MAX, &got);
     }
     file_close(f);
-    if (hr == E_OUTOFMEMORY)
-        return hr;
-    if (FAILED(hr)) {
-        error_clear(); /* what cannot be read is damaged, and nobody's */
+    if (set_file_is_missing(hr) || hr == E_ACCESSDENIED || (FAILED(hr) && folder_exists(path))) {
+        error_clear();
         return S_FALSE;
     }
+    if (FAILED(hr))
+        return hr;
     tail[got] = 0;
     const char *found;
     stored_line_cut(tail, &got, &found);
@@ -121,6 +122,10 @@ static HRESULT look(struct tally *t, const char *path)
     bool there;
     HRESULT hr = read_owner(path, &owner, &now.size);
     size_t at = find(t, path_name(path), &there);
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* it cannot be read now: who else commits need not wait for that */
+        error_clear();
+        return S_OK;
+    }
     if (SUCCEEDED(hr) && (!owner || !*owner)) {
         if (there)
             take_out(t, at);
