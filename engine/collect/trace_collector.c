@@ -10,6 +10,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
+#include <stdlib.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ enum {
     BUFFER_UNIT = 1024,
 };
 #define HELD_FIRST_WORD "trace "
+#define HELD_KERNEL     "kernel "
 
 struct trace_collector {
     struct collector collector;
@@ -100,10 +102,23 @@ static void tell_losses(struct trace_collector *tc)
 
 /* ---- its session ---- */
 
-/* The session's own Guid tells it from another one that has its name later. */
+/* The session's own Guid tells it from another one that has its name later. Those of the kernel have the same all: they
+   are told by their file until they have begun, then by the thread that writes them. */
+static HRESULT hold_kernel(const struct trace_collector *tc, const struct collect_context *context, uint32_t thread)
+{
+    const char *file = tc->plan.file && !thread ? tc->plan.file : "";
+    char *line =
+        text_format(HELD_KERNEL "%u %u %s", (unsigned)(tc->plan.kernel - kernel_providers), (unsigned)thread, file);
+    HRESULT hr = line ? context->hold(context->user, line) : E_OUTOFMEMORY;
+    memory_free(line);
+    return hr;
+}
+
 static HRESULT hold(const struct trace_collector *tc, const struct collect_context *context)
 {
     char guid[39];
+    if (trace_plan_is_reserved(&tc->plan))
+        return hold_kernel(tc, context, 0);
     text_from_guid(&tc->plan.guid, guid);
     const bool is_private = (tc->plan.mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
     char *line = text_format(HELD_FIRST_WORD "%s %d %s", guid, is_private, tc->plan.session);
@@ -112,10 +127,57 @@ static HRESULT hold(const struct trace_collector *tc, const struct collect_conte
     return hr;
 }
 
+/* Stops it unless somebody else's has the name by now. */
+static HRESULT let_go(struct trace_target *t, bool (*is_ours)(const struct trace_session *s, const void *of),
+                      const void *of)
+{
+    struct trace_session s;
+    HRESULT hr = trace_session_query(t, &s);
+    if (hr == HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND))
+        return S_OK;
+    if (FAILED(hr))
+        return hr;
+    const bool ours = is_ours(&s, of);
+    t->handle = s.handle;
+    trace_session_free(&s);
+    hr = ours ? trace_session_stop(t, &s) : S_OK;
+    if (ours && SUCCEEDED(hr))
+        trace_session_free(&s);
+    return hr;
+}
+
+struct held_kernel {
+    uint32_t thread;
+    const char *file;
+};
+
+static bool is_held_kernel(const struct trace_session *s, const void *of)
+{
+    const struct held_kernel *k = of;
+    return k->thread ? s->thread == k->thread : k->file[0] && s->is.file && text_equal_nocase(s->is.file, k->file);
+}
+
+static HRESULT let_kernel_go(const char *numbers)
+{
+    char *end;
+    const unsigned long which = strtoul(numbers, &end, 10), thread = strtoul(end, &end, 10);
+    if (which >= KERNEL_PROVIDERS || *end != ' ')
+        return S_FALSE;
+    const struct held_kernel held = {.thread = (uint32_t)thread, .file = end + 1};
+    return let_go(&(struct trace_target){.name = kernel_providers[which].session}, is_held_kernel, &held);
+}
+
+static bool has_guid(const struct trace_session *s, const void *of)
+{
+    return guid_equal(&s->is.guid, of);
+}
+
 static HRESULT trace_collector_let_go(const char *line)
 {
     const size_t first = sizeof HELD_FIRST_WORD - 1, at_kind = first + 39, at_name = at_kind + 2;
     GUID guid;
+    if (!strncmp(line, HELD_KERNEL, sizeof HELD_KERNEL - 1))
+        return let_kernel_go(line + sizeof HELD_KERNEL - 1);
     if (strncmp(line, HELD_FIRST_WORD, first) != 0)
         return S_FALSE;
     char *text = strlen(line) > at_name ? text_copy_n(line + first, 38) : NULL;
@@ -123,20 +185,7 @@ static HRESULT trace_collector_let_go(const char *line)
     memory_free(text);
     if (!known)
         return S_FALSE;
-    struct trace_target t = {.name = line + at_name, .is_private = line[at_kind] == '1'};
-    struct trace_session s;
-    HRESULT hr = trace_session_query(&t, &s);
-    if (hr == HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND))
-        return S_OK;
-    if (FAILED(hr))
-        return hr;
-    const bool same = guid_equal(&s.is.guid, &guid);
-    t.handle = s.handle;
-    trace_session_free(&s);
-    hr = same ? trace_session_stop(&t, &s) : S_OK;
-    if (same && SUCCEEDED(hr))
-        trace_session_free(&s);
-    return hr;
+    return let_go(&(struct trace_target){.name = line + at_name, .is_private = line[at_kind] == '1'}, has_guid, &guid);
 }
 
 static HRESULT check_file(const struct trace_collector *tc, bool over)
@@ -161,7 +210,7 @@ static HRESULT start_session(struct trace_collector *tc, const struct collect_co
     tc->owns = true;
     tc->handle = now.handle;
     begin_figures(tc, &now, true);
-    return S_OK;
+    return trace_plan_is_reserved(&tc->plan) ? hold_kernel(tc, context, tc->now.thread) : S_OK;
 }
 
 static HRESULT stop_session(struct trace_collector *tc)
@@ -219,18 +268,11 @@ static HRESULT begin_session(struct trace_collector *tc, const struct collect_co
 
 /* ---- the kind ---- */
 
-static bool is_kernel_trace(const struct object *model)
-{
-    struct value is = {.boolean = false};
-    const struct property *row = &trace_data_collector_class.properties[ITraceDataCollector_IsKernelTrace];
-    return SUCCEEDED(object_get((struct object *)model, row, &is)) && is.boolean; /* else the open fails */
-}
-
 static bool trace_collector_writes(const struct object *model)
 {
-    /* A session in memory alone writes when it is flushed; one of the kernel is left out. */
+    /* A session in memory alone writes when it is flushed. */
     const struct trace_data_collector *c = (const struct trace_data_collector *)model;
-    return (trace_plan_writes_file(model) || c->StreamMode == TRACE_STREAM_BUFFERING) && !is_kernel_trace(model);
+    return trace_plan_writes_file(model) || c->StreamMode == TRACE_STREAM_BUFFERING;
 }
 
 static bool is_private(const struct object *model)
@@ -264,16 +306,6 @@ static HRESULT trace_collector_close(struct collector *c)
     return hr;
 }
 
-/* The set runs on without it, and says so. */
-static void leave_out_kernel(const struct trace_collector *tc)
-{
-    char *text =
-        text_format("trace session '%s' is not started: there are no events of the kernel yet", tc->plan.session);
-    if (text)
-        tc->note(tc->user, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), tc->plan.session, text);
-    memory_free(text);
-}
-
 static HRESULT trace_collector_check(struct object *model)
 {
     struct trace_plan plan;
@@ -300,9 +332,7 @@ static HRESULT trace_collector_open(struct object *object, const struct collect_
     tc->path = text_copy(context->output_path);
     tc->base = text_copy(context->output_base);
     HRESULT hr = tc->path && tc->base ? trace_plan_make(object, &output, &tc->plan) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && tc->plan.kernel)
-        leave_out_kernel(tc);
-    else if (SUCCEEDED(hr))
+    if (SUCCEEDED(hr))
         hr = begin_session(tc, context);
     if (FAILED(hr)) {
         struct error_kept why = error_keep(hr);

@@ -3,7 +3,6 @@
 #include "engine/collect/trace_fill.h"
 
 #include "engine/etw/event_providers.h"
-#include "engine/model/kernel_provider.h"
 #include "engine/os/etw_provider_types.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -98,6 +97,31 @@ static HRESULT fill_filter(struct object *provider, const struct trace_enable *e
     return hr;
 }
 
+/* The kernel's flags, an item for each, as exports have them; of other masks than EnableFlags they are a flag array. */
+static HRESULT fill_masks(struct object *map, const uint32_t masks[GROUP_MASKS])
+{
+    enum { TYPE_FLAG = 2, TYPE_FLAG_ARRAY = 3, MASK_BITS = 29 }; /* ValueMapType */
+    bool beyond = false;
+    HRESULT hr = S_OK;
+    collection_clear(map);
+    for (uint32_t i = 0; SUCCEEDED(hr) && i < GROUP_MASKS * MASK_BITS; i++) {
+        const uint32_t mask = i / MASK_BITS, bit = UINT32_C(1) << i % MASK_BITS;
+        const struct variant v = {.type = VARIANT_UI8, .integer = (int64_t)((uint64_t)mask << MASK_BITS | bit)};
+        if (!(masks[mask] & bit))
+            continue;
+        beyond = beyond || mask != 0;
+        hr = value_map_add_value(map, &v);
+    }
+    ((struct value_map *)map)->ValueMapType = beyond ? TYPE_FLAG_ARRAY : TYPE_FLAG;
+    return hr;
+}
+
+/* Of a session of the registry the kernel's provider is as it was committed. */
+static HRESULT fill_kernel(struct object *provider, const struct trace_plan *plan)
+{
+    return plan->kernel ? fill_masks(((struct trace_data_provider *)provider)->KeywordsAny, plan->masks) : S_OK;
+}
+
 static HRESULT fill_provider(struct object *provider, const struct trace_enable *e, bool filters)
 {
     const struct trace_data_provider *p = (struct trace_data_provider *)provider;
@@ -129,7 +153,8 @@ static HRESULT fill_providers(struct object *providers, const struct trace_plan 
         if (!provider)
             hr = add_provider(providers, &plan->enables[i], &known, &provider);
         if (SUCCEEDED(hr))
-            hr = fill_provider(provider, &plan->enables[i], filters);
+            hr = kernel_provider_find(&plan->enables[i].guid) ? fill_kernel(provider, plan)
+                                                              : fill_provider(provider, &plan->enables[i], filters);
         object_release(provider);
     }
     event_providers_free(&known);

@@ -2,7 +2,6 @@
 /* A trace collector as ETW takes it. */
 #include "engine/collect/trace_plan.h"
 
-#include "engine/model/kernel_provider.h"
 #include "engine/os/etw_provider_types.h"
 #include "engine/os/memory.h"
 
@@ -130,6 +129,38 @@ static HRESULT name_provider(struct object *provider, struct trace_enable *e)
     return e->name ? S_OK : E_OUTOFMEMORY;
 }
 
+/* Of the kernel's provider KeywordsAny are constants of group masks, whether as flags or as a flag array. */
+static HRESULT read_masks(const struct trace_data_provider *p, const struct trace_enable *e, struct trace_plan *plan)
+{
+    uint64_t *values;
+    size_t count;
+    HRESULT hr = value_map_enabled(p->KeywordsAny, &values, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        if (values[i] <= UINT32_MAX)
+            group_masks_add(plan->masks, (uint32_t)values[i]);
+        else
+            hr = error_set(E_INVALIDARG, "TraceDataProviders: KeywordsAny of provider %s has 0x%llX, at most 0x%X",
+                           e->name, (unsigned long long)values[i], UINT32_MAX);
+    }
+    group_masks_place(plan->masks);
+    memory_free(values);
+    return hr;
+}
+
+static HRESULT add_kernel(struct object *provider, const struct trace_enable *e, struct trace_plan *plan)
+{
+    const struct kernel_provider *kernel = kernel_provider_find(&e->guid);
+    if (!kernel)
+        return S_OK;
+    if (plan->kernel)
+        return error_set(E_INVALIDARG, "TraceDataProviders: %s and %s are not in one session", plan->kernel->name,
+                         kernel->name);
+    plan->kernel = kernel;
+    return read_masks((const struct trace_data_provider *)provider, e, plan);
+}
+
 static HRESULT read_provider(struct object *provider, struct trace_enable *e)
 {
     static const GUID none;
@@ -166,7 +197,8 @@ static HRESULT read_providers(const struct trace_data_collector *c, struct trace
         hr = read_provider(list[i], &e);
         if (SUCCEEDED(hr))
             hr = trace_plan_add(plan, &e);
-        plan->kernel = plan->kernel || kernel_provider_find(&e.guid);
+        if (SUCCEEDED(hr))
+            hr = add_kernel(list[i], &e, plan);
         enable_free(&e);
     }
     objects_release(list, count);
@@ -174,6 +206,11 @@ static HRESULT read_providers(const struct trace_data_collector *c, struct trace
 }
 
 /* ---- the session ---- */
+
+bool trace_plan_is_reserved(const struct trace_plan *plan)
+{
+    return plan->kernel && !(plan->mode & TRACE_MODE_SYSTEM_LOGGER);
+}
 
 bool trace_plan_writes_file(const struct object *collector)
 {
@@ -243,6 +280,18 @@ static HRESULT check_private(struct trace_plan *plan)
     return S_OK;
 }
 
+/* What ETW has for each session of the kernel's events that is no system logger. */
+static HRESULT be_reserved(struct trace_plan *plan)
+{
+    char *name = text_copy(plan->kernel->session);
+    if (!name)
+        return E_OUTOFMEMORY;
+    memory_free(plan->session);
+    plan->session = name;
+    plan->guid = plan->kernel->guid;
+    return S_OK;
+}
+
 HRESULT trace_plan_make(struct object *collector, const struct trace_output *output, struct trace_plan *out)
 {
     const struct trace_data_collector *c = (const struct trace_data_collector *)collector;
@@ -271,6 +320,8 @@ HRESULT trace_plan_make(struct object *collector, const struct trace_output *out
         hr = read_providers(c, out);
     if (SUCCEEDED(hr))
         hr = check_private(out);
+    if (SUCCEEDED(hr) && trace_plan_is_reserved(out))
+        hr = be_reserved(out);
     if (FAILED(hr)) {
         struct error_kept why = error_keep(hr);
         trace_plan_free(out);

@@ -4,7 +4,9 @@
 #ifndef OPENPLA_TRACE_PLAN_H
 #define OPENPLA_TRACE_PLAN_H
 
+#include "engine/etw/group_masks.h"
 #include "engine/etw/trace_properties.h"
+#include "engine/model/kernel_provider.h"
 #include "engine/model/model.h"
 
 /* One provider of a session. */
@@ -28,8 +30,9 @@ struct trace_plan {
     uint32_t minimum_buffers, maximum_buffers; /* suggestions, MS-PLA notes 28 to 31 */
     uint32_t maximum_file;                     /* MB, or KB with TRACE_MODE_USE_KBYTES; 0: none */
     uint32_t flush_timer;                      /* s; ms with TRACE_MODE_USE_MS_FLUSH_TIMER */
-    bool kernel;                               /* for the NT Kernel Logger or the context logger */
-    struct trace_enable *enables;
+    const struct kernel_provider *kernel;      /* whose events it takes beside others'; NULL: none of the kernel's */
+    uint32_t masks[GROUP_MASKS];               /* of these, each flag in its place */
+    struct trace_enable *enables;              /* the kernel's among them, which says nothing by itself */
     size_t count;
 };
 
@@ -39,6 +42,10 @@ struct trace_plan {
 enum trace_plan_mode {
 #include "engine/collect/trace_plan_modes.def"
 };
+
+/* Whether the kernel's events are all that the session's name and GUID stand for: what ETW asks of each session of them
+   but system loggers, which have both for themselves. */
+bool trace_plan_is_reserved(const struct trace_plan *plan);
 
 /* The bits of StreamMode. */
 enum { TRACE_STREAM_FILE = 1, TRACE_STREAM_REAL_TIME = 2, TRACE_STREAM_BUFFERING = 4 };
@@ -50,8 +57,8 @@ struct trace_output {
     bool segmented;      /* a full file is followed by another one: by UPDATE, so no mode tells of its end */
 };
 /* E_INVALIDARG (ERROR_INVALID_PARAMETER's HRESULT) with the property's name for what no session can be: ProcessMode
-   without a provider or with one of the kernel's, a level above 255, a GUID of zeros, a filter above 1024 bytes;
-   PLA_E_INVALID_SESSION_NAME. */
+   without a provider or with one of the kernel's, two of these, a level above 255, a GUID of zeros, a filter above 1024
+   bytes; PLA_E_INVALID_SESSION_NAME. The name of a session of the kernel's is the kernel's, whatever was put. */
 HRESULT trace_plan_make(struct object *collector, const struct trace_output *output, struct trace_plan *out);
 void trace_plan_free(struct trace_plan *plan); /* leaves it zero, and allows that */
 /* Whether the collector writes a file: StreamMode says so. */

@@ -5,7 +5,6 @@
 #include "engine/collect/trace_file.h"
 #include "engine/etw/event_providers.h"
 #include "engine/etw/openetw.h"
-#include "engine/model/kernel_provider.h"
 #include "engine/os/clock.h"
 #include "engine/os/etw_api.h"
 #include "engine/os/file.h"
@@ -112,7 +111,8 @@ static HRESULT read_block(const struct block *b, struct trace_session *out)
                .maximum_buffers = p->MaximumBuffers,
                .maximum_file = p->MaximumFileSize,
                .flush_timer = p->FlushTimer,
-               .kernel = kernel_provider_find(&p->Wnode.Guid) != NULL},
+               .kernel = p->LogFileMode & TRACE_MODE_SYSTEM_LOGGER ? &kernel_providers[0]
+                                                                   : kernel_provider_find(&p->Wnode.Guid)},
         .buffers = p->NumberOfBuffers,
         .free_buffers = p->FreeBuffers,
         .events_lost = p->EventsLost,
@@ -133,6 +133,12 @@ static HRESULT read_block(const struct block *b, struct trace_session *out)
 
 /* ---- providers ---- */
 
+/* Its events are flags of the session (set_masks, fill_block). */
+static bool is_kernel(const struct trace_enable *e)
+{
+    return kernel_provider_find(&e->guid) != NULL;
+}
+
 static HRESULT ask_provider(const struct etw_api *etw, uint64_t handle, const char *session,
                             const struct trace_enable *e, ULONG code, uint64_t until)
 {
@@ -146,6 +152,8 @@ static HRESULT ask_provider(const struct etw_api *etw, uint64_t handle, const ch
     };
     const uint64_t now = clock_monotonic_ms();
     char guid[39];
+    if (is_kernel(e))
+        return S_OK;
     error_clear();
     const ULONG result = etw->EnableTraceEx2(handle, &e->guid, code, e->level, e->any, e->all,
                                              now < until ? (ULONG)(until - now) : 0, &parameters);
@@ -219,12 +227,27 @@ static bool find_enable(const uint8_t *block, ULONG bytes, uint16_t number, stru
     return false;
 }
 
-HRESULT trace_session_providers(uint16_t number, struct trace_plan *plan)
+/* The kernel's provider, which no enable tells of. */
+static HRESULT add_kernel(const struct etw_api *etw, struct trace_session *s)
+{
+    ULONG need = 0;
+    error_clear();
+    const ULONG code =
+        etw->TraceQueryInformation(s->handle, TraceSystemTraceEnableFlagsInfo, s->is.masks, sizeof s->is.masks, &need);
+    if (code != ERROR_SUCCESS)
+        return failed(code, s->is.session);
+    group_masks_place(s->is.masks);
+    return trace_plan_add(&s->is, &(struct trace_enable){.guid = s->is.kernel->guid});
+}
+
+HRESULT trace_session_providers(struct trace_session *s)
 {
     const struct etw_api *etw;
     uint8_t *guids = NULL;
     ULONG bytes = 0;
     HRESULT hr = etw_functions(&etw);
+    if (SUCCEEDED(hr) && s->is.kernel)
+        hr = add_kernel(etw, s);
     if (SUCCEEDED(hr))
         hr = ask_guids(etw, TraceGuidQueryList, NULL, &guids, &bytes);
     for (size_t i = 0; SUCCEEDED(hr) && i + sizeof(GUID) <= bytes; i += sizeof(GUID)) {
@@ -233,8 +256,8 @@ HRESULT trace_session_providers(uint16_t number, struct trace_plan *plan)
         ULONG size;
         memcpy(&e.guid, guids + i, sizeof e.guid);
         hr = ask_guids(etw, TraceGuidQueryInfo, &e.guid, &info, &size);
-        if (hr == S_OK && find_enable(info, size, number, &e))
-            hr = trace_plan_add(plan, &e);
+        if (hr == S_OK && find_enable(info, size, s->number, &e))
+            hr = trace_plan_add(&s->is, &e);
         memory_free(info);
     }
     memory_free(guids);
@@ -257,9 +280,22 @@ static HRESULT fill_block(const struct etw_api *etw, const struct trace_plan *pl
     b->p.MaximumBuffers = plan->maximum_buffers;
     b->p.MaximumFileSize = plan->maximum_file;
     b->p.FlushTimer = plan->flush_timer;
+    b->p.EnableFlags = group_masks_flags(plan->masks);
     if (plan->file)
         return put_file(b, plan->file);
     return S_OK;
+}
+
+/* What StartTrace and its like have no flag for. */
+static HRESULT set_masks(const struct etw_api *etw, uint64_t handle, const struct trace_plan *plan)
+{
+    uint32_t masks[GROUP_MASKS];
+    if (!plan->kernel || !group_masks_beyond_flags(plan->masks))
+        return S_OK;
+    memcpy(masks, plan->masks, sizeof masks);
+    error_clear();
+    const ULONG code = etw->TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, sizeof masks);
+    return code == ERROR_SUCCESS ? S_OK : failed(code, plan->session);
 }
 
 static HRESULT control(const struct etw_api *etw, const struct trace_target *t, struct block *b, ULONG code)
@@ -322,6 +358,8 @@ HRESULT trace_session_start(const struct trace_plan *plan, struct trace_session 
     const struct trace_target t = {.name = plan->session, .handle = handle, .is_private = is_private};
     const uint64_t until = clock_monotonic_ms() + PROVIDERS_MS;
     hr = read_block(b, out);
+    if (SUCCEEDED(hr))
+        hr = set_masks(etw, handle, plan);
     for (size_t i = 0; SUCCEEDED(hr) && i < plan->count; i++)
         hr = enable(etw, handle, plan->session, &plan->enables[i], until);
     if (FAILED(hr)) {
@@ -434,7 +472,8 @@ static HRESULT change_session(const struct etw_api *etw, const struct trace_targ
                               const struct trace_plan *to)
 {
     struct block *b;
-    if (trace_plan_same_file(from, to) && from->flush_timer == to->flush_timer &&
+    const bool same_masks = !memcmp(from->masks, to->masks, sizeof to->masks);
+    if (trace_plan_same_file(from, to) && from->flush_timer == to->flush_timer && same_masks &&
         from->maximum_buffers == to->maximum_buffers && !((from->mode ^ to->mode) & TRACE_MODE_REAL_TIME))
         return S_OK;
     HRESULT hr = block_create(&b);
@@ -443,12 +482,15 @@ static HRESULT change_session(const struct etw_api *etw, const struct trace_targ
     b->p.LogFileMode = to->mode & TRACE_MODE_REAL_TIME;
     b->p.FlushTimer = to->flush_timer;
     b->p.MaximumBuffers = to->maximum_buffers;
+    b->p.EnableFlags = group_masks_flags(to->masks); /* all that it has from now on, whatever else changes */
     if (trace_plan_same_file(from, to))
         b->p.LogFileNameOffset = 0;
     else
         hr = put_file(b, to->file);
     if (SUCCEEDED(hr))
         hr = control(etw, t, b, EVENT_TRACE_CONTROL_UPDATE);
+    if (SUCCEEDED(hr))
+        hr = set_masks(etw, t->handle, to);
     memory_free(b);
     return hr;
 }

@@ -29,8 +29,10 @@ struct trace_target trace_target_of(const struct trace_session *s);
 HRESULT trace_session_start(const struct trace_plan *plan, struct trace_session *out);
 /* ERROR_WMI_INSTANCE_NOT_FOUND: there is none. */
 HRESULT trace_session_query(const struct trace_target *t, struct trace_session *out);
-/* Adds the providers that the session of this number has enabled to `plan`; their filters are not to be known. */
-HRESULT trace_session_providers(uint16_t number, struct trace_plan *plan);
+/* Adds to the session's plan the providers that it has enabled, the kernel's with its flags; filters are not to be
+ * known.
+ */
+HRESULT trace_session_providers(struct trace_session *s);
 /* Makes a running session that was started by `from` (or is `from`: trace_session_query and _providers) as `to` says,
    without stopping it: providers that are new, gone or changed, the file, the FlushTimer, MaximumBuffers, real time or
    not. S_FALSE: `to` asks for what only a new session can be; nothing has changed then, nor after a failure. */

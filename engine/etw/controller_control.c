@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ControlTrace and QueryAllTraces. */
 #include "engine/etw/controller.h"
+#include "engine/etw/session_kernel.h"
 #include "engine/etw/session_output.h"
 #include "engine/etw/session_rescue.h"
 #include "engine/etw/trace_properties.h"
@@ -45,7 +46,7 @@ ULONG controller_request(const struct controller_call *c, const struct directory
         r->mode = p->LogFileMode;
         r->maximum_buffers = p->MaximumBuffers;
         r->flush_timer = p->FlushTimer;
-        r->flags_given = s->kernel || (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0;
+        r->flags_given = session_kernel_is_one(s);
         code = trace_masks_read(p, r->enable_flags);
     }
     if (c->code == EVENT_TRACE_CONTROL_UPDATE && (s->mode & TRACE_MODE_APPEND) != 0 &&

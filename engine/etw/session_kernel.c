@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/etw/session_kernel.h"
 
+#include "engine/etw/group_masks.h"
 #include "engine/etw/session_journal.h"
 #include "engine/etw/session_reserve.h"
 #include "engine/etw/trace_properties.h"
@@ -46,23 +47,6 @@ bool session_kernel_is_one(const struct directory_session *s)
 {
     return s->kernel || (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0 ||
            memcmp(&s->guid, &trace_context_guid, sizeof s->guid) == 0;
-}
-
-/* The top three bits of a PERF_ constant pick the mask; some of the flags of the first lie there, and come so from who
-   sets all masks. */
-static uint32_t flags_of(const uint32_t masks[8])
-{
-    static const struct {
-        uint32_t mask, bit, flag;
-    } moved[] = {{1, 0x4, FLAG_SWITCH},
-                 {1, 0x80, FLAG_DPC},
-                 {1, 0x4000, FLAG_INTERRUPT},
-                 {2, 0x40, FLAG_SYSTEM_CALL},
-                 {1, 0x200, FLAG_DISPATCHER}};
-    uint32_t flags = masks[0];
-    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++)
-        flags |= (masks[moved[i].mask] & moved[i].bit) != 0 ? moved[i].flag : 0;
-    return flags;
 }
 
 /* ---- time ---- */
@@ -249,7 +233,7 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
                              struct session_kernel_told *told, struct session_kernel **out)
 {
     enum { NO_CONFIGURATION = 0x10000000 };
-    const uint32_t flags = flags_of(s->enable_flags) & ~(uint32_t)NO_CONFIGURATION;
+    const uint32_t flags = group_masks_flags(s->enable_flags) & ~(uint32_t)NO_CONFIGURATION;
     char name[48];
     *out = NULL;
     if (!session_kernel_is_one(s) || flags == 0)

@@ -299,6 +299,8 @@ HRESULT value_map_get_value(struct object *map, struct variant *out);
 HRESULT value_map_put_value(struct object *map, const struct variant *in);
 /* Takes the names and descriptions of `from`'s items and keeps this map's value (MS-PLA 3.2.4.11.16). */
 HRESULT value_map_resolve(struct object *map, struct object *from);
+/* The values of all enabled items, each by itself. *values from memory_alloc. */
+HRESULT value_map_enabled(struct object *map, uint64_t **values, size_t *count);
 /* Add of an integer, or of a text: a number, else the key of an item to enable (MS-PLA 3.2.4.18.10). */
 HRESULT value_map_add_value(struct object *map, const struct variant *in);
 

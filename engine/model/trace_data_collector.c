@@ -20,6 +20,13 @@ static HRESULT kernel_session(struct object *o, const char **name)
     return hr;
 }
 
+/* Such a session has a name of its own (EVENT_TRACE_SYSTEM_LOGGER_MODE); all others of the kernel's have the kernel's.
+ */
+static bool is_system_logger(struct object *o)
+{
+    return (((struct trace_data_collector *)o)->ExtendedModes & 0x02000000u) != 0;
+}
+
 static HRESULT trace_get_session_name(struct object *o, const struct property *p, struct value *out)
 {
     const char *kernel;
@@ -28,7 +35,7 @@ static HRESULT trace_get_session_name(struct object *o, const struct property *p
         return hr;
     value_free(out);
     hr = kernel_session(o, &kernel);
-    if (FAILED(hr) || !kernel)
+    if (FAILED(hr) || !kernel || is_system_logger(o))
         return FAILED(hr) ? hr : object_get_field(o, &o->class->properties[ITraceDataCollector_Name], out);
     out->kind = PROPERTY_TEXT;
     out->text = text_copy(kernel);
@@ -89,6 +96,17 @@ static HRESULT created(struct object *o)
                                             &((struct trace_data_collector *)o)->TraceDataProviders);
 }
 
+static HRESULT validate_session_name(const struct validation *v, struct object *o, const char *kernel)
+{
+    struct value put;
+    HRESULT hr = object_get_field(o, &o->class->properties[ITraceDataCollector_SessionName], &put);
+    if (SUCCEEDED(hr) && put.text[0] && !is_system_logger(o) && !text_equal_nocase(put.text, kernel))
+        hr = validation_tell(v, PLA_S_PROPERTY_IGNORED, "SessionName",
+                             "the kernel's events have a session's name of theirs");
+    value_free(&put);
+    return hr;
+}
+
 static HRESULT validate_providers(const struct validation *v, struct object *o)
 {
     const char *kernel;
@@ -96,6 +114,8 @@ static HRESULT validate_providers(const struct validation *v, struct object *o)
     if (SUCCEEDED(hr) && kernel && collection_count(((struct trace_data_collector *)o)->TraceDataProviders) > 1)
         hr = validation_tell(v, PLA_E_PROPERTY_CONFLICT, "TraceDataProviders",
                              "the kernel's trace has no other provider");
+    if (SUCCEEDED(hr) && kernel)
+        hr = validate_session_name(v, o, kernel);
     if (SUCCEEDED(hr))
         hr = trace_check_providers(o);
     /* A GUID that was put after the provider was added: only one of the two would be stored. */

@@ -155,6 +155,35 @@ HRESULT value_map_get_value(struct object *map, struct variant *out)
     return FAILED(hr) ? hr : S_OK;
 }
 
+HRESULT value_map_enabled(struct object *map, uint64_t **values, size_t *count)
+{
+    struct object **items;
+    size_t all;
+    const uint32_t type = map_type(map);
+    *values = NULL;
+    *count = 0;
+    HRESULT hr = collection_snapshot(map, &items, &all);
+    if (FAILED(hr))
+        return hr;
+    *values = memory_zero(all + 1, sizeof **values);
+    if (!*values)
+        hr = E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && i < all; i++) {
+        int64_t n = 0;
+        if (!item_enabled(items[i]))
+            continue;
+        hr = item_integer(items[i], type, &n);
+        if (hr == S_OK)
+            (*values)[(*count)++] = (uint64_t)n;
+    }
+    objects_release(items, all);
+    if (FAILED(hr)) {
+        memory_free(*values);
+        *values = NULL;
+    }
+    return FAILED(hr) ? hr : S_OK;
+}
+
 /* The item whose key is `key`, a reference; NULL: there is none. */
 static HRESULT find_key(struct object *map, const char *key, struct object **out)
 {

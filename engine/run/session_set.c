@@ -51,7 +51,7 @@ HRESULT session_set_load(const char *name, char **xml, size_t *size)
         return not_there(PLA_E_DCS_NOT_FOUND, name);
     if (FAILED(hr))
         return damaged(hr, name);
-    hr = trace_session_providers(s.number, &s.is);
+    hr = trace_session_providers(&s);
     if (SUCCEEDED(hr))
         hr = to_xml(&s, xml, size);
     trace_session_free(&s);
@@ -97,10 +97,7 @@ HRESULT session_set_start(struct object *set, const char *name)
     HRESULT hr = trace_set_plan(set, name, &plan);
     if (FAILED(hr))
         return hr;
-    if (plan.kernel)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                       "Start: trace session '%s' is not started: there are no events of the kernel yet", name);
-    else if (plan.file)
+    if (plan.file)
         hr = output_check_root(set_of(set));
     if (SUCCEEDED(hr))
         hr = trace_session_start(&plan, &s);

@@ -377,7 +377,7 @@ static HRESULT find_running(const char *name, struct trace_session *out)
     HRESULT hr = trace_set_find(name, out);
     if (hr != S_OK)
         return FAILED(hr) ? hr : S_OK;
-    hr = trace_session_providers(out->number, &out->is);
+    hr = trace_session_providers(out);
     if (FAILED(hr))
         trace_session_free(out);
     return hr;

@@ -79,7 +79,15 @@ HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *
     if (SUCCEEDED(hr))
         hr = trace_plan_make(collector, &(struct trace_output){.file = file, .maximum_mb = set_of(set)->SegmentMaxSize},
                              out);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr) && trace_plan_is_reserved(out) && !text_equal_nocase(name, out->session)) {
+        hr = error_set(PLA_E_INVALID_SESSION_NAME,
+                       "TraceDataProviders: the events of %s are in session '%s' alone, or in one with "
+                       "EVENT_TRACE_SYSTEM_LOGGER_MODE (0x2000000) in ExtendedModes, not in '%.100s'",
+                       out->kernel->name, out->session, name);
+        struct error_kept why = error_keep(hr);
+        trace_plan_free(out);
+        error_restore(&why);
+    } else if (SUCCEEDED(hr)) {
         memory_free(out->session);
         out->session = session;
         session = NULL;
@@ -170,11 +178,6 @@ HRESULT trace_set_validate(struct object *set, const char *name, struct object *
                             "the session has the name of the set");
         value_free(&put);
     }
-    if (SUCCEEDED(hr))
-        hr = object_get(collector, &collector->class->properties[ITraceDataCollector_IsKernelTrace], &put);
-    if (SUCCEEDED(hr) && put.boolean)
-        hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/TraceDataProviders",
-                        "there are no events of the kernel yet");
     object_release(collector);
     return hr;
 }

@@ -10,14 +10,15 @@ HRESULT trace_set_collector(struct object *set, struct object **out);
 /* RootPath and FileName, without Subdirectory and what decorates names in other sets (MS-PLA 2.2.2.11). From
    memory_alloc. E_INVALIDARG: FileName leads out of RootPath. */
 HRESULT trace_set_file(struct object *set, char **out);
-/* What the set asks for, under the session's name `name`. */
+/* What the set asks for, under the session's name `name`. PLA_E_INVALID_SESSION_NAME: of the kernel's events, which are
+   in sessions of other names. */
 HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *out);
 /* Security as Windows tells it of a session: that of its Guid, which says who may use it (MS-PLA 3.2.4.9, Guid). As it
    is where the host keeps none. */
 HRESULT trace_set_take_security(struct object *set, const GUID *guid);
 /* The same of the session that the set would begin; *sddl NULL: nobody has said so. From memory_alloc. */
 HRESULT trace_set_security(struct object *set, char **sddl);
-/* What Commit has to tell: a SessionName that is not the session's, providers of the kernel. */
+/* What Commit has to tell: a SessionName that is not the session's. */
 HRESULT trace_set_validate(struct object *set, const char *name, struct object *issues);
 
 /* A session of that name that runs, a private one too. S_FALSE with *out empty: there is none. */

@@ -493,6 +493,14 @@ static void validation_knows_every_kind(void **state)
     validated(SET(QUIET "<TraceDataCollector><TraceDataProvider><Guid>9E814AAD-3204-11D2-9A82-006008A86939</Guid>"
                         "</TraceDataProvider><TraceDataProvider/></TraceDataCollector>"),
               "TraceDataCollector[1]/TraceDataProviders 0x80300101\n");
+    for (int system_logger = 0; system_logger < 2; system_logger++) {
+        char *xml = text_format(SET(QUIET "<TraceDataCollector><SessionName>mine</SessionName><ExtendedModes>%d"
+                                          "</ExtendedModes><TraceDataProvider><Guid>9E814AAD-3204-11D2-9A82-"
+                                          "006008A86939</Guid></TraceDataProvider></TraceDataCollector>"),
+                                system_logger ? 0x02000000 : 0);
+        validated(xml, system_logger ? "" : IGNORED("Trace", "SessionName"));
+        memory_free(xml);
+    }
 #define API_IGNORED                                                                                                    \
     IGNORED("ApiTracing", "FileNameFormat")                                                                            \
     IGNORED("ApiTracing", "FileNameFormatPattern")                                                                     \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets with trace collectors: what their logs hold when the events come from a provider of this process, and the set is
    segmented, changed, flushed, refused or killed meanwhile. Sessions and hosts are real ones. */
+#include "engine/kernel/kernel_event.h"
+#include "engine/kernel/trace_instance.h"
 #include "engine/os/thread.h"
 #include "engine/run/held.h"
 #include "engine/run/run_state.h"
@@ -497,27 +499,83 @@ static void a_session_name_that_is_taken_fails_the_start(void **state)
     memory_free(root);
 }
 
-/* tss-ADDS and others have two sessions, one of the kernel: the other one would be missed for it. */
-static void a_session_of_the_kernel_is_left_out(void **state)
+#define KERNEL(name, elements)                                                                                         \
+    TRACE(name, "<SessionName>NT Kernel Logger</SessionName>" elements                                                 \
+                "<TraceDataProvider><Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid><KeywordsAny>"                  \
+                "<Value>0x13</Value></KeywordsAny></TraceDataProvider>")
+
+/* How many processes the kernel's rundown names in the file. */
+static size_t processes_in(const char *root, const char *file)
 {
+    struct etl_reader *reader;
+    struct etl_record record;
+    size_t count = 0;
+    char *path = path_join(root, file);
+    if (FAILED(etl_reader_open(path, log_remark, NULL, &reader)))
+        fail_msg("%s: %s", path, error_text(E_FAIL));
+    while (etl_reader_next(reader, &record) == S_OK)
+        count += (record.kind == ETL_RECORD_SYSTEM || record.kind == ETL_RECORD_PERFORMANCE) &&
+                 (record.id == HOOK_PROCESS_RUNDOWN_START || record.id == HOOK_PROCESS_RUNDOWN_END);
+    etl_reader_close(reader);
+    memory_free(path);
+    return count;
+}
+
+/* Where the host has no source of them the file is there all the same. */
+static size_t least_processes(void)
+{
+    return SUCCEEDED(trace_instance_possible(NULL)) ? 2 : 0;
+}
+
+/* tss-ADDS and others have two sessions, one of the kernel: either would be missed. */
+static void a_session_of_the_kernel_records_beside_another(void **state)
+{
+    const HRESULT taken = HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
     (void)state;
-    char *root = fixture_folder("kernel");
-    commit("kernel", root,
-           TRACE("nt", "<SessionName>NT Kernel Logger</SessionName><TraceDataProvider><Guid>"
-                       "{9E814AAD-3204-11D2-9A82-006008A86939}</Guid></TraceDataProvider>")
-               TRACE("rest", PROVIDER(4, 0)));
+    char *root = fixture_folder("kernel"), *second = fixture_folder("second");
+    commit("kernel", root, KERNEL("nt", "") TRACE("rest", PROVIDER(4, 0)));
+    commit("second", second, TRACE("first", PROVIDER(4, 0)) KERNEL("nt", ""));
     start("kernel");
+    struct block b = block_of(0, NULL);
+    assert_int_equal(ControlTraceW(0, u"NT Kernel Logger", &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    assert_int_equal(b.p.EnableFlags, 0x13);
+    /* There is one such session, whoever has it; nothing is left of who comes second. */
+    assert_int_equal(run_start(SPACE, "second", true), taken);
+    assert_non_null(strstr(error_text(taken), "trace session 'NT Kernel Logger'"));
+    assert_false(exists(second, "first.etl"));
+    assert_int_equal(ask("first", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
     write_event(4, 1, 3);
     stop("kernel");
-    check_message("kernel", "trace session 'NT Kernel Logger' is not started");
+    assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
     assert_true(numbers_of(root, "rest.etl").bits == 8);
-    assert_false(exists(root, "nt.etl"));
-    /* Who looks for the run's files finds none that is not there. */
+    assert_in_range(processes_in(root, "nt.etl"), least_processes(), SIZE_MAX);
+    start("second");
+    stop("second");
     struct run_record record = fixture_record("kernel");
     assert_int_equal(record.latest_files.count, 2);
-    assert_string_equal(record.latest_files.items[0], "");
-    assert_string_equal(path_name(record.latest_files.items[1]), "rest.etl");
+    assert_string_equal(path_name(record.latest_files.items[0]), "nt.etl");
     run_record_free(&record);
+    commit("kernel", root, KERNEL("one", "") KERNEL("two", ""));
+    assert_int_equal(run_start(SPACE, "kernel", true), taken);
+    memory_free(second);
+    memory_free(root);
+}
+
+/* The kernel's session goes over into the next file as any other, and a circular one has its two rundowns. */
+static void a_session_of_the_kernel_is_segmented_and_circular(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("pieces");
+    commit("pieces", root, "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>" KERNEL("nt", NUMBERED));
+    start("pieces");
+    fixture_progress("pieces", 2, 0);
+    stop("pieces");
+    assert_in_range(processes_in(root, "nt_000001.etl"), least_processes(), SIZE_MAX);
+    assert_true(exists(root, "nt_000002.etl"));
+    commit("pieces", root, "<SegmentMaxSize>2</SegmentMaxSize>" KERNEL("ring", "<LogCircular>-1</LogCircular>"));
+    start("pieces");
+    stop("pieces");
+    assert_in_range(processes_in(root, "ring.etl"), 2 * least_processes(), SIZE_MAX);
     memory_free(root);
 }
 
@@ -609,6 +667,41 @@ static void a_session_of_others_stays(void **state)
     memory_free(root);
 }
 
+/* All sessions of the kernel's have one name and one Guid. */
+static void the_kernels_session_of_others_stays(void **state)
+{
+    static const struct {
+        const char *stream;
+        uint32_t mode;
+        const char *file;
+    } rows[] = {{"", TRACE_MODE_REAL_TIME, NULL},
+                {"", 0, "theirs.etl"},
+                {"<StreamMode>2</StreamMode>", TRACE_MODE_REAL_TIME, NULL}};
+    (void)state;
+    char *root = fixture_folder("logger");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *xml = text_format(KERNEL("nt", "<LogOverwrite>-1</LogOverwrite>%s"), rows[i].stream);
+        commit("logger", root, xml);
+        memory_free(xml);
+        start("logger");
+        kill_host("logger");
+        assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+        assert_int_equal(held_let_go(SPACE, "logger"), S_OK);
+        assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_WMI_INSTANCE_NOT_FOUND);
+        start("logger");
+        kill_host("logger");
+        assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        char *file = rows[i].file ? path_join(root, rows[i].file) : NULL;
+        struct block b = block_of(rows[i].mode, file);
+        TRACEHANDLE handle;
+        assert_int_equal(start_session("NT Kernel Logger", &b, &handle), ERROR_SUCCESS);
+        assert_int_equal(held_let_go(SPACE, "logger"), S_OK);
+        assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        memory_free(file);
+    }
+    memory_free(root);
+}
+
 /* ---- figures ---- */
 
 static void figures_are_those_of_the_session(void **state)
@@ -656,11 +749,13 @@ int main(void)
         cmocka_unit_test(other_files_take_the_session_over),
         cmocka_unit_test(a_change_that_fails_late_leaves_what_was_asked_before),
         cmocka_unit_test(a_session_name_that_is_taken_fails_the_start),
-        cmocka_unit_test(a_session_of_the_kernel_is_left_out),
+        cmocka_unit_test(a_session_of_the_kernel_records_beside_another),
+        cmocka_unit_test(a_session_of_the_kernel_is_segmented_and_circular),
         cmocka_unit_test(a_kind_that_does_not_run_is_left_out),
         cmocka_unit_test(a_session_that_somebody_ends_is_missed),
         cmocka_unit_test(the_session_of_a_killed_host_does_not_stay),
         cmocka_unit_test(a_session_of_others_stays),
+        cmocka_unit_test(the_kernels_session_of_others_stays),
         cmocka_unit_test(figures_are_those_of_the_session),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

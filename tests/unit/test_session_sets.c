@@ -349,13 +349,57 @@ static void what_is_in_the_way_of_a_session_is_named(void **state)
     set = set_of_xml("Session", "",
                      "<TraceDataProvider><Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid></TraceDataProvider>");
     assert_done(commit_with(set, "kernel", CREATE, &issues));
-    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/TraceDataProviders", &told),
-                     S_OK);
-    assert_true(told);
     object_release(issues);
-    assert_said(set_start(set, &caller_self, true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "events of the kernel");
+    assert_said(set_start(set, &caller_self, true), PLA_E_INVALID_SESSION_NAME, "'NT Kernel Logger' alone");
     assert_int_equal(query("Session\\kernel"), NOT_FOUND);
     object_release(set);
+}
+
+/* A live session of the kernel is a set as Windows exports one, whoever has started it: an item for each flag. */
+static void the_kernels_session_is_a_set(void **state)
+{
+    static const char *const names[] = {"NT Kernel Logger", "system"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char *collector = text_format(
+            "<StreamMode>2</StreamMode><ExtendedModes>%u</ExtendedModes><TraceDataProvider>"
+            "<Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid><KeywordsAny><Value>0x10303</Value></KeywordsAny>"
+            "</TraceDataProvider>",
+            i ? 0x2000000u : 0u);
+        struct object *set = set_of_xml("Session", "", collector), *live;
+        char *full = text_format("Session\\%s", names[i]), *xml;
+        assert_done(commit(set, names[i], CREATE));
+        assert_done(set_start(set, &caller_self, true));
+        live = queried(full);
+        assert_int_equal(set_to_stored_xml(live, &xml, NULL), S_OK);
+        assert_non_null(strstr(xml, "<DisplayName>Windows Kernel Trace</DisplayName>"));
+        assert_non_null(strstr(xml, "<Value>0x10303</Value>"));
+        for (const char *const *flag = (const char *const[]){"0x1<", "0x2<", "0x100<", "0x200<", "0x10000<", NULL};
+             *flag; flag++)
+            assert_non_null(strstr(xml, *flag));
+        memory_free(xml);
+        object_release(live);
+        /* What is put is what runs from now on: of all masks, which are a flag array then. */
+        memory_free(collector);
+        collector = text_format("<StreamMode>2</StreamMode><ExtendedModes>%u</ExtendedModes><TraceDataProvider>"
+                                "<Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid><KeywordsAny><ValueMapType>3"
+                                "</ValueMapType><ValueMapItem><Enabled>-1</Enabled><Value>0x20000004</Value>"
+                                "</ValueMapItem></KeywordsAny></TraceDataProvider>",
+                                i ? 0x2000000u : 0u);
+        object_release(set);
+        set = set_of_xml("Session", "", collector);
+        assert_done(commit(set, names[i], MODIFY | UPDATE));
+        live = queried(full);
+        assert_int_equal(set_to_stored_xml(live, &xml, NULL), S_OK);
+        assert_non_null(strstr(xml, "<Value>0x20000004</Value>"));
+        assert_null(strstr(xml, "0x10000<"));
+        memory_free(xml);
+        object_release(live);
+        assert_done(set_stop(set, &caller_self, true));
+        object_release(set);
+        memory_free(full);
+        memory_free(collector);
+    }
 }
 
 /* What is in memory alone is written where a file would be, and the session goes on. */
@@ -391,6 +435,7 @@ int main(void)
         cmocka_unit_test(a_circular_private_or_appending_session_says_so),
         cmocka_unit_test(a_running_session_is_changed),
         cmocka_unit_test(what_is_in_the_way_of_a_session_is_named),
+        cmocka_unit_test(the_kernels_session_is_a_set),
         cmocka_unit_test(a_session_in_memory_is_flushed_to_the_file),
     };
     return run_numbered("session_sets", tests, sizeof tests / sizeof *tests);

@@ -37,6 +37,13 @@ static struct trace_plan plan_of(const char *elements, const char *file)
     return plan;
 }
 
+#define KERNEL(keywords)                                                                                               \
+    "<TraceDataProvider><DisplayName>Kernel</DisplayName><Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid>"          \
+    "<KeywordsAny>" keywords "</KeywordsAny></TraceDataProvider>"
+#define FLAG(value)        "<ValueMapItem><Enabled>-1</Enabled><Value>" value "</Value></ValueMapItem>"
+#define LEFT_OUT(value)    "<ValueMapItem><Enabled>0</Enabled><Value>" value "</Value></ValueMapItem>"
+#define FLAG_ARRAY(values) "<ValueMapType>3</ValueMapType>" values
+
 /* ---- plans ---- */
 
 /* A mode that is lost makes another log than the one that was asked for: one that grows without end, one that begins
@@ -161,6 +168,9 @@ static void what_no_session_can_be_is_named(void **state)
          "</TraceDataProvider>",
          E_INVALIDARG, "has a provider of the kernel"},
         {"<TraceDataProvider><DisplayName>nobody</DisplayName></TraceDataProvider>", E_INVALIDARG, "(nobody) is zero"},
+        {KERNEL("<Value>0x100000000</Value>"), E_INVALIDARG, "KeywordsAny of provider Kernel has 0x100000000"},
+        {KERNEL("") "<TraceDataProvider><Guid>{54DEA73A-ED1F-42A4-AF71-3E63D056F174}</Guid></TraceDataProvider>",
+         E_INVALIDARG, "Windows Kernel Trace and Circular Kernel Context Logger are not in one session"},
         {"<TraceDataProvider><DisplayName>p</DisplayName>" OWN_PROVIDER "<Level><Value>256</Value></Level>"
          "</TraceDataProvider>",
          E_INVALIDARG, "Level of provider p is 0x100, at most 0xFF"},
@@ -188,13 +198,50 @@ static void what_no_session_can_be_is_named(void **state)
     memory_free(elements);
 }
 
+/* A flag that went astray records something else than what was asked for, or nothing. */
+static void a_plan_has_the_kernels_flags(void **state)
+{
+    static const struct {
+        const char *elements;
+        uint32_t flags, masks[GROUP_MASKS];
+        const char *session;
+    } rows[] = {
+        {KERNEL("<Value>0x10303</Value>"), 0x10303, {0x10303}, "NT Kernel Logger"},
+        {KERNEL(FLAG("0x1") FLAG("0x100") LEFT_OUT("0x2")), 0x101, {0x101}, "NT Kernel Logger"},
+        {KERNEL(FLAG("0x3") FLAG("0x10")), 0x13, {3, 4}, "NT Kernel Logger"},
+        {KERNEL(FLAG_ARRAY(FLAG("0x1") FLAG("0x20000004") FLAG("0x20004000") FLAG("0x40000040") LEFT_OUT("0x2"))),
+         0xD1,
+         {1, 0x4004, 0x40},
+         "NT Kernel Logger"},
+        {KERNEL(FLAG_ARRAY(FLAG("0x20002000") FLAG("-2147450880"))), 0, {0, 0x2000, 0, 0, 0x8000}, "NT Kernel Logger"},
+        {"<SessionName>mine</SessionName>" KERNEL(FLAG("0x2")), 2, {2}, "NT Kernel Logger"},
+        {"<SessionName>mine</SessionName><ExtendedModes>0x2000000</ExtendedModes>" KERNEL(FLAG("0x2")), 2, {2}, "mine"},
+        {"<ExtendedModes>0x2000000</ExtendedModes>" KERNEL(FLAG("0x2")), 2, {2}, "c"},
+        {"<TraceDataProvider><Guid>{54DEA73A-ED1F-42A4-AF71-3E63D056F174}</Guid></TraceDataProvider>",
+         0,
+         {0},
+         "Circular Kernel Context Logger"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct trace_plan plan = plan_of(rows[i].elements, "");
+        assert_non_null(plan.kernel);
+        assert_int_equal(group_masks_flags(plan.masks), rows[i].flags);
+        assert_memory_equal(plan.masks, rows[i].masks, sizeof plan.masks);
+        assert_int_equal(group_masks_beyond_flags(plan.masks), i == 4);
+        assert_string_equal(plan.session, rows[i].session);
+        assert_int_equal(guid_equal(&plan.guid, &plan.kernel->guid), trace_plan_is_reserved(&plan));
+        trace_plan_free(&plan);
+    }
+}
+
 /* Each allocation of a plan fails in turn. */
 static void a_plan_without_memory_is_none(void **state)
 {
     (void)state;
     struct object *c = collector_of_xml("<TraceDataProvider><DisplayName>p</DisplayName>" OWN_PROVIDER
                                         "<FilterEnabled>-1</FilterEnabled><FilterData>4142</FilterData>"
-                                        "</TraceDataProvider>");
+                                        "</TraceDataProvider>" KERNEL(FLAG("0x1")));
     const struct trace_output output = {.file = "f"};
     struct trace_plan plan;
     HRESULT hr = E_OUTOFMEMORY;
@@ -343,9 +390,8 @@ static void a_provider_that_cannot_be_enabled_is_named(void **state)
     struct trace_session now;
     ninth = started(&without);
     assert_int_equal(trace_session_update(&t, &without, &plan, &now), full);
-    struct trace_plan providers = {.session = NULL};
-    assert_int_equal(trace_session_providers(ninth.number, &providers), S_OK);
-    assert_int_equal(providers.count, 0);
+    assert_int_equal(trace_session_providers(&ninth), S_OK);
+    assert_int_equal(ninth.is.count, 0);
     stop_it(&ninth);
     for (int i = 0; i < SESSIONS_OF_ONE; i++)
         stop_it(&s[i]);
@@ -366,22 +412,59 @@ static void a_name_that_is_taken_is_told(void **state)
     trace_plan_free(&plan);
 }
 
+static struct trace_session kernel_as_it_is(void)
+{
+    struct trace_session now;
+    assert_int_equal(trace_session_query(&(struct trace_target){.name = "NT Kernel Logger"}, &now), S_OK);
+    assert_int_equal(trace_session_providers(&now), S_OK);
+    assert_int_equal(now.is.count, 1);
+    assert_true(guid_equal(&now.is.enables[0].guid, &kernel_providers[0].guid));
+    return now;
+}
+
+/* Of all masks, and changed while it runs, beside a provider of programs that it takes too. */
+static void the_kernels_session_has_its_flags(void **state)
+{
+    (void)state;
+    struct trace_plan plan = plan_of("<StreamMode>2</StreamMode>" KERNEL(FLAG("0x1") FLAG("0x10")), NULL),
+                      all = plan_of("<StreamMode>2</StreamMode>" KERNEL(FLAG_ARRAY(FLAG("0x2") FLAG("0x20002004"))),
+                                    NULL);
+    struct trace_session s = started(&plan), again, now = kernel_as_it_is();
+    const HRESULT taken = HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
+    assert_memory_equal(now.is.masks, plan.masks, sizeof plan.masks);
+    trace_session_free(&now);
+    assert_int_equal(trace_session_start(&plan, &again), taken);
+    assert_non_null(strstr(error_text(taken), "trace session 'NT Kernel Logger'"));
+    const struct trace_target t = trace_target_of(&s);
+    assert_int_equal(trace_session_update(&t, &plan, &all, &now), S_OK);
+    trace_session_free(&now);
+    now = kernel_as_it_is();
+    assert_memory_equal(now.is.masks, all.masks, sizeof all.masks);
+    trace_session_free(&now);
+    stop_it(&s);
+    s = started(&all);
+    now = kernel_as_it_is();
+    assert_memory_equal(now.is.masks, all.masks, sizeof all.masks);
+    trace_session_free(&now);
+    stop_it(&s);
+    trace_plan_free(&all);
+    trace_plan_free(&plan);
+}
+
 static void sessions_are_listed_with_their_providers(void **state)
 {
     (void)state;
     struct trace_plan plan = plan_of("<SessionName>listed</SessionName><StreamMode>2</StreamMode>" ENABLED(3, 0), NULL);
     struct trace_session s = started(&plan), *list;
-    struct trace_plan providers = {.session = NULL};
     size_t count, found = 0;
     assert_int_equal(trace_sessions_list(&list, &count), S_OK);
     for (size_t i = 0; i < count; i++)
         found += !strcmp(list[i].is.session, "listed") && list[i].handle == s.handle && !list[i].is.file;
     assert_int_equal(found, 1);
     trace_sessions_free(list, count);
-    assert_int_equal(trace_session_providers(s.number, &providers), S_OK);
-    assert_int_equal(providers.count, 1);
-    assert_true(trace_enable_same(&providers.enables[0], &plan.enables[0]));
-    trace_plan_free(&providers);
+    assert_int_equal(trace_session_providers(&s), S_OK);
+    assert_int_equal(s.is.count, 1);
+    assert_true(trace_enable_same(&s.is.enables[0], &plan.enables[0]));
     stop_it(&s);
     trace_plan_free(&plan);
 }
@@ -393,10 +476,12 @@ int main(void)
         cmocka_unit_test(a_plan_has_the_numbers_of_the_properties),
         cmocka_unit_test(filter_data_are_a_filter_of_etw),
         cmocka_unit_test(what_no_session_can_be_is_named),
+        cmocka_unit_test(a_plan_has_the_kernels_flags),
         cmocka_unit_test(a_plan_without_memory_is_none),
         cmocka_unit_test(a_session_changes_and_loses_nothing),
         cmocka_unit_test(a_provider_that_cannot_be_enabled_is_named),
         cmocka_unit_test(a_name_that_is_taken_is_told),
+        cmocka_unit_test(the_kernels_session_has_its_flags),
         cmocka_unit_test(sessions_are_listed_with_their_providers),
     };
     return run_numbered("trace_session", tests, sizeof tests / sizeof *tests);
