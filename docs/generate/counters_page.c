@@ -101,7 +101,8 @@ HRESULT counters_page(const char *origin, struct text_buffer *b)
     text_buffer_format(
         b,
         "What `openpdh.dll` counts on a host whose PDH does not: %u objects with %u counters under Windows' English\n"
-        "names, and Pressure, which Windows does not have. Each value is made of what its source says: columns of the "
+        "names, and Pressure and Control Group, which Windows does not have. Each value is made of what its source "
+        "says: columns of the "
         "object's table, or figures of kernel files "
         "by\n"
         "name (`meminfo.MemFree` is the line MemFree of /proc/meminfo, `net/snmp.Tcp.InSegs` the column InSegs of the\n"

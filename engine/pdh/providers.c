@@ -4,6 +4,7 @@
 
 const struct provider *const pdh_providers[] = {
     &pdh_cache,
+    &pdh_control_group,
     &pdh_icmp,
     &pdh_icmp6,
     &pdh_ipv4,

@@ -68,6 +68,18 @@ def sleep():
     return found or None
 
 
+def own_group():
+    """Seconds of processor time of our group, by the hierarchy of version 1 that accounts it, or version 2."""
+    groups = [line.split(":", 2) for line in proc("self/cgroup").splitlines()]
+    for _, controllers, path in groups:
+        if "cpuacct" in controllers.split(","):
+            return int(open(f"/sys/fs/cgroup/cpuacct{path}/cpuacct.usage").read()) / 1e9
+    for _, controllers, path in groups:
+        if not controllers and os.path.exists(f"/sys/fs/cgroup{path}/cpu.stat"):
+            return int(open(f"/sys/fs/cgroup{path}/cpu.stat").read().split()[1]) / 1e6
+    return None
+
+
 def zones():
     """Kelvins by the zone's kind, of kinds that there is one of."""
     found = {}
@@ -89,7 +101,8 @@ def totals():
     """What counts up, read at the beginning and at the end."""
     stat = proc("stat")
     return {"time": time.monotonic(), "stat": {line.split()[0]: line.split()[1:] for line in stat.splitlines()},
-            "vmstat": keyed("vmstat"), "snmp": snmp(), "links": links(), "nstat": nstat(), "pressure": pressure(), "sleep": sleep()}
+            "vmstat": keyed("vmstat"), "snmp": snmp(), "links": links(), "nstat": nstat(), "pressure": pressure(), "sleep": sleep(),
+            "own group": own_group()}
 
 
 def interrupts(t):
@@ -142,6 +155,8 @@ def checks(before, after, at_end, iostat, top, pidstat):
         for kind, total in kinds.items():
             t.add(rf"\Pressure({resource})\% {kind.title()} Time",
                   100 * (total - before["pressure"][resource][kind]) / 1e6 / span, "/proc/pressure", 5, 0.2)
+    if after["own group"] is not None:
+        t.add(r"\Control Group(own)\% Processor Time", 100 * rate(lambda x: x["own group"]), "the group's files", 20, 0.2)
     if at_end["numactl"]:
         t.add(r"\NUMA Node Memory(0)\Total MBytes", at_end["numactl"]["size"], "numactl -H", 1)
         t.add(r"\NUMA Node Memory(0)\Free & Zero Page List MBytes", at_end["numactl"]["free"], "numactl -H", 100, 0.02)

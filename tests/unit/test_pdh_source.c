@@ -66,6 +66,14 @@ static void each_value_is_made_of_its_source(void **state)
         {"\\Cache\\Dirty Page Threshold", 500, 0},
         {"\\Cache\\Dirty Pages", 1, 0},
         {"\\Cache\\Lazy Write Pages/sec", 900, 0},
+        {"\\Control Group(own)\\% Processor Time", 70000, 0},
+        {"\\Control Group(own)\\Memory Bytes", 555, 0},
+        {"\\Control Group(system.slice)\\% User Time", 50000, 0},
+        {"\\Control Group(system.slice)\\% Throttled Time", 90, 0},
+        {"\\Control Group(system.slice)\\IO Read Bytes/sec", 1003, 0},
+        {"\\Control Group(system.slice)\\IO Write Operations/sec", 6, 0},
+        {"\\Control Group(system.slice_ssh.service)\\Tasks", 4, 0},
+        {"\\Control Group(system.slice_ssh.service)\\Memory Limit Bytes", 9999, 0},
         {"\\ICMP\\Messages/sec", 7, 0},
         {"\\ICMPv6\\Messages/sec", 3, 0},
         {"\\IPv4\\Datagrams/sec", 30, 0},
@@ -280,8 +288,15 @@ static void figures_of_small_files_follow_them(void **state)
     assert_int_equal(raw_of(memory).FirstValue, 9);
     assert_int_equal(raw_of(cpu).FirstValue, 500000);
     assert_int_equal(raw_of(slept).FirstValue, 90000);
+    /* A host with the older hierarchies. */
+    PDH_HCOUNTER own = add("\\Control Group(own)\\% Processor Time"), held = add("\\Control Group(own)\\Memory Bytes");
+    kernel_root_write(&root, "/proc/self/cgroup", "4:memory:/a/b\n2:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n");
+    kernel_root_write(&root, "/sys/fs/cgroup/memory/a/b/memory.usage_in_bytes", "777\n");
+    kernel_root_write(&root, "/sys/fs/cgroup/cpuacct/cpuacct.usage", "5000\n");
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_int_equal(raw_of(own).FirstValue, 50);
+    assert_int_equal(raw_of(held).FirstValue, 777);
     kernel_root_write(&root, "/sys/class/thermal/thermal_zone0/temp", "");
-    kernel_root_delete(&root, "/proc/pressure/cpu");
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     assert_false(is_valid(zone));
     assert_true(is_valid(memory));
