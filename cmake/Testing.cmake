@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # openpla_test(NAME SOURCES... [LINK libraries...] [NEEDS_SERVER]): a cmocka program tests/<..>/NAME.
-# openpla_fuzz(NAME SOURCE LINK libraries...): a libFuzzer target and its smoke run (native sanitizer build only).
+# openpla_fuzz(NAME SOURCE LINK libraries... [SEEDS folder]): a libFuzzer target and its smoke run (native sanitizer
+# build only), which begins with the samples of that folder (tests/fuzz/make_corpus.c).
 set(OPENPLA_TEST_PREFIX ${CMAKE_BINARY_DIR}/wineprefix CACHE PATH "Wine prefix of the tests")
 set(OPENPLA_TEST_ENVIRONMENT "OPENPLA_SOURCE_DIR=${CMAKE_SOURCE_DIR};OPENPLA_BIN_DIR=${CMAKE_BINARY_DIR}/bin")
 # A data source for unixODBC, which Wine's ODBC passes every call on to. Services and servers have the environment of
@@ -43,12 +44,19 @@ function(openpla_fuzz name)
   if(NOT (OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang))
     return()
   endif()
-  cmake_parse_arguments(a "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(a "" "SEEDS" "LINK" ${ARGN})
   add_executable(${name} ${a_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${a_LINK} openpla_flags)
+  if(a_SEEDS)
+    set(seeds -seed_inputs=@${CMAKE_BINARY_DIR}/corpus/${a_SEEDS}.seeds)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${a_SEEDS}.dict)
+      list(APPEND seeds -dict=${CMAKE_CURRENT_SOURCE_DIR}/${a_SEEDS}.dict)
+    endif()
+    add_dependencies(${name} fuzz_corpus)
+  endif()
   target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   add_test(NAME ${name}.smoke COMMAND ${name} -runs=20000 -max_total_time=40 -max_len=2048
-    -error_exitcode=1) # its own, 77, would count as skipped
+    ${seeds} -error_exitcode=1) # its own, 77, would count as skipped
   openpla_test_properties(${name}.smoke)
 endfunction()

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a MOF file, and as the data of the events that it describes. */
+/* Any bytes as a MOF file, and, behind a first NUL, as the data of the events that it describes. */
 #include "engine/tdh/mof_classes.h"
 #include "tests/fuzz/decode_event.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -11,9 +12,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mof_classes *classes;
     const struct mof_event_class *events;
+    const uint8_t *event = size != 0 ? memchr(data, 0, size) : NULL;
+    const size_t text_size = event ? (size_t)(event - data) : size, event_size = event ? size - text_size - 1 : size;
+    event = event ? event + 1 : data;
     if (FAILED(mof_classes_create_empty(&classes)))
         abort();
-    const HRESULT hr = mof_classes_add(classes, "fuzz.mof", data, size);
+    const HRESULT hr = mof_classes_add(classes, "fuzz.mof", data, text_size);
     const size_t count = mof_classes_events(classes, &events);
     if (FAILED(hr) && count)
         abort(); /* all of it or nothing */
@@ -23,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             struct event_schema *schema;
             if (FAILED(mof_event_schema(classes, &events[i], at, &schema)))
                 abort(); /* it has been checked */
-            decode_event(schema, data, size < 4096 ? size : 4096, at % 2 ? 4 : 8);
+            decode_event(schema, event, event_size < 4096 ? event_size : 4096, at % 2 ? 4 : 8);
             event_schema_free(schema);
             if (FAILED(mof_classes_schema(classes, &events[i].event, (uint8_t)types->values[at].number,
                                           events[i].version, &schema)))

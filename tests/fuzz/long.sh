@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# long.sh BUILD [TARGET...]: the fuzzers of decoders, or those named, ten million inputs or half an hour each, of the tree
+# built with the preset native-asan. BUILD/found/TARGET keeps what they found, from which a second run goes on. An input
+# that fails is BUILD/found/TARGET.crash-...; bin/fuzz_TARGET with its path runs it alone. Exit code 1: one has failed.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$1" || exit 2
+shift
+[ $# -gt 0 ] || set -- trace_logging wevt_template mof manifest_xml tmf event_values
+export ASAN_OPTIONS="quarantine_size_mb=16:malloc_context_size=4"
+failed=0
+for target in "$@"; do
+    mkdir -p "found/$target"
+    words="-rss_limit_mb=2048"
+    [ -f "$here/$target.dict" ] && words="-dict=$here/$target.dict"
+    if bin/fuzz_"$target" -runs="${RUNS:-10000000}" -max_total_time=1800 -max_len=2048 "$words" \
+        -artifact_prefix="found/$target." "found/$target" "corpus/$target" >"found/$target.log" 2>&1; then
+        echo "fuzz_$target: $(tail -n 1 "found/$target.log")"
+    else
+        failed=1
+        echo "fuzz_$target: failed"
+        tail -n 40 "found/$target.log"
+    fi
+done
+exit $failed
