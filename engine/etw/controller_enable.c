@@ -4,7 +4,9 @@
 #include "engine/etw/controller.h"
 #include "engine/etw/filter_kinds.h"
 #include "engine/etw/provider_sessions.h"
+#include "engine/etw/session_kernel.h"
 #include "engine/etw/session_output.h"
+#include "engine/etw/system_providers.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/etw/trace_security.h"
 #include "engine/os/memory.h"
@@ -114,6 +116,31 @@ static ULONG change(struct directory *d, const struct controller_enable *e, cons
     return session_code(hr);
 }
 
+/* The session's host switches on what it enables now: nobody has them registered. */
+static ULONG change_system(struct directory *d, const struct controller_enable *e, const struct directory_session *s,
+                           const struct directory_enable *wanted)
+{
+    enum { ANSWER_MS = 60000 };
+    const struct directory_request request = {.verb = DIRECTORY_SYSTEM_PROVIDERS,
+                                              .process = {process_own_id(), process_start_time(process_own_id())}};
+    uint32_t before = 0, now = 0, answer = ERROR_SUCCESS;
+    if (!session_kernel_is_one(s))
+        return controller_refuse(ERROR_INVALID_PARAMETER,
+                                 "ProviderId: is one of the system's, and session '%.200s' takes no events of it",
+                                 s->name);
+    HRESULT hr = system_providers_enabled(d, s, &before);
+    const ULONG code = SUCCEEDED(hr) ? change(d, e, wanted) : session_code(hr);
+    if (code != ERROR_SUCCESS || e->code == EVENT_CONTROL_CODE_CAPTURE_STATE)
+        return code;
+    hr = system_providers_enabled(d, s, &now);
+    if (hr == S_OK && now != before)
+        hr = directory_ask(d, s->logger, s->turn, &request, ANSWER_MS, &answer);
+    return hr == S_OK      ? answer
+           : hr == S_FALSE ? controller_refuse(ERROR_TIMEOUT, "the session's host does not answer")
+           : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "the session's host has ended")
+                           : session_code(hr);
+}
+
 ULONG controller_enable(const struct controller_enable *e)
 {
     struct directory_enable wanted = {.level = e->level, .any = e->any, .all = e->all, .classic = e->classic};
@@ -138,8 +165,8 @@ ULONG controller_enable(const struct controller_enable *e)
     if (code == ERROR_SUCCESS) {
         wanted.logger = s.logger;
         wanted.turn = s.turn;
+        code = system_provider_is_one(&wanted.provider) ? change_system(d, e, &s, &wanted) : change(d, e, &wanted);
         directory_session_free(&s);
-        code = change(d, e, &wanted);
     }
     memory_free(wanted.filter_data);
     return code;

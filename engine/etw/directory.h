@@ -183,7 +183,8 @@ enum directory_verb {
     DIRECTORY_TO_REALTIME,
     DIRECTORY_CONNECT, /* a real-time consumer: `file` is the name of its ring's section, `process` who it is */
     DIRECTORY_DISCONNECT,
-    DIRECTORY_SET_LIST, /* list, items: in place of what the session had there */
+    DIRECTORY_SET_LIST,         /* list, items: in place of what the session had there */
+    DIRECTORY_SYSTEM_PROVIDERS, /* it enables others of them now */
 };
 struct directory_request {
     enum directory_verb verb;

@@ -169,7 +169,7 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t turn, const
 
 static bool is_request(const struct request_payload *p)
 {
-    return p->verb >= DIRECTORY_STOP && p->verb <= DIRECTORY_SET_LIST && p->list < DIRECTORY_KERNEL_LISTS &&
+    return p->verb >= DIRECTORY_STOP && p->verb <= DIRECTORY_SYSTEM_PROVIDERS && p->list < DIRECTORY_KERNEL_LISTS &&
            p->item_count <= directory_kernel_room((enum directory_kernel_list)p->list);
 }
 

@@ -4,6 +4,7 @@
 #include "engine/etw/group_masks.h"
 #include "engine/etw/session_journal.h"
 #include "engine/etw/session_reserve.h"
+#include "engine/etw/system_providers.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/kernel/kernel_tracer.h"
 #include "engine/log/etl_header.h"
@@ -157,12 +158,35 @@ static void release(struct session_kernel *k)
     memory_free(k);
 }
 
+/* What no flag stands for, as PERF_ constants; those of the configuration are of it, and have no events of their own.
+ */
+static void tell_masks(const struct directory_session *s, struct session_kernel_told *told)
+{
+    enum { BITS = 29, CONFIGURATION = 6, SHOWN = 16 };
+    char constants[SHOWN * 12 + 1] = "", *end = constants;
+    for (uint32_t m = 1; m < GROUP_MASKS; m++)
+        for (uint32_t bit = 0; m != CONFIGURATION && bit < BITS; bit++) {
+            const uint32_t mask = s->enable_flags[m] & ~told->masks[m] & UINT32_C(1) << bit,
+                           constant = m << BITS | mask;
+            uint32_t alone[GROUP_MASKS] = {0};
+            alone[m] = mask;
+            if (mask == 0 || group_masks_flags(alone) != 0)
+                continue;
+            told->masks[m] |= mask;
+            if (constants + sizeof constants - end > 12)
+                end += snprintf(end, 12, "%s0x%08X", end == constants ? "" : " ", (unsigned)constant);
+        }
+    if (end != constants)
+        session_tell_missing(SESSION_KERNEL_FLAGS, s, "GroupMasks", constants);
+}
+
 /* Each once. */
 static void tell_missing(const struct directory_session *s, uint32_t missing, struct session_kernel_told *told)
 {
     char number[16];
     missing &= ~told->masks[0];
     told->masks[0] |= missing;
+    tell_masks(s, told);
     if (missing == 0)
         return;
     snprintf(number, sizeof number, "0x%08X", (unsigned)missing);
@@ -233,10 +257,16 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
                              struct session_kernel_told *told, struct session_kernel **out)
 {
     enum { NO_CONFIGURATION = 0x10000000 };
-    const uint32_t flags = group_masks_flags(s->enable_flags) & ~(uint32_t)NO_CONFIGURATION;
+    uint32_t flags = group_masks_flags(s->enable_flags) & ~(uint32_t)NO_CONFIGURATION, enabled = 0;
     char name[48];
     *out = NULL;
-    if (!session_kernel_is_one(s) || flags == 0)
+    if (!session_kernel_is_one(s))
+        return S_FALSE;
+    const HRESULT had = system_providers_enabled(d, s, &enabled);
+    if (FAILED(had))
+        session_tell(SESSION_WITHOUT_KERNEL, s, had, 0);
+    flags |= enabled;
+    if (flags == 0)
         return S_FALSE;
     struct session_kernel *k = memory_zero(1, sizeof *k);
     if (!k)

@@ -253,6 +253,9 @@ static ULONG answer_to(struct session_host *h, const struct directory_request *r
         return session_host_drop_file(h);
     case DIRECTORY_SET_LIST:
         return set_list(h, r);
+    case DIRECTORY_SYSTEM_PROVIDERS:
+        session_host_kernel(h, false);
+        return ERROR_SUCCESS;
     default:
         return ERROR_NOT_SUPPORTED;
     }

@@ -58,9 +58,18 @@ enum kernel_flag {
     FLAG_PAGE_FAULTS = 0x1000,
     FLAG_HARD_FAULTS = 0x2000,
     FLAG_VIRTUAL_ALLOC = 0x4000,
+    FLAG_MAPPING = 0x8000,
     FLAG_NETWORK = 0x10000,
+    FLAG_REGISTRY = 0x20000,
+    FLAG_DEBUG_PRINT = 0x40000,
+    FLAG_JOB = 0x80000,
+    FLAG_ALPC = 0x100000,
+    FLAG_SPLIT_IO = 0x200000,
+    FLAG_DEBUG_EVENTS = 0x400000,
     FLAG_DRIVER = 0x800000,
     FLAG_PROFILE = 0x1000000,
+    FLAG_FILE_IO = 0x2000000,
+    FLAG_FILE_IO_INIT = 0x4000000,
 };
 /* Linux' timer ticks 250 times a second, of which the samples are made. */
 enum { KERNEL_PROFILE_100NS = 40000 };

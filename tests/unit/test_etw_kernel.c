@@ -204,7 +204,8 @@ static void what_has_no_source_is_told_once(void **state)
     (void)state;
     TRACEHANDLE handle;
     CLASSIC_EVENT_ID event = event_of(0x3D6FA8D1, HOOK_SWITCH & 0xFF);
-    uint32_t sources[] = {2, 3};
+    uint32_t sources[] = {2, 3},
+             masks[] = {FLAG_PROCESS, 0x40 | 0x4, 0, 0, 0, 0, 1}; /* pool, switches, configuration */
     const unsigned flags = journal_count(SESSION_KERNEL_FLAGS), counters = journal_count(SESSION_KERNEL_COUNTERS),
                    stacks = journal_count(SESSION_KERNEL_STACKS);
     char *path = start("told.etl", 0, 1, FLAG_PROCESS | FLAG_SYSTEM_CALL, &handle);
@@ -216,6 +217,9 @@ static void what_has_no_source_is_told_once(void **state)
         assert_int_equal(TraceSetInformation(handle, TracePmcCounterListInfo, sources, sizeof sources), ERROR_SUCCESS);
         assert_int_equal(TraceSetInformation(handle, TraceStackTracingInfo, &event, sizeof event), ERROR_SUCCESS);
     }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, sizeof masks),
+                         ERROR_SUCCESS);
     assert_int_equal(journal_count(SESSION_KERNEL_STACKS), stacks);
     event.Type = 0x60; /* of no thread here */
     for (int i = 0; i < 2; i++)
@@ -229,10 +233,49 @@ static void what_has_no_source_is_told_once(void **state)
     assert_true(lists.count[DIRECTORY_COUNTER_SOURCES] == 2 && lists.counter[1] == 3 &&
                 lists.count[DIRECTORY_COUNTED_EVENTS] == 1 && lists.counted[0] == HOOK_SWITCH &&
                 lists.count[DIRECTORY_STACKS] == 1);
-    assert_int_equal(journal_count(SESSION_KERNEL_FLAGS), flags + 1);
+    assert_int_equal(journal_count(SESSION_KERNEL_FLAGS), flags + 2);       /* EnableFlags, and the pool's mask */
     assert_int_equal(journal_count(SESSION_KERNEL_COUNTERS), counters + 2); /* the events, and the counters */
     assert_int_equal(journal_count(SESSION_KERNEL_STACKS), stacks + 1);
     memory_free(path);
+}
+
+static ULONG enable_system(TRACEHANDLE handle, const GUID *provider, ULONG code, ULONGLONG keywords)
+{
+    return EnableTraceEx2(handle, provider, code, 0, keywords, 0, 0, NULL);
+}
+
+/* Two loggers at once, each with what it enables alone. */
+static void system_providers_are_enabled_by_keywords(void **state)
+{
+    (void)state;
+    static const GUID process = {0x151F55DC, 0x467D, 0x471F, {0x83, 0xB5, 0x5F, 0x88, 0x9D, 0x46, 0xFF, 0x66}},
+                      scheduler = {0x599A2A76, 0x4D91, 0x4910, {0x9A, 0xC7, 0x7D, 0x33, 0xF2, 0xE9, 0x7A, 0x6C}};
+    enum { GENERAL = 1, SWITCHES = 0x200 };
+    static const char *const names[] = {"First system logger", "Second system logger", "No system logger"};
+    TRACEHANDLE handle[3];
+    char *path[3];
+    for (int i = 0; i < 3; i++) {
+        char file[16];
+        snprintf(file, sizeof file, "system%d.etl", i);
+        path[i] = path_join(folder, file);
+        struct block b = block_of(i < 2 ? TRACE_MODE_SYSTEM_LOGGER : 0, path[i]);
+        assert_int_equal(start_session(names[i], &b, &handle[i]), ERROR_SUCCESS);
+    }
+    assert_int_equal(enable_system(handle[2], &process, 1, GENERAL), ERROR_INVALID_PARAMETER);
+    assert_int_equal(enable_system(handle[0], &process, 1, GENERAL), ERROR_SUCCESS);
+    assert_int_equal(enable_system(handle[1], &scheduler, 1, SWITCHES), ERROR_SUCCESS);
+    run_children();
+    assert_int_equal(enable_system(handle[0], &process, 0, 0), ERROR_SUCCESS);
+    run_children();
+    for (int i = 0; i < 3; i++)
+        stop(handle[i]);
+    const struct seen first = read_events(path[0]), second = read_events(path[1]);
+    assert_int_equal(first.ended, CHILDREN);
+    assert_int_equal(first.of_hook[HOOK_SWITCH] + first.of_hook[HOOK_THREAD_START], 0);
+    assert_int_equal(second.ended, 0);
+    assert_in_range(second.of_hook[HOOK_SWITCH], 2 * CHILDREN, SIZE_MAX);
+    for (int i = 0; i < 3; i++)
+        memory_free(path[i]);
 }
 
 static HRESULT count_ours(void *context, const char *name)
@@ -274,6 +317,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(what_has_no_source_is_told_once),
         cmocka_unit_test(chosen_events_have_their_stacks_in_each_clock),
         cmocka_unit_test(samples_say_who_used_the_processors),
+        cmocka_unit_test(system_providers_are_enabled_by_keywords),
         cmocka_unit_test(a_killed_host_leaves_nothing_when_the_next_begins),
     };
     child_program = arguments[0];
