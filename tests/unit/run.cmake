@@ -20,8 +20,10 @@ foreach(test test_run test_credentials test_run_kinds test_run_limits test_run_p
 endforeach()
 # In a process of the host's kind, by faults that one thread has: natively, where each call can be had in turn.
 if(NOT WIN32)
-  openpla_test(test_run_faults ${CMAKE_CURRENT_LIST_DIR}/test_run_faults.c ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c LINK openpla_run)
-  add_dependencies(test_run_faults run_test_host)
+  foreach(test test_run_faults test_credential_faults)
+    openpla_test(${test} ${CMAKE_CURRENT_LIST_DIR}/${test}.c ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c LINK openpla_run)
+    add_dependencies(${test} run_test_host)
+  endforeach()
 endif()
 target_link_options(test_credentials PRIVATE -Wl,--wrap=gate_check_create,--wrap=gate_check_change)
 # System sets write below one folder of the machine, whichever store counts their runs.

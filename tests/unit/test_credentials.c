@@ -5,10 +5,9 @@
 #include "engine/os/memory.h"
 #include "engine/run/credentials.h"
 #include "engine/run/run_set.h"
-#include "engine/run/set_secret.h"
 #include "engine/run/sets.h"
 #include "tests/unit/callers.h"
-#include "tests/unit/file_faults.h"
+#include "tests/unit/credentials_fixture.h"
 #include "tests/unit/run_fixture.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -22,14 +21,6 @@
 #define WITH_PASSWORD  "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set"
 #define OTHER_DATABASE "SQL:Driver={SQLite3};Database=/tmp/y.db!set"
 #define LOGON_FAILURE  HRESULT_FROM_WIN32(1326)
-
-/* A commit waits for the disk: each allocation of its beginning fails in turn, then ever wider steps; under Wine wider
-   ones. */
-#ifdef _WIN32
-enum { STEP = 29, WIDER = 16 };
-#else
-enum { STEP = 1, WIDER = 64 };
-#endif
 
 static struct callers callers;
 
@@ -113,43 +104,6 @@ static int no_logon(void **state)
 
 /* ---- sets ---- */
 
-static struct object *a_set(const char *collector_xml)
-{
-    struct object *set;
-    char *root = fixture_folder("root");
-    char *xml =
-        text_format("<DataCollectorSet><RootPath>%s</RootPath>%s%s%s</DataCollectorSet>", root,
-                    collector_xml ? "<PerformanceCounterDataCollector><Name>c</Name>" : "",
-                    collector_xml ? collector_xml : "", collector_xml ? "</PerformanceCounterDataCollector>" : "");
-    assert_int_equal(sets_create(NULL, &set), S_OK);
-    assert_int_equal(set_from_xml(set, xml, strlen(xml), NULL), S_OK);
-    memory_free(xml);
-    memory_free(root);
-    return set;
-}
-
-static struct object *a_queried_set(const char *name)
-{
-    struct object *set;
-    assert_int_equal(sets_create(NULL, &set), S_OK);
-    assert_int_equal(set_query(set, &caller_self, name, ""), S_OK);
-    return set;
-}
-
-static HRESULT commit(struct object *set, const struct caller *caller, const char *name, uint32_t mode)
-{
-    struct object *issues;
-    assert_int_equal(issues_create(NULL, &issues), S_OK);
-    HRESULT hr = set_commit(set, caller, name, "", mode, issues);
-    object_release(issues);
-    return hr;
-}
-
-static void give(struct object *set, const char *user, const char *password)
-{
-    assert_int_equal(sets_set_credentials(set, &caller_self, user, password), S_OK);
-}
-
 static void assert_account(const char *name, const char *expected)
 {
     struct value v;
@@ -175,29 +129,7 @@ static void delete (const char *name)
     object_release(set);
 }
 
-static size_t secrets(void)
-{
-    struct texts keys;
-    assert_int_equal(secret_list(&keys), S_OK);
-    size_t count = keys.count;
-    texts_free(&keys);
-    return count;
-}
-
 /* ---- nobody reads it ---- */
-
-static bool holds(const char *data, size_t size, const char *text)
-{
-    WCHAR *wide;
-    size_t n = strlen(text), units;
-    bool found = false;
-    assert_int_equal(text_to_utf16(text, &wide, &units), S_OK);
-    for (size_t i = 0; !found && i < size; i++)
-        found = (size - i >= n && !memcmp(data + i, text, n)) ||
-                (size - i >= units * 2 && !memcmp(data + i, wide, units * 2));
-    memory_free(wide);
-    return found;
-}
 
 /* No file of the store, nor of the journal, has it. Natively the folder of secrets is the protected store itself. */
 static void assert_in_no_file(const char *folder, const char *text)
@@ -465,19 +397,6 @@ static void a_system_set_runs_as_who_starts_it(void **state)
 
 /* ---- databases ---- */
 
-static char *source_of(struct object *set, bool whole)
-{
-    struct object **list;
-    struct value v;
-    size_t count;
-    assert_int_equal(collection_snapshot(set_of(set)->DataCollectors, &list, &count), S_OK);
-    assert_int_equal(count, 1);
-    const struct property *p = class_property(list[0]->class, "DataSourceName");
-    assert_int_equal(whole ? object_get_field(list[0], p, &v) : object_get(list[0], p, &v), S_OK);
-    objects_release(list, count);
-    return v.text;
-}
-
 static void put_source(struct object *set, const char *source)
 {
     struct object **list;
@@ -487,17 +406,6 @@ static void put_source(struct object *set, const char *source)
                                 &(struct value){.kind = PROPERTY_TEXT, .text = (char *)source}),
                      S_OK);
     objects_release(list, count);
-}
-
-/* What a host of the set would connect with now. */
-static void assert_connects_with(const char *name, const char *expected)
-{
-    struct run_set set;
-    assert_int_equal(run_set_load(SPACE, name, &set), S_OK);
-    char *source = source_of(&set.set->object, true);
-    assert_string_equal(source, expected);
-    memory_free(source);
-    run_set_free(&set);
 }
 
 static void a_databases_password_goes_the_same_way(void **state)
@@ -681,253 +589,6 @@ static void a_host_takes_what_was_offered(void **state)
     object_release(set);
 }
 
-/* ---- what fails at each call ---- */
-
-#define FAULT     HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: nothing here asks for it */
-#define OLD_WORDS "old S3cret", "old-D4tabase"
-#define NEW_WORDS "new S3cret", "new-D4tabase"
-
-/* A set whose description, account's password and database's say which version it is. */
-static struct object *a_version(const char *version)
-{
-    char *xml = text_format("<LogFileFormat>2</LogFileFormat><DataSourceName>SQL:Driver={SQLite3};Database=/tmp/x.db;"
-                            "PWD=%s-D4tabase!set</DataSourceName>",
-                            version);
-    struct object *set = a_set(xml);
-    char *password = text_format("%s S3cret", version);
-    assert_int_equal(object_put_text(set, class_property(set->class, "Description"), version), S_OK);
-    give(set, "user", password);
-    memory_free(password);
-    memory_free(xml);
-    return set;
-}
-
-static void forget_secrets(void)
-{
-    struct texts keys;
-    assert_int_equal(secret_list(&keys), S_OK);
-    for (size_t i = 0; i < keys.count; i++)
-        assert_int_equal(secret_delete(keys.items[i]), S_OK);
-    texts_free(&keys);
-}
-
-enum act { ACT_CREATE, ACT_MODIFY, ACT_DELETE, ACT_START, ACTS };
-static const char *const act_names[ACTS] = {"a new set", "a changed one", "its end", "its start"};
-
-static void prepare(enum act act)
-{
-    struct object *set = a_version("old");
-    HRESULT hr = store_delete(&caller_self, SPACE, "faulty");
-    assert_true(hr == S_OK || hr == PLA_E_DCS_NOT_FOUND);
-    forget_secrets();
-    if (act != ACT_CREATE)
-        assert_int_equal(commit(set, &caller_self, "faulty", SETS_CREATE_NEW), S_OK);
-    object_release(set);
-}
-
-/* Whether the set is there, as a whole and with what is secret of its version. */
-static const char *version_there(const char *what)
-{
-    static const char *const versions[] = {"old", "new"};
-    struct set_account account;
-    struct set_secret secret = {0};
-    char *xml, text[96];
-    const char *found = NULL;
-    size_t size;
-    HRESULT hr = store_load(&caller_self, SPACE, "faulty", &xml, &size);
-    if (hr == PLA_E_DCS_NOT_FOUND)
-        return NULL;
-    assert_int_equal(hr, S_OK);
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(text, sizeof text, "<Description>%s</Description>", versions[i]);
-        if (strstr(xml, text))
-            found = versions[i];
-    }
-    assert_non_null(found);
-    assert_int_equal(set_account_read(xml, size, &account), S_OK);
-    assert_string_equal(account.user, "user");
-    if (set_secret_load(account.key, SPACE, "faulty", &secret) != S_OK)
-        fail_msg("%s: the set '%s' has lost its passwords", what, found);
-    snprintf(text, sizeof text, "%s S3cret", found);
-    assert_string_equal(secret.password, text);
-    snprintf(text, sizeof text, "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=%s-D4tabase!set", found);
-    assert_connects_with("faulty", text);
-    set_secret_free(&secret);
-    set_account_free(&account);
-    memory_free(xml);
-    return found;
-}
-
-static HRESULT act_on(enum act act, struct object *set)
-{
-    struct run_rights rights = {.token = NULL};
-    struct object *issues = NULL;
-    char *xml = NULL, key[SHARED_KEY_DIGITS + 1];
-    size_t size = 0;
-    if (act == ACT_DELETE)
-        return set_delete(set, &caller_self);
-    if (act == ACT_START) {
-        HRESULT hr = store_load(&caller_self, SPACE, "faulty", &xml, &size);
-        if (SUCCEEDED(hr))
-            hr = run_rights_of_definition(SPACE, "faulty", xml, size, &rights);
-        if (FAILED(hr)) /* who starts it holds nothing */
-            assert_null(rights.secret);
-        if (SUCCEEDED(hr))
-            hr = shared_new_key(key);
-        if (SUCCEEDED(hr))
-            hr = run_rights_offer(&rights, key);
-        run_rights_free(&rights);
-        memory_free(xml);
-        return hr;
-    }
-    HRESULT hr = issues_create(NULL, &issues);
-    if (SUCCEEDED(hr))
-        hr = set_commit(set, &caller_self, "faulty", "", act == ACT_CREATE ? SETS_CREATE_NEW : SETS_MODIFY, issues);
-    object_release(issues);
-    return hr;
-}
-
-static struct object *set_for(enum act act)
-{
-    return act == ACT_DELETE ? a_queried_set("faulty") : a_version("new");
-}
-
-/* An object whose commit failed is as it was: who tries again has nothing to give again. */
-static void assert_has_its_passwords(enum act act, struct object *set)
-{
-    if (act != ACT_CREATE && act != ACT_MODIFY)
-        return;
-    char *source = source_of(set, true);
-    assert_string_equal(source, "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=new-D4tabase!set");
-    assert_string_equal(set_of(set)->password, "new S3cret");
-    memory_free(source);
-}
-
-static void assert_tells_no_password(HRESULT hr)
-{
-    static const char *const words[] = {OLD_WORDS, NEW_WORDS};
-    for (size_t i = 0; FAILED(hr) && i < 4; i++)
-        assert_null(strstr(error_text(hr), words[i]));
-}
-
-/* The old set or the new one, each with its passwords, and none that is nobody's. `left`: one could not be deleted. */
-static void assert_one_of_two(enum act act, HRESULT hr, bool new_may_be, bool left, const char *what)
-{
-    const char *there = version_there(what), *old = act == ACT_CREATE ? NULL : "old";
-    const char *now = act == ACT_DELETE ? NULL : act == ACT_START ? "old" : "new";
-    const bool is_old = there == old || (there && old && !strcmp(there, old));
-    const bool is_new = there == now || (there && now && !strcmp(there, now));
-    if (SUCCEEDED(hr) ? !is_new : !is_old && !(new_may_be && is_new))
-        fail_msg("%s: 0x%08X, and the set is '%s'", what, (unsigned)hr, there ? there : "");
-    const size_t count = secrets(), needed = there != NULL;
-    if (count != needed && !(left && count == needed + 1))
-        fail_msg("%s: 0x%08X: %u secrets of %u sets", what, (unsigned)hr, (unsigned)count, (unsigned)needed);
-}
-
-static void each_operation_on_files_fails(void **state)
-{
-    static const struct {
-        int kind;
-        HRESULT told;
-    } kinds[] = {{FAULT_ONCE, FAULT}, {FAULT_FULL, HRESULT_FROM_WIN32(ERROR_DISK_FULL)}, {FAULT_LASTING, FAULT}};
-    (void)state;
-    for (int act = 0; act < ACTS; act++)
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-            uint64_t n = 1, failed = 0;
-            for (bool met = true; met; n++) {
-                struct file_faults f = {.at = n, .kind = kinds[k].kind, .hr = FAULT};
-                char what[80];
-                prepare(act);
-                struct object *set = set_for(act);
-                file_faults_begin(&f);
-                const HRESULT hr = act_on(act, set);
-                file_faults_end();
-                met = f.count >= n;
-                snprintf(what, sizeof what, "%s, operation %u (%d), kind %d", act_names[act], (unsigned)n, f.operation,
-                         kinds[k].kind);
-                if (FAILED(hr) && hr != kinds[k].told)
-                    fail_msg("%s: 0x%08X %s", what, (unsigned)hr, error_text(hr));
-                assert_tells_no_password(hr);
-                if (FAILED(hr))
-                    assert_has_its_passwords(act, set);
-                failed += FAILED(hr);
-                /* A folder's flush fails when all is done, and who can do nothing any more takes nothing away. */
-                const bool lasting = kinds[k].kind == FAULT_LASTING;
-                assert_one_of_two(act, hr, f.met && f.operation == FILE_OPERATION_FLUSH_FOLDER,
-                                  lasting || (f.met && f.operation == FILE_OPERATION_DELETE), what);
-                object_release(set);
-            }
-            print_message("%s: %u operations on files, kind %d, %u times it failed\n", act_names[act], (unsigned)n - 2,
-                          kinds[k].kind, (unsigned)failed);
-        }
-    prepare(ACT_CREATE);
-}
-
-/* Whichever allocation fails: the set is what it was, and no secret is left over. */
-static void memory_may_run_out(void **state)
-{
-    (void)state;
-    for (int act = 0; act < ACTS; act++) {
-        uint64_t n = 1, calls = 0, failed = 0;
-        for (bool met = true; met; n += STEP + n / WIDER) {
-            char what[64];
-            prepare(act);
-            struct object *set = set_for(act);
-            memory_fail_at(n);
-            const HRESULT hr = act_on(act, set);
-            calls = memory_count();
-            met = calls >= n;
-            memory_fail_at(0);
-            snprintf(what, sizeof what, "%s, allocation %u", act_names[act], (unsigned)n);
-            if (FAILED(hr) && hr != E_OUTOFMEMORY)
-                fail_msg("%s: 0x%08X %s", what, (unsigned)hr, error_text(hr));
-            if (FAILED(hr))
-                assert_has_its_passwords(act, set);
-            failed += FAILED(hr);
-            assert_one_of_two(act, hr, false, true, what);
-            object_release(set);
-        }
-        print_message("%s: one of %u allocations failed in turn, %u times it failed\n", act_names[act], (unsigned)calls,
-                      (unsigned)failed);
-        assert_true(failed > 2);
-    }
-    prepare(ACT_CREATE);
-}
-
-/* What is secret is cut out of what is read: without the memory for that nothing is given. */
-static void without_memory_nothing_shows_a_password(void **state)
-{
-    struct object *set = a_version("new");
-    struct object **list;
-    size_t count, size;
-    unsigned refused = 0;
-    bool met = true;
-    (void)state;
-    assert_int_equal(collection_snapshot(set_of(set)->DataCollectors, &list, &count), S_OK);
-    for (uint64_t n = 1; met; n++) {
-        struct value v = {.kind = PROPERTY_TEXT};
-        char *xml = NULL;
-        memory_fail_at(n);
-        HRESULT got = object_get(list[0], class_property(list[0]->class, "DataSourceName"), &v);
-        met = memory_count() >= n;
-        memory_fail_at(n);
-        HRESULT written = object_to_xml(set, &xml, &size);
-        met = met || memory_count() >= n;
-        memory_fail_at(0);
-        if (SUCCEEDED(got))
-            assert_null(strstr(v.text, "D4tabase"));
-        if (SUCCEEDED(written))
-            assert_false(holds(xml, size, "D4tabase"));
-        refused += FAILED(got) + FAILED(written);
-        if (SUCCEEDED(got))
-            value_free(&v);
-        memory_free(xml);
-    }
-    assert_true(refused > 10);
-    objects_release(list, count);
-    object_release(set);
-}
-
 #define T(test) cmocka_unit_test_teardown(test, no_logon)
 int main(void)
 {
@@ -947,9 +608,6 @@ int main(void)
         T(what_goes_to_the_server_is_masked),
         T(a_secret_is_of_its_set_alone),
         T(a_host_takes_what_was_offered),
-        T(each_operation_on_files_fails),
-        T(memory_may_run_out),
-        T(without_memory_nothing_shows_a_password),
     };
     callers_open(&callers);
     int failed = cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
