@@ -20,7 +20,8 @@ HRESULT secret_store(const char *key, const char *text);
 /* *text for memory_free_secret. S_FALSE, and NULL: there is none, or `key` is no key. HRESULT of ERROR_INVALID_DATA: it
    was damaged, or another account, computer or prefix has encrypted it. */
 HRESULT secret_load(const char *key, char **text);
-HRESULT secret_delete(const char *key); /* S_FALSE: there is none */
+HRESULT secret_delete(const char *key);  /* S_FALSE: there is none */
+bool secret_key_is_one(const char *key); /* whether the text can be a key */
 /* The keys of what is in <data folder>/secrets; none where the LSA has them. *out is empty on failure. */
 HRESULT secret_list(struct texts *out);
 

@@ -7,8 +7,7 @@
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 
-const struct logon *logon_of_host(void); /* NULL: it has none */
-bool secret_key_is_one(const char *key);
+const struct logon *logon_of_host(void);      /* NULL: it has none */
 HRESULT secret_is_too_long(const char *text); /* S_OK: it is not */
 /* The file of a key, for the account alone: made with these bytes; read, S_FALSE where there is none; taken away,
    S_FALSE where there was none. A folder or file that is a link or another's is refused. */

@@ -3,11 +3,14 @@
 #include "engine/store/store_check.h"
 
 #include "engine/model/model.h"
+#include "engine/os/clock.h"
+#include "engine/os/credentials.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/store/set_file.h"
 #include "engine/store/store.h"
 #include "engine/store/store_name.h"
+#include "engine/store/stored_account.h"
 #include "engine/store/stored_name.h"
 
 #include <string.h>
@@ -39,9 +42,11 @@ struct checking {
     void *user;
     struct set_file *at; /* of the namespace; NULL: of none yet */
     bool changed;        /* something in the namespace is mended */
+    struct texts keys;   /* of the secrets that definitions have */
+    bool unseen;         /* there may be definitions that were not looked at */
 };
 
-enum mending { LEAVE, ASIDE, REMOVE, CLOSE_DATA, CLOSE_PLACE };
+enum mending { LEAVE, ASIDE, REMOVE, CLOSE_DATA, CLOSE_PLACE, CLOSE_SECRETS };
 
 /* ---- mending ---- */
 
@@ -90,7 +95,9 @@ static HRESULT tell(struct checking *c, enum store_fault fault, const char *path
     else if (c->mend && mending == REMOVE)
         f.mended = file_delete(path);
     else if (c->mend && mending != LEAVE)
-        f.mended = file_protect(path, mending == CLOSE_PLACE ? PROTECTION_PLACE : PROTECTION_DATA);
+        f.mended = file_protect(path, mending == CLOSE_PLACE     ? PROTECTION_PLACE
+                                      : mending == CLOSE_SECRETS ? PROTECTION_SECRETS
+                                                                 : PROTECTION_DATA);
     if (f.mended == S_OK) {
         c->changed = true;
         f.to = to ? to : "";
@@ -111,10 +118,12 @@ static HRESULT check_ownership(struct checking *c, const char *path, bool folder
     if (hr == E_OUTOFMEMORY || hr == S_FALSE)
         return hr;
     if (FAILED(hr)) {
+        c->unseen = true;
         text_fit(detail, sizeof detail, error_text(hr));
         hr = tell(c, STORE_DAMAGED, path, detail, LEAVE);
         return FAILED(hr) ? hr : S_FALSE;
     }
+    c->unseen = c->unseen || o.is_link || (o.is_foreign && folder);
     if (o.is_link || o.is_folder != folder) {
         /* Wine renames and deletes what a link leads to, so a link is its maker's to mend. */
         hr = o.is_link ? tell(c, STORE_LINK, path, "", LEAVE)
@@ -139,14 +148,22 @@ static enum mending mending_of(HRESULT hr)
                : LEAVE;
 }
 
+static HRESULT load_with_keys(struct checking *c, const char *path, char **text, size_t *size)
+{
+    *text = NULL;
+    HRESULT hr = file_load(path, DEFINITION_MAX, text, size);
+    c->unseen = c->unseen || FAILED(hr);
+    return SUCCEEDED(hr) ? set_account_find_keys(*text, *size, &c->keys) : hr;
+}
+
 /* Why the definition cannot be used; S_OK: it can. *name: what it was committed under, else what its file says. */
-static HRESULT judge_definition(const char *path, const char *base, char **name)
+static HRESULT judge_definition(struct checking *c, const char *path, const char *base, char **name)
 {
     char *xml = NULL, *expected = NULL;
     const char *inside = NULL;
     struct object *set = NULL;
     size_t size = 0;
-    HRESULT hr = file_load(path, DEFINITION_MAX, &xml, &size);
+    HRESULT hr = load_with_keys(c, path, &xml, &size);
     if (SUCCEEDED(hr) && (inside = stored_name_cut(xml, &size))) {
         expected = store_file_name(inside);
         if (!expected)
@@ -192,7 +209,7 @@ static HRESULT check_definition(struct checking *c, const char *path)
     const char *file = path_name(path);
     char *base = text_copy_n(file, strlen(file) - strlen(".xml")), *name = NULL, detail[512];
     struct set_file to = {0};
-    HRESULT hr = base ? judge_definition(path, base, &name) : E_OUTOFMEMORY;
+    HRESULT hr = base ? judge_definition(c, path, base, &name) : E_OUTOFMEMORY;
     if (FAILED(hr) && hr != E_OUTOFMEMORY) {
         text_fit(detail, sizeof detail, error_text(hr));
         hr = tell(c, STORE_UNUSABLE, path, detail, mending_of(hr));
@@ -328,15 +345,101 @@ static HRESULT check_namespace(struct checking *c, const char *space)
     return hr;
 }
 
+/* ---- passwords ---- */
+
+/* A commit writes a set's secret before its definition, and has ended long before that. */
+#define SECRET_AGE (600 * INT64_C(10000000)) /* as clock_utc counts: ten minutes */
+
+struct seen_secrets {
+    struct texts old, strange; /* names of files that no commit is writing, and of what is no secret */
+};
+
+static HRESULT see_secret(void *user, const struct seen_file *file)
+{
+    struct seen_secrets *s = user;
+    if (!secret_key_is_one(file->name))
+        return texts_add(&s->strange, file->name);
+    return clock_utc() - file->written >= SECRET_AGE ? texts_add(&s->old, file->name) : S_OK;
+}
+
+/* What went aside may be put back, and then has its passwords. */
+static HRESULT see_keys_aside(struct checking *c, const char *folder)
+{
+    struct texts files = {0};
+    HRESULT hr = check_ownership(c, folder, true, CLOSE_DATA);
+    if (hr != S_OK)
+        return FAILED(hr) ? hr : S_OK;
+    hr = folder_list(folder, false, &files);
+    for (size_t i = 0; SUCCEEDED(hr) && i < files.count; i++) {
+        char *path = path_join(folder, files.items[i]), *text = NULL;
+        size_t size;
+        hr = path ? load_with_keys(c, path, &text, &size) : E_OUTOFMEMORY;
+        if (FAILED(hr) && hr != E_OUTOFMEMORY) {
+            error_clear();
+            hr = S_OK;
+        }
+        memory_free(text);
+        memory_free(path);
+    }
+    texts_free(&files);
+    return hr;
+}
+
+static HRESULT check_secret(struct checking *c, const char *folder, const char *name, bool strange)
+{
+    char *path = path_join(folder, name);
+    HRESULT hr = path ? check_ownership(c, path, false, LEAVE) : E_OUTOFMEMORY;
+    bool wanted = false;
+    for (size_t i = 0; i < c->keys.count && !wanted; i++)
+        wanted = !strcmp(c->keys.items[i], name);
+    if (hr == S_OK && strange)
+        hr = tell(c, STORE_STRANGE, path, "", LEAVE);
+    else if (hr == S_OK && !wanted)
+        hr = tell(c, STORE_ORPHAN, path,
+                  c->unseen ? "passwords; of which set cannot be known, as there is what could not be looked at"
+                            : "passwords",
+                  c->unseen ? LEAVE : REMOVE);
+    memory_free(path);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+static HRESULT check_secrets(struct checking *c, const char *folder, const struct seen_secrets *seen)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < seen->strange.count; i++)
+        hr = check_secret(c, folder, seen->strange.items[i], true);
+    for (size_t i = 0; SUCCEEDED(hr) && i < seen->old.count; i++)
+        hr = check_secret(c, folder, seen->old.items[i], false);
+    return hr;
+}
+
 HRESULT store_check(bool mend, HRESULT (*each)(void *user, const struct store_finding *finding), void *user)
 {
     struct checking c = {.mend = mend, .each = each, .user = user};
+    struct seen_secrets seen = {{0}, {0}};
     char *data = host_data_folder(), *sets = data ? path_join(data, "sets") : NULL;
-    HRESULT hr = sets ? check_ownership(&c, data, true, CLOSE_DATA) : E_OUTOFMEMORY;
-    if (hr == S_OK)
+    char *aside = data ? path_join(data, "aside") : NULL, *secrets = data ? path_join(data, "secrets") : NULL;
+    HRESULT hr = sets && aside && secrets ? check_ownership(&c, data, true, CLOSE_DATA) : E_OUTOFMEMORY;
+    const bool there = hr == S_OK;
+    /* Before the definitions: a commit that ends meanwhile has its definition there when they are looked at. */
+    HRESULT listed = there ? check_ownership(&c, secrets, true, CLOSE_SECRETS) : S_FALSE;
+    if (listed == S_OK)
+        listed = folder_each_file(secrets, see_secret, &seen);
+    hr = FAILED(listed) ? listed : hr;
+    if (there && SUCCEEDED(hr))
         hr = check_ownership(&c, sets, true, CLOSE_DATA);
+    c.unseen = c.unseen || hr == S_FALSE; /* with all definitions gone it is these that are missing */
     for (const char *const *space = store_namespaces(); hr == S_OK && *space; space++)
         hr = check_namespace(&c, *space);
+    if (there && SUCCEEDED(hr) && listed == S_OK)
+        hr = see_keys_aside(&c, aside);
+    if (there && SUCCEEDED(hr) && listed == S_OK)
+        hr = check_secrets(&c, secrets, &seen);
+    texts_free(&seen.old);
+    texts_free(&seen.strange);
+    texts_free(&c.keys);
+    memory_free(secrets);
+    memory_free(aside);
     memory_free(sets);
     memory_free(data);
     return FAILED(hr) ? hr : S_OK;

@@ -58,3 +58,18 @@ HRESULT set_account_add(const struct set_account *a, char **xml, size_t *size)
     *size = strlen(both);
     return S_OK;
 }
+
+HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys)
+{
+    const size_t head = sizeof LINE_KEY - 1, most = head + SHARED_KEY_DIGITS;
+    HRESULT hr = S_OK;
+    for (size_t at = 0; SUCCEEDED(hr) && at + most <= size; at++) {
+        char key[SHARED_KEY_DIGITS + 1] = "";
+        if (text[at] != LINE_KEY[0] || memcmp(text + at, LINE_KEY, head) != 0)
+            continue;
+        memcpy(key, text + at + head, SHARED_KEY_DIGITS);
+        if (strspn(key, "0123456789abcdef") == SHARED_KEY_DIGITS)
+            hr = texts_add(keys, key);
+    }
+    return hr;
+}

@@ -17,5 +17,8 @@ HRESULT set_account_read(const char *xml, size_t size, struct set_account *out);
 void set_account_free(struct set_account *a);
 /* Puts it behind the XML, from memory_alloc, unless there is nothing to say. On failure the XML is what it was. */
 HRESULT set_account_add(const struct set_account *a, char **xml, size_t *size);
+/* Adds what looks like a secret's key in such a line anywhere in the text: for who must not miss one, in a file that
+   may be damaged. E_OUTOFMEMORY. */
+HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys);
 
 #endif

@@ -130,6 +130,26 @@ def look_at_all(store):
     check(openpla(0, "check", "-mend") == "Nothing is wrong.\n", "all is well again")
 
 
+def look_at_passwords(store):
+    """Of no set, and of one: what a commit that was cut off has left, or a set that was deleted by hand."""
+    lost, kept, new = "0" * 32, "1" * 32, "2" * 32
+    folder = os.path.join(store.data, "secrets")
+    os.mkdir(folder, 0o700)
+    for key in (lost, kept, new):
+        with open(os.path.join(folder, key), "w", encoding="utf-8") as file:
+            file.write("set x\n")
+        os.chmod(file.name, 0o600)
+        if key != new:
+            os.utime(file.name, (1000000000, 1000000000))
+    path = store.put("has.xml", f"<DataCollectorSet/>\n<?openpla-account user=\"u\" key=\"{kept}\"?>\n"
+                                "\n<?openpla-set name=\"has\"?>\n")
+    check(findings(3) == [("orphan", lost, False)], "passwords of no set", findings(3))
+    check(findings(0, "-mend") == [("orphan", lost, True)], "are deleted")
+    check(sorted(os.listdir(folder)) == [kept, new], "and no others")
+    os.remove(path)
+    shutil.rmtree(folder)
+
+
 def look_at_folders(store):
     os.chmod(store.data, 0o755)
     check(findings(3) == [("open", os.path.basename(store.data), False)], "a folder that others may look into")
@@ -149,6 +169,7 @@ def main():
     store = Store()
     try:
         look_at_all(store)
+        look_at_passwords(store)
         look_at_folders(store)
         for wrong in ([], ["mend"], ["check", "more"], ["check", "-all"]):
             check("openpla help store" in openpla(2, *wrong), f"{wrong}: where to find help")
