@@ -3,6 +3,7 @@
 #include "cli/json.h"
 #include "cli/trace_show.h"
 #include "engine/tdh/dump_text.h"
+#include "engine/tdh/tmf.h"
 #include "engine/tdh/value_text.h"
 
 #include <string.h>
@@ -106,6 +107,19 @@ static void put_header(struct json *j, const struct dumped_event *e, const char 
     put_guid(j, "activity", &h->ActivityId, room);
 }
 
+/* The sentence of a message of WPP, and its number. */
+static HRESULT put_message(struct json *j, const struct dumped_event *e, struct text_buffer *room)
+{
+    uint32_t number;
+    if (tmf_sequence(e->record, &number))
+        json_integer(j, "sequence", number);
+    room->length = 0;
+    const HRESULT hr = dumped_event_sentence(e, room);
+    if (SUCCEEDED(hr))
+        json_text(j, "message", room->failed ? NULL : room->length ? room->text : "");
+    return hr == EVENT_DATA_INVALID ? S_OK : hr; /* its values tell */
+}
+
 HRESULT trace_json(const struct dumped_event *e, const char *process, FILE *out, bool *decoded)
 {
     struct json j = {.out = out, .compact = true};
@@ -114,7 +128,9 @@ HRESULT trace_json(const struct dumped_event *e, const char *process, FILE *out,
     json_begin(&j, NULL, '{');
     put_header(&j, e, process, &f.cell);
     *decoded = e->schema;
-    if (e->schema) {
+    if (e->schema && e->schema->message)
+        hr = put_message(&j, e, &f.cell);
+    if (SUCCEEDED(hr) && e->schema) {
         const struct event_data data = event_data_of(e->record, e->pointer_size);
         json_begin(&j, "fields", '{');
         const int depth = j.depth;
@@ -128,7 +144,7 @@ HRESULT trace_json(const struct dumped_event *e, const char *process, FILE *out,
             put_undecoded(&j, e, error_text(error_restore(&why)), &f.cell);
             hr = S_OK;
         }
-    } else {
+    } else if (!e->schema) {
         put_undecoded(&j, e, e->reason, &f.cell);
     }
     json_end(&j, '}');

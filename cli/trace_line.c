@@ -5,7 +5,9 @@
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/tdh/dump_text.h"
+#include "engine/tdh/tmf.h"
 #include "engine/tdh/value_text.h"
+#include "engine/tdh/winmeta.h"
 
 #include <string.h>
 
@@ -86,14 +88,15 @@ static void add_label(struct text_buffer *b, const struct dumped_event *e, struc
         add_shown(b, name);
     else
         dump_guid(b, &e->record->EventHeader.ProviderId);
-    if (s && s->source != SCHEMA_MOF && s->source != SCHEMA_TRACE_LOGGING && s->task_name) {
+    if (s && s->source != SCHEMA_MOF && s->source != SCHEMA_TRACE_LOGGING && s->task_name && *s->task_name) {
         text_buffer_add(b, "/");
         add_shown(b, s->task_name);
     }
-    text_buffer_add(b, "/");
+    if (!s || !s->message) /* which has none */
+        text_buffer_add(b, "/");
     if (s && s->opcode_name)
         add_shown(b, s->opcode_name);
-    else
+    else if (!s || !s->message)
         dump_decimal(b, d->Opcode);
     if (d->Id != 0)
         text_buffer_format(b, " #%u", (unsigned)d->Id);
@@ -107,12 +110,39 @@ static void add_undecoded(struct text_buffer *b, const struct dumped_event *e, c
     dump_bytes(b, e->record->UserData, e->record->UserDataLength);
 }
 
+/* Of a message of WPP the sentence has its arguments. */
+static HRESULT add_sentence(struct text_buffer *b, const struct dumped_event *e, struct text_buffer *room)
+{
+    uint32_t number;
+    room->length = 0;
+    const HRESULT hr = dumped_event_sentence(e, room);
+    if (FAILED(hr))
+        return hr;
+    add_shown(b, room->length ? room->text : "");
+    if (tmf_sequence(e->record, &number))
+        text_buffer_format(b, "  sequence=%u", (unsigned)number);
+    return room->failed ? E_OUTOFMEMORY : S_OK;
+}
+
+/* As Windows calls it; a message of WPP has a name of its own. */
+static void add_level(struct text_buffer *b, const struct event_schema *s, uint8_t level)
+{
+    const struct manifest_field *windows = winmeta_by_value(MANIFEST_LEVELS, level);
+    const char *text = windows ? winmeta_text(windows->name) : NULL;
+    if (s && s->message && *s->level_name)
+        text = s->level_name;
+    text_buffer_add(b, "  ");
+    if (text)
+        add_shown(b, text);
+    else
+        text_buffer_format(b, "level %u", (unsigned)level);
+    text_buffer_add(b, "  ");
+}
+
 HRESULT trace_line(const struct dumped_event *e, const char *process, struct text_buffer *out, bool *decoded)
 {
-    static const char *const levels[] = {"Always", "Critical", "Error", "Warning", "Information", "Verbose"};
     struct line l = {.out = out, .schema = e->schema, .first = true};
     const EVENT_HEADER *h = &e->record->EventHeader;
-    const uint8_t level = h->EventDescriptor.Level;
     HRESULT hr = S_OK;
     add_time(out, h->TimeStamp.QuadPart);
     text_buffer_add(out, "  ");
@@ -123,15 +153,12 @@ HRESULT trace_line(const struct dumped_event *e, const char *process, struct tex
     else
         text_buffer_format(out, process ? "(%u:%u)  " : "%u:%u  ", (unsigned)h->ProcessId, (unsigned)h->ThreadId);
     add_label(out, e, &l.cell);
-    if (level < sizeof levels / sizeof *levels)
-        text_buffer_format(out, "  %s  ", levels[level]);
-    else
-        text_buffer_format(out, "  level %u  ", (unsigned)level);
+    add_level(out, e->schema, h->EventDescriptor.Level);
     *decoded = e->schema;
     const size_t fields = out->length;
     if (e->schema) {
         const struct event_data data = event_data_of(e->record, e->pointer_size);
-        hr = event_values_walk(e->schema, &data, take, &l, NULL);
+        hr = e->schema->message ? add_sentence(out, e, &l.cell) : event_values_walk(e->schema, &data, take, &l, NULL);
         if (hr == EVENT_DATA_INVALID) {
             *decoded = false;
             out->length = fields;

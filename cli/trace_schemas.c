@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/trace_schemas.h"
 
-#include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/tdh/manifest_origins.h"
@@ -11,45 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Adds the folders of "a;b". */
-static HRESULT add_folders(const char *list, struct texts *out)
-{
-    HRESULT hr = S_OK;
-    while (SUCCEEDED(hr) && *list) {
-        const size_t length = strcspn(list, ";");
-        char *one = text_copy_n(list, length);
-        if (!one)
-            return E_OUTOFMEMORY;
-        if (length)
-            hr = texts_give(out, one);
-        else
-            memory_free(one);
-        list += length + (list[length] == ';');
-    }
-    return hr;
-}
-
-/* Without -tp the folders that the tools of WPP look into. */
 static HRESULT add_formats(const struct trace_knowledge *known, struct event_schemas *schemas)
 {
     struct texts files = {0}, folders = {0};
     struct schema_origin origin;
-    char *set = NULL;
-    HRESULT hr = known->format_folders ? S_OK : environment_get("TRACE_FORMAT_SEARCH_PATH", &set);
-    const char *list = known->format_folders ? known->format_folders : set;
-    if (SUCCEEDED(hr) && list)
-        hr = add_folders(list, &folders);
+    HRESULT hr = tmf_take_paths(&folders, known->format_folders);
     if (SUCCEEDED(hr) && known->formats)
         hr = texts_add(&files, known->formats);
-    if (SUCCEEDED(hr) && files.count + folders.count != 0) {
-        hr = tmf_origin(&files, &folders, known->gmt, &origin);
-        if (SUCCEEDED(hr))
-            hr = event_schemas_add(schemas, &origin, NULL);
-    }
-    memory_free(set);
+    if (SUCCEEDED(hr))
+        hr = tmf_origin(&files, &folders, &origin);
+    if (SUCCEEDED(hr))
+        hr = event_schemas_add(schemas, &origin, NULL);
     texts_free(&files);
     texts_free(&folders);
-    return FAILED(hr) ? hr : S_OK;
+    return hr;
 }
 
 static HRESULT add_manifests(const struct texts *paths, struct event_schemas *to)
@@ -110,7 +84,7 @@ static HRESULT add_origins(const struct trace_knowledge *known, struct event_sch
 
 HRESULT trace_schemas_open(const struct trace_knowledge *known, struct trace_schemas *out)
 {
-    *out = (struct trace_schemas){.inband = inband_manifests_create(NULL)};
+    *out = (struct trace_schemas){.inband = inband_manifests_create(NULL), .gmt = known->gmt};
     HRESULT hr = out->inband ? event_schemas_create(&out->all) : E_OUTOFMEMORY;
     return SUCCEEDED(hr) ? add_origins(known, out->all) : hr;
 }
@@ -127,6 +101,7 @@ HRESULT trace_schemas_find(struct trace_schemas *schemas, const struct trace_eve
     *out = (struct dumped_event){.record = e->record,
                                  .pointer_size = e->pointer_size,
                                  .timer_resolution = e->timer_resolution,
+                                 .gmt = schemas->gmt,
                                  .reason = "its header is of a form that is not known"};
     *found = NULL;
     if (!e->known)

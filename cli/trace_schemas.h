@@ -14,11 +14,12 @@ struct trace_knowledge {
     struct texts programs;      /* -i: with manifests in them, or folders of such */
     const char *formats;        /* -tmf; NULL: none */
     const char *format_folders; /* -tp, "a;b"; NULL: those of TRACE_FORMAT_SEARCH_PATH */
-    bool gmt;                   /* -gmt */
+    bool gmt;                   /* -gmt: times in the sentences of WPP are UTC */
 };
 struct trace_schemas {
     struct event_schemas *all;
     struct inband_manifests *inband; /* those that .NET writes into traces */
+    bool gmt;
 };
 HRESULT trace_schemas_open(const struct trace_knowledge *known, struct trace_schemas *out);
 void trace_schemas_close(struct trace_schemas *schemas);

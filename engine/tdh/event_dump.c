@@ -3,6 +3,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/text_ansi.h"
 #include "engine/tdh/event_dump_form.h"
+#include "engine/tdh/tmf.h"
 
 #include <string.h>
 
@@ -70,8 +71,9 @@ static HRESULT add_values(struct event_dump_step *s, bool *decoded)
     const struct event_data data = event_data_of(s->event->record, s->event->pointer_size);
     const size_t before = d->text.length;
     size_t used = 0;
-    d->writer->values(s);
-    const HRESULT hr = event_values_walk(s->event->schema, &data, d->writer->value, s, &used);
+    HRESULT hr = d->writer->values(s);
+    if (SUCCEEDED(hr) || hr == EVENT_DATA_INVALID)
+        hr = event_values_walk(s->event->schema, &data, d->writer->value, s, &used);
     *decoded = SUCCEEDED(hr);
     if (FAILED(hr) && hr != EVENT_DATA_INVALID)
         return hr;
@@ -134,6 +136,15 @@ const char *dumped_event_name(const struct dumped_event *e, struct text_buffer *
     text_buffer_add(room, "/");
     text_buffer_add(room, s->event_name);
     return room->failed ? s->event_name : room->text;
+}
+
+HRESULT dumped_event_sentence(const struct dumped_event *e, struct text_buffer *out)
+{
+    const size_t before = out->length;
+    const HRESULT hr = tmf_sentence(e->schema, e->record, e->pointer_size, e->gmt, out);
+    if (FAILED(hr))
+        out->length = before;
+    return hr;
 }
 
 static HRESULT take_nothing(void *context, enum event_step step, const struct event_value *value)

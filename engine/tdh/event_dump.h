@@ -13,6 +13,7 @@ struct dumped_event {
     const char *reason;                /* why not */
     uint32_t pointer_size;             /* of the trace, for events that do not tell their own */
     uint32_t timer_resolution;         /* 100 ns in a unit of the header's KernelTime and UserTime */
+    bool gmt;                          /* times in a sentence of WPP are UTC, else local */
 };
 
 enum event_dump_form { EVENT_DUMP_CSV, EVENT_DUMP_XML };
@@ -39,6 +40,8 @@ HRESULT event_dump_close(struct event_dump *d);
 /* "Provider/Event" of an event without a number, "Process" of a class, else its provider; NULL: nobody knows. Written
    into `room` when it is made of two. */
 const char *dumped_event_name(const struct dumped_event *e, struct text_buffer *room);
+/* Adds the sentence of a message of WPP, with its arguments. EVENT_DATA_INVALID: its data end too early. */
+HRESULT dumped_event_sentence(const struct dumped_event *e, struct text_buffer *out);
 /* Decodes and throws away. */
 HRESULT dumped_event_decodes(const struct dumped_event *e, bool *decoded);
 /* The data of an item of the event's header, NULL: it has none of at least `size` bytes. */

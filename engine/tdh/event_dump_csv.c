@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CSV: a line of tracerpt's columns an event, its values behind them. */
 #include "engine/tdh/event_dump_form.h"
+#include "engine/tdh/tmf.h"
 #include "engine/tdh/value_text.h"
 
 #include <string.h>
@@ -103,7 +104,25 @@ static void head(struct event_dump_step *s)
     decimal(b, milliseconds(e, h->UserTime));
 }
 
-static void no_frame(struct event_dump_step *s)
+/* Of a message of WPP its sentence and its number, before its arguments. */
+static HRESULT values(struct event_dump_step *s)
+{
+    struct text_buffer *b = &s->dump->text, *cell = &s->dump->cell;
+    uint32_t number;
+    if (!s->event->schema->message)
+        return S_OK;
+    cell->length = 0;
+    const HRESULT hr = dumped_event_sentence(s->event, cell);
+    comma(b);
+    dump_quoted(b, cell->length ? cell->text : "", cell->length);
+    if (tmf_sequence(s->event->record, &number))
+        decimal(b, number);
+    else
+        comma(b);
+    return hr;
+}
+
+static void end_values(struct event_dump_step *s)
 {
     (void)s;
 }
@@ -158,4 +177,4 @@ static void end(struct event_dump *d)
     (void)d;
 }
 
-const struct event_dump_writer event_dump_csv = {begin, head, no_frame, value, no_frame, undecoded, tail, end};
+const struct event_dump_writer event_dump_csv = {begin, head, values, value, end_values, undecoded, tail, end};

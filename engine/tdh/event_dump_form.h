@@ -31,7 +31,7 @@ struct event_dump_step {
 struct event_dump_writer {
     void (*begin)(struct event_dump *d);
     void (*head)(struct event_dump_step *s); /* what comes before the values */
-    void (*values)(struct event_dump_step *s);
+    HRESULT (*values)(struct event_dump_step *s);
     event_value_taker *value;
     void (*end_values)(struct event_dump_step *s);
     /* Bytes that could not be decoded, in place of the values or behind them; `code` is Windows'. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* XML: an Event element of the event schema each, as tracerpt writes them. */
 #include "engine/tdh/event_dump_form.h"
+#include "engine/tdh/tmf.h"
 #include "engine/tdh/value_text.h"
 #include "engine/xml/xml_text.h"
 
@@ -116,14 +117,15 @@ static bool is_shaped(const struct event_dump_step *s)
     return s->event->schema->user_data != NULL;
 }
 
-static void values(struct event_dump_step *s)
+static HRESULT values(struct event_dump_step *s)
 {
     if (is_shaped(s)) {
         add(&s->dump->text, "\t<UserData>\r\n");
-        return;
+        return S_OK;
     }
     s->elements = (s->event->schema->template_flags & TEMPLATE_OF_USER_DATA) != 0;
     add(&s->dump->text, s->elements ? "\t<UserData>\r\n\t\t<EventXML xmlns=\"Event_NS\">\r\n" : "\t<EventData>\r\n");
+    return S_OK;
 }
 
 /* A name that an element may have; others are attributes. */
@@ -209,6 +211,35 @@ static HRESULT value(void *context, enum event_step step, const struct event_val
     return S_OK;
 }
 
+static void told(struct text_buffer *b, const char *name, const char *text)
+{
+    if (text && *text)
+        element(b, name, text);
+}
+
+/* What the event schema has for messages of WPP. Data that end too early have no sentence. */
+static void add_debug_data(struct event_dump_step *s)
+{
+    const struct tmf_message *m = s->event->schema->message;
+    struct text_buffer *b = &s->dump->text, *cell = &s->dump->cell;
+    uint32_t sequence;
+    add(b, "\t<DebugData>\r\n");
+    if (tmf_sequence(s->event->record, &sequence))
+        number(b, "\t\t<SequenceNumber>", sequence, "</SequenceNumber>\r\n");
+    told(b, "FlagsName", m->flags);
+    told(b, "LevelName", m->level);
+    told(b, "Component", m->component);
+    told(b, "SubComponent", m->subcomponent);
+    told(b, "FileLine", m->type_name);
+    told(b, "Function", m->function);
+    cell->length = 0;
+    const HRESULT hr = dumped_event_sentence(s->event, cell);
+    if (SUCCEEDED(hr))
+        element(b, "Message", cell->length ? cell->text : "");
+    b->failed = b->failed || cell->failed || hr == E_OUTOFMEMORY;
+    add(b, "\t</DebugData>\r\n");
+}
+
 static void end_values(struct event_dump_step *s)
 {
     if (is_shaped(s)) {
@@ -219,6 +250,8 @@ static void end_values(struct event_dump_step *s)
     while (s->depth != 0) /* of data that end within one */
         close_struct(s);
     add(&s->dump->text, s->elements ? "\t\t</EventXML>\r\n\t</UserData>\r\n" : "\t</EventData>\r\n");
+    if (s->event->schema->message)
+        add_debug_data(s);
 }
 
 static void undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason)
@@ -251,7 +284,8 @@ static void tail(struct event_dump_step *s)
     add(b, "\t<RenderingInfo Culture=\"en-US\">\r\n");
     if (schema && schema->event_message) {
         s->dump->cell.length = 0;
-        event_inserts_add_message(&s->dump->inserts, schema, &s->dump->cell);
+        if (!schema->message || dumped_event_sentence(s->event, &s->dump->cell) != S_OK)
+            event_inserts_add_message(&s->dump->inserts, schema, &s->dump->cell);
         element(b, "Message", s->dump->cell.length != 0 ? s->dump->cell.text : "");
         b->failed = b->failed || s->dump->cell.failed;
     }

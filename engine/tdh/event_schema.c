@@ -3,6 +3,7 @@
 
 #include "engine/os/error.h"
 #include "engine/os/memory.h"
+#include "engine/tdh/tmf.h"
 
 #include <string.h>
 
@@ -45,6 +46,9 @@ void event_schema_free(struct event_schema *schema)
     for (size_t i = 0; i < schema->map_count; i++)
         event_map_clear(&schema->maps[i]);
     memory_free(schema->maps);
+    if (schema->message)
+        tmf_message_clear(schema->message);
+    memory_free(schema->message);
     memory_free(schema);
 }
 

@@ -59,6 +59,7 @@ struct event_map {
     size_t count;
 };
 
+struct tmf_message;
 struct event_schema {
     enum schema_source source;
     GUID provider;               /* of the provider, or of the provider class */
@@ -79,6 +80,7 @@ struct event_schema {
     uint16_t property_count, top_level;
     struct event_map *maps; /* those that its properties name */
     size_t map_count;
+    struct tmf_message *message; /* of WPP: what its sentence is made by (tmf_sentence); else NULL */
 };
 
 /* Frees what the schema has, and it; NULL is allowed. */

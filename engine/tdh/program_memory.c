@@ -3,10 +3,16 @@
 
 #include "engine/os/guard.h"
 #include "engine/os/memory.h"
+#include "engine/tdh/tmf.h"
 
 #include <string.h>
 
-enum { ITEM_SCHEMA = 0xB, ITEM_TRAITS = 0xC };
+enum { ITEM_SCHEMA = 0xB, ITEM_TRAITS = 0xC, ITEMS = 3 };
+
+static bool is_read(uint16_t type)
+{
+    return type == ITEM_SCHEMA || type == ITEM_TRAITS || type == TMF_ITEM_SEQUENCE;
+}
 
 struct copy {
     void *to;
@@ -66,11 +72,13 @@ static HRESULT take_items(const EVENT_RECORD *event, struct program_event *out)
 {
     EVENT_HEADER_EXTENDED_DATA_ITEM item;
     unsigned count = 0;
-    for (USHORT i = 0; i < event->ExtendedDataCount && count < 2; i++) {
+    for (USHORT i = 0; i < event->ExtendedDataCount && count < ITEMS; i++) {
         if (!program_read(&item, &event->ExtendedData[i], sizeof item))
             return HRESULT_FROM_WIN32(ERROR_NOACCESS);
-        if ((item.ExtType == ITEM_SCHEMA || item.ExtType == ITEM_TRAITS) && item.DataPtr &&
-            (count == 0 || out->items[0].ExtType != item.ExtType))
+        bool first = is_read(item.ExtType) && item.DataPtr;
+        for (unsigned k = 0; k < count; k++)
+            first = first && out->items[k].ExtType != item.ExtType;
+        if (first)
             out->items[count++] = item;
     }
     out->record.ExtendedDataCount = (USHORT)count;

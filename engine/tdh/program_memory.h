@@ -17,7 +17,7 @@ HRESULT program_text(const WCHAR *text, size_t units, char **out);
 /* An event with all that decoding looks at: its data, and the items that say what they are. */
 struct program_event {
     EVENT_RECORD record;
-    EVENT_HEADER_EXTENDED_DATA_ITEM items[2];
+    EVENT_HEADER_EXTENDED_DATA_ITEM items[3];
     uint8_t *bytes;
 };
 /* ERROR_NOACCESS's HRESULT; E_OUTOFMEMORY. */

@@ -10,8 +10,9 @@
 /* What this process knows: what is registered on the host, and what it has loaded. Lives as long as the process.
    E_OUTOFMEMORY, or why what is registered cannot be read. */
 HRESULT tdh_schemas(struct event_schemas **out);
-/* Adds those of a list with `;` between. */
-HRESULT tdh_take_paths(struct texts *list, const char *paths);
+struct tmf_property;
+/* A property of a message as TDH gives it: a text in UTF-16, a number, a GUID or a SYSTEMTIME. From memory_alloc. */
+HRESULT tdh_wpp_value(const struct tmf_property *property, void **bytes, size_t *size);
 /* TMF files, or folders of them, that a call names (`;` between): known from then on. */
 HRESULT tdh_add_tmf(const char *paths, bool folders);
 /* A piece of a manifest that .NET has written into the trace; other events are passed over. */

@@ -5,6 +5,7 @@
 #include "engine/tdh/program_memory.h"
 #include "engine/tdh/tdh.h"
 #include "engine/tdh/tdh_block.h"
+#include "engine/tdh/tmf.h"
 
 enum { MOST_PARAMETERS = 64, NAME_UNITS = 1024, PATH_UNITS = 32767 };
 
@@ -14,6 +15,9 @@ struct decoded {
     struct event_schemas *schemas;
     const struct found_schema *found;
     uint32_t pointer_size; /* that a program asks for; 0: none */
+    bool gmt;              /* times in a message's sentence are UTC */
+    bool symbols;          /* PDB files were named */
+    void *made;            /* the bytes of a property that the data do not have */
 };
 
 static HRESULT take_tmf(const struct tdh_parameter *p)
@@ -44,6 +48,9 @@ static HRESULT take_parameters(struct decoded *d, ULONG count, const struct tdh_
             if (FAILED(hr))
                 return hr;
         }
+        if (p.type == TDH_PARAMETER_GMT)
+            d->gmt = p.value != 0;
+        d->symbols = d->symbols || p.type == TDH_PARAMETER_PDB_PATH;
         if (p.type == TDH_PARAMETER_POINTER_SIZE) {
             if (p.value != 4 && p.value != 8)
                 return E_INVALIDARG;
@@ -57,6 +64,7 @@ static void release(struct decoded *d)
 {
     if (d->found)
         found_schema_release(d->schemas, d->found);
+    memory_free(d->made);
     program_event_free(&d->event);
 }
 
@@ -81,6 +89,9 @@ static HRESULT decode(const EVENT_RECORD *event, ULONG count, const struct tdh_p
     }
     if (SUCCEEDED(hr))
         hr = d->found->status;
+    /* What nobody knows but who has the symbols, which are not read. */
+    if (hr == S_FALSE && d->symbols && d->event.record.EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)
+        hr = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
     if (hr != S_OK)
         release(d);
     return hr;
@@ -170,18 +181,39 @@ static HRESULT take_path(ULONG steps, const struct tdh_property_step *given, str
     return hr;
 }
 
-/* S_OK: `d` is to be released. */
+/* What messages of WPP have beside their arguments. */
+static HRESULT find_of_message(struct decoded *d, const char *name, size_t *size)
+{
+    const EVENT_RECORD *event = &d->event.record;
+    struct tmf_property p;
+    HRESULT hr = tmf_schema_property(d->found->schema, event, event_data_of(event, d->pointer_size).pointer_size,
+                                     d->gmt, name, &p);
+    if (SUCCEEDED(hr)) {
+        hr = tdh_wpp_value(&p, &d->made, size);
+        memory_free(p.text);
+    }
+    return hr;
+}
+
+/* S_OK: `d` is to be released. *bytes: those of the property, in the data or in `made`. */
 static HRESULT find(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters, ULONG steps,
-                    const struct tdh_property_step *given, struct decoded *d, struct found_property *out)
+                    const struct tdh_property_step *given, struct decoded *d, const void **bytes, size_t *size)
 {
     struct property_step path[PROPERTY_PATH_STEPS];
+    struct found_property found = {0};
     HRESULT hr = take_path(steps, given, path);
     if (FAILED(hr))
         return hr;
     hr = decode(event, count, parameters, d);
     if (hr == S_OK) {
         const struct event_data data = event_data_of(&d->event.record, d->pointer_size);
-        hr = event_property_find(d->found->schema, &data, path, steps, out);
+        hr = event_property_find(d->found->schema, &data, path, steps, &found);
+        *bytes = d->event.bytes + found.offset;
+        *size = found.size;
+        if (hr == S_FALSE && steps == 1 && d->found->schema->message) {
+            hr = find_of_message(d, path[0].name, size);
+            *bytes = d->made;
+        }
         if (hr != S_OK)
             release(d);
     }
@@ -193,13 +225,14 @@ ULONG WINAPI tdh_get_property_size(const EVENT_RECORD *event, ULONG count, const
                                    ULONG steps, const struct tdh_property_step *path, ULONG *size)
 {
     struct decoded d;
-    struct found_property found;
+    const void *bytes;
+    size_t found;
     if (!size)
         return ERROR_INVALID_PARAMETER;
-    const HRESULT hr = find(event, count, parameters, steps, path, &d, &found);
+    const HRESULT hr = find(event, count, parameters, steps, path, &d, &bytes, &found);
     if (hr != S_OK)
         return tdh_status(hr);
-    const ULONG need = (ULONG)found.size;
+    const ULONG need = (ULONG)found;
     release(&d);
     return program_write(size, &need, sizeof need) ? ERROR_SUCCESS : ERROR_NOACCESS;
 }
@@ -208,16 +241,17 @@ ULONG WINAPI tdh_get_property(const EVENT_RECORD *event, ULONG count, const stru
                               ULONG steps, const struct tdh_property_step *path, ULONG size, void *buffer)
 {
     struct decoded d;
-    struct found_property found;
+    const void *bytes;
+    size_t found;
     ULONG status = ERROR_SUCCESS;
-    const HRESULT hr = find(event, count, parameters, steps, path, &d, &found);
+    const HRESULT hr = find(event, count, parameters, steps, path, &d, &bytes, &found);
     if (hr != S_OK)
         return tdh_status(hr);
-    if (size < found.size)
+    if (size < found)
         status = ERROR_INSUFFICIENT_BUFFER;
-    else if (!buffer && found.size != 0)
+    else if (!buffer && found != 0)
         status = ERROR_INVALID_PARAMETER;
-    else if (!program_write(buffer, d.event.bytes + found.offset, found.size))
+    else if (!program_write(buffer, bytes, found))
         status = ERROR_NOACCESS;
     release(&d);
     return status;
@@ -228,13 +262,17 @@ ULONG WINAPI tdh_get_property_offset_and_size(const EVENT_RECORD *event, ULONG c
                                               const struct tdh_property_step *path, struct tdh_place *out)
 {
     struct decoded d;
-    struct found_property found;
+    const void *bytes;
+    size_t found;
     if (!out)
         return ERROR_INVALID_PARAMETER;
-    const HRESULT hr = find(event, count, parameters, steps, path, &d, &found);
+    const HRESULT hr = find(event, count, parameters, steps, path, &d, &bytes, &found);
     if (hr != S_OK)
         return tdh_status(hr);
-    const struct tdh_place place = {(uint32_t)found.offset, (uint32_t)found.size};
+    const bool in_data = !d.made;
+    const struct tdh_place place = {in_data ? (uint32_t)((const uint8_t *)bytes - d.event.bytes) : 0, (uint32_t)found};
     release(&d);
+    if (!in_data)
+        return ERROR_NOT_FOUND;
     return program_write(out, &place, sizeof place) ? ERROR_SUCCESS : ERROR_NOACCESS;
 }

@@ -28,6 +28,8 @@ static HRESULT create(struct event_schemas **out)
         hr = add(*out, mof_origin(&origin), &origin);
     if (SUCCEEDED(hr))
         hr = add(*out, registered_manifests_origin(NULL, &origin), &origin);
+    if (SUCCEEDED(hr)) /* of the environment's search path */
+        hr = add(*out, tmf_origin(NULL, NULL, &origin), &origin);
     if (SUCCEEDED(hr) && !(inband = inband_manifests_create(NULL)))
         hr = E_OUTOFMEMORY;
     if (FAILED(hr)) {
@@ -58,19 +60,6 @@ void tdh_take_inband(const EVENT_RECORD *event)
     host_lock_leave(&lock);
 }
 
-HRESULT tdh_take_paths(struct texts *list, const char *paths)
-{
-    HRESULT hr = S_OK;
-    while (SUCCEEDED(hr) && paths && *paths) {
-        const char *end = strchr(paths, ';');
-        const size_t bytes = end ? (size_t)(end - paths) : strlen(paths);
-        if (bytes != 0)
-            hr = texts_give(list, text_copy_n(paths, bytes));
-        paths = end ? end + 1 : NULL;
-    }
-    return hr;
-}
-
 HRESULT tdh_add_tmf(const char *paths, bool folders)
 {
     struct event_schemas *schemas;
@@ -82,9 +71,9 @@ HRESULT tdh_add_tmf(const char *paths, bool folders)
     for (size_t i = 0; i < tmf_paths.count; i++)
         known = known || text_equal_nocase(tmf_paths.items[i], paths);
     if (SUCCEEDED(hr) && !known) {
-        hr = tdh_take_paths(&list, paths);
+        hr = tmf_take_paths(&list, paths);
         if (SUCCEEDED(hr))
-            hr = add(schemas, tmf_origin(folders ? &none : &list, folders ? &list : &none, false, &origin), &origin);
+            hr = add(schemas, tmf_origin(folders ? &none : &list, folders ? &list : &none, &origin), &origin);
         if (SUCCEEDED(hr))
             hr = texts_add(&tmf_paths, paths);
     }

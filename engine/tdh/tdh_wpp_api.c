@@ -151,9 +151,9 @@ ULONG WINAPI tdh_get_decoding_parameter(void *handle, struct tdh_parameter *para
 static HRESULT open_files(struct decoding *d)
 {
     struct texts files = {0}, folders = {0};
-    HRESULT hr = tdh_take_paths(&files, d->path[TDH_PARAMETER_TMF_FILE]);
+    HRESULT hr = tmf_take_paths(&files, d->path[TDH_PARAMETER_TMF_FILE]);
     if (SUCCEEDED(hr))
-        hr = tdh_take_paths(&folders, d->path[TDH_PARAMETER_TMF_SEARCH_PATH]);
+        hr = tmf_take_paths(&folders, d->path[TDH_PARAMETER_TMF_SEARCH_PATH]);
     if (SUCCEEDED(hr))
         hr = tmf_files_create(&files, &folders, d->number[TDH_PARAMETER_GMT] != 0, &d->files);
     texts_free(&files);
@@ -184,19 +184,7 @@ static HRESULT get_property(const void *handle, const EVENT_RECORD *event, const
     return hr;
 }
 
-static ULONG give_text(const char *text, ULONG *size, void *buffer)
-{
-    WCHAR *wide;
-    size_t units;
-    const HRESULT hr = text_to_utf16(text, &wide, &units);
-    if (FAILED(hr))
-        return tdh_status(hr);
-    const ULONG status = program_give(wide, (units + 1) * sizeof(WCHAR), buffer, size);
-    memory_free(wide);
-    return status;
-}
-
-static ULONG give_property(const struct tmf_property *p, ULONG *size, void *buffer)
+HRESULT tdh_wpp_value(const struct tmf_property *p, void **bytes, size_t *size)
 {
     const struct calendar_time t = clock_calendar(p->filetime);
     const SYSTEMTIME time = {.wYear = (WORD)t.year,
@@ -207,17 +195,31 @@ static ULONG give_property(const struct tmf_property *p, ULONG *size, void *buff
                              .wMinute = (WORD)t.minute,
                              .wSecond = (WORD)t.second,
                              .wMilliseconds = (WORD)t.millisecond};
+    const void *from = &time;
+    WCHAR *wide = NULL;
+    size_t units = 0;
+    HRESULT hr = S_OK;
+    *bytes = NULL;
     switch (p->kind) {
     case TMF_NUMBER:
-        return program_give(&p->number, sizeof p->number, buffer, size);
-    case TMF_GUID:
-        return program_give(&p->guid, sizeof p->guid, buffer, size);
-    case TMF_TIME:
-        return program_give(&time, sizeof time, buffer, size);
-    case TMF_TEXT:
+        from = &p->number;
+        *size = sizeof p->number;
         break;
+    case TMF_GUID:
+        from = &p->guid;
+        *size = sizeof p->guid;
+        break;
+    case TMF_TIME:
+        *size = sizeof time;
+        break;
+    case TMF_TEXT:
+        hr = text_to_utf16(p->text ? p->text : "", &wide, &units);
+        *bytes = wide;
+        *size = (units + 1) * sizeof(WCHAR);
+        return hr;
     }
-    return give_text(p->text ? p->text : "", size, buffer);
+    *bytes = memory_copy(from, *size);
+    return *bytes ? S_OK : E_OUTOFMEMORY;
 }
 
 ULONG WINAPI tdh_get_wpp_property(void *handle, const EVENT_RECORD *event, const WCHAR *name, ULONG *size, void *buffer)
@@ -232,8 +234,14 @@ ULONG WINAPI tdh_get_wpp_property(void *handle, const EVENT_RECORD *event, const
     memory_free(text);
     if (hr != S_OK)
         return tdh_status(hr);
-    const ULONG status = give_property(&found, size, buffer);
+    void *bytes;
+    size_t taken;
+    hr = tdh_wpp_value(&found, &bytes, &taken);
     memory_free(found.text);
+    if (FAILED(hr))
+        return tdh_status(hr);
+    const ULONG status = program_give(bytes, taken, buffer, size);
+    memory_free(bytes);
     return status;
 }
 

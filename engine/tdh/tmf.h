@@ -44,20 +44,32 @@ struct tmf_document {
 /* ERROR_INVALID_DATA's HRESULT with "source(line): ..." for what is no such file. */
 HRESULT tmf_text_read(const char *source, const void *bytes, size_t size, struct tmf_document **out);
 void tmf_document_free(struct tmf_document *d); /* NULL is allowed */
+void tmf_message_clear(struct tmf_message *m);
 /* NULL: it has none. */
 const struct tmf_message *tmf_document_find(const struct tmf_document *d, const GUID *guid, uint16_t number);
 /* Its arguments as properties, and its format as the message of them, %1 on. ERROR_NOT_SUPPORTED's HRESULT with a text
    when it has an argument of a kind that is not known. */
 HRESULT tmf_schema(const struct tmf_message *m, struct event_schema **out);
+/* What stands in the place of %0 in the schema's sentences: a format in which %1 to %9 are parts of the header.
+   Nothing, if it is not called. */
+HRESULT tmf_schema_prefix(struct event_schema *schema, const char *prefix);
 /* Adds the message with all its arguments in the forms that its format asks for. `gmt`: times in UTC, else local ones.
    EVENT_DATA_INVALID with a text: the event has less. */
+HRESULT tmf_sentence(const struct event_schema *schema, const EVENT_RECORD *event, uint32_t pointer_size, bool gmt,
+                     struct text_buffer *out);
+/* The number of the message, if it has one. */
+bool tmf_sequence(const EVENT_RECORD *event, uint32_t *number);
+/* The same as tmf_sentence, without a prefix, of a message that has no schema yet. */
 HRESULT tmf_message_text(const struct tmf_message *m, const EVENT_RECORD *event, uint32_t pointer_size, bool gmt,
                          struct text_buffer *out);
 
 /* ---- files ---- */
 
-/* Known to any number of threads. Files are read at once; in the folders GUID.tmf is looked for when a message has that
-   GUID, once. */
+/* Adds those of a list with `;` between. */
+HRESULT tmf_take_paths(struct texts *list, const char *paths);
+/* Known to any number of threads. Files are read at once, one that is not where it is named in the folders; in these
+   GUID.tmf is looked for when a message has that GUID, once. Without folders they are those of the variable
+   TRACE_FORMAT_SEARCH_PATH; sentences have the prefix of TRACE_FORMAT_PREFIX. `gmt` is for tmf_property. */
 struct tmf_files;
 HRESULT tmf_files_create(const struct texts *files, const struct texts *folders, bool gmt, struct tmf_files **out);
 void tmf_files_free(struct tmf_files *t); /* NULL is allowed */
@@ -79,6 +91,10 @@ struct tmf_property {
 HRESULT tmf_property(struct tmf_files *t, const EVENT_RECORD *event, uint32_t pointer_size, const char *name,
                      struct tmf_property *out);
 
-HRESULT tmf_origin(const struct texts *files, const struct texts *folders, bool gmt, struct schema_origin *out);
+/* The same of an event whose schema is known. */
+HRESULT tmf_schema_property(const struct event_schema *schema, const EVENT_RECORD *event, uint32_t pointer_size,
+                            bool gmt, const char *name, struct tmf_property *out);
+
+HRESULT tmf_origin(const struct texts *files, const struct texts *folders, struct schema_origin *out);
 
 #endif

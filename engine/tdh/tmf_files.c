@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/log/little_endian.h"
+#include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
@@ -23,6 +23,7 @@ struct tmf_files {
     struct texts folders;
     struct looked *looked;
     size_t looked_count, looked_capacity;
+    char *prefix; /* or NULL */
     bool gmt;
 };
 
@@ -38,8 +39,21 @@ void tmf_files_free(struct tmf_files *t)
     }
     memory_free(t->documents);
     memory_free(t->looked);
+    memory_free(t->prefix);
     texts_free(&t->folders);
     memory_free(t);
+}
+
+HRESULT tmf_take_paths(struct texts *list, const char *paths)
+{
+    HRESULT hr = S_OK;
+    while (SUCCEEDED(hr) && paths && *paths) {
+        const size_t bytes = strcspn(paths, ";");
+        if (bytes != 0)
+            hr = texts_give(list, text_copy_n(paths, bytes));
+        paths += bytes + (paths[bytes] == ';');
+    }
+    return hr;
 }
 
 static HRESULT read_file(const char *path, struct tmf_document **out)
@@ -51,6 +65,36 @@ static HRESULT read_file(const char *path, struct tmf_document **out)
         return hr;
     hr = tmf_text_read(path, bytes, size, out);
     memory_free(bytes);
+    return hr;
+}
+
+/* What is not where its name says may be in a folder of the search path, by its name without a path. */
+static HRESULT find_file(const struct tmf_files *t, const char *named, char **out)
+{
+    *out = file_exists(named) ? text_copy(named) : NULL;
+    for (size_t i = 0; !*out && !file_exists(named) && i < t->folders.count; i++) {
+        char *path = path_join(t->folders.items[i], path_name(named));
+        if (!path)
+            return E_OUTOFMEMORY;
+        if (file_exists(path))
+            *out = path;
+        else
+            memory_free(path);
+    }
+    if (!*out)
+        *out = text_copy(named); /* whose absence is told */
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT take_environment(struct tmf_files *t)
+{
+    char *paths = NULL;
+    HRESULT hr = environment_get("TRACE_FORMAT_PREFIX", &t->prefix);
+    if (SUCCEEDED(hr) && t->folders.count == 0)
+        hr = environment_get("TRACE_FORMAT_SEARCH_PATH", &paths);
+    if (SUCCEEDED(hr) && paths)
+        hr = tmf_take_paths(&t->folders, paths);
+    memory_free(paths);
     return hr;
 }
 
@@ -66,9 +110,15 @@ HRESULT tmf_files_create(const struct texts *files, const struct texts *folders,
     }
     if (SUCCEEDED(hr) && folders)
         hr = texts_copy(&t->folders, folders);
+    if (SUCCEEDED(hr))
+        hr = take_environment(t);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        hr = read_file(files->items[i], &t->documents[i]);
+        char *path;
+        hr = find_file(t, files->items[i], &path);
+        if (SUCCEEDED(hr))
+            hr = read_file(path, &t->documents[i]);
         t->count += SUCCEEDED(hr);
+        memory_free(path);
     }
     if (FAILED(hr)) {
         tmf_files_free(t);
@@ -164,37 +214,9 @@ static HRESULT no_property(const char *name, const char *why)
     return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "%.60s: %s", name, why);
 }
 
-static HRESULT text_property(const struct tmf_message *m, struct tmf_files *t, const EVENT_RECORD *event,
-                             uint32_t pointer_size, const char *name, struct tmf_property *out)
+/* What the event itself tells. S_FALSE: it is the message's to tell. */
+static HRESULT header_property(const EVENT_RECORD *event, const char *name, struct tmf_property *out)
 {
-    const struct {
-        const char *name, *text;
-    } texts[] = {{"FunctionName", m->function},  {"ComponentName", m->component}, {"SubComponentName", m->subcomponent},
-                 {"GuidTypeName", m->guid_name}, {"FlagsName", m->flags},         {"LevelName", m->level}};
-    if (strcmp(name, "FormattedString") == 0) {
-        struct text_buffer b = {0};
-        HRESULT hr = tmf_message_text(m, event, pointer_size, t->gmt, &b);
-        out->text = SUCCEEDED(hr) ? text_buffer_take(&b) : NULL;
-        text_buffer_free(&b);
-        if (SUCCEEDED(hr) && !out->text)
-            out->text = text_copy("");
-        return FAILED(hr) ? hr : out->text ? S_OK : E_OUTOFMEMORY;
-    }
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (strcmp(name, texts[i].name) == 0) {
-            if (!texts[i].text[0])
-                return no_property(name, "the message's format does not tell it");
-            out->text = text_copy(texts[i].text);
-            return out->text ? S_OK : E_OUTOFMEMORY;
-        }
-    return no_property(name, "messages have no such property");
-}
-
-HRESULT tmf_property(struct tmf_files *t, const EVENT_RECORD *event, uint32_t pointer_size, const char *name,
-                     struct tmf_property *out)
-{
-    const EVENT_HEADER_EXTENDED_DATA_ITEM *sequence = event_item(event, TMF_ITEM_SEQUENCE);
-    const struct tmf_message *m;
     *out = (struct tmf_property){.kind = TMF_TEXT};
     if (strcmp(name, "TraceGuid") == 0) {
         out->kind = TMF_GUID;
@@ -206,19 +228,83 @@ HRESULT tmf_property(struct tmf_files *t, const EVENT_RECORD *event, uint32_t po
         out->filetime = event->EventHeader.TimeStamp.QuadPart;
         return S_OK;
     }
-    if (strcmp(name, "SequenceNum") == 0) {
-        if (!sequence || sequence->DataSize != sizeof(uint32_t))
-            return no_property(name, "the message has no sequence number");
-        out->kind = TMF_NUMBER;
-        out->number = get_u32((const void *)(uintptr_t)sequence->DataPtr);
-        return S_OK;
+    if (strcmp(name, "SequenceNum") != 0)
+        return S_FALSE;
+    out->kind = TMF_NUMBER;
+    return tmf_sequence(event, &out->number) ? S_OK : no_property(name, "the message has no sequence number");
+}
+
+static HRESULT text_property(const struct tmf_message *m, const char *name, struct tmf_property *out)
+{
+    const struct {
+        const char *name, *text;
+    } texts[] = {{"FunctionName", m->function},  {"ComponentName", m->component}, {"SubComponentName", m->subcomponent},
+                 {"GuidTypeName", m->guid_name}, {"FlagsName", m->flags},         {"LevelName", m->level}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcmp(name, texts[i].name) == 0) {
+            if (!texts[i].text[0])
+                return no_property(name, "the message's format does not tell it");
+            out->text = text_copy(texts[i].text);
+            return out->text ? S_OK : E_OUTOFMEMORY;
+        }
+    return no_property(name, "messages have no such property");
+}
+
+static HRESULT sentence_property(const struct event_schema *schema, const EVENT_RECORD *event, uint32_t pointer_size,
+                                 bool gmt, struct tmf_property *out)
+{
+    struct text_buffer b = {0};
+    HRESULT hr = tmf_sentence(schema, event, pointer_size, gmt, &b);
+    if (SUCCEEDED(hr)) {
+        out->text = b.length ? text_buffer_take(&b) : text_copy("");
+        hr = out->text ? S_OK : E_OUTOFMEMORY;
     }
-    HRESULT hr = tmf_files_find(t, event, &m);
+    text_buffer_free(&b);
+    return hr;
+}
+
+HRESULT tmf_schema_property(const struct event_schema *schema, const EVENT_RECORD *event, uint32_t pointer_size,
+                            bool gmt, const char *name, struct tmf_property *out)
+{
+    const HRESULT hr = header_property(event, name, out);
+    if (hr != S_FALSE)
+        return hr;
+    return strcmp(name, "FormattedString") == 0 ? sentence_property(schema, event, pointer_size, gmt, out)
+                                                : text_property(schema->message, name, out);
+}
+
+static HRESULT make_schema(const struct tmf_files *t, const struct tmf_message *m, struct event_schema **out)
+{
+    HRESULT hr = tmf_schema(m, out);
+    if (SUCCEEDED(hr) && t->prefix)
+        hr = tmf_schema_prefix(*out, t->prefix);
+    if (FAILED(hr) && *out) {
+        event_schema_free(*out);
+        *out = NULL;
+    }
+    return hr;
+}
+
+HRESULT tmf_property(struct tmf_files *t, const EVENT_RECORD *event, uint32_t pointer_size, const char *name,
+                     struct tmf_property *out)
+{
+    const struct tmf_message *m;
+    struct event_schema *schema = NULL;
+    HRESULT hr = header_property(event, name, out);
+    if (hr != S_FALSE)
+        return hr;
+    hr = tmf_files_find(t, event, &m);
     if (hr == S_FALSE) {
         struct error_kept why = error_keep(hr);
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "%s", why.text);
     }
-    return FAILED(hr) ? hr : text_property(m, t, event, pointer_size, name, out);
+    if (FAILED(hr) || strcmp(name, "FormattedString") != 0)
+        return FAILED(hr) ? hr : text_property(m, name, out);
+    hr = make_schema(t, m, &schema);
+    if (SUCCEEDED(hr))
+        hr = sentence_property(schema, event, pointer_size, t->gmt, out);
+    event_schema_free(schema);
+    return hr;
 }
 
 /* ---- as an origin of schemas ---- */
@@ -228,7 +314,7 @@ static HRESULT origin_schema(void *context, const EVENT_RECORD *event, uint32_t 
     const struct tmf_message *m;
     (void)pointer_size; /* pointers are as long as the event says */
     HRESULT hr = tmf_files_find(context, event, &m);
-    return hr == S_OK ? tmf_schema(m, out) : hr;
+    return hr == S_OK ? make_schema(context, m, out) : hr;
 }
 
 static HRESULT origin_providers(void *context, struct known_providers *list)
@@ -249,10 +335,10 @@ static void origin_free(void *context)
     tmf_files_free(context);
 }
 
-HRESULT tmf_origin(const struct texts *files, const struct texts *folders, bool gmt, struct schema_origin *out)
+HRESULT tmf_origin(const struct texts *files, const struct texts *folders, struct schema_origin *out)
 {
     struct tmf_files *t;
-    HRESULT hr = tmf_files_create(files, folders, gmt, &t);
+    HRESULT hr = tmf_files_create(files, folders, false, &t);
     if (FAILED(hr))
         return hr;
     *out = (struct schema_origin){.source = SCHEMA_WPP,

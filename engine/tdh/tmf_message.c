@@ -147,6 +147,36 @@ static char *message_of(const struct tmf_message *m)
     return text_buffer_take(&out);
 }
 
+static bool copy_text(char **to, const char *text)
+{
+    *to = text_copy(text);
+    return *to;
+}
+
+/* All that its sentence needs: arguments without the names that the schema has. */
+static struct tmf_message *copy_message(const struct tmf_message *m)
+{
+    struct tmf_message *to = memory_zero(1, sizeof *to);
+    if (!to)
+        return NULL;
+    to->guid = m->guid;
+    to->number = m->number;
+    to->line = m->line;
+    to->arguments = memory_zero(m->argument_count + 1, sizeof *to->arguments);
+    if (to->arguments && copy_text(&to->guid_name, m->guid_name) && copy_text(&to->type_name, m->type_name) &&
+        copy_text(&to->format, m->format) && copy_text(&to->function, m->function) && copy_text(&to->level, m->level) &&
+        copy_text(&to->flags, m->flags) && copy_text(&to->component, m->component) &&
+        copy_text(&to->subcomponent, m->subcomponent)) {
+        for (; to->argument_count < m->argument_count; to->argument_count++)
+            to->arguments[to->argument_count] = (struct tmf_argument){.number = m->arguments[to->argument_count].number,
+                                                                      .item = m->arguments[to->argument_count].item};
+        return to;
+    }
+    tmf_message_clear(to);
+    memory_free(to);
+    return NULL;
+}
+
 static HRESULT fill_schema(const struct tmf_message *m, struct event_schema *s)
 {
     size_t maps = 0;
@@ -160,10 +190,11 @@ static HRESULT fill_schema(const struct tmf_message *m, struct event_schema *s)
     s->task_name = text_copy(m->function);
     s->level_name = text_copy(m->level);
     s->event_message = message_of(m);
+    s->message = copy_message(m);
     s->properties = memory_zero(m->argument_count + 1, sizeof *s->properties);
     s->maps = memory_zero(maps + 1, sizeof *s->maps);
-    if (!s->provider_name || !s->event_name || !s->task_name || !s->level_name || !s->event_message || !s->properties ||
-        !s->maps)
+    if (!s->provider_name || !s->event_name || !s->task_name || !s->level_name || !s->event_message || !s->message ||
+        !s->properties || !s->maps)
         return E_OUTOFMEMORY;
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < m->argument_count; i++)
@@ -175,11 +206,32 @@ HRESULT tmf_schema(const struct tmf_message *m, struct event_schema **out)
 {
     struct event_schema *s = memory_zero(1, sizeof *s);
     HRESULT hr = s ? fill_schema(m, s) : E_OUTOFMEMORY;
+    *out = NULL;
     if (FAILED(hr)) {
         event_schema_free(s);
         return hr;
     }
     *out = s;
+    return S_OK;
+}
+
+HRESULT tmf_schema_prefix(struct event_schema *schema, const char *prefix)
+{
+    struct text_buffer b = {0};
+    struct insert i;
+    const char *at = schema->message->format;
+    for (bool more = true; more;) {
+        const char *from = at;
+        more = next_insert(&at, &i);
+        const bool here = more && i.numbered && i.number == 0;
+        text_buffer_add_n(&b, from, here ? i.size : (size_t)(at - from));
+        text_buffer_add(&b, here ? prefix : "");
+    }
+    char *format = text_buffer_take(&b);
+    if (!format)
+        return E_OUTOFMEMORY;
+    memory_free(schema->message->format);
+    schema->message->format = format;
     return S_OK;
 }
 
@@ -317,7 +369,7 @@ static void add_span(struct text_buffer *out, const struct form *f, int64_t span
 /* What the arguments are in the event. */
 struct found_values {
     const struct tmf_message *message;
-    struct event_schema *schema;
+    const struct event_schema *schema;
     struct event_value *values;
     size_t count;
 };
@@ -383,13 +435,22 @@ static HRESULT add_argument(const struct found_values *found, size_t index, cons
     return hr;
 }
 
+bool tmf_sequence(const EVENT_RECORD *event, uint32_t *number)
+{
+    const EVENT_HEADER_EXTENDED_DATA_ITEM *item = event_item(event, TMF_ITEM_SEQUENCE);
+    if (!item || item->DataSize != sizeof *number)
+        return false;
+    *number = get_u32((const void *)(uintptr_t)item->DataPtr);
+    return true;
+}
+
 /* %1 to %9. */
 static void add_header_part(const struct tmf_message *m, const EVENT_RECORD *event, const struct insert *i, bool gmt,
                             struct text_buffer *out)
 {
     const EVENT_HEADER *h = &event->EventHeader;
-    const EVENT_HEADER_EXTENDED_DATA_ITEM *sequence = event_item(event, TMF_ITEM_SEQUENCE);
     const struct form f = read_form(i->part);
+    uint32_t number = 0;
     switch (i->number) {
     case 1:
         add_padded(out, &f, m->guid_name, false);
@@ -410,9 +471,8 @@ static void add_header_part(const struct tmf_message *m, const EVENT_RECORD *eve
         add_number(out, &f, h->UserTime, false, 4);
         break;
     case 7:
-        add_number(out, &f,
-                   sequence && sequence->DataSize == 4 ? get_u32((const void *)(uintptr_t)sequence->DataPtr) : 0, false,
-                   4);
+        (void)tmf_sequence(event, &number);
+        add_number(out, &f, number, false, 4);
         break;
     case 8:
         add_number(out, &f, h->ProcessId, false, 4);
@@ -452,19 +512,26 @@ static HRESULT add_text(const struct found_values *found, const EVENT_RECORD *ev
     return SUCCEEDED(hr) && out->failed ? E_OUTOFMEMORY : hr;
 }
 
-HRESULT tmf_message_text(const struct tmf_message *m, const EVENT_RECORD *event, uint32_t pointer_size, bool gmt,
-                         struct text_buffer *out)
+HRESULT tmf_sentence(const struct event_schema *schema, const EVENT_RECORD *event, uint32_t pointer_size, bool gmt,
+                     struct text_buffer *out)
 {
-    struct found_values found = {.message = m};
+    struct found_values found = {.message = schema->message, .schema = schema};
     const struct event_data data = event_data_of(event, pointer_size);
-    HRESULT hr = tmf_schema(m, &found.schema);
-    if (FAILED(hr))
-        return hr;
-    found.values = memory_zero(m->argument_count + 1, sizeof *found.values);
-    hr = found.values ? event_values_walk(found.schema, &data, keep_value, &found, NULL) : E_OUTOFMEMORY;
+    found.values = memory_zero(schema->message->argument_count + 1, sizeof *found.values);
+    HRESULT hr = found.values ? event_values_walk(schema, &data, keep_value, &found, NULL) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = add_text(&found, event, gmt, out);
     memory_free(found.values);
-    event_schema_free(found.schema);
+    return hr;
+}
+
+HRESULT tmf_message_text(const struct tmf_message *m, const EVENT_RECORD *event, uint32_t pointer_size, bool gmt,
+                         struct text_buffer *out)
+{
+    struct event_schema *schema;
+    HRESULT hr = tmf_schema(m, &schema);
+    if (SUCCEEDED(hr))
+        hr = tmf_sentence(schema, event, pointer_size, gmt, out);
+    event_schema_free(schema);
     return hr;
 }

@@ -20,23 +20,27 @@ struct reader {
     char *guid_name, *component, *subcomponent;
 };
 
+void tmf_message_clear(struct tmf_message *m)
+{
+    char *const texts[] = {m->guid_name, m->type_name, m->format,    m->function,
+                           m->level,     m->flags,     m->component, m->subcomponent};
+    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++)
+        memory_free(texts[t]);
+    for (size_t a = 0; a < m->argument_count; a++) {
+        memory_free(m->arguments[a].name);
+        memory_free(m->arguments[a].item_name);
+        texts_free(&m->arguments[a].list);
+    }
+    memory_free(m->arguments);
+    *m = (struct tmf_message){0};
+}
+
 void tmf_document_free(struct tmf_document *d)
 {
     if (!d)
         return;
-    for (size_t i = 0; i < d->count; i++) {
-        struct tmf_message *m = &d->messages[i];
-        char *const texts[] = {m->guid_name, m->type_name, m->format,    m->function,
-                               m->level,     m->flags,     m->component, m->subcomponent};
-        for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++)
-            memory_free(texts[t]);
-        for (size_t a = 0; a < m->argument_count; a++) {
-            memory_free(m->arguments[a].name);
-            memory_free(m->arguments[a].item_name);
-            texts_free(&m->arguments[a].list);
-        }
-        memory_free(m->arguments);
-    }
+    for (size_t i = 0; i < d->count; i++)
+        tmf_message_clear(&d->messages[i]);
     memory_free(d->messages);
     memory_free(d->source);
     memory_free(d);

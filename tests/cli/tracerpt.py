@@ -3,6 +3,7 @@
 """tracerpt.py PROGRAM [EMULATOR]: `openpla tracerpt` gives each event with its fields as they were written, or in
 hexadecimal with the reason. A user would miss events, read wrong values, or lose a file that was there."""
 import csv
+import json
 import os
 import struct
 import subprocess
@@ -185,8 +186,31 @@ def messages_of_wpp_come_with_their_formats():
     for options in (["-tmf", "d.tmf"], ["-tp", "nowhere;formats", "-gmt"]):
         output = tracerpt(0, "wpp.etl", "-of", "csv", "-o", "wpp.csv", "-y", *options)
         found = rows("wpp.csv")[1:]
-        check(found[0][19:22] == ["you", "-5", "0x1234"] and found[0][0].startswith("driver"), "a message", found)
+        check(found[0][19:24] == ["Hello, you -5 at 0000000000001234", "1", "you", "-5", "0x1234"] and
+              found[0][0].startswith("driver"), "a message", found)
         check("no file describes message 11" in str(found[1]) and "Not decoded:        1" in output, "another", found[1])
+    tracerpt(0, "wpp.etl", "-o", "wpp.xml", "-y", "-tmf", "d.tmf")
+    wpp = ElementTree.parse("wpp.xml").getroot()[1]
+    debug = [(e.tag.replace(EVENT, ""), e.text) for e in wpp.find(EVENT + "DebugData")]
+    check(debug == [("SequenceNumber", "1"), ("FlagsName", "F"), ("LevelName", "ERROR"), ("FileLine", "d_c10"),
+                    ("Function", "Entry"), ("Message", "Hello, you -5 at 0000000000001234")] and
+          wpp.find(EVENT + "RenderingInfo").find(EVENT + "Message").text == debug[-1][1] and
+          [d.text for d in wpp.find(EVENT + "EventData")] == ["you", "-5", "0x1234"], "a message in XML",
+          ElementTree.tostring(wpp))
+    # As tracefmt's users set them: where formats are, and what stands before a sentence.
+    os.environ["TRACE_FORMAT_SEARCH_PATH"] = "nowhere;formats"
+    os.environ["TRACE_FORMAT_PREFIX"] = "%7!d! %8!04X!.%3!04X! [%1!s!/%!FUNC!] "
+    tracerpt(0, "wpp.etl", "-of", "csv", "-o", "wpp.csv", "-y")
+    check(rows("wpp.csv")[1][19] == "1 0015.0016 [driver/Entry] Hello, you -5 at 0000000000001234", "a prefix",
+          rows("wpp.csv"))
+    del os.environ["TRACE_FORMAT_PREFIX"]
+    shown = subprocess.run([*EMULATOR, PROGRAM, "trace", "show", "wpp.etl"], stdout=subprocess.PIPE).stdout.decode()
+    check("  driver/Entry #10  ERROR  Hello, you -5 at 0000000000001234  sequence=1" in shown, "a line", shown)
+    shown = subprocess.run([*EMULATOR, PROGRAM, "trace", "show", "wpp.etl", "--json"], stdout=subprocess.PIPE).stdout
+    one = json.loads(shown.decode().splitlines()[1])
+    check(one["message"] == "Hello, you -5 at 0000000000001234" and one["sequence"] == 1 and
+          one["fields"] == {"who": "you", "how": -5, "where": "0x1234"}, "an object", one)
+    del os.environ["TRACE_FORMAT_SEARCH_PATH"]
     with open("d.tmf", "a", encoding="utf-8") as f:
         f.write("#typev wrong\n")
     check("d.tmf(8): #typev NAME NUMBER" in tracerpt(1, "wpp.etl", "-o", "wpp.csv", "-y", "-tmf", "d.tmf"),

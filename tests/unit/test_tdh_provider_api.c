@@ -9,6 +9,7 @@
 #include "engine/tdh/tdh_block.h"
 #include "engine/tdh/value_types.h"
 #include "engine/tdh/wevt_template.h"
+#include "tests/unit/scratch_folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -472,10 +473,70 @@ static void messages_come_from_folders(void **state)
     assert_int_equal(file_delete(path), S_OK);
 }
 
+/* TRACE_FORMAT_SEARCH_PATH is the current folder. */
+static void a_message_tells_its_properties(void **state)
+{
+    (void)state;
+    static const char path[] = "11111111-2222-3333-4444-666666666666.tmf",
+                      tmf[] = "11111111-2222-3333-4444-666666666666 own // SRC=a.c MJ=Main\n"
+                              "#typev a1 11 \"%0Hello %10!s! at %11!s!\" // LEVEL=BAD FUNC=main\n"
+                              "{\nwho, ItemString -- 10\nwhen, ItemTimestamp -- 11\n}\n";
+    static const uint8_t data[] = {'y', 'o', 'u', 0, 0x00, 0x80, 0x3E, 0xD5, 0xDE, 0xB1, 0x9D, 0x01}, number[4] = {99};
+    EVENT_HEADER_EXTENDED_DATA_ITEM item = {.ExtType = 0xFE, .DataSize = 4, .DataPtr = (uintptr_t)number};
+    EVENT_RECORD event = {
+        .EventHeader = {.Flags = EVENT_HEADER_FLAG_TRACE_MESSAGE | EVENT_HEADER_FLAG_64_BIT_HEADER |
+                                 EVENT_HEADER_FLAG_EXTENDED_INFO,
+                        .ProviderId = {0x11111111, 0x2222, 0x3333, {0x44, 0x44, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66}},
+                        .EventDescriptor = {.Id = 11}},
+        .ExtendedDataCount = 1,
+        .ExtendedData = &item,
+        .UserDataLength = sizeof data,
+        .UserData = (void *)(uintptr_t)data};
+    const struct tdh_parameter gmt = {1, TDH_PARAMETER_GMT, 0},
+                               symbols = {(uintptr_t)u"a.pdb", TDH_PARAMETER_PDB_PATH, 0};
+    static const struct {
+        const WCHAR *name;
+        size_t bytes;
+        const void *value;
+    } rows[] = {
+        {u"FormattedString", sizeof u"Hello you at 01/01/1970-00:00:00.000", u"Hello you at 01/01/1970-00:00:00.000"},
+        {u"SequenceNum", 4, number},
+        {u"FunctionName", sizeof u"main", u"main"},
+        {u"ComponentName", sizeof u"Main", u"Main"},
+        {u"GuidTypeName", sizeof u"own", u"own"},
+        {u"LevelName", sizeof u"BAD", u"BAD"},
+        {u"who", 4, "you"}, /* an argument */
+    };
+    assert_int_equal(file_store(path, tmf, sizeof tmf - 1), S_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct tdh_property_step step = {(uintptr_t)rows[i].name, UINT32_MAX, 0};
+        assert_int_equal(tdh_get_property_size(&event, 1, &gmt, 1, &step, &size), ERROR_SUCCESS);
+        assert_int_equal(size, rows[i].bytes);
+        assert_int_equal(tdh_get_property(&event, 1, &gmt, 1, &step, size - 1, block), ERROR_INSUFFICIENT_BUFFER);
+        assert_int_equal(tdh_get_property(&event, 1, &gmt, 1, &step, size, block), ERROR_SUCCESS);
+        assert_memory_equal(block, rows[i].value, rows[i].bytes);
+    }
+    const struct tdh_property_step time = {(uintptr_t)u"SystemTime", UINT32_MAX, 0},
+                                   flags = {(uintptr_t)u"FlagsName", UINT32_MAX, 0};
+    struct tdh_place place;
+    assert_int_equal(tdh_get_property_size(&event, 0, NULL, 1, &time, &size), ERROR_SUCCESS);
+    assert_int_equal(size, 16);
+    assert_int_equal(tdh_get_property_offset_and_size(&event, 0, NULL, 1, &time, &place), ERROR_NOT_FOUND);
+    assert_int_equal(tdh_get_property_size(&event, 0, NULL, 1, &flags, &size), ERROR_NOT_FOUND);
+    /* Symbols are not read; what is known without them stays so. */
+    size = sizeof block;
+    assert_int_equal(tdh_get_event_information(&event, 1, &symbols, block, &size), ERROR_SUCCESS);
+    event.EventHeader.EventDescriptor.Id = 12;
+    assert_int_equal(tdh_get_event_information(&event, 1, &symbols, block, &size), ERROR_NOT_SUPPORTED);
+    assert_int_equal(tdh_get_event_information(&event, 0, NULL, block, &size), ERROR_NOT_FOUND);
+    assert_int_equal(file_delete(path), S_OK);
+}
+
 #define LOADED(name) cmocka_unit_test_setup_teardown(name, load, unload)
 
 int main(void)
 {
+    scratch_environment("TRACE_FORMAT_SEARCH_PATH", ".");
     const struct CMUnitTest tests[] = {
         LOADED(a_loaded_manifest_is_listed_until_it_is_unloaded),
         LOADED(fields_are_listed_and_looked_up),
@@ -488,6 +549,7 @@ int main(void)
         LOADED(payload_filters_are_made_by_the_manifest),
         cmocka_unit_test(handles_for_messages_have_their_parameters),
         cmocka_unit_test(messages_come_from_folders),
+        cmocka_unit_test(a_message_tells_its_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
