@@ -28,6 +28,10 @@ static const struct row {
     {SESSION_WITHOUT_KERNEL, JOURNAL_WARNING, "A logger of the kernel's events has none on this host", ""},
     {SESSION_KERNEL_FLAGS, JOURNAL_INFORMATION,
      "Some of the kernel's events that a session asks for have no source on this host", ""},
+    {SESSION_KERNEL_POORER, JOURNAL_WARNING,
+     "A logger of the kernel's events sees processes and threads alone, by looking for them again and again", ""},
+    {SESSION_KERNEL_HIDDEN, JOURNAL_WARNING, "A logger of the kernel's events is shown no processes of other users",
+     ""},
     {SESSION_KERNEL_LEFT, JOURNAL_WARNING, "A session has ended, and its buffers in the kernel could not be removed",
      ""},
     {SESSION_KERNEL_COUNTERS, JOURNAL_INFORMATION,
@@ -81,6 +85,18 @@ void session_tell_missing(enum session_journal_id id, const struct directory_ses
     struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
     entry.fields[entry.count++] = (struct journal_field){"Session", s->name};
     entry.fields[entry.count++] = (struct journal_field){field, what};
+    append(&entry);
+}
+
+void session_tell_source(enum session_journal_id id, const char *session, const char *source, const char *why)
+{
+    const struct row *row = row_of(id);
+    struct journal_entry entry = {.utc = clock_utc(), .id = row->id, .level = row->level, .message = row->message};
+    entry.fields[entry.count++] = (struct journal_field){"Session", session};
+    if (source)
+        entry.fields[entry.count++] = (struct journal_field){"Source", source};
+    if (why)
+        entry.fields[entry.count++] = (struct journal_field){"Reason", why};
     append(&entry);
 }
 

@@ -22,6 +22,8 @@ enum session_journal_id {
     SESSION_KERNEL_LEFT = 9114,     /* buffers in the kernel could not be removed */
     SESSION_KERNEL_COUNTERS = 9116, /* it asks for counters of processors */
     SESSION_KERNEL_STACKS = 9117,   /* of those that it asks for some have no source here */
+    SESSION_KERNEL_POORER = 9115,   /* they do not come from tracefs, or no more */
+    SESSION_KERNEL_HIDDEN = 9118,   /* /proc shows no processes of other users, or no more */
 };
 /* `count`: events that were rescued, or buffers that were lost; 0: not said. Nothing that happens here is told. The
    thread's error text survives. */
@@ -29,6 +31,8 @@ void session_tell(enum session_journal_id id, const struct directory_session *s,
 /* What it asks for of the kernel in vain, as `field`, which is EnableFlags for example. */
 void session_tell_missing(enum session_journal_id id, const struct directory_session *s, const char *field,
                           const char *what);
+/* SESSION_KERNEL_POORER or SESSION_KERNEL_HIDDEN of the session of that name. `source` and `why` may be NULL. */
+void session_tell_source(enum session_journal_id id, const char *session, const char *source, const char *why);
 /* The same of the key of an autologger, and of the key `below` it if that is not NULL. `text`: what is wrong, of
    what has not failed. */
 void session_tell_key(enum session_journal_id id, const struct autologger *a, HRESULT hr, const char *below,

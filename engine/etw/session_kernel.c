@@ -3,6 +3,7 @@
 
 #include "engine/etw/group_masks.h"
 #include "engine/etw/session_journal.h"
+#include "engine/etw/session_kernel_notes.h"
 #include "engine/etw/session_reserve.h"
 #include "engine/etw/system_providers.h"
 #include "engine/etw/trace_properties.h"
@@ -36,6 +37,11 @@ struct session_kernel {
     uint64_t newest; /* ticks: until then events had times by `before` */
     uint64_t written;
     uint64_t lost; /* in the kernel, as counted in the session so far */
+    char *name;    /* the session's; what its trace and the journal were told last: */
+    uint32_t flags;
+    struct kernel_state told; /* without texts */
+    char told_why[256];
+    struct kernel_data note;
     /* Which events have stacks, when that was set anew: the host's until the thread takes it. */
     _Atomic(struct stack_list *) stacks;
 };
@@ -107,10 +113,51 @@ static HRESULT write(void *context, const struct kernel_event *e)
     return S_OK;
 }
 
+/* k->note, at that time. */
+static void write_note(struct session_kernel *k, uint64_t time)
+{
+    struct kernel_data *note = &k->note;
+    const uint32_t size = (uint32_t)note->size;
+    uint64_t stamp;
+    k->writer.processor = 0;
+    uint8_t *at = note->failed ? NULL : session_reserve(&k->buffers, &k->writer, (size + 7) & ~7u, &stamp);
+    if (!at)
+        return;
+    put_u64(note->bytes + NOTE_STAMP_AT, session_time(k, time));
+    memcpy(at + 8, note->bytes + 8, size - 8);
+    session_commit(at, get_u64(note->bytes) | SESSION_OWN_STAMP);
+}
+
+/* What cannot be seen from now on is said where it is missed, in the trace, and in the journal. */
+static void note_state(struct session_kernel *k)
+{
+    struct kernel_state now;
+    kernel_tracer_state(k->tracer, &now);
+    const bool first = !k->told.source, other_source = first || strcmp(k->told_why, now.why) != 0;
+    const bool hidden = now.hides_processes && !k->told.hides_processes;
+    if (!other_source && now.missing == k->told.missing && now.hides_processes == k->told.hides_processes)
+        return;
+    k->told = now;
+    text_fit(k->told_why, sizeof k->told_why, now.why);
+    if (other_source && *now.why)
+        session_tell_source(SESSION_KERNEL_POORER, k->name, now.source, now.why);
+    if (hidden)
+        session_tell_source(SESSION_KERNEL_HIDDEN, k->name, NULL, NULL);
+    kernel_note_source(&now, k->flags, &k->note);
+    write_note(k, now.time);
+}
+
 static void count_lost(struct session_kernel *k)
 {
-    for (const uint64_t lost = kernel_tracer_lost(k->tracer); k->lost < lost; k->lost++)
+    const uint64_t lost = kernel_tracer_lost(k->tracer), missed = lost - k->lost;
+    struct kernel_state state;
+    kernel_tracer_state(k->tracer, &state);
+    for (; k->lost < lost; k->lost++)
         session_count_lost(&k->buffers, &k->writer);
+    if (missed == 0 || !*state.why)
+        return;
+    kernel_note_missed(missed, &k->note);
+    write_note(k, state.time);
 }
 
 /* A failure leaves events without stacks. */
@@ -128,6 +175,7 @@ static void pass(struct session_kernel *k, bool last)
     take_stacks(k);
     read_clocks(k);
     (void)kernel_tracer_pass(k->tracer, last, &sink);
+    note_state(k);
     count_lost(k);
 }
 
@@ -139,6 +187,7 @@ static void run(void *user)
     take_stacks(k);
     read_clocks(k);
     (void)kernel_tracer_rundown(k->tracer, false, &sink);
+    note_state(k);
     while (!wakeup_wait(k->wakeup, PASS_MS))
         pass(k, false);
     pass(k, true);
@@ -155,6 +204,8 @@ static void release(struct session_kernel *k)
     thread_close(k->thread);
     wakeup_free(k->wakeup);
     memory_free(atomic_load(&k->stacks));
+    kernel_data_free(&k->note);
+    memory_free(k->name);
     memory_free(k);
 }
 
@@ -274,12 +325,14 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
     snprintf(name, sizeof name, "%u-%u", (unsigned)s->logger, (unsigned)s->turn);
     const struct kernel_tracer_options options = {.name = name, .flags = flags};
     k->session = s;
+    k->flags = flags;
     k->clock = s->clock;
     k->buffers = *b;
     k->buffers.method = PROCESSOR_UNKNOWN;
     read_clocks(k);
     k->first = k->now;
-    HRESULT hr = directory_join(d, &k->writer.owner);
+    k->name = text_copy(s->name);
+    HRESULT hr = k->name ? directory_join(d, &k->writer.owner) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = wakeup_create(&k->wakeup);
     if (SUCCEEDED(hr))

@@ -42,6 +42,7 @@ struct kernel_polling {
     struct kernel_file *load, *stat; /* NULL: not there */
     struct counts counts;
     uint64_t looked, listed, due; /* ticks */
+    uint64_t counted;             /* from then on forks are */
     uint32_t look;                /* number of the look */
     uint64_t forks, numbers;      /* since the beginning: by the one count, by the other */
     uint64_t seen, missed;        /* threads that began: found, and not found */
@@ -346,7 +347,7 @@ static HRESULT tell(struct kernel_tracer *k, const struct found *f)
         return tell_was_there(k, &e, f);
     case THREAD_BEGINS:
     case THREAD_WAS_THERE:
-        k->polling->seen += f->kind == THREAD_BEGINS;
+        k->polling->seen += f->kind == THREAD_BEGINS && f->time >= k->polling->counted;
         hr = f->kind == THREAD_BEGINS ? kernel_thread_begins(k, &e, f->process, f->thread)
                                       : kernel_thread_was_there(k, &e, f->process, f->thread);
         if ((t = id_map_find(&k->threads, f->thread)) != NULL)
@@ -412,7 +413,7 @@ static void polling_ran_down(struct kernel_tracer *k)
     read_load(p, &now);
     read_forks(p, &now);
     p->counts = now;
-    p->looked = p->listed = (uint64_t)clock_ticks();
+    p->counted = (uint64_t)clock_ticks();
 }
 
 static bool is_due(struct kernel_polling *p, uint64_t now, struct counts *counts)
@@ -471,6 +472,7 @@ static HRESULT polling_pass(struct kernel_tracer *k, bool last, const struct ker
     HRESULT hr = tell_names_again(k);
     const HRESULT flushed = kernel_queue_flush(&k->queue, sink);
     hr = FAILED(hr) ? hr : flushed;
+    k->told = p->looked;
     if (last)
         p->due = p->listed = 0;
     if (is_due(p, l.now, &counts)) {
@@ -485,6 +487,8 @@ static HRESULT polling_pass(struct kernel_tracer *k, bool last, const struct ker
 static HRESULT polling_end(struct kernel_tracer *k)
 {
     struct kernel_polling *p = k->polling;
+    memory_free(k->there);
+    k->there = NULL;
     if (!p)
         return S_OK;
     kernel_file_close(p->load);
@@ -497,23 +501,23 @@ static HRESULT polling_end(struct kernel_tracer *k)
 
 static HRESULT polling_begin(struct kernel_tracer *k, const struct kernel_tracer_options *options)
 {
-    uint32_t *ids = NULL;
-    size_t count;
+    const uint64_t now = (uint64_t)clock_ticks();
     (void)options;
-    HRESULT hr = kernel_folder_numbers(kernel_proc(k), &ids, &count);
-    memory_free(ids);
+    /* What begins from now on has begun, though the rundown may be later. */
+    HRESULT hr = kernel_folder_numbers(kernel_proc(k), &k->there, &k->there_count);
     if (FAILED(hr))
         return hr;
     struct kernel_polling *p = k->polling = memory_zero(1, sizeof *p);
     if (!p)
         return E_OUTOFMEMORY;
+    p->looked = now;
     hr = open_file(k, "loadavg", &p->load);
     if (SUCCEEDED(hr))
         hr = open_file(k, "stat", &p->stat);
     k->sources = k->flags & (FLAG_PROCESS | FLAG_THREAD);
     k->processors = processor_count();
     if (k->began == 0)
-        k->began = (uint64_t)clock_ticks();
+        k->began = now;
     return hr;
 }
 

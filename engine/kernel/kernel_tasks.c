@@ -530,9 +530,11 @@ static HRESULT run_down_own(struct rundown *r)
 HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink)
 {
     struct rundown r = {.k = k, .end = end};
-    uint32_t *ids;
-    size_t count;
-    HRESULT hr = kernel_folder_numbers(kernel_proc(k), &ids, &count);
+    uint32_t *ids = end ? NULL : k->there;
+    size_t count = k->there_count;
+    if (ids)
+        k->there = NULL;
+    HRESULT hr = ids ? S_OK : kernel_folder_numbers(kernel_proc(k), &ids, &count);
     if (FAILED(hr))
         return hr;
     r.at.time = end ? (uint64_t)clock_ticks() : k->began;

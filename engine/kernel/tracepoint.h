@@ -101,7 +101,10 @@ struct kernel_tracer {
     struct kernel_queue queue;
     struct kernel_data data; /* of the event in the making */
     struct kernel_names names;
-    uint64_t began; /* before anything was recorded */
+    uint64_t began;  /* before anything was recorded */
+    uint64_t told;   /* of polling: up to then all was told */
+    uint32_t *there; /* of polling: the processes of the beginning */
+    size_t there_count;
     uint32_t flags, sources;
     bool host_ids;
     struct id_map processes, threads;  /* struct kernel_process, struct kernel_thread */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The NT Kernel Logger as a program starts it, on this machine's kernel: what a known load did is in its file. Needs a
-   tracefs that this user may use; without one it is skipped. */
+/* The NT Kernel Logger as a program starts it, on this machine's kernel: what a known load did is in its file, by the
+   poorer source on each machine, and by tracefs where this user may use one. */
 #include "engine/etw/session_journal.h"
 #include "engine/etw/trace_query_api.h"
 #include "engine/kernel/kernel_tracer.h"
 #include "engine/kernel/trace_instance.h"
+#include "engine/tdh/trace_logging.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/kernel_process.h"
 
 #include <time.h>
 
 enum { MOST_STAMPS = 1 << 17 };
-enum { CHILDREN = 4, EXIT_CODE = 42, SKIPPED = 77 };
+enum { CHILDREN = 4, EXIT_CODE = 42, STAY_MS = 400 };
 static char *folder;
 
 struct seen {
@@ -23,6 +24,10 @@ struct seen {
     size_t stamps;
     size_t with_event, without, of_program; /* stacks */
     size_t own_samples;                     /* of this thread */
+    size_t begun, over;                     /* processes with our name */
+    size_t notes;                           /* of our own provider, "Source" */
+    uint32_t sourceless;                    /* FlagsWithoutSource of the last one */
+    char source[16];
 };
 static int64_t stamp[MOST_STAMPS]; /* of switches and starts of processes */
 
@@ -43,6 +48,32 @@ static void note_sample(struct seen *seen, const struct etl_record *e)
     seen->own_samples += get_u32(e->data + 8) % KERNEL_HOST_OFFSET == (uint32_t)thread_own_id();
 }
 
+/* The last of its fields are two numbers and a text between them. */
+static void read_note(const struct etl_record *e, struct seen *seen)
+{
+    const uint16_t traits = get_u16(e->extended), rest = (uint16_t)(e->extended_size - traits);
+    const EVENT_DESCRIPTOR descriptor = {.Channel = e->channel, .Level = e->level};
+    struct event_schema *schema;
+    assert_int_equal(trace_logging_schema(&e->provider, &descriptor, e->extended + traits + 8,
+                                          get_u16(e->extended + traits + 6), e->extended + 8, get_u16(e->extended + 6),
+                                          &schema),
+                     S_OK);
+    assert_in_range(rest, 16, UINT16_MAX);
+    assert_string_equal(schema->provider_name, "OpenPLA.KernelLogger");
+    if (schema->property_count == 6) {
+        const uint8_t *at = e->data;
+        size_t i = 0;
+        for (; get_u16(at) != 0; at += 2)
+            seen->source[i++] = (char)*at;
+        seen->source[i] = 0;
+        for (at += 2; get_u16(at) != 0;)
+            at += 2;
+        seen->sourceless = get_u32(at + 2 + 4);
+        seen->notes++;
+    }
+    event_schema_free(schema);
+}
+
 static struct seen read_events(const char *path)
 {
     static struct seen seen;
@@ -52,6 +83,8 @@ static struct seen read_events(const char *path)
     assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
     seen.lost = etl_reader_log(reader)->events_lost;
     while (etl_reader_next(reader, &e) == S_OK) {
+        if (e.kind == ETL_RECORD_MANIFEST)
+            read_note(&e, &seen);
         if (e.kind != ETL_RECORD_SYSTEM && e.kind != ETL_RECORD_PERFORMANCE)
             continue;
         assert_true(e.has_stamp);
@@ -69,6 +102,11 @@ static struct seen read_events(const char *path)
         seen.first = seen.first ? seen.first : e.stamp;
         seen.ended += e.id == HOOK_PROCESS_END && process_is_called(process_name(e.data, e.data_size), child_program) &&
                       get_u32(e.data + PROCESS_CODE) == EXIT_CODE;
+        if (e.id == HOOK_PROCESS_START || e.id == HOOK_PROCESS_END) {
+            const bool ours = process_is_called(process_name(e.data, e.data_size), child_program);
+            seen.begun += ours && e.id == HOOK_PROCESS_START;
+            seen.over += ours && e.id == HOOK_PROCESS_END;
+        }
         seen.disorder += e.stamp < seen.last;
         seen.last = e.stamp;
     }
@@ -178,6 +216,48 @@ static void chosen_events_have_their_stacks_in_each_clock(void **state)
         assert_in_range(seen.without, 0, seen.with_event / 10);
         memory_free(path);
     }
+}
+
+/* Without tracefs: processes that live for a while are in it with their names, and what is not in it is said there. */
+static void without_tracefs_processes_are_seen(void **state)
+{
+    (void)state;
+    for (uint32_t clock = 1; clock <= 3; clock++) {
+        TRACEHANDLE handle;
+        const unsigned before = journal_count(SESSION_KERNEL_POORER), flags = journal_count(SESSION_KERNEL_FLAGS);
+        char *path = start("polling.etl", 0, clock, FLAG_PROCESS | FLAG_THREAD | FLAG_SWITCH | FLAG_DISK, &handle);
+        struct process *p = child_start("stay", "", "");
+        assert_int_equal(process_wait(p, CHILD_PATIENCE, NULL), S_OK);
+        process_close(p);
+        stop(handle);
+        const struct seen seen = read_events(path);
+        assert_in_range(seen.begun, 1, SIZE_MAX);
+        assert_in_range(seen.over, 1, SIZE_MAX);
+        assert_in_range(seen.of_hook[HOOK_PROCESS_RUNDOWN_START], 3, SIZE_MAX);
+        assert_in_range(seen.of_hook[HOOK_PROCESS_RUNDOWN_END], 3, SIZE_MAX);
+        assert_in_range(seen.of_hook[HOOK_THREAD_START], 1, SIZE_MAX);
+        assert_in_range(seen.of_hook[HOOK_THREAD_END], 1, SIZE_MAX);
+        assert_int_equal(seen.of_hook[HOOK_SWITCH], 0);
+        assert_int_equal(seen.disorder, 0);
+        assert_int_equal(seen.notes, 1);
+        assert_string_equal(seen.source, "polling");
+        assert_int_equal(seen.sourceless, FLAG_SWITCH | FLAG_DISK);
+        assert_int_equal(journal_count(SESSION_KERNEL_POORER), before + 1);
+        assert_int_equal(journal_count(SESSION_KERNEL_FLAGS), flags + 1);
+        memory_free(path);
+    }
+}
+
+static void a_source_that_is_none_is_told(void **state)
+{
+    (void)state;
+    TRACEHANDLE handle;
+    const unsigned before = journal_count(SESSION_WITHOUT_KERNEL);
+    scratch_environment(KERNEL_SOURCE_VARIABLE, "ebpf");
+    char *path = start("none.etl", 0, 1, FLAG_PROCESS, &handle);
+    stop(handle);
+    assert_int_equal(journal_count(SESSION_WITHOUT_KERNEL), before + 1);
+    memory_free(path);
 }
 
 static void samples_say_who_used_the_processors(void **state)
@@ -308,25 +388,44 @@ static void a_killed_host_leaves_nothing_when_the_next_begins(void **state)
     memory_free(path);
 }
 
+static int by_polling(void **state)
+{
+    (void)state;
+    scratch_environment(KERNEL_SOURCE_VARIABLE, "polling");
+    return 0;
+}
+
+static int by_tracefs(void **state)
+{
+    (void)state;
+    scratch_environment(KERNEL_SOURCE_VARIABLE, "tracefs");
+    return 0;
+}
+
+#define POLLING(test) cmocka_unit_test_setup(test, by_polling)
+#define TRACEFS(test) cmocka_unit_test_setup(test, by_tracefs)
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_known_load_is_in_the_file),
-        cmocka_unit_test(interrupts_have_their_length_in_each_clock),
-        cmocka_unit_test(an_update_changes_what_is_recorded),
-        cmocka_unit_test(what_has_no_source_is_told_once),
-        cmocka_unit_test(chosen_events_have_their_stacks_in_each_clock),
-        cmocka_unit_test(samples_say_who_used_the_processors),
-        cmocka_unit_test(system_providers_are_enabled_by_keywords),
-        cmocka_unit_test(a_killed_host_leaves_nothing_when_the_next_begins),
+        POLLING(without_tracefs_processes_are_seen),
+        POLLING(a_source_that_is_none_is_told),
+        TRACEFS(a_known_load_is_in_the_file),
+        TRACEFS(interrupts_have_their_length_in_each_clock),
+        TRACEFS(an_update_changes_what_is_recorded),
+        TRACEFS(what_has_no_source_is_told_once),
+        TRACEFS(chosen_events_have_their_stacks_in_each_clock),
+        TRACEFS(samples_say_who_used_the_processors),
+        TRACEFS(system_providers_are_enabled_by_keywords),
+        TRACEFS(a_killed_host_leaves_nothing_when_the_next_begins),
     };
+    enum { ALL = sizeof tests / sizeof *tests, BY_POLLING = 2 };
     child_program = arguments[0];
-    if (count > 3)
+    if (count > 3) {
+        if (strcmp(arguments[1], "stay") == 0)
+            child_sleep(STAY_MS);
         return EXIT_CODE;
-    const HRESULT hr = trace_instance_possible(NULL);
-    if (FAILED(hr)) {
-        printf("skipped: %s\n", error_text(hr));
-        return SKIPPED;
     }
-    return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_kernel", &folder);
+    const bool tracefs = SUCCEEDED(trace_instance_possible(NULL));
+    return controller_tests(tests, tracefs ? ALL : BY_POLLING, "test_etw_kernel", &folder);
 }
