@@ -514,7 +514,7 @@ static HRESULT polling_begin(struct kernel_tracer *k, const struct kernel_tracer
     hr = open_file(k, "loadavg", &p->load);
     if (SUCCEEDED(hr))
         hr = open_file(k, "stat", &p->stat);
-    k->sources = k->flags & (FLAG_PROCESS | FLAG_THREAD);
+    k->sources = k->flags & (FLAG_PROCESS | FLAG_THREAD | FLAG_PROCESS_COUNTERS);
     k->processors = processor_count();
     if (k->began == 0)
         k->began = now;

@@ -211,6 +211,7 @@ HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct k
     if (!p->is_waiting)
         return S_OK;
     p->is_waiting = false;
+    counters_read(k, process, p);
     put_process(k, process, p, STILL_ACTIVE, false);
     return kernel_queue_fill(&k->queue, p->entry, HOOK_PROCESS_START, &k->data);
 }
@@ -390,6 +391,8 @@ HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_eve
         put_process(k, process, p, p->exit_code, true);
         hr = kernel_emit_of(k, e, HOOK_PROCESS_END, PROCESS_VERSION, process, e->thread);
     }
+    if (SUCCEEDED(hr))
+        hr = counters_tell(k, e, process, p, HOOK_PROCESS_COUNTERS);
     id_map_remove(&k->processes, process);
     return hr;
 }
@@ -429,7 +432,7 @@ const struct tracepoint task_tracepoints[] = {
      "task_newtask",
      NULL,
      KERNEL_ALWAYS,
-     FLAG_PROCESS | FLAG_THREAD,
+     FLAG_PROCESS | FLAG_THREAD | FLAG_PROCESS_COUNTERS,
      take_new,
      {[NEW_ID] = "pid", [NEW_FLAGS] = "clone_flags"}},
     {"sched", "sched_process_exit", NULL, KERNEL_ALWAYS, 0, take_exit, {[EXIT_ID] = "pid", [EXIT_LAST] = "group_dead"}},
@@ -480,8 +483,12 @@ HRESULT kernel_thread_was_there(struct kernel_tracer *k, const struct tracepoint
 HRESULT kernel_process_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                                  struct kernel_process *p, bool end)
 {
-    if (!kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
-        return S_OK;
+    HRESULT hr = S_OK;
+    counters_read(k, process, p);
+    if (end)
+        hr = counters_tell(k, e, process, p, HOOK_PROCESS_COUNTERS_RUNDOWN);
+    if (FAILED(hr) || !kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
+        return hr;
     put_process(k, process, p, STILL_ACTIVE, false);
     return kernel_emit(k, e, end ? HOOK_PROCESS_RUNDOWN_END : HOOK_PROCESS_RUNDOWN_START, PROCESS_VERSION);
 }

@@ -394,6 +394,7 @@ HRESULT kernel_tracer_pass(struct kernel_tracer *k, bool last, const struct kern
 {
     if (!k->begun)
         return S_OK;
+    counters_look(k);
     HRESULT hr = k->source->pass(k, last, sink);
     if (SUCCEEDED(hr) || !k->source->works)
         return hr;

@@ -42,7 +42,13 @@ static inline int64_t tracepoint_number(const struct tracepoint_event *e, int fi
 enum { KERNEL_NAME_BYTES = 256, KERNEL_MOST_DISKS = 255 };
 /* In place of a process of the host: "System", of which the threads of the kernel are. */
 enum { KERNEL_SYSTEM = 0x7FFFFFFF };
+struct kernel_counters {
+    bool is_known;
+    uint32_t faults, handles;
+    uint64_t virtual, virtual_peak, resident, resident_peak, private, private_peak; /* bytes */
+};
 struct kernel_process {
+    struct kernel_counters counters;
     uint32_t parent;
     uint32_t threads;
     uint32_t exit_code;
@@ -112,6 +118,7 @@ struct kernel_tracer {
     uint32_t disks[KERNEL_MOST_DISKS]; /* the kernel's number of each */
     uint32_t disk_count;
     uint64_t request_number;
+    size_t looked;         /* how far the processes have been looked at for their counters */
     struct id_map sockets; /* struct kernel_socket */
     struct id_map faults;  /* struct kernel_fault */
     struct kernel_stacks stacks;
@@ -205,6 +212,12 @@ HRESULT stack_soft_fault(struct kernel_tracer *k, uint32_t thread, uint64_t time
 HRESULT stack_hard_fault(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
 void stack_places_go(struct kernel_tracer *k); /* the queue is flushed */
 void stack_forget(struct kernel_tracer *k, uint32_t thread);
+/* Of the process as it is now; what cannot be read stays as it was. */
+void counters_read(const struct kernel_tracer *k, uint32_t process, struct kernel_process *p);
+/* The next few processes. */
+void counters_look(struct kernel_tracer *k);
+HRESULT counters_tell(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                      const struct kernel_process *p, enum kernel_hook hook);
 /* How often samples are taken: at the beginning and the end of a trace that has them. */
 HRESULT profile_interval(struct kernel_tracer *k, const struct tracepoint_event *e, bool end);
 /* It waits for a disk; `bytes`: it asked for so many, 0: it does not say. */

@@ -19,12 +19,19 @@ static struct came {
     uint64_t time;
     char name[32];
 } came[MOST];
-static size_t count;
+static size_t count, counted;
+static uint8_t counters[104]; /* the newest that came, and how often those of the busy one did */
 
 static HRESULT note(void *context, const struct kernel_event *e)
 {
     (void)context;
     struct came c = {.hook = e->hook, .time = e->time};
+    if (e->hook == HOOK_PROCESS_COUNTERS || e->hook == HOOK_PROCESS_COUNTERS_RUNDOWN) {
+        assert_int_equal(e->size, sizeof counters);
+        memcpy(counters, e->data, sizeof counters);
+        counted += get_u32(counters) == BUSY + KERNEL_HOST_OFFSET;
+        return S_OK;
+    }
     if (!root.root && (e->hook >> 8 != 0x03 || !process_is_called(process_name(e->data, e->size), child_program)))
         return S_OK; /* of this machine's those of our children */
     if (e->hook >> 8 == 0x03) {
@@ -146,12 +153,17 @@ static int remove_proc(void **state)
     return 0;
 }
 
-static void begin_by(const struct kernel_source *source)
+static void begin_with(const struct kernel_source *source, uint32_t flags)
 {
     const struct kernel_tracer_options options = {
-        .name = "polling", .flags = FLAG_PROCESS | FLAG_THREAD | FLAG_SWITCH, .proc = root.root, .source = source};
+        .name = "polling", .flags = flags, .proc = root.root, .source = source};
     assert_int_equal(kernel_tracer_begin(&options, &k), S_OK);
     assert_int_equal(kernel_tracer_rundown(k, false, &sink), S_OK);
+}
+
+static void begin_by(const struct kernel_source *source)
+{
+    begin_with(source, FLAG_PROCESS | FLAG_THREAD | FLAG_SWITCH);
 }
 
 static void begin(void)
@@ -214,6 +226,57 @@ static void processes_and_threads_begin_and_end(void **state)
     assert_int_equal(kernel_tracer_lost(k), 0);
     for (size_t i = 1; i < count; i++)
         assert_in_range(came[i].time, came[i - 1].time, UINT64_MAX);
+}
+
+static uint64_t size_at(uint32_t at)
+{
+    return get_u64(counters + at);
+}
+
+/* When it has ended nobody can be asked any more. */
+static void what_a_process_used_is_told_when_it_has_ended(void **state)
+{
+    (void)state;
+    enum {
+        FAULTS = 4,
+        HANDLES = 8,
+        PEAK = 16,
+        SET_PEAK = 24,
+        SIZE = 56,
+        SET = 64,
+        PRIVATE = 96,
+        PAGE = 4096,
+        KB = 1024
+    };
+    counted = 0;
+    write_file("/77/fd/0", "");
+    write_file("/77/fd/1", "");
+    begin_with(&kernel_source_polling, FLAG_PROCESS | FLAG_PROCESS_COUNTERS);
+    assert_int_equal(kernel_tracer_sources(k), FLAG_PROCESS | FLAG_PROCESS_COUNTERS);
+    write_file("/77/status", "VmPeak: 30 kB\nVmHWM: 300 kB\nRssAnon: 11 kB\nVmSwap: 2 kB\n");
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(kernel_tracer_pass(k, false, &sink), S_OK);
+    remove_process(BUSY);
+    set_counts(102, 80);
+    pass_until(HOOK_PROCESS_END, BUSY, 1);
+    assert_int_equal(counted, 1);
+    assert_int_equal(get_u32(counters + FAULTS), 1 + 3);
+    assert_int_equal(get_u32(counters + HANDLES), 2);
+    assert_int_equal(size_at(PEAK), 30 * KB);
+    assert_int_equal(size_at(SIZE), 5678);
+    assert_int_equal(size_at(SET), 42 * PAGE);
+    assert_int_equal(size_at(SET_PEAK), 300 * KB);
+    assert_int_equal(size_at(PRIVATE), 13 * KB);
+}
+
+static void what_processes_use_is_told_at_the_end(void **state)
+{
+    (void)state;
+    counted = 0;
+    begin_with(&kernel_source_polling, FLAG_PROCESS_COUNTERS);
+    assert_int_equal(counted, 0);
+    assert_int_equal(kernel_tracer_rundown(k, true, &sink), S_OK);
+    assert_int_equal(counted, 1);
 }
 
 /* A shell forks before it loads the program, which is what a user looks for. */
@@ -465,6 +528,8 @@ int main(int argument_count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         MADE_UP(processes_and_threads_begin_and_end),
+        MADE_UP(what_a_process_used_is_told_when_it_has_ended),
+        MADE_UP(what_processes_use_is_told_at_the_end),
         MADE_UP(a_process_is_called_by_its_program),
         MADE_UP(one_that_has_ended_before_it_is_asked_again_keeps_its_name),
         MADE_UP(one_that_has_ended_and_waits_for_its_parent_has_ended),
