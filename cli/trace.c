@@ -7,6 +7,7 @@
 #include "cli/verbs.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
+#include "engine/tdh/winmeta.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -124,15 +125,16 @@ static int read_range(struct show *s)
     return result;
 }
 
+enum { LEVEL_CRITICAL = 1, LEVEL_VERBOSE = 5 };
+
 static int read_level(struct show *s)
 {
-    static const char *const names[] = {"critical", "error", "warning", "information", "verbose"};
     uint64_t number;
     if (!s->level)
         return CLI_DONE;
-    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (text_equal_nocase(names[i], s->level))
-            s->choice.worst = i + 1;
+    for (uint32_t i = LEVEL_CRITICAL; i <= LEVEL_VERBOSE; i++)
+        if (text_equal_nocase(winmeta_text_of(MANIFEST_LEVELS, i), s->level))
+            s->choice.worst = i;
     if (s->choice.worst == 0 && text_to_u64(s->level, &number) && number != 0 && number <= 255)
         s->choice.worst = (uint32_t)number;
     if (s->choice.worst == 0)

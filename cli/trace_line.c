@@ -127,8 +127,7 @@ static HRESULT add_sentence(struct text_buffer *b, const struct dumped_event *e,
 /* As Windows calls it; a message of WPP has a name of its own. */
 static void add_level(struct text_buffer *b, const struct event_schema *s, uint8_t level)
 {
-    const struct manifest_field *windows = winmeta_by_value(MANIFEST_LEVELS, level);
-    const char *text = windows ? winmeta_text(windows->name) : NULL;
+    const char *text = winmeta_text_of(MANIFEST_LEVELS, level);
     if (s && s->message && *s->level_name)
         text = s->level_name;
     text_buffer_add(b, "  ");

@@ -14,33 +14,21 @@ struct known_value {
     const char *name;
     uint64_t value;
 };
-/* What Windows reserves (MS-PLA notes 36 and 37). */
+/* What Windows reserves (MS-PLA notes 36 and 37, which calls the keyword of response times Reserved). */
+#define OPCODE(called, number, shown)
+#define TASK(called, number, shown)
+#define CHANNEL(called, number)
+#define LEVEL(called, number, shown) {"win:" called, number},
+#define KEYWORD(called, number, shown)
 static const struct known_value levels[] = {
-    {"win:LogAlways", 0},        {"win:Critical", 1},         {"win:Error", 2},
-    {"win:Warning", 3},          {"win:Informational", 4},    {"win:Verbose", 5},
-    {"win:ReservedLevel6", 6},   {"win:ReservedLevel7", 7},   {"win:ReservedLevel8", 8},
-    {"win:ReservedLevel9", 9},   {"win:ReservedLevel10", 10}, {"win:ReservedLevel11", 11},
-    {"win:ReservedLevel12", 12}, {"win:ReservedLevel13", 13}, {"win:ReservedLevel14", 14},
-    {"win:ReservedLevel15", 15},
+#include "engine/tdh/winmeta.def"
 };
+#undef LEVEL
+#undef KEYWORD
+#define LEVEL(called, number, shown)
+#define KEYWORD(called, number, shown) {(number) == UINT64_C(1) << 48 ? "win:Reserved" : "win:" called, number},
 static const struct known_value keywords[] = {
-    {"win:AnyKeyword", 0},
-    {"win:Reserved", 1ull << 48},
-    {"win:WDIContext", 1ull << 49},
-    {"win:WDIDiag", 1ull << 50},
-    {"win:SQM", 1ull << 51},
-    {"win:AuditFailure", 1ull << 52},
-    {"win:AuditSuccess", 1ull << 53},
-    {"win:CorrelationHint", 1ull << 54},
-    {"win:EventlogClassic", 1ull << 55},
-    {"win:ReservedKeyword56", 1ull << 56},
-    {"win:ReservedKeyword57", 1ull << 57},
-    {"win:ReservedKeyword58", 1ull << 58},
-    {"win:ReservedKeyword59", 1ull << 59},
-    {"win:ReservedKeyword60", 1ull << 60},
-    {"win:ReservedKeyword61", 1ull << 61},
-    {"win:ReservedKeyword62", 1ull << 62},
-    {"win:ReservedKeyword63", 1ull << 63},
+#include "engine/tdh/winmeta.def"
 };
 static const struct known_value properties[] = {{"Sid", 1}, {"SessionId", 2}, {"StackTrace", 4}};
 static const struct known_value kernel_flags[] = {

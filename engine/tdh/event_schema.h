@@ -80,6 +80,7 @@ struct event_schema {
     uint16_t property_count, top_level;
     struct event_map *maps; /* those that its properties name */
     size_t map_count;
+    bool text_only;              /* a text and nothing else (text_schema.h), which no manifest says */
     struct tmf_message *message; /* of WPP: what its sentence is made by (tmf_sentence); else NULL */
 };
 

@@ -102,7 +102,7 @@ struct exporting {
 
 static bool is_of_manifest(const struct met_sort *sort)
 {
-    return sort->found->schema && sort->found->schema->source == SCHEMA_MANIFEST;
+    return sort->found->schema && sort->found->schema->source == SCHEMA_MANIFEST && !sort->found->schema->text_only;
 }
 
 static HRESULT export_provider(void *context, const struct provider_manifest *m)
@@ -140,7 +140,7 @@ static HRESULT export_others(const struct event_sorts *s, struct texts *remarks)
     /* The trace's own events, which every decoder knows. */
     static const GUID trace = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};
     static const char *const why[] = {
-        [SCHEMA_MANIFEST] = "",
+        [SCHEMA_MANIFEST] = "they are a text and nothing else (EventWriteString), and are decoded without a manifest",
         [SCHEMA_MOF] = "they are of MOF classes, which \"openpla mof show\" writes",
         [SCHEMA_WPP] = "they are messages of WPP, whose texts are in TMF files",
         [SCHEMA_TRACE_LOGGING] = "they describe themselves (TraceLogging), and are decoded without a manifest",
@@ -151,7 +151,7 @@ static HRESULT export_others(const struct event_sorts *s, struct texts *remarks)
         const struct event_schema *schema = s->items[i].found->schema;
         if (!schema)
             leave_out(&unknown, &s->items[i]);
-        else if (schema->source != SCHEMA_MANIFEST && !guid_equal(&s->items[i].provider, &trace))
+        else if (!is_of_manifest(&s->items[i]) && !guid_equal(&s->items[i].provider, &trace))
             leave_out(&of[schema->source], &s->items[i]);
     }
     for (size_t i = 0; SUCCEEDED(hr) && i < sizeof of / sizeof *of; i++)

@@ -193,7 +193,7 @@ static void add_sort(struct text_buffer *b, const struct met_sort *sort)
         return;
     }
     begin_line(b, 1, "known by");
-    text_buffer_add(b, sources[s->source]);
+    text_buffer_add(b, s->text_only ? "EventWriteString" : sources[s->source]);
     if (s->source == SCHEMA_MOF)
         text_buffer_format(b, " of version %u", s->descriptor.Version);
     end_line(b);

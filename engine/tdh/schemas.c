@@ -5,6 +5,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/tdh/event_values.h"
+#include "engine/tdh/text_schema.h"
 #include "engine/tdh/trace_logging.h"
 
 #include <stdio.h>
@@ -15,7 +16,6 @@ enum {
     MAXIMUM_KEPT = 4096,
     ITEM_SCHEMA = 0xB,
     ITEM_TRAITS = 0xC,
-    FLAG_STRING_ONLY = 4,
     MAXIMUM_ORIGINS = 256,
 };
 
@@ -286,8 +286,9 @@ static struct key key_of(const EVENT_RECORD *event, enum schema_source kind, uin
     uint64_t what = 0;
     switch (kind) {
     case SCHEMA_MANIFEST:
-        what =
-            d->Id | (uint64_t)d->Version << 16 | (uint64_t)((event->EventHeader.Flags & FLAG_STRING_ONLY) != 0) << 24;
+        what = d->Id | (uint64_t)d->Version << 16;
+        if (event->EventHeader.Flags & EVENT_FLAG_STRING_ONLY) /* their level has a name */
+            what |= (uint64_t)1 << 24 | (uint64_t)d->Level << 32 | (uint64_t)d->Opcode << 40;
         break;
     case SCHEMA_MOF:
         what = d->Opcode | (uint64_t)d->Version << 16 | (uint64_t)pointer_size << 24;
@@ -305,14 +306,13 @@ static struct key key_of(const EVENT_RECORD *event, enum schema_source kind, uin
     return key;
 }
 
-static const char *nobody_knows(enum schema_source kind, const EVENT_RECORD *event)
+static const char *nobody_knows(enum schema_source kind)
 {
     if (kind == SCHEMA_WPP)
         return "no TMF file has the message";
     if (kind == SCHEMA_MOF)
         return "no MOF class has the event";
-    return event->EventHeader.Flags & FLAG_STRING_ONLY ? "the event is a text and nothing else"
-                                                       : "no manifest of its provider is known";
+    return "no manifest of its provider is known";
 }
 
 static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, const EVENT_RECORD *event,
@@ -322,9 +322,7 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
     size_t place = SIZE_MAX;
     HRESULT hr = S_FALSE;
     struct origin *o;
-    snprintf(why.text, sizeof why.text, "%s", nobody_knows(kind, event));
-    if (kind == SCHEMA_MANIFEST && (event->EventHeader.Flags & FLAG_STRING_ONLY))
-        return error_restore(&why);
+    snprintf(why.text, sizeof why.text, "%s", nobody_knows(kind));
     while (hr != S_OK && hr != E_OUTOFMEMORY && (o = enter_origin(s, &place))) {
         if (o->is.source == kind && o->is.schema) {
             error_clear();
@@ -342,6 +340,8 @@ static HRESULT read_schema(struct event_schemas *s, enum schema_source kind, con
                            uint32_t pointer_size, const struct key *key, struct event_schema **out)
 {
     *out = NULL;
+    if (kind == SCHEMA_MANIFEST && event->EventHeader.Flags & EVENT_FLAG_STRING_ONLY)
+        return text_event_schema(s, event, out);
     if (kind != SCHEMA_TRACE_LOGGING)
         return ask_origins(s, kind, event, pointer_size, out);
     return trace_logging_schema(&event->EventHeader.ProviderId, &event->EventHeader.EventDescriptor, key->metadata,

@@ -321,8 +321,7 @@ static HRESULT read_event(struct reader *r, struct event_schema *s)
 /* What Windows calls the value; *out stays NULL when it does not call it anything. */
 static HRESULT name_value(enum manifest_kind kind, uint64_t value, char **out)
 {
-    const struct manifest_field *field = winmeta_by_value(kind, value);
-    const char *text = field ? winmeta_text(field->name) : NULL;
+    const char *text = winmeta_text_of(kind, value);
     if (text && !(*out = text_copy(text)))
         return E_OUTOFMEMORY;
     return S_OK;

@@ -48,3 +48,9 @@ const char *winmeta_text(const char *name)
             return rows[i].text;
     return NULL;
 }
+
+const char *winmeta_text_of(enum manifest_kind kind, uint64_t value)
+{
+    const struct manifest_field *field = winmeta_by_value(kind, value);
+    return field ? winmeta_text(field->name) : NULL;
+}

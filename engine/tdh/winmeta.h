@@ -10,5 +10,7 @@ const struct manifest_field *winmeta_by_name(enum manifest_kind kind, const char
 const struct manifest_field *winmeta_by_value(enum manifest_kind kind, uint64_t value);
 /* The English text that Windows shows for a name, which begins with "win:"; NULL: none. */
 const char *winmeta_text(const char *name);
+/* The same of what has that value. */
+const char *winmeta_text_of(enum manifest_kind kind, uint64_t value);
 
 #endif

@@ -21,11 +21,11 @@ def item(kind, data, more):
 
 
 def event(provider, data, stamp, ident=0, version=0, channel=0, level=4, opcode=0, task=0, keyword=0, process=41,
-          thread=42, items=(), activity=bytes(16), narrow=False):
+          thread=42, items=(), activity=bytes(16), narrow=False, flags=0):
     """One with the header of manifests and TraceLogging. `items`: (type, data) each."""
     extended = b"".join(item(kind, bytes_, i + 1 < len(items)) for i, (kind, bytes_) in enumerate(items))
     return struct.pack("<HBBHHIIq16sHBBBBHQII16s", 0x50 + len(extended) + len(data), 0x12 if narrow else 0x13, 0xC0,
-                       int(bool(items)), 0, thread, process, stamp, uuid.UUID(provider).bytes_le, ident, version,
+                       flags | int(bool(items)), 0, thread, process, stamp, uuid.UUID(provider).bytes_le, ident, version,
                        channel, level, opcode, task, keyword, 2, 3, activity) + extended + data
 
 

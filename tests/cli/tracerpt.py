@@ -239,7 +239,8 @@ def what_the_trace_needs_is_exported():
     trace("shop.etl", [event(THEIRS, sold, START + i, ident=77, version=2, opcode=30, task=5, keyword=0x10)
                        for i in range(3)] +
           [event(THEIRS, sold[:5], START + 3, ident=77, version=2), event(OURS, b"\1", START + 4, ident=9),
-           self_described(OURS, "Maker", "Made", FIELDS, data("x", 1), START + 5), classic(THEIRS, b"", START + 6)])
+           self_described(OURS, "Maker", "Made", FIELDS, data("x", 1), START + 5), classic(THEIRS, b"", START + 6),
+           event(THEIRS, "Said so\0".encode("utf-16-le"), START + 7, level=3, flags=4)])  # EventWriteString
     output = tracerpt(0, "shop.etl", "-import", "shop.man", "-export", "-int", "shop.txt", "-y")
     check("Schema:             schema.man" in output and "DumpFile" not in output, "what was written", output)
     check("-export: left out: 1 event of 1 sort: they describe themselves" in output and
@@ -250,6 +251,9 @@ def what_the_trace_needs_is_exported():
     check(rows("shop.csv") == rows("schema.csv") and open("shop.xml").read() == open("schema.xml").read(),
           "another dump", rows("schema.csv"))
     check(rows("schema.csv")[1][19:] == ["Apple", "Fruit", "2", "0xA", "0xB"], "the values", rows("schema.csv"))
+    said = rows("schema.csv")[-1]
+    check(said[0] == "Shop" and said[19:] == ["Said so"] and "left out: 1 event of 1 sort: they are a text" in output, "a text",
+          said)
     exported = open("schema.man", encoding="utf-8").read()
     check('value="77"' in exported and 'value="78"' not in exported, "the events that were met", exported)
     structure = open("shop.txt", encoding="utf-8").read()

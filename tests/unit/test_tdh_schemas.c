@@ -107,8 +107,34 @@ static void an_event_is_asked_of_its_own_kind(void **state)
     assert_int_equal(mof.pointer_size, 4);
     event.EventHeader.Flags = EVENT_HEADER_FLAG_TRACE_MESSAGE;
     expect_from("tmf");
+}
+
+/* What EventWriteString writes is known without anybody, and no event of a manifest. */
+static void a_text_alone_needs_no_origin(void **state)
+{
+    (void)state;
+    static struct fake manifest = {"manifest", 0, S_FALSE, 0, 0, 0};
+    const struct found_schema *found, *other, *again;
+    add(&manifest, SCHEMA_MANIFEST);
     event.EventHeader.Flags = 4; /* EVENT_HEADER_FLAG_STRING_ONLY */
-    expect_from("");
+    event.EventHeader.EventDescriptor = (EVENT_DESCRIPTOR){.Level = 2};
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &found), S_OK);
+    const struct event_schema *s = found->schema;
+    assert_true(s && s->text_only && s->source == SCHEMA_MANIFEST && s->top_level == 1 && !s->provider_name);
+    assert_string_equal(s->properties[0].name, "String");
+    assert_int_equal(s->properties[0].in_type, 1);
+    assert_string_equal(s->level_name, "Error");
+    assert_string_equal(s->event_message, "%1");
+    event.EventHeader.EventDescriptor.Level = 3;
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &other), S_OK);
+    assert_string_equal(other->schema->level_name, "Warning");
+    assert_int_equal(manifest.asked, 0);
+    event.EventHeader.Flags = 0;
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &again), S_OK);
+    assert_string_equal(again->schema->provider_name, "manifest");
+    found_schema_release(schemas, found);
+    found_schema_release(schemas, other);
+    found_schema_release(schemas, again);
 }
 
 /* Nothing is kept of one event that would be said of others without its flag. */
@@ -229,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_latest_origin_that_knows_wins_and_is_asked_once, create, drop),
         cmocka_unit_test_setup_teardown(an_event_is_asked_of_its_own_kind, create, drop),
+        cmocka_unit_test_setup_teardown(a_text_alone_needs_no_origin, create, drop),
         cmocka_unit_test_setup_teardown(only_an_event_of_a_manifest_is_a_text_and_nothing_else, create, drop),
         cmocka_unit_test_setup_teardown(an_event_that_tells_itself_needs_no_origin, create, drop),
         cmocka_unit_test_setup_teardown(what_is_held_stays_when_its_origin_goes, create, drop),
