@@ -6,6 +6,7 @@
 #include <windows.h>
 
 static HANDLE asked, done;
+static int begun;
 
 /* On a thread of the system's. When the window closes, the session ends or the machine goes down, the process dies as
    soon as this returns: the loop gets a while to end its file. */
@@ -19,6 +20,8 @@ static BOOL WINAPI on_control(DWORD control)
 
 bool interrupt_begin(void)
 {
+    if (begun++ != 0)
+        return true;
     asked = CreateEventW(NULL, TRUE, FALSE, NULL);
     done = CreateEventW(NULL, TRUE, FALSE, NULL);
     return asked && done && SetConsoleCtrlHandler(on_control, TRUE);
@@ -32,6 +35,8 @@ bool interrupt_wait(uint32_t timeout_ms)
 /* The events stay for a handler that may still run. */
 void interrupt_end(void)
 {
+    if (--begun != 0)
+        return;
     SetEvent(done);
     SetConsoleCtrlHandler(on_control, FALSE);
 }
@@ -42,9 +47,12 @@ void interrupt_end(void)
 
 static sigset_t signals, before;
 static bool asked;
+static int begun;
 
 bool interrupt_begin(void)
 {
+    if (begun++ != 0)
+        return true;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
@@ -67,6 +75,7 @@ bool interrupt_wait(uint32_t timeout_ms)
 
 void interrupt_end(void)
 {
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (--begun == 0)
+        sigprocmask(SIG_SETMASK, &before, NULL);
 }
 #endif

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From now on until interrupt_end, being asked to end does not end the program. False: it cannot be arranged. */
+/* From now on until interrupt_end, being asked to end does not end the program. May be begun again within; each is to
+   be ended. False: it cannot be arranged. */
 bool interrupt_begin(void);
 /* True: it was asked to end, now or before. False: the time has passed. */
 bool interrupt_wait(uint32_t timeout_ms);

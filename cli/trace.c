@@ -4,6 +4,7 @@
 #include "cli/trace_schemas.h"
 #include "cli/trace_session.h"
 #include "cli/trace_show.h"
+#include "cli/trace_top.h"
 #include "cli/verbs.h"
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
@@ -145,10 +146,7 @@ static int read_level(struct show *s)
 
 static int check(struct show *s, const struct texts *words)
 {
-    if (words->count == 0 || !text_equal_nocase(words->items[0], "show"))
-        return cli_usage(VERB, words->count == 0 ? "what about traces? show" : "\"%s\" is none of show",
-                         words->count == 0 ? "" : words->items[0]);
-    for (size_t i = 1; i < words->count; i++) {
+    for (size_t i = 0; i < words->count; i++) {
         const HRESULT hr = texts_add(&s->files, words->items[i]);
         if (FAILED(hr))
             return cli_error(VERB, hr);
@@ -182,7 +180,7 @@ static int show(struct show *s)
     return trace_inputs_remarks(&s->inputs, VERB);
 }
 
-static int run(int argc, char **argv)
+static int run_show(int argc, char **argv)
 {
     struct show s = {0};
     struct texts words = {0};
@@ -223,10 +221,17 @@ static int run(int argc, char **argv)
     return result;
 }
 
+static int run(int argc, char **argv)
+{
+    static const struct sub_verb verbs[] = {{"show", run_show}, {"top", trace_top}};
+    return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
+}
+
 const struct verb verb_trace = {
-    "trace", "show the events of traces and of sessions, a line each",
+    "trace", "show the events of traces and of sessions, a line each, and who runs, waits, reads and writes",
     "openpla trace show TRACE [TRACE ...] [options]\n"
     "openpla trace show -rt SESSION [SESSION ...] [options]\n"
+    "openpla trace top [TRACE ...] [options]\n"
     "\n"
     "Shows the events of .etl files, several as one in the order of time, or of sessions as they happen, until these "
     "end\n"
@@ -245,5 +250,18 @@ const struct verb verb_trace = {
     "  -max N               ends after N events\n"
     "  --json               a JSON object a line\n"
     "\n"
-    "What cannot be decoded is shown in hexadecimal with the reason. Exit code 3: a trace was damaged.\n",
+    "What cannot be decoded is shown in hexadecimal with the reason. Exit code 3: a trace was damaged.\n"
+    "\n"
+    "top shows a table of the kernel's events again and again until Ctrl+C, or one of all that the traces hold: for "
+    "each\n"
+    "process its share of a processor (CPU%), that of the time it was ready and had none (READY%), how often it got "
+    "one,\n"
+    "and what it read and wrote on disks, received and sent.\n"
+    "\n"
+    "  -interval N          a table each N seconds (2); of traces a table of each N seconds\n"
+    "  -rows N              at most N rows (20)\n"
+    "  -sort KEY            by cpu, ready, switches, read, write, receive, send or id\n"
+    "  -threads             a row for each thread\n"
+    "  -max N               ends after N tables\n"
+    "  --json               a JSON object for each table\n",
     run};

@@ -40,8 +40,7 @@ static HRESULT take(void *context, enum event_step step, const struct event_valu
     return S_OK;
 }
 
-/* Behind the last separator of either kind. */
-static const char *base_name(const char *path)
+const char *trace_process_base_name(const char *path)
 {
     const char *name = path;
     for (const char *c = path; *c; c++)
@@ -52,7 +51,7 @@ static const char *base_name(const char *path)
 
 static HRESULT keep(struct trace_processes *p, uint32_t id, const char *name)
 {
-    char *copy = text_copy(base_name(name));
+    char *copy = text_copy(trace_process_base_name(name));
     if (!copy)
         return error_set(E_OUTOFMEMORY, "out of memory for the names of processes");
     const size_t at = id / 4 % TRACE_PROCESSES; /* Windows' ids are multiples of 4 */

@@ -18,6 +18,8 @@ struct trace_processes {
 HRESULT trace_processes_note(struct trace_processes *p, const struct dumped_event *e);
 /* NULL: it was not told. Borrowed until the next call. */
 const char *trace_process_name(struct trace_processes *p, uint32_t id);
+/* What stands behind the last separator of either kind. */
+const char *trace_process_base_name(const char *path);
 void trace_processes_free(struct trace_processes *p);
 
 #endif

@@ -42,7 +42,7 @@ ALLOWED = {
     "com": ["com", "reg", "idl"] + RUN,
     "reg": ["reg", "idl"] + OS,
     "idl": ["idl"],
-    "cli": ["cli", "engine/pdh", "engine/etw", "engine/tdh", "engine/report", "engine/task", "engine/store"] + COUNTERS,
+    "cli": ["cli", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/report", "engine/task", "engine/store"] + COUNTERS,
 }
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.
 ROWS_BESIDE = {("engine/model", "engine/log/log_formats.def")}
