@@ -266,3 +266,13 @@ uint64_t directory_next_event_key(struct directory *d)
 {
     return atomic_fetch_add_explicit(&d->shared->event_key, 1, memory_order_relaxed) + 1;
 }
+
+uint32_t directory_profile_interval(struct directory *d)
+{
+    return (uint32_t)atomic_load_explicit(&d->shared->profile_100ns, memory_order_relaxed);
+}
+
+void directory_set_profile_interval(struct directory *d, uint32_t interval)
+{
+    atomic_store_explicit(&d->shared->profile_100ns, interval, memory_order_relaxed);
+}

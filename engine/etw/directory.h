@@ -284,5 +284,8 @@ HRESULT directory_provider_names(struct directory *d, struct directory_provider_
 uint32_t directory_next_sequence(struct directory *d);
 /* A number for an event, each once on this host (EVENT_HEADER_EXT_TYPE_EVENT_KEY). */
 uint64_t directory_next_event_key(struct directory *d);
+/* How long it is from one sample of a processor to the next, in 100 ns, for all sessions; 0: nobody has set it. */
+uint32_t directory_profile_interval(struct directory *d);
+void directory_set_profile_interval(struct directory *d, uint32_t interval);
 
 #endif

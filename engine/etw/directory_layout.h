@@ -114,7 +114,8 @@ struct name_record {
 struct directory_shared {
     _Atomic uint64_t magic; /* last of all */
     _Atomic uint64_t size;
-    uint64_t reserved_1[14];
+    _Atomic uint64_t profile_100ns; /* 0: nobody has set it */
+    uint64_t reserved_1[13];
     _Atomic uint64_t generation;
     _Atomic uint64_t notified;                                     /* the newest generation that all were woken for */
     _Atomic uint64_t enables_used, registrations_used, slots_used; /* none is behind these */

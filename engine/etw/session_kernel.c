@@ -23,6 +23,7 @@ enum { SYSTEM_HEAD = 0x20, SHORT_HEAD = 0x10, SHORT_64 = 0x11 };
 
 struct session_kernel {
     const struct directory_session *session; /* the host's, which changes it: not looked at by the thread */
+    struct directory *directory;
     uint32_t clock;
     struct session_buffers buffers; /* with a processor that is chosen, not the one we run on */
     struct session_writer writer;
@@ -173,6 +174,7 @@ static void pass(struct session_kernel *k, bool last)
 {
     const struct kernel_sink sink = {write, k};
     take_stacks(k);
+    kernel_tracer_interval(k->tracer, directory_profile_interval(k->directory));
     read_clocks(k);
     (void)kernel_tracer_pass(k->tracer, last, &sink);
     note_state(k);
@@ -185,6 +187,7 @@ static void run(void *user)
     const struct kernel_sink sink = {write, k};
     k->writer.thread = thread_own_id();
     take_stacks(k);
+    kernel_tracer_interval(k->tracer, directory_profile_interval(k->directory));
     read_clocks(k);
     (void)kernel_tracer_rundown(k->tracer, false, &sink);
     note_state(k);
@@ -325,6 +328,7 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
     snprintf(name, sizeof name, "%u-%u", (unsigned)s->logger, (unsigned)s->turn);
     const struct kernel_tracer_options options = {.name = name, .flags = flags};
     k->session = s;
+    k->directory = d;
     k->flags = flags;
     k->clock = s->clock;
     k->buffers = *b;

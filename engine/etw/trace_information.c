@@ -96,6 +96,17 @@ static ULONG query_disallowed(TRACEHANDLE handle, void *out, ULONG bytes, ULONG 
     return code;
 }
 
+/* For all sessions, as far as samples can be taken so often. */
+static ULONG query_interval(TRACE_PROFILE_INTERVAL *interval)
+{
+    struct directory *d;
+    const HRESULT hr = directory_get(&d);
+    if (SUCCEEDED(hr)) /* 0: no such source */
+        interval->Interval =
+            interval->Source == PROFILE_TIME ? kernel_profile_interval(directory_profile_interval(d)) : 0;
+    return session_code(hr);
+}
+
 static ULONG query_fixed(TRACE_INFO_CLASS what, TRACEHANDLE handle, void *out, ULONG bytes, ULONG *need)
 {
     const TRACE_VERSION_INFO version = {.EtwTraceProcessingVersion = 1};
@@ -113,9 +124,10 @@ static ULONG query_fixed(TRACE_INFO_CLASS what, TRACEHANDLE handle, void *out, U
         return ERROR_SUCCESS;
     }
     memcpy(&interval, out, sizeof interval);
-    interval.Interval = interval.Source == PROFILE_TIME ? KERNEL_PROFILE_100NS : 0; /* 0: no such source */
-    memcpy(out, &interval, sizeof interval);
-    return ERROR_SUCCESS;
+    code = query_interval(&interval);
+    if (code == ERROR_SUCCESS)
+        memcpy(out, &interval, sizeof interval);
+    return code;
 }
 
 /* The time is the one source: PROFILE_SOURCE_INFO, the only one of the list. */
@@ -134,7 +146,7 @@ static ULONG query_sources(TRACEHANDLE handle, void *out, ULONG bytes, ULONG *ne
                    : is_missing(out);
     put_u32(info + SOURCE_AT, PROFILE_TIME);
     put_u32(info + LEAST_AT, KERNEL_PROFILE_100NS);
-    put_u32(info + MOST_AT, KERNEL_PROFILE_100NS);
+    put_u32(info + MOST_AT, KERNEL_PROFILE_MOST_100NS);
     memcpy(info + NAME_AT, name, sizeof name);
     memcpy(out, info, sizeof info);
     return ERROR_SUCCESS;
@@ -221,14 +233,25 @@ static ULONG set_list(TRACEHANDLE handle, enum directory_kernel_list list, const
     return code;
 }
 
-/* The host samples at a rate of its own, which TraceQueryInformation tells; the counters of its processors have none.
-   As on Windows, where an interval that cannot be becomes one that can, what is asked is no error. */
+/* The host samples no more often than its own rate, which TraceQueryInformation tells; counters of its processors have
+   none. As on Windows, where an interval that cannot be becomes one that can, what is asked is no error. */
 static ULONG set_interval(TRACEHANDLE handle, const void *in, ULONG bytes)
 {
+    TRACE_PROFILE_INTERVAL interval;
+    struct directory *d;
     ULONG code = no_session(handle);
     if (code == ERROR_SUCCESS)
-        code = is_sized(bytes, sizeof(TRACE_PROFILE_INTERVAL), true);
-    return code == ERROR_SUCCESS ? is_missing(in) : code;
+        code = is_sized(bytes, sizeof interval, true);
+    if (code == ERROR_SUCCESS)
+        code = is_missing(in);
+    if (code == ERROR_SUCCESS)
+        code = session_code(directory_get(&d));
+    if (code != ERROR_SUCCESS)
+        return code;
+    memcpy(&interval, in, sizeof interval);
+    if (interval.Source == PROFILE_TIME)
+        directory_set_profile_interval(d, interval.Interval);
+    return ERROR_SUCCESS;
 }
 
 static ULONG set_flags(TRACEHANDLE handle, const void *in, ULONG bytes)

@@ -36,6 +36,7 @@ enum kernel_hook {
     HOOK_INTERRUPT = 0x0F43,
     HOOK_DPC = 0x0F44,
     HOOK_TIMER_DPC = 0x0F45,
+    HOOK_SAMPLE_INTERVAL = 0x0F48,
     HOOK_SAMPLE_INTERVAL_START = 0x0F49,
     HOOK_SAMPLE_INTERVAL_END = 0x0F4A,
     HOOK_STACK = 0x1820,
@@ -73,8 +74,15 @@ enum kernel_flag {
     FLAG_FILE_IO = 0x2000000,
     FLAG_FILE_IO_INIT = 0x4000000,
 };
-/* Linux' timer ticks 250 times a second, of which the samples are made. */
-enum { KERNEL_PROFILE_100NS = 40000 };
+/* Linux' timer ticks 250 times a second, of which the samples are made; at least one a second. */
+enum { KERNEL_PROFILE_100NS = 40000, KERNEL_PROFILE_MOST_100NS = 10000000 };
+/* What becomes of an interval that is asked for; 0: nobody asks. */
+static inline uint32_t kernel_profile_interval(uint32_t asked)
+{
+    return asked < KERNEL_PROFILE_100NS        ? KERNEL_PROFILE_100NS
+           : asked > KERNEL_PROFILE_MOST_100NS ? KERNEL_PROFILE_MOST_100NS
+                                               : asked;
+}
 
 struct kernel_event {
     uint64_t time; /* ticks of clock_ticks */

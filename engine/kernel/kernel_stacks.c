@@ -179,12 +179,6 @@ void stack_expect_fault(struct kernel_tracer *k, const struct tracepoint_event *
             expect(k, e, STACK_OF_FAULT);
 }
 
-void stack_expect_sample(struct kernel_tracer *k, const struct tracepoint_event *e)
-{
-    if (k->stacks.due)
-        expect(k, e, STACK_OF_SAMPLE);
-}
-
 void stack_nothing_due(struct kernel_tracer *k, uint32_t processor)
 {
     if (k->stacks.due)
@@ -324,24 +318,45 @@ static HRESULT take_sample(struct kernel_tracer *k, const struct tracepoint_even
     return emit_stack(k, e, due->time, due->thread, s, own);
 }
 
-HRESULT profile_interval(struct kernel_tracer *k, const struct tracepoint_event *e, bool end)
+void kernel_tracer_interval(struct kernel_tracer *k, uint32_t asked)
+{
+    k->stacks.interval = kernel_profile_interval(asked);
+}
+
+static HRESULT tell_interval(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook)
 {
     enum { SOURCE_TIME = 0, INTERVAL_VERSION = 3, NAME_UNITS = 16 };
     struct kernel_data *d = &k->data;
-    if ((k->sources & FLAG_PROFILE) == 0)
-        return S_OK;
     kernel_data_clear(d);
     kernel_data_u32(d, SOURCE_TIME);
-    kernel_data_u32(d, KERNEL_PROFILE_100NS);
-    kernel_data_u32(d, KERNEL_PROFILE_100NS);
+    kernel_data_u32(d, kernel_profile_interval(k->stacks.interval));
+    kernel_data_u32(d, kernel_profile_interval(k->stacks.interval_told));
     kernel_data_text(d, "Timer", NAME_UNITS);
-    return kernel_emit(k, e, end ? HOOK_SAMPLE_INTERVAL_END : HOOK_SAMPLE_INTERVAL_START, INTERVAL_VERSION);
+    k->stacks.interval_told = k->stacks.interval;
+    return kernel_emit(k, e, hook, INTERVAL_VERSION);
 }
 
+HRESULT profile_interval(struct kernel_tracer *k, const struct tracepoint_event *e, bool end)
+{
+    if ((k->sources & FLAG_PROFILE) == 0)
+        return S_OK;
+    if (!end)
+        k->stacks.interval_told = k->stacks.interval;
+    return tell_interval(k, e, end ? HOOK_SAMPLE_INTERVAL_END : HOOK_SAMPLE_INTERVAL_START);
+}
+
+/* The processor's timer also wakes sleepers, between its ticks: of what comes in one interval one is taken. */
 static HRESULT take_tick(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
-    stack_expect_sample(k, e);
-    return S_OK;
+    enum { EARLY = 5000 };
+    const uint32_t interval = kernel_profile_interval(k->stacks.interval);
+    struct stack_due *due = k->stacks.due ? &k->stacks.due[e->processor] : NULL;
+    if (!due || e->time + EARLY < due->sample)
+        return S_OK;
+    const uint64_t next = due->sample + interval;
+    due->sample = e->time < next ? next : e->time + interval;
+    expect(k, e, STACK_OF_SAMPLE);
+    return k->stacks.interval_told == k->stacks.interval ? S_OK : tell_interval(k, e, HOOK_SAMPLE_INTERVAL);
 }
 
 /* ---- what Linux tells ---- */

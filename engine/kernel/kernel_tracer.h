@@ -46,6 +46,8 @@ void kernel_tracer_state(const struct kernel_tracer *k, struct kernel_state *out
 HRESULT kernel_tracer_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink);
 /* From now on events of these hooks have stacks, as StackWalk events behind them, and no others. */
 HRESULT kernel_tracer_stacks(struct kernel_tracer *k, const uint16_t *hooks, size_t count);
+/* From one sample to the next, as it is asked for (kernel_profile_interval). */
+void kernel_tracer_interval(struct kernel_tracer *k, uint32_t asked);
 /* Whether events of this hook can have any. */
 bool kernel_has_stacks(uint16_t hook);
 /* What happened since the last time, in the order of time over all processors. Every 50 ms or more often.

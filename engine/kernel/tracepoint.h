@@ -82,6 +82,7 @@ struct kernel_stacks {
     struct stack_due {                /* by processor: what the next stack there is of */
         enum stack_use use;
         uint64_t time;
+        uint64_t sample; /* when the next is due there; 0: there was none */
         uint32_t thread, users;
         uint64_t user[STACK_USER_FRAMES];
         uint8_t context;
@@ -89,6 +90,7 @@ struct kernel_stacks {
     struct id_map switched, faulted; /* by thread */
     uint64_t first[STACK_FRAMES];    /* what all samples have in common, and how many of it; 0: none came */
     uint32_t common;
+    uint32_t interval, interval_told; /* 100 ns */
 };
 
 struct kernel_tracer {
@@ -204,7 +206,6 @@ void stack_nothing_due(struct kernel_tracer *k, uint32_t processor);
 /* An event of this hook was made of e: its stack comes behind it. kernel_emit and kernel_emit_of say so. */
 void stack_expect(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook);
 void stack_expect_fault(struct kernel_tracer *k, const struct tracepoint_event *e);
-void stack_expect_sample(struct kernel_tracer *k, const struct tracepoint_event *e);
 /* The thread is switched in, and e's thread out: adds what it was doing. */
 HRESULT stack_switch(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
 /* The fault of the thread was a soft one at that time, or a hard one that ends now. */

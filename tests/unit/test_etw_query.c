@@ -387,17 +387,25 @@ static void what_a_system_logger_is_told_is_checked_and_reaches_it(void **state)
     drop(&plain);
 }
 
-/* The host's own rate is what one gets, whatever one asks for. */
-static void the_interval_of_samples_is_the_hosts(void **state)
+/* No more often than the host's timer ticks, and at least each second. */
+static void the_interval_of_samples_is_what_the_host_can(void **state)
 {
     TRACE_PROFILE_INTERVAL interval = {0, 20000};
     (void)state;
     assert_int_equal(TraceSetInformation(1, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_INVALID_PARAMETER);
     assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 4), ERROR_BAD_LENGTH);
     assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, NULL, 8), ERROR_INVALID_PARAMETER);
-    assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_SUCCESS);
-    assert_int_equal(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &interval, 8, NULL), ERROR_SUCCESS);
-    assert_int_equal(interval.Interval, KERNEL_PROFILE_100NS);
+    static const uint32_t asked[] = {20000, 100000, 0, 1000000000, 40000},
+                          got[] = {KERNEL_PROFILE_100NS, 100000, KERNEL_PROFILE_100NS, 10000000, 40000};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        interval = (TRACE_PROFILE_INTERVAL){0, asked[i]};
+        assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_SUCCESS);
+        interval = (TRACE_PROFILE_INTERVAL){2, 50000}; /* of another source, which is none */
+        assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_SUCCESS);
+        interval.Source = 0;
+        assert_int_equal(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &interval, 8, NULL), ERROR_SUCCESS);
+        assert_int_equal(interval.Interval, got[i]);
+    }
     assert_int_equal(TraceSetInformation(0, TraceVersionInfo, &interval, 8), ERROR_NOT_SUPPORTED);
 }
 
@@ -561,7 +569,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(flags_of_a_system_logger_are_set_and_read),
         cmocka_unit_test(what_is_the_hosts_is_told),
         cmocka_unit_test(what_a_system_logger_is_told_is_checked_and_reaches_it),
-        cmocka_unit_test(the_interval_of_samples_is_the_hosts),
+        cmocka_unit_test(the_interval_of_samples_is_what_the_host_can),
         cmocka_unit_test(members_of_groups_are_disallowed),
     };
     child_program = argv[0];

@@ -16,12 +16,13 @@ static struct kernel_tracer k;
 static struct seen {
     size_t ends, network;
     uint32_t code;
-    size_t stacks, samples;
+    size_t stacks, samples, intervals;
     uint64_t of_time, ip; /* of the newest stack and sample */
     uint32_t thread, frames;
     uint64_t frame[STACK_FRAMES];
 } seen;
 static uint64_t now;
+static uint32_t interval; /* of samples, as it was told last */
 
 static HRESULT note(void *context, const struct kernel_event *e)
 {
@@ -34,6 +35,10 @@ static HRESULT note(void *context, const struct kernel_event *e)
         seen.frames = (e->size - 16) / 8;
         for (uint32_t i = 0; i < seen.frames; i++)
             seen.frame[i] = get_u64(e->data + 16 + 8 * i);
+    }
+    if (e->hook == HOOK_SAMPLE_INTERVAL) {
+        seen.intervals++;
+        interval = get_u32(e->data + 4);
     }
     if (e->hook == HOOK_SAMPLE) {
         assert_int_equal(e->size, 16);
@@ -380,7 +385,7 @@ static void a_fault_has_the_stack_of_its_beginning(void **state)
 
 static void sample(const uint64_t *user, size_t users, const uint64_t *kernel, size_t kernels)
 {
-    now += 10;
+    now += k.stacks.interval;
     tell(stack_tracepoints, "local_timer_entry", LEADER, NULL, 0);
     tell_stack(LEADER, user, users, kernel, kernels);
     flush();
@@ -393,6 +398,8 @@ static void a_sample_tells_where_the_processor_was(void **state)
     static const uint64_t user[] = {IN_PROGRAM}, kernel[] = {IN_KERNEL, IN_KERNEL + 1, IN_KERNEL + 2, IN_KERNEL + 3},
                           other[] = {IN_KERNEL, IN_KERNEL + 1, IN_KERNEL + 9};
     choose(FLAG_PROFILE, HOOK_SAMPLE);
+    kernel_tracer_interval(&k, 0);
+    k.stacks.interval_told = k.stacks.interval;
     sample(user, 1, kernel, 4); /* with the first nobody knows yet */
     assert_int_equal(seen.samples, 0);
     sample(user, 1, other, 3);
@@ -404,6 +411,32 @@ static void a_sample_tells_where_the_processor_was(void **state)
     assert_true(seen.samples == 1 && seen.ip == IN_KERNEL + 2 && seen.frames == 3);
     sample(NULL, 0, kernel, 2); /* a thread of the kernel of which nothing is told */
     assert_int_equal(seen.samples, 0);
+}
+
+/* The timer wakes sleepers too, between its ticks. */
+static void samples_come_once_an_interval(void **state)
+{
+    (void)state;
+    static const uint64_t user[] = {IN_PROGRAM}, kernel[] = {IN_KERNEL, IN_KERNEL + 1}, other[] = {IN_KERNEL};
+    enum { STEP = 10000, STEPS = 400, FOURTH = 4 * KERNEL_PROFILE_100NS };
+    size_t samples = 0, intervals = 0;
+    choose(FLAG_PROFILE, HOOK_SWITCH);
+    kernel_tracer_interval(&k, 0);
+    k.stacks.interval_told = k.stacks.interval;
+    sample(user, 1, kernel, 2);
+    for (int i = 0; i < 2 * STEPS; i++) {
+        if (i == STEPS)
+            kernel_tracer_interval(&k, FOURTH);
+        now += STEP;
+        tell(stack_tracepoints, "local_timer_entry", LEADER, NULL, 0);
+        tell_stack(LEADER, user, 1, i % 2 ? kernel : other, i % 2 ? 2 : 1);
+        flush();
+        samples += seen.samples;
+        intervals += seen.intervals;
+    }
+    assert_in_range(samples, STEPS / 4 + STEPS / 16 - 2, STEPS / 4 + STEPS / 16 + 2);
+    assert_int_equal(intervals, 1); /* that it is another one now */
+    assert_int_equal(interval, FOURTH);
 }
 
 /* A record that says more than it holds, and one that is all frames. */
@@ -443,6 +476,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_switch_shows_where_the_new_thread_waited, begin, end),
         cmocka_unit_test_setup_teardown(a_fault_has_the_stack_of_its_beginning, begin, end),
         cmocka_unit_test_setup_teardown(a_sample_tells_where_the_processor_was, begin, end),
+        cmocka_unit_test_setup_teardown(samples_come_once_an_interval, begin, end),
         cmocka_unit_test_setup_teardown(stacks_are_read_within_their_records, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
