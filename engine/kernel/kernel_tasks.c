@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { CLONE_SAME_PARENT = 0x8000, CLONE_SAME_PROCESS = 0x10000 };
-enum { KTHREADD = 2, COMMAND_UNITS = 8192, THREAD_NAME_UNITS = 64 };
+enum { COMMAND_UNITS = 8192, THREAD_NAME_UNITS = 64 };
 enum { STILL_ACTIVE = 259 };
 enum { PROCESS_VERSION = 4, THREAD_VERSION = 3 };
 /* Joins the events of one process, as an address of Windows' kernel would. */
@@ -278,7 +278,7 @@ HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_e
     const struct kernel_process *from = id_map_find(&k->processes, parent);
     if (from) { /* a fork is what its parent is until it has a program */
         kernel_process_name(p, from->name, strlen(from->name));
-        p->is_wine = from->is_wine;
+        p->is_wine = from->is_wine || kernel_windows_process(k, parent) != 0;
     }
     if (!kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
         return S_OK;
@@ -544,6 +544,7 @@ HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct ker
     HRESULT hr = ids ? S_OK : kernel_folder_numbers(kernel_proc(k), &ids, &count);
     if (FAILED(hr))
         return hr;
+    kernel_learn_windows(k);
     r.at.time = end ? (uint64_t)clock_ticks() : k->began;
     hr = profile_interval(k, &r.at, end);
     if (SUCCEEDED(hr))

@@ -6,6 +6,7 @@
 #include "engine/os/clock.h"
 #include "engine/os/environment.h"
 #include "engine/os/error.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -35,30 +36,38 @@ static bool own_number(const struct kernel_tracer *k, uint32_t process, uint32_t
     enum { SYSTEM = 4 };
     const struct kernel_process *p = id_map_find(&k->processes, process);
     const bool is_kernel = process == KERNEL_SYSTEM || kernel_is_kthreadd(k, process) || (p && p->is_kernel);
-    *out = process == 0 ? 0 : SYSTEM;
+    *out = process == 0 ? 0 : !k->host_ids ? SYSTEM : k->in_container ? KERNEL_SYSTEM : KTHREADD;
     return process == 0 || is_kernel;
+}
+
+/* A process is known by its first thread, which may end before it does. */
+uint32_t kernel_windows_process(const struct kernel_tracer *k, uint32_t process)
+{
+    struct kernel_process *p = id_map_find(&k->processes, process);
+    const struct windows_thread *first =
+        k->windows && !(p && p->windows != 0) ? windows_ids_find(k->windows, process) : NULL;
+    if (p && first)
+        p->windows = first->process;
+    return first ? first->process : p ? p->windows : 0;
 }
 
 uint32_t kernel_process_id(const struct kernel_tracer *k, uint32_t process)
 {
-    uint32_t id, thread;
-    if (k->host_ids)
-        return process;
+    uint32_t id;
     if (own_number(k, process, &id))
         return id;
-    if (k->names.windows && k->names.windows(k->names.context, process, process, &id, &thread))
-        return id;
-    return process + KERNEL_HOST_OFFSET;
+    if (k->host_ids)
+        return process;
+    id = kernel_windows_process(k, process);
+    return id != 0 ? id : process + KERNEL_HOST_OFFSET;
 }
 
 uint32_t kernel_thread_id(const struct kernel_tracer *k, uint32_t thread)
 {
-    uint32_t process, id;
     if (k->host_ids || thread == 0)
         return thread;
-    if (k->names.windows && k->names.windows(k->names.context, kernel_process_of(k, thread), thread, &process, &id))
-        return id;
-    return thread + KERNEL_HOST_OFFSET;
+    const struct windows_thread *known = k->windows ? windows_ids_find(k->windows, thread) : NULL;
+    return known ? known->id : thread + KERNEL_HOST_OFFSET;
 }
 
 HRESULT kernel_emit_of(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook,
@@ -163,7 +172,9 @@ static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer
     };
     size_t left; /* of processes that were killed; what cannot be removed now, the next will */
     (void)trace_instance_sweep(options->root, &left);
-    HRESULT hr = trace_instance_begin(&instance, &k->instance);
+    HRESULT hr = k->host_ids ? S_OK : windows_ids_begin(options->name, &k->windows);
+    if (SUCCEEDED(hr))
+        hr = trace_instance_begin(&instance, &k->instance);
     if (SUCCEEDED(hr))
         hr = trace_stream_create(k->instance, &k->stream);
     if (SUCCEEDED(hr)) {
@@ -201,11 +212,27 @@ static HRESULT take(void *context, const struct trace_record *r)
     return k->points[number - 1].point->take(k, &e);
 }
 
+/* What it does not learn now, because the host is busy, it does with the next pass. */
+void kernel_learn_windows(struct kernel_tracer *k)
+{
+    if (k->windows)
+        (void)windows_ids_pass(k->windows);
+}
+
+/* The time up to which the events of a pass can be handed out: whose they are is known, and none comes late. */
+static uint64_t whole_until(struct kernel_tracer *k)
+{
+    const uint64_t now = (uint64_t)clock_ticks() * NS_PER_TICK; /* before it is asked who has begun by then */
+    kernel_learn_windows(k);
+    const uint64_t known = k->windows ? windows_ids_known_until(k->windows, now) : now;
+    return known < now - TRACE_STREAM_KEPT_NS ? known + TRACE_STREAM_KEPT_NS - 1 : now;
+}
+
 static HRESULT tracefs_pass(struct kernel_tracer *k, bool last, const struct kernel_sink *sink)
 {
     const struct trace_sink taken = {take, k};
     HRESULT hr = last ? trace_instance_set(k->instance, "tracing_on", "0") : S_OK;
-    const HRESULT passed = trace_stream_pass(k->stream, (uint64_t)clock_ticks() * NS_PER_TICK, last, &taken);
+    const HRESULT passed = trace_stream_pass(k->stream, whole_until(k), last, &taken);
     hr = FAILED(hr) ? hr : passed;
     const HRESULT settled = kernel_tasks_settle(k);
     hr = FAILED(hr) ? hr : settled;
@@ -232,7 +259,9 @@ static uint64_t tracefs_lost(const struct kernel_tracer *k)
 static HRESULT tracefs_end(struct kernel_tracer *k)
 {
     trace_stream_free(k->stream);
-    const HRESULT hr = trace_instance_end(k->instance);
+    const HRESULT ended = trace_instance_end(k->instance), learned = windows_ids_end(k->windows);
+    const HRESULT hr = FAILED(ended) ? ended : learned;
+    k->windows = NULL;
     k->stream = NULL;
     k->instance = NULL;
     k->point_count = 0;
@@ -332,8 +361,7 @@ HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct 
     if (!k)
         return E_OUTOFMEMORY;
     k->flags = options->flags;
-    k->host_ids = options->host_ids;
-    k->names = options->names;
+    k->host_ids = !host_is_wine() || host_processes_wanted();
     k->proc = options->proc;
     k->processes.item_size = sizeof(struct kernel_process);
     k->threads.item_size = sizeof(struct kernel_thread);

@@ -7,21 +7,16 @@
 
 #include "engine/kernel/kernel_event.h"
 
-/* Which numbers processes and threads have in events. */
-struct kernel_names {
-    /* Those of Windows, for a process of Wine; false: it is none, or they are not known (yet). */
-    bool (*windows)(void *context, uint32_t host_process, uint32_t host_thread, uint32_t *process, uint32_t *thread);
-    void *context;
-};
-/* Others have their host's number and this, readable and without collision, unless host_ids is asked for. */
+/* Processes and threads have the host's own numbers, natively and where the user wants them (host_processes_wanted).
+   Else those of Wine have Windows' numbers, which tracefs alone can tell (windows_ids.h), and all others the host's
+   number and this, which can be read, and meets none: Windows' numbers under Wine are small, and the host's are below
+   4,194,304. The idle process is 0, and "System", of which the kernel's threads are, 4, or the host's kthreadd. */
 #define KERNEL_HOST_OFFSET 10000000u
 
 struct kernel_tracer_options {
-    const char *name;          /* of the instance (trace_instance.h) */
-    uint32_t flags;            /* enum kernel_flag; those without a source here have no effect */
-    uint32_t buffer_kb;        /* of each processor; 0: 4 MB, which 100,000 switches a second need */
-    bool host_ids;             /* the host's own numbers for all */
-    struct kernel_names names; /* zero: none of Wine's */
+    const char *name;   /* of the instance (trace_instance.h) */
+    uint32_t flags;     /* enum kernel_flag; those without a source here have no effect */
+    uint32_t buffer_kb; /* of each processor; 0: 4 MB, which 100,000 switches a second need */
     /* For tests; NULL: what this host has. */
     const char *root, *proc; /* of tracefs; of /proc */
     const struct kernel_source *source;

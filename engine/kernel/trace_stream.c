@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-enum { LATE_NS = 20000000 };
 enum { MOST_PAGES = 4096 }; /* of one processor in one pass: 16 MB; what is there beyond comes with the next */
 
 /* Pages of a processor that were taken, and how far they have been handed out. */
@@ -222,7 +221,7 @@ static HRESULT hand_out(struct trace_stream *s, uint64_t until, const struct tra
 
 HRESULT trace_stream_pass(struct trace_stream *s, uint64_t now, bool all, const struct trace_sink *sink)
 {
-    uint64_t until = all ? UINT64_MAX : now > LATE_NS ? now - LATE_NS : 0;
+    uint64_t until = all ? UINT64_MAX : now > TRACE_STREAM_KEPT_NS ? now - TRACE_STREAM_KEPT_NS : 0;
     HRESULT hr = S_OK;
     for (uint32_t i = 0; SUCCEEDED(hr) && i < s->processors; i++)
         hr = take(s, i, &until);

@@ -7,6 +7,7 @@
 #include "engine/kernel/kernel_queue.h"
 #include "engine/kernel/kernel_source.h"
 #include "engine/kernel/trace_stream.h"
+#include "engine/kernel/windows_ids.h"
 
 enum { TRACEPOINT_FIELDS = 12, TRACEPOINT_MOST = 64 };
 
@@ -41,7 +42,7 @@ static inline int64_t tracepoint_number(const struct tracepoint_event *e, int fi
 
 enum { KERNEL_NAME_BYTES = 256, KERNEL_MOST_DISKS = 255 };
 /* In place of a process of the host: "System", of which the threads of the kernel are. */
-enum { KERNEL_SYSTEM = 0x7FFFFFFF };
+enum { KERNEL_SYSTEM = 0x7FFFFFFF, KTHREADD = 2 };
 struct kernel_counters {
     bool is_known;
     uint32_t faults, handles;
@@ -51,6 +52,7 @@ struct kernel_process {
     struct kernel_counters counters;
     uint32_t parent;
     uint32_t threads;
+    uint32_t windows; /* Windows' number of it; 0: it has none, or it is not known yet */
     uint32_t exit_code;
     bool is_kernel;               /* a thread of the kernel: part of "System" */
     bool is_wine;                 /* runs wine's loader, or is a fork of one that does */
@@ -107,14 +109,14 @@ struct kernel_tracer {
     struct trace_instance *instance;
     struct trace_stream *stream;
     struct kernel_queue queue;
-    struct kernel_data data; /* of the event in the making */
-    struct kernel_names names;
-    uint64_t began;  /* before anything was recorded */
-    uint64_t told;   /* of polling: up to then all was told */
-    uint32_t *there; /* of polling: the processes of the beginning */
+    struct kernel_data data;     /* of the event in the making */
+    struct windows_ids *windows; /* NULL: Windows' numbers are not known */
+    uint64_t began;              /* before anything was recorded */
+    uint64_t told;               /* of polling: up to then all was told */
+    uint32_t *there;             /* of polling: the processes of the beginning */
     size_t there_count;
     uint32_t flags, sources;
-    bool host_ids;
+    bool host_ids;                     /* the host's own numbers for all */
     struct id_map processes, threads;  /* struct kernel_process, struct kernel_thread */
     struct id_map requests;            /* of disks: struct disk_request */
     uint32_t disks[KERNEL_MOST_DISKS]; /* the kernel's number of each */
@@ -135,9 +137,12 @@ struct kernel_tracer {
     struct ring_field common_thread, common_flags;
 };
 
-/* Numbers in events, of the host's. */
+/* Numbers in events, of the host's (kernel_tracer.h). */
 uint32_t kernel_process_id(const struct kernel_tracer *k, uint32_t process);
 uint32_t kernel_thread_id(const struct kernel_tracer *k, uint32_t thread);
+/* Windows' number of a process of the host's; 0: it has none. */
+uint32_t kernel_windows_process(const struct kernel_tracer *k, uint32_t process);
+void kernel_learn_windows(struct kernel_tracer *k);
 /* The process that a thread is of; itself while it is not known. */
 uint32_t kernel_process_of(const struct kernel_tracer *k, uint32_t thread);
 bool kernel_wants(const struct kernel_tracer *k, uint32_t flags);

@@ -6,6 +6,9 @@
 #include "engine/os/text.h"
 
 bool host_is_wine(void);
+/* Whether the user wants the host's own processes, with its numbers, where Wine's with Windows' numbers would be shown:
+   the environment's OPENPLA_PROCESSES, else the string value "Processes" of HKLM\Software\OpenPLA, says "host". */
+bool host_processes_wanted(void);
 char *host_computer_name(void);               /* NetBIOS form, upper case; from memory_alloc */
 char *host_expand_environment(const char *t); /* %name% replaced where known, kept as it is where not */
 /* Folder of OpenPLA's data: %OPENPLA_DATA% if set, else %ProgramData%\OpenPLA (natively $HOME/.openpla). */

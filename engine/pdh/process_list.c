@@ -13,7 +13,7 @@ struct process_list {
 static const struct process_lister *choose(void)
 {
 #ifdef _WIN32
-    return host_is_wine() && process_list_wants_host() ? &process_lister_host : &process_lister_windows;
+    return host_is_wine() && host_processes_wanted() ? &process_lister_host : &process_lister_windows;
 #else
     return &process_lister_host;
 #endif

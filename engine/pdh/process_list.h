@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The processes that run, with their figures and threads. Which ones: on Windows the system's; natively the host's
    processes as /proc shows them to us, kernel threads included; under Wine the Windows processes of this prefix under
-   their Windows names, or, when the environment's OPENPLA_PROCESSES or the string value "Processes" of
-   HKLM\Software\OpenPLA says "host", the host's processes as natively. */
+   their Windows names, or, as the user wants it (host_processes_wanted), the host's processes as natively. */
 #ifndef OPENPLA_PDH_PROCESS_LIST_H
 #define OPENPLA_PDH_PROCESS_LIST_H
 

@@ -12,7 +12,5 @@ struct process_lister {
 };
 /* The host's, and (not natively) the Windows processes. */
 extern const struct process_lister process_lister_host, process_lister_windows;
-/* Does the user ask for the host's processes under Wine? */
-bool process_list_wants_host(void);
 
 #endif

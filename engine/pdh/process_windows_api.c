@@ -358,13 +358,3 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
 }
 
 const struct process_lister process_lister_windows = {open_list, read_list, close_list};
-
-bool process_list_wants_host(void)
-{
-    WCHAR value[16];
-    DWORD size = sizeof value, units = GetEnvironmentVariableW(L"OPENPLA_PROCESSES", value, 16);
-    if (units > 0)
-        return units < 16 && !_wcsicmp(value, L"host");
-    return !RegGetValueW(HKEY_LOCAL_MACHINE, L"Software\\OpenPLA", L"Processes", RRF_RT_REG_SZ, NULL, value, &size) &&
-           !_wcsicmp(value, L"host");
-}

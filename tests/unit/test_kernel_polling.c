@@ -22,6 +22,12 @@ static struct came {
 static size_t count, counted;
 static uint8_t counters[104]; /* the newest that came, and how often those of the busy one did */
 
+/* Natively events have the host's numbers. */
+static uint32_t host_number(uint32_t number)
+{
+    return number >= KERNEL_HOST_OFFSET ? number - KERNEL_HOST_OFFSET : number;
+}
+
 static HRESULT note(void *context, const struct kernel_event *e)
 {
     (void)context;
@@ -29,19 +35,19 @@ static HRESULT note(void *context, const struct kernel_event *e)
     if (e->hook == HOOK_PROCESS_COUNTERS || e->hook == HOOK_PROCESS_COUNTERS_RUNDOWN) {
         assert_int_equal(e->size, sizeof counters);
         memcpy(counters, e->data, sizeof counters);
-        counted += get_u32(counters) == BUSY + KERNEL_HOST_OFFSET;
+        counted += host_number(get_u32(counters)) == BUSY;
         return S_OK;
     }
     if (!root.root && (e->hook >> 8 != 0x03 || !process_is_called(process_name(e->data, e->size), child_program)))
         return S_OK; /* of this machine's those of our children */
     if (e->hook >> 8 == 0x03) {
-        c.process = get_u32(e->data + PROCESS_ID) - KERNEL_HOST_OFFSET;
-        c.parent = get_u32(e->data + PROCESS_PARENT) - KERNEL_HOST_OFFSET;
+        c.process = host_number(get_u32(e->data + PROCESS_ID));
+        c.parent = host_number(get_u32(e->data + PROCESS_PARENT));
         c.code = get_u32(e->data + PROCESS_CODE);
         snprintf(c.name, sizeof c.name, "%s", process_name(e->data, e->size));
     } else {
-        c.process = get_u32(e->data) - KERNEL_HOST_OFFSET;
-        c.thread = get_u32(e->data + 4) - KERNEL_HOST_OFFSET;
+        c.process = host_number(get_u32(e->data));
+        c.thread = host_number(get_u32(e->data + 4));
     }
     assert_in_range(count, 0, MOST - 1);
     came[count++] = c;
