@@ -19,11 +19,11 @@
 
 /* In the order of their names. */
 static const struct verb *const verbs[] = {
-    &verb_config, &verb_events, &verb_logstat, &verb_manifest, &verb_mof,      &verb_relog,
+    &verb_check, &verb_config, &verb_events, &verb_logstat,  &verb_manifest, &verb_mof, &verb_relog,
 #ifdef _WIN32
     &verb_run,
 #endif
-    &verb_store,  &verb_task,   &verb_trace,   &verb_tracerpt, &verb_typeperf, NULL,
+    &verb_store, &verb_task,   &verb_trace,  &verb_tracerpt, &verb_typeperf, NULL,
 };
 
 int cli_error(const char *verb, HRESULT hr)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla typeperf: live counters to the terminal or into a log, and lists of what can be counted. */
+#include "cli/counter_list.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/lines.h"
 #include "cli/verbs.h"
-#include "engine/counters/counter_paths.h"
 #include "engine/counters/counter_query.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
@@ -30,7 +30,8 @@ static const char help_text[] =
     "  -y            replaces an existing file without asking\n"
     "  -s COMPUTER   for counters that name none\n"
     "  -config FILE  options from a file\n"
-    "  --json        one JSON object per sample and line, or a JSON array of the list\n"
+    "  --json        one JSON object per sample and line; of a list an array with path, object, counter, type, unit,\n"
+    "                help and source (what our own counters are made of) of each\n"
     "\n"
     "Counters that cannot be added are named on stderr and the others are taken.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 done without some of the counters.\n";
@@ -123,23 +124,8 @@ static int parse(int argc, char **argv, struct settings *s)
 
 static int list(const struct settings *s)
 {
-    const struct pdh_api *pdh;
-    struct texts paths = {0};
-    HRESULT hr = host_pdh(&pdh);
-    if (SUCCEEDED(hr))
-        hr = counter_paths_list(pdh, s->machine, s->counters.count ? s->counters.items[0] : NULL, s->list_instances,
-                                &paths);
-    struct json json = {.out = stdout};
-    if (SUCCEEDED(hr) && s->json)
-        json_begin(&json, NULL, '[');
-    for (size_t i = 0; SUCCEEDED(hr) && i < paths.count; i++)
-        if (s->json)
-            json_text(&json, NULL, paths.items[i]);
-        else
-            printf("%s\n", paths.items[i]);
-    if (SUCCEEDED(hr) && s->json)
-        json_end(&json, ']');
-    texts_free(&paths);
+    const char *object = s->counters.count ? s->counters.items[0] : NULL;
+    HRESULT hr = counter_list_show(s->machine, object, s->list_instances, s->json);
     return FAILED(hr) ? cli_error(verb_name, hr) : CLI_DONE;
 }
 

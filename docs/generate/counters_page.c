@@ -2,35 +2,14 @@
 /* The page of the counters that this computer's objects have, from their tables. */
 #include "docs/generate/counters_page.h"
 
+#include "engine/pdh/counter_facts.h"
 #include "engine/pdh/table.h"
 
 #include <string.h>
 
-/* The name of a counter type as the headers have it. */
-static const char *type_name(DWORD type)
-{
-    static const struct {
-        DWORD type;
-        const char *name;
-    } names[] = {
-#define TYPE(name) {name, #name}
-        TYPE(PERF_COUNTER_COUNTER),       TYPE(PERF_COUNTER_BULK_COUNT),
-        TYPE(PERF_COUNTER_RAWCOUNT),      TYPE(PERF_COUNTER_LARGE_RAWCOUNT),
-        TYPE(PERF_100NSEC_TIMER),         TYPE(PERF_100NSEC_TIMER_INV),
-        TYPE(PERF_PRECISION_100NS_TIMER), TYPE(PERF_COUNTER_100NS_QUEUELEN_TYPE),
-        TYPE(PERF_AVERAGE_TIMER),         TYPE(PERF_AVERAGE_BULK),
-        TYPE(PERF_RAW_FRACTION),          TYPE(PERF_ELAPSED_TIME),
-#undef TYPE
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (names[i].type == type)
-            return names[i].name;
-    return NULL;
-}
-
 static HRESULT add_counter(const struct provider *p, const struct counter_schema *c, struct text_buffer *b)
 {
-    const char *type = type_name(c->type);
+    const char *type = counter_type_name(c->type);
     if (!type)
         return error_set(E_UNEXPECTED, "%s\\%s: the page does not know the name of its type", p->name, c->name);
     text_buffer_format(b, "| %s | `%s", c->name, c->source);

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla check: what of a set's definition this host can serve, before anybody starts it. */
+#include "cli/counter_list.h"
+#include "cli/json.h"
+#include "cli/verbs.h"
+#include "engine/counters/counter_query.h"
+#include "engine/etw/event_providers.h"
+#include "engine/log/counter_path.h"
+#include "engine/model/alert_threshold.h"
+#include "engine/model/kernel_provider.h"
+#include "engine/model/model.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/pdh/counter_facts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VERB      "check"
+#define FILE_MOST (64u << 20)
+
+static const char help_text[] =
+    "openpla check FILE.xml [FILE.xml ...] [-all] [--json]\n"
+    "\n"
+    "Tells what of a set's definition (a template of the Performance Monitor, an export of logman) this host can "
+    "serve,\n"
+    "without making or starting it: the counters that its collectors and alerts ask for, the event providers that "
+    "they\n"
+    "enable, and the settings that would be changed, ignored or refused.\n"
+    "\n"
+    "  -all      names too what can be served, and settings that are only ignored\n"
+    "  --json    an array with one object per file\n"
+    "\n"
+    "A counter whose instance is not there now, as of a program that does not run, can be served. A provider that "
+    "nobody\n"
+    "has registered is enabled all the same, and its events come when a program registers it.\n"
+    "\n"
+    "Exit codes: 0 all can be served, 1 failed, 2 wrong command line, 3 something cannot be served.\n";
+
+/* One thing that a definition asks for. */
+struct wish {
+    char *collector, *name;
+    char *reason; /* NULL: it can be served */
+    bool ignored; /* of a setting: it does no harm */
+};
+struct wishes {
+    struct wish *items;
+    size_t count, capacity, refused;
+};
+struct checked {
+    struct wishes counters, providers, settings;
+    size_t ignored; /* of the settings: those that do no harm */
+};
+
+/* Can all be served that matters? */
+static bool is_served(const struct checked *c)
+{
+    return !c->counters.refused && !c->providers.refused && c->settings.count == c->ignored;
+}
+
+static void wishes_free(struct wishes *w)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        memory_free(w->items[i].collector);
+        memory_free(w->items[i].name);
+        memory_free(w->items[i].reason);
+    }
+    memory_free(w->items);
+}
+
+static HRESULT add(struct wishes *w, const char *collector, const char *name, const char *reason)
+{
+    struct wish wish = {
+        .collector = text_copy(collector), .name = text_copy(name), .reason = reason ? text_copy(reason) : NULL};
+    if (!wish.collector || !wish.name || (reason && !wish.reason) ||
+        !memory_grow((void **)&w->items, &w->capacity, w->count + 1, sizeof *w->items)) {
+        memory_free(wish.collector);
+        memory_free(wish.name);
+        memory_free(wish.reason);
+        return E_OUTOFMEMORY;
+    }
+    w->items[w->count++] = wish;
+    w->refused += reason != NULL;
+    return S_OK;
+}
+
+/* Our own reason where we know one, else what PDH said, without the path that stands before it. */
+static HRESULT refuse(struct wishes *w, const char *collector, const char *path, const char *said)
+{
+    struct counter_path parts;
+    const char *behind = strstr(said, ": ");
+    const char *reason = behind && !strncmp(said, path, (size_t)(behind - said)) ? behind + 2 : said;
+    char *made = NULL;
+    if (counter_list_is_ours() && counter_path_parse(path, &parts) == ERROR_SUCCESS) {
+        const char *known = counter_absence(parts.object, parts.counter);
+        const struct counter_schema *row = counter_row(parts.object, parts.counter);
+        if (row && (made = text_format("this host does not tell what it is made of (%s)", row->source)))
+            reason = made;
+        else if (known)
+            reason = known;
+        counter_path_free(&parts);
+    }
+    HRESULT hr = add(w, collector, path, reason);
+    memory_free(made);
+    return hr;
+}
+
+struct refusal {
+    char *said;
+};
+
+static void note(void *user, HRESULT reason, const char *path, const char *text)
+{
+    struct refusal *r = user;
+    (void)reason;
+    (void)path;
+    if (!r->said)
+        r->said = text_copy(text);
+}
+
+/* Each path by itself: so it is known which one gives nothing. */
+static HRESULT check_counter(const struct pdh_api *pdh, struct wishes *w, const char *collector, char *path)
+{
+    struct refusal r = {NULL};
+    struct texts one = {.count = 1, .capacity = 1, .items = &path};
+    struct counter_query *query = NULL;
+    const struct counter_query_request request = {
+        .pdh = pdh, .paths = &one, .keep_instances = true, .refused = note, .user = &r};
+    HRESULT hr = counter_query_open(&request, &query);
+    size_t columns = 0;
+    if (SUCCEEDED(hr))
+        counter_query_columns(query, &columns);
+    counter_query_close(query);
+    if (SUCCEEDED(hr))
+        hr = columns ? add(w, collector, path, NULL)
+                     : refuse(w, collector, path, r.said ? r.said : "no counter is called so");
+    memory_free(r.said);
+    return hr;
+}
+
+/* Counters of a collector, or of an alert's thresholds. */
+static HRESULT check_counters(struct checked *c, struct object *collector, const char *property, const char *name)
+{
+    const struct pdh_api *pdh;
+    struct value v;
+    HRESULT hr = host_pdh(&pdh);
+    if (SUCCEEDED(hr))
+        hr = object_get(collector, class_property(collector->class, property), &v);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < v.texts.count && SUCCEEDED(hr); i++) {
+        struct alert_threshold threshold;
+        if (collector->class != &alert_collector_class) {
+            hr = check_counter(pdh, &c->counters, name, v.texts.items[i]);
+        } else if (SUCCEEDED(hr = alert_threshold_parse(v.texts.items[i], &threshold))) {
+            hr = check_counter(pdh, &c->counters, name, threshold.path);
+            memory_free(threshold.path);
+        }
+    }
+    value_free(&v);
+    return hr;
+}
+
+static HRESULT check_provider(struct checked *c, const struct event_providers *known, struct object *provider,
+                              const char *collector)
+{
+    const struct trace_data_provider *p = (const struct trace_data_provider *)provider;
+    char guid[39];
+    struct value shown;
+    text_from_guid(&p->Guid, guid);
+    HRESULT hr = object_get(provider, class_property(provider->class, "DisplayName"), &shown);
+    if (FAILED(hr))
+        return hr;
+    bool there = event_providers_find(known, &p->Guid) || kernel_provider_find(&p->Guid);
+    char *name = shown.text && *shown.text && !text_equal_nocase(shown.text, guid)
+                     ? text_format("%s %s", guid, shown.text)
+                     : text_copy(guid);
+    value_free(&shown);
+    hr = name ? add(&c->providers, collector, name, there ? NULL : "nothing on this host has registered it")
+              : E_OUTOFMEMORY;
+    memory_free(name);
+    return hr;
+}
+
+static HRESULT check_providers(struct checked *c, struct object *collector, const char *name)
+{
+    struct event_providers known;
+    struct object **list;
+    size_t count;
+    HRESULT hr = event_providers_list(host_etw(), &known);
+    if (FAILED(hr))
+        return hr;
+    hr = collection_snapshot(((struct trace_data_collector *)collector)->TraceDataProviders, &list, &count);
+    if (SUCCEEDED(hr)) {
+        for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
+            hr = check_provider(c, &known, list[i], name);
+        objects_release(list, count);
+    }
+    event_providers_free(&known);
+    return hr;
+}
+
+static HRESULT check_collector(struct checked *c, struct object *collector)
+{
+    struct value name;
+    HRESULT hr = object_get(collector, class_property(collector->class, "Name"), &name);
+    if (FAILED(hr))
+        return hr;
+    if (collector->class == &performance_counter_collector_class)
+        hr = check_counters(c, collector, "PerformanceCounters", name.text);
+    else if (collector->class == &alert_collector_class)
+        hr = check_counters(c, collector, "AlertThresholds", name.text);
+    else if (collector->class == &trace_data_collector_class)
+        hr = check_providers(c, collector, name.text);
+    else if (collector->class == &api_tracing_collector_class)
+        hr = add(&c->settings, name.text, collector->class->name, "collectors of this kind do not run");
+    value_free(&name);
+    return hr;
+}
+
+/* What reading and Commit have to tell of it. */
+static HRESULT add_issues(struct checked *c, struct object *issues)
+{
+    struct object **list;
+    size_t count;
+    HRESULT hr = collection_snapshot(issues, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
+        struct value v[] = {{0}, {0}, {0}};
+        static const char *const names[] = {"Key", "Description", "Value"};
+        for (size_t k = 0; k < 3 && SUCCEEDED(hr); k++)
+            hr = object_get(list[i], class_property(list[i]->class, names[k]), &v[k]);
+        if (SUCCEEDED(hr))
+            hr = add(&c->settings, "", v[0].text, v[1].text);
+        /* What is only ignored, as exports of Windows have it in plenty, is no reason not to start the set. */
+        if (SUCCEEDED(hr) && SUCCEEDED((HRESULT)(uint32_t)v[2].variant.integer)) {
+            c->settings.items[c->settings.count - 1].ignored = true;
+            c->ignored++;
+        }
+        for (size_t k = 0; k < 3; k++)
+            value_free(&v[k]);
+    }
+    objects_release(list, count);
+    return hr;
+}
+
+static HRESULT check_set(struct checked *c, struct object *set, const char *xml, size_t size)
+{
+    struct object *issues = NULL, **list;
+    size_t count;
+    HRESULT hr = issues_create(set, &issues);
+    if (SUCCEEDED(hr))
+        hr = set_from_xml(set, xml, size, issues);
+    if (SUCCEEDED(hr)) {
+        HRESULT refused = set_validate(set, issues);
+        hr = add_issues(c, issues);
+        if (SUCCEEDED(hr) && FAILED(refused))
+            hr = refused == E_OUTOFMEMORY ? refused : add(&c->settings, "", "Commit", error_text(refused));
+    }
+    object_release(issues);
+    if (SUCCEEDED(hr))
+        hr = collection_snapshot(set_of(set)->DataCollectors, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
+        hr = check_collector(c, list[i]);
+    objects_release(list, count);
+    return hr;
+}
+
+static void print_wishes(const struct wishes *w, const char *what, const char *can, bool all)
+{
+    printf("  %s: %u of %u %s\n", what, (unsigned)(w->count - w->refused), (unsigned)w->count, can);
+    for (size_t i = 0; i < w->count; i++)
+        if (w->items[i].reason)
+            printf("    %s: %s\n", w->items[i].name, w->items[i].reason);
+        else if (all)
+            printf("    %s\n", w->items[i].name);
+}
+
+static void print(const char *path, const struct checked *c, bool all)
+{
+    printf("%s\n", path);
+    if (c->counters.count)
+        print_wishes(&c->counters, "counters", "can be counted", all);
+    if (c->providers.count)
+        print_wishes(&c->providers, "providers", "are registered", all);
+    for (size_t i = 0; i < c->settings.count; i++)
+        if (all || !c->settings.items[i].ignored)
+            printf("  %s: %s\n", c->settings.items[i].name, c->settings.items[i].reason);
+    if (is_served(c))
+        printf("  all of it can be served\n");
+}
+
+static void put_wishes(struct json *j, const char *name, const struct wishes *w, bool settings)
+{
+    json_begin(j, name, '[');
+    for (size_t i = 0; i < w->count; i++) {
+        json_begin(j, NULL, '{');
+        if (*w->items[i].collector)
+            json_text(j, "collector", w->items[i].collector);
+        json_text(j, settings ? "property" : "name", w->items[i].name);
+        if (settings)
+            json_bool(j, "ignored", w->items[i].ignored);
+        else
+            json_bool(j, "served", !w->items[i].reason);
+        json_text(j, "reason", w->items[i].reason);
+        json_end(j, '}');
+    }
+    json_end(j, ']');
+}
+
+static void put(struct json *j, const char *path, const struct checked *c, HRESULT hr)
+{
+    json_begin(j, NULL, '{');
+    json_text(j, "file", path);
+    json_text(j, "error", FAILED(hr) ? error_text(hr) : NULL);
+    json_bool(j, "served", SUCCEEDED(hr) && is_served(c));
+    put_wishes(j, "counters", &c->counters, false);
+    put_wishes(j, "providers", &c->providers, false);
+    put_wishes(j, "settings", &c->settings, true);
+    json_end(j, '}');
+}
+
+/* As UTF-8, whichever of Windows' encodings its mark says. */
+static HRESULT load(const char *path, char **xml, size_t *size)
+{
+    static const char utf16_mark[] = "\xFF\xFE", utf8_mark[] = "\xEF\xBB\xBF";
+    HRESULT hr = file_load(path, FILE_MOST, xml, size);
+    if (SUCCEEDED(hr) && *size >= 2 && !memcmp(*xml, utf16_mark, 2)) {
+        char *text;
+        hr = text_from_utf16((const WCHAR *)(const void *)(*xml + 2), (*size - 2) / sizeof(WCHAR), true, &text);
+        memory_free(*xml);
+        *xml = SUCCEEDED(hr) ? text : NULL;
+        *size = SUCCEEDED(hr) ? strlen(text) : 0;
+    } else if (SUCCEEDED(hr) && *size >= 3 && !memcmp(*xml, utf8_mark, 3)) {
+        memmove(*xml, *xml + 3, *size -= 3);
+    }
+    return hr;
+}
+
+static int check_file(const char *path, struct json *j, bool all)
+{
+    struct checked c = {0};
+    struct object *set = NULL;
+    char *xml = NULL;
+    size_t size = 0;
+    HRESULT hr = load(path, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = set_create(&set);
+    if (SUCCEEDED(hr))
+        hr = check_set(&c, set, xml, size);
+    const struct error_kept why = error_keep(hr);
+    if (j)
+        put(j, path, &c, error_restore(&why));
+    else if (SUCCEEDED(hr))
+        print(path, &c, all);
+    else
+        cli_error(VERB, error_restore(&why));
+    int result = FAILED(hr) ? CLI_FAILED : is_served(&c) ? CLI_DONE : CLI_REMARKS;
+    object_release(set);
+    memory_free(xml);
+    wishes_free(&c.counters);
+    wishes_free(&c.providers);
+    wishes_free(&c.settings);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct texts files = {0};
+    bool as_json = false, all = false;
+    const struct option options[] = {{"json", OPTION_FLAG, &as_json}, {"all", OPTION_FLAG, &all}};
+    struct json j = {.out = stdout};
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &files);
+    if (result == CLI_DONE && files.count == 0)
+        result = cli_usage(VERB, "which file?");
+    const bool begun = result == CLI_DONE;
+    if (begun && as_json)
+        json_begin(&j, NULL, '[');
+    for (size_t i = 0; begun && i < files.count; i++) {
+        const int one = check_file(files.items[i], as_json ? &j : NULL, all);
+        result = result == CLI_FAILED || one == CLI_DONE ? result : one;
+    }
+    if (begun && as_json)
+        json_end(&j, ']');
+    texts_free(&files);
+    return result;
+}
+
+const struct verb verb_check = {
+    .name = VERB,
+    .summary = "tells what of a set's definition this host can serve",
+    .help = help_text,
+    .run = run,
+};

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check.py PROGRAM [EMULATOR]: openpla check tells what of a template this host can serve. Whoever starts one from
+Windows would learn it from empty columns, days later."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+USER, QUEUE = r"\Processor(*)\% User Time", r"\Network Interface(*)\Output Queue Length"
+AWAITED, UNKNOWN, LESS = r"\Process(no such program)\ID Process", r"\Some Program(*)\Things", r"\Memory\No Such Thing"
+PROVIDER = "{5F1B8D20-0001-4B7A-9C3E-6C0A8B9D1E2F}"
+KERNEL = "{9E814AAD-3204-11D2-9A82-006008A86939}"
+TEMPLATE = f"""<?xml version="1.0" encoding="ENCODING"?>
+<DataCollectorSet><Name>checked</Name>
+<PerformanceCounterDataCollector><DataCollectorType>0</DataCollectorType><Name>counts</Name>
+<LogCircular>-1</LogCircular>
+{"".join(f"<Counter>{counter}</Counter>" for counter in (USER, QUEUE, AWAITED, UNKNOWN, LESS))}
+</PerformanceCounterDataCollector>
+<AlertDataCollector><DataCollectorType>3</DataCollectorType><Name>alarm</Name><Alert>{USER}&gt;90</Alert>
+</AlertDataCollector>
+<TraceDataCollector><DataCollectorType>1</DataCollectorType><Name>events</Name>
+<TraceDataProvider><DisplayName>Nobody</DisplayName><Guid>{PROVIDER}</Guid></TraceDataProvider></TraceDataCollector>
+<TraceDataCollector><DataCollectorType>1</DataCollectorType><Name>kernel</Name>
+<TraceDataProvider><DisplayName>Kernel</DisplayName><Guid>{KERNEL}</Guid></TraceDataProvider></TraceDataCollector>
+</DataCollectorSet>"""
+
+
+def openpla(expected, *arguments):
+    done = subprocess.run([*EMULATOR, PROGRAM, "check", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=120, check=False)
+    output, said = (text.decode("utf-8").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
+    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output + said)
+    return output, said
+
+
+def check(right, what, output=""):
+    if not right:
+        sys.exit(f"{what}\n{output}")
+
+
+def write(name, text, encoding="utf-8"):
+    with open(name, "w", encoding=encoding) as file:
+        file.write(text.replace("ENCODING", encoding))
+
+
+def what_cannot_be_served_is_named():
+    write("t.xml", TEMPLATE)
+    write("wide.xml", TEMPLATE, "utf-16")
+    text = openpla(3, "t.xml")[0]
+    check("counters: 3 of 6 can be counted" in text and "providers: 1 of 2 are registered" in text, "how many", text)
+    check(f"{QUEUE}: The kernel tells how long a queue is by netlink alone" in text, "a counter of Windows: why not", text)
+    check(f"{UNKNOWN}: this computer has no such object" in text, "a counter of a program", text)
+    check(f"{LESS}: the object has no such counter" in text, "a counter that nobody has", text)
+    check(f"{PROVIDER} Nobody: nothing on this host has registered it" in text, "a provider", text)
+    check("[1]/LogCircular: a circular file needs SegmentMaxSize" in text, "a setting", text)
+    check(USER not in text and USER in openpla(3, "-all", "t.xml")[0], "-all names the others too", text)
+    one, two = json.loads(openpla(3, "t.xml", "wide.xml", "--json")[0])
+    check(dict(one, file="") == dict(two, file="") and one["file"] == "t.xml", "whatever the encoding", one)
+    check(not one["served"] and one["error"] is None, "--json", one)
+    served = {(row["collector"], row["name"]): row["served"] for row in one["counters"]}
+    check(served == {("counts", USER): True, ("counts", QUEUE): False, ("counts", AWAITED): True,
+                     ("counts", UNKNOWN): False, ("counts", LESS): False, ("alarm", USER): True}, "--json", one)
+
+
+def what_can_be_served_is_well():
+    rest = TEMPLATE
+    for gone in (QUEUE, UNKNOWN, LESS):
+        rest = rest.replace(f"<Counter>{gone}</Counter>", "")
+    write("good.xml", rest.replace(PROVIDER, KERNEL).replace("<LogCircular>-1</LogCircular>",
+                                                             "<LogAppend>0</LogAppend>"))
+    text = openpla(0, "good.xml")[0]
+    check("all of it can be served" in text and "TaskArguments" not in text, "what is only ignored does no harm", text)
+    check("TaskArguments: there is no Task" in openpla(0, "good.xml", "-all")[0], "-all names it", text)
+
+
+def what_is_no_definition_is_told():
+    write("bad.xml", "<DataCollectorSet>")
+    said = "".join(openpla(1, "bad.xml", "none.xml"))  # the emulator may give both as one
+    check("line 1" in said and "none.xml" in said, "which file, and where it is wrong", said)
+    check(json.loads(openpla(1, "bad.xml", "--json")[0])[0]["error"], "in JSON too")
+    said = "".join(openpla(2))
+    check("which file?" in said and "openpla help check" in said, "no file", said)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        what_cannot_be_served_is_named()
+        what_can_be_served_is_well()
+        what_is_no_definition_is_told()
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()
