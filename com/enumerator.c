@@ -5,8 +5,8 @@
 #include "com/call_entry.h"
 #include "com/convert.h"
 #include "com/server.h"
-#include "com/unknown.h"
 #include "engine/os/memory.h"
+#include "engine/os/win32/unknown.h"
 
 struct enumerator {
     IEnumVARIANT iface;

@@ -4,8 +4,8 @@
 #include "com/facade.h"
 #include "com/server.h"
 #include "com/skin.h"
-#include "com/unknown.h"
 #include "engine/os/host.h"
+#include "engine/os/win32/unknown.h"
 #include "engine/run/sets.h"
 
 #include <objbase.h>

@@ -7,8 +7,8 @@
 #include "com/proxy_stub_channel.h"
 #include "com/proxy_stub_guard.h"
 #include "com/proxy_stub_request.h"
-#include "com/unknown.h"
 #include "engine/os/memory.h"
+#include "engine/os/win32/unknown.h"
 #include "idl/proxy_clsid.h"
 
 /* Generated (mspla_dlldata.c). */

@@ -2,8 +2,8 @@
 /* An IRpcChannelBuffer that zeroes buffers before they are written and pads requests to a multiple of 4 bytes. */
 #include "com/proxy_stub_channel.h"
 
-#include "com/unknown.h"
 #include "engine/os/memory.h"
+#include "engine/os/win32/unknown.h"
 #include "mspla.h"
 
 #include <stdbool.h>

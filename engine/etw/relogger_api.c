@@ -5,6 +5,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+#include "engine/os/win32/unknown.h"
 
 #include <objbase.h>
 #include <wchar.h>
@@ -12,8 +13,6 @@
 static const CLSID class_trace_relogger = {
     0x7B40792D, 0x05FF, 0x44C4, {0x90, 0x58, 0xF4, 0x40, 0xC7, 0x1F, 0x17, 0xD4}};
 static const IID iid_trace_relogger = {0xF754AD43, 0x3BCC, 0x4286, {0x80, 0x09, 0x9C, 0x5D, 0xA2, 0x14, 0xE8, 0x4E}};
-static const IID iid_unknown = {0, 0, 0, {0xC0, 0, 0, 0, 0, 0, 0, 0x46}};
-static const IID iid_class_factory = {1, 0, 0, {0xC0, 0, 0, 0, 0, 0, 0, 0x46}};
 
 static LONG objects;
 
@@ -38,13 +37,7 @@ static struct relogger_object *object_of(trace_relogger_interface *face)
 
 static HRESULT WINAPI query(trace_relogger_interface *face, REFIID iid, void **out)
 {
-    if (!out)
-        return E_POINTER;
-    *out = guid_equal(iid, &iid_trace_relogger) || guid_equal(iid, &iid_unknown) ? face : NULL;
-    if (!*out)
-        return E_NOINTERFACE;
-    face->table->AddRef(face);
-    return S_OK;
+    return unknown_query(face, &iid_trace_relogger, iid, out);
 }
 
 static ULONG WINAPI add_reference(trace_relogger_interface *face)
@@ -231,10 +224,7 @@ static const struct trace_relogger_table relogger_table = {
 
 static HRESULT WINAPI factory_query(IClassFactory *face, REFIID iid, void **out)
 {
-    if (!out)
-        return E_POINTER;
-    *out = guid_equal(iid, &iid_class_factory) || guid_equal(iid, &iid_unknown) ? face : NULL;
-    return *out ? S_OK : E_NOINTERFACE;
+    return unknown_query(face, &IID_IClassFactory, iid, out);
 }
 
 /* It is the DLL's own, for its life. */

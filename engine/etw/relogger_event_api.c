@@ -4,9 +4,9 @@
 #include "engine/etw/relogger_com.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+#include "engine/os/win32/unknown.h"
 
 static const IID iid_trace_event = {0x8CC97F40, 0x9028, 0x4FF3, {0x9B, 0x62, 0x7D, 0x1F, 0x79, 0xCA, 0x7B, 0xCB}};
-static const IID iid_unknown = {0, 0, 0, {0xC0, 0, 0, 0, 0, 0, 0, 0x46}};
 
 struct event_object {
     trace_event_interface face;
@@ -26,13 +26,7 @@ static EVENT_HEADER *header_of(trace_event_interface *face)
 
 static HRESULT WINAPI query(trace_event_interface *face, REFIID iid, void **out)
 {
-    if (!out)
-        return E_POINTER;
-    *out = guid_equal(iid, &iid_trace_event) || guid_equal(iid, &iid_unknown) ? face : NULL;
-    if (!*out)
-        return E_NOINTERFACE;
-    face->table->AddRef(face);
-    return S_OK;
+    return unknown_query(face, &iid_trace_event, iid, out);
 }
 
 static ULONG WINAPI add_reference(trace_event_interface *face)
