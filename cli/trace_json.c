@@ -66,14 +66,14 @@ static HRESULT take(void *context, enum event_step step, const struct event_valu
 static void put_guid(struct json *j, const char *name, const GUID *guid, struct text_buffer *room)
 {
     room->length = 0;
-    dump_guid(room, guid);
+    text_buffer_add_guid(room, guid);
     json_text(j, name, room->failed ? NULL : room->text);
 }
 
 static void put_undecoded(struct json *j, const struct dumped_event *e, const char *reason, struct text_buffer *room)
 {
     room->length = 0;
-    dump_bytes(room, e->record->UserData, e->record->UserDataLength);
+    text_buffer_add_bytes(room, e->record->UserData, e->record->UserDataLength);
     json_begin(j, "undecoded", '{');
     json_text(j, "reason", reason);
     json_text(j, "data", room->failed ? NULL : room->length != 0 ? room->text : "");
@@ -102,7 +102,7 @@ static void put_header(struct json *j, const struct dumped_event *e, const char 
     json_integer(j, "opcodeNumber", d->Opcode);
     json_integer(j, "level", d->Level);
     room->length = 0;
-    dump_hex(room, d->Keyword, 16);
+    text_buffer_add_hex(room, d->Keyword, 16);
     json_text(j, "keywords", room->failed ? NULL : room->text);
     put_guid(j, "activity", &h->ActivityId, room);
 }

@@ -87,7 +87,7 @@ static void add_label(struct text_buffer *b, const struct dumped_event *e, struc
     if (name)
         add_shown(b, name);
     else
-        dump_guid(b, &e->record->EventHeader.ProviderId);
+        text_buffer_add_guid(b, &e->record->EventHeader.ProviderId);
     if (s && s->source != SCHEMA_MOF && s->source != SCHEMA_TRACE_LOGGING && s->task_name && *s->task_name) {
         text_buffer_add(b, "/");
         add_shown(b, s->task_name);
@@ -97,7 +97,7 @@ static void add_label(struct text_buffer *b, const struct dumped_event *e, struc
     if (s && s->opcode_name)
         add_shown(b, s->opcode_name);
     else if (!s || !s->message)
-        dump_decimal(b, d->Opcode);
+        text_buffer_add_u64(b, d->Opcode, 1);
     if (d->Id != 0)
         text_buffer_format(b, " #%u", (unsigned)d->Id);
 }
@@ -107,7 +107,7 @@ static void add_undecoded(struct text_buffer *b, const struct dumped_event *e, c
     text_buffer_add(b, "not decoded: ");
     add_shown(b, reason);
     text_buffer_add(b, " 0x");
-    dump_bytes(b, e->record->UserData, e->record->UserDataLength);
+    text_buffer_add_bytes(b, e->record->UserData, e->record->UserDataLength);
 }
 
 /* Of a message of WPP the sentence has its arguments. */

@@ -51,6 +51,15 @@ void text_buffer_add(struct text_buffer *b, const char *text);
 void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes);
 /* What should be UTF-8: what is malformed becomes U+FFFD. */
 void text_buffer_add_utf8(struct text_buffer *b, const char *text, size_t bytes);
+/* Numbers, by hand: printf takes longer than all else of a dump that has dozens of them an event. At least so many
+   digits (to 20, in hexadecimal 16), with zeros before the number. */
+void text_buffer_add_u64(struct text_buffer *b, uint64_t value, unsigned digits);
+void text_buffer_add_i64(struct text_buffer *b, int64_t value);
+void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits);     /* "0x" and capital ones */
+void text_buffer_add_bytes(struct text_buffer *b, const uint8_t *bytes, size_t size); /* two capital ones a byte */
+void text_buffer_add_guid(struct text_buffer *b, const GUID *guid);                   /* in braces, lower case */
+/* The last `count` decimal digits at `at`, behind which it returns. */
+char *text_put_digits(char *at, uint64_t value, unsigned count);
 void text_buffer_format(struct text_buffer *b, const char *format, ...) PRINTF_LIKE(2, 3);
 char *text_buffer_take(struct text_buffer *b); /* the text, owned by the caller; the buffer is empty again */
 void text_buffer_free(struct text_buffer *b);

@@ -2,8 +2,9 @@
 /* Numbers and GUIDs in texts. */
 #include "engine/os/text.h"
 
-#include <stdio.h>
 #include <string.h>
+
+enum { GUID_TEXT = 38, MOST_DECIMAL = 20, MOST_HEX = 16 };
 
 static bool is_blank(char c)
 {
@@ -104,14 +105,101 @@ bool text_to_guid(const char *text, GUID *out)
     return true;
 }
 
+static const char upper[] = "0123456789ABCDEF", lower[] = "0123456789abcdef";
+
+static char *put_hex(char *at, uint64_t value, unsigned count, const char *digits)
+{
+    for (unsigned i = count; i > 0; i--, value >>= 4)
+        at[i - 1] = digits[value & 15];
+    return at + count;
+}
+
+/* GUID_TEXT characters. */
+static void put_guid(char *at, const GUID *guid, const char *digits)
+{
+    *at++ = '{';
+    at = put_hex(at, guid->Data1, 8, digits);
+    *at++ = '-';
+    at = put_hex(at, guid->Data2, 4, digits);
+    *at++ = '-';
+    at = put_hex(at, guid->Data3, 4, digits);
+    *at++ = '-';
+    for (unsigned i = 0; i < 8; i++) {
+        at = put_hex(at, guid->Data4[i], 2, digits);
+        if (i == 1)
+            *at++ = '-';
+    }
+    *at = '}';
+}
+
 void text_from_guid(const GUID *guid, char out[39])
 {
-    const unsigned char *d = guid->Data4;
-    snprintf(out, 39, "{%08X-%04X-%04X-%02X%02X-%02X%02X%02X%02X%02X%02X}", (unsigned)guid->Data1,
-             (unsigned)guid->Data2, (unsigned)guid->Data3, d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]);
+    put_guid(out, guid, upper);
+    out[GUID_TEXT] = 0;
 }
 
 bool guid_equal(const GUID *a, const GUID *b)
 {
     return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* ---- behind a text ---- */
+
+char *text_put_digits(char *at, uint64_t value, unsigned count)
+{
+    for (unsigned i = count; i > 0; i--, value /= 10)
+        at[i - 1] = (char)('0' + value % 10);
+    return at + count;
+}
+
+static void add(struct text_buffer *b, uint64_t value, unsigned digits, bool negative)
+{
+    char text[1 + MOST_DECIMAL];
+    size_t at = sizeof text;
+    for (unsigned i = 0; i < MOST_DECIMAL && (value != 0 || i < digits || i == 0); i++, value /= 10)
+        text[--at] = (char)('0' + value % 10);
+    if (negative)
+        text[--at] = '-';
+    text_buffer_add_n(b, text + at, sizeof text - at);
+}
+
+void text_buffer_add_u64(struct text_buffer *b, uint64_t value, unsigned digits)
+{
+    add(b, value, digits, false);
+}
+
+void text_buffer_add_i64(struct text_buffer *b, int64_t value)
+{
+    add(b, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1, value < 0);
+}
+
+void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits)
+{
+    char text[2 + MOST_HEX];
+    size_t at = sizeof text;
+    for (unsigned i = 0; i < MOST_HEX && (value != 0 || i < digits || i == 0); i++, value >>= 4)
+        text[--at] = upper[value & 15];
+    text[--at] = 'x';
+    text[--at] = '0';
+    text_buffer_add_n(b, text + at, sizeof text - at);
+}
+
+void text_buffer_add_bytes(struct text_buffer *b, const uint8_t *bytes, size_t size)
+{
+    char *at = size <= SIZE_MAX / 4 ? text_buffer_reserve(b, 2 * size) : NULL;
+    if (!at) {
+        b->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < size; i++)
+        at = put_hex(at, bytes[i], 2, upper);
+    *at = 0;
+    b->length += 2 * size;
+}
+
+void text_buffer_add_guid(struct text_buffer *b, const GUID *guid)
+{
+    char text[GUID_TEXT];
+    put_guid(text, guid, lower);
+    text_buffer_add_n(b, text, sizeof text);
 }

@@ -2,97 +2,16 @@
 #include "engine/tdh/dump_text.h"
 
 #include "engine/os/clock.h"
+#include "engine/tdh/value_forms.h"
 
 #include <string.h>
 
 #define TICKS_PER_SECOND INT64_C(10000000)
 
-static const char upper[] = "0123456789ABCDEF", lower[] = "0123456789abcdef";
-
-void dump_decimal(struct text_buffer *b, uint64_t value)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while ((value /= 10) != 0);
-    text_buffer_add_n(b, digits + at, sizeof digits - at);
-}
-
-void dump_hex(struct text_buffer *b, uint64_t value, unsigned digits)
-{
-    char text[18];
-    size_t at = sizeof text;
-    for (unsigned i = 0; i < 16 && (i < digits || value != 0 || i == 0); i++, value >>= 4)
-        text[--at] = upper[value & 15];
-    text[--at] = 'x';
-    text[--at] = '0';
-    text_buffer_add_n(b, text + at, sizeof text - at);
-}
-
-void dump_bytes(struct text_buffer *b, const uint8_t *bytes, size_t size)
-{
-    char *at = text_buffer_reserve(b, size * 2);
-    if (!at)
-        return;
-    for (size_t i = 0; i < size; i++) {
-        *at++ = upper[bytes[i] >> 4];
-        *at++ = upper[bytes[i] & 15];
-    }
-    *at = '\0';
-    b->length += size * 2;
-}
-
-/* `count` digits of the value at `at`, behind which it returns. */
-static char *put_lower(char *at, uint64_t value, unsigned count)
-{
-    for (unsigned i = count; i > 0; i--, value >>= 4)
-        at[i - 1] = lower[value & 15];
-    return at + count;
-}
-
-void dump_guid(struct text_buffer *b, const GUID *guid)
-{
-    char text[38], *at = text;
-    *at++ = '{';
-    at = put_lower(at, guid->Data1, 8);
-    *at++ = '-';
-    at = put_lower(at, guid->Data2, 4);
-    *at++ = '-';
-    at = put_lower(at, guid->Data3, 4);
-    *at++ = '-';
-    for (unsigned i = 0; i < 8; i++) {
-        at = put_lower(at, guid->Data4[i], 2);
-        if (i == 1)
-            *at++ = '-';
-    }
-    *at = '}';
-    text_buffer_add_n(b, text, sizeof text);
-}
-
-static char *put_decimal(char *at, unsigned value, unsigned count)
-{
-    for (unsigned i = count; i > 0; i--, value /= 10)
-        at[i - 1] = (char)('0' + value % 10);
-    return at + count;
-}
-
 static void keep_second(struct dump_clock *clock, int64_t second)
 {
     const struct calendar_time t = clock_calendar(second * TICKS_PER_SECOND);
-    char *at = put_decimal(clock->text, (unsigned)t.year, t.year > 9999 ? 5 : 4);
-    *at++ = '-';
-    at = put_decimal(at, (unsigned)t.month, 2);
-    *at++ = '-';
-    at = put_decimal(at, (unsigned)t.day, 2);
-    *at++ = 'T';
-    at = put_decimal(at, (unsigned)t.hour, 2);
-    *at++ = ':';
-    at = put_decimal(at, (unsigned)t.minute, 2);
-    *at++ = ':';
-    at = put_decimal(at, (unsigned)t.second, 2);
-    *at++ = '.';
-    clock->length = (size_t)(at - clock->text);
+    clock->length = (size_t)(put_date_time(clock->text, &t) - clock->text);
     clock->second = second;
 }
 
@@ -104,7 +23,7 @@ void dump_time(struct text_buffer *b, struct dump_clock *clock, int64_t filetime
     if (clock->length == 0 || clock->second != second)
         keep_second(clock, second);
     text_buffer_add_n(b, clock->text, clock->length);
-    (void)put_decimal(fraction, (unsigned)(time % TICKS_PER_SECOND), sizeof fraction);
+    (void)text_put_digits(fraction, (uint64_t)(time % TICKS_PER_SECOND), sizeof fraction);
     text_buffer_add_n(b, fraction, sizeof fraction);
 }
 

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of dumps behind the text of a buffer: numbers, GUIDs, times, texts in quotation marks. Written
-   by hand because a dump has twenty of them an event. What is out of memory sticks in the buffer. */
+/* Pieces of dumps behind the text of a buffer: times, texts in quotation marks. What is out of memory sticks in the
+   buffer. */
 #ifndef OPENPLA_DUMP_TEXT_H
 #define OPENPLA_DUMP_TEXT_H
 
 #include "engine/os/text.h"
-
-void dump_decimal(struct text_buffer *b, uint64_t value);
-/* "0x" and at least `digits` capital ones. */
-void dump_hex(struct text_buffer *b, uint64_t value, unsigned digits);
-/* Two capital digits a byte. */
-void dump_bytes(struct text_buffer *b, const uint8_t *bytes, size_t size);
-/* In braces, lower case, as Windows' decoders write them. */
-void dump_guid(struct text_buffer *b, const GUID *guid);
 
 /* Events of one second follow each other: its text is kept. Zero-initialise. */
 struct dump_clock {

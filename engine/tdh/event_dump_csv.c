@@ -23,7 +23,7 @@ static void comma(struct text_buffer *b)
 static void decimal(struct text_buffer *b, uint64_t value)
 {
     comma(b);
-    dump_decimal(b, value);
+    text_buffer_add_u64(b, value, 1);
 }
 
 /* A cell is a text in quotation marks where a reader would take it apart. */
@@ -69,12 +69,12 @@ static void head(struct event_dump_step *s)
     if (name)
         add_cell(b, name, strlen(name));
     else
-        dump_guid(b, &h->ProviderId);
+        text_buffer_add_guid(b, &h->ProviderId);
     comma(b);
     if (e->schema && e->schema->opcode_name)
         add_cell(b, e->schema->opcode_name, strlen(e->schema->opcode_name));
     else
-        dump_decimal(b, d->Opcode);
+        text_buffer_add_u64(b, d->Opcode, 1);
     decimal(b, d->Id);
     decimal(b, d->Version);
     decimal(b, d->Channel);
@@ -82,22 +82,22 @@ static void head(struct event_dump_step *s)
     decimal(b, d->Opcode);
     decimal(b, d->Task);
     comma(b);
-    dump_hex(b, d->Keyword, 16);
+    text_buffer_add_hex(b, d->Keyword, 16);
     comma(b);
-    dump_hex(b, h->ProcessId, 8);
+    text_buffer_add_hex(b, h->ProcessId, 8);
     comma(b);
-    dump_hex(b, h->ThreadId, 8);
+    text_buffer_add_hex(b, h->ThreadId, 8);
     decimal(b, (h->Flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX) != 0 ? r->BufferContext.ProcessorIndex
                                                                    : r->BufferContext.ProcessorNumber);
     add_instance(s);
     comma(b);
-    dump_guid(b, &h->ActivityId);
+    text_buffer_add_guid(b, &h->ActivityId);
     comma(b);
     GUID related;
     const void *item = dumped_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID, sizeof related);
     if (item) {
         memcpy(&related, item, sizeof related);
-        dump_guid(b, &related);
+        text_buffer_add_guid(b, &related);
     }
     decimal(b, (uint64_t)h->TimeStamp.QuadPart);
     decimal(b, milliseconds(e, h->KernelTime));
@@ -158,7 +158,7 @@ static void undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t si
     struct text_buffer *b = &s->dump->text;
     (void)code;
     text_buffer_add(b, ",0x");
-    dump_bytes(b, bytes, size);
+    text_buffer_add_bytes(b, bytes, size);
     comma(b);
     s->dump->cell.length = 0;
     text_buffer_add(&s->dump->cell, "not decoded: ");

@@ -29,7 +29,7 @@ static void end(struct event_dump *d)
 static void number(struct text_buffer *b, const char *before, uint64_t value, const char *behind)
 {
     add(b, before);
-    dump_decimal(b, value);
+    text_buffer_add_u64(b, value, 1);
     add(b, behind);
 }
 
@@ -51,11 +51,11 @@ static void add_correlation(struct text_buffer *b, const struct dumped_event *e)
     GUID related;
     const void *item = dumped_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID, sizeof related);
     add(b, "\t\t<Correlation ActivityID=\"");
-    dump_guid(b, &e->record->EventHeader.ActivityId);
+    text_buffer_add_guid(b, &e->record->EventHeader.ActivityId);
     if (item) {
         memcpy(&related, item, sizeof related);
         add(b, "\" RelatedActivityID=\"");
-        dump_guid(b, &related);
+        text_buffer_add_guid(b, &related);
     }
     add(b, "\" />\r\n");
 }
@@ -83,13 +83,13 @@ static void head(struct event_dump_step *s)
     if (e->schema && e->schema->provider_name)
         xml_add_attribute(b, "Name", e->schema->provider_name);
     add(b, " Guid=\"");
-    dump_guid(b, e->schema && e->schema->source == SCHEMA_MOF ? &e->schema->provider : &h->ProviderId);
+    text_buffer_add_guid(b, e->schema && e->schema->source == SCHEMA_MOF ? &e->schema->provider : &h->ProviderId);
     number(b, "\" />\r\n\t\t<EventID>", d->Id, "</EventID>\r\n");
     number(b, "\t\t<Version>", d->Version, "</Version>\r\n");
     number(b, "\t\t<Level>", d->Level, "</Level>\r\n");
     number(b, "\t\t<Task>", d->Task, "</Task>\r\n");
     number(b, "\t\t<Opcode>", d->Opcode, "</Opcode>\r\n\t\t<Keywords>");
-    dump_hex(b, d->Keyword, 1);
+    text_buffer_add_hex(b, d->Keyword, 1);
     add(b, "</Keywords>\r\n");
     add_time(s->dump, h->TimeStamp.QuadPart);
     add_correlation(b, e);
@@ -260,7 +260,7 @@ static void undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t si
     number(b, "\t<ProcessingErrorData>\r\n\t\t<ErrorCode>", code, "</ErrorCode>\r\n");
     element(b, "DataItemName", reason);
     add(b, "\t\t<EventPayload>");
-    dump_bytes(b, bytes, size);
+    text_buffer_add_bytes(b, bytes, size);
     add(b, "</EventPayload>\r\n\t</ProcessingErrorData>\r\n");
 }
 
@@ -304,7 +304,7 @@ static void tail(struct event_dump_step *s)
         }
     }
     add(b, "\t</RenderingInfo>\r\n\t<ExtendedTracingInfo xmlns=\"" TRACE_SPACE "\">\r\n\t\t<EventGuid>");
-    dump_guid(b, mof ? &mof->event : &s->event->record->EventHeader.ProviderId);
+    text_buffer_add_guid(b, mof ? &mof->event : &s->event->record->EventHeader.ProviderId);
     add(b, "</EventGuid>\r\n\t</ExtendedTracingInfo>\r\n</Event>\r\n");
 }
 

@@ -135,7 +135,7 @@ static void add_map(struct text_buffer *b, const struct event_map *map)
 static void add_guid_line(struct text_buffer *b, const char *word, const GUID *guid, const char *name)
 {
     begin_line(b, 1, word);
-    dump_guid(b, guid);
+    text_buffer_add_guid(b, guid);
     if (name) {
         text_buffer_add(b, " ");
         add_shown(b, name);
@@ -155,7 +155,7 @@ static void add_text_line(struct text_buffer *b, const char *word, const char *t
 static void add_keywords(struct text_buffer *b, uint64_t keyword, const struct event_schema *s)
 {
     text_buffer_add(b, ", keywords ");
-    dump_hex(b, keyword, 1);
+    text_buffer_add_hex(b, keyword, 1);
     for (size_t i = 0; s && i < s->keyword_count; i++) {
         text_buffer_add(b, i ? ", " : " (");
         add_shown(b, s->keyword_names[i]);

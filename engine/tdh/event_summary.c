@@ -155,7 +155,7 @@ HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *o
     for (size_t i = 0; i < n; i++) {
         text_buffer_format(out, "|%*llu  %-*s  %-*s  ", COUNT_WIDTH, (unsigned long long)sorted[i]->events, NAME_WIDTH,
                            sorted[i]->name, TYPE_WIDTH, sorted[i]->type);
-        dump_guid(out, &sorted[i]->guid);
+        text_buffer_add_guid(out, &sorted[i]->guid);
         text_buffer_add(out, "   |\r\n");
         told += sorted[i]->events;
     }

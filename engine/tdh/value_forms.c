@@ -2,7 +2,6 @@
 #include "engine/tdh/value_forms.h"
 
 #include "engine/log/little_endian.h"
-#include "engine/os/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,29 +12,55 @@ enum { FAMILY_INET = 2, FAMILY_INET6 = 23, INET_BYTES = 8, INET6_BYTES = 24 };
 
 void add_guid(struct text_buffer *out, const uint8_t bytes[16])
 {
-    text_buffer_format(out, "{%08x-%04x-%04x-%02x%02x-", (unsigned)get_u32(bytes), get_u16(bytes + 4),
-                       get_u16(bytes + 6), bytes[8], bytes[9]);
-    for (size_t i = 10; i < 16; i++)
-        text_buffer_format(out, "%02x", bytes[i]);
-    text_buffer_add(out, "}");
+    GUID guid;
+    guid.Data1 = get_u32(bytes);
+    guid.Data2 = get_u16(bytes + 4);
+    guid.Data3 = get_u16(bytes + 6);
+    memcpy(guid.Data4, bytes + 8, sizeof guid.Data4);
+    text_buffer_add_guid(out, &guid);
+}
+
+char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t)
+{
+    at = text_put_digits(at, (unsigned)t->year, t->year > 9999 ? 5 : 4);
+    *at++ = '-';
+    at = text_put_digits(at, (unsigned)t->month, 2);
+    *at++ = '-';
+    at = text_put_digits(at, (unsigned)t->day, 2);
+    *at++ = 'T';
+    at = text_put_digits(at, (unsigned)t->hour, 2);
+    *at++ = ':';
+    at = text_put_digits(at, (unsigned)t->minute, 2);
+    *at++ = ':';
+    at = text_put_digits(at, (unsigned)t->second, 2);
+    *at++ = '.';
+    return at;
 }
 
 void add_filetime(struct text_buffer *out, int64_t filetime)
 {
+    char text[DATE_TIME_TEXT + 10];
     if (filetime < 0) { /* no date has that */
-        text_buffer_format(out, "0x%llX", (unsigned long long)filetime);
+        text_buffer_add_hex(out, (uint64_t)filetime, 1);
         return;
     }
     const struct calendar_time t = clock_calendar(filetime);
-    text_buffer_format(out, "%04d-%02d-%02dT%02d:%02d:%02d.%07lld00Z", t.year, t.month, t.day, t.hour, t.minute,
-                       t.second, (long long)(filetime % 10000000));
+    char *at = text_put_digits(put_date_time(text, &t), (uint64_t)(filetime % 10000000), 7);
+    memcpy(at, "00Z", 3);
+    text_buffer_add_n(out, text, (size_t)(at + 3 - text));
 }
 
+/* The numbers may be any. */
 void add_system_time(struct text_buffer *out, const uint8_t bytes[16])
 {
-    text_buffer_format(out, "%04u-%02u-%02uT%02u:%02u:%02u.%03u000000Z", get_u16(bytes), get_u16(bytes + 2),
-                       get_u16(bytes + 6), get_u16(bytes + 8), get_u16(bytes + 10), get_u16(bytes + 12),
-                       get_u16(bytes + 14));
+    static const struct {
+        uint8_t at, digits;
+        char behind[8];
+    } parts[] = {{0, 4, "-"}, {2, 2, "-"}, {6, 2, "T"}, {8, 2, ":"}, {10, 2, ":"}, {12, 2, "."}, {14, 3, "000000Z"}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        text_buffer_add_u64(out, get_u16(bytes + parts[i].at), parts[i].digits);
+        text_buffer_add(out, parts[i].behind);
+    }
 }
 
 void add_sid(struct text_buffer *out, const uint8_t *bytes, size_t size)
@@ -43,16 +68,25 @@ void add_sid(struct text_buffer *out, const uint8_t *bytes, size_t size)
     uint64_t authority = 0;
     for (size_t i = 2; i < 8; i++)
         authority = authority << 8 | bytes[i];
-    /* MS-DTYP 2.4.2.1: hexadecimal from 2^32 on */
-    text_buffer_format(out, authority > UINT32_MAX ? "S-%u-0x%012llX" : "S-%u-%llu", bytes[0],
-                       (unsigned long long)authority);
-    for (size_t at = 8; at + 4 <= size; at += 4)
-        text_buffer_format(out, "-%u", (unsigned)get_u32(bytes + at));
+    text_buffer_add_n(out, "S-", 2);
+    text_buffer_add_u64(out, bytes[0], 1);
+    text_buffer_add_n(out, "-", 1);
+    if (authority > UINT32_MAX) /* MS-DTYP 2.4.2.1: hexadecimal from 2^32 on */
+        text_buffer_add_hex(out, authority, 12);
+    else
+        text_buffer_add_u64(out, authority, 1);
+    for (size_t at = 8; at + 4 <= size; at += 4) {
+        text_buffer_add_n(out, "-", 1);
+        text_buffer_add_u64(out, get_u32(bytes + at), 1);
+    }
 }
 
 void add_ipv4(struct text_buffer *out, const uint8_t bytes[4])
 {
-    text_buffer_format(out, "%u.%u.%u.%u", bytes[0], bytes[1], bytes[2], bytes[3]);
+    for (size_t i = 0; i < 4; i++) {
+        text_buffer_add_n(out, ".", i != 0);
+        text_buffer_add_u64(out, bytes[i], 1);
+    }
 }
 
 void add_ipv6(struct text_buffer *out, const uint8_t bytes[16])
@@ -87,29 +121,21 @@ void add_socket_address(struct text_buffer *out, const uint8_t *bytes, size_t si
     const uint16_t family = size >= 4 ? get_u16(bytes) : 0;
     if (family == FAMILY_INET && size >= INET_BYTES) {
         add_ipv4(out, bytes + 4);
-        text_buffer_format(out, ":%u", (unsigned)(bytes[2] << 8 | bytes[3]));
+        text_buffer_add_n(out, ":", 1);
+        text_buffer_add_u64(out, (unsigned)(bytes[2] << 8 | bytes[3]), 1);
     } else if (family == FAMILY_INET6 && size >= INET6_BYTES) {
         text_buffer_add(out, "[");
         add_ipv6(out, bytes + 8);
-        text_buffer_format(out, "]:%u", (unsigned)(bytes[2] << 8 | bytes[3]));
+        text_buffer_add_n(out, "]:", 2);
+        text_buffer_add_u64(out, (unsigned)(bytes[2] << 8 | bytes[3]), 1);
     } else
         add_hex(out, bytes, size);
 }
 
 void add_hex(struct text_buffer *out, const uint8_t *bytes, size_t size)
 {
-    static const char digits[] = "0123456789ABCDEF";
-    char *to = text_buffer_reserve(out, 2 * size + 2);
-    if (!to)
-        return;
-    *to++ = '0';
-    *to++ = 'x';
-    for (size_t i = 0; i < size; i++) {
-        *to++ = digits[bytes[i] >> 4];
-        *to++ = digits[bytes[i] & 15];
-    }
-    *to = 0;
-    out->length += 2 * size + 2;
+    text_buffer_add_n(out, "0x", 2);
+    text_buffer_add_bytes(out, bytes, size);
 }
 
 void add_real(struct text_buffer *out, double value, bool is_float)

@@ -3,7 +3,12 @@
 #ifndef OPENPLA_VALUE_FORMS_H
 #define OPENPLA_VALUE_FORMS_H
 
+#include "engine/os/clock.h"
 #include "engine/os/text.h"
+
+enum { DATE_TIME_TEXT = 24 };
+/* "2026-12-31T23:59:59." at `at`, behind which it returns; without a NUL. */
+char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t);
 
 void add_guid(struct text_buffer *out, const uint8_t bytes[16]);          /* braced, lower case */
 void add_filetime(struct text_buffer *out, int64_t filetime);             /* xs:dateTime with 9 digits, UTC */

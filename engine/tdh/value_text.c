@@ -92,20 +92,10 @@ static bool is_signed(uint16_t in)
 
 static void add_decimal(struct text_buffer *out, uint64_t number, bool with_sign)
 {
-    char digits[21];
-    size_t at = sizeof digits;
-    uint64_t rest = with_sign && (int64_t)number < 0 ? 0 - number : number;
-    do
-        digits[--at] = (char)('0' + rest % 10);
-    while ((rest /= 10) != 0);
-    if (with_sign && (int64_t)number < 0)
-        digits[--at] = '-';
-    text_buffer_add_n(out, digits + at, sizeof digits - at);
-}
-
-static void add_hex_number(struct text_buffer *out, uint64_t number)
-{
-    text_buffer_format(out, "0x%llX", (unsigned long long)number);
+    if (with_sign)
+        text_buffer_add_i64(out, (int64_t)number);
+    else
+        text_buffer_add_u64(out, number, 1);
 }
 
 /* `own`: the bits of the type alone. */
@@ -132,7 +122,7 @@ static HRESULT add_integer(struct text_buffer *out, const struct value_type *typ
     case OUT_TYPE_HEXINT64:
     case OUT_TYPE_ERRORCODE:
     case OUT_TYPE_CODE_POINTER:
-        add_hex_number(out, own);
+        text_buffer_add_hex(out, own, 1);
         return S_OK;
     case OUT_TYPE_PORT:
         if (size != 2)
@@ -176,7 +166,7 @@ static HRESULT add_integer(struct text_buffer *out, const struct value_type *typ
         break;
     }
     if (type->in == IN_TYPE_HEXINT32 || type->in == IN_TYPE_HEXINT64)
-        add_hex_number(out, own);
+        text_buffer_add_hex(out, own, 1);
     else
         add_decimal(out, number, is_signed(type->in));
     return S_OK;
@@ -190,7 +180,7 @@ static void add_pointer(struct text_buffer *out, const struct value_type *type, 
     else if (type->out == OUT_TYPE_UNSIGNEDLONG || type->out == OUT_TYPE_UNSIGNEDINT)
         add_decimal(out, number, false);
     else
-        add_hex_number(out, number);
+        text_buffer_add_hex(out, number, 1);
 }
 
 /* ---- bytes ---- */
@@ -304,8 +294,10 @@ static bool add_bits(const struct event_map *map, uint64_t number, struct text_b
         left &= ~mask;
         any = true;
     }
-    if (any && left != 0)
-        text_buffer_format(out, "|0x%llX", (unsigned long long)left);
+    if (any && left != 0) {
+        text_buffer_add_n(out, "|", 1);
+        text_buffer_add_hex(out, left, 1);
+    }
     const struct event_map_entry *none = masks && number == 0 ? entry_of(map, 0) : NULL;
     if (none)
         text_buffer_add(out, none->text ? none->text : "");

@@ -261,6 +261,51 @@ static void guids(void **state)
     assert_false(guid_equal(&guid, &known));
 }
 
+/* A figure of a dump or log with a digit too few is another figure. */
+static void numbers_behind_a_text(void **state)
+{
+    static const uint64_t edges[] = {0,          1,          9,          10,        15,         16,
+                                     99,         100,        255,        256,       65535,      999999999,
+                                     UINT32_MAX, 1ull << 32, 9999999999, INT64_MAX, 1ull << 63, 10000000000000000000u,
+                                     UINT64_MAX};
+    static const unsigned digits[] = {0, 1, 2, 4, 8, 16, 20};
+    static const GUID known = {0x03837521, 0x008B, 0x11D8, {0x04, 0x14, 0x50, 0x50, 0x54, 0x50, 0x30, 0xFF}};
+    static const uint8_t bytes[] = {0, 0x0A, 0xF0, 0xFF};
+    char expected[64], put[4] = "";
+    struct text_buffer b = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++) {
+        b.length = 0;
+        text_buffer_add_i64(&b, (int64_t)edges[i]);
+        snprintf(expected, sizeof expected, "%lld", (long long)edges[i]);
+        assert_string_equal(b.text, expected);
+        for (size_t k = 0; k < sizeof digits / sizeof digits[0]; k++) {
+            b.length = 0;
+            text_buffer_add_u64(&b, edges[i], digits[k]);
+            snprintf(expected, sizeof expected, "%0*llu", digits[k] ? (int)digits[k] : 1, (unsigned long long)edges[i]);
+            assert_string_equal(b.text, expected);
+            b.length = 0;
+            text_buffer_add_hex(&b, edges[i], digits[k]);
+            snprintf(expected, sizeof expected, "0x%0*llX",
+                     digits[k] == 0   ? 1
+                     : digits[k] > 16 ? 16
+                                      : (int)digits[k],
+                     (unsigned long long)edges[i]);
+            assert_string_equal(b.text, expected);
+        }
+    }
+    b.length = 0;
+    text_buffer_add_guid(&b, &known);
+    text_buffer_add_bytes(&b, bytes, sizeof bytes);
+    text_buffer_add_bytes(&b, bytes, 0);
+    assert_string_equal(b.text, "{03837521-008b-11d8-0414-5050545030ff}000AF0FF");
+    assert_ptr_equal(text_put_digits(put, 12345, 3), put + 3);
+    assert_string_equal(put, "345");
+    text_buffer_add_bytes(&b, bytes, SIZE_MAX / 2 + 2); /* twice that is a few bytes */
+    assert_true(b.failed);
+    text_buffer_free(&b);
+}
+
 /* A text that could not be built whole is no text: half a command line must not run. */
 static void buffer(void **state)
 {
@@ -368,6 +413,7 @@ int main(void)
         cmocka_unit_test(wildcards),
         cmocka_unit_test(numbers),
         cmocka_unit_test(guids),
+        cmocka_unit_test(numbers_behind_a_text),
         cmocka_unit_test(buffer),
         cmocka_unit_test(lists),
         cmocka_unit_test(lists_from_rows),

@@ -197,18 +197,11 @@ static void sorts_are_counted(void **state)
     event_summary_free(&s);
 }
 
-static void numbers_and_times(void **state)
+static void times(void **state)
 {
     (void)state;
     struct dump_clock clock = {0};
     struct text_buffer b = {0};
-    dump_decimal(&b, 0);
-    dump_decimal(&b, UINT64_MAX);
-    dump_hex(&b, 0, 1);
-    dump_hex(&b, UINT64_MAX, 16);
-    dump_hex(&b, 0xAB, 4);
-    assert_string_equal(b.text, "0184467440737095516150x00xFFFFFFFFFFFFFFFF0x00AB");
-    b.length = 0;
     dump_time(&b, &clock, INT64_C(132590000001234567));
     dump_time(&b, &clock, INT64_C(132590000009999999));
     dump_time(&b, &clock, INT64_C(132590000010000000));
@@ -229,7 +222,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(memory_runs_out, begin, end),
         cmocka_unit_test_setup_teardown(encodings, begin, end),
         cmocka_unit_test_setup_teardown(sorts_are_counted, begin, end),
-        cmocka_unit_test_setup_teardown(numbers_and_times, begin, end),
+        cmocka_unit_test_setup_teardown(times, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
