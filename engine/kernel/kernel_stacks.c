@@ -280,20 +280,35 @@ void stack_forget(struct kernel_tracer *k, uint32_t thread)
 
 /* ---- samples ---- */
 
-/* Behind the interrupt's own frames, which all samples begin with: as many as the samples so far have in common. 0: it
-   is the first, and nobody can say yet. */
+static bool is_among(const uint64_t *frames, uint32_t count, uint64_t frame)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (frames[i] == frame)
+            return true;
+    return false;
+}
+
+/* How many frames are the interrupt's own: all samples have its entry among their first frames, while what comes
+   before that is another way for the kernel's code than for a program's, and what lies behind is what was interrupted.
+   0: it is the first sample, and nobody can say yet. */
 static uint32_t own_frames(struct kernel_tracer *k, const struct stack *s)
 {
     struct kernel_stacks *own = &k->stacks;
-    uint32_t common = 0;
-    if (own->common == 0) {
-        memcpy(own->first, s->frame, s->kernel * sizeof *s->frame);
-        own->common = s->kernel;
+    const uint32_t first = s->kernel < STACK_COMMON ? s->kernel : STACK_COMMON;
+    uint32_t kept = 0, last = 0;
+    if (own->common_count == 0) {
+        memcpy(own->common, s->frame, first * sizeof *s->frame);
+        own->common_count = first;
         return 0;
     }
-    while (common < own->common && common < s->kernel && own->first[common] == s->frame[common])
-        common++;
-    return own->common = common ? common : 1;
+    for (uint32_t i = 0; i < own->common_count; i++)
+        if (is_among(s->frame, first, own->common[i]))
+            own->common[kept++] = own->common[i];
+    own->common_count = kept;
+    for (uint32_t i = 0; i < first; i++)
+        if (is_among(own->common, kept, s->frame[i]))
+            last = i + 1;
+    return last;
 }
 
 static HRESULT take_sample(struct kernel_tracer *k, const struct tracepoint_event *e, const struct stack_due *due,

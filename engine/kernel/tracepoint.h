@@ -76,7 +76,7 @@ struct kernel_polling;
 
 /* ---- stacks ---- */
 
-enum { STACK_FRAMES = 64, STACK_USER_FRAMES = 8, STACK_HOOK_BYTES = 0x2000 / 8 };
+enum { STACK_FRAMES = 64, STACK_USER_FRAMES = 8, STACK_COMMON = 8, STACK_HOOK_BYTES = 0x2000 / 8 };
 enum stack_use { STACK_OF_NOTHING, STACK_OF_EVENT, STACK_OF_SWITCH, STACK_OF_FAULT, STACK_OF_SAMPLE };
 struct kernel_stacks {
     uint8_t chosen[STACK_HOOK_BYTES]; /* a bit for each hook */
@@ -89,9 +89,9 @@ struct kernel_stacks {
         uint64_t user[STACK_USER_FRAMES];
         uint8_t context;
     } * due;
-    struct id_map switched, faulted; /* by thread */
-    uint64_t first[STACK_FRAMES];    /* what all samples have in common, and how many of it; 0: none came */
-    uint32_t common;
+    struct id_map switched, faulted;  /* by thread */
+    uint64_t common[STACK_COMMON];    /* frames that all samples have among their first */
+    uint32_t common_count;            /* 0: none came */
     uint32_t interval, interval_told; /* 100 ns */
 };
 

@@ -391,25 +391,31 @@ static void sample(const uint64_t *user, size_t users, const uint64_t *kernel, s
     flush();
 }
 
-/* The interrupt's own frames, which all have in front, are left out. */
+/* The interrupt's own frames are left out: its entry, which all have, and what is in front of that, which is one way
+   from a program and another from the kernel. */
 static void a_sample_tells_where_the_processor_was(void **state)
 {
     (void)state;
-    static const uint64_t user[] = {IN_PROGRAM}, kernel[] = {IN_KERNEL, IN_KERNEL + 1, IN_KERNEL + 2, IN_KERNEL + 3},
-                          other[] = {IN_KERNEL, IN_KERNEL + 1, IN_KERNEL + 9};
+    enum { TOP, FROM_KERNEL, FROM_PROGRAM, ENTRY, SYSTEM_CALL, OTHER_CALL, CALL_ENTRY };
+    static const uint64_t user[] = {IN_PROGRAM},
+                          kernel[] = {IN_KERNEL + TOP, IN_KERNEL + FROM_KERNEL, IN_KERNEL + ENTRY,
+                                      IN_KERNEL + SYSTEM_CALL, IN_KERNEL + CALL_ENTRY},
+                          program[] = {IN_KERNEL + TOP, IN_KERNEL + FROM_PROGRAM, IN_KERNEL + ENTRY},
+                          thread[] = {IN_KERNEL + TOP, IN_KERNEL + FROM_KERNEL, IN_KERNEL + ENTRY,
+                                      IN_KERNEL + OTHER_CALL};
     choose(FLAG_PROFILE, HOOK_SAMPLE);
     kernel_tracer_interval(&k, 0);
     k.stacks.interval_told = k.stacks.interval;
-    sample(user, 1, kernel, 4); /* with the first nobody knows yet */
+    sample(user, 1, kernel, 5); /* with the first nobody knows yet */
     assert_int_equal(seen.samples, 0);
-    sample(user, 1, other, 3);
-    assert_true(seen.samples == 1 && seen.ip == IN_KERNEL + 9);
-    assert_true(seen.stacks == 1 && seen.frames == 2 && seen.frame[0] == IN_KERNEL + 9 && seen.of_time == now);
-    sample(user, 1, kernel, 2);
+    sample(user, 1, program, 3);
     assert_true(seen.samples == 1 && seen.ip == IN_PROGRAM && seen.stacks == 1 && seen.frames == 1);
-    sample(user, 1, kernel, 4);
-    assert_true(seen.samples == 1 && seen.ip == IN_KERNEL + 2 && seen.frames == 3);
-    sample(NULL, 0, kernel, 2); /* a thread of the kernel of which nothing is told */
+    sample(user, 1, kernel, 5);
+    assert_true(seen.samples == 1 && seen.ip == IN_KERNEL + SYSTEM_CALL && seen.frames == 3 && seen.of_time == now);
+    assert_true(seen.frame[0] == IN_KERNEL + SYSTEM_CALL && seen.frame[2] == IN_PROGRAM);
+    sample(NULL, 0, thread, 4); /* of the kernel */
+    assert_true(seen.samples == 1 && seen.ip == IN_KERNEL + OTHER_CALL);
+    sample(NULL, 0, program, 3); /* where Linux cannot tell where it was */
     assert_int_equal(seen.samples, 0);
 }
 
