@@ -30,6 +30,8 @@ def wine32_installed():
 def this_host():
     """The names that the list has for it."""
     names = {"any"} if wine32_installed() else {"any", "no-wine32"}
+    if os.geteuid() != 0:
+        names.add("no-root")
     if os.path.exists(OS_RELEASE):
         with open(OS_RELEASE, encoding="utf-8") as file:
             names.add(codename(file.read()))
