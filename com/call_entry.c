@@ -39,6 +39,7 @@ static void end_served(void)
         client_use_end(served.client);
     served.client = NULL;
     served.call = NULL;
+    memory_share_serve(NULL);
 }
 
 HRESULT call_enter(struct call_entry *call)
@@ -63,6 +64,7 @@ HRESULT call_enter(struct call_entry *call)
     call->counted = true;
     served.call = call;
     served.client = client;
+    memory_share_serve(client_use_share(client));
     return S_OK;
 }
 

@@ -14,6 +14,7 @@ struct client_use {
     uint64_t whose; /* hash of the account then */
     HANDLE process; /* keeps the id from being used again; NULL where we may not look at it */
     uint32_t requests, objects;
+    struct memory_share *share;
 };
 
 #define LISTS 64 /* by id */
@@ -34,13 +35,43 @@ static struct client_use *find(DWORD id, uint64_t whose)
     return use;
 }
 
+/* Who has nothing any more is forgotten. Under the lock. */
+static void forget_idle(struct client_use *use)
+{
+    if (use->requests || use->objects || memory_share_bytes(use->share))
+        return;
+    struct client_use **at = list_of(use->id, use->whose);
+    while (*at != use)
+        at = &(*at)->next;
+    *at = use->next;
+    if (use->process)
+        CloseHandle(use->process);
+    memory_share_release(use->share);
+    memory_free(use);
+}
+
+/* Memory can go after the last object: a collector that was added to another client's set. Under the lock. */
+static void forget_all_idle(void)
+{
+    for (size_t i = 0; i < LISTS; i++)
+        for (struct client_use *use = lists[i], *next; use; use = next) {
+            next = use->next;
+            forget_idle(use);
+        }
+}
+
 static HRESULT begin(DWORD id, uint64_t whose, struct client_use **out)
 {
     struct client_use *use = find(id, whose);
     if (!use) {
+        forget_all_idle();
         use = memory_zero(1, sizeof *use);
-        if (!use)
+        if (use)
+            use->share = memory_share_create();
+        if (!use || !use->share) {
+            memory_free(use);
             return E_OUTOFMEMORY;
+        }
         use->id = id;
         use->whose = whose;
         use->process = id ? OpenProcess(SYNCHRONIZE, FALSE, id) : NULL;
@@ -52,20 +83,6 @@ static HRESULT begin(DWORD id, uint64_t whose, struct client_use **out)
     use->requests++;
     *out = use;
     return S_OK;
-}
-
-/* Who has nothing any more is forgotten. Under the lock. */
-static void forget_idle(struct client_use *use)
-{
-    if (use->requests || use->objects)
-        return;
-    struct client_use **at = list_of(use->id, use->whose);
-    while (*at != use)
-        at = &(*at)->next;
-    *at = use->next;
-    if (use->process)
-        CloseHandle(use->process);
-    memory_free(use);
 }
 
 HRESULT client_use_begin(const struct caller *caller, struct client_use **out)
@@ -112,6 +129,11 @@ void client_use_drop(struct client_use *use)
     use->objects--;
     forget_idle(use);
     ReleaseSRWLockExclusive(&lock);
+}
+
+struct memory_share *client_use_share(struct client_use *use)
+{
+    return use ? use->share : NULL;
 }
 
 size_t client_use_count(void)

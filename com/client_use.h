@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What each client has of the server: calls that are being served, and objects (the quotas "requests" and "objects").
+/* What each client has of the server: calls that are being served, objects, and memory that these hold (the quotas
+   "requests", "objects" and "memory").
    A client is a process of this machine, or an account of another one. */
 #ifndef OPENPLA_CLIENT_USE_H
 #define OPENPLA_CLIENT_USE_H
 
 #include "engine/os/caller.h"
+#include "engine/os/memory_share.h"
 
 struct client_use;
 
@@ -15,6 +17,8 @@ void client_use_end(struct client_use *use);
    HRESULT of ERROR_NOT_ENOUGH_QUOTA. NULL is nobody, who may have all. */
 HRESULT client_use_take(struct client_use *use);
 void client_use_drop(struct client_use *use);
+/* Where what is made for it counts; borrowed. NULL for NULL. */
+struct memory_share *client_use_share(struct client_use *use);
 /* How many clients have something now. */
 size_t client_use_count(void);
 

@@ -4,6 +4,7 @@
 #define OPENPLA_MODEL_H
 
 #include "engine/model/property.h"
+#include "engine/os/memory_share.h"
 #include "engine/os/quotas.h"
 
 #include <stdatomic.h>
@@ -44,11 +45,13 @@ struct class
 struct object {
     const struct class *class;
     atomic_uint references;
-    atomic_uint lock;      /* which lock guards it: the same for all of a set (see object_lock) */
-    struct object *parent; /* borrowed; cleared by the parent when it lets go */
-    void *skin;            /* borrowed */
-    bool items_read;       /* a draft's: its items came from XML and are to be taken (object_take) */
-    uint64_t rows_put;     /* a draft's: the rows that were put into it, a bit each */
+    atomic_uint lock;           /* which lock guards it: the same for all of a set (see object_lock) */
+    struct object *parent;      /* borrowed; cleared by the parent when it lets go */
+    void *skin;                 /* borrowed */
+    bool items_read;            /* a draft's: its items came from XML and are to be taken (object_take) */
+    uint64_t rows_put;          /* a draft's: the rows that were put into it, a bit each */
+    struct memory_share *share; /* a reference: where its memory counts; NULL: nowhere */
+    int64_t counted;            /* how much of it, under the lock */
 };
 
 /* Items of a collection; each a reference. */
@@ -57,8 +60,11 @@ struct items {
     size_t count, capacity;
 };
 
-/* A new object with its rows' defaults and one reference. `beside` is an object whose lock it shares, or NULL. */
+/* A new object with its rows' defaults and one reference. `beside` is an object whose lock it shares, or NULL. Its
+   memory counts for whom this thread serves: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
 HRESULT object_create(const struct class *class, struct object *beside, struct object **out);
+/* So many bytes more, which the object holds beside its rows until it goes. HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
+HRESULT object_hold(struct object *o, size_t bytes);
 /* A child object for a field of `parent`, which becomes its parent and shares its lock. */
 HRESULT object_create_child(struct object *parent, const struct class *class, struct object **field);
 struct object *object_reference(struct object *o);

@@ -33,8 +33,30 @@ static char *union_of(struct value *v)
     return (char *)v + offsetof(struct value, boolean);
 }
 
-/* Exchanges the field and what *v holds. Numbers are stored whole, for object_get_number. */
+/* Under the lock. What was put past exchange_field is not counted, so less may be held than is given back. */
+static void count_held(struct object *o, int64_t bytes)
+{
+    if (o->counted + bytes < 0)
+        bytes = -o->counted;
+    o->counted += bytes;
+    memory_share_count(o->share, bytes);
+}
+
+static void exchange(struct object *o, const struct property *p, struct value *v);
+
+/* Exchanges the field and what *v holds. */
 static void exchange_field(struct object *o, const struct property *p, struct value *v)
+{
+    if (!o->share) /* Windows' activation makes objects before anybody knows for whom */
+        o->share = memory_share_reference(memory_share_served());
+    const int64_t before = o->share ? (int64_t)value_bytes(v) : 0;
+    exchange(o, p, v);
+    if (o->share)
+        count_held(o, before - (int64_t)value_bytes(v));
+}
+
+/* Numbers are stored whole, for object_get_number. */
+static void exchange(struct object *o, const struct property *p, struct value *v)
 {
     char *f = field(o, p), *held = union_of(v);
     switch (p->kind) {
@@ -113,11 +135,18 @@ static HRESULT default_value(const struct property *p, struct value *v)
 
 HRESULT object_create(const struct class *class, struct object *beside, struct object **out)
 {
+    struct memory_share *share = memory_share_served();
     *out = NULL;
+    HRESULT hr = memory_share_room(share, class->size);
+    if (FAILED(hr))
+        return hr;
     struct object *o = memory_zero(1, class->size);
     if (!o)
         return E_OUTOFMEMORY;
     o->class = class;
+    o->share = memory_share_reference(share);
+    if (share)
+        count_held(o, (int64_t) class->size);
     atomic_init(&o->references, 1);
     atomic_init(&o->lock, object_lock_choose(beside));
     for (size_t i = 0; i < class->property_count; i++) {
@@ -129,12 +158,23 @@ HRESULT object_create(const struct class *class, struct object *beside, struct o
         }
         exchange_field(o, &class->properties[i], &v);
     }
-    HRESULT hr = class->created ? class->created(o) : S_OK;
+    hr = class->created ? class->created(o) : S_OK;
     if (FAILED(hr)) {
         object_release(o);
         return hr;
     }
     *out = o;
+    return S_OK;
+}
+
+HRESULT object_hold(struct object *o, size_t bytes)
+{
+    HRESULT hr = memory_share_room(o->share, bytes);
+    if (FAILED(hr) || !o->share)
+        return hr;
+    object_lock(o);
+    count_held(o, (int64_t)bytes);
+    object_unlock(o);
     return S_OK;
 }
 
@@ -183,9 +223,13 @@ static void destroy(struct object *o)
     object_unlock(o);
     if (items)
         objects_release(items->list, items->count);
+    if (o->share) {
+        memory_share_count(o->share, -o->counted);
+        memory_share_release(o->share);
+    }
     for (size_t i = 0; i < o->class->property_count; i++) {
         struct value v = {.kind = o->class->properties[i].kind};
-        exchange_field(o, &o->class->properties[i], &v);
+        exchange(o, &o->class->properties[i], &v);
         value_free(&v);
     }
     if (o->class->destroyed)
@@ -310,6 +354,9 @@ HRESULT object_give(struct object *o, const struct property *p, struct value *v)
     if (v->kind != p->kind || p->kind == PROPERTY_OBJECT)
         return error_set(E_UNEXPECTED, "%s: value of the wrong kind", p->name);
     HRESULT hr = check(o, p, v);
+    struct memory_share *share = memory_share_served();
+    if (SUCCEEDED(hr) && share)
+        hr = memory_share_room(share, value_bytes(v));
     if (FAILED(hr))
         return hr;
     if (p->kind == PROPERTY_FLAGS)

@@ -136,6 +136,32 @@ HRESULT value_copy(struct value *to, const struct value *from)
     }
 }
 
+#define BLOCK 16 /* bytes that each piece of memory takes beside its own, about */
+
+static size_t text_bytes(const char *text)
+{
+    return text ? strlen(text) + 1 + BLOCK : 0;
+}
+
+size_t value_bytes(const struct value *v)
+{
+    size_t bytes = 0;
+    switch (v->kind) {
+    case PROPERTY_TEXT:
+        return text_bytes(v->text);
+    case PROPERTY_TEXTS:
+        for (size_t i = 0; i < v->texts.count; i++)
+            bytes += text_bytes(v->texts.items[i]) + sizeof v->texts.items[0];
+        return bytes;
+    case PROPERTY_BYTES:
+        return v->bytes.count;
+    case PROPERTY_VARIANT:
+        return v->variant.type == VARIANT_TEXT ? text_bytes(v->variant.text) : 0;
+    default:
+        return 0;
+    }
+}
+
 void value_free(struct value *v)
 {
     switch (v->kind) {

@@ -643,8 +643,11 @@ static HRESULT run_value(struct object *o, const struct caller *caller, const ch
 static HRESULT set_credentials_here(struct object *o, const struct caller *caller, const char *user,
                                     const char *password)
 {
-    char *own = *user ? text_copy(password) : NULL;
     (void)caller;
+    if (text_utf16_length(password) > SECRET_MOST) /* before it is kept for a Commit that cannot keep it */
+        return error_set(E_INVALIDARG, "SetCredentials: the password is longer than %u characters",
+                         (unsigned)SECRET_MOST);
+    char *own = *user ? text_copy(password) : NULL;
     if (*user && !own)
         return E_OUTOFMEMORY;
     set_forget_credentials(o);
@@ -667,8 +670,11 @@ struct listed_definition {
 static HRESULT bind_listed(struct object *set, const char *space, const struct stored_set *stored, const char *server)
 {
     struct listed_definition *d = memory_alloc(sizeof *d + stored->size);
-    if (!d)
-        return E_OUTOFMEMORY;
+    HRESULT hr = d ? object_hold(set, sizeof *d + stored->size) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        memory_free(d);
+        return hr;
+    }
     d->size = stored->size;
     memcpy(d->xml, stored->xml, stored->size);
     set_of(set)->peer = d;

@@ -21,7 +21,7 @@ HOSTILE = ""
 def attack(*arguments):
     _, text = wine(HOSTILE, *arguments)
     lines = [line.split(" ") for line in text.splitlines()]
-    check(["Done."] in lines or arguments[0] == "objects", f"{arguments}: {text}")
+    check(["Done."] in lines or arguments[0] in ("objects", "memory"), f"{arguments}: {text}")
     return {line[0]: line[1] for line in lines if len(line) == 2}
 
 
@@ -64,7 +64,7 @@ def main():
     global HOSTILE
     HOSTILE = sys.argv[1]
     bin_folder = os.path.dirname(HOSTILE)
-    with Server(bin_folder, OPENPLA_QUOTAS="objects=50;sets=30") as server:
+    with Server(bin_folder, OPENPLA_QUOTAS="objects=50;sets=30;memory=20000000") as server:
         serves(server)
         xml(server)
         serves(server)
@@ -75,10 +75,13 @@ def main():
             answers = attack("objects", "10000")
             check(answers == {"made": "50", "last": QUOTA}, f"objects of one client: {answers}")
             serves(server)
+        answers = attack("memory", "1000")
+        check(10 <= int(answers["made"]) < 20 and answers["last"] == QUOTA, f"memory of one client: {answers}")
+        serves(server)
         answers = wine(HOSTILE, "make", "40")[1].splitlines()
         refused = [line for line in answers if line == f"commit {QUOTA}"]
         check(len(refused) > 5 and answers[0] == "commit 0x00000000", f"sets of one account: {answers}")
-        print("xml, half-made sets, names, objects, sets: refused, and the server goes on")
+        print("xml, half-made sets, names, objects, memory, sets: refused, and the server goes on")
     for settings, expected in (
             ("requests=100;starts=2", {"start-2": QUOTA, "meanwhile": "0x00000000", "afterwards": "0x00000000"}),
             ("requests=2;starts=100", {"meanwhile": BUSY, "afterwards": "0x00000000"})):

@@ -3,6 +3,7 @@
    client.py to judge.
      xml            texts that are to cost the server its memory or its time
      objects N      as many sets, held; then the process dies without a word
+     memory N       as many sets, held, with a text of a million characters each; then it dies as well
      half           methods of sets that are not made, or whose names lead elsewhere
      make N         commits N sets "flood <i>"
      starts N       starts so many of them at a time, by threads, and calls once more while these wait
@@ -98,6 +99,21 @@ static void objects(int count)
     int made = 0;
     while (made < count && new_set(&hr))
         made++;
+    printf("made %d\n", made);
+    said("last", hr);
+    TerminateProcess(GetCurrentProcess(), 0);
+}
+
+static void texts(int count)
+{
+    HRESULT hr = S_OK;
+    int made = 0;
+    BSTR text = repeated("", "0123456789", 100000, "");
+    for (IDataCollectorSet *set; made < count && (set = new_set(&hr)) != NULL; made++) {
+        hr = IDataCollectorSet_put_Description(set, text);
+        if (FAILED(hr))
+            break;
+    }
     printf("made %d\n", made);
     said("last", hr);
     TerminateProcess(GetCurrentProcess(), 0);
@@ -245,6 +261,8 @@ int main(int argc, char **argv)
         xml();
     else if (!strcmp(attack, "objects"))
         objects(count);
+    else if (!strcmp(attack, "memory"))
+        texts(count);
     else if (!strcmp(attack, "half"))
         half();
     else if (!strcmp(attack, "make"))

@@ -100,6 +100,22 @@ static void each_client_has_its_own(void **state)
     client_use_drop(of_other);
     client_use_end(of_other);
     assert_int_equal(client_use_count(), 0);
+    /* What was made for it and is held by others counts on. */
+    assert_int_equal(client_use_begin(&one, &first), S_OK);
+    struct memory_share *share = memory_share_reference(client_use_share(first));
+    memory_share_count(share, 1000);
+    client_use_end(first);
+    assert_int_equal(client_use_count(), 1);
+    assert_int_equal(client_use_begin(&one, &first), S_OK);
+    assert_ptr_equal(client_use_share(first), share);
+    client_use_end(first);
+    memory_share_count(share, -1000);
+    assert_int_equal(client_use_begin(&other, &of_other), S_OK);
+    assert_ptr_not_equal(client_use_share(of_other), share);
+    assert_int_equal(client_use_count(), 1);
+    client_use_end(of_other);
+    memory_share_release(share);
+    assert_int_equal(client_use_count(), 0);
     /* Nobody, who is this process itself, has all. */
     for (int i = 0; i < 10; i++)
         assert_int_equal(client_use_take(NULL), S_OK);

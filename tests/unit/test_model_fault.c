@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that runs out at any allocation: no crash, no leak, and the set is what it was. */
+/* Memory that runs out at any allocation: no crash, no leak, and the set is what it was. The same where a client has
+   had his share of it. */
 #include "engine/model/model.h"
 #include "engine/os/memory.h"
+#include "tests/unit/scratch_folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -142,9 +144,72 @@ static void adding_is_all_or_nothing(void **state)
     every_allocation(add_collector);
 }
 
+/* ---- whose memory it is ---- */
+
+static HRESULT describe(struct object *set, size_t bytes)
+{
+    char *text = memory_alloc(bytes + 1);
+    assert_non_null(text);
+    memset(text, 'a', bytes);
+    text[bytes] = 0;
+    const struct value v = {.kind = PROPERTY_TEXT, .text = text};
+    HRESULT hr = object_put(set, class_property(set->class, "Description"), &v);
+    memory_free(text);
+    return hr;
+}
+
+/* Who lets a server keep texts for him comes to an end, and gets back what he lets go, to the last byte. */
+static void memory_counts_for_whom_it_is_made(void **state)
+{
+    static const char xml[] =
+        "<DataCollectorSet><Description>some text</Description><Keyword>a</Keyword><Keyword>b</Keyword>"
+        "<PerformanceCounterDataCollector><Name>c</Name><Counter>\\System\\Processes</Counter>"
+        "</PerformanceCounterDataCollector></DataCollectorSet>";
+    const HRESULT full = HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA);
+    struct memory_share *share = memory_share_create();
+    struct object *set, *other, *more[512];
+    size_t made = 0;
+    HRESULT hr = S_OK;
+    (void)state;
+    scratch_environment("OPENPLA_QUOTAS", "memory=200000");
+    assert_int_equal(quotas_read(), S_OK);
+    assert_int_equal(set_create(&other), S_OK); /* nobody's */
+    memory_share_serve(share);
+    assert_int_equal(set_create(&set), S_OK);
+    const uint64_t empty = memory_share_bytes(share);
+    assert_true(empty > sizeof(struct data_collector_set) && empty < 20000);
+    assert_int_equal(describe(set, 100000), S_OK);
+    assert_in_range(memory_share_bytes(share), empty + 90000, empty + 110000);
+    assert_int_equal(describe(other, 100000), full); /* who fills it pays, whoever has made it */
+    assert_non_null(strstr(error_text(full), "the quota \"memory\""));
+    assert_int_equal(describe(set, 150000), full);
+    assert_int_equal(describe(set, 10), S_OK);
+    for (int i = 0; i < 100; i++) { /* nothing adds up of what is replaced */
+        assert_int_equal(set_from_xml(set, xml, strlen(xml), NULL), S_OK);
+        assert_int_equal(object_hold(set, i ? 0 : 5000), S_OK);
+    }
+    assert_in_range(memory_share_bytes(share), empty + 5000, empty + 20000);
+    assert_int_equal(object_hold(set, 300000), full);
+    while (SUCCEEDED(hr) && made < 512)
+        if (SUCCEEDED(hr = set_create(&more[made])))
+            made++;
+    assert_int_equal(hr, full);
+    memory_share_serve(NULL);
+    assert_int_equal(describe(other, 300000), S_OK);
+    while (made)
+        object_release(more[--made]);
+    object_release(set);
+    assert_int_equal(memory_share_bytes(share), 0);
+    object_release(other);
+    memory_share_release(share);
+    scratch_environment("OPENPLA_QUOTAS", "");
+    assert_int_equal(quotas_read(), S_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_counts_for_whom_it_is_made),
         cmocka_unit_test(setxml_is_all_or_nothing),
         cmocka_unit_test(xml_and_validation_survive),
         cmocka_unit_test(adding_is_all_or_nothing),
