@@ -16,7 +16,7 @@ static HRESULT add_formats(const struct trace_knowledge *known, struct event_sch
     struct schema_origin origin;
     HRESULT hr = tmf_take_paths(&folders, known->format_folders);
     if (SUCCEEDED(hr) && known->formats)
-        hr = texts_add(&files, known->formats);
+        hr = tmf_take_paths(&files, known->formats);
     if (SUCCEEDED(hr))
         hr = tmf_origin(&files, &folders, &origin);
     if (SUCCEEDED(hr))
@@ -48,18 +48,21 @@ static HRESULT program_origin(const char *path, struct texts *remarks, struct sc
 }
 
 /* One of a folder that is damaged is told on stderr, and the others are read. */
-static HRESULT add_programs(const struct texts *paths, struct event_schemas *to)
+static HRESULT add_programs(const struct texts *lists, struct event_schemas *to)
 {
     struct schema_origin origin;
-    struct texts remarks = {0};
+    struct texts paths = {0}, remarks = {0};
     HRESULT hr = S_OK;
-    for (size_t i = 0; SUCCEEDED(hr) && i < paths->count; i++) {
-        hr = program_origin(paths->items[i], &remarks, &origin);
+    for (size_t i = 0; SUCCEEDED(hr) && i < lists->count; i++)
+        hr = tmf_take_paths(&paths, lists->items[i]);
+    for (size_t i = 0; i < paths.count && SUCCEEDED(hr); i++) {
+        hr = program_origin(paths.items[i], &remarks, &origin);
         if (SUCCEEDED(hr))
             hr = event_schemas_add(to, &origin, NULL);
     }
     for (size_t i = 0; i < remarks.count; i++)
         fprintf(stderr, "openpla: %s\n", remarks.items[i]);
+    texts_free(&paths);
     texts_free(&remarks);
     return hr;
 }

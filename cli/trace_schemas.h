@@ -11,8 +11,8 @@
 /* Names of the command line; all borrowed, each may be empty. */
 struct trace_knowledge {
     struct texts manifests;     /* -import */
-    struct texts programs;      /* -i: with manifests in them, or folders of such */
-    const char *formats;        /* -tmf; NULL: none */
+    struct texts programs;      /* -i: with manifests in them, or folders of such, "a;b" each */
+    const char *formats;        /* -tmf, "a;b"; NULL: none */
     const char *format_folders; /* -tp, "a;b"; NULL: those of TRACE_FORMAT_SEARCH_PATH */
     bool gmt;                   /* -gmt: times in the sentences of WPP are UTC */
 };

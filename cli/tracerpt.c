@@ -425,7 +425,7 @@ const struct verb verb_tracerpt = {
     "zone\n"
     "  -e TIME           up to this time\n"
     "  -import FILE ...  manifests of providers, beside those that are registered\n"
-    "  -i PATH ...       programs and DLLs with manifests in them, or folders of such\n"
+    "  -i PATH ...       programs and DLLs with manifests in them, or folders of such, also with ';' between\n"
     "  -tmf FILE         what the messages of WPP in the trace say; TRACE_FORMAT_PREFIX stands before each\n"
     "  -tp FOLDERS       where GUID.tmf is looked for, with ';' between folders; TRACE_FORMAT_SEARCH_PATH if not "
     "given\n"

@@ -2,6 +2,7 @@
 #include "engine/tdh/event_sorts.h"
 
 #include "engine/os/memory.h"
+#include "engine/tdh/dump_text.h"
 
 #include <string.h>
 
@@ -58,6 +59,11 @@ HRESULT event_sorts_count(struct event_sorts *s, const EVENT_RECORD *event, cons
         s->places[at] = (uint32_t)s->count;
     }
     struct met_sort *sort = &s->items[s->places[at] - 1];
+    if (found->schema && !sort->found->schema) { /* a manifest has come in the trace since */
+        found_schema_hold(s->schemas, found);
+        found_schema_release(s->schemas, sort->found);
+        sort->found = found;
+    }
     sort->events++;
     sort->undecoded += !decoded;
     return S_OK;
@@ -74,23 +80,53 @@ void event_sorts_free(struct event_sorts *s)
 
 /* ---- as a manifest ---- */
 
+enum { NAMES_SHOWN = 8 };
 struct left_out {
     uint64_t events;
-    size_t sorts;
+    size_t sorts, names;
+    const char *name[NAMES_SHOWN]; /* of events, classes or providers, each once, borrowed of the schemas */
+    GUID unnamed;                  /* the first provider of no schema */
 };
+
+static const char *name_of(const struct event_schema *s)
+{
+    if (!s)
+        return NULL;
+    return s->source == SCHEMA_MOF             ? s->task_name
+           : s->source == SCHEMA_TRACE_LOGGING ? s->event_name
+                                               : s->provider_name;
+}
 
 static void leave_out(struct left_out *l, const struct met_sort *sort)
 {
+    const char *name = name_of(sort->found->schema);
     l->events += sort->events;
-    l->sorts++;
+    if (l->sorts++ == 0)
+        l->unnamed = sort->provider;
+    for (size_t i = 0; name && i < l->names && i < NAMES_SHOWN; i++)
+        if (strcmp(l->name[i], name) == 0)
+            return;
+    if (name && l->names++ < NAMES_SHOWN)
+        l->name[l->names - 1] = name;
 }
 
+/* With their names, or the provider's GUID where they have none. */
 static HRESULT remark(struct texts *remarks, const struct left_out *l, const char *why)
 {
+    struct text_buffer b = {0};
     if (!l->sorts)
         return S_OK;
-    return texts_give(remarks, text_format("left out: %llu event%s of %zu sort%s: %s", (unsigned long long)l->events,
-                                           l->events == 1 ? "" : "s", l->sorts, l->sorts == 1 ? "" : "s", why));
+    text_buffer_format(&b, "left out: %llu event%s of %zu sort%s (", (unsigned long long)l->events,
+                       l->events == 1 ? "" : "s", l->sorts, l->sorts == 1 ? "" : "s");
+    for (size_t i = 0; i < l->names && i < NAMES_SHOWN; i++) {
+        text_buffer_add(&b, i ? ", " : "");
+        text_buffer_add(&b, l->name[i]);
+    }
+    if (!l->names)
+        dump_guid(&b, &l->unnamed);
+    text_buffer_add(&b, l->names > NAMES_SHOWN || (!l->names && l->sorts > 1) ? " and others): " : "): ");
+    text_buffer_add(&b, why);
+    return texts_give(remarks, text_buffer_take(&b));
 }
 
 struct exporting {

@@ -51,6 +51,13 @@ def dump(*more):
         return f.read(), text
 
 
+def exported(*known):
+    """What -export writes decodes the trace as it was decoded when it was written."""
+    before = dump(*known, "-export", host_path("out.man"))[0]
+    after = dump("-import", host_path("out.man"))[0]
+    check("<Path>C:\\none</Path>" in before and before == after, f"-export of what {known} knows", before, after)
+
+
 def programs(xml):
     """The manifest as mc compiles it, in a folder with a DLL that is none."""
     other = f'<provider name="Example-Other" guid="{GUID.replace("9", "8", 1)}"/>'
@@ -97,12 +104,17 @@ def main():
         text, said = dump("-i", host_path(path))
         check("<Path>C:\\none</Path>" in text, f"-i {path}", text)
         check(("broken.dll: no program" in said) == (path == "programs"), "what cannot be read is told", said)
+    exported("-import", host_path(MANIFEST))
+    exported("-i", host_path(os.path.join("programs", "typed.DLL")) + ";" + host_path("programs"))
     check("<Path>" not in dump()[0], "it was taken out of the registry")
     openpla(1, "tracerpt", host_path("made.etl"), "-o", host_path("x.xml"), "-i", host_path("nowhere"))
 
     trace("made.etl", [broken(1), *pieces(xml), broken(500)])
     text = dump()[0]
     check(text.count("<Path>C:\\none</Path>") == 1, "a manifest in the trace decodes what follows", text)
+    openpla(0, "tracerpt", host_path("made.etl"), "-export", host_path("out.man"), "-y")
+    trace("made.etl", [broken(1), broken(500)])
+    exported("-import", host_path("out.man"))
     other = "{11111111-2222-3333-4444-555555555555}"
     trace("made.etl", [*pieces(xml, guid=other), broken(500)])
     text, said = dump()

@@ -243,8 +243,8 @@ def what_the_trace_needs_is_exported():
            event(THEIRS, "Said so\0".encode("utf-16-le"), START + 7, level=3, flags=4)])  # EventWriteString
     output = tracerpt(0, "shop.etl", "-import", "shop.man", "-export", "-int", "shop.txt", "-y")
     check("Schema:             schema.man" in output and "DumpFile" not in output, "what was written", output)
-    check("-export: left out: 1 event of 1 sort: they describe themselves" in output and
-          "-export: left out: 2 events of 2 sorts: nobody knows them" in output, "what is left out", output)
+    check("-export: left out: 1 event of 1 sort (Made): they describe themselves" in output and
+          "-export: left out: 2 events of 2 sorts ({" + OURS + "} and others): nobody knows them" in output, "what is left out", output)
     for name in ("shop", "schema"):
         for form in ("csv", "xml"):
             tracerpt(0, "shop.etl", "-import", f"{name}.man", "-o", f"{name}.{form}", "-of", form, "-y")
@@ -252,7 +252,7 @@ def what_the_trace_needs_is_exported():
           "another dump", rows("schema.csv"))
     check(rows("schema.csv")[1][19:] == ["Apple", "Fruit", "2", "0xA", "0xB"], "the values", rows("schema.csv"))
     said = rows("schema.csv")[-1]
-    check(said[0] == "Shop" and said[19:] == ["Said so"] and "left out: 1 event of 1 sort: they are a text" in output, "a text",
+    check(said[0] == "Shop" and said[19:] == ["Said so"] and "left out: 1 event of 1 sort (Shop): they are a text" in output, "a text",
           said)
     exported = open("schema.man", encoding="utf-8").read()
     check('value="77"' in exported and 'value="78"' not in exported, "the events that were met", exported)
