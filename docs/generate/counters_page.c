@@ -70,6 +70,30 @@ static void add_absent(struct text_buffer *b)
     }
 }
 
+static void add_functions(struct text_buffer *b)
+{
+    static const struct {
+        const char *names, *reason;
+    } rows[] = {
+        {"PdhBrowseCounters, PdhBrowseCountersH, PdhSelectDataSource, PdhVbCreateCounterPathList, "
+         "PdhVbGetCounterPathFromList, PdhVbGetOneCounterPath",
+         "Dialogs, and what they have left behind."},
+        {"PdhRelog", "No header tells of its structure; `openpla relog` does its work."},
+        {"PdhPla..., PdhiPla..., PlaTimeInfoToMilliSeconds",
+         "Windows XP's way to sets, in no header; [IDataCollectorSet](IDataCollectorSet.md) is what followed."},
+        {"PdhLogServiceCommand, PdhLogServiceControl", "The service that they speak to is that of Windows 2000."},
+        {"PdhVbOpenLog, PdhVbUpdateLog, PdhVbGetLogFileSize", "No page tells the order of their parameters."},
+    };
+    text_buffer_add(
+        b, "\n## Functions that are not there\n\n"
+           "Names of `pdh.dll` that `openpdh.dll` exports and that answer `PDH_NOT_IMPLEMENTED`; of those with "
+           "texts both\n"
+           "forms, A and W.\n\n"
+           "| functions | why |\n|---|---|\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        text_buffer_format(b, "| %s | %s |\n", rows[i].names, rows[i].reason);
+}
+
 HRESULT counters_page(const char *origin, struct text_buffer *b)
 {
     size_t counters = 0;
@@ -101,5 +125,6 @@ HRESULT counters_page(const char *origin, struct text_buffer *b)
     for (size_t i = 0; i < pdh_provider_count && SUCCEEDED(hr); i++)
         hr = add_object(pdh_providers[i], b);
     add_absent(b);
+    add_functions(b);
     return hr;
 }

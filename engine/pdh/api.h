@@ -58,6 +58,10 @@ PDH_STATUS api_create_sql_tables(enum api_form form, const void *data_source);
 PDH_STATUS api_verify_sql(enum api_form form, const void *data_source);
 PDH_STATUS api_enum_log_sets(enum api_form form, const void *data_source, void *list, LPDWORD units);
 
+/* The same path: there is one language. PDH_CSTATUS_BAD_COUNTERNAME and the like for what is none. */
+PDH_STATUS api_translate_path(enum api_form form, const void *path, void *out, LPDWORD units);
+/* The counters' paths of a log file, as a list. */
+PDH_STATUS api_list_log_header(enum api_form form, const void *name, void *list, LPDWORD units);
 PDH_STATUS api_bind_source(enum api_form form, PDH_HLOG *handle, const void *names);
 PDH_STATUS api_open_log(enum api_form form, const void *name, DWORD access, LPDWORD type, PDH_HQUERY query, DWORD most,
                         const void *caption, PDH_HLOG *out);

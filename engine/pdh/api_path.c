@@ -151,3 +151,17 @@ PDH_STATUS api_parse_instance_name(enum api_form form, const void *text, void *i
     counter_path_free(&parts);
     return status != ERROR_SUCCESS ? status : second;
 }
+
+PDH_STATUS api_translate_path(enum api_form form, const void *path, void *out, LPDWORD units)
+{
+    char *text;
+    if (!path || !units || (!out && *units))
+        return PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = api_text_in(form, path, PDH_MAX_COUNTER_PATH, PDH_CSTATUS_BAD_COUNTERNAME, &text);
+    if (status == ERROR_SUCCESS)
+        status = counter_path_check(text);
+    if (status == ERROR_SUCCESS)
+        status = api_text_out(form, text, out, units);
+    memory_free(text);
+    return status;
+}

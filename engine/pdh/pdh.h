@@ -13,6 +13,13 @@ PDH_API_LIST(PDH_DECLARE)
 
 BOOL WINAPI PdhIsRealTimeQuery(PDH_HQUERY query);
 #ifndef _WIN32
+typedef struct {
+    DWORD dwStructureSize; /* of this and of what follows */
+    DWORD dwRecordType;    /* PDH_LOG_TYPE_* */
+    DWORD dwItems;         /* bytes that follow */
+    BYTE RawBytes[1];
+} PDH_RAW_LOG_RECORD, *PPDH_RAW_LOG_RECORD;
+PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_RECORD record, LPDWORD bytes);
 /* What programs call beyond the engine's table; Windows' own header declares these there. */
 PDH_STATUS WINAPI PdhSetCounterScaleFactor(PDH_HCOUNTER counter, LONG factor);
 PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format, DWORD first, DWORD count,
@@ -51,9 +58,18 @@ PDH_STATUS WINAPI PdhEnumLogSetNamesW(LPCWSTR data_source, LPWSTR list, LPDWORD 
 PDH_STATUS WINAPI PdhGetLogSetGUID(PDH_HLOG log, GUID *guid, int *run);
 PDH_STATUS WINAPI PdhSetLogSetRunID(PDH_HLOG log, int run);
 #else
+PDH_STATUS WINAPI PdhAdd009CounterA(PDH_HQUERY query, LPCSTR path, DWORD_PTR user_data, PDH_HCOUNTER *counter);
+PDH_STATUS WINAPI PdhTranslate009CounterA(LPCSTR path, LPSTR out, LPDWORD units);
+PDH_STATUS WINAPI PdhTranslateLocaleCounterA(LPCSTR path, LPSTR out, LPDWORD units);
+PDH_STATUS WINAPI PdhListLogFileHeaderA(LPCSTR name, LPSTR list, LPDWORD units);
 PDH_STATUS WINAPI PdhGetLogFileTypeA(LPCSTR name, LPDWORD type);
 #endif
-/* In no header of the SDK: the PDH_LOG_TYPE_* of a file. */
+/* In no header of the SDK: a counter by its English path; paths in English and in the system's language, which are one
+   here; the counters' paths of a log file; the PDH_LOG_TYPE_* of a file. */
+PDH_STATUS WINAPI PdhAdd009CounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PTR user_data, PDH_HCOUNTER *counter);
+PDH_STATUS WINAPI PdhTranslate009CounterW(LPCWSTR path, LPWSTR out, LPDWORD units);
+PDH_STATUS WINAPI PdhTranslateLocaleCounterW(LPCWSTR path, LPWSTR out, LPDWORD units);
+PDH_STATUS WINAPI PdhListLogFileHeaderW(LPCWSTR name, LPWSTR list, LPDWORD units);
 PDH_STATUS WINAPI PdhGetLogFileTypeW(LPCWSTR name, LPDWORD type);
 
 #endif

@@ -158,7 +158,7 @@ static void the_rest_says_not_implemented(void **state)
 {
     (void)state;
     /* With as many arguments as a program gives them: in 32 bits the function takes them off the stack. */
-    static const char *const with_one[] = {"PdhBrowseCountersW", "PdhVbOpenQuery"};
+    static const char *const with_one[] = {"PdhBrowseCountersW", "PdhBrowseCountersHA"};
     PDH_STATUS(WINAPI * one)(void *);
     PDH_STATUS(WINAPI * two)(void *, void *);
     for (size_t i = 0; i < sizeof with_one / sizeof *with_one; i++) {
@@ -170,6 +170,44 @@ static void the_rest_says_not_implemented(void **state)
     memcpy(&two, &found, sizeof found);
     assert_int_equal(two(NULL, NULL), (PDH_STATUS)PDH_NOT_IMPLEMENTED);
     entry("PdhPlaStartA");
+}
+
+/* Programs of Visual Basic count by names of their own. */
+static void visual_basic_counts(void **state)
+{
+    (void)state;
+    PDH_STATUS(WINAPI * open)(PDH_HQUERY *);
+    PDH_STATUS(WINAPI * add)(PDH_HQUERY, LPCSTR, PDH_HCOUNTER *);
+    double(WINAPI * get)(PDH_HCOUNTER, LPDWORD);
+    LONG(WINAPI * is_good)(LONG);
+    PDH_STATUS(WINAPI * elements)(LPCSTR, LPSTR, LPSTR, LPSTR, LPSTR, LPSTR, DWORD);
+    FARPROC found[] = {entry("PdhVbOpenQuery"), entry("PdhVbAddCounter"), entry("PdhVbGetDoubleCounterValue"),
+                       entry("PdhVbIsGoodStatus"), entry("PdhVbGetCounterPathElements")};
+    memcpy(&open, &found[0], sizeof open);
+    memcpy(&add, &found[1], sizeof add);
+    memcpy(&get, &found[2], sizeof get);
+    memcpy(&is_good, &found[3], sizeof is_good);
+    memcpy(&elements, &found[4], sizeof elements);
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    DWORD status = 1;
+    assert_int_equal(open(&query), ERROR_SUCCESS);
+    assert_int_equal(add(query, "\\Memory\\Available MBytes", &counter), ERROR_SUCCESS);
+    assert_true(get(counter, &status) == 0);
+    assert_false(is_good((LONG)status)); /* no sample yet */
+    assert_int_equal(api.PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(get(counter, &status) > 1);
+    assert_true(is_good((LONG)status));
+    assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
+    char parts[5][16];
+    assert_int_equal(elements("\\\\BOX\\Thread(cmd/0)\\ID", parts[0], parts[1], parts[2], parts[3], parts[4], 16),
+                     ERROR_SUCCESS);
+    static const char *const expected[] = {"\\\\BOX", "Thread", "0", "cmd", "ID"};
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(parts[i], expected[i]);
+    assert_int_equal(
+        elements("\\Thread(cmd/0)\\A name of more than that", parts[0], parts[1], parts[2], parts[3], parts[4], 16),
+        (PDH_STATUS)PDH_INSUFFICIENT_BUFFER);
 }
 
 /* Every name that Wine's own pdh.dll exports, read from its export table. */
@@ -197,6 +235,7 @@ int main(void)
         cmocka_unit_test(collects_by_itself),
         cmocka_unit_test(intervals_are_set_by_several_threads),
         cmocka_unit_test(the_rest_says_not_implemented),
+        cmocka_unit_test(visual_basic_counts),
         cmocka_unit_test(no_name_of_the_system_is_missing),
     };
     return cmocka_run_group_tests(tests, load, unload);

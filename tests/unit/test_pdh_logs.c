@@ -399,6 +399,59 @@ static void a_log_keeps_to_its_size(void **state)
     }
 }
 
+/* A program that keeps records as they are would copy another one, or one cut short. */
+static void records_are_given_as_they_stand(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"r.csv", "r.tsv", "r.blg"};
+    static const enum log_format formats[] = {LOG_CSV, LOG_TSV, LOG_BINARY};
+    static const DWORD types[] = {PDH_LOG_TYPE_CSV, PDH_LOG_TYPE_TSV, PDH_LOG_TYPE_BINARY};
+    for (size_t i = 0; i < 3; i++) {
+        write_log(names[i], formats[i], start, SAMPLES);
+        WCHAR *path = wide_path(names[i]), list[200];
+        PDH_HLOG log;
+        DWORD type, bytes = 0, units = 0;
+        assert_int_equal(PdhOpenLogW(path, PDH_LOG_READ_ACCESS | PDH_LOG_OPEN_EXISTING, &type, NULL, 0, NULL, &log),
+                         ERROR_SUCCESS);
+        /* Nearest to the third. */
+        int64_t at = start + 60 * 60 * SECOND + 2 * SECOND + SECOND / 3;
+        FILETIME time = {(DWORD)at, (DWORD)(at >> 32)};
+        assert_int_equal(PdhReadRawLogRecord(log, time, NULL, &bytes), STATUS(PDH_MORE_DATA));
+        PDH_RAW_LOG_RECORD *record = memory_zero(1, bytes + 1);
+        DWORD less = bytes - 1;
+        assert_int_equal(PdhReadRawLogRecord(log, time, record, &less), STATUS(PDH_MORE_DATA));
+        assert_int_equal(PdhReadRawLogRecord(log, time, record, &bytes), ERROR_SUCCESS);
+        assert_int_equal(record->dwRecordType, types[i]);
+        assert_true(record->dwStructureSize == bytes && record->dwItems < bytes);
+        const char *raw = (const char *)record->RawBytes;
+        if (formats[i] == LOG_BINARY)
+            assert_true(record->dwItems > 100);
+        else
+            assert_true(strstr(raw, ":02.000\"") && strstr(raw, "\"9\"") && raw[0] == '"');
+        memory_free(record);
+        assert_int_equal(PdhCloseLog(log, 0), ERROR_SUCCESS);
+        assert_int_equal(PdhReadRawLogRecord(log, time, NULL, &bytes), STATUS(PDH_INVALID_HANDLE));
+        assert_int_equal(PdhListLogFileHeaderW(path, NULL, &units), STATUS(PDH_MORE_DATA));
+        assert_true(units < 200);
+        assert_int_equal(PdhListLogFileHeaderW(path, list, &units), ERROR_SUCCESS);
+        wide_is(list, "\\\\BOX\\Disk(C:)\\Reads/sec");
+        memory_free(path);
+    }
+    WCHAR *none = wide_path("none.csv"), out[40];
+    DWORD units = 0;
+    assert_int_equal(PdhListLogFileHeaderW(none, NULL, &units), STATUS(PDH_LOG_FILE_OPEN_ERROR));
+    memory_free(none);
+    units = 40;
+    assert_int_equal(PdhTranslate009CounterW(u"\\Memory\\Free", out, &units), ERROR_SUCCESS);
+    wide_is(out, "\\Memory\\Free");
+    assert_int_equal(PdhTranslateLocaleCounterW(u"no path", out, &units), STATUS(PDH_CSTATUS_BAD_COUNTERNAME));
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    assert_int_equal(PdhAdd009CounterW(query, u"\\Memory\\Available Bytes", 0, &counter), ERROR_SUCCESS);
+    assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
+}
+
 static void what_cannot_be_opened_is_told(void **state)
 {
     (void)state;
@@ -444,6 +497,7 @@ int main(void)
         cmocka_unit_test(a_hundred_thousand_instances),
         cmocka_unit_test(a_query_is_logged),
         cmocka_unit_test(a_log_keeps_to_its_size),
+        cmocka_unit_test(records_are_given_as_they_stand),
         cmocka_unit_test(what_cannot_be_opened_is_told),
     };
     return cmocka_run_group_tests(tests, make_folder, scratch_end);
