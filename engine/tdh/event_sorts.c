@@ -2,7 +2,6 @@
 #include "engine/tdh/event_sorts.h"
 
 #include "engine/os/memory.h"
-#include "engine/tdh/dump_text.h"
 
 #include <string.h>
 
@@ -123,7 +122,7 @@ static HRESULT remark(struct texts *remarks, const struct left_out *l, const cha
         text_buffer_add(&b, l->name[i]);
     }
     if (!l->names)
-        dump_guid(&b, &l->unnamed);
+        text_buffer_add_guid(&b, &l->unnamed);
     text_buffer_add(&b, l->names > NAMES_SHOWN || (!l->names && l->sorts > 1) ? " and others): " : "): ");
     text_buffer_add(&b, why);
     return texts_give(remarks, text_buffer_take(&b));
