@@ -2,7 +2,7 @@
 /* Which schema an event is read by: its kind's latest origin that knows it, asked once; an origin that goes takes
    nothing from who holds what it gave. */
 #include "engine/os/memory.h"
-#include "engine/tdh/schemas.h"
+#include "engine/tdh/event_sorts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -250,6 +250,78 @@ static void memory_that_runs_out_is_an_error(void **state)
     found_schema_release(schemas, found);
 }
 
+static HRESULT count_one(struct event_sorts *sorts)
+{
+    const struct found_schema *found;
+    HRESULT hr = event_schemas_find(schemas, &event, 8, &found);
+    if (FAILED(hr))
+        return hr;
+    hr = event_sorts_count(sorts, &event, found, found->schema != NULL);
+    found_schema_release(schemas, found);
+    return hr;
+}
+
+/* A trace of events that differ without end takes bounded memory; what is beyond that is told. */
+static void sorts_that_were_met_are_bounded(void **state)
+{
+    (void)state;
+    struct event_sorts sorts = {.schemas = schemas};
+    struct manifest_document d = {0};
+    struct text_buffer text = {0};
+    struct texts remarks = {0};
+    event.EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER;
+    for (uint32_t i = 0; i < EVENT_SORTS_MOST + 5; i++) {
+        event.EventHeader.ProviderId.Data1 = i;
+        assert_int_equal(count_one(&sorts), S_OK);
+    }
+    event.EventHeader.ProviderId.Data1 = 3;
+    assert_int_equal(count_one(&sorts), S_OK);
+    assert_int_equal(sorts.count, EVENT_SORTS_MOST);
+    assert_int_equal(sorts.items[3].events, 2);
+    assert_int_equal(sorts.events_more, 5);
+    assert_int_equal(event_sorts_export(&sorts, &d, &remarks), S_OK);
+    assert_int_equal(d.provider_count, 0);
+    assert_int_equal(remarks.count, 2);
+    assert_non_null(strstr(remarks.items[0], "left out: 16385 events of 16384 sorts ({00000000-"));
+    assert_string_equal(remarks.items[1], "left out: 5 events of more than 16384 sorts");
+    assert_int_equal(event_sorts_structures(&sorts, &text), S_OK);
+    assert_non_null(strstr(text.text, "\r\n5 events of more sorts\r\n"));
+    text_buffer_free(&text);
+    texts_free(&remarks);
+    event_sorts_free(&sorts);
+}
+
+static void memory_that_runs_out_loses_no_sort(void **state)
+{
+    (void)state;
+    static struct fake f = {"one", 8, S_FALSE, 0, 0, 0};
+    HRESULT hr = E_OUTOFMEMORY;
+    add(&f, SCHEMA_MANIFEST);
+    event.EventHeader.Flags = 4; /* EVENT_HEADER_FLAG_STRING_ONLY: it needs no origin */
+    for (uint64_t n = 1; hr == E_OUTOFMEMORY; n++) {
+        struct event_sorts sorts = {.schemas = schemas};
+        struct manifest_document d = {0};
+        struct text_buffer text = {0};
+        struct texts remarks = {0};
+        memory_fail_at(n);
+        hr = count_one(&sorts);
+        event.EventHeader.Flags ^= 4; /* and one that nobody knows */
+        if (SUCCEEDED(hr))
+            hr = count_one(&sorts);
+        event.EventHeader.Flags ^= 4;
+        if (SUCCEEDED(hr))
+            hr = event_sorts_export(&sorts, &d, &remarks);
+        if (SUCCEEDED(hr))
+            hr = event_sorts_structures(&sorts, &text);
+        memory_fail_at(0);
+        text_buffer_free(&text);
+        texts_free(&remarks);
+        manifest_document_free(&d);
+        event_sorts_free(&sorts);
+    }
+    assert_int_equal(hr, S_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +335,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(many_sorts_of_events_are_read, create, drop),
         cmocka_unit_test_setup_teardown(each_provider_is_listed_once, create, drop),
         cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error, create, drop),
+        cmocka_unit_test_setup_teardown(sorts_that_were_met_are_bounded, create, drop),
+        cmocka_unit_test_setup_teardown(memory_that_runs_out_loses_no_sort, create, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
