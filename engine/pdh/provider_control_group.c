@@ -201,18 +201,16 @@ static HRESULT add_named(struct control_group_state *s, const char *root)
     for (size_t i = 0; SUCCEEDED(hr) && i < s->top.names.count && s->table.row_count < GROUPS_MOST; i++) {
         const char *top = s->top.names.items[i];
         size_t before = s->table.row_count;
-        if (!may_be_group(top))
+        if (!may_be_group(top) || (size_t)snprintf(path, sizeof path, "%s/%s", folder, top) >= sizeof path)
             continue;
-        snprintf(path, sizeof path, "%s/%s", folder, top);
         hr = add_group(s, path, top);
         if (SUCCEEDED(hr) && s->table.row_count > before)
             hr = kept_folder_follow(&s->below[i], path, "");
         for (size_t k = 0; SUCCEEDED(hr) && k < s->below[i].names.count && s->table.row_count < GROUPS_MOST; k++) {
             const char *below = s->below[i].names.items[k];
-            if (!may_be_group(below))
+            if (!may_be_group(below) || (size_t)snprintf(name, sizeof name, "%s/%s", top, below) >= sizeof name ||
+                (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
                 continue;
-            snprintf(path, sizeof path, "%s/%s/%s", folder, top, below);
-            snprintf(name, sizeof name, "%s/%s", top, below);
             hr = add_group(s, path, name);
         }
     }

@@ -46,7 +46,8 @@ static HRESULT add_node(struct numa_state *s, const char *folder, const char *no
     char path[512];
     const char *text;
     size_t size;
-    snprintf(path, sizeof path, "%s/%s/meminfo", folder, node);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s/meminfo", folder, node) >= sizeof path)
+        return S_OK;
     HRESULT hr = kept_files_text(&s->files, path, &text, &size);
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_OK;

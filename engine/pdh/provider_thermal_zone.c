@@ -30,7 +30,9 @@ static HRESULT add_zone(struct thermal_state *s, const char *folder, size_t numb
     const char *text;
     size_t size;
     int64_t millidegrees;
-    snprintf(path, sizeof path, "%s/%s/type", folder, s->zones.names.items[number]);
+    const char *zone = s->zones.names.items[number];
+    if ((size_t)snprintf(path, sizeof path, "%s/%s/type", folder, zone) >= sizeof path)
+        return S_OK;
     HRESULT hr = kept_files_text(&s->files, path, &text, &size);
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_OK;
@@ -38,8 +40,8 @@ static HRESULT add_zone(struct thermal_state *s, const char *folder, size_t numb
     if (!cells)
         return E_OUTOFMEMORY;
     /* A sensor that is switched off reads as an error; its zone stays, or the next one would get its name. */
-    snprintf(path, sizeof path, "%s/%s/temp", folder, s->zones.names.items[number]);
-    hr = kept_files_number(&s->files, path, &millidegrees);
+    bool fits = (size_t)snprintf(path, sizeof path, "%s/%s/temp", folder, zone) < sizeof path;
+    hr = fits ? kept_files_number(&s->files, path, &millidegrees) : S_FALSE;
     if (hr == S_OK) {
         cells[MILLIDEGREES] = millidegrees;
         cells[ZERO_CELSIUS] = 2732;
