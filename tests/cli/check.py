@@ -4,11 +4,10 @@
 Windows would learn it from empty columns, days later."""
 import json
 import os
-import subprocess
-import sys
 import tempfile
 
-PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+from program import check, openpla_apart
+
 USER, QUEUE = r"\Processor(*)\% User Time", r"\Network Interface(*)\Output Queue Length"
 AWAITED, UNKNOWN, LESS = r"\Process(no such program)\ID Process", r"\Some Program(*)\Things", r"\Memory\No Such Thing"
 PROVIDER = "{5F1B8D20-0001-4B7A-9C3E-6C0A8B9D1E2F}"
@@ -29,16 +28,7 @@ TEMPLATE = f"""<?xml version="1.0" encoding="ENCODING"?>
 
 
 def openpla(expected, *arguments):
-    done = subprocess.run([*EMULATOR, PROGRAM, "check", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=120, check=False)
-    output, said = (text.decode("utf-8").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
-    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output + said)
-    return output, said
-
-
-def check(right, what, output=""):
-    if not right:
-        sys.exit(f"{what}\n{output}")
+    return openpla_apart(expected, "check", *arguments)
 
 
 def write(name, text, encoding="utf-8"):

@@ -5,31 +5,18 @@ wrote and says what differs between two of them. A user would miss a row or a ch
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from xml.sax.saxutils import escape
 
-PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+from program import EMULATOR, PROGRAM, check, verb
 
-
-def openpla(expected, *arguments):
-    """What it writes, to stderr too."""
-    done = subprocess.run([*EMULATOR, PROGRAM, "config", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
-    output = done.stdout.decode("utf-8")
-    check(done.returncode == expected, f"config {' '.join(arguments)}: exit code {done.returncode}, not {expected}", output)
-    return output
+openpla = verb("config")
 
 
 def openpla_json(expected, *arguments):
     output = openpla(expected, *arguments, "--json")
     begin = min(at for at in (output.find(mark) for mark in ("[\n", "{\n", "[]", "{}")) if at >= 0)
     return json.JSONDecoder().raw_decode(output, begin)[0]
-
-
-def check(right, what, output=""):
-    if not right:
-        sys.exit(f"{what}\n{output}")
 
 
 def row(cells, inside=""):

@@ -5,13 +5,12 @@ learn why a night's data is missing."""
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 
-PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+from program import check, host_path, verb
+
 LINES = [
     "2026-11-21T16:00:00.000Z\t1003\t4\tThe set was started\tName=one\tKey=ab\tUser=BOX%25me\tFile=/logs/1",
     "torn",
@@ -20,20 +19,7 @@ LINES = [
     "2026-11-21T16:00:03.000Z\t1011\t4\tA configuration collector is complete\tDataCollecotrSet=one\tName=conf",
 ]
 AT_LAST = "2026-11-21T16:00:04.000Z\t1005\t4\tThe set has stopped\tName=one"
-
-
-def openpla(expected, *arguments):
-    command = [*EMULATOR, PROGRAM, "events", *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=60)
-    output = done.stdout.decode("utf-8").replace("\r\n", "\n")
-    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output)
-    return output
-
-
-def check(right, what, output=""):
-    if not right:
-        sys.exit(f"{what}\n{output}")
+openpla = verb("events")
 
 
 def ids(*arguments):
@@ -47,7 +33,7 @@ def append(path, line):
 
 def main():
     data = tempfile.mkdtemp()
-    os.environ["OPENPLA_DATA"] = "Z:" + data.replace("/", "\\") if EMULATOR else data
+    os.environ["OPENPLA_DATA"] = host_path(data)
     try:
         check(openpla(0) == "", "no events yet")
         os.mkdir(os.path.join(data, "events"))

@@ -6,33 +6,14 @@ import json
 import os
 import shutil
 import struct
-import subprocess
-import sys
 import tempfile
 
 from made_trace import START, event, trace
+from program import EMULATOR, check, host_path, openpla
 
-PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
 GUID = "{9a3e6c1b-4d27-4b8e-a5f0-2c7b91d8e364}"
 MANIFEST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "typed_events.man")
 FAILED = "C:\\none\0".encode("utf-16-le") + struct.pack("<I", 2)
-
-
-def check(right, what, *more):
-    if not right:
-        sys.exit("\n".join([what, *map(str, more)]))
-
-
-def host_path(path):
-    return "Z:" + os.path.abspath(path).replace("/", "\\") if EMULATOR else path
-
-
-def openpla(expected, *arguments):
-    done = subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=60)
-    text = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
-    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", text)
-    return text
 
 
 def broken(number):

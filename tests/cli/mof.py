@@ -5,35 +5,17 @@ have no other way to read its events; a file that is wrong would take the others
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 
-PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+from program import EMULATOR, check, host_path, verb
+
 HEAD = ('#pragma namespace("\\\\\\\\.\\\\root\\\\wmi")\n'
         '[Guid("{7C214FB1-9CAC-4b8d-BAED-7BF48BF63BB3}")]\nclass MyProvider : EventTrace { };\n')
 CATEGORY = '[Guid("{B49D5931-AD85-4070-B1B1-3F81F1532875}"), EventVersion(2)]\nclass MyCategory : MyProvider { };\n'
 EVENT = ('[Description("One of mine"), EventType{1, 2}, EventTypeName{"Begin", "End"}]\nclass MyEvent : MyCategory {\n'
          '[WmiDataId(1)] uint32 Count;\n[WmiDataId(2), WmiSizeIs("Count"), Format("x")] uint16 Numbers[];\n'
          '[WmiDataId(3), Values{"no", "yes"}, ValueMap{"0", "1"}] uint8 Whether; };\n')
-
-
-def openpla(expected, *arguments):
-    command = [*EMULATOR, PROGRAM, "mof", *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=60)
-    output = done.stdout.decode("utf-8").replace("\r\n", "\n")
-    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output)
-    return output
-
-
-def check(right, what, output=""):
-    if not right:
-        sys.exit(f"{what}\n{output}")
-
-
-def host_path(path):
-    return "Z:" + path.replace("/", "\\") if EMULATOR else path
+openpla = verb("mof")
 
 
 def main():

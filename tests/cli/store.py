@@ -5,32 +5,18 @@ definition. Whoever has a damaged disk behind him would look through hundreds of
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 
-PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+from program import check, host_path, openpla_apart
+
 XML = "<DataCollectorSet><Description>{}</Description></DataCollectorSet>\n<?openpla-set name=\"{}\"?>\n"
 RECORD = ("openpla-run 1\nserial-number 3\nlast-result 0x00000000\nrunning 0\nlast-scheduled 0\nlast-message \n"
           "latest-location \n")
 
 
 def openpla(expected, *arguments):
-    command = [*EMULATOR, PROGRAM, "store", *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=60, check=False)
-    output, said = (text.decode("utf-8").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
-    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output + said)
+    output, said = openpla_apart(expected, "store", *arguments)
     return output + said if expected == 2 else output
-
-
-def check(right, what, output=""):
-    if not right:
-        sys.exit(f"{what}\n{output}")
-
-
-def host_path(path):
-    return "Z:" + path.replace("/", "\\") if EMULATOR else path
 
 
 def place(name):

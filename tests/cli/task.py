@@ -5,33 +5,15 @@ have none to name, or another one would run."""
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 
-PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+from program import EMULATOR, check, host_path, verb
+
 XML = ('<?xml version="1.0" encoding="UTF-16"?>\n<Task version="1.2" '
        'xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task"><RegistrationInfo><URI>\\Other</URI>'
        '</RegistrationInfo><Triggers><BootTrigger/></Triggers><Settings><Enabled>false</Enabled></Settings>'
        '<Actions><Exec><Command>a.exe</Command></Exec></Actions></Task>')
-
-
-def openpla(expected, *arguments):
-    command = [*EMULATOR, PROGRAM, "task", *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=60)
-    output = done.stdout.decode("utf-8").replace("\r\n", "\n")
-    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output)
-    return output
-
-
-def check(right, what, output=""):
-    if not right:
-        sys.exit(f"{what}\n{output}")
-
-
-def host_path(path):
-    return "Z:" + path.replace("/", "\\") if EMULATOR else path
+openpla = verb("task")
 
 
 def names():

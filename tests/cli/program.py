@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""openpla.exe as the tests of the command line call it. Their own arguments are PROGRAM [EMULATOR]."""
+import os
+import subprocess
+import sys
+
+PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+
+
+def check(right, what, *more):
+    if not right:
+        sys.exit("\n".join([what, *map(str, more)]))
+
+
+def host_path(path):
+    """As the program names a file of this host."""
+    return "Z:" + os.path.abspath(path).replace("/", "\\") if EMULATOR else path
+
+
+def openpla_apart(expected, *arguments):
+    """What it writes to stdout, and to stderr."""
+    done = subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=120, check=False)
+    output, said = (text.decode("utf-8").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
+    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output + said)
+    return output, said
+
+
+def openpla(expected, *arguments):
+    """Both, in the order in which they are written."""
+    done = subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=120, check=False)
+    output = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
+    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output)
+    return output
+
+
+def verb(name):
+    """openpla() of one verb."""
+    return lambda expected, *arguments: openpla(expected, name, *arguments)
