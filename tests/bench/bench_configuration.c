@@ -8,6 +8,7 @@
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
+#include "tests/bench/measured.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +18,6 @@
 #endif
 
 enum { IN_FOLDER = 1000, BYTES = 1000 };
-
-static void must(HRESULT hr, const char *what)
-{
-    if (FAILED(hr)) {
-        printf("bench_configuration: %s: %s\n", what, error_text(hr));
-        exit(1);
-    }
-}
 
 static double now(void)
 {

@@ -13,45 +13,13 @@
 #include "engine/os/memory.h"
 #include "engine/tdh/event_dump.h"
 #include "engine/tdh/schemas.h"
+#include "tests/bench/measured.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#ifdef _WIN32
-#include <windows.h>
-#include <psapi.h>
-#else
-#include <sys/resource.h>
-#endif
 
 enum { ROUNDS = 3, CHUNK = 0x10000, MEGABYTE = 1 << 20, EVENT_BYTES = 0x50 + 24 + 56 + 64 };
-
-static void must(HRESULT hr, const char *what)
-{
-    if (FAILED(hr)) {
-        fprintf(stderr, "bench_dump: %s: %s\n", what, error_text(hr));
-        exit(1);
-    }
-}
-
-static double peak_megabytes(void)
-{
-#ifdef _WIN32
-    PROCESS_MEMORY_COUNTERS counters;
-    return GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters)
-               ? (double)counters.PeakWorkingSetSize / MEGABYTE
-               : 0;
-#else
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : 0;
-#endif
-}
-
-static double processor_seconds(void)
-{
-    return (double)clock() / CLOCKS_PER_SEC;
-}
 
 static uint64_t write_trace(const char *path, uint64_t bytes)
 {
@@ -131,8 +99,11 @@ static double dump(const char *path, const char *to, uint64_t *events)
         bool decoded;
         event_view_record(&e, e.utc, log->pointer_size, false, &view);
         must(event_schemas_find(schemas, &view.record, log->pointer_size, &found), "find");
-        const struct dumped_event event = {&view.record, found->schema, found->reason, log->pointer_size,
-                                           log->timer_resolution};
+        const struct dumped_event event = {.record = &view.record,
+                                           .schema = found->schema,
+                                           .reason = found->reason,
+                                           .pointer_size = log->pointer_size,
+                                           .timer_resolution = log->timer_resolution};
         must(event_dump_add(d, &event, &decoded), "add");
         found_schema_release(schemas, found);
         if (!decoded && *events != 0) {

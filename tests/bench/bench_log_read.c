@@ -5,63 +5,19 @@
    the bytes per sample against Windows' layout, and the most memory that the process ever had, of which the reading's
    part is how much that grew by reading. Times are the processor's, so that other work on the machine does not count;
    they are those of one core, since nothing here has a second thread. */
+#include "engine/log/log.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "tests/bench/measured.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <inttypes.h>
 #include <string.h>
-#ifdef _WIN32
-#include <windows.h>
-#include <psapi.h>
-#else
-#include <sys/resource.h>
-#endif
-
-#include "engine/log/log.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
 
 enum { ROUNDS = 5, CHUNK = 0x10000, MEGABYTE = 1 << 20 };
 #define SECOND INT64_C(10000000)
 #define START  INT64_C(132590000000000000)
-
-static void must(HRESULT hr, const char *what)
-{
-    if (FAILED(hr)) {
-        fprintf(stderr, "bench_log_read: %s: %s\n", what, error_text(hr));
-        exit(1);
-    }
-}
-
-static double peak_megabytes(void)
-{
-#ifdef _WIN32
-    PROCESS_MEMORY_COUNTERS counters;
-    return GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters)
-               ? (double)counters.PeakWorkingSetSize / MEGABYTE
-               : 0;
-#else
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : 0;
-#endif
-}
-
-/* Of this process, user and system. */
-static double processor_seconds(void)
-{
-#ifdef _WIN32
-    FILETIME made, gone, kernel, user;
-    if (!GetProcessTimes(GetCurrentProcess(), &made, &gone, &kernel, &user))
-        return 0;
-    return 1e-7 * ((double)kernel.dwLowDateTime + (double)user.dwLowDateTime) +
-           1e-7 * 4294967296.0 * ((double)kernel.dwHighDateTime + (double)user.dwHighDateTime);
-#else
-    struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0)
-        return 0;
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-#endif
-}
 
 static uint64_t write_log(const char *path, uint64_t bytes, size_t singles, size_t instances, double *bytes_per_sample,
                           double *seconds)

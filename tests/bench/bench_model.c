@@ -12,6 +12,7 @@
 #include "engine/os/process.h"
 #include "engine/run/sets.h"
 #include "engine/store/store.h"
+#include "tests/bench/measured.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +25,6 @@ enum { ROUNDS = 7, TIMES = 150, COUNTERS = 250, SETS = 1000 };
 static double now(void)
 {
     return (double)clock_ticks() / (double)clock_frequency();
-}
-
-static void must(HRESULT hr, const char *what)
-{
-    if (FAILED(hr)) {
-        printf("bench_model: %s: %s\n", what, error_text(hr));
-        exit(1);
-    }
 }
 
 /* Keeps the least: what else the machine does only adds to a time. */

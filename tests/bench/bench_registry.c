@@ -7,6 +7,7 @@
 #include "engine/os/file.h"
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
+#include "tests/bench/measured.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +20,6 @@ enum { IN_A_KEY = 1000, MOST_TIMES = 101 };
 static double now(void)
 {
     return (double)clock_ticks() / (double)clock_frequency();
-}
-
-static void must(HRESULT hr, const char *what)
-{
-    if (FAILED(hr)) {
-        printf("bench_registry: %s: %s\n", what, error_text(hr));
-        exit(1);
-    }
 }
 
 static void call(LSTATUS status, const char *what)

@@ -9,6 +9,7 @@
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/odbc.h"
+#include "tests/bench/measured.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,14 +29,6 @@ static char *name;
 static size_t counters, samples;
 static struct log_counter *names;
 static struct log_cell *cells;
-
-static void must(HRESULT hr, const char *what)
-{
-    if (FAILED(hr)) {
-        fprintf(stderr, "bench_sql: %s: %s\n", what, error_text(hr));
-        exit(1);
-    }
-}
 
 static double seconds_since(int64_t begin)
 {

@@ -6,6 +6,7 @@
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/store/store.h"
+#include "tests/bench/measured.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,14 +47,6 @@ static const struct caller client = {.account = &boss};
 static double now(void)
 {
     return (double)clock_ticks() / (double)clock_frequency();
-}
-
-static void must(HRESULT hr, const char *what)
-{
-    if (FAILED(hr)) {
-        printf("bench_store: %s: %s\n", what, error_text(hr));
-        exit(1);
-    }
 }
 
 static void save(const struct caller *caller, const char *name)
