@@ -138,13 +138,15 @@ ULONG autologger_settings(const struct autologger *a, const char *folder, struct
     if (a->global && has_kernel_flags(a)) {
         out->kernel = true;
         out->guid = trace_kernel_guid;
-        name = "NT Kernel Logger";
+        name = TRACE_KERNEL_LOGGER;
     }
     if (code == ERROR_SUCCESS && (out->mode & (TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC)) != 0)
         code = controller_refuse(ERROR_INVALID_PARAMETER, "LogFileMode: 0x%X is that of a private session",
                                  (unsigned)out->mode);
     if (code == ERROR_SUCCESS && !(out->name = text_copy(name)))
         code = controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for a session's name");
+    if (code == ERROR_SUCCESS)
+        code = trace_settings_reserved(out);
     if (code == ERROR_SUCCESS && (out->mode & TRACE_MODE_BUFFERING) == 0 &&
         (a->file || (out->mode & NO_FILE_MODES) == 0))
         code = log_file(a, folder, &out->file, counter);

@@ -139,9 +139,11 @@ static ULONG find(struct directory *d, const struct controller_call *c, TRACEHAN
 {
     const bool give_up = c->code == EVENT_TRACE_CONTROL_STOP;
     *s = (struct directory_session){0};
+    if (!name && handle == 0 && guid_equal(&c->properties->Wnode.Guid, &trace_context_guid))
+        name = TRACE_CONTEXT_LOGGER;
     if (!guid_equal(&c->properties->Wnode.Guid, &trace_kernel_guid))
         return controller_find(d, handle, name, c->properties->LogFileMode, give_up, s);
-    if (name && !text_equal_nocase(name, "NT Kernel Logger"))
+    if (name && !text_equal_nocase(name, TRACE_KERNEL_LOGGER))
         return controller_refuse(ERROR_INVALID_PARAMETER,
                                  "Wnode.Guid: is that of the NT Kernel Logger, InstanceName is '%.200s'", name);
     return controller_find_kernel(d, give_up, s);
@@ -160,7 +162,8 @@ ULONG controller_control(bool wide, TRACEHANDLE handle, const void *name, EVENT_
         return status;
     if (code > EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME)
         return controller_refuse(ERROR_INVALID_PARAMETER, "ControlCode: %u is none", (unsigned)code);
-    if (!name && handle == 0 && !guid_equal(&p->Wnode.Guid, &trace_kernel_guid))
+    if (!name && handle == 0 && !guid_equal(&p->Wnode.Guid, &trace_kernel_guid) &&
+        !guid_equal(&p->Wnode.Guid, &trace_context_guid))
         return controller_refuse(ERROR_INVALID_PARAMETER, "InstanceName, TraceHandle: there is neither");
     if (name)
         status = trace_name_read(name, wide, &text);

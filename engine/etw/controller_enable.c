@@ -154,7 +154,8 @@ ULONG controller_enable(const struct controller_enable *e)
         return controller_refuse(ERROR_INVALID_PARAMETER, "ControlCode: %u is none", (unsigned)e->code);
     wanted.provider = *e->provider;
     ULONG code = e->parameters ? read_parameters(e->parameters, &wanted) : ERROR_SUCCESS;
-    if (code == ERROR_SUCCESS && guid_equal(&wanted.provider, &trace_kernel_guid))
+    if (code == ERROR_SUCCESS &&
+        (guid_equal(&wanted.provider, &trace_kernel_guid) || guid_equal(&wanted.provider, &trace_context_guid)))
         code = controller_refuse(ERROR_INVALID_PARAMETER, "ProviderId: the kernel's events are enabled by EnableFlags");
     if (code == ERROR_SUCCESS)
         code = trace_allowed(&wanted.provider, TRACE_RIGHT_GUID_ENABLE);

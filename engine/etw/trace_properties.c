@@ -95,12 +95,12 @@ static bool is_offset(const EVENT_TRACE_PROPERTIES *p, ULONG offset)
     return offset == 0 || (offset >= size_of(p) && offset < p->Wnode.BufferSize);
 }
 
-static ULONG check_reserved(struct trace_settings *s)
+ULONG trace_settings_reserved(struct trace_settings *s)
 {
     static const struct {
         const char *name;
         const GUID *guid;
-    } reserved[] = {{"NT Kernel Logger", &trace_kernel_guid}, {"Circular Kernel Context Logger", &trace_context_guid}};
+    } reserved[] = {{TRACE_KERNEL_LOGGER, &trace_kernel_guid}, {TRACE_CONTEXT_LOGGER, &trace_context_guid}};
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
         const bool named = s->name && !text_compare_nocase(s->name, reserved[i].name);
         if (!named && guid_equal(&s->guid, reserved[i].guid))
@@ -268,7 +268,7 @@ static ULONG check_call(const struct trace_call *call, struct trace_settings *s)
     if (!status)
         status = read_name(call->name, call->wide, &s->name, &length);
     if (!status)
-        status = check_reserved(s);
+        status = trace_settings_reserved(s);
     if (!status)
         status = trace_file_read(p, call->wide, &s->file);
     if (!status)

@@ -15,6 +15,8 @@ enum trace_mode {
 
 extern const GUID trace_kernel_guid;  /* SystemTraceControlGuid: the NT Kernel Logger */
 extern const GUID trace_context_guid; /* the Circular Kernel Context Logger */
+#define TRACE_KERNEL_LOGGER  "NT Kernel Logger"
+#define TRACE_CONTEXT_LOGGER "Circular Kernel Context Logger"
 
 /* The call, beside the properties themselves. */
 struct trace_call {
@@ -44,6 +46,9 @@ struct trace_settings {
    ERROR_SUCCESS: *out is to be freed with trace_settings_free. */
 ULONG trace_properties_check(const struct trace_call *call, struct trace_settings *out);
 void trace_settings_free(struct trace_settings *s);
+/* A session with the name of one of the kernel's loggers is that: its GUID is set. 87: it has the GUID of one, and
+   another name. */
+ULONG trace_settings_reserved(struct trace_settings *s);
 
 /* Parts of it, for functions that are called for a session that there is. */
 /* Properties has the size of its kind (24), and its offsets lie in the block, behind it (87). */

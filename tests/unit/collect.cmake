@@ -29,3 +29,4 @@ target_link_options(test_configuration_network PRIVATE -Wl,--wrap=network_adapte
 openpla_test(test_configuration_collector ${CMAKE_CURRENT_LIST_DIR}/test_configuration_collector.c LINK openpla_collect
   LibXml2::LibXml2)
 target_link_options(test_configuration_collector PRIVATE -Wl,--wrap=file_write)
+add_dependencies(test_configuration_collector openetwhost)

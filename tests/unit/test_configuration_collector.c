@@ -2,9 +2,11 @@
 /* What a configuration collector leaves in its set's folder: copies of the files that were asked for, and one XML that
    says of each what became of it. */
 #include "engine/collect/collect.h"
+#include "engine/kernel/kernel_tracer.h"
 #include "engine/model/model.h"
 #include "engine/os/file_traits.h"
 #include "engine/os/thread.h"
+#include "tests/unit/controller_fixture.h"
 #include "tests/unit/scratch_link.h"
 #include "tests/unit/xml_path.h"
 
@@ -531,12 +533,17 @@ static void open_without_memory_leaves_nothing(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
+static void ask_for_state(struct test *t, const char *file)
+{
+    assert_int_equal(object_put_text(t->object, class_property(t->object->class, "SystemStateFile"), file), S_OK);
+}
+
 static void kernel_session_that_is_not_there_is_an_entry(void **state)
 {
     struct test *t = *state;
     put(t, "a.txt", "a");
     ask(t, "a.txt");
-    assert_int_equal(object_put_text(t->object, class_property(t->object->class, "SystemStateFile"), "state"), S_OK);
+    ask_for_state(t, "state");
     xmlDocPtr doc = collect(t);
     check_xpath(doc, "/Report/Section[@name='systemState']/Table/Item/Data[@name='session']",
                 "Circular Kernel Context Logger");
@@ -545,6 +552,54 @@ static void kernel_session_that_is_not_there_is_an_entry(void **state)
                 "true");
     check_xpath(doc, "count(//Data[@name='copy'][. != ''])", "1");
     xmlFreeDoc(doc);
+}
+
+#define STATE_FILE  "/Report/Section[@name='systemState']/Table/Item/Data[@name='file']"
+#define STATE_ERROR "//Section[@name='systemState']//Item/Data[@name='error']"
+
+/* What led to the moment of the collection is beside it, and the session goes on. */
+static void kernel_session_in_memory_is_a_file_beside_it(void **state)
+{
+    struct test *t = *state;
+    struct block b = block_of(TRACE_MODE_BUFFERING, NULL);
+    TRACEHANDLE handle;
+    struct etl_reader *reader;
+    struct etl_record e;
+    size_t processes = 0;
+    scratch_environment(KERNEL_SOURCE_VARIABLE, "polling");
+    b.p.EnableFlags = FLAG_PROCESS | FLAG_THREAD;
+    assert_int_equal(start_session("Circular Kernel Context Logger", &b, &handle), ERROR_SUCCESS);
+    child_sleep(200); /* for its rundown */
+    ask_for_state(t, "state");
+    xmlDocPtr doc = collect(t);
+    check_xpath(doc, STATE_FILE, "state.etl");
+    check_xpath(doc, STATE_ERROR, "");
+    xmlFreeDoc(doc);
+    char *path = path_join(t->out, "state.etl");
+    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    while (etl_reader_next(reader, &e) == S_OK)
+        processes += e.id == HOOK_PROCESS_RUNDOWN_START;
+    etl_reader_close(reader);
+    memory_free(path);
+    assert_in_range(processes, 3, SIZE_MAX);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+}
+
+static void kernel_session_that_is_not_in_memory_is_an_entry(void **state)
+{
+    struct test *t = *state;
+    char *path = path_join(t->scratch, "context.etl");
+    struct block b = block_of(TRACE_MODE_CIRCULAR, path);
+    TRACEHANDLE handle;
+    b.p.MaximumFileSize = 4;
+    assert_int_equal(start_session("Circular Kernel Context Logger", &b, &handle), ERROR_SUCCESS);
+    ask_for_state(t, "state");
+    xmlDocPtr doc = collect(t);
+    check_xpath(doc, STATE_FILE, "");
+    check_xpath(doc, "contains(" STATE_ERROR ", 'is not one in memory')", "true");
+    xmlFreeDoc(doc);
+    assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    memory_free(path);
 }
 
 static void pipe_is_not_waited_for(void **state)
@@ -630,11 +685,16 @@ int main(void)
         TEST(other_files_in_its_place_stay),
         TEST(open_without_memory_leaves_nothing),
         TEST(kernel_session_that_is_not_there_is_an_entry),
+        TEST(kernel_session_in_memory_is_a_file_beside_it),
+        TEST(kernel_session_that_is_not_in_memory_is_an_entry),
         TEST(pipe_is_not_waited_for),
 #ifndef _WIN32
         TEST(full_disk_leaves_no_half_copy_and_says_so),
         TEST(document_that_finds_no_room_fails_the_collector),
 #endif
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    own_directory_name();
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    directory_delete(own_directory());
+    return failed;
 }

@@ -323,6 +323,25 @@ static void kernel_flags_are_kept_and_shown(void **state)
     }
 }
 
+/* It is that by its name, as Windows' own key has it, and holds the kernel's events. */
+static void the_context_logger_starts_by_its_key(void **state)
+{
+    (void)state;
+    struct autologger a = plain();
+    uint32_t counter;
+    a.name = (char *)TRACE_CONTEXT_LOGGER;
+    a.mode = (struct autologger_number)NUMBER(TRACE_MODE_BUFFERING);
+    a.kernel_flags[0] = 0x3;
+    assert_int_equal(autologger_start(d, &a, folder, &counter), ERROR_SUCCESS);
+    struct directory_session s = find(TRACE_CONTEXT_LOGGER);
+    assert_memory_equal(&s.guid, &trace_context_guid, sizeof s.guid);
+    stop(directory_handle(&s));
+    directory_session_free(&s);
+    a = plain();
+    a.guid = (char *)"{54DEA73A-ED1F-42A4-AF71-3E63D056F174}";
+    assert_int_equal(autologger_start(d, &a, folder, &counter), ERROR_INVALID_PARAMETER);
+}
+
 static void delete_keys(void)
 {
     char *all = key_path(NULL);
@@ -665,6 +684,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_provider_begins_with_its_filters_and_none_that_is_bad),
         cmocka_unit_test(what_cannot_be_is_overridden_and_said),
         cmocka_unit_test(kernel_flags_are_kept_and_shown),
+        cmocka_unit_test(the_context_logger_starts_by_its_key),
         cmocka_unit_test(filters_are_in_a_key_below_their_provider),
         cmocka_unit_test(what_a_key_has_besides_stays),
         cmocka_unit_test(a_damaged_value_is_named),

@@ -248,6 +248,74 @@ static void without_tracefs_processes_are_seen(void **state)
     }
 }
 
+/* The snapshot of that moment, and the session goes on. */
+static size_t processes_in_snapshot(TRACEHANDLE handle, const char *file, struct seen *seen)
+{
+    char *path = path_join(folder, file);
+    struct block b = block_of(0, path);
+    assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
+    *seen = read_events(path);
+    memory_free(path);
+    return seen->of_hook[HOOK_PROCESS_RUNDOWN_START];
+}
+
+/* It is found by its name and by its GUID, and is one of its own beside the NT Kernel Logger. */
+static void the_context_logger_keeps_the_latest_in_memory(void **state)
+{
+    (void)state;
+    TRACEHANDLE handle, other;
+    struct seen seen;
+    struct block b = block_of(TRACE_MODE_BUFFERING, NULL);
+    b.p.EnableFlags = FLAG_PROCESS;
+    assert_int_equal(start_session("circular kernel CONTEXT logger", &b, &handle), ERROR_SUCCESS);
+    assert_memory_equal(&b.p.Wnode.Guid, &trace_context_guid, sizeof trace_context_guid);
+    b = block_of(TRACE_MODE_BUFFERING, NULL);
+    assert_int_equal(start_session(TRACE_CONTEXT_LOGGER, &b, &other), ERROR_ALREADY_EXISTS);
+    b.p.Wnode.Guid = trace_context_guid;
+    assert_int_equal(start_session("another", &b, &other), ERROR_INVALID_PARAMETER);
+    assert_int_equal(EnableTraceEx2(handle, &trace_context_guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 1, 0, 0, NULL),
+                     ERROR_INVALID_PARAMETER);
+    char *path = start("beside.etl", 0, 1, FLAG_PROCESS, &other);
+    stop(other);
+    memory_free(path);
+    struct process *p = child_start("stay", "", "");
+    assert_int_equal(process_wait(p, CHILD_PATIENCE, NULL), S_OK);
+    process_close(p);
+    const uint64_t from = clock_monotonic_ms();
+    do {
+        child_sleep(50);
+        assert_in_range(clock_passed_ms(from, clock_monotonic_ms()), 0, CHILD_PATIENCE);
+        assert_in_range(processes_in_snapshot(handle, "first.etl", &seen), 3, SIZE_MAX);
+    } while (seen.begun == 0 || seen.over == 0);
+    assert_in_range(processes_in_snapshot(handle, "second.etl", &seen), 3, SIZE_MAX);
+    b = block_of(0, NULL);
+    b.p.Wnode.Guid = trace_context_guid;
+    assert_int_equal(ControlTraceW(0, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    assert_string_equal(narrow(b.name), "circular kernel CONTEXT logger");
+    assert_int_equal(b.p.EnableFlags, FLAG_PROCESS);
+    assert_int_equal(ControlTraceW(0, NULL, &b.p, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    b = block_of(0, NULL);
+    b.p.Wnode.Guid = trace_context_guid;
+    assert_int_equal(ControlTraceW(0, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+}
+
+static void the_context_logger_is_circular_in_a_file_too(void **state)
+{
+    (void)state;
+    TRACEHANDLE handle;
+    char *path = path_join(folder, "circular.etl");
+    struct block b = block_of(TRACE_MODE_CIRCULAR, path);
+    b.p.EnableFlags = FLAG_PROCESS | FLAG_THREAD;
+    b.p.MaximumFileSize = 1;
+    assert_int_equal(start_session(TRACE_CONTEXT_LOGGER, &b, &handle), ERROR_SUCCESS);
+    child_sleep(200);
+    stop(handle);
+    const struct seen seen = read_events(path);
+    assert_in_range(seen.of_hook[HOOK_PROCESS_RUNDOWN_START], 3, SIZE_MAX);
+    assert_in_range(seen.of_hook[HOOK_THREAD_RUNDOWN_END], 3, SIZE_MAX);
+    memory_free(path);
+}
+
 static void a_source_that_is_none_is_told(void **state)
 {
     (void)state;
@@ -409,6 +477,8 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         POLLING(without_tracefs_processes_are_seen),
+        POLLING(the_context_logger_keeps_the_latest_in_memory),
+        POLLING(the_context_logger_is_circular_in_a_file_too),
         POLLING(a_source_that_is_none_is_told),
         TRACEFS(a_known_load_is_in_the_file),
         TRACEFS(interrupts_have_their_length_in_each_clock),
@@ -419,7 +489,7 @@ int main(int count, char **arguments)
         TRACEFS(system_providers_are_enabled_by_keywords),
         TRACEFS(a_killed_host_leaves_nothing_when_the_next_begins),
     };
-    enum { ALL = sizeof tests / sizeof *tests, BY_POLLING = 2 };
+    enum { ALL = sizeof tests / sizeof *tests, BY_POLLING = 4 };
     child_program = arguments[0];
     if (count > 3) {
         if (strcmp(arguments[1], "stay") == 0)
