@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The poorer source: /proc is looked at again and again, and what is there that was not, or is not any more, began or
    ended in between. A process that does both between two looks is not seen; the kernel's own count of forks says how
-   many those were. It costs at most a 50th of a processor: after a look that took long the next one comes later. */
+   many those were. A quick look takes the list of processes and what is new in it, a whole one asks each process again,
+   for its threads and for whether it still lives. After a look that took long the next one comes later. */
 #include "engine/kernel/tracepoint.h"
 #include "engine/os/clock.h"
 #include "engine/os/error.h"
@@ -15,9 +16,11 @@
 #include <string.h>
 
 enum {
-    SHARE = 50,     /* of the time between two looks the first may take one part */
-    LOOK_MS = 1000, /* then it is looked whatever the counts say, which count who has ended until his parent hears */
-    HERTZ = 100,    /* of times in /proc (USER_HZ) */
+    SHARE = 50,       /* of the time between two looks the first may take one part ... */
+    LATEST_MS = 1000, /* ... but so long after it the next one comes all the same, */
+    WHOLE_MS = 1000,  /* the next whole one not before, and at the latest */
+    WHOLE_LATEST_MS = 5000,
+    HERTZ = 100,         /* of times in /proc (USER_HZ) */
     LOWEST_NUMBER = 300, /* that Linux gives again when it has come to the highest */
     OLD_MS = 1000,       /* it began so long before the last look: it was hidden then */
     UNKNOWN_CODE = 259   /* STILL_ACTIVE: nobody but its parent is told with what a process ended */
@@ -40,12 +43,12 @@ struct found {
 };
 struct kernel_polling {
     struct kernel_file *load, *stat; /* NULL: not there */
-    struct counts counts;
-    uint64_t looked, listed, due; /* ticks */
-    uint64_t counted;             /* from then on forks are */
-    uint32_t look;                /* number of the look */
-    uint64_t forks, numbers;      /* since the beginning: by the one count, by the other */
-    uint64_t seen, missed;        /* threads that began: found, and not found */
+    struct counts counts, latest;    /* of the last whole look; of the last one */
+    uint64_t looked, due, whole_due; /* ticks */
+    uint64_t counted;                /* from then on forks are */
+    uint32_t look;                   /* number of the look */
+    uint64_t forks, numbers;         /* since the beginning: by the one count, by the other */
+    uint64_t seen, missed;           /* threads that began: found, and not found */
     struct found *found;
     size_t found_count, found_capacity;
 };
@@ -157,6 +160,7 @@ struct looking {
     struct kernel_tracer *k;
     uint64_t now;    /* ticks */
     uint64_t uptime; /* in 1/HERTZ s; 0: not known */
+    bool whole;
 };
 
 static HRESULT find(const struct looking *l, const struct found *what)
@@ -250,6 +254,10 @@ static HRESULT look_at(const struct looking *l, uint32_t process)
 {
     struct kernel_process *known = id_map_find(&l->k->processes, process);
     struct kernel_task_stat stat;
+    if (known && !l->whole) {
+        known->look = l->k->polling->look;
+        return S_OK;
+    }
     if (kernel_process_stat(l->k, process, &stat) != S_OK)
         return S_OK;
     if (known && known->start == 0)
@@ -271,7 +279,7 @@ static HRESULT find_gone(const struct looking *l)
     uint64_t id;
     for (struct kernel_thread *t; SUCCEEDED(hr) && (t = id_map_next(&k->threads, &at, &id)) != NULL;) {
         const struct kernel_process *p = id_map_find(&k->processes, t->process);
-        if (t->look == look || (p && p->look == look && p->threads_hidden))
+        if (t->look == look || (p && p->look == look && (p->threads_hidden || !l->whole)))
             continue;
         const struct found f = {.time = t->replaced || (p && p->replaced) ? k->polling->looked : l->now,
                                 .kind = THREAD_ENDS,
@@ -412,21 +420,40 @@ static void polling_ran_down(struct kernel_tracer *k)
     struct counts now = {0};
     read_load(p, &now);
     read_forks(p, &now);
-    p->counts = now;
+    p->counts = p->latest = now;
     p->counted = (uint64_t)clock_ticks();
 }
 
-static bool is_due(struct kernel_polling *p, uint64_t now, struct counts *counts)
+static uint64_t ticks_of(uint64_t ms)
 {
-    const uint64_t most = LOOK_MS * (uint64_t)clock_frequency() / 1000;
-    if (now < p->due)
+    return ms * (uint64_t)clock_frequency() / 1000;
+}
+
+/* Whether to look, and whether at all of it. Numbers that begin from below again may be others' by now. */
+static bool is_due(struct kernel_polling *p, struct looking *l, struct counts *counts)
+{
+    l->whole = l->now >= p->whole_due;
+    if (!l->whole && l->now < p->due)
         return false;
     read_load(p, counts);
-    if (!counts->newest_known || counts->newest != p->counts.newest || counts->alive != p->counts.alive ||
-        now - p->listed >= most)
-        return true;
-    p->looked = now;
-    return false;
+    const bool changed =
+        !counts->newest_known || counts->newest != p->latest.newest || counts->alive != p->latest.alive;
+    l->whole = l->whole || (counts->newest_known && counts->newest < p->latest.newest);
+    if (!changed && !l->whole)
+        p->looked = l->now;
+    return changed || l->whole;
+}
+
+/* By the time that the look took. */
+static void set_due(struct kernel_polling *p, const struct looking *l)
+{
+    const uint64_t now = (uint64_t)clock_ticks(), pause = (now - l->now) * SHARE;
+    p->due = now + (pause < ticks_of(LATEST_MS) ? pause : ticks_of(LATEST_MS));
+    if (!l->whole)
+        return;
+    p->whole_due = now + (pause < ticks_of(WHOLE_MS) ? ticks_of(WHOLE_MS) : pause);
+    if (p->whole_due > now + ticks_of(WHOLE_LATEST_MS))
+        p->whole_due = now + ticks_of(WHOLE_LATEST_MS);
 }
 
 static HRESULT look(struct looking *l, const struct counts *counts)
@@ -455,12 +482,15 @@ static HRESULT look(struct looking *l, const struct counts *counts)
     const bool hides = kernel_proc_hides(k), newly = hides && !k->hides_processes;
     k->hides_processes = hides;
     hr = tell_all(k, newly);
+    p->latest = *counts;
+    p->looked = l->now;
+    if (!l->whole) /* threads that have begun are found by a whole one */
+        return hr;
     count_forks(k, counts);
     if (hides)
         begin_counts_anew(p);
     else
         count_missed(p);
-    p->looked = p->listed = l->now;
     return hr;
 }
 
@@ -474,12 +504,13 @@ static HRESULT polling_pass(struct kernel_tracer *k, bool last, const struct ker
     hr = FAILED(hr) ? hr : flushed;
     k->told = p->looked;
     if (last)
-        p->due = p->listed = 0;
-    if (is_due(p, l.now, &counts)) {
-        read_forks(p, &counts);
+        p->whole_due = 0;
+    if (is_due(p, &l, &counts)) {
+        if (l.whole)
+            read_forks(p, &counts);
         const HRESULT looked = look(&l, &counts);
         hr = FAILED(hr) ? hr : looked;
-        p->due = l.now + ((uint64_t)clock_ticks() - l.now) * SHARE;
+        set_due(p, &l);
     }
     return last && SUCCEEDED(hr) ? kernel_queue_flush(&k->queue, sink) : hr;
 }

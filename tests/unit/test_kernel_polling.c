@@ -188,6 +188,12 @@ static void pass_until(enum kernel_hook hook, uint32_t id, size_t times)
     }
 }
 
+/* At all of it, though it is not due yet. */
+static void look_at_all(void)
+{
+    assert_int_equal(kernel_tracer_pass(k, true, &sink), S_OK);
+}
+
 static struct kernel_state state_of(void)
 {
     struct kernel_state s;
@@ -220,6 +226,7 @@ static void processes_and_threads_begin_and_end(void **state)
     assert_true(first(HOOK_PROCESS_START, NEW) < first(HOOK_THREAD_START, NEW));
     remove_thread(NEW, THREAD);
     set_counts(102, THREAD + 1);
+    look_at_all();
     pass_until(HOOK_THREAD_END, THREAD, 1);
     assert_int_equal(how_many(HOOK_PROCESS_END, NEW), 0);
     remove_process(NEW);
@@ -229,6 +236,7 @@ static void processes_and_threads_begin_and_end(void **state)
     assert_int_equal(first(HOOK_PROCESS_END, NEW)->code, UNKNOWN);
     assert_string_equal(first(HOOK_PROCESS_END, NEW)->name, "fresh");
     assert_int_equal(how_many(HOOK_PROCESS_END, BUSY), 0);
+    look_at_all();
     assert_int_equal(kernel_tracer_lost(k), 0);
     for (size_t i = 1; i < count; i++)
         assert_in_range(came[i].time, came[i - 1].time, UINT64_MAX);
@@ -325,6 +333,7 @@ static void one_that_has_ended_and_waits_for_its_parent_has_ended(void **state)
     begin();
     write_state(BUSY, "busy", 'Z', 1, 1, 5000);
     set_counts(100, 80);
+    look_at_all();
     pass_until(HOOK_PROCESS_END, BUSY, 1);
     assert_int_equal(how_many(HOOK_THREAD_END, BUSY), 1);
     write_state(1, "init", 'Z', 0, 2, 1); /* but of this one another thread goes on */
@@ -341,14 +350,18 @@ static void what_began_and_ended_between_two_looks_is_counted(void **state)
     add_process(NEW, "fresh", BUSY, 100000);
     set_counts(107, 86); /* seven forks, of which one is found */
     pass_until(HOOK_PROCESS_START, NEW, 1);
+    look_at_all();
     assert_int_equal(kernel_tracer_lost(k), 6);
     add_process(OTHER, "other", BUSY, 100000);
     set_counts(1107, 90); /* of the host's thousand a container sees the four that its own numbers tell */
     pass_until(HOOK_PROCESS_START, OTHER, 1);
+    look_at_all();
     assert_int_equal(kernel_tracer_lost(k), 6 + 3);
     add_thread(OTHER, 310);
     set_counts(1110, 310); /* they began from below: a thousand of them, one too many by the other count */
+    look_at_all();
     pass_until(HOOK_THREAD_START, 310, 1);
+    look_at_all();
     assert_int_equal(kernel_tracer_lost(k), 6 + 3 + 219);
 }
 
@@ -382,10 +395,12 @@ static void hidden_processes_neither_end_nor_begin(void **state)
     assert_true(state_of().hides_processes);
     assert_int_equal(how_many(HOOK_PROCESS_END, BUSY), 0);
     assert_int_equal(how_many(HOOK_THREAD_END, BUSY), 0);
+    look_at_all();
     const uint64_t lost = kernel_tracer_lost(k);
     remove_process(NEW); /* but mine I see */
     set_counts(160, 150);
     pass_until(HOOK_PROCESS_END, NEW, 1);
+    look_at_all();
     assert_int_equal(kernel_tracer_lost(k), lost);
     count = 0;
     add_process(1, "init", 0, 1);
@@ -395,6 +410,7 @@ static void hidden_processes_neither_end_nor_begin(void **state)
     assert_false(state_of().hides_processes);
     assert_int_equal(how_many(HOOK_THREAD_RUNDOWN_START, BUSY), 1);
     assert_int_equal(how_many(HOOK_PROCESS_START, BUSY), 0);
+    look_at_all();
     assert_int_equal(kernel_tracer_lost(k), lost);
 }
 
@@ -407,6 +423,7 @@ static void a_proc_without_counts_is_looked_at_all_the_same(void **state)
     begin();
     add_process(NEW, "fresh", BUSY, 100000);
     pass_until(HOOK_PROCESS_START, NEW, 1);
+    look_at_all();
     assert_int_equal(kernel_tracer_lost(k), 0);
 }
 
@@ -481,6 +498,7 @@ static void a_session_whose_source_is_taken_away_goes_on(void **state)
     remove_process(BUSY); /* which the other source had told of */
     set_counts(101, NEW + 1);
     pass_until(HOOK_PROCESS_END, BUSY, 1);
+    look_at_all();
     assert_int_equal(kernel_tracer_lost(k), 5);
 }
 
@@ -498,6 +516,7 @@ static void out_of_memory_loses_nothing_that_is_there(void **state)
         memory_fail_at(0);
     }
     assert_int_equal(how_many(HOOK_PROCESS_START, NEW), 1);
+    look_at_all();
     assert_int_equal(kernel_tracer_lost(k), 0);
 }
 
