@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How many of the operating system's counters that templates ask for are here: template_share.py OPENPLA TEMPLATE.xml ...
+
+OPENPLA is the openpla program of a native build, of now or of an older state: what it lists is compared. Each counter of
+an object counts once, however many templates ask for it; "*" is there when its object is. Objects that belong to a
+program or a role of Windows are left out: they are that one's to bring along.
+"""
+import html
+import re
+import subprocess
+import sys
+
+# Objects of Windows itself, whatever runs on it.
+SYSTEM = """cache|icmp|icmpv6|ipv4|ipv6|logicaldisk|memory|network adapter|network interface|numa node memory|objects|
+paging file|per processor network activity cycles|per processor network interface card activity|physicaldisk|process|
+processor|processor information|processor performance|redirector|server|server work queues|smb client shares|
+smb server sessions|smb server shares|system|tcpv4|tcpv6|thermal zone information|thread|udpv4|udpv6"""
+SYSTEM = {name.strip() for name in SYSTEM.replace("\n", "").split("|")}
+PATH = re.compile(r"^(?:\\\\[^\\]+)?\\([^\\]+?)(?:\(.*\))?\\([^\\]+)$")
+
+
+def counters(lines):
+    found = (PATH.match(line.strip()) for line in lines)
+    return {(match[1].lower(), match[2].lower()) for match in found if match}
+
+
+def asked(path):
+    raw = open(path, "rb").read()
+    text = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
+    return counters(html.unescape(name) for name in re.findall(r"<Counter>(.*?)</Counter>", text, re.S))
+
+
+def main():
+    here = counters(subprocess.run([sys.argv[1], "typeperf", "-q"], capture_output=True, text=True, check=True).stdout.splitlines())
+    objects = {name for name, _ in here}
+    wanted = {counter for path in sys.argv[2:] for counter in asked(path) if counter[0] in SYSTEM}
+    missing = sorted((name, counter) for name, counter in wanted
+                     if (name, counter) not in here and not (counter == "*" and name in objects))
+    for name, counter in missing:
+        print(f"not here: \\{name}\\{counter}")
+    print(f"{len(wanted) - len(missing)} of {len(wanted)} counters of the operating system")
+
+
+main()
