@@ -142,6 +142,7 @@ struct directory_shared {
 _Static_assert(sizeof(struct session_payload) % 8 == 0 && sizeof(struct enable_payload) == 112 &&
                    sizeof(struct enable_record) == 128 && sizeof(struct request_payload) % 8 == 0,
                "payloads are words");
+_Static_assert(sizeof(struct directory_kernel) == 568, "the same for programs of 32 and 64 bits");
 _Static_assert(sizeof(struct slot_record) == 64 && sizeof(struct registration_record) == 32 &&
                    sizeof(struct name_record) == 256,
                "whole lines");
