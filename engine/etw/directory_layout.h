@@ -69,9 +69,11 @@ struct request_payload {
     uint32_t mode, maximum_buffers, flush_timer, flags_given;
     uint32_t enable_flags[8];
     uint32_t list, item_count;
-    uint32_t items[DIRECTORY_STACK_EVENTS];
     uint32_t file_bytes, reserved; /* DIRECTORY_NO_TEXT: none */
-    char file[DIRECTORY_TEXT_BYTES];
+    union {
+        char file[DIRECTORY_TEXT_BYTES];
+        uint32_t items[DIRECTORY_STACK_EVENTS]; /* of DIRECTORY_SET_LIST, which names no file */
+    };
 };
 
 /* ---- what lies there ---- */

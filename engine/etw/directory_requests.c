@@ -45,8 +45,11 @@ static HRESULT to_payload(const struct directory_request *r, uint64_t until_ms, 
     memcpy(p->enable_flags, r->enable_flags, sizeof p->enable_flags);
     p->list = r->list;
     p->item_count = r->item_count;
+    if (r->verb != DIRECTORY_SET_LIST)
+        return directory_put_text(p->file, &p->file_bytes, r->file, ERROR_FILENAME_EXCED_RANGE, "file");
+    p->file_bytes = DIRECTORY_NO_TEXT;
     memcpy(p->items, r->items, sizeof p->items);
-    return directory_put_text(p->file, &p->file_bytes, r->file, ERROR_FILENAME_EXCED_RANGE, "file");
+    return S_OK;
 }
 
 /* Under the mutex: whether nobody uses the mailbox. A request whose process has ended is the host's to finish; an
@@ -194,7 +197,10 @@ HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_r
         .list = p->list,
         .item_count = p->item_count,
     };
-    memcpy(out->items, p->items, sizeof out->items);
+    if (out->verb == DIRECTORY_SET_LIST) {
+        memcpy(out->items, p->items, sizeof out->items);
+        p->file_bytes = DIRECTORY_NO_TEXT;
+    }
     memcpy(out->enable_flags, p->enable_flags, sizeof out->enable_flags);
     HRESULT hr = is_request(p) ? directory_take_text(p->file, p->file_bytes, &out->file) : S_FALSE;
     memory_free(p);
