@@ -500,6 +500,8 @@ static HRESULT polling_pass(struct kernel_tracer *k, bool last, const struct ker
     struct looking l = {.k = k, .now = (uint64_t)clock_ticks()};
     struct counts counts = {0};
     HRESULT hr = tell_names_again(k);
+    const HRESULT settled = images_settle(k, &(struct tracepoint_event){.time = p->looked});
+    hr = FAILED(hr) ? hr : settled;
     const HRESULT flushed = kernel_queue_flush(&k->queue, sink);
     hr = FAILED(hr) ? hr : flushed;
     k->told = p->looked;
@@ -545,7 +547,7 @@ static HRESULT polling_begin(struct kernel_tracer *k, const struct kernel_tracer
     hr = open_file(k, "loadavg", &p->load);
     if (SUCCEEDED(hr))
         hr = open_file(k, "stat", &p->stat);
-    k->sources = k->flags & (FLAG_PROCESS | FLAG_THREAD | FLAG_PROCESS_COUNTERS);
+    k->sources = k->flags & (FLAG_PROCESS | FLAG_THREAD | FLAG_PROCESS_COUNTERS | FLAG_IMAGE_LOAD);
     k->processors = processor_count();
     if (k->began == 0)
         k->began = now;

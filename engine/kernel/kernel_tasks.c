@@ -280,8 +280,9 @@ HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_e
         kernel_process_name(p, from->name, strlen(from->name));
         p->is_wine = from->is_wine || kernel_windows_process(k, parent) != 0;
     }
-    if (!kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
-        return S_OK;
+    const HRESULT due = p->is_kernel ? S_OK : images_due(k, process);
+    if (FAILED(due) || !kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
+        return due;
     const struct kernel_event event = {
         .time = e->time,
         .hook = HOOK_PROCESS_START,
@@ -319,7 +320,7 @@ static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event 
     p->has_code = false; /* its other threads were killed for it */
     p->exit_code = 0;
     p->is_wine = strncmp(base_name(p->name), "wine", 4) == 0;
-    return S_OK;
+    return images_due(k, kernel_process_of(k, e->thread));
 }
 
 /* wine64 calls its main thread by the program that it runs, of which 15 bytes are told. */
@@ -331,7 +332,7 @@ static HRESULT take_rename(struct kernel_tracer *k, const struct tracepoint_even
     ring_text(e->event, &e->fields[RENAME_NAME], name, sizeof name);
     if (p && strncmp(base_name(p->name), "wine", 4) == 0 && strncmp(name, "wine", 4) != 0)
         kernel_process_name(p, name, strlen(name));
-    return S_OK;
+    return p ? images_due(k, thread) : S_OK;
 }
 
 static HRESULT take_leave(struct kernel_tracer *k, const struct tracepoint_event *e)
@@ -383,10 +384,13 @@ HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_eve
 {
     if (is_step_between(p)) {
         give_children_to_parent(k, process, p->parent);
+        id_map_remove(&k->images, process); /* none was read */
         id_map_remove(&k->processes, process);
         return S_OK;
     }
     HRESULT hr = kernel_process_write(k, process, p);
+    if (SUCCEEDED(hr))
+        hr = images_end(k, e, process);
     if (SUCCEEDED(hr) && kernel_wants(k, FLAG_PROCESS) && !p->is_kernel) {
         put_process(k, process, p, p->exit_code, true);
         hr = kernel_emit_of(k, e, HOOK_PROCESS_END, PROCESS_VERSION, process, e->thread);
@@ -432,12 +436,18 @@ const struct tracepoint task_tracepoints[] = {
      "task_newtask",
      NULL,
      KERNEL_ALWAYS,
-     FLAG_PROCESS | FLAG_THREAD | FLAG_PROCESS_COUNTERS,
+     FLAG_PROCESS | FLAG_THREAD | FLAG_PROCESS_COUNTERS | FLAG_IMAGE_LOAD,
      take_new,
      {[NEW_ID] = "pid", [NEW_FLAGS] = "clone_flags"}},
     {"sched", "sched_process_exit", NULL, KERNEL_ALWAYS, 0, take_exit, {[EXIT_ID] = "pid", [EXIT_LAST] = "group_dead"}},
-    {"sched", "sched_process_exec", NULL, FLAG_PROCESS, 0, take_exec, {[EXEC_FILE] = "filename"}},
-    {"task", "task_rename", NULL, FLAG_PROCESS, 0, take_rename, {[RENAME_ID] = "pid", [RENAME_NAME] = "newcomm"}},
+    {"sched", "sched_process_exec", NULL, FLAG_PROCESS | FLAG_IMAGE_LOAD, 0, take_exec, {[EXEC_FILE] = "filename"}},
+    {"task",
+     "task_rename",
+     NULL,
+     FLAG_PROCESS | FLAG_IMAGE_LOAD,
+     0,
+     take_rename,
+     {[RENAME_ID] = "pid", [RENAME_NAME] = "newcomm"}},
     {"syscalls", "sys_enter_exit_group", NULL, FLAG_PROCESS, 0, take_leave, {[LEAVE_CODE] = "error_code"}},
     {"signal",
      "signal_deliver",
@@ -513,6 +523,8 @@ static HRESULT run_down(struct rundown *r)
     if (SUCCEEDED(hr) && SUCCEEDED(kernel_process_threads(r->k, r->process, &threads, &count)))
         for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
             hr = run_down_thread(r, threads[i], threads[i] == r->process ? stat.name : "");
+    if (SUCCEEDED(hr) && !p->is_kernel)
+        hr = images_rundown(r->k, &r->at, r->process, r->end);
     memory_free(threads);
     return hr;
 }

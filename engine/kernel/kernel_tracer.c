@@ -209,6 +209,8 @@ static HRESULT take(void *context, const struct trace_record *r)
         .thread = (uint32_t)ring_number(&r->event, &k->common_thread),
         .context = (uint8_t)ring_number(&r->event, &k->common_flags),
     };
+    k->newest = e.time > k->newest ? e.time : k->newest;
+    k->newest_processor = e.processor;
     return k->points[number - 1].point->take(k, &e);
 }
 
@@ -234,7 +236,9 @@ static HRESULT tracefs_pass(struct kernel_tracer *k, bool last, const struct ker
     HRESULT hr = last ? trace_instance_set(k->instance, "tracing_on", "0") : S_OK;
     const HRESULT passed = trace_stream_pass(k->stream, whole_until(k), last, &taken);
     hr = FAILED(hr) ? hr : passed;
-    const HRESULT settled = kernel_tasks_settle(k);
+    HRESULT settled = kernel_tasks_settle(k);
+    hr = FAILED(hr) ? hr : settled;
+    settled = images_settle(k, &(struct tracepoint_event){.time = k->newest, .processor = k->newest_processor});
     hr = FAILED(hr) ? hr : settled;
     fault_settle_all(k);
     stack_places_go(k);
@@ -368,6 +372,7 @@ HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct 
     disk_begin(k, MOST_REQUESTS);
     network_begin(k, MOST_SOCKETS);
     fault_begin(k);
+    images_begin(k);
     k->in_container = !kernel_has_kthreadd(k);
     k->hides_processes = kernel_proc_hides(k);
     const HRESULT hr = choose_source(k, options);
@@ -449,6 +454,7 @@ HRESULT kernel_tracer_end(struct kernel_tracer *k)
     id_map_free(&k->requests);
     id_map_free(&k->sockets);
     id_map_free(&k->faults);
+    images_free(k);
     kernel_queue_free(&k->queue);
     kernel_data_free(&k->data);
     memory_free(k);

@@ -122,9 +122,12 @@ struct kernel_tracer {
     uint32_t disks[KERNEL_MOST_DISKS]; /* the kernel's number of each */
     uint32_t disk_count;
     uint64_t request_number;
-    size_t looked;         /* how far the processes have been looked at for their counters */
-    struct id_map sockets; /* struct kernel_socket */
-    struct id_map faults;  /* struct kernel_fault */
+    size_t looked;                     /* how far the processes have been looked at for their counters */
+    struct id_map sockets;             /* struct kernel_socket */
+    struct id_map images, image_files; /* struct image_list, by process; struct image_file */
+    uint64_t newest;                   /* of what a pass has handed out */
+    uint32_t newest_processor;
+    struct id_map faults; /* struct kernel_fault */
     struct kernel_stacks stacks;
     uint64_t *interrupt_from, *soft_from; /* times by processor */
     struct {
@@ -195,6 +198,15 @@ bool kernel_is_kthreadd(const struct kernel_tracer *k, uint32_t process);
 /* ---- parts: each makes its map with `most` items ---- */
 
 void disk_begin(struct kernel_tracer *k, size_t most);
+void images_begin(struct kernel_tracer *k);
+void images_free(struct kernel_tracer *k);
+/* What the process has loaded is to be looked at. */
+HRESULT images_due(struct kernel_tracer *k, uint32_t process);
+/* All that is due, as events of the time and processor of e. */
+HRESULT images_settle(struct kernel_tracer *k, const struct tracepoint_event *e);
+HRESULT images_rundown(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process, bool end);
+/* The process has ended. */
+HRESULT images_end(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process);
 void network_begin(struct kernel_tracer *k, size_t most);
 void fault_begin(struct kernel_tracer *k);
 /* The thread goes on, or ends: what its last fault was is known. */

@@ -170,10 +170,58 @@ static void processes_begin_and_end_with_their_names_and_codes(void **state)
     }
 }
 
+/* Where code is loaded, in what file, so that addresses can be named. */
+static struct {
+    size_t here, has_name;
+} images;
+
+static HRESULT note_image(void *context, const struct kernel_event *e)
+{
+    enum { IMAGE_SIZE = 8, IMAGE_PROCESS = 16, IMAGE_NAME = 56 };
+    const uint64_t code = (uint64_t)(uintptr_t)note_image;
+    if (e->hook != HOOK_IMAGE_RUNDOWN_START && e->hook != HOOK_IMAGE_RUNDOWN_END)
+        return note(context, e);
+    assert_in_range(e->size, IMAGE_NAME + 4, UINT32_MAX);
+    if (get_u32(e->data + IMAGE_PROCESS) == process_own_id() && get_u64(e->data) <= code &&
+        code < get_u64(e->data) + get_u64(e->data + IMAGE_SIZE)) {
+        char name[256] = {0};
+        for (uint32_t i = 0; i < sizeof name - 1 && IMAGE_NAME + 2 * i + 1 < e->size; i++)
+            name[i] = (char)e->data[IMAGE_NAME + 2 * i];
+        images.here++;
+        images.has_name += strstr(name, "test_kernel_events") != NULL;
+    }
+    return S_OK;
+}
+
+static void images_say_where_code_is(void **state)
+{
+    (void)state;
+    const struct kernel_sink of_images = {note_image, NULL};
+    const struct kernel_tracer_options options = {.name = "images", .flags = FLAG_IMAGE_LOAD};
+    struct kernel_tracer *k;
+    memset(of_hook, 0, sizeof of_hook);
+    count = 0;
+    assert_int_equal(kernel_tracer_begin(&options, &k), S_OK);
+    assert_int_equal(kernel_tracer_sources(k), FLAG_IMAGE_LOAD);
+    assert_int_equal(kernel_tracer_rundown(k, false, &of_images), S_OK);
+    assert_int_equal(images.here, 1);
+    assert_int_equal(images.has_name, 1);
+    run_children(k);
+    for (int left = CHILD_PATIENCE / PASS_MS; left > 0 && of_hook[HOOK_IMAGE_UNLOAD] < CHILDREN; left--) {
+        child_sleep(PASS_MS);
+        assert_int_equal(kernel_tracer_pass(k, false, &sink), S_OK);
+    }
+    assert_in_range(of_hook[HOOK_IMAGE_LOAD], CHILDREN, SIZE_MAX);
+    assert_in_range(of_hook[HOOK_IMAGE_UNLOAD], CHILDREN, SIZE_MAX);
+    assert_int_equal(kernel_tracer_rundown(k, true, &of_images), S_OK);
+    assert_int_equal(images.has_name, 2);
+    end(k, true);
+}
+
 static void what_is_not_asked_for_does_not_come(void **state)
 {
     (void)state;
-    struct kernel_tracer *k = begin(FLAG_SWITCH | FLAG_SYSTEM_CALL | FLAG_IMAGE_LOAD);
+    struct kernel_tracer *k = begin(FLAG_SWITCH | FLAG_SYSTEM_CALL);
     assert_int_equal(kernel_tracer_sources(k), FLAG_SWITCH);
     assert_int_equal(count, 0);
     run_children(k);
@@ -229,6 +277,7 @@ int main(int argument_count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_begin_and_end_with_their_names_and_codes),
+        cmocka_unit_test(images_say_where_code_is),
         cmocka_unit_test(what_is_not_asked_for_does_not_come),
         cmocka_unit_test(all_kinds_come_with_their_sizes),
     };
