@@ -326,7 +326,11 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
     if (!k)
         return E_OUTOFMEMORY;
     snprintf(name, sizeof name, "%u-%u", (unsigned)s->logger, (unsigned)s->turn);
-    const struct kernel_tracer_options options = {.name = name, .flags = flags};
+    const struct kernel_tracer_options options = {
+        .name = name,
+        .flags = flags,
+        .configuration = (group_masks_flags(s->enable_flags) & NO_CONFIGURATION) == 0,
+    };
     k->session = s;
     k->directory = d;
     k->flags = flags;

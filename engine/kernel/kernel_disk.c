@@ -52,17 +52,29 @@ static uint32_t device_number(const char *name)
     return read ? major << 20 | (minor & 0xFFFFF) : 0;
 }
 
+HRESULT disk_names(struct texts *names)
+{
+    struct texts all = {0};
+    HRESULT hr = kernel_folder_names("/sys/block", &all);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        hr = S_OK;
+    if (all.count != 0)
+        qsort(all.items, all.count, sizeof *all.items, by_name);
+    for (size_t i = 0; SUCCEEDED(hr) && i < all.count && names->count < KERNEL_MOST_DISKS; i++)
+        if (is_disk(all.items[i]))
+            hr = texts_add(names, all.items[i]);
+    texts_free(&all);
+    return hr;
+}
+
 /* Without /sys there are none, and no event of them. */
 void disk_begin(struct kernel_tracer *k, size_t most)
 {
     struct texts names = {0};
     k->requests = (struct id_map){.item_size = sizeof(struct disk_request), .most = most};
-    if (kernel_wants(k, FLAG_DISK | FLAG_DISK_INIT) && SUCCEEDED(kernel_folder_names("/sys/block", &names))) {
-        qsort(names.items, names.count, sizeof *names.items, by_name);
-        for (size_t i = 0; i < names.count && k->disk_count < KERNEL_MOST_DISKS; i++)
-            if (is_disk(names.items[i]))
-                k->disks[k->disk_count++] = device_number(names.items[i]);
-    }
+    if (kernel_wants(k, FLAG_DISK | FLAG_DISK_INIT) && SUCCEEDED(disk_names(&names)))
+        for (size_t i = 0; i < names.count; i++)
+            k->disks[k->disk_count++] = device_number(names.items[i]);
     texts_free(&names);
 }
 

@@ -34,6 +34,7 @@ enum kernel_hook {
     HOOK_TCP = 0x0600, /* with a type of NET_ */
     HOOK_UDP = 0x0800,
     HOOK_SAMPLE = 0x0F2E,
+    HOOK_CONFIGURATION = 0x0B00, /* with a type of SystemConfig */
     HOOK_INTERRUPT = 0x0F43,
     HOOK_DPC = 0x0F44,
     HOOK_TIMER_DPC = 0x0F45,

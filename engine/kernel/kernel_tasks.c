@@ -559,6 +559,8 @@ HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct ker
     kernel_learn_windows(k);
     r.at.time = end ? (uint64_t)clock_ticks() : k->began;
     hr = profile_interval(k, &r.at, end);
+    if (SUCCEEDED(hr) && k->tells_configuration)
+        hr = configuration_rundown(k, &r.at);
     if (SUCCEEDED(hr))
         hr = run_down_own(&r);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {

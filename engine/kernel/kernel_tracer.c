@@ -367,6 +367,7 @@ HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct 
     k->flags = options->flags;
     k->host_ids = !host_is_wine() || host_processes_wanted();
     k->proc = options->proc;
+    k->tells_configuration = options->configuration;
     k->processes.item_size = sizeof(struct kernel_process);
     k->threads.item_size = sizeof(struct kernel_thread);
     disk_begin(k, MOST_REQUESTS);

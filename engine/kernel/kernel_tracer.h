@@ -17,6 +17,7 @@ struct kernel_tracer_options {
     const char *name;   /* of the instance (trace_instance.h) */
     uint32_t flags;     /* enum kernel_flag; those without a source here have no effect */
     uint32_t buffer_kb; /* of each processor; 0: 4 MB, which 100,000 switches a second need */
+    bool configuration; /* the rundown says what the computer is made of, too */
     /* For tests; NULL: what this host has. */
     const char *root, *proc; /* of tracefs; of /proc */
     const struct kernel_source *source;

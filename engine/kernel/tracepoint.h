@@ -116,6 +116,7 @@ struct kernel_tracer {
     uint32_t *there;             /* of polling: the processes of the beginning */
     size_t there_count;
     uint32_t flags, sources;
+    bool tells_configuration;
     bool host_ids;                     /* the host's own numbers for all */
     struct id_map processes, threads;  /* struct kernel_process, struct kernel_thread */
     struct id_map requests;            /* of disks: struct disk_request */
@@ -198,6 +199,9 @@ bool kernel_is_kthreadd(const struct kernel_tracer *k, uint32_t process);
 /* ---- parts: each makes its map with `most` items ---- */
 
 void disk_begin(struct kernel_tracer *k, size_t most);
+/* The host's disks by name, those that are made of others or of nothing left out. */
+HRESULT disk_names(struct texts *names);
+HRESULT configuration_rundown(struct kernel_tracer *k, const struct tracepoint_event *at);
 void images_begin(struct kernel_tracer *k);
 void images_free(struct kernel_tracer *k);
 /* What the process has loaded is to be looked at. */

@@ -26,13 +26,24 @@ static const struct {
     enum kernel_hook hook;
     uint32_t size;
 } sizes[] = {
-    {HOOK_SWITCH, 24},         {HOOK_READY, 8},
-    {HOOK_INTERRUPT, 20},      {HOOK_DPC, 16},
-    {HOOK_TIMER_DPC, 16},      {HOOK_FAULT_ZERO, 16},
-    {HOOK_FAULT_COPY, 16},     {HOOK_FAULT_TRANSITION, 16},
-    {HOOK_HARD_FAULT, 40},     {HOOK_DISK_READ, 52},
-    {HOOK_DISK_WRITE, 52},     {HOOK_DISK_FLUSH, 28},
-    {HOOK_DISK_READ_INIT, 12}, {HOOK_DISK_WRITE_INIT, 12},
+    {HOOK_SWITCH, 24},
+    {HOOK_READY, 8},
+    {HOOK_INTERRUPT, 20},
+    {HOOK_DPC, 16},
+    {HOOK_TIMER_DPC, 16},
+    {HOOK_FAULT_ZERO, 16},
+    {HOOK_FAULT_COPY, 16},
+    {HOOK_FAULT_TRANSITION, 16},
+    {HOOK_HARD_FAULT, 40},
+    {HOOK_DISK_READ, 52},
+    {HOOK_DISK_WRITE, 52},
+    {HOOK_DISK_FLUSH, 28},
+    {HOOK_DISK_READ_INIT, 12},
+    {HOOK_DISK_WRITE_INIT, 12},
+    {HOOK_CONFIGURATION + 10, 828},
+    {HOOK_CONFIGURATION + 11, 568},
+    {HOOK_CONFIGURATION + 12, 112},
+    {HOOK_CONFIGURATION + 16, 8},
 };
 
 /* What came of processes and threads, copied, and how many of each. */
@@ -218,6 +229,29 @@ static void images_say_where_code_is(void **state)
     end(k, true);
 }
 
+/* Who reads the trace elsewhere knows the computer from it. */
+static void the_configuration_is_told_when_it_is_asked_for(void **state)
+{
+    enum { CPU = HOOK_CONFIGURATION + 10, DISK = HOOK_CONFIGURATION + 11, VOLUME = HOOK_CONFIGURATION + 12 };
+    (void)state;
+    const struct kernel_tracer_options options = {.name = "conf", .flags = FLAG_PROCESS, .configuration = true};
+    struct kernel_tracer *k;
+    memset(of_hook, 0, sizeof of_hook);
+    count = 0;
+    assert_int_equal(kernel_tracer_begin(&options, &k), S_OK);
+    assert_int_equal(kernel_tracer_rundown(k, false, &sink), S_OK);
+    assert_int_equal(of_hook[CPU], 1);
+    const size_t disks = of_hook[DISK], volumes = of_hook[VOLUME];
+    assert_int_equal(kernel_tracer_rundown(k, true, &sink), S_OK);
+    assert_int_equal(of_hook[CPU], 2);
+    assert_int_equal(of_hook[DISK], 2 * disks);
+    assert_int_equal(of_hook[VOLUME], 2 * volumes);
+    end(k, true);
+    k = begin(FLAG_PROCESS);
+    assert_int_equal(of_hook[CPU], 0);
+    end(k, true);
+}
+
 static void what_is_not_asked_for_does_not_come(void **state)
 {
     (void)state;
@@ -277,6 +311,7 @@ int main(int argument_count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_begin_and_end_with_their_names_and_codes),
+        cmocka_unit_test(the_configuration_is_told_when_it_is_asked_for),
         cmocka_unit_test(images_say_where_code_is),
         cmocka_unit_test(what_is_not_asked_for_does_not_come),
         cmocka_unit_test(all_kinds_come_with_their_sizes),
