@@ -331,9 +331,11 @@ HRESULT trace_instance_end(struct trace_instance *t)
         kernel_file_close(t->rings[i].stats);
     }
     if (t->path) {
-        (void)trace_instance_set(t, "tracing_on", "0");
+        /* Where tracefs was unmounted meanwhile the folder is not there, and the instance is. */
+        const HRESULT off = trace_instance_set(t, "tracing_on", "0");
         (void)trace_instance_set(t, "events/enable", "0");
         hr = kernel_control_remove(t->path);
+        hr = FAILED(hr) ? hr : off;
     }
     memory_free(t->rings);
     memory_free(t->path);

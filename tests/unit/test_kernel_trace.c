@@ -16,6 +16,9 @@
 #include <stdio.h>
 #include <cmocka.h>
 #include <string.h>
+#ifndef _WIN32
+#include <sys/mount.h>
+#endif
 
 enum { MARKS = 1000, CHILDREN = 3, SKIPPED = 77, NS_PER_TICK = 100 };
 
@@ -196,6 +199,41 @@ static void the_instance_of_a_killed_process_is_swept_away(void **state)
     memory_free(said);
 }
 
+#ifndef _WIN32
+/* Who unmounts tracefs takes nothing from who reads it, and what then stays in the kernel is said. */
+static void an_unmounted_tracefs_is_read_on(void **state)
+{
+    struct trace_instance *t;
+    struct trace_state before, after;
+    char *root = host_full_path(*state), *marker, *left;
+    if (mount("tracefs", root, "tracefs", 0, NULL) != 0) {
+        memory_free(root);
+        skip();
+    }
+    const struct trace_options options = {.root = root, .name = "unmounted", .buffer_kb = 64};
+    const HRESULT began = trace_instance_begin(&options, &t);
+    assert_int_equal(umount2(root, MNT_DETACH), 0);
+    assert_int_equal(began, S_OK);
+    const char *path = trace_instance_path(t);
+    left = text_format("%s%s", TRACEFS_ROOT, path + strlen(root));
+    marker = text_format("%s/trace_marker", left);
+    assert_int_equal(trace_instance_state(t, 0, &before), S_OK);
+    for (int i = 0; i < MARKS / 10; i++)
+        assert_int_equal(kernel_control_write(marker, "mark"), S_OK);
+    uint64_t came = 0;
+    for (uint32_t i = 0; i < trace_instance_processors(t); i++) {
+        assert_int_equal(trace_instance_state(t, i, &after), S_OK);
+        came += after.entries;
+    }
+    assert_int_equal(came - before.entries, MARKS / 10);
+    assert_true(FAILED(trace_instance_end(t)));
+    assert_int_equal(kernel_control_remove(left), S_OK);
+    memory_free(marker);
+    memory_free(left);
+    memory_free(root);
+}
+#endif
+
 static void bad_options_leave_nothing(void **state)
 {
     (void)state;
@@ -235,6 +273,9 @@ int main(int count, char **arguments)
         cmocka_unit_test(what_is_switched_on_is_recorded),
         cmocka_unit_test(what_is_lost_is_counted),
         cmocka_unit_test_setup_teardown(the_instance_of_a_killed_process_is_swept_away, make_folder, scratch_end),
+#ifndef _WIN32
+        cmocka_unit_test_setup_teardown(an_unmounted_tracefs_is_read_on, make_folder, scratch_end),
+#endif
         cmocka_unit_test(bad_options_leave_nothing),
     };
     child_program = arguments[0];
