@@ -389,7 +389,10 @@ static void what_has_no_source_is_told_once(void **state)
     struct directory_session *sessions;
     size_t count;
     assert_int_equal(directory_sessions(own_directory(), &sessions, &count), S_OK);
-    const struct directory_kernel lists = sessions->lists;
+    struct directory_kernel lists = {.count = {0}};
+    for (size_t i = 0; i < count; i++)
+        if (directory_handle(&sessions[i]) == handle)
+            lists = sessions[i].lists;
     directory_sessions_free(sessions, count);
     stop(handle);
     assert_true(lists.count[DIRECTORY_COUNTER_SOURCES] == 2 && lists.counter[1] == 3 &&
