@@ -6,6 +6,10 @@
 #include "engine/os/thread.h"
 #include "engine/store/store.h"
 #include "tests/unit/trace_set_fixture.h"
+#ifdef _WIN32
+#include "engine/etw/event_providers.h"
+#include "tests/unit/callers.h"
+#endif
 
 static char *key_of(const char *name)
 {
@@ -443,6 +447,41 @@ static void a_commit_without_memory_changes_nothing(void **state)
     object_release(set);
 }
 
+#ifdef _WIN32
+/* What runs under its name may be another's session: who may change what begins with the next start changes, and
+   flushes, that one only as its own Guid says. Natively nothing is kept of who may use a Guid. */
+static void what_runs_under_its_name_asks_for_itself(void **state)
+{
+    GUID open = {0x66666666, 1, 2, {3}};
+    struct object *issues,
+        *boot = set_of_xml("Autosession", "",
+                           "<StreamMode>2</StreamMode><Guid>{66666666-0001-0002-0300-000000000000}</Guid>"),
+        *live =
+            set_of_xml("Session", "", "<StreamMode>2</StreamMode><Guid>{55555555-0001-0002-0300-000000000000}</Guid>");
+    struct callers callers;
+    (void)state;
+    callers_open(&callers);
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_done(commit(boot, "shared", CREATE));
+    assert_done(event_provider_set_security(&open, "O:BAG:BAD:(A;;0x120fff;;;WD)"));
+    assert_done(commit(live, "shared", CREATE));
+    assert_done(set_start(live, &caller_self, true));
+    assert_done(set_commit(boot, &callers.user, "shared", "", MODIFY, issues)); /* the next start's alone */
+    assert_said(set_commit(boot, &callers.user, "shared", "", MODIFY | UPDATE, issues), E_ACCESSDENIED,
+                "\"Session\\shared\"");
+    assert_said(set_commit(boot, &callers.user, "shared", "", MODIFY | FLUSH, issues), E_ACCESSDENIED,
+                "\"Session\\shared\"");
+    assert_said(set_commit(boot, &callers.user, "shared", "", FLUSH, issues), E_ACCESSDENIED, "\"Session\\shared\"");
+    assert_done(set_commit(boot, &callers.administrator, "shared", "", FLUSH, issues));
+    assert_done(set_stop(live, &caller_self, true));
+    assert_int_equal(EventAccessRemove(&open), ERROR_SUCCESS);
+    object_release(live);
+    object_release(boot);
+    object_release(issues);
+    callers_close(&callers);
+}
+#endif
+
 #define WITH_KEYS(name) cmocka_unit_test_teardown(name, forget_keys)
 int main(void)
 {
@@ -453,6 +492,9 @@ int main(void)
         WITH_KEYS(what_cannot_begin_by_itself_is_refused),
         WITH_KEYS(filters_are_kept_for_the_next_start),
         WITH_KEYS(the_session_of_an_autologger_has_figures),
+#ifdef _WIN32
+        WITH_KEYS(what_runs_under_its_name_asks_for_itself),
+#endif
         WITH_KEYS(a_set_of_an_older_version_becomes_a_key),
         WITH_KEYS(sets_are_listed_where_traces_cannot_be),
         WITH_KEYS(commits_of_two_do_not_mix),
