@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* live_session start|stop NAME: a session in real time with the provider of `write`.
+   live_session kernel FILE FLAGS: the NT Kernel Logger with these EnableFlags, which `stop` stops as well.
    live_session write COUNT: that many events, whose data are their numbers. */
 #include "engine/etw/controller_api.h"
 #include "engine/etw/event_api.h"
@@ -15,19 +16,44 @@ static const GUID provider = {0x3C0B1A52, 0x6E7F, 0x4D18, {0x9A, 0x2B, 0x51, 0x0
 
 struct block {
     EVENT_TRACE_PROPERTIES p;
-    WCHAR name[100];
+    WCHAR name[100], file[1000];
 };
+
+static void clear(struct block *b)
+{
+    memset(b, 0, sizeof *b);
+    b->p.Wnode.BufferSize = sizeof *b;
+    b->p.Wnode.Flags = CONTROLLER_TRACED_GUID;
+    b->p.LoggerNameOffset = offsetof(struct block, name);
+}
+
+static ULONG start_kernel(const char *path, const char *flags)
+{
+    enum { BUFFER_KB = 1024, BUFFERS = 32 };
+    struct block b;
+    WCHAR *units;
+    TRACEHANDLE handle;
+    size_t length;
+    clear(&b);
+    if (FAILED(text_to_utf16(path, &units, &length)))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (length < sizeof b.file / sizeof *b.file)
+        memcpy(b.file, units, (length + 1) * sizeof *units);
+    memory_free(units);
+    b.p.LogFileNameOffset = offsetof(struct block, file);
+    b.p.BufferSize = BUFFER_KB;
+    b.p.MinimumBuffers = b.p.MaximumBuffers = BUFFERS;
+    b.p.EnableFlags = (ULONG)strtoul(flags, NULL, 0);
+    return StartTraceW(&handle, u"NT Kernel Logger", &b.p);
+}
 
 static ULONG control(const char *verb, const char *session)
 {
     struct block b;
     WCHAR *name;
     TRACEHANDLE handle;
-    memset(&b, 0, sizeof b);
-    b.p.Wnode.BufferSize = sizeof b;
-    b.p.Wnode.Flags = CONTROLLER_TRACED_GUID;
+    clear(&b);
     b.p.LogFileMode = TRACE_MODE_REAL_TIME;
-    b.p.LoggerNameOffset = offsetof(struct block, name);
     b.p.FlushTimer = 1;
     if (FAILED(text_to_utf16(session, &name, NULL)))
         return ERROR_NOT_ENOUGH_MEMORY;
@@ -54,10 +80,12 @@ static ULONG write_events(uint32_t count)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3)
+    const bool kernel = argc == 4 && strcmp(argv[1], "kernel") == 0;
+    if (argc != 3 && !kernel)
         return 2;
-    const ULONG code =
-        strcmp(argv[1], "write") == 0 ? write_events((uint32_t)strtoul(argv[2], NULL, 10)) : control(argv[1], argv[2]);
+    const ULONG code = kernel                          ? start_kernel(argv[2], argv[3])
+                       : strcmp(argv[1], "write") == 0 ? write_events((uint32_t)strtoul(argv[2], NULL, 10))
+                                                       : control(argv[1], argv[2]);
     if (code != ERROR_SUCCESS)
         fprintf(stderr, "%s %s: error %lu\n", argv[1], argv[2], (unsigned long)code);
     return code != ERROR_SUCCESS;

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What recording 100,000 switches of threads a second costs and loses: the NT Kernel Logger natively and under Wine,
+Debian's `perf record` and `trace-cmd record`, one after the other in one run.
+
+peers_kernel.py [SECONDS] [RATE]    `cmake --build --preset mingw --target peers_kernel` runs it: 10 seconds, 100,000
+Builds what it measures: by the preset mingw, and by native-bench. Needs root, the packages linux-perf and trace-cmd. All
+logs are on /dev/shm, which is a tmpfs. Each records sched_switch of all processors; the load counts its own switches, and
+what is missing of these in the log is lost. Processor time is that of the recorder from its start to the end of the load,
+of perf and trace-cmd to their end, as they write their files then. Goal: 1 % of a processor at most, nothing lost."""
+import glob
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from peers_etw import FOLDER, SOURCE, build, run
+
+SWITCHES = "0x13"  # processes, threads, switches
+OFFSET = 10000000
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def load(bench, rate, seconds):
+    """Switches that the load counts, its two threads, seconds."""
+    switches, one, other, took = run(bench, rate, seconds).split()
+    return int(switches), {int(one), int(other)}, float(took)
+
+
+def row(name, counted, found, seconds, processor):
+    missing = counted - found
+    print(f"  {name:28} {counted / seconds:8.0f} switches/s  processor {100 * processor / seconds:5.2f} %  "
+          f"missing {missing} of {counted} ({100 * missing / counted:.3f} %)", flush=True)
+
+
+def host_time(scope):
+    """Of the hosts of this run's sessions."""
+    total = 0
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        folder = os.path.dirname(path)
+        try:
+            with open(path, "rb") as f, open(folder + "/cmdline", "rb") as c, open(folder + "/stat") as s:
+                if scope.encode() in f.read().split(b"\0") and b"openetwhost" in c.read():
+                    numbers = s.read().rsplit(")", 1)[1].split()
+                    total += int(numbers[11]) + int(numbers[12])
+        except OSError:
+            pass
+    return total / TICKS
+
+
+def ours(name, program, session, path, bench, rate, seconds):
+    scope = f"OPENPLA_ETW=kernel{os.getpid()}"
+    os.environ["OPENPLA_ETW"] = scope.split("=")[1]
+    run(*session, "kernel", path, SWITCHES)
+    try:
+        before = host_time(scope)
+        counted, threads, took = load(bench, rate, seconds)
+        used = host_time(scope) - before
+    finally:
+        run(*session, "stop", "NT Kernel Logger")
+    table = json.loads(run(*program, "trace", "top", path, "-threads", "-rows", "1000000", "--json"))
+    found = sum(r["switches"] for r in table["rows"] if r["thread"] in threads | {t + OFFSET for t in threads})
+    row(name, counted, found, took, used)
+    print(f"  {'':28} its log says that {table['lost']} were lost")
+
+
+def peer(name, record, show, bench, rate, seconds):
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        recorder = subprocess.Popen([*record, "-o", "log"], cwd=folder, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.PIPE, text=True, errors="replace")
+        time.sleep(2)  # until it records
+        if recorder.poll() is not None:
+            print(f"  {name:28} does not record here: {' '.join(recorder.stderr.read().split())}")
+            return
+        counted, threads, took = load(bench, rate, seconds)
+        of_load = resource.getrusage(resource.RUSAGE_CHILDREN)
+        recorder.send_signal(signal.SIGINT)
+        recorder.communicate()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = after.ru_utime + after.ru_stime - of_load.ru_utime - of_load.ru_stime
+        found = 0
+        shown = subprocess.Popen([*show, "-i", "log"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                 text=True, errors="replace")
+        wanted = re.compile("sched_switch.*(?:next_pid=|==> .*:)(%s)\\b" % "|".join(map(str, threads)))
+        for line in shown.stdout:
+            found += wanted.search(line) is not None
+        shown.wait()
+        row(name, counted, found, took, used)
+
+
+def main(seconds="10", rate="100000"):
+    native, mingw = build("native-bench", "openpla_program", "openetwhost", "live_session", "bench_switches"), \
+        build("mingw", "openpla_program", "openetwhost", "live_session")
+    bench = os.path.join(native, "bench_switches")
+    os.environ.setdefault("WINEPREFIX", os.path.join(SOURCE, "build", "mingw", "wineprefix"))
+    wine = ["sh", os.path.join(SOURCE, "cmake", "wine-run.sh")]
+    run(os.path.join(SOURCE, "cmake", "wine-prefix.sh"), "setup")
+    print("load", *os.getloadavg())
+    own = [os.path.join(native, "openpla")]
+    path = f"{FOLDER}/peers_kernel.etl"
+    ours("OpenPLA natively", own, [os.path.join(native, "live_session")], path, bench, rate, seconds)
+    os.remove(path)
+    ours("OpenPLA under Wine", [*wine, os.path.join(mingw, "openpla.exe")],
+         [*wine, os.path.join(mingw, "live_session.exe")], "Z:" + path.replace("/", "\\"), bench, rate, seconds)
+    os.remove(path)
+    peer("perf record", ["perf", "record", "-q", "-a", "-e", "sched:sched_switch"], ["perf", "script"], bench, rate,
+         seconds)
+    peer("trace-cmd record", ["trace-cmd", "record", "-q", "-e", "sched:sched_switch"], ["trace-cmd", "report"], bench,
+         rate, seconds)
+    print("load", *os.getloadavg())
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

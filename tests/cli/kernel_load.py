@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""kernel_load.py PROGRAM SESSION [EMULATOR]: the kernel logger's file of a known load has what the load did: each switch of
+a ping-pong through pipes as its processes count them, 1,000 writes with their fdatasync, 200 processes, each byte of a
+TCP transfer over the loopback. A second reader (etl_check.py) and `openpla tracerpt` find the same in the file. SESSION is
+live_session. A user would draw conclusions from figures that are not what happened."""
+import collections
+import csv
+import os
+import resource
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))
+from etl_check import Log  # noqa: E402
+
+PROGRAM, SESSION, EMULATOR = sys.argv[1], sys.argv[2], sys.argv[3:]
+TRACEFS = "/sys/kernel/tracing/instances"
+ROUNDS, WRITES, WRITE_BYTES, PROCESSES, TCP_BYTES = 5000, 1000, 4096, 200, 16 << 20
+FLAGS = 0x1 | 0x2 | 0x10 | 0x100 | 0x10000  # processes, threads, switches, disks, TCP
+HOST_OFFSET = 10000000
+MISSED = 2  # of the processes, on a machine that has much else to do
+PATIENCE = 120
+os.environ["OPENPLA_ETW"] = f"load{os.getpid()}"  # sessions of this test alone
+
+
+def check(right, what, *output):
+    if not right:
+        sys.exit("\n".join([what, *map(str, output)]))
+
+
+def run(*command):
+    done = subprocess.run([*EMULATOR, *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+    check(done.returncode == 0, f"{command}: exit code {done.returncode}", done.stdout, done.stderr)
+    return done.stdout.decode("utf-8")
+
+
+# ---- the load ----
+
+def switches():
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    return own.ru_nvcsw + own.ru_nivcsw
+
+
+def as_process(work):
+    """What `work` gives, of a process of its own, and that process' id."""
+    reader, writer = os.pipe()
+    ident = os.fork()
+    if ident == 0:
+        code = 1
+        try:
+            os.write(writer, repr(work()).encode())
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(writer)
+
+    def result():
+        with os.fdopen(reader) as f:
+            text = f.read()
+        check(os.waitpid(ident, 0)[1] == 0, "a part of the load failed")
+        return eval(text)
+    return ident, result
+
+
+def ping_pong():
+    """Both on one processor, or one might find the other's byte there and not wait for it."""
+    (a, to_a), (b, to_b) = os.pipe(), os.pipe()
+    processor = min(os.sched_getaffinity(0))
+
+    def side(own, other, first):
+        os.sched_setaffinity(0, {processor})
+        if first:
+            os.write(other, b"x")
+        for _ in range(ROUNDS):
+            os.read(own, 1)
+            os.write(other, b"x")
+        return switches()
+    sides = [as_process(lambda: side(a, to_b, True)), as_process(lambda: side(b, to_a, False))]
+    return {ident: result() for ident, result in sides}
+
+
+def prepare_file(path):
+    """Written once, so that only its data change later."""
+    with open(path, "wb") as f:
+        f.write(bytes(WRITES * WRITE_BYTES))
+        f.flush()
+        os.fsync(f.fileno())
+
+
+def write_synchronously(path):
+    def work():
+        file = os.open(path, os.O_WRONLY)
+        for i in range(WRITES):
+            os.pwrite(file, bytes([i & 255]) * WRITE_BYTES, i * WRITE_BYTES)
+            os.fdatasync(file)
+        os.close(file)
+    ident, result = as_process(work)
+    result()
+    return ident
+
+
+def begin_processes():
+    made = []
+    for _ in range(PROCESSES):
+        made.append(subprocess.Popen(["/bin/true"]))
+        made[-1].wait()
+    return [process.pid for process in made]
+
+
+def transfer():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def send():
+            with socket.create_connection(("127.0.0.1", port)) as s:
+                s.sendall(bytes(TCP_BYTES))
+
+        def receive():
+            got = 0
+            with server.accept()[0] as s:
+                while data := s.recv(1 << 16):
+                    got += len(data)
+            return got
+        receiver, sender = as_process(receive), as_process(send)
+        sender[1]()
+        check(receiver[1]() == TCP_BYTES, "the load's own transfer")
+    return sender[0], receiver[0], port
+
+
+# ---- what came ----
+
+class Events:
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            log = Log(f.read())
+        check(log.remarks == 0, "the second reader finds the file damaged")
+        self.lost = int(log.line.split("\t")[8])
+        self.of = collections.defaultdict(list)
+        for e in log.events:
+            if e.kind in ("system", "performance"):
+                self.of[e.id].append(e.raw[e.data:])
+
+    def near(self, found, expected, what, more=0):
+        """What was lost may be missing, and is counted; `more` of what the load does beside what is counted."""
+        check(expected - self.lost <= found <= expected + more, f"{what}: {found}, not {expected}",
+              f"{self.lost} events lost")
+
+
+def own(ident, of):
+    return ident in (of, of + HOST_OFFSET)
+
+
+def name_of(data):
+    at = 36 + (4 if struct.unpack_from("<I", data, 36)[0] == 0 else 16 + 8 + 4 * data[36 + 17])
+    return data[at:data.index(b"\0", at)].decode()
+
+
+def check_switches(events, counted):
+    for ident, count in counted.items():
+        out = sum(own(struct.unpack_from("<I", d, 4)[0], ident) for d in events.of[0x0524])
+        check(count >= ROUNDS * 9 // 10, "the load has not switched", counted)
+        events.near(out, count, f"switches of process {ident}", more=30)  # as it ends, behind its own count
+
+
+def check_writes(events, ident):
+    """Each write has a block of its own on the disk. The thread that writes back what is dirty may come first with one,
+    beside those of the load; one more block, of the file's inode, may be written each time."""
+    ours, others = set(), set()
+    for d in events.of[0x010B]:
+        size, at = struct.unpack_from("<I", d, 8)[0], struct.unpack_from("<q", d, 16)[0]
+        of = ours if own(struct.unpack_from("<I", d, 48)[0], ident) else others
+        of.update(range(at // WRITE_BYTES, (at + size) // WRITE_BYTES))
+    for block in sorted(others) + sorted(others, reverse=True):
+        if block - 1 in ours or block + 1 in ours:
+            ours.add(block)
+    flushes = sum(own(struct.unpack_from("<I", d, 24)[0], ident) for d in events.of[0x010E])
+    check(len(ours) >= WRITES - events.lost, f"blocks that were written: {len(ours)}")  # others may be beside them
+    # A disk without a cache of its own is told nothing; and Linux makes one of flushes that come at one time.
+    check(not flushes or WRITES // 2 - events.lost <= flushes <= WRITES + 20, f"flushes: {flushes}")
+
+
+def check_processes(events, made):
+    """Each with its end, and its name: a start that is told before its program is there has that of who began it."""
+    begun, ended = ({struct.unpack_from("<I", d, 8)[0] % HOST_OFFSET: name_of(d) for d in events.of[hook]}
+                    for hook in (0x0301, 0x0302))
+    for what, of in (("began", begun), ("ended", ended)):
+        found = sum(ident in of for ident in made)
+        check(found >= PROCESSES - MISSED - events.lost, f"processes that {what}: {found}")
+    named = sum(ended.get(ident) == "true" for ident in made)
+    check(named >= PROCESSES - MISSED - events.lost, f"processes that ended with their name: {named}",
+          [(i, begun.get(i), ended.get(i)) for i in made if ended.get(i) != "true"])
+
+
+def check_transfer(events, sender, receiver, port):
+    def of_port(hook):
+        """Process and bytes of each of the transfer's events; ports are in network order."""
+        return [struct.unpack_from("<II", d) for d in events.of[hook] if port in struct.unpack_from(">HH", d, 16)]
+    for what, hook, ident in (("sent", 0x060A, sender), ("received", 0x060B, receiver)):
+        found = sum(size for _, size in of_port(hook))
+        check(found == TCP_BYTES or events.lost and found < TCP_BYTES, f"bytes {what}: {found}")
+        check(all(own(process, ident) for process, _ in of_port(hook)), f"{what} by whom: not all by {ident}", of_port(hook))
+    for what, hook in (("made", 0x060C), ("accepted", 0x060F)):
+        events.near(len(of_port(hook)), 1, f"connections {what}")
+
+
+def has_event(name):
+    return os.path.isdir(f"/sys/kernel/tracing/events/{name}")
+
+
+def check_other_readers(events, path):
+    """The classes and types of tracerpt are those of the hooks, one row for each event."""
+    name = os.path.basename(path)
+    run(PROGRAM, "tracerpt", name, "-of", "CSV", "-o", "all.csv", "-y")
+    with open("all.csv", newline="", encoding="utf-8") as f:
+        rows = collections.Counter((row[0].strip(), row[1].strip()) for row in csv.reader(f))
+    for event, hooks in {("Thread", "CSwitch"): [0x0524], ("Process", "Start"): [0x0301], ("Process", "End"): [0x0302],
+                         ("DiskIo", "Write"): [0x010B], ("TcpIp", "SendIPV4"): [0x060A]}.items():
+        check(rows[event] == sum(len(events.of[h]) for h in hooks), f"tracerpt: {event}: {rows[event]}", rows)
+    run(PROGRAM, "trace", "top", name, "--json")
+
+
+def on_a_disk(path):
+    return os.path.exists("/sys/dev/block/%d:%d" % (os.major(os.stat(path).st_dev), os.minor(os.stat(path).st_dev)))
+
+
+if not os.access(TRACEFS, os.W_OK):
+    print("skipped: needs a tracefs that this user may use")
+    sys.exit(77)
+with tempfile.TemporaryDirectory(dir=os.getcwd()) as folder:
+    os.chdir(folder)
+    prepare_file("data")
+    run(SESSION, "kernel", "load.etl", hex(FLAGS))
+    counted = ping_pong()
+    writer = write_synchronously("data")
+    made = begin_processes()
+    ends = transfer()
+    run(SESSION, "stop", "NT Kernel Logger")
+    events = Events("load.etl")
+    check_switches(events, counted)
+    if on_a_disk("data") and has_event("block/block_io_start"):
+        check_writes(events, writer)
+    check_processes(events, made)
+    if has_event("sock/sock_send_length"):
+        check_transfer(events, *ends)
+    check_other_readers(events, "load.etl")
+    print(f"{sum(map(len, events.of.values()))} events, {events.lost} lost")
