@@ -220,8 +220,10 @@ static HRESULT look_at_threads(const struct looking *l, const struct found *proc
 static HRESULT look_at_new(const struct looking *l, uint32_t process, const struct kernel_task_stat *stat)
 {
     const uint64_t age = age_of(l, stat->start), passed = l->now - l->k->polling->looked;
+    /* Behind what ended before, on whatever clock: readings of two may differ so much. */
+    const uint64_t apart = (uint64_t)clock_frequency() / 10000, margin = apart < passed ? apart : passed;
     struct found f = {
-        .time = age < passed ? l->now - age : l->k->polling->looked + 1,
+        .time = age < passed - margin ? l->now - age : l->now - passed + margin,
         .kind = PROCESS_BEGINS,
         .process = process,
         .is = {.parent = stat->parent, .start = stat->start, .is_kernel = kernel_is_kthreadd(l->k, stat->parent)},

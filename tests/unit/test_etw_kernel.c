@@ -285,6 +285,8 @@ static void the_context_logger_keeps_the_latest_in_memory(void **state)
     TRACEHANDLE handle, other;
     struct block b = block_of(TRACE_MODE_BUFFERING, NULL);
     b.p.EnableFlags = FLAG_PROCESS;
+    b.p.BufferSize = 256;
+    b.p.MinimumBuffers = 32; /* room for what a busy machine does */
     assert_int_equal(start_session("circular kernel CONTEXT logger", &b, &handle), ERROR_SUCCESS);
     assert_memory_equal(&b.p.Wnode.Guid, &trace_context_guid, sizeof trace_context_guid);
     b = block_of(TRACE_MODE_BUFFERING, NULL);
