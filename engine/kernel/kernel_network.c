@@ -70,8 +70,8 @@ static HRESULT emit(struct kernel_tracer *k, const struct tracepoint_event *e, c
     put_port(d, s->to_port);
     put_port(d, s->from_port);
     if (group == HOOK_TCP && type == NET_SEND) {
-        kernel_data_u32(d, (uint32_t)e->time); /* start and end of sending */
-        kernel_data_u32(d, (uint32_t)e->time);
+        kernel_data_u32(d, 0); /* start and end of sending, of which Linux tells the end alone: the event's own time */
+        kernel_data_u32(d, 0);
     } else if (type == NET_CONNECT || type == NET_ACCEPT) {
         for (int option = 0; option < 4; option++)
             kernel_data_u16(d, 0); /* segment size, selective acknowledgements, time stamps, window scale */

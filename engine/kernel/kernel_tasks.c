@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { CLONE_SAME_PARENT = 0x8000, CLONE_SAME_PROCESS = 0x10000 };
-enum { COMMAND_UNITS = 8192, THREAD_NAME_UNITS = 64 };
+enum { FLAG_WOW64 = 2, COMMAND_UNITS = 8192, THREAD_NAME_UNITS = 64 };
 enum { STILL_ACTIVE = 259 };
 enum { PROCESS_VERSION = 4, THREAD_VERSION = 3 };
 /* Joins the events of one process, as an address of Windows' kernel would. */
@@ -90,44 +90,6 @@ bool kernel_proc_hides(const struct kernel_tracer *k)
     return kernel_process_stat(k, 1, &stat) != S_OK;
 }
 
-/* With blanks between its arguments; *first: length of the first. NULL: it cannot be read, or has none. From
-   memory_alloc. */
-static char *command_line(const struct kernel_tracer *k, uint32_t process, size_t *first)
-{
-    char *text;
-    size_t size;
-    if (FAILED(kernel_process_text(k, process, "cmdline", &text, &size)))
-        return NULL;
-    *first = strlen(text);
-    while (size != 0 && text[size - 1] == 0)
-        size--;
-    if (size == 0) {
-        memory_free(text);
-        return NULL;
-    }
-    for (size_t i = *first; i < size; i++)
-        if (text[i] == 0)
-            text[i] = ' ';
-    return text;
-}
-
-/* False: it has gone. */
-static bool user_of(const struct kernel_tracer *k, uint32_t process, uint32_t *user)
-{
-    char *text;
-    size_t size;
-    uint64_t value = 0;
-    bool found = false;
-    if (FAILED(kernel_process_text(k, process, "status", &text, &size)))
-        return false;
-    const char *line = strstr(text, "\nUid:");
-    if (line)
-        found = kernel_number(line + sizeof "\nUid:" - 1, text + size, &value) != NULL;
-    *user = (uint32_t)value;
-    memory_free(text);
-    return found;
-}
-
 void kernel_process_name(struct kernel_process *p, const char *name, size_t length)
 {
     length = length < sizeof p->name ? length : sizeof p->name - 1;
@@ -142,22 +104,6 @@ static const char *base_name(const char *path)
 }
 
 /* ---- events of processes ---- */
-
-/* S-1-5-18 for the host's root, S-1-22-1-N for its user N, as Samba has it; behind the shell of a TOKEN_USER, whose
-   pointers say nothing. */
-static void put_user(struct kernel_data *d, uint32_t user)
-{
-    static const uint8_t nt[6] = {0, 0, 0, 0, 0, 5}, unix_users[6] = {0, 0, 0, 0, 0, 22};
-    const bool root = user == 0;
-    kernel_data_u64(d, 1);
-    kernel_data_u64(d, 0);
-    kernel_data_u8(d, 1);
-    kernel_data_u8(d, root ? 1 : 2);
-    kernel_data_bytes(d, root ? nt : unix_users, 6);
-    kernel_data_u32(d, root ? 18 : 1);
-    if (!root)
-        kernel_data_u32(d, user);
-}
 
 /* Linux tells 15 bytes of a name, and of a process of Wine that of wine's loader, while the first argument is the path
    of the program. It may be anything else too. */
@@ -181,28 +127,25 @@ static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel
                         bool ends)
 {
     struct kernel_data *d = &k->data;
-    uint32_t user = 0;
-    const bool known = user_of(k, process, &user);
-    size_t first = 0;
-    char *command = ends ? NULL : command_line(k, process, &first);
-    name_program(p, command, first);
+    static const struct kernel_told nothing;
+    if (!ends || process == KTHREADD)
+        told_read(k, process);
+    const struct kernel_told *told = id_map_find(&k->lives, process);
+    told = told ? told : &nothing;
+    name_program(p, told->command, told->first);
     kernel_data_clear(d);
     kernel_data_u64(d, PROCESS_KEY + ((uint64_t)process << 12));
     kernel_data_u32(d, kernel_process_id(k, process));
     kernel_data_u32(d, kernel_process_id(k, p->parent));
-    kernel_data_u32(d, process == 0 || p->is_kernel ? UINT32_MAX : 0); /* session */
+    kernel_data_u32(d, process == 0 || p->is_kernel ? UINT32_MAX : told->windows.session);
     kernel_data_u32(d, exit_code);
     kernel_data_u64(d, 0); /* directory table */
-    kernel_data_u32(d, 0); /* flags */
-    if (known)
-        put_user(d, user);
-    else
-        kernel_data_u32(d, 0);
+    kernel_data_u32(d, told->windows.is_wow64 ? FLAG_WOW64 : 0);
+    told_put_user(d, told);
     kernel_data_ansi(d, base_name(p->name));
-    kernel_data_text(d, command ? command : p->name, COMMAND_UNITS);
+    kernel_data_text(d, told->command ? told->command : p->name, COMMAND_UNITS);
     kernel_data_text(d, "", 0); /* package */
     kernel_data_text(d, "", 0); /* its application */
-    memory_free(command);
 }
 
 /* The start that waits is written. */
@@ -320,6 +263,9 @@ static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event 
     p->has_code = false; /* its other threads were killed for it */
     p->exit_code = 0;
     p->is_wine = strncmp(base_name(p->name), "wine", 4) == 0;
+    told_forget(k, kernel_process_of(k, e->thread));
+    if (!p->is_waiting && kernel_wants(k, FLAG_PROCESS))
+        told_read(k, kernel_process_of(k, e->thread));
     return images_due(k, kernel_process_of(k, e->thread));
 }
 
@@ -385,6 +331,7 @@ HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_eve
     if (is_step_between(p)) {
         give_children_to_parent(k, process, p->parent);
         id_map_remove(&k->images, process); /* none was read */
+        told_forget(k, process);
         id_map_remove(&k->processes, process);
         return S_OK;
     }
@@ -397,6 +344,7 @@ HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_eve
     }
     if (SUCCEEDED(hr))
         hr = counters_tell(k, e, process, p, HOOK_PROCESS_COUNTERS);
+    told_forget(k, process);
     id_map_remove(&k->processes, process);
     return hr;
 }

@@ -374,6 +374,7 @@ HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct 
     network_begin(k, MOST_SOCKETS);
     fault_begin(k);
     images_begin(k);
+    k->lives.item_size = sizeof(struct kernel_told);
     k->in_container = !kernel_has_kthreadd(k);
     k->hides_processes = kernel_proc_hides(k);
     const HRESULT hr = choose_source(k, options);
@@ -456,6 +457,7 @@ HRESULT kernel_tracer_end(struct kernel_tracer *k)
     id_map_free(&k->sockets);
     id_map_free(&k->faults);
     images_free(k);
+    told_free(k);
     kernel_queue_free(&k->queue);
     kernel_data_free(&k->data);
     memory_free(k);

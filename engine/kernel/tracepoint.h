@@ -125,6 +125,7 @@ struct kernel_tracer {
     uint64_t request_number;
     size_t looked;                     /* how far the processes have been looked at for their counters */
     struct id_map sockets;             /* struct kernel_socket */
+    struct id_map lives;               /* struct kernel_told, by process */
     struct id_map images, image_files; /* struct image_list, by process; struct image_file */
     uint64_t newest;                   /* of what a pass has handed out */
     uint32_t newest_processor;
@@ -202,6 +203,17 @@ void disk_begin(struct kernel_tracer *k, size_t most);
 /* The host's disks by name, those that are made of others or of nothing left out. */
 HRESULT disk_names(struct texts *names);
 HRESULT configuration_rundown(struct kernel_tracer *k, const struct tracepoint_event *at);
+struct kernel_told {
+    char *command; /* line, with blanks between arguments; NULL: not told */
+    size_t first;  /* length of the first argument */
+    uint32_t user; /* of the host */
+    bool has_user;
+    struct windows_process windows; /* zero: none of Wine's */
+};
+void told_read(struct kernel_tracer *k, uint32_t process);
+void told_put_user(struct kernel_data *d, const struct kernel_told *t);
+void told_forget(struct kernel_tracer *k, uint32_t process);
+void told_free(struct kernel_tracer *k);
 void images_begin(struct kernel_tracer *k);
 void images_free(struct kernel_tracer *k);
 /* What the process has loaded is to be looked at. */

@@ -50,10 +50,22 @@ static const struct {
 static struct came {
     uint16_t hook;
     uint32_t process, thread, code, parent;
-    char name[64];
+    char name[64], command[16]; /* the end of the command line */
 } * came;
 static size_t count, of_hook[0x10000];
 static uint32_t children[CHILDREN];
+
+/* UTF-16, of which the test's are ASCII. */
+static void note_command(const uint8_t *at, const uint8_t *end, char *out, size_t room)
+{
+    size_t length = 0;
+    while (at + 2 * length + 1 < end && at[2 * length] != 0)
+        length++;
+    const size_t from = length >= room ? length - room + 1 : 0;
+    for (size_t i = from; i < length; i++)
+        out[i - from] = (char)at[2 * i];
+    out[length - from] = 0;
+}
 
 static HRESULT note(void *context, const struct kernel_event *e)
 {
@@ -71,7 +83,9 @@ static HRESULT note(void *context, const struct kernel_event *e)
         c->process = get_u32(e->data + PROCESS_ID);
         c->parent = get_u32(e->data + PROCESS_PARENT);
         c->code = get_u32(e->data + PROCESS_CODE);
-        snprintf(c->name, sizeof c->name, "%s", process_name(e->data, e->size));
+        const char *name = process_name(e->data, e->size);
+        snprintf(c->name, sizeof c->name, "%s", name);
+        note_command((const uint8_t *)name + strlen(name) + 1, e->data + e->size, c->command, sizeof c->command);
     } else {
         c->process = get_u32(e->data);
         c->thread = get_u32(e->data + 4);
@@ -129,7 +143,7 @@ static void end(struct kernel_tracer *k, bool rare)
 static void run_children(struct kernel_tracer *k)
 {
     for (int i = 0; i < CHILDREN; i++) {
-        struct process *p = child_start("end", "", "");
+        struct process *p = child_start("end", "a", "b");
         children[i] = process_id(p);
         for (int left = CHILD_PATIENCE / PASS_MS; process_wait(p, PASS_MS, NULL) == S_FALSE; left--) {
             assert_int_not_equal(left, 0);
@@ -158,20 +172,25 @@ static void processes_begin_and_end_with_their_names_and_codes(void **state)
         assert_int_equal(kernel_tracer_pass(k, false, &sink), S_OK);
     }
     end(k, true);
+    size_t whole = 0; /* command lines: one that had ended before it was asked has none */
     for (size_t c = 0; c < CHILDREN; c++) {
         size_t starts = 0, threads = 0, ends = 0;
+        const char *command = "";
         for (size_t i = 0; i < count; i++) {
             if (came[i].process != children[c])
                 continue;
             if (came[i].hook == HOOK_PROCESS_START) {
                 assert_true(process_is_called(came[i].name, child_program));
                 assert_int_equal(came[i].parent, process_own_id());
+                command = came[i].command;
                 starts++;
             }
             threads += starts != 0 && ends == 0 && came[i].hook == HOOK_THREAD_START;
             if (came[i].hook == HOOK_PROCESS_END) {
                 assert_true(process_is_called(came[i].name, child_program));
                 assert_int_equal(came[i].code, EXIT_CODE);
+                assert_string_equal(came[i].command, command);
+                whole += strstr(command, "end a b") != NULL;
                 ends++;
             }
         }
@@ -179,6 +198,7 @@ static void processes_begin_and_end_with_their_names_and_codes(void **state)
         assert_in_range(threads, 1, 64);
         assert_int_equal(ends, 1);
     }
+    assert_in_range(whole, 1, CHILDREN);
 }
 
 /* Where code is loaded, in what file, so that addresses can be named. */

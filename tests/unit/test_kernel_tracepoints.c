@@ -66,6 +66,7 @@ static int begin(void **state)
     fault_begin(&k);
     now = 1;
     k.host_ids = true;
+    k.lives.item_size = sizeof(struct kernel_told);
     return SUCCEEDED(stack_begin(&k, 1)) ? 0 : -1;
 }
 
@@ -76,6 +77,7 @@ static int end(void **state)
     id_map_free(&k.threads);
     id_map_free(&k.sockets);
     id_map_free(&k.faults);
+    told_free(&k);
     stack_end(&k);
     kernel_queue_free(&k.queue);
     kernel_data_free(&k.data);
