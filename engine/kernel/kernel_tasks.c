@@ -249,8 +249,21 @@ static HRESULT take_new(struct kernel_tracer *k, const struct tracepoint_event *
         return kernel_thread_begins(k, e, caller, id);
     const struct kernel_process *from = id_map_find(&k->processes, caller);
     const uint32_t parent = (flags & CLONE_SAME_PARENT) != 0 && from ? from->parent : caller;
-    const HRESULT hr = kernel_process_begins(k, e, id, parent);
-    return SUCCEEDED(hr) ? kernel_thread_begins(k, e, id, id) : hr;
+    const struct kernel_process *early = id_map_find(&k->processes, id);
+    struct tracepoint_event end = *e;
+    if (early) {
+        end.time = early->ended;
+        end.processor = early->ended_on;
+    }
+    end.thread = id;
+    HRESULT hr = kernel_process_begins(k, e, id, parent);
+    if (SUCCEEDED(hr))
+        hr = kernel_thread_begins(k, e, id, id);
+    if (FAILED(hr) || !early || end.time < e->time) /* or of another one that had the number */
+        return hr;
+    id_map_remove(&k->threads, id);
+    struct kernel_process *p = id_map_find(&k->processes, id);
+    return p ? kernel_process_ends(k, &end, id, p) : S_OK;
 }
 
 static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event *e)
@@ -365,6 +378,17 @@ HRESULT kernel_thread_ends(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
+/* Its beginning is still to come, from a processor that stood still meanwhile. */
+static HRESULT ends_early(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
+{
+    struct kernel_process *p = id_map_put(&k->processes, process);
+    if (!p)
+        return process == 0 ? S_OK : E_OUTOFMEMORY;
+    p->ended = e->time;
+    p->ended_on = e->processor;
+    return S_OK;
+}
+
 static HRESULT take_exit(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t thread = (uint32_t)tracepoint_number(e, EXIT_ID), process = kernel_process_of(k, thread);
@@ -372,8 +396,11 @@ static HRESULT take_exit(struct kernel_tracer *k, const struct tracepoint_event 
     if (SUCCEEDED(hr))
         hr = kernel_thread_ends(k, e, thread);
     struct kernel_process *p = id_map_find(&k->processes, process);
-    if (FAILED(hr) || !p)
+    if (FAILED(hr))
         return hr;
+    if (!p)
+        return e->fields[EXIT_LAST].size != 0 && tracepoint_number(e, EXIT_LAST) != 0 ? ends_early(k, e, process)
+                                                                                      : S_OK;
     /* Kernels before 6.13 do not say whether it was the last. */
     const bool last = e->fields[EXIT_LAST].size != 0 ? tracepoint_number(e, EXIT_LAST) != 0 : p->threads == 0;
     return last ? kernel_process_ends(k, e, process, p) : hr;

@@ -54,10 +54,12 @@ struct kernel_process {
     uint32_t threads;
     uint32_t windows; /* Windows' number of it; 0: it has none, or it is not known yet */
     uint32_t exit_code;
-    bool is_kernel;               /* a thread of the kernel: part of "System" */
-    bool is_wine;                 /* runs wine's loader, or is a fork of one that does */
-    bool has_program;             /* of its own; else it is a fork of its parent */
-    bool has_code;                /* it is on its way out, and exit_code says with what */
+    bool is_kernel;   /* a thread of the kernel: part of "System" */
+    bool is_wine;     /* runs wine's loader, or is a fork of one that does */
+    bool has_program; /* of its own; else it is a fork of its parent */
+    bool has_code;    /* it is on its way out, and exit_code says with what */
+    uint64_t ended;   /* when that was told before its beginning was, and on which processor; 0: it was not */
+    uint32_t ended_on;
     bool is_waiting;              /* its start waits in the queue for its name */
     size_t entry;                 /* there */
     char name[KERNEL_NAME_BYTES]; /* "" while it is not known */

@@ -257,6 +257,28 @@ static void a_thread_that_is_told_of_twice_counts_once(void **state)
     assert_int_equal(seen.ends, 2);
 }
 
+/* A processor stood still before it told of the beginning. */
+static void a_beginning_that_comes_late_has_its_end(void **state)
+{
+    (void)state;
+    static const bool last = true;
+    now = 20;
+    leave(LEADER, &last);
+    now = 10;
+    task(PARENT, LEADER, 0);
+    assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
+    assert_int_equal(seen.ends, 1);
+    now = 20;
+    leave(LEADER, &last);
+    now = 30; /* another process that got the number */
+    task(PARENT, LEADER, 0);
+    assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
+    assert_int_equal(seen.ends, 1);
+    leave(LEADER, &last);
+    assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
+    assert_int_equal(seen.ends, 2);
+}
+
 static void only_tcp_and_udp_are_of_the_network(void **state)
 {
     (void)state;
@@ -478,6 +500,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_signal_that_ends_nothing_gives_no_code, begin, end),
         cmocka_unit_test_setup_teardown(a_new_program_ends_with_its_own_code, begin, end),
         cmocka_unit_test_setup_teardown(a_thread_that_is_told_of_twice_counts_once, begin, end),
+        cmocka_unit_test_setup_teardown(a_beginning_that_comes_late_has_its_end, begin, end),
         cmocka_unit_test_setup_teardown(only_tcp_and_udp_are_of_the_network, begin, end),
         cmocka_unit_test_setup_teardown(a_chosen_event_has_its_stack, begin, end),
         cmocka_unit_test_setup_teardown(a_stack_of_something_else_is_nobodys, begin, end),
