@@ -4,8 +4,10 @@
 a ping-pong through pipes as its processes count them, 1,000 writes with their fdatasync, 200 processes, each byte of a
 TCP transfer over the loopback. A second reader (etl_check.py) and `openpla tracerpt` find the same in the file. SESSION is
 live_session. A user would draw conclusions from figures that are not what happened."""
+import atexit
 import collections
 import csv
+import glob
 import os
 import resource
 import socket
@@ -25,6 +27,7 @@ HOST_OFFSET = 10000000
 MISSED = 2  # of the processes, on a machine that has much else to do
 PATIENCE = 120
 os.environ["OPENPLA_ETW"] = f"load{os.getpid()}"  # sessions of this test alone
+atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openetw*-{os.environ['OPENPLA_ETW']}[-.]*")])
 
 
 def check(right, what, *output):

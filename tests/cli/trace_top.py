@@ -3,6 +3,8 @@
 """trace_top.py PROGRAM [EMULATOR]: `openpla trace top` says who ran, who waited for a processor and who read and wrote how
 much, of a file and, where the host lets us see its kernel's events, of what happens now. A user would look for who is to
 blame and blame another one, or leave a session behind that nobody looks at."""
+import atexit
+import glob
 import json
 import os
 import signal
@@ -17,6 +19,7 @@ from made_trace import SECOND, START, system, trace
 PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
 TRACEFS = "/sys/kernel/tracing/instances"
 os.environ["OPENPLA_ETW"] = f"top{os.getpid()}"  # sessions of this test alone
+atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openetw*-{os.environ['OPENPLA_ETW']}[-.]*")])
 PATIENCE = 60
 READY, WAITING = 1, 5
 
