@@ -7,6 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include <termios.h>
+#include <unistd.h>
+#endif
+
 int cli_time(const char *verb, const char *option, const struct texts *words, int64_t *local)
 {
     struct text_buffer b = {0};
@@ -30,4 +37,51 @@ bool cli_may_overwrite(const char *path)
     fprintf(stderr, "%s is there already. Overwrite it? [y/n] ", path);
     fflush(stderr);
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+#ifdef _WIN32
+static HRESULT read_hidden(char *line, int room)
+{
+    const HANDLE console = GetStdHandle(STD_INPUT_HANDLE);
+    DWORD mode;
+    if (!GetConsoleMode(console, &mode))
+        return HRESULT_FROM_WIN32(GetLastError());
+    SetConsoleMode(console, mode & ~(DWORD)ENABLE_ECHO_INPUT);
+    const bool read = fgets(line, room, stdin) != NULL;
+    SetConsoleMode(console, mode);
+    return read ? S_OK : E_FAIL;
+}
+#else
+static HRESULT read_hidden(char *line, int room)
+{
+    struct termios before, hidden;
+    if (tcgetattr(STDIN_FILENO, &before) != 0)
+        return E_FAIL;
+    hidden = before;
+    hidden.c_lflag &= ~(tcflag_t)ECHO;
+    tcsetattr(STDIN_FILENO, TCSANOW, &hidden);
+    const bool read = fgets(line, room, stdin) != NULL;
+    tcsetattr(STDIN_FILENO, TCSANOW, &before);
+    return read ? S_OK : E_FAIL;
+}
+#endif
+
+HRESULT cli_ask_password(const char *account, char **out)
+{
+    enum { ROOM = 256 };
+    char *line = memory_zero(ROOM, 1);
+    *out = NULL;
+    if (!line)
+        return E_OUTOFMEMORY;
+    fprintf(stderr, "Password of %s: ", account);
+    fflush(stderr);
+    HRESULT hr = read_hidden(line, ROOM);
+    fputc('\n', stderr);
+    line[strcspn(line, "\r\n")] = 0;
+    if (SUCCEEDED(hr)) {
+        *out = line;
+        return S_OK;
+    }
+    memory_free_secret(line);
+    return error_set(E_INVALIDARG, "the password of %s is missing, and there is no console to ask for it", account);
 }

@@ -65,6 +65,9 @@ void cli_console_restore(void);
 int cli_time(const char *verb, const char *option, const struct texts *words, int64_t *local);
 /* Asks whether the file that is there may go. */
 bool cli_may_overwrite(const char *path);
+/* Asks on the console, without showing it, for the account's password; for memory_free_secret. E_INVALIDARG where there
+   is no console. */
+HRESULT cli_ask_password(const char *account, char **out);
 
 /* How far a long work is, as a percentage on stderr: after a second, twice a second. Zero-initialise. */
 struct cli_progress {

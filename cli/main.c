@@ -5,7 +5,6 @@
 #include "cli/verbs.h"
 #include "engine/os/memory.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,48 +18,12 @@
 
 /* In the order of their names. */
 static const struct verb *const verbs[] = {
-    &verb_check, &verb_config, &verb_events, &verb_logstat,  &verb_manifest, &verb_mof, &verb_relog,
+    &verb_check, &verb_config, &verb_events, &verb_logman,   &verb_logstat,  &verb_manifest, &verb_mof, &verb_relog,
 #ifdef _WIN32
     &verb_run,
 #endif
     &verb_store, &verb_task,   &verb_trace,  &verb_tracerpt, &verb_typeperf, NULL,
 };
-
-int cli_error(const char *verb, HRESULT hr)
-{
-    fprintf(stderr, "openpla %s: %s (0x%08X)\n", verb, error_text(hr), (unsigned)hr);
-    return CLI_FAILED;
-}
-
-int cli_usage(const char *verb, const char *format, ...)
-{
-    va_list list;
-    fprintf(stderr, "openpla %s: ", verb);
-    va_start(list, format);
-    vfprintf(stderr, format, list);
-    va_end(list);
-    fprintf(stderr, "\nSee: openpla help %s\n", verb);
-    return CLI_USAGE;
-}
-
-int cli_sub_verb(const char *verb, const struct sub_verb *verbs_of_it, size_t count, int argc, char **argv)
-{
-    struct text_buffer names = {0};
-    for (size_t i = 0; i < count; i++) {
-        if (argc && text_equal_nocase(argv[0], verbs_of_it[i].name)) {
-            memory_free(text_buffer_take(&names));
-            return verbs_of_it[i].run(argc - 1, argv + 1);
-        }
-        text_buffer_format(&names, "%s%s", i ? ", " : "", verbs_of_it[i].name);
-    }
-    char *all = text_buffer_take(&names);
-    if (!all)
-        return cli_error(verb, E_OUTOFMEMORY);
-    const int result =
-        argc ? cli_usage(verb, "\"%s\" is none of %s", argv[0], all) : cli_usage(verb, "one of %s is wanted", all);
-    memory_free(all);
-    return result;
-}
 
 static const struct verb *find_verb(const char *name)
 {
@@ -102,20 +65,38 @@ static bool asks_for_help(const char *argument)
            strcmp(argument, "--help") == 0;
 }
 
+/* The verb whose name the program has: logman.exe is a copy of openpla.exe. */
+static const struct verb *own_verb(const char *program)
+{
+    char name[16];
+    const char *base = program;
+    for (const char *at = program; *at; at++)
+        if (*at == '/' || *at == '\\')
+            base = at + 1;
+    text_fit(name, sizeof name, base);
+    name[strcspn(name, ".")] = 0;
+    return find_verb(name);
+}
+
 static int run(int argc, char **argv)
 {
-    if (argc < 2) {
+    const struct verb *verb = argc > 0 ? own_verb(argv[0]) : NULL;
+    int at = 1;
+    if (!verb && argc < 2) {
         list_verbs(stderr);
         return CLI_USAGE;
     }
-    if (asks_for_help(argv[1]) || text_equal_nocase(argv[1], "help"))
+    if (!verb && (asks_for_help(argv[1]) || text_equal_nocase(argv[1], "help")))
         return help(argc - 2, argv + 2);
-    const struct verb *verb = find_verb(argv[1]);
+    if (!verb)
+        verb = find_verb(argv[at++]);
     if (!verb)
         return no_verb(argv[1]);
-    if (argc == 3 && asks_for_help(argv[2]))
-        return help(1, argv + 1);
-    int result = verb->run(argc - 2, argv + 2);
+    if (argc == at + 1 && asks_for_help(argv[at])) {
+        fputs(verb->help, stdout);
+        return CLI_DONE;
+    }
+    int result = verb->run(argc - at, argv + at);
     /* A full disk or a closed pipe shows at the latest here. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "openpla %s: the output could not be written\n", verb->name);

@@ -5,8 +5,8 @@
 
 #include "cli/cli.h"
 
-extern const struct verb verb_check, verb_config, verb_events, verb_logstat, verb_manifest, verb_mof, verb_relog,
-    verb_store, verb_task, verb_trace, verb_tracerpt, verb_typeperf;
+extern const struct verb verb_check, verb_config, verb_events, verb_logman, verb_logstat, verb_manifest, verb_mof,
+    verb_relog, verb_store, verb_task, verb_trace, verb_tracerpt, verb_typeperf;
 #ifdef _WIN32
 extern const struct verb verb_run;
 #endif

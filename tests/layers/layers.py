@@ -42,6 +42,8 @@ ALLOWED = {
     "com": ["com", "reg", "idl"] + RUN,
     "reg": ["reg", "idl"] + OS,
     "idl": ["idl"],
+    # A client of sets as any other: through the façade under Windows, the engine itself natively.
+    "cli/logman": ["cli/logman", "cli", "com"] + RUN,
     "cli": ["cli", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/report", "engine/task", "engine/store", "engine/model"] + COUNTERS,
 }
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.
@@ -86,7 +88,8 @@ LONGEST = 900
 
 def layer_of(path):
     parts = path.split("/")
-    return "/".join(parts[:2]) if parts[0] == "engine" and len(parts) > 2 else parts[0]
+    below = "/".join(parts[:2])
+    return below if len(parts) > 2 and (parts[0] == "engine" or below in ALLOWED) else parts[0]
 
 
 def check_include(path, layer, written):

@@ -50,7 +50,8 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
       list(APPEND sources ${CMAKE_SOURCE_DIR}/engine/${layer}/${file})
     endforeach()
   endforeach()
-  foreach(file event_schema event_values payload_filter value_extent value_forms value_text) # of payload filters
+  foreach(file event_schema event_values payload_filter source_text tmf_items tmf_text value_extent value_forms
+      value_text) # of payload filters
     list(APPEND sources ${CMAKE_SOURCE_DIR}/engine/tdh/${file}.c)
   endforeach()
   add_library(openpla_etw_tsan STATIC EXCLUDE_FROM_ALL ${sources} ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/logman/change.h"
+
+#include "cli/lines.h"
+#include "cli/logman/provider.h"
+#include "cli/logman/schedule.h"
+#include "cli/logman/values.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+struct change {
+    const struct logman_line *line;
+    struct object *set, *collector;
+    bool session, create;
+    struct texts *remarks;
+};
+
+static const char *name_of(const struct logman_option *o)
+{
+    return logman_rows[o->use].name;
+}
+
+/* ---- putting ---- */
+
+static HRESULT put_u32(struct object *o, const char *property, uint32_t number)
+{
+    const struct property *p = class_property(o->class, property);
+    struct value v = {.kind = p->kind};
+    if (p->kind == PROPERTY_BOOL)
+        v.boolean = number != 0;
+    else
+        v.u32 = number;
+    return object_put(o, p, &v);
+}
+
+static HRESULT get_u32(struct object *o, const char *property, uint32_t *out)
+{
+    struct value v;
+    HRESULT hr = object_get_field(o, class_property(o->class, property), &v);
+    if (SUCCEEDED(hr))
+        *out = v.kind == PROPERTY_BOOL ? v.boolean : v.u32;
+    return hr;
+}
+
+static HRESULT put_text(struct object *o, const char *property, const char *text)
+{
+    return object_put(o, class_property(o->class, property), &(struct value){PROPERTY_TEXT, .text = (char *)text});
+}
+
+static HRESULT put_texts(struct object *o, const char *property, const struct texts *texts)
+{
+    return object_put(o, class_property(o->class, property), &(struct value){PROPERTY_TEXTS, .texts = *texts});
+}
+
+static HRESULT remark(const struct change *c, char *text)
+{
+    return text ? texts_give(c->remarks, text) : E_OUTOFMEMORY;
+}
+
+/* ---- lists ---- */
+
+/* What begins an item of its own behind the one before; another word belongs to that, as paths with blanks do without
+   quotes. */
+static bool begins_path(const char *word, const char *before)
+{
+    const char *object = before + strspn(before, "\\");
+    return *word == '\\' || (strchr(word, '\\') && strchr(object, '\\'));
+}
+
+static bool begins_key(const char *word, const char *before)
+{
+    (void)before;
+    return strncmp(word, "HK", 2) == 0 || *word == '\\';
+}
+
+static bool begins_query(const char *word, const char *before)
+{
+    (void)before;
+    const char *colon = strchr(word, ':');
+    return colon && (strncmp(word, "root", 4) == 0 || strchr(word, '\\'));
+}
+
+static HRESULT join_words(const struct change *c, const struct logman_option *o,
+                          bool (*begins)(const char *word, const char *before), struct texts *out)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < o->words.count && SUCCEEDED(hr); i++) {
+        const char *word = o->words.items[i];
+        if (!begins || out->count == 0 || begins(word, out->items[out->count - 1])) {
+            hr = texts_add(out, word);
+            continue;
+        }
+        char **last = &out->items[out->count - 1], *joined = text_format("%s %s", *last, word);
+        if (!joined)
+            return E_OUTOFMEMORY;
+        memory_free(*last);
+        *last = joined;
+        hr = remark(c, text_format("-%s: \"%s\" is taken for one, of words without quotes", name_of(o), joined));
+    }
+    return hr;
+}
+
+/* A path may lack its first backslash, and have "%%" as in a batch file. */
+static HRESULT mend_path(struct texts *paths, size_t i)
+{
+    char *path = paths->items[i];
+    for (char *percent = path; (percent = strstr(percent, "%%")) != NULL; percent++)
+        memmove(percent, percent + 1, strlen(percent));
+    if (*path == '\\')
+        return S_OK;
+    paths->items[i] = text_format("\\%s", path);
+    if (!paths->items[i]) {
+        paths->items[i] = path;
+        return E_OUTOFMEMORY;
+    }
+    memory_free(path);
+    return S_OK;
+}
+
+static HRESULT add_lines(const char *file, struct texts *out)
+{
+    struct texts lines = {0};
+    HRESULT hr = lines_read(file, &lines);
+    for (size_t i = 0; i < lines.count && SUCCEEDED(hr); i++) {
+        char *line = lines.items[i];
+        size_t length = strlen(line);
+        while (length && (line[length - 1] == ' ' || line[length - 1] == '\t'))
+            line[--length] = 0;
+        line += strspn(line, " \t");
+        length = strlen(line);
+        if (length >= 2 && *line == '"' && line[length - 1] == '"') {
+            line[length - 1] = 0;
+            line++;
+        }
+        if (*line)
+            hr = texts_add(out, line);
+    }
+    texts_free(&lines);
+    return hr;
+}
+
+static HRESULT put_paths(const struct change *c, enum logman_use use, const char *property)
+{
+    const struct logman_option *list = logman_option(c->line, use);
+    const struct logman_option *file = logman_option(c->line, LOGMAN_COUNTER_FILE);
+    struct texts paths = {0};
+    if (!list && !file)
+        return S_OK;
+    HRESULT hr = list ? join_words(c, list, begins_path, &paths) : S_OK;
+    if (SUCCEEDED(hr) && file)
+        hr = add_lines(file->words.items[0], &paths);
+    for (size_t i = 0; i < paths.count && SUCCEEDED(hr); i++)
+        hr = mend_path(&paths, i);
+    if (SUCCEEDED(hr))
+        hr = put_texts(c->collector, property, &paths);
+    texts_free(&paths);
+    return hr;
+}
+
+static HRESULT put_list(const struct change *c, enum logman_use use, const char *property,
+                        bool (*begins)(const char *word, const char *before))
+{
+    const struct logman_option *list = logman_option(c->line, use);
+    struct texts words = {0};
+    if (!list)
+        return S_OK;
+    HRESULT hr = join_words(c, list, begins, &words);
+    if (SUCCEEDED(hr))
+        hr = put_texts(c->collector, property, &words);
+    texts_free(&words);
+    return hr;
+}
+
+static HRESULT put_lists(const struct change *c)
+{
+    static const struct {
+        unsigned adverb;
+        enum logman_use use;
+        const char *property;
+        bool (*begins)(const char *word, const char *before);
+    } lists[] = {{LOGMAN_CFG, LOGMAN_REGISTRY, "RegistryKeys", begins_key},
+                 {LOGMAN_CFG, LOGMAN_QUERIES, "ManagementQueries", begins_query},
+                 {LOGMAN_CFG, LOGMAN_FILES, "Files", NULL},
+                 {LOGMAN_API, LOGMAN_MODULES, "IncludeModules", NULL},
+                 {LOGMAN_API, LOGMAN_APIS, "IncludeApis", NULL},
+                 {LOGMAN_API, LOGMAN_NO_APIS, "ExcludeApis", NULL}};
+    HRESULT hr = S_OK;
+    if (c->collector->class == &performance_counter_collector_class)
+        hr = put_paths(c, LOGMAN_COUNTERS, "PerformanceCounters");
+    else if (c->collector->class == &alert_collector_class)
+        hr = put_paths(c, LOGMAN_THRESHOLDS, "AlertThresholds");
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && SUCCEEDED(hr); i++)
+        if (logman_option(c->line, lists[i].use))
+            hr = put_list(c, lists[i].use, lists[i].property, lists[i].begins);
+    return hr;
+}
+
+/* ---- one option, one property ---- */
+
+static HRESULT put_simple(const struct change *c)
+{
+    enum { FLAG, NUMBER, SECONDS, TEXT };
+    static const struct {
+        enum logman_use use;
+        bool of_set;
+        int value;
+        const char *property;
+    } simple[] = {{LOGMAN_RUN_FOR, true, SECONDS, "Duration"},
+                  {LOGMAN_TASK_OF_RUN, true, TEXT, "Task"},
+                  {LOGMAN_APPEND, false, FLAG, "LogAppend"},
+                  {LOGMAN_OVERWRITE, false, FLAG, "LogOverwrite"},
+                  {LOGMAN_INTERVAL, false, SECONDS, "SampleInterval"},
+                  {LOGMAN_SAMPLES, false, NUMBER, "SegmentMaxRecords"},
+                  {LOGMAN_LOGGER, false, TEXT, "SessionName"},
+                  {LOGMAN_FLUSH_TIMER, false, SECONDS, "FlushTimer"},
+                  {LOGMAN_BUFFER_SIZE, false, NUMBER, "BufferSize"},
+                  {LOGMAN_PRIVATE, false, FLAG, "ProcessMode"},
+                  {LOGMAN_EVENT_LOG, false, FLAG, "EventLog"},
+                  {LOGMAN_TRIGGERED_SET, false, TEXT, "TriggerDataCollectorSet"},
+                  {LOGMAN_TASK, false, TEXT, "Task"},
+                  {LOGMAN_TASK_ARGUMENTS, false, TEXT, "TaskArguments"},
+                  {LOGMAN_ADAPTERS, false, FLAG, "QueryNetworkAdapters"},
+                  {LOGMAN_PROGRAM, false, TEXT, "ExePath"},
+                  {LOGMAN_NAMES_ONLY, false, FLAG, "LogApiNamesOnly"},
+                  {LOGMAN_RECURSIVE, false, FLAG, "LogApisRecursively"}};
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < sizeof simple / sizeof *simple && SUCCEEDED(hr); i++) {
+        const struct logman_option *o = logman_option(c->line, simple[i].use);
+        struct object *object = simple[i].of_set ? c->set : c->collector;
+        uint32_t number = 0;
+        if (!o)
+            continue;
+        if (simple[i].value == TEXT) {
+            hr = put_text(object, simple[i].property, o->negated ? "" : o->words.items[0]);
+            continue;
+        }
+        if (simple[i].value == FLAG)
+            number = !o->negated;
+        else
+            hr = simple[i].value == SECONDS ? logman_time(name_of(o), o->words.items[0], &number)
+                                            : logman_u32(name_of(o), o->words.items[0], &number);
+        if (SUCCEEDED(hr))
+            hr = put_u32(object, simple[i].property, number);
+        if (FAILED(hr))
+            hr = error_prefix(hr, "-%s", name_of(o));
+    }
+    return hr;
+}
+
+/* ---- the file ---- */
+
+static const char *const formats[] = {"csv", "tsv", "sql", "bin"}; /* in the order of FileFormat */
+enum { FORMAT_SQL = 2, FORMAT_BIN = 3 };
+
+static HRESULT put_format(const struct change *c, bool *sql)
+{
+    const struct logman_option *o = logman_option(c->line, LOGMAN_FORMAT);
+    const bool counters = c->collector->class == &performance_counter_collector_class;
+    uint32_t format = FORMAT_BIN;
+    HRESULT hr = S_OK;
+    *sql = false;
+    if (!o) {
+        if (counters)
+            hr = get_u32(c->collector, "LogFileFormat", &format);
+        *sql = format == FORMAT_SQL;
+        return hr;
+    }
+    const char *word = o->words.items[0];
+    const bool circular = text_equal_nocase(word, "bincirc");
+    for (format = circular ? FORMAT_BIN : 0; format <= FORMAT_BIN && !circular; format++)
+        if (text_equal_nocase(word, formats[format]))
+            break;
+    if (format > FORMAT_BIN)
+        return error_set(E_INVALIDARG, "-f: \"%s\" is none of bin, bincirc, csv, tsv, sql", word);
+    if (!counters && format != FORMAT_BIN)
+        return error_set(E_INVALIDARG, "-f: %s is a format of counter logs alone", word);
+    *sql = format == FORMAT_SQL;
+    if (counters)
+        hr = put_u32(c->collector, "LogFileFormat", format);
+    return SUCCEEDED(hr) ? put_u32(c->collector, "LogCircular", circular) : hr;
+}
+
+static bool is_absolute(const char *path)
+{
+    return *path == '%' || *path == '\\' || *path == '/' || (*path && path[1] == ':');
+}
+
+/* A file's extension of the kind is put on by the engine. */
+static void cut_extension(char *file)
+{
+    static const char *const extensions[] = {".blg", ".csv", ".tsv", ".etl", ".xml"};
+    const size_t length = strlen(file);
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (length > 4 && text_equal_nocase(file + length - 4, extensions[i]))
+            file[length - 4] = 0;
+}
+
+static HRESULT put_path(const struct change *c, const char *given)
+{
+    char *path = is_absolute(given) ? text_copy(given) : host_full_path(given), *file = path;
+    HRESULT hr = S_OK;
+    if (!path)
+        return E_OUTOFMEMORY;
+    for (char *at = path; *at; at++)
+        if (*at == '\\' || *at == '/')
+            file = at + 1;
+    const bool windows_path = path[1] == ':' || *path == '%' || *path == '\\';
+    for (char *at = path; windows_path && *at; at++)
+        if (*at == '/')
+            *at = '\\';
+    cut_extension(file);
+    if (*file)
+        hr = put_text(c->collector, "FileName", file);
+    /* "C:\x" is in "C:\". */
+    if (file > path && !(file == path + 3 && path[1] == ':'))
+        file[-1] = 0;
+    else
+        *file = 0;
+    if (SUCCEEDED(hr) && *path)
+        hr = put_text(c->set, "RootPath", path);
+    memory_free(path);
+    return FAILED(hr) ? error_prefix(hr, "-o") : hr;
+}
+
+static HRESULT put_output(const struct change *c, bool sql)
+{
+    const struct logman_option *o = logman_option(c->line, LOGMAN_OUTPUT);
+    if (!o)
+        return sql && logman_option(c->line, LOGMAN_FORMAT) && c->create
+                   ? error_set(E_INVALIDARG, "-f: sql needs -o with the data source: DSN!log")
+                   : S_OK;
+    const char *given = o->words.items[0];
+    if (!sql)
+        return put_path(c, given);
+    char *source = strncmp(given, "SQL:", 4) == 0 ? text_copy(given) : text_format("SQL:%s", given);
+    HRESULT hr = source ? put_text(c->collector, "DataSourceName", source) : E_OUTOFMEMORY;
+    memory_free(source);
+    return hr;
+}
+
+static HRESULT put_api_log(const struct change *c)
+{
+    const struct logman_option *o = logman_option(c->line, LOGMAN_OUTPUT);
+    struct value v;
+    if (!o || c->collector->class != &api_tracing_collector_class)
+        return S_OK;
+    HRESULT hr = object_get(c->collector, class_property(c->collector->class, "FileName"), &v);
+    char *file = SUCCEEDED(hr) ? text_format("%s.etl", v.text) : NULL;
+    if (SUCCEEDED(hr)) {
+        hr = file ? put_text(c->collector, "LogFilePath", file) : E_OUTOFMEMORY;
+        value_free(&v);
+    }
+    memory_free(file);
+    return hr;
+}
+
+static HRESULT put_version(const struct change *c)
+{
+    enum { SERIAL_NUMBER = 0x200 };
+    const struct logman_option *o = logman_option(c->line, LOGMAN_VERSION);
+    uint32_t format = SERIAL_NUMBER;
+    if (o && o->negated)
+        format = 0;
+    else if (o && o->words.count)
+        (void)logman_version(o->words.items[0], &format);
+    else if (!o && (!c->create || c->session))
+        return S_OK;
+    return put_u32(c->collector, "FileNameFormat", format);
+}
+
+static HRESULT put_limits(const struct change *c, bool sql)
+{
+    const struct logman_option *most = logman_option(c->line, LOGMAN_MOST),
+                               *files = logman_option(c->line, LOGMAN_NEW_FILES);
+    uint32_t number = 0;
+    HRESULT hr = S_OK;
+    if (most) {
+        if (!most->negated)
+            hr = logman_u32("max", most->words.items[0], &number);
+        if (SUCCEEDED(hr))
+            hr = sql ? put_u32(c->collector, "SegmentMaxRecords", number) : put_u32(c->set, "SegmentMaxSize", number);
+    }
+    number = 0;
+    if (SUCCEEDED(hr) && files) {
+        if (files->words.count)
+            hr = logman_time("cnf", files->words.items[0], &number);
+        if (SUCCEEDED(hr))
+            hr = put_u32(c->set, "Segment", !files->negated);
+        if (SUCCEEDED(hr))
+            hr = put_u32(c->set, "SegmentMaxDuration", number);
+    }
+    return hr;
+}
+
+/* ---- traces ---- */
+
+enum {
+    MODE_SEQUENTIAL = 0x1,
+    MODE_CIRCULAR = 0x2,
+    MODE_APPEND = 0x4,
+    MODE_NEW_FILE = 0x8,
+    MODE_PREALLOCATE = 0x20,
+    MODE_REAL_TIME = 0x100,
+    MODE_BUFFERING = 0x400,
+    MODE_PRIVATE = 0x800,
+    STREAM_FILE = 1,
+    STREAM_REAL_TIME = 2,
+    STREAM_BUFFERING = 4
+};
+
+static HRESULT put_mode(const struct change *c, const struct logman_option *o, uint32_t *stream)
+{
+    static const struct {
+        uint32_t bit;
+        bool of_set;
+        const char *property;
+        uint32_t value;
+    } bits[] = {{MODE_SEQUENTIAL, false, "LogAppend", 0}, {MODE_SEQUENTIAL, false, "LogCircular", 0},
+                {MODE_CIRCULAR, false, "LogCircular", 1}, {MODE_APPEND, false, "LogAppend", 1},
+                {MODE_NEW_FILE, true, "Segment", 1},      {MODE_PREALLOCATE, false, "PreallocateFile", 1},
+                {MODE_PRIVATE, false, "ProcessMode", 1}};
+    const uint32_t own = MODE_SEQUENTIAL | MODE_CIRCULAR | MODE_APPEND | MODE_NEW_FILE | MODE_PREALLOCATE |
+                         MODE_REAL_TIME | MODE_BUFFERING | MODE_PRIVATE;
+    uint32_t mode;
+    HRESULT hr = logman_mode(o->words.items[0], &mode);
+    for (size_t i = 0; i < sizeof bits / sizeof *bits && SUCCEEDED(hr); i++)
+        if ((mode & bits[i].bit) != 0)
+            hr = put_u32(bits[i].of_set ? c->set : c->collector, bits[i].property, bits[i].value);
+    if (SUCCEEDED(hr) && (mode & MODE_NEW_FILE) != 0 && c->create && !logman_is_given(c->line, LOGMAN_MOST))
+        hr = error_set(E_INVALIDARG, "-mode: newfile needs -max, the megabytes of a file");
+    /* Of a session nothing but its own mode says it. */
+    if (SUCCEEDED(hr))
+        hr = put_u32(c->collector, "ExtendedModes", mode & ~(c->session ? own & ~(uint32_t)MODE_NEW_FILE : own));
+    if ((mode & MODE_REAL_TIME) != 0)
+        *stream = STREAM_REAL_TIME;
+    if ((mode & MODE_BUFFERING) != 0)
+        *stream = STREAM_BUFFERING;
+    return hr;
+}
+
+static HRESULT put_trace(const struct change *c)
+{
+    static const char *const clocks[] = {"perf", "system", "cycle"};
+    const struct logman_option *clock = logman_option(c->line, LOGMAN_CLOCK),
+                               *buffers = logman_option(c->line, LOGMAN_BUFFERS),
+                               *mode = logman_option(c->line, LOGMAN_MODE),
+                               *real_time = logman_option(c->line, LOGMAN_REAL_TIME);
+    uint32_t stream = 0, number;
+    HRESULT hr = S_OK;
+    if (clock) {
+        uint32_t type = 0;
+        while (type < 3 && !text_equal_nocase(clocks[type], clock->words.items[0]))
+            type++;
+        hr = type < 3 ? put_u32(c->collector, "ClockType", type + 1)
+                      : error_set(E_INVALIDARG, "-ct: \"%s\" is none of perf, system, cycle", clock->words.items[0]);
+    }
+    for (size_t i = 0; buffers && i < buffers->words.count && SUCCEEDED(hr); i++) {
+        hr = logman_u32("nb", buffers->words.items[i], &number);
+        if (SUCCEEDED(hr))
+            hr = put_u32(c->collector, i == 0 ? "MinimumBuffers" : "MaximumBuffers", number);
+    }
+    if (SUCCEEDED(hr) && mode)
+        hr = put_mode(c, mode, &stream);
+    if (real_time)
+        stream = real_time->negated ? STREAM_FILE : STREAM_REAL_TIME;
+    if (stream == STREAM_REAL_TIME && logman_is_given(c->line, LOGMAN_OUTPUT))
+        stream |= STREAM_FILE;
+    if (SUCCEEDED(hr) && stream != 0)
+        hr = put_u32(c->collector, "StreamMode", stream);
+    return SUCCEEDED(hr) ? logman_put_providers(c->line, c->collector) : hr;
+}
+
+/* ---- all ---- */
+
+/* File options are passed over where a collector writes none: Commit has a remark on them. */
+static HRESULT check_uses(const struct change *c)
+{
+    static const struct {
+        const struct class *class;
+        unsigned adverb;
+        const char *name;
+    } kinds[] = {{&performance_counter_collector_class, LOGMAN_COUNTER, "counter"},
+                 {&trace_data_collector_class, LOGMAN_TRACE, "trace"},
+                 {&configuration_collector_class, LOGMAN_CFG, "configuration"},
+                 {&alert_collector_class, LOGMAN_ALERT, "alert"},
+                 {&api_tracing_collector_class, LOGMAN_API, "API"}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; kinds[k].class == c->collector->class && i < c->line->count; i++) {
+            const struct logman_row *row = &logman_rows[c->line->options[i].use];
+            if ((row->adverbs & kinds[k].adverb) == 0)
+                return error_set(E_INVALIDARG, "-%s: %s collectors have no such thing", row->name, kinds[k].name);
+        }
+    return S_OK;
+}
+
+HRESULT logman_change(const struct logman_line *line, struct object *set, struct object *collector, bool session,
+                      bool create, struct texts *remarks)
+{
+    const struct change c = {line, set, collector, session, create, remarks};
+    bool sql = false;
+    HRESULT hr = check_uses(&c);
+    if (SUCCEEDED(hr))
+        hr = put_format(&c, &sql);
+    if (SUCCEEDED(hr))
+        hr = put_version(&c);
+    if (SUCCEEDED(hr))
+        hr = put_simple(&c);
+    if (SUCCEEDED(hr))
+        hr = put_lists(&c);
+    if (SUCCEEDED(hr))
+        hr = put_output(&c, sql);
+    if (SUCCEEDED(hr))
+        hr = put_api_log(&c);
+    if (SUCCEEDED(hr))
+        hr = put_limits(&c, sql);
+    if (SUCCEEDED(hr) && collector->class == &trace_data_collector_class)
+        hr = put_trace(&c);
+    return SUCCEEDED(hr) ? logman_put_schedule(line, set) : hr;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes a command line apart: verb anywhere, options by dash or slash, lists up to the next option. */
+#include "cli/logman/line.h"
+
+#include "cli/logman/values.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+#define EN_DASH     "\xE2\x80\x93"
+#define EM_DASH     "\xE2\x80\x94"
+#define LEFT_QUOTE  "\xE2\x80\x9C"
+#define RIGHT_QUOTE "\xE2\x80\x9D"
+
+static bool is_version(const char *word)
+{
+    uint32_t format;
+    return logman_version(word, &format);
+}
+
+static bool is_time(const char *word)
+{
+    uint32_t seconds;
+    return SUCCEEDED(logman_time("", word, &seconds));
+}
+
+const struct logman_row logman_rows[LOGMAN_OPTIONS] = {
+#define OPTION(id, ...) {__VA_ARGS__},
+#include "cli/logman/options.def"
+#undef OPTION
+};
+
+struct word {
+    const char *name;
+    unsigned value;
+};
+static const struct word verbs[] = {{"query", LOGMAN_QUERY},   {"create", LOGMAN_CREATE}, {"start", LOGMAN_START},
+                                    {"stop", LOGMAN_STOP},     {"delete", LOGMAN_DELETE}, {"update", LOGMAN_UPDATE},
+                                    {"import", LOGMAN_IMPORT}, {"export", LOGMAN_EXPORT}};
+static const struct word adverbs[] = {{"counter", LOGMAN_COUNTER}, {"trace", LOGMAN_TRACE},
+                                      {"cfg", LOGMAN_CFG},         {"alert", LOGMAN_ALERT},
+                                      {"api", LOGMAN_API},         {"providers", LOGMAN_PROVIDERS}};
+
+static const struct word *find_word(const struct word *words, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_equal_nocase(words[i].name, text))
+            return &words[i];
+    return NULL;
+}
+#define FIND(words, text) find_word(words, sizeof words / sizeof *words, text)
+
+/* What stands behind the dash, NULL: there is none. *dashes is 2 for "--"; *foreign: it is one of typography. */
+static const char *behind_dash(const char *word, int *dashes, bool *foreign)
+{
+    *dashes = 1;
+    *foreign = strncmp(word, EN_DASH, sizeof EN_DASH - 1) == 0 || strncmp(word, EM_DASH, sizeof EM_DASH - 1) == 0;
+    if (*foreign)
+        return word + sizeof EN_DASH - 1;
+    if (word[0] == '-' && word[1] == '-') {
+        *dashes = 2;
+        return word + 2;
+    }
+    return word[0] == '-' || word[0] == '/' ? word + 1 : NULL;
+}
+
+static int find_option(const char *word, bool *negated, bool *foreign)
+{
+    int dashes;
+    const char *name = behind_dash(word, &dashes, foreign);
+    *negated = false;
+    for (int i = 0; name && i < LOGMAN_OPTIONS; i++)
+        if (text_equal_nocase(logman_rows[i].name, name) ||
+            (logman_rows[i].alias && text_equal_nocase(logman_rows[i].alias, name))) {
+            *negated = dashes == 2 && logman_rows[i].negatable;
+            return i;
+        }
+    return -1;
+}
+
+/* Words that stand where an option could. */
+static bool is_option(const char *word)
+{
+    bool negated, foreign;
+    int dashes;
+    if (find_option(word, &negated, &foreign) >= 0)
+        return true;
+    const char *name = behind_dash(word, &dashes, &foreign);
+    return name && !foreign && word[0] == '-' && *name && (*name < '0' || *name > '9');
+}
+
+static unsigned distance(const char *a, const char *b)
+{
+    enum { MOST = 24 };
+    unsigned row[MOST + 1];
+    const size_t m = strlen(a), n = strlen(b);
+    if (m > MOST || n > MOST)
+        return UINT32_MAX;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= m; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= n; j++) {
+            const unsigned above = row[j];
+            unsigned best = diagonal + ((a[i - 1] | 0x20) != (b[j - 1] | 0x20));
+            best = above + 1 < best ? above + 1 : best;
+            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            diagonal = above;
+        }
+    }
+    return row[n];
+}
+
+static HRESULT no_such_option(const char *word)
+{
+    int dashes;
+    bool foreign;
+    const char *name = behind_dash(word, &dashes, &foreign), *nearest = NULL;
+    unsigned best = strlen(name) > 4 ? 3 : 2;
+    for (int i = 0; i < LOGMAN_OPTIONS; i++) {
+        const unsigned d = distance(name, logman_rows[i].name);
+        if (d < best) {
+            best = d;
+            nearest = logman_rows[i].name;
+        }
+    }
+    return nearest ? error_set(E_INVALIDARG, "%s: there is no such option; the nearest is -%s", word, nearest)
+                   : error_set(E_INVALIDARG, "%s: there is no such option", word);
+}
+
+/* ---- the words of an option ---- */
+
+struct reader {
+    int argc;
+    char **argv;
+    int at;
+    struct logman_line *line;
+};
+
+static const char *next(const struct reader *r)
+{
+    return r->at < r->argc && !is_option(r->argv[r->at]) ? r->argv[r->at] : NULL;
+}
+
+static HRESULT take(struct reader *r, struct texts *words)
+{
+    return texts_add(words, r->argv[r->at++]);
+}
+
+/* "(process, thread)" may be words of its own. */
+static HRESULT take_flags(struct reader *r, struct texts *words)
+{
+    struct text_buffer b = {0};
+    const char *word = next(r);
+    bool open;
+    do {
+        text_buffer_add(&b, word);
+        r->at++;
+        if (b.failed)
+            break;
+        open = *b.text == '(' ? !strchr(word, ')') : *word && word[strlen(word) - 1] == ',';
+    } while (open && (word = next(r)) != NULL);
+    char *flags = text_buffer_take(&b);
+    return flags ? texts_give(words, flags) : E_OUTOFMEMORY;
+}
+
+static HRESULT take_provider(struct reader *r, struct texts *words)
+{
+    HRESULT hr = take(r, words);
+    if (SUCCEEDED(hr) && next(r))
+        hr = take_flags(r, words);
+    if (SUCCEEDED(hr) && next(r))
+        hr = take(r, words);
+    return hr;
+}
+
+static HRESULT take_words(struct reader *r, const struct logman_row *row, struct texts *words)
+{
+    HRESULT hr = S_OK;
+    if (row->words == WORDS_NONE || (row->words == WORDS_MAYBE && !(next(r) && row->is_value(next(r)))))
+        return S_OK;
+    /* The first is its value, whatever it looks like, unless it is an option's name. */
+    bool negated, foreign;
+    if (r->at >= r->argc || find_option(r->argv[r->at], &negated, &foreign) >= 0)
+        return error_set(E_INVALIDARG, "-%s: its value is missing", row->name);
+    switch (row->words) {
+    case WORDS_PROVIDER:
+        return take_provider(r, words);
+    case WORDS_ALL:
+        do
+            hr = take(r, words);
+        while (SUCCEEDED(hr) && next(r));
+        return hr;
+    case WORDS_MOMENT:
+        do
+            hr = take(r, words);
+        while (SUCCEEDED(hr) && words->count < 3 && next(r) && logman_is_moment(next(r)));
+        return hr;
+    default:
+        hr = take(r, words);
+        if (SUCCEEDED(hr) && row->words == WORDS_TWO && next(r))
+            hr = take(r, words);
+        return hr;
+    }
+}
+
+static HRESULT add_option(struct reader *r, int use, bool negated)
+{
+    struct logman_line *line = r->line;
+    const struct logman_row *row = &logman_rows[use];
+    void *options = line->options;
+    if (!memory_grow(&options, &line->capacity, line->count + 1, sizeof *line->options))
+        return E_OUTOFMEMORY;
+    line->options = options;
+    struct logman_option *o = &line->options[line->count++];
+    *o = (struct logman_option){.use = (enum logman_use)use, .negated = negated};
+    if (!negated)
+        return take_words(r, row, &o->words);
+    /* Flags and level behind the provider that goes say nothing. */
+    if (row->words == WORDS_PROVIDER)
+        return next(r) ? take_provider(r, &o->words) : error_set(E_INVALIDARG, "--p: the provider is missing");
+    return S_OK;
+}
+
+/* ---- what belongs to no option ---- */
+
+static HRESULT give_name(struct logman_line *line, const char *word)
+{
+    memory_free(line->name);
+    line->name = text_copy(word);
+    return line->name ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT remark(struct logman_line *line, char *text)
+{
+    return text ? texts_give(&line->remarks, text) : E_OUTOFMEMORY;
+}
+
+struct operands {
+    struct texts words;
+    const struct word *verb, *adverb;
+};
+
+static HRESULT take_operands(struct logman_line *line, struct operands *o)
+{
+    HRESULT hr = S_OK;
+    size_t at = 0;
+    bool named = false;
+    /* "logman ktl start": the verb may come behind the name. */
+    for (size_t i = 0; i < o->words.count && !o->verb; i++) {
+        o->verb = FIND(verbs, o->words.items[i]);
+        if (o->verb)
+            *o->words.items[i] = 0;
+    }
+    line->verb = o->verb ? (enum logman_verb)o->verb->value : LOGMAN_QUERY;
+    for (; at < o->words.count && SUCCEEDED(hr); at++) {
+        const char *word = o->words.items[at];
+        const struct word *adverb = o->verb && !named && !o->adverb ? FIND(adverbs, word) : NULL;
+        if (!*word)
+            continue;
+        if (adverb)
+            o->adverb = adverb;
+        else if (line->name)
+            hr = error_set(E_INVALIDARG, "\"%s\" belongs to no option; the name is \"%s\" already", word, line->name);
+        else
+            hr = give_name(line, word);
+        named = !adverb;
+    }
+    line->adverb = o->adverb ? o->adverb->value : 0;
+    return hr;
+}
+
+static bool ends_in_quote(const char *word)
+{
+    const size_t length = strlen(word), quote = sizeof RIGHT_QUOTE - 1;
+    return length >= quote && strcmp(word + length - quote, RIGHT_QUOTE) == 0;
+}
+
+/* Joins the word at `i` with those behind it up to the closing quote. */
+static HRESULT join_quoted(struct logman_line *line, struct texts *words, size_t i)
+{
+    const size_t quote = sizeof LEFT_QUOTE - 1;
+    struct text_buffer b = {0};
+    size_t last = i;
+    while (last + 1 < words->count && !ends_in_quote(words->items[last]))
+        last++;
+    if (!ends_in_quote(words->items[last]))
+        return S_OK;
+    text_buffer_add(&b, words->items[i] + quote);
+    for (size_t j = i + 1; j <= last; j++)
+        text_buffer_format(&b, " %s", words->items[j]);
+    char *joined = text_buffer_take(&b);
+    if (!joined)
+        return E_OUTOFMEMORY;
+    joined[strlen(joined) - quote] = 0;
+    for (size_t j = i; j <= last; j++)
+        memory_free(words->items[j]);
+    words->items[i] = joined;
+    memmove(&words->items[i + 1], &words->items[last + 1], (words->count - last - 1) * sizeof *words->items);
+    words->count -= last - i;
+    return remark(line, text_format("curly quotes around \"%s\" are taken for quotes", joined));
+}
+
+/* Words that were copied from a page: quotes of typography hold them, which no shell knows. */
+static HRESULT mend_words(struct logman_line *line)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < line->count; i++)
+        for (size_t j = 0; j < line->options[i].words.count && SUCCEEDED(hr); j++)
+            if (strncmp(line->options[i].words.items[j], LEFT_QUOTE, sizeof LEFT_QUOTE - 1) == 0)
+                hr = join_quoted(line, &line->options[i].words, j);
+    return hr;
+}
+
+static HRESULT read_word(struct reader *r, struct operands *o)
+{
+    const char *word = r->argv[r->at];
+    bool negated, foreign;
+    int dashes;
+    const char *name = behind_dash(word, &dashes, &foreign);
+    const int use = find_option(word, &negated, &foreign);
+    if (use >= 0) {
+        r->at++;
+        HRESULT hr = foreign ? remark(r->line, text_format("\"%s\" is taken for an option with a hyphen", word)) : S_OK;
+        return SUCCEEDED(hr) ? add_option(r, use, negated) : hr;
+    }
+    if (name && (strcmp(name, "?") == 0 || text_equal_nocase(name, "help"))) {
+        r->line->help = true;
+        r->at++;
+        return S_OK;
+    }
+    /* "-stop X", "/providers". */
+    if (name && (FIND(verbs, name) || FIND(adverbs, name)))
+        word = name;
+    else if (is_option(word))
+        return no_such_option(word);
+    r->at++;
+    return texts_add(&o->words, word);
+}
+
+HRESULT logman_line_read(int argc, char **argv, struct logman_line *out)
+{
+    struct reader r = {argc, argv, 0, out};
+    struct operands o = {0};
+    HRESULT hr = S_OK;
+    *out = (struct logman_line){0};
+    while (SUCCEEDED(hr) && r.at < argc)
+        hr = read_word(&r, &o);
+    const struct logman_option *name = logman_option(out, LOGMAN_NAME);
+    if (SUCCEEDED(hr) && name)
+        hr = give_name(out, name->words.items[0]);
+    if (SUCCEEDED(hr))
+        hr = take_operands(out, &o);
+    if (SUCCEEDED(hr))
+        hr = mend_words(out);
+    texts_free(&o.words);
+    return hr;
+}
+
+void logman_line_free(struct logman_line *line)
+{
+    for (size_t i = 0; i < line->count; i++)
+        texts_free(&line->options[i].words);
+    memory_free(line->options);
+    memory_free(line->name);
+    texts_free(&line->remarks);
+    *line = (struct logman_line){0};
+}
+
+const struct logman_option *logman_option(const struct logman_line *line, enum logman_use use)
+{
+    const struct logman_option *found = NULL;
+    for (size_t i = 0; i < line->count; i++)
+        if (line->options[i].use == use)
+            found = &line->options[i];
+    return found;
+}
+
+bool logman_is_given(const struct logman_line *line, enum logman_use use)
+{
+    const struct logman_option *o = logman_option(line, use);
+    return o && !o->negated;
+}

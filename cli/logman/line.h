@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* A command line of logman taken apart: verb, adverb, name, options with their words. Nothing is asked of anybody. */
+#ifndef OPENPLA_LOGMAN_LINE_H
+#define OPENPLA_LOGMAN_LINE_H
+
+#include "engine/os/text.h"
+
+enum logman_verb {
+    LOGMAN_QUERY,
+    LOGMAN_CREATE,
+    LOGMAN_START,
+    LOGMAN_STOP,
+    LOGMAN_DELETE,
+    LOGMAN_UPDATE,
+    LOGMAN_IMPORT,
+    LOGMAN_EXPORT
+};
+
+/* A bit each, so that a row says for which it is; the kinds of a collector in the order of DataCollectorType. */
+enum logman_adverb {
+    LOGMAN_COUNTER = 1,
+    LOGMAN_TRACE = 2,
+    LOGMAN_CFG = 4,
+    LOGMAN_ALERT = 8,
+    LOGMAN_API = 16,
+    LOGMAN_COLLECTOR = 31,
+    LOGMAN_PROVIDERS = 32
+};
+
+/* What an option is for, apart from its value. */
+enum logman_use {
+#define OPTION(id, ...) LOGMAN_##id,
+#include "cli/logman/options.def"
+#undef OPTION
+    LOGMAN_OPTIONS
+};
+
+/* How the words behind an option are told from what follows. */
+enum logman_words {
+    WORDS_NONE,
+    WORDS_ONE,
+    WORDS_MAYBE, /* one that is_value admits, or none */
+    WORDS_TWO,   /* one or two */
+    WORDS_ALL,   /* up to the next option */
+    WORDS_MOMENT,
+    WORDS_PROVIDER /* provider [flags [level]] */
+};
+
+struct logman_row {
+    const char *name, *alias; /* without the dash; alias NULL: none */
+    enum logman_words words;
+    bool negatable;                     /* "--name" takes it back */
+    unsigned adverbs;                   /* of collectors that have a use for it */
+    bool (*is_value)(const char *word); /* of WORDS_MAYBE */
+};
+extern const struct logman_row logman_rows[LOGMAN_OPTIONS];
+
+struct logman_option {
+    enum logman_use use;
+    bool negated;
+    struct texts words;
+};
+
+struct logman_line {
+    enum logman_verb verb;
+    unsigned adverb; /* enum logman_adverb; 0: none was said */
+    char *name;      /* NULL: none */
+    bool help;
+    struct logman_option *options;
+    size_t count, capacity;
+    struct texts remarks; /* what was taken for something else than what stood there */
+};
+
+/* argv without the program's name, UTF-8. E_INVALIDARG with a text that names the word, E_OUTOFMEMORY; for
+   logman_line_free in any case. */
+HRESULT logman_line_read(int argc, char **argv, struct logman_line *out);
+void logman_line_free(struct logman_line *line);
+/* The last one of that use, NULL: it was not given. */
+const struct logman_option *logman_option(const struct logman_line *line, enum logman_use use);
+bool logman_is_given(const struct logman_line *line, enum logman_use use); /* and not negated */
+
+#endif

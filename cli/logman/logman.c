@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* `openpla logman`: the verbs, what they say and how they end. All text goes to stdout, the exit code is the HRESULT,
+   as the scripts of twenty years expect. */
+#include "cli/cli.h"
+#include "cli/logman/change.h"
+#include "cli/logman/sets.h"
+#include "cli/logman/show.h"
+#include "cli/verbs.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/run/sets.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef _WIN32
+#include <objbase.h>
+#include <windows.h>
+#include <fcntl.h>
+#include <io.h>
+#endif
+
+#define SCHED_E_ALREADY_RUNNING_ ((HRESULT)0x8004131F)
+#define VERB                     "logman"
+
+struct run {
+    const struct logman_line *line;
+    struct texts remarks;
+};
+
+/* ---- credentials, issues ---- */
+
+static HRESULT put_credentials(const struct run *r, struct object *set)
+{
+    const struct logman_option *user = logman_option(r->line, LOGMAN_USER);
+    char *asked = NULL;
+    if (!user)
+        return S_OK;
+    if (user->negated)
+        return sets_set_credentials(set, &caller_self, "", "");
+    const char *name = user->words.items[0], *password = user->words.count > 1 ? user->words.items[1] : "*";
+    HRESULT hr = S_OK;
+    if (strcmp(password, "*") == 0)
+        hr = cli_ask_password(name, &asked);
+    if (SUCCEEDED(hr))
+        hr = sets_set_credentials(set, &caller_self, name, asked ? asked : password);
+    memory_free_secret(asked);
+    return hr;
+}
+
+/* What Commit found, a line each, where it was asked for: scripts count lines. */
+static HRESULT keep_issues(struct run *r, struct object *issues)
+{
+    struct object **list;
+    size_t count;
+    HRESULT hr = collection_snapshot(issues, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
+        struct value key, text;
+        hr = object_get(list[i], class_property(list[i]->class, "Key"), &key);
+        if (FAILED(hr))
+            break;
+        hr = object_get(list[i], class_property(list[i]->class, "Description"), &text);
+        if (SUCCEEDED(hr)) {
+            char *remark = text_format("%s: %s", key.text, text.text);
+            hr = remark ? texts_give(&r->remarks, remark) : E_OUTOFMEMORY;
+            value_free(&text);
+        }
+        value_free(&key);
+    }
+    objects_release(list, count);
+    return hr;
+}
+
+static HRESULT commit(struct run *r, struct logman_target *t, uint32_t mode)
+{
+    struct object *issues;
+    HRESULT hr = put_credentials(r, t->set);
+    if (SUCCEEDED(hr))
+        hr = issues_create(NULL, &issues);
+    if (FAILED(hr))
+        return hr;
+    hr = set_commit(t->set, &caller_self, t->name, t->server, mode, issues);
+    if (SUCCEEDED(hr))
+        hr = keep_issues(r, issues);
+    object_release(issues);
+    return hr;
+}
+
+/* ---- verbs ---- */
+
+static HRESULT not_found(const struct logman_target *t)
+{
+    struct logman_target session;
+    bool runs = false;
+    if (!t->session) {
+        struct logman_option ets = {.use = LOGMAN_SESSION};
+        const struct logman_line line = {.name = t->short_name, .options = &ets, .count = 1};
+        runs = SUCCEEDED(logman_target_open(&line, &session)) && session.found;
+        logman_target_free(&session);
+    }
+    return runs ? error_set(PLA_E_DCS_NOT_FOUND, "a session of the name \"%s\" runs: -ets means it", t->short_name)
+                : error_set(PLA_E_DCS_NOT_FOUND, "\"%s\"", t->name);
+}
+
+static HRESULT must_exist(const struct logman_target *t)
+{
+    return t->found ? S_OK : not_found(t);
+}
+
+static HRESULT create(struct run *r, struct logman_target *t)
+{
+    unsigned adverb = r->line->adverb;
+    if (t->session && adverb == 0)
+        adverb = LOGMAN_TRACE;
+    if (t->session && t->found)
+        return error_set(PLA_E_DCS_ALREADY_EXISTS, "a session of the name \"%s\" runs", t->short_name);
+    HRESULT hr = logman_target_add(t, adverb);
+    if (SUCCEEDED(hr))
+        hr = logman_change(r->line, t->set, t->collector, t->session, true, &r->remarks);
+    if (SUCCEEDED(hr))
+        hr = commit(r, t, t->found ? SETS_MODIFY : SETS_CREATE_NEW);
+    return SUCCEEDED(hr) && t->session ? set_start(t->set, &caller_self, true) : hr;
+}
+
+static HRESULT start(struct run *r, struct logman_target *t)
+{
+    if (t->session)
+        return create(r, t);
+    HRESULT hr = must_exist(t);
+    if (SUCCEEDED(hr))
+        hr = set_start(t->set, &caller_self, !logman_option(r->line, LOGMAN_ASYNCHRONOUS));
+    /* The code that scripts know for it. */
+    return hr == PLA_E_DCS_IN_USE ? error_set(SCHED_E_ALREADY_RUNNING_, "%s", error_text(hr)) : hr;
+}
+
+static HRESULT stop(struct run *r, struct logman_target *t)
+{
+    const HRESULT hr = must_exist(t);
+    return SUCCEEDED(hr) ? set_stop(t->set, &caller_self, !logman_option(r->line, LOGMAN_ASYNCHRONOUS)) : hr;
+}
+
+static HRESULT delete (struct run *r, struct logman_target *t)
+{
+    if (t->session)
+        return stop(r, t);
+    const HRESULT hr = must_exist(t);
+    return SUCCEEDED(hr) ? set_delete(t->set, &caller_self) : hr;
+}
+
+static HRESULT update(struct run *r, struct logman_target *t)
+{
+    struct value status;
+    HRESULT hr = must_exist(t);
+    if (SUCCEEDED(hr) && logman_option(r->line, LOGMAN_FLUSH))
+        return commit(r, t, SETS_MODIFY | SETS_UPDATE_RUNNING | SETS_FLUSH_TRACE);
+    if (SUCCEEDED(hr))
+        hr = logman_target_choose(t, r->line->adverb);
+    if (SUCCEEDED(hr))
+        hr = logman_change(r->line, t->set, t->collector, t->session, false, &r->remarks);
+    if (SUCCEEDED(hr))
+        hr = object_get(t->set, class_property(t->set->class, "Status"), &status);
+    return SUCCEEDED(hr) ? commit(r, t, SETS_MODIFY | (status.u32 == 1 ? SETS_UPDATE_RUNNING : 0)) : hr;
+}
+
+static HRESULT xml_option(const struct run *r, const char **path)
+{
+    const struct logman_option *xml = logman_option(r->line, LOGMAN_XML);
+    *path = xml ? xml->words.items[0] : NULL;
+    return xml ? S_OK : error_set(E_INVALIDARG, "-xml: the file is missing");
+}
+
+/* As perfmon saves a template, UTF-16 with a mark; UTF-8 too. */
+static HRESULT read_template(const char *path, char **xml, size_t *size)
+{
+    static const char mark8[] = "\xEF\xBB\xBF", mark16[] = "\xFF\xFE";
+    char *bytes;
+    HRESULT hr = file_load(path, QUOTA_NUMBER_xml_bytes, &bytes, size);
+    *xml = NULL;
+    if (FAILED(hr))
+        return hr;
+    if (*size >= 2 && memcmp(bytes, mark16, 2) == 0) {
+        hr = text_from_utf16((const WCHAR *)(const void *)(bytes + 2), (*size - 2) / sizeof(WCHAR), false, xml);
+        *size = SUCCEEDED(hr) ? strlen(*xml) : 0;
+        memory_free(bytes);
+        return hr;
+    }
+    if (*size >= 3 && memcmp(bytes, mark8, 3) == 0)
+        memmove(bytes, bytes + 3, *size -= 3);
+    *xml = bytes;
+    return S_OK;
+}
+
+static HRESULT import(struct run *r, struct logman_target *t)
+{
+    const char *path;
+    char *xml = NULL;
+    size_t size = 0;
+    HRESULT hr = xml_option(r, &path);
+    if (SUCCEEDED(hr) && t->found)
+        hr = error_set(PLA_E_DCS_ALREADY_EXISTS, "there is a set \"%s\"", t->name);
+    if (SUCCEEDED(hr))
+        hr = read_template(path, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = set_from_xml(t->set, xml, size, NULL);
+    memory_free(xml);
+    if (SUCCEEDED(hr))
+        hr = commit(r, t, SETS_CREATE_NEW);
+    return SUCCEEDED(hr) && t->session ? set_start(t->set, &caller_self, true) : hr;
+}
+
+static HRESULT write_template(const char *path, const char *xml)
+{
+    static const char head[] = "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\r\n";
+    WCHAR *units = NULL;
+    size_t count = 0;
+    char *text = text_format("\xEF\xBB\xBF%s%s", head, xml);
+    HRESULT hr = text ? text_to_utf16(text, &units, &count) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = file_store(path, units, count * sizeof *units);
+    memory_free(text);
+    memory_free(units);
+    return hr;
+}
+
+static HRESULT export(struct run *r, struct logman_target *t)
+{
+    const char *path;
+    char *xml = NULL;
+    size_t size;
+    HRESULT hr = must_exist(t);
+    if (SUCCEEDED(hr))
+        hr = xml_option(r, &path);
+    if (SUCCEEDED(hr) && !logman_option(r->line, LOGMAN_YES) && file_find(path) == S_OK && !cli_may_overwrite(path))
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), "%s", path);
+    if (SUCCEEDED(hr))
+        hr = object_to_xml(t->set, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = write_template(path, xml);
+    memory_free(xml);
+    return hr;
+}
+
+static HRESULT query(struct run *r)
+{
+    const struct logman_option *server = logman_option(r->line, LOGMAN_SERVER);
+    const bool sessions = logman_is_given(r->line, LOGMAN_SESSION);
+    struct logman_target t = {0};
+    struct object *all = NULL;
+    if (r->line->adverb == LOGMAN_PROVIDERS)
+        return logman_show_providers(r->line);
+    if (r->line->name && strcmp(r->line->name, "*") != 0) {
+        HRESULT hr = logman_target_open(r->line, &t);
+        if (SUCCEEDED(hr))
+            hr = must_exist(&t);
+        if (SUCCEEDED(hr))
+            hr = logman_show_set(t.set, t.session);
+        logman_target_free(&t);
+        return hr;
+    }
+    HRESULT hr = logman_list(server ? server->words.items[0] : NULL, sessions, &all);
+    if (SUCCEEDED(hr))
+        hr = r->line->name ? logman_show_all_sets(all, sessions) : logman_show_list(all);
+    object_release(all);
+    return hr;
+}
+
+static HRESULT act(struct run *r)
+{
+    static HRESULT (*const verbs[])(struct run *, struct logman_target *) = {
+        [LOGMAN_CREATE] = create, [LOGMAN_START] = start,   [LOGMAN_STOP] = stop,    [LOGMAN_DELETE] = delete,
+        [LOGMAN_UPDATE] = update, [LOGMAN_IMPORT] = import, [LOGMAN_EXPORT] = export};
+    struct logman_target t = {0};
+    if (r->line->verb == LOGMAN_QUERY)
+        return query(r);
+    HRESULT hr = logman_target_open(r->line, &t);
+    if (SUCCEEDED(hr))
+        hr = verbs[r->line->verb](r, &t);
+    logman_target_free(&t);
+    return hr;
+}
+
+/* ---- texts ---- */
+
+static const char *text_of_code(HRESULT hr)
+{
+    static const struct {
+        uint32_t code;
+        const char *text;
+    } texts[] = {
+#define CODE(code, text) {code, text},
+#include "cli/logman/errors.def"
+#undef CODE
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].code == (uint32_t)hr)
+            return texts[i].text;
+    return NULL;
+}
+
+/* The first line is Windows' text for the code, which scripts know; the second is what was wrong here. */
+static void say_failed(HRESULT hr)
+{
+    const char *known = text_of_code(hr), *own = error_text(hr);
+    printf("\nError:\n%s\n", known ? known : own);
+    if (known && strcmp(own, error_standard_text(hr)) != 0)
+        printf("%s\n", own);
+}
+
+static void say_done(const struct run *r)
+{
+    printf("\n");
+    for (size_t i = 0; i < r->line->remarks.count; i++)
+        printf("Remark: %s\n", r->line->remarks.items[i]);
+    if (logman_option(r->line, LOGMAN_VERBOSE))
+        for (size_t i = 0; i < r->remarks.count; i++)
+            printf("Remark: %s\n", r->remarks.items[i]);
+    printf("The command completed successfully.\n");
+}
+
+static HRESULT run_line(int argc, char **argv)
+{
+    struct logman_line line = {0};
+    struct run r = {.line = &line};
+    HRESULT hr = logman_line_read(argc, argv, &line);
+    if (SUCCEEDED(hr) && line.help) {
+        fputs(verb_logman.help, stdout);
+    } else {
+        if (SUCCEEDED(hr))
+            hr = act(&r);
+        if (SUCCEEDED(hr))
+            say_done(&r);
+        else
+            say_failed(hr);
+    }
+    texts_free(&r.remarks);
+    logman_line_free(&line);
+    return hr;
+}
+
+static int run(int argc, char **argv)
+{
+    struct texts words = {0};
+    int result = options_with_settings(VERB, argc, argv, &words);
+    if (result != CLI_DONE)
+        return E_INVALIDARG;
+#ifdef _WIN32
+    (void)_setmode(_fileno(stdout), _O_TEXT);
+    HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    if (SUCCEEDED(hr))
+        hr = run_line((int)words.count, words.items);
+    fflush(stdout);
+    (void)_setmode(_fileno(stdout), _O_BINARY);
+#else
+    HRESULT hr = run_line((int)words.count, words.items);
+#endif
+    texts_free(&words);
+    return FAILED(hr) ? (int)hr : 0;
+}
+
+const struct verb verb_logman = {
+    .name = VERB,
+    .summary = "creates, starts, stops, shows and changes sets and trace sessions, with logman's own command lines",
+    .help =
+        "openpla logman [create counter|trace|alert|cfg|api | query [providers] | start | stop | delete | update |\n"
+        "                import | export] [NAME] [OPTIONS]\n"
+        "\n"
+        "Without a verb: query. Options begin with - or /; --x takes x back where it can be.\n"
+        "\n"
+        "  -s COMPUTER   -config FILE   -ets (trace sessions, not stored sets)   -y (no questions)   -verbose\n"
+        "  -n NAME   -xml FILE (import, export)   -as (do not wait)   -u USER [PASSWORD|*]\n"
+        "  -b DAY TIME   -e DAY TIME   -r (daily)   -rf TIME   -m [start] [stop]\n"
+        "  -o PATH|DSN!LOG   -f bin|bincirc|csv|tsv|sql   -a   -ow   -v [nnnnnn|mmddhhmm]   -max MB   -cnf [TIME]\n"
+        "  -rc TASK\n"
+        "counter  -c PATH ...   -cf FILE   -si TIME   -sc SAMPLES\n"
+        "trace    -p PROVIDER [FLAGS [LEVEL]]   -pf FILE   -ct perf|system|cycle   -ln LOGGER   -ft TIME\n"
+        "         -bs KB   -nb MIN [MAX]   -mode WORD[|WORD ...]   -rt   -ul   -fd (update: flush)\n"
+        "alert    -th PATH>NUMBER ...   -cf FILE   -si TIME   -el   -rdcs SET   -tn TASK   -targ ARGUMENT\n"
+        "cfg      -ni   -reg KEY ...   -mgt QUERY ...   -ftc FILE ...\n"
+        "api      -exe PATH   -mods MODULE ...   -inapis MODULE!NAME ...   -exapis MODULE!NAME ...   -ano\n"
+        "         -recursive\n"
+        "\n"
+        "A TIME is seconds, mm:ss or hh:mm:ss. The exit code is 0 or the HRESULT.\n",
+    .run = run,
+};

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/logman/provider.h"
+
+#include "cli/lines.h"
+#include "cli/logman/values.h"
+#include "engine/collect/trace_providers.h"
+#include "engine/model/kernel_provider.h"
+#include "engine/os/etw_types.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+static struct object *child(struct object *o, const char *property)
+{
+    return object_child(o, class_property(o->class, property));
+}
+
+static HRESULT put_guid(struct object *provider, const GUID *guid)
+{
+    return object_put(provider, class_property(provider->class, "Guid"), &(struct value){PROPERTY_GUID, .guid = *guid});
+}
+
+HRESULT logman_known_provider(const char *name, struct object **out)
+{
+    GUID guid;
+    const bool is_guid = text_to_guid(name, &guid);
+    HRESULT hr = object_create(&trace_data_provider_class, NULL, out);
+    if (FAILED(hr))
+        return hr;
+    hr = trace_provider_query(*out, name);
+    if (hr == HRESULT_FROM_WIN32(ERROR_WMI_GUID_NOT_FOUND))
+        hr = is_guid ? put_guid(*out, &guid)
+                     : error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "no provider here has the name \"%s\"", name);
+    if (FAILED(hr)) {
+        object_release(*out);
+        *out = NULL;
+    }
+    return hr;
+}
+
+/* ---- keywords and levels ---- */
+
+static HRESULT guid_of(struct object *provider, GUID *out)
+{
+    struct value v;
+    HRESULT hr = object_get(provider, class_property(provider->class, "Guid"), &v);
+    if (SUCCEEDED(hr))
+        *out = v.guid;
+    return hr;
+}
+
+static HRESULT put_number(struct object *map, uint64_t number)
+{
+    return value_map_put_value(map, &(struct variant){.type = VARIANT_UI8, .integer = (int64_t)number});
+}
+
+/* As the kernel's keywords are called on command lines: MS-PLA, note 2 of Appendix B; bits of EnableFlags. */
+static const struct {
+    const char *name;
+    uint64_t flags;
+} kernel_words[] = {{"process", 0x1},         {"thread", 0x2},       {"img", 0x4},           {"proccntr", 0x8},
+                    {"cswitch", 0x10},        {"dpc", 0x20},         {"isr", 0x40},          {"syscall", 0x80},
+                    {"disk", 0x100},          {"file", 0x200},       {"diskinit", 0x400},    {"dispatcher", 0x800},
+                    {"pf", 0x1000},           {"hf", 0x2000},        {"virtalloc", 0x4000},  {"net", 0x10000},
+                    {"registry", 0x20000},    {"dbgprint", 0x40000}, {"job", 0x80000},       {"alpc", 0x100000},
+                    {"splitio", 0x200000},    {"driver", 0x800000},  {"profile", 0x1000000}, {"fileio", 0x2000000},
+                    {"fileioinit", 0x4000000}};
+
+static HRESULT add_kernel_word(struct object *map, const char *name)
+{
+    for (size_t i = 0; i < sizeof kernel_words / sizeof *kernel_words; i++)
+        if (text_equal_nocase(kernel_words[i].name, name))
+            return value_map_add_value(
+                map, &(struct variant){.type = VARIANT_UI8, .integer = (int64_t)kernel_words[i].flags});
+    return E_INVALIDARG;
+}
+
+static HRESULT add_names(struct object *map, const char *option, char *names, bool kernel)
+{
+    HRESULT hr = put_number(map, 0);
+    for (char *at = names; *at && SUCCEEDED(hr);) {
+        at += strspn(at, "(), ");
+        const size_t length = strcspn(at, "(), ");
+        char *name = text_copy_n(at, length);
+        if (!name)
+            return E_OUTOFMEMORY;
+        if (length)
+            hr = value_map_add_value(map, &(struct variant){.type = VARIANT_TEXT, .text = name});
+        if (hr == E_INVALIDARG && kernel)
+            hr = add_kernel_word(map, name);
+        if (hr == E_INVALIDARG)
+            hr = error_set(E_INVALIDARG, "%s: the provider has no keyword \"%s\"", option, name);
+        memory_free(name);
+        at += length;
+    }
+    return hr;
+}
+
+/* 0 means all, as no word does. */
+static HRESULT put_flags(struct object *provider, const char *option, char *word)
+{
+    uint64_t number;
+    struct object *map = child(provider, "KeywordsAny");
+    GUID guid = {0};
+    if (logman_number(word, &number))
+        return put_number(map, number);
+    HRESULT hr = guid_of(provider, &guid);
+    return SUCCEEDED(hr) ? add_names(map, option, word, kernel_provider_find(&guid) != NULL) : hr;
+}
+
+static HRESULT put_level(struct object *provider, const char *option, const char *word)
+{
+    uint64_t number;
+    struct object *map = child(provider, "Level");
+    if (logman_number(word, &number))
+        return number <= 255 ? put_number(map, number)
+                             : error_set(E_INVALIDARG, "%s: the level \"%s\" is more than 255", option, word);
+    char *long_name = text_format("win:%s", word);
+    HRESULT hr = long_name ? value_map_put_value(map, &(struct variant){.type = VARIANT_TEXT, .text = (char *)word})
+                           : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY) {
+        memory_free(long_name);
+        return hr;
+    }
+    hr = value_map_put_value(map, &(struct variant){.type = VARIANT_TEXT, .text = long_name});
+    memory_free(long_name);
+    return hr == E_OUTOFMEMORY || SUCCEEDED(hr)
+               ? hr
+               : error_set(E_INVALIDARG, "%s: the provider has no level \"%s\"", option, word);
+}
+
+/* ---- the collector's ---- */
+
+/* The index of the provider with that GUID among those of the collector; SIZE_MAX: there is none. */
+static HRESULT find(struct object *providers, const GUID *guid, size_t *index)
+{
+    const size_t count = collection_count(providers);
+    *index = SIZE_MAX;
+    for (size_t i = 0; i < count && *index == SIZE_MAX; i++) {
+        struct object *one;
+        GUID other = {0};
+        HRESULT hr = collection_item(providers, i, &one);
+        if (SUCCEEDED(hr)) {
+            hr = guid_of(one, &other);
+            object_release(one);
+        }
+        if (FAILED(hr))
+            return hr;
+        if (guid_equal(&other, guid))
+            *index = i;
+    }
+    return S_OK;
+}
+
+/* The words are a provider, its flags, its level. */
+static HRESULT put_provider(struct object *collector, const char *option, bool negated, char **words, size_t count)
+{
+    struct object *providers = child(collector, "TraceDataProviders"), *provider, *before = NULL;
+    GUID guid = {0};
+    size_t index;
+    HRESULT hr = logman_known_provider(words[0], &provider);
+    if (FAILED(hr))
+        return error_prefix(hr, "%s", option);
+    hr = guid_of(provider, &guid);
+    if (SUCCEEDED(hr))
+        hr = find(providers, &guid, &index);
+    if (SUCCEEDED(hr) && negated) {
+        hr = index == SIZE_MAX ? error_set(E_INVALIDARG, "%s: \"%s\" is no provider of the set", option, words[0])
+                               : collection_remove(providers, index);
+    } else if (SUCCEEDED(hr)) {
+        if (index != SIZE_MAX)
+            hr = collection_item(providers, index, &before);
+        struct object *one = before ? before : provider;
+        if (SUCCEEDED(hr) && count > 1)
+            hr = put_flags(one, option, words[1]);
+        if (SUCCEEDED(hr) && count > 2)
+            hr = put_level(one, option, words[2]);
+        if (SUCCEEDED(hr) && !before)
+            hr = collection_add(providers, provider);
+    }
+    object_release(before);
+    object_release(provider);
+    return hr;
+}
+
+/* Words between blanks and tabs; quotes hold blanks together. At most `most`; the rest is a free name. */
+static size_t split(char *line, char **words, size_t most)
+{
+    size_t count = 0;
+    while (count < most) {
+        line += strspn(line, " \t");
+        if (!*line)
+            break;
+        const char *end = *line == '"' ? "\"" : " \t";
+        line += *line == '"';
+        words[count++] = line;
+        line += strcspn(line, end);
+        if (*line)
+            *line++ = 0;
+    }
+    return count;
+}
+
+static HRESULT put_lines(struct object *collector, const char *file)
+{
+    struct texts lines = {0};
+    HRESULT hr = lines_read(file, &lines);
+    for (size_t i = 0; i < lines.count && SUCCEEDED(hr); i++) {
+        char *words[3], *copy = text_copy(lines.items[i]);
+        if (!copy) {
+            hr = E_OUTOFMEMORY;
+            break;
+        }
+        const size_t count = split(copy, words, 3);
+        if (count)
+            hr = put_provider(collector, "-pf", false, words, count);
+        /* A name of blanks without quotes. */
+        if (hr == HRESULT_FROM_WIN32(ERROR_NOT_FOUND)) {
+            char *whole = lines.items[i];
+            hr = put_provider(collector, "-pf", false, &whole, 1);
+        }
+        memory_free(copy);
+    }
+    texts_free(&lines);
+    return FAILED(hr) ? error_prefix(hr, "%s", file) : hr;
+}
+
+HRESULT logman_put_providers(const struct logman_line *line, struct object *collector)
+{
+    HRESULT hr = S_OK;
+    /* As Windows' logman asks of it: processes, threads, disks, the network. */
+    if (line->name && text_equal_nocase(line->name, kernel_providers[0].session) &&
+        !logman_option(line, LOGMAN_PROVIDER) && !logman_option(line, LOGMAN_PROVIDER_FILE)) {
+        char provider[] = "Windows Kernel Trace", flags[] = "(process,thread,disk,net)", *words[] = {provider, flags};
+        if (line->verb == LOGMAN_CREATE || line->verb == LOGMAN_START)
+            hr = put_provider(collector, "-p", false, words, 2);
+    }
+    for (size_t i = 0; i < line->count && SUCCEEDED(hr); i++) {
+        const struct logman_option *o = &line->options[i];
+        if (o->use == LOGMAN_PROVIDER)
+            hr = put_provider(collector, o->negated ? "--p" : "-p", o->negated, o->words.items, o->words.count);
+        else if (o->use == LOGMAN_PROVIDER_FILE)
+            hr = put_lines(collector, o->words.items[0]);
+    }
+    return hr;
+}
