@@ -72,7 +72,7 @@ static uint32_t figure(const char *cpuinfo, const char *name)
 
 static bool has_word(const char *text, const char *name, const char *word)
 {
-    const char *at = strstr(text, name), *end = at ? strchr(at, '\n') : NULL;
+    const char *at = strstr(text, name), *end = at ? strchr(at + 1, '\n') : NULL; /* a name begins a line */
     const char *found = at ? strstr(at, word) : NULL;
     return found && (!end || found < end);
 }

@@ -67,6 +67,16 @@ static void note_command(const uint8_t *at, const uint8_t *end, char *out, size_
     out[length - from] = 0;
 }
 
+/* As Linux tells it; the flags of processors are the words of one line. */
+static bool processors_have(const char *flag)
+{
+    char *text;
+    assert_int_equal(kernel_file_text("/proc/cpuinfo", &text, NULL), S_OK);
+    const bool have = strstr(text, flag) != NULL;
+    memory_free(text);
+    return have;
+}
+
 static HRESULT note(void *context, const struct kernel_event *e)
 {
     (void)context;
@@ -74,6 +84,11 @@ static HRESULT note(void *context, const struct kernel_event *e)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (e->hook == sizes[i].hook)
             assert_int_equal(e->size, sizes[i].size);
+    if (e->hook == HOOK_CONFIGURATION + 10) {
+        enum { PAE = 822, NX = 823 };
+        assert_int_equal(e->data[PAE], processors_have(" pae "));
+        assert_int_equal(e->data[NX], processors_have(" nx "));
+    }
     if ((e->hook >> 8 != 0x03 && e->hook >> 8 != 0x05) || (e->hook & 0xFF) > 4)
         return S_OK;
     assert_in_range(count, 0, MOST - 1);
