@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/logman/line.h"
 #include "cli/verbs.h"
+#include "engine/os/clock.h"
 #include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -179,27 +180,37 @@ static void add_shown(struct text_buffer *b, char *text)
     }
 }
 
+static char *replaced(char *text, const char *what, const char *with)
+{
+    struct text_buffer b = {0};
+    const char *at = text, *found;
+    for (; (found = strstr(at, what)) != NULL; at = found + strlen(what)) {
+        text_buffer_add_n(&b, at, (size_t)(found - at));
+        text_buffer_add(&b, with);
+    }
+    text_buffer_add(&b, at);
+    memory_free(text);
+    return text_buffer_take(&b);
+}
+
+/* "=m/d/yyyy;" of the day that it was or has become since. */
+static char *today_replaced(char *text)
+{
+    for (int64_t ago = 0; ago <= 1; ago++) {
+        const struct calendar_time day = clock_calendar(clock_utc_to_local(clock_utc()) - ago * INT64_C(600000000));
+        char what[32];
+        snprintf(what, sizeof what, "=%d/%d/%d;", day.month, day.day, day.year);
+        text = replaced(text, what, "=TODAY;");
+    }
+    return text;
+}
+
 /* "_MMDDHHMM" */
 static void hide_moments(char *text)
 {
     for (char *at = text; (at = strchr(at, '_')) != NULL; at++)
         if (strspn(at + 1, "0123456789") == 8)
             memcpy(at + 1, "MMDDHHMM", 8);
-}
-
-static char *here_replaced(char *text)
-{
-    struct text_buffer b = {0};
-    const char *at = text, *found;
-    for (; (found = strstr(at, here)) != NULL; at = found + strlen(here)) {
-        text_buffer_add_n(&b, at, (size_t)(found - at));
-        text_buffer_add(&b, "HERE");
-    }
-    text_buffer_add(&b, at);
-    memory_free(text);
-    text = text_buffer_take(&b);
-    hide_moments(text);
-    return text;
 }
 
 static char *outcome(const char *text)
@@ -236,7 +247,9 @@ static char *outcome(const char *text)
         end(&line, ets);
     logman_line_free(&line);
     texts_free(&words);
-    return here_replaced(text_buffer_take(&b));
+    char *result = today_replaced(replaced(text_buffer_take(&b), here, "HERE"));
+    hide_moments(result);
+    return result;
 }
 
 /* ---- the providers that lines name ---- */
