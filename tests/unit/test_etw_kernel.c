@@ -301,8 +301,9 @@ static void the_context_logger_keeps_the_latest_in_memory(void **state)
     path = path_join(folder, "first.etl");
     run_a_child_that_is_seen(handle, path, true);
     memory_free(path);
-    path = path_join(folder, "second.etl"); /* the session goes on with what it had */
-    assert_in_range(look_into(handle, path, true).begun, 1, SIZE_MAX);
+    /* The session goes on with what it had. Each look closes a buffer: the child's beginning may be too old by now. */
+    path = path_join(folder, "second.etl");
+    assert_in_range(look_into(handle, path, true).over, 1, SIZE_MAX);
     memory_free(path);
     b = block_of(0, NULL);
     b.p.Wnode.Guid = trace_context_guid;
