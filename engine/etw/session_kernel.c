@@ -43,6 +43,7 @@ struct session_kernel {
     struct kernel_state told; /* without texts */
     char told_why[256];
     struct kernel_data note;
+    bool has_stacks; /* the source that it began with */
     /* Which events have stacks, when that was set anew: the host's until the thread takes it. */
     _Atomic(struct stack_list *) stacks;
 };
@@ -274,14 +275,14 @@ static void tell_list(const struct directory_session *s, enum directory_kernel_l
     session_tell_missing(SESSION_KERNEL_COUNTERS, s, "InformationClass", classes[list]);
 }
 
-static void tell_stacks(const struct directory_session *s, struct session_kernel_told *told)
+static void tell_stacks(const struct directory_session *s, bool has_stacks, struct session_kernel_told *told)
 {
     enum { SHOWN = 16 };
     char hooks[SHOWN * 8 + 8] = "", *end = hooks;
     size_t missing = 0;
     for (uint32_t i = 0; i < s->lists.count[DIRECTORY_STACKS]; i++) {
         const uint16_t hook = s->lists.stack[i];
-        if (kernel_has_stacks(hook))
+        if (has_stacks && kernel_has_stacks(hook))
             continue;
         if (missing < SHOWN)
             end += snprintf(end, 8, "%s0x%04X", missing ? " " : "", hook);
@@ -311,7 +312,7 @@ void session_kernel_list(struct session_kernel *k, const struct directory_sessio
     tell_list(s, list, told);
     if (list != DIRECTORY_STACKS)
         return;
-    tell_stacks(s, told);
+    tell_stacks(s, !k || k->has_stacks, told);
     if (k)
         hand_over_stacks(k, s);
 }
@@ -357,9 +358,12 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
     if (SUCCEEDED(hr))
         hr = kernel_tracer_begin(&options, &k->tracer);
     if (SUCCEEDED(hr)) {
+        struct kernel_state state;
+        kernel_tracer_state(k->tracer, &state);
+        k->has_stacks = state.has_stacks;
         tell_missing(s, flags & ~kernel_tracer_sources(k->tracer), told);
         if (s->lists.count[DIRECTORY_STACKS] != 0)
-            hand_over_stacks(k, s);
+            session_kernel_list(k, s, DIRECTORY_STACKS, told);
         hr = thread_start(run, k, &k->thread);
     }
     if (FAILED(hr)) {

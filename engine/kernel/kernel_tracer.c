@@ -399,6 +399,7 @@ void kernel_tracer_state(const struct kernel_tracer *k, struct kernel_state *out
         .why = k->why,
         .missing = k->flags & ~k->sources,
         .hides_processes = k->hides_processes,
+        .has_stacks = k->stacks.due != NULL,
         .time = k->told > k->began ? k->told : k->began,
     };
 }

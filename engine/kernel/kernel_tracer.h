@@ -34,6 +34,7 @@ struct kernel_state {
     const char *why;      /* it is not the best one, until the tracer ends; "" where it is */
     uint32_t missing;     /* flags that were asked for, for which it has nothing */
     bool hides_processes; /* /proc shows this user none of others */
+    bool has_stacks;      /* of events (kernel_has_stacks) */
     uint64_t time;        /* ticks: what it tells next is not older */
 };
 void kernel_tracer_state(const struct kernel_tracer *k, struct kernel_state *out);

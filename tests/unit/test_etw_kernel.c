@@ -279,6 +279,20 @@ static void without_tracefs_processes_are_seen(void **state)
     }
 }
 
+static void without_tracefs_stacks_have_no_source(void **state)
+{
+    (void)state;
+    TRACEHANDLE handle;
+    CLASSIC_EVENT_ID event = event_of(0x3D6FA8D0, 1);
+    const unsigned before = journal_count(SESSION_KERNEL_STACKS);
+    char *path = start("nostacks.etl", 0, 1, FLAG_PROCESS, &handle);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(TraceSetInformation(handle, TraceStackTracingInfo, &event, sizeof event), ERROR_SUCCESS);
+    stop(handle);
+    assert_int_equal(journal_count(SESSION_KERNEL_STACKS), before + 1);
+    memory_free(path);
+}
+
 /* It is found by its name and by its GUID, and is one of its own beside the NT Kernel Logger. */
 static void the_context_logger_keeps_the_latest_in_memory(void **state)
 {
@@ -517,6 +531,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         POLLING(without_tracefs_processes_are_seen),
+        POLLING(without_tracefs_stacks_have_no_source),
         POLLING(the_context_logger_keeps_the_latest_in_memory),
         POLLING(the_context_logger_is_circular_in_a_file_too),
         POLLING(a_source_that_is_none_is_told),
@@ -529,7 +544,7 @@ int main(int count, char **arguments)
         TRACEFS(system_providers_are_enabled_by_keywords),
         TRACEFS(a_killed_host_leaves_nothing_when_the_next_begins),
     };
-    enum { ALL = sizeof tests / sizeof *tests, BY_POLLING = 4 };
+    enum { ALL = sizeof tests / sizeof *tests, BY_POLLING = 5 };
     child_program = arguments[0];
     if (count > 3) {
         if (strcmp(arguments[1], "stay") == 0)
