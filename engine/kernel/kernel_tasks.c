@@ -211,18 +211,39 @@ HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
     return kernel_emit_of(k, e, HOOK_THREAD_START, THREAD_VERSION, process, e->thread);
 }
 
+/* It was told of before e was, of its own beginning: that comes from a processor that stood still meanwhile. */
+static bool is_late(const struct kernel_process *p, const struct tracepoint_event *e)
+{
+    return p->heard != 0 && p->heard >= e->time;
+}
+
+static void keep_heard(struct kernel_process *p, const struct kernel_process *heard)
+{
+    p->has_code = heard->has_code;
+    p->exit_code = heard->exit_code;
+    if (!heard->has_program)
+        return;
+    p->has_program = true;
+    p->is_wine = heard->is_wine;
+    kernel_process_name(p, heard->name, strlen(heard->name));
+}
+
 HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                               uint32_t parent)
 {
     struct kernel_process *p = id_map_put(&k->processes, process);
     if (!p)
         return E_OUTOFMEMORY;
-    *p = (struct kernel_process){.parent = parent, .threads = p->threads, .is_kernel = kernel_is_kthreadd(k, parent)};
+    const struct kernel_process before = *p;
+    *p = (struct kernel_process){
+        .parent = parent, .threads = before.threads, .is_kernel = kernel_is_kthreadd(k, parent)};
     const struct kernel_process *from = id_map_find(&k->processes, parent);
     if (from) { /* a fork is what its parent is until it has a program */
         kernel_process_name(p, from->name, strlen(from->name));
         p->is_wine = from->is_wine || kernel_windows_process(k, parent) != 0;
     }
+    if (is_late(&before, e))
+        keep_heard(p, &before);
     const HRESULT due = p->is_kernel ? S_OK : images_due(k, process);
     if (FAILED(due) || !kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
         return due;
@@ -241,36 +262,56 @@ HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_e
     return hr;
 }
 
+/* What has ended before its beginning was told. */
+static HRESULT end_late(struct kernel_tracer *k, const struct tracepoint_event *end, uint32_t process)
+{
+    struct kernel_process *p = id_map_find(&k->processes, process);
+    id_map_remove(&k->threads, end->thread);
+    if (!p)
+        return S_OK;
+    if (process == end->thread)
+        return kernel_process_ends(k, end, process, p);
+    p->threads -= p->threads != 0;
+    return S_OK;
+}
+
 static HRESULT take_new(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t id = (uint32_t)tracepoint_number(e, NEW_ID), caller = kernel_process_of(k, e->thread);
     const uint64_t flags = (uint64_t)tracepoint_number(e, NEW_FLAGS);
-    if ((flags & CLONE_SAME_PROCESS) != 0)
-        return kernel_thread_begins(k, e, caller, id);
-    const struct kernel_process *from = id_map_find(&k->processes, caller);
+    const bool is_thread = (flags & CLONE_SAME_PROCESS) != 0;
+    const struct kernel_process *from = id_map_find(&k->processes, caller), *known = id_map_find(&k->processes, id);
     const uint32_t parent = (flags & CLONE_SAME_PARENT) != 0 && from ? from->parent : caller;
-    const struct kernel_process *early = id_map_find(&k->processes, id);
-    struct tracepoint_event end = *e;
-    if (early) {
-        end.time = early->ended;
-        end.processor = early->ended_on;
-    }
-    end.thread = id;
-    HRESULT hr = kernel_process_begins(k, e, id, parent);
+    const bool late = known && is_late(known, e);
+    const struct tracepoint_event end = {
+        .time = late ? known->ended : 0, .processor = late ? known->ended_on : 0, .thread = id};
+    HRESULT hr = S_OK;
+    if (!is_thread)
+        hr = kernel_process_begins(k, e, id, parent);
+    else if (late)
+        id_map_remove(&k->processes, id); /* nobody knew that it is none */
     if (SUCCEEDED(hr))
-        hr = kernel_thread_begins(k, e, id, id);
-    if (FAILED(hr) || !early || end.time < e->time) /* or of another one that had the number */
-        return hr;
-    id_map_remove(&k->threads, id);
-    struct kernel_process *p = id_map_find(&k->processes, id);
-    return p ? kernel_process_ends(k, &end, id, p) : S_OK;
+        hr = kernel_thread_begins(k, e, is_thread ? caller : id, id);
+    return SUCCEEDED(hr) && end.time != 0 ? end_late(k, &end, is_thread ? caller : id) : hr;
+}
+
+/* One that is not known is told of later, when it began. *out NULL: it is the idle one. */
+static HRESULT process_heard(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                             struct kernel_process **out)
+{
+    const bool known = id_map_find(&k->processes, process) != NULL;
+    *out = id_map_put(&k->processes, process);
+    if (*out && !known)
+        (*out)->heard = e->time;
+    return *out || process == 0 ? S_OK : E_OUTOFMEMORY;
 }
 
 static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
-    struct kernel_process *p = id_map_find(&k->processes, kernel_process_of(k, e->thread));
+    struct kernel_process *p;
+    const HRESULT hr = process_heard(k, e, kernel_process_of(k, e->thread), &p);
     if (!p)
-        return S_OK;
+        return hr;
     ring_text(e->event, &e->fields[EXEC_FILE], p->name, sizeof p->name);
     p->has_program = true;
     p->has_code = false; /* its other threads were killed for it */
@@ -296,12 +337,13 @@ static HRESULT take_rename(struct kernel_tracer *k, const struct tracepoint_even
 
 static HRESULT take_leave(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
-    struct kernel_process *p = id_map_find(&k->processes, kernel_process_of(k, e->thread));
+    struct kernel_process *p;
+    const HRESULT hr = process_heard(k, e, kernel_process_of(k, e->thread), &p);
     if (p) {
         p->exit_code = (uint32_t)tracepoint_number(e, LEAVE_CODE);
         p->has_code = true;
     }
-    return S_OK;
+    return hr;
 }
 
 /* Those that stop a process, let it go on or do nothing when it has no handler of its own. */
@@ -315,13 +357,16 @@ static bool is_deadly(uint32_t signal)
 static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     enum { SEGMENTATION = 11, SHELL_BASE = 128 };
-    struct kernel_process *p = id_map_find(&k->processes, kernel_process_of(k, e->thread));
     const uint32_t number = (uint32_t)tracepoint_number(e, SIGNAL_NUMBER);
-    if (p && !p->has_code && tracepoint_number(e, SIGNAL_HANDLER) == 0 && is_deadly(number)) {
+    struct kernel_process *p;
+    if (tracepoint_number(e, SIGNAL_HANDLER) != 0 || !is_deadly(number))
+        return S_OK;
+    const HRESULT hr = process_heard(k, e, kernel_process_of(k, e->thread), &p);
+    if (p && !p->has_code) {
         p->exit_code = number == SEGMENTATION ? 0xC0000005u : SHELL_BASE + number;
         p->has_code = true;
     }
-    return S_OK;
+    return hr;
 }
 
 /* Wine forks twice: the one in between only makes the other, which is the child of who called. */
@@ -378,15 +423,16 @@ HRESULT kernel_thread_ends(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
-/* Its beginning is still to come, from a processor that stood still meanwhile. */
+/* Its beginning is still to come. */
 static HRESULT ends_early(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
 {
-    struct kernel_process *p = id_map_put(&k->processes, process);
-    if (!p)
-        return process == 0 ? S_OK : E_OUTOFMEMORY;
-    p->ended = e->time;
-    p->ended_on = e->processor;
-    return S_OK;
+    struct kernel_process *p;
+    const HRESULT hr = process_heard(k, e, process, &p);
+    if (p) {
+        p->ended = e->time;
+        p->ended_on = e->processor;
+    }
+    return hr;
 }
 
 static HRESULT take_exit(struct kernel_tracer *k, const struct tracepoint_event *e)
@@ -395,15 +441,17 @@ static HRESULT take_exit(struct kernel_tracer *k, const struct tracepoint_event 
     HRESULT hr = fault_settle(k, e, thread);
     if (SUCCEEDED(hr))
         hr = kernel_thread_ends(k, e, thread);
-    struct kernel_process *p = id_map_find(&k->processes, process);
     if (FAILED(hr))
         return hr;
-    if (!p)
-        return e->fields[EXIT_LAST].size != 0 && tracepoint_number(e, EXIT_LAST) != 0 ? ends_early(k, e, process)
-                                                                                      : S_OK;
+    struct kernel_process *p = id_map_find(&k->processes, process);
+    const bool has_begun = p && p->heard == 0;
     /* Kernels before 6.13 do not say whether it was the last. */
-    const bool last = e->fields[EXIT_LAST].size != 0 ? tracepoint_number(e, EXIT_LAST) != 0 : p->threads == 0;
-    return last ? kernel_process_ends(k, e, process, p) : hr;
+    const bool last = e->fields[EXIT_LAST].size != 0 ? tracepoint_number(e, EXIT_LAST) != 0
+                      : has_begun                    ? p->threads == 0
+                                                     : thread == process;
+    if (!last)
+        return S_OK;
+    return has_begun ? kernel_process_ends(k, e, process, p) : ends_early(k, e, process);
 }
 
 const struct tracepoint task_tracepoints[] = {

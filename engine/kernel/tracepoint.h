@@ -58,7 +58,8 @@ struct kernel_process {
     bool is_wine;     /* runs wine's loader, or is a fork of one that does */
     bool has_program; /* of its own; else it is a fork of its parent */
     bool has_code;    /* it is on its way out, and exit_code says with what */
-    uint64_t ended;   /* when that was told before its beginning was, and on which processor; 0: it was not */
+    uint64_t heard;   /* when it was told of first, where its beginning is not told yet; 0: it is */
+    uint64_t ended;   /* of such a one: when it ended, and on which processor; 0: it did not */
     uint32_t ended_on;
     bool is_waiting;              /* its start waits in the queue for its name */
     size_t entry;                 /* there */

@@ -16,6 +16,7 @@ static struct kernel_tracer k;
 static struct seen {
     size_t ends, network;
     uint32_t code;
+    char name[16];
     size_t stacks, samples, intervals;
     uint64_t of_time, ip; /* of the newest stack and sample */
     uint32_t thread, frames;
@@ -50,6 +51,7 @@ static HRESULT note(void *context, const struct kernel_event *e)
         return S_OK;
     seen.ends++;
     seen.code = get_u32(e->data + PROCESS_CODE);
+    text_fit(seen.name, sizeof seen.name, process_name(e->data, e->size));
     return S_OK;
 }
 static const struct kernel_sink sink = {note, NULL};
@@ -279,6 +281,48 @@ static void a_beginning_that_comes_late_has_its_end(void **state)
     assert_int_equal(seen.ends, 2);
 }
 
+/* What was told of it meanwhile is its own: the program's name, the code. Kernels that do not say which thread was the
+   last end it with its first one. */
+static void a_beginning_that_comes_late_has_its_name_and_code(void **state)
+{
+    (void)state;
+    static const bool last = true;
+    const struct told file = {"filename", 'a'};
+    for (int i = 0; i < 2; i++) {
+        now = 20;
+        tell(task_tracepoints, "sched_process_exec", LEADER, &file, 1);
+        if (i == 0)
+            end_all(LEADER);
+        else
+            deliver(LEADER, 9);
+        leave(LEADER, i == 0 ? &last : NULL);
+        assert_int_equal(k.queue.count, 0);
+        now = 10;
+        task(PARENT, LEADER, 0);
+        assert_null(id_map_find(&k.processes, LEADER));
+        seen.ends = 0;
+        assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
+        assert_int_equal(seen.ends, 1);
+        assert_int_equal(seen.code, i == 0 ? CODE : KILLED);
+        assert_string_equal(seen.name, "a");
+    }
+}
+
+static void a_late_thread_does_not_keep_its_process(void **state)
+{
+    (void)state;
+    task(PARENT, LEADER, 0);
+    now = 20;
+    leave(OTHER, NULL);
+    now = 10;
+    task(LEADER, OTHER, NEW_THREAD);
+    now = 30;
+    leave(LEADER, NULL);
+    assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
+    assert_int_equal(seen.ends, 1);
+    assert_int_equal(k.processes.count + k.threads.count, 0);
+}
+
 static void only_tcp_and_udp_are_of_the_network(void **state)
 {
     (void)state;
@@ -501,6 +545,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_new_program_ends_with_its_own_code, begin, end),
         cmocka_unit_test_setup_teardown(a_thread_that_is_told_of_twice_counts_once, begin, end),
         cmocka_unit_test_setup_teardown(a_beginning_that_comes_late_has_its_end, begin, end),
+        cmocka_unit_test_setup_teardown(a_beginning_that_comes_late_has_its_name_and_code, begin, end),
+        cmocka_unit_test_setup_teardown(a_late_thread_does_not_keep_its_process, begin, end),
         cmocka_unit_test_setup_teardown(only_tcp_and_udp_are_of_the_network, begin, end),
         cmocka_unit_test_setup_teardown(a_chosen_event_has_its_stack, begin, end),
         cmocka_unit_test_setup_teardown(a_stack_of_something_else_is_nobodys, begin, end),
