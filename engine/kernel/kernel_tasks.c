@@ -159,11 +159,31 @@ HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct k
     return kernel_queue_fill(&k->queue, p->entry, HOOK_PROCESS_START, &k->data);
 }
 
+/* Those that have ended and whose beginning was lost. As many as fit; the next pass has the others. */
+static HRESULT forget_unbegun(struct kernel_tracer *k)
+{
+    enum { PATIENCE_S = 10, MOST = 64 };
+    const struct tracepoint_event e = {.time = k->newest, .processor = k->newest_processor};
+    const uint64_t patience = PATIENCE_S * (uint64_t)clock_frequency();
+    uint64_t process[MOST];
+    size_t at = 0, count = 0;
+    HRESULT hr = S_OK;
+    for (const struct kernel_process *p; count < MOST && (p = id_map_next(&k->processes, &at, &process[count]));)
+        count += p->ended != 0 && p->ended + patience < k->newest;
+    for (size_t i = 0; i < count; i++) {
+        const HRESULT ended = images_end(k, &e, (uint32_t)process[i]);
+        hr = FAILED(hr) ? hr : ended;
+        told_forget(k, (uint32_t)process[i]);
+        id_map_remove(&k->processes, process[i]);
+    }
+    return hr;
+}
+
 HRESULT kernel_tasks_settle(struct kernel_tracer *k)
 {
     size_t at = 0;
     uint64_t process;
-    HRESULT hr = S_OK;
+    HRESULT hr = forget_unbegun(k);
     /* None may wait on for a place of a queue that is flushed then. */
     for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, &process)) != NULL;) {
         const HRESULT written = kernel_process_write(k, (uint32_t)process, p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is made of Linux' events, told here as kernels of other versions, and at other moments, would tell them. */
 #include "engine/kernel/tracepoint.h"
+#include "engine/os/clock.h"
 #include "tests/unit/kernel_process.h"
 
 /* Ids beyond any of this machine, so that /proc knows none. */
@@ -308,6 +309,22 @@ static void a_beginning_that_comes_late_has_its_name_and_code(void **state)
     }
 }
 
+/* The kernel had no room for it. */
+static void a_beginning_that_never_comes_leaves_nothing(void **state)
+{
+    (void)state;
+    static const bool last = true;
+    enum { MANY = 100 };
+    for (uint32_t id = LEADER; id < LEADER + MANY; id++)
+        leave(id, &last);
+    assert_int_equal(kernel_tasks_settle(&k), S_OK);
+    assert_int_equal(k.processes.count, MANY);
+    k.newest = now + 11 * (uint64_t)clock_frequency();
+    for (int pass = 0; pass < 2; pass++)
+        assert_int_equal(kernel_tasks_settle(&k), S_OK);
+    assert_int_equal(k.processes.count, 0);
+}
+
 static void a_late_thread_does_not_keep_its_process(void **state)
 {
     (void)state;
@@ -547,6 +564,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_beginning_that_comes_late_has_its_end, begin, end),
         cmocka_unit_test_setup_teardown(a_beginning_that_comes_late_has_its_name_and_code, begin, end),
         cmocka_unit_test_setup_teardown(a_late_thread_does_not_keep_its_process, begin, end),
+        cmocka_unit_test_setup_teardown(a_beginning_that_never_comes_leaves_nothing, begin, end),
         cmocka_unit_test_setup_teardown(only_tcp_and_udp_are_of_the_network, begin, end),
         cmocka_unit_test_setup_teardown(a_chosen_event_has_its_stack, begin, end),
         cmocka_unit_test_setup_teardown(a_stack_of_something_else_is_nobodys, begin, end),
