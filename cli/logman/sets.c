@@ -54,7 +54,9 @@ static const char *space_of(const char *name, const char **rest)
 static HRESULT name_target(const struct logman_line *line, struct logman_target *t)
 {
     const char *rest;
-    const char *space = space_of(line->name, &rest), *slash = strchr(rest, '\\');
+    const char *space = space_of(line->name, &rest), *slash = NULL;
+    if (line->verb == LOGMAN_UPDATE || line->verb == LOGMAN_QUERY)
+        slash = strchr(rest, '\\');
     if (!space && logman_is_given(line, LOGMAN_SESSION))
         space = "Session";
     t->session = space && text_equal_nocase(space, "Session");

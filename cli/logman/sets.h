@@ -17,8 +17,8 @@ struct logman_target {
     bool session;             /* of the namespace Session */
     bool found;               /* there is one of the name, and the set holds it */
 };
-/* With -ets a name means a session unless it names its namespace. E_INVALIDARG without a name. Asks for the set; that
-   there is none is told by `found` alone. */
+/* With -ets a name means a session unless it names its namespace; to query and to update it may name a collector too.
+   E_INVALIDARG without a name. Asks for the set; that there is none is told by `found` alone. */
 HRESULT logman_target_open(const struct logman_line *line, struct logman_target *t);
 void logman_target_free(struct logman_target *t);
 /* Adds a collector of the set's name: PLA_E_DC_ALREADY_EXISTS. */

@@ -368,6 +368,38 @@ static void each_line_does_what_it_says(void **state)
     texts_free(&written);
 }
 
+/* What the line ends with, and a piece of what it says. */
+static void expect(const char *text, uint32_t code, const char *says)
+{
+    struct texts words = {0};
+    int result;
+    split(text, &words);
+    char *written = run(&verb_logman, &words, &result);
+    if ((uint32_t)result != code || !strstr(written, says))
+        fail_msg("%s: 0x%08X, not 0x%08X with \"%s\": %s", text, (unsigned)result, (unsigned)code, says, written);
+    memory_free(written);
+    texts_free(&words);
+}
+
+static void go_to(const char *name)
+{
+    char *folder = fixture_folder(name);
+    assert_int_equal(chdir(folder), 0);
+    memory_free(folder);
+}
+
+/* "Set\Collector" is a collector to update; whoever deletes one has not said that the set is to go. */
+static void a_collector_is_no_set(void **state)
+{
+    (void)state;
+    go_to("collector");
+    expect("logman create counter whole -c \\System\\Threads", 0, DONE);
+    expect("logman delete whole\\whole", 0x80004002, "namespace \"whole\" is not known");
+    expect("logman update whole\\whole -si 5", 0, DONE);
+    expect("logman query whole", 0, "Sample Interval:      5 second(s)");
+    expect("logman delete whole", 0, DONE);
+}
+
 static int with_traces(void **state)
 {
     if (fixture_setup(state) != 0)
@@ -381,7 +413,8 @@ static int with_traces(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_line_does_what_it_says)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_line_does_what_it_says),
+                                       cmocka_unit_test(a_collector_is_no_set)};
     char name[32];
     snprintf(name, sizeof name, "logman%u", (unsigned)process_own_id());
     scratch_environment("OPENPLA_ETW", name);
