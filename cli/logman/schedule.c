@@ -110,7 +110,11 @@ static HRESULT read_moments(const struct logman_line *line, struct object *sched
         m->end_day = day;
     if (m->begin_time < 0)
         m->begin_time = 0;
-    m->daily = logman_is_given(line, LOGMAN_REPEAT);
+    const struct logman_option *repeat = logman_option(line, LOGMAN_REPEAT);
+    struct value days;
+    if (FAILED(hr) || FAILED(hr = object_get(schedule, class_property(schedule->class, "Days"), &days)))
+        return hr;
+    m->daily = repeat ? !repeat->negated : days.u32 != 0;
     return hr;
 }
 
@@ -121,11 +125,14 @@ static HRESULT put_end(const struct logman_line *line, struct object *set, struc
     double duration = m->end_day - m->begin_day + end - m->begin_time;
     if (m->daily || m->end_day == m->begin_day)
         duration = end > m->begin_time ? end - m->begin_time : 1 + end - m->begin_time;
+    const double seconds = duration * SECONDS_PER_DAY + 0.5;
     if (m->end_day < m->begin_day || (!m->daily && m->end_day + end <= m->begin_day + m->begin_time))
         return error_set(E_INVALIDARG, "-e: the end is not after the begin");
+    if (seconds > UINT32_MAX)
+        return error_set(E_INVALIDARG, "-e: the end is more than %u seconds after the begin", (unsigned)UINT32_MAX);
     HRESULT hr = put_moment(schedule, "EndDate", VARIANT_DATE, m->end_day);
     if (SUCCEEDED(hr) && !logman_option(line, LOGMAN_RUN_FOR))
-        hr = put_u32(set, "Duration", (uint32_t)lround(duration * SECONDS_PER_DAY));
+        hr = put_u32(set, "Duration", (uint32_t)seconds);
     return hr;
 }
 

@@ -400,6 +400,17 @@ static void a_collector_is_no_set(void **state)
     expect("logman delete whole", 0, DONE);
 }
 
+static void a_daily_set_may_begin_earlier_in_the_day(void **state)
+{
+    (void)state;
+    go_to("daily");
+    expect("logman create counter daily -c \\System\\Threads -b 1/1/2024 23:59:59 -r", 0, DONE);
+    expect("logman update daily -b 00:00:00", 0, DONE);
+    expect("logman update daily --r -b 1/1/2024 00:00:00", 0x80070057, "the begin is over");
+    expect("logman query daily", 0, "Start Time:           12:00:00 AM\n");
+    expect("logman delete daily", 0, DONE);
+}
+
 static int with_traces(void **state)
 {
     if (fixture_setup(state) != 0)
@@ -414,7 +425,8 @@ static int with_traces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_line_does_what_it_says),
-                                       cmocka_unit_test(a_collector_is_no_set)};
+                                       cmocka_unit_test(a_collector_is_no_set),
+                                       cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day)};
     char name[32];
     snprintf(name, sizeof name, "logman%u", (unsigned)process_own_id());
     scratch_environment("OPENPLA_ETW", name);
