@@ -98,14 +98,16 @@ static HRESULT types_of(struct object *set, char **out)
 {
     struct object **list;
     size_t count;
+    unsigned seen = 0;
     struct text_buffer b = {0};
     HRESULT hr = collection_snapshot(child_of(set, "DataCollectors"), &list, &count);
     if (FAILED(hr))
         return hr;
     for (size_t i = 0; i < count; i++) {
-        const char *type = type_of(list[i]);
-        if (!b.text || !strstr(b.text, type))
-            text_buffer_format(&b, "%s%s", b.length ? ", " : "", type);
+        const unsigned kind = logman_adverb_of(list[i]);
+        if ((seen & kind) == 0)
+            text_buffer_format(&b, "%s%s", b.length ? ", " : "", type_of(list[i]));
+        seen |= kind;
     }
     objects_release(list, count);
     text_buffer_add(&b, "");
