@@ -52,7 +52,9 @@ struct option {
 int options_parse(const char *verb, int argc, char **argv, const struct option *options, size_t count,
                   struct texts *operands);
 /* Adds the arguments to `out`, and in the place of each "-config FILE" what FILE says: pieces of a command line, or
-   "[option]" and lines with its values. CLI_DONE, or CLI_USAGE or CLI_FAILED with the text written. */
+   "[option]" and lines with its values. E_INVALIDARG where the file's name is missing. */
+HRESULT settings_expand(int argc, char **argv, struct texts *out);
+/* The same. CLI_DONE, or CLI_USAGE or CLI_FAILED with the text written. */
 int options_with_settings(const char *verb, int argc, char **argv, struct texts *out);
 
 #ifdef _WIN32

@@ -59,15 +59,23 @@ static bool is_config(const char *argument)
            text_equal_nocase(argument, "--config");
 }
 
-int options_with_settings(const char *verb, int argc, char **argv, struct texts *out)
+HRESULT settings_expand(int argc, char **argv, struct texts *out)
 {
     HRESULT hr = S_OK;
     for (int i = 0; i < argc && SUCCEEDED(hr); i++)
         if (!is_config(argv[i]))
             hr = texts_add(out, argv[i]);
         else if (i + 1 == argc)
-            return cli_usage(verb, "-config: its value is missing");
+            hr = error_set(E_INVALIDARG, "-config: its value is missing");
         else
             hr = add_settings(argv[++i], out);
+    return hr;
+}
+
+int options_with_settings(const char *verb, int argc, char **argv, struct texts *out)
+{
+    const HRESULT hr = settings_expand(argc, argv, out);
+    if (hr == E_INVALIDARG)
+        return cli_usage(verb, "%s", error_text(hr));
     return FAILED(hr) ? cli_error(verb, hr) : CLI_DONE;
 }

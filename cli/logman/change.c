@@ -119,28 +119,6 @@ static HRESULT mend_path(struct texts *paths, size_t i)
     return S_OK;
 }
 
-static HRESULT add_lines(const char *file, struct texts *out)
-{
-    struct texts lines = {0};
-    HRESULT hr = lines_read(file, &lines);
-    for (size_t i = 0; i < lines.count && SUCCEEDED(hr); i++) {
-        char *line = lines.items[i];
-        size_t length = strlen(line);
-        while (length && (line[length - 1] == ' ' || line[length - 1] == '\t'))
-            line[--length] = 0;
-        line += strspn(line, " \t");
-        length = strlen(line);
-        if (length >= 2 && *line == '"' && line[length - 1] == '"') {
-            line[length - 1] = 0;
-            line++;
-        }
-        if (*line)
-            hr = texts_add(out, line);
-    }
-    texts_free(&lines);
-    return hr;
-}
-
 static HRESULT put_paths(const struct change *c, enum logman_use use, const char *property)
 {
     const struct logman_option *list = logman_option(c->line, use);
@@ -150,7 +128,7 @@ static HRESULT put_paths(const struct change *c, enum logman_use use, const char
         return S_OK;
     HRESULT hr = list ? join_words(c, list, begins_path, &paths) : S_OK;
     if (SUCCEEDED(hr) && file)
-        hr = add_lines(file->words.items[0], &paths);
+        hr = lines_read(file->words.items[0], &paths);
     for (size_t i = 0; i < paths.count && SUCCEEDED(hr); i++)
         hr = mend_path(&paths, i);
     if (SUCCEEDED(hr))
@@ -241,9 +219,7 @@ static HRESULT put_simple(const struct change *c)
         else
             hr = simple[i].value == SECONDS ? logman_time(name_of(o), o->words.items[0], &number)
                                             : logman_u32(name_of(o), o->words.items[0], &number);
-        if (SUCCEEDED(hr))
-            hr = put_u32(object, simple[i].property, number);
-        if (FAILED(hr))
+        if (SUCCEEDED(hr) && FAILED(hr = put_u32(object, simple[i].property, number)))
             hr = error_prefix(hr, "-%s", name_of(o));
     }
     return hr;

@@ -129,23 +129,70 @@ static HRESULT no_such_option(const char *word)
                    : error_set(E_INVALIDARG, "%s: there is no such option", word);
 }
 
+/* ---- quotes of typography ---- */
+
+static HRESULT remark(struct logman_line *line, char *text)
+{
+    return text ? texts_give(&line->remarks, text) : E_OUTOFMEMORY;
+}
+
+static bool ends_in_quote(const char *word)
+{
+    const size_t length = strlen(word), quote = sizeof RIGHT_QUOTE - 1;
+    return length >= quote && strcmp(word + length - quote, RIGHT_QUOTE) == 0;
+}
+
+/* Joins the word at `i` with those behind it up to the closing quote. */
+static HRESULT join_quoted(struct logman_line *line, struct texts *words, size_t i)
+{
+    const size_t quote = sizeof LEFT_QUOTE - 1;
+    struct text_buffer b = {0};
+    size_t last = i;
+    while (last + 1 < words->count && !ends_in_quote(words->items[last]))
+        last++;
+    if (!ends_in_quote(words->items[last]))
+        return S_OK;
+    text_buffer_add(&b, words->items[i] + quote);
+    for (size_t j = i + 1; j <= last; j++)
+        text_buffer_format(&b, " %s", words->items[j]);
+    char *joined = text_buffer_take(&b);
+    if (!joined)
+        return E_OUTOFMEMORY;
+    joined[strlen(joined) - quote] = 0;
+    for (size_t j = i; j <= last; j++)
+        memory_free(words->items[j]);
+    words->items[i] = joined;
+    memmove(&words->items[i + 1], &words->items[last + 1], (words->count - last - 1) * sizeof *words->items);
+    words->count -= last - i;
+    return remark(line, text_format("curly quotes around \"%s\" are taken for quotes", joined));
+}
+
+/* Words that were copied from a page: the quotes that hold them no shell knows. */
+static HRESULT mend_words(struct logman_line *line, struct texts *words)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < words->count && SUCCEEDED(hr); i++)
+        if (strncmp(words->items[i], LEFT_QUOTE, sizeof LEFT_QUOTE - 1) == 0)
+            hr = join_quoted(line, words, i);
+    return hr;
+}
+
 /* ---- the words of an option ---- */
 
 struct reader {
-    int argc;
-    char **argv;
-    int at;
+    struct texts words;
+    size_t at;
     struct logman_line *line;
 };
 
 static const char *next(const struct reader *r)
 {
-    return r->at < r->argc && !is_option(r->argv[r->at]) ? r->argv[r->at] : NULL;
+    return r->at < r->words.count && !is_option(r->words.items[r->at]) ? r->words.items[r->at] : NULL;
 }
 
 static HRESULT take(struct reader *r, struct texts *words)
 {
-    return texts_add(words, r->argv[r->at++]);
+    return texts_add(words, r->words.items[r->at++]);
 }
 
 /* "(process, thread)" may be words of its own. */
@@ -182,7 +229,7 @@ static HRESULT take_words(struct reader *r, const struct logman_row *row, struct
         return S_OK;
     /* The first is its value, whatever it looks like, unless it is an option's name. */
     bool negated, foreign;
-    if (r->at >= r->argc || find_option(r->argv[r->at], &negated, &foreign) >= 0)
+    if (r->at >= r->words.count || find_option(r->words.items[r->at], &negated, &foreign) >= 0)
         return error_set(E_INVALIDARG, "-%s: its value is missing", row->name);
     switch (row->words) {
     case WORDS_PROVIDER:
@@ -232,11 +279,6 @@ static HRESULT give_name(struct logman_line *line, const char *word)
     return line->name ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT remark(struct logman_line *line, char *text)
-{
-    return text ? texts_give(&line->remarks, text) : E_OUTOFMEMORY;
-}
-
 struct operands {
     struct texts words;
     const struct word *verb, *adverb;
@@ -271,51 +313,9 @@ static HRESULT take_operands(struct logman_line *line, struct operands *o)
     return hr;
 }
 
-static bool ends_in_quote(const char *word)
-{
-    const size_t length = strlen(word), quote = sizeof RIGHT_QUOTE - 1;
-    return length >= quote && strcmp(word + length - quote, RIGHT_QUOTE) == 0;
-}
-
-/* Joins the word at `i` with those behind it up to the closing quote. */
-static HRESULT join_quoted(struct logman_line *line, struct texts *words, size_t i)
-{
-    const size_t quote = sizeof LEFT_QUOTE - 1;
-    struct text_buffer b = {0};
-    size_t last = i;
-    while (last + 1 < words->count && !ends_in_quote(words->items[last]))
-        last++;
-    if (!ends_in_quote(words->items[last]))
-        return S_OK;
-    text_buffer_add(&b, words->items[i] + quote);
-    for (size_t j = i + 1; j <= last; j++)
-        text_buffer_format(&b, " %s", words->items[j]);
-    char *joined = text_buffer_take(&b);
-    if (!joined)
-        return E_OUTOFMEMORY;
-    joined[strlen(joined) - quote] = 0;
-    for (size_t j = i; j <= last; j++)
-        memory_free(words->items[j]);
-    words->items[i] = joined;
-    memmove(&words->items[i + 1], &words->items[last + 1], (words->count - last - 1) * sizeof *words->items);
-    words->count -= last - i;
-    return remark(line, text_format("curly quotes around \"%s\" are taken for quotes", joined));
-}
-
-/* Words that were copied from a page: quotes of typography hold them, which no shell knows. */
-static HRESULT mend_words(struct logman_line *line)
-{
-    HRESULT hr = S_OK;
-    for (size_t i = 0; i < line->count; i++)
-        for (size_t j = 0; j < line->options[i].words.count && SUCCEEDED(hr); j++)
-            if (strncmp(line->options[i].words.items[j], LEFT_QUOTE, sizeof LEFT_QUOTE - 1) == 0)
-                hr = join_quoted(line, &line->options[i].words, j);
-    return hr;
-}
-
 static HRESULT read_word(struct reader *r, struct operands *o)
 {
-    const char *word = r->argv[r->at];
+    const char *word = r->words.items[r->at];
     bool negated, foreign;
     int dashes;
     const char *name = behind_dash(word, &dashes, &foreign);
@@ -341,20 +341,23 @@ static HRESULT read_word(struct reader *r, struct operands *o)
 
 HRESULT logman_line_read(int argc, char **argv, struct logman_line *out)
 {
-    struct reader r = {argc, argv, 0, out};
+    struct reader r = {.line = out};
     struct operands o = {0};
     HRESULT hr = S_OK;
     *out = (struct logman_line){0};
-    while (SUCCEEDED(hr) && r.at < argc)
+    for (int i = 0; i < argc && SUCCEEDED(hr); i++)
+        hr = texts_add(&r.words, argv[i]);
+    if (SUCCEEDED(hr))
+        hr = mend_words(out, &r.words);
+    while (SUCCEEDED(hr) && r.at < r.words.count)
         hr = read_word(&r, &o);
     const struct logman_option *name = logman_option(out, LOGMAN_NAME);
     if (SUCCEEDED(hr) && name)
         hr = give_name(out, name->words.items[0]);
     if (SUCCEEDED(hr))
         hr = take_operands(out, &o);
-    if (SUCCEEDED(hr))
-        hr = mend_words(out);
     texts_free(&o.words);
+    texts_free(&r.words);
     return hr;
 }
 

@@ -25,7 +25,8 @@
 
 struct run {
     const struct logman_line *line;
-    struct texts remarks;
+    struct texts remarks; /* of what was taken for something else */
+    struct texts issues;
 };
 
 /* ---- credentials, issues ---- */
@@ -64,7 +65,7 @@ static HRESULT keep_issues(struct run *r, struct object *issues)
         hr = object_get(list[i], class_property(list[i]->class, "Description"), &text);
         if (SUCCEEDED(hr)) {
             char *remark = text_format("%s: %s", key.text, text.text);
-            hr = remark ? texts_give(&r->remarks, remark) : E_OUTOFMEMORY;
+            hr = remark ? texts_give(&r->issues, remark) : E_OUTOFMEMORY;
             value_free(&text);
         }
         value_free(&key);
@@ -308,14 +309,19 @@ static void say_failed(HRESULT hr)
         printf("%s\n", own);
 }
 
+static void say_remarks(const struct texts *remarks)
+{
+    for (size_t i = 0; i < remarks->count; i++)
+        printf("Remark: %s\n", remarks->items[i]);
+}
+
 static void say_done(const struct run *r)
 {
     printf("\n");
-    for (size_t i = 0; i < r->line->remarks.count; i++)
-        printf("Remark: %s\n", r->line->remarks.items[i]);
+    say_remarks(&r->line->remarks);
+    say_remarks(&r->remarks);
     if (logman_option(r->line, LOGMAN_VERBOSE))
-        for (size_t i = 0; i < r->remarks.count; i++)
-            printf("Remark: %s\n", r->remarks.items[i]);
+        say_remarks(&r->issues);
     printf("The command completed successfully.\n");
 }
 
@@ -335,6 +341,7 @@ static HRESULT run_line(int argc, char **argv)
             say_failed(hr);
     }
     texts_free(&r.remarks);
+    texts_free(&r.issues);
     logman_line_free(&line);
     return hr;
 }
@@ -342,18 +349,19 @@ static HRESULT run_line(int argc, char **argv)
 static int run(int argc, char **argv)
 {
     struct texts words = {0};
-    int result = options_with_settings(VERB, argc, argv, &words);
-    if (result != CLI_DONE)
-        return E_INVALIDARG;
+    HRESULT hr = settings_expand(argc, argv, &words);
 #ifdef _WIN32
     (void)_setmode(_fileno(stdout), _O_TEXT);
-    HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    if (SUCCEEDED(hr))
+        hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+#endif
     if (SUCCEEDED(hr))
         hr = run_line((int)words.count, words.items);
+    else
+        say_failed(hr);
+#ifdef _WIN32
     fflush(stdout);
     (void)_setmode(_fileno(stdout), _O_BINARY);
-#else
-    HRESULT hr = run_line((int)words.count, words.items);
 #endif
     texts_free(&words);
     return FAILED(hr) ? (int)hr : 0;

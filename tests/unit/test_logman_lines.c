@@ -388,6 +388,16 @@ static void go_to(const char *name)
     memory_free(folder);
 }
 
+static void what_is_wrong_is_named_once(void **state)
+{
+    (void)state;
+    go_to("wrong");
+    expect("logman create counter wrong -c \\System\\Threads -si x", 0x80070057, "\n-si: \"x\" is no time");
+    expect("logman -config none.txt", 0x80070002, "\nError:\nThe system cannot find the file specified.\n");
+    expect("logman query -config", 0x80070057, "\n-config: its value is missing");
+    expect("logman create counter wrong -c \\System\\Threads -e 12/31/2299 00:00:00", 0x80070057, "\n-e: ");
+}
+
 /* "Set\Collector" is a collector to update; whoever deletes one has not said that the set is to go. */
 static void a_collector_is_no_set(void **state)
 {
@@ -411,6 +421,16 @@ static void a_daily_set_may_begin_earlier_in_the_day(void **state)
     expect("logman delete daily", 0, DONE);
 }
 
+static void what_is_mended_is_remarked(void **state)
+{
+    (void)state;
+    go_to("mended");
+    expect("logman create counter –n “two words” -c \\Network Interface(*)\\*", 0,
+           "Remark: -c: \"\\Network Interface(*)\\*\" is taken for one, of words without quotes\n");
+    expect("logman query two” words", 0x80070057, "belongs to no option");
+    expect("logman delete “two words”", 0, "Remark: curly quotes around \"two words\" are taken for quotes\n");
+}
+
 static int with_traces(void **state)
 {
     if (fixture_setup(state) != 0)
@@ -424,9 +444,10 @@ static int with_traces(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_line_does_what_it_says),
-                                       cmocka_unit_test(a_collector_is_no_set),
-                                       cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_line_does_what_it_says), cmocka_unit_test(what_is_wrong_is_named_once),
+        cmocka_unit_test(a_collector_is_no_set), cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
+        cmocka_unit_test(what_is_mended_is_remarked)};
     char name[32];
     snprintf(name, sizeof name, "logman%u", (unsigned)process_own_id());
     scratch_environment("OPENPLA_ETW", name);
