@@ -95,18 +95,21 @@ static void add_type(struct text_buffer *b, const struct event_schema *s, const 
 
 enum { MOST_DEPTH = 32 };
 
+/* `left`: no more lines than there are properties. Members that structs share, which no compiler makes, would be shown
+   without end. */
 static void add_properties(struct text_buffer *b, const struct event_schema *s, size_t first, size_t count,
-                           unsigned depth)
+                           unsigned depth, size_t *left)
 {
-    for (size_t i = first; i < first + count; i++) {
+    for (size_t i = first; i < first + count && *left; i++) {
         const struct event_property *p = &s->properties[i];
+        --*left;
         begin_line(b, depth, "");
         add_shown(b, p->name);
         text_buffer_add(b, ": ");
         add_type(b, s, p);
         end_line(b);
         if (p->flags & PROPERTY_STRUCT && depth < MOST_DEPTH)
-            add_properties(b, s, p->first_member, p->members, depth + 1);
+            add_properties(b, s, p->first_member, p->members, depth + 1, left);
     }
 }
 
@@ -180,6 +183,7 @@ static void add_sort(struct text_buffer *b, const struct met_sort *sort)
 {
     static const GUID none;
     const struct event_schema *s = sort->found->schema;
+    size_t left = s ? s->property_count : 0;
     text_buffer_format(b, "%llu event%s", (unsigned long long)sort->events, sort->events == 1 ? "" : "s");
     if (s && sort->undecoded)
         text_buffer_format(b, ", %llu of them with other data", (unsigned long long)sort->undecoded);
@@ -204,7 +208,7 @@ static void add_sort(struct text_buffer *b, const struct met_sort *sort)
     while (b->length && !b->failed && b->text[b->length - 1] == ' ')
         b->text[--b->length] = '\0';
     end_line(b);
-    add_properties(b, s, 0, s->top_level, 2);
+    add_properties(b, s, 0, s->top_level, 2, &left);
     for (size_t i = 0; i < s->map_count; i++)
         add_map(b, &s->maps[i]);
 }

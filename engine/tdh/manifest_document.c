@@ -7,6 +7,8 @@
 #include "engine/tdh/manifest_xml.h"
 #include "engine/xml/xml_text.h"
 
+#include <string.h>
+
 void manifest_document_free(struct manifest_document *d)
 {
     for (size_t i = 0; i < d->culture_count; i++) {
@@ -44,11 +46,18 @@ static HRESULT add_string(struct manifest_writing *w, const char *culture, const
     struct manifest_culture *c = culture_of(w->d, culture);
     if (!c)
         return E_OUTOFMEMORY;
+    if (manifest_write_is_full(&c->strings))
+        return S_OK;
     text_buffer_add(&c->strings, "        <string");
     xml_add_attribute(&c->strings, "id", id);
     xml_add_attribute(&c->strings, "value", text);
     text_buffer_add(&c->strings, "/>\r\n");
     return c->strings.failed ? E_OUTOFMEMORY : S_OK;
+}
+
+bool manifest_write_is_full(const struct text_buffer *b)
+{
+    return b->length > MANIFEST_MOST_BYTES;
 }
 
 static bool is_told(const struct message_tables *messages, uint32_t id, const char *language, size_t but)
@@ -110,6 +119,11 @@ HRESULT manifest_document_text(const struct manifest_document *d, struct text_bu
     return out->failed ? E_OUTOFMEMORY : S_OK;
 }
 
+static HRESULT left_out(HRESULT remarked)
+{
+    return SUCCEEDED(remarked) ? S_FALSE : remarked;
+}
+
 /* What our own reader refuses is of no use to anybody. */
 static HRESULT read_back(struct manifest_writing *w)
 {
@@ -125,8 +139,8 @@ static HRESULT read_back(struct manifest_writing *w)
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
     const struct error_kept why = error_keep(hr);
-    hr = manifest_write_remark(w, "it is left out, as no manifest can be what is known of it: %.600s", why.text);
-    return SUCCEEDED(hr) ? S_FALSE : hr;
+    return left_out(
+        manifest_write_remark(w, "it is left out, as no manifest can be what is known of it: %.600s", why.text));
 }
 
 static HRESULT append(struct manifest_document *to, const struct manifest_document *from)
@@ -144,15 +158,50 @@ static HRESULT append(struct manifest_document *to, const struct manifest_docume
     return to->providers.failed ? E_OUTOFMEMORY : S_OK;
 }
 
+/* Names are compared with each other, fields with events, maps with properties. */
+static bool is_compared_soon(const struct provider_manifest *m, uint64_t fields)
+{
+    const uint64_t keywords = 64 * ((uint64_t)m->fields[MANIFEST_KEYWORDS].count + 64); /* those of an event */
+    uint64_t properties = 0;
+    for (size_t i = 0; i < m->layout_count; i++)
+        properties += m->layouts[i].property_count;
+    return fields * fields + m->event_count * (fields + keywords) + properties * m->map_count <= MANIFEST_MOST_COMPARED;
+}
+
+static size_t size_of(const struct manifest_document *d)
+{
+    enum { AROUND_ALL = 512, AROUND_STRINGS = 128 };
+    size_t size = AROUND_ALL + d->providers.length;
+    for (size_t i = 0; i < d->culture_count; i++)
+        size += AROUND_STRINGS + strlen(d->cultures[i].name) + d->cultures[i].strings.length;
+    return size;
+}
+
+static HRESULT write_alone(struct manifest_writing *w)
+{
+    size_t fields = 0;
+    for (size_t kind = 0; kind < MANIFEST_KINDS; kind++)
+        fields += w->m->fields[kind].count;
+    if (!is_compared_soon(w->m, fields))
+        return left_out(manifest_write_remark(w,
+                                              "it is left out, as it would take too long to tell its %zu fields from "
+                                              "each other, and which of them its %zu events have",
+                                              fields, w->m->event_count));
+    const HRESULT hr = manifest_write_provider(w);
+    return SUCCEEDED(hr) ? read_back(w) : hr;
+}
+
 HRESULT manifest_document_add(struct manifest_document *d, const struct provider_manifest *m, const bool *wanted,
                               struct texts *remarks)
 {
     struct manifest_document one = {0};
     struct manifest_writing w = {
         .m = m, .wanted = wanted, .remarks = remarks, .d = &one, .number = d->provider_count + 1};
-    HRESULT hr = manifest_write_provider(&w);
-    if (SUCCEEDED(hr))
-        hr = read_back(&w);
+    HRESULT hr = write_alone(&w);
+    if (hr == S_OK &&
+        (d->provider_count == MANIFEST_MOST_PROVIDERS || size_of(d) + size_of(&one) > MANIFEST_MOST_BYTES))
+        hr = left_out(manifest_write_remark(&w, "it is left out, as a manifest has at most %u providers and %u bytes",
+                                            MANIFEST_MOST_PROVIDERS, MANIFEST_MOST_BYTES));
     if (hr == S_OK)
         hr = append(d, &one);
     manifest_document_free(&one);

@@ -71,26 +71,26 @@ static char *made_name(enum manifest_kind kind, const struct manifest_field *f)
 }
 
 /* Of two opcodes of one name, one of a task and one of all, an event of the task gets the former. */
-static bool hides(const struct provider_manifest *m, const struct manifest_field *one,
-                  const struct manifest_field *other)
+static bool hides(struct manifest_writing *w, const struct manifest_field *one, const struct manifest_field *other)
 {
+    const struct provider_manifest *m = w->m;
     const struct manifest_field *own = one->task ? one : other, *global = one->task ? other : one;
     if (one->task == other->task)
         return true;
     if (one->task && other->task)
         return false;
-    for (size_t i = 0; i < m->event_count; i++)
+    for (size_t i = 0; i < m->event_count && w->compared < MANIFEST_MOST_COMPARED; i++, w->compared++)
         if (m->events[i].descriptor.Task == own->task && m->events[i].descriptor.Opcode == global->value)
             return true;
-    return false;
+    return w->compared == MANIFEST_MOST_COMPARED; /* maybe: another name is as good */
 }
 
-static bool is_taken(const struct manifest_writing *w, enum manifest_kind kind, size_t index, const char *name)
+static bool is_taken(struct manifest_writing *w, enum manifest_kind kind, size_t index, const char *name)
 {
     const struct manifest_field *fields = w->m->fields[kind].items;
     for (size_t i = 0; i < index; i++)
         if (w->names[kind][i].declared && strcmp(w->names[kind][i].text, name) == 0 &&
-            (kind != MANIFEST_OPCODES || hides(w->m, &fields[i], &fields[index])))
+            (kind != MANIFEST_OPCODES || hides(w, &fields[i], &fields[index])))
             return true;
     return false;
 }
@@ -483,7 +483,7 @@ static HRESULT write_events(struct manifest_writing *w)
 {
     HRESULT hr = S_OK;
     begin(&w->d->providers, 4, "events>\r\n");
-    for (size_t i = 0; SUCCEEDED(hr) && i < w->m->event_count; i++)
+    for (size_t i = 0; SUCCEEDED(hr) && i < w->m->event_count && !manifest_write_is_full(&w->d->providers); i++)
         if (is_wanted(w, i))
             hr = write_event(w, i);
     end(&w->d->providers, 4, "events");

@@ -21,7 +21,10 @@ struct manifest_writing {
     /* Values that events have and no field says. */
     struct provider_manifest *undeclared;
     bool *layouts, *maps; /* those that are wanted */
+    uint64_t compared;    /* events with opcodes of one name */
 };
+/* What is looked at one by one: some seconds of it. */
+#define MANIFEST_MOST_COMPARED (UINT64_C(1) << 31)
 /* E_OUTOFMEMORY; what cannot be said is remarked. */
 HRESULT manifest_write_provider(struct manifest_writing *w);
 
@@ -32,6 +35,8 @@ HRESULT manifest_write_remark(struct manifest_writing *w, const char *format, ..
 /* An attribute `message` with the id's texts in all languages; without one `text`, unless that is NULL. */
 HRESULT manifest_write_message(struct manifest_writing *w, uint32_t id, const char *text, const char *kind,
                                size_t index);
+/* What is behind it is refused as a whole. */
+bool manifest_write_is_full(const struct text_buffer *b);
 /* Without what would be taken for a prefix or for two names. */
 char *manifest_plain_name(const char *name);
 

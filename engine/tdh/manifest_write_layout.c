@@ -146,7 +146,7 @@ static HRESULT write_template(struct manifest_writing *w, size_t index)
     text_buffer_add(b, "          <template");
     xml_add_attribute(b, "tid", name);
     text_buffer_add(b, ">\r\n");
-    for (size_t i = 0; SUCCEEDED(hr) && i < t->top_level; i++)
+    for (size_t i = 0; SUCCEEDED(hr) && i < t->top_level && !manifest_write_is_full(b); i++)
         hr = t->properties[i].flags & PROPERTY_STRUCT ? write_struct(w, t, i) : write_data(w, t, i, "            ");
     if (t->user_data) {
         text_buffer_add(b, "            <UserData>");

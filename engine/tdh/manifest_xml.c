@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-#define MOST_PROVIDERS 256
-#define LONGEST_NAME   255 /* characters */
+#define LONGEST_NAME 255 /* characters */
 
 /* ---- one provider ---- */
 
@@ -100,8 +99,8 @@ static HRESULT read_provider(struct manifest_reader *r, xmlNodePtr e, void *abou
     for (size_t i = 0; SUCCEEDED(hr) && i < list->count; i++)
         if (guid_equal(&list->items[i]->guid, &guid))
             hr = manifest_wrong(e, "guid", NULL, "another provider has it");
-    if (SUCCEEDED(hr) && list->count == MOST_PROVIDERS)
-        hr = manifest_wrong(e, NULL, NULL, "more than %u providers", MOST_PROVIDERS);
+    if (SUCCEEDED(hr) && list->count == MANIFEST_MOST_PROVIDERS)
+        hr = manifest_wrong(e, NULL, NULL, "more than %u providers", MANIFEST_MOST_PROVIDERS);
     if (FAILED(hr))
         return hr;
     void *items = list->items;

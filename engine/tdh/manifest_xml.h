@@ -7,8 +7,9 @@
 #include "engine/tdh/provider_manifest.h"
 
 /* ERROR_XML_PARSE_ERROR, what TDH says of a manifest that it does not take. */
-#define MANIFEST_INVALID    ((HRESULT)0x800705B9)
-#define MANIFEST_MOST_BYTES (16u << 20)
+#define MANIFEST_INVALID        ((HRESULT)0x800705B9)
+#define MANIFEST_MOST_BYTES     (16u << 20)
+#define MANIFEST_MOST_PROVIDERS 256u
 
 /* All providers of a manifest: UTF-8, or UTF-16 with its mark. MANIFEST_INVALID with a text that names line, element
    and value. `remarks` (NULL: nobody wants them) gets a text for each element that is passed over. *out is empty on

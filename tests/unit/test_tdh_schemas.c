@@ -291,6 +291,42 @@ static void sorts_that_were_met_are_bounded(void **state)
     event_sorts_free(&sorts);
 }
 
+static HRESULT nested_schema(void *context, const EVENT_RECORD *record, uint32_t pointer_size,
+                             struct event_schema **out)
+{
+    enum { PROPERTIES = 20 };
+    (void)context, (void)record, (void)pointer_size;
+    struct event_schema *s = *out = memory_zero(1, sizeof **out);
+    s->properties = memory_zero(PROPERTIES, sizeof *s->properties);
+    for (uint16_t i = 0; i < PROPERTIES; i++)
+        s->properties[i] = (struct event_property){.name = text_copy("P"),
+                                                   .in_type = 8,
+                                                   .count = 1,
+                                                   .flags = i + 1 < PROPERTIES ? PROPERTY_STRUCT : 0,
+                                                   .first_member = (uint16_t)(i + 1),
+                                                   .members = (uint16_t)(PROPERTIES - 1 - i)};
+    s->property_count = PROPERTIES;
+    s->top_level = 1;
+    return event_schema_check(s);
+}
+
+/* As a resource may be made: each struct has all behind it, so that ways through them are without end. */
+static void structures_of_members_that_are_shared_are_bounded(void **state)
+{
+    (void)state;
+    static struct fake f;
+    struct event_sorts sorts = {.schemas = schemas};
+    struct text_buffer text = {0};
+    const struct schema_origin origin = {SCHEMA_MANIFEST, &f, nested_schema, fake_providers, NULL, NULL, fake_free};
+    assert_int_equal(event_schemas_add(schemas, &origin, NULL), S_OK);
+    assert_int_equal(count_one(&sorts), S_OK);
+    assert_int_equal(event_sorts_structures(&sorts, &text), S_OK);
+    assert_non_null(strstr(text.text, "P: struct\r\n"));
+    assert_in_range(text.length, 100, 10000);
+    text_buffer_free(&text);
+    event_sorts_free(&sorts);
+}
+
 static void memory_that_runs_out_loses_no_sort(void **state)
 {
     (void)state;
@@ -336,6 +372,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_provider_is_listed_once, create, drop),
         cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error, create, drop),
         cmocka_unit_test_setup_teardown(sorts_that_were_met_are_bounded, create, drop),
+        cmocka_unit_test_setup_teardown(structures_of_members_that_are_shared_are_bounded, create, drop),
         cmocka_unit_test_setup_teardown(memory_that_runs_out_loses_no_sort, create, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

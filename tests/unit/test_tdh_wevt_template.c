@@ -484,6 +484,93 @@ static void names_that_no_manifest_has_are_kept_as_texts(void **state)
     provider_manifest_free(m);
 }
 
+/* Nothing of it comes into the document; what remarks say of it. */
+static char *left_out(struct manifest_document *d, const struct provider_manifest *m)
+{
+    struct texts remarks = {0};
+    const size_t before = d->provider_count;
+    assert_int_equal(manifest_document_add(d, m, NULL, &remarks), S_FALSE);
+    assert_int_equal(d->provider_count, before);
+    assert_int_equal(remarks.count, 1);
+    char *why = text_copy(remarks.items[0]);
+    assert_non_null(why);
+    texts_free(&remarks);
+    return why;
+}
+
+/* What a resource that was made to hurt could ask for: comparisons without end. */
+static void what_would_be_compared_without_end_is_left_out(void **state)
+{
+    enum { FIELDS = 50000 };
+    (void)state;
+    struct manifest_document d = {0};
+    struct provider_manifest *m = provider_manifest_create(&(GUID){1, 2, 3, {4}});
+    for (uint32_t i = 0; i < FIELDS; i++)
+        add_field(m, MANIFEST_TASKS, i, NULL);
+    char *why = left_out(&d, m);
+    same_text(why,
+              "a provider: it is left out, as it would take too long to tell its 50000 fields from each other, and "
+              "which of them its 0 events have");
+    memory_free(why);
+    provider_manifest_free(m);
+}
+
+/* ... or, as structs may have the same members, a text beyond all memory. */
+static void what_would_be_too_long_is_not_written(void **state)
+{
+    enum { STRUCTS = 2000, LINE = 200 };
+    (void)state;
+    struct manifest_document d = {0};
+    struct provider_manifest *m = provider_manifest_create(&(GUID){1, 2, 3, {4}});
+    struct manifest_template *t = manifest_add_template(m);
+    t->properties = memory_zero(2 * STRUCTS, sizeof *t->properties);
+    t->property_count = 2 * STRUCTS;
+    t->top_level = STRUCTS;
+    for (uint16_t i = 0; i < 2 * STRUCTS; i++)
+        t->properties[i] = i < STRUCTS ? (struct event_property){.name = text_copy("S"),
+                                                                 .flags = PROPERTY_STRUCT,
+                                                                 .count = 1,
+                                                                 .first_member = STRUCTS,
+                                                                 .members = STRUCTS}
+                                       : (struct event_property){.name = text_copy("M"), .in_type = 8, .count = 1};
+    manifest_add_event(m)->layout = 0;
+    char *why = left_out(&d, m);
+    const char *size = strstr(why, "a manifest of ");
+    assert_non_null(size);
+    assert_in_range(strtoul(size + strlen("a manifest of "), NULL, 10), MANIFEST_MOST_BYTES,
+                    MANIFEST_MOST_BYTES + STRUCTS * LINE);
+    memory_free(why);
+    provider_manifest_free(m);
+}
+
+/* Our own reader takes no more. */
+static void a_document_has_no_more_providers_than_can_be_read(void **state)
+{
+    (void)state;
+    struct manifest_document d = {0};
+    struct text_buffer text = {0};
+    struct texts remarks = {0};
+    struct provider_manifests again;
+    char *why = NULL;
+    for (uint32_t i = 0; i <= MANIFEST_MOST_PROVIDERS; i++) {
+        struct provider_manifest *m = provider_manifest_create(&(GUID){i, 2, 3, {4}});
+        manifest_add_event(m)->descriptor.Id = 1;
+        if (i < MANIFEST_MOST_PROVIDERS)
+            assert_int_equal(manifest_document_add(&d, m, NULL, &remarks), S_OK);
+        else
+            why = left_out(&d, m);
+        provider_manifest_free(m);
+    }
+    same_text(why, "a provider: it is left out, as a manifest has at most 256 providers and 16777216 bytes");
+    memory_free(why);
+    assert_int_equal(manifest_document_text(&d, &text), S_OK);
+    assert_int_equal(manifest_xml_read(text.text, text.length, NULL, &again), S_OK);
+    assert_int_equal(again.count, MANIFEST_MOST_PROVIDERS);
+    provider_manifests_free(&again);
+    text_buffer_free(&text);
+    manifest_document_free(&d);
+}
+
 static void memory_may_be_out_as_it_is_written(void **state)
 {
     (void)state;
@@ -528,6 +615,9 @@ int main(void)
         cmocka_unit_test(what_is_written_again_says_the_same),
         cmocka_unit_test(only_what_is_wanted_is_written),
         cmocka_unit_test(names_that_no_manifest_has_are_kept_as_texts),
+        cmocka_unit_test(what_would_be_compared_without_end_is_left_out),
+        cmocka_unit_test(what_would_be_too_long_is_not_written),
+        cmocka_unit_test(a_document_has_no_more_providers_than_can_be_read),
         cmocka_unit_test(memory_may_be_out_as_it_is_written),
     };
     return cmocka_run_group_tests(tests, begin, scratch_end);
