@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Instrumentation manifests as anybody may write them: each event of one that is taken has a schema that holds. */
+/* Instrumentation manifests as anybody may write them: each event of one that is taken has a schema that holds, and
+   what is written again can be read. */
 #include "engine/tdh/manifest_xml.h"
+#include "tests/fuzz/write_manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -10,13 +12,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct texts remarks = {0};
     if (FAILED(manifest_xml_read(data, size, &remarks, &list)))
         goto done;
-    for (size_t i = 0; i < list.count; i++)
+    for (size_t i = 0; i < list.count; i++) {
+        write_manifest(list.items[i]);
         for (size_t k = 0; k < list.items[i]->event_count; k++) {
             struct event_schema *s;
             if (provider_manifest_schema(list.items[i], &list.items[i]->events[k].descriptor, "de-DE;fr", &s) != S_OK)
                 __builtin_trap();
             event_schema_free(s);
         }
+    }
 done:
     provider_manifests_free(&list);
     texts_free(&remarks);

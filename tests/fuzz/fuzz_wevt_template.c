@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The resources of files that anybody may have made: WEVT_TEMPLATE, message tables, and the file around them. */
+/* The resources of files that anybody may have made: WEVT_TEMPLATE, which is written as a manifest, message tables, and
+   the file around them. */
 #include "engine/os/memory.h"
 #include "engine/tdh/pe_resources.h"
 #include "engine/tdh/wevt_template.h"
+#include "tests/fuzz/write_manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,13 +18,15 @@ static void read_templates(const uint8_t *data, size_t size)
 {
     struct provider_manifests list;
     (void)wevt_template_read(data, size, &list);
-    for (size_t i = 0; i < list.count; i++)
+    for (size_t i = 0; i < list.count; i++) {
+        write_manifest(list.items[i]);
         for (size_t k = 0; k < list.items[i]->event_count; k++) {
             struct event_schema *s;
             if (provider_manifest_schema(list.items[i], &list.items[i]->events[k].descriptor, NULL, &s) != S_OK)
                 __builtin_trap();
             event_schema_free(s);
         }
+    }
     uint8_t *bytes = NULL;
     if (list.count)
         (void)wevt_template_write(&list, &bytes, &size);

@@ -11,6 +11,7 @@ foreach(what event_values mof tmf trace_logging)
     LINK openpla_tdh SEEDS ${what})
 endforeach()
 foreach(what manifest_xml wevt_template)
-  openpla_fuzz(fuzz_${what} ${CMAKE_CURRENT_LIST_DIR}/fuzz_${what}.c LINK openpla_tdh SEEDS ${what})
+  openpla_fuzz(fuzz_${what} ${CMAKE_CURRENT_LIST_DIR}/fuzz_${what}.c ${CMAKE_CURRENT_LIST_DIR}/write_manifest.c
+    LINK openpla_tdh SEEDS ${what})
 endforeach()
 openpla_fuzz(fuzz_payload_filter ${CMAKE_CURRENT_LIST_DIR}/fuzz_payload_filter.c LINK openpla_tdh)
