@@ -332,8 +332,10 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
     if (FAILED(had))
         session_tell(SESSION_WITHOUT_KERNEL, s, had, 0);
     flags |= enabled;
-    if (flags == 0)
+    if (flags == 0) {
+        tell_masks(s, told);
         return S_FALSE;
+    }
     struct session_kernel *k = memory_zero(1, sizeof *k);
     if (!k)
         return E_OUTOFMEMORY;

@@ -293,6 +293,21 @@ static void without_tracefs_stacks_have_no_source(void **state)
     memory_free(path);
 }
 
+static void masks_that_no_flag_is_with_are_told_too(void **state)
+{
+    (void)state;
+    TRACEHANDLE handle;
+    uint32_t masks[] = {0, 0x40}; /* pool */
+    char *path = start("masks.etl", 0, 1, FLAG_PROCESS, &handle);
+    const unsigned before = journal_count(SESSION_KERNEL_FLAGS);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, sizeof masks),
+                         ERROR_SUCCESS);
+    stop(handle);
+    assert_int_equal(journal_count(SESSION_KERNEL_FLAGS), before + 1);
+    memory_free(path);
+}
+
 /* It is found by its name and by its GUID, and is one of its own beside the NT Kernel Logger. */
 static void the_context_logger_keeps_the_latest_in_memory(void **state)
 {
@@ -532,6 +547,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         POLLING(without_tracefs_processes_are_seen),
         POLLING(without_tracefs_stacks_have_no_source),
+        POLLING(masks_that_no_flag_is_with_are_told_too),
         POLLING(the_context_logger_keeps_the_latest_in_memory),
         POLLING(the_context_logger_is_circular_in_a_file_too),
         POLLING(a_source_that_is_none_is_told),
@@ -544,7 +560,7 @@ int main(int count, char **arguments)
         TRACEFS(system_providers_are_enabled_by_keywords),
         TRACEFS(a_killed_host_leaves_nothing_when_the_next_begins),
     };
-    enum { ALL = sizeof tests / sizeof *tests, BY_POLLING = 5 };
+    enum { ALL = sizeof tests / sizeof *tests, BY_POLLING = 6 };
     child_program = arguments[0];
     if (count > 3) {
         if (strcmp(arguments[1], "stay") == 0)
