@@ -243,6 +243,18 @@ static HRESULT export(struct run *r, struct logman_target *t)
     return hr;
 }
 
+/* They are looked for in this process, where no server is asked. */
+static HRESULT query_providers(const struct run *r, const char *server)
+{
+    bool own;
+    const HRESULT hr = sets_is_own_machine(server, &own);
+    if (FAILED(hr))
+        return hr;
+    return own ? logman_show_providers(r->line)
+               : error_set(HRESULT_FROM_WIN32(53 /* ERROR_BAD_NETPATH */),
+                           "-s: only the providers of this machine are known here, not those of %s", server);
+}
+
 static HRESULT query(struct run *r)
 {
     const struct logman_option *server = logman_option(r->line, LOGMAN_SERVER);
@@ -250,7 +262,7 @@ static HRESULT query(struct run *r)
     struct logman_target t = {0};
     struct object *all = NULL;
     if (r->line->adverb == LOGMAN_PROVIDERS)
-        return logman_show_providers(r->line);
+        return query_providers(r, server ? server->words.items[0] : NULL);
     if (r->line->name && strcmp(r->line->name, "*") != 0) {
         HRESULT hr = logman_target_open(r->line, &t);
         if (SUCCEEDED(hr))

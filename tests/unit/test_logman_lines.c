@@ -394,6 +394,8 @@ static void what_is_wrong_is_named_once(void **state)
     go_to("wrong");
     expect("logman create counter wrong -c \\System\\Threads -si x", 0x80070057, "\n-si: \"x\" is no time");
     expect("logman -config none.txt", 0x80070002, "\nError:\nThe system cannot find the file specified.\n");
+    expect("logman query providers -s elsewhere", 0x80070035, "elsewhere");
+    expect("logman query providers -s localhost", 0, DONE);
     expect("logman query -config", 0x80070057, "\n-config: its value is missing");
     expect("logman create counter wrong -c \\System\\Threads -e 12/31/2299 00:00:00", 0x80070057, "\n-e: ");
 }
