@@ -2,6 +2,7 @@
 /* openpla check: what of a set's definition this host can serve, before anybody starts it. */
 #include "cli/counter_list.h"
 #include "cli/json.h"
+#include "cli/template.h"
 #include "cli/verbs.h"
 #include "engine/counters/counter_query.h"
 #include "engine/etw/event_providers.h"
@@ -9,7 +10,6 @@
 #include "engine/model/alert_threshold.h"
 #include "engine/model/kernel_provider.h"
 #include "engine/model/model.h"
-#include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/counter_facts.h"
@@ -17,8 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VERB      "check"
-#define FILE_MOST (64u << 20)
+#define VERB "check"
 
 static const char help_text[] =
     "openpla check FILE.xml [FILE.xml ...] [-all] [--json]\n"
@@ -324,30 +323,13 @@ static void put(struct json *j, const char *path, const struct checked *c, HRESU
     json_end(j, '}');
 }
 
-/* As UTF-8, whichever of Windows' encodings its mark says. */
-static HRESULT load(const char *path, char **xml, size_t *size)
-{
-    static const char utf16_mark[] = "\xFF\xFE", utf8_mark[] = "\xEF\xBB\xBF";
-    HRESULT hr = file_load(path, FILE_MOST, xml, size);
-    if (SUCCEEDED(hr) && *size >= 2 && !memcmp(*xml, utf16_mark, 2)) {
-        char *text;
-        hr = text_from_utf16((const WCHAR *)(const void *)(*xml + 2), (*size - 2) / sizeof(WCHAR), true, &text);
-        memory_free(*xml);
-        *xml = SUCCEEDED(hr) ? text : NULL;
-        *size = SUCCEEDED(hr) ? strlen(text) : 0;
-    } else if (SUCCEEDED(hr) && *size >= 3 && !memcmp(*xml, utf8_mark, 3)) {
-        memmove(*xml, *xml + 3, *size -= 3);
-    }
-    return hr;
-}
-
 static int check_file(const char *path, struct json *j, bool all)
 {
     struct checked c = {0};
     struct object *set = NULL;
     char *xml = NULL;
     size_t size = 0;
-    HRESULT hr = load(path, &xml, &size);
+    HRESULT hr = template_load(path, &xml, &size);
     if (SUCCEEDED(hr))
         hr = set_create(&set);
     if (SUCCEEDED(hr))

@@ -5,6 +5,7 @@
 #include "cli/logman/change.h"
 #include "cli/logman/sets.h"
 #include "cli/logman/show.h"
+#include "cli/template.h"
 #include "cli/verbs.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -172,27 +173,6 @@ static HRESULT xml_option(const struct run *r, const char **path)
     return xml ? S_OK : error_set(E_INVALIDARG, "-xml: the file is missing");
 }
 
-/* As perfmon saves a template, UTF-16 with a mark; UTF-8 too. */
-static HRESULT read_template(const char *path, char **xml, size_t *size)
-{
-    static const char mark8[] = "\xEF\xBB\xBF", mark16[] = "\xFF\xFE";
-    char *bytes;
-    HRESULT hr = file_load(path, QUOTA_NUMBER_xml_bytes, &bytes, size);
-    *xml = NULL;
-    if (FAILED(hr))
-        return hr;
-    if (*size >= 2 && memcmp(bytes, mark16, 2) == 0) {
-        hr = text_from_utf16((const WCHAR *)(const void *)(bytes + 2), (*size - 2) / sizeof(WCHAR), false, xml);
-        *size = SUCCEEDED(hr) ? strlen(*xml) : 0;
-        memory_free(bytes);
-        return hr;
-    }
-    if (*size >= 3 && memcmp(bytes, mark8, 3) == 0)
-        memmove(bytes, bytes + 3, *size -= 3);
-    *xml = bytes;
-    return S_OK;
-}
-
 static HRESULT import(struct run *r, struct logman_target *t)
 {
     const char *path;
@@ -202,7 +182,7 @@ static HRESULT import(struct run *r, struct logman_target *t)
     if (SUCCEEDED(hr) && t->found)
         hr = error_set(PLA_E_DCS_ALREADY_EXISTS, "there is a set \"%s\"", t->name);
     if (SUCCEEDED(hr))
-        hr = read_template(path, &xml, &size);
+        hr = template_load(path, &xml, &size);
     if (SUCCEEDED(hr))
         hr = set_from_xml(t->set, xml, size, NULL);
     memory_free(xml);
