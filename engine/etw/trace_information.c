@@ -6,6 +6,7 @@
 #include "engine/etw/session_output.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/etw/trace_query_api.h"
+#include "engine/etw/trace_security.h"
 #include "engine/kernel/kernel_event.h"
 #include "engine/log/etl_record.h"
 #include "engine/os/memory.h"
@@ -36,6 +37,16 @@ static ULONG find_system_logger(TRACEHANDLE handle, struct directory **d, struct
         return code;
     directory_session_free(s);
     return controller_refuse(ERROR_INVALID_PARAMETER, "SessionHandle: the session takes no events of the system");
+}
+
+/* To set something of it takes what it took to start it, as to change it by ControlTrace. */
+static ULONG may_set(struct directory_session *s)
+{
+    const ULONG code =
+        trace_allowed(&s->guid, trace_rights_of_session((s->mode & TRACE_MODE_REAL_TIME) != 0, s->file != NULL));
+    if (code != ERROR_SUCCESS)
+        directory_session_free(s);
+    return code;
 }
 
 static ULONG no_session(TRACEHANDLE handle)
@@ -219,6 +230,8 @@ static ULONG set_list(TRACEHANDLE handle, enum directory_kernel_list list, const
         return controller_refuse(ERROR_INVALID_PARAMETER, "TraceInformation: %u bytes at %s address", (unsigned)bytes,
                                  in ? "an" : "no");
     ULONG code = find_system_logger(handle, &d, &s);
+    if (code == ERROR_SUCCESS)
+        code = may_set(&s);
     if (code != ERROR_SUCCESS)
         return code;
     struct directory_request request = {.verb = DIRECTORY_SET_LIST, .list = list};
@@ -262,6 +275,8 @@ static ULONG set_flags(TRACEHANDLE handle, const void *in, ULONG bytes)
         return controller_refuse(ERROR_INVALID_PARAMETER, "InformationLength: %u bytes are not up to %u group masks",
                                  (unsigned)bytes, (unsigned)GROUP_MASKS);
     ULONG code = find_system_logger(handle, &d, &s);
+    if (code == ERROR_SUCCESS)
+        code = may_set(&s);
     if (code != ERROR_SUCCESS)
         return code;
     struct directory_request request = {.verb = DIRECTORY_UPDATE, .mode = s.mode, .flags_given = 1};
@@ -285,7 +300,9 @@ static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
     if (bytes > sizeof s.disallowed)
         return controller_refuse(ERROR_NO_SYSTEM_RESOURCES, "InformationLength: more than %u GUIDs",
                                  (unsigned)DIRECTORY_DISALLOWED);
-    const ULONG code = find(handle, &d, &s);
+    ULONG code = find(handle, &d, &s);
+    if (code == ERROR_SUCCESS)
+        code = may_set(&s);
     if (code != ERROR_SUCCESS)
         return code;
     HRESULT hr = directory_enables(d, NULL, &enables, &count, &generation);

@@ -3,6 +3,7 @@
 #define _EVNT_SOURCE_
 #include "engine/etw/consumer_api.h"
 #include "engine/etw/event_api.h"
+#include "engine/etw/trace_query_api.h"
 #include "engine/etw/trace_security.h"
 #include "tests/unit/controller_fixture.h"
 
@@ -57,6 +58,29 @@ static void a_session_is_started_asked_and_stopped_by_rights(void **state)
     assert_int_equal(control(handle, EVENT_TRACE_CONTROL_FLUSH), ERROR_ACCESS_DENIED);
     assert_int_equal(control(handle, EVENT_TRACE_CONTROL_STOP), ERROR_ACCESS_DENIED);
     give_alone(&session_guid, TRACE_RIGHT_CREATE_REALTIME);
+    assert_int_equal(control(handle, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
+}
+
+/* Who may only ask about a session changes nothing of it, by TraceSetInformation as by ControlTrace. */
+static void a_session_is_set_by_rights(void **state)
+{
+    TRACEHANDLE handle;
+    struct block b = block_of(TRACE_MODE_REAL_TIME | TRACE_MODE_SYSTEM_LOGGER, NULL);
+    uint32_t masks[8] = {0}, source = 2;
+    CLASSIC_EVENT_ID event = {.Type = 1};
+    (void)state;
+    b.p.Wnode.Guid = session_guid;
+    assert_int_equal(start_session("rights", &b, &handle), ERROR_SUCCESS);
+    give_alone(&session_guid, TRACE_RIGHT_QUERY);
+    assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, sizeof masks),
+                     ERROR_ACCESS_DENIED);
+    assert_int_equal(TraceSetInformation(handle, TraceStackTracingInfo, &event, sizeof event), ERROR_ACCESS_DENIED);
+    assert_int_equal(TraceSetInformation(handle, TracePmcCounterListInfo, &source, sizeof source), ERROR_ACCESS_DENIED);
+    assert_int_equal(TraceSetInformation(handle, TraceSetDisallowList, &provider_guid, sizeof provider_guid),
+                     ERROR_ACCESS_DENIED);
+    give_alone(&session_guid, TRACE_RIGHT_CREATE_REALTIME);
+    assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, sizeof masks), ERROR_SUCCESS);
     assert_int_equal(control(handle, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
 }
@@ -147,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_is_started_asked_and_stopped_by_rights),
+        cmocka_unit_test(a_session_is_set_by_rights),
         cmocka_unit_test(a_provider_is_registered_and_enabled_by_rights),
         cmocka_unit_test(a_secure_session_takes_events_by_right),
         cmocka_unit_test(a_session_is_consumed_by_right),
