@@ -3,6 +3,7 @@
    EventAccessRemove, and what asks for rights. */
 #define _EVNT_SOURCE_ /* they are no imports */
 #include "engine/etw/event_providers.h"
+#include "engine/etw/trace_properties.h"
 #include "engine/etw/trace_security.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/security.h"
@@ -20,8 +21,10 @@
 #define SECURITY_TEXT                                                                                                  \
     L"O:BAG:BAD:(A;;0x800;;;WD)(A;;0x120fff;;;SY)(A;;0x120fff;;;LS)(A;;0x120fff;;;NS)(A;;0x120fff;;;BA)"               \
     L"(A;;0xee5;;;S-1-5-32-559)"
-#define DESCRIPTOR_MOST (64u << 10) /* bytes; an ACL has no more */
-#define LOOK_AGAIN      1000        /* ms after which an empty store is looked at again */
+/* And of the kernel's provider: it tells what everybody does. */
+#define SECURITY_KERNEL_TEXT L"O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)"
+#define DESCRIPTOR_MOST      (64u << 10) /* bytes; an ACL has no more */
+#define LOOK_AGAIN           1000        /* ms after which an empty store is looked at again */
 
 /* EVENTSECURITYOPERATION */
 enum { SET_DACL, SET_SACL, ADD_DACL, ADD_SACL };
@@ -68,14 +71,18 @@ static HRESULT registered_descriptor(const GUID *guid, PSECURITY_DESCRIPTOR *out
     return hr == S_FALSE ? load_descriptor(SECURITY_DEFAULT, out, size) : hr;
 }
 
-/* The same, else Windows' default. */
+/* The same, else Windows' default. The kernel's has its own, whatever is registered for all others. */
 static HRESULT descriptor_of(const GUID *guid, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
+    const bool kernel = guid_equal(guid, &trace_kernel_guid);
     PSECURITY_DESCRIPTOR made;
-    HRESULT hr = registered_descriptor(guid, out, size);
+    WCHAR name[37];
+    value_name(guid, name);
+    HRESULT hr = kernel ? load_descriptor(name, out, size) : registered_descriptor(guid, out, size);
     if (hr != S_FALSE)
         return hr;
-    if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(SECURITY_TEXT, SDDL_REVISION_1, &made, NULL))
+    if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(kernel ? SECURITY_KERNEL_TEXT : SECURITY_TEXT,
+                                                              SDDL_REVISION_1, &made, NULL))
         return win32_failed(GetLastError(), "default security");
     *size = GetSecurityDescriptorLength(made);
     *out = memory_copy(made, *size);

@@ -137,7 +137,7 @@ static HRESULT to_xml(const struct autologger *a, char **xml, size_t *size)
     if (SUCCEEDED(hr))
         hr = fill(set, &plan, runs == S_OK ? &live : NULL);
     if (SUCCEEDED(hr))
-        hr = trace_set_take_security(set, &plan.guid);
+        hr = trace_set_take_security(set, &plan);
     if (SUCCEEDED(hr)) {
         set_of(set)->SchedulesEnabled = a->start.there && a->start.value == 1;
         hr = set_to_stored_xml(set, xml, size);

@@ -79,8 +79,7 @@ HRESULT definition_check(const struct caller *caller, enum gate_verb verb, const
         hr = trace_set_security(set, &security);
         if (SUCCEEDED(hr))
             hr = gate_ask(caller, verb,
-                          &(struct gate_set){
-                              .space = c->space, .name = name, .security = security ? security : "", .session = true});
+                          &(struct gate_set){.space = c->space, .name = name, .security = security, .session = true});
     } else {
         hr = check_loaded(caller, verb, c, name, hr, xml, size);
         if (definition_is_damaged(hr)) /* what he may do he may do with a damaged one */
@@ -118,6 +117,27 @@ static HRESULT check_change(const struct caller *caller, const struct gate_set *
     return hr;
 }
 
+/* The server begins the session, with its own rights: the kernel's events are for who may begin one of them himself. */
+static HRESULT check_kernel(const struct caller *caller, const struct category *c, const char *name, struct object *set)
+{
+    char *security;
+    bool asks;
+    HRESULT hr = trace_set_asks_kernel(set, &asks);
+    if (FAILED(hr) || !asks)
+        return hr;
+    hr = trace_set_security(set, &security);
+    if (SUCCEEDED(hr))
+        hr = gate_ask(caller, GATE_START,
+                      &(struct gate_set){.space = c->space, .name = name, .security = security, .session = true});
+    if (hr == GATE_REFUSED)
+        hr = error_set(hr,
+                       "Commit: \"%s\\%.300s\" asks for the kernel's events, which are for administrators unless the "
+                       "descriptor of SystemTraceControlGuid says otherwise",
+                       c->space, name);
+    memory_free(security);
+    return hr;
+}
+
 HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set)
 {
     const struct category *c = category_of(space);
@@ -128,7 +148,9 @@ HRESULT definition_check_commit(const struct caller *caller, const char *space, 
         return S_OK;
     if (c->source != DEFINITION_STORED) {
         hr = definition_check(caller, GATE_COMMIT, space, name, NULL);
-        return hr == PLA_E_DCS_NOT_FOUND ? check_new(caller, &about, c->source == DEFINITION_REGISTRY) : hr;
+        if (hr == PLA_E_DCS_NOT_FOUND)
+            hr = check_new(caller, &about, c->source == DEFINITION_REGISTRY);
+        return SUCCEEDED(hr) && about.session ? check_kernel(caller, c, name, set) : hr;
     }
     hr = store_security(space, name, &security);
     about.security = security;

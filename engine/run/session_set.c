@@ -8,6 +8,7 @@
 #include "engine/os/memory.h"
 #include "engine/run/output.h"
 #include "engine/run/trace_set.h"
+#include "engine/store/gate.h"
 
 #include <string.h>
 
@@ -35,7 +36,7 @@ static HRESULT to_xml(const struct trace_session *s, char **xml, size_t *size)
     set_of(set)->category = "Session"; /* for the elements that it has */
     hr = trace_fill(set, &s->is, false, s);
     if (SUCCEEDED(hr))
-        hr = trace_set_take_security(set, &s->is.guid);
+        hr = trace_set_take_security(set, &s->is);
     if (SUCCEEDED(hr))
         hr = set_to_stored_xml(set, xml, size);
     object_release(set);
@@ -90,14 +91,27 @@ HRESULT session_set_read_live(const char *name, struct set_live *out)
     return hr;
 }
 
-HRESULT session_set_start(struct object *set, const char *name)
+/* Of what is about to begin: the set may be another one since it was asked for. */
+static HRESULT may_start(const struct caller *caller, const char *name, const struct trace_plan *plan)
+{
+    char *security;
+    HRESULT hr = trace_plan_security(plan, &security);
+    if (SUCCEEDED(hr))
+        hr = gate_ask(caller, GATE_START,
+                      &(struct gate_set){.space = "Session", .name = name, .security = security, .session = true});
+    memory_free(security);
+    return hr;
+}
+
+HRESULT session_set_start(struct object *set, const struct caller *caller, const char *name)
 {
     struct trace_session s;
     struct trace_plan plan;
     HRESULT hr = trace_set_plan(set, name, &plan);
     if (FAILED(hr))
         return hr;
-    if (plan.file)
+    hr = may_start(caller, name, &plan);
+    if (SUCCEEDED(hr) && plan.file)
         hr = output_check_root(set_of(set));
     if (SUCCEEDED(hr))
         hr = trace_session_start(&plan, &s);

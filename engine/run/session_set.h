@@ -4,6 +4,7 @@
 #define OPENPLA_SESSION_SET_H
 
 #include "engine/model/model.h"
+#include "engine/os/caller.h"
 
 /* The definition that the running session makes, from memory_alloc; PLA_E_DCS_NOT_FOUND. */
 HRESULT session_set_load(const char *name, char **xml, size_t *size);
@@ -11,8 +12,9 @@ HRESULT session_set_load(const char *name, char **xml, size_t *size);
 HRESULT session_set_list(struct texts *out);
 /* Whether it runs, and what it writes. */
 HRESULT session_set_read_live(const char *name, struct set_live *out);
-/* PLA_E_DCS_IN_USE: a session of the name runs. ERROR_ALREADY_EXISTS's HRESULT: one of the Guid. */
-HRESULT session_set_start(struct object *set, const char *name);
+/* For who may begin such a session (GATE_REFUSED). PLA_E_DCS_IN_USE: a session of the name runs.
+   ERROR_ALREADY_EXISTS's HRESULT: one of the Guid. */
+HRESULT session_set_start(struct object *set, const struct caller *caller, const char *name);
 HRESULT session_set_stop(const char *name); /* PLA_E_DCS_NOT_RUNNING */
 
 #endif

@@ -546,7 +546,7 @@ static HRESULT start_set(struct object *o, const struct caller *caller, const ch
     if (FAILED(hr))
         return hr;
     if (category_of(space)->source == DEFINITION_LIVE) {
-        hr = session_set_start(o, name);
+        hr = session_set_start(o, caller, name);
         tell_start(hr, caller, space, name);
         return hr;
     }

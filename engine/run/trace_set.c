@@ -98,6 +98,19 @@ HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *
     return hr;
 }
 
+/* ---- who may ---- */
+
+#define KERNEL_SECURITY "O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)" /* where the host keeps none */
+
+/* By whatever ETW takes a session for one of the kernel's. */
+static bool may_have_kernel(const struct trace_plan *plan)
+{
+    bool named = false;
+    for (size_t i = 0; i < KERNEL_PROVIDERS && plan->session; i++)
+        named = named || text_equal_nocase(plan->session, kernel_providers[i].session);
+    return named || plan->kernel || kernel_provider_find(&plan->guid) || plan->mode & TRACE_MODE_SYSTEM_LOGGER;
+}
+
 /* *sddl NULL: nobody has said so, or the host keeps none. */
 static HRESULT security_of(const GUID *guid, char **sddl)
 {
@@ -111,10 +124,28 @@ static HRESULT security_of(const GUID *guid, char **sddl)
     return S_OK;
 }
 
-HRESULT trace_set_take_security(struct object *set, const GUID *guid)
+static HRESULT plan_security(const struct trace_plan *plan, char **sddl)
+{
+    const bool kernel = may_have_kernel(plan);
+    HRESULT hr = security_of(kernel ? &trace_kernel_guid : &plan->guid, sddl);
+    if (FAILED(hr) || *sddl || !kernel)
+        return hr;
+    *sddl = text_copy(KERNEL_SECURITY);
+    return *sddl ? S_OK : E_OUTOFMEMORY;
+}
+
+HRESULT trace_plan_security(const struct trace_plan *plan, char **sddl)
+{
+    HRESULT hr = plan_security(plan, sddl);
+    if (SUCCEEDED(hr) && !*sddl && !(*sddl = text_copy("")))
+        hr = E_OUTOFMEMORY;
+    return hr;
+}
+
+HRESULT trace_set_take_security(struct object *set, const struct trace_plan *session)
 {
     char *sddl;
-    HRESULT hr = security_of(guid, &sddl);
+    HRESULT hr = plan_security(session, &sddl);
     if (SUCCEEDED(hr) && sddl)
         hr = object_put_text(set, &set->class->properties[IDataCollectorSet_Security], sddl);
     memory_free(sddl);
@@ -124,34 +155,63 @@ HRESULT trace_set_take_security(struct object *set, const GUID *guid)
     return S_OK;
 }
 
+/* What of the collector says who may have its session, but for the name. */
+static HRESULT say_whose(struct object *collector, struct trace_plan *out)
+{
+    struct value v;
+    *out = (struct trace_plan){.mode = ((struct trace_data_collector *)collector)->ExtendedModes};
+    HRESULT hr = object_get(collector, &collector->class->properties[ITraceDataCollector_Guid], &v);
+    if (SUCCEEDED(hr)) {
+        out->guid = v.guid;
+        hr = object_get(collector, &collector->class->properties[ITraceDataCollector_IsKernelTrace], &v);
+    }
+    if (SUCCEEDED(hr) && v.boolean)
+        out->kernel = &kernel_providers[0];
+    return hr;
+}
+
 HRESULT trace_set_security(struct object *set, char **sddl)
 {
     struct object *collector;
-    struct value guid;
+    struct trace_plan plan;
     *sddl = NULL;
     HRESULT hr = trace_set_collector(set, &collector);
     if (FAILED(hr))
         return hr;
-    hr = object_get(collector, &collector->class->properties[ITraceDataCollector_Guid], &guid);
+    hr = say_whose(collector, &plan);
     if (SUCCEEDED(hr))
-        hr = security_of(&guid.guid, sddl);
+        hr = trace_plan_security(&plan, sddl);
+    object_release(collector);
+    return hr;
+}
+
+HRESULT trace_set_asks_kernel(struct object *set, bool *asks)
+{
+    struct object *collector;
+    struct trace_plan plan;
+    *asks = false;
+    HRESULT hr = trace_set_collector(set, &collector);
+    if (FAILED(hr)) { /* which is told elsewhere */
+        error_clear();
+        return S_OK;
+    }
+    hr = say_whose(collector, &plan);
+    *asks = SUCCEEDED(hr) && may_have_kernel(&plan);
     object_release(collector);
     return hr;
 }
 
 /* ---- what Commit tells ---- */
 
-/* What was put is another one than the Guid has. */
-static HRESULT validate_security(struct object *set, struct object *collector, struct object *issues)
+/* What was put is another one than the session has. */
+static HRESULT validate_security(struct object *set, struct object *issues)
 {
-    struct value put = {.kind = PROPERTY_TEXT}, guid;
+    struct value put = {.kind = PROPERTY_TEXT};
     char *sddl = NULL;
     HRESULT hr = object_get_field(set, &set->class->properties[IDataCollectorSet_Security], &put);
-    if (SUCCEEDED(hr))
-        hr = object_get(collector, &collector->class->properties[ITraceDataCollector_Guid], &guid);
     if (SUCCEEDED(hr) && strcmp(put.text, SET_DEFAULT_SECURITY) != 0) {
-        hr = security_of(&guid.guid, &sddl);
-        if (SUCCEEDED(hr) && (!sddl || strcmp(put.text, sddl) != 0))
+        hr = trace_set_security(set, &sddl);
+        if (SUCCEEDED(hr) && strcmp(put.text, sddl) != 0)
             hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "Security", "the session's Guid says who may use it");
     }
     memory_free(sddl);
@@ -166,7 +226,7 @@ HRESULT trace_set_validate(struct object *set, const char *name, struct object *
     HRESULT hr = trace_set_collector(set, &collector);
     if (FAILED(hr))
         return hr;
-    hr = validate_security(set, collector, issues);
+    hr = validate_security(set, issues);
     if (FAILED(hr)) {
         object_release(collector);
         return hr;

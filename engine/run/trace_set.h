@@ -13,11 +13,15 @@ HRESULT trace_set_file(struct object *set, char **out);
 /* What the set asks for, under the session's name `name`. PLA_E_INVALID_SESSION_NAME: of the kernel's events, which are
    in sessions of other names. */
 HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *out);
-/* Security as Windows tells it of a session: that of its Guid, which says who may use it (MS-PLA 3.2.4.9, Guid). As it
-   is where the host keeps none. */
-HRESULT trace_set_take_security(struct object *set, const GUID *guid);
-/* The same of the session that the set would begin; *sddl NULL: nobody has said so. From memory_alloc. */
+/* Security as Windows tells it of a session: that of its Guid, which says who may use it (MS-PLA 3.2.4.9, Guid); of
+   one that may have the kernel's events that of SystemTraceControlGuid. As it is where the host keeps none. */
+HRESULT trace_set_take_security(struct object *set, const struct trace_plan *session);
+/* The same of a session that is to begin; *sddl "": nobody has said so. From memory_alloc. */
+HRESULT trace_plan_security(const struct trace_plan *plan, char **sddl);
+/* And of the one that the set would begin. */
 HRESULT trace_set_security(struct object *set, char **sddl);
+/* Whether the set asks for the kernel's events, or for a session that may have them. */
+HRESULT trace_set_asks_kernel(struct object *set, bool *asks);
 /* What Commit has to tell: a SessionName that is not the session's. */
 HRESULT trace_set_validate(struct object *set, const char *name, struct object *issues);
 

@@ -60,6 +60,17 @@ static void rights_are_given_and_taken(void **state)
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_ALL), ERROR_SUCCESS);
 }
 
+/* What the kernel tells is of everybody: by default it is the system's and administrators' alone. */
+static void the_kernels_guid_has_a_default_of_its_own(void **state)
+{
+    static const GUID kernel = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
+    char *text;
+    (void)state;
+    assert_int_equal(event_provider_get_security(&kernel, 4, &text), S_OK);
+    assert_string_equal(text, "D:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)");
+    memory_free(text);
+}
+
 static void an_unknown_guid_has_the_default(void **state)
 {
     BYTE room[1024];
@@ -168,11 +179,9 @@ static void damaged_descriptors_give_no_rights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rights_are_given_and_taken),
-        cmocka_unit_test(an_unknown_guid_has_the_default),
-        cmocka_unit_test(a_descriptor_without_a_list_stays_open),
-        cmocka_unit_test(wrong_calls_are_refused),
-        cmocka_unit_test(damaged_descriptors_give_no_rights),
+        cmocka_unit_test(rights_are_given_and_taken),      cmocka_unit_test(the_kernels_guid_has_a_default_of_its_own),
+        cmocka_unit_test(an_unknown_guid_has_the_default), cmocka_unit_test(a_descriptor_without_a_list_stays_open),
+        cmocka_unit_test(wrong_calls_are_refused),         cmocka_unit_test(damaged_descriptors_give_no_rights),
     };
     union {
         TOKEN_USER user;

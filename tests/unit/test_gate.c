@@ -344,6 +344,67 @@ static void sessions_begin_for_who_may_trace(void **state)
     object_release(set);
 }
 
+/* The kernel tells what all users do, and the server begins sessions with its own rights: who may not begin one of the
+   kernel's himself has none by the server either. */
+static void the_kernels_events_are_for_administrators(void **state)
+{
+#define TRACE(inside)                                                                                                  \
+    "<DataCollectorSet><TraceDataCollector><Name>t</Name>" inside "</TraceDataCollector></DataCollectorSet>"
+    static const char plain[] = TRACE(""), system_logger[] = TRACE("<ExtendedModes>33554432</ExtendedModes>");
+    static const char kernel[] =
+        TRACE("<TraceDataProvider><Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid></TraceDataProvider>");
+#undef TRACE
+    static const char *const asking[] = {kernel, system_logger};
+    static const char *const names[] = {"Session\\kernel", "Session\\NT Kernel Logger", "Autosession\\gate"};
+    (void)state;
+    if (!callers.described)
+        return;
+    struct object *set = new_set();
+    assert_int_equal(set_from_xml(set, plain, strlen(plain), NULL), S_OK);
+    assert_int_equal(commit(set, &callers.administrator, "Autosession\\gate", SETS_CREATE_NEW), S_OK);
+    object_release(set);
+    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            set = new_set();
+            assert_int_equal(set_from_xml(set, asking[i], strlen(asking[i]), NULL), S_OK);
+            assert_int_equal(commit(set, &callers.logger, names[k], 0), E_ACCESSDENIED);
+            assert_non_null(strstr(error_text(E_ACCESSDENIED), "the kernel's events"));
+            assert_int_equal(commit(set, &callers.logger, names[k], SETS_VALIDATE_ONLY), E_ACCESSDENIED);
+            assert_int_equal(commit(set, &callers.administrator, names[k], SETS_VALIDATE_ONLY), S_OK);
+            object_release(set);
+        }
+    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) { /* what it asks for is put after the commit */
+        set = new_set();
+        assert_int_equal(set_from_xml(set, plain, strlen(plain), NULL), S_OK);
+        assert_int_equal(commit(set, &callers.logger, "Session\\gate", SETS_CREATE_NEW), S_OK);
+        assert_int_equal(set_from_xml(set, asking[i], strlen(asking[i]), NULL), S_OK);
+        assert_int_equal(set_start(set, &callers.logger, true), E_ACCESSDENIED);
+        object_release(set);
+    }
+    set = new_set(); /* by its name alone it would be the kernel's */
+    assert_int_equal(set_from_xml(set, plain, strlen(plain), NULL), S_OK);
+    assert_int_equal(commit(set, &callers.logger, "Session\\NT Kernel Logger", SETS_CREATE_NEW), S_OK);
+    assert_int_equal(set_start(set, &callers.logger, true), E_ACCESSDENIED);
+    object_release(set);
+    set = new_set(); /* who may is told no different of what he reads and commits again */
+    assert_int_equal(set_from_xml(set, system_logger, strlen(system_logger), NULL), S_OK);
+    assert_int_equal(commit(set, &callers.administrator, "Autosession\\gate", SETS_MODIFY), S_OK);
+    object_release(set);
+    set = queried("Autosession\\gate");
+    char *security = security_of(set);
+    assert_string_equal(security, "O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)");
+    memory_free(security);
+    struct object *issues = NULL;
+    bool told;
+    assert_int_equal(issues_create(NULL, &issues), S_OK);
+    assert_int_equal(set_commit(set, &callers.administrator, "Autosession\\gate", "", SETS_MODIFY, issues), S_OK);
+    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "Security", &told), S_OK);
+    assert_false(told);
+    object_release(issues);
+    assert_int_equal(set_delete(set, &callers.administrator), S_OK);
+    object_release(set);
+}
+
 /* What a commit would say of it says which sets there are, and who may not commit is told so before he relies on it. */
 static void validation_alone_asks_as_well(void **state)
 {
@@ -540,6 +601,7 @@ int main(void)
         cmocka_unit_test(who_makes_sets),
         cmocka_unit_test(sets_that_are_not_stored),
         cmocka_unit_test(sessions_begin_for_who_may_trace),
+        cmocka_unit_test(the_kernels_events_are_for_administrators),
         cmocka_unit_test(validation_alone_asks_as_well),
         cmocka_unit_test(lists_show_what_may_be_read),
         cmocka_unit_test(the_definition_is_the_truth),
