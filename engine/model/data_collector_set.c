@@ -226,6 +226,21 @@ static void values_free(struct user_value *values, size_t count)
     memory_free(values);
 }
 
+#define PAIR 64 /* bytes that a pair takes beside its texts, about */
+
+static int64_t pair_bytes(const char *key, const char *value)
+{
+    return (int64_t)(PAIR + strlen(key) + strlen(value));
+}
+
+static int64_t values_bytes(const struct data_collector_set *set)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < set->value_count; i++)
+        bytes += pair_bytes(set->values[i].key, set->values[i].value);
+    return bytes;
+}
+
 static void set_destroyed(struct object *o)
 {
     struct data_collector_set *set = set_of(o);
@@ -250,6 +265,7 @@ static HRESULT set_copied(const struct object *from_, struct object *to_)
         to->values[to->value_count++] = v;
         if (!v.key || !v.value)
             return E_OUTOFMEMORY;
+        object_count(to_, pair_bytes(v.key, v.value));
     }
     return S_OK;
 }
@@ -260,6 +276,9 @@ static void set_exchanged(struct object *a_, struct object *b_)
     struct user_value *values = a->values;
     size_t count = a->value_count, capacity = a->value_capacity;
     bool serial_put = a->serial_put, latest_put = a->latest_put;
+    const int64_t more = values_bytes(b) - values_bytes(a);
+    object_count(a_, more);
+    object_count(b_, -more);
     a->values = b->values;
     a->value_count = b->value_count;
     a->value_capacity = b->value_capacity;
@@ -362,6 +381,8 @@ static HRESULT put_value(struct data_collector_set *set, char **key, char **valu
         found->key = *key;
         *key = NULL;
     }
+    object_count(&set->object,
+                 pair_bytes(found->key, *value) - (found->value ? pair_bytes(found->key, found->value) : 0));
     char *old = found->value;
     found->value = *value;
     found->document = document;
@@ -374,7 +395,7 @@ HRESULT set_put_value_as(struct object *o, const char *key, const char *value, b
     if (!key || !key[0])
         return error_set(E_INVALIDARG, "SetValue: the key must not be empty");
     char *k = text_copy(key), *v = text_copy(value);
-    HRESULT hr = k && v ? S_OK : E_OUTOFMEMORY;
+    HRESULT hr = k && v ? object_room(o, (size_t)pair_bytes(k, v)) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         object_lock(o);
         hr = put_value(set_of(o), &k, &v, document);
@@ -396,6 +417,7 @@ HRESULT set_put_value(struct object *o, const char *key, const char *value)
     if (found) {
         size_t index = (size_t)(found - set->values);
         old = *found;
+        object_count(o, -pair_bytes(old.key, old.value));
         memmove(found, found + 1, (set->value_count - index - 1) * sizeof *found);
         set->value_count--;
     }

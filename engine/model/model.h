@@ -63,7 +63,12 @@ struct items {
 /* A new object with its rows' defaults and one reference. `beside` is an object whose lock it shares, or NULL. Its
    memory counts for whom this thread serves: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
 HRESULT object_create(const struct class *class, struct object *beside, struct object **out);
-/* So many bytes more, which the object holds beside its rows until it goes. HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
+/* Whether the object may hold so many bytes more when this thread serves somebody: HRESULT of ERROR_NOT_ENOUGH_QUOTA by
+   the share that they would count in, which is its maker's. */
+HRESULT object_room(struct object *o, size_t bytes);
+/* It holds so many bytes more beside its rows, or fewer. Under the lock. */
+void object_count(struct object *o, int64_t bytes);
+/* Both, until it goes. */
 HRESULT object_hold(struct object *o, size_t bytes);
 /* A child object for a field of `parent`, which becomes its parent and shares its lock. */
 HRESULT object_create_child(struct object *parent, const struct class *class, struct object **field);

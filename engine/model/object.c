@@ -44,15 +44,22 @@ static void count_held(struct object *o, int64_t bytes)
 
 static void exchange(struct object *o, const struct property *p, struct value *v);
 
-/* Exchanges the field and what *v holds. */
-static void exchange_field(struct object *o, const struct property *p, struct value *v)
+void object_count(struct object *o, int64_t bytes)
 {
     if (!o->share) /* Windows' activation makes objects before anybody knows for whom */
         o->share = memory_share_reference(memory_share_served());
-    const int64_t before = o->share ? (int64_t)value_bytes(v) : 0;
-    exchange(o, p, v);
     if (o->share)
-        count_held(o, before - (int64_t)value_bytes(v));
+        count_held(o, bytes);
+}
+
+/* Exchanges the field and what *v holds. */
+static void exchange_field(struct object *o, const struct property *p, struct value *v)
+{
+    const bool counts = o->share || memory_share_served();
+    const int64_t before = counts ? (int64_t)value_bytes(v) : 0;
+    exchange(o, p, v);
+    if (counts)
+        object_count(o, before - (int64_t)value_bytes(v));
 }
 
 /* Numbers are stored whole, for object_get_number. */
@@ -167,13 +174,24 @@ HRESULT object_create(const struct class *class, struct object *beside, struct o
     return S_OK;
 }
 
+HRESULT object_room(struct object *o, size_t bytes)
+{
+    struct memory_share *share = memory_share_served();
+    if (!share)
+        return S_OK;
+    object_lock(o);
+    share = o->share ? o->share : share; /* it goes with the object */
+    object_unlock(o);
+    return memory_share_room(share, bytes);
+}
+
 HRESULT object_hold(struct object *o, size_t bytes)
 {
-    HRESULT hr = memory_share_room(o->share, bytes);
-    if (FAILED(hr) || !o->share)
+    HRESULT hr = object_room(o, bytes);
+    if (FAILED(hr))
         return hr;
     object_lock(o);
-    count_held(o, (int64_t)bytes);
+    object_count(o, (int64_t)bytes);
     object_unlock(o);
     return S_OK;
 }
@@ -354,9 +372,8 @@ HRESULT object_give(struct object *o, const struct property *p, struct value *v)
     if (v->kind != p->kind || p->kind == PROPERTY_OBJECT)
         return error_set(E_UNEXPECTED, "%s: value of the wrong kind", p->name);
     HRESULT hr = check(o, p, v);
-    struct memory_share *share = memory_share_served();
-    if (SUCCEEDED(hr) && share)
-        hr = memory_share_room(share, value_bytes(v));
+    if (SUCCEEDED(hr) && memory_share_served())
+        hr = object_room(o, value_bytes(v));
     if (FAILED(hr))
         return hr;
     if (p->kind == PROPERTY_FLAGS)

@@ -158,6 +158,53 @@ static HRESULT describe(struct object *set, size_t bytes)
     return hr;
 }
 
+/* What is put into another's object counts for that one, and so it is that one's share that ends it: two programs that
+   hold one object would have no end between them. The pairs of SetValue count as rows do. */
+static void no_memory_is_had_by_way_of_another(void **state)
+{
+    static char text[20001];
+    const HRESULT full = HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA);
+    struct memory_share *one = memory_share_create(), *other = memory_share_create();
+    struct object *set, *copy;
+    (void)state;
+    memset(text, 'a', sizeof text - 1);
+    scratch_environment("OPENPLA_QUOTAS", "memory=200000");
+    assert_int_equal(quotas_read(), S_OK);
+    memory_share_serve(one);
+    assert_int_equal(set_create(&set), S_OK);
+    assert_int_equal(describe(set, 150000), S_OK);
+    memory_share_serve(other);
+    assert_int_equal(describe(set, 190000), full);
+    assert_int_equal(describe(set, 10), S_OK);
+    const uint64_t empty = memory_share_bytes(one);
+    HRESULT hr = S_OK;
+    int made = 0;
+    for (; SUCCEEDED(hr) && made < 20; made += SUCCEEDED(hr)) {
+        char key[] = {'k', (char)('a' + made), 0};
+        hr = set_put_value(set, key, text);
+    }
+    assert_int_equal(hr, full);
+    assert_in_range(made, 6, 10);
+    memory_share_serve(NULL);
+    assert_int_equal(object_copy(set, &copy), S_OK);
+    object_take(set, copy, true);
+    object_release(copy);
+    assert_in_range(memory_share_bytes(one), empty + 6 * 20000, 200000);
+    while (made--) {
+        char key[] = {'k', (char)('a' + made), 0};
+        assert_int_equal(set_put_value(set, key, "short"), S_OK);
+        assert_int_equal(set_put_value(set, key, NULL), S_OK);
+    }
+    assert_int_equal(memory_share_bytes(one), empty);
+    object_release(set);
+    assert_int_equal(memory_share_bytes(one), 0);
+    assert_int_equal(memory_share_bytes(other), 0);
+    memory_share_release(one);
+    memory_share_release(other);
+    scratch_environment("OPENPLA_QUOTAS", "");
+    assert_int_equal(quotas_read(), S_OK);
+}
+
 /* Who lets a server keep texts for him comes to an end, and gets back what he lets go, to the last byte. */
 static void memory_counts_for_whom_it_is_made(void **state)
 {
@@ -209,9 +256,8 @@ static void memory_counts_for_whom_it_is_made(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_counts_for_whom_it_is_made),
-        cmocka_unit_test(setxml_is_all_or_nothing),
-        cmocka_unit_test(xml_and_validation_survive),
+        cmocka_unit_test(memory_counts_for_whom_it_is_made), cmocka_unit_test(no_memory_is_had_by_way_of_another),
+        cmocka_unit_test(setxml_is_all_or_nothing),          cmocka_unit_test(xml_and_validation_survive),
         cmocka_unit_test(adding_is_all_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
