@@ -156,6 +156,19 @@ static HRESULT load_with_keys(struct checking *c, const char *path, char **text,
     return SUCCEEDED(hr) ? set_account_find_keys(*text, *size, &c->keys) : hr;
 }
 
+/* Of a file that is no definition now, and may become one again. */
+static HRESULT see_keys(struct checking *c, const char *path)
+{
+    char *text;
+    size_t size;
+    HRESULT hr = load_with_keys(c, path, &text, &size);
+    memory_free(text);
+    if (hr == E_OUTOFMEMORY || SUCCEEDED(hr))
+        return hr;
+    error_clear();
+    return S_OK;
+}
+
 /* Why the definition cannot be used; S_OK: it can. *name: what it was committed under, else what its file says. */
 static HRESULT judge_definition(struct checking *c, const char *path, const char *base, char **name)
 {
@@ -278,7 +291,7 @@ static HRESULT check_file(struct checking *c, const char *folder, const char *fi
             hr = check_definition(c, path);
         else if (!own && is_one_of(extension, beside))
             hr = check_beside(c, path, extension);
-        else
+        else if (SUCCEEDED(hr = see_keys(c, path)))
             hr = tell(c, STORE_STRANGE, path, "", LEAVE);
     }
     memory_free(path);
@@ -314,6 +327,7 @@ static HRESULT check_place(struct checking *c, const char *name)
                                   : tell(c, STORE_STRANGE, path, "", LEAVE);
     if (hr == S_OK && is_place(name))
         hr = check_files(c, path, NULL);
+    c->unseen = c->unseen || !is_place(name);
     memory_free(path);
     return FAILED(hr) ? hr : S_OK;
 }
@@ -371,14 +385,8 @@ static HRESULT see_keys_aside(struct checking *c, const char *folder)
         return FAILED(hr) ? hr : S_OK;
     hr = folder_list(folder, false, &files);
     for (size_t i = 0; SUCCEEDED(hr) && i < files.count; i++) {
-        char *path = path_join(folder, files.items[i]), *text = NULL;
-        size_t size;
-        hr = path ? load_with_keys(c, path, &text, &size) : E_OUTOFMEMORY;
-        if (FAILED(hr) && hr != E_OUTOFMEMORY) {
-            error_clear();
-            hr = S_OK;
-        }
-        memory_free(text);
+        char *path = path_join(folder, files.items[i]);
+        hr = path ? see_keys(c, path) : E_OUTOFMEMORY;
         memory_free(path);
     }
     texts_free(&files);

@@ -269,6 +269,32 @@ static void passwords_of_no_set_are_deleted(void **state)
     assert_false(has_secret(KEY("3")) || has_secret(KEY("4")));
 }
 
+/* Who put a definition out of the way by another name means to put it back. */
+static void what_is_strange_may_be_a_definition_still(void **state)
+{
+    static const char off[] = ACCOUNT("1");
+    (void)state;
+    scratch_remove(folder);
+    assert_int_equal(folder_create_protected(folder, PROTECTION_DATA), S_OK);
+    put_definition("used", off, strlen(off));
+    put_secret(KEY("1"), 4000);
+    put_secret(KEY("3"), 4000);
+    char *path = store_definition_path("Service", "used"), *renamed = text_format("%s.off", path);
+    assert_int_equal(file_rename(path, renamed), S_OK);
+    assert_int_equal(orphans(true), 1);
+    assert_true(has_secret(KEY("1")) && !has_secret(KEY("3")));
+    put_secret(KEY("3"), 4000);
+    char *place = path_folder(path), *space = path_folder(place), *kept = path_join(space, "kept");
+    assert_int_equal(folder_create_protected(kept, PROTECTION_PLACE), S_OK); /* nobody looks into it */
+    assert_int_equal(orphans(true), 1);
+    assert_true(has_secret(KEY("1")) && has_secret(KEY("3")));
+    memory_free(kept);
+    memory_free(space);
+    memory_free(place);
+    memory_free(renamed);
+    memory_free(path);
+}
+
 /* Where a definition cannot be read it may be that one's. */
 static void passwords_stay_while_a_definition_is_out_of_reach(void **state)
 {
@@ -317,6 +343,7 @@ int main(void)
         cmocka_unit_test(each_allocation_fails),
         cmocka_unit_test(each_operation_fails),
         cmocka_unit_test(passwords_of_no_set_are_deleted),
+        cmocka_unit_test(what_is_strange_may_be_a_definition_still),
         cmocka_unit_test(passwords_stay_while_a_definition_is_out_of_reach),
     };
     return cmocka_run_group_tests(tests, make_folder, scratch_end);
