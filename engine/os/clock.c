@@ -27,7 +27,8 @@ int64_t clock_local(struct clock_zone *zone, int64_t utc)
         zone->quarter = quarter;
         zone->known = true;
     }
-    return utc + zone->offset;
+    return zone->offset > 0 ? (utc > INT64_MAX - zone->offset ? utc : utc + zone->offset)
+                            : (utc < INT64_MIN - zone->offset ? utc : utc + zone->offset);
 }
 
 struct calendar_time clock_calendar(int64_t filetime)
@@ -69,5 +70,9 @@ int64_t clock_from_calendar(const struct calendar_time *t)
 
 int64_t clock_utc_to_local(int64_t utc)
 {
-    return utc - clock_bias_minutes(utc) * 60000 * TICKS_PER_MILLISECOND;
+    const int64_t bias = clock_bias_minutes(utc) * 60000 * TICKS_PER_MILLISECOND;
+    /* A time of a file may be any number. */
+    if (bias < 0 ? utc > INT64_MAX + bias : utc < INT64_MIN + bias)
+        return utc;
+    return utc - bias;
 }

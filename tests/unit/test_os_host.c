@@ -82,6 +82,9 @@ static void time_zone(void **state)
     assert_int_equal(clock_bias_minutes(to_standard), 480);
     assert_int_equal(clock_bias_minutes(at(2025, 1, 1, 0, 0, 0)), 480);
     assert_true(clock_utc_to_local(at(2024, 7, 15, 20, 0, 0)) == at(2024, 7, 15, 13, 0, 0));
+    /* What a file gives for a time may be any number: a zone cannot lead beyond what can be counted. */
+    assert_true(clock_utc_to_local(INT64_MIN) <= INT64_MIN + INT64_C(864000000000));
+    assert_true(clock_utc_to_local(INT64_MAX) >= INT64_MAX - INT64_C(864000000000));
     /* What is remembered of the zone does not outlive a change of its bias, whichever way time goes. */
     struct clock_zone zone = {0}, fixed = {.fixed = true, .offset = -3600 * second};
     const int64_t moments[] = {to_daylight - second, to_daylight, to_daylight + second, to_standard - second,

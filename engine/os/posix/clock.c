@@ -68,9 +68,10 @@ int64_t clock_boot_utc(void)
 
 int clock_bias_minutes(int64_t utc)
 {
-    int64_t seconds = utc - EPOCH_1970;
     struct tm local;
-    time_t t = (time_t)(seconds / 10000000 - (seconds % 10000000 < 0));
+    /* A time of a file may be any number: not one below what can be counted from 1970. */
+    const int64_t since = utc < INT64_MIN + EPOCH_1970 ? INT64_MIN : utc - EPOCH_1970;
+    time_t t = (time_t)(since / 10000000 - (since % 10000000 < 0));
     tzset(); /* localtime_r need not */
     return localtime_r(&t, &local) ? (int)(-local.tm_gmtoff / 60) : 0;
 }
