@@ -2,12 +2,12 @@
 /* What the computer is made of, in the layouts of Windows' SystemConfig classes: processors and memory, disks and what
    is on them, network adapters, interrupts, sleep states. What Linux does not tell is 0 or "", and a class of which it
    tells nothing (video, services, plug and play) is left out. */
+#include "engine/kernel/kernel_adapters.h"
 #include "engine/kernel/tracepoint.h"
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
 #include "engine/os/kernel_file.h"
 #include "engine/os/memory.h"
-#include "engine/os/network.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,40 +222,53 @@ static HRESULT put_disks(struct configuration *c)
 
 /* ---- adapters, interrupts, power ---- */
 
-/* A list with one a line as one with ';' between. */
-static void put_list(struct kernel_data *d, const struct text_buffer *list)
-{
-    char *joined = text_copy(list->text ? list->text : "");
-    for (char *at = joined; at && *at; at++)
-        *at = *at == '\n' ? ';' : *at;
-    kernel_data_text(d, joined, MOST_TEXT * 4);
-    memory_free(joined);
-}
-
-static HRESULT put_adapter(void *user, const struct network_adapter *a)
+static HRESULT put_adapter(const struct configuration *c, const char *name)
 {
     enum { TYPE = 13, MOST_ADDRESS = 8 };
-    const struct configuration *c = user;
     struct kernel_data *d = &c->k->data;
-    char path[MOST_TEXT];
+    char folder[MOST_TEXT], path[MOST_TEXT + 16], physical[64], *addresses, *servers;
     uint64_t address = 0;
     uint32_t bytes = 0;
-    for (const char *at = a->physical_address; at && *at && bytes < MOST_ADDRESS; at += at[2] ? 3 : 2, bytes++) {
-        address |= (uint64_t)strtoul(at, NULL, 16) << (8 * bytes);
-        if (!at[1])
+    if (snprintf(folder, sizeof folder, "/sys/class/net/%s", name) >= (int)sizeof folder)
+        return S_OK;
+    snprintf(path, sizeof path, "%s/address", folder);
+    line_of(path, physical, sizeof physical);
+    for (char *at = physical, *end; *at && bytes < MOST_ADDRESS; at = end + (*end == ':'), bytes++) {
+        const unsigned long byte = strtoul(at, &end, 16);
+        if (end == at)
             break;
+        address |= (uint64_t)(byte & 0xFF) << (8 * bytes);
     }
-    snprintf(path, sizeof path, "/sys/class/net/%.200s", a->name ? a->name : "");
-    const uint32_t index = (uint32_t)number_below(path, "ifindex");
-    kernel_data_clear(d);
-    kernel_data_u64(d, address);
-    kernel_data_u32(d, bytes);
-    kernel_data_u32(d, index);
-    kernel_data_u32(d, index);
-    kernel_data_text(d, a->description && *a->description ? a->description : a->name, MOST_TEXT);
-    put_list(d, &a->addresses);
-    put_list(d, &a->dns_servers);
-    return emit(c, TYPE, CONFIG_VERSION);
+    const uint32_t index = (uint32_t)number_below(folder, "ifindex");
+    HRESULT hr = adapter_addresses(name, &addresses);
+    if (FAILED(hr))
+        return hr;
+    hr = adapter_name_servers(&servers);
+    if (SUCCEEDED(hr)) {
+        kernel_data_clear(d);
+        kernel_data_u64(d, address);
+        kernel_data_u32(d, bytes);
+        kernel_data_u32(d, index);
+        kernel_data_u32(d, index);
+        kernel_data_text(d, name, MOST_TEXT);
+        kernel_data_text(d, addresses, MOST_TEXT * 4);
+        kernel_data_text(d, servers, MOST_TEXT * 4);
+        hr = emit(c, TYPE, CONFIG_VERSION);
+    }
+    memory_free(servers);
+    memory_free(addresses);
+    return hr;
+}
+
+static HRESULT put_adapters(const struct configuration *c)
+{
+    struct texts names = {0};
+    HRESULT hr = kernel_folder_names("/sys/class/net", &names);
+    hr = hr == E_OUTOFMEMORY ? hr : S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
+        hr = put_adapter(c, names.items[i]);
+    texts_free(&names);
+    return hr;
 }
 
 /* Of /proc/interrupts those with a number; behind the counts of processors is what they are of. */
@@ -321,7 +334,7 @@ HRESULT configuration_rundown(struct kernel_tracer *k, const struct tracepoint_e
     if (SUCCEEDED(hr))
         hr = put_disks(&c);
     if (SUCCEEDED(hr))
-        hr = network_adapters(put_adapter, &c);
+        hr = put_adapters(&c);
     hr = hr == E_OUTOFMEMORY ? hr : put_interrupts(&c);
     return SUCCEEDED(hr) ? put_power(&c) : hr;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is made of Linux' events, told here as kernels of other versions, and at other moments, would tell them. */
+#include "engine/kernel/kernel_adapters.h"
 #include "engine/kernel/tracepoint.h"
 #include "engine/os/clock.h"
+#include "engine/os/memory.h"
 #include "tests/unit/kernel_process.h"
 
 /* Ids beyond any of this machine, so that /proc knows none. */
@@ -554,6 +556,38 @@ static void stacks_are_read_within_their_records(void **state)
     assert_true(seen.stacks == 1 && seen.frames == 1);
 }
 
+/* The kernel tells addresses and adapters apart: an address belongs to whom the narrowest route to it goes. */
+static void addresses_are_found_with_their_adapters(void **state)
+{
+    static const char trie[] = "Main:\n     +-- 127.0.0.0/31 1 0 0\n        |-- 127.0.0.1\n           /32 host LOCAL\n"
+                               "        |-- 192.0.2.2\n           /32 host LOCAL\n        |-- 192.0.2.255\n"
+                               "           /32 link BROADCAST\n        |-- 192.0.2.20\n           /32 host LOCAL\n"
+                               "        |-- 10.1.2.3\n           /32 host LOCAL\nLocal:\n        |-- 192.0.2.2\n"
+                               "           /32 host LOCAL\n        |-- 999.1.1.1\n           /32 host LOCAL\n";
+    static const char routes[] = "Iface\tDestination\tGateway\n"
+                                 "eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
+                                 "eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+                                 "eth1\t0000010A\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n";
+    static const char table[] = "fd000000000000000000000000000002 04 40 00 82     eth0\nshort 01 80 10 80 eth0\n";
+    static const struct {
+        const char *name, *addresses;
+    } rows[] = {{"eth0", "192.0.2.2;192.0.2.20;fd00:0000:0000:0000:0000:0000:0000:0002"},
+                {"eth1", "10.1.2.3"},
+                {"lo", "127.0.0.1"},
+                {"none", ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct text_buffer b = {0};
+        adapter_ipv4(trie, routes, rows[i].name, &b);
+        adapter_ipv6(table, rows[i].name, &b);
+        adapter_ipv4(NULL, NULL, rows[i].name, &b);
+        text_buffer_add(&b, "");
+        char *found = text_buffer_take(&b);
+        assert_string_equal(found, rows[i].addresses);
+        memory_free(found);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -572,6 +606,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_fault_has_the_stack_of_its_beginning, begin, end),
         cmocka_unit_test_setup_teardown(a_sample_tells_where_the_processor_was, begin, end),
         cmocka_unit_test_setup_teardown(samples_come_once_an_interval, begin, end),
+        cmocka_unit_test(addresses_are_found_with_their_adapters),
         cmocka_unit_test_setup_teardown(stacks_are_read_within_their_records, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,11 @@
 #include "engine/os/memory.h"
 #include "engine/os/win32/win32_call.h"
 
-#include <initguid.h>
 #include <objbase.h>
 #include <oleauto.h>
+/* Of Task Scheduler's alone: with the identifiers of all COM in this object, openetw.dll took it, and ole32, for one.
+ */
+#include <initguid.h>
 #include <taskschd.h>
 
 #define LOOK_MS        100
