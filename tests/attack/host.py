@@ -3,6 +3,7 @@
 """host.py BIN_FOLDER: what a user can do to the processes of a server and its sets. Libraries of his in the folder that
 both start in and in the set's own are not loaded; a host that he stops holds up nobody but its set, whose Stop ends it; and
 the service is not registered from a folder where he may put programs."""
+import contextlib
 import os
 import shutil
 import signal
@@ -47,8 +48,10 @@ def stopped_host(root, other_root):
     check("800705B4" in stop.get("error", ""), f"Stop says that it took too long: {stop}")
     check(tell("state", STOPPED)["status"] == "0", "the set has stopped")
     # Wine ends a process by a signal, which one that is stopped takes when it goes on: at once, and before anything else.
+    # Or it has been ended the hard way.
     for host in hosts:
-        os.kill(host, signal.SIGCONT)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(host, signal.SIGCONT)
     wait_until_gone(hosts)
     read_log(log, 1)
     tell("again", STOPPED)

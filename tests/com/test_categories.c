@@ -171,7 +171,7 @@ static void a_system_set_runs_with_the_kernels_session(void **state)
     assert_ok(stop(set));
     assert_hr(query(live, L"Session\\NT Kernel Logger"), PLA_E_DCS_NOT_FOUND);
     assert_ok(invoke(set, L"GetValue", DISPATCH_METHOD, &message, &key, 1));
-    assert_null(wcsstr(V_BSTR(&message), L"NT Kernel Logger"));
+    assert_null(wcsstr(V_BSTR(&message), L"not started")); /* where events are looked for some may be lost */
     VariantClear(&message);
     VariantClear(&key);
     release(live);

@@ -617,7 +617,8 @@ static void a_folder_that_is_exchanged_leads_nowhere(void **state)
     scratch_link(base, "link", "../elsewhere", false);
     atomic_store(&exchanging, true);
     assert_int_equal(pthread_create(&thread, NULL, exchange, base), 0);
-    for (int i = 0; i < TRIES; i++) {
+    /* Until it was exchanged at the right moment, on a machine that has better to do as well. */
+    for (int i = 0; i < TRIES || ((opened == 0 || refused == 0) && i < 100 * TRIES); i++) {
         char *name = text_format("in/f%d/x", i), *place = text_format("%s/in/f%d", base, i);
         if (SUCCEEDED(folder_create_below(base, place)) && SUCCEEDED(open_below(base, name, FILE_REPLACE)))
             opened++;
@@ -628,7 +629,7 @@ static void a_folder_that_is_exchanged_leads_nowhere(void **state)
     }
     atomic_store(&exchanging, false);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(opened > 0 && refused > 0); /* else nothing was exchanged at the right moment */
+    assert_true(opened > 0 && refused > 0);
     for (int folders = 0; folders < 2; folders++) {
         assert_int_equal(folder_list(outside, folders, &names), S_OK);
         assert_int_equal(names.count, 0);
