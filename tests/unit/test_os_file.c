@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #endif
 
 static char *folder;
@@ -604,6 +606,27 @@ static void *exchange(void *base)
     return NULL;
 }
 
+/* A child has its parent's files until it runs its program: one that was closed meanwhile is free. */
+static void a_closed_file_is_free_whoever_was_begun(void **state)
+{
+    char *path = in_folder("inherited");
+    struct file *f;
+    (void)state;
+    assert_int_equal(file_open(path, FILE_CREATE_NEW, &f), S_OK);
+    const pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    file_close(f);
+    const HRESULT hr = file_open(path, FILE_REPLACE, &f);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(hr, S_OK);
+    file_close(f);
+    memory_free(path);
+}
+
 static void a_folder_that_is_exchanged_leads_nowhere(void **state)
 {
     enum { TRIES = 3000 };
@@ -695,6 +718,7 @@ int main(void)
         cmocka_unit_test(a_root_is_a_folder),
 #ifndef _WIN32
         cmocka_unit_test(a_folder_that_is_exchanged_leads_nowhere),
+        cmocka_unit_test(a_closed_file_is_free_whoever_was_begun),
 #endif
         cmocka_unit_test(files_below_a_base_are_files),
     };

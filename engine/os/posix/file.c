@@ -224,6 +224,8 @@ void file_close(struct file *f)
 {
     if (!f)
         return;
+    /* A process that another thread begins just now has it open until it runs its program, and the claim with it. */
+    (void)flock(f->fd, LOCK_UN);
     close(f->fd);
     memory_free(f);
 }
