@@ -218,30 +218,16 @@ static HRESULT check_collector(struct checked *c, struct object *collector)
     return hr;
 }
 
-/* What reading and Commit have to tell of it. */
-static HRESULT add_issues(struct checked *c, struct object *issues)
+/* What reading and Commit have to tell of it. What is only ignored, as exports of Windows have it in plenty, is no
+   reason not to start the set. */
+static HRESULT add_issue(void *user, HRESULT what, const char *key, const char *text)
 {
-    struct object **list;
-    size_t count;
-    HRESULT hr = collection_snapshot(issues, &list, &count);
-    if (FAILED(hr))
-        return hr;
-    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
-        struct value v[] = {{0}, {0}, {0}};
-        static const char *const names[] = {"Key", "Description", "Value"};
-        for (size_t k = 0; k < 3 && SUCCEEDED(hr); k++)
-            hr = object_get(list[i], class_property(list[i]->class, names[k]), &v[k]);
-        if (SUCCEEDED(hr))
-            hr = add(&c->settings, "", v[0].text, v[1].text);
-        /* What is only ignored, as exports of Windows have it in plenty, is no reason not to start the set. */
-        if (SUCCEEDED(hr) && SUCCEEDED((HRESULT)(uint32_t)v[2].variant.integer)) {
-            c->settings.items[c->settings.count - 1].ignored = true;
-            c->ignored++;
-        }
-        for (size_t k = 0; k < 3; k++)
-            value_free(&v[k]);
+    struct checked *c = user;
+    HRESULT hr = add(&c->settings, "", key, text);
+    if (SUCCEEDED(hr) && SUCCEEDED(what)) {
+        c->settings.items[c->settings.count - 1].ignored = true;
+        c->ignored++;
     }
-    objects_release(list, count);
     return hr;
 }
 
@@ -254,7 +240,7 @@ static HRESULT check_set(struct checked *c, struct object *set, const char *xml,
         hr = set_from_xml(set, xml, size, issues);
     if (SUCCEEDED(hr)) {
         HRESULT refused = set_validate(set, issues);
-        hr = add_issues(c, issues);
+        hr = issues_each(issues, add_issue, c);
         if (SUCCEEDED(hr) && FAILED(refused))
             hr = refused == E_OUTOFMEMORY ? refused : add(&c->settings, "", "Commit", error_text(refused));
     }

@@ -21,8 +21,8 @@
 #include <io.h>
 #endif
 
-#define SCHED_E_ALREADY_RUNNING_ ((HRESULT)0x8004131F)
-#define VERB                     "logman"
+#define TASK_ALREADY_RUNNING ((HRESULT)0x8004131F)
+#define VERB                 "logman"
 
 struct run {
     const struct logman_line *line;
@@ -51,28 +51,12 @@ static HRESULT put_credentials(const struct run *r, struct object *set)
 }
 
 /* What Commit found, a line each, where it was asked for: scripts count lines. */
-static HRESULT keep_issues(struct run *r, struct object *issues)
+static HRESULT keep_issue(void *user, HRESULT hr, const char *key, const char *text)
 {
-    struct object **list;
-    size_t count;
-    HRESULT hr = collection_snapshot(issues, &list, &count);
-    if (FAILED(hr))
-        return hr;
-    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
-        struct value key, text;
-        hr = object_get(list[i], class_property(list[i]->class, "Key"), &key);
-        if (FAILED(hr))
-            break;
-        hr = object_get(list[i], class_property(list[i]->class, "Description"), &text);
-        if (SUCCEEDED(hr)) {
-            char *remark = text_format("%s: %s", key.text, text.text);
-            hr = remark ? texts_give(&r->issues, remark) : E_OUTOFMEMORY;
-            value_free(&text);
-        }
-        value_free(&key);
-    }
-    objects_release(list, count);
-    return hr;
+    struct run *r = user;
+    char *remark = text_format("%s: %s", key, text);
+    (void)hr;
+    return remark ? texts_give(&r->issues, remark) : E_OUTOFMEMORY;
 }
 
 static HRESULT commit(struct run *r, struct logman_target *t, uint32_t mode)
@@ -85,7 +69,7 @@ static HRESULT commit(struct run *r, struct logman_target *t, uint32_t mode)
         return hr;
     hr = set_commit(t->set, &caller_self, t->name, t->server, mode, issues);
     if (SUCCEEDED(hr))
-        hr = keep_issues(r, issues);
+        hr = issues_each(issues, keep_issue, r);
     object_release(issues);
     return hr;
 }
@@ -134,7 +118,7 @@ static HRESULT start(struct run *r, struct logman_target *t)
     if (SUCCEEDED(hr))
         hr = set_start(t->set, &caller_self, !logman_option(r->line, LOGMAN_ASYNCHRONOUS));
     /* The code that scripts know for it. */
-    return hr == PLA_E_DCS_IN_USE ? error_set(SCHED_E_ALREADY_RUNNING_, "%s", error_text(hr)) : hr;
+    return hr == PLA_E_DCS_IN_USE ? error_set(TASK_ALREADY_RUNNING, "%s", error_text(hr)) : hr;
 }
 
 static HRESULT stop(struct run *r, struct logman_target *t)

@@ -320,6 +320,9 @@ HRESULT value_map_add_value(struct object *map, const struct variant *in);
 HRESULT issues_create(struct object *beside, struct object **map);
 /* Adds an item: key path, HRESULT as VT_UI4, text. A NULL map: nobody wants to know. */
 HRESULT issues_add(struct object *map, HRESULT hr, const char *key, const char *text);
+/* Hands over each issue of a map that nobody else has, until that fails; the texts are borrowed. */
+HRESULT issues_each(struct object *map, HRESULT (*each)(void *user, HRESULT hr, const char *key, const char *text),
+                    void *user);
 /* Whether the map, which nobody else has yet, has an item of that key and result. */
 HRESULT issues_has(struct object *map, HRESULT hr, const char *key, bool *out);
 

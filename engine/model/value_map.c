@@ -388,16 +388,38 @@ HRESULT issues_add(struct object *map, HRESULT hr_found, const char *key, const 
     return hr;
 }
 
-HRESULT issues_has(struct object *map, HRESULT hr_found, const char *key, bool *out)
+HRESULT issues_each(struct object *map, HRESULT (*each)(void *user, HRESULT hr, const char *key, const char *text),
+                    void *user)
 {
     struct object **items;
     size_t count;
     HRESULT hr = collection_snapshot(map, &items, &count);
-    *out = false;
-    for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         const struct value_map_item *item = (const struct value_map_item *)items[i];
-        *out = item->Value.integer == (uint32_t)hr_found && !strcmp(item->Key, key);
+        hr = each(user, (HRESULT)(uint32_t)item->Value.integer, item->Key, item->Description);
     }
     objects_release(items, count);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+struct looked_for {
+    HRESULT hr;
+    const char *key;
+    bool found;
+};
+
+static HRESULT compare_issue(void *user, HRESULT hr, const char *key, const char *text)
+{
+    struct looked_for *l = user;
+    (void)text;
+    l->found = l->found || (hr == l->hr && !strcmp(key, l->key));
+    return S_OK;
+}
+
+HRESULT issues_has(struct object *map, HRESULT hr_found, const char *key, bool *out)
+{
+    struct looked_for l = {.hr = hr_found, .key = key};
+    const HRESULT hr = issues_each(map, compare_issue, &l);
+    *out = l.found;
     return hr;
 }
