@@ -24,7 +24,7 @@ static const char *name_of(const struct logman_option *o)
 
 /* ---- putting ---- */
 
-static HRESULT put_u32(struct object *o, const char *property, uint32_t number)
+HRESULT logman_put_u32(struct object *o, const char *property, uint32_t number)
 {
     const struct property *p = class_property(o->class, property);
     struct value v = {.kind = p->kind};
@@ -219,7 +219,7 @@ static HRESULT put_simple(const struct change *c)
         else
             hr = simple[i].value == SECONDS ? logman_time(name_of(o), o->words.items[0], &number)
                                             : logman_u32(name_of(o), o->words.items[0], &number);
-        if (SUCCEEDED(hr) && FAILED(hr = put_u32(object, simple[i].property, number)))
+        if (SUCCEEDED(hr) && FAILED(hr = logman_put_u32(object, simple[i].property, number)))
             hr = error_prefix(hr, "-%s", name_of(o));
     }
     return hr;
@@ -254,8 +254,8 @@ static HRESULT put_format(const struct change *c, bool *sql)
         return error_set(E_INVALIDARG, "-f: %s is a format of counter logs alone", word);
     *sql = format == FORMAT_SQL;
     if (counters)
-        hr = put_u32(c->collector, "LogFileFormat", format);
-    return SUCCEEDED(hr) ? put_u32(c->collector, "LogCircular", circular) : hr;
+        hr = logman_put_u32(c->collector, "LogFileFormat", format);
+    return SUCCEEDED(hr) ? logman_put_u32(c->collector, "LogCircular", circular) : hr;
 }
 
 static bool is_absolute(const char *path)
@@ -343,7 +343,7 @@ static HRESULT put_version(const struct change *c)
         (void)logman_version(o->words.items[0], &format);
     else if (!o && (!c->create || c->session))
         return S_OK;
-    return put_u32(c->collector, "FileNameFormat", format);
+    return logman_put_u32(c->collector, "FileNameFormat", format);
 }
 
 static HRESULT put_limits(const struct change *c, bool sql)
@@ -356,16 +356,17 @@ static HRESULT put_limits(const struct change *c, bool sql)
         if (!most->negated)
             hr = logman_u32("max", most->words.items[0], &number);
         if (SUCCEEDED(hr))
-            hr = sql ? put_u32(c->collector, "SegmentMaxRecords", number) : put_u32(c->set, "SegmentMaxSize", number);
+            hr = sql ? logman_put_u32(c->collector, "SegmentMaxRecords", number)
+                     : logman_put_u32(c->set, "SegmentMaxSize", number);
     }
     number = 0;
     if (SUCCEEDED(hr) && files) {
         if (files->words.count)
             hr = logman_time("cnf", files->words.items[0], &number);
         if (SUCCEEDED(hr))
-            hr = put_u32(c->set, "Segment", !files->negated);
+            hr = logman_put_u32(c->set, "Segment", !files->negated);
         if (SUCCEEDED(hr))
-            hr = put_u32(c->set, "SegmentMaxDuration", number);
+            hr = logman_put_u32(c->set, "SegmentMaxDuration", number);
     }
     return hr;
 }
@@ -403,12 +404,12 @@ static HRESULT put_mode(const struct change *c, const struct logman_option *o, u
     HRESULT hr = logman_mode(o->words.items[0], &mode);
     for (size_t i = 0; i < sizeof bits / sizeof *bits && SUCCEEDED(hr); i++)
         if ((mode & bits[i].bit) != 0)
-            hr = put_u32(bits[i].of_set ? c->set : c->collector, bits[i].property, bits[i].value);
+            hr = logman_put_u32(bits[i].of_set ? c->set : c->collector, bits[i].property, bits[i].value);
     if (SUCCEEDED(hr) && (mode & MODE_NEW_FILE) != 0 && c->create && !logman_is_given(c->line, LOGMAN_MOST))
         hr = error_set(E_INVALIDARG, "-mode: newfile needs -max, the megabytes of a file");
     /* Of a session nothing but its own mode says it. */
     if (SUCCEEDED(hr))
-        hr = put_u32(c->collector, "ExtendedModes", mode & ~(c->session ? own & ~(uint32_t)MODE_NEW_FILE : own));
+        hr = logman_put_u32(c->collector, "ExtendedModes", mode & ~(c->session ? own & ~(uint32_t)MODE_NEW_FILE : own));
     if ((mode & MODE_REAL_TIME) != 0)
         *stream = STREAM_REAL_TIME;
     if ((mode & MODE_BUFFERING) != 0)
@@ -429,13 +430,13 @@ static HRESULT put_trace(const struct change *c)
         uint32_t type = 0;
         while (type < 3 && !text_equal_nocase(clocks[type], clock->words.items[0]))
             type++;
-        hr = type < 3 ? put_u32(c->collector, "ClockType", type + 1)
+        hr = type < 3 ? logman_put_u32(c->collector, "ClockType", type + 1)
                       : error_set(E_INVALIDARG, "-ct: \"%s\" is none of perf, system, cycle", clock->words.items[0]);
     }
     for (size_t i = 0; buffers && i < buffers->words.count && SUCCEEDED(hr); i++) {
         hr = logman_u32("nb", buffers->words.items[i], &number);
         if (SUCCEEDED(hr))
-            hr = put_u32(c->collector, i == 0 ? "MinimumBuffers" : "MaximumBuffers", number);
+            hr = logman_put_u32(c->collector, i == 0 ? "MinimumBuffers" : "MaximumBuffers", number);
     }
     if (SUCCEEDED(hr) && mode)
         hr = put_mode(c, mode, &stream);
@@ -444,7 +445,7 @@ static HRESULT put_trace(const struct change *c)
     if (stream == STREAM_REAL_TIME && logman_is_given(c->line, LOGMAN_OUTPUT))
         stream |= STREAM_FILE;
     if (SUCCEEDED(hr) && stream != 0)
-        hr = put_u32(c->collector, "StreamMode", stream);
+        hr = logman_put_u32(c->collector, "StreamMode", stream);
     return SUCCEEDED(hr) ? logman_put_providers(c->line, c->collector) : hr;
 }
 

@@ -12,4 +12,7 @@
 HRESULT logman_change(const struct logman_line *line, struct object *set, struct object *collector, bool session,
                       bool create, struct texts *remarks);
 
+/* Puts a number, a flag as 0 or 1. */
+HRESULT logman_put_u32(struct object *o, const char *property, uint32_t number);
+
 #endif

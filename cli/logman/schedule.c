@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/logman/schedule.h"
 
+#include "cli/logman/change.h"
 #include "cli/logman/values.h"
 #include "engine/os/clock.h"
 
@@ -23,12 +24,6 @@ static HRESULT get_moment(struct object *schedule, const char *property, double 
     if (SUCCEEDED(hr))
         value_free(&v);
     return hr;
-}
-
-static HRESULT put_u32(struct object *o, const char *property, uint32_t number)
-{
-    const struct property *p = class_property(o->class, property);
-    return object_put(o, p, &(struct value){p->kind, .u32 = number});
 }
 
 static HRESULT first(struct object *schedules, struct object **out)
@@ -68,7 +63,7 @@ static HRESULT make_manual(const struct logman_option *o, struct object *set, st
                 }
             }
             if (SUCCEEDED(hr))
-                hr = put_u32(set, "Duration", 0);
+                hr = logman_put_u32(set, "Duration", 0);
         } else {
             hr = error_set(E_INVALIDARG, "-m: \"%s\" is neither start nor stop", word);
         }
@@ -132,7 +127,7 @@ static HRESULT put_end(const struct logman_line *line, struct object *set, struc
         return error_set(E_INVALIDARG, "-e: the end is more than %u seconds after the begin", (unsigned)UINT32_MAX);
     HRESULT hr = put_moment(schedule, "EndDate", VARIANT_DATE, m->end_day);
     if (SUCCEEDED(hr) && !logman_option(line, LOGMAN_RUN_FOR))
-        hr = put_u32(set, "Duration", (uint32_t)seconds);
+        hr = logman_put_u32(set, "Duration", (uint32_t)seconds);
     return hr;
 }
 
@@ -157,7 +152,7 @@ HRESULT logman_put_schedule(const struct logman_line *line, struct object *set)
     if (SUCCEEDED(hr))
         hr = put_moment(schedule, "StartTime", VARIANT_DATE, m.begin_time);
     if (SUCCEEDED(hr) && repeat)
-        hr = put_u32(schedule, "Days", repeat->negated ? 0 : EVERY_DAY);
+        hr = logman_put_u32(schedule, "Days", repeat->negated ? 0 : EVERY_DAY);
     if (SUCCEEDED(hr) && m.ends)
         hr = put_end(line, set, schedule, &m);
     object_release(schedule);
