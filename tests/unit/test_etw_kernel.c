@@ -353,7 +353,7 @@ static void the_context_logger_is_circular_in_a_file_too(void **state)
     char *path = path_join(folder, "circular.etl");
     struct block b = block_of(TRACE_MODE_CIRCULAR, path);
     b.p.EnableFlags = FLAG_PROCESS | FLAG_THREAD;
-    b.p.MaximumFileSize = 1;
+    b.p.MaximumFileSize = 16; /* the beginning stays in it, whatever a busy machine does */
     assert_int_equal(start_session(TRACE_CONTEXT_LOGGER, &b, &handle), ERROR_SUCCESS);
     run_a_child_that_is_seen(handle, path, false);
     stop(handle);
