@@ -33,13 +33,14 @@ ALLOWED = {
     "engine/task": TASK,
     "engine/counters": COUNTERS,
     "engine/pdh": ["engine/pdh"] + LOG,
+    "engine/pcq": ["engine/pcq", "engine/pdh"] + LOG,
     "engine/tdh": TDH,
     "engine/kernel": KERNEL,
     "engine/etw": ["engine/etw", "engine/kernel"] + TDH,
     "engine/collect": COLLECT,
     "engine/report": REPORT,
     "engine/run": RUN,
-    "com": ["com", "reg", "idl"] + RUN,
+    "com": ["com", "reg", "idl", "engine/pcq"] + RUN,
     "reg": ["reg", "idl"] + OS,
     "idl": ["idl"],
     # A client of sets as any other: through the façade under Windows, the engine itself natively.
@@ -49,7 +50,7 @@ ALLOWED = {
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.
 ROWS_BESIDE = {("engine/model", "engine/log/log_formats.def")}
 # Made by widl; only who speaks COM sees them.
-GENERATED = re.compile(r"mspla(_i|_p)?\.[hc]$")
+GENERATED = re.compile(r"(mspla(_i|_p)?|perflib_server)\.[hc]$")
 GENERATED_FOR = ("com", "reg", "cli")
 # What C11 gives on every host, and the XML library where XML is read.
 PORTABLE = {f"{name}.h" for name in (
