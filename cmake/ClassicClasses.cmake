@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: MIT
 # openpla_classic_classes(OUT FILE...): a C file with the MOF files as one text, so that no file can be missing or changed
 # beside the program.
+include(EmbedText)
+
 function(openpla_classic_classes out)
   set(lines "")
   foreach(file ${ARGN})
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
-    file(READ ${CMAKE_CURRENT_SOURCE_DIR}/${file} mof)
-    string(REPLACE "\\" "\\\\" mof "${mof}")
-    string(REPLACE "\"" "\\\"" mof "${mof}")
-    string(REPLACE "\r" "" mof "${mof}")
-    string(REPLACE "\n" "\\n\"\n    \"" mof "${mof}")
-    string(APPEND lines "    \"${mof}\"\n")
+    openpla_text_literal(mof ${file})
+    string(APPEND lines "    ${mof}\n")
   endforeach()
   file(CONFIGURE OUTPUT ${out} @ONLY CONTENT "/* SPDX-License-Identifier: MIT */
 /* Made by cmake/ClassicClasses.cmake. */

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: MIT
 # openpla_system_sets(OUT NAME FILE...): a C file with the definitions of the System sets, so that no file can be missing
 # or changed beside the program. Each FILE is the set XML of the NAME before it.
+include(EmbedText)
+
 function(openpla_system_sets out)
   set(rows "")
   while(ARGN)
     list(POP_FRONT ARGN name file)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
-    file(READ ${file} xml)
-    string(REPLACE "\\" "\\\\" xml "${xml}")
-    string(REPLACE "\"" "\\\"" xml "${xml}")
-    string(REPLACE "\r" "" xml "${xml}")
-    string(REPLACE "\n" "\\n\"\n     \"" xml "${xml}")
-    string(APPEND rows "    {\"${name}\",\n     \"${xml}\"},\n")
+    openpla_text_literal(xml ${file})
+    string(APPEND rows "    {\"${name}\",\n     ${xml}},\n")
   endwhile()
   file(CONFIGURE OUTPUT ${out} @ONLY CONTENT "/* SPDX-License-Identifier: MIT */
 /* Made by cmake/SystemSets.cmake. */

@@ -6,3 +6,4 @@ openpla_test(test_row_sort ${CMAKE_CURRENT_LIST_DIR}/test_row_sort.c LINK openpl
 target_link_options(test_row_sort PRIVATE -Wl,--wrap=file_write)
 openpla_test(test_configuration_read ${CMAKE_CURRENT_LIST_DIR}/test_configuration_read.c LINK openpla_collect
   openpla_report)
+openpla_test(test_schema_files ${CMAKE_CURRENT_LIST_DIR}/test_schema_files.c LINK openpla_report)

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Where schemas come from: without them a template that names Windows' own files has no report, and a user could not
+   put a schema of his in the place of ours. */
+#include "engine/report/schema_files.h"
+#include "engine/xml/xml_document.h"
+#include "tests/unit/scratch_folder.h"
+
+static void put(const char *folder, const char *name, const char *text)
+{
+    char *path = path_join(folder, name), *parent = path_folder(path);
+    assert_int_equal(folder_create(parent), S_OK);
+    assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+    memory_free(parent);
+    memory_free(path);
+}
+
+/* The names that templates from the field import, in their spellings. */
+static void imports_of_templates_are_found(void **state)
+{
+    static const char *const names[] = {
+        "%systemroot%\\pla\\reports\\Report.System.Common.xml",
+        "%systemroot%\\pla\\reports\\Report.System.Summary.xml",
+        "%SystemRoot%\\PLA\\Reports\\report.system.performance.XML",
+        "%systemroot%/pla/reports/Report.System.CPU.xml",
+        "%systemroot%\\pla\\reports\\Report.System.Network.xml",
+        "%systemroot%\\pla\\reports\\Report.System.Disk.xml",
+        "%systemroot%\\pla\\reports\\Report.System.Memory.xml",
+        "%systemroot%\\pla\\reports\\Report.System.Configuration.xml",
+        "%systemroot%\\pla\\Reports\\Report.AD.xml",
+        "Report.General.xml",
+    };
+    scratch_environment("systemroot", *state); /* where nobody has put any */
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct schema_file f;
+        assert_int_equal(schema_file_load(names[i], NULL, &f), S_OK);
+        assert_int_equal(f.size, strlen(f.text));
+        assert_non_null(strstr(f.text, "<Report "));
+        assert_memory_equal(f.path, "Report.", 7);
+        schema_file_free(&f);
+    }
+}
+
+static void all_shipped_ones_are_xml(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (const struct shipped_schema *s = shipped_schemas; s->name; s++, count++)
+        assert_int_equal(xml_check_fragment(xml_without_prologue(s->xml), NULL), S_OK);
+    assert_true(count >= 10);
+}
+
+static void a_users_file_goes_first(void **state)
+{
+    struct schema_file f;
+    scratch_environment("systemroot", *state);
+    put(*state, "pla/reports/Report.System.CPU.xml", "<Report name='mine' version='1'/>");
+    assert_int_equal(schema_file_load("%systemroot%\\pla\\reports\\Report.System.CPU.xml", NULL, &f), S_OK);
+    assert_non_null(strstr(f.text, "mine"));
+    /* What it imports by a relative name lies beside it. */
+    put(*state, "pla/reports/part.xml", "<Report name='part' version='1'/>");
+    struct schema_file part;
+    assert_int_equal(schema_file_load("part.xml", f.path, &part), S_OK);
+    assert_non_null(strstr(part.text, "part"));
+    schema_file_free(&part);
+    assert_int_equal(schema_file_load("report.system.disk.xml", f.path, &part), S_OK);
+    assert_string_equal(part.path, "Report.System.Disk.xml");
+    schema_file_free(&part);
+    schema_file_free(&f);
+}
+
+/* A folder of another name is another file's: ours must not stand in for a user's that he has lost. */
+static void what_is_nowhere_is_said(void **state)
+{
+    static const char *const names[] = {"NoReport.xml", "c:\\mine\\Report.System.CPU.xml",
+                                        "xpla\\reports\\Report.AD.xml", "%systemroot%\\pla\\rules\\Report.AD.xml",
+                                        "pla\\reports\\"};
+    struct schema_file f;
+    scratch_environment("systemroot", *state);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *importer = path_join(*state, "run.xml");
+        HRESULT hr = schema_file_load(names[i], importer, &f);
+        assert_true(FAILED(hr));
+        if (i < 4)
+            assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+        assert_non_null(strstr(error_text(hr), i == 0 ? "NoReport.xml" : "eport"));
+        assert_null(f.path);
+        assert_null(f.text);
+        memory_free(importer);
+    }
+    assert_int_equal(schema_file_load("", NULL, &f), E_INVALIDARG);
+}
+
+static void without_memory_nothing_is_left(void **state)
+{
+    struct schema_file f;
+    put(*state, "own.xml", "<Report name='own' version='1'/>");
+    char *importer = path_join(*state, "run.xml");
+    static const char *const names[] = {"own.xml", "%systemroot%\\pla\\reports\\Report.AD.xml"};
+    for (size_t i = 0; i < 2; i++) {
+        HRESULT hr = E_OUTOFMEMORY;
+        for (uint64_t n = 1; FAILED(hr) && n < 100; n++) {
+            memory_fail_at(n);
+            hr = schema_file_load(names[i], importer, &f);
+            memory_fail_at(0);
+            assert_true(SUCCEEDED(hr) || (!f.path && !f.text));
+        }
+        assert_int_equal(hr, S_OK);
+        schema_file_free(&f);
+    }
+    memory_free(importer);
+}
+
+static int begin(void **state)
+{
+    *state = scratch_create("schema_files");
+    return 0;
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, begin, scratch_end)
+    const struct CMUnitTest tests[] = {
+        T(imports_of_templates_are_found), T(all_shipped_ones_are_xml),       T(a_users_file_goes_first),
+        T(what_is_nowhere_is_said),        T(without_memory_nothing_is_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
