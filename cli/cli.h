@@ -16,14 +16,14 @@ enum cli_exit {
 struct verb {
     const char *name;
     const char *summary; /* one line, for the list of verbs */
-    const char *help;    /* whole, ends with a newline */
+    const char *help;    /* whole, ends with a newline; NULL: run with -? prints it, also behind words of a line */
     /* argv without the program's and the verb's name, UTF-8. Gives an enum cli_exit. */
     int (*run)(int argc, char **argv);
 };
 
 /* A verb of verbs: "openpla manifest add". */
 struct sub_verb {
-    const char *name;
+    const char *name; /* "": what argv[0] names none of the others for, operands and options; the last row */
     int (*run)(int argc, char **argv); /* argv without its name too */
 };
 /* Runs the one that argv[0] names, in any case. Gives an enum cli_exit; for none of them CLI_USAGE with their names. */
@@ -51,6 +51,31 @@ struct option {
    CLI_USAGE or CLI_FAILED with the text written. */
 int options_parse(const char *verb, int argc, char **argv, const struct option *options, size_t count,
                   struct texts *operands);
+/* Tells a verb's options, under the name of its sub-verb ("" without one, NULL: of the one that is asked); all of it is
+   lent for the call, and no row has a target that may be written. */
+typedef void options_heard(void *user, const char *sub, const struct option *options, size_t count);
+/* Has the verb tell all of its tables instead of running: what completion, the list of verbs and help --json know of
+   options is what the verb parses by. Not for several threads. */
+void options_ask(const struct verb *verb, options_heard *heard, void *user);
+/* options_parse, options_with_settings and cli_sub_verb tell what they are given by themselves when they are asked, so
+   a verb calls one of them before it does anything else. One that reads its line by itself says so first: true when
+   its options were asked for and are told now; the verb ends then, with whatever it likes. */
+bool options_told(const char *sub, const struct option *options, size_t count);
+bool options_are_asked(void);
+/* Whether the argument is -?, /?, -h or --help. */
+bool cli_asks_for_help(const char *argument);
+/* Whether the line that was parsed last had one of these: nothing is done then, and main shows the verb's help. */
+bool options_help_wanted(void);
+
+/* The name of several that a mistyped word most likely means, by the number of letters that differ. */
+struct nearest {
+    const char *word;
+    const char *name; /* NULL: none is near */
+    unsigned distance;
+};
+/* Zero-initialised but for the word. The name is borrowed. */
+void nearest_consider(struct nearest *n, const char *name);
+
 /* Adds the arguments to `out`, and in the place of each "-config FILE" what FILE says: pieces of a command line, or
    "[option]" and lines with its values. E_INVALIDARG where the file's name is missing. */
 HRESULT settings_expand(int argc, char **argv, struct texts *out);

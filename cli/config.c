@@ -69,7 +69,8 @@ static int run(int argc, char **argv)
 {
     /* Where Wine takes the output for a terminal it writes character by character otherwise. */
     setvbuf(stdout, NULL, _IOFBF, OUTPUT_BLOCK);
-    return argc > 0 && !strcmp(argv[0], "diff") ? config_diff(argc - 1, argv + 1) : show_all(argc, argv);
+    static const struct sub_verb verbs[] = {{"diff", config_diff}, {"", show_all}};
+    return cli_sub_verb(CONFIG_VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 
 const struct verb verb_config = {

@@ -16,54 +16,14 @@
 #include <io.h>
 #endif
 
-/* In the order of their names. */
-static const struct verb *const verbs[] = {
-    &verb_check, &verb_config, &verb_events, &verb_logman,   &verb_logstat,  &verb_manifest, &verb_mof, &verb_relog,
+const struct verb *const cli_verbs[] = {
+    &verb_check,    &verb_completion, &verb_config, &verb_events,   &verb_logman,   &verb_logstat,
+    &verb_manifest, &verb_mof,        &verb_relog,
 #ifdef _WIN32
     &verb_run,
 #endif
-    &verb_store, &verb_task,   &verb_trace,  &verb_tracerpt, &verb_typeperf, NULL,
+    &verb_store,    &verb_task,       &verb_trace,  &verb_tracerpt, &verb_typeperf, NULL,
 };
-
-static const struct verb *find_verb(const char *name)
-{
-    for (size_t i = 0; verbs[i]; i++)
-        if (text_equal_nocase(verbs[i]->name, name))
-            return verbs[i];
-    return NULL;
-}
-
-static int no_verb(const char *name)
-{
-    fprintf(stderr, "openpla: there is no verb \"%s\"\nSee: openpla help\n", name);
-    return CLI_USAGE;
-}
-
-static int list_verbs(FILE *out)
-{
-    fputs("OpenPLA: performance logs and alerts.\n\nopenpla VERB ...\nopenpla help VERB\n\n", out);
-    for (size_t i = 0; verbs[i]; i++)
-        fprintf(out, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
-    fputs("\nExit codes: 0 done, 1 failed, 2 wrong command line, 3 done with remarks about damaged data.\n", out);
-    return CLI_DONE;
-}
-
-static int help(int argc, char **argv)
-{
-    if (argc == 0)
-        return list_verbs(stdout);
-    const struct verb *verb = find_verb(argv[0]);
-    if (!verb)
-        return no_verb(argv[0]);
-    fputs(verb->help, stdout);
-    return CLI_DONE;
-}
-
-static bool asks_for_help(const char *argument)
-{
-    return strcmp(argument, "-?") == 0 || strcmp(argument, "/?") == 0 || strcmp(argument, "-h") == 0 ||
-           strcmp(argument, "--help") == 0;
-}
 
 /* The verb whose name the program has: logman.exe is a copy of openpla.exe. */
 static const struct verb *own_verb(const char *program)
@@ -75,7 +35,7 @@ static const struct verb *own_verb(const char *program)
             base = at + 1;
     text_fit(name, sizeof name, base);
     name[strcspn(name, ".")] = 0;
-    return find_verb(name);
+    return help_find_verb(name);
 }
 
 static int run(int argc, char **argv)
@@ -83,20 +43,20 @@ static int run(int argc, char **argv)
     const struct verb *verb = argc > 0 ? own_verb(argv[0]) : NULL;
     int at = 1;
     if (!verb && argc < 2) {
-        list_verbs(stderr);
+        (void)help_list(stderr);
         return CLI_USAGE;
     }
-    if (!verb && (asks_for_help(argv[1]) || text_equal_nocase(argv[1], "help")))
-        return help(argc - 2, argv + 2);
+    if (!verb && (cli_asks_for_help(argv[1]) || text_equal_nocase(argv[1], "help")))
+        return help_of(argc - 2, argv + 2);
     if (!verb)
-        verb = find_verb(argv[at++]);
+        verb = help_find_verb(argv[at++]);
     if (!verb)
-        return no_verb(argv[1]);
-    if (argc == at + 1 && asks_for_help(argv[at])) {
-        fputs(verb->help, stdout);
-        return CLI_DONE;
-    }
+        return help_no_verb(argv[1]);
+    if (argc == at + 1 && cli_asks_for_help(argv[at]))
+        return help_print(verb, 0, NULL);
     int result = verb->run(argc - at, argv + at);
+    if (options_help_wanted())
+        result = help_print(verb, 0, NULL);
     /* A full disk or a closed pipe shows at the latest here. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "openpla %s: the output could not be written\n", verb->name);

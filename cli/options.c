@@ -1,9 +1,148 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a verb's command line. */
+/* Reads a verb's command line, or tells what it may hold. */
 #include "cli/cli.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
+
+/* Who has asked for the options of a verb, and of which sub-verb they are told now. */
+static struct {
+    options_heard *heard;
+    void *user;
+    const char *sub;
+} asked;
+static bool help_wanted;
+
+void options_ask(const struct verb *verb, options_heard *heard, void *user)
+{
+    asked.heard = heard;
+    asked.user = user;
+    asked.sub = "";
+    (void)verb->run(0, NULL);
+    asked.heard = NULL;
+}
+
+bool options_are_asked(void)
+{
+    return asked.heard != NULL;
+}
+
+bool options_told(const char *sub, const struct option *options, size_t count)
+{
+    if (asked.heard)
+        asked.heard(asked.user, sub ? sub : asked.sub, options, count);
+    return asked.heard != NULL;
+}
+
+bool options_help_wanted(void)
+{
+    return help_wanted;
+}
+
+bool cli_asks_for_help(const char *argument)
+{
+    return strcmp(argument, "-?") == 0 || strcmp(argument, "/?") == 0 || strcmp(argument, "-h") == 0 ||
+           text_equal_nocase(argument, "--help");
+}
+
+/* ---- verbs of verbs ---- */
+
+static int no_sub_verb(const char *verb, const struct sub_verb *verbs, size_t count, const char *word)
+{
+    struct text_buffer names = {0};
+    struct nearest n = {.word = word};
+    for (size_t i = 0; i < count; i++) {
+        text_buffer_format(&names, "%s%s", i ? ", " : "", verbs[i].name);
+        if (word)
+            nearest_consider(&n, verbs[i].name);
+    }
+    char *all = text_buffer_take(&names);
+    int result;
+    if (!all)
+        result = cli_error(verb, E_OUTOFMEMORY);
+    else if (!word)
+        result = cli_usage(verb, "one of %s is wanted", all);
+    else if (n.name)
+        result = cli_usage(verb, "\"%s\" is none of %s; the nearest is %s", word, all, n.name);
+    else
+        result = cli_usage(verb, "\"%s\" is none of %s", word, all);
+    memory_free(all);
+    return result;
+}
+
+int cli_sub_verb(const char *verb, const struct sub_verb *verbs, size_t count, int argc, char **argv)
+{
+    for (size_t i = 0; asked.heard && i < count; i++) {
+        asked.sub = verbs[i].name;
+        (void)verbs[i].run(0, NULL);
+    }
+    if (asked.heard)
+        return CLI_USAGE;
+    for (size_t i = 0; i < count; i++) {
+        if (!*verbs[i].name)
+            return verbs[i].run(argc, argv);
+        if (argc && text_equal_nocase(argv[0], verbs[i].name))
+            return verbs[i].run(argc - 1, argv + 1);
+    }
+    if (argc && cli_asks_for_help(argv[0])) {
+        help_wanted = true;
+        return CLI_USAGE;
+    }
+    return no_sub_verb(verb, verbs, count, argc ? argv[0] : NULL);
+}
+
+/* ---- what was mistyped ---- */
+
+static bool same_letter(char a, char b)
+{
+    return (a | 0x20) == (b | 0x20);
+}
+
+/* How often a letter is put in, left out, another one, or has changed places with its neighbour (Damerau), in any case.
+   UINT32_MAX for words that are no names. */
+static unsigned letters_between(const char *a, const char *b)
+{
+    enum { MOST = 24 };
+    unsigned to[MOST + 1][MOST + 1];
+    const size_t m = strlen(a), n = strlen(b);
+    if (m > MOST || n > MOST)
+        return UINT32_MAX;
+    for (size_t i = 0; i <= m; i++)
+        for (size_t j = 0; j <= n; j++) {
+            unsigned best = i ? to[i - 1][j] + 1 : (unsigned)j;
+            if (i && j) {
+                const unsigned put_in = to[i][j - 1] + 1, other = to[i - 1][j - 1] + !same_letter(a[i - 1], b[j - 1]);
+                best = put_in < best ? put_in : best;
+                best = other < best ? other : best;
+            }
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]) &&
+                to[i - 2][j - 2] + 1 < best)
+                best = to[i - 2][j - 2] + 1;
+            to[i][j] = best;
+        }
+    return to[m][n];
+}
+
+void nearest_consider(struct nearest *n, const char *name)
+{
+    const unsigned most = strlen(n->word) > 4 ? 2 : 1, distance = letters_between(n->word, name);
+    /* A word of one letter is near to any other one. */
+    if (distance <= most && distance < strlen(name) && (!n->name || distance < n->distance)) {
+        n->name = name;
+        n->distance = distance;
+    }
+}
+
+static int no_such_option(const char *verb, const char *argument, const struct option *options, size_t count)
+{
+    struct nearest n = {.word = argument + strspn(argument, "-")};
+    for (size_t i = 0; i < count; i++)
+        nearest_consider(&n, options[i].name);
+    return n.name ? cli_usage(verb, "%s: there is no such option; the nearest is -%s", argument, n.name)
+                  : cli_usage(verb, "%s: there is no such option", argument);
+}
+
+/* ---- options ---- */
 
 /* The option that an argument names, NULL when it names none. */
 static const struct option *find_option(const char *argument, const struct option *options, size_t count)
@@ -71,6 +210,8 @@ int options_parse(const char *verb, int argc, char **argv, const struct option *
                   struct texts *operands)
 {
     bool only_operands = false;
+    if (options_told(NULL, options, count))
+        return CLI_USAGE;
     for (int at = 0; at < argc;) {
         const char *argument = argv[at++];
         const struct option *option = only_operands ? NULL : find_option(argument, options, count);
@@ -79,8 +220,11 @@ int options_parse(const char *verb, int argc, char **argv, const struct option *
             result = take_option(verb, option, argc, argv, options, count, &at);
         } else if (!only_operands && strcmp(argument, "--") == 0) {
             only_operands = true;
+        } else if (!only_operands && cli_asks_for_help(argument)) {
+            help_wanted = true;
+            result = CLI_USAGE;
         } else if (!only_operands && looks_like_option(argument)) {
-            result = cli_usage(verb, "%s: there is no such option", argument);
+            result = no_such_option(verb, argument, options, count);
         } else if (!operands) {
             result = cli_usage(verb, "\"%s\" belongs to no option", argument);
         } else {

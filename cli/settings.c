@@ -74,6 +74,8 @@ HRESULT settings_expand(int argc, char **argv, struct texts *out)
 
 int options_with_settings(const char *verb, int argc, char **argv, struct texts *out)
 {
+    static const struct option config = {"config", OPTION_TEXT, NULL};
+    (void)options_told(NULL, &config, 1);
     const HRESULT hr = settings_expand(argc, argv, out);
     if (hr == E_INVALIDARG)
         return cli_usage(verb, "%s", error_text(hr));

@@ -64,19 +64,18 @@ static int check(bool mend, bool json)
     return s.left ? CLI_REMARKS : CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int run_check(int argc, char **argv)
 {
     bool mend = false, json = false;
-    struct texts words = {0};
     const struct option options[] = {{"mend", OPTION_FLAG, &mend}, {"json", OPTION_FLAG, &json}};
-    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &words);
-    if (result == CLI_DONE && (words.count != 1 || !text_equal_nocase(words.items[0], "check")))
-        result = words.count ? cli_usage(VERB, "\"%s\": there is \"check\" alone", words.items[words.count - 1])
-                             : cli_usage(VERB, "what is to be done with it is missing");
-    if (result == CLI_DONE)
-        result = check(mend, json);
-    texts_free(&words);
-    return result;
+    const int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, NULL);
+    return result == CLI_DONE ? check(mend, json) : result;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct sub_verb verbs[] = {{"check", run_check}};
+    return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 
 const struct verb verb_store = {

@@ -2,6 +2,7 @@
 /* Takes a command line apart: verb anywhere, options by dash or slash, lists up to the next option. */
 #include "cli/logman/line.h"
 
+#include "cli/cli.h"
 #include "cli/logman/values.h"
 #include "engine/os/memory.h"
 
@@ -24,31 +25,35 @@ static bool is_time(const char *word)
     return SUCCEEDED(logman_time("", word, &seconds));
 }
 
+#define ON(verb)  (1u << LOGMAN_##verb)
+#define ON_CHANGE (ON(CREATE) | ON(UPDATE))
+#define ON_TRACE  (ON_CHANGE | ON(START)) /* a session is made by its start */
+#define ON_ALL    0xFFu
 const struct logman_row logman_rows[LOGMAN_OPTIONS] = {
 #define OPTION(id, ...) {__VA_ARGS__},
 #include "cli/logman/options.def"
 #undef OPTION
 };
 
-struct word {
-    const char *name;
-    unsigned value;
-};
-static const struct word verbs[] = {{"query", LOGMAN_QUERY},   {"create", LOGMAN_CREATE}, {"start", LOGMAN_START},
-                                    {"stop", LOGMAN_STOP},     {"delete", LOGMAN_DELETE}, {"update", LOGMAN_UPDATE},
-                                    {"import", LOGMAN_IMPORT}, {"export", LOGMAN_EXPORT}};
-static const struct word adverbs[] = {{"counter", LOGMAN_COUNTER}, {"trace", LOGMAN_TRACE},
-                                      {"cfg", LOGMAN_CFG},         {"alert", LOGMAN_ALERT},
-                                      {"api", LOGMAN_API},         {"providers", LOGMAN_PROVIDERS}};
+const struct logman_word logman_verbs[] = {
+    {"create", LOGMAN_CREATE}, {"query", LOGMAN_QUERY},   {"start", LOGMAN_START},
+    {"stop", LOGMAN_STOP},     {"delete", LOGMAN_DELETE}, {"update", LOGMAN_UPDATE},
+    {"import", LOGMAN_IMPORT}, {"export", LOGMAN_EXPORT}, {NULL, 0}};
+const struct logman_word logman_adverbs[] = {{"counter", LOGMAN_COUNTER},
+                                             {"trace", LOGMAN_TRACE},
+                                             {"alert", LOGMAN_ALERT},
+                                             {"cfg", LOGMAN_CFG},
+                                             {"api", LOGMAN_API},
+                                             {"providers", LOGMAN_PROVIDERS},
+                                             {NULL, 0}};
 
-static const struct word *find_word(const struct word *words, size_t count, const char *text)
+static const struct logman_word *find_word(const struct logman_word *words, const char *text)
 {
-    for (size_t i = 0; i < count; i++)
-        if (text_equal_nocase(words[i].name, text))
-            return &words[i];
+    for (; words->name; words++)
+        if (text_equal_nocase(words->name, text))
+            return words;
     return NULL;
 }
-#define FIND(words, text) find_word(words, sizeof words / sizeof *words, text)
 
 /* What stands behind the dash, NULL: there is none. *dashes is 2 for "--"; *foreign: it is one of typography. */
 static const char *behind_dash(const char *word, int *dashes, bool *foreign)
@@ -89,44 +94,46 @@ static bool is_option(const char *word)
     return name && !foreign && word[0] == '-' && *name && (*name < '0' || *name > '9');
 }
 
-static unsigned distance(const char *a, const char *b)
-{
-    enum { MOST = 24 };
-    unsigned row[MOST + 1];
-    const size_t m = strlen(a), n = strlen(b);
-    if (m > MOST || n > MOST)
-        return UINT32_MAX;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= m; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= n; j++) {
-            const unsigned above = row[j];
-            unsigned best = diagonal + ((a[i - 1] | 0x20) != (b[j - 1] | 0x20));
-            best = above + 1 < best ? above + 1 : best;
-            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            diagonal = above;
-        }
-    }
-    return row[n];
-}
+/* What people and programs write who have not looked it up, and what does that. */
+static const char *const meant[][2] = {
+    {"task", "-rc, and of an alert -tn,"},
+    {"duration", "-rf"},
+    {"interval", "-si"},
+    {"csv", "-f csv"},
+    {"bin", "-f bin"},
+    {"sql", "-f sql"},
+    {"counter", "-c"},
+    {"counters", "-c"},
+    {"samples", "-sc"},
+    {"output", "-o"},
+    {"format", "-f"},
+    {"provider", "-p"},
+    {"flags", "the word behind -p PROVIDER"},
+    {"level", "the second word behind -p PROVIDER"},
+    {"state", "the verb start or stop"},
+    {"tr", "-rc with the name of a task"},
+    {"circular", "-f bincirc"},
+    {"overwrite", "-ow"},
+    {"append", "-a"},
+    {"size", "-max"},
+    {"user", "-u"},
+    {"computer", "-s"},
+    {"session", "-ets"},
+    {"daily", "-r"},
+};
 
 static HRESULT no_such_option(const char *word)
 {
     int dashes;
     bool foreign;
-    const char *name = behind_dash(word, &dashes, &foreign), *nearest = NULL;
-    unsigned best = strlen(name) > 4 ? 3 : 2;
-    for (int i = 0; i < LOGMAN_OPTIONS; i++) {
-        const unsigned d = distance(name, logman_rows[i].name);
-        if (d < best) {
-            best = d;
-            nearest = logman_rows[i].name;
-        }
-    }
-    return nearest ? error_set(E_INVALIDARG, "%s: there is no such option; the nearest is -%s", word, nearest)
-                   : error_set(E_INVALIDARG, "%s: there is no such option", word);
+    struct nearest n = {.word = behind_dash(word, &dashes, &foreign)};
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+        if (text_equal_nocase(n.word, meant[i][0]))
+            return error_set(E_INVALIDARG, "%s: there is no such option; %s does that", word, meant[i][1]);
+    for (int i = 0; i < LOGMAN_OPTIONS; i++)
+        nearest_consider(&n, logman_rows[i].name);
+    return n.name ? error_set(E_INVALIDARG, "%s: there is no such option; the nearest is -%s", word, n.name)
+                  : error_set(E_INVALIDARG, "%s: there is no such option", word);
 }
 
 /* ---- quotes of typography ---- */
@@ -281,7 +288,7 @@ static HRESULT give_name(struct logman_line *line, const char *word)
 
 struct operands {
     struct texts words;
-    const struct word *verb, *adverb;
+    const struct logman_word *verb, *adverb;
 };
 
 static HRESULT take_operands(struct logman_line *line, struct operands *o)
@@ -291,14 +298,15 @@ static HRESULT take_operands(struct logman_line *line, struct operands *o)
     bool named = false;
     /* "logman ktl start": the verb may come behind the name. */
     for (size_t i = 0; i < o->words.count && !o->verb; i++) {
-        o->verb = FIND(verbs, o->words.items[i]);
+        o->verb = find_word(logman_verbs, o->words.items[i]);
         if (o->verb)
             *o->words.items[i] = 0;
     }
+    line->verb_given = o->verb != NULL;
     line->verb = o->verb ? (enum logman_verb)o->verb->value : LOGMAN_QUERY;
     for (; at < o->words.count && SUCCEEDED(hr); at++) {
         const char *word = o->words.items[at];
-        const struct word *adverb = o->verb && !named && !o->adverb ? FIND(adverbs, word) : NULL;
+        const struct logman_word *adverb = o->verb && !named && !o->adverb ? find_word(logman_adverbs, word) : NULL;
         if (!*word)
             continue;
         if (adverb)
@@ -331,7 +339,7 @@ static HRESULT read_word(struct reader *r, struct operands *o)
         return S_OK;
     }
     /* "-stop X", "/providers". */
-    if (name && (FIND(verbs, name) || FIND(adverbs, name)))
+    if (name && (find_word(logman_verbs, name) || find_word(logman_adverbs, name)))
         word = name;
     else if (is_option(word))
         return no_such_option(word);

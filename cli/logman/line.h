@@ -50,10 +50,19 @@ struct logman_row {
     const char *name, *alias; /* without the dash; alias NULL: none */
     enum logman_words words;
     bool negatable;                     /* "--name" takes it back */
+    unsigned verbs;                     /* whose help has it: 1 << enum logman_verb */
     unsigned adverbs;                   /* of collectors that have a use for it */
     bool (*is_value)(const char *word); /* of WORDS_MAYBE */
+    const char *form, *text;            /* for help: what stands behind it, NULL: nothing; what it says */
 };
 extern const struct logman_row logman_rows[LOGMAN_OPTIONS];
+
+struct logman_word {
+    const char *name;
+    unsigned value;
+};
+/* The verbs, and what may stand behind create (the collectors) and query (providers). NULL ends each list. */
+extern const struct logman_word logman_verbs[], logman_adverbs[];
 
 struct logman_option {
     enum logman_use use;
@@ -63,6 +72,7 @@ struct logman_option {
 
 struct logman_line {
     enum logman_verb verb;
+    bool verb_given; /* else it is the one that is meant without any */
     unsigned adverb; /* enum logman_adverb; 0: none was said */
     char *name;      /* NULL: none */
     bool help;

@@ -3,6 +3,7 @@
    as the scripts of twenty years expect. */
 #include "cli/cli.h"
 #include "cli/logman/change.h"
+#include "cli/logman/help.h"
 #include "cli/logman/sets.h"
 #include "cli/logman/show.h"
 #include "cli/template.h"
@@ -306,8 +307,8 @@ static HRESULT run_line(int argc, char **argv)
     struct logman_line line = {0};
     struct run r = {.line = &line};
     HRESULT hr = logman_line_read(argc, argv, &line);
-    if (SUCCEEDED(hr) && line.help) {
-        fputs(verb_logman.help, stdout);
+    if (line.help) {
+        hr = logman_show_help(&line);
     } else {
         if (SUCCEEDED(hr))
             hr = act(&r);
@@ -325,6 +326,8 @@ static HRESULT run_line(int argc, char **argv)
 static int run(int argc, char **argv)
 {
     struct texts words = {0};
+    if (logman_tell_options())
+        return CLI_DONE;
     HRESULT hr = settings_expand(argc, argv, &words);
 #ifdef _WIN32
     (void)_setmode(_fileno(stdout), _O_TEXT);
@@ -346,25 +349,5 @@ static int run(int argc, char **argv)
 const struct verb verb_logman = {
     .name = VERB,
     .summary = "creates, starts, stops, shows and changes sets and trace sessions, with logman's own command lines",
-    .help =
-        "openpla logman [create counter|trace|alert|cfg|api | query [providers] | start | stop | delete | update |\n"
-        "                import | export] [NAME] [OPTIONS]\n"
-        "\n"
-        "Without a verb: query. Options begin with - or /; --x takes x back where it can be.\n"
-        "\n"
-        "  -s COMPUTER   -config FILE   -ets (trace sessions, not stored sets)   -y (no questions)   -verbose\n"
-        "  -n NAME   -xml FILE (import, export)   -as (do not wait)   -u USER [PASSWORD|*]\n"
-        "  -b DAY TIME   -e DAY TIME   -r (daily)   -rf TIME   -m [start] [stop]\n"
-        "  -o PATH|DSN!LOG   -f bin|bincirc|csv|tsv|sql   -a   -ow   -v [nnnnnn|mmddhhmm]   -max MB   -cnf [TIME]\n"
-        "  -rc TASK\n"
-        "counter  -c PATH ...   -cf FILE   -si TIME   -sc SAMPLES\n"
-        "trace    -p PROVIDER [FLAGS [LEVEL]]   -pf FILE   -ct perf|system|cycle   -ln LOGGER   -ft TIME\n"
-        "         -bs KB   -nb MIN [MAX]   -mode WORD[|WORD ...]   -rt   -ul   -fd (update: flush)\n"
-        "alert    -th PATH>NUMBER ...   -cf FILE   -si TIME   -el   -rdcs SET   -tn TASK   -targ ARGUMENT\n"
-        "cfg      -ni   -reg KEY ...   -mgt QUERY ...   -ftc FILE ...\n"
-        "api      -exe PATH   -mods MODULE ...   -inapis MODULE!NAME ...   -exapis MODULE!NAME ...   -ano\n"
-        "         -recursive\n"
-        "\n"
-        "A TIME is seconds, mm:ss or hh:mm:ss. The exit code is 0 or the HRESULT.\n",
     .run = run,
 };

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla completion: a script for bash that completes the command lines of all verbs. It holds what the verbs' own
+   tables say, so that no program is started when Tab is pressed, which under Wine takes seconds. */
+#include "cli/verbs.h"
+
+#include <string.h>
+
+#define VERB "completion"
+
+static const char driver[] =
+    "_openpla()\n"
+    "{\n"
+    "    local word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[0]##*/} sub= verbs= options= values= i=1\n"
+    "    COMPREPLY=()\n"
+    "    verb=${verb%.exe}\n"
+    "    if [[ $verb == openpla ]]; then\n"
+    "        if ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1],,} == help ]]; then i=2; fi\n"
+    "        if ((COMP_CWORD == i)); then\n"
+    "            COMPREPLY=($(compgen -W \"help $_openpla_verbs\" -- \"$word\"))\n"
+    "            return\n"
+    "        fi\n"
+    "        verb=${COMP_WORDS[i]}\n"
+    "        i=$((i + 1))\n"
+    "    fi\n"
+    "    _openpla_table \"${verb,,}\"\n"
+    "    for (( ; i < COMP_CWORD; i++)); do\n"
+    "        [[ \" $verbs \" == *\" ${COMP_WORDS[i],,} \"* ]] || continue\n"
+    "        sub=\"$sub ${COMP_WORDS[i],,}\"\n"
+    "        verbs=\n"
+    "        _openpla_table \"${verb,,}$sub\"\n"
+    "    done\n"
+    "    if [[ $word == -* ]]; then\n"
+    "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+    "    elif [[ \" $values \" != *\" ${COMP_WORDS[COMP_CWORD - 1],,} \"* ]]; then\n"
+    "        COMPREPLY=($(compgen -W \"$verbs\" -- \"$word\"))\n"
+    "    fi\n"
+    "    # What is neither is a file, as a value is.\n"
+    "}\n"
+    "complete -o default -F _openpla openpla openpla.exe";
+
+/* The names under which Windows has the tools. */
+static const char *const tools[] = {"lodctr", "logman", "relog", "tracerpt", "typeperf", "unlodctr"};
+
+struct heard {
+    const char *verb, *sub;
+    bool begun;
+    int what;
+};
+enum { SUB_VERBS, OPTIONS, VALUES };
+
+/* `sub` is one word more than `of`. */
+static const char *last_word(const char *sub, const char *of)
+{
+    const size_t length = strlen(of);
+    if (strncmp(sub, of, length) != 0 || !sub[length] || (length && sub[length] != ' '))
+        return NULL;
+    sub += length + (length > 0);
+    return strchr(sub, ' ') ? NULL : sub;
+}
+
+static void put(struct heard *h, const char *dash, const char *word)
+{
+    printf("%s%s%s", h->begun ? " " : "", dash, word);
+    h->begun = true;
+}
+
+/* One list of what a verb and its sub-verb know; a sub-verb's tables may come in parts. */
+static void put_words(void *user, const char *sub, const struct option *options, size_t count)
+{
+    struct heard *h = user;
+    const char *word = last_word(sub, h->sub);
+    if (h->what == SUB_VERBS && word)
+        put(h, "", word);
+    for (size_t i = 0; h->what != SUB_VERBS && strcmp(sub, h->sub) == 0 && i < count; i++)
+        if (h->what == OPTIONS || options[i].kind != OPTION_FLAG)
+            put(h, "-", options[i].name);
+}
+
+static void put_list(const struct verb *verb, const char *sub, const char *name, int what)
+{
+    struct heard h = {.verb = verb->name, .sub = sub, .what = what};
+    printf(" %s='", name);
+    options_ask(verb, put_words, &h);
+    fputs("'", stdout);
+}
+
+static void hear_sub(void *user, const char *sub, const struct option *options, size_t count)
+{
+    struct texts *subs = user;
+    (void)options;
+    (void)count;
+    for (size_t i = 0; i < subs->count; i++)
+        if (strcmp(subs->items[i], sub) == 0)
+            return;
+    (void)texts_add(subs, sub);
+}
+
+static void put_verb(const struct verb *verb)
+{
+    struct texts subs = {0};
+    (void)texts_add(&subs, "");
+    options_ask(verb, hear_sub, &subs);
+    for (size_t i = 0; i < subs.count; i++) {
+        const char *sub = subs.items[i];
+        printf("    '%s%s%s')", verb->name, *sub ? " " : "", sub);
+        put_list(verb, sub, "verbs", SUB_VERBS);
+        put_list(verb, sub, "options", OPTIONS);
+        put_list(verb, sub, "values", VALUES);
+        fputs(" ;;\n", stdout);
+    }
+    texts_free(&subs);
+}
+
+static int bash(int argc, char **argv)
+{
+    const int result = options_parse(VERB, argc, argv, NULL, 0, NULL);
+    if (result != CLI_DONE)
+        return result;
+    fputs("# Completion of openpla's command lines for bash, written by: openpla completion bash\n_openpla_verbs='",
+          stdout);
+    for (size_t i = 0; cli_verbs[i]; i++)
+        printf("%s%s", i ? " " : "", cli_verbs[i]->name);
+    fputs("'\n_openpla_table()\n{\n    case $1 in\n", stdout);
+    for (size_t i = 0; cli_verbs[i]; i++)
+        put_verb(cli_verbs[i]);
+    printf("    esac\n}\n%s", driver);
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (help_find_verb(tools[i]))
+            printf(" %s %s.exe", tools[i], tools[i]);
+    fputs("\n", stdout);
+    return CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct sub_verb verbs[] = {{"bash", bash}};
+    return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
+}
+
+const struct verb verb_completion = {
+    .name = VERB,
+    .summary = "writes a script by which bash completes verbs and options",
+    .help = "openpla completion bash\n"
+            "\n"
+            "Writes the script to stdout. It knows the verbs and options of this program; for each shell that begins:\n"
+            "\n"
+            "  openpla completion bash > ~/.local/share/bash-completion/completions/openpla\n"
+            "\n"
+            "The script completes openpla and openpla.exe, and the tools that are copies of it, such as logman.\n",
+    .run = run,
+};

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""help.py PROGRAM EMULATOR: what help shows, what verbs take and what bash completes are the same; a verb or option that
+is mistyped is named, and the nearest one offered; bash itself completes by the script that the program writes."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, EMULATOR = os.path.abspath(sys.argv[1]), sys.argv[2:]
+
+# Taken, since command lines of tracerpt have them, and refused or without effect here.
+UNSHOWN = {"tracerpt": {"report", "f", "rl", "df", "pdb"}}
+# Of the last option's words in a help page these begin with a dash and are none of the verb's options.
+FOREIGN = {"?", "x"}
+
+
+def openpla(*words, code=0):
+    done = subprocess.run([*EMULATOR, PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=120)
+    assert done.returncode == code & 0xFF, (words, done)
+    return [stream.decode("utf-8").replace("\r\n", "\n") for stream in (done.stdout, done.stderr)]
+
+
+def named(text):
+    """The options that a page names, without their dashes."""
+    found = set()
+    for match in re.finditer(r"(?<![\w\\/.:{-])(?:-\[-\]|--|-)([a-z?][a-z]*)(?![\w-])", text):
+        found.add(match.group(1))
+    return found - FOREIGN
+
+
+def help_names_what_is_taken(verbs):
+    for verb in verbs:
+        name = verb["verb"]
+        page = openpla("help", name)[0]
+        taken = {option["name"] for option in verb["options"]} - UNSHOWN.get(name, set())
+        assert page.startswith(f"openpla {name}"), page
+        assert named(page) == taken, (name, "only in help:", named(page) - taken, "not in help:", taken - named(page))
+        assert openpla(name, "-?")[0] == page, name
+        for sub in verb["verbs"]:
+            assert f" {sub} " in page or f" {sub}|" in page or f"{sub}\n" in page, (name, sub)
+            if verb["verb"] != "logman":
+                assert openpla(name, sub, "-?")[0] == page, (name, sub)
+
+
+def logman_names_what_a_verb_takes(verbs):
+    logman = next(verb for verb in verbs if verb["verb"] == "logman")
+    subs = {option["of"] for option in logman["options"]} - {""}
+    assert {"create counter", "query providers", "stop"} < subs, subs
+    # Each under Wine costs a second.
+    for sub in sorted(subs) if not EMULATOR else ["create counter", "start", "query providers"]:
+        page = openpla("logman", *sub.split(), "-?")[0]
+        options = page.split("For example:")[0]
+        taken = {option["name"] for option in logman["options"] if option["of"] == sub}
+        table = {name for line in options.splitlines() if line.startswith("  -") for name in named(line[:26])}
+        assert table == taken, (sub, table ^ taken)
+        assert openpla("help", "logman", *sub.split())[0] == page, sub
+
+
+def what_is_mistyped_is_named():
+    for words, code, says in (
+            (("manifset",), 2, '"manifset"; the nearest is manifest'),
+            (("zzzzz",), 2, 'there is no verb "zzzzz"\n'),
+            (("create", "counter"), 2, '"openpla logman create"'),
+            (("relog", "x.csv", "-jsno"), 2, "-jsno: there is no such option; the nearest is -json"),
+            (("events", "-zzz"), 2, "-zzz: there is no such option\n"),
+            (("mof", "shwo"), 2, '"shwo" is none of add, list, show, remove; the nearest is show')):
+        assert says in openpla(*words, code=code)[1], (words, says)
+    for words, says in ((("query", "-est"), "-est: there is no such option; the nearest is -ets"),
+                        (("create", "counter", "x", "-duration", "5"), "-duration: there is no such option; -rf")):
+        assert says in openpla("logman", *words, code=0x80070057)[0], words
+
+
+def complete(script, *words):
+    """What bash offers for the last of the words."""
+    quoted = " ".join("'" + word + "'" for word in words)
+    done = subprocess.run(
+        ["bash", "--norc", "-c", f". '{script}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; "
+         "_openpla; printf '%s\\n' \"${COMPREPLY[@]}\"; complete -p openpla logman"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=30, check=True)
+    assert not done.stderr, done.stderr
+    lines = done.stdout.decode().splitlines()
+    assert len([line for line in lines if line.startswith("complete ") and "-F _openpla" in line]) == 2, lines
+    return sorted(line for line in lines if line and not line.startswith("complete "))
+
+
+def bash_completes(verbs, folder):
+    script = os.path.join(folder, "openpla.bash")
+    with open(script, "w", encoding="utf-8", newline="\n") as file:
+        file.write(openpla("completion", "bash")[0])
+    assert complete(script, "openpla", "") == sorted(["help", *(verb["verb"] for verb in verbs)])
+    assert complete(script, "openpla", "help", "tra") == ["trace", "tracerpt"]
+    for verb in verbs:
+        name = verb["verb"]
+        assert complete(script, "openpla", name, "") == sorted(verb["verbs"]), name
+        for sub in {option["of"] for option in verb["options"]}:
+            taken = {"-" + option["name"] for option in verb["options"] if option["of"] == sub}
+            assert complete(script, "openpla.exe", name, *sub.split(), "-") == sorted(taken), (name, sub)
+    assert complete(script, "/usr/bin/logman.exe", "create", "") == ["alert", "api", "cfg", "counter", "trace"]
+    assert complete(script, "logman", "Base", "update", "-rd") == ["-rdcs"]
+    assert complete(script, "openpla", "LOGMAN", "CREATE", "Trace", "x", "-m") == ["-m", "-max", "-mode"]
+    assert complete(script, "openpla", "logman", "export", "x", "-xml", "") == [], "a file is wanted"
+
+
+def main():
+    verbs = json.loads(openpla("help", "--json")[0])
+    shown = openpla(code=2)[1]
+    assert openpla("help")[0] == shown == openpla("-?")[0]
+    for verb in verbs:
+        assert f"  {verb['verb']} " in shown and ", ".join(verb["verbs"]) in shown, verb
+    help_names_what_is_taken(verbs)
+    logman_names_what_a_verb_takes(verbs)
+    what_is_mistyped_is_named()
+    if not shutil.which("bash"):
+        print("there is no bash here")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        bash_completes(verbs, folder)
+
+
+main()
