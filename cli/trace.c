@@ -89,7 +89,7 @@ static HRESULT follow(struct show *s)
     while (SUCCEEDED(hr) && !(s->max != 0 && s->shown >= s->max) && !interrupt_wait(LOOK_MS)) {
         hr = trace_inputs_grow(&s->inputs);
         if (hr == S_OK)
-            hr = trace_inputs_read(&s->inputs, take, s, NULL);
+            hr = trace_inputs_read(&s->inputs, take, s, NULL, NULL);
         if (SUCCEEDED(hr))
             hr = flush(s);
     }
@@ -101,7 +101,7 @@ static HRESULT show_files(struct show *s)
 {
     HRESULT hr = s->follow ? trace_inputs_follow(&s->inputs) : S_OK;
     if (SUCCEEDED(hr))
-        hr = trace_inputs_read(&s->inputs, take, s, NULL);
+        hr = trace_inputs_read(&s->inputs, take, s, NULL, NULL);
     return SUCCEEDED(hr) && s->follow ? follow(s) : hr;
 }
 
@@ -164,7 +164,7 @@ static int check(struct show *s, const struct texts *words)
 static int show(struct show *s)
 {
     s->processes = memory_zero(1, sizeof *s->processes);
-    HRESULT hr = s->processes ? trace_schemas_open(&s->known, &s->schemas) : E_OUTOFMEMORY;
+    HRESULT hr = s->processes ? cli_trace_schemas_open(&s->known, &s->schemas) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && s->choice.text)
         hr = (s->pattern = text_format("*%s*", s->choice.text)) ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && s->files.count != 0)

@@ -1,55 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Event traces read as one: the events of several files in the order of time. */
+/* Event traces as the verbs read them. */
 #ifndef OPENPLA_CLI_TRACE_INPUT_H
 #define OPENPLA_CLI_TRACE_INPUT_H
 
 #include "cli/cli.h"
-#include "engine/etw/event_view.h"
-#include "engine/log/etl_reader.h"
+#include "engine/etw/trace_input.h"
 
-struct trace_event {
-    const EVENT_RECORD *record;
-    uint32_t pointer_size, timer_resolution; /* of the file, or of the session */
-    bool known; /* false: a form of header that nobody knows; UserData is the whole event */
-};
-/* What is made of an event. A failure ends the reading and is its result; S_FALSE ends it, and all is well. */
-typedef HRESULT trace_take(void *context, const struct trace_event *e);
-
-struct trace_input {
-    char *path;
-    struct etl_reader *reader;
-    struct etl_record event; /* to be given next, if it is not `ended` */
-    bool header, ended;
-    bool begun;               /* its header was given */
-    uint64_t buffers, events; /* given */
-    struct texts remarks;     /* what is damaged */
-};
-
-/* Zero-initialise. */
-struct trace_inputs {
-    struct trace_input *items;
-    size_t count, capacity;
-    bool raw;             /* times are stamps of the file's clock, not FILETIMEs */
-    bool ranged;          /* only events of the time from `from` to `to`, and each log's header */
-    int64_t from, to;     /* FILETIMEs, inclusive */
-    uint64_t events_lost; /* as the logs say it */
-    struct event_view *view;
-};
-
-/* Opens the traces. A name with * or ? stands for all files that it matches. */
-HRESULT trace_inputs_open(struct trace_inputs *in, const struct texts *paths);
-/* `progress` NULL: it is not shown. */
-HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *context, struct cli_progress *progress);
-/* For traces that are still written, before the first reading: what is no whole buffer yet comes later. */
-HRESULT trace_inputs_follow(struct trace_inputs *in);
-/* Is there more to read now? S_FALSE: not yet. */
-HRESULT trace_inputs_grow(struct trace_inputs *in);
+/* As trace_progress; the context is a struct cli_progress. */
+void trace_inputs_progress(void *progress, uint64_t done, uint64_t total);
 /* Tells on stderr what is damaged: CLI_DONE, or CLI_REMARKS. */
 int trace_inputs_remarks(const struct trace_inputs *in, const char *verb);
-void trace_inputs_close(struct trace_inputs *in);
-
-/* EVENT_RECORD of what a log holds, also of a form that nobody knows. */
-void trace_event_view(const struct etl_record *e, const struct etl_log *log, bool raw, struct event_view *view,
-                      struct trace_event *out);
 
 #endif

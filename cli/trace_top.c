@@ -264,7 +264,7 @@ static HRESULT top_of_files(struct top *t, const struct texts *files)
 {
     HRESULT hr = trace_inputs_open(&t->inputs, files);
     if (SUCCEEDED(hr))
-        hr = trace_inputs_read(&t->inputs, take, t, NULL);
+        hr = trace_inputs_read(&t->inputs, take, t, NULL, NULL);
     if (FAILED(hr) || (t->max != 0 && t->shown >= t->max))
         return hr;
     if (t->figures.begin == 0)
@@ -302,7 +302,7 @@ int trace_top(int argc, char **argv)
     if (result == CLI_DONE) {
         t.rows = t.rows != 0 ? t.rows : ROWS;
         t.interval = t.interval != 0 || files.count != 0 ? t.interval : INTERVAL;
-        HRESULT hr = trace_schemas_open(&t.known, &t.schemas);
+        HRESULT hr = cli_trace_schemas_open(&t.known, &t.schemas);
         if (SUCCEEDED(hr))
             hr = files.count != 0 ? top_of_files(&t, &files) : top_of_session(&t);
         result = FAILED(hr) ? cli_error(VERB, hr) : trace_inputs_remarks(&t.inputs, VERB);

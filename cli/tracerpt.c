@@ -311,7 +311,7 @@ static HRESULT open_outputs(struct tracerpt *t)
 
 static int make(struct tracerpt *t)
 {
-    HRESULT hr = trace_schemas_open(&t->known, &t->schemas);
+    HRESULT hr = cli_trace_schemas_open(&t->known, &t->schemas);
     t->sorts.schemas = t->schemas.all;
     if (SUCCEEDED(hr) && t->files.count != 0)
         hr = trace_inputs_open(&t->inputs, &t->files);
@@ -324,7 +324,7 @@ static int make(struct tracerpt *t)
     hr = open_outputs(t);
     if (SUCCEEDED(hr)) {
         hr = t->sessions.count != 0 ? trace_sessions_read(&t->sessions, t->raw, take, NULL, t)
-                                    : trace_inputs_read(&t->inputs, take, t, &t->progress);
+                                    : trace_inputs_read(&t->inputs, take, t, trace_inputs_progress, &t->progress);
     }
     const struct error_kept why = error_keep(hr);
     const HRESULT closed = event_dump_close(t->dump);
