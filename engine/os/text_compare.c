@@ -20,7 +20,7 @@ static const struct {
     {0x04CF, 0x04CF, 1, -15}, {0x04D1, 0x052F, 2, -1},
 };
 
-static uint32_t upper(uint32_t c)
+uint32_t unicode_upper(uint32_t c)
 {
     if (c < 0x80)
         return c >= 'a' && c <= 'z' ? c - 32 : c;
@@ -41,8 +41,8 @@ int text_compare_nocase(const char *a, const char *b)
             q++;
             continue;
         }
-        c = upper(unicode_next(&p, p_end, NULL));
-        d = upper(unicode_next(&q, q_end, NULL));
+        c = unicode_upper(unicode_next(&p, p_end, NULL));
+        d = unicode_upper(unicode_next(&q, q_end, NULL));
         if (c != d)
             return c < d ? -1 : 1;
     }
@@ -83,7 +83,7 @@ uint64_t text_hash_nocase(const char *text)
                 continue;
             }
         }
-        hash = hash_on(hash, upper(unicode_next(&at, end, NULL)));
+        hash = hash_on(hash, unicode_upper(unicode_next(&at, end, NULL)));
     }
     return hash;
 }
@@ -95,7 +95,7 @@ char *text_fold(const char *text)
     struct text_buffer folded = {0};
     char utf8[4];
     while (at < end) {
-        size_t n = unicode_put(upper(unicode_next(&at, end, NULL)), utf8);
+        size_t n = unicode_put(unicode_upper(unicode_next(&at, end, NULL)), utf8);
         text_buffer_add_n(&folded, utf8, n);
     }
     return text_buffer_take(&folded);
@@ -117,7 +117,7 @@ bool text_matches(const char *pattern, const char *text)
             return p == p_end;
         if (p < p_end) {
             uint32_t c = unicode_next(&p_next, p_end, NULL), d = unicode_next(&t_next, t_end, NULL);
-            if (c == '?' || upper(c) == upper(d)) {
+            if (c == '?' || unicode_upper(c) == unicode_upper(d)) {
                 p = p_next;
                 t = t_next;
                 continue;

@@ -10,6 +10,8 @@
 /* Reads the character at *at (before end) and moves *at behind it. A malformed sequence gives UNICODE_REPLACEMENT,
    sets *malformed (may be NULL) and moves by at least one byte. */
 uint32_t unicode_next(const unsigned char **at, const unsigned char *end, bool *malformed);
+/* The character that it is compared as without case. */
+uint32_t unicode_upper(uint32_t c);
 /* Writes c as UTF-8; returns the number of bytes, 1..4. */
 size_t unicode_put(uint32_t c, char out[4]);
 

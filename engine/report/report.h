@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* A report: what counter logs, traces and configuration documents say, by report schemas, as one document. */
+#ifndef OPENPLA_REPORT_H
+#define OPENPLA_REPORT_H
+
+#include "engine/etw/trace_schemas.h"
+#include "engine/report/report_schema.h"
+
+#define REPORT_FILE_NAME "report.xml"                      /* where RuleTargetFileName says none */
+#define REPORT_MEMORY    ((size_t)96 << 20)                /* bytes, where report_make is told none */
+#define REPORT_NO_DATA   HRESULT_FROM_WIN32(ERROR_NO_DATA) /* nothing that a report could be made of */
+
+/* Zero-initialise. All borrowed. */
+struct report_make {
+    const struct texts *inputs;          /* files; report_find_inputs finds those of a folder */
+    const struct report_schema *schema;  /* ordered */
+    const char *output;                  /* the document */
+    const char *set, *computer;          /* for its header; NULL: as the inputs say it */
+    const char *language;                /* of its texts; NULL: that without a name, or English */
+    unsigned level;                      /* tables up to it; 0: 1 */
+    size_t memory;                       /* bytes that all tables may keep; 0: REPORT_MEMORY */
+    const struct trace_knowledge *known; /* of events; NULL: what is registered here */
+    /* Called often, from the threads that read; true ends the work with ERROR_CANCELLED's HRESULT. NULL: nobody asks.
+     */
+    bool (*stop)(void *context);
+    /* Bytes of the inputs. NULL: nobody is told. */
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *context; /* of both */
+};
+
+/* The inputs that a folder has, sorted by name: *.blg, *.csv, *.tsv, *.etl and *.xml. Not among them: the report and
+   what is made of it (`except`: names, without case), what is no log of these kinds in truth. Folders in it are not
+   looked at. Missing: PATH_NOT_FOUND. */
+HRESULT report_find_inputs(const char *folder, const struct texts *except, struct texts *out);
+
+/* Makes the document. What the user must know is in the document too: inputs that are damaged or cannot be read, lost
+   events and gaps, parts of the schema that were left out. `remarks` has the same.
+   REPORT_NO_DATA: no input could be read, or the schema has no table and the inputs no configuration;
+   ERROR_CANCELLED; failures of writing. Then there is no new document, and an old one is as it was. */
+HRESULT report_make(const struct report_make *make, struct texts *remarks);
+
+#endif

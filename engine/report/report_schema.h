@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* What reports are made by: ReportSchema documents (MS-PLA 2.2.3.3), several of them put together. Which elements and
+   attributes there are, and what they may be, is one table, schema_grammar.def, of which the XSD is made too. */
+#ifndef OPENPLA_REPORT_SCHEMA_H
+#define OPENPLA_REPORT_SCHEMA_H
+
+#include "engine/os/text.h"
+
+#define REPORT_SCHEMA_NAMESPACE "http://schemas.microsoft.com/diagnostics/2007/02/tracerpt"
+enum {
+    SCHEMA_MOST_FILES = 256,
+    SCHEMA_DEEPEST = 32, /* imports within one another */
+    SCHEMA_MOST_TABLES = 1024,
+    SCHEMA_MOST_SECTIONS = 1024,
+    SCHEMA_MOST_STRINGS = 8192,
+    SCHEMA_MOST_COLUMNS = 64, /* of a table */
+    SCHEMA_SHOWN_ROWS = 25,   /* threshold, where none is said */
+    SCHEMA_HIGHEST_LEVEL = 5,
+};
+
+/* Texts of all of these are owned by the report_schema; NULL where the attribute is absent. */
+
+enum schema_align { SCHEMA_RIGHT, SCHEMA_LEFT };
+enum schema_sort { SCHEMA_UNSORTED, SCHEMA_PRIMARY, SCHEMA_SECONDARY };
+enum schema_aggregate { SCHEMA_NO_AGGREGATE, SCHEMA_TOTAL, SCHEMA_AVERAGE, SCHEMA_RATE };
+enum schema_summary { SCHEMA_NO_SUMMARY, SCHEMA_SUM, SCHEMA_MEAN };
+/* Fields of the header, and what is computed of it; SYS_NONE: a field of the payload. */
+enum schema_system_field {
+    SYS_NONE,
+#define SYSTEM_FIELD(name, doc) SYS_##name,
+#include "engine/report/schema_grammar.def"
+};
+/* What a column's values are shown as; OUT_NONE: as the event's schema says. */
+enum schema_out_type {
+    OUT_NONE,
+#define OUT_TYPE(name, word) OUT_##name,
+#include "engine/report/schema_grammar.def"
+};
+
+/* EventField, EventJoinField. */
+struct schema_field {
+    const char *name; /* as it is written; of the payload unless `system` is another than SYS_NONE */
+    enum schema_system_field system;
+    GUID guid;      /* of a class of events, else of a provider; all zero: of any */
+    bool any_event; /* payloadId="*" (ours) */
+    uint32_t id;    /* payloadId: the type of a classic event, else the event's number */
+    bool has_version;
+    uint32_t version; /* 0 where none is said */
+    enum schema_aggregate aggregate;
+    const char *note;
+};
+struct schema_column {
+    const char *name, *note;
+    enum schema_align align;
+    const char *format; /* a mask of XSLT's format-number */
+    enum schema_sort sort;
+    bool ascending;
+    const char *out_type_text;
+    enum schema_out_type out_type;
+    bool hidden; /* visible="false": in the document, not shown */
+    enum schema_summary summary;
+    bool group_by;
+    struct schema_field field;
+    unsigned line;
+};
+struct schema_columns {
+    struct schema_column *items;
+    size_t count, capacity;
+};
+struct schema_event_table {
+    struct schema_columns columns, sub_columns; /* of SubTable; none: it has no such */
+    bool joined;
+    struct schema_field join[2]; /* EqualJoin, if `joined` */
+    bool transaction;
+};
+/* `[i]/pattern/`, or a pattern that is the whole text; * and ? are wildcards, \ makes a character itself. */
+struct schema_pattern {
+    const char *text;
+    bool include; /* Include, else Exclude */
+    bool counter; /* of counters, else of instances */
+};
+enum schema_counter_column {
+    COUNTER_COLUMN_MACHINE = 1,
+    COUNTER_COLUMN_COUNTER = 2,
+    COUNTER_COLUMN_INSTANCE = 4,
+    COUNTER_COLUMN_MEAN = 8,
+    COUNTER_COLUMN_MIN = 16,
+    COUNTER_COLUMN_MAX = 32,
+    /* Ours, none of them by default: `columns` of a CounterTable names them. */
+    COUNTER_COLUMN_SUM = 64,
+    COUNTER_COLUMN_COUNT = 128,
+    COUNTER_COLUMN_P50 = 256,
+    COUNTER_COLUMN_P95 = 512,
+    COUNTER_COLUMN_P99 = 1024,
+    COUNTER_COLUMN_LAST = 2048,
+};
+struct schema_counter_table {
+    const char *object; /* "*" (ours): a table for each object of the logs that no other CounterTable names */
+    struct schema_pattern *patterns;
+    size_t pattern_count, pattern_capacity;
+    unsigned excluded; /* enum schema_counter_column */
+    unsigned added;    /* the same, of `columns` (ours) */
+    unsigned sort;     /* one of them, by which the rows are sorted (ours); 0: as the logs have them */
+    bool ascending;
+    const char *chart; /* (ours) a pattern: of these counters there is a chart */
+};
+struct schema_table {
+    bool of_events; /* EventTable, else CounterTable */
+    const char *name, *topic, *note;
+    unsigned level;     /* 1 to SCHEMA_HIGHEST_LEVEL */
+    const char *key;    /* a number, or a text, which comes behind the numbers */
+    uint32_t threshold; /* rows that are shown at first; 0: the report's */
+    uint32_t row_count; /* rows that are written; 0: all, up to the document's ceiling */
+    const char *file;   /* of the schema */
+    unsigned line;
+    struct schema_event_table events;
+    struct schema_counter_table counters;
+};
+struct schema_section {
+    const char *name, *note;
+    bool has_key;
+    uint64_t key;
+    struct schema_table *tables; /* in the order of their keys, once the schema is ordered */
+    size_t count, capacity;
+};
+struct schema_string {
+    const char *id, *text, *language; /* of xml:lang (ours); "": any */
+};
+/* Zero-initialise. */
+struct report_schema {
+    const char *name, *version; /* of the file that was added first */
+    bool has_threshold;
+    uint32_t threshold;
+    struct schema_section *sections;
+    size_t section_count, section_capacity;
+    struct schema_string *strings;
+    size_t string_count, string_capacity;
+    struct texts files;   /* that were read, each once */
+    struct texts errors;  /* parts that are left out: "FILE: line N: section S: table T: element: why" */
+    struct texts remarks; /* what is passed over, with its place */
+    struct texts owned;   /* all texts of the schema */
+    size_t table_count;
+};
+
+struct schema_file;
+/* Where imported files come from: schema_file_load (schema_files.h). NULL: nowhere, each import is an error. */
+typedef HRESULT schema_load(const char *name, const char *importer, struct schema_file *out);
+
+/* Adds a schema, with all that it imports. `text` is UTF-8 or has a byte order mark, `path` names it in errors and is
+   what relative imports start from. A section of a name that is there gets the further tables; the first string of an
+   ID and a language counts, so does the first Report's name, version and threshold. What is wrong in an element costs
+   its table, its string or the import alone and is one of `errors`. OPENPLA_E_MALFORMED_XML for what is no schema;
+   E_OUTOFMEMORY: the schema can only be freed. */
+HRESULT report_schema_add(struct report_schema *s, const char *path, const char *text, size_t size, schema_load *load);
+/* Loads and adds; a name as in Import. */
+HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema_load *load);
+/* All are added: sections and tables get the order of their keys. */
+void report_schema_order(struct report_schema *s);
+/* The text of an ID in the language ("de-AT", "": none wished), else in a language without its country, else without a
+   language; the ID itself when there is none (MS-PLA 2.2.3.3). */
+const char *report_schema_string(const struct report_schema *s, const char *id, const char *language);
+void report_schema_free(struct report_schema *s);
+
+/* Whether the text fits the pattern; in a time that the product of both lengths bounds. */
+bool schema_pattern_matches(const char *pattern, const char *text);
+
+#endif

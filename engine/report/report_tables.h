@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What makes the tables of a report: each is made of its row of the schema, takes the events of all traces in the order
+   of time, in one reading that feeds all tables, and writes itself when all is read. */
+#ifndef OPENPLA_REPORT_TABLES_H
+#define OPENPLA_REPORT_TABLES_H
+
+#include "engine/etw/trace_schemas.h"
+#include "engine/report/report_document.h"
+#include "engine/report/report_schema.h"
+
+/* Of all inputs, once they are read. */
+struct report_totals {
+    int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0: there was none */
+    double seconds;      /* between them: the duration of MS-PLA 2.2.3.3's rates */
+    uint64_t events, events_lost, buffers_lost, undecoded;
+    uint64_t samples;                  /* of all counter logs */
+    int64_t sample_first, sample_last; /* of them; 0: there was none */
+    uint64_t gaps;                     /* times that a log has no sample for twice its interval and more */
+};
+
+/* What a table is made of; all borrowed, and valid until the table is freed. */
+struct report_table_make {
+    const struct report_schema *schema;
+    const struct schema_section *section;
+    const struct schema_table *table;
+    size_t memory;         /* bytes that the table may keep; what is more goes to a file in disk */
+    struct texts *remarks; /* of the report: what a user must know of how the table was made */
+};
+
+/* An event of the pass. What is known of it is looked up when the first table wants it. */
+struct report_event {
+    const struct trace_event *event;
+    int64_t utc;
+    struct trace_schemas *schemas;
+    bool looked;
+    struct dumped_event dumped;
+    const struct found_schema *found;
+};
+/* E_OUTOFMEMORY. (*out)->schema is NULL for an event that nobody knows. Valid until the next event. */
+HRESULT report_event_look(struct report_event *e, const struct dumped_event **out);
+
+struct report_table_kind {
+    /* Each event of all traces. A failure ends the report; what is wrong with an event alone is counted by the table.
+     */
+    HRESULT (*event)(void *table, struct report_event *e);
+    /* Writes the table, from report_table_begin to report_table_end, or nothing and a remark. `stop` as in report.h. */
+    HRESULT (*write)(void *table, const struct report_totals *totals, struct report_document *to);
+    void (*free)(void *table);
+};
+struct report_table {
+    const struct report_table_kind *kind;
+    void *state;
+};
+
+/* event_table.c. SCHEMA errors that only show now (a field that nobody has) are remarks of the table's write. */
+HRESULT event_table_create(const struct report_table_make *make, struct report_table *out);
+
+#endif
