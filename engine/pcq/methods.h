@@ -10,6 +10,7 @@
 /* Errors that the specification names and no page of ours has had yet. */
 #define PCQ_NOT_ENOUGH_MEMORY  8 /* the buffer is too small */
 #define PCQ_OUT_OF_MEMORY      14
+#define PCQ_SAMPLE_FAILED      31 /* of an object, for another reason than a Win32 error */
 #define PCQ_NO_RESOURCES       1450
 #define PCQ_LANGUAGE_NOT_FOUND 1815
 #define PCQ_GUID_NOT_FOUND     4200

@@ -53,6 +53,8 @@ struct provider {
     const char *name, *help;
     uint32_t index;      /* of the name, as a counter's */
     const char *machine; /* of a log file, without backslashes; NULL: this computer */
+    const GUID *guid;    /* of a Perflib V2 counterset, with its own ids of the values; NULL: it has neither */
+    const uint32_t *value_ids;
     bool has_instances;
     const struct counter_schema *counters;
     uint32_t counter_count;

@@ -20,6 +20,7 @@ struct counterset_object {
     GUID guid;
     struct counter_schema *schemas;
     uint32_t *places; /* per value of a row: its place among an instance's values */
+    uint32_t *ids;    /* per value of a row */
 };
 
 struct countersets {
@@ -55,6 +56,7 @@ static void free_object(struct counterset_object *co)
     memory_free((char *)co->provider.name);
     memory_free(co->schemas);
     memory_free(co->places);
+    memory_free(co->ids);
     memory_free(co);
 }
 
@@ -192,7 +194,8 @@ static HRESULT make_counters(struct counterset_object *co, const struct counters
     uint32_t count = set->count, shown = 0, behind = 0;
     co->schemas = memory_zero(count, sizeof *co->schemas);
     co->places = memory_zero(count, sizeof *co->places);
-    if (!co->schemas || !co->places)
+    co->ids = memory_zero(count, sizeof *co->ids);
+    if (!co->schemas || !co->places || !co->ids)
         return E_OUTOFMEMORY;
     for (uint32_t i = 0; i < count; i++)
         behind += !is_base(counters[i].type);
@@ -201,6 +204,7 @@ static HRESULT make_counters(struct counterset_object *co, const struct counters
         if (is_base(counters[i].type)) {
             if (shown)
                 co->schemas[shown - 1].base = behind;
+            co->ids[behind] = counters[i].id;
             co->places[behind++] = i;
             continue;
         }
@@ -216,6 +220,7 @@ static HRESULT make_counters(struct counterset_object *co, const struct counters
                                                      .type = counters[i].type,
                                                      .detail = counters[i].detail,
                                                      .scale = counters[i].scale};
+        co->ids[shown] = counters[i].id;
         co->places[shown++] = i;
         co->provider.counter_count = shown;
     }
@@ -227,6 +232,8 @@ static HRESULT make_counters(struct counterset_object *co, const struct counters
             return S_FALSE;
     }
     co->provider.value_count = count;
+    co->provider.guid = &co->guid;
+    co->provider.value_ids = co->ids;
     return shown ? S_OK : S_FALSE;
 }
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+openpla_fuzz(fuzz_pcq_methods ${CMAKE_CURRENT_LIST_DIR}/fuzz_pcq_methods.c LINK openpla_pcq)
