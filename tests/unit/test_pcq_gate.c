@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may ask for counters by RPC, judged by what a fake tells of the call; and where the settings offer them. */
+#include "engine/os/memory.h"
+#include "engine/os/registry.h"
+#include "engine/pcq/gate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
+
+#define PRIVACY   6u
+#define INTEGRITY 5u
+
+static const char *const administrators[] = {"S-1-5-32-544", NULL};
+static const char *const monitors[] = {"S-1-5-32-545", "S-1-5-32-558", NULL};
+static const char *const users[] = {"S-1-5-32-545", NULL};
+
+static uint32_t gate_of(const char *const *groups, uint32_t level, bool known, const char *address, const char *from)
+{
+    const struct account_sids account = {.name = "X\\somebody", .user = "S-1-5-21-1-2-3-1001", .groups = groups};
+    const struct pcq_call call = {.level_known = known,
+                                  .level = level,
+                                  .address = address,
+                                  .caller = {.process = 1, .account = groups ? &account : NULL}};
+    return pcq_gate(&call, from);
+}
+
+/* Counters tell what runs on a computer and for whom. */
+static void who_is_no_member_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(gate_of(administrators, PRIVACY, true, NULL, ""), ERROR_SUCCESS);
+    assert_int_equal(gate_of(monitors, PRIVACY, true, NULL, ""), ERROR_SUCCESS);
+    assert_int_equal(gate_of(users, PRIVACY, true, NULL, ""), ERROR_ACCESS_DENIED);
+    assert_int_equal(gate_of(NULL, PRIVACY, true, NULL, ""), ERROR_ACCESS_DENIED);
+    assert_int_equal(gate_of(users, 0, false, NULL, ""), ERROR_ACCESS_DENIED);
+    assert_int_equal(gate_of(monitors, 0, false, NULL, ""), ERROR_SUCCESS);
+    const struct pcq_call own = {.caller = caller_self};
+    assert_int_equal(pcq_gate(&own, ""), ERROR_SUCCESS);
+}
+
+/* Even an administrator's. */
+static void less_than_privacy_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(gate_of(administrators, INTEGRITY, true, NULL, ""), ERROR_ACCESS_DENIED);
+    assert_int_equal(gate_of(administrators, INTEGRITY, true, "10.0.0.1", "*"), ERROR_ACCESS_DENIED);
+}
+
+/* By TCP the address must be among those that are listed, and does not make a user a member where he is known. */
+static void addresses_are_those_of_the_list(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *address, *from;
+        uint32_t expected;
+    } rows[] = {
+        {"127.0.0.1", PCQ_FROM_HERE, ERROR_SUCCESS},
+        {"10.0.0.1", PCQ_FROM_HERE, ERROR_ACCESS_DENIED},
+        {"10.0.0.1", "", ERROR_ACCESS_DENIED},
+        {"10.0.0.1", "10.0.0.2, 10.0.0.1", ERROR_SUCCESS},
+        {"10.0.0.12", "10.0.0.2;10.0.0.1", ERROR_ACCESS_DENIED},
+        {"10.0.0.12", "10.0.0.*", ERROR_SUCCESS},
+        {"fe80::1", "*", ERROR_SUCCESS},
+        {"10.0.0.1", " ,;", ERROR_ACCESS_DENIED},
+        {"10.0.0.1", "10.0.0.1111111111111111111111111111111111111111111111111111111111111111111111111*",
+         ERROR_ACCESS_DENIED},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(gate_of(NULL, 0, false, rows[i].address, rows[i].from), rows[i].expected);
+        assert_int_equal(gate_of(monitors, PRIVACY, true, rows[i].address, rows[i].from), rows[i].expected);
+        assert_int_equal(gate_of(users, PRIVACY, true, rows[i].address, rows[i].from), ERROR_ACCESS_DENIED);
+    }
+}
+
+static void set(uint32_t type, const char *name, const char *text, uint64_t number)
+{
+    struct registry_key *key;
+    bool made;
+    assert_true(SUCCEEDED(registry_make("Software\\OpenPLA", &made, &key)));
+    assert_int_equal(text ? registry_write_text(key, name, text) : registry_write_number(key, name, type, number),
+                     S_OK);
+    registry_close(key);
+}
+
+static void counters_are_offered_where_the_settings_say(void **state)
+{
+    (void)state;
+    struct pcq_settings s;
+    assert_int_equal(pcq_settings_read(&s), S_FALSE);
+    set(REGISTRY_NUMBER, "CounterQueryPort", NULL, 47001);
+    assert_int_equal(pcq_settings_read(&s), S_OK);
+    assert_int_equal(s.port, 47001);
+    assert_string_equal(s.from, "127.0.0.1 ::1");
+    pcq_settings_free(&s);
+    set(0, "CounterQueryPort", "0", 0);
+    set(0, "CounterQueryFrom", "10.0.0.*", 0);
+    assert_int_equal(pcq_settings_read(&s), S_OK);
+    assert_int_equal(s.port, 0);
+    assert_string_equal(s.from, "10.0.0.*");
+    pcq_settings_free(&s);
+    static const char *const wrong[] = {"65536", "-1", "tcp", "0x1FFFF"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        set(0, "CounterQueryPort", wrong[i], 0);
+        assert_int_equal(pcq_settings_read(&s), E_INVALIDARG);
+        assert_null(s.from);
+        assert_non_null(strstr(error_text(E_INVALIDARG), wrong[i]));
+    }
+    set(0, "CounterQueryPort", "47001", 0);
+    HRESULT hr = E_OUTOFMEMORY;
+    for (uint64_t n = 1; FAILED(hr); n++) {
+        memory_fail_at(n);
+        hr = pcq_settings_read(&s);
+        memory_fail_at(0);
+        assert_true(hr == S_OK || (hr == E_OUTOFMEMORY && !s.from));
+    }
+    pcq_settings_free(&s);
+    assert_int_equal(registry_delete("Software\\OpenPLA"), S_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(less_than_privacy_is_refused),
+        cmocka_unit_test(who_is_no_member_is_refused),
+        cmocka_unit_test(addresses_are_those_of_the_list),
+        cmocka_unit_test(counters_are_offered_where_the_settings_say),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
