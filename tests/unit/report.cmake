@@ -7,3 +7,5 @@ target_link_options(test_row_sort PRIVATE -Wl,--wrap=file_write)
 openpla_test(test_configuration_read ${CMAKE_CURRENT_LIST_DIR}/test_configuration_read.c LINK openpla_collect
   openpla_report)
 openpla_test(test_schema_files ${CMAKE_CURRENT_LIST_DIR}/test_schema_files.c LINK openpla_report)
+openpla_test(test_event_groups ${CMAKE_CURRENT_LIST_DIR}/test_event_groups.c LINK openpla_report)
+target_link_options(test_event_groups PRIVATE -Wl,--wrap=file_write)

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/report/event_field.h"
+
+#include "engine/log/little_endian.h"
+#include "engine/tdh/manifest_types.h"
+#include "engine/tdh/value_forms.h"
+#include "engine/tdh/value_text.h"
+
+#include <string.h>
+
+/* Bits of EVENT_HEADER.Flags: the two words of processor time are one number of the session's clock, or are not told.
+ */
+enum { HEADER_PRIVATE_SESSION = 2, HEADER_NO_CPU_TIME = 0x10 };
+enum { NO_PLACE = UINT16_MAX };
+
+HRESULT event_field_read(const char *text, const char *out_type, struct event_field *out, bool *unknown_out)
+{
+    static const struct {
+        const char *name;
+        enum event_field_kind kind;
+    } system_fields[] = {{"Opcode", FIELD_OPCODE},
+                         {"Task", FIELD_TASK},
+                         {"ProviderName", FIELD_PROVIDER},
+                         {"TID", FIELD_THREAD},
+                         {"PID", FIELD_PROCESS},
+                         {"Timestamp", FIELD_TIME},
+                         {"KCPU", FIELD_KERNEL_TIME},
+                         {"UCPU", FIELD_USER_TIME},
+                         {"ActivityId", FIELD_ACTIVITY},
+                         {"CPUPercent", FIELD_CPU_PERCENT},
+                         {"ResponseTime", FIELD_RESPONSE_TIME},
+                         {"RequestRate", FIELD_RATE},
+                         {"AggregateCount", FIELD_COUNT}};
+    struct event_field f = {.kind = FIELD_PROPERTY, .name = text};
+    char prefix[5];
+    text_fit(prefix, sizeof prefix, text);
+    if (text_equal_nocase(prefix, "sys:")) {
+        size_t i = 0;
+        while (i < sizeof system_fields / sizeof *system_fields && !text_equal_nocase(text + 4, system_fields[i].name))
+            i++;
+        if (i == sizeof system_fields / sizeof *system_fields)
+            return error_set(E_INVALIDARG, "field %s: no event's header has it", text);
+        f.kind = system_fields[i].kind;
+    } else if (!*text) {
+        return error_set(E_INVALIDARG, "field: it is empty");
+    }
+    const char *colon = out_type ? strchr(out_type, ':') : NULL;
+    f.has_out = out_type && *out_type && manifest_out_type(colon ? colon + 1 : out_type, &f.out);
+    *unknown_out = out_type && *out_type && !f.has_out;
+    *out = f;
+    return S_OK;
+}
+
+void event_fields_free(struct event_fields *f)
+{
+    text_buffer_free(&f->texts);
+}
+
+/* ---- where properties are ---- */
+
+static bool is_named(const char *name, const char *part, size_t size)
+{
+    char own[256];
+    if (size >= sizeof own)
+        return false;
+    memcpy(own, part, size);
+    own[size] = 0;
+    return text_equal_nocase(name, own);
+}
+
+/* The last part of a path. */
+static const char *leaf_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot + 1 : path;
+}
+
+static uint16_t place_of(const struct event_schema *s, const char *path)
+{
+    uint16_t first = 0, count = s->top_level;
+    for (const char *part = path;;) {
+        const char *dot = strchr(part, '.');
+        const size_t size = dot ? (size_t)(dot - part) : strlen(part);
+        uint16_t i = 0;
+        while (i < count && !(first + i < s->property_count && is_named(s->properties[first + i].name, part, size)))
+            i++;
+        if (i == count)
+            return NO_PLACE;
+        const struct event_property *p = &s->properties[first + i];
+        if (!dot)
+            return (p->flags & PROPERTY_STRUCT) != 0 ? NO_PLACE : (uint16_t)(first + i);
+        if ((p->flags & PROPERTY_STRUCT) == 0)
+            return NO_PLACE;
+        first = p->first_member;
+        count = p->members;
+        part = dot + 1;
+    }
+}
+
+/* Another schema may have come to where the last one was. */
+static bool places_hold(const struct event_fields *f, const struct event_schema *s)
+{
+    if (s != f->schema)
+        return false;
+    for (size_t i = 0; i < f->count; i++)
+        if (f->items[i].kind == FIELD_PROPERTY && f->places[i] != NO_PLACE &&
+            (f->places[i] >= s->property_count ||
+             !text_equal_nocase(s->properties[f->places[i]].name, leaf_of(f->items[i].name))))
+            return false;
+    return f->missing == f->count;
+}
+
+static void find_places(struct event_fields *f, const struct event_schema *s)
+{
+    f->schema = s;
+    f->last_place = 0;
+    f->wanted = 0;
+    f->missing = f->count;
+    for (size_t i = 0; i < f->count; i++) {
+        f->places[i] = NO_PLACE;
+        if (f->items[i].kind != FIELD_PROPERTY)
+            continue;
+        f->wanted++;
+        f->places[i] = s ? place_of(s, f->items[i].name) : (uint16_t)NO_PLACE;
+        if (f->places[i] == NO_PLACE)
+            f->missing = f->missing < i ? f->missing : i;
+        else if (f->places[i] > f->last_place)
+            f->last_place = f->places[i];
+    }
+}
+
+/* ---- values ---- */
+
+struct taking {
+    struct event_fields *f;
+    const struct dumped_event *e;
+    struct event_cell *cells;
+};
+
+static void begin_text(struct event_fields *f, size_t field)
+{
+    f->spans[field].at = f->texts.length;
+}
+
+static void end_text(struct event_fields *f, size_t field)
+{
+    f->spans[field].length = f->texts.length - f->spans[field].at;
+    f->spans[field].has = true;
+}
+
+static bool is_time(uint16_t in, uint16_t out, size_t size)
+{
+    return in == IN_TYPE_FILETIME ||
+           (size == 8 && (out == OUT_TYPE_DATETIME || out == OUT_TYPE_CULTURE_INSENSITIVE_DATETIME ||
+                          out == OUT_TYPE_DATETIME_UTC || out == OUT_TYPE_ETWTIME));
+}
+
+/* The type shows the number as its digits. */
+static bool shows_digits(const struct value_type *t)
+{
+    if (t->in == IN_TYPE_HEXINT32 || t->in == IN_TYPE_HEXINT64 || t->in == IN_TYPE_POINTER || t->in == IN_TYPE_SIZET)
+        return (t->out >= OUT_TYPE_BYTE && t->out <= OUT_TYPE_DOUBLE) || t->out == OUT_TYPE_PID ||
+               t->out == OUT_TYPE_TID;
+    return t->out == OUT_TYPE_NULL || (t->out >= OUT_TYPE_BYTE && t->out <= OUT_TYPE_DOUBLE) ||
+           t->out == OUT_TYPE_PID || t->out == OUT_TYPE_TID || t->out == OUT_TYPE_NOPRINT;
+}
+
+static uint64_t big_endian(const uint8_t *bytes, size_t size)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < size; i++)
+        number = number << 8 | bytes[i];
+    return number;
+}
+
+/* The number that the value sorts and sums by; empty: it is a text. */
+static struct event_cell number_cell(const struct value_type *t, const uint8_t *bytes, size_t size)
+{
+    uint64_t number;
+    float small;
+    double large;
+    if (t->in == IN_TYPE_FLOAT && size == 4) {
+        memcpy(&small, bytes, sizeof small);
+        return event_cell_real((double)small);
+    }
+    if (t->in == IN_TYPE_DOUBLE && size == 8) {
+        memcpy(&large, bytes, sizeof large);
+        return event_cell_real(large);
+    }
+    if (t->in == IN_TYPE_POINTER || t->in == IN_TYPE_SIZET)
+        return size == 4   ? event_cell_unsigned(get_u32(bytes))
+               : size == 8 ? event_cell_unsigned(get_u64(bytes))
+                           : (struct event_cell){0};
+    if (t->in == IN_TYPE_BOOLEAN && size == 4)
+        return event_cell_unsigned(get_u32(bytes) != 0);
+    if (t->in == IN_TYPE_FILETIME && size == 8)
+        return event_cell_signed((int64_t)get_u64(bytes));
+    if (t->out == OUT_TYPE_STRING || !value_number(t->in, bytes, size, &number))
+        return (struct event_cell){0};
+    if ((t->out == OUT_TYPE_PORT && size == 2) || (t->out == OUT_TYPE_IPV4 && size == 4))
+        return event_cell_unsigned(big_endian(bytes, size)); /* they stand there as in the network */
+    const bool is_signed =
+        t->in == IN_TYPE_INT8 || t->in == IN_TYPE_INT16 || t->in == IN_TYPE_INT32 || t->in == IN_TYPE_INT64;
+    const uint64_t own = size < 8 ? number & ((1ull << 8 * size) - 1) : number;
+    const bool wants_sign =
+        t->out == OUT_TYPE_BYTE || t->out == OUT_TYPE_SHORT || t->out == OUT_TYPE_INT || t->out == OUT_TYPE_LONG;
+    const bool wants_none = t->out == OUT_TYPE_UNSIGNEDBYTE || t->out == OUT_TYPE_UNSIGNEDSHORT ||
+                            t->out == OUT_TYPE_UNSIGNEDINT || t->out == OUT_TYPE_UNSIGNEDLONG;
+    if (wants_sign && size < 8)
+        return event_cell_signed((int64_t)(own << (64 - 8 * size)) >> (64 - 8 * size));
+    return wants_none || (!is_signed && !wants_sign) ? event_cell_unsigned(own) : event_cell_signed((int64_t)number);
+}
+
+static HRESULT take_value(struct taking *t, size_t field, const struct event_value *value)
+{
+    struct event_fields *f = t->f;
+    struct event_value v = *value;
+    struct event_cell *cell = &t->cells[field];
+    HRESULT hr = S_OK;
+    if (f->items[field].has_out)
+        v.type.out = f->items[field].out;
+    const struct event_map *map =
+        v.property->map && !f->items[field].has_out ? event_schema_map(t->e->schema, v.property->map) : NULL;
+    *cell = number_cell(&v.type, v.bytes, v.size);
+    const bool port = v.type.out == OUT_TYPE_PORT && v.size == 2;
+    if (v.array) { /* one text, in which its elements stand behind one another; so it is no number */
+        if (f->spans[field].has)
+            text_buffer_add(&f->texts, ",");
+        else
+            begin_text(f, field);
+        *cell = (struct event_cell){.kind = CELL_TEXT};
+    } else if (event_cell_is_number(cell) && !map &&
+               (port || (shows_digits(&v.type) && !is_time(v.type.in, v.type.out, v.size)) ||
+                v.type.in == IN_TYPE_FLOAT || v.type.in == IN_TYPE_DOUBLE)) {
+        return S_OK;
+    } else {
+        begin_text(f, field);
+        if (cell->kind == CELL_EMPTY)
+            cell->kind = CELL_TEXT;
+    }
+    hr = map ? event_value_text(t->e->schema, &v, &f->texts)
+             : value_text(&v.type, NULL, v.bytes, v.size, &f->texts, NULL);
+    end_text(f, field);
+    return hr;
+}
+
+/* Of an array of structures the first one is taken. */
+static HRESULT take(void *context, enum event_step step, const struct event_value *v)
+{
+    struct taking *t = context;
+    struct event_fields *f = t->f;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; step == STEP_VALUE && i < f->count && SUCCEEDED(hr); i++) {
+        if (f->items[i].kind != FIELD_PROPERTY || f->places[i] != v->index ||
+            (t->cells[i].kind != CELL_EMPTY && !(v->array && v->element != 0)))
+            continue;
+        hr = take_value(t, i, v);
+        if (v->array)
+            break; /* its text goes on with the next element; who else wants it has a copy */
+    }
+    if (hr != S_OK)
+        return hr;
+    /* What comes behind the last one that is wanted needs no look. */
+    return v->depth == 0 && v->index >= f->last_place && (step == STEP_ARRAY_END || (step == STEP_VALUE && !v->array))
+               ? S_FALSE
+               : S_OK;
+}
+
+/* ---- the header ---- */
+
+bool event_processor_ms(const struct dumped_event *e, double *kernel, double *user)
+{
+    const EVENT_HEADER *h = &e->record->EventHeader;
+    if ((h->Flags & (HEADER_PRIVATE_SESSION | HEADER_NO_CPU_TIME)) != 0 || e->timer_resolution == 0)
+        return false;
+    *kernel = (double)h->KernelTime * e->timer_resolution / 10000;
+    *user = (double)h->UserTime * e->timer_resolution / 10000;
+    return true;
+}
+
+static void add_name(struct event_fields *f, size_t field, const char *name, struct event_cell *cell)
+{
+    begin_text(f, field);
+    text_buffer_add(&f->texts, name);
+    end_text(f, field);
+    cell->kind = CELL_TEXT;
+}
+
+static void add_guid_text(struct event_fields *f, size_t field, const GUID *guid, struct event_cell *cell)
+{
+    begin_text(f, field);
+    text_buffer_add_guid(&f->texts, guid);
+    end_text(f, field);
+    cell->kind = CELL_TEXT;
+}
+
+/* Whatever outType the column has, the name counts where there is one, unless it asks for a number. */
+static void take_named(struct event_fields *f, size_t field, const char *name, uint64_t number, struct event_cell *cell)
+{
+    const struct event_field *wanted = &f->items[field];
+    *cell = event_cell_unsigned(number);
+    if (name && !(wanted->has_out && wanted->out >= OUT_TYPE_BYTE && wanted->out <= OUT_TYPE_DOUBLE))
+        add_name(f, field, name, cell);
+}
+
+static void take_number(struct event_fields *f, size_t field, uint64_t number, size_t size, struct event_cell *cell)
+{
+    const struct value_type type = {size == 8 ? IN_TYPE_UINT64 : IN_TYPE_UINT32, f->items[field].out, false, 0, 8};
+    uint8_t bytes[8];
+    put_u64(bytes, number);
+    *cell = event_cell_unsigned(number);
+    if (!f->items[field].has_out || shows_digits(&type))
+        return;
+    begin_text(f, field);
+    if (is_time(type.in, type.out, size))
+        add_filetime(&f->texts, (int64_t)number);
+    else
+        (void)value_text(&type, NULL, bytes, size, &f->texts, NULL); /* a number of so many bytes has all of them */
+    end_text(f, field);
+}
+
+static void take_header(struct event_fields *f, size_t field, const struct dumped_event *e, struct event_cell *cell)
+{
+    static const GUID none;
+    const EVENT_HEADER *h = &e->record->EventHeader;
+    const struct event_schema *s = e->schema;
+    double kernel, user;
+    switch (f->items[field].kind) {
+    case FIELD_OPCODE:
+        take_named(f, field, s ? s->opcode_name : NULL, h->EventDescriptor.Opcode, cell);
+        break;
+    case FIELD_TASK:
+        take_named(f, field, s ? s->task_name : NULL, h->EventDescriptor.Task, cell);
+        break;
+    case FIELD_PROVIDER:
+        if (s && s->provider_name)
+            add_name(f, field, s->provider_name, cell);
+        else
+            add_guid_text(f, field, &h->ProviderId, cell);
+        break;
+    case FIELD_THREAD:
+        take_number(f, field, h->ThreadId, 4, cell);
+        break;
+    case FIELD_PROCESS:
+        take_number(f, field, h->ProcessId, 4, cell);
+        break;
+    case FIELD_TIME:
+        take_number(f, field, (uint64_t)h->TimeStamp.QuadPart, 8, cell);
+        break;
+    case FIELD_KERNEL_TIME:
+    case FIELD_USER_TIME:
+        if (event_processor_ms(e, &kernel, &user))
+            *cell = event_cell_real(f->items[field].kind == FIELD_KERNEL_TIME ? kernel : user);
+        break;
+    case FIELD_ACTIVITY:
+        if (!guid_equal(&h->ActivityId, &none))
+            add_guid_text(f, field, &h->ActivityId, cell);
+        break;
+    default: /* the table's own */
+        break;
+    }
+}
+
+static void share_arrays(struct event_fields *f, struct event_cell *cells)
+{
+    for (size_t i = 1; i < f->count; i++)
+        for (size_t j = 0; j < i && f->items[i].kind == FIELD_PROPERTY && cells[i].kind == CELL_EMPTY; j++)
+            if (f->items[j].kind == FIELD_PROPERTY && f->places[j] == f->places[i] && f->spans[j].has) {
+                cells[i] = cells[j];
+                f->spans[i] = f->spans[j];
+            }
+}
+
+HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, struct event_cell *cells)
+{
+    struct taking t = {f, e, cells};
+    HRESULT hr = S_OK;
+    f->texts.length = 0;
+    text_buffer_add(&f->texts, "");
+    if (!places_hold(f, e->schema))
+        find_places(f, e->schema);
+    for (size_t i = 0; i < f->count; i++) {
+        cells[i] = (struct event_cell){0};
+        f->spans[i].has = false;
+        if (f->items[i].kind != FIELD_PROPERTY)
+            take_header(f, i, e, &cells[i]);
+    }
+    if (f->wanted && !e->schema)
+        return S_FALSE;
+    if (f->wanted) {
+        const struct event_data data = event_data_of(e->record, e->pointer_size);
+        hr = event_values_walk(e->schema, &data, take, &t, NULL);
+    }
+    if (f->texts.failed) {
+        text_buffer_free(&f->texts); /* what failed once stays so */
+        return E_OUTOFMEMORY;
+    }
+    share_arrays(f, cells);
+    for (size_t i = 0; i < f->count; i++)
+        if (f->spans[i].has) {
+            cells[i].text = f->texts.text + f->spans[i].at;
+            cells[i].length = f->spans[i].length;
+            const char *end = memchr(cells[i].text, 0, cells[i].length);
+            if (end)
+                cells[i].length = (size_t)(end - cells[i].text);
+        }
+    return FAILED(hr) ? hr : S_OK;
+}
