@@ -2,7 +2,6 @@
 #include "engine/report/event_field.h"
 
 #include "engine/log/little_endian.h"
-#include "engine/tdh/manifest_types.h"
 #include "engine/tdh/value_forms.h"
 #include "engine/tdh/value_text.h"
 
@@ -13,42 +12,39 @@
 enum { HEADER_PRIVATE_SESSION = 2, HEADER_NO_CPU_TIME = 0x10 };
 enum { NO_PLACE = UINT16_MAX };
 
-HRESULT event_field_read(const char *text, const char *out_type, struct event_field *out, bool *unknown_out)
+struct event_field event_field_of(const struct schema_field *said, enum schema_out_type out)
 {
-    static const struct {
-        const char *name;
-        enum event_field_kind kind;
-    } system_fields[] = {{"Opcode", FIELD_OPCODE},
-                         {"Task", FIELD_TASK},
-                         {"ProviderName", FIELD_PROVIDER},
-                         {"TID", FIELD_THREAD},
-                         {"PID", FIELD_PROCESS},
-                         {"Timestamp", FIELD_TIME},
-                         {"KCPU", FIELD_KERNEL_TIME},
-                         {"UCPU", FIELD_USER_TIME},
-                         {"ActivityId", FIELD_ACTIVITY},
-                         {"CPUPercent", FIELD_CPU_PERCENT},
-                         {"ResponseTime", FIELD_RESPONSE_TIME},
-                         {"RequestRate", FIELD_RATE},
-                         {"AggregateCount", FIELD_COUNT}};
-    struct event_field f = {.kind = FIELD_PROPERTY, .name = text};
-    char prefix[5];
-    text_fit(prefix, sizeof prefix, text);
-    if (text_equal_nocase(prefix, "sys:")) {
-        size_t i = 0;
-        while (i < sizeof system_fields / sizeof *system_fields && !text_equal_nocase(text + 4, system_fields[i].name))
-            i++;
-        if (i == sizeof system_fields / sizeof *system_fields)
-            return error_set(E_INVALIDARG, "field %s: no event's header has it", text);
-        f.kind = system_fields[i].kind;
-    } else if (!*text) {
-        return error_set(E_INVALIDARG, "field: it is empty");
-    }
-    const char *colon = out_type ? strchr(out_type, ':') : NULL;
-    f.has_out = out_type && *out_type && manifest_out_type(colon ? colon + 1 : out_type, &f.out);
-    *unknown_out = out_type && *out_type && !f.has_out;
-    *out = f;
-    return S_OK;
+    static const uint16_t numbers[] = {
+        [OUT_STRING] = OUT_TYPE_STRING,
+        [OUT_DATE_TIME] = OUT_TYPE_DATETIME,
+        [OUT_BYTE] = OUT_TYPE_BYTE,
+        [OUT_UNSIGNED_BYTE] = OUT_TYPE_UNSIGNEDBYTE,
+        [OUT_SHORT] = OUT_TYPE_SHORT,
+        [OUT_UNSIGNED_SHORT] = OUT_TYPE_UNSIGNEDSHORT,
+        [OUT_INT] = OUT_TYPE_INT,
+        [OUT_UNSIGNED_INT] = OUT_TYPE_UNSIGNEDINT,
+        [OUT_LONG] = OUT_TYPE_LONG,
+        [OUT_UNSIGNED_LONG] = OUT_TYPE_UNSIGNEDLONG,
+        [OUT_FLOAT] = OUT_TYPE_FLOAT,
+        [OUT_DOUBLE] = OUT_TYPE_DOUBLE,
+        [OUT_BOOLEAN] = OUT_TYPE_BOOLEAN,
+        [OUT_GUID] = OUT_TYPE_GUID,
+        [OUT_HEX_BINARY] = OUT_TYPE_HEXBINARY,
+        [OUT_HEX_INT8] = OUT_TYPE_HEXINT8,
+        [OUT_HEX_INT16] = OUT_TYPE_HEXINT16,
+        [OUT_HEX_INT32] = OUT_TYPE_HEXINT32,
+        [OUT_HEX_INT64] = OUT_TYPE_HEXINT64,
+        [OUT_PID] = OUT_TYPE_PID,
+        [OUT_TID] = OUT_TYPE_TID,
+        [OUT_PORT] = OUT_TYPE_PORT,
+        [OUT_IPV4] = OUT_TYPE_IPV4,
+        [OUT_IPV6] = OUT_TYPE_IPV6,
+        [OUT_SOCKET_ADDRESS] = OUT_TYPE_SOCKETADDRESS,
+        [OUT_CIM_DATE_TIME] = OUT_TYPE_CIMDATETIME,
+        [OUT_XML] = OUT_TYPE_XML,
+        [OUT_ERROR_CODE] = OUT_TYPE_ERRORCODE,
+    };
+    return (struct event_field){said->system, said->name, out != OUT_NONE, numbers[out]};
 }
 
 void event_fields_free(struct event_fields *f)
@@ -103,7 +99,7 @@ static bool places_hold(const struct event_fields *f, const struct event_schema 
     if (s != f->schema)
         return false;
     for (size_t i = 0; i < f->count; i++)
-        if (f->items[i].kind == FIELD_PROPERTY && f->places[i] != NO_PLACE &&
+        if (f->items[i].system == SYS_NONE && f->places[i] != NO_PLACE &&
             (f->places[i] >= s->property_count ||
              !text_equal_nocase(s->properties[f->places[i]].name, leaf_of(f->items[i].name))))
             return false;
@@ -118,7 +114,7 @@ static void find_places(struct event_fields *f, const struct event_schema *s)
     f->missing = f->count;
     for (size_t i = 0; i < f->count; i++) {
         f->places[i] = NO_PLACE;
-        if (f->items[i].kind != FIELD_PROPERTY)
+        if (f->items[i].system != SYS_NONE)
             continue;
         f->wanted++;
         f->places[i] = s ? place_of(s, f->items[i].name) : (uint16_t)NO_PLACE;
@@ -251,7 +247,7 @@ static HRESULT take(void *context, enum event_step step, const struct event_valu
     struct event_fields *f = t->f;
     HRESULT hr = S_OK;
     for (size_t i = 0; step == STEP_VALUE && i < f->count && SUCCEEDED(hr); i++) {
-        if (f->items[i].kind != FIELD_PROPERTY || f->places[i] != v->index ||
+        if (f->items[i].system != SYS_NONE || f->places[i] != v->index ||
             (t->cells[i].kind != CELL_EMPTY && !(v->array && v->element != 0)))
             continue;
         hr = take_value(t, i, v);
@@ -325,34 +321,34 @@ static void take_header(struct event_fields *f, size_t field, const struct dumpe
     const EVENT_HEADER *h = &e->record->EventHeader;
     const struct event_schema *s = e->schema;
     double kernel, user;
-    switch (f->items[field].kind) {
-    case FIELD_OPCODE:
+    switch (f->items[field].system) {
+    case SYS_Opcode:
         take_named(f, field, s ? s->opcode_name : NULL, h->EventDescriptor.Opcode, cell);
         break;
-    case FIELD_TASK:
+    case SYS_Task:
         take_named(f, field, s ? s->task_name : NULL, h->EventDescriptor.Task, cell);
         break;
-    case FIELD_PROVIDER:
+    case SYS_ProviderName:
         if (s && s->provider_name)
             add_name(f, field, s->provider_name, cell);
         else
             add_guid_text(f, field, &h->ProviderId, cell);
         break;
-    case FIELD_THREAD:
+    case SYS_TID:
         take_number(f, field, h->ThreadId, 4, cell);
         break;
-    case FIELD_PROCESS:
+    case SYS_PID:
         take_number(f, field, h->ProcessId, 4, cell);
         break;
-    case FIELD_TIME:
+    case SYS_Timestamp:
         take_number(f, field, (uint64_t)h->TimeStamp.QuadPart, 8, cell);
         break;
-    case FIELD_KERNEL_TIME:
-    case FIELD_USER_TIME:
+    case SYS_KCPU:
+    case SYS_UCPU:
         if (event_processor_ms(e, &kernel, &user))
-            *cell = event_cell_real(f->items[field].kind == FIELD_KERNEL_TIME ? kernel : user);
+            *cell = event_cell_real(f->items[field].system == SYS_KCPU ? kernel : user);
         break;
-    case FIELD_ACTIVITY:
+    case SYS_ActivityId:
         if (!guid_equal(&h->ActivityId, &none))
             add_guid_text(f, field, &h->ActivityId, cell);
         break;
@@ -364,8 +360,8 @@ static void take_header(struct event_fields *f, size_t field, const struct dumpe
 static void share_arrays(struct event_fields *f, struct event_cell *cells)
 {
     for (size_t i = 1; i < f->count; i++)
-        for (size_t j = 0; j < i && f->items[i].kind == FIELD_PROPERTY && cells[i].kind == CELL_EMPTY; j++)
-            if (f->items[j].kind == FIELD_PROPERTY && f->places[j] == f->places[i] && f->spans[j].has) {
+        for (size_t j = 0; j < i && f->items[i].system == SYS_NONE && cells[i].kind == CELL_EMPTY; j++)
+            if (f->items[j].system == SYS_NONE && f->places[j] == f->places[i] && f->spans[j].has) {
                 cells[i] = cells[j];
                 f->spans[i] = f->spans[j];
             }
@@ -382,7 +378,7 @@ HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, 
     for (size_t i = 0; i < f->count; i++) {
         cells[i] = (struct event_cell){0};
         f->spans[i].has = false;
-        if (f->items[i].kind != FIELD_PROPERTY)
+        if (f->items[i].system != SYS_NONE)
             take_header(f, i, e, &cells[i]);
     }
     if (f->wanted && !e->schema)

@@ -4,34 +4,17 @@
 #define OPENPLA_EVENT_FIELD_H
 
 #include "engine/report/event_cell.h"
+#include "engine/report/report_schema.h"
 #include "engine/tdh/event_dump.h"
 
-enum event_field_kind {
-    FIELD_PROPERTY, /* of the event's data */
-    FIELD_OPCODE,
-    FIELD_TASK,
-    FIELD_PROVIDER,
-    FIELD_THREAD,
-    FIELD_PROCESS,
-    FIELD_TIME,
-    FIELD_KERNEL_TIME, /* of the thread, in ms */
-    FIELD_USER_TIME,
-    FIELD_ACTIVITY,
-    FIELD_CPU_PERCENT, /* these two of transactions alone */
-    FIELD_RESPONSE_TIME,
-    FIELD_RATE, /* these two of groups alone */
-    FIELD_COUNT,
-};
 struct event_field {
-    enum event_field_kind kind;
-    const char *name; /* of the property, "Struct.Member" of one in a structure; borrowed */
+    enum schema_system_field system; /* SYS_NONE: a property of the event's data */
+    const char *name;                /* of the property, "Struct.Member" of one in a structure; borrowed */
     bool has_out;
     uint16_t out; /* enum value_out_type */
 };
-/* `text`: EventField's field, borrowed while the field is used; `out_type`: Column's outType, NULL or "": as the event
-   says. E_INVALIDARG with a text: "sys:" and what no header has. *unknown_out: no such outType, which then counts as
-   none. */
-HRESULT event_field_read(const char *text, const char *out_type, struct event_field *out, bool *unknown_out);
+/* `said` is borrowed while the field is used. */
+struct event_field event_field_of(const struct schema_field *said, enum schema_out_type out);
 
 enum { EVENT_FIELDS = 256 }; /* of one event at most */
 /* The fields that are wanted of one sort of event, and where they were found in its schema. Zero-initialise; set
