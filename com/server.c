@@ -4,6 +4,7 @@
 
 #include "com/call_entry.h"
 #include "com/clients.h"
+#include "com/counter_server.h"
 #include "com/idle_child.h"
 #include "com/kept_interfaces.h"
 #include "com/server_security.h"
@@ -243,8 +244,10 @@ static void WINAPI service_main(DWORD argc, WCHAR **argv)
     HRESULT hr = open_server();
     if (SUCCEEDED(hr)) {
         report(SERVICE_RUNNING, 0, S_OK);
+        counter_child_begin();
         serve_until_end();
         revoke_classes();
+        counter_child_end();
     }
     report(SERVICE_STOPPED, 0, hr);
     leave(FAILED(hr));
@@ -289,7 +292,8 @@ static int usage(void)
           "  /noservice   COM starts the server when a client needs it; no service is made\n"
           "  /dropin      take the place of another PLA; /unregserver puts it back\n"
           "openplasrv -Embedding                          serves the classes; COM starts it so\n"
-          "openplasrv /service                            the same as a service\n",
+          "openplasrv /service                            the same as a service\n"
+          "openplasrv /counters                           offers this computer's counters by RPC\n",
           stderr);
     return 1;
 }
@@ -305,6 +309,8 @@ int OpenPlaServer(int argc, WCHAR **argv)
         return serve_as_service();
     if (argc == 3 && is_option(argv[1], L"idle"))
         return idle_child_main(argv[2]);
+    if ((argc == 2 || argc == 3) && is_option(argv[1], L"counters"))
+        return counter_server_main(argc == 3 ? argv[2] : NULL);
     if (argc == 2 && is_option(argv[1], L"unregserver"))
         return change_registration(true, true, false);
     if (argc < 2 || !is_option(argv[1], L"regserver"))

@@ -2,6 +2,7 @@
 /* The page of the counters that this computer's objects have, from their tables. */
 #include "docs/generate/counters_page.h"
 
+#include "engine/pcq/members.h"
 #include "engine/pdh/counter_facts.h"
 #include "engine/pdh/table.h"
 
@@ -18,7 +19,7 @@ static HRESULT add_counter(const struct provider *p, const struct counter_schema
     text_buffer_format(b, "` | %s | %d | ", type, (int)c->scale);
     if (c->index)
         text_buffer_format(b, "%u", (unsigned)c->index);
-    text_buffer_format(b, " | %s |\n", c->help);
+    text_buffer_format(b, " | %u | %s |\n", (unsigned)pcq_id(p, (uint32_t)(c - p->counters), PCQ_PART_VALUE), c->help);
     return S_OK;
 }
 
@@ -28,10 +29,16 @@ static HRESULT add_object(const struct provider *p, struct text_buffer *b)
     text_buffer_format(b, "\n## %s\n\n%s", p->name, p->help);
     if (p->index)
         text_buffer_format(b, " Index %u.", (unsigned)p->index);
-    text_buffer_add(b, p->has_instances ? "\n" : " It has no instances.\n");
+    GUID guid;
+    pcq_guid(p, &guid);
+    text_buffer_add(b, p->has_instances ? "" : " It has no instances.");
+    text_buffer_add(b, " GUID `");
+    text_buffer_add_guid(b, &guid);
+    text_buffer_add(b, "`.\n");
     if (p->table->origin)
         text_buffer_format(b, "\nColumns: %s.\n", p->table->origin);
-    text_buffer_add(b, "\n| counter | source | type | scale | index | what it is |\n|---|---|---|---|---|---|\n");
+    text_buffer_add(b,
+                    "\n| counter | source | type | scale | index | id | what it is |\n|---|---|---|---|---|---|---|\n");
     for (uint32_t i = 0; i < p->counter_count && SUCCEEDED(hr); i++)
         hr = add_counter(p, &p->counters[i], b);
     return hr;
@@ -111,7 +118,9 @@ HRESULT counters_page(const char *origin, struct text_buffer *b)
         "name (`meminfo.MemFree` is the line MemFree of /proc/meminfo, `net/snmp.Tcp.InSegs` the column InSegs of the\n"
         "lines Tcp of /proc/net/snmp); `time` is the time of the reading in 100 ns. A counter whose source is not "
         "there\n"
-        "is absent, never zero. The index is the number by which Windows knows the name, where it is well known.\n\n"
+        "is absent, never zero. The index is the number by which Windows knows the name, where it is well known; GUID "
+        "and id\n"
+        "are by what other computers ask for it, see [Remote counters](../remote-counters.md).\n\n"
         "A file is read once per sample, however many counters it is for. An object whose reading takes longer than "
         "two\n"
         "seconds (`OPENPLA_SAMPLE_LIMIT`: another number of milliseconds, 0 for no limit) has no values in that "

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* The process that offers counters, and who starts it. */
+#include "com/counter_server.h"
+
+#include "com/counter_calls.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/os/process.h"
+#include "engine/os/thread.h"
+
+#include <stdio.h>
+#include <wchar.h>
+
+#define PIPE           "\\pipe\\winreg" /* MS-PCQ 2.1 */
+#define LOCAL_ENDPOINT "OpenPLACounters"
+#define WAITING        20         /* connections that are not taken yet */
+#define MOST_FRAGMENT  (1u << 20) /* bytes of one call that RPC takes */
+#define START_AGAIN_MS 5000
+#define LOOK_MS        200
+
+/* True: it listens there. */
+static bool offer(const char *protocol, const char *endpoint)
+{
+    RPC_STATUS status = RpcServerUseProtseqEpA((RPC_CSTR)protocol, WAITING, (RPC_CSTR)endpoint, NULL);
+    if (status == RPC_S_OK)
+        fprintf(stderr, "openplasrv: counters are offered at %s:%s\n", protocol, endpoint);
+    else
+        fprintf(stderr, "openplasrv: error %ld: %s:%s\n", (long)status, protocol, endpoint);
+    fflush(stderr);
+    return status == RPC_S_OK;
+}
+
+static HRESULT listen_by(const struct pcq_settings *settings)
+{
+    char port[8];
+    snprintf(port, sizeof port, "%u", settings->port);
+    bool any = offer("ncacn_np", PIPE);
+    any = offer("ncalrpc", LOCAL_ENDPOINT) || any;
+    if (settings->port && !offer("ncacn_ip_tcp", port))
+        any = false; /* what was asked for */
+    if (!any)
+        return error_set(HRESULT_FROM_WIN32(RPC_S_NO_ENDPOINT_FOUND), "counters cannot be offered: port %s is taken",
+                         port);
+    /* Under Wine nothing is authenticated, and this would refuse all. */
+    unsigned flags = host_is_wine() ? 0 : RPC_IF_ALLOW_SECURE_ONLY;
+    RPC_STATUS status = RPC_S_OK;
+    if (!host_is_wine())
+        status = RpcServerRegisterAuthInfoA(NULL, RPC_C_AUTHN_GSS_NEGOTIATE, NULL, NULL);
+    if (status == RPC_S_OK)
+        status = RpcServerRegisterIf2(PerflibV2_v1_0_s_ifspec, NULL, NULL, flags, RPC_C_LISTEN_MAX_CALLS_DEFAULT,
+                                      MOST_FRAGMENT, NULL);
+    if (status == RPC_S_OK)
+        status = RpcServerListen(1, RPC_C_LISTEN_MAX_CALLS_DEFAULT, TRUE);
+    return status == RPC_S_OK ? S_OK : HRESULT_FROM_WIN32((DWORD)status);
+}
+
+int counter_server_main(const WCHAR *parent)
+{
+    static struct pcq_settings settings;
+    HANDLE process = parent ? OpenProcess(SYNCHRONIZE, FALSE, wcstoul(parent, NULL, 10)) : NULL;
+    HRESULT hr = parent && !process ? HRESULT_FROM_WIN32(GetLastError()) : pcq_settings_read(&settings);
+    if (hr == S_FALSE)
+        hr = error_set(E_INVALIDARG, "no setting " PCQ_PORT_VALUE " says where counters are to be offered");
+    if (SUCCEEDED(hr))
+        hr = counter_calls_begin(&settings);
+    if (SUCCEEDED(hr))
+        hr = listen_by(&settings);
+    if (FAILED(hr)) {
+        fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+        return 1;
+    }
+    WaitForSingleObject(process ? process : GetCurrentProcess(), INFINITE);
+    /* Calls may be under way, which no orderly end waits for. */
+    TerminateProcess(GetCurrentProcess(), 0);
+    return 0;
+}
+
+/* The service's side */
+
+static struct thread *keeper;
+static struct wakeup *end;
+
+static HRESULT start_child(struct process **child)
+{
+    char *program = program_beside_module("openplasrv"), *own = text_format("%lu", GetCurrentProcessId());
+    HRESULT hr = E_OUTOFMEMORY;
+    *child = NULL;
+    if (program && own)
+        hr = process_start(
+            &(struct program){.path = program, .arguments = (const char *[]){"/counters", own}, .argument_count = 2},
+            child);
+    memory_free(program);
+    memory_free(own);
+    return hr;
+}
+
+/* Until the end one child after another; what fails is tried again after a pause, as a port may get free. */
+static void keep(void *user)
+{
+    (void)user;
+    for (bool over = false; !over;) {
+        struct process *child;
+        HRESULT hr = start_child(&child);
+        while (SUCCEEDED(hr) && !over && process_wait(child, LOOK_MS, NULL) == S_FALSE)
+            over = wakeup_wait(end, 0);
+        if (over)
+            process_terminate(process_id(child), process_start_time(process_id(child)));
+        process_close(child);
+        over = over || wakeup_wait(end, START_AGAIN_MS);
+    }
+}
+
+void counter_child_begin(void)
+{
+    struct pcq_settings settings;
+    HRESULT hr = pcq_settings_read(&settings);
+    pcq_settings_free(&settings);
+    if (hr == S_OK)
+        hr = wakeup_create(&end);
+    if (hr == S_OK)
+        hr = thread_start(keep, NULL, &keeper);
+    if (FAILED(hr))
+        fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+}
+
+void counter_child_end(void)
+{
+    if (keeper) {
+        wakeup_set(end);
+        thread_wait(keeper, UINT32_MAX);
+    }
+}
