@@ -47,7 +47,7 @@ struct event_field event_field_of(const struct schema_field *said, enum schema_o
     return (struct event_field){said->system, said->name, out != OUT_NONE, numbers[out]};
 }
 
-void event_fields_free(struct event_fields *f)
+void event_field_set_free(struct event_fields *f)
 {
     text_buffer_free(&f->texts);
 }

@@ -33,7 +33,7 @@ struct event_fields {
     } spans[EVENT_FIELDS]; /* of the cells' texts */
     size_t missing;        /* a field that this event's schema does not have; `count`: none is missing */
 };
-void event_fields_free(struct event_fields *f);
+void event_field_set_free(struct event_fields *f);
 /* A cell for each field; their texts are valid until the next call. What the event does not have is an empty cell.
    EVENT_DATA_INVALID: the data do not fit their schema; S_FALSE: properties are wanted, and nobody knows what the event
    says. E_OUTOFMEMORY. */

@@ -24,6 +24,10 @@ struct event_sink {
     uint64_t records;
     struct event_sum summaries[SCHEMA_MOST_COLUMNS];
     struct text_buffer key, body, sub, shown;
+    struct head {
+        struct report_table_head table;
+        struct report_column_head columns[SCHEMA_MOST_COLUMNS];
+    } heads[2]; /* of the table, and of a sub-table */
 };
 
 static bool has_subs(const struct event_sink *s)
@@ -249,22 +253,22 @@ static const char *units_of(const struct event_column *c)
     }
 }
 
-static void begin_table(const struct event_sink *s, bool sub, struct report_document *to)
+static void make_head(struct event_sink *s, bool sub)
 {
     const struct schema_table *t = s->table;
     const struct event_columns *c = s->columns;
-    struct report_column_head columns[EVENT_COLUMNS];
-    struct report_table_head head = {.name = t->name,
-                                     .topic = sub ? NULL : t->topic,
-                                     .key = sub ? NULL : t->key,
-                                     .note = sub ? NULL : t->note,
-                                     .threshold = sub ? 0 : t->threshold,
-                                     .level = t->level,
-                                     .most_rows = sub ? EVENT_SUB_ROWS : (uint32_t)s->most,
-                                     .columns = columns};
+    struct head *head = &s->heads[sub];
+    head->table = (struct report_table_head){.name = t->name,
+                                             .topic = sub ? NULL : t->topic,
+                                             .key = sub ? NULL : t->key,
+                                             .note = sub ? NULL : t->note,
+                                             .threshold = sub ? 0 : t->threshold,
+                                             .level = t->level,
+                                             .most_rows = sub ? EVENT_SUB_ROWS : (uint32_t)s->most,
+                                             .columns = head->columns};
     for (size_t i = sub ? c->own : 0; i < (sub ? c->count : c->own); i++) {
         const struct schema_column *said = c->items[i].said;
-        columns[head.column_count++] =
+        head->columns[head->table.column_count++] =
             (struct report_column_head){.name = said->name,
                                         .left = said->align == SCHEMA_LEFT,
                                         .units = units_of(&c->items[i]),
@@ -275,7 +279,6 @@ static void begin_table(const struct event_sink *s, bool sub, struct report_docu
                                                                                  : NULL,
                                         .hidden = said->hidden};
     }
-    report_table_begin(to, &head);
 }
 
 static void write_footer(struct event_sink *s, struct report_document *to)
@@ -322,7 +325,7 @@ static HRESULT write_rows(struct event_sink *s, struct report_document *to)
         write_cells(s, cells, c->own, to);
         if (!c->grouped && has_subs(s)) {
             unpack(at, c->count - c->own, cells);
-            begin_table(s, true, to);
+            report_table_begin(to, &s->heads[1].table);
             if (report_row_begin(to)) {
                 write_cells(s, cells, c->count - c->own, to);
                 report_row_end(to);
@@ -431,7 +434,7 @@ static HRESULT write_ranked(struct event_sink *s, struct row_sort *ranked, struc
             *cut += open.row;
         } else if (open.row) {
             if (!open.sub)
-                begin_table(s, true, to);
+                report_table_begin(to, &s->heads[1].table);
             open.sub = true;
             unpack(row.body, c->count - c->own, cells);
             if (report_row_begin(to)) {
@@ -475,7 +478,9 @@ HRESULT event_sink_write(struct event_sink *s, double seconds, struct report_doc
     if (FAILED(hr))
         return hr;
     const uint64_t rows = event_rows_count(s->rows);
-    begin_table(s, false, to);
+    make_head(s, false);
+    make_head(s, true);
+    report_table_begin(to, &s->heads[0].table);
     hr = s->subs ? write_with_subs(s, to, &cut) : write_rows(s, to);
     write_footer(s, to);
     report_table_end(to, &omitted);

@@ -42,7 +42,7 @@ static void table_free(void *table)
     struct event_table *t = table;
     for (size_t i = 0; i < EVENT_SOURCES; i++) {
         if (t->sources[i])
-            event_fields_free(&t->sources[i]->taking);
+            event_field_set_free(&t->sources[i]->taking);
         memory_free(t->sources[i]);
     }
     event_sink_free(t->sink);
@@ -307,7 +307,7 @@ static void close_thread(struct event_table *t, const struct dumped_event *e)
     struct event_cell cell;
     if (event_fields_take(&taking, e, &cell) == S_OK && event_cell_is_number(&cell))
         event_transactions_close(t->transactions, (uint32_t)cell.number);
-    event_fields_free(&taking);
+    event_field_set_free(&taking);
 }
 
 static HRESULT take_transaction(struct event_table *t, const struct dumped_event *e, int64_t utc)

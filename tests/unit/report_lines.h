@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* A report document that keeps its tables as lines, in the place of report_document.c's file, and holds those who write
+   to its rules. */
+#ifndef OPENPLA_TEST_REPORT_LINES_H
+#define OPENPLA_TEST_REPORT_LINES_H
+
+#include "engine/report/report_tables.h"
+
+/* Zero-initialise. A line a row, its cells with | behind them; a sub-table in its row in [ ], with ; behind its rows;
+   the footer behind =. Aborts when a row has not a cell for each column, or what was begun is not ended. */
+struct report_document {
+    struct text_buffer lines;
+    const struct report_table_head *heads[REPORT_DEEPEST];
+    uint64_t rows[REPORT_DEEPEST];
+    size_t depth, cells;
+    bool in_row[REPORT_DEEPEST], in_footer;
+    bool quiet; /* nothing is kept */
+};
+
+#endif
