@@ -147,17 +147,21 @@ PDH_STATUS counter_path_parse(const char *text, struct counter_path *out)
     return status;
 }
 
+bool counter_path_machine_is(const char *machine, const char *ours)
+{
+    machine = machine ? machine + strspn(machine, "\\") : "";
+    return !*machine || !strcmp(machine, ".") || text_equal_nocase(machine, "localhost") ||
+           text_equal_nocase(machine, ours);
+}
+
 PDH_STATUS counter_path_machine_is_ours(const char *machine)
 {
-    if (!machine)
-        return ERROR_SUCCESS;
-    machine += strspn(machine, "\\");
-    if (!*machine || !strcmp(machine, ".") || text_equal_nocase(machine, "localhost"))
+    if (counter_path_machine_is(machine, "")) /* without asking the system */
         return ERROR_SUCCESS;
     char *ours = host_computer_name();
     if (!ours)
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    bool same = text_equal_nocase(machine, ours);
+    bool same = counter_path_machine_is(machine, ours);
     memory_free(ours);
     return same ? ERROR_SUCCESS : (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
 }

@@ -30,6 +30,8 @@ void counter_path_free(struct counter_path *path);
 /* Is the machine of a path or of an API call this one? NULL, "", ".", "localhost" and our own name are, with or without
    leading backslashes. ERROR_SUCCESS, PDH_CSTATUS_NO_MACHINE or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS counter_path_machine_is_ours(const char *machine);
+/* The same for who knows our own name already. */
+bool counter_path_machine_is(const char *machine, const char *ours);
 
 /* The text of the path; from memory_alloc, NULL when out of memory. */
 char *counter_path_format(const struct counter_path *path);

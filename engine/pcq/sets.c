@@ -39,7 +39,7 @@ HRESULT pcq_sets_refresh(struct pcq_server *s)
     uint64_t now = clock_monotonic_ms();
     if (!c->functions->refresh || (s->looked && clock_passed_ms(s->looked, now) < LOOK_AGAIN_MS))
         return S_OK;
-    PDH_STATUS status = c->functions->refresh(c);
+    PDH_STATUS status = c->functions->refresh(c, NULL);
     if (status == (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE)
         return E_OUTOFMEMORY;
     s->looked = now ? now : 1;

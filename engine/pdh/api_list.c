@@ -90,11 +90,11 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
         return PDH_INVALID_ARGUMENT;
     PDH_STATUS status = look(form, source, machine, &name, &q);
     if (status == ERROR_SUCCESS && q->catalogue->functions->refresh) /* those of other programs too */
-        status = q->catalogue->functions->refresh(q->catalogue);
+        status = q->catalogue->functions->refresh(q->catalogue, name);
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct counter_object *o;
         const struct provider *p = q->catalogue->providers[i];
-        if ((detail & 0xFFFF) < PERF_DETAIL_NOVICE || !catalogue_is_of(p, name))
+        if ((detail & 0xFFFF) < PERF_DETAIL_NOVICE || !catalogue_is_of(q->catalogue, p, name))
             continue;
         status = query_object(q, i, &o);
         if (status == ERROR_SUCCESS)
@@ -176,9 +176,10 @@ PDH_STATUS api_get_default_object(enum api_form form, struct api_source source, 
     if (status == ERROR_SUCCESS) {
         size_t at = 0;
         if (catalogue_is_real_time(q->catalogue))
-            at = catalogue_find(q->catalogue, NULL, "Processor");
+            at = catalogue_find(q->catalogue, machine_name, "Processor");
         else
-            while (at < q->catalogue->count && !catalogue_is_of(q->catalogue->providers[at], machine_name))
+            while (at < q->catalogue->count &&
+                   !catalogue_is_of(q->catalogue, q->catalogue->providers[at], machine_name))
                 at++;
         status = at < q->catalogue->count ? api_text_out(form, q->catalogue->providers[at]->name, name, units)
                                           : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;

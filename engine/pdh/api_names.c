@@ -40,7 +40,7 @@ PDH_STATUS api_lookup_name(enum api_form form, const void *machine, DWORD index,
     PDH_STATUS status = open_names(form, machine, &c);
     if (status == ERROR_SUCCESS) {
         const char *found = index ? name_of(c, index) : NULL;
-        if (index && !found && c->functions->refresh(c) == ERROR_SUCCESS)
+        if (index && !found && c->functions->refresh(c, NULL) == ERROR_SUCCESS)
             found = name_of(c, index);
         status = found ? api_text_out(form, found, name, units) : (PDH_STATUS)PDH_STRING_NOT_FOUND;
     }
@@ -75,7 +75,7 @@ PDH_STATUS api_lookup_index(enum api_form form, const void *machine, const void 
         status = open_names(form, machine, &c);
     if (status == ERROR_SUCCESS) {
         *index = index_of(c, text);
-        if (!*index && c->functions->refresh(c) == ERROR_SUCCESS)
+        if (!*index && c->functions->refresh(c, NULL) == ERROR_SUCCESS)
             *index = index_of(c, text);
         status = *index ? ERROR_SUCCESS : (PDH_STATUS)PDH_STRING_NOT_FOUND;
     }

@@ -22,8 +22,10 @@ void catalogue_close(struct catalogue *c)
 {
     if (c) {
         const struct provider **providers = c->providers;
+        char *computer = c->computer;
         c->functions->close(c);
         memory_free(providers);
+        memory_free(computer);
     }
 }
 
@@ -32,18 +34,24 @@ bool catalogue_is_real_time(const struct catalogue *c)
     return !c->functions->advance;
 }
 
-bool catalogue_is_of(const struct provider *p, const char *machine)
+bool catalogue_is_of(const struct catalogue *c, const struct provider *p, const char *machine)
 {
-    machine = machine ? machine + strspn(machine, "\\") : "";
-    return !*machine || !p->machine || text_equal_nocase(p->machine, machine);
+    const char *name = machine ? machine + strspn(machine, "\\") : "";
+    if (c->computer && !p->machine)
+        return counter_path_machine_is(machine, c->computer);
+    if (c->computer && !*name)
+        return false;
+    return !*name || !p->machine || text_equal_nocase(p->machine, name);
 }
 
-PDH_STATUS catalogue_machine(const struct catalogue *c, const char *machine)
+PDH_STATUS catalogue_machine(struct catalogue *c, const char *machine)
 {
-    if (catalogue_is_real_time(c))
-        return counter_path_machine_is_ours(machine);
+    if (c->computer)
+        return counter_path_machine_is(machine, c->computer)
+                   ? ERROR_SUCCESS
+                   : c->functions->connect(c, machine + strspn(machine, "\\"));
     for (size_t i = 0; i < c->count; i++)
-        if (catalogue_is_of(c->providers[i], machine))
+        if (catalogue_is_of(c, c->providers[i], machine))
             return ERROR_SUCCESS;
     return PDH_CSTATUS_NO_MACHINE;
 }
@@ -51,7 +59,7 @@ PDH_STATUS catalogue_machine(const struct catalogue *c, const char *machine)
 static size_t find(const struct catalogue *c, const char *machine, const char *name, size_t from)
 {
     while (from < c->count &&
-           !(text_equal_nocase(c->providers[from]->name, name) && catalogue_is_of(c->providers[from], machine)))
+           !(text_equal_nocase(c->providers[from]->name, name) && catalogue_is_of(c, c->providers[from], machine)))
         from++;
     return from;
 }
@@ -59,7 +67,7 @@ static size_t find(const struct catalogue *c, const char *machine, const char *n
 size_t catalogue_find(struct catalogue *c, const char *machine, const char *name)
 {
     size_t known = c->count, at = find(c, machine, name, 0);
-    if (at == known && c->functions->refresh && c->functions->refresh(c) == ERROR_SUCCESS)
+    if (at == known && c->functions->refresh && c->functions->refresh(c, machine) == ERROR_SUCCESS)
         at = find(c, machine, name, known);
     return at;
 }

@@ -14,6 +14,8 @@ PDH_STATUS pdh_status_of(HRESULT hr, DWORD otherwise)
 {
     if (SUCCEEDED(hr))
         return ERROR_SUCCESS;
+    if (hr == (HRESULT)PDH_CSTATUS_NO_MACHINE || hr == (HRESULT)PDH_ACCESS_DENIED)
+        return hr;
     return hr == E_OUTOFMEMORY ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : (PDH_STATUS)otherwise;
 }
 
@@ -349,7 +351,7 @@ static int64_t second_value(const struct counter_object *o, const int64_t *row, 
 {
     if (!(c->type & PERF_TYPE_COUNTER))
         return 0;
-    if ((c->type & 0x00070000) == PERF_COUNTER_FRACTION)
+    if (formula_is_fraction(c->type))
         return row[c->base];
     return c->type & (PERF_TIMER_100NS | PERF_OBJECT_TIMER) ? o->time.utc : o->time.ticks;
 }

@@ -134,7 +134,7 @@ void instance_name_make_safe(char *name);
 /* Takes over `list` as the object's instances. */
 void counter_object_set_instances(struct counter_object *o, struct instance_list *list);
 
-/* The PDH status that stands for a failed sample or a missing source. */
+/* The PDH status that stands for a failed sample or a missing source: another computer's is one already. */
 PDH_STATUS pdh_status_of(HRESULT hr, DWORD otherwise);
 
 #endif

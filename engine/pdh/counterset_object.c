@@ -7,6 +7,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 #include "engine/pdh/counterset_share.h"
+#include "engine/pdh/formula.h"
 
 #include <string.h>
 
@@ -225,12 +226,9 @@ static HRESULT make_counters(struct counterset_object *co, const struct counters
         co->provider.counter_count = shown;
     }
     /* A fraction without a base would divide by another counter. */
-    for (uint32_t i = 0; i < shown; i++) {
-        bool fraction =
-            (co->schemas[i].type & PERF_TYPE_COUNTER) && (co->schemas[i].type & 0x00070000) == PERF_COUNTER_FRACTION;
-        if (fraction && !co->schemas[i].base)
+    for (uint32_t i = 0; i < shown; i++)
+        if (formula_is_fraction(co->schemas[i].type) && !co->schemas[i].base)
             return S_FALSE;
-    }
     co->provider.value_count = count;
     co->provider.guid = &co->guid;
     co->provider.value_ids = co->ids;

@@ -94,6 +94,11 @@ bool formula_needs_two(DWORD type)
            f != FORMULA_ELAPSED;
 }
 
+bool formula_is_fraction(DWORD type)
+{
+    return (type & PERF_TYPE_COUNTER) && (type & 0x00070000) == PERF_COUNTER_FRACTION;
+}
+
 int64_t formula_time_base(DWORD type)
 {
     return type & (PERF_TIMER_100NS | PERF_OBJECT_TIMER) ? 10000000 : clock_frequency();

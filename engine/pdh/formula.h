@@ -9,6 +9,8 @@
 bool formula_format_is_valid(DWORD format);
 /* Does the type need two samples? */
 bool formula_needs_two(DWORD type);
+/* Is the value divided by another one of its row, its base? */
+bool formula_is_fraction(DWORD type);
 /* Seconds' worth of the type's time values: 10,000,000 for 100 ns types, else the performance counter's frequency. */
 int64_t formula_time_base(DWORD type);
 

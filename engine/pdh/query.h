@@ -10,7 +10,7 @@
 #include "engine/pdh/catalogue.h"
 
 /* First member of all that a handle stands for. */
-enum handle_kind { QUERY_HANDLE, COUNTER_HANDLE, LOG_HANDLE };
+enum handle_kind { QUERY_HANDLE, COUNTER_HANDLE, LOG_HANDLE, CONSUMER_HANDLE };
 
 /* The values of a wildcard counter in one sample, one for each matching instance. */
 struct counter_items {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects of this computer, as a query sees them: our own, and once they are asked for those of extension DLLs and
-   of Perflib V2 providers. */
+   of Perflib V2 providers; and of each other computer that is named. */
+#include "engine/log/counter_path.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/catalogue.h"
 #include "engine/pdh/counterset_object.h"
 #include "engine/pdh/extension_object.h"
 #include "engine/pdh/extension_system.h"
+
+#include <string.h>
 
 /* For the start of an extension's process and its first data, once per query. */
 #define START_MS 5000
@@ -17,7 +21,16 @@ struct real_time {
     size_t count;
     struct extension_names_table names;
     struct countersets *countersets;
+    const struct catalogue_others *functions_of_others;
+    struct other_objects *others;
 };
+
+static const struct catalogue_others *catalogue_others;
+
+void catalogue_set_others(const struct catalogue_others *others)
+{
+    catalogue_others = others;
+}
 
 static void close_real_time(struct catalogue *c)
 {
@@ -25,6 +38,8 @@ static void close_real_time(struct catalogue *c)
     for (size_t i = 0; i < r->count; i++)
         extension_close(r->extensions[i]);
     countersets_close(r->countersets);
+    if (r->others)
+        r->functions_of_others->close(r->others);
     extension_names_free(&r->names);
     memory_free(r->extensions);
     memory_free(r);
@@ -49,10 +64,24 @@ static HRESULT find_extensions(struct real_time *r)
     return hr;
 }
 
-/* All are asked before the first answer is waited for. */
-static PDH_STATUS refresh(struct catalogue *c)
+static PDH_STATUS look_at(struct catalogue *c, const char *machine, bool again)
 {
     struct real_time *r = (struct real_time *)c;
+    return r->functions_of_others ? r->functions_of_others->connect(&r->others, machine, again, c)
+                                  : (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+}
+
+static PDH_STATUS connect(struct catalogue *c, const char *machine)
+{
+    return look_at(c, machine, false);
+}
+
+/* All are asked before the first answer is waited for. */
+static PDH_STATUS refresh(struct catalogue *c, const char *machine)
+{
+    struct real_time *r = (struct real_time *)c;
+    if (!counter_path_machine_is(machine, c->computer))
+        return look_at(c, machine + strspn(machine, "\\"), true);
     HRESULT hr = r->looked ? S_OK : find_extensions(r);
     r->looked = true;
     for (size_t i = 0; SUCCEEDED(hr) && i < r->count; i++)
@@ -74,21 +103,27 @@ static void begin(struct catalogue *c)
         extension_ask_if_used(r->extensions[i]);
     if (r->countersets)
         countersets_begin(r->countersets);
+    if (r->others)
+        r->functions_of_others->begin(r->others);
 }
 
-static const struct catalogue_functions functions = {.refresh = refresh, .begin = begin, .close = close_real_time};
+static const struct catalogue_functions functions = {
+    .refresh = refresh, .connect = connect, .begin = begin, .close = close_real_time};
 
 PDH_STATUS catalogue_open_real_time(struct catalogue **out)
 {
     struct real_time *r = memory_zero(1, sizeof *r);
-    bool ok = r != NULL;
     *out = NULL;
-    if (ok)
-        r->catalogue.functions = &functions;
+    if (!r)
+        return PDH_MEMORY_ALLOCATION_FAILURE;
+    r->catalogue.functions = &functions;
+    r->functions_of_others = catalogue_others;
+    r->catalogue.computer = host_computer_name();
+    bool ok = r->catalogue.computer != NULL;
     for (size_t i = 0; ok && i < pdh_provider_count; i++)
         ok = catalogue_add(&r->catalogue, pdh_providers[i]);
     if (!ok) {
-        catalogue_close(r ? &r->catalogue : NULL);
+        catalogue_close(&r->catalogue);
         return PDH_MEMORY_ALLOCATION_FAILURE;
     }
     *out = &r->catalogue;

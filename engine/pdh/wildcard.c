@@ -76,7 +76,7 @@ static PDH_STATUS expand(struct query *q, const struct counter_path *path, DWORD
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct counter_object *o;
         const struct provider *p = q->catalogue->providers[i];
-        if (!text_matches(path->object, p->name) || !catalogue_is_of(p, path->machine))
+        if (!text_matches(path->object, p->name) || !catalogue_is_of(q->catalogue, p, path->machine))
             continue;
         status = query_object(q, i, &o);
         if (status == ERROR_SUCCESS)

@@ -36,8 +36,8 @@ IMPORTS = {
     "write_typed.exe": BASE | {"openetw.dll"},
     "write_classic.exe": BASE | {"openetw.dll"},
     "decode_events.exe": BASE | {"openetw.dll"},
-    # Any program under Wine may load it: no COM, no XML. ntdll: reads the host's kernel files with handles it keeps.
-    "openpdh.dll": ENGINE | {"ntdll.dll"},
+    # Any program under Wine may load it: no COM, no XML. rpcrt4: asks other computers; ntdll: reads the host's kernel files with handles it keeps.
+    "openpdh.dll": ENGINE | {"ntdll.dll", "rpcrt4.dll"},
     # As openpdh.dll: what any program may load.
     "openetw.dll": ENGINE | {"ntdll.dll"},
     # What openetw.dll forwards TDH's names to, loaded by who decodes alone. libxml2 is in it, and hidden.

@@ -3,3 +3,7 @@ openpla_test(test_pcq_methods ${CMAKE_CURRENT_LIST_DIR}/test_pcq_methods.c LINK 
 if(NOT WIN32) # it gives accounts as SIDs, and has a registry of its own
   openpla_test(test_pcq_gate ${CMAKE_CURRENT_LIST_DIR}/test_pcq_gate.c LINK openpla_pcq)
 endif()
+openpla_test(test_pcq_client ${CMAKE_CURRENT_LIST_DIR}/test_pcq_client.c ${CMAKE_CURRENT_LIST_DIR}/pcq_loopback.c
+  LINK openpla_pcq)
+# On one thread, so that each allocation can be made to fail, and a busy machine fails nothing.
+set_property(TEST test_pcq_client APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=0)

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters of another computer, by its name in a path, with all of PDH: what can be listed, what values say, and what
+   becomes of a host that is not there, vanishes, returns, denies or lies. */
+#include "engine/os/memory.h"
+#include "engine/pcq/link_address.h"
+#include "engine/pcq/other_computer.h"
+#include "engine/pcq/other_object.h"
+#include "engine/pdh/pdh.h"
+#include "pcq_loopback.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
+
+#define STATUS(x) ((PDH_STATUS)(x))
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&loopback, 0, sizeof loopback);
+    other_computer_links(&loopback_links);
+    catalogue_set_others(&other_objects_of_catalogues);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    loopback_end();
+    return 0;
+}
+
+static PDH_HCOUNTER add(PDH_HQUERY query, const WCHAR *path)
+{
+    PDH_HCOUNTER counter;
+    assert_int_equal(PdhAddCounterW(query, path, 0, &counter), ERROR_SUCCESS);
+    return counter;
+}
+
+static double value_of(PDH_HCOUNTER counter)
+{
+    PDH_FMT_COUNTERVALUE v;
+    assert_int_equal(PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
+    return v.doubleValue;
+}
+
+static DWORD status_of(PDH_HCOUNTER counter)
+{
+    PDH_RAW_COUNTER raw;
+    assert_int_equal(PdhGetRawCounterValue(counter, NULL, &raw), ERROR_SUCCESS);
+    return raw.CStatus;
+}
+
+/* The names of a list, in memory of the caller's. */
+static WCHAR *objects_of(const WCHAR *machine, DWORD *units)
+{
+    *units = 0;
+    assert_int_equal(PdhEnumObjectsW(NULL, machine, NULL, units, PERF_DETAIL_WIZARD, 1), STATUS(PDH_MORE_DATA));
+    WCHAR *list = memory_zero(*units, sizeof *list);
+    assert_int_equal(PdhEnumObjectsW(NULL, machine, list, units, PERF_DETAIL_WIZARD, 1), ERROR_SUCCESS);
+    return list;
+}
+
+/* A user who names another computer sees its objects as on it itself, and this one's objects stay this one's. */
+static void its_objects_are_listed(void **state)
+{
+    (void)state;
+    DWORD here, there;
+    WCHAR *ours = objects_of(NULL, &here), *theirs = objects_of(u"\\\\other", &there);
+    assert_int_equal(here, there);
+    memory_free(ours);
+    memory_free(theirs);
+    DWORD counters = 0, instances = 0;
+    assert_int_equal(
+        PdhEnumObjectItemsW(NULL, u"other", u"Processor", NULL, &counters, NULL, &instances, PERF_DETAIL_WIZARD, 0),
+        STATUS(PDH_MORE_DATA));
+    DWORD our_counters = 0, our_instances = 0;
+    assert_int_equal(
+        PdhEnumObjectItemsW(NULL, NULL, u"Processor", NULL, &our_counters, NULL, &our_instances, PERF_DETAIL_WIZARD, 0),
+        STATUS(PDH_MORE_DATA));
+    assert_int_equal(counters, our_counters);
+    assert_int_equal(instances, our_instances);
+    DWORD units = 0;
+    assert_int_equal(PdhExpandWildCardPathW(NULL, u"\\\\other\\Processor(*)\\% User*", NULL, &units, 0),
+                     STATUS(PDH_MORE_DATA));
+    WCHAR *paths = memory_zero(units, sizeof *paths);
+    assert_int_equal(PdhExpandWildCardPathW(NULL, u"\\\\other\\Processor(*)\\% User*", paths, &units, 0),
+                     ERROR_SUCCESS);
+    assert_int_equal(memcmp(paths, u"\\\\other\\Processor(", 18 * sizeof *paths), 0);
+    memory_free(paths);
+    assert_int_equal(PdhConnectMachineW(u"\\\\other"), ERROR_SUCCESS);
+}
+
+/* Plain numbers, fractions, rates and times go through the same formulas with the same figures. */
+static void values_are_what_they_are_there(void **state)
+{
+    (void)state;
+    PDH_HQUERY query;
+    PDH_RAW_COUNTER a, b;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    PDH_HCOUNTER total = add(query, u"\\\\other\\Memory\\Commit Limit"), ours = add(query, u"\\Memory\\Commit Limit");
+    PDH_HCOUNTER share = add(query, u"\\\\other\\Memory\\% Committed Bytes In Use");
+    PDH_HCOUNTER up = add(query, u"\\\\other\\System\\System Up Time"), busy;
+    PDH_HCOUNTER before = add(query, u"\\System\\System Up Time");
+    PDH_HCOUNTER rate = add(query, u"\\\\other\\System\\Context Switches/sec");
+    busy = add(query, u"\\\\OTHER\\Processor(_Total)\\% Processor Time");
+    PDH_HCOUNTER all = add(query, u"\\\\other\\Processor(*)\\% Idle Time");
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(value_of(total) == value_of(ours));
+    assert_true(value_of(share) > 0 && value_of(share) <= 100);
+    assert_true(value_of(busy) >= 0 && value_of(busy) <= 100);
+    assert_true(value_of(rate) >= 0);
+    double passed = value_of(up) - value_of(before);
+    assert_true(passed > -60 && passed < 60);
+    DWORD bytes = 0, count = 0;
+    assert_int_equal(PdhGetRawCounterArrayW(all, &bytes, &count, NULL), STATUS(PDH_MORE_DATA));
+    assert_true(count > 1);
+    LONGLONG base;
+    assert_int_equal(PdhGetCounterTimeBase(rate, &base), ERROR_SUCCESS);
+    assert_true(base == clock_frequency());
+    /* What the query no longer needs is not asked for any more. */
+    size_t full = loopback.bytes;
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    full = loopback.bytes - full;
+    PdhRemoveCounter(busy);
+    PdhRemoveCounter(all);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    size_t less = loopback.bytes;
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(loopback.bytes - less < full);
+    assert_int_equal(PdhGetRawCounterValue(rate, NULL, &a), ERROR_SUCCESS);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_int_equal(PdhGetRawCounterValue(rate, NULL, &b), ERROR_SUCCESS);
+    assert_true(b.SecondValue > a.SecondValue);
+    assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
+}
+
+/* One call a sample, however many counters there are. */
+static void a_sample_is_one_call(void **state)
+{
+    (void)state;
+    PDH_HQUERY query;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    add(query, u"\\\\other\\Memory\\Available Bytes");
+    add(query, u"\\\\other\\System\\Processes");
+    add(query, u"\\\\other\\Processor(*)\\% User Time");
+    PdhCollectQueryData(query);
+    PdhCollectQueryData(query);
+    size_t calls = loopback.calls;
+    PdhCollectQueryData(query);
+    assert_int_equal(loopback.calls - calls, 1);
+    assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
+}
+
+static void a_path_says_what_is_wrong(void **state)
+{
+    (void)state;
+    PDH_HQUERY query;
+    PDH_HCOUNTER none;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    assert_int_equal(PdhAddCounterW(query, u"\\\\other\\No Such\\Thing", 0, &none), STATUS(PDH_CSTATUS_NO_OBJECT));
+    assert_int_equal(PdhAddCounterW(query, u"\\\\other\\Memory\\Thing", 0, &none), STATUS(PDH_CSTATUS_NO_COUNTER));
+    assert_int_equal(PdhAddCounterW(query, u"\\\\other\\Memory(1)\\Available Bytes", 0, &none),
+                     STATUS(PDH_CSTATUS_NO_INSTANCE));
+    loopback.denies = true;
+    assert_int_equal(PdhAddCounterW(query, u"\\\\closed\\Memory\\Available Bytes", 0, &none),
+                     STATUS(PDH_ACCESS_DENIED));
+    loopback.denies = false;
+    loopback.down = true;
+    assert_int_equal(PdhAddCounterW(query, u"\\\\absent\\Memory\\Available Bytes", 0, &none),
+                     STATUS(PDH_CSTATUS_NO_MACHINE));
+    assert_int_equal(PdhConnectMachineW(u"\\\\absent"), STATUS(PDH_CSTATUS_NO_MACHINE));
+    assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
+    other_computer_links(NULL);
+    assert_int_equal(PdhConnectMachineW(u"\\\\other"), STATUS(PDH_CSTATUS_NO_MACHINE));
+}
+
+/* A host that was started anew is asked again at once; one that is away costs its own counters, until it is back. */
+static void a_host_may_vanish_and_return(void **state)
+{
+    (void)state;
+    PDH_HQUERY query;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    PDH_HCOUNTER there = add(query, u"\\\\other\\Memory\\Available Bytes"),
+                 here = add(query, u"\\Memory\\Available Bytes");
+    PdhCollectQueryData(query);
+    assert_int_equal(status_of(there), PDH_CSTATUS_VALID_DATA);
+    loopback.forgets = true;
+    PdhCollectQueryData(query);
+    assert_int_equal(status_of(there), PDH_CSTATUS_VALID_DATA);
+    assert_int_equal(loopback.opened, 2);
+    loopback.down = true;
+    PdhCollectQueryData(query);
+    assert_int_equal(status_of(there), PDH_CSTATUS_NO_MACHINE);
+    assert_int_equal(status_of(here), PDH_CSTATUS_VALID_DATA);
+    size_t calls = loopback.calls + loopback.opened;
+    PdhCollectQueryData(query); /* it is left alone for a while */
+    assert_int_equal(loopback.calls + loopback.opened, calls);
+    loopback.down = false;
+    while (status_of(there) != PDH_CSTATUS_VALID_DATA) {
+        PdhCollectQueryData(query);
+        assert_int_equal(status_of(here), PDH_CSTATUS_VALID_DATA);
+    }
+    assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
+}
+
+/* Whatever a host answers. */
+static void rubbish_is_no_value(void **state)
+{
+    (void)state;
+    static uint8_t rubbish[4096];
+    PDH_HQUERY query;
+    PDH_HCOUNTER none;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    PDH_HCOUNTER there = add(query, u"\\\\other\\Memory\\Available Bytes");
+    for (size_t i = 0; i < sizeof rubbish; i++)
+        rubbish[i] = (uint8_t)(i * 7919 >> 3);
+    loopback.rubbish = rubbish;
+    loopback.rubbish_size = sizeof rubbish;
+    PdhCollectQueryData(query);
+    assert_int_not_equal(status_of(there), PDH_CSTATUS_VALID_DATA);
+    assert_int_equal(PdhAddCounterW(query, u"\\\\liar\\Memory\\Available Bytes", 0, &none),
+                     STATUS(PDH_CSTATUS_NO_MACHINE));
+    assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
+}
+
+/* From adding to a value, with every allocation failing once. */
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    bool done = false;
+    PDH_HQUERY query;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS); /* keeps what is known of the host */
+    add(query, u"\\\\other\\Memory\\Available Bytes");
+    for (uint64_t n = 1; !done && n < 100000; n++) {
+        PDH_HQUERY q;
+        PDH_HCOUNTER c = NULL;
+        memory_fail_at(n);
+        PDH_STATUS status = PdhOpenQueryW(NULL, 0, &q);
+        if (status == ERROR_SUCCESS) {
+            status = PdhAddCounterW(q, u"\\\\other\\Processor(_Total)\\% User Time", 0, &c);
+            if (status == ERROR_SUCCESS)
+                status = PdhCollectQueryData(q);
+        }
+        done = memory_count() < n;
+        memory_fail_at(0);
+        if (done)
+            assert_int_equal(status_of(c), PDH_CSTATUS_VALID_DATA);
+        else if (status != ERROR_SUCCESS)
+            assert_true(status == STATUS(PDH_MEMORY_ALLOCATION_FAILURE) || status == STATUS(PDH_CSTATUS_NO_MACHINE) ||
+                        status == STATUS(PDH_CSTATUS_NO_OBJECT));
+        if (q)
+            PdhCloseQuery(q);
+    }
+    assert_true(done);
+    assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
+}
+
+static void an_address_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *machine, *hosts, *host, *port;
+    } rows[] = {
+        {"other", NULL, "other", NULL},
+        {"other:4711", NULL, "other", "4711"},
+        {"[::1]:4711", NULL, "::1", "4711"},
+        {"::1", NULL, "::1", NULL},
+        {"OTHER", "one=1.2.3.4:1; other=10.0.0.5:99", "10.0.0.5", "99"},
+        {"two", "other=10.0.0.5:99;", "two", NULL},
+        {"a", "a=[fe80::1]:7", "fe80::1", "7"},
+        {"other", "otherwise=1:2;=;other", "other", NULL},
+    };
+    struct link_address a;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(link_address_find(rows[i].machine, rows[i].hosts, &a), S_OK);
+        assert_string_equal(a.host, rows[i].host);
+        assert_int_equal(a.port != NULL, rows[i].port != NULL);
+        if (a.port)
+            assert_string_equal(a.port, rows[i].port);
+        link_address_free(&a);
+    }
+    assert_int_equal(link_address_find("other:x", NULL, &a), E_INVALIDARG);
+    assert_int_equal(link_address_find("other", "other=host:70000", &a), E_INVALIDARG);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_is_found),
+        cmocka_unit_test(its_objects_are_listed),
+        cmocka_unit_test(values_are_what_they_are_there),
+        cmocka_unit_test(a_sample_is_one_call),
+        cmocka_unit_test_setup(a_path_says_what_is_wrong, begin),
+        cmocka_unit_test_setup(a_host_may_vanish_and_return, begin),
+        cmocka_unit_test_setup(rubbish_is_no_value, begin),
+        cmocka_unit_test_setup(memory_may_run_out, begin),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
