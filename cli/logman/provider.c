@@ -66,16 +66,113 @@ static const struct {
                     {"splitio", 0x200000},    {"driver", 0x800000},  {"profile", 0x1000000}, {"fileio", 0x2000000},
                     {"fileioinit", 0x4000000}};
 
-static HRESULT add_kernel_word(struct object *map, const char *name)
+/* The kernel's flags come in groups, which the top three bits of a constant number. */
+enum { GROUPS = 8, GROUP_SHIFT = 29, GROUP_BITS = (1 << GROUP_SHIFT) - 1 };
+struct kernel_masks {
+    uint32_t groups[GROUPS];
+};
+
+static HRESULT mask_add(struct kernel_masks *m, const char *option, uint64_t number)
+{
+    if (number > UINT32_MAX)
+        return error_set(E_INVALIDARG, "%s: the kernel's flags have 32 bits, 0x%llX has more", option,
+                         (unsigned long long)number);
+    m->groups[number >> GROUP_SHIFT] |= (uint32_t)number & GROUP_BITS;
+    return S_OK;
+}
+
+static HRESULT item_number(struct object *item, uint64_t *out)
+{
+    struct value v;
+    int64_t number = 0;
+    HRESULT hr = object_get(item, class_property(item->class, "Value"), &v);
+    if (SUCCEEDED(hr)) {
+        hr = variant_to_i64(&v.variant, &number);
+        value_free(&v);
+    }
+    *out = (uint64_t)number;
+    return hr;
+}
+
+/* A short word, or the key of an item. */
+static HRESULT mask_add_name(struct kernel_masks *m, const char *option, const char *name, struct object **items,
+                             size_t count)
 {
     for (size_t i = 0; i < sizeof kernel_words / sizeof *kernel_words; i++)
         if (text_equal_nocase(kernel_words[i].name, name))
-            return value_map_add_value(
-                map, &(struct variant){.type = VARIANT_UI8, .integer = (int64_t)kernel_words[i].flags});
-    return E_INVALIDARG;
+            return mask_add(m, option, kernel_words[i].flags);
+    for (size_t i = 0; i < count; i++) {
+        struct value v;
+        uint64_t number;
+        HRESULT hr = object_get(items[i], class_property(items[i]->class, "Key"), &v);
+        if (FAILED(hr))
+            return hr;
+        const bool same = text_equal_nocase(v.text, name);
+        value_free(&v);
+        if (same)
+            return FAILED(hr = item_number(items[i], &number)) ? hr : mask_add(m, option, number);
+    }
+    return error_set(E_INVALIDARG, "%s: the provider has no keyword \"%s\"", option, name);
 }
 
-static HRESULT add_names(struct object *map, const char *option, char *names, bool kernel)
+static HRESULT mask_add_names(struct kernel_masks *m, const char *option, const char *names, struct object **items,
+                              size_t count)
+{
+    HRESULT hr = S_OK;
+    for (const char *at = names; *at && SUCCEEDED(hr);) {
+        const size_t length = strcspn(at += strspn(at, "(), "), "(),");
+        char *name = text_copy_n(at, length);
+        if (!name)
+            return E_OUTOFMEMORY;
+        if (length)
+            hr = mask_add_name(m, option, name, items, count);
+        memory_free(name);
+        at += length;
+    }
+    return hr;
+}
+
+/* Each flag is an item: the one that is known for it, else one without a name. */
+static HRESULT put_masks(struct object *map, struct kernel_masks *m, struct object **items, size_t count)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
+        uint64_t number;
+        hr = item_number(items[i], &number);
+        uint32_t *group = &m->groups[(number >> GROUP_SHIFT) % GROUPS];
+        const uint32_t bits = (uint32_t)number & GROUP_BITS;
+        const bool enable = number <= UINT32_MAX && bits && (bits & (bits - 1)) == 0 && (*group & bits) != 0;
+        if (enable)
+            *group &= ~bits;
+        if (SUCCEEDED(hr))
+            hr = object_put(items[i], class_property(items[i]->class, "Enabled"),
+                            &(struct value){PROPERTY_BOOL, .boolean = enable});
+    }
+    for (uint32_t g = 0; g < GROUPS; g++)
+        for (uint32_t bit = 1; bit <= GROUP_BITS && SUCCEEDED(hr); bit <<= 1)
+            if ((m->groups[g] & bit) != 0)
+                hr = value_map_add_value(
+                    map, &(struct variant){.type = VARIANT_UI8, .integer = (int64_t)g << GROUP_SHIFT | bit});
+    return hr;
+}
+
+static HRESULT put_kernel_flags(struct object *map, const char *option, const char *word)
+{
+    struct kernel_masks m = {{0}};
+    struct object **items;
+    size_t count;
+    uint64_t number = 1;
+    HRESULT hr = collection_snapshot(map, &items, &count);
+    if (FAILED(hr))
+        return hr;
+    hr = logman_number(word, &number) ? mask_add(&m, option, number) : mask_add_names(&m, option, word, items, count);
+    if (SUCCEEDED(hr))
+        hr = number ? put_masks(map, &m, items, count) : put_number(map, 0);
+    objects_release(items, count);
+    return hr;
+}
+
+static HRESULT add_names(struct object *map, const char *option, char *names)
 {
     HRESULT hr = put_number(map, 0);
     for (char *at = names; *at && SUCCEEDED(hr);) {
@@ -86,8 +183,6 @@ static HRESULT add_names(struct object *map, const char *option, char *names, bo
             return E_OUTOFMEMORY;
         if (length)
             hr = value_map_add_value(map, &(struct variant){.type = VARIANT_TEXT, .text = name});
-        if (hr == E_INVALIDARG && kernel)
-            hr = add_kernel_word(map, name);
         if (hr == E_INVALIDARG)
             hr = error_set(E_INVALIDARG, "%s: the provider has no keyword \"%s\"", option, name);
         memory_free(name);
@@ -96,16 +191,18 @@ static HRESULT add_names(struct object *map, const char *option, char *names, bo
     return hr;
 }
 
-/* 0 means all, as no word does. */
+/* 0 means all, as no word does; of the kernel none. */
 static HRESULT put_flags(struct object *provider, const char *option, char *word)
 {
     uint64_t number;
     struct object *map = child(provider, "KeywordsAny");
     GUID guid = {0};
-    if (logman_number(word, &number))
-        return put_number(map, number);
     HRESULT hr = guid_of(provider, &guid);
-    return SUCCEEDED(hr) ? add_names(map, option, word, kernel_provider_find(&guid) != NULL) : hr;
+    if (FAILED(hr))
+        return hr;
+    if (kernel_provider_find(&guid))
+        return put_kernel_flags(map, option, word);
+    return logman_number(word, &number) ? put_number(map, number) : add_names(map, option, word);
 }
 
 static HRESULT put_level(struct object *provider, const char *option, const char *word)

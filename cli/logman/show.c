@@ -199,18 +199,36 @@ static HRESULT show_schedules(struct object *set)
     return hr;
 }
 
+/* What the enabled items make. Those of a flag array are combined in groups, which the top three of 32 bits number. */
+static void add_number(struct text_buffer *b, struct object *map, bool hexadecimal)
+{
+    enum { FLAG_ARRAY = 3, GROUP_SHIFT = 29, GROUPS = 8 };
+    struct variant value = {0};
+    uint64_t *values = NULL, groups[GROUPS] = {0};
+    size_t count = 0, shown = 0;
+    int64_t number = 0;
+    if (number_of(map, "ValueMapType") == FLAG_ARRAY && SUCCEEDED(value_map_enabled(map, &values, &count)))
+        for (size_t i = 0; i < count; i++)
+            groups[(values[i] >> GROUP_SHIFT) % GROUPS] |= values[i];
+    for (size_t i = 0; i < GROUPS; i++)
+        if (groups[i])
+            text_buffer_format(b, "%s0x%" PRIx64, shown++ ? " | " : "", groups[i]);
+    memory_free(values);
+    if (shown)
+        return;
+    if (SUCCEEDED(value_map_get_value(map, &value)))
+        (void)variant_to_i64(&value, &number);
+    variant_free(&value);
+    text_buffer_format(b, hexadecimal ? "0x%" PRIx64 : "%" PRIu64, (uint64_t)number);
+}
+
 /* "0x8000 (System, ...)" */
 static void line_map(const char *label, struct object *map, bool hexadecimal)
 {
     struct object **list;
-    struct variant value = {0};
     struct text_buffer b = {0};
     size_t count, named = 0;
-    int64_t number = 0;
-    if (SUCCEEDED(value_map_get_value(map, &value)))
-        (void)variant_to_i64(&value, &number);
-    variant_free(&value);
-    text_buffer_format(&b, hexadecimal ? "0x%" PRIx64 : "%" PRIu64, (uint64_t)number);
+    add_number(&b, map, hexadecimal);
     if (SUCCEEDED(collection_snapshot(map, &list, &count))) {
         for (size_t i = 0; i < count; i++) {
             char *key = number_of(list[i], "Enabled") ? text_of(list[i], "Key") : NULL;

@@ -433,6 +433,33 @@ static void what_is_mended_is_remarked(void **state)
     expect("logman delete “two words”", 0, "Remark: curly quotes around \"two words\" are taken for quotes\n");
 }
 
+/* Each flag is the item that is known for it, as one who chose them in a list would have it; the short words are as
+ * good. */
+static void the_kernels_flags_are_what_was_said(void **state)
+{
+    static const char flags[] =
+        "KeywordsAny:          0x10003 (Process Events, Thread Events, TCP/IP Network Events)\n";
+    (void)state;
+    go_to("kernel");
+    expect("logman create trace kernel -p \"Windows Kernel Trace\" (process,thread,net)", 0, DONE);
+    expect("logman query kernel", 0, flags);
+    expect("logman update kernel -p \"Windows Kernel Trace\" 0x110", 0, DONE);
+    expect("logman query kernel", 0, "KeywordsAny:          0x110 (Disk I/O Events)\n");
+    expect("logman update kernel -p \"Windows Kernel Trace\" \"(Thread Context Switch Events,disk)\"", 0, DONE);
+    expect("logman query kernel", 0,
+           "KeywordsAny:          0x100 | 0x20000004 (Disk I/O Events, Thread Context Switch Events)\n");
+    expect("logman update kernel -p \"Windows Kernel Trace\" 0x10003", 0, DONE);
+    expect("logman export kernel -y -xml kernel.xml", 0, DONE);
+    expect("logman delete kernel", 0, DONE);
+    expect("logman import kernel -xml kernel.xml", 0, DONE);
+    expect("logman query kernel", 0, flags);
+    expect("logman update kernel -p \"Windows Kernel Trace\" (process,nothing)", 0x80070057,
+           "\n-p: the provider has no keyword \"nothing\"");
+    expect("logman update kernel -p \"Windows Kernel Trace\" 0x100000000", 0x80070057, "has more");
+    expect("logman query kernel", 0, flags);
+    expect("logman delete kernel", 0, DONE);
+}
+
 static int with_traces(void **state)
 {
     if (fixture_setup(state) != 0)
@@ -448,8 +475,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_line_does_what_it_says), cmocka_unit_test(what_is_wrong_is_named_once),
-        cmocka_unit_test(a_collector_is_no_set), cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
-        cmocka_unit_test(what_is_mended_is_remarked)};
+        cmocka_unit_test(a_collector_is_no_set),       cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
+        cmocka_unit_test(what_is_mended_is_remarked),  cmocka_unit_test(the_kernels_flags_are_what_was_said)};
     char name[32];
     snprintf(name, sizeof name, "logman%u", (unsigned)process_own_id());
     scratch_environment("OPENPLA_ETW", name);
