@@ -6,6 +6,7 @@
 #include "cli/logman/help.h"
 #include "cli/logman/sets.h"
 #include "cli/logman/show.h"
+#include "cli/logman/show_json.h"
 #include "cli/template.h"
 #include "cli/verbs.h"
 #include "engine/os/file.h"
@@ -29,6 +30,7 @@ struct run {
     const struct logman_line *line;
     struct texts remarks; /* of what was taken for something else */
     struct texts issues;
+    struct json *json; /* of --json: the object of all that is printed; NULL without */
 };
 
 /* ---- credentials, issues ---- */
@@ -215,9 +217,10 @@ static HRESULT query_providers(const struct run *r, const char *server)
     const HRESULT hr = sets_is_own_machine(server, &own);
     if (FAILED(hr))
         return hr;
-    return own ? logman_show_providers(r->line)
-               : error_set(HRESULT_FROM_WIN32(53 /* ERROR_BAD_NETPATH */),
-                           "-s: only the providers of this machine are known here, not those of %s", server);
+    if (own)
+        return r->json ? logman_json_providers(r->json, r->line) : logman_show_providers(r->line);
+    return error_set(HRESULT_FROM_WIN32(53 /* ERROR_BAD_NETPATH */),
+                     "-s: only the providers of this machine are known here, not those of %s", server);
 }
 
 static HRESULT query(struct run *r)
@@ -233,12 +236,14 @@ static HRESULT query(struct run *r)
         if (SUCCEEDED(hr))
             hr = must_exist(&t);
         if (SUCCEEDED(hr))
-            hr = logman_show_set(t.set, t.session);
+            hr = r->json ? logman_json_set(r->json, t.set) : logman_show_set(t.set, t.session);
         logman_target_free(&t);
         return hr;
     }
     HRESULT hr = logman_list(server ? server->words.items[0] : NULL, sessions, &all);
-    if (SUCCEEDED(hr))
+    if (SUCCEEDED(hr) && r->json)
+        hr = r->line->name ? logman_json_all_sets(r->json, all) : logman_json_list(r->json, all);
+    else if (SUCCEEDED(hr))
         hr = r->line->name ? logman_show_all_sets(all, sessions) : logman_show_list(all);
     object_release(all);
     return hr;
@@ -302,17 +307,48 @@ static void say_done(const struct run *r)
     printf("The command completed successfully.\n");
 }
 
-static HRESULT run_line(int argc, char **argv)
+static void put_remarks(struct json *j, const struct texts *remarks)
+{
+    for (size_t i = 0; i < remarks->count; i++)
+        json_text(j, NULL, remarks->items[i]);
+}
+
+/* What every document ends with; what a failure left open is closed first. */
+static void end_json(const struct run *r, HRESULT hr)
+{
+    struct json *j = r->json;
+    char code[16];
+    while (j->depth > 1)
+        json_end(j, j->brackets[j->depth - 1] == '[' ? ']' : '}');
+    json_begin(j, "remarks", '[');
+    if (r->line) {
+        put_remarks(j, &r->line->remarks);
+        put_remarks(j, &r->remarks);
+        put_remarks(j, &r->issues);
+    }
+    json_end(j, ']');
+    snprintf(code, sizeof code, "0x%08X", FAILED(hr) ? (unsigned)hr : 0U);
+    json_text(j, "result", code);
+    json_text(j, "error", SUCCEEDED(hr) ? NULL : text_of_code(hr) ? text_of_code(hr) : error_standard_text(hr));
+    json_text(j, "detail", SUCCEEDED(hr) ? NULL : error_text(hr));
+    json_end(j, '}');
+}
+
+static HRESULT run_line(int argc, char **argv, struct json *j)
 {
     struct logman_line line = {0};
-    struct run r = {.line = &line};
+    struct run r = {.line = &line, .json = j};
     HRESULT hr = logman_line_read(argc, argv, &line);
     if (line.help) {
         hr = logman_show_help(&line);
     } else {
+        if (j)
+            json_begin(j, NULL, '{');
         if (SUCCEEDED(hr))
             hr = act(&r);
-        if (SUCCEEDED(hr))
+        if (j)
+            end_json(&r, hr);
+        else if (SUCCEEDED(hr))
             say_done(&r);
         else
             say_failed(hr);
@@ -323,21 +359,38 @@ static HRESULT run_line(int argc, char **argv)
     return hr;
 }
 
+/* Also of a line that cannot be read: whoever asked for JSON reads the reason there. */
+static bool wants_json(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++)
+        if (text_equal_nocase(argv[i], "-json") || text_equal_nocase(argv[i], "--json") ||
+            text_equal_nocase(argv[i], "/json"))
+            return true;
+    return false;
+}
+
 static int run(int argc, char **argv)
 {
     struct texts words = {0};
+    struct json json = {.out = stdout};
     if (logman_tell_options())
         return CLI_DONE;
     HRESULT hr = settings_expand(argc, argv, &words);
+    struct json *j = wants_json(argc, argv) || wants_json((int)words.count, words.items) ? &json : NULL;
 #ifdef _WIN32
     (void)_setmode(_fileno(stdout), _O_TEXT);
     if (SUCCEEDED(hr))
         hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
 #endif
-    if (SUCCEEDED(hr))
-        hr = run_line((int)words.count, words.items);
-    else
+    if (SUCCEEDED(hr)) {
+        hr = run_line((int)words.count, words.items, j);
+    } else if (j) {
+        const struct run r = {.json = j};
+        json_begin(j, NULL, '{');
+        end_json(&r, hr);
+    } else {
         say_failed(hr);
+    }
 #ifdef _WIN32
     fflush(stdout);
     (void)_setmode(_fileno(stdout), _O_BINARY);

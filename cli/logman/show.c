@@ -76,7 +76,7 @@ static const char *status_of(struct object *set)
     return status < sizeof names / sizeof *names ? names[status] : "Stopped";
 }
 
-static const char *type_of(const struct object *collector)
+const char *logman_type_of(const struct object *collector)
 {
     switch (logman_adverb_of(collector)) {
     case LOGMAN_COUNTER:
@@ -106,7 +106,7 @@ static HRESULT types_of(struct object *set, char **out)
     for (size_t i = 0; i < count; i++) {
         const unsigned kind = logman_adverb_of(list[i]);
         if ((seen & kind) == 0)
-            text_buffer_format(&b, "%s%s", b.length ? ", " : "", type_of(list[i]));
+            text_buffer_format(&b, "%s%s", b.length ? ", " : "", logman_type_of(list[i]));
         seen |= kind;
     }
     objects_release(list, count);
@@ -299,7 +299,7 @@ static HRESULT show_collector(struct object *set, struct object *collector)
     HRESULT hr = set_name && name ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         printf("\n%-22s%s\\%s\n", "Name:", set_name, name);
-        line("Type:", type_of(collector));
+        line("Type:", logman_type_of(collector));
         if (kind == LOGMAN_COUNTER)
             line_text("Data Source:", collector, "DataSourceName", false);
         if (kind != LOGMAN_ALERT)
@@ -395,18 +395,30 @@ static void provider_row(struct object *provider)
     memory_free(name);
 }
 
-static HRESULT show_all(const struct logman_option *process)
+HRESULT logman_list_providers(const struct logman_line *l, struct object **out)
 {
-    struct object *all = NULL, **list;
-    size_t count;
+    const struct logman_option *process = logman_option(l, LOGMAN_PROCESS);
     uint32_t id = 0;
+    *out = NULL;
     HRESULT hr = process ? logman_u32("pid", process->words.items[0], &id) : S_OK;
     if (SUCCEEDED(hr))
-        hr = object_create(&trace_data_provider_collection_class, NULL, &all);
-    if (SUCCEEDED(hr))
-        hr = process ? trace_providers_list_of_process(all, id) : trace_providers_list(all);
-    if (SUCCEEDED(hr))
-        hr = collection_snapshot(all, &list, &count);
+        hr = object_create(&trace_data_provider_collection_class, NULL, out);
+    if (SUCCEEDED(hr) &&
+        FAILED(hr = process ? trace_providers_list_of_process(*out, id) : trace_providers_list(*out))) {
+        object_release(*out);
+        *out = NULL;
+    }
+    return hr;
+}
+
+static HRESULT show_all(const struct logman_line *l)
+{
+    struct object *all, **list;
+    size_t count;
+    HRESULT hr = logman_list_providers(l, &all);
+    if (FAILED(hr))
+        return hr;
+    hr = collection_snapshot(all, &list, &count);
     if (SUCCEEDED(hr)) {
         provider_head();
         for (size_t i = 0; i < count; i++)
@@ -474,7 +486,7 @@ HRESULT logman_show_providers(const struct logman_line *l)
 {
     struct object *provider;
     if (!l->name)
-        return show_all(logman_option(l, LOGMAN_PROCESS));
+        return show_all(l);
     HRESULT hr = logman_known_provider(l->name, &provider);
     if (FAILED(hr))
         return hr;

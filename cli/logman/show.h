@@ -15,4 +15,9 @@ HRESULT logman_show_set(struct object *set, bool session);
 /* All providers that are known here, those of a process, or what one of them has: keywords, levels, processes. */
 HRESULT logman_show_providers(const struct logman_line *line);
 
+/* All providers that are known here, or with -pid those of the process; a reference to their collection. */
+HRESULT logman_list_providers(const struct logman_line *line, struct object **out);
+/* "Counter", "Trace" ... */
+const char *logman_type_of(const struct object *collector);
+
 #endif

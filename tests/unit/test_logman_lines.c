@@ -50,21 +50,30 @@ static void split(const char *line, struct texts *words)
     memmove(words->items, words->items + 1, --words->count * sizeof *words->items);
 }
 
-/* What the verb wrote; from memory_alloc. */
-static char *run(const struct verb *verb, const struct texts *words, int *code)
+/* What the verb wrote; from memory_alloc. Its nth allocation fails, none for 0; *failed: it came to that one. */
+static char *run_failing(const struct verb *verb, const struct texts *words, int *code, uint64_t n, bool *failed)
 {
     char *text;
     size_t size;
     fflush(stdout);
     const int shown = dup(1), out = open("out", O_RDWR | O_CREAT | O_TRUNC, 0600);
     assert_true(dup2(out, 1) == 1);
+    memory_fail_at(n);
     *code = verb->run((int)words->count, words->items);
+    *failed = memory_count() >= n;
+    memory_fail_at(0);
     fflush(stdout);
     dup2(shown, 1);
     close(shown);
     close(out);
     assert_int_equal(file_load("out", 1 << 20, &text, &size), S_OK);
     return text;
+}
+
+static char *run(const struct verb *verb, const struct texts *words, int *code)
+{
+    bool failed;
+    return run_failing(verb, words, code, 0, &failed);
 }
 
 static int say(const char *format, const char *a, const char *b)
@@ -460,6 +469,62 @@ static void the_kernels_flags_are_what_was_said(void **state)
     expect("logman delete kernel", 0, DONE);
 }
 
+/* At once: nobody is asked who could not answer. */
+static void another_computer_is_refused(void **state)
+{
+    static const char *const lines[] = {"query",
+                                        "query other",
+                                        "create counter other -c \\System\\Threads",
+                                        "start other",
+                                        "stop other",
+                                        "delete other",
+                                        "update other -si 5",
+                                        "import other -xml other.xml",
+                                        "export other -xml other.xml",
+                                        "query -ets",
+                                        "stop other -ets",
+                                        "query providers"};
+    (void)state;
+    go_to("other");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char *line = text_format("logman -s unreachable %s", lines[i]);
+        expect(line, 0x80070035, "\nError:\nThe network path was not found.\n");
+        expect(line, 0x80070035, "unreachable");
+        memory_free(line);
+    }
+}
+
+/* Not a JSON reader's judgement, which cli.logman_json has: the text is whole, whatever became of the line. */
+static void is_whole(const char *line, const char *text)
+{
+    const size_t length = strlen(text);
+    if (strncmp(text, "{\n", 2) != 0 || length < 4 || strcmp(text + length - 3, "\n}\n") != 0 ||
+        !strstr(text, "\n  \"result\": \"0x"))
+        fail_msg("%s: %s", line, text);
+}
+
+static void json_is_whole_when_memory_ends(void **state)
+{
+    static const char *const lines[] = {"logman query oom -json", "logman stop oom -json"};
+    (void)state;
+    go_to("oom");
+    expect("logman create trace oom -p {C0000000-0000-4000-8000-000000000001} 3 4 -b 1/1/2290 10:00:00", 0, DONE);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct texts words = {0};
+        split(lines[i], &words);
+        bool failed = true;
+        for (uint64_t n = 1; failed; n++) {
+            int code;
+            char *text = run_failing(&verb_logman, &words, &code, n, &failed);
+            assert_true(failed || code == 0 || code == (int)0x80300104);
+            is_whole(lines[i], text);
+            memory_free(text);
+        }
+        texts_free(&words);
+    }
+    expect("logman delete oom", 0, DONE);
+}
+
 static int with_traces(void **state)
 {
     if (fixture_setup(state) != 0)
@@ -476,7 +541,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_line_does_what_it_says), cmocka_unit_test(what_is_wrong_is_named_once),
         cmocka_unit_test(a_collector_is_no_set),       cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
-        cmocka_unit_test(what_is_mended_is_remarked),  cmocka_unit_test(the_kernels_flags_are_what_was_said)};
+        cmocka_unit_test(what_is_mended_is_remarked),  cmocka_unit_test(the_kernels_flags_are_what_was_said),
+        cmocka_unit_test(another_computer_is_refused), cmocka_unit_test(json_is_whole_when_memory_ends)};
     char name[32];
     snprintf(name, sizeof name, "logman%u", (unsigned)process_own_id());
     scratch_environment("OPENPLA_ETW", name);

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""logman_json.py PROGRAM EMULATOR: with --json logman prints one document on stdout, whatever the verb and however it
+ends: what a program that reads it looks for has its name and its value."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, EMULATOR = os.path.abspath(sys.argv[1]), sys.argv[2:]
+NAME = f"json{os.getpid()}"
+PROVIDER = "{C0000000-0000-4000-8000-0000000000A1}"
+
+
+def logman(*words, code=0):
+    done = subprocess.run([*EMULATOR, PROGRAM, "logman", *words, "--json"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120)
+    text = done.stdout.decode("utf-8")
+    assert done.returncode == code & 0xFF, (words, done)
+    told = json.loads(text)
+    assert told["result"] == f"0x{code:08X}" and (told["error"] is None) == (code == 0), (words, told)
+    return told
+
+
+def sets(folder):
+    logman("create", "counter", NAME, "-c", r"\System\Threads", "\\Memory\\Available \"Bytes\"", "-si", "5", "-f", "csv",
+           "-o", os.path.join(folder, "x"), "-max", "7", "-cnf", "1:00:00", "-b", "12/31/2290", "10:00:00", "-r")
+    told = logman("query", NAME)["sets"]
+    assert len(told) == 1, told
+    one, collector = told[0], told[0]["DataCollectors"][0]
+    assert (one["Name"], one["Status"], one["SegmentMaxSize"], one["SegmentMaxDuration"], one["Segment"]) == \
+        (NAME, "plaStopped", 7, 3600, True), one
+    assert one["Schedules"][0]["StartDate"] == "12/31/2290" and one["Schedules"][0]["Days"] == 0x7F, one
+    assert collector["DataCollectorType"] == "plaPerformanceCounter" and collector["SampleInterval"] == 5, collector
+    assert collector["PerformanceCounters"] == [r"\System\Threads", "\\Memory\\Available \"Bytes\""], collector
+    assert collector["LogFileFormat"] == "plaCommaSeparated", collector
+    row = [row for row in logman("query")["sets"] if row["Name"] == NAME]
+    assert row == [{"Name": NAME, "Status": "plaStopped", "Types": ["Counter"]}], row
+    assert one in logman("query", "*")["sets"]
+    logman("update", NAME, "-si", "6")
+    assert logman(NAME)["sets"][0]["DataCollectors"][0]["SampleInterval"] == 6
+
+
+def failures():
+    told = logman("create", "counter", NAME, "-c", r"\System\Threads", code=0x80300109)
+    assert told["error"] == "Data Collector already exists." and NAME in told["detail"], told
+    assert "sets" not in told
+    assert logman("stop", NAME, code=0x80300104)["error"] == "Data Collector Set is not running."
+    assert "-ets" in logman("query", "-est", code=0x80070057)["detail"]
+    assert logman("-config", "none.txt", code=0x80070002)["error"] == "The system cannot find the file specified."
+    assert logman("query", "providers", "no such provider", code=0x80070490)["detail"]
+
+
+def providers_and_traces():
+    assert any(one["DisplayName"] == "Windows Kernel Trace" for one in logman("query", "providers")["providers"])
+    one = logman("query", "providers", "Windows Kernel Trace")["providers"][0]
+    assert one["Guid"] == "{9E814AAD-3204-11D2-9A82-006008A86939}", one
+    assert {"Key": "Process Events", "Description": "Process Events", "Value": "0x1"} in one["Keywords"], one
+    assert one["Levels"] and one["Processes"] == [], one
+    logman("delete", NAME)
+    logman("create", "trace", NAME, "-p", PROVIDER, "0xFFFFFFFFFFFFFFFF", "4")
+    told = logman("query", NAME)["sets"][0]["DataCollectors"][0]["TraceDataProviders"][0]
+    assert told["Guid"] == PROVIDER and told["KeywordsAny"]["Values"] == ["0xFFFFFFFFFFFFFFFF"], told
+    assert told["Level"]["Values"] == ["0x4"], told
+    logman("delete", NAME)
+    assert logman("query", "-ets")["sets"] is not None
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        if not EMULATOR:
+            os.environ["OPENPLA_DATA"], os.environ["OPENPLA_ETW"] = os.path.join(folder, "data"), NAME
+        try:
+            sets(folder)
+            failures()
+            providers_and_traces()
+        finally:
+            subprocess.run([*EMULATOR, PROGRAM, "logman", "delete", NAME], stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
+
+
+main()
