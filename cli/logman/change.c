@@ -134,7 +134,9 @@ static HRESULT put_paths(const struct change *c, enum logman_use use, const char
     if (SUCCEEDED(hr))
         hr = put_texts(c->collector, property, &paths);
     texts_free(&paths);
-    return hr;
+    return hr == E_INVALIDARG && use == LOGMAN_THRESHOLDS
+               ? error_set(hr, "%s; for cmd > and < stand in quotes, with the path before them", error_text(hr))
+               : hr;
 }
 
 static HRESULT put_list(const struct change *c, enum logman_use use, const char *property,

@@ -99,7 +99,7 @@ static const char *const meant[][2] = {
     {"task", "-rc, and of an alert -tn,"},
     {"duration", "-rf"},
     {"interval", "-si"},
-    {"csv", "-f csv"},
+    {"csv", "-f csv, and of a log that is there openpla relog,"},
     {"bin", "-f bin"},
     {"sql", "-f sql"},
     {"counter", "-c"},

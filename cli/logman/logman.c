@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* `openpla logman`: the verbs, what they say and how they end. All text goes to stdout, the exit code is the HRESULT,
-   as the scripts of twenty years expect. */
+/* `openpla logman`: the verbs, what they say and how they end. What Windows' logman says goes to stdout, errors too,
+   the exit code is the HRESULT, as the scripts of twenty years expect; what is ours alone goes to stderr (DECISIONS
+   95). */
 #include "cli/cli.h"
+#include "cli/logman/advice.h"
 #include "cli/logman/change.h"
 #include "cli/logman/help.h"
 #include "cli/logman/sets.h"
@@ -109,6 +111,8 @@ static HRESULT create(struct run *r, struct logman_target *t)
     if (SUCCEEDED(hr))
         hr = logman_change(r->line, t->set, t->collector, t->session, true, &r->remarks);
     if (SUCCEEDED(hr))
+        hr = logman_warn(r->line, t->set, t->collector, &r->remarks);
+    if (SUCCEEDED(hr))
         hr = commit(r, t, t->found ? SETS_MODIFY : SETS_CREATE_NEW);
     return SUCCEEDED(hr) && t->session ? set_start(t->set, &caller_self, true) : hr;
 }
@@ -148,6 +152,8 @@ static HRESULT update(struct run *r, struct logman_target *t)
         hr = logman_target_choose(t, r->line->adverb);
     if (SUCCEEDED(hr))
         hr = logman_change(r->line, t->set, t->collector, t->session, false, &r->remarks);
+    if (SUCCEEDED(hr))
+        hr = logman_warn(r->line, t->set, t->collector, &r->remarks);
     if (SUCCEEDED(hr))
         hr = object_get(t->set, class_property(t->set->class, "Status"), &status);
     return SUCCEEDED(hr) ? commit(r, t, SETS_MODIFY | (status.u32 == 1 ? SETS_UPDATE_RUNNING : 0)) : hr;
@@ -282,29 +288,32 @@ static const char *text_of_code(HRESULT hr)
     return NULL;
 }
 
-/* The first line is Windows' text for the code, which scripts know; the second is what was wrong here. */
-static void say_failed(HRESULT hr)
+/* stdout has Windows' text for the code and nothing else, which scripts know and compare; what was wrong here, and what
+   to do, is behind it on stderr. `line`: NULL where there is none. */
+static void say_failed(const struct logman_line *line, HRESULT hr)
 {
-    const char *known = text_of_code(hr), *own = error_text(hr);
+    const char *known = text_of_code(hr), *own = error_text(hr), *advice = line ? logman_advice(line, hr) : NULL;
     printf("\nError:\n%s\n", known ? known : own);
+    fflush(stdout);
     if (known && strcmp(own, error_standard_text(hr)) != 0)
-        printf("%s\n", own);
+        fprintf(stderr, "%s\n", own);
+    if (advice)
+        fprintf(stderr, "%s\n", advice);
 }
 
 static void say_remarks(const struct texts *remarks)
 {
     for (size_t i = 0; i < remarks->count; i++)
-        printf("Remark: %s\n", remarks->items[i]);
+        fprintf(stderr, "Remark: %s\n", remarks->items[i]);
 }
 
 static void say_done(const struct run *r)
 {
-    printf("\n");
     say_remarks(&r->line->remarks);
     say_remarks(&r->remarks);
     if (logman_option(r->line, LOGMAN_VERBOSE))
         say_remarks(&r->issues);
-    printf("The command completed successfully.\n");
+    printf("\nThe command completed successfully.\n");
 }
 
 static void put_remarks(struct json *j, const struct texts *remarks)
@@ -331,6 +340,7 @@ static void end_json(const struct run *r, HRESULT hr)
     json_text(j, "result", code);
     json_text(j, "error", SUCCEEDED(hr) ? NULL : text_of_code(hr) ? text_of_code(hr) : error_standard_text(hr));
     json_text(j, "detail", SUCCEEDED(hr) ? NULL : error_text(hr));
+    json_text(j, "advice", SUCCEEDED(hr) || !r->line ? NULL : logman_advice(r->line, hr));
     json_end(j, '}');
 }
 
@@ -351,7 +361,7 @@ static HRESULT run_line(int argc, char **argv, struct json *j)
         else if (SUCCEEDED(hr))
             say_done(&r);
         else
-            say_failed(hr);
+            say_failed(&line, hr);
     }
     texts_free(&r.remarks);
     texts_free(&r.issues);
@@ -379,6 +389,7 @@ static int run(int argc, char **argv)
     struct json *j = wants_json(argc, argv) || wants_json((int)words.count, words.items) ? &json : NULL;
 #ifdef _WIN32
     (void)_setmode(_fileno(stdout), _O_TEXT);
+    (void)_setmode(_fileno(stderr), _O_TEXT);
     if (SUCCEEDED(hr))
         hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
 #endif
@@ -389,11 +400,13 @@ static int run(int argc, char **argv)
         json_begin(j, NULL, '{');
         end_json(&r, hr);
     } else {
-        say_failed(hr);
+        say_failed(NULL, hr);
     }
 #ifdef _WIN32
     fflush(stdout);
+    fflush(stderr);
     (void)_setmode(_fileno(stdout), _O_BINARY);
+    (void)_setmode(_fileno(stderr), _O_BINARY);
 #endif
     texts_free(&words);
     return FAILED(hr) ? (int)hr : 0;

@@ -72,7 +72,7 @@ def what_is_mistyped_is_named():
         assert says in openpla(*words, code=code)[1], (words, says)
     for words, says in ((("query", "-est"), "-est: there is no such option; the nearest is -ets"),
                         (("create", "counter", "x", "-duration", "5"), "-duration: there is no such option; -rf")):
-        assert says in openpla("logman", *words, code=0x80070057)[0], words
+        assert says in openpla("logman", *words, code=0x80070057)[1], words
 
 
 def complete(script, *words):

@@ -14,12 +14,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from faults import check, read_log, windows_path  # noqa: E402
 
 SET, SESSION = f"logman-{os.getpid()}", f"logman-session-{os.getpid()}"
+SAID = os.path.join(tempfile.gettempdir(), f"{SET}.said")
 DONE = "The command completed successfully."
 
 
 def logman(*words, code=0, program=PROGRAM, verb=("logman",), cwd=None):
-    done = subprocess.run([*EMULATOR, program, *verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, timeout=120, cwd=cwd)
+    with open(SAID, "wb") as said:
+        done = subprocess.run([*EMULATOR, program, *verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=said, timeout=120, cwd=cwd)
     text = done.stdout.decode("utf-8")
     # A program's exit code is cut to a byte by this system.
     check(done.returncode == code & 0xFF, f"{words}: {done.returncode}, not 0x{code:08X}: {text}")
@@ -31,7 +33,10 @@ def logman(*words, code=0, program=PROGRAM, verb=("logman",), cwd=None):
 
 def error(*words, code, says):
     lines = logman(*words, code=code)
-    check(lines[1:3] == ["Error:", says], f"{words}: {lines}")
+    # Scripts take the last line for the message.
+    check(lines[1:] == ["Error:", says], f"{words}: {lines}")
+    with open(SAID, encoding="utf-8") as said:
+        return said.read()
 
 
 def row(lines, name):
@@ -86,8 +91,8 @@ def sessions(folder):
     logman("update", SESSION, "-fd", "-ets")
     detail = logman("query", SESSION, "-ets")
     check(sum(line == "Provider:" for line in detail) == 2 and "KeywordsAny:          0x5" in detail, f"{detail}")
-    error("stop", SESSION, code=0x80300002, says="Data Collector Set was not found.")
-    check("-ets" in logman("stop", SESSION, code=0x80300002)[3], "what is missing is said")
+    said = error("stop", SESSION, code=0x80300002, says="Data Collector Set was not found.")
+    check("-ets" in said, f"what is missing is said: {said}")
     error("start", SESSION, "-ets", code=0x803000B7, says="Data Collector Set already exists.")
     logman("stop", SESSION, "-ets")
     error("stop", SESSION, "-ets", code=0x80300002, says="Data Collector Set was not found.")
@@ -115,6 +120,8 @@ def main():
             for words in (("stop", SET), ("delete", SET), ("stop", SESSION, "-ets")):
                 subprocess.run([*EMULATOR, PROGRAM, "logman", *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, timeout=120, check=False)
+            if os.path.exists(SAID):
+                os.remove(SAID)
     print("sets and sessions by logman's lines")
 
 

@@ -28,3 +28,6 @@ add_test(NAME script.alert COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DI
 openpla_test_properties(script.alert ";server")
 add_test(NAME script.account COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/account.py)
 openpla_test_properties(script.account ";server")
+add_test(NAME script.baseline COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/baseline.py
+  $<TARGET_FILE:openpla_program> ${CMAKE_CROSSCOMPILING_EMULATOR})
+openpla_test_properties(script.baseline ";server")

@@ -4,7 +4,7 @@ if(NOT WIN32)
   set(cli ${CMAKE_SOURCE_DIR}/cli)
   openpla_test(test_logman_lines ${CMAKE_CURRENT_LIST_DIR}/test_logman_lines.c ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c
     ${cli}/said.c ${cli}/options.c ${cli}/settings.c ${cli}/lines.c ${cli}/template.c ${cli}/asked.c ${cli}/json.c ${cli}/shown_text.c
-    ${cli}/manifest.c ${cli}/manifest_show.c ${cli}/logman/logman.c ${cli}/logman/line.c ${cli}/logman/help.c ${cli}/logman/values.c
+    ${cli}/manifest.c ${cli}/manifest_show.c ${cli}/logman/logman.c ${cli}/logman/line.c ${cli}/logman/advice.c ${cli}/logman/help.c ${cli}/logman/values.c
     ${cli}/logman/change.c ${cli}/logman/provider.c ${cli}/logman/schedule.c ${cli}/logman/sets.c ${cli}/logman/show.c ${cli}/logman/show_json.c
     LINK openpla_run openpla_tdh openpla_etw)
   target_compile_definitions(test_logman_lines PRIVATE

@@ -50,21 +50,24 @@ static void split(const char *line, struct texts *words)
     memmove(words->items, words->items + 1, --words->count * sizeof *words->items);
 }
 
-/* What the verb wrote; from memory_alloc. Its nth allocation fails, none for 0; *failed: it came to that one. */
+/* What the verb wrote on both streams; from memory_alloc. Its nth allocation fails, none for 0; *failed: it came to
+ * that one. */
 static char *run_failing(const struct verb *verb, const struct texts *words, int *code, uint64_t n, bool *failed)
 {
     char *text;
     size_t size;
     fflush(stdout);
-    const int shown = dup(1), out = open("out", O_RDWR | O_CREAT | O_TRUNC, 0600);
-    assert_true(dup2(out, 1) == 1);
+    const int shown = dup(1), said = dup(2), out = open("out", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
+    assert_true(dup2(out, 1) == 1 && dup2(out, 2) == 2);
     memory_fail_at(n);
     *code = verb->run((int)words->count, words->items);
     *failed = memory_count() >= n;
     memory_fail_at(0);
     fflush(stdout);
     dup2(shown, 1);
+    dup2(said, 2);
     close(shown);
+    close(said);
     close(out);
     assert_int_equal(file_load("out", 1 << 20, &text, &size), S_OK);
     return text;
@@ -469,6 +472,30 @@ static void the_kernels_flags_are_what_was_said(void **state)
     expect("logman delete kernel", 0, DONE);
 }
 
+/* What people do wrong again and again is told them with what to do. */
+static void a_usual_mistake_is_answered(void **state)
+{
+    (void)state;
+    go_to("mistakes");
+    expect("logman create counter twice -c \\System\\Threads", 0, DONE);
+    expect("logman create counter twice -c \\System\\Threads", 0x80300109, "\nupdate changes it");
+    expect("logman import twice -xml x.xml", 0x803000B7, "\ndelete it first");
+    expect("logman update twice -cnf", 0, "Remark: -cnf: without a time, and without -max");
+    expect("logman update twice -cnf 1:00:00 -max 5 -f bincirc", 0, "Remark: -cnf: a circular log");
+    expect("logman update twice --cnf --max", 0, "Remark: -f bincirc: without -max");
+    expect("logman update twice -f bin -rc C:\\scripts\\closed.cmd", 0,
+           "Remark: -rc: \"C:\\scripts\\closed.cmd\" is taken for a task's name");
+    expect("logman delete twice", 0, DONE);
+    expect("logman create alert never -th \\System\\Threads", 0x80070057, "> and < stand in quotes");
+    expect("logman export log.blg -xml x.xml", 0x80300002, "openpla relog converts logs");
+    expect("logman export twice -csv", 0x80070057, "openpla relog");
+    expect("logman create session -ets -p {C0000000-0000-4000-8000-000000000001} -o session.etl", 0, DONE);
+    expect("logman stop session", 0x80300002, "-ets means it");
+    expect("logman create session -ets -p {C0000000-0000-4000-8000-000000000001} -o x.etl", 0x803000B7,
+           "\nstop with -ets ends it");
+    expect("logman stop session -ets", 0, DONE);
+}
+
 /* At once: nobody is asked who could not answer. */
 static void another_computer_is_refused(void **state)
 {
@@ -539,10 +566,11 @@ static int with_traces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_line_does_what_it_says), cmocka_unit_test(what_is_wrong_is_named_once),
-        cmocka_unit_test(a_collector_is_no_set),       cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
-        cmocka_unit_test(what_is_mended_is_remarked),  cmocka_unit_test(the_kernels_flags_are_what_was_said),
-        cmocka_unit_test(another_computer_is_refused), cmocka_unit_test(json_is_whole_when_memory_ends)};
+        cmocka_unit_test(each_line_does_what_it_says),   cmocka_unit_test(what_is_wrong_is_named_once),
+        cmocka_unit_test(a_collector_is_no_set),         cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
+        cmocka_unit_test(what_is_mended_is_remarked),    cmocka_unit_test(the_kernels_flags_are_what_was_said),
+        cmocka_unit_test(a_usual_mistake_is_answered),   cmocka_unit_test(another_computer_is_refused),
+        cmocka_unit_test(json_is_whole_when_memory_ends)};
     char name[32];
     snprintf(name, sizeof name, "logman%u", (unsigned)process_own_id());
     scratch_environment("OPENPLA_ETW", name);

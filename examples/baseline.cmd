@@ -1,0 +1,42 @@
+@echo off
+rem SPDX-License-Identifier: MIT
+rem baseline.cmd [FOLDER [TIME [INTERVAL]]]
+rem What this computer does when all is well, to be compared with on the day when it is not: processor, memory, disks and
+rem network as a CSV file in FOLDER, for TIME (hh:mm:ss), a row each INTERVAL seconds. OPENPLA names openpla.exe where it
+rem is not in PATH.
+setlocal
+set name=Baseline
+set folder=%~1
+set duration=%~2
+set interval=%~3
+if not defined folder set folder=%SystemDrive%\PerfLogs\Baseline
+if not defined duration set duration=24:00:00
+if not defined interval set interval=15
+if not defined OPENPLA set OPENPLA=openpla.exe
+
+rem One of an earlier time may be there; whether it is does not matter.
+"%OPENPLA%" logman stop %name% >nul
+"%OPENPLA%" logman delete %name% >nul
+
+rem In a batch file a percent sign is written twice.
+"%OPENPLA%" logman create counter %name% -o "%folder%\baseline" --v -ow -f csv -si %interval% -rf %duration% -c "\Processor(_Total)\%% Processor Time" "\System\Processor Queue Length" "\Memory\Available Bytes" "\Memory\Pages/sec" "\PhysicalDisk(_Total)\Disk Bytes/sec" "\Network Interface(*)\Bytes Total/sec"
+if not %ERRORLEVEL%==0 goto failed
+"%OPENPLA%" logman start %name%
+if not %ERRORLEVEL%==0 goto failed
+
+rem The set stops by itself.
+:running
+ping -n 3 127.0.0.1 >nul
+"%OPENPLA%" logman query %name% | find "Running" >nul
+if %ERRORLEVEL%==0 goto running
+
+"%OPENPLA%" logman delete %name%
+if not %ERRORLEVEL%==0 goto failed
+"%OPENPLA%" logstat "%folder%\baseline.csv"
+exit /b %ERRORLEVEL%
+
+rem Not "if errorlevel 1": the code of what fails is an HRESULT, which is below zero.
+:failed
+set code=%ERRORLEVEL%
+echo The baseline was not made: %code%
+exit /b %code%
