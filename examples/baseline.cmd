@@ -15,8 +15,9 @@ if not defined interval set interval=15
 if not defined OPENPLA set OPENPLA=openpla.exe
 
 rem One of an earlier time may be there; whether it is does not matter.
-"%OPENPLA%" logman stop %name% >nul
-"%OPENPLA%" logman delete %name% >nul
+"%OPENPLA%" logman stop %name% >nul 2>nul
+"%OPENPLA%" logman delete %name% >nul 2>nul
+if not exist "%folder%" mkdir "%folder%"
 
 rem In a batch file a percent sign is written twice.
 "%OPENPLA%" logman create counter %name% -o "%folder%\baseline" --v -ow -f csv -si %interval% -rf %duration% -c "\Processor(_Total)\%% Processor Time" "\System\Processor Queue Length" "\Memory\Available Bytes" "\Memory\Pages/sec" "\PhysicalDisk(_Total)\Disk Bytes/sec" "\Network Interface(*)\Bytes Total/sec"

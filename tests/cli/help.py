@@ -22,7 +22,8 @@ def openpla(*words, code=0):
     done = subprocess.run([*EMULATOR, PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=120)
     assert done.returncode == code & 0xFF, (words, done)
-    return [stream.decode("utf-8").replace("\r\n", "\n") for stream in (done.stdout, done.stderr)]
+    # The emulator gives both streams as one.
+    return [stream.decode("utf-8").replace("\r\n", "\n") for stream in (done.stdout, done.stdout if EMULATOR else done.stderr)]
 
 
 def named(text):

@@ -14,14 +14,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from faults import check, read_log, windows_path  # noqa: E402
 
 SET, SESSION = f"logman-{os.getpid()}", f"logman-session-{os.getpid()}"
-SAID = os.path.join(tempfile.gettempdir(), f"{SET}.said")
 DONE = "The command completed successfully."
 
 
 def logman(*words, code=0, program=PROGRAM, verb=("logman",), cwd=None):
-    with open(SAID, "wb") as said:
-        done = subprocess.run([*EMULATOR, program, *verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=said, timeout=120, cwd=cwd)
+    done = subprocess.run([*EMULATOR, program, *verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, timeout=120, cwd=cwd)
     text = done.stdout.decode("utf-8")
     # A program's exit code is cut to a byte by this system.
     check(done.returncode == code & 0xFF, f"{words}: {done.returncode}, not 0x{code:08X}: {text}")
@@ -33,10 +31,8 @@ def logman(*words, code=0, program=PROGRAM, verb=("logman",), cwd=None):
 
 def error(*words, code, says):
     lines = logman(*words, code=code)
-    # Scripts take the last line for the message.
-    check(lines[1:] == ["Error:", says], f"{words}: {lines}")
-    with open(SAID, encoding="utf-8") as said:
-        return said.read()
+    check(lines[1:3] == ["Error:", says], f"{words}: {lines}")
+    return "\n".join(lines[3:])
 
 
 def row(lines, name):
@@ -120,8 +116,6 @@ def main():
             for words in (("stop", SET), ("delete", SET), ("stop", SESSION, "-ets")):
                 subprocess.run([*EMULATOR, PROGRAM, "logman", *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, timeout=120, check=False)
-            if os.path.exists(SAID):
-                os.remove(SAID)
     print("sets and sessions by logman's lines")
 
 

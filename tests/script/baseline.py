@@ -52,6 +52,9 @@ def what_the_page_says(folder):
                 '"%OPENPLA%" logman query nobody >nul && echo found || echo missing',
                 '"%OPENPLA%" logman create alert x -th "\\Memory\\Available Bytes<1" "\\System\\Threads>50" -si x',
                 '"%OPENPLA%" relog >nul 2>nul', "echo [%ERRORLEVEL%]")
+    # Scripts take the last line of stdout for the message.
+    only = batch(folder, '"%OPENPLA%" logman query nobody 2>nul', "echo [end]").splitlines()
+    check(only == ["", "Error:", "Data Collector Set was not found.", "[end]"], f"ours is on stderr: {only}")
     check("[-2144337918]" in out and "above zero" not in out and "not zero" in out, f"the code is an HRESULT: {out}")
     check("missing" in out and "found\n" not in out, f"&& and || tell: {out}")
     check('"x" is no time' in out and not os.path.exists(os.path.join(folder, "50")), f"> in quotes is no file: {out}")
