@@ -96,7 +96,7 @@ static uint16_t place_of(const struct event_schema *s, const char *path)
 /* Another schema may have come to where the last one was. */
 static bool places_hold(const struct event_fields *f, const struct event_schema *s)
 {
-    if (s != f->schema)
+    if (!s || s != f->schema)
         return false;
     for (size_t i = 0; i < f->count; i++)
         if (f->items[i].system == SYS_NONE && f->places[i] != NO_PLACE &&

@@ -234,6 +234,7 @@ static void what_does_not_fit_is_told(void **state)
     (void)state;
     expect(of_name, broken, COUNT(broken), "whole|\n", "2 events could not be decoded");
     expect(of_name, broken, COUNT(broken), "whole|\n", "not of version 3, but as version 2");
+    expect(of_name, broken + 1, 1, "", "1 events could not be decoded"); /* what nobody knows may be the first event */
     expect(of_name, broken, 0, "", "the traces have no event 11 of " CLASS_A);
     expect("<EventTable name='t'>" COLUMN("pid", "", "sys:PID", CLASS_A, "11", "")
                COLUMN("none", "", "Nothing", CLASS_A, "11", "") "</EventTable>",
