@@ -3,7 +3,8 @@
 #include "com/counter_server.h"
 
 #include "com/counter_calls.h"
-#include "engine/os/file.h"
+#include "com/idle_child.h"
+#include "engine/os/clock.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
@@ -16,7 +17,9 @@
 #define LOCAL_ENDPOINT "OpenPLACounters"
 #define WAITING        20         /* connections that are not taken yet */
 #define MOST_FRAGMENT  (1u << 20) /* bytes of one call that RPC takes */
-#define START_AGAIN_MS 5000
+#define START_AGAIN_MS 500
+#define MOST_PAUSE_MS  30000 /* between starts that fail, as while another program has the port */
+#define LIVED_MS       10000 /* one that ran so long was started well */
 #define LOOK_MS        200
 
 /* True: it listens there. */
@@ -95,20 +98,30 @@ static HRESULT start_child(struct process **child)
     return hr;
 }
 
-/* Until the end one child after another; what fails is tried again after a pause, as a port may get free. */
+/* Until the end one child after another. */
 static void keep(void *user)
 {
+    uint32_t pause = START_AGAIN_MS;
+    struct process *idle = NULL;
     (void)user;
+    /* Wine would end the service with its last other program, which may be the one that a client has ended. */
+    if (host_is_wine())
+        idle_child_start(&idle);
     for (bool over = false; !over;) {
         struct process *child;
+        uint64_t started = clock_monotonic_ms();
         HRESULT hr = start_child(&child);
         while (SUCCEEDED(hr) && !over && process_wait(child, LOOK_MS, NULL) == S_FALSE)
             over = wakeup_wait(end, 0);
         if (over)
             process_terminate(process_id(child), process_start_time(process_id(child)));
         process_close(child);
-        over = over || wakeup_wait(end, START_AGAIN_MS);
+        if (clock_passed_ms(started, clock_monotonic_ms()) >= LIVED_MS)
+            pause = START_AGAIN_MS;
+        over = over || wakeup_wait(end, pause);
+        pause = pause * 2 < MOST_PAUSE_MS ? pause * 2 : MOST_PAUSE_MS;
     }
+    idle_child_end(idle);
 }
 
 void counter_child_begin(void)
