@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The service offers counters by RPC only where a setting says so, in a process of its own: one that dies hard takes
+nothing from the service and is started anew, and it ends with the service."""
+import socket
+
+from faults import check, kill_one, processes, wait_for, wine
+
+KEY = "HKLM\\Software\\OpenPLA"
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def answers(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), 5):
+            return True
+    except OSError:
+        return False
+
+
+def service(verb, must=True):
+    code, text = wine("net", verb, "OpenPLA")
+    check(code == 0 or not must, f"net {verb}: {code}: {text}")
+
+
+def main():
+    port = free_port()
+    service("stop", must=False)
+    try:
+        service("start")
+        check(not processes("openplasrv", "/counters"), "nothing is offered without a setting")
+        service("stop")
+        code, text = wine("reg", "add", KEY, "/v", "CounterQueryPort", "/t", "REG_DWORD", "/d", str(port), "/f")
+        check(code == 0, text)
+        service("start")
+        wait_for("counters are offered", lambda: answers(port))
+        running = processes("openplasrv", "/service")
+        kill_one("openplasrv", "/counters")
+        wait_for("counters are offered again", lambda: answers(port))
+        check(processes("openplasrv", "/service") == running, "the service runs on")
+    finally:
+        wine("reg", "delete", KEY, "/v", "CounterQueryPort", "/f")
+        service("stop", must=False)
+    wait_for("it ends with the service", lambda: not processes("openplasrv", "/counters"))
+
+
+main()
