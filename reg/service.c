@@ -166,3 +166,26 @@ HRESULT service_remove(const char *server)
     service_close(&c);
     return hr;
 }
+
+HRESULT service_look(struct service_seen *out)
+{
+    struct connection c;
+    SERVICE_STATUS_PROCESS status = {0};
+    DWORD size;
+    *out = (struct service_seen){0};
+    HRESULT hr = service_open("", 0, SERVICE_QUERY_CONFIG | SERVICE_QUERY_STATUS, &c);
+    QUERY_SERVICE_CONFIGW *config = hr == S_OK ? query_config(c.service) : NULL;
+    if (hr == S_OK &&
+        (!config || !QueryServiceStatusEx(c.service, SC_STATUS_PROCESS_INFO, (BYTE *)&status, sizeof status, &size)))
+        hr = service_error("reading");
+    if (hr == S_OK)
+        hr = text_from_utf16(config->lpBinaryPathName, wcslen(config->lpBinaryPathName), true, &out->command);
+    if (hr == S_OK) {
+        out->disabled = config->dwStartType == SERVICE_DISABLED;
+        out->running = status.dwCurrentState != SERVICE_STOPPED && status.dwCurrentState != SERVICE_STOP_PENDING;
+        out->process = status.dwProcessId;
+    }
+    memory_free(config);
+    service_close(&c);
+    return hr;
+}

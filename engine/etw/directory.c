@@ -80,6 +80,20 @@ HRESULT directory_get(struct directory **out)
     return hr;
 }
 
+HRESULT directory_find(void)
+{
+    char name[64];
+    struct section *section = NULL;
+    HRESULT hr = own_name(name);
+    if (SUCCEEDED(hr))
+        hr = section_open(&(struct shared){.name = name, .lasting = true}, sizeof(struct directory_shared), &section);
+    section_close(section);
+    if (hr != HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        return hr;
+    error_clear();
+    return S_FALSE;
+}
+
 void directory_delete(struct directory *d)
 {
     char mutex[80];

@@ -33,6 +33,8 @@ struct directory;
    another one (letters and digits, at most 32). Errors: those of section_open; ERROR_INVALID_DATA's HRESULT when what
    is there is none of ours. */
 HRESULT directory_get(struct directory **out);
+/* Whether there is one, for who must not make it. S_FALSE: there is none. */
+HRESULT directory_find(void);
 /* It has no name any more: who has it keeps it, and the next who asks makes another (under Wine when nobody has it).
    Its sessions' hosts hear of it, and end. What a test does in the end. */
 void directory_delete(struct directory *d);

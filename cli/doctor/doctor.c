@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla doctor: says what is wrong with this installation and how to mend it. */
+#include "cli/doctor/doctor.h"
+
+#include "cli/json.h"
+#include "cli/verbs.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define VERB     "doctor"
+#define MEGABYTE (UINT64_C(1) << 20)
+
+static const struct doctor_kind {
+    enum doctor_severity severity;
+    const char *id, *why, *mend;
+} kinds[] = {
+#define FINDING(name, severity, id, why, mend) {DOCTOR_##severity, id, why, mend},
+#include "cli/doctor/doctor.def"
+#undef FINDING
+};
+static const char *const severities[] = {"note", "warning", "error"};
+
+/* ---- findings ---- */
+
+/* What to do, with what the finding is about in its places. NULL: out of memory. */
+static char *fill_in(const struct doctor *d, const char *mend, const char *about)
+{
+    struct text_buffer b = {0};
+    char *own = d->folder ? NULL : host_module_folder();
+    const char *folder = d->folder ? d->folder : own ? own : "";
+    for (; *mend; mend++) {
+        if (strncmp(mend, "{}", 2) == 0) {
+            text_buffer_add(&b, about ? about : "NAME");
+            mend += 1;
+        } else if (strncmp(mend, "{folder}", 8) == 0) {
+            text_buffer_add(&b, folder);
+            mend += 7;
+        } else {
+            text_buffer_add_n(&b, mend, 1);
+        }
+    }
+    memory_free(own);
+    return text_buffer_take(&b);
+}
+
+HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, const char *format, ...)
+{
+    struct text_buffer what = {0};
+    va_list arguments;
+    char piece[2048];
+    va_start(arguments, format);
+    vsnprintf(piece, sizeof piece, format, arguments);
+    va_end(arguments);
+    text_buffer_add(&what, piece);
+    struct doctor_finding f = {id, text_buffer_take(&what), fill_in(d, kinds[id].mend, about)};
+    if (f.what && f.mend && memory_grow((void **)&d->items, &d->capacity, d->count + 1, sizeof *d->items)) {
+        d->items[d->count++] = f;
+        return S_OK;
+    }
+    memory_free(f.what);
+    memory_free(f.mend);
+    return E_OUTOFMEMORY;
+}
+
+static void doctor_free(struct doctor *d)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        memory_free(d->items[i].what);
+        memory_free(d->items[i].mend);
+    }
+    memory_free(d->items);
+    memory_free(d->folder);
+}
+
+static HRESULT look(void *user, const struct seen_file *file)
+{
+    struct {
+        const char *name;
+        int64_t written;
+    } *wanted = user;
+    if (text_equal_nocase(file->name, wanted->name))
+        wanted->written = file->written;
+    return S_OK;
+}
+
+int64_t doctor_file_written(const char *path)
+{
+    struct {
+        const char *name;
+        int64_t written;
+    } wanted = {path_name(path), 0};
+    char *folder = path_folder(path);
+    if (folder && FAILED(folder_each_file(folder, look, &wanted)))
+        wanted.written = 0;
+    memory_free(folder);
+    error_clear();
+    return wanted.written;
+}
+
+/* ---- what is shown ---- */
+
+static void kind_json(struct json *j, const struct doctor_kind *k)
+{
+    json_text(j, "id", k->id);
+    json_text(j, "severity", severities[k->severity]);
+}
+
+/* All that can be found. */
+static int list(bool as_json)
+{
+    struct json j = {.out = stdout};
+    if (as_json)
+        json_begin(&j, NULL, '[');
+    for (size_t i = 0; i < DOCTOR_IDS; i++) {
+        if (!as_json) {
+            printf("%s: %s\n  why: %s\n  do:  %s\n", kinds[i].id, severities[kinds[i].severity], kinds[i].why,
+                   kinds[i].mend);
+            continue;
+        }
+        json_begin(&j, NULL, '{');
+        kind_json(&j, &kinds[i]);
+        json_text(&j, "why", kinds[i].why);
+        json_text(&j, "do", kinds[i].mend);
+        json_end(&j, '}');
+    }
+    if (as_json)
+        json_end(&j, ']');
+    return CLI_DONE;
+}
+
+static void show_json(const struct doctor *d)
+{
+    struct json j = {.out = stdout};
+    json_begin(&j, NULL, '[');
+    for (size_t i = 0; i < d->count; i++) {
+        json_begin(&j, NULL, '{');
+        kind_json(&j, &kinds[d->items[i].id]);
+        json_text(&j, "what", d->items[i].what);
+        json_text(&j, "why", kinds[d->items[i].id].why);
+        json_text(&j, "do", d->items[i].mend);
+        json_end(&j, '}');
+    }
+    json_end(&j, ']');
+}
+
+/* The worst first. */
+static void show_text(const struct doctor *d)
+{
+    for (int severity = DOCTOR_ERROR; severity >= DOCTOR_NOTE; severity--)
+        for (size_t i = 0; i < d->count; i++) {
+            const struct doctor_finding *f = &d->items[i];
+            if ((int)kinds[f->id].severity == severity)
+                printf("%s: %s: %s\n  why: %s\n  do:  %s\n", severities[severity], kinds[f->id].id, f->what,
+                       kinds[f->id].why, f->mend);
+        }
+    if (!d->count)
+        printf("Nothing is wrong.\n");
+}
+
+static int worst(const struct doctor *d)
+{
+    int severity = DOCTOR_NOTE;
+    for (size_t i = 0; i < d->count; i++)
+        if ((int)kinds[d->items[i].id].severity > severity)
+            severity = kinds[d->items[i].id].severity;
+    return severity == DOCTOR_ERROR ? CLI_FAILED : severity == DOCTOR_WARNING ? CLI_REMARKS : CLI_DONE;
+}
+
+static int examine(struct doctor *d, bool as_json)
+{
+    HRESULT(*const checks[])
+    (struct doctor * d) = {
+#ifdef _WIN32
+        doctor_check_registration, doctor_check_service, doctor_check_server,   doctor_check_wine,
+#endif
+        doctor_check_host,         doctor_check_store,   doctor_check_sessions,
+    };
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && SUCCEEDED(hr); i++)
+        hr = checks[i](d);
+    if (FAILED(hr))
+        return cli_error(VERB, hr);
+    if (as_json)
+        show_json(d);
+    else
+        show_text(d);
+    return worst(d);
+}
+
+static int run(int argc, char **argv)
+{
+    struct doctor d = {.wait_ms = 10000};
+    bool as_json = false, all = false;
+    uint32_t room = 500, wait = 10;
+    const struct option options[] = {{"json", OPTION_FLAG, &as_json},
+                                     {"list", OPTION_FLAG, &all},
+                                     {"disk", OPTION_COUNT, &room},
+                                     {"wait", OPTION_COUNT, &wait}};
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, NULL);
+    if (result == CLI_DONE && wait > 600)
+        result = cli_usage(VERB, "-wait: %u is more than 600 seconds", (unsigned)wait);
+    if (result != CLI_DONE)
+        return result;
+    d.room = room * MEGABYTE;
+    d.wait_ms = wait * 1000;
+    result = all ? list(as_json) : examine(&d, as_json);
+    doctor_free(&d);
+    return result;
+}
+
+const struct verb verb_doctor = {
+    .name = VERB,
+    .summary = "tells what is wrong with this installation, and how to mend it",
+    .help =
+        "openpla doctor [-disk MB] [-wait SECONDS] [--json]\n"
+        "openpla doctor -list [--json]\n"
+        "\n"
+        "Looks at the registration, the service and its server, the files of the sets, their runs, the sessions of\n"
+        "traces, and what this host lets OpenPLA use. Of all that is wrong it says what, why it matters and what to "
+        "do.\n"
+        "It changes nothing.\n"
+        "\n"
+        "  -disk MB       a disk that sets write to is low with less room (default 500), and full with a tenth of it\n"
+        "  -wait SECONDS  for the server's answer (default 10)\n"
+        "  -list          all that it can find, with why and what to do\n"
+        "  --json         an array of objects: id, severity, what, why, do\n"
+        "\n"
+        "Exit codes: 0 nothing, or notes alone; 3 the worst is a warning; 1 the worst is an error, or it could not\n"
+        "look; 2 wrong command line.\n",
+    .run = run,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The checks of openpla doctor, and what they find. None of them changes anything. */
+#ifndef OPENPLA_CLI_DOCTOR_H
+#define OPENPLA_CLI_DOCTOR_H
+
+#include "engine/os/text.h"
+
+enum doctor_severity { DOCTOR_NOTE, DOCTOR_WARNING, DOCTOR_ERROR };
+/* In the order of doctor.def. */
+enum doctor_id {
+#define FINDING(name, severity, id, why, mend) DOCTOR_FOUND_##name,
+#include "cli/doctor/doctor.def"
+#undef FINDING
+    DOCTOR_IDS
+};
+
+struct doctor_finding {
+    enum doctor_id id;
+    char *what, *mend; /* from memory_alloc */
+};
+/* Zero-initialise but for the options. */
+struct doctor {
+    uint64_t room; /* bytes; a disk with less is low, one with a tenth of it full */
+    uint32_t wait_ms;
+    struct doctor_finding *items;
+    size_t count, capacity;
+    char *folder; /* that is registered, from memory_alloc; NULL: none, then the program's own counts */
+};
+/* Adds a finding. `about`: what its table's "{}" stands for, may be NULL. E_OUTOFMEMORY. */
+HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* Each fails only where memory is out: what cannot be looked at is a finding. */
+HRESULT doctor_check_store(struct doctor *d);    /* its files, its sets with their runs, its disk, its clock */
+HRESULT doctor_check_sessions(struct doctor *d); /* of traces */
+HRESULT doctor_check_host(struct doctor *d);     /* the kernel's files, databases, the zone, counters */
+#ifdef _WIN32
+HRESULT doctor_check_registration(struct doctor *d); /* first: it sets d->folder */
+HRESULT doctor_check_service(struct doctor *d);
+HRESULT doctor_check_server(struct doctor *d); /* waits at most d->wait_ms */
+HRESULT doctor_check_wine(struct doctor *d);
+/* Whether the file at `path` was written after the moment (FILETIME, UTC). False where it cannot be told. */
+#endif
+/* When the file was written last, as clock_utc; 0: there is none, or it cannot be told. */
+int64_t doctor_file_written(const char *path);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla doctor: the files of the sets, what their runs have left, the room where they write, the clock, and the
+   sessions of traces. Files are read as they lie, by no function of the store that tidies up meanwhile. */
+#include "cli/doctor/doctor.h"
+#include "engine/etw/directory.h"
+#include "engine/log/journal.h"
+#include "engine/model/model.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/run/run_host.h"
+#include "engine/store/store_check.h"
+#include "engine/store/store_name.h"
+#include "engine/store/stored_name.h"
+
+#include <string.h>
+
+#define MINUTE      (INT64_C(60) * 10000000)
+#define AHEAD       (5 * MINUTE) /* two computers of a share differ as much without harm */
+#define MOST_FAULTS 20           /* of one kind; the rest is a number */
+
+struct looking {
+    struct doctor *d;
+    struct texts folders; /* where sets write, each once */
+    int64_t newest;       /* what was written last */
+    char newest_path[512];
+    uint32_t faults;
+};
+
+/* ---- what store check finds ---- */
+
+static HRESULT see_fault(void *user, const struct store_finding *f)
+{
+    struct looking *l = user;
+    char *data = host_data_folder(), *secrets = data ? path_join(data, "secrets") : NULL;
+    HRESULT hr = secrets ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && f->fault == STORE_FOREIGN) {
+        hr = doctor_find(l->d, DOCTOR_FOUND_STORE_FOREIGN, NULL, "%s belongs to %s", f->path, f->detail);
+    } else if (SUCCEEDED(hr) && f->fault == STORE_ORPHAN && path_names_behind(secrets, f->path)) {
+        hr = doctor_find(l->d, DOCTOR_FOUND_PASSWORDS_ORPHANED, NULL, "%s: passwords of a set that is not there",
+                         f->path);
+    } else if (SUCCEEDED(hr) && l->faults++ < MOST_FAULTS) {
+        hr = doctor_find(l->d, DOCTOR_FOUND_STORE_DAMAGED, NULL, "%s: %s: %s%s%s", f->path, store_fault_word(f->fault),
+                         store_fault_text(f->fault), *f->detail ? ": " : "", f->detail);
+    }
+    memory_free(secrets);
+    memory_free(data);
+    return hr;
+}
+
+static HRESULT check_files(struct looking *l)
+{
+    HRESULT hr = store_check(false, see_fault, l);
+    if (FAILED(hr) && hr != E_OUTOFMEMORY)
+        hr = doctor_find(l->d, DOCTOR_FOUND_STORE_UNREADABLE, NULL, "%s (0x%08X)", error_text(hr), (unsigned)hr);
+    if (SUCCEEDED(hr) && l->faults > MOST_FAULTS)
+        hr = doctor_find(l->d, DOCTOR_FOUND_STORE_DAMAGED, NULL, "%u more files", (unsigned)(l->faults - MOST_FAULTS));
+    return hr;
+}
+
+/* ---- runs ---- */
+
+/* A record says that a run goes on, and no process runs it. */
+static HRESULT check_run(struct looking *l, const char *space, const char *name, const char *definition)
+{
+    struct run_host host;
+    char *record = text_format("%.*s.run", (int)(strlen(definition) - strlen(".xml")), definition), *text = NULL;
+    size_t size;
+    if (!record)
+        return E_OUTOFMEMORY;
+    HRESULT hr = run_host_find(space, name, &host);
+    if (hr == S_FALSE) {
+        hr = file_load(record, DEFINITION_MAX, &text, &size);
+        if (SUCCEEDED(hr) && strstr(text, "\nrunning 1\n"))
+            hr = doctor_find(l->d, DOCTOR_FOUND_RUN_CUT_OFF, name, "%s\\%s: the process that ran it has ended", space,
+                             name);
+    } else if (hr == S_OK) {
+#ifdef _WIN32
+        char *own = host_module_folder();
+        char *module = own ? path_join(l->d->folder ? l->d->folder : own, "openpla.dll") : NULL;
+        const int64_t written = module ? doctor_file_written(module) : 0;
+        if (written && (int64_t)host.process_start < written)
+            hr = doctor_find(l->d, DOCTOR_FOUND_HOST_OUTDATED, name,
+                             "%s\\%s runs in a process that began before %s was replaced", space, name, module);
+        memory_free(module);
+        memory_free(own);
+#endif
+    }
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* store check tells of what cannot be read */
+        error_clear();
+        hr = S_OK;
+    }
+    memory_free(text);
+    memory_free(record);
+    return hr;
+}
+
+/* ---- one definition ---- */
+
+static HRESULT add_folder(struct looking *l, const char *root)
+{
+    char *path = host_expand_environment(root);
+    if (!path)
+        return E_OUTOFMEMORY;
+    /* The nearest that is there: the rest is made by the first run. */
+    while (*path && !folder_exists(path)) {
+        char *above = path_folder(path);
+        if (!above || strcmp(above, path) == 0) {
+            memory_free(path);
+            path = above;
+            break;
+        }
+        memory_free(path);
+        path = above;
+    }
+    HRESULT hr = path ? S_OK : E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && *path && i < l->folders.count; i++)
+        if (strcmp(l->folders.items[i], path) == 0)
+            hr = S_FALSE;
+    if (hr == S_OK && *path)
+        hr = texts_add(&l->folders, path);
+    memory_free(path);
+    return hr;
+}
+
+static HRESULT see_definition(struct looking *l, const char *space, const char *path)
+{
+    char *xml = NULL, *name = NULL;
+    size_t size = 0;
+    struct object *set = NULL;
+    struct value root;
+    HRESULT hr = file_load(path, DEFINITION_MAX, &xml, &size);
+    const char *inside = SUCCEEDED(hr) ? stored_name_cut(xml, &size) : NULL;
+    if (SUCCEEDED(hr) && inside)
+        hr = (name = text_copy(inside)) ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = set_create_from_xml(xml, size, &set);
+    if (SUCCEEDED(hr))
+        hr = object_get(set, class_property(set->class, "RootPath"), &root);
+    if (SUCCEEDED(hr)) {
+        hr = *root.text ? add_folder(l, root.text) : S_OK;
+        value_free(&root);
+    }
+    if (SUCCEEDED(hr) && name)
+        hr = check_run(l, space, name, path);
+    object_release(set);
+    memory_free(name);
+    memory_free(xml);
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) {
+        error_clear();
+        hr = S_OK;
+    }
+    return hr;
+}
+
+struct place {
+    struct looking *l;
+    const char *space, *folder;
+};
+
+static HRESULT see_file(void *user, const struct seen_file *file)
+{
+    struct place *p = user;
+    HRESULT hr = S_OK;
+    char *path = path_join(p->folder, file->name);
+    if (!path)
+        return E_OUTOFMEMORY;
+    if (file->written > p->l->newest) {
+        p->l->newest = file->written;
+        text_fit(p->l->newest_path, sizeof p->l->newest_path, path);
+    }
+    if (p->space && text_equal_nocase(path_extension(path), ".xml"))
+        hr = see_definition(p->l, p->space, path);
+    memory_free(path);
+    return hr;
+}
+
+static HRESULT see_folder(struct looking *l, const char *space, const char *folder)
+{
+    struct place p = {l, space, folder};
+    HRESULT hr = folder_each_file(folder, see_file, &p);
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    error_clear(); /* store check tells of it */
+    return S_OK;
+}
+
+static HRESULT see_namespace(struct looking *l, const char *space)
+{
+    struct texts places = {0};
+    char *folder = store_folder(space);
+    HRESULT hr = folder ? folder_list(folder, true, &places) : E_OUTOFMEMORY;
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) {
+        error_clear();
+        hr = S_OK;
+    }
+    for (size_t i = 0; i < places.count && SUCCEEDED(hr); i++) {
+        char *place = path_join(folder, places.items[i]);
+        hr = place ? see_folder(l, space, place) : E_OUTOFMEMORY;
+        memory_free(place);
+    }
+    texts_free(&places);
+    memory_free(folder);
+    return hr;
+}
+
+/* ---- clock and room ---- */
+
+static HRESULT check_clock(struct looking *l)
+{
+    char *events = journal_folder();
+    HRESULT hr = events ? see_folder(l, NULL, events) : E_OUTOFMEMORY;
+    const int64_t now = clock_utc();
+    if (SUCCEEDED(hr) && l->newest > now + AHEAD)
+        hr = doctor_find(l->d, DOCTOR_FOUND_CLOCK_BACK, NULL,
+                         "the clock was set back: %s was written %lld minutes from now", l->newest_path,
+                         (long long)((l->newest - now) / MINUTE));
+    memory_free(events);
+    return hr;
+}
+
+static HRESULT check_room(struct doctor *d, const char *folder)
+{
+    uint64_t left;
+    HRESULT hr = folder_free_bytes(folder, &left);
+    if (FAILED(hr)) {
+        if (hr != E_OUTOFMEMORY)
+            error_clear();
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
+    }
+    if (left >= d->room)
+        return S_OK;
+    return doctor_find(d, left < d->room / 10 ? DOCTOR_FOUND_DISK_FULL : DOCTOR_FOUND_DISK_LOW, NULL,
+                       "%s: the disk has %llu MB left", folder, (unsigned long long)(left >> 20));
+}
+
+HRESULT doctor_check_store(struct doctor *d)
+{
+    struct looking l = {.d = d};
+    char *data = host_data_folder();
+    HRESULT hr = data ? check_files(&l) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = add_folder(&l, data);
+    for (const char *const *space = store_namespaces(); *space && SUCCEEDED(hr); space++)
+        hr = see_namespace(&l, *space);
+    if (SUCCEEDED(hr))
+        hr = check_clock(&l);
+    for (size_t i = 0; i < l.folders.count && SUCCEEDED(hr); i++)
+        hr = check_room(d, l.folders.items[i]);
+    texts_free(&l.folders);
+    memory_free(data);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* ---- sessions ---- */
+
+HRESULT doctor_check_sessions(struct doctor *d)
+{
+    struct directory *directory;
+    struct directory_session *list = NULL;
+    size_t count = 0;
+    HRESULT hr = directory_find();
+    if (hr == S_OK)
+        hr = directory_get(&directory);
+    if (hr == S_OK)
+        hr = directory_sessions(directory, &list, &count);
+    for (size_t i = 0; i < count && hr == S_OK; i++) {
+        const struct directory_session *s = &list[i];
+        if (s->state == DIRECTORY_RUNNING && s->host.id != 0 && !process_alive(s->host.id, s->host.start_time))
+            hr = doctor_find(d, DOCTOR_FOUND_SESSION_DEAD, s->name, "%s: its process has ended", s->name);
+    }
+    directory_sessions_free(list, count);
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    error_clear(); /* without a directory there are no sessions */
+    return S_OK;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Holds the registry to the table of registration.def. */
+#include "reg/registration_check.h"
+
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+
+#include <windows.h>
+
+/* NULL in *out: there is none. A value of another type is as a text that is never ours. */
+static HRESULT text_of(const struct registered_value *value, char **out)
+{
+    *out = NULL;
+    if (!value->exists)
+        return S_OK;
+    if (value->type != REG_SZ) {
+        *out = text_format("(no text: type %lu)", value->type);
+        return *out ? S_OK : E_OUTOFMEMORY;
+    }
+    size_t units = value->size / sizeof(WCHAR);
+    while (units && !((const WCHAR *)value->data)[units - 1])
+        units--;
+    return text_from_utf16((const WCHAR *)value->data, units, true, out);
+}
+
+HRESULT registration_find_server(char **server)
+{
+    struct registration_rows rows = {0};
+    HRESULT hr = registration_expand("", &rows);
+    *server = NULL;
+    /* Of the first class, by which registering finds its owner too. */
+    for (size_t i = 0; SUCCEEDED(hr) && i < rows.count; i++) {
+        const struct registration_row *row = &rows.items[i];
+        struct registered_value value = {0};
+        if (!row->name || !text_equal_nocase(row->name, "ServerExecutable"))
+            continue;
+        hr = registry_get(row->key, row->name, &value);
+        if (SUCCEEDED(hr))
+            hr = text_of(&value, server);
+        registered_value_free(&value);
+        break;
+    }
+    registration_rows_free(&rows);
+    return SUCCEEDED(hr) && !*server ? S_FALSE : hr;
+}
+
+static HRESULT compare_row(const struct registration_row *row, bool wanted,
+                           HRESULT (*each)(void *user, const struct registration_fault *fault), void *user)
+{
+    struct registered_value present = {0};
+    struct registration_fault fault = {.key = row->key, .name = row->name ? row->name : "", .narrow = row->narrow};
+    char *is = NULL, *expected = NULL;
+    bool there = true;
+    HRESULT hr = row->key_only ? registry_key_exists(row->key, &there) : registry_get(row->key, row->name, &present);
+    const bool equal = row->key_only ? there : wanted ? registered_value_equal(&present, &row->value) : !present.exists;
+    if (SUCCEEDED(hr) && !equal) {
+        hr = text_of(&present, &is);
+        if (SUCCEEDED(hr) && wanted)
+            hr = text_of(&row->value, &expected);
+        fault.is = is;
+        fault.expected = row->key_only ? "" : expected;
+        if (SUCCEEDED(hr))
+            hr = each(user, &fault);
+    }
+    registered_value_free(&present);
+    memory_free(is);
+    memory_free(expected);
+    return hr;
+}
+
+HRESULT registration_compare(const char *folder, bool service,
+                             HRESULT (*each)(void *user, const struct registration_fault *fault), void *user)
+{
+    struct registration_rows rows = {0};
+    char *narrow = text_format("%s\\" OPENPLA_FOLDER_32 "\\openpla.dll", folder);
+    HRESULT hr = narrow ? registration_expand(folder, &rows) : E_OUTOFMEMORY;
+    const bool with_narrow = narrow && file_exists(narrow);
+    for (size_t i = 0; SUCCEEDED(hr) && i < rows.count; i++)
+        if (with_narrow || !rows.items[i].narrow)
+            hr = compare_row(&rows.items[i], service || !rows.items[i].service, each, user);
+    registration_rows_free(&rows);
+    memory_free(narrow);
+    return hr;
+}

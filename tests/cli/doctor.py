@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""doctor.py SESSION PAGE PROGRAM [EMULATOR]: openpla doctor finds each thing that is brought about here, says what to do,
+changes nothing and has nothing to say of what is sound. Who has a set that does not run would look for hours. SESSION is
+live_session, PAGE docs/doctor.md. What is registered is looked at by doctor_prefix.py."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SESSION, PAGE = sys.argv[1:3]
+del sys.argv[1:3]
+from doctor_findings import OF_THE_HOST, examine, wanted  # program.py takes what is left of the arguments
+from program import EMULATOR, PROGRAM, check, host_path
+
+os.environ["OPENPLA_ETW"] = f"doctor{os.getpid()}"  # sessions of this test alone
+XML = "<DataCollectorSet><RootPath>{}</RootPath></DataCollectorSet>\n<?openpla-set name=\"{}\"?>\n"
+RECORD = ("openpla-run 1\nserial-number 3\nlast-result 0x00000000\nrunning {}\nlast-scheduled 0\nlast-message \n"
+          "latest-location \n")
+# What the prefix of the tests is, which is not this test's.
+OF_THE_PREFIX = {"not-registered", "registered-elsewhere", "registration-damaged", "programs-32", "service-stopped",
+                 "service-missing", "no-service", "server-outdated", "host-outdated", "versions-differ"}
+skipped = []
+
+
+def place(name):
+    value = 0xCBF29CE484222325
+    for byte in name.encode():
+        value = ((value ^ byte) * 0x100000001B3) & (2 ** 64 - 1)
+    return f"{value >> 56:02x}"
+
+
+def tree(top):
+    """All files with their times, but for the lock that whoever reads takes too."""
+    return {os.path.join(path, name): os.stat(os.path.join(path, name)).st_mtime_ns
+            for path, _, files in os.walk(top) for name in files if name != "store.lock"}
+
+
+class Store:
+    def __init__(self):
+        self.data = tempfile.mkdtemp()
+        os.chmod(self.data, 0o700)
+        os.environ["OPENPLA_DATA"] = host_path(self.data)
+
+    def put(self, name, text):
+        path = os.path.join(self.data, name)
+        folder = os.path.dirname(path)
+        while not os.path.isdir(folder):
+            os.makedirs(folder, mode=0o700)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o600)
+        return path
+
+    def put_set(self, name, running=0, root=""):
+        base = f"sets/Service/{place(name)}/{name}"
+        os.makedirs(os.path.join(self.data, "sets"), mode=0o700, exist_ok=True)
+        os.makedirs(os.path.join(self.data, "sets", "Service"), mode=0o700, exist_ok=True)
+        self.put(base + ".run", RECORD.format(running))
+        return self.put(base + ".xml", XML.format(root, name))
+
+
+def sound(store):
+    store.put_set("good")
+    before = tree(store.data)
+    found = examine()
+    check(set(found) <= OF_THE_HOST | (OF_THE_PREFIX if EMULATOR else set()), "what is sound", found)
+    check(tree(store.data) == before, "it changes nothing", before, tree(store.data))
+
+
+def the_store(store):
+    path = store.put_set("cut", running=1)
+    wanted(examine(), "run-cut-off", "cut")
+    os.remove(path[:-4] + ".run")
+    os.remove(path)
+    path = store.put(f"sets/Service/{place('bad')}/bad.xml", "<DataCollectorSet><Desc")
+    wanted(examine(), "store-damaged", "bad.xml")
+    os.remove(path)
+    path = store.put("secrets/" + "0" * 32, "set x\n")
+    os.chmod(os.path.dirname(path), 0o700)
+    os.utime(path, (1000000000, 1000000000))
+    wanted(examine(), "passwords-orphaned", "0" * 32)
+    shutil.rmtree(os.path.dirname(path))
+    if os.geteuid() == 0:
+        folder = os.path.join(store.data, "sets")
+        os.chown(folder, 65534, 65534)
+        wanted(examine(), "store-foreign", "sets")
+        os.chown(folder, 0, 0)
+    else:
+        skipped.append("only root can give a folder away")
+
+
+def rooms_and_clock(store):
+    root = os.path.join(store.data, "logs")
+    os.mkdir(root, 0o700)
+    path = store.put_set("writes", root=host_path(os.path.join(root, "not", "yet")))
+    free = os.statvfs(store.data)
+    left = free.f_bavail * free.f_frsize >> 20
+    wanted(examine("-disk", str(left * 2)), "disk-low", host_path(store.data), "logs")
+    wanted(examine("-disk", str(left * 20)), "disk-full", "logs")
+    now = time.time()
+    os.utime(path, (now + 7200, now + 7200))
+    wanted(examine(), "clock-back", "writes.xml was written 1")
+    os.utime(path, (now, now))
+    check(not {"disk-low", "disk-full", "clock-back"} & set(examine("-disk", "1")), "and none of it any more")
+
+
+def the_host(store):
+    wanted(examine(TZ="Nowhere/Land"), "zone-unknown", "Nowhere/Land")
+    for zone in ("Europe/Berlin", "EST5EDT", "<+03>-3", ""):
+        check("zone-unknown" not in examine(TZ=zone) or not os.path.isdir("/usr/share/zoneinfo"), f"the zone {zone}")
+    if EMULATOR:
+        return
+    empty = os.path.join(store.data, "logs")
+    found = examine(ODBCSYSINI=empty)
+    if "no-odbc" not in found:
+        wanted(found, "no-odbc-driver")
+    with open(os.path.join(empty, "libodbc.so.2"), "wb") as library:
+        library.write(b"no library")
+    wanted(examine(LD_LIBRARY_PATH=empty), "no-odbc", "libodbc.so.2")
+    os.remove(library.name)
+    if os.geteuid() != 0:
+        skipped.append("only root can hide processes")
+        return
+    if tuple(map(int, os.uname().release.split(".")[:2])) < (5, 8):
+        skipped.append("all mounts of /proc share their options on this kernel")
+        return
+    hidden = ["unshare", "-m", "sh", "-c",
+              'mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"', "-"]
+    if subprocess.run([*hidden, "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0:
+        home = os.path.join(store.data, "nobody")
+        os.mkdir(home)
+        os.chown(home, 65534, 65534)
+        os.chmod(store.data, 0o711)
+        found = examine(before=hidden, OPENPLA_DATA=home, LD_LIBRARY_PATH="")
+        os.chmod(store.data, 0o700)
+        wanted(found, "proc-hidden")
+        wanted(found, "no-tracefs", "/sys/kernel/tracing")
+        shutil.rmtree(home)
+    else:
+        skipped.append("this kernel lets nobody mount /proc")
+
+
+def hosts():
+    """Of this test's sessions, by their environment."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/comm", encoding="utf-8") as comm, open(f"/proc/{pid}/environ", "rb") as environ:
+                if "openetwhost" in comm.read() and os.environ["OPENPLA_ETW"].encode() in environ.read():
+                    yield int(pid)
+        except OSError:
+            pass
+
+
+def sessions():
+    check("session-dead" not in examine(), "no session")
+    subprocess.run([*EMULATOR, SESSION, "start", "Left Behind"], stdin=subprocess.DEVNULL, check=True, timeout=60)
+    check("session-dead" not in examine(), "a session that runs")
+    found = list(hosts())
+    check(len(found) == 1, "its host", found)
+    os.kill(found[0], signal.SIGKILL)
+    while list(hosts()):
+        time.sleep(0.05)
+    wanted(examine(), "session-dead", "Left Behind")
+    subprocess.run([*EMULATOR, SESSION, "stop", "Left Behind"], stdin=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=False, timeout=60)  # its host cannot answer
+    check("session-dead" not in examine(), "what is ended is not found any more")
+
+
+def openpla(*arguments):
+    return subprocess.run([*EMULATOR, PROGRAM, "doctor", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=120, check=False)
+
+
+def the_page_has_all():
+    with open(PAGE, encoding="utf-8") as page:
+        rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (note|warning|error) \|", page.read(), re.M))
+    done = openpla("-list", "--json")
+    listed = json.loads(done.stdout.decode("utf-8"))
+    check(done.returncode == 0 and rows == {f["id"]: f["severity"] for f in listed}, "docs/doctor.md has other findings",
+          sorted(set(rows.items()) ^ {(f["id"], f["severity"]) for f in listed}))
+    check(b"run-cut-off: warning\n  why: " in openpla("-list").stdout.replace(b"\r", b""), "-list")
+    for wrong in (["-disk", "0"], ["-wait", "601"], ["more"], ["-what"]):
+        done = openpla(*wrong)
+        check(done.returncode == 2 and b"openpla help doctor" in done.stdout, f"{wrong}", done.stdout)
+
+
+def main():
+    store = Store()
+    try:
+        the_page_has_all()
+        sound(store)
+        the_store(store)
+        rooms_and_clock(store)
+        the_host(store)
+        text = openpla("-disk", "4000000000").stdout.decode("utf-8")
+        check(re.search(r"^error: disk-full: .*\n  why: .*\n  do:  ", text, re.M), "for people", text)
+        if not EMULATOR:
+            sessions()
+    finally:
+        shutil.rmtree(store.data)
+    if skipped:
+        print("skipped:", *skipped)
+        sys.exit(77)
+
+
+main()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""What openpla doctor finds, for its tests."""
+import json
+import os
+import subprocess
+
+from program import EMULATOR, PROGRAM, check
+
+# What this host may lack.
+OF_THE_HOST = {"no-tracefs", "proc-hidden", "no-odbc", "no-odbc-driver"}
+CODES = {"error": 1, "warning": 3, "note": 0}
+
+
+def examine(*arguments, before=(), program=PROGRAM, **environment):
+    """The findings by id, after a look at the exit code."""
+    done = subprocess.run([*before, *EMULATOR, program, "doctor", "--json", "-wait", "60", *arguments],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
+                          env={**os.environ, **environment}, check=False)
+    said = done.stdout.decode("utf-8")
+    check(said.startswith("["), "no findings", said, done.stderr.decode("utf-8", "replace"))
+    found = {}
+    worst = "note"
+    for f in json.loads(said):
+        check(set(f) == {"id", "severity", "what", "why", "do"} and all(f.values()), "a finding says all", f)
+        found.setdefault(f["id"], []).append(f)
+        worst = max(worst, f["severity"], key=["note", "warning", "error"].index)
+    check(done.returncode == CODES[worst], f"exit code {done.returncode}", said)
+    return found
+
+
+def wanted(found, name, *texts):
+    check(name in found, f"{name} is not found", found)
+    for text in texts:
+        check(any(text in f["what"] for f in found[name]), f"{name} does not name {text}", found[name])
