@@ -114,8 +114,12 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
     HRESULT hr = machine ? text_to_utf16(machine, &wide, NULL) : S_OK;
     if (SUCCEEDED(hr))
         hr = object ? texts_add(&objects, object) : list_objects(pdh, wide, &objects);
-    for (size_t i = 0; i < objects.count && SUCCEEDED(hr); i++)
+    for (size_t i = 0; i < objects.count && SUCCEEDED(hr); i++) {
         hr = list_counters(pdh, machine, wide, objects.items[i], instances, out);
+        /* Of a program that has ended since all objects were listed. */
+        if (!object && hr == (HRESULT)PDH_CSTATUS_NO_OBJECT)
+            hr = S_OK;
+    }
     memory_free(wide);
     texts_free(&objects);
     return hr;

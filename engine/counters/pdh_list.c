@@ -10,7 +10,8 @@ bool pdh_list_ask(struct pdh_list *l, size_t element)
 {
     if (l->asked > 0) {
         bool again = (DWORD)l->status == PDH_MORE_DATA && l->asked < MOST_CALLS;
-        DWORD room = l->size > l->room ? l->size : l->room * 2 + 256;
+        /* What is listed may have grown by the next call, as processes do: an eighth more than was asked for. */
+        DWORD room = l->size > l->room ? l->size + l->size / 8 + 256 : l->room * 2 + 256;
         void *data = again ? memory_resize(l->data, room * element) : NULL;
         if (again && !data)
             l->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
