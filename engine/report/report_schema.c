@@ -61,7 +61,7 @@ static HRESULT find_section(struct report_schema *s, const struct schema_section
 
 static HRESULT read_section(struct schema_reading *r, xmlNodePtr e)
 {
-    struct schema_section like = {0}, *section;
+    struct schema_section like = {0}, *section = NULL;
     HRESULT hr = schema_text_of(r, e, "name", &like.name);
     r->section = like.name;
     if (SUCCEEDED(hr))
