@@ -162,6 +162,7 @@ def main():
         files(installed)
         service(installed)
         without_service()
+        print("each is found, and mended as it says")
     finally:
         subprocess.run(["sh", script, "cleanup"], stdin=subprocess.DEVNULL, timeout=120, check=False)
         shutil.rmtree(prefix, ignore_errors=True)
