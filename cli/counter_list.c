@@ -91,6 +91,13 @@ static HRESULT put_all(const struct pdh_api *pdh, const struct texts *paths)
     return hr;
 }
 
+HRESULT counter_list_paths(const char *machine, const char *object, bool instances, struct texts *paths)
+{
+    const struct pdh_api *pdh;
+    HRESULT hr = host_pdh(&pdh);
+    return SUCCEEDED(hr) ? counter_paths_list(pdh, machine, object, instances, paths) : hr;
+}
+
 HRESULT counter_list_show(const char *machine, const char *object, bool instances, bool json)
 {
     const struct pdh_api *pdh;

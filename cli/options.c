@@ -148,8 +148,10 @@ static int no_such_option(const char *verb, const char *argument, const struct o
 static const struct option *find_option(const char *argument, const struct option *options, size_t count)
 {
     const char *name = argument;
-    if (argument[0] == '-' || argument[0] == '/') {
-        name += argument[0] == '-' && argument[1] == '-' ? 2 : 1;
+    /* En and em dashes are what web pages make of it. */
+    const bool dash = strncmp(argument, "\xE2\x80\x93", 3) == 0 || strncmp(argument, "\xE2\x80\x94", 3) == 0;
+    if (dash || argument[0] == '-' || argument[0] == '/') {
+        name += dash ? 3 : argument[0] == '-' && argument[1] == '-' ? 2 : 1;
         for (size_t i = 0; i < count; i++)
             if (text_equal_nocase(name, options[i].name))
                 return &options[i];

@@ -7,6 +7,7 @@
 #include "cli/verbs.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/os/pdh_types.h"
 #include "engine/os/sql_source.h"
 
 #include <stdio.h>
@@ -19,7 +20,9 @@ struct relog {
     struct texts files, counters, counter_files, begin, end;
     const char *format_text, *output;
     uint32_t every;
-    bool append, yes, query, as_json;
+    bool append, yes, as_json;
+    bool query;  /* nothing is copied */
+    bool listed; /* the counters are asked for, -q */
 
     const struct log_format_traits *format;
     struct filter filter;
@@ -173,6 +176,8 @@ static HRESULT write_log(struct relog *r)
     HRESULT hr = inputs_rewind(&r->inputs);
     if (SUCCEEDED(hr))
         hr = inputs_next(&r->inputs, &at); /* the log's start is its first sample's time */
+    if (hr == S_FALSE && r->begin.count + r->end.count != 0)
+        hr = error_set((HRESULT)PDH_NO_DATA, "No data to return: the logs have no sample of that time (-b, -e)");
     if (FAILED(hr))
         return hr;
     inputs_range(&r->inputs, &samples, &first, &last);
@@ -221,7 +226,7 @@ static void print_inputs(const struct relog *r)
     uint64_t samples;
     int64_t first, last;
     inputs_range(&r->inputs, &samples, &first, &last);
-    printf("Input\n----------------\nFile(s):\n");
+    printf("\nInput\n----------------\nFile(s):\n");
     for (size_t i = 0; i < r->inputs.count; i++)
         printf("     %s (%s)\n", r->inputs.items[i].shown, format_name(r->inputs.items[i].reader));
     print_range(samples, first, last, &r->zone);
@@ -298,7 +303,8 @@ static int list_counters(struct relog *r)
             (void)(SUCCEEDED(hr) ? file_delete(r->kept) : file_rename(r->kept, r->path));
     } else if (SUCCEEDED(hr) && !r->as_json) {
         print_inputs(r);
-        printf("\n%s\n", text);
+        if (r->listed)
+            printf("\n%s", text);
     }
     memory_free(text);
     return FAILED(hr) ? failed(r, hr) : CLI_DONE;
@@ -331,7 +337,7 @@ static void print_result(struct relog *r)
         print_json(r);
     } else if (!r->query) {
         print_inputs(r);
-        printf("\nOutput\n----------------\nFile:     %s\n", r->shown);
+        printf("\n100.00%%\n\nOutput\n----------------\nFile:     %s\n", r->shown);
         print_range(r->written, r->first, r->last, &r->zone);
     }
 }
@@ -363,8 +369,8 @@ static int relog(struct relog *r)
             hr = columns_arrange(&r->columns);
     }
     if (SUCCEEDED(hr) && r->columns.counters.count == 0 && r->filter.count > 0) {
-        hr = error_set(E_INVALIDARG, "-c: no counter of the input matches \"%s\"%s", r->filter.patterns[0].text,
-                       r->filter.count > 1 ? " or the others" : "");
+        hr = error_set((HRESULT)PDH_NO_DATA, "No data to return: no counter of the input matches \"%s\"%s (-c)",
+                       r->filter.patterns[0].text, r->filter.count > 1 ? " or the others" : "");
     }
     if (FAILED(hr))
         return failed(r, hr);
@@ -373,7 +379,7 @@ static int relog(struct relog *r)
         print_result(r);
         result = print_remarks(r);
     }
-    if (result != CLI_FAILED && !r->as_json && !r->query)
+    if (result != CLI_FAILED && !r->as_json)
         printf("\nThe command completed successfully.\n");
     return result;
 }
@@ -385,7 +391,7 @@ static int run(int argc, char **argv)
     const struct option options[] = {
         {"a", OPTION_FLAG, &r.append},      {"c", OPTION_TEXTS, &r.counters}, {"cf", OPTION_TEXTS, &r.counter_files},
         {"f", OPTION_TEXT, &r.format_text}, {"t", OPTION_COUNT, &r.every},    {"o", OPTION_TEXT, &r.output},
-        {"b", OPTION_TEXTS, &r.begin},      {"e", OPTION_TEXTS, &r.end},      {"q", OPTION_FLAG, &r.query},
+        {"b", OPTION_TEXTS, &r.begin},      {"e", OPTION_TEXTS, &r.end},      {"q", OPTION_FLAG, &r.listed},
         {"y", OPTION_FLAG, &r.yes},         {"i", OPTION_TEXTS, &r.files},    {"json", OPTION_FLAG, &r.as_json},
     };
     int result = options_with_settings(VERB, argc, argv, &arguments);
@@ -398,7 +404,7 @@ static int run(int argc, char **argv)
     if (result == CLI_DONE && r.files.count == 0)
         result = cli_usage(VERB, "which log?");
     if (result == CLI_DONE) {
-        r.query = r.query || !r.output;
+        r.query = r.listed || !r.output;
         result = relog(&r);
     }
     inputs_close(&r.inputs);
@@ -419,7 +425,7 @@ const struct verb verb_relog = {
     "\n"
     "Copies performance logs into another format. Several logs become one, in the order of time; a name may hold * "
     "and\n"
-    "?. A log in a database is SQL:DSN!SET. Without -o: shows the counters and the range of time.\n"
+    "?. A log in a database is SQL:DSN!SET. Without -o: shows the range of time.\n"
     "\n"
     "  -o FILE           write to this file, or with -f SQL to DSN!SET\n"
     "  -f CSV|TSV|BIN|SQL  its format; BIN if not given\n"

@@ -55,9 +55,6 @@ static int refuse(const struct tracerpt *t)
         return cli_usage(VERB, "-rl: is the level of a report; %s", reports);
     if (t->counting)
         return cli_usage(VERB, "-df: says what a report counts; %s", reports);
-    if (t->symbols)
-        return cli_usage(VERB, "-pdb: symbols of programs are not read; -tmf and -tp name the formats that tracepdb "
-                               "makes of them");
     return CLI_DONE;
 }
 
@@ -65,7 +62,7 @@ static int choose_form(struct tracerpt *t)
 {
     t->options.form = EVENT_DUMP_XML;
     if (t->form && text_equal_nocase(t->form, "EVTX"))
-        return cli_usage(VERB, "-of: EVTX is the event log's own format, which nothing but the event log can write; "
+        return cli_usage(VERB, "-of: EVTX, the event log's own format, is not written; "
                                "CSV and XML can be read by all");
     if (t->form && text_equal_nocase(t->form, "CSV"))
         t->options.form = EVENT_DUMP_CSV;
@@ -108,6 +105,10 @@ static bool is_nowhere(const char *path)
 static int check(struct tracerpt *t)
 {
     int result = refuse(t);
+    /* Lines that have it mostly name where formats are too. */
+    if (t->symbols)
+        fprintf(stderr, "openpla " VERB ": -pdb: symbols of programs are not read; -tmf and -tp name the formats that "
+                        "tracepdb makes of them\n");
     if (result == CLI_DONE && t->files.count == 0 && t->sessions.count == 0)
         result = cli_usage(VERB, "which trace?");
     if (result == CLI_DONE && t->files.count != 0 && t->sessions.count != 0)

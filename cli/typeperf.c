@@ -16,16 +16,20 @@
 #include <string.h>
 
 static const char verb_name[] = "typeperf";
+static const char done_text[] = "The command completed successfully.";
 static const char help_text[] =
     "openpla typeperf COUNTER ... | -cf FILE   shows or logs counters\n"
     "openpla typeperf -q [OBJECT]              lists what can be counted\n"
     "openpla typeperf -qx [OBJECT]             the same with every instance\n"
     "\n"
     "  COUNTER       a counter path, \\Processor(_Total)\\% Processor Time; * and ? stand for all that fit now\n"
+    "  -c COUNTER ...  the same, as other tools have it\n"
     "  -cf FILE      counters from a file, one a line\n"
-    "  -si TIME      between two samples: [[hh:]mm:]ss, with fractions of a second as in 0.25 (default 1)\n"
+    "  -si TIME      between two samples: [[hh:]mm:]ss, with fractions of a second as in 0.25 (default 1);\n"
+    "                0: as fast as can be, at most every 10 ms\n"
     "  -sc NUMBER    samples to take (default: until Ctrl+C)\n"
-    "  -o FILE       writes a log instead of showing; SQL:DSN!NAME is the log set NAME of a database\n"
+    "  -o FILE       writes a log instead of showing; SQL:DSN!NAME is the log set NAME of a database;\n"
+    "                with -q and -qx the list, as -cf takes it\n"
     "  -f FORMAT     CSV (default), TSV, BIN or SQL; BIN and SQL need -o\n"
     "  -y            replaces an existing file without asking\n"
     "  -s COMPUTER   for counters that name none\n"
@@ -45,7 +49,9 @@ struct settings {
     const struct log_format_traits *log;
 };
 
-/* "[[hh:]mm:]ss[.fff]" in milliseconds; false: it is no such time, or none. */
+#define FASTEST_MS 10 /* of -si 0 */
+
+/* "[[hh:]mm:]ss[.fff]" in milliseconds; false: it is no such time. */
 static bool parse_interval(const char *text, uint64_t *ms)
 {
     uint64_t whole = 0, part = 0, fraction = 0, digits = 0;
@@ -71,7 +77,8 @@ static bool parse_interval(const char *text, uint64_t *ms)
         }
     }
     *ms = (whole + part) * 1000 + fraction;
-    return digits && !*text && *ms > 0 && *ms < UINT32_MAX;
+    *ms = *ms ? *ms : FASTEST_MS;
+    return digits && !*text && *ms < UINT32_MAX;
 }
 
 static int check_format(struct settings *s)
@@ -93,25 +100,23 @@ static int check_format(struct settings *s)
 static int parse(int argc, char **argv, struct settings *s)
 {
     const struct option options[] = {
-        {"cf", OPTION_TEXT, &s->counter_file},
-        {"o", OPTION_TEXT, &s->output},
-        {"f", OPTION_TEXT, &s->format},
-        {"si", OPTION_TEXT, &s->interval},
-        {"sc", OPTION_COUNT, &s->samples},
-        {"s", OPTION_TEXT, &s->machine},
-        {"y", OPTION_FLAG, &s->yes},
-        {"q", OPTION_FLAG, &s->list},
-        {"qx", OPTION_FLAG, &s->list_instances},
+        {"c", OPTION_TEXTS, &s->counters}, {"cf", OPTION_TEXT, &s->counter_file},
+        {"o", OPTION_TEXT, &s->output},    {"f", OPTION_TEXT, &s->format},
+        {"si", OPTION_TEXT, &s->interval}, {"sc", OPTION_COUNT, &s->samples},
+        {"s", OPTION_TEXT, &s->machine},   {"y", OPTION_FLAG, &s->yes},
+        {"q", OPTION_FLAG, &s->list},      {"qx", OPTION_FLAG, &s->list_instances},
         {"json", OPTION_FLAG, &s->json},
     };
     int result = options_parse(verb_name, argc, argv, options, sizeof options / sizeof *options, &s->counters);
     if (result != CLI_DONE)
         return result;
+    if ((s->list || s->list_instances) && s->json && s->output)
+        return cli_usage(verb_name, "--json belongs to what is shown, not to -o");
     if (s->list || s->list_instances)
         return s->counters.count > 1 ? cli_usage(verb_name, "-q and -qx take one object") : CLI_DONE;
     s->interval_ms = 1000;
     if (s->interval && !parse_interval(s->interval, &s->interval_ms))
-        return cli_usage(verb_name, "-si: \"%s\" is no time above zero such as 5, 0.25 or 1:30", s->interval);
+        return cli_usage(verb_name, "-si: \"%s\" is no time such as 5, 0.25 or 1:30", s->interval);
     if (s->counter_file) {
         HRESULT hr = lines_read(s->counter_file, &s->counters);
         if (FAILED(hr))
@@ -122,11 +127,39 @@ static int parse(int argc, char **argv, struct settings *s)
     return check_format(s);
 }
 
+static HRESULT may_write(const struct settings *s)
+{
+    if (s->yes || !file_exists(s->output) || cli_may_overwrite(s->output))
+        return S_OK;
+    return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: the file exists already; -y replaces it",
+                     s->output);
+}
+
+static HRESULT write_list(const struct settings *s, const char *object)
+{
+    struct texts paths = {0};
+    struct text_buffer b = {0};
+    HRESULT hr = counter_list_paths(s->machine, object, s->list_instances, &paths);
+    for (size_t i = 0; SUCCEEDED(hr) && i < paths.count; i++)
+        text_buffer_format(&b, "%s\r\n", paths.items[i]);
+    if (SUCCEEDED(hr))
+        hr = b.failed ? E_OUTOFMEMORY : may_write(s);
+    if (SUCCEEDED(hr))
+        hr = file_store(s->output, b.text ? b.text : "", b.length);
+    text_buffer_free(&b);
+    texts_free(&paths);
+    return hr;
+}
+
 static int list(const struct settings *s)
 {
     const char *object = s->counters.count ? s->counters.items[0] : NULL;
-    HRESULT hr = counter_list_show(s->machine, object, s->list_instances, s->json);
-    return FAILED(hr) ? cli_error(verb_name, hr) : CLI_DONE;
+    HRESULT hr = s->output ? write_list(s, object) : counter_list_show(s->machine, object, s->list_instances, s->json);
+    if (FAILED(hr))
+        return cli_error(verb_name, hr);
+    if (!s->json)
+        printf("\n%s\n", done_text);
+    return CLI_DONE;
 }
 
 /* What is shown: the counters' names, and where a sample comes from. */
@@ -226,11 +259,9 @@ static HRESULT write_log(const struct settings *s, const struct live *l)
     WCHAR *path;
     PDH_HLOG log = NULL;
     DWORD type = s->log->pdh_type, access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS;
-    if (!s->yes && s->log->is_file && file_exists(s->output) && !cli_may_overwrite(s->output)) {
-        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: the file exists already; -y replaces it",
-                         s->output);
-    }
-    HRESULT hr = text_to_utf16(s->output, &path, NULL);
+    HRESULT hr = s->log->is_file ? may_write(s) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = text_to_utf16(s->output, &path, NULL);
     if (FAILED(hr))
         return hr;
     PDH_STATUS status = l->pdh->PdhOpenLogW(path, access, &type, counter_query_handle(l->query), 0, NULL, &log);
@@ -300,6 +331,11 @@ static int collect(const struct settings *s)
     } else {
         hr = s->output ? write_log(s, &l) : show(s, &l);
         result = FAILED(hr) ? cli_error(verb_name, hr) : l.left_out ? CLI_REMARKS : CLI_DONE;
+        /* The blanks are Windows', over which the next line is drawn there. */
+        if (SUCCEEDED(hr) && !s->json && !s->output)
+            printf("\r\nExiting, please wait...                         \r\n");
+        if (SUCCEEDED(hr) && !s->json)
+            printf("%s\r\n", done_text);
         interrupt_end();
     }
     counter_query_close(l.query);

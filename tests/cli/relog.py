@@ -120,7 +120,13 @@ def parts_are_chosen():
     openpla(0, "relog", "-q", "a.csv", "-o", "counters.txt")
     check(read("counters.txt") == b"\\\\BOX\\Memory\\Available MBytes\r\n\\\\BOX\\Process(a)\\% Processor Time\r\n",
           "list of counters", str(read("counters.txt")))
-    check("\\\\BOX\\Process(a)\\% Processor Time\n" in openpla(0, "relog", "a.csv"), "counters on the screen")
+    output = openpla(0, "relog", "-q", "a.csv")
+    check("\\\\BOX\\Process(a)\\% Processor Time\n" in output and "The command completed successfully." in output,
+          "counters on the screen", output)
+    output = openpla(0, "relog", "a.csv", "\u2013f", "csv")
+    check(output.startswith("\nInput\n----------------\nFile(s):\n     a.csv (CSV)\n\nBegin:") and "\\\\BOX" not in output,
+          "without -q and -o the summary alone, by a dash of a web page too", output)
+    check("No data to return" in openpla(1, "relog", "a.csv", "-o", "none.csv", "-b", "1/1/2030"), "no sample of the time")
     output = openpla(3, "relog", "a.csv", "-o", "part.csv", "-y", "-c", "\\Memory\\*", "\\nothing\\*")
     check("\\nothing\\*: no counter of the input matches" in output, "a pattern that matches nothing", output)
     check("\\nothing\\*" in openpla(1, "relog", "a.csv", "-o", "none.csv", "-c", "\\nothing\\*"), "nothing matches")

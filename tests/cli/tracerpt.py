@@ -162,11 +162,12 @@ def the_command_line():
     tracerpt(0, "-config", "settings.txt")
     check(len(rows("settings.csv")) == 11, "-config")
     for wrong in (["one.etl", "-report"], ["one.etl", "-f", "html"], ["one.etl", "-rl", "3"], ["one.etl", "-df", "x"],
-                  ["one.etl", "-pdb", "x"], ["one.etl", "-int"], ["one.etl", "-of", "EVTX"], ["one.etl", "-of", "TXT"], [], ["-rt"],
+                  ["one.etl", "-int"], ["one.etl", "-of", "EVTX"], ["one.etl", "-of", "TXT"], [], ["-rt"],
                   ["one.etl", "-en", "UTF"], ["one.etl", "-rts", "-summary"], ["one.etl", "-rt", "s"],
                   ["one.etl", "-b", "yesterday"], ["one.etl", "-b", "2022-1-1", "-e", "2021-1-1"], ["one.etl", "-what"]):
         output = tracerpt(2, *wrong)
         check("See: openpla help tracerpt" in output, f"no reason for {wrong}", output)
+    check("symbols of programs are not read" in tracerpt(0, "one.etl", "-pdb", "x", "-y"), "-pdb is told of")
     check("no-such.etl" in tracerpt(1, "no-such.etl", "-y"), "the file is not named")
     check("is read from" in tracerpt(1, "one.etl", "-o", "ONE.ETL", "-y"), "the trace as its own dump")
     check("is read from" in tracerpt(1, "one.etl", "-o", "./one.etl", "-y"), "the trace by another path")

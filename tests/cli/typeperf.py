@@ -82,9 +82,24 @@ def says_what_is_wrong():
         check("no such instance" in typeperf(1, path, "-sc", "1")[1], f"{path} is awaited")
     typeperf(1, r"\\not-this-one\Memory\Commit Limit", "-sc", "1")
     typeperf(1, "-cf", "no such file")
-    for wrong in ([], [LIMIT, "-si", "0"], [LIMIT, "-si", "1:2:3:4"], [LIMIT, "-si", "x"], [LIMIT, "-f", "XLS"],
+    for wrong in ([], [LIMIT, "-si", "1:2:3:4"], [LIMIT, "-si", "x"], [LIMIT, "-f", "XLS"],
                   [LIMIT, "-f", "BIN"], [LIMIT, "-sc", "0"], [LIMIT, "-o", "a", "-f", "SQL"], [LIMIT, "-nonsense"]):
         typeperf(2, *wrong)
+
+
+def as_scripts_have_it():
+    """-c in front, -si 0, what stands behind the rows, and a list that -cf takes."""
+    out = typeperf(0, "-c", LIMIT, IDLE, "-si", "0", "-sc", "2")[0]
+    check(len(rows_of(out)) == 3 and len(rows_of(out)[0]) == 3, "-c and -si 0", out)
+    lines = out.replace("\r", "").split("\n")
+    check(lines[0] == "" and lines[4:] == ["", "Exiting, please wait..." + " " * 25, "The command completed successfully.", ""],
+          "the rows begin in the third line and end as scripts know it", lines)
+    out = typeperf(0, "-q", "Memory", "-o", "list.txt")[0]
+    check(LIMIT not in out and "The command completed successfully." in out, "the list goes to the file", out)
+    with open("list.txt", encoding="utf-8", newline="") as f:
+        check(LIMIT + "\r\n" in f.read(), "its lines")
+    check("exists" in typeperf(1, "-q", "-o", "list.txt")[1], "it replaces nothing unasked")
+    check(len(rows_of(typeperf(0, "-cf", "list.txt", "-sc", "1", "-si", "0")[0])[0]) > 5, "what -q lists -cf takes")
 
 
 def writes_logs():
@@ -142,6 +157,7 @@ with tempfile.TemporaryDirectory() as folder:
     says_what_is_wrong()
     writes_logs()
     lists_what_can_be_counted()
+    as_scripts_have_it()
     if not EMULATOR:
         an_interrupt_ends_the_file_whole()
     os.chdir("/")
