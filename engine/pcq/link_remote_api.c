@@ -91,10 +91,15 @@ static HRESULT open_remote(const char *machine, struct link **out)
     return S_OK;
 }
 
+/* C706 14.1: how numbers are told, as ndr.h writes and reads them. */
+#define LITTLE_ENDIAN_ASCII_IEEE 0x10u
+#define INTEGERS                 0xF0u
+
 static HRESULT call_remote(struct link *l, unsigned opnum, const uint8_t *request, size_t size, uint8_t **reply,
                            size_t *reply_size)
 {
     RPC_MESSAGE message = {.Handle = ((struct remote *)l)->binding,
+                           .DataRepresentation = LITTLE_ENDIAN_ASCII_IEEE,
                            .BufferLength = (unsigned)size,
                            .ProcNum = opnum,
                            .RpcInterfaceInformation = &perflib};
@@ -107,8 +112,7 @@ static HRESULT call_remote(struct link *l, unsigned opnum, const uint8_t *reques
     status = I_RpcSendReceive(&message);
     if (status != RPC_S_OK)
         return result(status);
-    /* Little-endian numbers, as ndr.h reads them: the first byte's upper half. */
-    bool readable = (message.DataRepresentation & 0xF0) == 0x10;
+    bool readable = (message.DataRepresentation & INTEGERS) == (LITTLE_ENDIAN_ASCII_IEEE & INTEGERS);
     *reply = readable ? memory_copy(message.Buffer, message.BufferLength) : NULL;
     *reply_size = *reply ? message.BufferLength : 0;
     I_RpcFreeBuffer(&message);

@@ -41,6 +41,7 @@ static HRESULT read_table(struct schema_reading *r, xmlNodePtr e, struct schema_
 /* The section of that name, which may be there from another file. */
 static HRESULT find_section(struct report_schema *s, const struct schema_section *like, struct schema_section **out)
 {
+    *out = NULL;
     for (size_t i = 0; i < s->section_count; i++)
         if (!strcmp(s->sections[i].name, like->name)) {
             *out = &s->sections[i];
