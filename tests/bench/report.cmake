@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+add_executable(bench_event_table EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/bench_event_table.c
+  ${CMAKE_SOURCE_DIR}/tests/unit/report_lines.c)
+target_link_libraries(bench_event_table PRIVATE openpla_report openpla_flags)
