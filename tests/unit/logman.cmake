@@ -8,6 +8,7 @@ if(NOT WIN32)
     ${cli}/logman/change.c ${cli}/logman/provider.c ${cli}/logman/schedule.c ${cli}/logman/sets.c ${cli}/logman/show.c ${cli}/logman/show_json.c
     LINK openpla_run openpla_tdh openpla_etw)
   target_compile_definitions(test_logman_lines PRIVATE
-    LOGMAN_LINES="${CMAKE_CURRENT_LIST_DIR}/logman_lines.txt")
+    LOGMAN_LINES="${CMAKE_CURRENT_LIST_DIR}/logman_lines.txt"
+    LOGMAN_UNSERVED="${CMAKE_CURRENT_LIST_DIR}/logman_unserved.txt")
   add_dependencies(test_logman_lines trace_test_host openetwhost)
 endif()

@@ -336,16 +336,66 @@ static void split_lines(const char *text, struct texts *lines)
     }
 }
 
+/* Those that end with a code have a reason, and what this host cannot serve does not become more. */
+struct unserved {
+    struct texts lines;
+    size_t met, hosts;
+};
+enum { MOST_OF_THE_HOST = 2 };
+
+static void unserved_read(struct unserved *u)
+{
+    char *text;
+    size_t size;
+    assert_int_equal(file_load(LOGMAN_UNSERVED, 1 << 20, &text, &size), S_OK);
+    split_lines(text, &u->lines);
+    memory_free(text);
+}
+
+static void unserved_check(struct unserved *u, const char *line, const char *result)
+{
+    static const char *const hosts[] = {" => API tracing: ", " => report: ", " => absent provider: "};
+    const size_t length = strlen(line);
+    if (strncmp(result, "-> 0x", 5) != 0)
+        return;
+    for (size_t i = 0; i < u->lines.count; i++) {
+        const char *reason = u->lines.items[i] + length;
+        if (strncmp(u->lines.items[i], line, length) != 0 || strncmp(reason, " => ", 4) != 0)
+            continue;
+        bool host = false;
+        for (size_t k = 0; k < sizeof hosts / sizeof *hosts; k++)
+            host = host || strncmp(reason, hosts[k], strlen(hosts[k])) == 0;
+        if (!host && strncmp(reason, " => refused: ", 13) != 0)
+            fail_msg("no reason: %s", u->lines.items[i]);
+        u->hosts += host;
+        u->met++;
+        return;
+    }
+    fail_msg("%s: %s, and logman_unserved.txt has no reason", line, result);
+}
+
+static void unserved_end(struct unserved *u)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < u->lines.count; i++)
+        rows += *u->lines.items[i] != '#';
+    assert_int_equal(u->met, rows); /* one that is served now is taken off */
+    assert_true(u->hosts <= MOST_OF_THE_HOST);
+    texts_free(&u->lines);
+}
+
 static void each_line_does_what_it_says(void **state)
 {
     char *text, *out = NULL;
     size_t size, count = 0;
     struct texts lines = {0}, written = {0};
+    struct unserved unserved = {{0}, 0, 0};
     (void)state;
     assert_int_equal(file_load(LOGMAN_LINES, 1 << 20, &text, &size), S_OK);
     split_lines(text, &lines);
     memory_free(text);
     assert_non_null(freopen("/dev/null", "r", stdin)); /* nobody types a password */
+    unserved_read(&unserved);
     here = fixture_folder("lines");
     assert_int_equal(chdir(here), 0);
     assert_int_equal(folder_create("Traces"), S_OK);
@@ -357,10 +407,12 @@ static void each_line_does_what_it_says(void **state)
         if (strncasecmp(lines.items[i], "logman", 6) == 0) {
             char *result = outcome(lines.items[i]);
             split_lines(result, &written);
+            unserved_check(&unserved, lines.items[i], result);
             memory_free(result);
             count++;
         }
     }
+    unserved_end(&unserved);
     (void)environment_get("OPENPLA_LINES_OUT", &out);
     FILE *f = out && *out ? fopen(out, "w") : NULL;
     for (size_t i = 0; f && i < written.count; i++)
