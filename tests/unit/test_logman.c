@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* What openpla logman says to people who got it wrong or wanted something unusual. A user would not know what to do. */
+#include "tests/unit/logman_fixture.h"
+
+/* What the line ends with, and a piece of what it says. */
+static void expect(const char *text, uint32_t code, const char *says)
+{
+    struct texts words = {0};
+    int result;
+    split(text, &words);
+    char *written = run(&verb_logman, &words, &result);
+    if ((uint32_t)result != code || !strstr(written, says))
+        fail_msg("%s: 0x%08X, not 0x%08X with \"%s\": %s", text, (unsigned)result, (unsigned)code, says, written);
+    memory_free(written);
+    texts_free(&words);
+}
+
+static void go_to(const char *name)
+{
+    char *folder = fixture_folder(name);
+    assert_int_equal(chdir(folder), 0);
+    memory_free(folder);
+}
+
+static void what_is_wrong_is_named_once(void **state)
+{
+    (void)state;
+    go_to("wrong");
+    expect("logman create counter wrong -c \\System\\Threads -si x", 0x80070057, "\n-si: \"x\" is no time");
+    expect("logman -config none.txt", 0x80070002, "\nError:\nThe system cannot find the file specified.\n");
+    expect("logman query providers -s elsewhere", 0x80070035, "elsewhere");
+    expect("logman query providers -s localhost", 0, DONE);
+    expect("logman query -config", 0x80070057, "\n-config: its value is missing");
+    expect("logman create counter wrong -c \\System\\Threads -e 12/31/2299 00:00:00", 0x80070057, "\n-e: ");
+}
+
+/* "Set\Collector" is a collector to update; whoever deletes one has not said that the set is to go. */
+static void a_collector_is_no_set(void **state)
+{
+    (void)state;
+    go_to("collector");
+    expect("logman create counter whole -c \\System\\Threads", 0, DONE);
+    expect("logman delete whole\\whole", 0x80004002, "namespace \"whole\" is not known");
+    expect("logman update whole\\whole -si 5", 0, DONE);
+    expect("logman query whole", 0, "Sample Interval:      5 second(s)");
+    expect("logman delete whole", 0, DONE);
+}
+
+static void a_daily_set_may_begin_earlier_in_the_day(void **state)
+{
+    (void)state;
+    go_to("daily");
+    expect("logman create counter daily -c \\System\\Threads -b 1/1/2024 23:59:59 -r", 0, DONE);
+    expect("logman update daily -b 00:00:00", 0, DONE);
+    expect("logman update daily --r -b 1/1/2024 00:00:00", 0x80070057, "the begin is over");
+    expect("logman query daily", 0, "Start Time:           12:00:00 AM\n");
+    expect("logman delete daily", 0, DONE);
+}
+
+static void what_is_mended_is_remarked(void **state)
+{
+    (void)state;
+    go_to("mended");
+    expect("logman create counter –n “two words” -c \\Network Interface(*)\\*", 0,
+           "Remark: -c: \"\\Network Interface(*)\\*\" is taken for one, of words without quotes\n");
+    expect("logman query two” words", 0x80070057, "belongs to no option");
+    expect("logman delete “two words”", 0, "Remark: curly quotes around \"two words\" are taken for quotes\n");
+}
+
+/* Each flag is the item that is known for it, as one who chose them in a list would have it; the short words are as
+ * good. */
+static void the_kernels_flags_are_what_was_said(void **state)
+{
+    static const char flags[] =
+        "KeywordsAny:          0x10003 (Process Events, Thread Events, TCP/IP Network Events)\n";
+    (void)state;
+    go_to("kernel");
+    expect("logman create trace kernel -p \"Windows Kernel Trace\" (process,thread,net)", 0, DONE);
+    expect("logman query kernel", 0, flags);
+    expect("logman update kernel -p \"Windows Kernel Trace\" 0x110", 0, DONE);
+    expect("logman query kernel", 0, "KeywordsAny:          0x110 (Disk I/O Events)\n");
+    expect("logman update kernel -p \"Windows Kernel Trace\" \"(Thread Context Switch Events,disk)\"", 0, DONE);
+    expect("logman query kernel", 0,
+           "KeywordsAny:          0x100 | 0x20000004 (Disk I/O Events, Thread Context Switch Events)\n");
+    expect("logman update kernel -p \"Windows Kernel Trace\" 0x10003", 0, DONE);
+    expect("logman export kernel -y -xml kernel.xml", 0, DONE);
+    expect("logman delete kernel", 0, DONE);
+    expect("logman import kernel -xml kernel.xml", 0, DONE);
+    expect("logman query kernel", 0, flags);
+    expect("logman update kernel -p \"Windows Kernel Trace\" (process,nothing)", 0x80070057,
+           "\n-p: the provider has no keyword \"nothing\"");
+    expect("logman update kernel -p \"Windows Kernel Trace\" 0x100000000", 0x80070057, "has more");
+    expect("logman query kernel", 0, flags);
+    expect("logman delete kernel", 0, DONE);
+}
+
+/* What people do wrong again and again is told them with what to do. */
+static void a_usual_mistake_is_answered(void **state)
+{
+    (void)state;
+    go_to("mistakes");
+    expect("logman create counter twice -c \\System\\Threads", 0, DONE);
+    expect("logman create counter twice -c \\System\\Threads", 0x80300109, "\nupdate changes it");
+    expect("logman import twice -xml x.xml", 0x803000B7, "\ndelete it first");
+    expect("logman update twice -cnf", 0, "Remark: -cnf: without a time, and without -max");
+    expect("logman update twice -cnf 1:00:00 -max 5 -f bincirc", 0, "Remark: -cnf: a circular log");
+    expect("logman update twice --cnf --max", 0, "Remark: -f bincirc: without -max");
+    expect("logman update twice -f bin -rc C:\\scripts\\closed.cmd", 0,
+           "Remark: -rc: \"C:\\scripts\\closed.cmd\" is taken for a task's name");
+    expect("logman delete twice", 0, DONE);
+    expect("logman create alert never -th \\System\\Threads", 0x80070057, "> and < stand in quotes");
+    expect("logman export log.blg -xml x.xml", 0x80300002, "openpla relog converts logs");
+    expect("logman export twice -csv", 0x80070057, "openpla relog");
+    expect("logman create session -ets -p {C0000000-0000-4000-8000-000000000001} -o session.etl", 0, DONE);
+    expect("logman stop session", 0x80300002, "-ets means it");
+    expect("logman create session -ets -p {C0000000-0000-4000-8000-000000000001} -o x.etl", 0x803000B7,
+           "\nstop with -ets ends it");
+    expect("logman stop session -ets", 0, DONE);
+}
+
+/* At once: nobody is asked who could not answer. */
+static void another_computer_is_refused(void **state)
+{
+    static const char *const lines[] = {"query",
+                                        "query other",
+                                        "create counter other -c \\System\\Threads",
+                                        "start other",
+                                        "stop other",
+                                        "delete other",
+                                        "update other -si 5",
+                                        "import other -xml other.xml",
+                                        "export other -xml other.xml",
+                                        "query -ets",
+                                        "stop other -ets",
+                                        "query providers"};
+    (void)state;
+    go_to("other");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char *line = text_format("logman -s unreachable %s", lines[i]);
+        expect(line, 0x80070035, "\nError:\nThe network path was not found.\n");
+        expect(line, 0x80070035, "unreachable");
+        memory_free(line);
+    }
+}
+
+/* Not a JSON reader's judgement, which cli.logman_json has: the text is whole, whatever became of the line. */
+static void is_whole(const char *line, const char *text)
+{
+    const size_t length = strlen(text);
+    if (strncmp(text, "{\n", 2) != 0 || length < 4 || strcmp(text + length - 3, "\n}\n") != 0 ||
+        !strstr(text, "\n  \"result\": \"0x"))
+        fail_msg("%s: %s", line, text);
+}
+
+static void json_is_whole_when_memory_ends(void **state)
+{
+    static const char *const lines[] = {"logman query oom -json", "logman stop oom -json"};
+    (void)state;
+    go_to("oom");
+    expect("logman create trace oom -p {C0000000-0000-4000-8000-000000000001} 3 4 -b 1/1/2290 10:00:00", 0, DONE);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct texts words = {0};
+        split(lines[i], &words);
+        bool failed = true;
+        for (uint64_t n = 1; failed; n++) {
+            int code;
+            char *text = run_failing(&verb_logman, &words, &code, n, &failed);
+            assert_true(failed || code == 0 || code == (int)0x80300104);
+            is_whole(lines[i], text);
+            memory_free(text);
+        }
+        texts_free(&words);
+    }
+    expect("logman delete oom", 0, DONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_wrong_is_named_once),
+        cmocka_unit_test(a_collector_is_no_set),
+        cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
+        cmocka_unit_test(what_is_mended_is_remarked),
+        cmocka_unit_test(the_kernels_flags_are_what_was_said),
+        cmocka_unit_test(a_usual_mistake_is_answered),
+        cmocka_unit_test(another_computer_is_refused),
+        cmocka_unit_test(json_is_whole_when_memory_ends),
+    };
+    logman_own_sessions();
+    return cmocka_run_group_tests_name("test_logman", tests, with_traces, fixture_teardown);
+}
