@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/logman/advice.h"
 
+#include "engine/os/file.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -67,6 +68,17 @@ HRESULT logman_warn(const struct logman_line *line, struct object *set, struct o
                        "-cnf: a circular log goes on in its own file at its size; only a time begins another one");
     if (SUCCEEDED(hr) && is_set(collector, "LogCircular") && !is_set(set, "SegmentMaxSize"))
         hr = texts_add(remarks, "-f bincirc: without -max the log has no size at which it begins anew");
+    const struct logman_option *output = logman_option(line, LOGMAN_OUTPUT), *user = logman_option(line, LOGMAN_USER);
+    if (SUCCEEDED(hr) && output && !logman_option(line, LOGMAN_SERVER) && folder_exists(output->words.items[0]) &&
+        !strchr("\\/", output->words.items[0][strlen(output->words.items[0]) - 1])) {
+        char *text =
+            text_format("-o: \"%s\" is a folder that is there, and the log's file gets that name beside it; with \\ at "
+                        "the end it is the folder of the log",
+                        output->words.items[0]);
+        hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+    }
+    if (SUCCEEDED(hr) && user && user->words.count > 1 && strcmp(user->words.items[1], "*") != 0)
+        hr = texts_add(remarks, "-u: others of this computer can read a password on a command line; * asks for it");
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks && SUCCEEDED(hr); i++) {
         const struct logman_option *o = logman_option(line, tasks[i]);
         if (o && !o->negated && has_extension(o->words.items[0], programs)) {

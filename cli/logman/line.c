@@ -19,6 +19,12 @@ static bool is_version(const char *word)
     return logman_version(word, &format);
 }
 
+static bool is_size(const char *word)
+{
+    uint64_t number;
+    return logman_number(word, &number);
+}
+
 static bool is_time(const char *word)
 {
     uint32_t seconds;
@@ -274,6 +280,9 @@ static HRESULT add_option(struct reader *r, int use, bool negated)
     /* Flags and level behind the provider that goes say nothing. */
     if (row->words == WORDS_PROVIDER)
         return next(r) ? take_provider(r, &o->words) : error_set(E_INVALIDARG, "--p: the provider is missing");
+    /* Nor does a value that was left over: "--max 100". */
+    if (row->is_value && next(r) && row->is_value(next(r)))
+        r->at++;
     return S_OK;
 }
 

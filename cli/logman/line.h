@@ -52,7 +52,7 @@ struct logman_row {
     bool negatable;                     /* "--name" takes it back */
     unsigned verbs;                     /* whose help has it: 1 << enum logman_verb */
     unsigned adverbs;                   /* of collectors that have a use for it */
-    bool (*is_value)(const char *word); /* of WORDS_MAYBE */
+    bool (*is_value)(const char *word); /* of WORDS_MAYBE, and of what may be left over behind --name */
     const char *form, *text;            /* for help: what stands behind it, NULL: nothing; what it says */
 };
 extern const struct logman_row logman_rows[LOGMAN_OPTIONS];

@@ -107,6 +107,11 @@ static void a_usual_mistake_is_answered(void **state)
     expect("logman update twice --cnf --max", 0, "Remark: -f bincirc: without -max");
     expect("logman update twice -f bin -rc C:\\scripts\\closed.cmd", 0,
            "Remark: -rc: \"C:\\scripts\\closed.cmd\" is taken for a task's name");
+    expect("logman update twice -rf 5 --rc --max 100 --v nnnnnn --cnf 1:00:00", 0, DONE);
+    assert_int_equal(folder_create("there"), S_OK);
+    expect("logman update twice -o there", 0, "Remark: -o: \"there\" is a folder that is there");
+    expect("logman update twice -o there/", 0, "\nThe command completed");
+    expect("logman update twice -u somebody secret", 0, "Remark: -u: others of this computer can read a password");
     expect("logman delete twice", 0, DONE);
     expect("logman create alert never -th \\System\\Threads", 0x80070057, "> and < stand in quotes");
     expect("logman export log.blg -xml x.xml", 0x80300002, "openpla relog converts logs");
