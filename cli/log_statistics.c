@@ -2,52 +2,8 @@
 /* Counts what is in a log. */
 #include "cli/log_statistics.h"
 
+#include "engine/log/sample_distances.h"
 #include "engine/os/memory.h"
-
-#include <stdlib.h>
-
-/* The distances of neighbouring samples, at most so many of them, evenly spread: enough to find the middle one. */
-enum { MAX_DISTANCES = 1 << 16 };
-
-struct distances {
-    int64_t *items;
-    size_t count, capacity;
-    uint64_t seen, step; /* every step-th is kept */
-};
-
-static HRESULT add_distance(struct distances *d, int64_t distance)
-{
-    if (d->step == 0)
-        d->step = 1;
-    if (d->seen++ % d->step != 0)
-        return S_OK;
-    if (d->count == MAX_DISTANCES) { /* every second goes */
-        for (size_t i = 0; i < MAX_DISTANCES / 2; i++)
-            d->items[i] = d->items[2 * i];
-        d->count = MAX_DISTANCES / 2;
-        d->step *= 2;
-    }
-    void *items = d->items;
-    if (!memory_grow(&items, &d->capacity, d->count + 1, sizeof *d->items))
-        return E_OUTOFMEMORY;
-    d->items = items;
-    d->items[d->count++] = distance;
-    return S_OK;
-}
-
-static int compare_distances(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int64_t middle(struct distances *d)
-{
-    if (d->count == 0)
-        return 0;
-    qsort(d->items, d->count, sizeof *d->items, compare_distances);
-    return d->items[d->count / 2];
-}
 
 /* cells: NULL when there is no sample, only counters. */
 static HRESULT count_cells(struct log_statistics *s, struct log_reader *log, const struct log_cell *cells)
@@ -103,7 +59,7 @@ static HRESULT find_gaps(struct log_reader *log, struct cli_progress *progress, 
 
 HRESULT log_statistics_read(struct log_reader *log, struct cli_progress *progress, struct log_statistics *out)
 {
-    struct distances distances = {0};
+    struct sample_distances distances = {0};
     const struct log_cell *cells;
     uint64_t done, total;
     int64_t utc, before = 0, longest = 0;
@@ -115,7 +71,7 @@ HRESULT log_statistics_read(struct log_reader *log, struct cli_progress *progres
         if (SUCCEEDED(hr) && out->samples > 0) {
             longest = utc - before > longest ? utc - before : longest;
             back |= utc < before;
-            hr = add_distance(&distances, utc - before);
+            hr = sample_distances_add(&distances, utc - before);
         }
         if (FAILED(hr))
             break;
@@ -126,8 +82,8 @@ HRESULT log_statistics_read(struct log_reader *log, struct cli_progress *progres
         log_reader_progress(log, &done, &total);
         cli_progress_show(progress, done, total);
     }
-    out->interval = middle(&distances);
-    memory_free(distances.items);
+    out->interval = sample_distances_middle(&distances);
+    sample_distances_free(&distances);
     if (SUCCEEDED(hr)) {
         size_t count;
         (void)log_reader_counters(log, &count);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla relog: copies logs into another format, with fewer counters, a part of the time, every nth sample. */
-#include "cli/columns.h"
 #include "cli/inputs.h"
 #include "cli/json.h"
 #include "cli/lines.h"
@@ -9,6 +8,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/sql_source.h"
+#include "engine/report/columns.h"
 
 #include <stdio.h>
 #include <string.h>

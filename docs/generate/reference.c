@@ -262,6 +262,10 @@ static HRESULT make_files(const struct sources *s, struct reference *r)
         report_schema_text(&b);
         hr = add_file(r, "report.xsd", &b);
     }
+    if (SUCCEEDED(hr)) {
+        report_grammar_text(&b);
+        hr = add_file(r, "report-schema.xsd", &b);
+    }
     text_buffer_free(&b);
     return hr;
 }

@@ -82,5 +82,6 @@ void enumerations_page(struct text_buffer *b);
 void settings_page(struct text_buffer *b);
 HRESULT schema_text(struct text_buffer *b);
 void report_schema_text(struct text_buffer *b);
+void report_grammar_text(struct text_buffer *b);
 
 #endif

@@ -78,6 +78,8 @@ typedef struct {
 #define ERROR_FILE_TOO_LARGE       223
 #define ERROR_DIRECTORY            267
 #define ERROR_IO_DEVICE            1117
+#define ERROR_NO_DATA              232
+#define ERROR_CANCELLED            1223
 #define ERROR_TIMEOUT              1460
 #define RPC_S_SERVER_TOO_BUSY      1723
 #define ERROR_NOT_ENOUGH_QUOTA     1816

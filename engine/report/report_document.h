@@ -22,9 +22,10 @@ struct report_column_head {
     const char *units, *format, *note;
     const char *sort; /* "primary", "secondary" */
     bool hidden;
+    bool key, is_volatile; /* as configuration documents have them */
 };
 struct report_table_head {
-    const char *name, *topic, *key, *note;
+    const char *name, *topic, *key, *note, *source;
     uint32_t threshold; /* rows that are shown at first; 0: not said */
     unsigned level;
     uint32_t most_rows; /* 0: REPORT_MOST_ROWS */

@@ -309,7 +309,7 @@ static HRESULT stray_text(struct reader *r, const char *text, size_t length)
     size_t i = 0;
     while (i < length && xml_is_blank(text[i]))
         i++;
-    if (i == length || !r->depth)
+    if (i == length || !r->depth || form_types[r->open[r->depth - 1]].holds_text)
         return S_OK;
     char *remark =
         text_format("line %u: text in a %s is passed over", line_now(r), form_types[r->open[r->depth - 1]].name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns of a log that relog writes: which counters and instances of the inputs they are, and their cells. */
-#ifndef OPENPLA_CLI_COLUMNS_H
-#define OPENPLA_CLI_COLUMNS_H
+#ifndef OPENPLA_COLUMNS_H
+#define OPENPLA_COLUMNS_H
 
-#include "cli/filter.h"
-#include "cli/inputs.h"
+#include "engine/log/log_inputs.h"
+#include "engine/report/counter_filter.h"
 
 /* Zero-initialise, then set filter, values and raw. */
 struct columns {
@@ -21,7 +21,9 @@ struct columns {
     size_t input_capacity;
     uint32_t *buckets; /* hash table over the columns: place + 1 */
     size_t bucket_count;
-    uint64_t rank; /* of columns that are added now: input and counter that they come from */
+    size_t most;      /* columns; 0: any number. Of what would be more nothing is kept, and `refused` counts it */
+    uint64_t refused; /* times that a column was wanted */
+    uint64_t rank;    /* of columns that are added now: input and counter that they come from */
 };
 
 /* Adds a column for what the present sample of the input has and no earlier one had. */

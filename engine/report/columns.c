@@ -3,7 +3,7 @@
 
    A rate needs two samples; the older one is the last that was written, so with every nth sample it is the mean over
    the n intervals and nothing that happened in between is lost. */
-#include "cli/columns.h"
+#include "engine/report/columns.h"
 
 #include "engine/log/raw_counter.h"
 #include "engine/os/hash.h"
@@ -121,6 +121,10 @@ static HRESULT find_column(struct columns *c, const struct log_counter *counter,
     if (!add)
         return S_OK;
     const size_t place = c->counters.count;
+    if (c->most && place >= c->most) {
+        c->refused++;
+        return S_OK;
+    }
     void *columns = c->columns, *cells = c->cells;
     if (!memory_grow(&columns, &c->column_capacity, place + 1, sizeof *c->columns))
         return no_memory();
@@ -438,7 +442,7 @@ HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input)
         if (place >= c->source_count || (input + 1 < in->count && place >= c->first_source[input + 1]))
             break; /* named later than columns_learn looked */
         struct source *s = &c->sources[place];
-        if (!s->matches)
+        if (!s->matches || (s->column == NO_COLUMN && !(counters[i].wildcard && c->values)))
             continue;
         if (!counters[i].wildcard)
             set_cell(c, s->column, place, &counters[i], &cell->raw, ready, cell->has_value, cell->value);

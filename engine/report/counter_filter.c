@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares counters with patterns. */
-#include "cli/filter.h"
+#include "engine/report/counter_filter.h"
 
 #include "engine/os/memory.h"
 

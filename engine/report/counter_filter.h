@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counter paths with wildcards that choose counters out of a log. */
-#ifndef OPENPLA_CLI_FILTER_H
-#define OPENPLA_CLI_FILTER_H
+#ifndef OPENPLA_COUNTER_FILTER_H
+#define OPENPLA_COUNTER_FILTER_H
 
 #include "engine/log/log.h"
 

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla report: makes a report of the logs, traces and configurations of a run. */
+#include "engine/report/report.h"
+
+#include "cli/config.h"
+#include "cli/interrupt.h"
+#include "cli/trace_schemas.h"
+#include "cli/verbs.h"
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/report/schema_files.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define VERB "report"
+
+struct report {
+    struct texts operands, schemas, inputs;
+    const char *output, *events, *set, *language;
+    uint32_t level;
+    bool as_json, show_progress, yes;
+    struct trace_knowledge known;
+    char *path; /* of the report */
+    struct report_schema schema;
+    struct texts remarks;
+    struct cli_progress progress;
+    atomic_bool interrupted;
+    atomic_flag asking;
+    uint64_t asked; /* of clock_monotonic_ms; of who has `asking` */
+};
+
+/* Asked very often, by both threads that read, while to ask the system is dear: one of them does, ten times a second.
+ */
+static bool stop(void *context)
+{
+    enum { ASKED_EACH = 100 /* ms */ };
+    struct report *r = context;
+    if (atomic_load(&r->interrupted) || atomic_flag_test_and_set(&r->asking))
+        return atomic_load(&r->interrupted);
+    const uint64_t now = clock_monotonic_ms();
+    if (now - r->asked >= ASKED_EACH) {
+        r->asked = now;
+        if (interrupt_wait(0))
+            atomic_store(&r->interrupted, true);
+    }
+    atomic_flag_clear(&r->asking);
+    return atomic_load(&r->interrupted);
+}
+
+static void show(void *context, uint64_t done, uint64_t total)
+{
+    struct report *r = context;
+    if (r->show_progress)
+        cli_progress_show(&r->progress, done, total);
+}
+
+/* Of a folder all that it holds; its report lies in it unless -o says another place. */
+static HRESULT find_inputs(struct report *r)
+{
+    struct texts except = {0};
+    HRESULT hr = S_OK;
+    const char *folder = NULL;
+    if (r->output)
+        hr = texts_add(&except, path_name(r->output));
+    for (size_t i = 0; i < r->operands.count && SUCCEEDED(hr); i++) {
+        const bool is_folder = folder_exists(r->operands.items[i]);
+        folder = is_folder ? r->operands.items[i] : folder;
+        hr = is_folder ? report_find_inputs(r->operands.items[i], &except, &r->inputs)
+                       : texts_add(&r->inputs, r->operands.items[i]);
+    }
+    texts_free(&except);
+    if (FAILED(hr))
+        return hr;
+    r->path = r->output ? text_copy(r->output) : path_join(folder ? folder : "", REPORT_FILE_NAME);
+    return r->path ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT read_schemas(struct report *r)
+{
+    HRESULT hr = r->schemas.count ? S_OK : texts_add(&r->schemas, SCHEMA_GENERAL);
+    for (size_t i = 0; i < r->schemas.count && SUCCEEDED(hr); i++)
+        hr = report_schema_add_file(&r->schema, r->schemas.items[i], schema_file_load);
+    if (SUCCEEDED(hr))
+        report_schema_order(&r->schema);
+    return hr;
+}
+
+static HRESULT check_output(const struct report *r)
+{
+    for (size_t i = 0; i < r->inputs.count; i++)
+        if (file_is_same(r->inputs.items[i], r->path) || (r->events && file_is_same(r->inputs.items[i], r->events)))
+            return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time",
+                             r->inputs.items[i]);
+    if (r->output && !r->yes && file_exists(r->path) && !cli_may_overwrite(r->path))
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it", r->path);
+    return S_OK;
+}
+
+static HRESULT make(struct report *r)
+{
+    struct report_make make = {.inputs = &r->inputs,
+                               .schema = &r->schema,
+                               .events_output = r->events,
+                               .set = r->set,
+                               .language = r->language,
+                               .level = r->level,
+                               .known = &r->known,
+                               .stop = stop,
+                               .progress = show,
+                               .context = r};
+    HRESULT hr = find_inputs(r);
+    if (SUCCEEDED(hr))
+        hr = read_schemas(r);
+    if (SUCCEEDED(hr))
+        hr = check_output(r);
+    const bool begun = SUCCEEDED(hr) && interrupt_begin();
+    if (SUCCEEDED(hr) && !begun)
+        hr = error_set(E_FAIL, "Ctrl+C cannot be waited for");
+    make.output = r->path;
+    if (SUCCEEDED(hr))
+        hr = report_make(&make, &r->remarks);
+    const struct error_kept why = error_keep(hr);
+    if (begun)
+        interrupt_end();
+    cli_progress_end(&r->progress);
+    return FAILED(hr) ? error_restore(&why) : S_OK;
+}
+
+static HRESULT show_json(struct report *r)
+{
+    struct json j = {.out = stdout};
+    struct texts remarks = {0};
+    const HRESULT hr = config_show_json(r->path, &(struct texts){0}, &j, &remarks);
+    texts_free(&remarks);
+    return hr;
+}
+
+static int tell(struct report *r)
+{
+    for (size_t i = 0; i < r->remarks.count; i++)
+        fprintf(stderr, "openpla " VERB ": %s\n", r->remarks.items[i]);
+    if (!r->as_json)
+        printf("%s\n", r->path);
+    else if (FAILED(show_json(r)))
+        return CLI_FAILED;
+    return r->remarks.count ? CLI_REMARKS : CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    struct report r = {.asking = ATOMIC_FLAG_INIT};
+    const struct option options[] = {{"schema", OPTION_TEXTS, &r.schemas},
+                                     {"o", OPTION_TEXT, &r.output},
+                                     {"events", OPTION_TEXT, &r.events},
+                                     {"level", OPTION_COUNT, &r.level},
+                                     {"set", OPTION_TEXT, &r.set},
+                                     {"language", OPTION_TEXT, &r.language},
+                                     {"import", OPTION_TEXTS, &r.known.manifests},
+                                     {"i", OPTION_TEXTS, &r.known.programs},
+                                     {"json", OPTION_FLAG, &r.as_json},
+                                     {"progress", OPTION_FLAG, &r.show_progress},
+                                     {"y", OPTION_FLAG, &r.yes}};
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
+    if (result == CLI_DONE && !r.operands.count)
+        result = cli_usage(VERB, "which folder or files?");
+    if (result == CLI_DONE && r.level > SCHEMA_HIGHEST_LEVEL)
+        result = cli_usage(VERB, "-level: %u is not from 1 to %d", (unsigned)r.level, SCHEMA_HIGHEST_LEVEL);
+    if (result == CLI_DONE) {
+        const HRESULT hr = make(&r);
+        result = FAILED(hr) ? cli_error(VERB, hr) : tell(&r);
+    }
+    texts_free(&r.operands);
+    texts_free(&r.schemas);
+    texts_free(&r.inputs);
+    texts_free(&r.remarks);
+    texts_free(&r.known.manifests);
+    texts_free(&r.known.programs);
+    report_schema_free(&r.schema);
+    memory_free(r.path);
+    return result;
+}
+
+const struct verb verb_report = {
+    VERB, "make a report of logs, traces and configurations",
+    "openpla report FOLDER|FILE ... [-schema SCHEMA ...] [-o REPORT.xml] [-level N] [--progress] [--json]\n"
+    "\n"
+    "Makes a report, an XML document, of the counter logs (.blg, .csv, .tsv), the traces (.etl) and the\n"
+    "configuration documents (.xml) of a folder, or of these files: tables of counters and events as\n"
+    "report schemas say, and what the configuration collectors found.\n"
+    "\n"
+    "  -schema    report schemas (MS-PLA 2.2.3.3): files, or those of this program, such as\n"
+    "             Report.System.Performance.xml; without it Report.General.xml\n"
+    "  -o         the report; without it report.xml in the folder\n"
+    "  -events    all events too, as XML, into this file\n"
+    "  -level     tables up to this level, 1 to 5; without it 1\n"
+    "  -set       the name of the set, for the report's header\n"
+    "  -language  of titles, where a schema has several\n"
+    "  -import    manifests that tell of events; -i programs that have them\n"
+    "  -y         overwrites what is there, without asking\n"
+    "  --progress shows how far it is\n"
+    "  --json     shows the report as JSON too\n"
+    "\n"
+    "Exit code 3: the report is made, and says what is not right with its inputs or schemas. Ctrl+C ends\n"
+    "it; then there is no new report.\n",
+    run};

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Which series are in a table, in which order, and their cells. */
+#include "engine/report/counter_rows.h"
+
+#include "engine/os/memory.h"
+#include "engine/report/schema_grammar.h"
+
+#include <stdlib.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_CHARTED = 8, MOST_COLUMNS = 12 };
+
+struct row {
+    size_t at;   /* of the series */
+    size_t rank; /* of the counter: where it is first in the logs */
+    const char *counter, *instance;
+    bool has_key; /* a table that is sorted: the value of that column */
+    double key;
+    bool ascending;
+};
+
+/* ---- which ---- */
+
+static bool names_object(const struct report_schema *schema, const char *object)
+{
+    for (size_t s = 0; s < schema->section_count; s++)
+        for (size_t t = 0; t < schema->sections[s].count; t++) {
+            const struct schema_table *table = &schema->sections[s].tables[t];
+            if (!table->of_events && text_equal_nocase(table->counters.object, object))
+                return true;
+        }
+    return false;
+}
+
+/* Includes of one kind are alternatives; who is excluded is not in the table (MS-PLA 2.2.3.3). */
+static bool patterns_take(const struct schema_counter_table *t, bool counter, const char *text)
+{
+    bool any_include = false, included = false;
+    for (size_t i = 0; i < t->pattern_count; i++) {
+        const struct schema_pattern *p = &t->patterns[i];
+        if (p->counter != counter)
+            continue;
+        const bool fits = schema_pattern_matches(p->text, text);
+        if (fits && !p->include)
+            return false;
+        any_include |= p->include;
+        included |= p->include && fits;
+    }
+    return included || !any_include;
+}
+
+bool counter_table_takes(const struct report_schema *schema, const struct schema_table *table,
+                         const struct log_counter *counter, const char *instance)
+{
+    const struct schema_counter_table *t = &table->counters;
+    if (!counter->object || !counter->counter)
+        return false;
+    const bool of_object = !strcmp(t->object, "*") ? !names_object(schema, counter->object)
+                                                   : text_equal_nocase(t->object, counter->object);
+    return of_object && patterns_take(t, true, counter->counter) && patterns_take(t, false, instance);
+}
+
+/* ---- order ---- */
+
+/* Texts with their numbers as numbers: "2" before "10". */
+static int compare_natural(const char *a, const char *b)
+{
+    while (*a && *b) {
+        if (*a >= '0' && *a <= '9' && *b >= '0' && *b <= '9') {
+            while (*a == '0' && a[1] >= '0' && a[1] <= '9')
+                a++;
+            while (*b == '0' && b[1] >= '0' && b[1] <= '9')
+                b++;
+            const size_t digits_a = strspn(a, "0123456789"), digits_b = strspn(b, "0123456789");
+            if (digits_a != digits_b)
+                return digits_a < digits_b ? -1 : 1;
+            const int order = strncmp(a, b, digits_a);
+            if (order)
+                return order;
+            a += digits_a;
+            b += digits_b;
+        } else if (*a != *b) {
+            break;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    return text_compare_nocase(a, b);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    if (a->has_key != b->has_key)
+        return a->has_key ? -1 : 1; /* without a value: last in both orders */
+    if (a->has_key && a->key != b->key)
+        return (a->key < b->key) == a->ascending ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    const int order = compare_natural(a->instance, b->instance);
+    return order ? order : (a->at > b->at) - (a->at < b->at);
+}
+
+static double column_value(struct counter_series *s, unsigned column)
+{
+    struct value_statistics *v = &s->statistics;
+    switch (column) {
+    case COUNTER_COLUMN_MEAN:
+        return value_statistics_mean(v);
+    case COUNTER_COLUMN_MIN:
+        return v->least;
+    case COUNTER_COLUMN_MAX:
+        return v->greatest;
+    case COUNTER_COLUMN_SUM:
+        return value_statistics_sum(v);
+    case COUNTER_COLUMN_COUNT:
+        return (double)v->count;
+    case COUNTER_COLUMN_P50:
+        return value_statistics_percentile(v, 0.5);
+    case COUNTER_COLUMN_P95:
+        return value_statistics_percentile(v, 0.95);
+    case COUNTER_COLUMN_P99:
+        return value_statistics_percentile(v, 0.99);
+    case COUNTER_COLUMN_LAST:
+        return v->last;
+    default:
+        return (double)NAN;
+    }
+}
+
+/* Where each counter of the table is first: found again by a table of hashes would be faster, but these are few names,
+   and neighbours mostly have the same. */
+static size_t rank_of(const struct row *rows, size_t count, const char *counter)
+{
+    for (size_t i = count; i-- > 0 && count - i <= 64;)
+        if (!strcmp(rows[i].counter, counter))
+            return rows[i].rank;
+    for (size_t i = 0; i + 64 < count; i++)
+        if (rows[i].rank == i && !strcmp(rows[i].counter, counter))
+            return i;
+    return count;
+}
+
+static HRESULT choose(const struct counter_rows *from, unsigned sort, bool ascending, struct row **out, size_t *count)
+{
+    struct row *rows = memory_zero(from->count + 1, sizeof *rows);
+    *out = rows;
+    *count = 0;
+    if (!rows)
+        return E_OUTOFMEMORY;
+    for (size_t i = 0; i < from->count; i++) {
+        struct counter_series *s = &from->series[i];
+        const struct log_counter *counter = &from->counters[i];
+        const char *instance = s->instance ? s->instance : "";
+        if (!s->statistics.count || (from->object && !text_equal_nocase(from->object, counter->object)) ||
+            !counter_table_takes(from->schema, from->table, counter, instance))
+            continue;
+        const double key = column_value(s, sort);
+        rows[*count] = (struct row){
+            i,        rank_of(rows, *count, counter->counter), counter->counter, instance, sort && isfinite(key), key,
+            ascending};
+        ++*count;
+    }
+    qsort(rows, *count, sizeof *rows, compare_rows);
+    return S_OK;
+}
+
+/* ---- cells ---- */
+
+/* The columns that a table has of its rows (MS-PLA 2.2.3.3, CounterTable). */
+static unsigned columns_of(const struct counter_rows *from, const struct row *rows, size_t count)
+{
+    unsigned columns = COUNTER_COLUMN_COUNTER | COUNTER_COLUMN_MEAN | COUNTER_COLUMN_MIN | COUNTER_COLUMN_MAX;
+    const char *machine = from->counters[rows[0].at].machine;
+    for (size_t i = 0; i < count; i++) {
+        const char *other = from->counters[rows[i].at].machine;
+        if (*rows[i].instance)
+            columns |= COUNTER_COLUMN_INSTANCE;
+        if (!text_equal_nocase(machine ? machine : "", other ? other : ""))
+            columns |= COUNTER_COLUMN_MACHINE;
+    }
+    return (columns | from->table->counters.added) & ~from->table->counters.excluded;
+}
+
+static const char *without_backslashes(const char *machine)
+{
+    while (machine && *machine == '\\')
+        machine++;
+    return machine;
+}
+
+static void write_row(const struct counter_rows *from, const struct row *row, unsigned columns,
+                      struct report_document *to)
+{
+    struct counter_series *s = &from->series[row->at];
+    if (!report_row_begin(to))
+        return;
+    for (unsigned column = 1; column <= COUNTER_COLUMN_LAST; column <<= 1) {
+        if (!(columns & column))
+            continue;
+        if (column == COUNTER_COLUMN_MACHINE)
+            report_cell(to, without_backslashes(from->counters[row->at].machine));
+        else if (column == COUNTER_COLUMN_COUNTER)
+            report_cell(to, row->counter);
+        else if (column == COUNTER_COLUMN_INSTANCE)
+            report_cell(to, row->instance);
+        else
+            report_cell_number(to, column_value(s, column));
+    }
+    report_row_end(to);
+}
+
+static uint32_t shown_rows(const struct counter_rows *from)
+{
+    if (from->table->threshold)
+        return from->table->threshold;
+    return from->schema->has_threshold ? from->schema->threshold : SCHEMA_SHOWN_ROWS;
+}
+
+static HRESULT tell_omitted(const struct schema_table *table, const char *name, uint64_t omitted, struct texts *remarks)
+{
+    if (!omitted || table->row_count)
+        return S_OK; /* nothing is missing, or that was wanted */
+    char *text = text_format("table '%.100s': %llu rows are left out, a report has %d of a table at most", name,
+                             (unsigned long long)omitted, REPORT_MOST_ROWS);
+    return text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+}
+
+HRESULT counter_rows_write(const struct counter_rows *from, struct report_document *to, struct texts *remarks)
+{
+    const struct schema_table *t = from->table;
+    struct report_column_head heads[MOST_COLUMNS];
+    struct row *rows;
+    size_t count, head_count = 0;
+    uint64_t omitted = 0;
+    HRESULT hr = choose(from, t->counters.sort, t->counters.ascending, &rows, &count);
+    if (FAILED(hr) || !count) {
+        memory_free(rows);
+        return hr;
+    }
+    const unsigned columns = columns_of(from, rows, count);
+    for (size_t i = 0, place = 0; i < schema_word_count; i++) {
+        if (schema_words[i].sort != VALUE_COUNTER_COLUMN)
+            continue;
+        const unsigned column = 1U << place++;
+        if (columns & column)
+            heads[head_count++] = (struct report_column_head){
+                .name = schema_words[i].text,
+                .left = column < COUNTER_COLUMN_MEAN,
+                .sort = t->counters.sort == column ? "primary" : NULL,
+            };
+    }
+    const struct report_table_head head = {.name = from->object ? from->object : t->name,
+                                           .topic = t->topic,
+                                           .key = t->key,
+                                           .note = t->note,
+                                           .threshold = shown_rows(from),
+                                           .level = t->level,
+                                           .most_rows = t->row_count,
+                                           .columns = heads,
+                                           .column_count = head_count};
+    report_table_begin(to, &head);
+    for (size_t i = 0; i < count; i++)
+        write_row(from, &rows[i], columns, to);
+    report_table_end(to, &omitted);
+    memory_free(rows);
+    return tell_omitted(t, head.name, omitted, remarks);
+}
+
+/* ---- charts ---- */
+
+HRESULT counter_rows_chart(const struct counter_rows *from, struct report_document *to, struct texts *remarks)
+{
+    struct row *rows;
+    size_t count, chosen = 0;
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    (void)remarks;
+    HRESULT hr = choose(from, COUNTER_COLUMN_MEAN, false, &rows, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count && chosen < MOST_CHARTED; i++) {
+        const struct chart_series *chart = from->series[rows[i].at].chart;
+        if (!chart || !chart->count || !schema_pattern_matches(from->table->counters.chart, rows[i].counter))
+            continue;
+        rows[chosen++] = rows[i];
+        first = chart->begin < first ? chart->begin : first;
+        last = chart->last > last ? chart->last : last;
+    }
+    if (SUCCEEDED(hr) && chosen)
+        report_chart_begin(to, from->object ? from->object : from->table->name, from->table->counters.chart, first,
+                           last);
+    for (size_t i = 0; i < chosen && SUCCEEDED(hr); i++) {
+        struct text_buffer points = {0};
+        char *name =
+            *rows[i].instance ? text_format("%s (%s)", rows[i].counter, rows[i].instance) : text_copy(rows[i].counter);
+        chart_series_text(from->series[rows[i].at].chart, first, last, &points);
+        hr = name && !points.failed && points.text ? S_OK : E_OUTOFMEMORY;
+        if (SUCCEEDED(hr))
+            report_chart_series(to, name, points.text);
+        text_buffer_free(&points);
+        memory_free(name);
+    }
+    if (SUCCEEDED(hr) && chosen)
+        report_chart_end(to);
+    memory_free(rows);
+    return hr;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Points of charts: when the time is longer than they reach, each two become one. */
+#include "engine/report/report_chart.h"
+
+#include "engine/tdh/value_forms.h"
+
+#define SECOND INT64_C(10000000)
+
+static const struct chart_point no_value = {1, 0};
+
+static bool is_empty(const struct chart_point *p)
+{
+    return p->least > p->greatest;
+}
+
+static void join(struct chart_point *to, const struct chart_point *other)
+{
+    if (is_empty(other))
+        return;
+    if (is_empty(to)) {
+        *to = *other;
+        return;
+    }
+    to->least = other->least < to->least ? other->least : to->least;
+    to->greatest = other->greatest > to->greatest ? other->greatest : to->greatest;
+}
+
+static void double_width(struct chart_series *s)
+{
+    for (size_t i = 0; i < s->count; i += 2) {
+        struct chart_point both = s->points[i];
+        if (i + 1 < s->count)
+            join(&both, &s->points[i + 1]);
+        s->points[i / 2] = both;
+    }
+    s->count = (s->count + 1) / 2;
+    s->width *= 2;
+}
+
+void chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t width)
+{
+    if (s->width == 0) {
+        s->begin = s->last = utc;
+        s->width = width > 0 ? width : SECOND;
+    }
+    s->last = utc > s->last ? utc : s->last;
+    /* Unsigned, since a hostile log's times may be any. */
+    const uint64_t since = utc > s->begin ? (uint64_t)utc - (uint64_t)s->begin : 0;
+    while (since / (uint64_t)s->width >= CHART_POINTS && s->width <= INT64_MAX / 2)
+        double_width(s);
+    const uint64_t wanted = since / (uint64_t)s->width;
+    const size_t at = wanted < CHART_POINTS ? (size_t)wanted : CHART_POINTS - 1;
+    while (s->count <= at)
+        s->points[s->count++] = no_value;
+    const struct chart_point one = {(float)value, (float)value};
+    join(&s->points[at], &one);
+}
+
+void chart_series_text(const struct chart_series *s, int64_t first, int64_t last, struct text_buffer *out)
+{
+    /* Points of the chart that lie before the series begins, or behind its end, have no value. */
+    const uint64_t width = s->width > 0 ? (uint64_t)s->width : (uint64_t)SECOND;
+    const uint64_t before = s->begin > first ? ((uint64_t)s->begin - (uint64_t)first) / width : 0;
+    const uint64_t all = last > first ? ((uint64_t)last - (uint64_t)first) / width + 1 : 1;
+    const char *blank = "";
+    for (uint64_t i = 0; i < all && i < 2 * CHART_POINTS; i++) {
+        const struct chart_point *p = i >= before && i - before < s->count ? &s->points[i - before] : &no_value;
+        text_buffer_add(out, blank);
+        blank = " ";
+        if (is_empty(p)) {
+            text_buffer_add(out, "-");
+            continue;
+        }
+        add_real(out, (double)p->least, true);
+        if (p->greatest > p->least) {
+            text_buffer_add(out, ":");
+            add_real(out, (double)p->greatest, true);
+        }
+    }
+}

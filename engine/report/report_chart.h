@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* A series of values over time in a bounded number of points: each is a part of the time with its least and its
+   greatest value, so no peak is lost, however long the log is. */
+#ifndef OPENPLA_REPORT_CHART_H
+#define OPENPLA_REPORT_CHART_H
+
+#include "engine/os/text.h"
+
+#define CHART_POINTS 256
+
+/* Zero-initialise. */
+struct chart_series {
+    int64_t begin, width; /* FILETIME at which the first point begins; 100 ns of each */
+    int64_t last;         /* FILETIME of the last value */
+    size_t count;         /* points up to the last one with a value */
+    struct chart_point {
+        float least, greatest; /* least > greatest: no value */
+    } points[CHART_POINTS];
+};
+/* Times may come in any order from the first one on; an earlier one counts as that. `width`: of a point at first, such
+   as a log's interval; 0 is one second. */
+void chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t width);
+/* The points between two times, as the text of a Series: min:max, one number where both are the same, - for none, with
+   blanks between. */
+void chart_series_text(const struct chart_series *s, int64_t first, int64_t last, struct text_buffer *out);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports of counter logs: what their reader takes for true must be what the logs say, and nobody may find half a
+   report or lose an old one to a failure. */
+#include "engine/report/report.h"
+#include "engine/report/report_reader.h"
+#include "tests/unit/scratch_folder.h"
+
+#define HEAD       "\"(PDH-CSV 4.0) (UTC)(0)\""
+#define AT(second) "\"01/02/2026 03:04:" second ".000\""
+
+struct made {
+    char *folder, *output;
+    struct texts inputs;
+    struct report_schema schema;
+    struct texts remarks;
+};
+
+static void put(struct made *m, const char *name, const char *text)
+{
+    char *path = path_join(m->folder, name);
+    assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+    assert_int_equal(texts_give(&m->inputs, path), S_OK);
+}
+
+static void begin(void **state, struct made *m, const char *tables)
+{
+    *m = (struct made){.folder = *state};
+    m->output = path_join(*state, "made.xml");
+    char *text = text_format("<Report name='r' version='1'><Sections><Section name='s' key='1'>%s</Section></Sections>"
+                             "<StringTable><String ID='s'>Section</String></StringTable></Report>",
+                             tables);
+    assert_int_equal(report_schema_add(&m->schema, "schema.xml", text, strlen(text), NULL), S_OK);
+    report_schema_order(&m->schema);
+    memory_free(text);
+}
+
+static void end(struct made *m)
+{
+    for (size_t i = 0; i < m->inputs.count; i++)
+        file_delete(m->inputs.items[i]);
+    file_delete(m->output);
+    memory_free(m->output);
+    texts_free(&m->inputs);
+    texts_free(&m->remarks);
+    report_schema_free(&m->schema);
+}
+
+static HRESULT make(struct made *m)
+{
+    const struct report_make make = {.inputs = &m->inputs, .schema = &m->schema, .output = m->output};
+    return report_make(&make, &m->remarks);
+}
+
+/* "TABLE: cell|cell; cell|cell" of each table, and facts. */
+static HRESULT add_fact(void *about, const struct report_data *fact)
+{
+    text_buffer_format(about, "%s=%s ", fact->name, fact->text);
+    return S_OK;
+}
+
+static HRESULT add_table(void *about, const struct report_table *table)
+{
+    text_buffer_format(about, "\n%s:", table->name);
+    for (size_t i = 0; i < table->column_count; i++)
+        text_buffer_format(about, "%s%s", i ? "|" : " ", table->columns[i].name);
+    return S_OK;
+}
+
+static HRESULT add_row(void *about, const struct report_table *table, const struct report_row *row)
+{
+    const bool of_files = !strcmp(table->name, "remarks"); /* whose folder is another one each time */
+    for (size_t i = 0; i < row->cell_count; i++)
+        text_buffer_format(about, "%s%s", i ? "|" : "; ",
+                           of_files ? path_name(row->cells[i].text) : row->cells[i].text);
+    return S_OK;
+}
+
+static void assert_report(struct made *m, const char *wanted)
+{
+    static const struct report_handlers handlers = {.fact = add_fact, .table_begin = add_table, .row = add_row};
+    struct text_buffer b = {0};
+    struct texts remarks = {0};
+    const HRESULT hr = make(m);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    assert_int_equal(report_read(m->output, &handlers, &b, &remarks), S_OK);
+    assert_int_equal(remarks.count, 0);
+    assert_string_equal(b.text, wanted);
+    text_buffer_free(&b);
+    texts_free(&remarks);
+}
+
+#define MEMORY "\"\\\\HOST\\Memory\\Available MBytes\""
+
+/* A value that is missing is not 0 and is no part of the mean. */
+static void test_mean_least_and_greatest_are_of_the_values_that_there_are(void **state)
+{
+    struct made m;
+    begin(state, &m, "<CounterTable name='memory' topic='t' object='memory' columns='sum count last p50'/>");
+    put(&m, "a.csv",
+        HEAD "," MEMORY "\r\n" AT("01") ",\" \"\r\n" AT("02") ",\"2\"\r\n" AT("03") ",\"4\"\r\n" AT(
+            "04") ",\" \"\r\n" AT("05") ",\" \"\r\n" AT("06") ",\"6\"\r\n");
+    assert_report(&m, "computer=HOST start=2026-01-02T03:04:01.000Z end=2026-01-02T03:04:06.000Z duration=5.000 "
+                      "samples=6 gaps=0 \nmemory: counter|mean|min|max|sum|count|p50|last; "
+                      "Available MBytes|4|2|6|12|3|4|6");
+    end(&m);
+}
+
+#define PROCESSOR(instance, counter) "\"\\\\HOST\\Processor(" instance ")\\" counter "\""
+
+static void test_patterns_choose_and_columns_sort(void **state)
+{
+    static const char log[] =
+        HEAD "," PROCESSOR("10", "% Processor Time") "," PROCESSOR("2", "% Processor Time") "," PROCESSOR(
+            "_Total", "% Processor Time") "," PROCESSOR("2", "% User Time") "," MEMORY
+                                                                            "\r\n" AT("01") ",\"1\",\"2\","
+                                                                                            "\"3\",\"4\",\"5\""
+                                                                                            "\r\n";
+    struct made m;
+    begin(state, &m,
+          "<CounterTable name='all' topic='t' object='Processor' key='1'/>"
+          "<CounterTable name='some' topic='t' object='Processor' key='2' sort='mean'><Exclude column='min'/>"
+          "<Exclude column='max'/><Exclude instance='/_*/'/><Include counter='i/% processor*/'/></CounterTable>"
+          "<CounterTable name='top' topic='t' object='Processor' key='3' sort='max' rowcount='1'/>"
+          "<CounterTable name='deep' topic='t' object='Processor' key='4' level='2'/>"
+          "<CounterTable name='any' topic='t' object='*' key='5'/>");
+    put(&m, "a.csv", log);
+    assert_report(&m, "computer=HOST start=2026-01-02T03:04:01.000Z end=2026-01-02T03:04:01.000Z duration=0.000 "
+                      "samples=1 gaps=0 \nall: counter|instance|mean|min|max; % Processor Time|2|2|2|2; "
+                      "% Processor Time|10|1|1|1; % Processor Time|_Total|3|3|3; % User Time|2|4|4|4"
+                      "\nsome: counter|instance|mean; % Processor Time|2|2; % Processor Time|10|1"
+                      "\ntop: counter|instance|mean|min|max; % User Time|2|4|4|4"
+                      "\nMemory: counter|mean|min|max; Available MBytes|5|5|5");
+    end(&m);
+}
+
+/* Two segments of a run are one series, two computers are told apart, and who reads of a mean knows of the gap. */
+static void test_several_logs_are_one_series_and_gaps_are_told(void **state)
+{
+    struct made m;
+    begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory'/>");
+    put(&m, "a.csv", HEAD "," MEMORY "\r\n" AT("01") ",\"1\"\r\n" AT("02") ",\"2\"\r\n" AT("03") ",\"3\"\r\n");
+    put(&m, "b.csv", HEAD "," MEMORY "\r\n" AT("11") ",\"4\"\r\n" AT("12") ",\"5\"\r\n" AT("30") ",\"9\"\r\n");
+    put(&m, "c.tsv", "(PDH-TSV 4.0) (UTC)(0)\t\\\\OTHER\\Memory\\Available MBytes\r\n01/02/2026 03:04:01.000\t7\r\n");
+    assert_report(&m, "computer=HOST start=2026-01-02T03:04:01.000Z end=2026-01-02T03:04:30.000Z duration=29.000 "
+                      "samples=7 gaps=0 \nmemory: machine|counter|mean|min|max; HOST|Available MBytes|4|1|9; "
+                      "OTHER|Available MBytes|7|7|7");
+    end(&m);
+    begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory'/>");
+    put(&m, "a.csv",
+        HEAD "," MEMORY "\r\n" AT("01") ",\"1\"\r\n" AT("02") ",\"1\"\r\n" AT("03") ",\"1\"\r\n" AT("20") ",\"1\"\r\n");
+    assert_report(&m, "computer=HOST start=2026-01-02T03:04:01.000Z end=2026-01-02T03:04:20.000Z duration=19.000 "
+                      "samples=4 gaps=1 \nmemory: counter|mean|min|max; Available MBytes|1|1|1\nremarks: remark; "
+                      "a.csv: no sample for 17.000 s from 2026-01-02T03:04:03.000Z on");
+    end(&m);
+}
+
+static void test_inputs_and_parts_of_a_schema_that_are_wrong_cost_themselves_alone(void **state)
+{
+    struct made m;
+    begin(state, &m, "<CounterTable name='bad' topic='t'/><CounterTable name='memory' topic='t' object='Memory'/>");
+    put(&m, "a.csv", HEAD "," MEMORY "\r\n" AT("01") ",\"1\"\r\n");
+    put(&m, "b.csv", "no log\r\n");
+    put(&m, "c.etl", "no trace");
+    put(&m, "d.xml", "<Report name='other'/>");
+    assert_int_equal(make(&m), S_OK);
+    assert_int_equal(m.remarks.count, 4);
+    assert_non_null(strstr(m.remarks.items[0], "schema.xml: section 's': table 'bad': line 1"));
+    assert_non_null(strstr(m.remarks.items[1], "b.csv"));
+    assert_non_null(strstr(m.remarks.items[2], "c.etl"));
+    assert_non_null(strstr(m.remarks.items[3], "d.xml: is no configuration document"));
+    end(&m);
+    begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory'/>");
+    put(&m, "b.csv", "no log\r\n");
+    assert_int_equal(make(&m), REPORT_NO_DATA);
+    assert_false(file_exists(m.output));
+    end(&m);
+}
+
+static void test_a_configuration_comes_into_the_report(void **state)
+{
+    struct made m;
+    begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory'/>");
+    put(&m, "c.xml",
+        "<Report name='configuration' version='1'><Header><Data name='computer'>HERE</Data></Header>"
+        "<Section name='network'><Table name='networkInformation'><Header><Data name='name' key='1'/>"
+        "<Data name='v'/></Header><Item><Data name='name'>eth0</Data><Data name='v' type='uint32'>1</Data>"
+        "<Table name='addresses'><Header><Data name='a'/></Header><Item><Data name='a'>::1</Data></Item></Table>"
+        "</Item><Item><Data name='v'>2</Data></Item><Footer><Data name='v'>3</Data></Footer></Table></Section>"
+        "</Report>");
+    assert_report(&m, "computer=HERE \nnetworkInformation: name|v; eth0|1\naddresses: a; ::1; |2; |3");
+    end(&m);
+}
+
+static bool stop_at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void test_a_failure_leaves_the_old_report_and_nothing_else(void **state)
+{
+    struct made m;
+    begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory'/>");
+    put(&m, "a.csv", HEAD "," MEMORY "\r\n" AT("01") ",\"1\"\r\n");
+    char *draft = text_format("%s.new", m.output);
+    assert_int_equal(file_store(m.output, "old", 3), S_OK);
+    const struct report_make stopped = {
+        .inputs = &m.inputs, .schema = &m.schema, .output = m.output, .stop = stop_at_once};
+    assert_int_equal(report_make(&stopped, &m.remarks), HRESULT_FROM_WIN32(ERROR_CANCELLED));
+    assert_false(file_exists(draft));
+    for (uint64_t n = 1;; n++) { /* each allocation fails in turn */
+        memory_fail_at(n);
+        const HRESULT hr = make(&m);
+        const bool failed = memory_count() >= n;
+        memory_fail_at(0);
+        if (!failed || SUCCEEDED(hr)) /* a remark of a damaged log may be lost for want of memory */
+            break;
+        assert_int_equal(hr, E_OUTOFMEMORY);
+        assert_false(file_exists(draft));
+        char *text;
+        size_t size;
+        assert_int_equal(file_load(m.output, 100, &text, &size), S_OK);
+        assert_string_equal(text, "old");
+        memory_free(text);
+    }
+    memory_free(draft);
+    end(&m);
+}
+
+/* An hour of one peak: a chart of 256 points has it. */
+static void test_a_chart_loses_no_peak(void **state)
+{
+    struct made m;
+    struct text_buffer log = {0};
+    begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory' chart='i/available*/'/>");
+    text_buffer_add(&log, HEAD "," MEMORY "\r\n");
+    for (unsigned i = 0; i < 3600; i++)
+        text_buffer_format(&log, "\"01/02/2026 03:%02u:%02u.000\",\"%s\"\r\n", i / 60, i % 60, i == 1777 ? "99" : "1");
+    put(&m, "a.csv", log.text);
+    text_buffer_free(&log);
+    assert_int_equal(make(&m), S_OK);
+    char *text;
+    size_t size;
+    assert_int_equal(file_load(m.output, 1 << 20, &text, &size), S_OK);
+    const char *series = strstr(text, "<Series name=\"Available MBytes\">");
+    assert_non_null(series);
+    assert_non_null(strstr(series, " 1:99 "));
+    size_t points = 1;
+    for (const char *at = series; *at != '/'; at++)
+        points += *at == ' ';
+    assert_in_range(points, 100, 300);
+    memory_free(text);
+    end(&m);
+}
+
+static void test_what_a_folder_has_for_a_report(void **state)
+{
+    static const char *const names[] = {"a.BLG", "b.csv", "report.xml", "made.xml", "c.etl", "other.txt", "d.xml"};
+    struct made m;
+    struct texts found = {0}, except = {0};
+    begin(state, &m, "");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        put(&m, names[i], i < 6 ? "x" : "<Report name='configuration' version='1'/>");
+    assert_int_equal(texts_add(&except, "B.CSV"), S_OK);
+    assert_int_equal(report_find_inputs(m.folder, &except, &found), S_OK);
+    assert_int_equal(found.count, 3);
+    assert_string_equal(path_name(found.items[0]), "a.BLG");
+    assert_string_equal(path_name(found.items[1]), "c.etl");
+    assert_string_equal(path_name(found.items[2]), "d.xml");
+    texts_free(&found);
+    texts_free(&except);
+    end(&m);
+}
+
+static int setup(void **state)
+{
+    *state = scratch_create("report_make");
+    return *state ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mean_least_and_greatest_are_of_the_values_that_there_are),
+        cmocka_unit_test(test_patterns_choose_and_columns_sort),
+        cmocka_unit_test(test_several_logs_are_one_series_and_gaps_are_told),
+        cmocka_unit_test(test_inputs_and_parts_of_a_schema_that_are_wrong_cost_themselves_alone),
+        cmocka_unit_test(test_a_configuration_comes_into_the_report),
+        cmocka_unit_test(test_a_failure_leaves_the_old_report_and_nothing_else),
+        cmocka_unit_test(test_a_chart_loses_no_peak),
+        cmocka_unit_test(test_what_a_folder_has_for_a_report),
+    };
+    return cmocka_run_group_tests(tests, setup, scratch_end);
+}
