@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* IDataManager. MS-PLA 3.2.4.2. */
-#include "com/skin.h"
-
-static HRESULT not_here(IDataManager *This, const char *method)
-{
-    return com_result(This,
-                      error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                                "%s: this version keeps the data manager's settings and does not act on them", method));
-}
+#include "com/caller.h"
+#include "com/convert.h"
+#include "engine/os/memory.h"
+#include "engine/run/sets.h"
 
 static HRESULT STDMETHODCALLTYPE manager_run(IDataManager *This, DataManagerSteps steps, BSTR folder,
                                              IValueMap **errors)
 {
-    (void)steps, (void)folder;
+    const struct caller caller = com_caller();
+    struct object *set = NULL, *map = NULL;
+    char *name = NULL;
     if (!errors)
         return com_no_pointer(This, "Errors");
     *errors = NULL;
-    return not_here(This, "Run");
+    HRESULT hr = text_from_bstr(folder, "bstrFolder", &name);
+    if (SUCCEEDED(hr))
+        hr = data_manager_set(model_of(This), &set);
+    if (SUCCEEDED(hr))
+        hr = issues_create(NULL, &map);
+    if (SUCCEEDED(hr))
+        hr = set_manage(set, &caller, (uint32_t)steps, name, map);
+    memory_free(name);
+    object_release(set);
+    return com_result(This, skin_give(hr, map, (void **)errors));
 }
 
 static HRESULT STDMETHODCALLTYPE manager_extract(IDataManager *This, BSTR cabinet, BSTR destination)
 {
     (void)cabinet, (void)destination;
-    return not_here(This, "Extract");
+    return com_result(This, error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                                      "Extract: this version makes no cabinets and takes none apart"));
 }
 
 #define INTERFACE    IDataManager

@@ -315,6 +315,29 @@ static HRESULT facade_stop(struct object *o, const struct caller *caller, const 
     return start_or_stop(o, space, name, L"Stop", synchronous);
 }
 
+static HRESULT facade_manage(struct object *o, const struct caller *caller, const char *space, const char *name,
+                             uint32_t steps, const char *folder, struct object *errors)
+{
+    (void)caller;
+    VARIANT manager, map, arguments[2] = {{.vt = VT_I4}, {.vt = VT_BSTR}};
+    V_I4(&arguments[0]) = (LONG)steps;
+    HRESULT hr = bstr_from_text(folder, &V_BSTR(&arguments[1]));
+    if (SUCCEEDED(hr))
+        hr = peer_verb(o, space, name, L"DataManager", DISPATCH_PROPERTYGET, NULL, 0, &manager);
+    if (SUCCEEDED(hr)) {
+        hr = V_VT(&manager) == VT_DISPATCH && V_DISPATCH(&manager) ? S_OK : DISP_E_TYPEMISMATCH;
+        if (SUCCEEDED(hr))
+            hr = server_invoke(V_DISPATCH(&manager), &data_manager_class, L"Run", DISPATCH_METHOD, arguments, 2, &map);
+        if (SUCCEEDED(hr)) {
+            hr = whole_commit_take_map(&map, errors);
+            VariantClear(&map);
+        }
+        VariantClear(&manager);
+    }
+    VariantClear(&arguments[1]);
+    return hr;
+}
+
 /* The files of the latest run, out of the server's XML: one call, whatever the number of collectors. */
 static HRESULT read_files(struct object *o, const char *space, const char *name, struct texts *out)
 {
@@ -513,6 +536,7 @@ static const struct set_verbs facade_verbs = {
     .delete = facade_delete,
     .start = facade_start,
     .stop = facade_stop,
+    .manage = facade_manage,
     .read_live = facade_read_live,
     .get_run_value = facade_get_run_value,
     .set_credentials = facade_set_credentials,

@@ -5,6 +5,7 @@
 #include "engine/os/libraries.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
+#include "engine/run/data_manager.h"
 #include "engine/run/run.h"
 
 #include <wchar.h>
@@ -17,7 +18,7 @@ int OpenPlaHost(int argc, WCHAR **argv)
     for (int i = 0; i < 3 && SUCCEEDED(hr); i++)
         hr = text_from_utf16(argv[i + 1], wcslen(argv[i + 1]), false, &texts[i]);
     if (SUCCEEDED(hr))
-        hr = run_host_main(texts[0], texts[1], texts[2], NULL);
+        hr = run_host_main(texts[0], texts[1], texts[2], data_manager_compile);
     for (int i = 0; i < 3; i++)
         memory_free(texts[i]);
     return hr;

@@ -148,6 +148,13 @@ static HRESULT add_item(IDispatch *item, void *issues)
     return hr;
 }
 
+HRESULT whole_commit_take_map(const VARIANT *map, struct object *issues)
+{
+    if (V_VT(map) != VT_DISPATCH || !V_DISPATCH(map))
+        return S_OK;
+    return server_each(V_DISPATCH(map), &value_map_class, add_item, issues);
+}
+
 static HRESULT commit_by_methods(IDispatch *set, const struct whole_commit *what, const VARIANT *arguments,
                                  struct object *issues)
 {
@@ -168,8 +175,7 @@ static HRESULT commit_by_methods(IDispatch *set, const struct whole_commit *what
         hr = server_invoke(set, &data_collector_set_class, L"Commit", DISPATCH_METHOD, of_commit, 3, &map);
     if (FAILED(hr))
         return hr;
-    if (V_VT(&map) == VT_DISPATCH && V_DISPATCH(&map) &&
-        FAILED(server_each(V_DISPATCH(&map), &value_map_class, add_item, issues)))
+    if (FAILED(whole_commit_take_map(&map, issues)))
         error_clear(); /* as below */
     VariantClear(&map);
     return S_OK;

@@ -17,6 +17,8 @@ struct whole_commit {
 /* Client: commits at the server's new object of a set. What the server's validation says, and `issues` does not yet, is
    added. */
 HRESULT whole_commit_ask(IDispatch *set, const struct whole_commit *what, struct object *issues);
+/* Client: adds the items of a map of the server's (an object in a VARIANT; none: nothing) to `issues`. */
+HRESULT whole_commit_take_map(const VARIANT *map, struct object *issues);
 /* Server: OWN_WHOLE_COMMIT of the set. Arguments: XML, name, user, what is masked, VT_BSTR, and the mode, VT_I4; the
    third and the fourth are VT_EMPTY if there is nothing. The result is an array of texts, three for each issue: its
    Value in decimal digits, Key, Description; nothing if there is no memory for it, as the set is committed. */

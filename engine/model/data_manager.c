@@ -46,6 +46,14 @@ static HRESULT manager_check_xml(struct object *o, const struct property *p, con
     return FAILED(hr) ? error_prefix(hr, "%s", p->name) : hr;
 }
 
+HRESULT data_manager_set(struct object *manager, struct object **set)
+{
+    object_lock(manager);
+    *set = manager->parent && object_try_reference(manager->parent) ? manager->parent : NULL;
+    object_unlock(manager);
+    return *set ? S_OK : error_set(PLA_E_DCS_NOT_FOUND, "the data manager's set is gone");
+}
+
 #define CLASS     data_manager
 #define INTERFACE IDataManager
 #define ROWS      "engine/model/data_manager.def"

@@ -176,6 +176,10 @@ struct set_verbs {
     (struct object *set, const struct caller *caller, const char *space, const char *name, bool synchronous);
     HRESULT(*stop)
     (struct object *set, const struct caller *caller, const char *space, const char *name, bool synchronous);
+    /* The data manager's Run: `steps` of DataManagerSteps, `folder` "" for all; `errors` as set_manage gives it. */
+    HRESULT(*manage)
+    (struct object *set, const struct caller *caller, const char *space, const char *name, uint32_t steps,
+     const char *folder, struct object *errors);
     /* At least the parts (bits of enum set_live_part) that are asked for. */
     HRESULT (*read_live)(struct object *set, const char *space, const char *name, unsigned parts, struct set_live *out);
     /* A value that is not the set's own: of its latest run (engine/run/settings.def). */
@@ -302,6 +306,8 @@ struct data_collector_set *set_of(struct object *set);
 /* The class of a DataCollectorType; NULL where there is none. */
 const struct class *collector_class(uint32_t data_collector_type);
 struct data_collector *collector_of(struct object *collector);
+/* The set that a data manager belongs to, a reference; PLA_E_DCS_NOT_FOUND when it is gone. */
+HRESULT data_manager_set(struct object *manager, struct object **set);
 /* The set a collector belongs to, a reference; PLA_E_DCS_NOT_FOUND when it is in none. */
 HRESULT collector_set(struct object *collector, struct object **set);
 

@@ -5,6 +5,7 @@
 #include "engine/collect/collect.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/run/run_journal.h"
 
 #include <string.h>
 
@@ -15,6 +16,47 @@ HRESULT held_add(struct run_set *r, const char *line)
             return S_OK;
     HRESULT hr = texts_add(&r->held, line);
     return SUCCEEDED(hr) ? store_save_held(r->space, r->name, &r->held) : hr;
+}
+
+#define REPORT_LINE "report "
+
+HRESULT held_add_report(struct run_set *r, const char *folder)
+{
+    char *line = text_format(REPORT_LINE "%s", folder);
+    HRESULT hr = line ? held_add(r, line) : E_OUTOFMEMORY;
+    memory_free(line);
+    return hr;
+}
+
+static HRESULT put_lost_report(struct run_record *record, const void *text)
+{
+    bool empty = !record->last_message || !*record->last_message;
+    char *both = empty ? text_copy(text) : text_format("%s\n%s", record->last_message, (const char *)text);
+    HRESULT hr = both ? run_record_set_text(&record->last_message, both) : E_OUTOFMEMORY;
+    memory_free(both);
+    return hr;
+}
+
+static HRESULT tell_lost_report(const char *space, const char *name, const char *folder)
+{
+    static const char why[] =
+        "the set's host ended while the report was made; the logs are whole, and Run of the set's "
+        "DataManager or openpla report makes it";
+    char *text = text_format("%s: %s", folder, why);
+    if (!text)
+        return E_OUTOFMEMORY;
+    journal_write(JOURNAL_REPORT_FAILED,
+                  &(struct journal_facts){
+                      .space = space, .name = name, .file = folder, .error = OPENPLA_E_HOST_DIED, .reason = why});
+    store_update_run(space, name, &(struct run_change){put_lost_report, text});
+    memory_free(text);
+    return S_OK;
+}
+
+static HRESULT let_go(const char *space, const char *name, const char *line)
+{
+    size_t n = sizeof REPORT_LINE - 1;
+    return strncmp(line, REPORT_LINE, n) == 0 ? tell_lost_report(space, name, line + n) : collector_let_go(line);
 }
 
 void held_clear(struct run_set *r)
@@ -29,7 +71,7 @@ HRESULT held_let_go_by_host(const char *space, const char *name)
     struct texts lines = {0};
     HRESULT hr = store_load_held(space, name, &lines), first = hr;
     for (size_t i = 0; i < lines.count; i++) {
-        hr = collector_let_go(lines.items[i]);
+        hr = let_go(space, name, lines.items[i]);
         if (FAILED(hr) && SUCCEEDED(first))
             first = hr;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run's collectors have made that outlives their process if it is killed: trace sessions. The host writes it
-   down beside the set before it is made; who finds that the host has died, the supervisor or the set's next host, ends
-   it. */
+/* What a run leaves if its host is killed: trace sessions that its collectors have made, a report that is not whole.
+   The host writes it down beside the set before it is made; who finds that the host has died, the supervisor or the
+   set's next host, ends it. */
 #ifndef OPENPLA_HELD_H
 #define OPENPLA_HELD_H
 
@@ -9,6 +9,9 @@
 
 /* Writes the line down, if it is not there yet. */
 HRESULT held_add(struct run_set *r, const char *line);
+/* The data manager is at work on that folder: who finds that the host has died tells of it (event 9023), and puts it
+   into the run's message. */
+HRESULT held_add_report(struct run_set *r, const char *folder);
 /* The run is over, and has ended all that. */
 void held_clear(struct run_set *r);
 /* Ends what a host that is gone has left; nothing if there is a host. What cannot be ended is tried again by the next

@@ -163,7 +163,10 @@ static void finish(struct run *r)
     write_last_record(r, S_OK, NULL);
     if (r->ended) {
         run_move(r, STEP_COMPILE);
+        if (run_is_managed(r) && FAILED(held_add_report(&r->set, location)))
+            error_clear(); /* then nobody will tell of a host that is killed */
         ended_segments_wait(r->ended);
+        held_clear(&r->set);
         if (run_take_ended(r))
             write_last_record(r, S_OK, NULL);
     }

@@ -4,6 +4,7 @@
 
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
+#include "engine/run/settings.h"
 
 void run_show_figures(struct run *r, size_t index)
 {
@@ -80,10 +81,18 @@ static HRESULT put_in_line(struct run *r, struct ended_segment *e)
     return hr;
 }
 
+bool run_is_managed(const struct run *r)
+{
+    return r->compile && ((const struct data_manager *)r->set.set->DataManager)->Enabled;
+}
+
 HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment *s)
 {
     struct ended_segment *ended = NULL;
     bool managed = r->compile && ((const struct data_manager *)set->set->DataManager)->Enabled;
+    uint32_t at = REPORT_AT_STOP; /* what no one knows is as Windows has it */
+    if (managed && !r->end && (FAILED(setting_read(&set->set->object, SETTING_ReportAt, &at)) || at == REPORT_AT_STOP))
+        managed = false;
     /* None is open after one that could not be. */
     HRESULT compiled = s->location && (managed || set->set->Task[0]) ? ended_segment_create(set, s, &ended) : S_OK;
     HRESULT closed = segment_close(s);

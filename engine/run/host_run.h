@@ -40,6 +40,8 @@ void run_tell(const struct run *r, enum journal_id id, const struct journal_fact
 HRESULT run_write_record(struct run *r, bool running);
 void run_end(struct run *r, HRESULT hr);
 
+/* Whether the run's last segment is the data manager's work. */
+bool run_is_managed(const struct run *r);
 /* Closes a segment of the run, which ran by `set`, and puts it in line for the data manager and the set's task if there
    is work for one of them. It is to be freed. */
 HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment *s);

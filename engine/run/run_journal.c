@@ -146,6 +146,14 @@ static const struct journal_row {
      "A caller was refused",
      {{FACT_NAME, NULL}, {FACT_USER, NULL}, {FACT_REASON, NULL}, {FACT_COUNT, NULL}}},
     {JOURNAL_STOP_ASKED, JOURNAL_INFORMATION, "Somebody has stopped the set", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
+    {JOURNAL_REPORT_MADE,
+     JOURNAL_INFORMATION,
+     "The report of a run was made",
+     {{FACT_NAME, NULL}, {FACT_FILE, NULL}, {FACT_COUNT, "Remarks"}}},
+    {JOURNAL_REPORT_FAILED,
+     JOURNAL_ERROR,
+     "The report of a run was not made",
+     {{FACT_NAME, NULL}, {FACT_FILE, NULL}, {FACT_ERROR, NULL}}},
 };
 
 static const struct journal_row *row_of(enum journal_id id)

@@ -39,7 +39,9 @@ enum journal_id {
     JOURNAL_ALERTS_DROPPED = 9011,
     JOURNAL_ALERT_CLEAR = 9012,
     JOURNAL_REFUSED = 9020,
-    JOURNAL_STOP_ASKED = 9021
+    JOURNAL_STOP_ASKED = 9021,
+    JOURNAL_REPORT_MADE = 9022,
+    JOURNAL_REPORT_FAILED = 9023
 };
 
 /* What an event may say; NULL and 0 where there is nothing. Texts are borrowed. */

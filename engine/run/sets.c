@@ -420,6 +420,23 @@ HRESULT set_stop(struct object *o, const struct caller *caller, bool synchronous
     return hr;
 }
 
+HRESULT set_manage(struct object *o, const struct caller *caller, uint32_t steps, const char *folder,
+                   struct object *errors)
+{
+    const char *space;
+    char *name;
+    if (steps & ~(uint32_t)DATA_MANAGER_STEPS)
+        return error_set(E_INVALIDARG, "Run: Steps 0x%X: there are no others than 0x1 to 0x10", (unsigned)steps);
+    HRESULT hr = bound(o, &space, &name, PLA_E_DCS_NOT_FOUND, "Run");
+    if (FAILED(hr))
+        return hr;
+    hr = category_of(space)->runs
+             ? set_of(o)->verbs->manage(o, caller, space, name, steps, folder, errors)
+             : error_set(E_NOTIMPL, "Run: \"%s\\%.300s\": a trace session has no runs", space, name);
+    memory_free(name);
+    return hr;
+}
+
 /* ---- values ---- */
 
 HRESULT sets_get_value(struct object *o, const struct caller *caller, const char *key, char **value)

@@ -43,6 +43,21 @@ HRESULT set_query(struct object *set, const struct caller *caller, const char *n
 HRESULT set_delete(struct object *set, const struct caller *caller);
 HRESULT set_start(struct object *set, const struct caller *caller, bool synchronous);
 HRESULT set_stop(struct object *set, const struct caller *caller, bool synchronous);
+enum data_manager_step { /* DataManagerSteps, MS-PLA 2.2.2.6 */
+                         STEP_CREATE_REPORT = 0x01,
+                         STEP_RUN_RULES = 0x02,
+                         STEP_CREATE_HTML = 0x04,
+                         STEP_FOLDER_ACTIONS = 0x08,
+                         STEP_RESOURCE_FREEING = 0x10,
+                         DATA_MANAGER_STEPS = 0x1F
+};
+/* MS-PLA 3.2.4.2.24: the data manager of a committed set, by its stored definition, which need not have it enabled,
+   with the right to start the set. Of `folder`, a name below RootPath or a path there, or of all that have logs with
+   "". `errors` (a plaValidation map) gets an item for each folder that failed: its path, the HRESULT, why. Blocks.
+   PLA_E_DCS_NOT_FOUND; E_INVALIDARG: steps that there are not, a folder that is not below RootPath;
+   HRESULT of ERROR_PATH_NOT_FOUND: it is not there; of ERROR_NOT_SUPPORTED: none of the steps can be done. */
+HRESULT set_manage(struct object *set, const struct caller *caller, uint32_t steps, const char *folder,
+                   struct object *errors);
 /* MS-PLA 3.2.4.1.60, and of a committed set the keys that settings.def has of its latest start or run, unless the set
    has a value of that name: scripts have no other way to learn which counters a set does not collect. */
 HRESULT sets_get_value(struct object *set, const struct caller *caller, const char *key, char **value);

@@ -9,6 +9,7 @@
 #include "engine/run/autosession_set.h"
 #include "engine/run/category.h"
 #include "engine/run/credentials.h"
+#include "engine/run/data_manager.h"
 #include "engine/run/definition.h"
 #include "engine/run/refusal.h"
 #include "engine/run/run.h"
@@ -774,6 +775,13 @@ static HRESULT stop_here(struct object *o, const struct caller *caller, const ch
     return refusal_answer(stop_set(o, caller, space, name, synchronous), caller, space, name);
 }
 
+static HRESULT manage_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                           uint32_t steps, const char *folder, struct object *errors)
+{
+    (void)o;
+    return refusal_answer(data_manager_run(caller, space, name, steps, folder, errors), caller, space, name);
+}
+
 static HRESULT get_run_value(struct object *o, const struct caller *caller, const char *space, const char *name,
                              const char *key, char **value)
 {
@@ -793,6 +801,7 @@ const struct set_verbs sets_verbs_here = {
     .delete = delete_here,
     .start = start_here,
     .stop = stop_here,
+    .manage = manage_here,
     .read_live = read_live,
     .get_run_value = get_run_value,
     .set_credentials = set_credentials_here,

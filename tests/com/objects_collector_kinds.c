@@ -319,11 +319,14 @@ static void the_data_manager_says_what_it_cannot_do(void **state)
 {
     IDataCollectorSet *set = new_set();
     void *manager = member(set, L"DataManager");
-    VARIANT run[2] = {of_long(plaCreateReport | plaFolderActions), of_text(L"")}, result;
+    VARIANT run[2] = {of_long(plaCreateReport), of_text(L"")}, result;
     VARIANT extract[2] = {of_text(L"\\\\server\\share\\a.cab"), of_text(L"C:\\")};
     (void)state;
-    assert_hr(invoke(manager, L"Run", DISPATCH_METHOD, &result, run, 2), NOT_SUPPORTED);
+    assert_hr(invoke(manager, L"Run", DISPATCH_METHOD, &result, run, 2), PLA_E_DCS_NOT_FOUND); /* never committed */
     assert_said("Run");
+    V_I4(&run[0]) = 0x20;
+    assert_hr(invoke(manager, L"Run", DISPATCH_METHOD, &result, run, 2), E_INVALIDARG);
+    assert_said("Steps");
     assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, extract, 2), NOT_SUPPORTED);
     assert_said("Extract");
     if (in_process) {

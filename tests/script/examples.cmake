@@ -31,3 +31,5 @@ openpla_test_properties(script.account ";server")
 add_test(NAME script.baseline COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/baseline.py
   $<TARGET_FILE:openpla_program> ${CMAKE_CROSSCOMPILING_EMULATOR})
 openpla_test_properties(script.baseline ";server")
+add_test(NAME script.report COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/report.py)
+openpla_test_properties(script.report ";server")

@@ -9,6 +9,7 @@
 #include "engine/os/process.h"
 #include "engine/os/text.h"
 #include "engine/os/thread.h"
+#include "engine/run/data_manager.h"
 #include "engine/run/ended_segments.h"
 #include "engine/run/start_report.h"
 
@@ -121,6 +122,16 @@ static HRESULT compile(const struct ended_segment *segment)
     return number_of("%TEST_COMPILE_FAILS%") ? error_set(E_FAIL, "the test's data manager fails") : S_OK;
 }
 
+/* The data manager itself, once a file is there if the test names one. */
+static HRESULT report(const struct ended_segment *segment)
+{
+    char *path = file_named("%TEST_REPORTS_AFTER%");
+    while (path[0] && path[0] != '%' && !file_exists(path))
+        SLEEP_MS(20);
+    memory_free(path);
+    return data_manager_compile(segment);
+}
+
 /* A line for each host that begins and that ends, for the test to see. */
 static void note_host(const char *what)
 {
@@ -161,7 +172,10 @@ int main(int argc, char **argv)
         return 2;
 #endif
     note_host("begun");
-    int rc = run_host_main(argv[1], argv[2], argv[3], number_of("%TEST_COMPILES%") ? compile : NULL);
+    int rc = run_host_main(argv[1], argv[2], argv[3],
+                           number_of("%TEST_COMPILES%")  ? compile
+                           : number_of("%TEST_REPORTS%") ? report
+                                                         : NULL);
     note_host("ended");
     return rc;
 }

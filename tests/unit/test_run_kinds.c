@@ -187,12 +187,15 @@ static void a_crossing_is_an_event_if_the_collector_wants_it(void **state)
     memory_free(root);
 }
 
+#define MANAGED_BY_SEGMENT                                                                                             \
+    "<DataManager><Enabled>-1</Enabled></DataManager><Value name=\"OpenPLA.ReportAt\">segment</Value>"
+
 /* Reports of a long run would come only at its end, in any order, or stop the samples while they are made. */
 static void the_data_manager_has_each_segment_and_nobody_waits_for_it(void **state)
 {
     (void)state;
     char *root = fixture_folder("ended"), *until = path_join(root, "until"), *list = path_join(root, "list");
-    fixture_commit("ended", root, "<Segment>-1</Segment><DataManager><Enabled>-1</Enabled></DataManager>",
+    fixture_commit("ended", root, "<Segment>-1</Segment>" MANAGED_BY_SEGMENT,
                    CSV_EACH_SECOND
                    "<SegmentMaxRecords>1</SegmentMaxRecords><FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
     scratch_environment("TEST_COMPILES", "1");
@@ -232,8 +235,7 @@ static void what_fails_between_segments_is_told(void **state)
     scratch_environment("TEST_COMPILES", "1");
     scratch_environment("TEST_COMPILE_UNTIL", until);
     scratch_environment("TEST_COMPILE_LIST", list);
-    fixture_commit("between", root,
-                   "<Segment>-1</Segment><DataManager><Enabled>-1</Enabled></DataManager>" TRACE("once"), NULL);
+    fixture_commit("between", root, "<Segment>-1</Segment>" MANAGED_BY_SEGMENT TRACE("once"), NULL);
     start("between");
     fixture_await("between", RUN_STOPPED, 60000);
     struct run_record record = fixture_record("between");
@@ -243,8 +245,7 @@ static void what_fails_between_segments_is_told(void **state)
     assert_string_equal(lines, "1 once_000001.etl\n");
     memory_free(lines);
     scratch_environment("TEST_COMPILE_FAILS", "1");
-    fixture_commit("between", root,
-                   "<Segment>-1</Segment><DataManager><Enabled>-1</Enabled></DataManager>" TRACE("segment"), NULL);
+    fixture_commit("between", root, "<Segment>-1</Segment>" MANAGED_BY_SEGMENT TRACE("segment"), NULL);
     start("between");
     fixture_progress("between", 3, 0);
     assert_int_equal(run_stop(SPACE, "between", true), S_OK);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Where schemas come from: without them a template that names Windows' own files has no report, and a user could not
    put a schema of his in the place of ours. */
+#include "engine/report/report_schema.h"
 #include "engine/report/schema_files.h"
-#include "engine/xml/xml_document.h"
 #include "tests/unit/scratch_folder.h"
 
 static void put(const char *folder, const char *name, const char *text)
@@ -40,13 +40,49 @@ static void imports_of_templates_are_found(void **state)
     }
 }
 
-static void all_shipped_ones_are_xml(void **state)
+/* A mistake in one of ours would cost its table, of which nobody would hear. */
+static void all_shipped_ones_are_schemas(void **state)
 {
     (void)state;
     size_t count = 0;
-    for (const struct shipped_schema *s = shipped_schemas; s->name; s++, count++)
-        assert_int_equal(xml_check_fragment(xml_without_prologue(s->xml), NULL), S_OK);
+    for (const struct shipped_schema *s = shipped_schemas; s->name; s++, count++) {
+        struct report_schema schema = {0};
+        assert_int_equal(report_schema_add_file(&schema, s->name, schema_file_load), S_OK);
+        report_schema_order(&schema);
+        for (size_t i = 0; i < schema.errors.count; i++)
+            print_error("%s\n", schema.errors.items[i]);
+        for (size_t i = 0; i < schema.remarks.count; i++)
+            print_error("%s\n", schema.remarks.items[i]);
+        assert_int_equal(schema.errors.count + schema.remarks.count, 0);
+        assert_int_equal(schema.table_count == 0, text_equal_nocase(s->name, "Report.System.Common.xml"));
+        report_schema_free(&schema);
+    }
     assert_true(count >= 10);
+}
+
+/* The titles that people read: each name of a section, table and column of the whole has a text. */
+static void all_names_have_texts(void **state)
+{
+    (void)state;
+    struct report_schema schema = {0};
+    static const char *const names[] = {"Report.System.Diagnostics.xml", "Report.AD.xml", SCHEMA_GENERAL};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_int_equal(report_schema_add_file(&schema, names[i], schema_file_load), S_OK);
+    report_schema_order(&schema);
+    for (size_t i = 0; i < schema.section_count; i++) {
+        const struct schema_section *s = &schema.sections[i];
+        assert_string_not_equal(report_schema_string(&schema, s->name, ""), s->name);
+        for (size_t t = 0; t < s->count; t++) {
+            const struct schema_table *table = &s->tables[t];
+            if (strcmp(table->name, "*") != 0)
+                assert_string_not_equal(report_schema_string(&schema, table->name, ""), table->name);
+            for (size_t c = 0; table->of_events && c < table->events.columns.count; c++) {
+                const char *name = table->events.columns.items[c].name;
+                assert_string_not_equal(report_schema_string(&schema, name, ""), name);
+            }
+        }
+    }
+    report_schema_free(&schema);
 }
 
 static void a_users_file_goes_first(void **state)
@@ -120,8 +156,8 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, begin, scratch_end)
     const struct CMUnitTest tests[] = {
-        T(imports_of_templates_are_found), T(all_shipped_ones_are_xml),       T(a_users_file_goes_first),
-        T(what_is_nowhere_is_said),        T(without_memory_nothing_is_left),
+        T(imports_of_templates_are_found), T(all_shipped_ones_are_schemas), T(all_names_have_texts),
+        T(a_users_file_goes_first),        T(what_is_nowhere_is_said),      T(without_memory_nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -355,19 +355,18 @@ static void what_is_not_done_is_told(void **state)
                    "TraceDataCollector[1]/PreallocateFile ");
     committed_with(MANAGER("<MaxSize>5</MaxSize><Rules/>"), MODE_CREATE_NEW, ""); /* it is off */
     committed_with(MANAGER("<Enabled>-1</Enabled>"), MODE_CREATE_NEW | MODE_VALIDATE_ONLY,
-                   "DataManager/ReportFileName DataManager/RuleTargetFileName ");
+                   "DataManager/ReportFileName ");
     committed_with(
         MANAGER("<Enabled>-1</Enabled><CheckBeforeRunning>-1</CheckBeforeRunning><MinFreeDisk>5</MinFreeDisk>"
                 "<MaxFolderCount>5</MaxFolderCount>"),
-        MODE_CREATE_NEW, "DataManager/ReportFileName DataManager/RuleTargetFileName ");
+        MODE_CREATE_NEW, "DataManager/ReportFileName ");
     committed_with(
         MANAGER("<Enabled>-1</Enabled><MinFreeDisk>5</MinFreeDisk><MaxSize>5</MaxSize>"
                 "<MaxFolderCount>5</MaxFolderCount><EventsFileName>e.xml</EventsFileName><Rules><Group/></Rules>"
                 "<ReportSchema><Report/></ReportSchema><FolderAction/>"),
         MODE_CREATE_NEW,
         "DataManager/MinFreeDisk DataManager/MaxSize DataManager/MaxFolderCount DataManager/ReportFileName "
-        "DataManager/RuleTargetFileName DataManager/EventsFileName DataManager/FolderActions "
-        "DataManager/ReportSchema DataManager/Rules ");
+        "DataManager/EventsFileName DataManager/FolderActions DataManager/Rules ");
 }
 
 /* A schedule that is over before it begins never starts; without its end it would start the set every day. */

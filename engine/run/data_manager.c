@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* The data manager: behind a segment, and asked for by Run. */
+#include "engine/run/data_manager.h"
+
+#include "engine/os/credentials.h"
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/run/definition.h"
+#include "engine/run/run_journal.h"
+#include "engine/run/run_report.h"
+#include "engine/run/sets.h"
+#include "engine/store/stored_account.h"
+
+#include <string.h>
+
+static const char not_done[] = "this version makes the report (0x1) and none of the other steps";
+
+/* An event for what has come of a report, by whomever it was made. The thread's error text survives. */
+static void tell(const char *space, const char *name, const char *file, HRESULT hr, size_t remarks)
+{
+    struct error_kept why = error_keep(hr);
+    if (hr != S_FALSE)
+        journal_write(FAILED(hr) ? JOURNAL_REPORT_FAILED : JOURNAL_REPORT_MADE,
+                      &(struct journal_facts){.space = space,
+                                              .name = name,
+                                              .file = file,
+                                              .error = FAILED(hr) ? hr : S_OK,
+                                              .reason = FAILED(hr) ? why.text : NULL,
+                                              .count = remarks});
+    error_restore(&why);
+}
+
+static HRESULT make(const struct run_report *what, const char *space)
+{
+    char *path = NULL;
+    struct texts remarks = {0};
+    HRESULT hr = run_report_make(what, &path, &remarks);
+    if (FAILED(hr))
+        hr = error_prefix(hr, "the report of \"%s\"", what->folder);
+    tell(space, what->name, path ? path : what->folder, hr, remarks.count);
+    texts_free(&remarks);
+    memory_free(path);
+    return hr;
+}
+
+/* Whether each run of the set has a folder of its own, where all logs are the run's: sessions may have more files than
+   the one that a collector names. */
+static bool has_own_folders(const struct data_collector_set *set)
+{
+    return set->Subdirectory[0] || set->SubdirectoryFormat;
+}
+
+HRESULT data_manager_compile(const struct ended_segment *segment)
+{
+    char *root = host_expand_environment(segment->set->RootPath);
+    if (!root)
+        return E_OUTOFMEMORY;
+    const struct run_report what = {
+        .set = segment->set,
+        .name = segment->name,
+        .root = root,
+        .folder = segment->location,
+        .files = has_own_folders(segment->set) ? NULL : &segment->files,
+    };
+    HRESULT hr = make(&what, segment->space);
+    memory_free(root);
+    return hr;
+}
+
+/* ---- Run ---- */
+
+struct managed {
+    const char *space, *name;
+    struct data_collector_set *set; /* as it is stored */
+    char *root;
+    char *running; /* the folder of the run that goes on; NULL: none does */
+    uint32_t steps;
+    struct object *errors;
+};
+
+static HRESULT note(const struct managed *m, const char *folder, HRESULT hr)
+{
+    struct error_kept why = error_keep(hr);
+    return issues_add(m->errors, hr, folder, why.text);
+}
+
+/* A folder's failure is an item; what is returned ends the whole call. S_FALSE: there is nothing in it for a report. */
+static HRESULT manage_folder(const struct managed *m, const char *folder)
+{
+    HRESULT hr;
+    if (m->running && file_is_same(m->running, folder))
+        hr = error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder has not ended");
+    else
+        hr = make(&(struct run_report){.set = m->set, .name = m->name, .root = m->root, .folder = folder}, m->space);
+    if (hr == E_OUTOFMEMORY || hr == S_FALSE)
+        return hr;
+    HRESULT noted = FAILED(hr) ? note(m, folder, hr) : S_OK;
+    const uint32_t others = m->steps & ~(uint32_t)STEP_CREATE_REPORT;
+    if (SUCCEEDED(noted) && others)
+        noted = note(m, folder,
+                     error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "Steps 0x%X: %s", (unsigned)others, not_done));
+    return noted;
+}
+
+static HRESULT manage_all(const struct managed *m)
+{
+    struct texts names = {0};
+    /* A set without folders of its own writes into RootPath itself. */
+    HRESULT hr = has_own_folders(m->set) ? S_OK : manage_folder(m, m->root);
+    if (SUCCEEDED(hr) && has_own_folders(m->set))
+        hr = folder_list(m->root, true, &names);
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++) {
+        char *folder = path_join(m->root, names.items[i]);
+        hr = folder ? manage_folder(m, folder) : E_OUTOFMEMORY;
+        memory_free(folder);
+    }
+    texts_free(&names);
+    return hr;
+}
+
+/* `folder` is a client's. */
+static HRESULT manage_one(const struct managed *m, const char *folder)
+{
+    const char *names = path_names_behind(m->root, folder);
+    names = names ? names : folder;
+    const char *fault = *names ? path_names_fault(names) : NULL;
+    if (fault || names[0] == '/' || names[0] == '\\')
+        return error_set(E_INVALIDARG, "bstrFolder: \"%s\" is not below the set's RootPath, \"%s\"%s%s", folder,
+                         m->root, fault ? ": " : "", fault ? fault : "");
+    char *path = path_join(m->root, names);
+    if (!path)
+        return E_OUTOFMEMORY;
+    HRESULT hr = folder_exists(path) ? manage_folder(m, path)
+                                     : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
+                                                 "bstrFolder: there is no folder \"%s\"", path);
+    if (hr == S_FALSE)
+        hr =
+            note(m, path, error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "there are no logs to make a report of"));
+    memory_free(path);
+    return hr;
+}
+
+/* Where hosts run under accounts of their own, this process has other rights than the set. */
+static HRESULT check_account(const struct caller *caller, const char *xml, size_t size)
+{
+    struct set_account account;
+    if (caller->in_process || !host_logon())
+        return S_OK;
+    HRESULT hr = set_account_read(xml, size, &account);
+    if (SUCCEEDED(hr) && *account.user)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                       "Run: the set runs as %s, and its reports are made by its runs alone; openpla report makes one "
+                       "of a folder",
+                       account.user);
+    set_account_free(&account);
+    return hr;
+}
+
+static HRESULT load_set(const struct caller *caller, struct managed *m)
+{
+    char *xml = NULL;
+    size_t size;
+    struct object *set = NULL;
+    HRESULT hr = definition_load(caller, m->space, m->name, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = check_account(caller, xml, size);
+    if (SUCCEEDED(hr))
+        hr = set_create_from_xml(xml, size, &set);
+    if (SUCCEEDED(hr))
+        m->set = set_of(set);
+    memory_free(xml);
+    m->root = SUCCEEDED(hr) ? host_expand_environment(m->set->RootPath) : NULL;
+    return FAILED(hr) ? definition_name_file(hr, m->space, m->name) : m->root ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT find_running(struct managed *m)
+{
+    struct run_state state;
+    HRESULT hr = run_query(m->space, m->name, &state);
+    if (FAILED(hr) || state.phase == PHASE_STOPPED)
+        return hr;
+    m->running = text_copy(state.location);
+    return m->running ? S_OK : E_OUTOFMEMORY;
+}
+
+HRESULT data_manager_run(const struct caller *caller, const char *space, const char *name, uint32_t steps,
+                         const char *folder, struct object *errors)
+{
+    struct managed m = {.space = space, .name = name, .steps = steps, .errors = errors};
+    HRESULT hr = definition_check(caller, GATE_START, space, name, NULL);
+    if (SUCCEEDED(hr) && !(steps & STEP_CREATE_REPORT))
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "Run: Steps 0x%X: %s", (unsigned)steps, not_done);
+    if (SUCCEEDED(hr))
+        hr = load_set(caller, &m);
+    if (SUCCEEDED(hr))
+        hr = find_running(&m);
+    if (SUCCEEDED(hr))
+        hr = folder && *folder ? manage_one(&m, folder) : manage_all(&m);
+    memory_free(m.running);
+    memory_free(m.root);
+    object_release(m.set ? &m.set->object : NULL);
+    return FAILED(hr) ? hr : S_OK;
+}

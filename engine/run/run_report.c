@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* One report: its schema, its inputs, where it goes and how long it may take. MS-PLA 2.2.2.6 (plaCreateReport). */
+#include "engine/run/run_report.h"
+
+#include "engine/os/clock.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/report/report.h"
+#include "engine/report/schema_files.h"
+#include "engine/run/data_manager.h"
+#include "engine/run/settings.h"
+
+#include <string.h>
+
+#define INLINE_SCHEMA "ReportSchema"
+
+struct limit {
+    uint64_t since; /* clock_monotonic_ms */
+    uint32_t seconds;
+};
+
+static bool is_over(void *context)
+{
+    const struct limit *l = context;
+    return clock_passed_ms(l->since, clock_monotonic_ms()) >= (uint64_t)l->seconds * 1000;
+}
+
+/* One of the folder's logs under the report's name is data that a report must not replace. */
+static bool names_a_log(const char *name)
+{
+    static const char *const extensions[] = {".blg", ".csv", ".tsv", ".etl"};
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (text_equal_nocase(path_extension(name), extensions[i]))
+            return true;
+    return false;
+}
+
+static HRESULT file_below(const struct run_report *what, const char *name, char **out)
+{
+    const char *fault = path_names_fault(name);
+    if (fault || names_a_log(name))
+        return error_set(E_INVALIDARG, "RuleTargetFileName: \"%s\": %s", name,
+                         fault ? fault : "it is the name of a log");
+    *out = path_join(what->folder, name);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT add_schema(const struct data_manager *m, struct report_schema *s)
+{
+    HRESULT hr = m->ReportSchema[0]
+                     ? report_schema_add(s, INLINE_SCHEMA, m->ReportSchema, strlen(m->ReportSchema), schema_file_load)
+                     : report_schema_add_file(s, SCHEMA_GENERAL, schema_file_load);
+    if (SUCCEEDED(hr))
+        report_schema_order(s);
+    return hr;
+}
+
+/* The report itself is never an input; of a shared folder only what this segment wrote. */
+static HRESULT find_inputs(const struct run_report *what, const char *path, struct texts *out)
+{
+    struct texts except = {0};
+    const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; what->files && SUCCEEDED(hr) && i < what->files->count; i++)
+        if (what->files->items[i][0] && file_exists(what->files->items[i]))
+            hr = texts_add(out, what->files->items[i]);
+    if (what->files)
+        return hr;
+    const char *const names[] = {path_name(path), m->ReportFileName, m->EventsFileName};
+    for (size_t i = 0; SUCCEEDED(hr) && i < sizeof names / sizeof *names; i++)
+        if (names[i][0])
+            hr = texts_add(&except, names[i]);
+    if (SUCCEEDED(hr))
+        hr = report_find_inputs(what->folder, &except, out);
+    texts_free(&except);
+    return hr;
+}
+
+static HRESULT make(const struct run_report *what, struct limit *limit, const char *path, struct texts *remarks)
+{
+    struct report_schema schema = {0};
+    struct texts inputs = {0};
+    HRESULT hr = find_inputs(what, path, &inputs);
+    if (SUCCEEDED(hr) && !inputs.count)
+        hr = REPORT_NO_DATA;
+    if (SUCCEEDED(hr))
+        hr = add_schema((const struct data_manager *)what->set->DataManager, &schema);
+    if (SUCCEEDED(hr))
+        hr = report_make(&(struct report_make){.inputs = &inputs,
+                                               .schema = &schema,
+                                               .output = path,
+                                               .set = what->name,
+                                               .stop = is_over,
+                                               .context = limit},
+                         remarks);
+    report_schema_free(&schema);
+    texts_free(&inputs);
+    return hr;
+}
+
+HRESULT run_report_make(const struct run_report *what, char **path, struct texts *remarks)
+{
+    const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
+    struct limit limit = {.since = clock_monotonic_ms()};
+    *path = NULL;
+    HRESULT hr = setting_read(&((struct data_collector_set *)what->set)->object, SETTING_ReportTimeout, &limit.seconds);
+    if (SUCCEEDED(hr) && !limit.seconds)
+        limit.seconds = REPORT_TIMEOUT_USUAL;
+    if (SUCCEEDED(hr))
+        hr = file_below(what, m->RuleTargetFileName[0] ? m->RuleTargetFileName : REPORT_FILE_NAME, path);
+    if (SUCCEEDED(hr)) /* it is there: this asks where it lies */
+        hr = folder_create_below(what->root, what->folder);
+    if (SUCCEEDED(hr))
+        hr = make(what, &limit, *path, remarks);
+    if (FAILED(hr) && is_over(&limit))
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "it takes longer than %u s (OpenPLA.ReportTimeout)",
+                       (unsigned)limit.seconds);
+    return hr == REPORT_NO_DATA ? S_FALSE : hr;
+}

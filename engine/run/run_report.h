@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The report of one folder, by what a set's data manager says. */
+#ifndef OPENPLA_RUN_REPORT_H
+#define OPENPLA_RUN_REPORT_H
+
+#include "engine/model/model.h"
+
+struct run_report {
+    const struct data_collector_set *set; /* nobody changes it meanwhile */
+    const char *name;                     /* of the set */
+    const char *root;                     /* RootPath: nothing is written outside (DECISIONS 36) */
+    const char *folder;                   /* there */
+    const struct texts *files;            /* the logs, "" for one without; NULL: those that are in the folder */
+};
+/* Writes the report, in place of one that is there, and nothing of it if that fails. *path, from memory_alloc, is the
+   report's file; what the user must know of the logs and the schema is added to `remarks`. S_FALSE: there are no logs.
+   E_INVALIDARG: RuleTargetFileName is a log's name; HRESULT of ERROR_BAD_PATHNAME: a link leads outside; of
+   ERROR_TIMEOUT; what report_make says. */
+HRESULT run_report_make(const struct run_report *what, char **path, struct texts *remarks);
+
+#endif

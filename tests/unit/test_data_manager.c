@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* The data manager behind real runs: who relies on its report must find it when the run is over, whole and of that run,
+   or be told why there is none; and never lose a log to it. */
+#include "callers.h"
+#include "engine/model/model.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/run/sets.h"
+#include "run_fixture.h"
+#include "scratch_folder.h"
+
+#include <string.h>
+
+#define MANAGED(more) "<DataManager><Enabled>-1</Enabled>" more "</DataManager>"
+#define OWN_FOLDER                                                                                                     \
+    "<Subdirectory>run</Subdirectory><SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>NNNNNN"      \
+    "</SubdirectoryFormatPattern>"
+#define SCHEMA(inside) "<ReportSchema><Report name=\"mine\" version=\"1\">" inside "</Report></ReportSchema>"
+
+static void run_once(const char *name)
+{
+    assert_int_equal(run_start(SPACE, name, true), S_OK);
+    assert_int_equal(run_stop(SPACE, name, true), S_OK);
+}
+
+static bool holds(const char *folder, const char *file, const char *words)
+{
+    char *text = fixture_read(folder, file);
+    bool there = strstr(text, words) != NULL;
+    memory_free(text);
+    return there;
+}
+
+static bool is_there(const char *folder, const char *file)
+{
+    char *path = path_join(folder, file);
+    bool there = file_exists(path);
+    memory_free(path);
+    return there;
+}
+
+/* The ordinary set: no schema, a folder for each run. */
+static void a_run_has_its_report(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("reported");
+    fixture_commit("reported", root, OWN_FOLDER MANAGED(""), CSV_EACH_SECOND ONE_COUNTER);
+    run_once("reported");
+    struct run_record record = fixture_record("reported");
+    assert_int_equal(record.last_result, S_OK);
+    assert_true(fixture_only_stopped(record.last_message));
+    assert_true(holds(record.latest_location, "report.xml", "<Report"));
+    assert_true(holds(record.latest_location, "report.xml", "Processes"));
+    assert_true(holds(record.latest_location, "report.xml", "</Report>"));
+    assert_int_equal(fixture_events(1012, "reported"), 1);
+    assert_int_equal(fixture_events(9022, "reported"), 1);
+    run_record_free(&record);
+    memory_free(root);
+}
+
+/* In a folder that all runs share, a report is of its own run alone; and one that is switched off makes none. */
+static void a_shared_folder(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("shared");
+    fixture_commit("shared", root, "<DataManager><Enabled>0</Enabled></DataManager>",
+                   CSV_EACH_SECOND "<FileName>old</FileName><LogOverwrite>-1</LogOverwrite>"
+                                   "<Counter>\\System\\Threads</Counter>");
+    run_once("shared");
+    assert_true(is_there(root, "old.csv"));
+    assert_false(is_there(root, "report.xml"));
+    fixture_commit("shared", root, MANAGED("<RuleTargetFileName>mine.xml</RuleTargetFileName>"),
+                   CSV_EACH_SECOND "<FileName>new</FileName><LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
+    run_once("shared");
+    assert_true(holds(root, "mine.xml", "Processes"));
+    assert_false(holds(root, "mine.xml", "Threads"));
+    memory_free(root);
+}
+
+static void each_segment_when_it_is_asked_for(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("segments");
+    for (uint32_t each = 0, first = 1; each < 2; each++) {
+        char *more =
+            text_format(OWN_FOLDER "<Segment>-1</Segment>" MANAGED("") "<Value name=\"OpenPLA.ReportAt\">%s</Value>",
+                        each ? "segment" : "stop");
+        fixture_commit("segments", root, more, CSV_EACH_SECOND "<SegmentMaxRecords>1</SegmentMaxRecords>" ONE_COUNTER);
+        memory_free(more);
+        assert_int_equal(run_start(SPACE, "segments", true), S_OK);
+        fixture_progress("segments", first + 2, 1);
+        assert_int_equal(run_stop(SPACE, "segments", true), S_OK);
+        struct run_record record = fixture_record("segments");
+        for (uint32_t n = first; n < record.serial_number; n++) {
+            char *name = text_format("run%06u", (unsigned)n), *folder = path_join(root, name);
+            assert_true(folder_exists(folder));
+            assert_int_equal(is_there(folder, "report.xml"), each || n + 1 == record.serial_number);
+            memory_free(folder);
+            memory_free(name);
+        }
+        first = record.serial_number;
+        run_record_free(&record);
+    }
+    memory_free(root);
+}
+
+static void a_failure_is_told_and_leaves_the_logs(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("fails");
+    fixture_commit("fails", root, MANAGED("<RuleTargetFileName>c.csv</RuleTargetFileName>"),
+                   CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
+    run_once("fails");
+    struct run_record record = fixture_record("fails");
+    assert_int_equal(record.last_result, E_INVALIDARG);
+    assert_non_null(strstr(record.last_message, "RuleTargetFileName"));
+    assert_non_null(strstr(record.last_message, "c.csv"));
+    run_record_free(&record);
+    assert_true(fixture_lines(root, "c.csv") >= 2);
+    assert_int_equal(fixture_events(9023, "fails"), 1);
+    assert_non_null(strstr(fixture_reason, "RuleTargetFileName"));
+    memory_free(root);
+}
+
+/* The power fails while a report is made: the next start says that there is none. */
+static void a_host_that_is_killed_meanwhile(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("killed"), *until = path_join(root, "until");
+    fixture_commit("killed", root, MANAGED(""), CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
+    scratch_environment("TEST_REPORTS_AFTER", until);
+    assert_int_equal(run_start(SPACE, "killed", true), S_OK);
+    assert_int_equal(run_stop(SPACE, "killed", false), S_OK);
+    struct run_state s = fixture_await("killed", RUN_COMPILING, 60000);
+    fixture_sleep(300); /* its host writes down what it does once it is there */
+    fixture_kill(s.process_id);
+    scratch_environment("TEST_REPORTS_AFTER", "");
+    fixture_await("killed", RUN_STOPPED, 60000);
+    assert_false(is_there(root, "report.xml"));
+    run_once("killed");
+    assert_int_equal(fixture_events(9023, "killed"), 1);
+    assert_non_null(strstr(fixture_reason, "host ended"));
+    assert_true(is_there(root, "report.xml"));
+    memory_free(until);
+    memory_free(root);
+}
+
+/* ---- Run ---- */
+
+static struct object *query(const char *name)
+{
+    struct object *set;
+    assert_int_equal(sets_create(NULL, &set), S_OK);
+    assert_int_equal(set_query(set, &caller_self, name, NULL), S_OK);
+    return set;
+}
+
+static size_t manage(struct object *set, uint32_t steps, const char *folder, HRESULT expected, HRESULT item)
+{
+    struct object *errors, **items;
+    size_t count;
+    assert_int_equal(issues_create(NULL, &errors), S_OK);
+    assert_int_equal(set_manage(set, &caller_self, steps, folder, errors), expected);
+    assert_int_equal(collection_snapshot(errors, &items, &count), S_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(((struct value_map_item *)items[i])->Value.integer, (uint32_t)item);
+    objects_release(items, count);
+    object_release(errors);
+    return count;
+}
+
+static void run_makes_reports_of_old_folders(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("managed");
+    fixture_commit("managed", root,
+                   OWN_FOLDER "<DataManager><Enabled>0</Enabled>" SCHEMA(
+                       "<Import file=\"%systemroot%\\pla\\reports\\Report.General.xml\"/>") "</DataManager>",
+                   CSV_EACH_SECOND ONE_COUNTER);
+    run_once("managed");
+    run_once("managed");
+    char *first = path_join(root, "run000001"), *second = path_join(root, "run000002"),
+         *empty = path_join(root, "empty");
+    assert_int_equal(folder_create(empty), S_OK);
+    struct object *set = query("managed");
+    assert_false(is_there(first, "report.xml"));
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, "run000002", S_OK, S_OK), 0);
+    assert_false(is_there(first, "report.xml"));
+    assert_true(holds(second, "report.xml", "Processes"));
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, NULL, S_OK, S_OK), 0);
+    assert_true(holds(first, "report.xml", "Processes"));
+    assert_false(is_there(empty, "report.xml"));
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, second, S_OK, S_OK), 0); /* the whole path */
+    /* What is not done is said, for each folder. */
+    assert_int_equal(
+        manage(set, STEP_CREATE_REPORT | STEP_RUN_RULES, "", S_OK, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)), 2);
+    assert_int_equal(manage(set, STEP_FOLDER_ACTIONS, "", HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), S_OK), 0);
+    assert_int_equal(manage(set, 0x20 | STEP_CREATE_REPORT, "", E_INVALIDARG, S_OK), 0);
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, "..", E_INVALIDARG, S_OK), 0);
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, "run000001/../../x", E_INVALIDARG, S_OK), 0);
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, "absent", HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), S_OK), 0);
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, "empty", S_OK, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)), 1);
+    object_release(set);
+    memory_free(first);
+    memory_free(second);
+    memory_free(empty);
+    memory_free(root);
+}
+
+/* The folder that a run writes to is not done with; others are. */
+static void the_running_folder_is_left(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("runs");
+    fixture_commit("runs", root, OWN_FOLDER, CSV_EACH_SECOND ONE_COUNTER);
+    run_once("runs");
+    assert_int_equal(run_start(SPACE, "runs", true), S_OK);
+    struct object *set = query("runs");
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, NULL, S_OK, PLA_E_DCS_IN_USE), 1);
+    assert_int_equal(run_stop(SPACE, "runs", true), S_OK);
+    char *first = path_join(root, "run000001"), *second = path_join(root, "run000002");
+    assert_true(is_there(first, "report.xml"));
+    assert_false(is_there(second, "report.xml"));
+    object_release(set);
+    memory_free(first);
+    memory_free(second);
+    memory_free(root);
+}
+
+/* Whoever may start the set may have its reports made, and nobody else. */
+static void who_may_not_start_it_is_refused(void **state)
+{
+    (void)state;
+    struct callers c;
+    char *root = fixture_folder("gate");
+    fixture_commit("gate", root, OWN_FOLDER "<Security>O:BAG:BAD:(A;;FA;;;BA)</Security>", CSV_EACH_SECOND ONE_COUNTER);
+    run_once("gate");
+    struct object *set = query("gate"), *errors;
+    assert_int_equal(issues_create(NULL, &errors), S_OK);
+    callers_open(&c);
+    assert_int_equal(set_manage(set, &c.user, STEP_CREATE_REPORT, "", errors), E_ACCESSDENIED);
+    char *first = path_join(root, "run000001");
+    assert_false(is_there(first, "report.xml"));
+    assert_int_equal(set_manage(set, &c.administrator, STEP_CREATE_REPORT, "", errors), S_OK);
+    assert_true(is_there(first, "report.xml"));
+    callers_close(&c);
+    object_release(errors);
+    object_release(set);
+    memory_free(first);
+    memory_free(root);
+}
+
+static int begin(void **state)
+{
+    int rc = fixture_setup(state);
+    scratch_environment("TEST_REPORTS", "1");
+    return rc;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_has_its_report),
+        cmocka_unit_test(a_shared_folder),
+        cmocka_unit_test(each_segment_when_it_is_asked_for),
+        cmocka_unit_test(a_failure_is_told_and_leaves_the_logs),
+        cmocka_unit_test(a_host_that_is_killed_meanwhile),
+        cmocka_unit_test(run_makes_reports_of_old_folders),
+        cmocka_unit_test(the_running_folder_is_left),
+        cmocka_unit_test(who_may_not_start_it_is_refused),
+    };
+    return cmocka_run_group_tests(tests, begin, fixture_teardown);
+}
